@@ -1,0 +1,38 @@
+// A chain: stages with their parameters, in order. The same text on the command line, in TOML and in file metadata.
+#pragma once
+
+#include "pipeline/stage.hpp"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace specklescope {
+
+struct ChainStage {
+    const StageType* type = nullptr;
+    Params params;
+};
+
+/// Value type; an empty chain shows the source as it is.
+class Chain {
+public:
+    /// Parses "speckle" or "speckle:radius=2,output=contrast"; throws UsageError.
+    void add(std::string_view text);
+    void add(ChainStage stage) { stages_.push_back(std::move(stage)); }
+    std::vector<ChainStage>& stages() { return stages_; }
+    const std::vector<ChainStage>& stages() const { return stages_; }
+    Quantity quantity() const;
+    bool stateful() const;
+
+private:
+    std::vector<ChainStage> stages_;
+};
+
+/// "speckle:radius=3,exposure=10,output=sfi,border=replicate": every parameter, also those at their default.
+std::string to_string(const ChainStage& stage);
+std::string to_string(const Chain& chain); ///< stages joined by " | "
+
+inline constexpr int kMaxStages = 16;
+
+} // namespace specklescope

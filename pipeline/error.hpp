@@ -1,0 +1,22 @@
+// The two kinds of failure a user can meet. Both carry one sentence: the thing, what is allowed, what to do.
+#pragma once
+
+#include <stdexcept>
+
+namespace specklescope {
+
+struct Error : std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
+
+/// The request itself is wrong (flag, key, range, name): exit status 2.
+struct UsageError : Error {
+    using Error::Error;
+};
+
+/// The request was fine and the world was not (file, camera, disk, device): exit status 1.
+struct RunError : Error {
+    using Error::Error;
+};
+
+} // namespace specklescope

@@ -1,0 +1,45 @@
+// Runs a chain on one backend. Owned and called by the processing thread alone.
+#pragma once
+
+#include "pipeline/result.hpp"
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace specklescope {
+
+class Executor {
+public:
+    virtual ~Executor() = default;
+    virtual std::string backend() const = 0;     ///< "cpu" or "cuda"
+    virtual std::string device_name() const = 0; ///< "AVX3, 2 threads", "NVIDIA H200"
+    /// Memory for the ring of raw frames (page-locked on the device backend).
+    virtual std::shared_ptr<SlotMemory> slot_memory() const = 0;
+
+    /// Takes effect for the next submit. Throws UsageError if the chain cannot run on this input shape; then the
+    /// old one stays.
+    virtual void set_chain(std::shared_ptr<const Chain> chain, std::uint64_t version) = 0;
+    /// Begins work on a frame; may return before it is done. Never called with in_flight() == capacity().
+    /// Throws UsageError if the chain cannot run on this frame's shape. `want_host`: download the result.
+    virtual void submit(Frame frame, bool want_host) = 0;
+    /// The oldest result, in order of submission. With `wait` false: nothing if it is not ready yet.
+    virtual std::optional<Result> collect(bool wait) = 0;
+    virtual int in_flight() const = 0;
+    virtual int capacity() const = 0;
+    /// Waits until a submit would find a free slot for its result; false when the time is over.
+    virtual bool wait_slot(std::chrono::milliseconds timeout) = 0;
+};
+
+/// `threads` 0: all cores.
+std::unique_ptr<Executor> make_host_executor(int threads);
+#ifdef SPECKLESCOPE_HAVE_CUDA
+std::unique_ptr<Executor> make_cuda_executor(int device = 0); ///< throws RunError with the reason; cuda/executor.cu
+#endif
+
+enum class Backend : std::uint8_t { automatic, cpu, cuda };
+/// automatic falls back to the host and says why in `note`; cuda throws RunError with the reason.
+std::unique_ptr<Executor> make_executor(Backend backend, int threads, std::string* note);
+
+} // namespace specklescope

@@ -1,0 +1,40 @@
+// What the eye sees is not a stage: value range and colour map. The viewer's shader and colour recordings use the same
+// tables and the same rule; a test holds the two together.
+#pragma once
+
+#include "pipeline/image.hpp"
+#include "pipeline/param.hpp"
+
+#include <array>
+#include <cstdint>
+
+namespace specklescope {
+
+enum class ColorMap : std::uint8_t { viridis, inferno, magma, turbo, jet, grey };
+using Rgb = std::array<std::uint8_t, 3>;
+
+/// 256 colours, low to high.
+const std::array<Rgb, 256>& color_table(ColorMap map);
+
+struct Mapping {
+    ColorMap colormap = ColorMap::turbo;
+    bool automatic = true;       ///< range from percentiles of each picture
+    double low = 0;              ///< used when not automatic, and updated by it
+    double high = 1;
+    double low_percentile = 1;
+    double high_percentile = 99;
+};
+const ParamTable& mapping_table(); ///< owner "view"
+
+struct ValueRange {
+    double low = 0, high = 1;
+};
+/// Percentiles over the finite pixels of the first channel (subsampled to about 65 536 of them); {0, 1} if none.
+ValueRange percentile_range(ConstHostView image, double low_percentile, double high_percentile);
+
+/// index = clamp(floor((v − low)/(high − low)·256), 0, 255); +∞ → 255, −∞ → 0, NaN → kUndefinedColor.
+/// Colour input (3 channels) is scaled, not mapped. `rgb`: u8, 3 channels, same size.
+void map_colors(ConstHostView image, ColorMap map, ValueRange range, HostView rgb);
+inline constexpr Rgb kUndefinedColor{90, 90, 90};
+
+} // namespace specklescope

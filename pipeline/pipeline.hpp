@@ -1,0 +1,90 @@
+// The one flow: acquisition thread → ring and queue → processing thread → mailbox and sinks.
+#pragma once
+
+#include "pipeline/executor.hpp"
+#include "pipeline/sink.hpp"
+#include "pipeline/source.hpp"
+#include "pipeline/stats.hpp"
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace specklescope {
+
+struct PipelineOptions {
+    Backend backend = Backend::automatic;
+    int threads = 0;          ///< host threads; 0: all cores
+    int slots = 0;            ///< of the ring; 0: default_slots
+    std::uint64_t frames = 0; ///< stop after this many; 0: no limit
+    std::string source_text;  ///< for metadata
+    double silence_s = 5;     ///< a live source silent for longer is taken for dead and opened again
+};
+
+enum class RunState : std::uint8_t { idle, running, paused, reconnecting, ended, failed };
+const char* to_string(RunState state);
+
+struct PipelineStatus {
+    RunState state = RunState::idle;
+    std::string message; ///< "camera X is silent; next try in 2 s", the error that ended the run; empty when all is well
+    SourceInfo source;
+};
+
+/// A line for the log and the screen.
+struct Message {
+    enum class Level : std::uint8_t { info, warning, error } level = Level::info;
+    std::string text;
+};
+
+class Pipeline {
+public:
+    Pipeline(std::unique_ptr<Source> source, Chain chain, PipelineOptions options);
+    ~Pipeline();
+    Pipeline(const Pipeline&) = delete;
+    Pipeline& operator=(const Pipeline&) = delete;
+
+    /// Opens the source, makes the executor, checks the chain against the source's shape, starts both threads.
+    /// Throws UsageError or RunError; then nothing is left running.
+    void start();
+    /// Joins both threads, finishes all sinks, closes the source. Idempotent. start() may follow.
+    void stop();
+    /// True once the source has ended (or failed) and everything it gave is processed.
+    bool finished() const;
+
+    // Edits travel as messages and take effect between two frames.
+    /// Returns the version that results made with this edit will carry. A failing edit keeps the old value and
+    /// shows up in take_messages().
+    std::uint64_t edit(std::size_t stage, std::string name, ParamValue value);
+    std::uint64_t set_chain(Chain chain);
+    void edit_source(std::string name, ParamValue value);
+    Params source_params() const; ///< a copy of the present values
+    /// Files stop reading; live sources go on and the picture stands still.
+    void pause(bool on);
+    void step(); ///< one frame of a paused file
+    bool paused() const;
+
+    /// Opens the sink (throws if it cannot be opened) and feeds it from the next frame on.
+    void add_sink(const std::shared_ptr<Sink>& sink);
+    /// Takes it out of the flow and closes it; waits for what it had accepted to be written.
+    void remove_sink(const std::shared_ptr<Sink>& sink);
+    std::vector<SinkStatus> sinks() const;
+
+    Mailbox& mailbox();
+    /// False once the viewer reads device images through interop; results then reach the host only if a sink asks.
+    void viewer_wants_host(bool wants);
+    /// The viewer reports each drawn result and how it reached the screen.
+    void displayed(std::string_view path);
+
+    Chain chain() const; ///< a copy of what results are made with now
+    StatsSnapshot stats() const;
+    PipelineStatus status() const;
+    StreamInfo stream() const;
+    std::vector<Message> take_messages();
+
+private:
+    struct Impl;
+    std::unique_ptr<Impl> impl_;
+};
+
+} // namespace specklescope

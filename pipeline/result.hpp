@@ -1,0 +1,63 @@
+// What the executor makes of a frame, and the mailbox that holds the newest.
+#pragma once
+
+#include "pipeline/chain.hpp"
+
+#include <array>
+#include <memory>
+#include <mutex>
+#include <string_view>
+
+namespace specklescope {
+
+struct StageTiming {
+    std::string_view name; ///< static: a stage's registered name, "upload", "download", "convert"
+    double ms = 0;
+};
+
+struct Timings {
+    static constexpr std::size_t kCapacity = kMaxStages + 4;
+    std::array<StageTiming, kCapacity> entries{};
+    std::size_t count = 0;
+    void add(std::string_view name, double ms) {
+        if (count < kCapacity)
+            entries[count++] = {name, ms};
+    }
+};
+
+/// Cheap to copy: pixels are shared.
+struct Result {
+    Frame raw;          ///< what the source gave, on the host
+    Frame image;        ///< the result on the host; empty if no one asked for host pixels
+    Frame device_image; ///< the result on the device; empty on the host backend
+    FrameInfo info;     ///< raw's, with the parameter version that made the result
+    std::shared_ptr<const Chain> chain; ///< the parameters that made it
+    Quantity quantity;
+    PixelCounts counts;
+    Timings timings;
+    SteadyClock::time_point ready{}; ///< when it could have been shown
+    bool repeated = false; ///< the same frame again, after an edit while paused: for the eye only, not for recorders
+
+    const Shape& shape() const { return image ? image.shape() : device_image.shape(); }
+};
+
+/// Newest wins; never blocks the one who posts for longer than a copy of handles.
+class Mailbox {
+public:
+    void post(Result result);
+    /// The newest result not yet taken; false if there is none.
+    bool take(Result& out);
+    void clear();
+    /// Called (from the posting thread) after each post; used to wake an event loop. Set before start.
+    void on_post(void (*notify)()) { notify_ = notify; }
+    std::uint64_t replaced() const; ///< results overwritten before anyone took them
+
+private:
+    mutable std::mutex mutex_;
+    Result newest_;
+    bool fresh_ = false;
+    std::uint64_t replaced_ = 0;
+    void (*notify_)() = nullptr;
+};
+
+} // namespace specklescope

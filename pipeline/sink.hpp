@@ -1,0 +1,42 @@
+// Where results go, besides the eye. All sinks share this small trait.
+#pragma once
+
+#include "pipeline/result.hpp"
+#include "pipeline/source.hpp"
+
+#include <string>
+
+namespace specklescope {
+
+/// What a sink may want to know about the whole stream, for its metadata.
+struct StreamInfo {
+    SourceInfo source;
+    std::string source_text; ///< the SOURCE argument
+    std::string backend;     ///< "cpu", "cuda: NVIDIA H200"
+};
+
+struct SinkStatus {
+    std::string path;          ///< the file now being written; empty before the first frame
+    std::uint64_t written = 0; ///< frames on disk or in the encoder
+    std::uint64_t dropped = 0; ///< frames offered and not written
+    std::uint64_t bytes = 0;   ///< of the present file
+    std::uint64_t queued = 0;
+    std::string error;         ///< why it stopped by itself; empty while well
+    bool closed = false;
+};
+
+class Sink {
+public:
+    virtual ~Sink() = default;
+    /// Checks and creates what can be created before the first frame. Throws UsageError or RunError.
+    virtual void open(const StreamInfo& stream) = 0;
+    /// Called on the processing thread for every result, in order; must not block a live stream. A file stream
+    /// (`may_wait`) waits for room instead of dropping.
+    virtual void push(const Result& result, bool may_wait) = 0;
+    /// Writes what was accepted, finishes the file, joins the thread. Idempotent; never throws.
+    virtual void close() noexcept = 0;
+    virtual bool wants_host_image() const = 0; ///< false: raw frames only
+    virtual SinkStatus status() const = 0;
+};
+
+} // namespace specklescope

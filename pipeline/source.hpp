@@ -1,0 +1,91 @@
+// Where frames come from. A source fills slots that the pipeline lends it; it never owns frame memory.
+#pragma once
+
+#include "pipeline/frame.hpp"
+#include "pipeline/param.hpp"
+
+#include <atomic>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace specklescope {
+
+/// Known once a source is open; the shape may still change from frame to frame.
+struct SourceInfo {
+    std::string name;       ///< what the user would call it: file name, camera model and serial
+    Shape shape;
+    double full_scale = 0;  ///< 255, 4095, …; 0 for f32
+    double rate = 0;        ///< nominal frames/s; 0 if unknown
+    std::uint64_t frames = 0; ///< how many there are; 0 if unknown or endless
+    bool live = false;      ///< live sources drop when no slot is free, files wait
+};
+
+/// Lent to Source::next by the acquisition thread.
+class FramePort {
+public:
+    virtual ~FramePort() = default;
+    /// A slot of this shape to fill, or an empty frame: then the incoming frame is to be thrown away (a live source
+    /// found no free slot; already counted) or the pipeline is stopping.
+    virtual Frame acquire(const Shape& shape) = 0;
+    /// Hands a filled frame on. The source has set info().capture_ns, exposure_ms and full_scale; the port sets
+    /// sequence and arrival.
+    virtual void submit(Frame frame) = 0;
+    /// Frames that the source knows were lost before they reached us (camera or network); they leave a gap in the
+    /// sequence numbers.
+    virtual void lost(std::uint64_t frames) = 0;
+    virtual bool stopping() const = 0;
+};
+
+class Source {
+public:
+    enum class Status : std::uint8_t { frame, idle, end };
+
+    virtual ~Source() = default;
+    /// Opens; called on the acquisition thread's behalf before it starts, and again after close() when a live source
+    /// is reopened. Throws UsageError (bad option) or RunError (missing file, no such camera).
+    virtual SourceInfo open() = 0;
+    /// Delivers at most one frame through the port, waiting no longer than about 100 ms (idle: nothing came).
+    /// Throws RunError when the source broke: a live one is then reopened, a file ends the run.
+    virtual Status next(FramePort& port) = 0;
+    /// Must be safe to call at any time after open(), also twice; never waits long for a dead camera.
+    virtual void close() = 0;
+    /// Applies an edit between two frames; throws UsageError and keeps the old value.
+    virtual void set(std::string_view name, const ParamValue& value);
+    /// Declared options with their present values; table() may be null if it has none.
+    const Params& params() const { return params_; }
+
+protected:
+    Params params_;
+};
+
+/// "kind:target?key=value&key=value", or a bare path, or "" for the default scene.
+struct SourceText {
+    std::string kind;   ///< "synthetic", "raw", "v4l2", "aravis", "rtsp", "gst", "file"
+    std::string target; ///< scene, path, device, camera name, pipeline text
+    std::vector<std::pair<std::string, std::string>> options;
+};
+
+/// The registry's row: pipeline/source_registry.cpp.
+struct SourceType {
+    std::string_view kind;
+    std::string_view syntax; ///< "synthetic[:vessels|uniform|static]"
+    std::string_view doc;
+    const ParamTable* table; ///< its options; never null
+    std::unique_ptr<Source> (*make)(const SourceText& text, const Params& params);
+    /// Devices that could be opened now, as SOURCE arguments with a description; null if it cannot list any.
+    std::vector<std::pair<std::string, std::string>> (*discover)();
+};
+
+const std::vector<SourceType>& source_types();
+
+/// Parses a SOURCE argument. `rate` (0: as the source says) and `loop` are the command line's, for file sources.
+/// Throws UsageError for an unknown kind, option or value, RunError for a file that is not there.
+struct SourceDefaults {
+    double rate = 0;
+    bool loop = false;
+};
+std::unique_ptr<Source> make_source(const std::string& text, const SourceDefaults& defaults);
+
+} // namespace specklescope

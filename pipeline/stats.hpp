@@ -1,0 +1,109 @@
+// Counters and rates kept all the time. Written by one thread each, read by any.
+#pragma once
+
+#include "pipeline/result.hpp"
+
+#include <array>
+#include <atomic>
+#include <deque>
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace specklescope {
+
+/// Events per second over about the last second.
+class RateMeter {
+public:
+    void tick(SteadyClock::time_point now = SteadyClock::now());
+    double rate(SteadyClock::time_point now = SteadyClock::now()) const;
+    std::uint64_t count() const { return count_.load(std::memory_order_relaxed); }
+
+private:
+    static constexpr std::size_t kHistory = 4096;
+    mutable std::mutex mutex_;
+    std::array<SteadyClock::time_point, kHistory> times_{};
+    std::size_t head_ = 0;
+    std::size_t size_ = 0;
+    std::atomic<std::uint64_t> count_{0};
+};
+
+struct LatencySummary {
+    std::uint64_t count = 0;
+    double median_ms = 0, p95_ms = 0, p99_ms = 0, max_ms = 0;
+};
+
+/// Logarithmic buckets, 2 % wide, from 1 µs to 100 s: quantiles without keeping samples.
+class LatencyHistogram {
+public:
+    void add(double ms);
+    LatencySummary summary() const;
+
+private:
+    static constexpr int kBuckets = 932;
+    mutable std::mutex mutex_;
+    std::array<std::uint64_t, kBuckets> buckets_{};
+    std::uint64_t count_ = 0;
+    double max_ = 0;
+};
+
+struct StageStat {
+    std::string name;
+    double last_ms = 0;
+    double mean_ms = 0; ///< over the run
+};
+
+/// Drops, by the place where they happened.
+struct DropCounts {
+    std::uint64_t source = 0;   ///< lost before they reached us, as the source reports
+    std::uint64_t ring = 0;     ///< a live frame found no free slot
+    std::uint64_t failed = 0;   ///< frames that processing could not handle
+    std::uint64_t recorder = 0; ///< over all sinks
+    std::uint64_t total() const { return source + ring + failed + recorder; }
+};
+
+struct StatsSnapshot {
+    double seconds = 0; ///< since start
+    double acquisition_rate = 0, processing_rate = 0, display_rate = 0;
+    std::uint64_t acquired = 0, processed = 0, displayed = 0;
+    std::uint64_t not_shown = 0; ///< results overtaken by a newer one before they were drawn; not lost to recorders
+    DropCounts drops;
+    int queue_depth = 0, queue_peak = 0, slots = 0, slots_free = 0;
+    std::uint64_t reopened = 0; ///< times a live source was opened again
+    LatencySummary latency;     ///< arrival of the pixels to result ready
+    std::vector<StageStat> stages;
+    PixelCounts counts;         ///< of the newest result
+    std::string backend, device, display_path; ///< "cuda", "NVIDIA H200", "CUDA-GL interop"
+    std::string source, chain;
+    std::string note;           ///< why a fallback was taken; empty if none
+};
+
+/// As JSON text, two-space indented.
+std::string to_json(const StatsSnapshot& stats);
+
+/// The mutable side; owned by the pipeline.
+class Stats {
+public:
+    void start();
+    RateMeter acquisition, processing, display;
+    LatencyHistogram latency;
+    std::atomic<std::uint64_t> lost_by_source{0}, no_slot{0}, failed{0}, reopened{0};
+    std::atomic<int> queue_peak{0};
+    void record(const Result& result); ///< timings, counts, latency, processing rate
+    void set_display_path(std::string path);
+    StatsSnapshot snapshot() const; ///< everything that is known here; the pipeline adds the rest
+
+private:
+    mutable std::mutex mutex_;
+    SteadyClock::time_point start_ = SteadyClock::now();
+    struct Sum {
+        std::string_view name;
+        double last = 0, total = 0;
+        std::uint64_t count = 0;
+    };
+    std::vector<Sum> sums_;
+    PixelCounts counts_;
+    std::string display_path_;
+};
+
+} // namespace specklescope
