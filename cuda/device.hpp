@@ -1,4 +1,5 @@
-// Owners of what CUDA hands out, and the one check. For .cu files only; the rest of the program sees devices.hpp.
+// Owners of what CUDA hands out, and the one check. For .cu files only; the rest of the program sees
+// devices.hpp.
 #pragma once
 
 #include "pipeline/error.hpp"
@@ -22,7 +23,8 @@ void log_failure(cudaError_t status, const char *call) noexcept;
 /// After a kernel launch.
 inline void check_launch(const char *kernel) { check(cudaGetLastError(), kernel); }
 
-/// Rows of device images start on this many bytes (FrameRing and image() keep to it): kernels load 16 bytes at once.
+/// Rows of device images start on this many bytes (FrameRing and image() keep to it): kernels load 16 bytes
+/// at once.
 inline constexpr std::size_t kRowAlignment = 256;
 
 class Stream {
@@ -43,7 +45,8 @@ private:
 
 class Event {
 public:
-    Event();
+    /// `sleeps`: synchronize() puts the thread to sleep instead of spinning.
+    explicit Event(bool sleeps = false);
     ~Event();
     Event(Event &&other) noexcept : event_(std::exchange(other.event_, nullptr)) {}
     Event &operator=(Event &&other) noexcept {
@@ -83,11 +86,13 @@ private:
     void *data_ = nullptr;
 };
 
-/// Memory of the current device, and host memory that its copy engines reach. Both may be released from any thread.
+/// Memory of the current device, and host memory that its copy engines reach. Both may be released from any
+/// thread.
 std::shared_ptr<SlotMemory> device_memory();
 std::shared_ptr<SlotMemory> page_locked_memory();
 
-/// Makes `index` the calling thread's device. Throws RunError "No CUDA device can be used: …" with the reason.
+/// Makes `index` the calling thread's device. Throws RunError "No CUDA device can be used: …" with the
+/// reason.
 cudaDeviceProp use_device(int index);
 
 } // namespace specklescope::cuda

@@ -1,4 +1,5 @@
-// The GPUs of this machine, for `specklescope list devices` and for the reason of a fallback. Needs no CUDA header.
+// The GPUs of this machine, for `specklescope list devices` and for the reason of a fallback. Needs no CUDA
+// header.
 #pragma once
 
 #include <cstddef>
@@ -17,8 +18,8 @@ struct GpuInfo {
 /// "0: NVIDIA H200, 140 GiB, compute capability 9.0"
 std::string to_string(const GpuInfo &gpu);
 
-/// The GPUs that CUDA can use, in CUDA's order. Where there is none, `reason` (may be null) says why: no driver, a
-/// driver that is too old, no GPU. Never throws.
+/// The GPUs that CUDA can use, in CUDA's order. Where there is none, `reason` (may be null) says why: no
+/// driver, a driver that is too old, no GPU. Never throws.
 std::vector<GpuInfo> list_gpus(std::string *reason);
 
 } // namespace specklescope
