@@ -10,77 +10,13 @@
 #include <hwy/highway.h>
 
 #include "stages/speckle_columns.hpp"
+#include "stages/speckle_lanes-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace specklescope {
 namespace HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
-
-// What the one-lane target lacks; there the upper half is never used.
-#if HWY_TARGET == HWY_SCALAR
-template <int, class D, class V> HWY_INLINE V shift_up(D, V v) { return v; }
-template <class D, class V> HWY_INLINE V upper_half(D, V v) { return v; }
-template <class D, class V> HWY_INLINE V combine(D, V, V lower) { return lower; }
-#else
-template <int kCount, class D, class V> HWY_INLINE V shift_up(D d, V v) {
-    return hn::ShiftLeftLanes<kCount>(d, v);
-}
-template <class D, class V> HWY_INLINE auto upper_half(D d, V v) { return hn::UpperHalf(d, v); }
-template <class D, class V> HWY_INLINE auto combine(D d, V upper, V lower) {
-    return hn::Combine(d, upper, lower);
-}
-#endif
-
-/// Inclusive prefix sums within a vector. Modulo 2^bits, so that differences are right wherever they fit.
-template <class D> class Scan {
-    using T = hn::TFromD<D>;
-    using V = hn::Vec<D>;
-    static constexpr std::size_t kLanes = hn::MaxLanes(D());
-    static constexpr std::size_t kBlock = 16 / sizeof(T);
-
-public:
-    Scan() {
-        HWY_ALIGN T last[kLanes];
-        std::fill_n(last, kLanes, T{kLanes - 1});
-        last_ = hn::IndicesFromVec(D(), hn::Load(D(), last));
-        prepare(kBlock, index_a_, mask_a_);
-        prepare(2 * kBlock, index_b_, mask_b_);
-    }
-
-    HWY_INLINE V operator()(V v) const {
-        [[maybe_unused]] const D d;
-        if constexpr (kLanes > 1)
-            v = hn::Add(v, shift_up<1>(d, v));
-        if constexpr (kLanes > 2 && kBlock > 2)
-            v = hn::Add(v, shift_up<2>(d, v));
-        if constexpr (kLanes > kBlock)
-            v = hn::Add(v, hn::IfThenElseZero(mask_a_, hn::TableLookupLanes(v, index_a_)));
-        if constexpr (kLanes > 2 * kBlock)
-            v = hn::Add(v, hn::IfThenElseZero(mask_b_, hn::TableLookupLanes(v, index_b_)));
-        return v;
-    }
-    HWY_INLINE V broadcast_last(V v) const { return hn::TableLookupLanes(v, last_); }
-
-private:
-    using Indices = decltype(hn::IndicesFromVec(D(), hn::Zero(D())));
-    using Mask = hn::Mask<D>;
-
-    /// To the odd groups of `step` lanes goes the last lane of the even group before them.
-    static void prepare(std::size_t step, Indices &indices, Mask &mask) {
-        HWY_ALIGN T from[kLanes];
-        HWY_ALIGN T odd[kLanes];
-        for (std::size_t i = 0; i < kLanes; ++i) {
-            odd[i] = (i & step) != 0;
-            from[i] = static_cast<T>(odd[i] ? (i & ~(step - 1)) - 1 : i);
-        }
-        indices = hn::IndicesFromVec(D(), hn::Load(D(), from));
-        mask = hn::Ne(hn::Load(D(), odd), hn::Zero(D()));
-    }
-
-    Indices last_, index_a_, index_b_;
-    Mask mask_a_, mask_b_;
-};
 
 /// The value at S = ΣI and D = N·Q − S², in f32 lanes. IEEE division gives 0/0 = NaN and S²/0 = +∞ by itself.
 template <SpeckleParams::Output kOutput, class V> HWY_INLINE V speckle_value(V sum, V determinant, V scale) {
@@ -282,8 +218,8 @@ private:
         const D64 d64;
         const auto s = hn::BitCast(DI32(), sum);
         const auto both = [&](hn::Vec<D64> low, hn::Vec<D64> high, double bias) HWY_ATTR {
-            const auto upper = hn::DemoteTo(DFHalf(), determinant_half(high, upper_half(half, s), bias));
-            const auto lower = hn::DemoteTo(DFHalf(), determinant_half(low, hn::LowerHalf(half, s), bias));
+            const auto upper = narrow_floats(DFHalf(), determinant_half(high, upper_half(half, s), bias));
+            const auto lower = narrow_floats(DFHalf(), determinant_half(low, hn::LowerHalf(half, s), bias));
             return combine(DF(), upper, lower);
         };
         const double n = static_cast<double>(window_) * window_;

@@ -15,6 +15,7 @@
 #include <hwy/highway.h>
 
 #include "stages/speckle_columns.hpp"
+#include "stages/speckle_lanes-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
 namespace specklescope {
@@ -176,7 +177,7 @@ private:
         const int width = tile_.x1 - tile_.x0;
         const DF df;
         for (int i = 0; i < width; i += kLanes) {
-            const auto values = hn::DemoteTo(df, value(i - columns_.left));
+            const auto values = narrow_floats(df, value(i - columns_.left));
             if (i + kLanes <= width) {
                 hn::StoreU(values, df, output + i);
                 continue;

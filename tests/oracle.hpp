@@ -1,5 +1,5 @@
-// What speckle results must be, written down as the formula says and nothing else: window by window, no shortcuts.
-// Shared by the tests of host and device.
+// What speckle results must be, written down as the formula says and nothing else: window by window, no
+// shortcuts. Shared by the tests of host and device.
 #pragma once
 
 #include "random.hpp"
@@ -30,7 +30,7 @@ struct OracleWindow {
 };
 
 template <class T>
-std::vector<T> oracle_samples(const TestImage<T>& image, int column, int row, const SpeckleParams& params) {
+std::vector<T> oracle_samples(const TestImage<T> &image, int column, int row, const SpeckleParams &params) {
     std::vector<T> samples;
     for (int y = row - params.radius; y <= row + params.radius; ++y)
         for (int x = column - params.radius; x <= column + params.radius; ++x) {
@@ -41,7 +41,7 @@ std::vector<T> oracle_samples(const TestImage<T>& image, int column, int row, co
     return samples;
 }
 
-template <class T> OracleWindow oracle_window(const std::vector<T>& samples, double threshold) {
+template <class T> OracleWindow oracle_window(const std::vector<T> &samples, double threshold) {
     OracleWindow window;
     for (const T sample : samples)
         window.saturated |= static_cast<double>(sample) >= threshold;
@@ -69,8 +69,9 @@ template <class T> OracleWindow oracle_window(const std::vector<T>& samples, dou
     return window;
 }
 
-/// science.md: K² = N·D/((N−1)·N·S²)·N…, here as s²/⟨I⟩² with the sample variance s² = D/(N·(N−1)) and ⟨I⟩ = S/N.
-inline double oracle_value(const OracleWindow& window, const SpeckleParams& params, double exposure_s) {
+/// science.md: K² = N·D/((N−1)·N·S²)·N…, here as s²/⟨I⟩² with the sample variance s² = D/(N·(N−1)) and ⟨I⟩ =
+/// S/N.
+inline double oracle_value(const OracleWindow &window, const SpeckleParams &params, double exposure_s) {
     const double side = 2 * params.radius + 1;
     const double n = side * side;
     const double mean = window.sum / n;
@@ -97,13 +98,15 @@ struct OracleResult {
     std::vector<double> values;
     PixelCounts counts;
     double at(int x, int y) const {
-        return values[static_cast<std::size_t>(y) * static_cast<std::size_t>(width) + static_cast<std::size_t>(x)];
+        return values[static_cast<std::size_t>(y) * static_cast<std::size_t>(width) +
+                      static_cast<std::size_t>(x)];
     }
 };
 
-/// The whole result. Exposure and full scale are taken from `info` where it has them, else from params and type.
-template <class T>
-OracleResult oracle_speckle(const TestImage<T>& image, const SpeckleParams& params, const FrameInfo& info = {}) {
+/// The whole result. Exposure and full scale are taken from `info` where it has them, else from params and
+/// type.
+template <class T> OracleResult oracle_speckle(const TestImage<T> &image, const SpeckleParams &params,
+                                               const FrameInfo &info = {}) {
     const int margin = params.border == SpeckleParams::Border::crop ? params.radius : 0;
     const double full = info.full_scale > 0 ? info.full_scale : type_full_scale(image.shape().type);
     const double threshold = full > 0 ? full : std::numeric_limits<double>::infinity();
@@ -123,7 +126,8 @@ OracleResult oracle_speckle(const TestImage<T>& image, const SpeckleParams& para
     return result;
 }
 
-/// How far K is from the oracle's, relative, whatever the output is; +∞ where one is NaN, 0 or ∞ and the other is not.
+/// How far K is from the oracle's, relative, whatever the output is; +∞ where one is NaN, 0 or ∞ and the
+/// other is not.
 inline double contrast_error(double value, double expected, SpeckleParams::Output output) {
     if (std::isnan(value) && std::isnan(expected))
         return 0;
