@@ -9,11 +9,11 @@ namespace {
 
 constexpr int kMaxExposures = 48;
 constexpr int kMaxPhases = 24;
-constexpr int kBand = 64; ///< rows that come from one exposure
+constexpr int kBand = 64;           ///< rows that come from one exposure
 constexpr double kFullWell = 20000; ///< electrons at full scale
 constexpr double kReadNoise = 6;    ///< electrons
 
-double contrast_of(const SyntheticOptions& options, double beta) {
+double contrast_of(const SyntheticOptions &options, double beta) {
     const double time_s = options.exposure_ms * 1e-3;
     switch (options.scene) {
     case SyntheticOptions::Scene::vessels:
@@ -26,7 +26,7 @@ double contrast_of(const SyntheticOptions& options, double beta) {
     return std::sqrt(beta);
 }
 
-SceneMaps scene_of(const SyntheticOptions& options) {
+SceneMaps scene_of(const SyntheticOptions &options) {
     switch (options.scene) {
     case SyntheticOptions::Scene::vessels:
         return vessel_scene(options.width, options.height, static_cast<std::uint64_t>(options.seed));
@@ -38,17 +38,19 @@ SceneMaps scene_of(const SyntheticOptions& options) {
     return uniform_scene(options.width, options.height, 0);
 }
 
-std::uint64_t seed_of(const SyntheticOptions& options) { return static_cast<std::uint64_t>(options.seed) * 0x1000; }
+std::uint64_t seed_of(const SyntheticOptions &options) {
+    return static_cast<std::uint64_t>(options.seed) * 0x1000;
+}
 
 } // namespace
 
-SyntheticTruth synthetic_truth(const SyntheticOptions& options) {
+SyntheticTruth synthetic_truth(const SyntheticOptions &options) {
     SyntheticTruth truth;
     truth.scene = scene_of(options);
     truth.beta = SpeckleOptics(options.speckle).beta();
     truth.full_scale = std::exp2(options.bits) - 1;
-    // The gain is set as one would on a camera: full scale 8 standard deviations above the mean, so that almost
-    // nothing saturates, but not less than a quarter of the scale.
+    // The gain is set as one would on a camera: full scale 8 standard deviations above the mean, so that
+    // almost nothing saturates, but not less than a quarter of the scale.
     truth.mean = truth.full_scale / std::max(4.0, 1 + 8 * contrast_of(options, truth.beta));
     const double gain = truth.full_scale / kFullWell;
     truth.noise.gain = gain * options.noise * options.noise;
@@ -56,9 +58,10 @@ SyntheticTruth synthetic_truth(const SyntheticOptions& options) {
     return truth;
 }
 
-ExposureCache::ExposureCache(const SyntheticOptions& options)
-    : options_(options), truth_(synthetic_truth(options)),
-      shape_{options.width, options.height, 1, options.bits <= 8 ? PixelType::u8 : PixelType::u16},
+ExposureCache::ExposureCache(const SyntheticOptions &options)
+    : options_(options),
+      truth_(synthetic_truth(options)), shape_{options.width, options.height, 1,
+                                               options.bits <= 8 ? PixelType::u8 : PixelType::u16},
       bank_(options.width, options.height, SpeckleOptics(options.speckle), seed_of(options)) {
     exposures_ = static_cast<int>(std::clamp<std::size_t>(kBudget / shape_.bytes(), kFewest, kMaxExposures));
     if (options.scene == SyntheticOptions::Scene::vessels)
@@ -68,16 +71,17 @@ ExposureCache::ExposureCache(const SyntheticOptions& options)
     exposures_ -= exposures_ % phases_;
     pixels_.resize(shape_.bytes() * static_cast<std::size_t>(exposures_));
     mean_ = truth_.scene.brightness;
-    for (float& value : mean_)
+    for (float &value : mean_)
         value *= static_cast<float>(truth_.mean);
     make(0);
     ready_ = 1;
-    worker_ = std::jthread([this](const std::stop_token& stop) { fill(stop); });
+    worker_ = std::jthread([this](const std::stop_token &stop) { fill(stop); });
 }
 
 ExposureCache::~ExposureCache() = default;
 
-/// Exposure i shows phase (i·5 mod phases)/phases: 5 is prime to 24 and the first few are spread over the heartbeat.
+/// Exposure i shows phase (i·5 mod phases)/phases: 5 is prime to 24 and the first few are spread over the
+/// heartbeat.
 static int phase_of(int i, int phases) { return phases % 5 == 0 ? i % phases : i * 5 % phases; }
 
 void ExposureCache::make(int i) {
@@ -86,14 +90,15 @@ void ExposureCache::make(int i) {
     Exposure exposure;
     exposure.time_s = options_.exposure_ms * 1e-3;
     exposure.seed = random_bits(seed_of(options_), 1000 + static_cast<std::uint64_t>(i));
-    exposure.pattern_seed = options_.scene == SyntheticOptions::Scene::still ? seed_of(options_) : ~exposure.seed;
+    exposure.pattern_seed =
+        options_.scene == SyntheticOptions::Scene::still ? seed_of(options_) : ~exposure.seed;
     exposure.full_scale = truth_.full_scale;
     exposure.noise = truth_.noise;
-    std::byte* to = pixels_.data() + static_cast<std::size_t>(i) * shape_.bytes();
+    std::byte *to = pixels_.data() + static_cast<std::size_t>(i) * shape_.bytes();
     expose(bank_, rates_.data(), mean_.data(), exposure, {to, shape_});
 }
 
-void ExposureCache::fill(const std::stop_token& stop) {
+void ExposureCache::fill(const std::stop_token &stop) {
     try {
         for (int i = 1; i < exposures_ && !stop.stop_requested(); ++i) {
             make(i);

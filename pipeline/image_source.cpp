@@ -15,7 +15,7 @@ constexpr std::size_t kMaxCounted = 1000;
 
 class ImageSource final : public Source {
 public:
-    ImageSource(std::string path, const Params& params) : path_(std::move(path)) {
+    ImageSource(std::string path, const Params &params) : path_(std::move(path)) {
         params_ = params;
         (void)list_images(path_); // what is not there is said at once
     }
@@ -35,7 +35,7 @@ public:
         return info;
     }
 
-    Status next(FramePort& port) override {
+    Status next(FramePort &port) override {
         if (ended_)
             return Status::end;
         if (!pacer_.wait(options().rate))
@@ -69,14 +69,15 @@ public:
         pacer_.restart();
     }
 
-    void set(std::string_view name, const ParamValue& value) override {
+    void set(std::string_view name, const ParamValue &value) override {
         if (params_.table().at(name).cost == Cost::rebuild)
-            throw UsageError("source image: " + std::string(name) + " is fixed while the file is open; open it anew.");
+            throw UsageError("source image: " + std::string(name) +
+                             " is fixed while the file is open; open it anew.");
         params_.set(name, value);
     }
 
 private:
-    const ImageOptions& options() const { return params_.as<ImageOptions>(); }
+    const ImageOptions &options() const { return params_.as<ImageOptions>(); }
 
     double full_scale() const {
         return options().full_scale > 0 ? options().full_scale : type_full_scale(shape_.type);
@@ -101,14 +102,15 @@ private:
         }
     }
 
-    void begin_page(const Shape& page) {
-        const std::string& name = files_[file_ - 1];
+    void begin_page(const Shape &page) {
+        const std::string &name = files_[file_ - 1];
         shape_ = page;
         const int rows = options().frame_height;
         if (rows > 0) {
             if (page.height % rows != 0)
-                throw UsageError("source image: frame_height = " + std::to_string(rows) + " does not divide the " +
-                                 std::to_string(page.height) + " rows of '" + name + "'; allowed: a divisor of it.");
+                throw UsageError("source image: frame_height = " + std::to_string(rows) +
+                                 " does not divide the " + std::to_string(page.height) + " rows of '" + name +
+                                 "'; allowed: a divisor of it.");
             shape_.height = rows;
         }
         check_shape(shape_, "'" + name + "'");
@@ -126,7 +128,7 @@ private:
             std::uint64_t pages = 0;
             try {
                 pages = i == 0 ? reader_->pages() : open_image(files_[i])->pages();
-            } catch (const RunError&) { // said when its turn comes
+            } catch (const RunError &) { // said when its turn comes
             }
             if (pages == 0)
                 return 0;
@@ -146,20 +148,27 @@ private:
     Pacer pacer_;
 };
 
-const ParamTable& image_table() {
+const ParamTable &image_table() {
     static const ParamTable table =
         Declare<ImageOptions>("source image")
             .real("rate", &ImageOptions::rate,
-                  {.unit = "1/s", .min = 0, .max = 100000, .doc = "frames a second; 0: as fast as they are taken"})
-            .boolean("loop", &ImageOptions::loop, {.doc = "begin again at the end; a single image is repeated"})
-            .integer("frame_height", &ImageOptions::frame_height,
-                     {.unit = "rows",
-                      .min = 0,
-                      .max = kMaxSide,
-                      .cost = Cost::rebuild,
-                      .doc = "cuts an image into frames that lie one below the other; 0: the whole image is a frame"})
-            .real("full_scale", &ImageOptions::full_scale,
-                  {.min = 0, .max = 1e9, .doc = "largest value a pixel can have (4095: 12 bit); 0: the type's"})
+                  {.unit = "1/s",
+                   .min = 0,
+                   .max = 100000,
+                   .doc = "frames a second; 0: as fast as they are taken"})
+            .boolean("loop", &ImageOptions::loop,
+                     {.doc = "begin again at the end; a single image is repeated"})
+            .integer(
+                "frame_height", &ImageOptions::frame_height,
+                {.unit = "rows",
+                 .min = 0,
+                 .max = kMaxSide,
+                 .cost = Cost::rebuild,
+                 .doc =
+                     "cuts an image into frames that lie one below the other; 0: the whole image is a frame"})
+            .real(
+                "full_scale", &ImageOptions::full_scale,
+                {.min = 0, .max = 1e9, .doc = "largest value a pixel can have (4095: 12 bit); 0: the type's"})
             .table();
     return table;
 }
@@ -169,10 +178,11 @@ const ParamTable& image_table() {
 SourceType image_source_type() {
     return {.kind = "image",
             .syntax = "FILE.png|jpg|tif, FOLDER/, name_%04d.tif",
-            .doc = "PNG, JPEG, TIFF (8/16-bit, float; a multi-page TIFF is a movie), every image of a folder, a numbered "
+            .doc = "PNG, JPEG, TIFF (8/16-bit, float; a multi-page TIFF is a movie), every image of a "
+                   "folder, a numbered "
                    "sequence",
             .table = &image_table(),
-            .make = [](const SourceText& text, const Params& params) -> std::unique_ptr<Source> {
+            .make = [](const SourceText &text, const Params &params) -> std::unique_ptr<Source> {
                 return std::make_unique<ImageSource>(text.target, params);
             },
             .discover = nullptr};

@@ -1,4 +1,5 @@
-// JPEG by libjpeg. Its errors leave by longjmp; what it calls a warning (data cut short, bad codes) is an error here.
+// JPEG by libjpeg. Its errors leave by longjmp; what it calls a warning (data cut short, bad codes) is an
+// error here.
 #include "pipeline/error.hpp"
 #include "pipeline/image_file.hpp"
 #include "pipeline/input_file.hpp"
@@ -22,7 +23,7 @@ struct JpegErrors {
 };
 
 void leave(j_common_ptr jpeg) {
-    auto* errors = reinterpret_cast<JpegErrors*>(jpeg->err);
+    auto *errors = reinterpret_cast<JpegErrors *>(jpeg->err);
     errors->manager.format_message(jpeg, errors->message.data());
     std::longjmp(errors->exit, 1); // NOLINT(cert-err52-cpp): libjpeg's way out
 }
@@ -35,7 +36,7 @@ void on_message(j_common_ptr jpeg, int level) {
 
 class JpegReader final : public ImageReader {
 public:
-    explicit JpegReader(const std::string& path) : path_(path), file_(open_input(path)) {
+    explicit JpegReader(const std::string &path) : path_(path), file_(open_input(path)) {
         jpeg_.err = jpeg_std_error(&errors_.manager);
         errors_.manager.error_exit = leave;
         errors_.manager.emit_message = on_message;
@@ -45,15 +46,16 @@ public:
                     jpeg_stdio_src(&jpeg_, file_.get());
                     jpeg_read_header(&jpeg_, TRUE);
                 }))
-                throw RunError("'" + path_ + "' is not a readable JPEG file (libjpeg: " + errors_.message.data() + ").");
+                throw RunError("'" + path_ +
+                               "' is not a readable JPEG file (libjpeg: " + errors_.message.data() + ").");
             set_shape();
         } catch (...) {
             jpeg_destroy_decompress(&jpeg_);
             throw;
         }
     }
-    JpegReader(const JpegReader&) = delete;
-    JpegReader& operator=(const JpegReader&) = delete;
+    JpegReader(const JpegReader &) = delete;
+    JpegReader &operator=(const JpegReader &) = delete;
     ~JpegReader() override { jpeg_destroy_decompress(&jpeg_); }
 
     std::optional<Shape> next_page() override {
@@ -69,7 +71,7 @@ public:
                 jpeg_start_decompress(&jpeg_);
             started_ = true;
             for (int y = 0; y < to.shape.height; ++y, ++row_) {
-                auto* row = reinterpret_cast<JSAMPROW>(to.row(y));
+                auto *row = reinterpret_cast<JSAMPROW>(to.row(y));
                 jpeg_read_scanlines(&jpeg_, &row, 1);
             }
         });
@@ -82,7 +84,7 @@ public:
 
 private:
     /// False if libjpeg gave up; errors_.message says why.
-    template <class F> bool attempt(F&& work) {
+    template <class F> bool attempt(F &&work) {
         if (setjmp(errors_.exit) != 0) // NOLINT(cert-err52-cpp)
             return false;
         work();
@@ -95,7 +97,8 @@ private:
             throw RunError("'" + path_ + "' is a JPEG file with " + std::to_string(jpeg_.num_components) +
                            " components (CMYK or unknown); grey, YCbCr and RGB can be read.");
         jpeg_.out_color_space = grey ? JCS_GRAYSCALE : JCS_RGB;
-        shape_ = {static_cast<int>(jpeg_.image_width), static_cast<int>(jpeg_.image_height), grey ? 1 : 3, PixelType::u8};
+        shape_ = {static_cast<int>(jpeg_.image_width), static_cast<int>(jpeg_.image_height), grey ? 1 : 3,
+                  PixelType::u8};
     }
 
     std::string path_;
@@ -110,6 +113,6 @@ private:
 
 } // namespace
 
-std::unique_ptr<ImageReader> open_jpeg(const std::string& path) { return std::make_unique<JpegReader>(path); }
+std::unique_ptr<ImageReader> open_jpeg(const std::string &path) { return std::make_unique<JpegReader>(path); }
 
 } // namespace specklescope

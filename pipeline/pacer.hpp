@@ -34,8 +34,8 @@ public:
         return due <= now + patience;
     }
 
-    /// Capture time in ns of the frame that is due, on a clock that starts at 0: the schedule's, or with rate 0
-    /// the time since the first frame. Moves on to the next frame.
+    /// Capture time in ns of the frame that is due, on a clock that starts at 0: the schedule's, or with rate
+    /// 0 the time since the first frame. Moves on to the next frame.
     std::int64_t take(double rate) {
         if (rate > 0) {
             const auto capture = static_cast<std::int64_t>(std::llround(elapsed_ns_));
@@ -43,7 +43,8 @@ public:
             return capture;
         }
         const auto since = std::chrono::duration_cast<std::chrono::nanoseconds>(SteadyClock::now() - start_);
-        const auto capture = static_cast<std::int64_t>(std::max(elapsed_ns_, static_cast<double>(since.count())));
+        const auto capture =
+            static_cast<std::int64_t>(std::max(elapsed_ns_, static_cast<double>(since.count())));
         elapsed_ns_ = static_cast<double>(capture) + 1;
         return capture;
     }

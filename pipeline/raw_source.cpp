@@ -16,7 +16,7 @@ namespace {
 
 constexpr int kMaxHeader = 1 << 30;
 
-Shape raw_shape(const RawOptions& options) {
+Shape raw_shape(const RawOptions &options) {
     switch (options.format) {
     case RawOptions::Format::gray16le:
     case RawOptions::Format::gray16be:
@@ -34,15 +34,15 @@ Shape raw_shape(const RawOptions& options) {
 /// Files are little-endian unless the format says otherwise.
 bool needs_swap(RawOptions::Format format) {
     constexpr bool little = std::endian::native == std::endian::little;
-    return format == RawOptions::Format::gray16be ? little
-                                                  : !little && (format == RawOptions::Format::gray16le ||
-                                                                format == RawOptions::Format::gray32f);
+    return format == RawOptions::Format::gray16be
+               ? little
+               : !little && (format == RawOptions::Format::gray16le || format == RawOptions::Format::gray32f);
 }
 
 void swap_bytes(HostView view) {
     const std::size_t size = pixel_bytes(view.shape.type);
     for (int y = 0; y < view.shape.height; ++y) {
-        std::byte* row = view.row(y);
+        std::byte *row = view.row(y);
         for (std::size_t at = 0; at < view.shape.row_bytes(); at += size)
             std::reverse(row + at, row + at + size);
     }
@@ -50,19 +50,20 @@ void swap_bytes(HostView view) {
 
 class RawSource final : public Source {
 public:
-    RawSource(std::string path, const Params& params) : path_(std::move(path)) {
+    RawSource(std::string path, const Params &params) : path_(std::move(path)) {
         params_ = params;
-        const auto& options = params_.as<RawOptions>();
+        const auto &options = params_.as<RawOptions>();
         if (options.width == 0 || options.height == 0)
-            throw UsageError("source raw: '" + path_ + "' has no header, so its width and height are needed; write raw:" +
-                             path_ + "?width=1920&height=1200&format=gray8 (formats: gray8, gray16le, gray16be, " +
+            throw UsageError("source raw: '" + path_ +
+                             "' has no header, so its width and height are needed; write raw:" + path_ +
+                             "?width=1920&height=1200&format=gray8 (formats: gray8, gray16le, gray16be, " +
                              "gray32f, rgb8).");
         check_shape(raw_shape(options), "source raw: a frame");
     }
 
     SourceInfo open() override {
         close();
-        const auto& options = params_.as<RawOptions>();
+        const auto &options = params_.as<RawOptions>();
         shape_ = raw_shape(options);
         file_ = open_input(path_);
         // Frames are read in one piece, straight into their slot.
@@ -72,8 +73,8 @@ public:
         const bool regular = std::filesystem::is_regular_file(path_);
         if (regular && size < wanted)
             throw RunError("'" + path_ + "' has " + std::to_string(size) + " bytes, less than one frame of " +
-                           to_string(shape_) + " (" + std::to_string(wanted) + " bytes with the header); check width, " +
-                           "height and format.");
+                           to_string(shape_) + " (" + std::to_string(wanted) +
+                           " bytes with the header); check width, " + "height and format.");
         skip_header();
         SourceInfo info;
         info.name = std::filesystem::path(path_).filename().string();
@@ -85,8 +86,8 @@ public:
         return info;
     }
 
-    Status next(FramePort& port) override {
-        const auto& options = params_.as<RawOptions>();
+    Status next(FramePort &port) override {
+        const auto &options = params_.as<RawOptions>();
         if (ended_)
             return Status::end;
         if (!pacer_.wait(options.rate))
@@ -122,8 +123,8 @@ public:
         warned_ = false;
     }
 
-    void set(std::string_view name, const ParamValue& value) override {
-        const ParamDecl& decl = params_.table().at(name);
+    void set(std::string_view name, const ParamValue &value) override {
+        const ParamDecl &decl = params_.table().at(name);
         if (decl.cost == Cost::rebuild)
             throw UsageError("source raw: " + decl.name + " is fixed while the file is open; open it anew.");
         params_.set(name, value);
@@ -167,14 +168,15 @@ private:
             }
         }
         if (std::ferror(file_.get()) != 0)
-            throw RunError("'" + path_ + "' cannot be read: " + std::strerror(errno) + "."); // NOLINT(concurrency-mt-unsafe)
+            throw RunError("'" + path_ + "' cannot be read: " + std::strerror(errno) +
+                           "."); // NOLINT(concurrency-mt-unsafe)
         return total;
     }
 
     Status cut_short(std::size_t bytes, bool loop) {
-        const std::string text = "'" + path_ + "' is cut short: its last frame has " + std::to_string(bytes) + " of " +
-                                 std::to_string(shape_.bytes()) + " bytes; the " + std::to_string(in_pass_) +
-                                 " whole frames before it count.";
+        const std::string text = "'" + path_ + "' is cut short: its last frame has " + std::to_string(bytes) +
+                                 " of " + std::to_string(shape_.bytes()) + " bytes; the " +
+                                 std::to_string(in_pass_) + " whole frames before it count.";
         if (!loop) {
             ended_ = true;
             throw RunError(text);
@@ -195,13 +197,21 @@ private:
     bool warned_ = false;
 };
 
-const ParamTable& raw_table() {
+const ParamTable &raw_table() {
     static const ParamTable table =
         Declare<RawOptions>("source raw")
             .integer("width", &RawOptions::width,
-                     {.unit = "px", .min = 0, .max = kMaxSide, .cost = Cost::rebuild, .doc = "pixels in a row; required"})
+                     {.unit = "px",
+                      .min = 0,
+                      .max = kMaxSide,
+                      .cost = Cost::rebuild,
+                      .doc = "pixels in a row; required"})
             .integer("height", &RawOptions::height,
-                     {.unit = "px", .min = 0, .max = kMaxSide, .cost = Cost::rebuild, .doc = "rows in a frame; required"})
+                     {.unit = "px",
+                      .min = 0,
+                      .max = kMaxSide,
+                      .cost = Cost::rebuild,
+                      .doc = "rows in a frame; required"})
             .choice("format", &RawOptions::format, {"gray8", "gray16le", "gray16be", "gray32f", "rgb8"},
                     {.cost = Cost::rebuild, .doc = "what a pixel is; 32-bit float is little-endian"})
             .integer("header", &RawOptions::header,
@@ -211,10 +221,14 @@ const ParamTable& raw_table() {
                       .cost = Cost::rebuild,
                       .doc = "bytes to skip before the first frame"})
             .real("rate", &RawOptions::rate,
-                  {.unit = "1/s", .min = 0, .max = 100000, .doc = "frames a second; 0: as fast as they are taken"})
+                  {.unit = "1/s",
+                   .min = 0,
+                   .max = 100000,
+                   .doc = "frames a second; 0: as fast as they are taken"})
             .boolean("loop", &RawOptions::loop, {.doc = "begin again at the end"})
-            .real("full_scale", &RawOptions::full_scale,
-                  {.min = 0, .max = 1e9, .doc = "largest value a pixel can have (4095: 12 bit); 0: the type's"})
+            .real(
+                "full_scale", &RawOptions::full_scale,
+                {.min = 0, .max = 1e9, .doc = "largest value a pixel can have (4095: 12 bit); 0: the type's"})
             .table();
     return table;
 }
@@ -226,7 +240,7 @@ SourceType raw_source_type() {
             .syntax = "raw:FILE?width=W&height=H&format=F",
             .doc = "headerless frames one after another: gray8, gray16le, gray16be, gray32f, rgb8",
             .table = &raw_table(),
-            .make = [](const SourceText& text, const Params& params) -> std::unique_ptr<Source> {
+            .make = [](const SourceText &text, const Params &params) -> std::unique_ptr<Source> {
                 return std::make_unique<RawSource>(text.target, params);
             },
             .discover = nullptr};

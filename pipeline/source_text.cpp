@@ -27,18 +27,18 @@ std::string lower_ending(std::string_view path) {
 
 std::string kind_names() {
     std::string names;
-    for (const SourceType& type : source_types())
+    for (const SourceType &type : source_types())
         names += (names.empty() ? "" : ", ") + std::string(type.kind);
     return names;
 }
 
 bool known_kind(std::string_view kind) {
     return std::any_of(source_types().begin(), source_types().end(),
-                       [&](const SourceType& type) { return type.kind == kind; });
+                       [&](const SourceType &type) { return type.kind == kind; });
 }
 
-/// The '?' that begins the options: the last one whose left side is on disk, else the last one that is followed by
-/// key=value; npos: none.
+/// The '?' that begins the options: the last one whose left side is on disk, else the last one that is
+/// followed by key=value; npos: none.
 std::size_t option_mark(std::string_view text) {
     if (exists(text))
         return std::string_view::npos;
@@ -49,7 +49,7 @@ std::size_t option_mark(std::string_view text) {
     return text.rfind('?');
 }
 
-void split_options(std::string_view text, SourceText& source) {
+void split_options(std::string_view text, SourceText &source) {
     const std::size_t mark = option_mark(text);
     source.target = text.substr(0, mark);
     std::string_view rest = mark == std::string_view::npos ? "" : text.substr(mark + 1);
@@ -65,7 +65,7 @@ void split_options(std::string_view text, SourceText& source) {
     }
 }
 
-std::string path_kind(const std::string& path) {
+std::string path_kind(const std::string &path) {
     std::error_code ignored;
     if ((!path.empty() && path.back() == '/') || fs::is_directory(fs::path(path), ignored))
         return "image";
@@ -77,8 +77,8 @@ std::string path_kind(const std::string& path) {
 /// "aravis" of "aravis:Name" and of "aravis?gain=2"; empty where the text does not begin with a word.
 std::string_view leading_word(std::string_view text) {
     std::size_t end = 0;
-    while (end < text.size() && (std::isalnum(static_cast<unsigned char>(text[end])) != 0 || text[end] == '+' ||
-                                 text[end] == '-' || text[end] == '_'))
+    while (end < text.size() && (std::isalnum(static_cast<unsigned char>(text[end])) != 0 ||
+                                 text[end] == '+' || text[end] == '-' || text[end] == '_'))
         ++end;
     return text.substr(0, end);
 }
@@ -90,7 +90,7 @@ bool has_image_ending(std::string_view path) {
     return ending == ".png" || ending == ".jpg" || ending == ".jpeg" || ending == ".tif" || ending == ".tiff";
 }
 
-SourceText parse_source_text(const std::string& text) {
+SourceText parse_source_text(const std::string &text) {
     SourceText source;
     if (text.empty()) {
         source.kind = "synthetic";
@@ -109,14 +109,16 @@ SourceText parse_source_text(const std::string& text) {
         source.target = rest.substr(1);
         return source;
     }
-    if (known_kind(word) && (rest.starts_with(":") || rest.starts_with("?") || (rest.empty() && !exists(text)))) {
+    if (known_kind(word) &&
+        (rest.starts_with(":") || rest.starts_with("?") || (rest.empty() && !exists(text)))) {
         source.kind = word;
         split_options(rest.starts_with(":") ? rest.substr(1) : rest, source);
         return source;
     }
     split_options(whole, source);
     // A word and a colon that lead nowhere were meant as a kind.
-    if (rest.starts_with(":") && word.size() > 1 && !exists(source.target) && !is_number_pattern(source.target))
+    if (rest.starts_with(":") && word.size() > 1 && !exists(source.target) &&
+        !is_number_pattern(source.target))
         throw UsageError("There is no source kind '" + std::string(word) + "' and no file '" + source.target +
                          "'; allowed: a file, a folder, or one of " + kind_names() + ".");
     source.kind = path_kind(source.target);

@@ -13,10 +13,11 @@ namespace specklescope {
 ///   rtsp://… rtsps://…      the whole URL is the target
 ///   gst:DESCRIPTION         the whole text after gst: is the target, '?' and all
 ///   KIND[:TARGET][?k=v&…]   a kind of source_types()
-///   PATH[?k=v&…]            image, raw or video, by what is there and by the ending; a name on disk that holds '?' or
+///   PATH[?k=v&…]            image, raw or video, by what is there and by the ending; a name on disk that
+///   holds '?' or
 ///                           ':' is taken as it is
 /// Throws UsageError for an unknown kind and for options that are not of the form key=value.
-SourceText parse_source_text(const std::string& text);
+SourceText parse_source_text(const std::string &text);
 
 /// png, jpg, jpeg, tif, tiff, in any case.
 bool has_image_ending(std::string_view path);

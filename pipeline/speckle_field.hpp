@@ -1,11 +1,13 @@
-// Simulated speckle whose contrast is known at every pixel: the statistics, and the patterns they are made of.
+// Simulated speckle whose contrast is known at every pixel: the statistics, and the patterns they are made
+// of.
 //
-// A fully developed speckle pattern is |z|² of a circular-Gaussian field z with the correlation of a Gaussian pupil. While
-// the field decorrelates as e^{−Δt/τc}, a camera that exposes for T sees a weighted sum Σ wⱼ·|zⱼ|² of independent patterns
-// (the modes of the correlation over the exposure) with Σwⱼ = 1 and Σwⱼ² = K²/β, where K² follows the n = 1 row of
-// Bandyopadhyay 2005. Here the weights fall geometrically, wⱼ ∝ rʲ, with r chosen for exactly that K²: one multiplication
-// and one addition a pattern and pixel, for a different r at every pixel. Mean and contrast are exact; higher moments are
-// those of a sum of few to many exponentials, as in nature.
+// A fully developed speckle pattern is |z|² of a circular-Gaussian field z with the correlation of a Gaussian
+// pupil. While the field decorrelates as e^{−Δt/τc}, a camera that exposes for T sees a weighted sum Σ
+// wⱼ·|zⱼ|² of independent patterns (the modes of the correlation over the exposure) with Σwⱼ = 1 and Σwⱼ² =
+// K²/β, where K² follows the n = 1 row of Bandyopadhyay 2005. Here the weights fall geometrically, wⱼ ∝ rʲ,
+// with r chosen for exactly that K²: one multiplication and one addition a pattern and pixel, for a different
+// r at every pixel. Mean and contrast are exact; higher moments are those of a sum of few to many
+// exponentials, as in nature.
 #pragma once
 
 #include "pipeline/image.hpp"
@@ -21,13 +23,13 @@ double lorentzian_contrast2(double x);
 /// K = √(β·K²(x)/β): what an ideal measurement of very many pixels gives, without camera noise.
 double expected_contrast(double x, double beta);
 
-/// The pixel is the mean of 2×2 points of the field; `speckle` is the full width at half maximum, in pixels, of the
-/// autocovariance of the intensity at a point.
+/// The pixel is the mean of 2×2 points of the field; `speckle` is the full width at half maximum, in pixels,
+/// of the autocovariance of the intensity at a point.
 class SpeckleOptics {
 public:
     explicit SpeckleOptics(double speckle);
     /// Taps of the pupil's filter along one axis, at half-pixel steps; Σh² = 1.
-    const std::vector<float>& taps() const { return taps_; }
+    const std::vector<float> &taps() const { return taps_; }
     /// Coherence factor: variance over mean² of a still pattern, from the size of pixel and speckle.
     double beta() const { return axis_covariance(0) * axis_covariance(0); }
     /// Autocovariance of the pixels' intensity, relative to its mean²: c(dx)·c(dy); c(0)² = β.
@@ -50,13 +52,13 @@ public:
     static constexpr int kPatterns = 4;
     static constexpr int kMaxSide = 2048; ///< larger images repeat the pattern
     SpeckleBank() = default;
-    SpeckleBank(int width, int height, const SpeckleOptics& optics, std::uint64_t seed);
+    SpeckleBank(int width, int height, const SpeckleOptics &optics, std::uint64_t seed);
     int width() const { return width_; }
     int height() const { return height_; }
-    const float* row(int pattern, int y) const {
-        return data_.data() +
-               (static_cast<std::size_t>(pattern) * static_cast<std::size_t>(height_) + static_cast<std::size_t>(y)) *
-                   static_cast<std::size_t>(width_);
+    const float *row(int pattern, int y) const {
+        return data_.data() + (static_cast<std::size_t>(pattern) * static_cast<std::size_t>(height_) +
+                               static_cast<std::size_t>(y)) *
+                                  static_cast<std::size_t>(width_);
     }
 
 private:
@@ -85,7 +87,8 @@ struct Exposure {
 };
 /// `rates` (1/s) and `mean` (DN) are w·h row by row. Values are rounded to the nearest integer and clamped to
 /// 0…full_scale. `to`: u8 or u16, one channel. Uses all cores.
-void expose(const SpeckleBank& bank, const float* rates, const float* mean, const Exposure& exposure, HostView to);
+void expose(const SpeckleBank &bank, const float *rates, const float *mean, const Exposure &exposure,
+            HostView to);
 
 /// Counter-based random numbers: element i of stream `seed`, whichever thread asks.
 inline std::uint64_t random_bits(std::uint64_t seed, std::uint64_t i) {

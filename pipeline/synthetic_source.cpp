@@ -11,7 +11,7 @@ constexpr double kFallbackRate = 60; ///< of the heartbeat's clock where frames 
 
 class SyntheticSource final : public Source {
 public:
-    explicit SyntheticSource(const Params& params) { params_ = params; }
+    explicit SyntheticSource(const Params &params) { params_ = params; }
 
     SourceInfo open() override {
         close();
@@ -27,7 +27,7 @@ public:
         return info;
     }
 
-    Status next(FramePort& port) override {
+    Status next(FramePort &port) override {
         if (options().frames > 0 && number_ >= static_cast<std::uint64_t>(options().frames))
             return Status::end;
         if (stale_) {
@@ -64,10 +64,10 @@ public:
         stale_ = false;
     }
 
-    void set(std::string_view name, const ParamValue& value) override {
+    void set(std::string_view name, const ParamValue &value) override {
         Params edited = params_;
         edited.set(name, value);
-        const auto& wanted = edited.as<SyntheticOptions>();
+        const auto &wanted = edited.as<SyntheticOptions>();
         if (wanted.live != options().live)
             throw UsageError("source synthetic: live is fixed while the source is open; open it anew.");
         if (live_ && wanted.rate <= 0)
@@ -77,7 +77,7 @@ public:
     }
 
 private:
-    const SyntheticOptions& options() const { return params_.as<SyntheticOptions>(); }
+    const SyntheticOptions &options() const { return params_.as<SyntheticOptions>(); }
 
     std::unique_ptr<ExposureCache> cache_;
     Pacer pacer_;
@@ -87,10 +87,10 @@ private:
     bool stale_ = false; ///< an edit asks for new exposures
 };
 
-std::unique_ptr<Source> make_synthetic(const SourceText& text, const Params& given) {
+std::unique_ptr<Source> make_synthetic(const SourceText &text, const Params &given) {
     Params params = given;
     if (!text.target.empty()) {
-        const ParamDecl& scene = params.table().at("scene");
+        const ParamDecl &scene = params.table().at("scene");
         if (std::find(scene.choices.begin(), scene.choices.end(), text.target) == scene.choices.end())
             throw UsageError("There is no scene '" + text.target + "'; " + allowed_text(scene) + ".");
         params.set("scene", text.target);
@@ -100,37 +100,63 @@ std::unique_ptr<Source> make_synthetic(const SourceText& text, const Params& giv
 
 } // namespace
 
-const ParamTable& synthetic_table() {
+const ParamTable &synthetic_table() {
     using O = SyntheticOptions;
     static const ParamTable table =
         Declare<O>("source synthetic")
-            .choice("scene", &O::scene, {"vessels", "uniform", "static"},
-                    {.cost = Cost::rebuild,
-                     .doc = "branching vessels that pulse at 1.2 Hz, one speed everywhere, or nothing moving"})
-            .integer("width", &O::width, {.unit = "px", .min = 1, .max = 8192, .cost = Cost::rebuild, .doc = "pixels in a row"})
-            .integer("height", &O::height, {.unit = "px", .min = 1, .max = 8192, .cost = Cost::rebuild, .doc = "rows"})
+            .choice(
+                "scene", &O::scene, {"vessels", "uniform", "static"},
+                {.cost = Cost::rebuild,
+                 .doc = "branching vessels that pulse at 1.2 Hz, one speed everywhere, or nothing moving"})
+            .integer("width", &O::width,
+                     {.unit = "px", .min = 1, .max = 8192, .cost = Cost::rebuild, .doc = "pixels in a row"})
+            .integer("height", &O::height,
+                     {.unit = "px", .min = 1, .max = 8192, .cost = Cost::rebuild, .doc = "rows"})
             .real("rate", &O::rate,
-                  {.unit = "1/s", .min = 0, .max = 100000, .doc = "frames a second; 0: as fast as they are taken, never dropped"})
+                  {.unit = "1/s",
+                   .min = 0,
+                   .max = 100000,
+                   .doc = "frames a second; 0: as fast as they are taken, never dropped"})
             .integer("bits", &O::bits,
-                     {.min = 8, .max = 16, .cost = Cost::rebuild, .doc = "depth of a pixel; full scale is 2^bits − 1"})
+                     {.min = 8,
+                      .max = 16,
+                      .cost = Cost::rebuild,
+                      .doc = "depth of a pixel; full scale is 2^bits − 1"})
             .real("exposure", &O::exposure_ms,
-                  {.unit = "ms", .min = 0.001, .max = 10000, .logarithmic = true, .cost = Cost::rebuild,
+                  {.unit = "ms",
+                   .min = 0.001,
+                   .max = 10000,
+                   .logarithmic = true,
+                   .cost = Cost::rebuild,
                    .doc = "simulated exposure time T, reported with every frame"})
             .real("tau", &O::tau_ms,
-                  {.unit = "ms", .min = 0.0001, .max = 100000, .logarithmic = true, .cost = Cost::rebuild,
-                   .visible = [](const O& o) { return o.scene == O::Scene::uniform; },
+                  {.unit = "ms",
+                   .min = 0.0001,
+                   .max = 100000,
+                   .logarithmic = true,
+                   .cost = Cost::rebuild,
+                   .visible = [](const O &o) { return o.scene == O::Scene::uniform; },
                    .doc = "correlation time of the uniform scene"})
             .real("speckle", &O::speckle,
-                  {.unit = "px", .min = 1, .max = 10, .cost = Cost::rebuild,
+                  {.unit = "px",
+                   .min = 1,
+                   .max = 10,
+                   .cost = Cost::rebuild,
                    .doc = "speckle size, full width at half maximum of the intensity's autocovariance"})
             .real("noise", &O::noise,
-                  {.min = 0, .max = 20, .cost = Cost::rebuild,
-                   .doc = "camera noise: 1 is shot noise of 20 000 electrons at full scale and 6 electrons read noise"})
-            .integer("seed", &O::seed,
-                     {.min = 0, .max = 2147483647, .cost = Cost::rebuild, .doc = "another seed, another picture"})
-            .integer("frames", &O::frames, {.min = 0, .max = 2147483647, .doc = "ends after so many; 0: never"})
+                  {.min = 0,
+                   .max = 20,
+                   .cost = Cost::rebuild,
+                   .doc = "camera noise: 1 is shot noise of 20 000 electrons at full scale and 6 electrons "
+                          "read noise"})
+            .integer(
+                "seed", &O::seed,
+                {.min = 0, .max = 2147483647, .cost = Cost::rebuild, .doc = "another seed, another picture"})
+            .integer("frames", &O::frames,
+                     {.min = 0, .max = 2147483647, .doc = "ends after so many; 0: never"})
             .boolean("live", &O::live,
-                     {.doc = "true: as a camera, drops what finds no slot; false: as a file, waits, the same frames every time"})
+                     {.doc = "true: as a camera, drops what finds no slot; false: as a file, waits, the same "
+                             "frames every time"})
             .table();
     return table;
 }

@@ -14,8 +14,8 @@ namespace {
 
 constexpr double kPi = std::numbers::pi;
 
-constexpr double kVesselRate = 9000;  ///< 1/s on the axis of the widest vessel: τc 0.11 ms
-constexpr double kWidest = 17;        ///< radius in pixels where the shorter side is 1024
+constexpr double kVesselRate = 9000; ///< 1/s on the axis of the widest vessel: τc 0.11 ms
+constexpr double kWidest = 17;       ///< radius in pixels where the shorter side is 1024
 constexpr double kThinnest = 0.9;
 
 /// Sequential random numbers for drawing.
@@ -41,22 +41,27 @@ struct Tip {
 
 class Drawing {
 public:
-    Drawing(SceneMaps& maps, std::uint64_t seed)
-        : maps_(maps), dice_(seed), scale_(std::min(maps.width, maps.height) / 1024.0), wide_(maps.width / scale_),
-          high_(maps.height / scale_) {}
+    Drawing(SceneMaps &maps, std::uint64_t seed)
+        : maps_(maps), dice_(seed), scale_(std::min(maps.width, maps.height) / 1024.0),
+          wide_(maps.width / scale_), high_(maps.height / scale_) {}
 
     void draw() {
-        // Two veins drain to the lower border, arteries come from above and from the side, as over a rat's cortex.
-        grow({wide_ * dice_.between(0.20, 0.34), high_ + 20, -kPi / 2 + dice_.between(0.0, 0.35), kWidest, false, 0});
-        grow({wide_ + 20, high_ * dice_.between(0.62, 0.8), kPi + dice_.between(0.05, 0.4), 0.72 * kWidest, false, 0});
-        grow({wide_ * dice_.between(0.60, 0.78), -20, kPi / 2 + dice_.between(-0.1, 0.45), 0.68 * kWidest, true, 0});
+        // Two veins drain to the lower border, arteries come from above and from the side, as over a rat's
+        // cortex.
+        grow({wide_ * dice_.between(0.20, 0.34), high_ + 20, -kPi / 2 + dice_.between(0.0, 0.35), kWidest,
+              false, 0});
+        grow({wide_ + 20, high_ * dice_.between(0.62, 0.8), kPi + dice_.between(0.05, 0.4), 0.72 * kWidest,
+              false, 0});
+        grow({wide_ * dice_.between(0.60, 0.78), -20, kPi / 2 + dice_.between(-0.1, 0.45), 0.68 * kWidest,
+              true, 0});
         grow({-20, high_ * dice_.between(0.22, 0.4), dice_.between(-0.25, 0.3), 0.52 * kWidest, true, 0});
         for (int i = 0; i < 3; ++i) // small ones from the rim
             grow({dice_.between(0.1, 0.9) * wide_, i == 0 ? high_ + 20 : -20.0,
-                  (i == 0 ? -kPi / 2 : kPi / 2) + dice_.between(-0.4, 0.4), dice_.between(3.0, 5.0), i == 1, 2});
+                  (i == 0 ? -kPi / 2 : kPi / 2) + dice_.between(-0.4, 0.4), dice_.between(3.0, 5.0), i == 1,
+                  2});
         while (!tips_.empty()) { // the widest first: thin vessels end at wide ones, not the other way round
-            const auto widest = std::max_element(tips_.begin(), tips_.end(),
-                                                 [](const Tip& a, const Tip& b) { return a.radius < b.radius; });
+            const auto widest = std::max_element(
+                tips_.begin(), tips_.end(), [](const Tip &a, const Tip &b) { return a.radius < b.radius; });
             const Tip tip = *widest;
             tips_.erase(widest);
             follow(tip);
@@ -64,7 +69,7 @@ public:
     }
 
 private:
-    void grow(const Tip& tip) { tips_.push_back(tip); }
+    void grow(const Tip &tip) { tips_.push_back(tip); }
 
     double next_fork(double radius) { return dice_.between(9, 20) * radius + dice_.between(14, 36); }
 
@@ -96,8 +101,9 @@ private:
     }
 
     /// Gives off a branch to one side; returns the direction in which the main vessel goes on.
-    double fork(Tip& tip, double side) {
-        const double share = dice_.unit() < 0.25 ? dice_.between(0.35, 0.5) : dice_.between(0.06, 0.3); // of r³
+    double fork(Tip &tip, double side) {
+        const double share =
+            dice_.unit() < 0.25 ? dice_.between(0.35, 0.5) : dice_.between(0.06, 0.3); // of r³
         Tip branch = tip;
         branch.radius = tip.radius * std::cbrt(share);
         branch.generation = tip.generation + 1;
@@ -109,12 +115,12 @@ private:
         return tip.angle;
     }
 
-    bool inside(const Tip& tip) const {
+    bool inside(const Tip &tip) const {
         return tip.x > -60 && tip.y > -60 && tip.x < wide_ + 60 && tip.y < high_ + 60;
     }
 
     /// A vessel that is at least as fast lies just ahead; wide vessels pass over it instead.
-    bool blocked(const Tip& tip) const {
+    bool blocked(const Tip &tip) const {
         const double ahead = tip.radius + 3;
         const int x = static_cast<int>((tip.x + std::cos(tip.angle) * ahead) * scale_);
         const int y = static_cast<int>((tip.y + std::sin(tip.angle) * ahead) * scale_);
@@ -123,16 +129,17 @@ private:
         return maps_.flow[index(x, y)] > 0.35 * axis_rate(tip);
     }
 
-    static double axis_rate(const Tip& tip) {
+    static double axis_rate(const Tip &tip) {
         return kVesselRate * std::pow(tip.radius / kWidest, 0.62) * (tip.artery ? 1.15 : 1.0);
     }
 
     std::size_t index(int x, int y) const {
-        return static_cast<std::size_t>(y) * static_cast<std::size_t>(maps_.width) + static_cast<std::size_t>(x);
+        return static_cast<std::size_t>(y) * static_cast<std::size_t>(maps_.width) +
+               static_cast<std::size_t>(x);
     }
 
     /// A disc of the vessel's cross-section: parabolic, faster where vessels lie on each other.
-    void stamp(const Tip& tip) {
+    void stamp(const Tip &tip) {
         const double radius = std::max(tip.radius * scale_, 0.7);
         const double cx = tip.x * scale_;
         const double cy = tip.y * scale_;
@@ -150,12 +157,13 @@ private:
                 maps_.flow[index(x, y)] = value;
                 maps_.pulse[index(x, y)] = tip.artery ? 0.5F : 0.22F;
                 // Blood absorbs more the deeper the vessel.
-                const auto dark = static_cast<float>(1 - 0.30 * std::min(1.0, radius / (kWidest * scale_)) * (1 - d2));
+                const auto dark =
+                    static_cast<float>(1 - 0.30 * std::min(1.0, radius / (kWidest * scale_)) * (1 - d2));
                 maps_.brightness[index(x, y)] = std::min(maps_.brightness[index(x, y)], dark);
             }
     }
 
-    SceneMaps& maps_;
+    SceneMaps &maps_;
     Dice dice_;
     double scale_, wide_, high_;
     std::vector<Tip> tips_;
@@ -174,12 +182,13 @@ SceneMaps empty_maps(int width, int height) {
 }
 
 /// [1 2 1]/4 along both axes: light spreads in tissue, edges are never sharp.
-void soften(std::vector<float>& map, int width, int height) {
+void soften(std::vector<float> &map, int width, int height) {
     const std::vector<float> from = map;
     const auto at = [&](int x, int y) {
         x = std::clamp(x, 0, width - 1);
         y = std::clamp(y, 0, height - 1);
-        return from[static_cast<std::size_t>(y) * static_cast<std::size_t>(width) + static_cast<std::size_t>(x)];
+        return from[static_cast<std::size_t>(y) * static_cast<std::size_t>(width) +
+                    static_cast<std::size_t>(x)];
     };
     tbb::parallel_for(0, height, [&](int y) {
         for (int x = 0; x < width; ++x) {
@@ -201,7 +210,7 @@ double tissue_wave(double u, double v) {
 SceneMaps vessel_scene(int width, int height, std::uint64_t seed) {
     SceneMaps maps = empty_maps(width, height);
     Drawing(maps, random_bits(seed, 77)).draw();
-    for (auto* map : {&maps.flow, &maps.pulse, &maps.brightness})
+    for (auto *map : {&maps.flow, &maps.pulse, &maps.brightness})
         soften(*map, width, height);
     tbb::parallel_for(0, height, [&](int y) {
         for (int x = 0; x < width; ++x) {
@@ -234,7 +243,7 @@ double pulse_wave(double phase) {
     return 1.15 * wave(0.2, 0.085) + 0.45 * wave(0.52, 0.11) - kMean;
 }
 
-void scene_rates(const SceneMaps& scene, double phase, std::vector<float>& rates) {
+void scene_rates(const SceneMaps &scene, double phase, std::vector<float> &rates) {
     rates.resize(scene.still.size());
     const auto wave = static_cast<float>(pulse_wave(phase));
     for (std::size_t i = 0; i < rates.size(); ++i)
