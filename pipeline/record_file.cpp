@@ -61,9 +61,10 @@ File create_hidden(const std::string& wanted, std::string& hidden) {
     static std::atomic<unsigned> counter{0};
     for (int attempt = 0; attempt < kMaxNumber; ++attempt) {
         const fs::path whole(wanted);
-        hidden = (folder_of(wanted) / ("." + whole.filename().string() + "." + std::to_string(::getpid()) + "-" +
-                                       std::to_string(counter++) + ".part"))
-                     .string();
+        std::string name = ".";
+        name += whole.filename().string();
+        name += "." + std::to_string(::getpid()) + "-" + std::to_string(counter++) + ".part";
+        hidden = (folder_of(wanted) / name).string();
         const int fd = ::open(hidden.c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, kMode);
         if (fd >= 0)
             return File(fd);
@@ -164,7 +165,11 @@ std::string describe_file(const RecordedFrame& first, const RecordOptions& optio
         else
             json["range"] = {mapping.low, mapping.high};
     }
-    return "{" + totals_text(totals) + ", " + json.dump(-1, ' ', true).substr(1);
+    std::string text = "{";
+    text += totals_text(totals);
+    text += ", ";
+    text += json.dump(-1, ' ', true).substr(1);
+    return text;
 }
 
 std::string describe_frame(const RecordedFrame& frame) {

@@ -32,19 +32,9 @@ struct Entry {
     std::uint64_t value;
 };
 
-class Bytes {
-public:
-    explicit Bytes(std::vector<std::byte>& out) : out_(out) { out_.clear(); }
-    template <class T> void put(T value) { put(&value, sizeof value); }
-    void put(const void* data, std::size_t bytes) {
-        const auto* from = static_cast<const std::byte*>(data);
-        out_.insert(out_.end(), from, from + bytes);
-    }
-    void pad() { out_.resize(aligned(out_.size())); }
-
-private:
-    std::vector<std::byte>& out_;
-};
+template <class T> void put(std::string& bytes, T value) {
+    bytes.append(reinterpret_cast<const char*>(&value), sizeof value);
+}
 } // namespace
 
 TiffWriter::TiffWriter(File file, std::string path, const RecordedFrame& first, const RecordOptions& options,
@@ -87,25 +77,24 @@ void TiffWriter::build_head(const std::string& description) {
         {305, Field::ascii, kSoftware.size() + 1, software},
         {339, Field::u16, channels, each_channel * (shape_.type == PixelType::f32 ? 3U : 1U)}, // IEEE float, or unsigned
     };
-    Bytes bytes(head_);
-    bytes.put(kEntries);
+    head_.clear();
+    put(head_, kEntries);
     for (const Entry& entry : entries) {
-        bytes.put(entry.tag);
-        bytes.put(entry.type);
-        bytes.put(entry.count);
-        bytes.put(entry.value);
+        put(head_, entry.tag);
+        put(head_, entry.type);
+        put(head_, entry.count);
+        put(head_, entry.value);
     }
     next_in_head_ = head_.size();
-    bytes.put(std::uint64_t{0}); // the last page so far
-    bytes.put(description.c_str(), description.size() + 1);
-    bytes.put(kSoftware.data(), kSoftware.size());
-    bytes.put('\0');
-    bytes.pad();
+    put(head_, std::uint64_t{0}); // the last page so far
+    head_.append(description).push_back('\0');
+    head_.append(kSoftware).push_back('\0');
+    head_.resize(pixels - end_);
 }
 
 void TiffWriter::gather(ConstHostView pixels) {
-    const auto part = [](const std::byte* data, std::size_t bytes) {
-        return iovec{const_cast<std::byte*>(data), bytes}; // NOLINT: iovec serves reading and writing
+    const auto part = [](const void* data, std::size_t bytes) {
+        return iovec{const_cast<void*>(data), bytes}; // NOLINT: iovec serves reading and writing
     };
     parts_.clear();
     parts_.push_back(part(head_.data(), head_.size()));

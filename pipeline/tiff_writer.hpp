@@ -37,7 +37,7 @@ private:
     std::string path_;
     Shape shape_;
     std::string file_description_;
-    std::vector<std::byte> head_; ///< directory, description and padding of the page in work
+    std::string head_; ///< directory, description and padding of the page in work
     std::vector<iovec> parts_;
     std::uint64_t next_in_head_ = 0;  ///< where in head_ the offset of the next directory stands
     std::uint64_t link_ = 0;          ///< where in the file the next page's offset goes

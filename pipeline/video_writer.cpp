@@ -269,7 +269,8 @@ void VideoWriter::finish(const FileTotals& totals) {
     }
     if (!failed) {
         const Gst<GstElement> mux(gst_bin_get_by_name(GST_BIN(pipeline_.get()), "mux"));
-        const std::string text = "{" + totals_text(totals) + description_.substr(1 + kTotalsChars);
+        std::string text = description_;
+        text.replace(1, kTotalsChars, totals_text(totals));
         gst_tag_setter_add_tags(GST_TAG_SETTER(mux.get()), GST_TAG_MERGE_REPLACE, GST_TAG_COMMENT, text.c_str(), nullptr);
         gst_app_src_end_of_stream(GST_APP_SRC(source_.get()));
         std::unique_lock lock(progress_->mutex);
