@@ -12,7 +12,9 @@ std::string top_comment(std::string_view toml) {
     while (toml.starts_with('#')) {
         const std::size_t end = std::min(toml.find('\n'), toml.size());
         const std::size_t begin = std::min(toml.find_first_not_of("# "), end);
-        doc += (doc.empty() ? "" : " ") + std::string(toml.substr(begin, end - begin));
+        if (!doc.empty())
+            doc += ' ';
+        doc += toml.substr(begin, end - begin);
         toml.remove_prefix(std::min(end + 1, toml.size()));
     }
     return doc;
