@@ -216,7 +216,7 @@ ParseOutcome parse_command_line(int argc, const char *const *argv) {
             load_config(words.last("config"), asked);
         read_plain(words.plain, asked);
         settings.remember = settings.remember && asked.command == Command::view;
-        if (settings.remember && !words.has("config") && !words.has("preset"))
+        if (settings.remember && !words.has("config") && !words.has("preset") && !words.has("save-config"))
             load_remembered(settings);
     }
     if (words.has("preset"))
