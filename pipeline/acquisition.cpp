@@ -40,7 +40,7 @@ public:
         flow_.stats.acquisition.tick(frame.info().arrival);
         if (!flow_.frames.try_enqueue(std::move(frame))) { // leaves the frame alone when there is no room
             flow_.stats.queue_grown.fetch_add(1, std::memory_order_relaxed);
-            flow_.frames.enqueue(std::move(frame));
+            flow_.frames.enqueue(std::move(frame)); // NOLINT(bugprone-use-after-move)
         }
         const int depth = static_cast<int>(flow_.frames.size_approx());
         if (depth > flow_.stats.queue_peak.load(std::memory_order_relaxed))
