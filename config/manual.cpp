@@ -45,7 +45,7 @@ std::string command_line() {
             group = option.group;
             out += "\n### " + group + "\n\n| option | meaning |\n|---|---|\n";
         }
-        const std::string argument = option.argument.empty() ? "" : ' ' + cell(option.argument);
+        const std::string argument = cell(option.argument.empty() ? "" : " " + option.argument);
         out += "| `--" + option.name + argument + "` | " + cell(option.doc) + " |\n";
     }
     return out + "\nA later word wins over a file given by `--config`, and that file over `--preset`.\n"

@@ -63,7 +63,7 @@ const ParamTable &program_table() {
             .integer("slots", &ProgramSettings::slots,
                      {.min = 0, .max = 4096, .doc = "frames in the ring; 0: chosen from the frame size"})
             .integer("frames", &ProgramSettings::frames,
-                     {.min = 0, .max = 2147483647, .doc = "stop after this many frames; 0: no limit"})
+                     {.min = 0, .max = 1000000000, .doc = "stop after this many frames; 0: no limit"})
             .real("rate", &ProgramSettings::rate,
                   {.unit = "frames/s",
                    .min = 0,
