@@ -7,6 +7,43 @@
 
 namespace specklescope {
 
+namespace {
+
+/// A file in the window goes at its own pace, or at 30 frames/s where it has none; a single image is shown
+/// again and again. Only the open file knows, so this stands between it and the pipeline.
+class AtOwnPace final : public Source {
+public:
+    explicit AtOwnPace(std::unique_ptr<Source> file) : file_(std::move(file)) { params_ = file_->params(); }
+    SourceInfo open() override {
+        SourceInfo info = file_->open();
+        if (!info.live) {
+            constexpr double kUsual = 30;
+            if (is("rate", 0.0))
+                file_->set("rate", info.rate > 0 ? info.rate : kUsual);
+            if (info.frames == 1 && is("loop", false)) {
+                file_->set("loop", true);
+                info.frames = 0;
+            }
+        }
+        params_ = file_->params();
+        return info;
+    }
+    Status next(FramePort &port) override { return file_->next(port); }
+    void close() override { file_->close(); }
+    void set(std::string_view name, const ParamValue &value) override {
+        file_->set(name, value);
+        params_ = file_->params();
+    }
+
+private:
+    bool is(std::string_view key, const ParamValue &value) const {
+        return file_->params().table().find(key) && file_->params().get(key) == value;
+    }
+    std::unique_ptr<Source> file_;
+};
+
+} // namespace
+
 void set_up_log(const Settings &settings, const std::string &before) {
     static const std::shared_ptr<spdlog::logger> logger = [] {
         auto made = std::make_shared<spdlog::logger>("specklescope",
@@ -36,6 +73,8 @@ std::unique_ptr<Pipeline> make_pipeline(const Settings &settings) {
         text.clear();
         source = make_source(text, defaults);
     }
+    if (settings.command == Command::view)
+        source = std::make_unique<AtOwnPace>(std::move(source));
     PipelineOptions options;
     options.backend = program.backend;
     options.threads = program.threads;

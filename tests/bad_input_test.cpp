@@ -184,7 +184,7 @@ TEST_P(BadInput, GetsOneSentenceAndLeavesNothing) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Request, BadInput, testing::ValuesIn(cases()),
-                         [](const auto &info) { return std::string(info.param.name); });
+                         [](const auto &row) { return std::string(row.param.name); });
 
 using BadInputInTheMiddle = BadInput;
 

@@ -11,6 +11,7 @@
 #include <fstream>
 #include <functional>
 #include <poll.h>
+#include <pty.h>
 #include <sstream>
 #include <stdexcept>
 #include <string>
@@ -71,10 +72,13 @@ inline std::string test_data(const std::string &name) {
 /// A program that runs; its output is collected meanwhile.
 class Child {
 public:
-    /// Starts argv[0] in `folder`, without a display and with a memory of its own.
-    Child(std::vector<std::string> argv, const std::string &folder) {
+    /// Starts argv[0] in `folder`, without a display and with a memory of its own. `terminal`: standard error
+    /// is a terminal of 80 columns.
+    Child(std::vector<std::string> argv, const std::string &folder, bool terminal = false) {
         int out[2], err[2];
-        if (pipe(out) != 0 || pipe(err) != 0)
+        const winsize size{.ws_row = 24, .ws_col = 80, .ws_xpixel = 0, .ws_ypixel = 0};
+        if (pipe(out) != 0 ||
+            (terminal ? openpty(&err[0], &err[1], nullptr, nullptr, &size) : pipe(err)) != 0)
             throw std::runtime_error("no pipe");
         pid_ = fork();
         if (pid_ == 0) {
