@@ -6,24 +6,25 @@
 #include <exception>
 
 namespace {
-int run(int argc, char** argv) {
+int run(int argc, char **argv) {
     const specklescope::ParseOutcome outcome = specklescope::parse_command_line(argc, argv);
     if (outcome.exit) {
         std::fputs(outcome.text.c_str(), outcome.status == 0 ? stdout : stderr);
         return outcome.status;
     }
-    return outcome.settings.command == specklescope::Command::view ? specklescope::run_viewer(outcome.settings)
-                                                                   : specklescope::run_headless(outcome.settings);
+    return outcome.settings.command == specklescope::Command::view
+               ? specklescope::run_viewer(outcome.settings)
+               : specklescope::run_headless(outcome.settings);
 }
 } // namespace
 
-int main(int argc, char** argv) {
+int main(int argc, char **argv) {
     try {
         return run(argc, argv);
-    } catch (const specklescope::UsageError& error) {
+    } catch (const specklescope::UsageError &error) {
         std::fprintf(stderr, "specklescope: %s\n", error.what());
         return 2;
-    } catch (const std::exception& error) {
+    } catch (const std::exception &error) {
         std::fprintf(stderr, "specklescope: %s\n", error.what());
         return 1;
     }

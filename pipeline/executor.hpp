@@ -18,8 +18,8 @@ public:
     /// Memory for the ring of raw frames (page-locked on the device backend).
     virtual std::shared_ptr<SlotMemory> slot_memory() const = 0;
 
-    /// Takes effect for the next submit. Throws UsageError if the chain cannot run on this input shape; then the
-    /// old one stays.
+    /// Takes effect for the next submit. Throws UsageError if the chain cannot run on this input shape; then
+    /// the old one stays.
     virtual void set_chain(std::shared_ptr<const Chain> chain, std::uint64_t version) = 0;
     /// Begins work on a frame; may return before it is done. Never called with in_flight() == capacity().
     /// Throws UsageError if the chain cannot run on this frame's shape. `want_host`: download the result.
@@ -35,11 +35,12 @@ public:
 /// `threads` 0: all cores.
 std::unique_ptr<Executor> make_host_executor(int threads);
 #ifdef SPECKLESCOPE_HAVE_CUDA
-std::unique_ptr<Executor> make_cuda_executor(int device = 0); ///< throws RunError with the reason; cuda/executor.cu
+std::unique_ptr<Executor>
+make_cuda_executor(int device = 0); ///< throws RunError with the reason; cuda/executor.cu
 #endif
 
 enum class Backend : std::uint8_t { automatic, cpu, cuda };
 /// automatic falls back to the host and says why in `note`; cuda throws RunError with the reason.
-std::unique_ptr<Executor> make_executor(Backend backend, int threads, std::string* note);
+std::unique_ptr<Executor> make_executor(Backend backend, int threads, std::string *note);
 
 } // namespace specklescope

@@ -1,4 +1,5 @@
-// Frames: counted handles on slots of a ring that is allocated once. A slot is never refilled while anyone holds it.
+// Frames: counted handles on slots of a ring that is allocated once. A slot is never refilled while anyone
+// holds it.
 #pragma once
 
 #include "pipeline/image.hpp"
@@ -15,20 +16,21 @@ using SteadyClock = std::chrono::steady_clock;
 
 /// What travels with the pixels to every sink.
 struct FrameInfo {
-    std::uint64_t sequence = 0;                                        ///< counts what the source produced, drops included
-    std::int64_t capture_ns = 0;                                       ///< capture time on the source's clock, ns
-    SteadyClock::time_point arrival{};                                 ///< when the pixels were complete here
-    double exposure_ms = std::numeric_limits<double>::quiet_NaN();     ///< as the camera reports it; NaN: unknown
-    double full_scale = 0;                                             ///< largest value the camera can give; 0: none (f32)
-    std::uint64_t version = 0;                                         ///< parameter version that made a result
+    std::uint64_t sequence = 0;        ///< counts what the source produced, drops included
+    std::int64_t capture_ns = 0;       ///< capture time on the source's clock, ns
+    SteadyClock::time_point arrival{}; ///< when the pixels were complete here
+    double exposure_ms = std::numeric_limits<double>::quiet_NaN(); ///< as the camera reports it; NaN: unknown
+    double full_scale = 0;     ///< largest value the camera can give; 0: none (f32)
+    std::uint64_t version = 0; ///< parameter version that made a result
 };
 
 /// Where slots live. Implementations: aligned host memory (here), page-locked and device memory (cuda/).
 class SlotMemory {
 public:
     virtual ~SlotMemory() = default;
-    virtual void* allocate(std::size_t bytes) = 0; ///< throws RunError with the number of bytes when there is no room
-    virtual void release(void* memory) noexcept = 0;
+    virtual void *
+    allocate(std::size_t bytes) = 0; ///< throws RunError with the number of bytes when there is no room
+    virtual void release(void *memory) noexcept = 0;
     virtual Space space() const = 0;
     virtual bool page_locked() const = 0;
 };
@@ -39,14 +41,14 @@ struct RingState;
 struct Slot;
 } // namespace detail
 
-/// Counted handle on one slot. Copies share it; the last one gone returns the slot to its ring. The ring's memory
-/// outlives the FrameRing object for as long as any handle exists.
+/// Counted handle on one slot. Copies share it; the last one gone returns the slot to its ring. The ring's
+/// memory outlives the FrameRing object for as long as any handle exists.
 class Frame {
 public:
     Frame() = default;
-    Frame(const Frame& other) noexcept;
-    Frame(Frame&& other) noexcept : slot_(std::exchange(other.slot_, nullptr)) {}
-    Frame& operator=(Frame other) noexcept {
+    Frame(const Frame &other) noexcept;
+    Frame(Frame &&other) noexcept : slot_(std::exchange(other.slot_, nullptr)) {}
+    Frame &operator=(Frame other) noexcept {
         std::swap(slot_, other.slot_);
         return *this;
     }
@@ -54,8 +56,8 @@ public:
 
     void reset() noexcept;
     explicit operator bool() const { return slot_ != nullptr; }
-    const Shape& shape() const;
-    FrameInfo& info() const;
+    const Shape &shape() const;
+    FrameInfo &info() const;
     Space space() const;
     /// Pixels. Only whoever acquired the frame writes, and only before handing it on.
     HostView host() const;
@@ -63,8 +65,8 @@ public:
 
 private:
     friend class FrameRing;
-    explicit Frame(detail::Slot* slot) : slot_(slot) {}
-    detail::Slot* slot_ = nullptr;
+    explicit Frame(detail::Slot *slot) : slot_(slot) {}
+    detail::Slot *slot_ = nullptr;
 };
 
 /// A fixed number of equal slots. acquire() is safe from any thread.
@@ -72,17 +74,17 @@ class FrameRing {
 public:
     /// Throws RunError when the memory cannot be had. Rows are padded so that each starts on 64 bytes
     /// (host) or 256 bytes (device).
-    FrameRing(const Shape& shape, int slots, const std::shared_ptr<SlotMemory>& memory);
+    FrameRing(const Shape &shape, int slots, const std::shared_ptr<SlotMemory> &memory);
     ~FrameRing();
-    FrameRing(FrameRing&&) noexcept = default;
-    FrameRing& operator=(FrameRing&&) noexcept = default;
+    FrameRing(FrameRing &&) noexcept = default;
+    FrameRing &operator=(FrameRing &&) noexcept = default;
 
     /// An empty frame when every slot is held; never waits.
     Frame try_acquire();
     /// Waits up to `timeout`; an empty frame when none came free.
     Frame acquire(std::chrono::milliseconds timeout);
 
-    const Shape& shape() const;
+    const Shape &shape() const;
     int slots() const;
     int free_slots() const;
 
@@ -91,6 +93,6 @@ private:
 };
 
 /// 16 slots, fewer for large frames (about `budget` bytes in all), never fewer than 6.
-int default_slots(const Shape& shape, std::size_t budget = std::size_t{512} << 20);
+int default_slots(const Shape &shape, std::size_t budget = std::size_t{512} << 20);
 
 } // namespace specklescope

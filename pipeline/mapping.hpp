@@ -1,5 +1,5 @@
-// What the eye sees is not a stage: value range and colour map. The viewer's shader and colour recordings use the same
-// tables and the same rule; a test holds the two together.
+// What the eye sees is not a stage: value range and colour map. The viewer's shader and colour recordings use
+// the same tables and the same rule; a test holds the two together.
 #pragma once
 
 #include "pipeline/image.hpp"
@@ -14,22 +14,23 @@ enum class ColorMap : std::uint8_t { viridis, inferno, magma, turbo, jet, grey }
 using Rgb = std::array<std::uint8_t, 3>;
 
 /// 256 colours, low to high.
-const std::array<Rgb, 256>& color_table(ColorMap map);
+const std::array<Rgb, 256> &color_table(ColorMap map);
 
 struct Mapping {
     ColorMap colormap = ColorMap::turbo;
-    bool automatic = true;       ///< range from percentiles of each picture
-    double low = 0;              ///< used when not automatic, and updated by it
+    bool automatic = true; ///< range from percentiles of each picture
+    double low = 0;        ///< used when not automatic, and updated by it
     double high = 1;
     double low_percentile = 1;
     double high_percentile = 99;
 };
-const ParamTable& mapping_table(); ///< owner "view"
+const ParamTable &mapping_table(); ///< owner "view"
 
 struct ValueRange {
     double low = 0, high = 1;
 };
-/// Percentiles over the finite pixels of the first channel (subsampled to about 65 536 of them); {0, 1} if none.
+/// Percentiles over the finite pixels of the first channel (subsampled to about 65 536 of them); {0, 1} if
+/// none.
 ValueRange percentile_range(ConstHostView image, double low_percentile, double high_percentile);
 
 /// index = clamp(floor((v − low)/(high − low)·256), 0, 255); +∞ → 255, −∞ → 0, NaN → kUndefinedColor.

@@ -23,11 +23,12 @@ struct PipelineOptions {
 };
 
 enum class RunState : std::uint8_t { idle, running, paused, reconnecting, ended, failed };
-const char* to_string(RunState state);
+const char *to_string(RunState state);
 
 struct PipelineStatus {
     RunState state = RunState::idle;
-    std::string message; ///< "camera X is silent; next try in 2 s", the error that ended the run; empty when all is well
+    std::string message; ///< "camera X is silent; next try in 2 s", the error that ended the run; empty when
+                         ///< all is well
     SourceInfo source;
 };
 
@@ -41,11 +42,11 @@ class Pipeline {
 public:
     Pipeline(std::unique_ptr<Source> source, Chain chain, PipelineOptions options);
     ~Pipeline();
-    Pipeline(const Pipeline&) = delete;
-    Pipeline& operator=(const Pipeline&) = delete;
+    Pipeline(const Pipeline &) = delete;
+    Pipeline &operator=(const Pipeline &) = delete;
 
-    /// Opens the source, makes the executor, checks the chain against the source's shape, starts both threads.
-    /// Throws UsageError or RunError; then nothing is left running.
+    /// Opens the source, makes the executor, checks the chain against the source's shape, starts both
+    /// threads. Throws UsageError or RunError; then nothing is left running.
     void start();
     /// Joins both threads, finishes all sinks, closes the source. Idempotent. start() may follow.
     void stop();
@@ -53,8 +54,8 @@ public:
     bool finished() const;
 
     // Edits travel as messages and take effect between two frames.
-    /// Returns the version that results made with this edit will carry. A failing edit keeps the old value and
-    /// shows up in take_messages().
+    /// Returns the version that results made with this edit will carry. A failing edit keeps the old value
+    /// and shows up in take_messages().
     std::uint64_t edit(std::size_t stage, std::string name, ParamValue value);
     std::uint64_t set_chain(Chain chain);
     void edit_source(std::string name, ParamValue value);
@@ -65,13 +66,14 @@ public:
     bool paused() const;
 
     /// Opens the sink (throws if it cannot be opened) and feeds it from the next frame on.
-    void add_sink(const std::shared_ptr<Sink>& sink);
+    void add_sink(const std::shared_ptr<Sink> &sink);
     /// Takes it out of the flow and closes it; waits for what it had accepted to be written.
-    void remove_sink(const std::shared_ptr<Sink>& sink);
+    void remove_sink(const std::shared_ptr<Sink> &sink);
     std::vector<SinkStatus> sinks() const;
 
-    Mailbox& mailbox();
-    /// False once the viewer reads device images through interop; results then reach the host only if a sink asks.
+    Mailbox &mailbox();
+    /// False once the viewer reads device images through interop; results then reach the host only if a sink
+    /// asks.
     void viewer_wants_host(bool wants);
     /// The viewer reports each drawn result and how it reached the screen.
     void displayed(std::string_view path);

@@ -27,18 +27,19 @@ struct Timings {
 
 /// Cheap to copy: pixels are shared.
 struct Result {
-    Frame raw;          ///< what the source gave, on the host
-    Frame image;        ///< the result on the host; empty if no one asked for host pixels
-    Frame device_image; ///< the result on the device; empty on the host backend
-    FrameInfo info;     ///< raw's, with the parameter version that made the result
+    Frame raw;                          ///< what the source gave, on the host
+    Frame image;                        ///< the result on the host; empty if no one asked for host pixels
+    Frame device_image;                 ///< the result on the device; empty on the host backend
+    FrameInfo info;                     ///< raw's, with the parameter version that made the result
     std::shared_ptr<const Chain> chain; ///< the parameters that made it
     Quantity quantity;
     PixelCounts counts;
     Timings timings;
     SteadyClock::time_point ready{}; ///< when it could have been shown
-    bool repeated = false; ///< the same frame again, after an edit while paused: for the eye only, not for recorders
+    bool repeated =
+        false; ///< the same frame again, after an edit while paused: for the eye only, not for recorders
 
-    const Shape& shape() const { return image ? image.shape() : device_image.shape(); }
+    const Shape &shape() const { return image ? image.shape() : device_image.shape(); }
 };
 
 /// Newest wins; never blocks the one who posts for longer than a copy of handles.
@@ -46,7 +47,7 @@ class Mailbox {
 public:
     void post(Result result);
     /// The newest result not yet taken; false if there is none.
-    bool take(Result& out);
+    bool take(Result &out);
     void clear();
     /// Called (from the posting thread) after each post; used to wake an event loop. Set before start.
     void on_post(void (*notify)()) { notify_ = notify; }

@@ -14,26 +14,26 @@ namespace specklescope {
 
 /// Known once a source is open; the shape may still change from frame to frame.
 struct SourceInfo {
-    std::string name;       ///< what the user would call it: file name, camera model and serial
+    std::string name; ///< what the user would call it: file name, camera model and serial
     Shape shape;
-    double full_scale = 0;  ///< 255, 4095, …; 0 for f32
-    double rate = 0;        ///< nominal frames/s; 0 if unknown
+    double full_scale = 0;    ///< 255, 4095, …; 0 for f32
+    double rate = 0;          ///< nominal frames/s; 0 if unknown
     std::uint64_t frames = 0; ///< how many there are; 0 if unknown or endless
-    bool live = false;      ///< live sources drop when no slot is free, files wait
+    bool live = false;        ///< live sources drop when no slot is free, files wait
 };
 
 /// Lent to Source::next by the acquisition thread.
 class FramePort {
 public:
     virtual ~FramePort() = default;
-    /// A slot of this shape to fill, or an empty frame: then the incoming frame is to be thrown away (a live source
-    /// found no free slot; already counted) or the pipeline is stopping.
-    virtual Frame acquire(const Shape& shape) = 0;
-    /// Hands a filled frame on. The source has set info().capture_ns, exposure_ms and full_scale; the port sets
-    /// sequence and arrival.
+    /// A slot of this shape to fill, or an empty frame: then the incoming frame is to be thrown away (a live
+    /// source found no free slot; already counted) or the pipeline is stopping.
+    virtual Frame acquire(const Shape &shape) = 0;
+    /// Hands a filled frame on. The source has set info().capture_ns, exposure_ms and full_scale; the port
+    /// sets sequence and arrival.
     virtual void submit(Frame frame) = 0;
-    /// Frames that the source knows were lost before they reached us (camera or network); they leave a gap in the
-    /// sequence numbers.
+    /// Frames that the source knows were lost before they reached us (camera or network); they leave a gap in
+    /// the sequence numbers.
     virtual void lost(std::uint64_t frames) = 0;
     virtual bool stopping() const = 0;
 };
@@ -43,18 +43,18 @@ public:
     enum class Status : std::uint8_t { frame, idle, end };
 
     virtual ~Source() = default;
-    /// Opens; called on the acquisition thread's behalf before it starts, and again after close() when a live source
-    /// is reopened. Throws UsageError (bad option) or RunError (missing file, no such camera).
+    /// Opens; called on the acquisition thread's behalf before it starts, and again after close() when a live
+    /// source is reopened. Throws UsageError (bad option) or RunError (missing file, no such camera).
     virtual SourceInfo open() = 0;
     /// Delivers at most one frame through the port, waiting no longer than about 100 ms (idle: nothing came).
     /// Throws RunError when the source broke: a live one is then reopened, a file ends the run.
-    virtual Status next(FramePort& port) = 0;
+    virtual Status next(FramePort &port) = 0;
     /// Must be safe to call at any time after open(), also twice; never waits long for a dead camera.
     virtual void close() = 0;
     /// Applies an edit between two frames; throws UsageError and keeps the old value.
-    virtual void set(std::string_view name, const ParamValue& value);
+    virtual void set(std::string_view name, const ParamValue &value);
     /// Declared options with their present values; table() may be null if it has none.
-    const Params& params() const { return params_; }
+    const Params &params() const { return params_; }
 
 protected:
     Params params_;
@@ -72,20 +72,20 @@ struct SourceType {
     std::string_view kind;
     std::string_view syntax; ///< "synthetic[:vessels|uniform|static]"
     std::string_view doc;
-    const ParamTable* table; ///< its options; never null
-    std::unique_ptr<Source> (*make)(const SourceText& text, const Params& params);
+    const ParamTable *table; ///< its options; never null
+    std::unique_ptr<Source> (*make)(const SourceText &text, const Params &params);
     /// Devices that could be opened now, as SOURCE arguments with a description; null if it cannot list any.
     std::vector<std::pair<std::string, std::string>> (*discover)();
 };
 
-const std::vector<SourceType>& source_types();
+const std::vector<SourceType> &source_types();
 
-/// Parses a SOURCE argument. `rate` (0: as the source says) and `loop` are the command line's, for file sources.
-/// Throws UsageError for an unknown kind, option or value, RunError for a file that is not there.
+/// Parses a SOURCE argument. `rate` (0: as the source says) and `loop` are the command line's, for file
+/// sources. Throws UsageError for an unknown kind, option or value, RunError for a file that is not there.
 struct SourceDefaults {
     double rate = 0;
     bool loop = false;
 };
-std::unique_ptr<Source> make_source(const std::string& text, const SourceDefaults& defaults);
+std::unique_ptr<Source> make_source(const std::string &text, const SourceDefaults &defaults);
 
 } // namespace specklescope

@@ -18,6 +18,7 @@ public:
     void tick(SteadyClock::time_point now = SteadyClock::now());
     double rate(SteadyClock::time_point now = SteadyClock::now()) const;
     std::uint64_t count() const { return count_.load(std::memory_order_relaxed); }
+    void clear();
 
 private:
     static constexpr std::size_t kHistory = 4096;
@@ -38,6 +39,7 @@ class LatencyHistogram {
 public:
     void add(double ms);
     LatencySummary summary() const;
+    void clear();
 
 private:
     static constexpr int kBuckets = 932;
@@ -66,31 +68,33 @@ struct StatsSnapshot {
     double seconds = 0; ///< since start
     double acquisition_rate = 0, processing_rate = 0, display_rate = 0;
     std::uint64_t acquired = 0, processed = 0, displayed = 0;
-    std::uint64_t not_shown = 0; ///< results overtaken by a newer one before they were drawn; not lost to recorders
+    std::uint64_t not_shown =
+        0; ///< results overtaken by a newer one before they were drawn; not lost to recorders
     DropCounts drops;
     int queue_depth = 0, queue_peak = 0, slots = 0, slots_free = 0;
-    std::uint64_t reopened = 0; ///< times a live source was opened again
-    LatencySummary latency;     ///< arrival of the pixels to result ready
+    std::uint64_t queue_grown = 0; ///< times the queue had to allocate; 0 unless it was sized wrong
+    std::uint64_t reopened = 0;    ///< times a live source was opened again
+    LatencySummary latency;        ///< arrival of the pixels to result ready
     std::vector<StageStat> stages;
-    PixelCounts counts;         ///< of the newest result
+    PixelCounts counts;                        ///< of the newest result
     std::string backend, device, display_path; ///< "cuda", "NVIDIA H200", "CUDA-GL interop"
     std::string source, chain;
-    std::string note;           ///< why a fallback was taken; empty if none
+    std::string note; ///< why a fallback was taken; empty if none
 };
 
 /// As JSON text, two-space indented.
-std::string to_json(const StatsSnapshot& stats);
+std::string to_json(const StatsSnapshot &stats);
 
 /// The mutable side; owned by the pipeline.
 class Stats {
 public:
-    void start();
+    void start(); ///< everything to zero
     RateMeter acquisition, processing, display;
     LatencyHistogram latency;
-    std::atomic<std::uint64_t> lost_by_source{0}, no_slot{0}, failed{0}, reopened{0};
+    std::atomic<std::uint64_t> lost_by_source{0}, no_slot{0}, failed{0}, reopened{0}, queue_grown{0};
     std::atomic<int> queue_peak{0};
-    void record(const Result& result); ///< timings, counts, latency, processing rate
-    void set_display_path(std::string path);
+    void record(const Result &result, bool with_latency); ///< timings, counts, latency, processing rate
+    void set_display_path(std::string_view path);
     StatsSnapshot snapshot() const; ///< everything that is known here; the pipeline adds the rest
 
 private:

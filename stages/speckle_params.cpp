@@ -4,7 +4,7 @@
 
 namespace specklescope {
 
-const ParamTable& speckle_table() {
+const ParamTable &speckle_table() {
     static const ParamTable table =
         Declare<SpeckleParams>("stage speckle")
             .integer("radius", &SpeckleParams::radius,
@@ -28,7 +28,7 @@ const ParamTable& speckle_table() {
     return table;
 }
 
-Quantity speckle_quantity(const Params& params, const Quantity&) {
+Quantity speckle_quantity(const Params &params, const Quantity &) {
     switch (params.as<SpeckleParams>().output) {
     case SpeckleParams::Output::contrast:
         return {"speckle contrast", "K", "1"};
@@ -44,19 +44,21 @@ Quantity speckle_quantity(const Params& params, const Quantity&) {
     return {"speckle flow index 1/(2TK²)", "SFI", "1/s"};
 }
 
-Shape speckle_shape(const SpeckleParams& params, const Shape& input) {
+Shape speckle_shape(const SpeckleParams &params, const Shape &input) {
     const int side = std::min(input.width, input.height);
     const bool crop = params.border == SpeckleParams::Border::crop;
     if (crop ? 2 * params.radius + 1 > side : params.radius > side)
-        throw UsageError("stage speckle: radius = " + std::to_string(params.radius) + " is too large for an image of " +
-                         std::to_string(input.width) + "×" + std::to_string(input.height) + " pixels; allowed: up to " +
-                         std::to_string(crop ? (side - 1) / 2 : side) + (crop ? " with border = crop." : "."));
+        throw UsageError(
+            "stage speckle: radius = " + std::to_string(params.radius) + " is too large for an image of " +
+            std::to_string(input.width) + "×" + std::to_string(input.height) + " pixels; allowed: up to " +
+            std::to_string(crop ? (side - 1) / 2 : side) + (crop ? " with border = crop." : "."));
     const int margin = crop ? 2 * params.radius : 0;
     return {input.width - margin, input.height - margin, 1, PixelType::f32};
 }
 
-SpeckleCoefficients speckle_coefficients(const SpeckleParams& params, const FrameInfo& info) {
-    const double exposure_s = (std::isfinite(info.exposure_ms) ? info.exposure_ms : params.exposure_ms) * 1e-3;
+SpeckleCoefficients speckle_coefficients(const SpeckleParams &params, const FrameInfo &info) {
+    const double exposure_s =
+        (std::isfinite(info.exposure_ms) ? info.exposure_ms : params.exposure_ms) * 1e-3;
     const double side = 2.0 * params.radius + 1;
     const double n = side * side;
     SpeckleCoefficients c;

@@ -8,13 +8,14 @@
 namespace specklescope {
 
 /// True if a window could be opened here (a display is set and answers). `reason` otherwise.
-bool display_available(std::string* reason);
+bool display_available(std::string *reason);
 
-/// Opens the window and returns the exit status when it is closed. Throws UsageError or RunError if the first source
-/// cannot be opened; a later one is reported in the window.
+/// Opens the window and returns the exit status when it is closed. Throws UsageError or RunError if the first
+/// source cannot be opened; a later one is reported in the window.
 int run_viewer(Settings settings);
 
-/// `specklescope run`: no window; progress bar on a terminal, plain lines otherwise. Ctrl-C finishes the files.
-int run_headless(const Settings& settings);
+/// `specklescope run`: no window; progress bar on a terminal, plain lines otherwise. Ctrl-C finishes the
+/// files.
+int run_headless(const Settings &settings);
 
 } // namespace specklescope

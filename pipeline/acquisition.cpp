@@ -1,0 +1,173 @@
+// The acquisition thread: source → ring slot → queue.
+#include "pipeline/error.hpp"
+#include "pipeline/flow.hpp"
+
+#include <algorithm>
+#include <cstdio>
+
+namespace specklescope {
+
+namespace {
+
+using std::chrono::milliseconds;
+
+/// Lends ring slots to the source; counts what it must refuse.
+class RingPort final : public FramePort {
+public:
+    explicit RingPort(Flow &flow) : flow_(flow) {}
+
+    Frame acquire(const Shape &shape) override {
+        check_shape(shape, "The frame from the source");
+        if (!ring_ || ring_->shape() != shape)
+            renew(shape);
+        Frame frame = ring_->try_acquire();
+        if (!frame && flow_.live()) {
+            if (!stopping()) {
+                flow_.stats.no_slot.fetch_add(1, std::memory_order_relaxed);
+                flow_.stats.acquisition.tick();
+                ++sequence_;
+            }
+            return {};
+        }
+        while (!frame && !stopping())
+            frame = ring_->acquire(milliseconds(50));
+        return frame;
+    }
+
+    void submit(Frame frame) override {
+        frame.info().sequence = sequence_++;
+        frame.info().arrival = SteadyClock::now();
+        flow_.stats.acquisition.tick(frame.info().arrival);
+        if (!flow_.frames.try_enqueue(std::move(frame))) { // leaves the frame alone when there is no room
+            flow_.stats.queue_grown.fetch_add(1, std::memory_order_relaxed);
+            flow_.frames.enqueue(std::move(frame)); // NOLINT(bugprone-use-after-move)
+        }
+        const int depth = static_cast<int>(flow_.frames.size_approx());
+        if (depth > flow_.stats.queue_peak.load(std::memory_order_relaxed))
+            flow_.stats.queue_peak.store(depth, std::memory_order_relaxed);
+        ++delivered_;
+    }
+
+    void lost(std::uint64_t frames) override {
+        flow_.stats.lost_by_source.fetch_add(frames, std::memory_order_relaxed);
+        sequence_ += frames;
+    }
+
+    bool stopping() const override { return flow_.stop.load(); }
+    std::uint64_t delivered() const { return delivered_; }
+
+private:
+    void renew(const Shape &shape) {
+        std::shared_ptr<SlotMemory> memory;
+        {
+            const std::scoped_lock lock(flow_.mutex);
+            memory = flow_.slot_memory;
+        }
+        const int slots = flow_.options.slots > 0 ? flow_.options.slots : default_slots(shape);
+        ring_.reset(); // frames in flight keep the old memory until they are home
+        ring_ = std::make_shared<FrameRing>(shape, slots, memory);
+        flow_.slots = slots;
+        const std::scoped_lock lock(flow_.mutex);
+        flow_.ring = ring_;
+        flow_.status.source.shape = shape;
+    }
+
+    Flow &flow_;
+    std::shared_ptr<FrameRing> ring_;
+    std::uint64_t sequence_ = 0;
+    std::uint64_t delivered_ = 0;
+};
+
+void apply_source_edits(Flow &flow) {
+    SourceEdit edit;
+    while (flow.source_edits.try_dequeue(edit)) {
+        try {
+            flow.source->set(edit.name, edit.value);
+        } catch (const Error &error) {
+            flow.say(Message::Level::error, error.what());
+        }
+        const std::scoped_lock lock(flow.mutex);
+        flow.source_params = flow.source->params();
+    }
+}
+
+/// Closes and opens a dead live source, pausing 0.5, 1, 2, … 10 s between tries. False when stopped.
+bool reopen(Flow &flow, const std::string &reason) {
+    std::string why = reason;
+    milliseconds pause(500);
+    flow.source->close();
+    while (!flow.stop) {
+        char seconds[16];
+        std::snprintf(seconds, sizeof seconds, "%.1f", std::chrono::duration<double>(pause).count());
+        flow.set_state(RunState::reconnecting, why + " Next try in " + seconds + " s.");
+        flow.say(Message::Level::warning, why + " Next try in " + seconds + " s.");
+        flow.sleep(pause);
+        if (flow.stop)
+            return false;
+        try {
+            const SourceInfo info = flow.source->open();
+            flow.stats.reopened.fetch_add(1, std::memory_order_relaxed);
+            {
+                const std::scoped_lock lock(flow.mutex);
+                flow.status.source = info;
+                flow.source_params = flow.source->params();
+            }
+            flow.set_state(RunState::running, "");
+            flow.say(Message::Level::info, "The source is back: " + info.name + ".");
+            return true;
+        } catch (const Error &error) {
+            why = error.what();
+            flow.source->close();
+        }
+        pause = std::min(pause * 2, milliseconds(10000));
+    }
+    return false;
+}
+
+void run(Flow &flow) {
+    RingPort port(flow);
+    auto last_sign = SteadyClock::now();
+    const std::chrono::duration<double> silence(flow.options.silence_s);
+    while (!flow.stop) {
+        apply_source_edits(flow);
+        std::string dead;
+        try {
+            const Source::Status status = flow.source->next(port);
+            const auto now = SteadyClock::now();
+            if (status == Source::Status::frame)
+                last_sign = now;
+            if (status == Source::Status::end) {
+                if (!flow.live())
+                    return;
+                dead = "The source " + flow.status.source.name + " has ended.";
+            } else if (flow.live() && now - last_sign > silence) {
+                dead = "The source " + flow.status.source.name + " is silent.";
+            }
+        } catch (const Error &error) {
+            if (!flow.live())
+                throw;
+            dead = error.what();
+        }
+        if (flow.options.frames > 0 && port.delivered() >= flow.options.frames)
+            return;
+        if (!dead.empty()) {
+            if (!reopen(flow, dead))
+                return;
+            last_sign = SteadyClock::now();
+        }
+    }
+}
+
+} // namespace
+
+void acquire_frames(Flow &flow) {
+    try {
+        run(flow);
+    } catch (const std::exception &error) {
+        flow.set_state(RunState::failed, error.what());
+        flow.say(Message::Level::error, error.what());
+    }
+    flow.source_done = true;
+}
+
+} // namespace specklescope

@@ -1,0 +1,91 @@
+// What the acquisition and the processing thread share, and nothing else does. Internal to pipeline/.
+#pragma once
+
+#include "pipeline/pipeline.hpp"
+
+#include <blockingconcurrentqueue.h>
+#include <concurrentqueue.h>
+
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+#include <thread>
+#include <variant>
+
+namespace specklescope {
+
+struct ParamEdit {
+    std::size_t stage = 0;
+    std::string name;
+    ParamValue value;
+};
+/// To the processing thread: one parameter, or a new chain. Carries the version that it makes.
+struct Edit {
+    std::variant<ParamEdit, Chain> change;
+    std::uint64_t version = 0;
+};
+struct SourceEdit {
+    std::string name;
+    ParamValue value;
+};
+
+struct Flow {
+    Flow(std::unique_ptr<Source> from, Chain first, PipelineOptions given)
+        : options(std::move(given)), source(std::move(from)),
+          chain(std::make_shared<const Chain>(std::move(first))) {}
+
+    const PipelineOptions options;
+    const std::unique_ptr<Source> source;
+
+    // Between the threads.
+    moodycamel::BlockingConcurrentQueue<Frame> frames{64};
+    moodycamel::ConcurrentQueue<Edit> edits;
+    moodycamel::ConcurrentQueue<SourceEdit> source_edits;
+    std::atomic<bool> stop{false};
+    std::atomic<bool> source_done{false}; ///< after the last frame was enqueued
+    std::atomic<bool> finished{false};
+    std::atomic<bool> paused{false};
+    std::atomic<int> steps{0};
+    std::atomic<std::uint64_t> version{0};
+    std::atomic<bool> viewer_wants_host{true};
+    std::atomic<int> slots{0};
+    Mailbox mailbox;
+    Stats stats;
+
+    // Under the mutex.
+    mutable std::mutex mutex;
+    std::condition_variable wake; ///< stop
+    std::shared_ptr<const Chain> chain;
+    PipelineStatus status;
+    std::vector<std::shared_ptr<Sink>> sinks;
+    std::uint64_t dropped_by_closed_sinks = 0;
+    std::deque<Message> messages;
+    Params source_params;
+    std::string backend, device, note;
+    std::shared_ptr<SlotMemory> slot_memory;
+    std::shared_ptr<FrameRing> ring;
+
+    bool live() const {
+        const std::scoped_lock lock(mutex);
+        return status.source.live;
+    }
+    void set_state(RunState state, std::string message) {
+        const std::scoped_lock lock(mutex);
+        status.state = state;
+        status.message = std::move(message);
+    }
+    void say(Message::Level level, std::string text); ///< to the log and the screen
+    /// Waits, but no longer than until stop.
+    void sleep(std::chrono::milliseconds time) {
+        std::unique_lock lock(mutex);
+        wake.wait_for(lock, time, [&] { return stop.load(); });
+    }
+};
+
+/// Reads the source until it ends or `stop`; reopens a live one that dies.
+void acquire_frames(Flow &flow);
+
+/// Runs the chain over what is queued; delivers to mailbox and sinks.
+void process_frames(Flow &flow, std::unique_ptr<Executor> executor);
+
+} // namespace specklescope

@@ -1,0 +1,251 @@
+#include "pipeline/pipeline.hpp"
+
+#include "pipeline/error.hpp"
+#include "pipeline/flow.hpp"
+#include "stages/convert.hpp"
+
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+
+namespace specklescope {
+
+const char *to_string(RunState state) {
+    switch (state) {
+    case RunState::idle:
+        return "idle";
+    case RunState::running:
+        return "running";
+    case RunState::paused:
+        return "paused";
+    case RunState::reconnecting:
+        return "reconnecting";
+    case RunState::ended:
+        return "ended";
+    case RunState::failed:
+        break;
+    }
+    return "failed";
+}
+
+void Flow::say(Message::Level level, std::string text) {
+    const auto severity = level == Message::Level::info      ? spdlog::level::info
+                          : level == Message::Level::warning ? spdlog::level::warn
+                                                             : spdlog::level::err;
+    spdlog::log(severity, "{}", text);
+    constexpr std::size_t kKept = 200;
+    const std::scoped_lock lock(mutex);
+    messages.push_back({level, std::move(text)});
+    if (messages.size() > kKept)
+        messages.pop_front();
+}
+
+namespace {
+
+/// Throws UsageError if the chain cannot run on frames of this shape.
+void check_chain(const Chain &chain, Shape shape) {
+    if (shape.width == 0)
+        return; // known with the first frame only
+    for (const ChainStage &stage : chain.stages()) {
+        shape = stage.type->make_host(stage.params)->prepare(accepted_shape(*stage.type, shape));
+    }
+}
+
+} // namespace
+
+struct Pipeline::Impl : Flow {
+    using Flow::Flow;
+    std::thread acquisition, processing;
+    bool started = false;
+};
+
+Pipeline::Pipeline(std::unique_ptr<Source> source, Chain chain, PipelineOptions options)
+    : impl_(std::make_unique<Impl>(std::move(source), std::move(chain), std::move(options))) {
+    impl_->source_params = impl_->source->params();
+}
+
+Pipeline::~Pipeline() { stop(); }
+
+void Pipeline::start() {
+    if (impl_->started)
+        return;
+    Impl &flow = *impl_;
+    flow.stats.start();
+    flow.mailbox.clear();
+    flow.stop = flow.source_done = flow.finished = false;
+    flow.steps = 0;
+    flow.dropped_by_closed_sinks = 0;
+    try {
+        const SourceInfo info = flow.source->open();
+        std::string note;
+        std::unique_ptr<Executor> executor = make_executor(flow.options.backend, flow.options.threads, &note);
+        check_chain(*flow.chain, info.shape);
+        executor->set_chain(flow.chain, flow.version);
+        {
+            const std::scoped_lock lock(flow.mutex);
+            flow.status = {RunState::running, "", info};
+            flow.source_params = flow.source->params();
+            flow.backend = executor->backend();
+            flow.device = executor->device_name();
+            flow.note = note;
+            flow.slot_memory = executor->slot_memory();
+        }
+        flow.processing = std::thread(
+            [&flow, made = std::move(executor)]() mutable { process_frames(flow, std::move(made)); });
+        flow.acquisition = std::thread([&flow] { acquire_frames(flow); });
+    } catch (...) {
+        flow.source->close();
+        flow.stop = flow.source_done = true;
+        if (flow.processing.joinable())
+            flow.processing.join();
+        throw;
+    }
+    flow.started = true;
+}
+
+void Pipeline::stop() {
+    Impl &flow = *impl_;
+    if (!flow.started)
+        return;
+    {
+        const std::scoped_lock lock(flow.mutex);
+        flow.stop = true;
+    }
+    flow.wake.notify_all();
+    flow.acquisition.join();
+    flow.source->close();
+    flow.processing.join(); // processes what is queued
+    std::vector<std::shared_ptr<Sink>> sinks;
+    {
+        const std::scoped_lock lock(flow.mutex);
+        sinks.swap(flow.sinks);
+    }
+    for (const auto &sink : sinks) {
+        sink->close();
+        const std::scoped_lock lock(flow.mutex);
+        flow.dropped_by_closed_sinks += sink->status().dropped;
+    }
+    Frame rest;
+    while (flow.frames.try_dequeue(rest))
+        rest.reset();
+    const std::scoped_lock lock(flow.mutex);
+    flow.ring.reset();
+    flow.started = false;
+}
+
+bool Pipeline::finished() const { return impl_->finished; }
+
+std::uint64_t Pipeline::edit(std::size_t stage, std::string name, ParamValue value) {
+    const std::uint64_t version = ++impl_->version;
+    impl_->edits.enqueue({ParamEdit{stage, std::move(name), std::move(value)}, version});
+    return version;
+}
+
+std::uint64_t Pipeline::set_chain(Chain chain) {
+    const std::uint64_t version = ++impl_->version;
+    impl_->edits.enqueue({std::move(chain), version});
+    return version;
+}
+
+void Pipeline::edit_source(std::string name, ParamValue value) {
+    impl_->source_edits.enqueue({std::move(name), std::move(value)});
+}
+
+Params Pipeline::source_params() const {
+    const std::scoped_lock lock(impl_->mutex);
+    return impl_->source_params;
+}
+
+void Pipeline::pause(bool on) {
+    impl_->steps = 0;
+    impl_->paused = on;
+}
+
+void Pipeline::step() {
+    if (impl_->paused)
+        ++impl_->steps;
+}
+
+bool Pipeline::paused() const { return impl_->paused; }
+
+void Pipeline::add_sink(const std::shared_ptr<Sink> &sink) {
+    sink->open(stream());
+    const std::scoped_lock lock(impl_->mutex);
+    impl_->sinks.push_back(sink);
+}
+
+void Pipeline::remove_sink(const std::shared_ptr<Sink> &sink) {
+    {
+        const std::scoped_lock lock(impl_->mutex);
+        const auto place = std::find(impl_->sinks.begin(), impl_->sinks.end(), sink);
+        if (place == impl_->sinks.end())
+            return;
+        impl_->sinks.erase(place);
+    }
+    sink->close();
+    const std::scoped_lock lock(impl_->mutex);
+    impl_->dropped_by_closed_sinks += sink->status().dropped;
+}
+
+std::vector<SinkStatus> Pipeline::sinks() const {
+    const std::scoped_lock lock(impl_->mutex);
+    std::vector<SinkStatus> list;
+    for (const auto &sink : impl_->sinks)
+        list.push_back(sink->status());
+    return list;
+}
+
+Mailbox &Pipeline::mailbox() { return impl_->mailbox; }
+void Pipeline::viewer_wants_host(bool wants) { impl_->viewer_wants_host = wants; }
+
+void Pipeline::displayed(std::string_view path) {
+    impl_->stats.display.tick();
+    impl_->stats.set_display_path(path);
+}
+
+Chain Pipeline::chain() const {
+    const std::scoped_lock lock(impl_->mutex);
+    return *impl_->chain;
+}
+
+StatsSnapshot Pipeline::stats() const {
+    const Impl &flow = *impl_;
+    StatsSnapshot s = flow.stats.snapshot();
+    s.not_shown = flow.mailbox.replaced();
+    s.queue_depth = static_cast<int>(flow.frames.size_approx());
+    s.slots = flow.slots;
+    const std::scoped_lock lock(flow.mutex);
+    s.slots_free = flow.ring ? flow.ring->free_slots() : 0;
+    s.backend = flow.backend;
+    s.device = flow.device;
+    s.note = flow.note;
+    s.source = flow.options.source_text.empty() ? flow.status.source.name : flow.options.source_text;
+    s.chain = to_string(*flow.chain);
+    s.drops.recorder = flow.dropped_by_closed_sinks;
+    for (const auto &sink : flow.sinks)
+        s.drops.recorder += sink->status().dropped;
+    return s;
+}
+
+PipelineStatus Pipeline::status() const {
+    const std::scoped_lock lock(impl_->mutex);
+    PipelineStatus status = impl_->status;
+    if (status.state == RunState::running && impl_->paused)
+        status.state = RunState::paused;
+    return status;
+}
+
+StreamInfo Pipeline::stream() const {
+    const std::scoped_lock lock(impl_->mutex);
+    return {impl_->status.source, impl_->options.source_text,
+            impl_->backend == "cpu" ? "cpu" : impl_->backend + ": " + impl_->device};
+}
+
+std::vector<Message> Pipeline::take_messages() {
+    const std::scoped_lock lock(impl_->mutex);
+    std::vector<Message> taken(impl_->messages.begin(), impl_->messages.end());
+    impl_->messages.clear();
+    return taken;
+}
+
+} // namespace specklescope

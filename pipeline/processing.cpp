@@ -1,0 +1,223 @@
+// The processing thread: queue → executor → mailbox and sinks. Edits are applied between two frames.
+#include "pipeline/error.hpp"
+#include "pipeline/flow.hpp"
+
+#include <algorithm>
+
+namespace specklescope {
+
+namespace {
+
+using std::chrono::milliseconds;
+
+class Processor {
+public:
+    Processor(Flow &flow, std::unique_ptr<Executor> executor) : flow_(flow), executor_(std::move(executor)) {}
+
+    void run() {
+        while (true) {
+            const bool edited = apply_edits();
+            if (edited && (flow_.paused || flow_.finished) && last_raw_ && executor_->in_flight() == 0)
+                submit(last_raw_, true);
+            const bool source_done = flow_.source_done; // before the look at the queue
+            const bool submitted = submit_next();
+            collect(submitted ? executor_->in_flight() == executor_->capacity() : executor_->in_flight() > 0);
+            if (submitted || executor_->in_flight() > 0)
+                continue;
+            if (!source_done)
+                continue;
+            if (flow_.stop && (held() || flow_.frames.size_approx() == 0))
+                return;
+            if (flow_.frames.size_approx() == 0)
+                ended();
+        }
+    }
+
+private:
+    struct Pending {
+        Frame raw; ///< to run it again on the host if the device fails
+        bool repeated = false;
+    };
+
+    /// Everything the source gave is processed. The thread stays for edits of the last picture, until stop.
+    void ended() {
+        if (!flow_.finished.exchange(true)) {
+            const std::scoped_lock lock(flow_.mutex);
+            if (flow_.status.state != RunState::failed)
+                flow_.status.state = RunState::ended;
+        }
+        flow_.sleep(milliseconds(10));
+    }
+
+    /// A paused file waits; a paused live source goes on, only its picture stands still.
+    bool held() const { return flow_.paused && flow_.steps == 0 && !flow_.live(); }
+
+    bool submit_next() {
+        const bool idle = executor_->in_flight() == 0;
+        if (held() || executor_->in_flight() == executor_->capacity()) {
+            if (idle)
+                flow_.sleep(milliseconds(10));
+            return false;
+        }
+        if (!executor_->wait_slot(idle ? milliseconds(20) : milliseconds(0)))
+            return false;
+        Frame frame;
+        const bool got =
+            idle ? flow_.frames.wait_dequeue_timed(frame, milliseconds(20)) : flow_.frames.try_dequeue(frame);
+        if (!got)
+            return false;
+        if (flow_.paused && !flow_.live())
+            flow_.steps.fetch_sub(1);
+        submit(std::move(frame), false);
+        return true;
+    }
+
+    void submit(Frame frame, bool repeated) {
+        last_raw_ = frame;
+        say_luma(frame.shape());
+        const std::vector<std::shared_ptr<Sink>> sinks = current_sinks();
+        bool want_host = flow_.viewer_wants_host;
+        for (const auto &sink : sinks)
+            want_host = want_host || sink->wants_host_image();
+        pending_.push_back({frame, repeated});
+        try {
+            executor_->submit(std::move(frame), want_host);
+            complained_.clear();
+        } catch (const UsageError &error) {
+            pending_.pop_back();
+            failed(error.what());
+        } catch (const std::exception &error) {
+            device_failed(error.what());
+        }
+    }
+
+    void say_luma(const Shape &shape) {
+        if (said_luma_ || shape.channels == 1)
+            return;
+        for (const ChainStage &stage : chain()->stages())
+            if (std::find(stage.type->channels.begin(), stage.type->channels.end(), shape.channels) ==
+                stage.type->channels.end()) {
+                flow_.say(Message::Level::info, "Colour is converted to grey by luma (BT.601) for stage " +
+                                                    std::string(stage.type->name) + ".");
+                said_luma_ = true;
+                return;
+            }
+    }
+
+    void collect(bool wait) {
+        try {
+            while (std::optional<Result> result = executor_->collect(wait)) {
+                wait = false;
+                result->repeated = pending_.front().repeated;
+                pending_.pop_front();
+                deliver(*result);
+            }
+        } catch (const std::exception &error) {
+            device_failed(error.what());
+        }
+    }
+
+    void deliver(const Result &result) {
+        if (!result.repeated) {
+            flow_.stats.record(result, !flow_.paused);
+            const bool may_wait = !flow_.live();
+            for (const auto &sink : current_sinks())
+                sink->push(result, may_wait);
+        }
+        if (!flow_.paused || result.repeated || !flow_.live())
+            flow_.mailbox.post(result);
+    }
+
+    std::vector<std::shared_ptr<Sink>> current_sinks() const {
+        const std::scoped_lock lock(flow_.mutex);
+        return flow_.sinks;
+    }
+
+    bool apply_edits() {
+        Edit edit;
+        bool any = false;
+        while (flow_.edits.try_dequeue(edit)) {
+            any = true;
+            try {
+                Chain next = *chain();
+                if (auto *whole = std::get_if<Chain>(&edit.change)) {
+                    next = std::move(*whole);
+                } else {
+                    const auto &change = std::get<ParamEdit>(edit.change);
+                    if (change.stage >= next.stages().size())
+                        throw UsageError("There is no stage number " + std::to_string(change.stage + 1) +
+                                         " in the chain; it has " + std::to_string(next.stages().size()) +
+                                         ".");
+                    next.stages()[change.stage].params.set(change.name, change.value);
+                }
+                auto shared = std::make_shared<const Chain>(std::move(next));
+                executor_->set_chain(shared, edit.version);
+                const std::scoped_lock lock(flow_.mutex);
+                flow_.chain = std::move(shared);
+            } catch (const UsageError &error) {
+                flow_.say(Message::Level::error, error.what());
+            } catch (const std::exception &error) {
+                device_failed(error.what());
+            }
+        }
+        return any;
+    }
+
+    std::shared_ptr<const Chain> chain() const {
+        const std::scoped_lock lock(flow_.mutex);
+        return flow_.chain;
+    }
+
+    /// The chain cannot run on this frame: it is lost, counted, and said once.
+    void failed(const std::string &why) {
+        flow_.stats.failed.fetch_add(1, std::memory_order_relaxed);
+        if (complained_ != why)
+            flow_.say(Message::Level::error, why);
+        complained_ = why;
+    }
+
+    /// A device error moves the run to the host, once; what was in flight runs again there.
+    void device_failed(const std::string &why) {
+        if (executor_->backend() == "cpu") {
+            for (std::size_t i = 0; i < pending_.size(); ++i)
+                failed(why);
+            pending_.clear();
+            return;
+        }
+        flow_.say(Message::Level::error, "The GPU failed (" + why + "); the run goes on on the CPU.");
+        executor_ = make_host_executor(flow_.options.threads);
+        {
+            const std::scoped_lock lock(flow_.mutex);
+            flow_.backend = executor_->backend();
+            flow_.device = executor_->device_name();
+            flow_.note = "The GPU failed: " + why;
+            flow_.slot_memory = executor_->slot_memory();
+        }
+        executor_->set_chain(chain(), flow_.version);
+        for (Pending &again : std::exchange(pending_, {})) {
+            submit(std::move(again.raw), again.repeated);
+            collect(true);
+        }
+    }
+
+    Flow &flow_;
+    std::unique_ptr<Executor> executor_;
+    std::deque<Pending> pending_;
+    Frame last_raw_;
+    std::string complained_;
+    bool said_luma_ = false;
+};
+
+} // namespace
+
+void process_frames(Flow &flow, std::unique_ptr<Executor> executor) {
+    try {
+        Processor(flow, std::move(executor)).run();
+    } catch (const std::exception &error) { // nothing may leave a thread
+        flow.set_state(RunState::failed, error.what());
+        flow.say(Message::Level::error, error.what());
+    }
+    flow.finished = true;
+}
+
+} // namespace specklescope

@@ -1,0 +1,42 @@
+#include "pipeline/result.hpp"
+
+namespace specklescope {
+
+void Mailbox::post(Result result) {
+    Result old; // released after the lock
+    {
+        const std::scoped_lock lock(mutex_);
+        if (fresh_)
+            ++replaced_;
+        old = std::exchange(newest_, std::move(result));
+        fresh_ = true;
+    }
+    if (notify_)
+        notify_();
+}
+
+bool Mailbox::take(Result &out) {
+    Result old;
+    const std::scoped_lock lock(mutex_);
+    if (!fresh_)
+        return false;
+    old = std::exchange(out, std::move(newest_));
+    newest_ = Result();
+    fresh_ = false;
+    return true;
+}
+
+void Mailbox::clear() {
+    Result old;
+    const std::scoped_lock lock(mutex_);
+    old = std::exchange(newest_, Result());
+    fresh_ = false;
+    replaced_ = 0;
+}
+
+std::uint64_t Mailbox::replaced() const {
+    const std::scoped_lock lock(mutex_);
+    return replaced_;
+}
+
+} // namespace specklescope

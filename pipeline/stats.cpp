@@ -1,0 +1,194 @@
+#include "pipeline/stats.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cmath>
+
+namespace specklescope {
+
+void RateMeter::tick(SteadyClock::time_point now) {
+    const std::scoped_lock lock(mutex_);
+    times_[head_] = now;
+    head_ = (head_ + 1) % kHistory;
+    size_ = std::min(size_ + 1, kHistory);
+    count_.fetch_add(1, std::memory_order_relaxed);
+}
+
+double RateMeter::rate(SteadyClock::time_point now) const {
+    const std::scoped_lock lock(mutex_);
+    // Intervals between the events of the last second; with fewer than two of them, of the last ten seconds.
+    for (const double window : {1.0, 10.0}) {
+        std::size_t events = 0;
+        SteadyClock::time_point oldest = now;
+        SteadyClock::time_point newest = now;
+        while (events < size_) {
+            const auto time = times_[(head_ + kHistory - 1 - events) % kHistory];
+            if (std::chrono::duration<double>(now - time).count() > window)
+                break;
+            newest = events == 0 ? time : newest;
+            oldest = time;
+            ++events;
+        }
+        const double span = std::chrono::duration<double>(newest - oldest).count();
+        if (events >= 3 && span > 0)
+            return static_cast<double>(events - 1) / span;
+    }
+    return 0;
+}
+
+namespace {
+constexpr double kLowestMs = 1e-3;
+const double kStep = std::log(1.02);
+} // namespace
+
+void LatencyHistogram::add(double ms) {
+    const double place = std::log(std::max(ms, kLowestMs) / kLowestMs) / kStep;
+    const auto bucket = static_cast<std::size_t>(std::clamp(place, 0.0, kBuckets - 1.0));
+    const std::scoped_lock lock(mutex_);
+    ++buckets_[bucket];
+    ++count_;
+    max_ = std::max(max_, ms);
+}
+
+LatencySummary LatencyHistogram::summary() const {
+    const std::scoped_lock lock(mutex_);
+    LatencySummary summary;
+    summary.count = count_;
+    summary.max_ms = max_;
+    const auto quantile = [&](double q) {
+        const auto rank = static_cast<std::uint64_t>(std::ceil(q * static_cast<double>(count_)));
+        std::uint64_t seen = 0;
+        for (std::size_t i = 0; i < buckets_.size(); ++i) {
+            seen += buckets_[i];
+            if (seen >= rank && seen > 0)
+                return std::min(max_, kLowestMs * std::exp(kStep * (static_cast<double>(i) + 0.5)));
+        }
+        return 0.0;
+    };
+    if (count_ > 0) {
+        summary.median_ms = quantile(0.5);
+        summary.p95_ms = quantile(0.95);
+        summary.p99_ms = quantile(0.99);
+    }
+    return summary;
+}
+
+void LatencyHistogram::clear() {
+    const std::scoped_lock lock(mutex_);
+    buckets_.fill(0);
+    count_ = 0;
+    max_ = 0;
+}
+
+void RateMeter::clear() {
+    const std::scoped_lock lock(mutex_);
+    head_ = size_ = 0;
+    count_ = 0;
+}
+
+void Stats::start() {
+    acquisition.clear();
+    processing.clear();
+    display.clear();
+    latency.clear();
+    lost_by_source = no_slot = failed = reopened = queue_grown = 0;
+    queue_peak = 0;
+    const std::scoped_lock lock(mutex_);
+    start_ = SteadyClock::now();
+    sums_.clear();
+    counts_ = PixelCounts{};
+}
+
+void Stats::record(const Result &result, bool with_latency) {
+    processing.tick(result.ready);
+    if (with_latency)
+        latency.add(std::chrono::duration<double, std::milli>(result.ready - result.info.arrival).count());
+    const std::scoped_lock lock(mutex_);
+    counts_ = result.counts;
+    for (std::size_t i = 0; i < result.timings.count; ++i) {
+        const StageTiming &timing = result.timings.entries[i];
+        auto sum =
+            std::find_if(sums_.begin(), sums_.end(), [&](const Sum &s) { return s.name == timing.name; });
+        if (sum == sums_.end())
+            sum = sums_.insert(sums_.end(), Sum{.name = timing.name});
+        sum->last = timing.ms;
+        sum->total += timing.ms;
+        ++sum->count;
+    }
+}
+
+void Stats::set_display_path(std::string_view path) {
+    const std::scoped_lock lock(mutex_);
+    if (display_path_ != path)
+        display_path_ = path;
+}
+
+StatsSnapshot Stats::snapshot() const {
+    const auto now = SteadyClock::now();
+    StatsSnapshot s;
+    s.acquisition_rate = acquisition.rate(now);
+    s.processing_rate = processing.rate(now);
+    s.display_rate = display.rate(now);
+    s.acquired = acquisition.count();
+    s.processed = processing.count();
+    s.displayed = display.count();
+    s.drops.source = lost_by_source;
+    s.drops.ring = no_slot;
+    s.drops.failed = failed;
+    s.queue_peak = queue_peak;
+    s.queue_grown = queue_grown;
+    s.reopened = reopened;
+    s.latency = latency.summary();
+    const std::scoped_lock lock(mutex_);
+    s.seconds = std::chrono::duration<double>(now - start_).count();
+    s.counts = counts_;
+    s.display_path = display_path_;
+    for (const Sum &sum : sums_)
+        s.stages.push_back({std::string(sum.name), sum.last, sum.total / static_cast<double>(sum.count)});
+    return s;
+}
+
+std::string to_json(const StatsSnapshot &s) {
+    nlohmann::ordered_json json;
+    json["source"] = s.source;
+    json["chain"] = s.chain;
+    json["backend"] = s.backend;
+    json["device"] = s.device;
+    json["display_path"] = s.display_path;
+    json["note"] = s.note;
+    json["seconds"] = s.seconds;
+    json["frames"] = {{"acquired", s.acquired},
+                      {"processed", s.processed},
+                      {"displayed", s.displayed},
+                      {"not_shown", s.not_shown}};
+    json["rate"] = {{"acquisition", s.acquisition_rate},
+                    {"processing", s.processing_rate},
+                    {"display", s.display_rate},
+                    {"mean", s.seconds > 0 ? static_cast<double>(s.processed) / s.seconds : 0.0}};
+    json["drops"] = {{"source", s.drops.source},
+                     {"ring", s.drops.ring},
+                     {"failed", s.drops.failed},
+                     {"recorder", s.drops.recorder},
+                     {"total", s.drops.total()}};
+    json["queue"] = {{"depth", s.queue_depth},
+                     {"peak", s.queue_peak},
+                     {"grown", s.queue_grown},
+                     {"slots", s.slots},
+                     {"slots_free", s.slots_free}};
+    json["reopened"] = s.reopened;
+    json["latency_ms"] = {{"count", s.latency.count},
+                          {"median", s.latency.median_ms},
+                          {"p95", s.latency.p95_ms},
+                          {"p99", s.latency.p99_ms},
+                          {"max", s.latency.max_ms}};
+    json["stages_ms"] = nlohmann::ordered_json::array();
+    for (const StageStat &stage : s.stages)
+        json["stages_ms"].push_back({{"name", stage.name}, {"last", stage.last_ms}, {"mean", stage.mean_ms}});
+    json["pixels"] = {{"undefined", s.counts.undefined},
+                      {"infinite", s.counts.infinite},
+                      {"saturated", s.counts.saturated}};
+    return json.dump(2) + "\n";
+}
+
+} // namespace specklescope

@@ -1,0 +1,55 @@
+#include "stages/convert.hpp"
+
+#include <algorithm>
+
+namespace specklescope {
+
+Shape accepted_shape(const StageType &stage, const Shape &input) {
+    Shape shape = input;
+    const auto accepts = [](const auto &list, auto value) {
+        return std::find(list.begin(), list.end(), value) != list.end();
+    };
+    if (!accepts(stage.channels, shape.channels)) {
+        if (shape.channels != 3 || !accepts(stage.channels, 1))
+            throw UsageError("stage " + std::string(stage.name) + " does not take images of " +
+                             std::to_string(shape.channels) + " channels; give it grey images.");
+        shape.channels = 1;
+    }
+    if (!accepts(stage.types, shape.type)) {
+        if (!accepts(stage.types, PixelType::f32))
+            throw UsageError("stage " + std::string(stage.name) + " does not take " + to_string(shape.type) +
+                             " pixels; put a stage before it that makes what it takes.");
+        shape.type = PixelType::f32;
+    }
+    return shape;
+}
+
+namespace {
+template <class From, class To> void convert_rows(ConstHostView from, HostView to) {
+    const auto source = from.as<From>();
+    const auto target = to.as<To>();
+    const bool to_luma = source.channels == 3 && target.channels == 1;
+    for (int y = 0; y < source.height; ++y) {
+        const From *in = source.row(y);
+        To *out = target.row(y);
+        if (to_luma)
+            for (int x = 0; x < source.width; ++x)
+                out[x] = static_cast<To>(luma<From>(in[3 * x], in[3 * x + 1], in[3 * x + 2]));
+        else
+            for (int x = 0; x < source.width * source.channels; ++x)
+                out[x] = static_cast<To>(in[x]);
+    }
+}
+} // namespace
+
+void convert(ConstHostView from, HostView to) {
+    dispatch(from.shape.type, [&](auto zero) {
+        using From = decltype(zero);
+        if (to.shape.type == from.shape.type)
+            convert_rows<From, From>(from, to);
+        else
+            convert_rows<From, float>(from, to);
+    });
+}
+
+} // namespace specklescope
