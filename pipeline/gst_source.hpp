@@ -1,13 +1,14 @@
 // Sources that run over GStreamer: video files, V4L2 cameras, RTSP streams and any gst-launch text.
-// Capture times: a file's are its own presentation times (a loop goes on counting); a live source's are the running
-// time of its buffers on the monotonic clock, that of SteadyClock.
+// Capture times: a file's are its own presentation times (a loop goes on counting); a live source's are the
+// running time of its buffers on the monotonic clock, that of SteadyClock.
 #pragma once
 
 #include "pipeline/source.hpp"
 
 namespace specklescope {
 
-/// Anything that GStreamer decodes. Grey of 8 and 16 bits and RGB arrive unchanged, other formats become RGB of 8 bits.
+/// Anything that GStreamer decodes. Grey of 8 and 16 bits and RGB arrive unchanged, other formats become RGB
+/// of 8 bits.
 struct VideoParams {
     double rate = 0; ///< frames/s; 0: as fast as they are processed (SourceInfo::rate tells the file's own)
     bool loop = false;
@@ -36,11 +37,8 @@ SourceType rtsp_source_type();  ///< kind "rtsp"; the target is the whole URL, "
 SourceType gst_source_type();   ///< kind "gst"; the target is gst-launch text without our sink
 
 /// The options of video_source_type(), for a table that offers them under another kind.
-const ParamTable& video_table();
-std::unique_ptr<Source> make_video_source(const std::string& path, const Params& video_params);
-
-/// True if GStreamer can make out a container or codec in the file's first bytes; never throws.
-bool looks_like_video(const std::string& path);
+const ParamTable &video_table();
+std::unique_ptr<Source> make_video_source(const std::string &path, const Params &video_params);
 
 /// Pipelines that are still closing in the background (a dead camera takes up to 11 s); for tests and logs.
 int pipelines_closing();
