@@ -193,7 +193,8 @@ std::string to_json(const StatsSnapshot &s) {
     json["pixels"] = {{"undefined", s.counts.undefined},
                       {"infinite", s.counts.infinite},
                       {"saturated", s.counts.saturated}};
-    return json.dump(2) + "\n";
+    // File names are bytes, not always UTF-8.
+    return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
 
 } // namespace specklescope
