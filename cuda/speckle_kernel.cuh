@@ -544,40 +544,65 @@ __device__ inline void store_at_border(const SpeckleArgs &args, const Strip &str
             row[x + j] = out[j];
 }
 
-inline constexpr int kAhead = 2; ///< rows asked for before they are needed
-
-/// Down the strip; true if it met anything that is to be counted.
+/// Down the strip; true if it met anything that is to be counted. Rows are asked for kAhead rows before they
+/// are needed, each into registers of its own: copying one that is still on its way would wait for it.
 template <class T, int R, bool Inside, class Reader>
 __device__ inline bool walk(const SpeckleArgs &args, const Strip &strip, const Reader &reader) {
+    constexpr int kAhead = Inside ? 3 : 1;
+    constexpr int kBatch = !Inside          ? 1
+                           : 2 * R <= 6     ? 2 * R
+                           : sizeof(T) == 4 ? 4
+                                            : 6; // rows on their way at once
     const int top = strip.first + args.y_offset; // image row of the first result
+    Quad<T> enter[kAhead];
+    Quad<T> leave[kAhead] = {};
+#pragma unroll
+    for (int i = 0; i < kAhead; ++i)
+        if (strip.first + i < strip.end)
+            enter[i] = reader.row(top + R + i);
+    if constexpr (kAhead > 1)
+#pragma unroll
+        for (int i = 1; i < kAhead; ++i)
+            leave[i] = reader.row(top - R + i - 1);
+
     Columns<T, R> columns;
-    constexpr int unrolled = !Inside ? 1 : R <= 3 ? 2 * R : 6;
-#pragma unroll(unrolled)
-    for (int y = top - R; y < top + R; ++y)
-        columns.replace_row(reader.row(y), Quad<T>{}, reader, y);
+#pragma unroll 1
+    for (int first = 0; first < 2 * R; first += kBatch) {
+        Quad<T> rows[kBatch];
+#pragma unroll
+        for (int i = 0; i < kBatch; ++i)
+            if (first + i < 2 * R)
+                rows[i] = reader.row(top - R + first + i);
+#pragma unroll
+        for (int i = 0; i < kBatch; ++i)
+            if (first + i < 2 * R)
+                columns.replace_row(rows[i], Quad<T>{}, reader, top - R + first + i);
+    }
 
     auto *const first_result = reinterpret_cast<float4 *>(args.row(0) + strip.x);
-    // Rows are asked for one (leaving, near in the caches) or two (entering) rows ahead.
-    Quad<T> enter = reader.row(top + R);
-    Quad<T> enter_next = reader.row(top + R + 1);
-    Quad<T> leave{};
-#pragma unroll(Inside ? 2 : 1)
-    for (int y = strip.first; y < strip.end; ++y) {
-        const int middle = y + args.y_offset;
-        const Quad<T> enter_after = reader.row(middle + R + kAhead);
-        const Quad<T> leave_next = reader.row(middle - R);
-        columns.replace_row(enter, leave, reader, middle + R);
-        float out[kColumns];
-        columns.results(args, out);
-        if constexpr (Inside) {
-            if (strip.serves)
-                *advanced(first_result, y, args.output_pitch) = make_float4(out[0], out[1], out[2], out[3]);
-        } else {
-            store_at_border(args, strip, y, out);
+#pragma unroll 1
+    for (int begin = strip.first; begin < strip.end; begin += kAhead) {
+#pragma unroll
+        for (int i = 0; i < kAhead; ++i) {
+            const int y = begin + i;
+            if (y >= strip.end) // the same for all lanes
+                break;
+            const int middle = y + args.y_offset;
+            columns.replace_row(enter[i], leave[i], reader, middle + R);
+            if (y + kAhead < strip.end) {
+                enter[i] = reader.row(middle + R + kAhead);
+                leave[i] = reader.row(middle - R + kAhead - 1);
+            }
+            float out[kColumns];
+            columns.results(args, out);
+            if constexpr (Inside) {
+                if (strip.serves)
+                    *advanced(first_result, y, args.output_pitch) =
+                        make_float4(out[0], out[1], out[2], out[3]);
+            } else {
+                store_at_border(args, strip, y, out);
+            }
         }
-        enter = enter_next;
-        enter_next = enter_after;
-        leave = leave_next;
     }
     return (columns.special() && strip.serves) || columns.saturated(args.full_scale);
 }
@@ -598,7 +623,7 @@ template <class T, int R> __global__ void __launch_bounds__(kSpeckleThreads)
         return;
 
     const bool inside = args.x_offset == 0 && begin >= 0 && begin + 32 * kColumns <= args.width &&
-                        strip.first >= R && strip.end + R + kAhead <= args.height;
+                        strip.first >= R && strip.end + R <= args.height;
     const bool special = inside ? walk<T, R, true>(args, strip, InsideReader<T>(args, strip.x))
                                 : walk<T, R, false>(args, strip, BorderReader<T>(args, strip.x));
     if (__any_sync(kAllLanes, special))
