@@ -76,6 +76,7 @@ public:
         args.out_height = output.shape.height;
         args.x_offset = args.y_offset = params_.border == SpeckleParams::Border::crop ? params_.radius : 0;
         args.strips_across = strips_across_;
+        args.strips_down = (args.out_height + strip_rows_ - 1) / strip_rows_;
         args.strip_rows = strip_rows_;
         args.border = params_.border;
         args.form = form_of(params_.output);
@@ -88,7 +89,7 @@ public:
         if (misaligned(input.data, input.pitch) || misaligned(output.data, output.pitch))
             throw RunError("stage speckle: rows of device images must start on 16 bytes.");
 
-        const int warps = strips_across_ * ((args.out_height + strip_rows_ - 1) / strip_rows_);
+        const int warps = strips_across_ * args.strips_down;
         constexpr int per_block = kSpeckleThreads / 32;
         kernel_<<<static_cast<unsigned>((warps + per_block - 1) / per_block), kSpeckleThreads, 0,
                   static_cast<cudaStream_t>(context.stream)>>>(args);

@@ -234,34 +234,37 @@ private:
     int pitch_;
 };
 
-/// For all others: every sample by itself, through the border.
+/// For all others: rows through the border, and columns too where the lane's own are not all in the image.
 template <class T> class BorderReader {
 public:
-    __device__ BorderReader(const SpeckleArgs &args, int x) : args_(args) {
-#pragma unroll
-        for (int j = 0; j < kColumns; ++j)
-            column_[j] = mapped(x + j, args.width, args.border);
-    }
+    __device__ BorderReader(const SpeckleArgs &args, int x)
+        : args_(args), x_(x), columns_inside_(x >= 0 && x + kColumns <= args.width) {}
     __device__ Quad<T> row(int y) const {
         Quad<T> quad{};
         const int line = mapped(y, args_.height, args_.border);
         if (line < 0)
             return quad;
         const T *pixels = line_pixels<T>(args_, line);
+        if (columns_inside_)
+            return *reinterpret_cast<const Quad<T> *>(pixels + x_);
 #pragma unroll
-        for (int j = 0; j < kColumns; ++j)
-            if (column_[j] >= 0)
-                quad.set(j, pixels[column_[j]]);
+        for (int j = 0; j < kColumns; ++j) {
+            const int column = mapped(x_ + j, args_.width, args_.border);
+            if (column >= 0)
+                quad.set(j, pixels[column]);
+        }
         return quad;
     }
     __device__ T sample(int y, int j) const {
         const int line = mapped(y, args_.height, args_.border);
-        return line < 0 || column_[j] < 0 ? T{} : line_pixels<T>(args_, line)[column_[j]];
+        const int column = mapped(x_ + j, args_.width, args_.border);
+        return line < 0 || column < 0 ? T{} : line_pixels<T>(args_, line)[column];
     }
 
 private:
     const SpeckleArgs &args_;
-    int column_[kColumns];
+    int x_;
+    bool columns_inside_;
 };
 
 // --- the width of the window
@@ -549,11 +552,8 @@ __device__ inline void store_at_border(const SpeckleArgs &args, const Strip &str
 template <class T, int R, bool Inside, class Reader>
 __device__ inline bool walk(const SpeckleArgs &args, const Strip &strip, const Reader &reader) {
     constexpr int kAhead = Inside ? 3 : 1;
-    constexpr int kBatch = !Inside          ? 1
-                           : 2 * R <= 6     ? 2 * R
-                           : sizeof(T) == 4 ? 4
-                                            : 6; // rows on their way at once
-    const int top = strip.first + args.y_offset; // image row of the first result
+    constexpr int kBatch = !Inside ? 2 : 2 * R <= 6 ? 2 * R : sizeof(T) == 4 ? 4 : 6; // rows on their way at once
+    const int top = strip.first + args.y_offset;                        // image row of the first result
     Quad<T> enter[kAhead];
     Quad<T> leave[kAhead] = {};
 #pragma unroll
@@ -607,20 +607,49 @@ __device__ inline bool walk(const SpeckleArgs &args, const Strip &strip, const R
     return (columns.special() && strip.serves) || columns.saturated(args.full_scale);
 }
 
+/// Which strip a warp takes; false if there is none left. Rows of strips at the bottom and the top, then the
+/// columns at both sides, then what lies inside: strips at the border take longer, so they must not be the
+/// last.
+__device__ inline bool place_of(const SpeckleArgs &args, int warp, int &across, int &down) {
+    const int ends = min(2, args.strips_down) * args.strips_across;
+    if (warp < ends) {
+        down = warp < args.strips_across ? args.strips_down - 1 : 0;
+        across = warp % args.strips_across;
+        return true;
+    }
+    warp -= ends;
+    const int rows = max(args.strips_down - 2, 0);
+    const int side_columns = min(args.strips_across, 3); // the first and the last two
+    if (warp < rows * side_columns) {
+        const int i = warp % side_columns;
+        across = i == 0 ? 0 : args.strips_across - i;
+        down = 1 + warp / side_columns;
+        return true;
+    }
+    warp -= rows * side_columns;
+    const int columns = args.strips_across - side_columns;
+    if (columns == 0 || warp >= rows * columns)
+        return false;
+    across = 1 + warp % columns;
+    down = 1 + warp / columns;
+    return true;
+}
+
 template <class T, int R> __global__ void __launch_bounds__(kSpeckleThreads)
     speckle_kernel(const __grid_constant__ SpeckleArgs args) {
     constexpr int halo = kHaloLanes<R>;
-    constexpr int width = kStripColumns<R>;
-    const int warp = static_cast<int>(blockIdx.x * (kSpeckleThreads / 32) + threadIdx.x / 32);
     const int lane = static_cast<int>(threadIdx.x & 31U);
-    const int begin = warp % args.strips_across * width - halo * kColumns; // of the warp's columns
+    int across = 0;
+    int down = 0;
+    if (!place_of(args, static_cast<int>(blockIdx.x * (kSpeckleThreads / 32) + threadIdx.x / 32), across,
+                  down))
+        return;
+    const int begin = across * kStripColumns<R> - halo * kColumns; // of the warp's columns
     Strip strip;
     strip.x = begin + lane * kColumns;
-    strip.first = warp / args.strips_across * args.strip_rows;
+    strip.first = down * args.strip_rows;
     strip.end = min(strip.first + args.strip_rows, args.out_height);
     strip.serves = lane >= halo && lane < 32 - halo;
-    if (strip.first >= args.out_height)
-        return;
 
     const bool inside = args.x_offset == 0 && begin >= 0 && begin + 32 * kColumns <= args.width &&
                         strip.first >= R && strip.end + R <= args.height;
