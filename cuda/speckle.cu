@@ -51,14 +51,17 @@ public:
         int blocks = 0;
         check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, kSpeckleThreads, 0),
               "cudaOccupancyMaxActiveBlocksPerMultiprocessor");
-        // As many strips as the device holds warps at once, but none longer than pays (measured on an H200:
-        // shorter ones keep the memory busier; the run-up of 2·radius rows sets the limit).
+        // About two strips for every warp that the device holds at once, in steps of 4 rows, but none longer
+        // than pays, and none so short that its run-up of 2·radius rows is all it does (lengths measured on
+        // an H200).
         const int columns = strip_columns(params_.radius);
         strips_across_ = (input.width + columns - 1) / columns;
-        const int warps = std::max(1, blocks) * processors_ * (kSpeckleThreads / 32);
+        const int warps = 2 * std::max(1, blocks) * processors_ * (kSpeckleThreads / 32);
         const int strips_down = std::max(1, warps / strips_across_);
-        strip_rows_ =
-            std::clamp((output.height + strips_down - 1) / strips_down, kMinRows, 5 + params_.radius);
+        const int rows = (output.height + strips_down - 1) / strips_down;
+        const int longest = (input.type == PixelType::f32 ? 24 : 10) + params_.radius;
+        const int shortest = params_.radius <= 3 ? 3 : 4;
+        strip_rows_ = rows <= shortest ? shortest : (std::min(rows, longest) + 3) / 4 * 4;
         kernel_ = kernel;
         return output;
     }
@@ -99,8 +102,6 @@ public:
     void set_params(const Params &params) override { params_ = params.as<SpeckleParams>(); }
 
 private:
-    static constexpr int kMinRows = 4;
-
     static bool misaligned(const std::byte *data, std::size_t pitch) {
         return (reinterpret_cast<std::uintptr_t>(data) | pitch) % 16 != 0;
     }

@@ -228,6 +228,7 @@ public:
         return *reinterpret_cast<const Quad<T> *>(advanced(first_, y, pitch_));
     }
     __device__ T sample(int y, int j) const { return advanced(first_, y, pitch_)[j]; }
+    __device__ void prefetch(int) const {} // the walk itself asks early enough
 
 private:
     const T *first_;
@@ -254,6 +255,12 @@ public:
                 quad.set(j, pixels[column]);
         }
         return quad;
+    }
+    /// Brings the row nearer without holding a register for it.
+    __device__ void prefetch(int y) const {
+        const T *pixels =
+            line_pixels<T>(args_, min(max(y, 0), args_.height - 1)) + min(max(x_, 0), args_.width - 1);
+        asm volatile("prefetch.global.L1 [%0];" ::"l"(pixels));
     }
     __device__ T sample(int y, int j) const {
         const int line = mapped(y, args_.height, args_.border);
@@ -552,8 +559,15 @@ __device__ inline void store_at_border(const SpeckleArgs &args, const Strip &str
 template <class T, int R, bool Inside, class Reader>
 __device__ inline bool walk(const SpeckleArgs &args, const Strip &strip, const Reader &reader) {
     constexpr int kAhead = Inside ? 3 : 1;
-    constexpr int kBatch = !Inside ? 2 : 2 * R <= 6 ? 2 * R : sizeof(T) == 4 ? 4 : 6; // rows on their way at once
-    const int top = strip.first + args.y_offset;                        // image row of the first result
+    constexpr int kPrefetched = 5; ///< rows at the border, into the cache
+    constexpr int kBatch = !Inside          ? 2
+                           : 2 * R <= 6     ? 2 * R
+                           : sizeof(T) == 4 ? 4
+                                            : 6; // rows on their way at once
+    const int top = strip.first + args.y_offset; // image row of the first result
+#pragma unroll 1
+    for (int y = top - R; y < top + R + kPrefetched; ++y)
+        reader.prefetch(y);
     Quad<T> enter[kAhead];
     Quad<T> leave[kAhead] = {};
 #pragma unroll
@@ -588,6 +602,7 @@ __device__ inline bool walk(const SpeckleArgs &args, const Strip &strip, const R
             if (y >= strip.end) // the same for all lanes
                 break;
             const int middle = y + args.y_offset;
+            reader.prefetch(middle + R + kPrefetched);
             columns.replace_row(enter[i], leave[i], reader, middle + R);
             if (y + kAhead < strip.end) {
                 enter[i] = reader.row(middle + R + kAhead);
