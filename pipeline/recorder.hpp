@@ -20,16 +20,16 @@ struct RecordOptions {
 };
 
 /// Throws UsageError for an unknown ending, or one that cannot hold `what`.
-std::shared_ptr<Sink> make_recorder(const RecordOptions &options);
+std::shared_ptr<Sink> make_recorder(const RecordOptions& options);
 
 /// One picture now, not a stream: .png (colour-mapped result, or raw grey 8/16 bit) or .tiff (the numbers).
 /// Returns the path written. Throws RunError.
-std::string write_snapshot(const Result &result, const RecordOptions &options, const StreamInfo &stream);
+std::string write_snapshot(const Result& result, const RecordOptions& options, const StreamInfo& stream);
 
 /// For the table in the README and the help: ending, what it holds.
 struct RecordFormat {
     std::string_view ending, raw, processed;
 };
-const std::vector<RecordFormat> &record_formats();
+const std::vector<RecordFormat>& record_formats();
 
 } // namespace specklescope

@@ -48,7 +48,7 @@ constexpr int kInFlight = 2; ///< frames inside the encoder before write() waits
 constexpr auto kPatience = 60s;
 
 template <class T> struct Unref {
-    void operator()(T *object) const { gst_object_unref(object); }
+    void operator()(T* object) const { gst_object_unref(object); }
 };
 template <class T> using Gst = std::unique_ptr<T, Unref<T>>;
 
@@ -63,7 +63,7 @@ struct Progress {
     std::string error;
 };
 
-bool exists(const char *element) {
+bool exists(const char* element) {
     gst_init(nullptr, nullptr);
     const Gst<GstElementFactory> factory(gst_element_factory_find(element));
     return factory != nullptr;
@@ -78,7 +78,7 @@ std::string h264_encoder() {
     return "";
 }
 
-const char *raw_format(const Shape &shape) {
+const char* raw_format(const Shape& shape) {
     if (shape.channels == 3)
         return "RGB";
     return shape.type == PixelType::u16 ? "GRAY16_LE" : "GRAY8";
@@ -86,27 +86,27 @@ const char *raw_format(const Shape &shape) {
 
 class VideoWriter final : public FileWriter {
 public:
-    VideoWriter(std::string path, const RecordedFrame &first, RecordOptions options,
-                const StreamInfo &stream);
+    VideoWriter(std::string path, const RecordedFrame& first, RecordOptions options,
+                const StreamInfo& stream);
     ~VideoWriter() override { stop(); }
-    VideoWriter(const VideoWriter &) = delete;
-    VideoWriter &operator=(const VideoWriter &) = delete;
+    VideoWriter(const VideoWriter&) = delete;
+    VideoWriter& operator=(const VideoWriter&) = delete;
 
-    void write(const RecordedFrame &frame) override;
-    void update(const FileTotals &) override {} // Matroska takes its tags at the end
-    void finish(const FileTotals &totals) override;
+    void write(const RecordedFrame& frame) override;
+    void update(const FileTotals&) override {} // Matroska takes its tags at the end
+    void finish(const FileTotals& totals) override;
     std::uint64_t written() const override { return written_; }
     std::uint64_t bytes() const override;
-    const std::string &path() const override { return path_; }
+    const std::string& path() const override { return path_; }
 
 private:
     void build();
     void connect();
-    GstBuffer *make_buffer(ConstHostView pixels) const;
+    GstBuffer* make_buffer(ConstHostView pixels) const;
     void check();
     void unescape_tag() const;
     void stop() noexcept;
-    static GstBusSyncReply on_message(GstBus *, GstMessage *message, gpointer progress);
+    static GstBusSyncReply on_message(GstBus*, GstMessage* message, gpointer progress);
 
     std::string path_;
     RecordOptions options_;
@@ -121,8 +121,8 @@ private:
     std::uint64_t written_ = 0;
 };
 
-VideoWriter::VideoWriter(std::string path, const RecordedFrame &first, RecordOptions options,
-                         const StreamInfo &stream)
+VideoWriter::VideoWriter(std::string path, const RecordedFrame& first, RecordOptions options,
+                         const StreamInfo& stream)
     : path_(std::move(path)), options_(std::move(options)), stream_(stream), input_(first.pixels.shape()),
       video_(input_), clock_(options_.rate, stream.source.rate),
       description_(describe_file(first, options_, stream, {})) {
@@ -151,7 +151,7 @@ void VideoWriter::build() {
         "appsrc name=in format=time is-live=false max-buffers=0 max-bytes=0 max-time=0 ! " + encoder +
         " ! matroskamux name=mux timecodescale=1000 writing-app=Specklescope ! "
         "filesink name=out buffer-mode=unbuffered sync=false";
-    GError *error = nullptr;
+    GError* error = nullptr;
     pipeline_.reset(gst_parse_launch(text.c_str(), &error));
     if (error) {
         const std::string reason = error->message;
@@ -161,13 +161,13 @@ void VideoWriter::build() {
 }
 
 void VideoWriter::connect() {
-    auto *bin = GST_BIN(pipeline_.get());
+    auto* bin = GST_BIN(pipeline_.get());
     source_.reset(gst_bin_get_by_name(bin, "in"));
     int num = 0, den = 1;
     const double rate = options_.rate > 0 ? options_.rate : stream_.source.rate;
     if (rate > 0)
         gst_util_double_to_fraction(rate, &num, &den);
-    GstCaps *caps = gst_caps_new_simple("video/x-raw", "format", G_TYPE_STRING, raw_format(video_), "width",
+    GstCaps* caps = gst_caps_new_simple("video/x-raw", "format", G_TYPE_STRING, raw_format(video_), "width",
                                         G_TYPE_INT, video_.width, "height", G_TYPE_INT, video_.height,
                                         "framerate", GST_TYPE_FRACTION, num, den, nullptr);
     gst_app_src_set_caps(GST_APP_SRC(source_.get()), caps);
@@ -180,8 +180,8 @@ void VideoWriter::connect() {
 
     const Gst<GstElement> mux(gst_bin_get_by_name(bin, "mux"));
     const Gst<GstPad> pad(gst_element_get_static_pad(mux.get(), "video_0"));
-    const auto count = [](GstPad *, GstPadProbeInfo *, gpointer data) {
-        auto *progress = static_cast<Progress *>(data);
+    const auto count = [](GstPad*, GstPadProbeInfo*, gpointer data) {
+        auto* progress = static_cast<Progress*>(data);
         const std::lock_guard lock(progress->mutex);
         ++progress->muxed;
         return GST_PAD_PROBE_OK;
@@ -189,13 +189,13 @@ void VideoWriter::connect() {
     gst_pad_add_probe(pad.get(), GST_PAD_PROBE_TYPE_BUFFER, count, progress_.get(), nullptr);
 }
 
-GstBusSyncReply VideoWriter::on_message(GstBus *, GstMessage *message, gpointer data) {
-    auto *progress = static_cast<Progress *>(data);
+GstBusSyncReply VideoWriter::on_message(GstBus*, GstMessage* message, gpointer data) {
+    auto* progress = static_cast<Progress*>(data);
     const std::lock_guard lock(progress->mutex);
     if (GST_MESSAGE_TYPE(message) == GST_MESSAGE_EOS)
         progress->ended = true;
     if (GST_MESSAGE_TYPE(message) == GST_MESSAGE_ERROR && !progress->failed) {
-        GError *error = nullptr;
+        GError* error = nullptr;
         gst_message_parse_error(message, &error, nullptr);
         progress->error = error->message;
         if (g_error_matches(error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NO_SPACE_LEFT))
@@ -209,15 +209,15 @@ GstBusSyncReply VideoWriter::on_message(GstBus *, GstMessage *message, gpointer 
     return GST_BUS_DROP;
 }
 
-GstBuffer *VideoWriter::make_buffer(ConstHostView pixels) const {
+GstBuffer* VideoWriter::make_buffer(ConstHostView pixels) const {
     GstVideoInfo info;
     gst_video_info_set_format(&info, gst_video_format_from_string(raw_format(video_)),
                               static_cast<guint>(video_.width), static_cast<guint>(video_.height));
-    GstBuffer *buffer = gst_buffer_new_allocate(nullptr, info.size, nullptr);
+    GstBuffer* buffer = gst_buffer_new_allocate(nullptr, info.size, nullptr);
     GstMapInfo map;
     if (!buffer || !gst_buffer_map(buffer, &map, GST_MAP_WRITE))
         throw RunError("No room for a frame on its way into " + path_ + ".");
-    const HostView view(reinterpret_cast<std::byte *>(map.data), video_,
+    const HostView view(reinterpret_cast<std::byte*>(map.data), video_,
                         static_cast<std::size_t>(info.stride[0]));
     if (options_.what == RecordWhat::processed)
         color_picture(pixels, options_.mapping, view);
@@ -227,9 +227,9 @@ GstBuffer *VideoWriter::make_buffer(ConstHostView pixels) const {
     return buffer;
 }
 
-void VideoWriter::write(const RecordedFrame &frame) {
+void VideoWriter::write(const RecordedFrame& frame) {
     check();
-    GstBuffer *buffer = make_buffer(frame.pixels.host());
+    GstBuffer* buffer = make_buffer(frame.pixels.host());
     GST_BUFFER_PTS(buffer) = static_cast<GstClockTime>(clock_.next(frame.info.capture_ns));
     {
         std::unique_lock lock(progress_->mutex);
@@ -246,9 +246,9 @@ void VideoWriter::write(const RecordedFrame &frame) {
     if (!buffer)
         check();
     // Tells when the encoder is done with the frame; the queue in front of it has no such signal.
-    const auto done = [](gpointer data, GstMiniObject *) {
+    const auto done = [](gpointer data, GstMiniObject*) {
         const std::unique_ptr<std::shared_ptr<Progress>> progress(
-            static_cast<std::shared_ptr<Progress> *>(data));
+            static_cast<std::shared_ptr<Progress>*>(data));
         const std::lock_guard lock((*progress)->mutex);
         --(*progress)->in_flight;
         (*progress)->changed.notify_all();
@@ -268,7 +268,7 @@ void VideoWriter::check() {
     throw RunError("Recording into " + path_ + " stopped: " + progress_->error + ".");
 }
 
-void VideoWriter::finish(const FileTotals &totals) {
+void VideoWriter::finish(const FileTotals& totals) {
     bool failed = false;
     {
         const std::lock_guard lock(progress_->mutex);
@@ -349,8 +349,8 @@ void check_video_encoder(RecordWhat what) {
             "No Matroska writer is installed; install gstreamer1.0-plugins-good, or record as .tiff.");
 }
 
-std::unique_ptr<FileWriter> make_video_writer(const RecordedFrame &first, const RecordOptions &options,
-                                              const StreamInfo &stream) {
+std::unique_ptr<FileWriter> make_video_writer(const RecordedFrame& first, const RecordOptions& options,
+                                              const StreamInfo& stream) {
     std::string path;
     create_new(options.path, path).close(); // the name is ours; filesink opens the empty file again
     try {

@@ -119,7 +119,7 @@ const Reference kReferences[] = {
 };
 
 TEST(ColorTable, IsThePublishedMap) {
-    for (const Reference &reference : kReferences)
+    for (const Reference& reference : kReferences)
         for (std::size_t i = 0; i < 18; ++i)
             for (std::size_t c = 0; c < 3; ++c)
                 EXPECT_NEAR(color_table(reference.map)[15 * i][c], reference.colors[i][c], 1)
@@ -143,7 +143,7 @@ TEST(ColorTable, ChangesInSmallSteps) {
 Rgb mapped(float value, ValueRange range, ColorMap map = ColorMap::turbo) {
     std::array<std::byte, 3> out{};
     float pixel = value;
-    map_colors(ConstHostView(reinterpret_cast<const std::byte *>(&pixel), {1, 1, 1, PixelType::f32}), map,
+    map_colors(ConstHostView(reinterpret_cast<const std::byte*>(&pixel), {1, 1, 1, PixelType::f32}), map,
                range, HostView(out.data(), {1, 1, 3, PixelType::u8}));
     return {std::to_integer<std::uint8_t>(out[0]), std::to_integer<std::uint8_t>(out[1]),
             std::to_integer<std::uint8_t>(out[2])};
@@ -151,13 +151,14 @@ Rgb mapped(float value, ValueRange range, ColorMap map = ColorMap::turbo) {
 
 TEST(MapColors, FollowsTheRule) {
     constexpr float kInf = std::numeric_limits<float>::infinity();
-    const auto &turbo = color_table(ColorMap::turbo);
+    const auto& turbo = color_table(ColorMap::turbo);
     const ValueRange range{-3, 5}; // 8/256 a colour: exact in binary
     for (int i = 0; i < 256; ++i) {
         const float start = -3 + static_cast<float>(i) / 32;
         EXPECT_EQ(mapped(start, range), turbo[static_cast<std::size_t>(i)]);
-        EXPECT_EQ(mapped(std::nextafter(start + 1.0F / 32, -kInf), range),
-                  turbo[static_cast<std::size_t>(i)]);
+        // The last number below the next colour; with low = 0 the subtraction is exact for every number.
+        const float last = std::nextafter(static_cast<float>(i + 1) / 32, -kInf);
+        EXPECT_EQ(mapped(last, {0, 8}), turbo[static_cast<std::size_t>(i)]);
     }
     EXPECT_EQ(mapped(5, range), turbo[255]);
     EXPECT_EQ(mapped(1e30F, range), turbo[255]);
@@ -192,7 +193,7 @@ TEST(MapColors, IntegersAndPitchAndColour) {
         for (int x = 0; x < 5; ++x)
             pixels[static_cast<std::size_t>(y * 8 + x)] = static_cast<std::uint16_t>(16 * (y * 5 + x));
     std::vector<std::byte> out(3 * 20, std::byte{77});
-    map_colors(ConstHostView(reinterpret_cast<const std::byte *>(pixels.data()), shape, 16), ColorMap::grey,
+    map_colors(ConstHostView(reinterpret_cast<const std::byte*>(pixels.data()), shape, 16), ColorMap::grey,
                {0, 4096}, HostView(out.data(), {5, 3, 3, PixelType::u8}, 20));
     for (std::size_t y = 0; y < 3; ++y) {
         for (std::size_t i = 0; i < 15; ++i)
@@ -200,17 +201,17 @@ TEST(MapColors, IntegersAndPitchAndColour) {
         EXPECT_EQ(out[y * 20 + 15], std::byte{77}); // padding stays
     }
     const std::uint8_t color[] = {0, 100, 255}; // scaled, whatever the map
-    map_colors(ConstHostView(reinterpret_cast<const std::byte *>(color), {1, 1, 3, PixelType::u8}),
+    map_colors(ConstHostView(reinterpret_cast<const std::byte*>(color), {1, 1, 3, PixelType::u8}),
                ColorMap::jet, {0, 512}, HostView(out.data(), {1, 1, 3, PixelType::u8}));
     EXPECT_EQ(out[0], std::byte{0});
     EXPECT_EQ(out[1], std::byte{50});
     EXPECT_EQ(out[2], std::byte{127});
 }
 
-ValueRange range_of(std::vector<float> &pixels, int width, double low, double high) {
+ValueRange range_of(std::vector<float>& pixels, int width, double low, double high) {
     const int height = static_cast<int>(pixels.size()) / width;
     return percentile_range(
-        ConstHostView(reinterpret_cast<const std::byte *>(pixels.data()), {width, height, 1, PixelType::f32}),
+        ConstHostView(reinterpret_cast<const std::byte*>(pixels.data()), {width, height, 1, PixelType::f32}),
         low, high);
 }
 

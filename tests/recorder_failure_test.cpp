@@ -15,12 +15,12 @@ namespace {
 const Shape kGrey{320, 240, 1, PixelType::u16};
 const Shape kNumber{320, 240, 1, PixelType::f32};
 
-RecordOptions options_for(const std::string &path, const std::string &what) {
+RecordOptions options_for(const std::string& path, const std::string& what) {
     return {.path = path, .what = what == "raw" ? RecordWhat::raw : RecordWhat::processed};
 }
 
 /// Records like a camera of 100 frames/s until killed; tells each frame's number when it was offered.
-int helper_endless(const std::string &path, const std::string &what) {
+int helper_endless(const std::string& path, const std::string& what) {
     Maker maker(kGrey, kNumber, 12);
     const auto sink = make_recorder(options_for(path, what));
     sink->open(stream_of(kGrey));
@@ -37,7 +37,7 @@ int helper_endless(const std::string &path, const std::string &what) {
 
 /// Fills the disk, goes on offering frames, and prints what the recorder says. `limit` > 0: bytes a file may
 /// have.
-int helper_full(const std::string &path, const std::string &what, long limit) {
+int helper_full(const std::string& path, const std::string& what, long limit) try {
     if (limit > 0) {
         std::signal(SIGXFSZ, SIG_IGN); // a write then fails, as on a full disk
         const rlimit most{static_cast<rlim_t>(limit), static_cast<rlim_t>(limit)};
@@ -57,11 +57,14 @@ int helper_full(const std::string &path, const std::string &what, long limit) {
                     {"slots_home", maker.raw().free_slots() == 12 && maker.image().free_slots() == 12}};
     std::printf("RESULT %s\n", json.dump().c_str());
     return 0;
+} catch (const RunError& error) {
+    std::printf("RESULT %s\n", Json{{"refused", error.what()}}.dump().c_str());
+    return 0;
 }
 
 std::string self() { return fs::read_symlink("/proc/self/exe").string(); }
 
-Json result_of(const std::string &text) {
+Json result_of(const std::string& text) {
     const std::size_t at = text.find("RESULT ");
     return at == std::string::npos ? Json() : Json::parse(text.substr(at + 7, text.find('\n', at) - at - 7));
 }
@@ -71,7 +74,7 @@ struct Offered {
 };
 
 /// Records in a child, kills it after about 2.5 s, returns what it had offered by then.
-Offered record_and_kill(const std::string &path, const std::string &what) {
+Offered record_and_kill(const std::string& path, const std::string& what) {
     int pipe[2] = {-1, -1};
     EXPECT_EQ(::pipe(pipe), 0);
     const std::string program = self();
@@ -84,12 +87,12 @@ Offered record_and_kill(const std::string &path, const std::string &what) {
         ::_exit(127);
     }
     ::close(pipe[1]);
-    std::FILE *numbers = ::fdopen(pipe[0], "r");
+    std::FILE* numbers = ::fdopen(pipe[0], "r");
     Offered offered;
     SteadyClock::time_point first{};
     char line[64];
     while (std::fgets(line, sizeof line, numbers)) {
-        char *rest = nullptr;
+        char* rest = nullptr;
         offered.last = std::strtoull(line, &rest, 10);
         offered.dropped = std::strtoull(rest, nullptr, 10);
         if (first == SteadyClock::time_point{})
@@ -145,7 +148,7 @@ TEST(Killed, AVideoOpensWithAllButTheLastSecond) {
     }
 }
 
-void check_full(const Json &said, const std::string &found, const std::string &what) {
+void check_full(const Json& said, const std::string& found, const std::string& what) {
     ASSERT_TRUE(said.is_object());
     EXPECT_NE(said.at("error").get<std::string>().find("stopped"), std::string::npos) << said;
     const std::uint64_t written = said.at("written");
@@ -177,7 +180,7 @@ TEST(FullDisk, IsSaidLoudlyAndWhatWasWrittenStaysReadable) {
     run_command("unshare -rm mount -t tmpfs -o size=4m none '" + disk + "' 2>&1", &status);
     if (status != 0)
         GTEST_SKIP() << "no small disk can be mounted here without rights";
-    for (const auto &[name, what] : {std::pair{"a.tiff", "raw"}, {"b.tiff", "processed"}, {"c.mkv", "raw"}}) {
+    for (const auto& [name, what] : {std::pair{"a.tiff", "raw"}, {"b.tiff", "processed"}, {"c.mkv", "raw"}}) {
         // The small disk exists in the child's world alone: it carries the file out before it ends.
         const std::string path = disk + "/" + name;
         const std::string text = run_command("unshare -rm sh -c \"mount -t tmpfs -o size=4m none '" + disk +
@@ -190,9 +193,24 @@ TEST(FullDisk, IsSaidLoudlyAndWhatWasWrittenStaysReadable) {
     }
 }
 
+TEST(FullDisk, AReadOnlyOneIsRefusedBeforeTheFirstFrame) {
+    const Folder folder;
+    int status = 0;
+    const std::string mount = "mount -t tmpfs -o ro none '" + (folder / "") + "'";
+    run_command("unshare -rm " + mount + " 2>&1", &status);
+    if (status != 0)
+        GTEST_SKIP() << "no disk can be mounted here without rights";
+    const std::string text = run_command("unshare -rm sh -c \"" + mount + " && '" + self() +
+                                         "' --helper full '" + (folder / "a.tiff") + "' raw 0\" 2>&1");
+    const Json said = result_of(text);
+    ASSERT_TRUE(said.contains("refused")) << text;
+    EXPECT_NE(said.at("refused").get<std::string>().find("Cannot write into the folder"), std::string::npos)
+        << said;
+}
+
 TEST(FullDisk, AFileThatMayNotGrowEndsTheSameWay) {
     const Folder folder;
-    for (const auto &[name, what] : {std::pair{"a.tiff", "raw"}, {"b.tiff", "processed"}}) {
+    for (const auto& [name, what] : {std::pair{"a.tiff", "raw"}, {"b.tiff", "processed"}}) {
         const std::string path = folder / name;
         const std::string text =
             run_command("'" + self() + "' --helper full '" + path + "' " + what + " 4000000 2>&1");
@@ -271,8 +289,8 @@ TEST(Flood, ABurstIsBufferedByCopies) {
     ASSERT_EQ(pages.size(), status.written);
     EXPECT_EQ(pages[0].description.at("dropped"), status.dropped);
     EXPECT_EQ(pages[0].description.at("lost_before_recorder"), 0);
-    for (const Page &page : pages) {
-        const Json &frame = &page == pages.data() ? page.description.at("frame") : page.description;
+    for (const Page& page : pages) {
+        const Json& frame = &page == pages.data() ? page.description.at("frame") : page.description;
         ASSERT_EQ(compare(page.pixels, expected(shape, frame.at("sequence"))), "equal");
     }
 }
@@ -295,7 +313,7 @@ TEST(Flood, AFileWaitsAndLosesNothing) {
 }
 } // namespace
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
     const std::vector<std::string> arguments(argv, argv + argc);
     if (argc > 4 && arguments[1] == "--helper")
         return arguments[2] == "endless"

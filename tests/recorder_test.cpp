@@ -14,7 +14,7 @@ namespace {
 constexpr PixelType kU8 = PixelType::u8, kU16 = PixelType::u16, kF32 = PixelType::f32;
 
 /// Records frames first…first+count−1 as a file would, and returns the final status.
-SinkStatus record(Maker &maker, const RecordOptions &options, std::uint64_t first, std::uint64_t count) {
+SinkStatus record(Maker& maker, const RecordOptions& options, std::uint64_t first, std::uint64_t count) {
     const auto sink = make_recorder(options);
     sink->open(stream_of(maker.raw().shape()));
     for (std::uint64_t n = first; n < first + count; ++n)
@@ -101,7 +101,7 @@ TEST(Recorder, TifffileSeesOneStack) {
         const SinkStatus status = record(maker, {.path = folder / "stack.tif"}, 0, 20);
         std::ofstream bytes(folder / "expected.bin", std::ios::binary);
         for (std::uint64_t n = 0; n < 20; ++n)
-            bytes.write(reinterpret_cast<const char *>(expected(shape, n).data()),
+            bytes.write(reinterpret_cast<const char*>(expected(shape, n).data()),
                         static_cast<long>(shape.bytes()));
         bytes.close();
         int code = 0;
@@ -156,7 +156,7 @@ TEST(Recorder, TwoThatWantOneNameGetTwo) {
     }
     for (std::uint64_t n = 0; n < 50; ++n) {
         const Result result = maker.make(n);
-        for (const auto &sink : sinks)
+        for (const auto& sink : sinks)
             sink->push(result, true);
     }
     for (std::size_t i = 0; i < 4; ++i) {
@@ -172,7 +172,7 @@ TEST(Recorder, TwoThatWantOneNameGetTwo) {
 
 TEST(Recorder, ANewSizeGetsANewFile) {
     const Folder folder;
-    for (const char *ending : {".tiff", ".mkv"}) {
+    for (const char* ending : {".tiff", ".mkv"}) {
         const Shape shapes[] = {{32, 16, 1, kU8}, {48, 32, 1, kU8}, {48, 32, 1, kU16}};
         const auto sink =
             make_recorder({.path = folder / (std::string("size") + ending), .what = RecordWhat::raw});
@@ -189,7 +189,7 @@ TEST(Recorder, ANewSizeGetsANewFile) {
             const std::string path = folder / ("size" + (i ? "-" + std::to_string(i) : "") + ending);
             std::vector<Bytes> frames;
             if (std::string(ending) == ".tiff")
-                for (Page &page : read_stack(path))
+                for (Page& page : read_stack(path))
                     frames.push_back(std::move(page.pixels));
             else
                 frames = decode_video(path, shapes[i].type == kU8 ? "GRAY8" : "GRAY16_LE", shapes[i]);
@@ -202,10 +202,10 @@ TEST(Recorder, ANewSizeGetsANewFile) {
 
 TEST(Recorder, Ffv1IsExact) {
     const Folder folder;
-    const std::pair<Shape, const char *> cases[] = {
+    const std::pair<Shape, const char*> cases[] = {
         {{64, 48, 1, kU8}, "GRAY8"},      {{63, 47, 1, kU8}, "GRAY8"}, {{64, 48, 1, kU16}, "GRAY16_LE"},
         {{61, 47, 1, kU16}, "GRAY16_LE"}, {{64, 48, 3, kU8}, "RGB"},   {{33, 17, 3, kU8}, "RGB"}};
-    for (const auto &[shape, format] : cases) {
+    for (const auto& [shape, format] : cases) {
         Maker maker(shape);
         const SinkStatus status = record(maker, {.path = folder / "v.mkv", .what = RecordWhat::raw}, 0, 12);
         EXPECT_EQ(status.error, "");
@@ -256,7 +256,7 @@ TEST(Recorder, H264ShowsTheMappedPictureAlsoOfOddSize) {
     EXPECT_EQ(video_tags(sink->status().path).at("colormap"), "viridis");
 }
 
-Bytes read_png(const std::string &path, unsigned format, std::size_t bytes) {
+Bytes read_png(const std::string& path, unsigned format, std::size_t bytes) {
     png_image image{};
     image.version = PNG_IMAGE_VERSION;
     EXPECT_TRUE(png_image_begin_read_from_file(&image, path.c_str())) << image.message;
@@ -324,13 +324,13 @@ TEST(Recorder, PngKeepsTheLastPicture) {
 
 TEST(Recorder, RefusesInOneSentence) {
     const Folder folder;
-    const auto refused = [&](const RecordOptions &options, const Shape &shape) -> std::string {
+    const auto refused = [&](const RecordOptions& options, const Shape& shape) -> std::string {
         try {
             const auto sink = make_recorder(options);
             sink->open(stream_of(shape));
-        } catch (const UsageError &error) {
+        } catch (const UsageError& error) {
             return std::string("usage: ") + error.what();
-        } catch (const RunError &error) {
+        } catch (const RunError& error) {
             return std::string("run: ") + error.what();
         }
         return "accepted";
