@@ -1,0 +1,80 @@
+// A real FramePort over a FrameRing: keeps what a source delivers, for tests of sources.
+#pragma once
+
+#include "pipeline/source.hpp"
+
+#include <chrono>
+#include <memory>
+#include <utility>
+#include <vector>
+
+namespace specklescope::test {
+
+/// A delivered frame, copied out of its slot.
+struct Delivered {
+    FrameInfo info;
+    Shape shape;
+    std::vector<std::byte> pixels; ///< rows without padding
+
+    template <class T> const T *data() const { return reinterpret_cast<const T *>(pixels.data()); }
+};
+
+/// Makes a new ring when the shape changes, as the pipeline does. Every frame is accepted.
+class TestPort final : public FramePort {
+public:
+    explicit TestPort(bool keep_pixels = true) : keep_pixels_(keep_pixels) {}
+
+    Frame acquire(const Shape &shape) override {
+        if (refuse)
+            return {};
+        if (!ring_ || ring_->shape() != shape)
+            ring_ = std::make_unique<FrameRing>(shape, 3, host_memory());
+        return ring_->try_acquire();
+    }
+    void submit(Frame frame) override {
+        frame.info().sequence = next_sequence++;
+        frame.info().arrival = SteadyClock::now();
+        Delivered delivered{frame.info(), frame.shape(), {}};
+        if (keep_pixels_) {
+            delivered.pixels.resize(frame.shape().bytes());
+            copy_pixels(frame.host(), HostView(delivered.pixels.data(), frame.shape()));
+        }
+        frames.push_back(std::move(delivered));
+    }
+    void lost(std::uint64_t count) override {
+        lost_frames += count;
+        next_sequence += count;
+    }
+    bool stopping() const override { return false; }
+
+    std::vector<Delivered> frames;
+    std::uint64_t lost_frames = 0;
+    std::uint64_t next_sequence = 0;
+    bool refuse = false; ///< as a full ring of a live source does
+
+private:
+    bool keep_pixels_;
+    std::unique_ptr<FrameRing> ring_;
+};
+
+/// Reads until the end, until the port holds `most` frames, or until nothing came for `patience`. False in that case.
+inline bool read_frames(Source &source, TestPort &port, std::size_t most = static_cast<std::size_t>(-1),
+                        std::chrono::milliseconds patience = std::chrono::seconds(20)) {
+    auto last = SteadyClock::now();
+    while (port.frames.size() < most) {
+        switch (source.next(port)) {
+        case Source::Status::end:
+            return true;
+        case Source::Status::frame:
+            last = SteadyClock::now();
+            break;
+        case Source::Status::idle:
+            if (SteadyClock::now() - last > patience)
+                return false;
+            break;
+        }
+    }
+    return true;
+}
+
+} // namespace specklescope::test
