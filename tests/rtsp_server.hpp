@@ -5,6 +5,7 @@
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <poll.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -116,6 +117,7 @@ private:
             "host=127.0.0.1 port=" + std::to_string(client_port_) + " >/dev/null 2>&1";
         sender_ = fork();
         if (sender_ == 0) {
+            prctl(PR_SET_PDEATHSIG, SIGKILL); // a test that is killed leaves nothing behind
             execl("/bin/sh", "sh", "-c", command.c_str(), nullptr);
             _exit(127);
         }

@@ -24,7 +24,7 @@ std::unique_ptr<Source> rtsp(const std::string &url, double timeout_s = 20) {
 
 TEST(Rtsp, FramesComeFromAServerAndItsPictureIsTheSame) {
     const RtspServer server("videotestsrc is-live=true pattern=white ! "
-                            "video/x-raw,format=GRAY8,width=64,height=48,framerate=50/1");
+                            "video/x-raw,format=I420,width=64,height=48,framerate=50/1");
     const auto source = rtsp(server.url());
     const SourceInfo info = source->open();
     EXPECT_TRUE(info.live);
