@@ -62,6 +62,8 @@ std::string allowed_text(const ParamDecl &decl) {
         return "allowed: " + kind + ", " + number(decl.min) + "…" + number(decl.max) + unit;
     if (low)
         return "allowed: " + kind + " from " + number(decl.min) + unit;
+    if (high)
+        return "allowed: " + kind + " up to " + number(decl.max) + unit;
     return "allowed: " + kind + (unit.empty() ? "" : " in" + unit);
 }
 
@@ -93,7 +95,9 @@ void Params::set(std::string_view name, const ParamValue &value) {
         break;
     case ParamKind::integer: {
         const auto *whole = std::get_if<std::int64_t>(&value);
-        if (!whole || static_cast<double>(*whole) < decl.min || static_cast<double>(*whole) > decl.max)
+        // Declared integers are stored as int.
+        if (!whole || static_cast<double>(*whole) < decl.min || static_cast<double>(*whole) > decl.max ||
+            *whole < std::numeric_limits<int>::min() || *whole > std::numeric_limits<int>::max())
             refuse(table_->owner(), decl, given);
         break;
     }

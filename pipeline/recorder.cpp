@@ -19,26 +19,28 @@ namespace specklescope {
 namespace {
 using namespace std::chrono_literals;
 
-/// Frames of the pipeline's own rings that one recorder may hold: no copy as long as the disk keeps up. A ring has 6
-/// slots or more, so raw and processed recording together leave it at least 4 (each holds slots of its own ring only).
+/// Frames of the pipeline's own rings that one recorder may hold: no copy as long as the disk keeps up. A
+/// ring has 6 slots or more, so raw and processed recording together leave it at least 4 (each holds slots of
+/// its own ring only).
 constexpr int kPinned = 2;
 /// A slower disk gets copies, so that it never starves the camera of slots. This much memory at most…
 constexpr std::size_t kPoolBytes = std::size_t{512} << 20;
 constexpr std::size_t kPoolFrames = 1024;
-/// …and no more frames than can be written in this time: a kill or a stop never has more than about a second to lose
-/// or to wait for, whatever the format's speed.
+/// …and no more frames than can be written in this time: a kill or a stop never has more than about a second
+/// to lose or to wait for, whatever the format's speed.
 constexpr double kBacklogSeconds = 0.8;
 constexpr auto kUpdateEvery = 1s;
 
 class Recorder final : public Sink {
 public:
-    explicit Recorder(RecordOptions options) : options_(std::move(options)), ending_(record_ending(options_.path)) {}
+    explicit Recorder(RecordOptions options)
+        : options_(std::move(options)), ending_(record_ending(options_.path)) {}
     ~Recorder() override { close(); }
-    Recorder(const Recorder&) = delete;
-    Recorder& operator=(const Recorder&) = delete;
+    Recorder(const Recorder &) = delete;
+    Recorder &operator=(const Recorder &) = delete;
 
-    void open(const StreamInfo& stream) override;
-    void push(const Result& result, bool may_wait) override;
+    void open(const StreamInfo &stream) override;
+    void push(const Result &result, bool may_wait) override;
     void close() noexcept override;
     bool wants_host_image() const override { return options_.what == RecordWhat::processed; }
     SinkStatus status() const override;
@@ -50,18 +52,18 @@ private:
     };
     enum class Room { pin, copy, none };
 
-    Room find_room(std::unique_lock<std::mutex>& lock, bool may_wait);
-    bool copy_to_pool(Frame& pixels);
+    Room find_room(std::unique_lock<std::mutex> &lock, bool may_wait);
+    bool copy_to_pool(Frame &pixels);
     // The rest runs on the writing thread.
     void run();
     void write(Item item);
-    double write_frame(const RecordedFrame& frame);
-    void next_file(const RecordedFrame& first);
+    double write_frame(const RecordedFrame &frame);
+    void next_file(const RecordedFrame &first);
     void update_file();
     void finish_file(std::uint64_t dropped);
     void account(double seconds);
     FileTotals totals(std::uint64_t dropped) const;
-    void fail(const char* what);
+    void fail(const char *what);
 
     const RecordOptions options_;
     const std::string ending_;
@@ -71,10 +73,10 @@ private:
     std::condition_variable work_; ///< something to write, or the end
     std::condition_variable room_; ///< a frame went home, or the end
     std::deque<Item> queue_;
-    SinkStatus status_;   ///< guarded by mutex_, like everything above and the six below
-    int pinned_ = 0;      ///< frames of the pipeline's rings in the queue or being written
-    int writing_ = 0;     ///< 1 while a frame is being written
-    double cost_ = 0;     ///< seconds a frame takes to write
+    SinkStatus status_; ///< guarded by mutex_, like everything above and the six below
+    int pinned_ = 0;    ///< frames of the pipeline's rings in the queue or being written
+    int writing_ = 0;   ///< 1 while a frame is being written
+    double cost_ = 0;   ///< seconds a frame takes to write
     std::uint64_t offered_ = 0;
     bool running_ = false;
     bool closing_ = false;
@@ -96,9 +98,10 @@ private:
     SteadyClock::time_point next_update_{};
 };
 
-void Recorder::open(const StreamInfo& stream) {
+void Recorder::open(const StreamInfo &stream) {
     close();
-    if (const std::string reason = cannot_hold(options_, stream.source.shape); !reason.empty() && stream.source.shape.width > 0)
+    if (const std::string reason = cannot_hold(options_, stream.source.shape);
+        !reason.empty() && stream.source.shape.width > 0)
         throw UsageError(reason);
     check_folder(options_.path);
     if (ending_ == ".mkv")
@@ -117,7 +120,7 @@ void Recorder::open(const StreamInfo& stream) {
     thread_ = std::thread([this] { run(); });
 }
 
-Recorder::Room Recorder::find_room(std::unique_lock<std::mutex>& lock, bool may_wait) {
+Recorder::Room Recorder::find_room(std::unique_lock<std::mutex> &lock, bool may_wait) {
     if (may_wait)
         room_.wait(lock, [this] { return pinned_ < kPinned || closing_ || !status_.error.empty(); });
     if (closing_ || !status_.error.empty())
@@ -127,8 +130,8 @@ Recorder::Room Recorder::find_room(std::unique_lock<std::mutex>& lock, bool may_
     return static_cast<double>(queue_.size() + 1) * cost_ <= kBacklogSeconds ? Room::copy : Room::none;
 }
 
-bool Recorder::copy_to_pool(Frame& pixels) {
-    const Shape& shape = pixels.shape();
+bool Recorder::copy_to_pool(Frame &pixels) {
+    const Shape &shape = pixels.shape();
     if (!pool_ || pool_shape_ != shape) {
         const std::size_t slots = std::min(kPoolFrames, kPoolBytes / std::max<std::size_t>(1, shape.bytes()));
         pool_.reset();
@@ -136,7 +139,7 @@ bool Recorder::copy_to_pool(Frame& pixels) {
         try {
             if (slots > 0)
                 pool_.emplace(shape, static_cast<int>(slots), host_memory());
-        } catch (const RunError& error) {
+        } catch (const RunError &error) {
             spdlog::warn("Recording {} without a buffer. {}", options_.path, error.what());
         }
     }
@@ -148,7 +151,7 @@ bool Recorder::copy_to_pool(Frame& pixels) {
     return true;
 }
 
-void Recorder::push(const Result& result, bool may_wait) {
+void Recorder::push(const Result &result, bool may_wait) {
     if (result.repeated)
         return;
     const bool raw = options_.what == RecordWhat::raw;
@@ -234,7 +237,7 @@ void Recorder::run() {
     lock.unlock();
     try {
         finish_file(dropped);
-    } catch (const std::exception& error) {
+    } catch (const std::exception &error) {
         fail(error.what());
     }
 }
@@ -242,7 +245,7 @@ void Recorder::run() {
 void Recorder::write(Item item) {
     try {
         account(write_frame(item.frame));
-    } catch (const std::exception& error) {
+    } catch (const std::exception &error) {
         {
             const std::lock_guard lock(mutex_);
             ++status_.dropped; // the frame in hand
@@ -259,7 +262,7 @@ void Recorder::write(Item item) {
 }
 
 /// Returns the seconds that the writing took, without those for making a file.
-double Recorder::write_frame(const RecordedFrame& frame) {
+double Recorder::write_frame(const RecordedFrame &frame) {
     if (writer_ && frame.pixels.shape() != shape_)
         finish_file(frame.dropped);
     if (!writer_)
@@ -276,7 +279,7 @@ double Recorder::write_frame(const RecordedFrame& frame) {
     return std::chrono::duration<double>(SteadyClock::now() - start).count();
 }
 
-void Recorder::next_file(const RecordedFrame& first) {
+void Recorder::next_file(const RecordedFrame &first) {
     if (const std::string reason = cannot_hold(options_, first.pixels.shape()); !reason.empty())
         throw RunError(reason);
     writer_ = ending_ == ".tiff"  ? make_tiff_writer(first, options_, stream_)
@@ -322,7 +325,7 @@ void Recorder::update_file() {
         return;
     try {
         writer_->update(totals(dropped));
-    } catch (const std::exception& error) {
+    } catch (const std::exception &error) {
         fail(error.what());
     }
 }
@@ -354,7 +357,7 @@ void Recorder::finish_file(std::uint64_t dropped) {
     spdlog::info("Recorded {} frames into {}, {} dropped.", writer->written(), writer->path(), last.dropped);
 }
 
-void Recorder::fail(const char* what) {
+void Recorder::fail(const char *what) {
     spdlog::error("{}", what);
     std::deque<Item> unwritten;
     std::uint64_t dropped = 0;
@@ -365,13 +368,14 @@ void Recorder::fail(const char* what) {
         unwritten.swap(queue_);
         status_.dropped += unwritten.size();
         dropped = status_.dropped;
-        pinned_ -= static_cast<int>(std::count_if(unwritten.begin(), unwritten.end(), [](const Item& i) { return i.pinned; }));
+        pinned_ -= static_cast<int>(
+            std::count_if(unwritten.begin(), unwritten.end(), [](const Item &i) { return i.pinned; }));
     }
     unwritten.clear();
     room_.notify_all();
     try {
         finish_file(dropped);
-    } catch (const std::exception& error) {
+    } catch (const std::exception &error) {
         spdlog::error("{}", error.what());
     }
     // An encoder may have lost frames that it had taken.
@@ -380,11 +384,14 @@ void Recorder::fail(const char* what) {
 }
 } // namespace
 
-std::shared_ptr<Sink> make_recorder(const RecordOptions& options) { return std::make_shared<Recorder>(options); }
+std::shared_ptr<Sink> make_recorder(const RecordOptions &options) {
+    return std::make_shared<Recorder>(options);
+}
 
-const std::vector<RecordFormat>& record_formats() {
+const std::vector<RecordFormat> &record_formats() {
     static const std::vector<RecordFormat> formats{
-        {".tiff", "BigTIFF stack, uncompressed: 8/16-bit grey or RGB, float", "BigTIFF stack, uncompressed: float numbers"},
+        {".tiff", "BigTIFF stack, uncompressed: 8/16-bit grey or RGB, float",
+         "BigTIFF stack, uncompressed: float numbers"},
         {".mkv", "FFV1, lossless: 8/16-bit grey, 8-bit RGB", "H.264 of the colour-mapped picture"},
         {".png", "the last frame: 8/16-bit grey or RGB", "the last picture, colour-mapped"},
     };

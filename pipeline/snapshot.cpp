@@ -6,13 +6,14 @@
 
 namespace specklescope {
 
-std::string write_snapshot(const Result& result, const RecordOptions& options, const StreamInfo& stream) {
+std::string write_snapshot(const Result &result, const RecordOptions &options, const StreamInfo &stream) {
     const std::string ending = record_ending(options.path);
     if (ending == ".mkv")
         throw UsageError("A snapshot is one picture: " + options.path + " must end in .png or .tiff.");
     const bool raw = options.what == RecordWhat::raw;
-    RecordedFrame frame{raw ? result.raw : result.image, result.info, raw ? nullptr : result.chain,
-                        raw ? Quantity{} : result.quantity, raw ? PixelCounts{} : result.counts, 0};
+    RecordedFrame frame{raw ? result.raw : result.image,     result.info,
+                        raw ? nullptr : result.chain,        raw ? Quantity{} : result.quantity,
+                        raw ? PixelCounts{} : result.counts, 0};
     if (!frame.pixels)
         throw RunError("There is no picture yet to save as " + options.path + "; wait for the first frame.");
     if (const std::string reason = cannot_hold(options, frame.pixels.shape()); !reason.empty())

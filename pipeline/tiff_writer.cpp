@@ -12,7 +12,8 @@
 
 namespace specklescope {
 
-static_assert(std::endian::native == std::endian::little, "pages are written in the machine's order, marked II");
+static_assert(std::endian::native == std::endian::little,
+              "pages are written in the machine's order, marked II");
 
 namespace {
 constexpr std::uint64_t kHeaderBytes = 16;
@@ -32,13 +33,13 @@ struct Entry {
     std::uint64_t value;
 };
 
-template <class T> void put(std::string& bytes, T value) {
-    bytes.append(reinterpret_cast<const char*>(&value), sizeof value);
+template <class T> void put(std::string &bytes, T value) {
+    bytes.append(reinterpret_cast<const char *>(&value), sizeof value);
 }
 } // namespace
 
-TiffWriter::TiffWriter(File file, std::string path, const RecordedFrame& first, const RecordOptions& options,
-                       const StreamInfo& stream)
+TiffWriter::TiffWriter(File file, std::string path, const RecordedFrame &first, const RecordOptions &options,
+                       const StreamInfo &stream)
     : file_(std::move(file)), path_(std::move(path)), shape_(first.pixels.shape()),
       file_description_(describe_file(first, options, stream, {})) {
     struct {
@@ -52,14 +53,14 @@ TiffWriter::TiffWriter(File file, std::string path, const RecordedFrame& first, 
     end_ = kHeaderBytes;
 }
 
-void TiffWriter::build_head(const std::string& description) {
+void TiffWriter::build_head(const std::string &description) {
     constexpr std::uint64_t kEntries = 15, kEntryBytes = 20;
     const std::uint64_t text = end_ + 8 + kEntries * kEntryBytes + 8;
     const std::uint64_t software = text + description.size() + 1;
     const std::uint64_t pixels = aligned(software + kSoftware.size() + 1);
     const auto channels = static_cast<std::uint64_t>(shape_.channels);
     const std::uint64_t each_channel = channels == 3 ? 0x0000'0001'0001'0001U : 1U; // a u16 for each sample
-    const std::uint64_t one = 1ULL << 32 | 1U;                                        // 1/1
+    const std::uint64_t one = 1ULL << 32 | 1U;                                      // 1/1
     const Entry entries[kEntries] = {
         {256, Field::u32, 1, static_cast<std::uint64_t>(shape_.width)},
         {257, Field::u32, 1, static_cast<std::uint64_t>(shape_.height)},
@@ -75,11 +76,12 @@ void TiffWriter::build_head(const std::string& description) {
         {283, Field::rational, 1, one},
         {296, Field::u16, 1, 1},
         {305, Field::ascii, kSoftware.size() + 1, software},
-        {339, Field::u16, channels, each_channel * (shape_.type == PixelType::f32 ? 3U : 1U)}, // IEEE float, or unsigned
+        {339, Field::u16, channels,
+         each_channel * (shape_.type == PixelType::f32 ? 3U : 1U)}, // IEEE float, or unsigned
     };
     head_.clear();
     put(head_, kEntries);
-    for (const Entry& entry : entries) {
+    for (const Entry &entry : entries) {
         put(head_, entry.tag);
         put(head_, entry.type);
         put(head_, entry.count);
@@ -93,8 +95,8 @@ void TiffWriter::build_head(const std::string& description) {
 }
 
 void TiffWriter::gather(ConstHostView pixels) {
-    const auto part = [](const void* data, std::size_t bytes) {
-        return iovec{const_cast<void*>(data), bytes}; // NOLINT: iovec serves reading and writing
+    const auto part = [](const void *data, std::size_t bytes) {
+        return iovec{const_cast<void *>(data), bytes}; // NOLINT: iovec serves reading and writing
     };
     parts_.clear();
     parts_.push_back(part(head_.data(), head_.size()));
@@ -105,11 +107,12 @@ void TiffWriter::gather(ConstHostView pixels) {
             parts_.push_back(part(pixels.row(y), shape_.row_bytes()));
 }
 
-void TiffWriter::write(const RecordedFrame& frame) {
+void TiffWriter::write(const RecordedFrame &frame) {
     const ConstHostView pixels = frame.pixels.host();
     std::string description = describe_frame(frame);
     if (pages_ == 0) {
-        description = file_description_.substr(0, file_description_.size() - 1) + ", \"frame\": " + description + "}";
+        description =
+            file_description_.substr(0, file_description_.size() - 1) + ", \"frame\": " + description + "}";
     }
     build_head(description);
     gather(pixels);
@@ -124,8 +127,8 @@ void TiffWriter::write(const RecordedFrame& frame) {
 }
 
 void TiffWriter::write_gathered(std::uint64_t offset) {
-    iovec* part = parts_.data();
-    iovec* const last = part + parts_.size();
+    iovec *part = parts_.data();
+    iovec *const last = part + parts_.size();
     while (part != last) {
         const auto count = static_cast<int>(std::min<std::ptrdiff_t>(last - part, IOV_MAX));
         const ssize_t done = ::pwritev(file_.fd(), part, count, static_cast<off_t>(offset));
@@ -138,13 +141,13 @@ void TiffWriter::write_gathered(std::uint64_t offset) {
         while (part != last && left >= part->iov_len)
             left -= part++->iov_len;
         if (left > 0) {
-            part->iov_base = static_cast<std::byte*>(part->iov_base) + left;
+            part->iov_base = static_cast<std::byte *>(part->iov_base) + left;
             part->iov_len -= left;
         }
     }
 }
 
-void TiffWriter::write_at(std::uint64_t offset, const void* data, std::size_t bytes) {
+void TiffWriter::write_at(std::uint64_t offset, const void *data, std::size_t bytes) {
     ssize_t done = 0;
     do
         done = ::pwrite(file_.fd(), data, bytes, static_cast<off_t>(offset));
@@ -158,14 +161,14 @@ void TiffWriter::fail(int error) {
     throw RunError(write_error(path_, error));
 }
 
-void TiffWriter::update(const FileTotals& totals) {
+void TiffWriter::update(const FileTotals &totals) {
     if (totals_offset_ == 0)
         return;
     const std::string text = totals_text(totals);
     write_at(totals_offset_, text.data(), text.size());
 }
 
-void TiffWriter::finish(const FileTotals& totals) {
+void TiffWriter::finish(const FileTotals &totals) {
     // Cuts off what a failed page left behind; the last page needs no padding.
     if (failed_ && ::ftruncate(file_.fd(), static_cast<off_t>(end_)) != 0)
         throw RunError(write_error(path_, errno));
@@ -174,8 +177,8 @@ void TiffWriter::finish(const FileTotals& totals) {
         throw RunError(write_error(path_, errno));
 }
 
-std::unique_ptr<FileWriter> make_tiff_writer(const RecordedFrame& first, const RecordOptions& options,
-                                             const StreamInfo& stream) {
+std::unique_ptr<FileWriter> make_tiff_writer(const RecordedFrame &first, const RecordOptions &options,
+                                             const StreamInfo &stream) {
     std::string path;
     File file = create_new(options.path, path);
     try {

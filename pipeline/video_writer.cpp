@@ -17,7 +17,9 @@
 namespace specklescope {
 
 VideoClock::VideoClock(double rate, double nominal)
-    : fixed_(rate > 0), period_ns_(1e9 / (rate > 0 ? rate : nominal > 0 ? nominal : 25.0)) {}
+    : fixed_(rate > 0), period_ns_(1e9 / (rate > 0      ? rate
+                                          : nominal > 0 ? nominal
+                                                        : 25.0)) {}
 
 std::int64_t VideoClock::next(std::int64_t capture_ns) {
     std::int64_t time = 0;
@@ -44,7 +46,7 @@ constexpr int kInFlight = 3; ///< frames inside the encoder before write() waits
 constexpr auto kPatience = 60s;
 
 template <class T> struct Unref {
-    void operator()(T* object) const { gst_object_unref(object); }
+    void operator()(T *object) const { gst_object_unref(object); }
 };
 template <class T> using Gst = std::unique_ptr<T, Unref<T>>;
 
@@ -59,7 +61,7 @@ struct Progress {
     std::string error;
 };
 
-bool exists(const char* element) {
+bool exists(const char *element) {
     gst_init(nullptr, nullptr);
     const Gst<GstElementFactory> factory(gst_element_factory_find(element));
     return factory != nullptr;
@@ -74,7 +76,7 @@ std::string h264_encoder() {
     return "";
 }
 
-const char* raw_format(const Shape& shape) {
+const char *raw_format(const Shape &shape) {
     if (shape.channels == 3)
         return "RGB";
     return shape.type == PixelType::u16 ? "GRAY16_LE" : "GRAY8";
@@ -82,31 +84,32 @@ const char* raw_format(const Shape& shape) {
 
 class VideoWriter final : public FileWriter {
 public:
-    VideoWriter(std::string path, const RecordedFrame& first, RecordOptions options, const StreamInfo& stream);
+    VideoWriter(std::string path, const RecordedFrame &first, RecordOptions options,
+                const StreamInfo &stream);
     ~VideoWriter() override { stop(); }
-    VideoWriter(const VideoWriter&) = delete;
-    VideoWriter& operator=(const VideoWriter&) = delete;
+    VideoWriter(const VideoWriter &) = delete;
+    VideoWriter &operator=(const VideoWriter &) = delete;
 
-    void write(const RecordedFrame& frame) override;
-    void update(const FileTotals&) override {} // Matroska takes its tags at the end
-    void finish(const FileTotals& totals) override;
+    void write(const RecordedFrame &frame) override;
+    void update(const FileTotals &) override {} // Matroska takes its tags at the end
+    void finish(const FileTotals &totals) override;
     std::uint64_t written() const override { return written_; }
     std::uint64_t bytes() const override;
-    const std::string& path() const override { return path_; }
+    const std::string &path() const override { return path_; }
 
 private:
     void build();
     void connect();
-    GstBuffer* make_buffer(ConstHostView pixels) const;
+    GstBuffer *make_buffer(ConstHostView pixels) const;
     void check();
     void stop() noexcept;
-    static GstBusSyncReply on_message(GstBus*, GstMessage* message, gpointer progress);
+    static GstBusSyncReply on_message(GstBus *, GstMessage *message, gpointer progress);
 
     std::string path_;
     RecordOptions options_;
     StreamInfo stream_;
-    Shape input_;         ///< of the frames
-    Shape video_;         ///< of what the encoder gets
+    Shape input_; ///< of the frames
+    Shape video_; ///< of what the encoder gets
     VideoClock clock_;
     std::string description_;
     std::shared_ptr<Progress> progress_ = std::make_shared<Progress>();
@@ -115,7 +118,8 @@ private:
     std::uint64_t written_ = 0;
 };
 
-VideoWriter::VideoWriter(std::string path, const RecordedFrame& first, RecordOptions options, const StreamInfo& stream)
+VideoWriter::VideoWriter(std::string path, const RecordedFrame &first, RecordOptions options,
+                         const StreamInfo &stream)
     : path_(std::move(path)), options_(std::move(options)), stream_(stream), input_(first.pixels.shape()),
       video_(input_), clock_(options_.rate, stream.source.rate),
       description_(describe_file(first, options_, stream, {})) {
@@ -123,8 +127,8 @@ VideoWriter::VideoWriter(std::string path, const RecordedFrame& first, RecordOpt
         // 4:2:0 chroma needs even sides: the last column or row is shown twice.
         video_ = {input_.width + input_.width % 2, input_.height + input_.height % 2, 3, PixelType::u8};
         if (video_.width != input_.width || video_.height != input_.height)
-            spdlog::info("{}: H.264 needs even sides; the picture of {}×{} is padded to {}×{}.", path_, input_.width,
-                         input_.height, video_.width, video_.height);
+            spdlog::info("{}: H.264 needs even sides; the picture of {}×{} is padded to {}×{}.", path_,
+                         input_.width, input_.height, video_.width, video_.height);
     }
     build();
     connect();
@@ -140,10 +144,11 @@ void VideoWriter::build() {
         encoder = "videoconvert ! video/x-raw,format=I420 ! " + h264_encoder();
     else if (video_.channels == 3)
         encoder = "videoconvert ! video/x-raw,format=BGRx ! " + encoder; // lossless: the same three bytes
-    const std::string text = "appsrc name=in format=time is-live=false max-buffers=0 max-bytes=0 max-time=0 ! " + encoder +
-                             " ! matroskamux name=mux timecodescale=1000 writing-app=Specklescope ! "
-                             "filesink name=out buffer-mode=unbuffered sync=false";
-    GError* error = nullptr;
+    const std::string text =
+        "appsrc name=in format=time is-live=false max-buffers=0 max-bytes=0 max-time=0 ! " + encoder +
+        " ! matroskamux name=mux timecodescale=1000 writing-app=Specklescope ! "
+        "filesink name=out buffer-mode=unbuffered sync=false";
+    GError *error = nullptr;
     pipeline_.reset(gst_parse_launch(text.c_str(), &error));
     if (error) {
         const std::string reason = error->message;
@@ -153,15 +158,15 @@ void VideoWriter::build() {
 }
 
 void VideoWriter::connect() {
-    auto* bin = GST_BIN(pipeline_.get());
+    auto *bin = GST_BIN(pipeline_.get());
     source_.reset(gst_bin_get_by_name(bin, "in"));
     int num = 0, den = 1;
     const double rate = options_.rate > 0 ? options_.rate : stream_.source.rate;
     if (rate > 0)
         gst_util_double_to_fraction(rate, &num, &den);
-    GstCaps* caps = gst_caps_new_simple("video/x-raw", "format", G_TYPE_STRING, raw_format(video_), "width", G_TYPE_INT,
-                                        video_.width, "height", G_TYPE_INT, video_.height, "framerate",
-                                        GST_TYPE_FRACTION, num, den, nullptr);
+    GstCaps *caps = gst_caps_new_simple("video/x-raw", "format", G_TYPE_STRING, raw_format(video_), "width",
+                                        G_TYPE_INT, video_.width, "height", G_TYPE_INT, video_.height,
+                                        "framerate", GST_TYPE_FRACTION, num, den, nullptr);
     gst_app_src_set_caps(GST_APP_SRC(source_.get()), caps);
     gst_caps_unref(caps);
 
@@ -172,8 +177,8 @@ void VideoWriter::connect() {
 
     const Gst<GstElement> mux(gst_bin_get_by_name(bin, "mux"));
     const Gst<GstPad> pad(gst_element_get_static_pad(mux.get(), "video_0"));
-    const auto count = [](GstPad*, GstPadProbeInfo*, gpointer data) {
-        auto* progress = static_cast<Progress*>(data);
+    const auto count = [](GstPad *, GstPadProbeInfo *, gpointer data) {
+        auto *progress = static_cast<Progress *>(data);
         const std::lock_guard lock(progress->mutex);
         ++progress->muxed;
         return GST_PAD_PROBE_OK;
@@ -181,17 +186,18 @@ void VideoWriter::connect() {
     gst_pad_add_probe(pad.get(), GST_PAD_PROBE_TYPE_BUFFER, count, progress_.get(), nullptr);
 }
 
-GstBusSyncReply VideoWriter::on_message(GstBus*, GstMessage* message, gpointer data) {
-    auto* progress = static_cast<Progress*>(data);
+GstBusSyncReply VideoWriter::on_message(GstBus *, GstMessage *message, gpointer data) {
+    auto *progress = static_cast<Progress *>(data);
     const std::lock_guard lock(progress->mutex);
     if (GST_MESSAGE_TYPE(message) == GST_MESSAGE_EOS)
         progress->ended = true;
     if (GST_MESSAGE_TYPE(message) == GST_MESSAGE_ERROR && !progress->failed) {
-        GError* error = nullptr;
+        GError *error = nullptr;
         gst_message_parse_error(message, &error, nullptr);
         progress->error = error->message;
         if (g_error_matches(error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NO_SPACE_LEFT))
-            progress->error = "No space left on device; what was written stays readable; make room and record again";
+            progress->error =
+                "No space left on device; what was written stays readable; make room and record again";
         g_error_free(error);
         progress->failed = true;
     }
@@ -200,15 +206,16 @@ GstBusSyncReply VideoWriter::on_message(GstBus*, GstMessage* message, gpointer d
     return GST_BUS_DROP;
 }
 
-GstBuffer* VideoWriter::make_buffer(ConstHostView pixels) const {
+GstBuffer *VideoWriter::make_buffer(ConstHostView pixels) const {
     GstVideoInfo info;
     gst_video_info_set_format(&info, gst_video_format_from_string(raw_format(video_)),
                               static_cast<guint>(video_.width), static_cast<guint>(video_.height));
-    GstBuffer* buffer = gst_buffer_new_allocate(nullptr, info.size, nullptr);
+    GstBuffer *buffer = gst_buffer_new_allocate(nullptr, info.size, nullptr);
     GstMapInfo map;
     if (!buffer || !gst_buffer_map(buffer, &map, GST_MAP_WRITE))
         throw RunError("No room for a frame on its way into " + path_ + ".");
-    const HostView view(reinterpret_cast<std::byte*>(map.data), video_, static_cast<std::size_t>(info.stride[0]));
+    const HostView view(reinterpret_cast<std::byte *>(map.data), video_,
+                        static_cast<std::size_t>(info.stride[0]));
     if (options_.what == RecordWhat::processed)
         color_picture(pixels, options_.mapping, view);
     else
@@ -217,9 +224,9 @@ GstBuffer* VideoWriter::make_buffer(ConstHostView pixels) const {
     return buffer;
 }
 
-void VideoWriter::write(const RecordedFrame& frame) {
+void VideoWriter::write(const RecordedFrame &frame) {
     check();
-    GstBuffer* buffer = make_buffer(frame.pixels.host());
+    GstBuffer *buffer = make_buffer(frame.pixels.host());
     GST_BUFFER_PTS(buffer) = static_cast<GstClockTime>(clock_.next(frame.info.capture_ns));
     {
         std::unique_lock lock(progress_->mutex);
@@ -232,8 +239,9 @@ void VideoWriter::write(const RecordedFrame& frame) {
             ++progress_->in_flight;
     }
     // Tells when the encoder is done with the frame; the queue in front of it has no such signal.
-    const auto done = [](gpointer data, GstMiniObject*) {
-        const std::unique_ptr<std::shared_ptr<Progress>> progress(static_cast<std::shared_ptr<Progress>*>(data));
+    const auto done = [](gpointer data, GstMiniObject *) {
+        const std::unique_ptr<std::shared_ptr<Progress>> progress(
+            static_cast<std::shared_ptr<Progress> *>(data));
         const std::lock_guard lock((*progress)->mutex);
         --(*progress)->in_flight;
         (*progress)->changed.notify_all();
@@ -247,7 +255,8 @@ void VideoWriter::write(const RecordedFrame& frame) {
     }
     if (!buffer)
         check();
-    gst_mini_object_weak_ref(GST_MINI_OBJECT(buffer), done, new std::shared_ptr<Progress>(progress_)); // NOLINT: done owns it
+    gst_mini_object_weak_ref(GST_MINI_OBJECT(buffer), done,
+                             new std::shared_ptr<Progress>(progress_)); // NOLINT: done owns it
     gst_app_src_push_buffer(GST_APP_SRC(source_.get()), buffer);
     ++written_;
 }
@@ -261,7 +270,7 @@ void VideoWriter::check() {
     throw RunError("Recording into " + path_ + " stopped: " + progress_->error + ".");
 }
 
-void VideoWriter::finish(const FileTotals& totals) {
+void VideoWriter::finish(const FileTotals &totals) {
     bool failed = false;
     {
         const std::lock_guard lock(progress_->mutex);
@@ -271,10 +280,12 @@ void VideoWriter::finish(const FileTotals& totals) {
         const Gst<GstElement> mux(gst_bin_get_by_name(GST_BIN(pipeline_.get()), "mux"));
         std::string text = description_;
         text.replace(1, kTotalsChars, totals_text(totals));
-        gst_tag_setter_add_tags(GST_TAG_SETTER(mux.get()), GST_TAG_MERGE_REPLACE, GST_TAG_COMMENT, text.c_str(), nullptr);
+        gst_tag_setter_add_tags(GST_TAG_SETTER(mux.get()), GST_TAG_MERGE_REPLACE, GST_TAG_COMMENT,
+                                text.c_str(), nullptr);
         gst_app_src_end_of_stream(GST_APP_SRC(source_.get()));
         std::unique_lock lock(progress_->mutex);
-        if (!progress_->changed.wait_for(lock, kPatience, [this] { return progress_->ended || progress_->failed; })) {
+        if (!progress_->changed.wait_for(lock, kPatience,
+                                         [this] { return progress_->ended || progress_->failed; })) {
             progress_->failed = true;
             progress_->error = "the encoder did not come to an end";
         }
@@ -284,7 +295,8 @@ void VideoWriter::finish(const FileTotals& totals) {
         check();
     if (!failed && progress_->muxed != written_) {
         written_ = progress_->muxed;
-        throw RunError("Recording into " + path_ + ": the encoder gave back only " + std::to_string(written_) + " frames.");
+        throw RunError("Recording into " + path_ + ": the encoder gave back only " +
+                       std::to_string(written_) + " frames.");
     }
 }
 
@@ -304,15 +316,18 @@ void VideoWriter::stop() noexcept {
 
 void check_video_encoder(RecordWhat what) {
     if (what == RecordWhat::processed && h264_encoder().empty())
-        throw RunError("No H.264 encoder for .mkv is installed; install gstreamer1.0-plugins-ugly, or record as .tiff.");
+        throw RunError(
+            "No H.264 encoder for .mkv is installed; install gstreamer1.0-plugins-ugly, or record as .tiff.");
     if (what == RecordWhat::raw && !exists("avenc_ffv1"))
-        throw RunError("No FFV1 encoder for .mkv is installed; install gstreamer1.0-libav, or record as .tiff.");
+        throw RunError(
+            "No FFV1 encoder for .mkv is installed; install gstreamer1.0-libav, or record as .tiff.");
     if (!exists("matroskamux"))
-        throw RunError("No Matroska writer is installed; install gstreamer1.0-plugins-good, or record as .tiff.");
+        throw RunError(
+            "No Matroska writer is installed; install gstreamer1.0-plugins-good, or record as .tiff.");
 }
 
-std::unique_ptr<FileWriter> make_video_writer(const RecordedFrame& first, const RecordOptions& options,
-                                              const StreamInfo& stream) {
+std::unique_ptr<FileWriter> make_video_writer(const RecordedFrame &first, const RecordOptions &options,
+                                              const StreamInfo &stream) {
     std::string path;
     create_new(options.path, path).close(); // the name is ours; filesink opens the empty file again
     try {

@@ -7,10 +7,12 @@
 
 namespace specklescope {
 
-/// Presentation times that always grow: the camera's clock where it moves, one nominal period where it does not.
+/// Presentation times that always grow: the camera's clock where it moves, one nominal period where it does
+/// not.
 class VideoClock {
 public:
-    /// `rate` > 0: frames are that far apart whatever the camera says. `nominal`: the source's rate, 0 if unknown.
+    /// `rate` > 0: frames are that far apart whatever the camera says. `nominal`: the source's rate, 0 if
+    /// unknown.
     VideoClock(double rate, double nominal);
     std::int64_t next(std::int64_t capture_ns); ///< ns from the first frame
 
