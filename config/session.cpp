@@ -37,7 +37,8 @@ public:
 
 private:
     bool is(std::string_view key, const ParamValue &value) const {
-        return file_->params().table().find(key) && file_->params().get(key) == value;
+        return file_->params().has_table() && file_->params().table().find(key) &&
+               file_->params().get(key) == value;
     }
     std::unique_ptr<Source> file_;
 };
