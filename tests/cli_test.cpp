@@ -156,7 +156,7 @@ TEST(Progress, SaysHowFarAndHowLong) {
     EXPECT_EQ(progress_line(0, 100000, 10), "0 of 100000 frames · 10.0 frames/s · 2:46:40 left");
     EXPECT_EQ(progress_line(100, 100, 10), "100 of 100 frames · 10.0 frames/s");
     EXPECT_EQ(progress_line(0, 10, 0), "0 of 10 frames · 0.0 frames/s");
-    EXPECT_EQ(progress_bar(50, 100, 10, 66),
+    EXPECT_EQ(progress_bar(50, 100, 10, 67),
               "[##########----------] 50 of 100 frames · 10.0 frames/s · 0:05 left");
     for (std::size_t width = 0; width < 150; ++width)
         for (const std::uint64_t done : {0, 1, 99, 100, 200})
