@@ -80,7 +80,7 @@ TEST_F(Cli, ReferenceContrastThroughTheProgram) {
     EXPECT_NEAR(low, 0.015452, 1e-6);
     EXPECT_NEAR(high, 0.298578, 1e-6);
     EXPECT_NE(result.out.find("1 in, 1 processed, none dropped"), std::string::npos) << result.out;
-    EXPECT_NE(result.out.find("k.tiff: 1 frames"), std::string::npos) << result.out;
+    EXPECT_NE(result.out.find("k.tiff: 1 frame,"), std::string::npos) << result.out;
     EXPECT_NE(read_text(folder_ / "s.json").find("\"processed\": 1,"), std::string::npos);
 }
 
@@ -137,6 +137,20 @@ TEST_F(Cli, InterruptFinishesTheFilesAndPrintsTheStatistics) {
         EXPECT_NE(result.out.find("latency"), std::string::npos) << result.all();
         EXPECT_NE(read_text(folder / "s.json").find("\"processed\""), std::string::npos);
     }
+}
+
+TEST_F(Cli, ASecondInterruptEndsAtOnce) {
+    Child child({SPECKLESCOPE_PROGRAM, "run", "synthetic:uniform?width=64&height=48"},
+                folder_.path().string());
+    ASSERT_TRUE(child.until([](const ChildResult &r) { return r.out.find("frames/s") != std::string::npos; },
+                            seconds(60)));
+    child.signal(SIGSTOP); // so that both are waiting when it goes on
+    child.signal(SIGINT);
+    child.signal(SIGTERM);
+    child.signal(SIGCONT);
+    const ChildResult result = child.finish();
+    EXPECT_EQ(result.status, 130) << result.all();
+    EXPECT_EQ(result.out.find("latency"), std::string::npos) << result.all();
 }
 
 TEST_F(Cli, ATerminalGetsABarAndNoPlainLines) {
