@@ -65,7 +65,9 @@ public:
     void step(); ///< one frame of a paused file
     bool paused() const;
 
-    /// Opens the sink (throws if it cannot be opened) and feeds it from the next frame on.
+    /// Opens the sink (throws if it cannot be opened) and feeds it from the next frame on. Before start():
+    /// start() opens it, and it gets every frame; if one of them cannot be opened, start() closes the others
+    /// again, forgets them all and throws.
     void add_sink(const std::shared_ptr<Sink> &sink);
     /// Takes it out of the flow and closes it; waits for what it had accepted to be written.
     void remove_sink(const std::shared_ptr<Sink> &sink);

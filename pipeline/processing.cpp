@@ -121,11 +121,37 @@ private:
         if (!result.repeated) {
             flow_.stats.record(result, !flow_.paused);
             const bool may_wait = !flow_.live();
-            for (const auto &sink : current_sinks())
-                sink->push(result, may_wait);
+            std::vector<std::shared_ptr<Sink>> broken;
+            {
+                const std::scoped_lock delivering(flow_.delivery);
+                for (const auto &sink : current_sinks())
+                    if (!push(*sink, result, may_wait))
+                        broken.push_back(sink);
+            }
+            for (const auto &sink : broken)
+                take_out(sink);
         }
         if (!flow_.paused || result.repeated || !flow_.live())
             flow_.mailbox.post(result);
+    }
+
+    /// A sink should report its own troubles; one that throws is taken out, and the run goes on.
+    bool push(Sink &sink, const Result &result, bool may_wait) {
+        try {
+            sink.push(result, may_wait);
+            return true;
+        } catch (const std::exception &error) {
+            flow_.say(Message::Level::error, std::string("Recording stopped: ") + error.what());
+            return false;
+        }
+    }
+    void take_out(const std::shared_ptr<Sink> &sink) {
+        {
+            const std::scoped_lock lock(flow_.mutex);
+            if (std::erase(flow_.sinks, sink) == 0)
+                return; // somebody else did, and closes it
+        }
+        flow_.close_sink(*sink);
     }
 
     std::vector<std::shared_ptr<Sink>> current_sinks() const {
