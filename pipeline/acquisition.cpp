@@ -18,10 +18,12 @@ public:
 
     Frame acquire(const Shape &shape) override {
         check_shape(shape, "The frame from the source");
-        if (!ring_ || ring_->shape() != shape)
+        const bool live = flow_.live();
+        const bool room = !ring_ || ring_->shape() == shape || room_for_another_ring(live);
+        if (room && (!ring_ || ring_->shape() != shape))
             renew(shape);
-        Frame frame = ring_->try_acquire();
-        if (!frame && flow_.live()) {
+        Frame frame = room ? ring_->try_acquire() : Frame();
+        if (!frame && live) {
             if (!stopping()) {
                 flow_.stats.no_slot.fetch_add(1, std::memory_order_relaxed);
                 flow_.stats.acquisition.tick();
@@ -29,7 +31,7 @@ public:
             }
             return {};
         }
-        while (!frame && !stopping())
+        while (room && !frame && !stopping())
             frame = ring_->acquire(milliseconds(50));
         return frame;
     }
@@ -57,13 +59,26 @@ public:
     std::uint64_t delivered() const { return delivered_; }
 
 private:
+    /// A new size brings a new ring of free slots. What is queued keeps the old ones, so that a source whose
+    /// size keeps changing would never run out: a file waits until the queue is empty, a live source drops
+    /// when it is as long as the ring.
+    bool room_for_another_ring(bool live) {
+        if (live)
+            return flow_.frames.size_approx() < static_cast<std::size_t>(ring_->slots());
+        while (flow_.frames.size_approx() > 0 && !stopping())
+            flow_.sleep(milliseconds(1));
+        return !stopping();
+    }
+
     void renew(const Shape &shape) {
         std::shared_ptr<SlotMemory> memory;
         {
             const std::scoped_lock lock(flow_.mutex);
             memory = flow_.slot_memory;
+            flow_.ring.reset();
         }
-        const int slots = flow_.options.slots > 0 ? flow_.options.slots : default_slots(shape);
+        const int slots =
+            flow_.options.slots > 0 ? std::max(flow_.options.slots, kMinSlots) : default_slots(shape);
         ring_.reset(); // frames in flight keep the old memory until they are home
         ring_ = std::make_shared<FrameRing>(shape, slots, memory);
         flow_.slots = slots;

@@ -76,6 +76,14 @@ TEST(Pipeline, AFileWaitsForASlowSink) {
     EXPECT_EQ(pipeline.stats().drops.total(), 0U);
 }
 
+TEST(Pipeline, FewerSlotsThanTheFlowHoldsAreNotTaken) {
+    Pipeline pipeline(test::file_of(50), Chain(), options(1));
+    pipeline.start();
+    EXPECT_TRUE(eventually([&] { return pipeline.finished(); }));
+    EXPECT_EQ(pipeline.stats().processed, 50U);
+    EXPECT_EQ(pipeline.stats().slots, kMinSlots);
+}
+
 TEST(Pipeline, ALiveSourceDropsAndEveryDropIsCounted) {
     constexpr std::uint64_t kFrames = 3000;
     auto source = test::camera_of(kFrames);
