@@ -12,13 +12,13 @@ using std::chrono::milliseconds;
 
 class Processor {
 public:
-    Processor(Flow &flow, std::unique_ptr<Executor> executor) : flow_(flow), executor_(std::move(executor)) {}
+    Processor(Flow &flow, std::unique_ptr<Executor> executor)
+        : flow_(flow), executor_(std::move(executor)), version_(flow.version) {}
 
     void run() {
         while (true) {
-            const bool edited = apply_edits();
-            if (edited && (flow_.paused || flow_.finished) && last_raw_ && executor_->in_flight() == 0)
-                submit(last_raw_, true);
+            edited_ = apply_edits() || edited_;
+            repeat_last();
             const bool source_done = flow_.source_done; // before the look at the queue
             const bool submitted = submit_next();
             collect(submitted ? executor_->in_flight() == executor_->capacity() : executor_->in_flight() > 0);
@@ -26,9 +26,10 @@ public:
                 continue;
             if (!source_done)
                 continue;
-            if (flow_.stop && (held() || flow_.frames.size_approx() == 0))
+            const bool empty = !next_ && flow_.frames.size_approx() == 0;
+            if (flow_.stop && (held() || empty))
                 return;
-            if (flow_.frames.size_approx() == 0)
+            if (empty)
                 ended();
         }
     }
@@ -50,7 +51,9 @@ private:
     }
 
     /// A paused file waits; a paused live source goes on, only its picture stands still.
-    bool held() const { return flow_.paused && flow_.steps == 0 && !flow_.live(); }
+    bool held() const { return flow_.paused && flow_.steps <= 0 && !flow_.live(); }
+    /// A live source's results while paused are for the recorders alone.
+    bool standing_still() const { return flow_.paused && flow_.live(); }
 
     bool submit_next() {
         const bool idle = executor_->in_flight() == 0;
@@ -61,19 +64,32 @@ private:
         }
         if (!executor_->wait_slot(idle ? milliseconds(20) : milliseconds(0)))
             return false;
-        Frame frame;
-        const bool got =
-            idle ? flow_.frames.wait_dequeue_timed(frame, milliseconds(20)) : flow_.frames.try_dequeue(frame);
-        if (!got)
+        if (!next_ && (idle ? !flow_.frames.wait_dequeue_timed(next_, milliseconds(20))
+                            : !flow_.frames.try_dequeue(next_)))
             return false;
-        if (flow_.paused && !flow_.live())
-            flow_.steps.fetch_sub(1);
-        submit(std::move(frame), false);
+        if (held()) // the pause came during the wait: the frame stays for later
+            return false;
+        int steps = flow_.steps;
+        while (flow_.paused && steps > 0 && !flow_.steps.compare_exchange_weak(steps, steps - 1)) {
+        }
+        edited_ = apply_edits() || edited_; // those that came during the wait
+        submit(std::move(next_), false);
         return true;
     }
 
+    /// After an edit, the picture on show is made again if no new frame will do it.
+    void repeat_last() {
+        if (!edited_ || executor_->in_flight() > 0)
+            return;
+        if (!last_raw_ || !(flow_.paused || flow_.finished))
+            edited_ = false;
+        else if (executor_->wait_slot(milliseconds(20))) {
+            edited_ = false;
+            submit(last_raw_, true);
+        }
+    }
+
     void submit(Frame frame, bool repeated) {
-        last_raw_ = frame;
         say_luma(frame.shape());
         const std::vector<std::shared_ptr<Sink>> sinks = current_sinks();
         bool want_host = flow_.viewer_wants_host;
@@ -84,8 +100,9 @@ private:
             executor_->submit(std::move(frame), want_host);
             complained_.clear();
         } catch (const UsageError &error) {
+            last_raw_ = pending_.back().raw; // an edit may yet make a picture of it
             pending_.pop_back();
-            failed(error.what());
+            failed(error.what(), repeated);
         } catch (const std::exception &error) {
             device_failed(error.what());
         }
@@ -131,8 +148,10 @@ private:
             for (const auto &sink : broken)
                 take_out(sink);
         }
-        if (!flow_.paused || result.repeated || !flow_.live())
+        if (result.repeated || !standing_still()) {
+            last_raw_ = result.raw;
             flow_.mailbox.post(result);
+        }
     }
 
     /// A sink should report its own troubles; one that throws is taken out, and the run goes on.
@@ -163,7 +182,6 @@ private:
         Edit edit;
         bool any = false;
         while (flow_.edits.try_dequeue(edit)) {
-            any = true;
             try {
                 Chain next = *chain();
                 if (auto *whole = std::get_if<Chain>(&edit.change)) {
@@ -177,7 +195,9 @@ private:
                     next.stages()[change.stage].params.set(change.name, change.value);
                 }
                 auto shared = std::make_shared<const Chain>(std::move(next));
-                executor_->set_chain(shared, edit.version);
+                version_ = std::max(version_, edit.version); // of two threads the later may come first
+                executor_->set_chain(shared, version_);
+                any = true;
                 const std::scoped_lock lock(flow_.mutex);
                 flow_.chain = std::move(shared);
             } catch (const UsageError &error) {
@@ -195,8 +215,9 @@ private:
     }
 
     /// The chain cannot run on this frame: it is lost, counted, and said once.
-    void failed(const std::string &why) {
-        flow_.stats.failed.fetch_add(1, std::memory_order_relaxed);
+    void failed(const std::string &why, bool repeated) {
+        if (!repeated)
+            flow_.stats.failed.fetch_add(1, std::memory_order_relaxed);
         if (complained_ != why)
             flow_.say(Message::Level::error, why);
         complained_ = why;
@@ -205,9 +226,10 @@ private:
     /// A device error moves the run to the host, once; what was in flight runs again there.
     void device_failed(const std::string &why) {
         if (executor_->backend() == "cpu") {
-            for (std::size_t i = 0; i < pending_.size(); ++i)
-                failed(why);
-            pending_.clear();
+            if (pending_.empty()) // an edit, not a frame
+                flow_.say(Message::Level::error, why);
+            for (const Pending &lost : std::exchange(pending_, {}))
+                failed(why, lost.repeated);
             return;
         }
         flow_.say(Message::Level::error, "The GPU failed (" + why + "); the run goes on on the CPU.");
@@ -219,7 +241,7 @@ private:
             flow_.note = "The GPU failed: " + why;
             flow_.slot_memory = executor_->slot_memory();
         }
-        executor_->set_chain(chain(), flow_.version);
+        executor_->set_chain(chain(), version_);
         for (Pending &again : std::exchange(pending_, {})) {
             submit(std::move(again.raw), again.repeated);
             collect(true);
@@ -229,7 +251,10 @@ private:
     Flow &flow_;
     std::unique_ptr<Executor> executor_;
     std::deque<Pending> pending_;
-    Frame last_raw_;
+    Frame next_;     ///< taken from the queue, not yet begun
+    Frame last_raw_; ///< of the picture on show
+    bool edited_ = false;
+    std::uint64_t version_ = 0;
     std::string complained_;
     bool said_luma_ = false;
 };
