@@ -106,17 +106,20 @@ void apply_source_edits(Flow &flow) {
     }
 }
 
-/// Closes and opens a dead live source, pausing 0.5, 1, 2, … 10 s between tries. False when stopped.
-bool reopen(Flow &flow, const std::string &reason) {
+constexpr milliseconds kFirstPause(500);
+constexpr milliseconds kLongestPause(10000);
+
+/// Closes and opens a dead live source, pausing before each try, twice as long as before the last. False when
+/// stopped.
+bool reopen(Flow &flow, const std::string &reason, milliseconds &pause) {
     std::string why = reason;
-    milliseconds pause(500);
     flow.source->close();
     while (!flow.stop) {
         char seconds[16];
         std::snprintf(seconds, sizeof seconds, "%.1f", std::chrono::duration<double>(pause).count());
         flow.set_state(RunState::reconnecting, why + " Next try in " + seconds + " s.");
         flow.say(Message::Level::warning, why + " Next try in " + seconds + " s.");
-        flow.sleep(pause);
+        flow.sleep(std::exchange(pause, std::min(pause * 2, kLongestPause)));
         if (flow.stop)
             return false;
         try {
@@ -134,7 +137,6 @@ bool reopen(Flow &flow, const std::string &reason) {
             why = error.what();
             flow.source->close();
         }
-        pause = std::min(pause * 2, milliseconds(10000));
     }
     return false;
 }
@@ -142,6 +144,7 @@ bool reopen(Flow &flow, const std::string &reason) {
 void run(Flow &flow) {
     RingPort port(flow);
     auto last_sign = SteadyClock::now();
+    milliseconds pause = kFirstPause; // grows until frames come again
     const std::chrono::duration<double> silence(flow.options.silence_s);
     while (!flow.stop) {
         apply_source_edits(flow);
@@ -149,8 +152,10 @@ void run(Flow &flow) {
         try {
             const Source::Status status = flow.source->next(port);
             const auto now = SteadyClock::now();
-            if (status == Source::Status::frame)
+            if (status == Source::Status::frame) {
                 last_sign = now;
+                pause = kFirstPause;
+            }
             if (status == Source::Status::end) {
                 if (!flow.live())
                     return;
@@ -166,7 +171,7 @@ void run(Flow &flow) {
         if (flow.options.frames > 0 && port.delivered() >= flow.options.frames)
             return;
         if (!dead.empty()) {
-            if (!reopen(flow, dead))
+            if (!reopen(flow, dead, pause))
                 return;
             last_sign = SteadyClock::now();
         }

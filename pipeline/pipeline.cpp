@@ -162,6 +162,8 @@ void Pipeline::stop() {
         rest.reset();
     const std::scoped_lock lock(flow.mutex);
     flow.ring.reset();
+    if (flow.status.state == RunState::running || flow.status.state == RunState::reconnecting)
+        flow.status = {RunState::idle, "", flow.status.source};
     flow.started = false;
 }
 

@@ -24,8 +24,11 @@ public:
             collect(submitted ? executor_->in_flight() == executor_->capacity() : executor_->in_flight() > 0);
             if (submitted || executor_->in_flight() > 0)
                 continue;
-            if (!source_done)
+            if (!source_done) {
+                if (flow_.stop && held()) // no wait above waits any more
+                    std::this_thread::sleep_for(milliseconds(5));
                 continue;
+            }
             const bool empty = !next_ && flow_.frames.size_approx() == 0;
             if (flow_.stop && (held() || empty))
                 return;
@@ -62,8 +65,12 @@ private:
                 flow_.sleep(milliseconds(10));
             return false;
         }
-        if (!executor_->wait_slot(idle ? milliseconds(20) : milliseconds(0)))
+        if (!executor_->wait_slot(idle ? milliseconds(20) : milliseconds(0))) {
+            if (idle && flow_.stop)
+                give_up_when_stuck();
             return false;
+        }
+        stuck_since_.reset();
         if (!next_ && (idle ? !flow_.frames.wait_dequeue_timed(next_, milliseconds(20))
                             : !flow_.frames.try_dequeue(next_)))
             return false;
@@ -75,6 +82,18 @@ private:
         edited_ = apply_edits() || edited_; // those that came during the wait
         submit(std::move(next_), false);
         return true;
+    }
+
+    /// At the stop a recorder has time to let go of results; one who never does must not hold up the stop.
+    void give_up_when_stuck() {
+        const auto now = SteadyClock::now();
+        stuck_since_ = stuck_since_.value_or(now);
+        if (now - *stuck_since_ < std::chrono::seconds(10))
+            return;
+        while (next_ || flow_.frames.try_dequeue(next_)) {
+            next_.reset();
+            failed("No result slot came free within 10 s; a recorder or the viewer holds them all.", false);
+        }
     }
 
     /// After an edit, the picture on show is made again if no new frame will do it.
@@ -254,6 +273,7 @@ private:
     Frame next_;     ///< taken from the queue, not yet begun
     Frame last_raw_; ///< of the picture on show
     bool edited_ = false;
+    std::optional<SteadyClock::time_point> stuck_since_;
     std::uint64_t version_ = 0;
     std::string complained_;
     bool said_luma_ = false;
