@@ -63,9 +63,9 @@ File create_hidden(const std::string &wanted, std::string &hidden) {
     static std::atomic<unsigned> counter{0};
     for (int attempt = 0; attempt < kMaxNumber; ++attempt) {
         const fs::path whole(wanted);
-        std::string name = ".";
+        std::string name(1, '.');
         name += whole.filename().string();
-        name += "." + std::to_string(::getpid()) + "-" + std::to_string(counter++) + ".part";
+        name.append(".").append(std::to_string(::getpid())).append("-").append(std::to_string(counter++)).append(".part");
         hidden = (folder_of(wanted) / name).string();
         const int fd = ::open(hidden.c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, kMode);
         if (fd >= 0)

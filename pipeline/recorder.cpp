@@ -29,6 +29,7 @@ constexpr std::size_t kPoolFrames = 1024;
 /// …and no more frames than can be written in this time: a kill or a stop never has more than about a second
 /// to lose or to wait for, whatever the format's speed.
 constexpr double kBacklogSeconds = 0.8;
+constexpr double kFirstGuess = 0.05; ///< seconds a frame takes, before any was written
 constexpr auto kUpdateEvery = 1s;
 
 class Recorder final : public Sink {
@@ -110,10 +111,10 @@ void Recorder::open(const StreamInfo &stream) {
     stream_ = stream;
     status_ = {};
     pinned_ = writing_ = 0;
-    cost_ = 0;
     offered_ = 0;
     closing_ = false;
-    costs_ = {};
+    costs_.fill(kFirstGuess);
+    cost_ = kFirstGuess;
     written_before_ = dropped_before_ = lost_before_ = last_sequence_ = last_dropped_ = logged_drops_ = 0;
     any_frame_ = false;
     running_ = true;
@@ -166,7 +167,6 @@ void Recorder::push(const Result &result, bool may_wait) {
     std::unique_lock lock(mutex_);
     if (!running_)
         return;
-    ++offered_;
     Room room = item.frame.pixels ? find_room(lock, may_wait) : Room::none;
     if (room == Room::copy) {
         lock.unlock();
@@ -175,6 +175,7 @@ void Recorder::push(const Result &result, bool may_wait) {
         if (!copied || closing_ || !status_.error.empty())
             room = Room::none;
     }
+    ++offered_; // decided: from here it is in the queue or dropped
     if (room == Room::none) {
         ++status_.dropped;
         return;

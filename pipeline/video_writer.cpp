@@ -9,9 +9,11 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
 #include <condition_variable>
 #include <filesystem>
+#include <fstream>
 #include <mutex>
 
 namespace specklescope {
@@ -42,7 +44,7 @@ std::int64_t VideoClock::next(std::int64_t capture_ns) {
 namespace {
 using namespace std::chrono_literals;
 
-constexpr int kInFlight = 3; ///< frames inside the encoder before write() waits
+constexpr int kInFlight = 2; ///< frames inside the encoder before write() waits
 constexpr auto kPatience = 60s;
 
 template <class T> struct Unref {
@@ -102,6 +104,7 @@ private:
     void connect();
     GstBuffer *make_buffer(ConstHostView pixels) const;
     void check();
+    void unescape_tag() const;
     void stop() noexcept;
     static GstBusSyncReply on_message(GstBus *, GstMessage *message, gpointer progress);
 
@@ -139,7 +142,7 @@ VideoWriter::VideoWriter(std::string path, const RecordedFrame &first, RecordOpt
 }
 
 void VideoWriter::build() {
-    std::string encoder = "avenc_ffv1 max-threads=0";
+    std::string encoder = "avenc_ffv1 threads=auto slices=4";
     if (options_.what == RecordWhat::processed)
         encoder = "videoconvert ! video/x-raw,format=I420 ! " + h264_encoder();
     else if (video_.channels == 3)
@@ -237,24 +240,18 @@ void VideoWriter::write(const RecordedFrame &frame) {
         }
         if (!progress_->failed)
             ++progress_->in_flight;
+        else
+            gst_clear_buffer(&buffer);
     }
+    if (!buffer)
+        check();
     // Tells when the encoder is done with the frame; the queue in front of it has no such signal.
-    const auto done = [](gpointer data, GstMiniObject *) {
-        const std::unique_ptr<std::shared_ptr<Progress>> progress(
-            static_cast<std::shared_ptr<Progress> *>(data));
+    const auto done = [](gpointer data, GstMiniObject*) {
+        const std::unique_ptr<std::shared_ptr<Progress>> progress(static_cast<std::shared_ptr<Progress>*>(data));
         const std::lock_guard lock((*progress)->mutex);
         --(*progress)->in_flight;
         (*progress)->changed.notify_all();
     };
-    {
-        const std::lock_guard lock(progress_->mutex);
-        if (progress_->failed) {
-            gst_buffer_unref(buffer);
-            buffer = nullptr;
-        }
-    }
-    if (!buffer)
-        check();
     gst_mini_object_weak_ref(GST_MINI_OBJECT(buffer), done,
                              new std::shared_ptr<Progress>(progress_)); // NOLINT: done owns it
     gst_app_src_push_buffer(GST_APP_SRC(source_.get()), buffer);
@@ -278,10 +275,8 @@ void VideoWriter::finish(const FileTotals &totals) {
     }
     if (!failed) {
         const Gst<GstElement> mux(gst_bin_get_by_name(GST_BIN(pipeline_.get()), "mux"));
-        std::string text = description_;
-        text.replace(1, kTotalsChars, totals_text(totals));
-        gst_tag_setter_add_tags(GST_TAG_SETTER(mux.get()), GST_TAG_MERGE_REPLACE, GST_TAG_COMMENT,
-                                text.c_str(), nullptr);
+        description_.replace(1, kTotalsChars, totals_text(totals));
+        gst_tag_setter_add_tags(GST_TAG_SETTER(mux.get()), GST_TAG_MERGE_REPLACE, GST_TAG_COMMENT, description_.c_str(), nullptr);
         gst_app_src_end_of_stream(GST_APP_SRC(source_.get()));
         std::unique_lock lock(progress_->mutex);
         if (!progress_->changed.wait_for(lock, kPatience,
@@ -291,13 +286,39 @@ void VideoWriter::finish(const FileTotals &totals) {
         }
     }
     stop();
-    if (!failed)
+    if (!failed) {
         check();
+        unescape_tag();
+    }
     if (!failed && progress_->muxed != written_) {
         written_ = progress_->muxed;
         throw RunError("Recording into " + path_ + ": the encoder gave back only " +
                        std::to_string(written_) + " frames.");
     }
+}
+
+/// The muxer stores a text tag with a backslash before every second character. What it replaces is longer than the
+/// text, so the text goes back in its place, and the file keeps its layout.
+void VideoWriter::unescape_tag() const {
+    GValue value = G_VALUE_INIT;
+    g_value_init(&value, G_TYPE_STRING);
+    g_value_set_string(&value, description_.c_str());
+    const std::unique_ptr<gchar, void (*)(gpointer)> escaped(gst_value_serialize(&value), g_free);
+    g_value_unset(&value);
+    const std::string stored = escaped.get();
+    std::fstream file(path_, std::ios::in | std::ios::out | std::ios::binary);
+    const auto size = static_cast<std::streamoff>(bytes());
+    const std::streamoff start = std::max<std::streamoff>(0, size - (std::streamoff{1} << 20));
+    std::string tail(static_cast<std::size_t>(size - start), '\0');
+    file.seekg(start);
+    file.read(tail.data(), size - start);
+    const std::size_t at = tail.rfind(stored);
+    if (!file || at == std::string::npos || stored.size() < description_.size())
+        return; // another version of GStreamer: the tag stays as it was written
+    std::string text = description_;
+    text.resize(stored.size(), ' ');
+    file.seekp(start + static_cast<std::streamoff>(at));
+    file.write(text.data(), static_cast<std::streamsize>(text.size()));
 }
 
 std::uint64_t VideoWriter::bytes() const {
