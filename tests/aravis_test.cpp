@@ -149,6 +149,20 @@ TEST_F(Aravis, ACameraThatIsNotThereIsNamedWithThoseThatAre) {
     EXPECT_NE(said.find(kName), std::string::npos);
 }
 
+TEST(AravisWithoutCamera, IsARunErrorInOneSentence) {
+    if (!no_namespace.empty())
+        GTEST_SKIP() << no_namespace; // there may be a camera on this network
+    testing::internal::CaptureStderr();
+    std::string said;
+    try {
+        camera({}, "")->open();
+    } catch (const RunError &error) {
+        said = error.what();
+    }
+    EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+    EXPECT_EQ(said, "No camera can be opened; no GigE or USB3 Vision camera answers.");
+}
+
 TEST_F(Aravis, ACameraThatDiesIsAnErrorHoldsNothingUpAndCanBeOpenedAgain) {
     const auto source = camera({{"format", "mono8"}, {"packet-size", "9000"}});
     source->open();
