@@ -1,4 +1,5 @@
 // Parse → pipeline → window or headless loop. Exit status: 0 well, 1 run time, 2 usage.
+#include "config/text.hpp"
 #include "pipeline/error.hpp"
 #include "ui/ui.hpp"
 
@@ -6,26 +7,40 @@
 #include <exception>
 
 namespace {
+
 int run(int argc, char **argv) {
-    const specklescope::ParseOutcome outcome = specklescope::parse_command_line(argc, argv);
+    using namespace specklescope;
+    const ParseOutcome outcome = parse_command_line(argc, argv);
     if (outcome.exit) {
         std::fputs(outcome.text.c_str(), outcome.status == 0 ? stdout : stderr);
         return outcome.status;
     }
-    return outcome.settings.command == specklescope::Command::view
-               ? specklescope::run_viewer(outcome.settings)
-               : specklescope::run_headless(outcome.settings);
+    const Settings &settings = outcome.settings;
+    set_up_log(settings);
+    if (settings.command == Command::run)
+        return run_headless(settings);
+    std::string reason;
+    return display_available(&reason) ? run_viewer(settings) : run_without_display(settings, reason);
 }
+
+/// One sentence on one line, whatever a library put into it.
+int fail(const std::exception &error, int status) noexcept {
+    try {
+        std::fprintf(stderr, "specklescope: %s\n", specklescope::one_line(error.what()).c_str());
+    } catch (const std::exception &) {
+        std::fputs("specklescope: out of memory\n", stderr);
+    }
+    return status;
+}
+
 } // namespace
 
 int main(int argc, char **argv) {
     try {
         return run(argc, argv);
     } catch (const specklescope::UsageError &error) {
-        std::fprintf(stderr, "specklescope: %s\n", error.what());
-        return 2;
+        return fail(error, 2);
     } catch (const std::exception &error) {
-        std::fprintf(stderr, "specklescope: %s\n", error.what());
-        return 1;
+        return fail(error, 1);
     }
 }

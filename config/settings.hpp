@@ -6,6 +6,7 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace specklescope {
@@ -30,6 +31,7 @@ const ParamTable &view_table();
 /// Options of the program itself (rate, loop, frames, threads, backend, …), declared once for CLI, TOML and
 /// manual.
 struct ProgramSettings {
+    enum class Log : std::uint8_t { normal, quiet, verbose };
     Backend backend = Backend::automatic;
     int threads = 0; ///< 0: all cores
     int slots = 0;   ///< 0: chosen from the frame size
@@ -37,8 +39,9 @@ struct ProgramSettings {
     double rate = 0; ///< 0: the source's own
     bool loop = false;
     double silence_s = 5;
+    Log log = Log::normal;
 };
-/// Owner "specklescope": backend, threads, slots, frames, rate, loop, silence.
+/// Owner "specklescope": backend, threads, slots, frames, rate, loop, silence, log.
 const ParamTable &program_table();
 
 enum class Command : std::uint8_t { view, run, list };
@@ -54,6 +57,9 @@ struct Settings {
     std::vector<std::string> record_raw;
     std::string stats_path;
     std::string snapshot_path; ///< run: a picture of the last result (--snapshot FILE.png)
+    bool remember = false;     ///< view: write what the window remembers when it closes (save_remembered)
+    /// The source came from the last window, not from the user: if it cannot be opened, start without it.
+    bool source_remembered = false;
 };
 
 /// The outcome of reading the command line: either settings, or text to print and an exit status.
@@ -66,12 +72,22 @@ struct ParseOutcome {
 /// Throws UsageError. Later words win over --config, --config over --preset.
 ParseOutcome parse_command_line(int argc, const char *const *argv);
 
-/// TOML: [program] [view] source, record, record_raw, [[stage]] name = …; UsageError names file, line and
-/// key.
+/// TOML: [program] [view] source, record, record_raw, [[stage]] name = …; UsageError names file and line.
+/// All or nothing: on an error the settings stay as they were.
 void load_config(const std::string &path, Settings &settings);
+/// The same from text; `name` stands for the file in errors.
+void read_toml(std::string_view text, const std::string &name, Settings &settings);
 void save_config(const std::string &path, const Settings &settings);
 /// As save_config's file; also what the viewer remembers between runs.
 std::string to_toml(const Settings &settings);
+
+/// What the window remembers between runs: source, chain and [view], in
+/// $XDG_CONFIG_HOME/specklescope/last.toml.
+std::string remembered_path();
+/// A missing or damaged file changes nothing (a damaged one is said in the log).
+void load_remembered(Settings &settings);
+/// Does nothing unless settings.remember; a failure is logged, not thrown.
+void save_remembered(const Settings &settings);
 
 struct Preset {
     std::string name, doc, toml;
@@ -79,9 +95,14 @@ struct Preset {
 const std::vector<Preset> &presets();                          ///< config/presets/*.toml, compiled in
 void load_preset(const std::string &name, Settings &settings); ///< throws UsageError listing the names
 
-/// Makes the pipeline that the settings describe; not started.
+/// Sends the log to standard error at the level asked for. `before` comes before each line.
+void set_up_log(const Settings &settings, const std::string &before = "");
+
+/// Makes the pipeline that the settings describe; not started. Files go at their own pace in `view`, and as
+/// fast as they are processed in `run`; --rate sets the pace of both.
 std::unique_ptr<Pipeline> make_pipeline(const Settings &settings);
-/// Adds the recorders of --record and --record-raw to a started pipeline.
+/// Adds the recorders of --record and --record-raw to a started pipeline; pause it before start() and let it
+/// go after this, and no frame of a file is missed. All or none: throws after taking out those already added.
 std::vector<std::shared_ptr<Sink>> add_recorders(Pipeline &pipeline, const Settings &settings);
 
 /// The manual page (Markdown), from the declarations: docs/manual.md.

@@ -8,9 +8,13 @@ namespace specklescope {
 
 namespace {
 
+/// The shortest text that reads back as the same value; 100000 rather than 1e+05.
 std::string number(double value) {
+    const double size = std::abs(value);
+    const bool plain = value == 0 || (size >= 1e-4 && size < 1e15);
     char text[32];
-    const auto [end, error] = std::to_chars(text, text + sizeof text, value);
+    const auto [end, error] = std::to_chars(text, text + sizeof text, value,
+                                            plain ? std::chars_format::fixed : std::chars_format::general);
     return error == std::errc{} ? std::string(text, end) : std::to_string(value);
 }
 
@@ -58,6 +62,8 @@ std::string allowed_text(const ParamDecl &decl) {
         return "allowed: " + kind + ", " + number(decl.min) + "…" + number(decl.max) + unit;
     if (low)
         return "allowed: " + kind + " from " + number(decl.min) + unit;
+    if (high)
+        return "allowed: " + kind + " up to " + number(decl.max) + unit;
     return "allowed: " + kind + (unit.empty() ? "" : " in" + unit);
 }
 
@@ -89,7 +95,9 @@ void Params::set(std::string_view name, const ParamValue &value) {
         break;
     case ParamKind::integer: {
         const auto *whole = std::get_if<std::int64_t>(&value);
-        if (!whole || static_cast<double>(*whole) < decl.min || static_cast<double>(*whole) > decl.max)
+        // Declared integers are stored as int.
+        if (!whole || static_cast<double>(*whole) < decl.min || static_cast<double>(*whole) > decl.max ||
+            *whole < std::numeric_limits<int>::min() || *whole > std::numeric_limits<int>::max())
             refuse(table_->owner(), decl, given);
         break;
     }

@@ -65,6 +65,7 @@ public:
     Params() = default;
     explicit Params(const ParamTable &table) : table_(&table), values_(table.defaults()) {}
 
+    bool has_table() const { return table_ != nullptr; } ///< false: default-constructed, without any declaration
     const ParamTable &table() const { return *table_; }
     ParamValue get(std::string_view name) const;
     /// Checks kind, range and choice; on UsageError the old value stands. NaN is refused.

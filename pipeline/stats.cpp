@@ -17,12 +17,13 @@ void RateMeter::tick(SteadyClock::time_point now) {
 
 double RateMeter::rate(SteadyClock::time_point now) const {
     const std::scoped_lock lock(mutex_);
-    // Intervals between the events of the last second; with fewer than two of them, of the last ten seconds.
-    for (const double window : {1.0, 10.0}) {
+    // Intervals between the events of the last second; a slow source has too few of them: then between its
+    // last three.
+    for (const auto &[window, most] : {std::pair{1.0, kHistory}, std::pair{10.0, std::size_t{3}}}) {
         std::size_t events = 0;
         SteadyClock::time_point oldest = now;
         SteadyClock::time_point newest = now;
-        while (events < size_) {
+        while (events < std::min(size_, most)) {
             const auto time = times_[(head_ + kHistory - 1 - events) % kHistory];
             if (std::chrono::duration<double>(now - time).count() > window)
                 break;
@@ -30,9 +31,13 @@ double RateMeter::rate(SteadyClock::time_point now) const {
             oldest = time;
             ++events;
         }
+        if (events < 3 || newest <= oldest)
+            continue;
+        const double intervals = static_cast<double>(events - 1);
         const double span = std::chrono::duration<double>(newest - oldest).count();
-        if (events >= 3 && span > 0)
-            return static_cast<double>(events - 1) / span;
+        const double silence = std::chrono::duration<double>(now - newest).count();
+        // Silence longer than two intervals counts, so that the rate falls when events stop.
+        return intervals / (silence > 2 * span / intervals ? span + silence : span);
     }
     return 0;
 }
@@ -188,7 +193,8 @@ std::string to_json(const StatsSnapshot &s) {
     json["pixels"] = {{"undefined", s.counts.undefined},
                       {"infinite", s.counts.infinite},
                       {"saturated", s.counts.saturated}};
-    return json.dump(2) + "\n";
+    // File names are bytes, not always UTF-8.
+    return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }
 
 } // namespace specklescope

@@ -20,7 +20,7 @@ template <class T> SPECKLESCOPE_BOTH inline T luma(T r, T g, T b) {
     return static_cast<T>((19595U * r + 38470U * g + 7471U * b + 32768U) >> 16);
 }
 template <> SPECKLESCOPE_BOTH inline float luma(float r, float g, float b) {
-    return 0.299F * r + 0.587F * g + 0.114F * b;
+    return g + 0.299F * (r - g) + 0.114F * (b - g); // exact where r = g = b
 }
 
 /// The shape a stage gets for this input: the input's own where accepted, else luma and/or f32.

@@ -18,4 +18,9 @@ int run_viewer(Settings settings);
 /// files.
 int run_headless(const Settings &settings);
 
+/// `view` where no window can be opened: the same for 3 seconds (or --frames), with a picture of the last
+/// result in
+/// --snapshot or flow.png (never overwritten) and `reason` said in one sentence.
+int run_without_display(Settings settings, const std::string &reason);
+
 } // namespace specklescope

@@ -1,0 +1,242 @@
+#include "config/atomic_file.hpp"
+#include "config/options.hpp"
+#include "config/settings.hpp"
+#include "config/text.hpp"
+
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+
+namespace specklescope {
+
+namespace {
+
+/// What CLI11 took apart: words without dashes, and each option's values in the order given.
+struct Words {
+    std::vector<std::string> plain;
+    std::map<std::string, std::vector<std::string>> values;
+    bool has(const std::string &name) const { return values.contains(name); }
+    std::string last(const std::string &name) const { return has(name) ? values.at(name).back() : ""; }
+};
+
+const std::vector<std::string> &dashed_names() {
+    static const std::vector<std::string> names = [] {
+        std::vector<std::string> all;
+        for (const CliOption &option : cli_options())
+            all.push_back("--" + option.name);
+        return all;
+    }();
+    return names;
+}
+
+/// CLI11's own texts name neither the cure nor the nearest word, so a slip is found before it gets to see it.
+void check_words(const std::vector<std::string> &words) {
+    for (std::size_t i = 0; i < words.size(); ++i) {
+        const std::string &word = words[i];
+        if (word == "--")
+            return;
+        if (word.size() < 2 || word[0] != '-')
+            continue;
+        const std::size_t equal = word.find('=');
+        const std::string dashed = word.substr(0, equal);
+        const CliOption *option = dashed.starts_with("--") ? find_option(dashed.substr(2)) : nullptr;
+        if (!option)
+            throw UsageError("There is no option '" + one_line(dashed) + "'" +
+                             (suggestion(dashed, dashed_names()).empty()
+                                  ? std::string("; specklescope --help lists them.")
+                                  : suggestion(dashed, dashed_names())));
+        if (option->argument.empty() && equal != std::string::npos && !option->decl)
+            throw UsageError(dashed + " is a switch and takes no value.");
+        if (option->argument.empty() || option->argument[0] == '[' || equal != std::string::npos)
+            continue;
+        if (i + 1 == words.size() || words[i + 1].starts_with("--"))
+            throw UsageError(dashed + " needs a value: " + dashed + " " + option->argument + ".");
+        ++i; // the value, whatever it looks like (-5 is out of range, not an option)
+    }
+}
+
+Words take_apart(std::vector<std::string> words) {
+    CLI::App app;
+    app.set_help_flag();
+    Words result;
+    std::map<std::string, std::vector<std::string>> values;
+    std::vector<std::pair<const CliOption *, CLI::Option *>> options;
+    for (const CliOption &option : cli_options()) {
+        CLI::Option *added = option.argument.empty() && option.decl
+                                 ? app.add_flag("--" + option.name + "{true}", values[option.name])
+                             : option.argument.empty()
+                                 ? app.add_flag("--" + option.name)
+                                 : app.add_option("--" + option.name, values[option.name]);
+        if (!option.argument.empty())
+            added->expected(1)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)->allow_extra_args(false);
+        options.emplace_back(&option, added);
+    }
+    app.add_option("words", result.plain)->expected(0, -1);
+    std::reverse(words.begin(), words.end()); // CLI11 takes a vector from its back
+    try {
+        app.parse(words);
+    } catch (const CLI::ParseError &error) {
+        throw UsageError("The command line cannot be understood (" + one_line(error.what()) +
+                         "); specklescope --help shows how it is written.");
+    }
+    for (const auto &[option, added] : options)
+        if (added->count() > 0)
+            result.values[option->name] = added->results();
+    return result;
+}
+
+/// --help wins over everything else on the line, right or wrong.
+std::optional<std::string> help_asked(const std::vector<std::string> &words) {
+    for (std::size_t i = 0; i < words.size(); ++i) {
+        if (words[i].starts_with("--help="))
+            return help_on(words[i].substr(7));
+        if (words[i] == "--help" || words[i] == "-h")
+            return i + 1 < words.size() && !words[i + 1].starts_with('-') ? help_on(words[i + 1]) : help();
+    }
+    return std::nullopt;
+}
+
+void read_plain(const std::vector<std::string> &plain, Settings &settings) {
+    if (plain.empty())
+        return;
+    static const std::map<std::string, Command> kCommands = {
+        {"view", Command::view}, {"run", Command::run}, {"list", Command::list}};
+    const auto command = kCommands.find(plain[0]);
+    if (command == kCommands.end() && plain.size() > 1)
+        throw UsageError("There is no command '" + one_line(plain[0]) +
+                         "'; allowed: view, run, list, or one SOURCE alone.");
+    std::size_t next = 0;
+    if (command != kCommands.end()) {
+        settings.command = command->second;
+        ++next;
+    }
+    if (plain.size() > next + 1)
+        throw UsageError("'" + one_line(plain[next + 1]) + "' is one word too many; " + plain[0] +
+                         " takes one argument (quotes keep spaces together).");
+    const std::string word = next < plain.size() ? plain[next] : "";
+    if (settings.command != Command::list) {
+        if (!word.empty())
+            settings.source = word;
+        return;
+    }
+    const auto &words = list_words();
+    if (std::find(words.begin(), words.end(), word) == words.end())
+        throw UsageError((word.empty() ? std::string("list needs a word")
+                                       : "There is no list of '" + one_line(word) + "'") +
+                         "; allowed: " + join(words) + ".");
+    settings.list_what = word;
+}
+
+/// Errors of the program's own parameters speak of the option that was typed.
+void set_program(Settings &settings, const CliOption &option, const std::string &text) {
+    try {
+        settings.program.set_text(option.name, text);
+    } catch (const UsageError &error) {
+        const std::string what = error.what();
+        const std::string owner = program_table().owner() + ": ";
+        throw UsageError(what.starts_with(owner) ? "--" + what.substr(owner.size()) : what);
+    }
+}
+
+void read_stages(const std::vector<std::string> &texts, Settings &settings) {
+    Chain chain;
+    for (const std::string &text : texts) {
+        if (text != "none")
+            chain.add(text);
+        else if (texts.size() > 1)
+            throw UsageError(
+                "--stage none shows the raw picture and stands alone; leave out the other stages.");
+    }
+    settings.chain = std::move(chain);
+}
+
+void read_view(const std::string &pair, Settings &settings) {
+    const std::size_t equal = pair.find('=');
+    if (equal == std::string::npos)
+        throw UsageError("--view: '" + one_line(pair) + "' is not of the form key=value.");
+    settings.view.set_text(pair.substr(0, equal), pair.substr(equal + 1));
+}
+
+void read_options(const Words &words, Settings &settings) {
+    for (const auto &[name, values] : words.values)
+        if (const CliOption *option = find_option(name); option && option->decl)
+            set_program(settings, *option, values.back());
+    if (words.has("verbose") && words.has("quiet"))
+        throw UsageError("--verbose and --quiet exclude each other; give one of them.");
+    if (words.has("verbose"))
+        settings.program.set("log", std::string("verbose"));
+    if (words.has("quiet"))
+        settings.program.set("log", std::string("quiet"));
+    if (words.has("stage"))
+        read_stages(words.values.at("stage"), settings);
+    if (words.has("view"))
+        for (const std::string &pair : words.values.at("view"))
+            read_view(pair, settings);
+    if (words.has("colormap"))
+        settings.view.set_text("colormap", words.last("colormap"));
+    if (words.has("record"))
+        settings.record = words.values.at("record");
+    if (words.has("record-raw"))
+        settings.record_raw = words.values.at("record-raw");
+    if (words.has("stats"))
+        settings.stats_path = words.last("stats");
+    if (words.has("snapshot"))
+        settings.snapshot_path = words.last("snapshot");
+}
+
+ParseOutcome say(std::string text) {
+    ParseOutcome outcome;
+    outcome.exit = true;
+    outcome.text = std::move(text);
+    return outcome;
+}
+
+} // namespace
+
+ParseOutcome parse_command_line(int argc, const char *const *argv) {
+    const std::vector<std::string> arguments(argv + std::min(argc, 1), argv + argc);
+    if (const auto text = help_asked(arguments))
+        return say(*text);
+    check_words(arguments);
+    const Words words = take_apart(arguments);
+    if (words.has("version"))
+        return say(version_text());
+    if (words.has("manual"))
+        return say(manual());
+
+    ParseOutcome outcome;
+    Settings &settings = outcome.settings;
+    settings.chain.add(stage_types().front().name);
+    settings.remember = !words.has("no-remember");
+    {
+        Settings asked; // is this `view`, and of what? Needed before the window's memory is read
+        if (words.has("config"))
+            load_config(words.last("config"), asked);
+        read_plain(words.plain, asked);
+        settings.remember = settings.remember && asked.command == Command::view;
+        if (settings.remember && !words.has("config") && !words.has("preset") && !words.has("save-config"))
+            load_remembered(settings);
+    }
+    if (words.has("preset"))
+        load_preset(words.last("preset"), settings);
+    if (words.has("config"))
+        load_config(words.last("config"), settings);
+    const std::string before = settings.source;
+    read_plain(words.plain, settings);
+    read_options(words, settings);
+    if (settings.source != before)
+        settings.source_remembered = false;
+    if (words.has("save-config")) {
+        save_config(words.last("save-config"), settings);
+        return say("Settings written to " + words.last("save-config") + ".\n");
+    }
+    if (settings.command == Command::list)
+        return say(list_text(settings.list_what));
+    if (settings.command == Command::run && settings.source.empty())
+        throw UsageError("run needs a SOURCE, for example: specklescope run synthetic --frames 100.");
+    return outcome;
+}
+
+} // namespace specklescope

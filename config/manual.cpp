@@ -1,0 +1,109 @@
+#include "config/options.hpp"
+#include "config/settings.hpp"
+#include "pipeline/recorder.hpp"
+
+namespace specklescope {
+
+namespace {
+
+/// A bar would end the cell of a Markdown table.
+std::string cell(std::string_view text) {
+    std::string out;
+    for (const char c : text) {
+        if (c == '|')
+            out += '\\';
+        out += c;
+    }
+    return out;
+}
+
+std::string range_text(const ParamDecl &decl) {
+    const std::string allowed = allowed_text(decl);
+    const std::string_view prefix = "allowed: ";
+    return allowed.starts_with(prefix) ? allowed.substr(prefix.size()) : allowed;
+}
+
+std::string param_table(const ParamTable &table) {
+    if (table.decls().empty())
+        return "It takes no keys.\n";
+    std::string out = "| key | default | allowed | meaning |\n|---|---|---|---|\n";
+    for (const ParamDecl &decl : table.decls()) {
+        const std::string value = to_string(decl.get(table.defaults()));
+        out += "| `" + decl.name + "` | " + (value.empty() ? value : '`' + value + '`') + " | ";
+        out += cell(range_text(decl)) + " | " + cell(decl.doc) + " |\n";
+    }
+    return out;
+}
+
+std::string command_line() {
+    std::string out = "## Command line\n\n| command | what it does |\n|---|---|\n";
+    for (const CliCommand &command : cli_commands())
+        out += "| `" + cell(command.syntax) + "` | " + command.doc + " |\n";
+    std::string group;
+    for (const CliOption &option : cli_options()) {
+        if (option.group != group) {
+            group = option.group;
+            out += "\n### " + group + "\n\n| option | meaning |\n|---|---|\n";
+        }
+        const std::string argument = cell(option.argument.empty() ? "" : " " + option.argument);
+        out += "| `--" + option.name + argument + "` | " + cell(option.doc) + " |\n";
+    }
+    return out + "\nA later word wins over a file given by `--config`, and that file over `--preset`.\n"
+                 "Exit status: 0 well, 1 something went wrong while running, 2 the request was wrong.\n";
+}
+
+std::string sources() {
+    std::string out = "\n## Sources\n\nOptions follow a SOURCE as `?key=value&key=value`.\n";
+    for (const SourceType &source : source_types())
+        out += "\n### `" + std::string(source.syntax) + "`\n\n" + std::string(source.doc) + ".\n\n" +
+               param_table(*source.table);
+    return out;
+}
+
+std::string stages() {
+    std::string out =
+        "\n## Stages\n\n`--stage NAME:key=value,key=value`, repeated for a chain; `--stage none` for the raw "
+        "picture.\n";
+    for (const StageType &stage : stage_types())
+        out += "\n### `" + std::string(stage.name) + "`\n\n" + std::string(stage.doc) + ".\n\n" +
+               param_table(*stage.table);
+    return out;
+}
+
+std::string formats() {
+    std::string out = "\n## Record formats\n\nThe ending of the name decides. A taken name gets a number.\n\n"
+                      "| ending | `--record-raw` | `--record` |\n|---|---|---|\n";
+    for (const RecordFormat &format : record_formats())
+        out += "| `" + std::string(format.ending) + "` | " + cell(format.raw) + " | " +
+               cell(format.processed) + " |\n";
+    return out;
+}
+
+std::string settings_file() {
+    std::string out = "\n## View settings\n\n`--view key=value`, or `[view]` in a settings file.\n\n" +
+                      param_table(view_table());
+    out += "\n## Settings file\n\n`--config FILE.toml` says everything that the command line can say; "
+           "`--save-config FILE` "
+           "writes one.\nAn unknown key or a wrong type is refused with its line. This is the file of all "
+           "defaults:\n\n"
+           "```toml\n";
+    Settings defaults;
+    defaults.chain.add(stage_types().front().name);
+    out += to_toml(defaults) + "```\n";
+    out += "\n`preset = \"NAME\"` starts from a preset. In a `[[stage]]`, keys that are left out keep their "
+           "defaults.\n";
+    out += "\n## Presets\n";
+    for (const Preset &preset : presets())
+        out += "\n### `" + preset.name + "`\n\n```toml\n" + preset.toml + "```\n";
+    return out;
+}
+
+} // namespace
+
+std::string manual() {
+    return "# Specklescope: the manual\n\nWritten by `specklescope --manual` from the program's own "
+           "declarations.\n\n" +
+           command_line() + sources() + stages() + formats() + settings_file();
+}
+
+} // namespace specklescope

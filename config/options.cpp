@@ -1,0 +1,97 @@
+#include "config/options.hpp"
+
+#include "config/settings.hpp"
+
+#include <algorithm>
+
+namespace specklescope {
+
+namespace {
+
+const char *const kInput = "What comes in";
+const char *const kProcess = "What is computed";
+const char *const kOutput = "What is kept";
+const char *const kView = "What is shown";
+const char *const kRest = "Settings and help";
+
+std::string argument_of(const ParamDecl &decl) {
+    if (decl.kind == ParamKind::boolean)
+        return "";
+    if (decl.kind != ParamKind::choice)
+        return decl.kind == ParamKind::integer ? "N" : "X";
+    std::string text;
+    for (const std::string &choice : decl.choices) {
+        if (!text.empty())
+            text += '|';
+        text += choice;
+    }
+    return text;
+}
+
+CliOption from_program(const char *name, const char *group) {
+    const ParamDecl &decl = program_table().at(name);
+    std::string doc = decl.doc;
+    if (!decl.unit.empty())
+        doc += " (" + decl.unit + ")";
+    return {decl.name, argument_of(decl), std::move(doc), group, &decl};
+}
+
+} // namespace
+
+const std::vector<CliOption> &cli_options() {
+    static const std::vector<CliOption> options = {
+        from_program("rate", kInput),
+        from_program("loop", kInput),
+        from_program("frames", kInput),
+        from_program("silence", kInput),
+        {"stage", "NAME[:key=value,…]",
+         "a stage of the chain; again for the next one, in order; none: the raw picture; default: speckle",
+         kProcess},
+        from_program("backend", kProcess),
+        from_program("threads", kProcess),
+        from_program("slots", kProcess),
+        {"record", "FILE", "record results: .tiff numbers, .mkv or .png colours; again for another file",
+         kOutput},
+        {"record-raw", "FILE", "record what came in: .tiff or .mkv, bit-exact; again for another file",
+         kOutput},
+        {"snapshot", "FILE", "run: write the last result as .png or .tiff at the end", kOutput},
+        {"stats", "FILE", "run: write all statistics as JSON at the end, also when interrupted", kOutput},
+        {"view", "key=value", "a setting of the view; again for another one; keys below", kView},
+        {"colormap", "NAME", "the same as --view colormap=NAME", kView},
+        {"preset", "NAME", "start from a preset; specklescope list presets names them", kRest},
+        {"config", "FILE", "read settings from a TOML file; the command line wins over it", kRest},
+        {"save-config", "FILE", "write all settings to a TOML file for --config, and end", kRest},
+        {"no-remember", "", "view: neither read nor write what the window remembers between runs", kRest},
+        from_program("log", kRest),
+        {"verbose", "", "the same as --log verbose", kRest},
+        {"quiet", "", "the same as --log quiet", kRest},
+        {"version", "", "version, build and libraries", kRest},
+        {"help", "[NAME]", "this text, or all about one stage or one kind of source", kRest},
+        {"manual", "", "the whole manual as Markdown", kRest},
+    };
+    return options;
+}
+
+const CliOption *find_option(std::string_view name) {
+    const auto &all = cli_options();
+    const auto it = std::find_if(all.begin(), all.end(), [&](const CliOption &o) { return o.name == name; });
+    return it == all.end() ? nullptr : &*it;
+}
+
+const std::vector<CliCommand> &cli_commands() {
+    static const std::vector<CliCommand> commands = {
+        {"view", "specklescope [view] [SOURCE]", "open the window; without a SOURCE, on a simulated scene"},
+        {"run", "specklescope run SOURCE",
+         "no window: process a source to its end; Ctrl-C finishes the files"},
+        {"list", "specklescope list sources|stages|presets|devices",
+         "say what there is, cameras found now included"},
+    };
+    return commands;
+}
+
+const std::vector<std::string> &list_words() {
+    static const std::vector<std::string> words = {"sources", "stages", "presets", "devices"};
+    return words;
+}
+
+} // namespace specklescope

@@ -1,0 +1,81 @@
+#include "config/settings.hpp"
+
+namespace specklescope {
+
+namespace {
+
+/// The mapping's declarations as keys of the struct that holds a Mapping, so that they are declared only
+/// once.
+void add_mapping(ParamTable &table) {
+    for (ParamDecl decl : mapping_table().decls()) {
+        decl.get = [get = decl.get](const std::any &values) {
+            return get(std::any(std::any_cast<const ViewSettings &>(values).mapping));
+        };
+        decl.put = [put = decl.put](std::any &values, const ParamValue &value) {
+            auto &mapping = std::any_cast<ViewSettings &>(values).mapping;
+            std::any copy(mapping);
+            put(copy, value);
+            mapping = std::any_cast<const Mapping &>(copy);
+        };
+        if (decl.visible)
+            decl.visible = [visible = decl.visible](const std::any &values) {
+                return visible(std::any(std::any_cast<const ViewSettings &>(values).mapping));
+            };
+        table.add(std::move(decl));
+    }
+}
+
+ParamTable make_view_table() {
+    ParamTable table =
+        Declare<ViewSettings>("view")
+            .choice("layout", &ViewSettings::layout, {"processed", "raw", "side_by_side"},
+                    {.doc = "what fills the window"})
+            .boolean("overlay", &ViewSettings::overlay,
+                     {.doc = "rates, latency and drops on the picture (F1)"})
+            .boolean("panel", &ViewSettings::panel, {.doc = "the side panel with the controls"})
+            .integer("width", &ViewSettings::width,
+                     {.unit = "px", .min = 320, .max = 16384, .doc = "width of the window"})
+            .integer("height", &ViewSettings::height,
+                     {.unit = "px", .min = 240, .max = 16384, .doc = "height of the window"})
+            .real("ui_scale", &ViewSettings::ui_scale,
+                  {.min = 0, .max = 4, .doc = "size of text and controls; 0: as the monitor asks"})
+            .boolean("vsync", &ViewSettings::vsync, {.doc = "draw in step with the monitor"})
+            .table();
+    add_mapping(table);
+    return table;
+}
+
+} // namespace
+
+const ParamTable &view_table() {
+    static const ParamTable table = make_view_table();
+    return table;
+}
+
+const ParamTable &program_table() {
+    static const ParamTable table =
+        Declare<ProgramSettings>("specklescope")
+            .choice(
+                "backend", &ProgramSettings::backend, {"auto", "cpu", "cuda"},
+                {.doc = "where stages run; auto takes the GPU where there is one, cuda fails without one"})
+            .integer("threads", &ProgramSettings::threads,
+                     {.min = 0, .max = 1024, .doc = "processing threads on the host; 0: one per core"})
+            .integer("slots", &ProgramSettings::slots,
+                     {.min = 0, .max = 4096, .doc = "frames in the ring; 0: chosen from the frame size"})
+            .integer("frames", &ProgramSettings::frames,
+                     {.min = 0, .max = 1000000000, .doc = "stop after this many frames; 0: no limit"})
+            .real("rate", &ProgramSettings::rate,
+                  {.unit = "frames/s",
+                   .min = 0,
+                   .max = 100000,
+                   .doc = "pace of a file; 0: its own in the window, unpaced in run"})
+            .boolean("loop", &ProgramSettings::loop, {.doc = "start a file again when it ends"})
+            .real("silence", &ProgramSettings::silence_s,
+                  {.unit = "s", .min = 0.1, .max = 3600, .doc = "a camera silent for longer is opened again"})
+            .choice("log", &ProgramSettings::log, {"normal", "quiet", "verbose"},
+                    {.doc = "how much is said; quiet: errors only"})
+            .table();
+    return table;
+}
+
+} // namespace specklescope

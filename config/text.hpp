@@ -1,0 +1,26 @@
+// Small text helpers of help, errors and the manual.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace specklescope {
+
+/// Columns that UTF-8 text takes on a terminal (one a code point).
+std::size_t columns(std::string_view text);
+/// Words in lines of at most `width` columns.
+std::vector<std::string> wrap(std::string_view text, std::size_t width);
+/// "  left    right, wrapped" in two columns, kHelpWidth wide; a long left side gets a line of its own.
+std::string row(std::string_view left, std::string_view right, std::size_t left_width);
+inline constexpr std::size_t kHelpWidth = 100;
+
+/// The candidate that `word` is most likely a slip of, or "" if none is near.
+std::string nearest(std::string_view word, const std::vector<std::string> &candidates);
+/// "; did you mean X?" or "".
+std::string suggestion(std::string_view word, const std::vector<std::string> &candidates);
+std::string join(const std::vector<std::string> &words, std::string_view separator = ", ");
+/// Line breaks and control characters become spaces.
+std::string one_line(std::string_view text);
+
+} // namespace specklescope

@@ -1,0 +1,161 @@
+#include "pipeline/mapping.hpp"
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+#include <limits>
+#include <string_view>
+#include <vector>
+
+namespace specklescope {
+
+namespace {
+#include "pipeline/color_tables.inc"
+
+constexpr unsigned digit(char c) { return static_cast<unsigned>(c <= '9' ? c - '0' : c - 'a' + 10); }
+
+constexpr std::array<Rgb, 256> decode(std::string_view hex) {
+    std::array<Rgb, 256> table{};
+    for (std::size_t i = 0; i < 256 * 3; ++i)
+        table[i / 3][i % 3] = static_cast<std::uint8_t>(digit(hex[2 * i]) * 16 + digit(hex[2 * i + 1]));
+    return table;
+}
+
+constexpr std::array<Rgb, 256> grey_ramp() {
+    std::array<Rgb, 256> table{};
+    for (std::size_t i = 0; i < 256; ++i)
+        table[i].fill(static_cast<std::uint8_t>(i));
+    return table;
+}
+
+constexpr std::array<std::array<Rgb, 256>, 6> kTables{decode(kViridis), decode(kInferno), decode(kMagma),
+                                                      decode(kTurbo),   decode(kJet),     grey_ramp()};
+
+/// The rule of map_colors in single precision, one subtraction and one product, as a shader computes it.
+struct Scale {
+    float low;
+    float factor;
+
+    explicit Scale(ValueRange range) : low(static_cast<float>(range.low)) {
+        const double width = range.high - range.low;
+        constexpr double kMost = std::numeric_limits<float>::max();
+        // An empty or reversed range: everything above `low` gets the last colour.
+        factor = static_cast<float>(width > 0 ? std::min(256.0 / width, kMost) : kMost);
+    }
+    /// 0…255; NaN gives 0.
+    std::size_t index(float value) const {
+        const float scaled = (value - low) * factor;
+        const float positive = scaled > 0.0F ? scaled : 0.0F;
+        return static_cast<std::size_t>(positive < 255.0F ? positive : 255.0F);
+    }
+};
+
+template <class T>
+void map_grey(View<const T> from, ColorMap map, const Scale &scale, View<std::uint8_t> to) {
+    std::array<Rgb, 257> table{};
+    std::copy(color_table(map).begin(), color_table(map).end(), table.begin());
+    table[256] = kUndefinedColor;
+    for (int y = 0; y < from.height; ++y) {
+        const T *in = from.row(y);
+        std::uint8_t *out = to.row(y);
+        for (int x = 0; x < from.width; ++x, out += 3) {
+            const auto value = static_cast<float>(in[x]);
+            const Rgb &color = table[std::isnan(value) ? 256 : scale.index(value)];
+            out[0] = color[0];
+            out[1] = color[1];
+            out[2] = color[2];
+        }
+    }
+}
+
+template <class T> void scale_color(View<const T> from, const Scale &scale, View<std::uint8_t> to) {
+    for (int y = 0; y < from.height; ++y) {
+        const T *in = from.row(y);
+        std::uint8_t *out = to.row(y);
+        for (int i = 0; i < 3 * from.width; ++i)
+            out[i] = static_cast<std::uint8_t>(scale.index(static_cast<float>(in[i])));
+    }
+}
+
+/// Finite values of the first channel on a regular grid of about kSamples pixels.
+template <class T> void sample(View<const T> image, std::vector<float> &samples) {
+    constexpr double kSamples = 65536;
+    const double pixels = static_cast<double>(image.width) * image.height;
+    const int step = std::max(1, static_cast<int>(std::ceil(std::sqrt(pixels / kSamples) - 1e-9)));
+    for (int y = 0; y < image.height; y += step)
+        for (int x = 0; x < image.width; x += step) {
+            const auto value = static_cast<float>(image.row(y)[x * image.channels]);
+            if (std::isfinite(value))
+                samples.push_back(value);
+        }
+}
+
+double percentile(std::vector<float> &samples, double percent) {
+    const double last = static_cast<double>(samples.size() - 1);
+    const auto rank =
+        static_cast<std::ptrdiff_t>(std::lround(std::clamp(percent, 0.0, 100.0) / 100.0 * last));
+    std::nth_element(samples.begin(), samples.begin() + rank, samples.end());
+    return samples[static_cast<std::size_t>(rank)];
+}
+} // namespace
+
+const std::array<Rgb, 256> &color_table(ColorMap map) { return kTables[static_cast<std::size_t>(map)]; }
+
+const ParamTable &mapping_table() {
+    static const ParamTable table =
+        Declare<Mapping>("view")
+            .choice("colormap", &Mapping::colormap, {"viridis", "inferno", "magma", "turbo", "jet", "grey"},
+                    {.doc = "Colours of the computed map, low to high."})
+            .boolean("automatic", &Mapping::automatic,
+                     {.doc = "Takes the range from percentiles of each picture."})
+            .real("low", &Mapping::low,
+                  {.visible = [](const Mapping &m) { return !m.automatic; },
+                   .doc = "Value shown in the first colour, in the unit of the picture."})
+            .real("high", &Mapping::high,
+                  {.visible = [](const Mapping &m) { return !m.automatic; },
+                   .doc = "Value shown in the last colour, in the unit of the picture."})
+            .real("low_percentile", &Mapping::low_percentile,
+                  {.unit = "%",
+                   .min = 0,
+                   .max = 100,
+                   .visible = [](const Mapping &m) { return m.automatic; },
+                   .doc = "Automatic range: this part of the pixels lies below the first colour."})
+            .real("high_percentile", &Mapping::high_percentile,
+                  {.unit = "%",
+                   .min = 0,
+                   .max = 100,
+                   .visible = [](const Mapping &m) { return m.automatic; },
+                   .doc = "Automatic range: this part of the pixels lies below the last colour."})
+            .table();
+    return table;
+}
+
+ValueRange percentile_range(ConstHostView image, double low_percentile, double high_percentile) {
+    thread_local std::vector<float> samples; // kept between calls: this runs for every picture
+    samples.clear();
+    dispatch(image.shape.type, [&](auto zero) { sample(image.as<decltype(zero)>(), samples); });
+    if (samples.empty())
+        return {};
+    const auto [first, second] = std::minmax(low_percentile, high_percentile);
+    ValueRange range{percentile(samples, first), percentile(samples, second)};
+    if (!(range.high > range.low)) { // a flat picture gets the middle colour
+        const double half = std::max(std::abs(range.low) * 0.005, 1e-6);
+        range = {range.low - half, range.high + half};
+    }
+    return range;
+}
+
+void map_colors(ConstHostView image, ColorMap map, ValueRange range, HostView rgb) {
+    assert(rgb.shape.width == image.shape.width && rgb.shape.height == image.shape.height);
+    assert(rgb.shape.channels == 3);
+    const Scale scale(range);
+    dispatch(image.shape.type, [&](auto zero) {
+        using T = decltype(zero);
+        if (image.shape.channels == 3)
+            scale_color<T>(image.as<T>(), scale, rgb.as<std::uint8_t>());
+        else
+            map_grey<T>(image.as<T>(), map, scale, rgb.as<std::uint8_t>());
+    });
+}
+
+} // namespace specklescope

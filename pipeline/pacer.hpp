@@ -1,0 +1,59 @@
+// Keeps a source on its schedule: frame n is due n/rate after the first one.
+#pragma once
+
+#include "pipeline/frame.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdint>
+#include <thread>
+
+namespace specklescope {
+
+/// One thread only. The rate (frames/s) may differ from call to call; 0: a frame is always due.
+class Pacer {
+public:
+    void restart() { *this = Pacer{}; }
+
+    /// True when the next frame is due; waits for that no longer than `patience`.
+    bool wait(double rate, std::chrono::milliseconds patience = std::chrono::milliseconds(50)) {
+        const auto now = SteadyClock::now();
+        if (!started_) {
+            start_ = now;
+            started_ = true;
+        }
+        if (rate <= 0)
+            return true;
+        const auto due = start_ + std::chrono::nanoseconds(std::llround(elapsed_ns_));
+        if (now > due + kForgiven)
+            start_ += now - due; // after a pause the schedule goes on, it does not catch up
+        if (due <= now)
+            return true;
+        std::this_thread::sleep_until(std::min(due, now + patience));
+        return due <= now + patience;
+    }
+
+    /// Capture time in ns of the frame that is due, on a clock that starts at 0: the schedule's, or with rate
+    /// 0 the time since the first frame. Moves on to the next frame.
+    std::int64_t take(double rate) {
+        if (rate > 0) {
+            const auto capture = static_cast<std::int64_t>(std::llround(elapsed_ns_));
+            elapsed_ns_ += 1e9 / rate;
+            return capture;
+        }
+        const auto since = std::chrono::duration_cast<std::chrono::nanoseconds>(SteadyClock::now() - start_);
+        const auto capture =
+            static_cast<std::int64_t>(std::max(elapsed_ns_, static_cast<double>(since.count())));
+        elapsed_ns_ = static_cast<double>(capture) + 1;
+        return capture;
+    }
+
+private:
+    static constexpr std::chrono::milliseconds kForgiven{500};
+    SteadyClock::time_point start_{};
+    double elapsed_ns_ = 0;
+    bool started_ = false;
+};
+
+} // namespace specklescope

@@ -1,0 +1,58 @@
+// Bands over threads: each done once, no slot used twice at a time, failures come out.
+#include "pipeline/error.hpp"
+#include "stages/parallel.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <vector>
+
+namespace specklescope::test {
+namespace {
+
+TEST(Parallel, EveryBandOnceAndSlotsAreExclusive) {
+    std::vector<std::atomic<int>> done(97);
+    std::vector<std::atomic<int>> busy(4);
+    run_bands(97, 4, [&](int band, int slot) {
+        EXPECT_EQ(busy[static_cast<std::size_t>(slot)].fetch_add(1), 0);
+        done[static_cast<std::size_t>(band)].fetch_add(1);
+        busy[static_cast<std::size_t>(slot)].fetch_sub(1);
+    });
+    for (const std::atomic<int> &count : done)
+        EXPECT_EQ(count.load(), 1);
+}
+
+TEST(Parallel, BandsCoverTheRowsInOrder) {
+    for (const int rows : {1, 7, 480, 65536})
+        for (const int bands : {1, 2, 7}) {
+            int next = 0;
+            for (int i = 0; i < bands; ++i) {
+                const Band band = band_rows(rows, bands, i);
+                EXPECT_EQ(band.begin, next);
+                next = band.end;
+            }
+            EXPECT_EQ(next, rows);
+        }
+}
+
+TEST(Parallel, AFailureComesOut) {
+    EXPECT_THROW(run_bands(8, 2,
+                           [](int band, int) {
+                               if (band == 5)
+                                   throw RunError("band 5");
+                           }),
+                 RunError);
+}
+
+TEST(Parallel, LimitsNest) {
+    const ThreadLimit outer(1);
+    EXPECT_EQ(parallel_threads(), 1);
+    {
+        const ThreadLimit none(0);
+        EXPECT_GE(parallel_threads(), 1);
+    }
+    EXPECT_EQ(parallel_threads(), 1);
+}
+
+} // namespace
+} // namespace specklescope::test

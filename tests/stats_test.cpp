@@ -1,0 +1,230 @@
+// Statistics against exact answers of known data.
+#include "pipeline/stats.hpp"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+#include <vector>
+
+namespace specklescope {
+namespace {
+
+using namespace std::chrono_literals;
+
+double exact_quantile(std::vector<double> sorted, double q) { // the ⌈q·n⌉-th smallest
+    std::sort(sorted.begin(), sorted.end());
+    const double rank = std::ceil(q * static_cast<double>(sorted.size()));
+    return sorted[static_cast<std::size_t>(std::max(rank, 1.0)) - 1];
+}
+
+void expect_quantiles(const std::vector<double> &samples) {
+    LatencyHistogram histogram;
+    for (const double ms : samples)
+        histogram.add(ms);
+    const LatencySummary summary = histogram.summary();
+    EXPECT_EQ(summary.count, samples.size());
+    EXPECT_DOUBLE_EQ(summary.max_ms, *std::max_element(samples.begin(), samples.end()));
+    // A bucket is 2 % wide and the middle is reported: 1 % either way (√1.02 exactly), and never beyond the
+    // max.
+    const double tolerance = std::sqrt(1.02) - 1 + 1e-9;
+    EXPECT_NEAR(summary.median_ms / exact_quantile(samples, 0.5), 1, tolerance);
+    EXPECT_NEAR(summary.p95_ms / exact_quantile(samples, 0.95), 1, tolerance);
+    EXPECT_NEAR(summary.p99_ms / exact_quantile(samples, 0.99), 1, tolerance);
+    EXPECT_LE(summary.median_ms, summary.p95_ms);
+    EXPECT_LE(summary.p95_ms, summary.p99_ms);
+    EXPECT_LE(summary.p99_ms, summary.max_ms);
+}
+
+TEST(LatencyHistogram, QuantilesAreExactWithinABucket) {
+    expect_quantiles({3.7});
+    expect_quantiles({1, 2});
+    std::vector<double> ramp;
+    for (int i = 1; i <= 1000; ++i)
+        ramp.push_back(0.05 * i);
+    expect_quantiles(ramp);
+    const unsigned seed = 20111;
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    std::mt19937 random(seed);
+    std::lognormal_distribution<double> spread(1.0, 1.5); // from microseconds to seconds
+    std::vector<double> many(50'000);
+    for (double &ms : many)
+        ms = spread(random);
+    expect_quantiles(many);
+}
+
+TEST(LatencyHistogram, EndsOfItsRangeAndBeyond) {
+    LatencyHistogram histogram;
+    EXPECT_EQ(histogram.summary().count, 0U);
+    EXPECT_EQ(histogram.summary().p99_ms, 0);
+    histogram.add(0);
+    EXPECT_LE(histogram.summary().median_ms, 1e-3);
+    histogram.clear();
+    histogram.add(90'000); // within 100 s
+    EXPECT_NEAR(histogram.summary().median_ms, 90'000, 900);
+    histogram.clear();
+    histogram.add(1e9); // beyond: counted in the last bucket, the maximum is still true
+    EXPECT_EQ(histogram.summary().count, 1U);
+    EXPECT_GE(histogram.summary().median_ms, 99'000);
+    EXPECT_EQ(histogram.summary().max_ms, 1e9);
+    histogram.clear();
+    EXPECT_EQ(histogram.summary().count, 0U);
+    EXPECT_EQ(histogram.summary().max_ms, 0);
+}
+
+class RateMeterTest : public testing::Test {
+protected:
+    void tick_every(SteadyClock::duration interval, int times) {
+        for (int i = 0; i < times; ++i) {
+            meter.tick(now);
+            now += interval;
+        }
+        now -= interval; // the time of the last event
+    }
+    RateMeter meter;
+    SteadyClock::time_point now = SteadyClock::time_point(1h);
+};
+
+TEST_F(RateMeterTest, SteadyEventsGiveTheirRate) {
+    for (const auto &[interval, rate] : {std::pair{SteadyClock::duration(10ms), 100.0},
+                                         {16'666'667ns, 60.0},
+                                         {200ms, 5.0},
+                                         {500ms, 2.0},
+                                         {2s, 0.5},
+                                         {100us, 10'000.0}}) {
+        meter.clear();
+        tick_every(interval, 10'000);
+        EXPECT_NEAR(meter.rate(now) / rate, 1, 1e-6) << rate;
+        EXPECT_EQ(meter.count(), 10'000U);
+    }
+}
+
+TEST_F(RateMeterTest, NothingOrOneEventIsNoRate) {
+    EXPECT_EQ(meter.rate(now), 0);
+    meter.tick(now);
+    EXPECT_EQ(meter.rate(now), 0);
+}
+
+TEST_F(RateMeterTest, FollowsAChangeWithinASecond) {
+    tick_every(10ms, 500);
+    now += 20ms;
+    tick_every(20ms, 60); // 1.2 s at 50/s
+    EXPECT_NEAR(meter.rate(now), 50, 1e-6);
+}
+
+TEST_F(RateMeterTest, FallsWhenEventsStopAndNeverRisesMeanwhile) {
+    tick_every(10ms, 2000);
+    double before = meter.rate(now);
+    for (int i = 0; i < 150; ++i) {
+        now += 100ms;
+        const double rate = meter.rate(now);
+        EXPECT_LE(rate, before + 1e-9) << "after " << i << " tenths of a second without an event";
+        before = rate;
+        if (i >= 15) {
+            EXPECT_LT(rate, 2) << "nothing came for " << i << " tenths of a second";
+        }
+    }
+    EXPECT_EQ(before, 0);
+}
+
+Result result_with(double latency_ms) {
+    Result result;
+    result.info.arrival = SteadyClock::now();
+    result.ready = result.info.arrival + std::chrono::microseconds(static_cast<int>(latency_ms * 1000));
+    return result;
+}
+
+TEST(Stats, SumsStageTimesAndKeepsTheNewestCounts) {
+    Stats stats;
+    for (int i = 1; i <= 4; ++i) {
+        Result result = result_with(2);
+        result.timings.add("convert", 0.5);
+        result.timings.add("speckle", i);
+        result.counts = {.undefined = static_cast<std::uint64_t>(i), .infinite = 7, .saturated = 9};
+        stats.record(result, true);
+    }
+    const StatsSnapshot s = stats.snapshot();
+    ASSERT_EQ(s.stages.size(), 2U);
+    EXPECT_EQ(s.stages[0].name, "convert");
+    EXPECT_DOUBLE_EQ(s.stages[0].mean_ms, 0.5);
+    EXPECT_EQ(s.stages[1].name, "speckle");
+    EXPECT_DOUBLE_EQ(s.stages[1].last_ms, 4);
+    EXPECT_DOUBLE_EQ(s.stages[1].mean_ms, 2.5);
+    EXPECT_EQ(s.counts, (PixelCounts{.undefined = 4, .infinite = 7, .saturated = 9}));
+    EXPECT_EQ(s.processed, 4U);
+    EXPECT_EQ(s.latency.count, 4U);
+    EXPECT_NEAR(s.latency.median_ms, 2, 0.02);
+    stats.start();
+    EXPECT_EQ(stats.snapshot().processed, 0U);
+    EXPECT_TRUE(stats.snapshot().stages.empty());
+    EXPECT_EQ(stats.snapshot().counts, PixelCounts{});
+}
+
+StatsSnapshot full_snapshot() {
+    StatsSnapshot s;
+    s.seconds = 2;
+    s.acquisition_rate = 1.5;
+    s.processing_rate = 2.5;
+    s.display_rate = 3.5;
+    s.acquired = 11;
+    s.processed = 12;
+    s.displayed = 13;
+    s.not_shown = 14;
+    s.drops = {.source = 1, .ring = 2, .failed = 3, .recorder = 4};
+    s.queue_depth = 21;
+    s.queue_peak = 22;
+    s.slots = 23;
+    s.slots_free = 24;
+    s.queue_grown = 25;
+    s.reopened = 26;
+    s.latency = {.count = 31, .median_ms = 3.25, .p95_ms = 3.5, .p99_ms = 3.75, .max_ms = 4};
+    s.stages = {{"speckle", 0.5, 0.25}};
+    s.counts = {.undefined = 41, .infinite = 42, .saturated = 43};
+    s.backend = "cpu";
+    s.device = "AVX2, 2 threads";
+    s.display_path = "upload";
+    s.source = "a \"quoted\" name\\with\nbreaks";
+    s.chain = "speckle:radius=3";
+    s.note = "why";
+    return s;
+}
+
+TEST(Stats, JsonHoldsEverything) {
+    const StatsSnapshot s = full_snapshot();
+    const auto json = nlohmann::json::parse(to_json(s));
+    EXPECT_EQ(json["source"], s.source);
+    EXPECT_EQ(json["chain"], s.chain);
+    EXPECT_EQ(json["backend"], s.backend);
+    EXPECT_EQ(json["device"], s.device);
+    EXPECT_EQ(json["display_path"], s.display_path);
+    EXPECT_EQ(json["note"], s.note);
+    EXPECT_EQ(json["seconds"], 2);
+    EXPECT_EQ(json["frames"],
+              nlohmann::json({{"acquired", 11}, {"processed", 12}, {"displayed", 13}, {"not_shown", 14}}));
+    EXPECT_EQ(json["rate"],
+              nlohmann::json({{"acquisition", 1.5}, {"processing", 2.5}, {"display", 3.5}, {"mean", 6.0}}));
+    EXPECT_EQ(json["drops"],
+              nlohmann::json({{"source", 1}, {"ring", 2}, {"failed", 3}, {"recorder", 4}, {"total", 10}}));
+    EXPECT_EQ(
+        json["queue"],
+        nlohmann::json({{"depth", 21}, {"peak", 22}, {"grown", 25}, {"slots", 23}, {"slots_free", 24}}));
+    EXPECT_EQ(json["reopened"], 26);
+    EXPECT_EQ(json["latency_ms"],
+              nlohmann::json({{"count", 31}, {"median", 3.25}, {"p95", 3.5}, {"p99", 3.75}, {"max", 4.0}}));
+    EXPECT_EQ(json["stages_ms"],
+              nlohmann::json::array({{{"name", "speckle"}, {"last", 0.5}, {"mean", 0.25}}}));
+    EXPECT_EQ(json["pixels"], nlohmann::json({{"undefined", 41}, {"infinite", 42}, {"saturated", 43}}));
+}
+
+TEST(Stats, JsonIsWrittenForAnyFileName) {
+    StatsSnapshot s = full_snapshot();
+    s.source = "caf\xE9.avi"; // Latin-1, not UTF-8: file names are bytes
+    std::string text;
+    ASSERT_NO_THROW(text = to_json(s));
+    EXPECT_EQ(nlohmann::json::parse(text)["source"], "caf\xEF\xBF\xBD.avi");
+}
+
+} // namespace
+} // namespace specklescope

@@ -1,0 +1,395 @@
+#include "ui/app.hpp"
+
+#include "ui/color_bar.hpp"
+#include "ui/numbers.hpp"
+#include "ui/overlay.hpp"
+#include "ui/probe.hpp"
+#include "ui/theme.hpp"
+#include "ui/ui.hpp"
+
+#define GLFW_INCLUDE_NONE
+#include <GLFW/glfw3.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <cmath>
+#include <thread>
+
+namespace specklescope {
+
+namespace {
+
+using namespace std::chrono_literals;
+using theme::dp;
+
+constexpr double kIdle = 0.25;     ///< s between drawings when nothing happens: the statistics move on
+constexpr int kSettleFrames = 3;   ///< Dear ImGui answers to an input over the next two frames
+constexpr auto kStatsEvery = 200ms;
+constexpr double kZoomStep = 1.2;
+
+/// Where the image point under (x, y) lies; processed images may be smaller by a border on each side.
+struct ImagePoint {
+    int x = 0, y = 0;
+    bool inside = false;
+};
+
+ImagePoint image_point(const Camera::Placement& at, const Shape& shape, double x, double y) {
+    ImagePoint p{static_cast<int>(std::floor((x - at.x) / at.scale)), static_cast<int>(std::floor((y - at.y) / at.scale)),
+                 false};
+    p.inside = p.x >= 0 && p.y >= 0 && p.x < shape.width && p.y < shape.height;
+    return p;
+}
+
+} // namespace
+
+App::App(Session& session, Window& window) : session_(session), window_(window) {
+    if (!window.note().empty())
+        session.say(Message::Level::warning, window.note());
+}
+
+void App::run() {
+    int redraw = kSettleFrames;
+    const auto period = std::chrono::duration<double>(1 / window_.refresh_rate());
+    auto drawn = SteadyClock::now() - 1s;
+    while (!window_.closed()) {
+        if (window_.wait(redraw > 0 || fading_ ? 0 : kIdle))
+            redraw = kSettleFrames;
+        // Where nothing waits for the monitor (no vsync, a virtual display) the same pace is kept by sleeping.
+        if (session_.view().vsync) {
+            const auto due = drawn + std::chrono::duration_cast<SteadyClock::duration>(period * 0.9);
+            if (SteadyClock::now() < due)
+                std::this_thread::sleep_until(due);
+        }
+        drawn = SteadyClock::now();
+        const bool news = session_.poll();
+        if (take_result() || news)
+            redraw = std::max(redraw, 1);
+        handle_input();
+        frame();
+        redraw = std::max(0, redraw - 1);
+    }
+}
+
+bool App::take_result() {
+    if (session_.generation() != generation_) {
+        generation_ = session_.generation();
+        display_.clear();
+        state_.camera.fit();
+        const std::string name = session_.pipeline()->status().source.name;
+        window_.set_title(name + " – Specklescope");
+    }
+    Result result;
+    if (!session_.pipeline() || !session_.pipeline()->mailbox().take(result))
+        return false;
+    display_.show(*session_.pipeline(), std::move(result), layout_.shows_raw, layout_.shows_processed);
+    return true;
+}
+
+void App::handle_input() {
+    const bool typing = ImGui::GetIO().WantTextInput;
+    for (const Window::Key& key : window_.take_keys()) {
+        if (typing)
+            continue;
+        if (key.key != 0)
+            handle_key(key);
+        else
+            handle_character(key.character);
+    }
+    const std::vector<std::string> drops = window_.take_drops();
+    if (!drops.empty())
+        session_.open(drops.front());
+}
+
+void App::handle_key(const Window::Key& key) {
+    using Layout = ViewSettings::Layout;
+    ViewSettings& view = session_.view();
+    switch (key.key) {
+    case GLFW_KEY_F1:
+        view.overlay = !view.overlay;
+        break;
+    case GLFW_KEY_F11:
+        window_.toggle_full_screen();
+        break;
+    case GLFW_KEY_SPACE:
+        toggle_pause(session_);
+        break;
+    case GLFW_KEY_RIGHT:
+        step_once(session_);
+        break;
+    case GLFW_KEY_TAB:
+        view.layout = static_cast<Layout>((static_cast<int>(view.layout) + 1) % 3);
+        break;
+    case GLFW_KEY_ESCAPE:
+        state_.keys_open = false;
+        break;
+    case GLFW_KEY_Q:
+        if (key.modifiers & GLFW_MOD_CONTROL)
+            window_.request_close();
+        break;
+    case GLFW_KEY_O:
+        if (key.modifiers & GLFW_MOD_CONTROL)
+            state_.open_dialog = true;
+        break;
+    default:
+        break;
+    }
+}
+
+void App::handle_character(unsigned character) {
+    using Layout = ViewSettings::Layout;
+    ViewSettings& view = session_.view();
+    const auto zoom = [&](double factor) {
+        const Rect& area = layout_.shows_processed ? layout_.processed : layout_.raw;
+        if (display_.has_result())
+            state_.camera.zoom(area, display_.raw_shape(), area.x + area.width / 2, area.y + area.height / 2, factor);
+    };
+    switch (character < 128 ? std::tolower(static_cast<int>(character)) : 0) {
+    case '1':
+        view.layout = Layout::processed;
+        break;
+    case '2':
+        view.layout = Layout::raw;
+        break;
+    case '3':
+        view.layout = Layout::side_by_side;
+        break;
+    case '.':
+        step_once(session_);
+        break;
+    case '+':
+        zoom(kZoomStep);
+        break;
+    case '-':
+        zoom(1 / kZoomStep);
+        break;
+    case 'f':
+        state_.camera.fit();
+        break;
+    case 'm':
+        view.mapping.colormap = static_cast<ColorMap>((static_cast<int>(view.mapping.colormap) + 1) %
+                                                      static_cast<int>(view_table().at("colormap").choices.size()));
+        break;
+    case 'a':
+        view.mapping.automatic = !view.mapping.automatic;
+        break;
+    case 'x':
+        state_.mark_saturated = !state_.mark_saturated;
+        break;
+    case 'r':
+        session_.toggle_record(RecordWhat::processed);
+        break;
+    case 'w':
+        session_.toggle_record(RecordWhat::raw);
+        break;
+    case 's':
+        state_.snapshot = true;
+        break;
+    case 'o':
+        state_.open_dialog = true;
+        break;
+    case 'p':
+        view.panel = !view.panel;
+        break;
+    case '?':
+        state_.keys_open = !state_.keys_open;
+        break;
+    default:
+        break;
+    }
+}
+
+App::Layout App::arrange() const {
+    const ImVec2 size = ImGui::GetIO().DisplaySize;
+    const double tools = dp(46), status = dp(30);
+    const ViewSettings& view = session_.settings().view.as<ViewSettings>();
+    Layout l;
+    l.shows_panel = view.panel;
+    const double panel = l.shows_panel ? std::min<double>(dp(336), size.x * 0.42) : 0;
+    const double height = std::max(1.0, size.y - tools - status);
+    l.tools = {0, 0, size.x, tools};
+    l.status = {0, size.y - status, size.x, status};
+    l.panel = {size.x - panel, tools, panel, height};
+    l.shows_raw = view.layout != ViewSettings::Layout::processed;
+    l.shows_processed = view.layout != ViewSettings::Layout::raw;
+    const bool colour = display_.has_result() && display_.processed_shape().channels == 3;
+    const double bar = l.shows_processed && !colour ? color_bar_width() : 0;
+    l.canvas = {0, tools, std::max(1.0, size.x - panel - bar), height};
+    l.bar = {l.canvas.width, tools, bar, height};
+    const double gap = dp(2);
+    l.processed = l.raw = l.canvas;
+    if (view.layout == ViewSettings::Layout::side_by_side) {
+        l.raw.width = (l.canvas.width - gap) / 2;
+        l.processed.x = l.raw.x + l.raw.width + gap;
+        l.processed.width = l.raw.width;
+    }
+    return l;
+}
+
+void App::frame() {
+    window_.begin_frame();
+    layout_ = arrange();
+    if (Pipeline* pipeline = session_.pipeline()) {
+        display_.look(*pipeline, layout_.shows_raw, layout_.shows_processed);
+        if (SteadyClock::now() - stats_read_ > kStatsEvery) {
+            stats_ = pipeline->stats();
+            stats_read_ = SteadyClock::now();
+        }
+    }
+    display_.update_range(session_.view().mapping);
+    if (layout_.shows_raw)
+        display_.update_raw_range();
+    canvas_window(layout_);
+    draw_tool_bar(layout_.tools, session_, state_, display_);
+    draw_status_bar(layout_.status, session_, hover_, display_);
+    if (layout_.shows_panel)
+        draw_panel(layout_.panel, session_, state_, display_);
+    draw_open_dialog(session_, state_);
+    draw_open_error(session_);
+    draw_keys(&state_.keys_open);
+    if (std::exchange(state_.snapshot, false) && display_.has_result())
+        session_.snapshot(display_.host_result());
+    report();
+    window_.end_frame([](void* self) { static_cast<App*>(self)->draw_pictures(); }, this);
+    probe::end_frame();
+}
+
+void App::canvas_window(const Layout& layout) {
+    const Rect all{layout.canvas.x, layout.canvas.y, layout.canvas.width + layout.bar.width, layout.canvas.height};
+    ImGui::SetNextWindowPos({static_cast<float>(all.x), static_cast<float>(all.y)});
+    ImGui::SetNextWindowSize({static_cast<float>(all.width), static_cast<float>(all.height)});
+    ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {0, 0});
+    ImGui::Begin("##canvas", nullptr,
+                 ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoBackground |
+                     ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoBringToFrontOnFocus);
+    ImGui::PopStyleVar();
+    canvas_mouse(layout);
+    if (layout.bar.width > 0) {
+        Mapping& mapping = session_.view().mapping;
+        const Quantity quantity = display_.has_result() ? display_.result().quantity : session_.chain().quantity();
+        color_bar(layout.bar, mapping, quantity, display_.shader().colors(mapping.colormap));
+    }
+    canvas_labels(layout);
+    if (session_.view().overlay && session_.pipeline())
+        draw_statistics(layout.canvas, stats_, display_, window_.renderer());
+    draw_record_marks(layout.canvas, session_.recordings());
+    draw_banner(layout.canvas, session_);
+    fading_ = draw_toasts(layout.canvas, session_.notes());
+    ImGui::End();
+}
+
+void App::canvas_mouse(const Layout& layout) {
+    ImGui::SetCursorScreenPos({static_cast<float>(layout.canvas.x), static_cast<float>(layout.canvas.y)});
+    ImGui::InvisibleButton("picture", {static_cast<float>(layout.canvas.width), static_cast<float>(layout.canvas.height)});
+    probe::widget("canvas", layout.canvas.x, layout.canvas.y, layout.canvas.width, layout.canvas.height);
+    const bool hovered = ImGui::IsItemHovered();
+    hover_ = hovered || ImGui::IsItemActive() ? hover(layout) : Hover{};
+    if (!display_.has_result())
+        return;
+    const ImGuiIO& io = ImGui::GetIO();
+    const bool on_raw = layout.shows_raw && layout.raw.contains(io.MousePos.x, io.MousePos.y);
+    const Rect& area = on_raw ? layout.raw : layout.processed;
+    const Shape shape = display_.raw_shape();
+    if (hovered && io.MouseWheel != 0)
+        state_.camera.zoom(area, shape, io.MousePos.x, io.MousePos.y, std::pow(kZoomStep, io.MouseWheel));
+    if (ImGui::IsItemActive() && ImGui::IsMouseDragging(0, 2.0F))
+        state_.camera.pan(area, shape, io.MouseDelta.x, io.MouseDelta.y);
+    if (hovered && ImGui::IsMouseDoubleClicked(0))
+        state_.camera.fit();
+}
+
+Hover App::hover(const Layout& layout) const {
+    if (!display_.has_result())
+        return {};
+    const ImVec2 mouse = ImGui::GetIO().MousePos;
+    const bool on_raw = layout.shows_raw && layout.raw.contains(mouse.x, mouse.y);
+    const Rect& area = on_raw || !layout.shows_processed ? layout.raw : layout.processed;
+    const Shape raw = display_.raw_shape(), processed = display_.processed_shape();
+    const ImagePoint p = image_point(state_.camera.place(area, raw), raw, mouse.x, mouse.y);
+    if (!p.inside)
+        return {};
+    // border = crop: the result lacks as much on each side
+    const int dx = (raw.width - processed.width) / 2, dy = (raw.height - processed.height) / 2;
+    return {true, p.x, p.y, display_.raw_value(p.x, p.y), display_.processed_value(p.x - dx, p.y - dy)};
+}
+
+void App::canvas_labels(const Layout& layout) {
+    if (!layout.shows_raw || !layout.shows_processed || !display_.has_result())
+        return;
+    ImDrawList& draw = *ImGui::GetWindowDrawList();
+    const auto label = [&](const Rect& area, const std::string& text) {
+        const ImVec2 size = ImGui::CalcTextSize(text.c_str());
+        const ImVec2 at(static_cast<float>(area.x + area.width / 2) - size.x / 2, static_cast<float>(area.y) + dp(12));
+        draw.AddRectFilled({at.x - dp(10), at.y - dp(5)}, {at.x + size.x + dp(10), at.y + size.y + dp(5)},
+                           IM_COL32(10, 13, 16, 190), dp(5));
+        draw.AddText(at, theme::kText, text.c_str());
+    };
+    label(layout.raw, "raw");
+    label(layout.processed, display_.result().quantity.symbol);
+    const float x = static_cast<float>(layout.processed.x) - dp(1);
+    draw.AddLine({x, static_cast<float>(layout.canvas.y)}, {x, static_cast<float>(layout.canvas.y + layout.canvas.height)},
+                 theme::kLine, dp(2));
+}
+
+void App::draw_pictures() {
+    if (!display_.has_result())
+        return;
+    const double ratio = window_.ratio();
+    const Shape raw = display_.raw_shape();
+    if (layout_.shows_raw && display_.raw()) {
+        PictureStyle style{ColorMap::grey, display_.raw_range(state_.stretch_raw), 0};
+        if (state_.mark_saturated)
+            style.saturated = display_.result().info.full_scale > 0 ? display_.result().info.full_scale : type_full_scale(raw.type);
+        display_.shader().draw(display_.raw(), style, layout_.raw, state_.camera.place(layout_.raw, raw), ratio);
+    }
+    if (layout_.shows_processed && display_.processed()) {
+        const Mapping& mapping = session_.view().mapping;
+        const Shape& shape = display_.processed().shape();
+        Camera::Placement at = state_.camera.place(layout_.processed, raw);
+        at.x += (raw.width - shape.width) / 2 * at.scale;
+        at.y += (raw.height - shape.height) / 2 * at.scale;
+        display_.shader().draw(display_.processed(), {mapping.colormap, {mapping.low, mapping.high}, 0}, layout_.processed, at, ratio);
+    }
+}
+
+void App::report() const {
+    if (!probe::enabled())
+        return;
+    const Mapping& mapping = session_.settings().view.as<ViewSettings>().mapping;
+    probe::value("low", mapping.low);
+    probe::value("high", mapping.high);
+    probe::value("colormap", view_table().at("colormap").choices[static_cast<std::size_t>(mapping.colormap)]);
+    probe::value("path", display_.path());
+    probe::value("hover.x", hover_.inside ? hover_.x : -1);
+    probe::value("hover.y", hover_.inside ? hover_.y : -1);
+    probe::value("hover.raw", hover_.raw.value_or(NAN));
+    probe::value("hover.value", hover_.value.value_or(NAN));
+    probe::value("displayed", static_cast<double>(stats_.displayed));
+    if (!display_.has_result())
+        return;
+    probe::value("chain", to_string(*display_.result().chain));
+    probe::value("sequence", static_cast<double>(display_.result().info.sequence));
+    const Camera::Placement at = state_.camera.place(layout_.processed, display_.raw_shape());
+    probe::value("image.x", at.x);
+    probe::value("image.y", at.y);
+    probe::value("image.scale", at.scale);
+}
+
+int run_viewer(Settings settings) {
+    std::string reason;
+    if (!display_available(&reason))
+        throw RunError("No window can be opened: " + reason + "; 'specklescope run' works without one.");
+    Session session(std::move(settings));
+    session.start(wake_window);
+    {
+        Window window(session.view());
+        App app(session, window);
+        app.run();
+        window.size(session.view().width, session.view().height);
+    }
+    session.settings().chain = session.chain();
+    session.close(); // finishes recordings
+    save_remembered(session.settings());
+    return 0;
+}
+
+} // namespace specklescope

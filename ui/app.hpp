@@ -1,0 +1,47 @@
+// The window's life: events, layout, drawing, pacing.
+#pragma once
+
+#include "ui/display.hpp"
+#include "ui/panel.hpp"
+#include "ui/session.hpp"
+#include "ui/window.hpp"
+
+namespace specklescope {
+
+class App {
+public:
+    App(Session& session, Window& window);
+    /// Until the window is closed.
+    void run();
+
+private:
+    struct Layout {
+        Rect tools, status, panel, canvas, bar, processed, raw;
+        bool shows_processed = true, shows_raw = false, shows_panel = true;
+    };
+    bool take_result();
+    void handle_input();
+    void handle_key(const Window::Key& key);
+    void handle_character(unsigned character);
+    Layout arrange() const;
+    void frame();
+    void canvas_window(const Layout& layout);
+    void canvas_mouse(const Layout& layout);
+    void canvas_labels(const Layout& layout);
+    Hover hover(const Layout& layout) const;
+    void draw_pictures();
+    void report() const;
+
+    Session& session_;
+    Window& window_;
+    Display display_;
+    ViewState state_;
+    Layout layout_;
+    Hover hover_;
+    StatsSnapshot stats_;
+    SteadyClock::time_point stats_read_{};
+    std::uint64_t generation_ = 0;
+    bool fading_ = false;
+};
+
+} // namespace specklescope

@@ -1,0 +1,31 @@
+// How far a run has come: a bar on a terminal (standard error), a plain line every two seconds otherwise.
+#pragma once
+
+#include "pipeline/frame.hpp"
+
+#include <string>
+
+namespace specklescope {
+
+class Progress {
+public:
+    /// `total` 0: unknown.
+    Progress(std::uint64_t total, bool quiet);
+    void update(std::uint64_t done, double rate);
+    /// Takes the bar off the screen.
+    void clear();
+    bool on_terminal() const { return terminal_; }
+
+private:
+    std::uint64_t total_;
+    bool quiet_, terminal_;
+    bool drawn_ = false;
+    SteadyClock::time_point last_ = SteadyClock::now();
+};
+
+/// "[####----] 450 of 1000 · 84.2 frames/s · 0:06 left", at most `width` columns.
+std::string progress_bar(std::uint64_t done, std::uint64_t total, double rate, std::size_t width);
+/// The same without the bar.
+std::string progress_line(std::uint64_t done, std::uint64_t total, double rate);
+
+} // namespace specklescope

@@ -1,0 +1,102 @@
+// What the window works on: the pipeline with its source, edits, recordings, snapshots and messages. No drawing here.
+// Everything that may take long (opening a camera, finishing a file, writing a picture) runs beside the main thread.
+#pragma once
+
+#include "config/settings.hpp"
+#include "pipeline/recorder.hpp"
+
+#include <deque>
+#include <future>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace specklescope {
+
+struct Note {
+    Message::Level level = Message::Level::info;
+    std::string text;
+    SteadyClock::time_point when;
+};
+
+struct Recording {
+    std::shared_ptr<Sink> sink;
+    RecordWhat what = RecordWhat::processed;
+    SteadyClock::time_point since;
+};
+
+class Session {
+public:
+    explicit Session(Settings settings) : settings_(std::move(settings)) {}
+    ~Session() { close(); }
+    Session(const Session&) = delete;
+    Session& operator=(const Session&) = delete;
+
+    /// Opens the first source. Throws UsageError or RunError.
+    void start(void (*notify)());
+    /// Stops the pipeline, finishes every file and waits for all work beside. Idempotent.
+    void close() noexcept;
+    /// Once per drawn frame: takes messages, finished work and failed recorders. True if there is something new.
+    bool poll();
+
+    Settings& settings() { return settings_; }
+    ViewSettings& view() { return settings_.view.as<ViewSettings>(); }
+    Pipeline* pipeline() const { return pipeline_.get(); }
+
+    /// Opens another source; the present one runs on until it is there. The same source again is closed first.
+    void open(const std::string& text);
+    bool opening() const { return opening_.valid(); }
+    const std::string& opening_text() const { return opening_text_; }
+    /// Why the last open failed; the window shows it until it is cleared.
+    std::optional<std::string>& open_error() { return open_error_; }
+    const std::deque<std::string>& recent() const { return recent_; }
+    std::uint64_t generation() const { return generation_; } ///< counts the pipelines
+
+    /// What the controls show: what was asked for, until the pipeline says what it is.
+    const Chain& chain();
+    void edit(std::size_t stage, const std::string& name, const ParamValue& value);
+    const Params& source_params();
+    void edit_source(const std::string& name, const ParamValue& value);
+
+    const Recording* recording(RecordWhat what) const;
+    const std::vector<Recording>& recordings() const { return recordings_; }
+    void toggle_record(RecordWhat what);
+    void snapshot(Result result);
+
+    void say(Message::Level level, std::string text);
+    const std::deque<Note>& notes() const { return notes_; }
+
+    // Choices of the record section.
+    std::string folder = ".";
+    int raw_format = 0;       ///< into raw_endings()
+    int processed_format = 0; ///< into processed_endings()
+    static const std::vector<std::string>& processed_endings();
+    static const std::vector<std::string>& raw_endings();
+
+private:
+    using Opened = std::pair<std::unique_ptr<Pipeline>, Settings>;
+    void adopt(Opened opened);
+    void poll_opening();
+    void poll_recordings();
+    void finish(Recording recording);
+    void remember_recent(const std::string& text);
+    std::string new_path(const char* what, const std::string& ending) const;
+
+    Settings settings_;
+    std::shared_ptr<Pipeline> pipeline_;
+    void (*notify_)() = nullptr;
+    std::uint64_t generation_ = 0;
+    std::future<Opened> opening_;
+    std::string opening_text_;
+    std::optional<std::string> open_error_;
+    std::deque<std::string> recent_;
+    std::vector<Recording> recordings_;
+    std::vector<std::future<Note>> work_;
+    std::deque<Note> notes_;
+    Chain chain_;
+    Params source_params_;
+    SteadyClock::time_point chain_asked_{}, source_asked_{}, chain_read_{}, source_read_{};
+};
+
+} // namespace specklescope

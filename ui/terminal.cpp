@@ -1,0 +1,221 @@
+// The face without a window: a progress bar or plain lines, statistics at the end.
+#include "ui/progress.hpp"
+#include "ui/ui.hpp"
+
+#include "config/atomic_file.hpp"
+#include "config/text.hpp"
+#include "pipeline/recorder.hpp"
+
+#include <spdlog/spdlog.h>
+
+#include <atomic>
+#include <csignal>
+#include <cstdio>
+#include <thread>
+#include <unistd.h>
+
+namespace specklescope {
+
+namespace {
+
+std::atomic<int> interrupts{0};
+static_assert(std::atomic<int>::is_always_lock_free); // so that a signal handler may touch it
+
+extern "C" void on_interrupt(int) {
+    if (interrupts.fetch_add(1) > 0)
+        _exit(130); // the second time: at once
+}
+
+/// SIGINT and SIGTERM end the run in order while this lives.
+class InterruptGuard {
+public:
+    InterruptGuard() {
+        interrupts = 0;
+        struct sigaction action {};
+        action.sa_handler = on_interrupt;
+        sigemptyset(&action.sa_mask);
+        sigaction(SIGINT, &action, &old_int_);
+        sigaction(SIGTERM, &action, &old_term_);
+    }
+    InterruptGuard(const InterruptGuard &) = delete;
+    InterruptGuard &operator=(const InterruptGuard &) = delete;
+    ~InterruptGuard() {
+        sigaction(SIGINT, &old_int_, nullptr);
+        sigaction(SIGTERM, &old_term_, nullptr);
+    }
+
+private:
+    struct sigaction old_int_ {};
+    struct sigaction old_term_ {};
+};
+
+std::string printed(const char *format, auto... values) {
+    char text[256];
+    std::snprintf(text, sizeof text, format, values...);
+    return text;
+}
+
+std::string size_text(std::uint64_t bytes) {
+    const auto value = static_cast<double>(bytes);
+    return value < 1e6   ? printed("%.1f kB", value / 1e3)
+           : value < 1e9 ? printed("%.1f MB", value / 1e6)
+                         : printed("%.2f GB", value / 1e9);
+}
+
+std::string drops_text(const DropCounts &drops) {
+    if (drops.total() == 0)
+        return "none dropped";
+    return printed(
+        "dropped %llu (at the source %llu, no free slot %llu, not processable %llu, by recorders %llu)",
+        static_cast<unsigned long long>(drops.total()), static_cast<unsigned long long>(drops.source),
+        static_cast<unsigned long long>(drops.ring), static_cast<unsigned long long>(drops.failed),
+        static_cast<unsigned long long>(drops.recorder));
+}
+
+std::string statistics(const StatsSnapshot &s, const Shape &shape) {
+    constexpr std::size_t kLeft = 10;
+    std::string out =
+        row("source", s.source + ", " + to_string(shape), kLeft) + row("stages", s.chain, kLeft);
+    out += row("ran on", s.backend + " (" + s.device + ")" + (s.note.empty() ? "" : "; " + s.note), kLeft);
+    out += row("frames",
+               std::to_string(s.acquired) + " in, " + std::to_string(s.processed) + " processed, " +
+                   drops_text(s.drops),
+               kLeft);
+    const double rate = s.seconds > 0 ? static_cast<double>(s.processed) / s.seconds : 0;
+    out += row("rate", printed("%.1f frames/s over %.2f s", rate, s.seconds), kLeft);
+    if (s.latency.count > 0)
+        out += row("latency",
+                   printed("median %.2f ms, 95 %% %.2f ms, 99 %% %.2f ms", s.latency.median_ms,
+                           s.latency.p95_ms, s.latency.p99_ms),
+                   kLeft);
+    std::string times;
+    for (const StageStat &stage : s.stages)
+        times += (times.empty() ? "" : ", ") + stage.name + printed(" %.3f ms", stage.mean_ms);
+    if (!times.empty())
+        out += row("time", times + " a frame", kLeft);
+    const PixelCounts &n = s.counts;
+    if (n.undefined + n.infinite + n.saturated > 0)
+        out += row("pixels",
+                   "in the last frame " + std::to_string(n.undefined) + " undefined (mean 0), " +
+                       std::to_string(n.infinite) + " infinite (no contrast), " +
+                       std::to_string(n.saturated) + " saturated",
+                   kLeft);
+    return out;
+}
+
+class HeadlessRun {
+public:
+    HeadlessRun(const Settings &settings, double seconds)
+        : settings_(settings), seconds_(seconds), pipeline_(make_pipeline(settings)) {}
+
+    int run() {
+        const InterruptGuard guard;
+        for (const std::string &path : {settings_.stats_path, settings_.snapshot_path})
+            if (!path.empty())
+                check_writable(path);
+        pipeline_->viewer_wants_host(!settings_.snapshot_path.empty());
+        pipeline_->pause(true); // until the recorders listen: no frame of a file is missed
+        pipeline_->start();
+        recorders_ = add_recorders(*pipeline_, settings_);
+        pipeline_->pause(false);
+        wait();
+        pipeline_->stop();
+        return report();
+    }
+
+private:
+    void wait() {
+        const auto begin = SteadyClock::now();
+        const bool quiet = settings_.program.as<ProgramSettings>().log == ProgramSettings::Log::quiet;
+        Progress progress(total_frames(), quiet);
+        if (progress.on_terminal())
+            set_up_log(settings_, "\r\033[K");
+        while (!pipeline_->finished() && interrupts == 0) {
+            std::this_thread::sleep_for(std::chrono::milliseconds(20));
+            if (seconds_ > 0 && SteadyClock::now() - begin > std::chrono::duration<double>(seconds_))
+                break;
+            Result result;
+            if (pipeline_->mailbox().take(result))
+                last_ = std::move(result);
+            const StatsSnapshot stats = pipeline_->stats();
+            progress.update(stats.processed, stats.processing_rate);
+        }
+        progress.clear();
+        set_up_log(settings_);
+        if (interrupts > 0)
+            spdlog::info("Interrupted: finishing the files.");
+    }
+
+    std::uint64_t total_frames() const {
+        const auto &program = settings_.program.as<ProgramSettings>();
+        const auto limit = static_cast<std::uint64_t>(program.frames);
+        const std::uint64_t known = program.loop ? 0 : pipeline_->status().source.frames;
+        return limit == 0 ? known : known == 0 ? limit : std::min(limit, known);
+    }
+
+    int report() {
+        const StatsSnapshot stats = pipeline_->stats();
+        const PipelineStatus status = pipeline_->status();
+        bool failed = status.state == RunState::failed || stats.drops.failed > 0;
+        std::string text = stats.acquired > 0 ? statistics(stats, status.source.shape) : "";
+        for (const auto &recorder : recorders_) {
+            const SinkStatus s = recorder->status();
+            failed = failed || !s.error.empty();
+            if (!s.path.empty())
+                text += row("wrote",
+                            s.path + ": " + std::to_string(s.written) +
+                                (s.written == 1 ? " frame, " : " frames, ") + size_text(s.bytes) +
+                                (s.dropped > 0 ? ", " + std::to_string(s.dropped) + " dropped" : "") +
+                                (s.error.empty() ? "" : "; stopped: " + s.error),
+                            10);
+        }
+        text += snapshot();
+        if (!settings_.stats_path.empty()) {
+            write_atomically(settings_.stats_path, to_json(stats));
+            text += row("wrote", settings_.stats_path, 10);
+        }
+        std::fputs(text.c_str(), stdout);
+        std::fflush(stdout);
+        return failed ? 1 : 0;
+    }
+
+    std::string snapshot() {
+        if (settings_.snapshot_path.empty())
+            return "";
+        Result newest;
+        if (pipeline_->mailbox().take(newest))
+            last_ = std::move(newest);
+        if (!last_.image)
+            return "";
+        RecordOptions options;
+        options.path = settings_.snapshot_path;
+        options.mapping = settings_.view.as<ViewSettings>().mapping;
+        return row("wrote", write_snapshot(last_, options, pipeline_->stream()), 10);
+    }
+
+    const Settings &settings_;
+    double seconds_;
+    std::unique_ptr<Pipeline> pipeline_;
+    std::vector<std::shared_ptr<Sink>> recorders_;
+    Result last_;
+};
+
+} // namespace
+
+int run_headless(const Settings &settings) {
+    set_up_log(settings);
+    return HeadlessRun(settings, 0).run();
+}
+
+int run_without_display(Settings settings, const std::string &reason) {
+    set_up_log(settings);
+    constexpr double kSeconds = 3;
+    const bool limited = settings.program.as<ProgramSettings>().frames > 0;
+    if (settings.snapshot_path.empty())
+        settings.snapshot_path = "flow.png";
+    spdlog::info("No window can be opened ({}); running {} without one.", one_line(reason),
+                 limited ? "to the last frame" : "for 3 seconds");
+    return HeadlessRun(settings, limited ? 0 : kSeconds).run();
+}
+
+} // namespace specklescope
