@@ -239,12 +239,15 @@ private:
 
     std::string explain(const std::string &reason) const override {
         const bool absent = reason.find("ould not find camera") != std::string::npos ||
+                            reason.find("ould not read camera") != std::string::npos ||
                             reason.find("not found") != std::string::npos;
         if (absent)
-            return (wanted_.empty() ? std::string("No camera") : "The camera '" + wanted_ + "'") +
-                   " cannot be opened; " + found_text() + ".";
+            return (wanted_.empty() ? std::string("No camera can be opened; ")
+                                    : "The camera '" + wanted_ + "' cannot be opened; ") +
+                   found_text() + ".";
         const bool silent = reason.starts_with("streaming stopped, reason error");
-        return "The camera " + name() + " gives no picture: " + (silent ? "it has stopped sending" : reason) +
+        return (wanted_.empty() && !camera_ ? std::string("The camera") : "The camera " + name()) +
+               " gives no picture: " + (silent ? "it has stopped sending" : reason) +
                "; check its cable, its power and that the format asked for is one that it has.";
     }
 

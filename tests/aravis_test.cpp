@@ -48,6 +48,21 @@ protected:
 
 } // namespace
 
+// Before the others: the library remembers for a while a camera that was there.
+TEST(AravisWithoutCamera, IsARunErrorInOneSentence) {
+    if (!no_namespace.empty())
+        GTEST_SKIP() << no_namespace; // there may be a camera on this network
+    testing::internal::CaptureStderr();
+    std::string said;
+    try {
+        camera({}, "")->open();
+    } catch (const RunError &error) {
+        said = error.what();
+    }
+    EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+    EXPECT_EQ(said, "No camera can be opened; no GigE or USB3 Vision camera answers.");
+}
+
 // At an exposure of 10 ms its picture is (x + y + n) mod 255 with n the number of the frame.
 TEST_F(Aravis, Mono8FramesAllComeInOrder) {
     const auto source = camera({{"format", "mono8"},
