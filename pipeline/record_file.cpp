@@ -65,7 +65,11 @@ File create_hidden(const std::string &wanted, std::string &hidden) {
         const fs::path whole(wanted);
         std::string name(1, '.');
         name += whole.filename().string();
-        name.append(".").append(std::to_string(::getpid())).append("-").append(std::to_string(counter++)).append(".part");
+        name.append(".")
+            .append(std::to_string(::getpid()))
+            .append("-")
+            .append(std::to_string(counter++))
+            .append(".part");
         hidden = (folder_of(wanted) / name).string();
         const int fd = ::open(hidden.c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, kMode);
         if (fd >= 0)

@@ -16,7 +16,7 @@ struct RecordOptions {
     std::string path; ///< .tiff/.tif, .mkv, .png; a taken name gets a number: flow.tiff, flow-1.tiff, …
     RecordWhat what = RecordWhat::processed;
     Mapping mapping{}; ///< colours of .mkv and .png of processed frames
-    double rate = 0; ///< frames/s written into .mkv; 0: from the source
+    double rate = 0;   ///< frames/s written into .mkv; 0: from the source
 };
 
 /// Throws UsageError for an unknown ending, or one that cannot hold `what`.

@@ -246,8 +246,9 @@ void VideoWriter::write(const RecordedFrame &frame) {
     if (!buffer)
         check();
     // Tells when the encoder is done with the frame; the queue in front of it has no such signal.
-    const auto done = [](gpointer data, GstMiniObject*) {
-        const std::unique_ptr<std::shared_ptr<Progress>> progress(static_cast<std::shared_ptr<Progress>*>(data));
+    const auto done = [](gpointer data, GstMiniObject *) {
+        const std::unique_ptr<std::shared_ptr<Progress>> progress(
+            static_cast<std::shared_ptr<Progress> *>(data));
         const std::lock_guard lock((*progress)->mutex);
         --(*progress)->in_flight;
         (*progress)->changed.notify_all();
@@ -276,7 +277,8 @@ void VideoWriter::finish(const FileTotals &totals) {
     if (!failed) {
         const Gst<GstElement> mux(gst_bin_get_by_name(GST_BIN(pipeline_.get()), "mux"));
         description_.replace(1, kTotalsChars, totals_text(totals));
-        gst_tag_setter_add_tags(GST_TAG_SETTER(mux.get()), GST_TAG_MERGE_REPLACE, GST_TAG_COMMENT, description_.c_str(), nullptr);
+        gst_tag_setter_add_tags(GST_TAG_SETTER(mux.get()), GST_TAG_MERGE_REPLACE, GST_TAG_COMMENT,
+                                description_.c_str(), nullptr);
         gst_app_src_end_of_stream(GST_APP_SRC(source_.get()));
         std::unique_lock lock(progress_->mutex);
         if (!progress_->changed.wait_for(lock, kPatience,
@@ -297,8 +299,8 @@ void VideoWriter::finish(const FileTotals &totals) {
     }
 }
 
-/// The muxer stores a text tag with a backslash before every second character. What it replaces is longer than the
-/// text, so the text goes back in its place, and the file keeps its layout.
+/// The muxer stores a text tag with a backslash before every second character. What it replaces is longer
+/// than the text, so the text goes back in its place, and the file keeps its layout.
 void VideoWriter::unescape_tag() const {
     GValue value = G_VALUE_INIT;
     g_value_init(&value, G_TYPE_STRING);

@@ -29,7 +29,7 @@ using Json = nlohmann::json;
 /// A folder of its own, gone at the end.
 class Folder {
 public:
-    explicit Folder(const fs::path& parent = fs::temp_directory_path()) {
+    explicit Folder(const fs::path &parent = fs::temp_directory_path()) {
         std::string name = (parent / "record-XXXXXX").string();
         path_ = ::mkdtemp(name.data());
     }
@@ -37,12 +37,12 @@ public:
         std::error_code ignored;
         fs::remove_all(path_, ignored);
     }
-    Folder(const Folder&) = delete;
-    Folder& operator=(const Folder&) = delete;
-    std::string operator/(const std::string& name) const { return (path_ / name).string(); }
+    Folder(const Folder &) = delete;
+    Folder &operator=(const Folder &) = delete;
+    std::string operator/(const std::string &name) const { return (path_ / name).string(); }
     std::vector<std::string> names() const {
         std::vector<std::string> found;
-        for (const auto& entry : fs::directory_iterator(path_))
+        for (const auto &entry : fs::directory_iterator(path_))
             found.push_back(entry.path().filename().string());
         std::sort(found.begin(), found.end());
         return found;
@@ -59,7 +59,8 @@ inline void paint(HostView view, std::uint64_t n) {
         const std::size_t bytes = view.shape.row_bytes();
         for (std::size_t i = 0; i < bytes; i += 4) {
             auto word = static_cast<std::uint32_t>(random());
-            if (view.shape.type == PixelType::f32) { // a finite float of any size, with NaN and infinity among them
+            if (view.shape.type ==
+                PixelType::f32) { // a finite float of any size, with NaN and infinity among them
                 const float value = i == 0 && y == 0   ? std::numeric_limits<float>::quiet_NaN()
                                     : i == 4 && y == 0 ? std::numeric_limits<float>::infinity()
                                                        : static_cast<float>(word % 100000) * 0.01F;
@@ -76,7 +77,7 @@ inline Bytes packed(ConstHostView view) {
     return bytes;
 }
 
-inline Bytes expected(const Shape& shape, std::uint64_t n) {
+inline Bytes expected(const Shape &shape, std::uint64_t n) {
     Bytes bytes(shape.bytes());
     paint(HostView(bytes.data(), shape), n);
     return bytes;
@@ -85,13 +86,13 @@ inline Bytes expected(const Shape& shape, std::uint64_t n) {
 /// Gives results as a pipeline would: raw and image on slots of two rings.
 class Maker {
 public:
-    explicit Maker(const Shape& raw, const Shape& image, int slots = 6)
+    explicit Maker(const Shape &raw, const Shape &image, int slots = 6)
         : raw_(raw, slots, host_memory()), image_(image, slots, host_memory()) {
         auto chain = std::make_shared<Chain>();
         chain->add("speckle:radius=2,output=sfi");
         chain_ = chain;
     }
-    explicit Maker(const Shape& both) : Maker(both, both) {}
+    explicit Maker(const Shape &both) : Maker(both, both) {}
     /// Waits for slots, like a file source.
     Result make(std::uint64_t n) {
         Result result;
@@ -102,7 +103,7 @@ public:
         describe(result, n);
         return result;
     }
-    void describe(Result& result, std::uint64_t n) const {
+    void describe(Result &result, std::uint64_t n) const {
         result.info.sequence = n;
         result.info.capture_ns = static_cast<std::int64_t>(n) * 10'000'000 + 5;
         result.info.arrival = SteadyClock::now();
@@ -115,15 +116,15 @@ public:
         result.raw.info() = result.info;
         result.image.info() = result.info;
     }
-    FrameRing& raw() { return raw_; }
-    FrameRing& image() { return image_; }
+    FrameRing &raw() { return raw_; }
+    FrameRing &image() { return image_; }
 
 private:
     FrameRing raw_, image_;
     std::shared_ptr<const Chain> chain_;
 };
 
-inline StreamInfo stream_of(const Shape& shape, double rate = 100) {
+inline StreamInfo stream_of(const Shape &shape, double rate = 100) {
     StreamInfo stream;
     stream.source.name = "Test \"camera\" µ";
     stream.source.shape = shape;
@@ -135,7 +136,7 @@ inline StreamInfo stream_of(const Shape& shape, double rate = 100) {
 }
 
 /// Where two pictures first differ; "equal" if nowhere.
-inline std::string compare(const Bytes& a, const Bytes& b) {
+inline std::string compare(const Bytes &a, const Bytes &b) {
     if (a.size() != b.size())
         return std::to_string(a.size()) + " bytes for " + std::to_string(b.size());
     const auto at = std::mismatch(a.begin(), a.end(), b.begin()).first - a.begin();
@@ -149,9 +150,9 @@ struct Page {
 };
 
 /// Reads a whole stack with libtiff (mode c: strips as they are, not chopped into small ones).
-inline std::vector<Page> read_stack(const std::string& path) {
+inline std::vector<Page> read_stack(const std::string &path) {
     std::vector<Page> pages;
-    TIFF* tiff = TIFFOpen(path.c_str(), "rc");
+    TIFF *tiff = TIFFOpen(path.c_str(), "rc");
     EXPECT_NE(tiff, nullptr) << path;
     if (!tiff)
         return pages;
@@ -159,7 +160,7 @@ inline std::vector<Page> read_stack(const std::string& path) {
     do {
         std::uint32_t width = 0, height = 0;
         std::uint16_t bits = 0, channels = 0, format = 0;
-        char* text = nullptr;
+        char *text = nullptr;
         TIFFGetField(tiff, TIFFTAG_IMAGEWIDTH, &width);
         TIFFGetField(tiff, TIFFTAG_IMAGELENGTH, &height);
         TIFFGetField(tiff, TIFFTAG_BITSPERSAMPLE, &bits);
@@ -169,11 +170,14 @@ inline std::vector<Page> read_stack(const std::string& path) {
         Page page;
         EXPECT_EQ(format == SAMPLEFORMAT_IEEEFP, bits == 32);
         page.shape = {static_cast<int>(width), static_cast<int>(height), channels,
-                      bits == 8 ? PixelType::u8 : bits == 16 ? PixelType::u16 : PixelType::f32};
+                      bits == 8    ? PixelType::u8
+                      : bits == 16 ? PixelType::u16
+                                   : PixelType::f32};
         page.pixels.resize(page.shape.bytes());
         EXPECT_EQ(TIFFNumberOfStrips(tiff), 1U);
-        EXPECT_EQ(TIFFReadEncodedStrip(tiff, 0, page.pixels.data(), static_cast<tmsize_t>(page.pixels.size())),
-                  static_cast<tmsize_t>(page.pixels.size()));
+        EXPECT_EQ(
+            TIFFReadEncodedStrip(tiff, 0, page.pixels.data(), static_cast<tmsize_t>(page.pixels.size())),
+            static_cast<tmsize_t>(page.pixels.size()));
         page.description = Json::parse(text ? text : "null");
         pages.push_back(std::move(page));
     } while (TIFFReadDirectory(tiff));
@@ -182,8 +186,8 @@ inline std::vector<Page> read_stack(const std::string& path) {
 }
 
 /// Output of a command; `status` gets its exit status.
-inline std::string run_command(const std::string& command, int* status = nullptr) {
-    std::FILE* pipe = ::popen(command.c_str(), "r");
+inline std::string run_command(const std::string &command, int *status = nullptr) {
+    std::FILE *pipe = ::popen(command.c_str(), "r");
     std::string text;
     std::array<char, 4096> part{};
     while (const std::size_t n = std::fread(part.data(), 1, part.size(), pipe))
@@ -194,7 +198,7 @@ inline std::string run_command(const std::string& command, int* status = nullptr
     return text;
 }
 
-inline Bytes read_bytes(const std::string& path) {
+inline Bytes read_bytes(const std::string &path) {
     std::ifstream file(path, std::ios::binary);
     std::vector<char> bytes((std::istreambuf_iterator<char>(file)), {});
     Bytes out(bytes.size());
@@ -203,7 +207,8 @@ inline Bytes read_bytes(const std::string& path) {
 }
 
 /// Frames of a video, decoded by a process of its own, rows packed. A file cut short gives what is in it.
-inline std::vector<Bytes> decode_video(const std::string& path, const std::string& format, const Shape& shape) {
+inline std::vector<Bytes> decode_video(const std::string &path, const std::string &format,
+                                       const Shape &shape) {
     const std::string out = path + ".decoded";
     const std::string log = run_command("gst-launch-1.0 -q filesrc location='" + path +
                                         "' ! decodebin ! videoconvert ! video/x-raw,format=" + format +
@@ -220,9 +225,9 @@ inline std::vector<Bytes> decode_video(const std::string& path, const std::strin
 }
 
 /// The JSON text in a Matroska file's tags, found in its bytes: tags are stored as plain text.
-inline Json video_tags(const std::string& path) {
+inline Json video_tags(const std::string &path) {
     const Bytes bytes = read_bytes(path);
-    const std::string text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    const std::string text(reinterpret_cast<const char *>(bytes.data()), bytes.size());
     const std::size_t start = text.rfind("{\"finished\"");
     if (start == std::string::npos)
         return {};

@@ -14,7 +14,7 @@ namespace {
 constexpr PixelType kU8 = PixelType::u8, kU16 = PixelType::u16, kF32 = PixelType::f32;
 
 /// Records frames first…first+count−1 as a file would, and returns the final status.
-SinkStatus record(Maker& maker, const RecordOptions& options, std::uint64_t first, std::uint64_t count) {
+SinkStatus record(Maker &maker, const RecordOptions &options, std::uint64_t first, std::uint64_t count) {
     const auto sink = make_recorder(options);
     sink->open(stream_of(maker.raw().shape()));
     for (std::uint64_t n = first; n < first + count; ++n)
@@ -55,8 +55,9 @@ TEST_P(TiffStack, ComesBackBitForBitWithItsMetadata) {
 }
 INSTANTIATE_TEST_SUITE_P(Shapes, TiffStack,
                          testing::Values(Shape{1, 1, 1, kU8}, Shape{17, 13, 1, kU8}, Shape{17, 13, 1, kU16},
-                                         Shape{64, 48, 1, kU16}, Shape{17, 13, 1, kF32}, Shape{64, 48, 1, kF32},
-                                         Shape{17, 13, 3, kU8}, Shape{17, 13, 3, kU16}, Shape{3, 2500, 1, kU16}));
+                                         Shape{64, 48, 1, kU16}, Shape{17, 13, 1, kF32},
+                                         Shape{64, 48, 1, kF32}, Shape{17, 13, 3, kU8},
+                                         Shape{17, 13, 3, kU16}, Shape{3, 2500, 1, kU16}));
 
 TEST(Recorder, SaysWhatTheNumbersAre) {
     const Folder folder;
@@ -100,12 +101,14 @@ TEST(Recorder, TifffileSeesOneStack) {
         const SinkStatus status = record(maker, {.path = folder / "stack.tif"}, 0, 20);
         std::ofstream bytes(folder / "expected.bin", std::ios::binary);
         for (std::uint64_t n = 0; n < 20; ++n)
-            bytes.write(reinterpret_cast<const char*>(expected(shape, n).data()), static_cast<long>(shape.bytes()));
+            bytes.write(reinterpret_cast<const char *>(expected(shape, n).data()),
+                        static_cast<long>(shape.bytes()));
         bytes.close();
         int code = 0;
-        const std::string text = run_command("/usr/bin/python3 '" SPECKLESCOPE_SOURCE_DIR "/tests/check_recording.py' '" +
-                                                 status.path + "' '" + (folder / "expected.bin") + "' 2>&1",
-                                             &code);
+        const std::string text =
+            run_command("/usr/bin/python3 '" SPECKLESCOPE_SOURCE_DIR "/tests/check_recording.py' '" +
+                            status.path + "' '" + (folder / "expected.bin") + "' 2>&1",
+                        &code);
         if (WEXITSTATUS(code) == 3)
             GTEST_SKIP() << "python3-tifffile is not installed: " << text;
         ASSERT_EQ(code, 0) << text;
@@ -153,7 +156,7 @@ TEST(Recorder, TwoThatWantOneNameGetTwo) {
     }
     for (std::uint64_t n = 0; n < 50; ++n) {
         const Result result = maker.make(n);
-        for (const auto& sink : sinks)
+        for (const auto &sink : sinks)
             sink->push(result, true);
     }
     for (std::size_t i = 0; i < 4; ++i) {
@@ -169,9 +172,10 @@ TEST(Recorder, TwoThatWantOneNameGetTwo) {
 
 TEST(Recorder, ANewSizeGetsANewFile) {
     const Folder folder;
-    for (const char* ending : {".tiff", ".mkv"}) {
+    for (const char *ending : {".tiff", ".mkv"}) {
         const Shape shapes[] = {{32, 16, 1, kU8}, {48, 32, 1, kU8}, {48, 32, 1, kU16}};
-        const auto sink = make_recorder({.path = folder / (std::string("size") + ending), .what = RecordWhat::raw});
+        const auto sink =
+            make_recorder({.path = folder / (std::string("size") + ending), .what = RecordWhat::raw});
         sink->open(stream_of(shapes[0]));
         for (std::uint64_t i = 0; i < 3; ++i) {
             Maker maker(shapes[i]);
@@ -185,7 +189,7 @@ TEST(Recorder, ANewSizeGetsANewFile) {
             const std::string path = folder / ("size" + (i ? "-" + std::to_string(i) : "") + ending);
             std::vector<Bytes> frames;
             if (std::string(ending) == ".tiff")
-                for (Page& page : read_stack(path))
+                for (Page &page : read_stack(path))
                     frames.push_back(std::move(page.pixels));
             else
                 frames = decode_video(path, shapes[i].type == kU8 ? "GRAY8" : "GRAY16_LE", shapes[i]);
@@ -198,13 +202,10 @@ TEST(Recorder, ANewSizeGetsANewFile) {
 
 TEST(Recorder, Ffv1IsExact) {
     const Folder folder;
-    const std::pair<Shape, const char*> cases[] = {{{64, 48, 1, kU8}, "GRAY8"},
-                                                   {{63, 47, 1, kU8}, "GRAY8"},
-                                                   {{64, 48, 1, kU16}, "GRAY16_LE"},
-                                                   {{61, 47, 1, kU16}, "GRAY16_LE"},
-                                                   {{64, 48, 3, kU8}, "RGB"},
-                                                   {{33, 17, 3, kU8}, "RGB"}};
-    for (const auto& [shape, format] : cases) {
+    const std::pair<Shape, const char *> cases[] = {
+        {{64, 48, 1, kU8}, "GRAY8"},      {{63, 47, 1, kU8}, "GRAY8"}, {{64, 48, 1, kU16}, "GRAY16_LE"},
+        {{61, 47, 1, kU16}, "GRAY16_LE"}, {{64, 48, 3, kU8}, "RGB"},   {{33, 17, 3, kU8}, "RGB"}};
+    for (const auto &[shape, format] : cases) {
         Maker maker(shape);
         const SinkStatus status = record(maker, {.path = folder / "v.mkv", .what = RecordWhat::raw}, 0, 12);
         EXPECT_EQ(status.error, "");
@@ -237,7 +238,8 @@ TEST(Recorder, H264ShowsTheMappedPictureAlsoOfOddSize) {
         for (int y = 0; y < 63; ++y)
             for (int x = 0; x < 95; ++x)
                 view.row(y)[x] = static_cast<float>(x + y);
-        map_colors(result.image.host(), ColorMap::viridis, {0, 200}, HostView(wanted.data(), {95, 63, 3, kU8}));
+        map_colors(result.image.host(), ColorMap::viridis, {0, 200},
+                   HostView(wanted.data(), {95, 63, 3, kU8}));
         sink->push(result, true);
     }
     sink->close();
@@ -247,12 +249,14 @@ TEST(Recorder, H264ShowsTheMappedPictureAlsoOfOddSize) {
     double sum = 0;
     for (std::size_t y = 0; y < 63; ++y)
         for (std::size_t i = 0; i < 95 * 3; ++i)
-            sum += std::abs(std::to_integer<int>(frames[9][y * 96 * 3 + i]) - std::to_integer<int>(wanted[y * 95 * 3 + i]));
-    EXPECT_LT(sum / (63 * 95 * 3), 4.0); // quantizer 18 and halved chroma; a wrong map or shift is off by tens
+            sum += std::abs(std::to_integer<int>(frames[9][y * 96 * 3 + i]) -
+                            std::to_integer<int>(wanted[y * 95 * 3 + i]));
+    EXPECT_LT(sum / (63 * 95 * 3),
+              4.0); // quantizer 18 and halved chroma; a wrong map or shift is off by tens
     EXPECT_EQ(video_tags(sink->status().path).at("colormap"), "viridis");
 }
 
-Bytes read_png(const std::string& path, unsigned format, std::size_t bytes) {
+Bytes read_png(const std::string &path, unsigned format, std::size_t bytes) {
     png_image image{};
     image.version = PNG_IMAGE_VERSION;
     EXPECT_TRUE(png_image_begin_read_from_file(&image, path.c_str())) << image.message;
@@ -285,18 +289,20 @@ TEST(Snapshot, IsExactOrMappedAndNeverOverwrites) {
     EXPECT_THROW(write_snapshot(result, {.path = folder / "p.mkv"}, stream), UsageError);
     EXPECT_THROW(write_snapshot(result, raw, stream), RunError); // float into a raw .png
     EXPECT_THROW(write_snapshot(result, {.path = folder / "none/p.png"}, stream), RunError);
-    EXPECT_EQ(folder.names(), (std::vector<std::string>{"p.png", "p.tiff", "s-1.png", "s.png"})); // nothing half-made
+    EXPECT_EQ(folder.names(),
+              (std::vector<std::string>{"p.png", "p.tiff", "s-1.png", "s.png"})); // nothing half-made
 }
 
 TEST(Snapshot, SixteenBitIsExact) {
     const Folder folder;
     for (const int channels : {1, 3}) {
         const Shape shape{33, 17, channels, kU16};
-        const std::string path =
-            write_snapshot(Maker(shape).make(4), {.path = folder / "w.png", .what = RecordWhat::raw}, stream_of(shape));
+        const std::string path = write_snapshot(
+            Maker(shape).make(4), {.path = folder / "w.png", .what = RecordWhat::raw}, stream_of(shape));
         const std::string out = folder / "w.bin";
         const std::string code = "import cv2,sys;open('" + out + "','wb').write(cv2.imread('" + path +
-                                 "',cv2.IMREAD_UNCHANGED)" + (channels == 3 ? "[:,:,::-1]" : "") + ".tobytes())";
+                                 "',cv2.IMREAD_UNCHANGED)" + (channels == 3 ? "[:,:,::-1]" : "") +
+                                 ".tobytes())";
         int status = 0;
         const std::string log = run_command("/usr/bin/python3 -c \"" + code + "\" 2>&1", &status);
         if (log.find("ModuleNotFoundError") != std::string::npos)
@@ -318,13 +324,13 @@ TEST(Recorder, PngKeepsTheLastPicture) {
 
 TEST(Recorder, RefusesInOneSentence) {
     const Folder folder;
-    const auto refused = [&](const RecordOptions& options, const Shape& shape) -> std::string {
+    const auto refused = [&](const RecordOptions &options, const Shape &shape) -> std::string {
         try {
             const auto sink = make_recorder(options);
             sink->open(stream_of(shape));
-        } catch (const UsageError& error) {
+        } catch (const UsageError &error) {
             return std::string("usage: ") + error.what();
-        } catch (const RunError& error) {
+        } catch (const RunError &error) {
             return std::string("run: ") + error.what();
         }
         return "accepted";
@@ -334,9 +340,11 @@ TEST(Recorder, RefusesInOneSentence) {
               "usage: 'x.avi' does not say what to record: the name must end in .tiff, .tif, .mkv or .png.");
     EXPECT_EQ(refused({.path = "x"}, grey).substr(0, 6), "usage:");
     EXPECT_EQ(refused({.path = folder / "x.mkv", .what = RecordWhat::raw}, number).substr(0, 6), "usage:");
-    EXPECT_EQ(refused({.path = folder / "x.mkv", .what = RecordWhat::raw}, {8, 8, 3, kU16}).substr(0, 6), "usage:");
+    EXPECT_EQ(refused({.path = folder / "x.mkv", .what = RecordWhat::raw}, {8, 8, 3, kU16}).substr(0, 6),
+              "usage:");
     EXPECT_EQ(refused({.path = folder / "x.mkv"}, number), "accepted");
-    EXPECT_NE(refused({.path = folder / "none/x.tiff"}, grey).find("run: There is no folder"), std::string::npos);
+    EXPECT_NE(refused({.path = folder / "none/x.tiff"}, grey).find("run: There is no folder"),
+              std::string::npos);
     EXPECT_EQ(folder.names(), std::vector<std::string>{});
 }
 
