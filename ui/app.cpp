@@ -278,7 +278,9 @@ void App::canvas_window(const Layout &layout) {
         draw_statistics(layout.canvas, stats_, display_, window_.renderer());
     draw_record_marks(layout.canvas, session_.recordings());
     draw_banner(layout.canvas, session_);
-    fading_ = draw_toasts(layout.canvas, session_.notes());
+    const bool narrow = layout.canvas.width < dp(860); // marks and messages would lie on each other
+    const float marks = narrow ? static_cast<float>(session_.recordings().size()) * dp(38) : 0;
+    fading_ = draw_toasts(layout.canvas, session_.notes(), marks);
     ImGui::End();
 }
 

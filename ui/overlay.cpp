@@ -46,7 +46,8 @@ void drop_rows(std::vector<Row> &rows, const DropCounts &drops) {
     row("Dropped: recorder", drops.recorder);
 }
 
-std::vector<Row> statistic_rows(const StatsSnapshot &s, const Display &display, const std::string &renderer) {
+std::vector<Row> statistic_rows(const StatsSnapshot &s, const Display &display, const std::string &renderer,
+                                bool compact) {
     std::vector<Row> rows;
     rows.push_back({"Acquisition", format("%.1f /s", s.acquisition_rate)});
     rows.push_back({"Processing", format("%.1f /s", s.processing_rate)});
@@ -54,6 +55,10 @@ std::vector<Row> statistic_rows(const StatsSnapshot &s, const Display &display, 
     rows.push_back({"Latency median", milliseconds(s.latency.median_ms)});
     rows.push_back({"95 % · 99 %", milliseconds(s.latency.p95_ms) + " · " + milliseconds(s.latency.p99_ms)});
     drop_rows(rows, s.drops);
+    if (compact) {
+        rows.push_back({"Display path", s.backend + " · " + display.path()});
+        return rows;
+    }
     rows.push_back({"Queue", format("%d, peak %d of %d", s.queue_depth, s.queue_peak, s.slots)});
     rows.push_back({"", ""});
     for (const StageStat &stage : s.stages)
@@ -124,7 +129,7 @@ void draw_statistics(const Rect &canvas, const StatsSnapshot &stats, const Displ
     ImGui::PushFont(theme::fonts().small);
     const float line = ImGui::GetTextLineHeight() * 1.28F, label = dp(112), gap = dp(7);
     const float room = std::min(dp(330), static_cast<float>(canvas.width) - dp(24));
-    const std::vector<Row> rows = statistic_rows(stats, display, renderer);
+    const std::vector<Row> rows = statistic_rows(stats, display, renderer, canvas.width < dp(520));
     float width = 0;
     for (const Row &row : rows)
         width = std::max(width, ImGui::CalcTextSize(row.value.c_str()).x);
@@ -183,11 +188,11 @@ void draw_banner(const Rect &canvas, Session &session) {
                      theme::kDim, banner.text.c_str(), nullptr, wrap);
 }
 
-bool draw_toasts(const Rect &canvas, const std::deque<Note> &notes) {
+bool draw_toasts(const Rect &canvas, const std::deque<Note> &notes, float above) {
     ImDrawList &draw = *ImGui::GetWindowDrawList();
     const auto now = SteadyClock::now();
     const float width = std::min(dp(380), static_cast<float>(canvas.width) - dp(24));
-    float bottom = static_cast<float>(canvas.y + canvas.height) - dp(12);
+    float bottom = static_cast<float>(canvas.y + canvas.height) - dp(12) - above;
     bool fading = false;
     int shown = 0;
     for (auto note = notes.rbegin(); note != notes.rend() && shown < 5; ++note) {
@@ -217,7 +222,7 @@ bool draw_toasts(const Rect &canvas, const std::deque<Note> &notes) {
 void draw_record_marks(const Rect &canvas, const std::vector<Recording> &recordings) {
     ImDrawList &draw = *ImGui::GetWindowDrawList();
     const auto now = SteadyClock::now();
-    float y = static_cast<float>(canvas.y) + dp(12);
+    float y = static_cast<float>(canvas.y + canvas.height) - dp(12);
     for (const Recording &recording : recordings) {
         const SinkStatus status = recording.sink->status();
         const double seconds = std::chrono::duration<double>(now - recording.since).count();
@@ -226,16 +231,16 @@ void draw_record_marks(const Rect &canvas, const std::vector<Recording> &recordi
                            count_text(status.written) + " frames";
         const std::string lost = status.dropped ? "  " + count_text(status.dropped) + " dropped" : "";
         const ImVec2 size = ImGui::CalcTextSize((text + lost).c_str());
-        const ImVec2 low(static_cast<float>(canvas.x + canvas.width) - dp(12) - size.x - dp(44), y);
-        const ImVec2 high(static_cast<float>(canvas.x + canvas.width) - dp(12), y + size.y + dp(14));
+        const ImVec2 low(static_cast<float>(canvas.x) + dp(12), y - size.y - dp(14));
+        const ImVec2 high(low.x + size.x + dp(46), y);
         draw.AddRectFilled(low, high, IM_COL32(12, 14, 17, 225), dp(6));
         const bool lit = std::fmod(seconds, 1.2) < 0.8;
         draw.AddCircleFilled({low.x + dp(17), (low.y + high.y) / 2}, dp(6),
                              lit ? theme::kRecord : IM_COL32(110, 36, 34, 255));
-        draw.AddText({low.x + dp(32), y + dp(7)}, theme::kText, text.c_str());
-        draw.AddText({low.x + dp(32) + ImGui::CalcTextSize(text.c_str()).x, y + dp(7)}, theme::kWarning,
+        draw.AddText({low.x + dp(32), low.y + dp(7)}, theme::kText, text.c_str());
+        draw.AddText({low.x + dp(32) + ImGui::CalcTextSize(text.c_str()).x, low.y + dp(7)}, theme::kWarning,
                      lost.c_str());
-        y = high.y + dp(6);
+        y = low.y - dp(6);
     }
 }
 

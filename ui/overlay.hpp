@@ -13,8 +13,9 @@ void draw_statistics(const Rect &canvas, const StatsSnapshot &stats, const Displ
 /// Why the picture stands still: reconnecting, failed, ended, paused, opening.
 void draw_banner(const Rect &canvas, Session &session);
 /// Messages of the last seconds, bottom right of the canvas; true while one is fading (draw again soon).
-bool draw_toasts(const Rect &canvas, const std::deque<Note> &notes);
-/// "● REC 0:12 · 34 MB", top right of the canvas, for every running recording.
+/// `above`: room left below them.
+bool draw_toasts(const Rect &canvas, const std::deque<Note> &notes, float above);
+/// "● REC 0:12 · 34 MB", bottom left of the canvas, for every running recording.
 void draw_record_marks(const Rect &canvas, const std::vector<Recording> &recordings);
 /// The list of keys (?).
 void draw_keys(bool *open);

@@ -47,7 +47,8 @@ void stage_sections(Session &session, const Display &display) {
                 [&](const ParamDecl &decl) {
                     const double camera = display.has_result() ? display.result().info.exposure_ms : NAN;
                     if (decl.name == "exposure" && std::isfinite(camera))
-                        hint("The camera reports " + number_text(camera) + " ms: that is used.",
+                        hint("The source reports " + quantity_text(camera, "ms", 3) +
+                                 ", which is used instead.",
                              theme::kAccent);
                 });
         }

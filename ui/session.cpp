@@ -22,7 +22,9 @@ constexpr std::size_t kRecent = 8;
 
 bool ready(const auto &future) { return future.valid() && future.wait_for(0s) == std::future_status::ready; }
 
-Note note(Message::Level level, std::string text) { return {level, std::move(text), SteadyClock::now()}; }
+Note note(Message::Level level, std::string text) {
+    return {level, std::move(text), SteadyClock::now(), false};
+}
 
 std::string finished_text(const SinkStatus &status) {
     std::string text = "Recorded " + count_text(status.written) + " frames to " + status.path;
@@ -144,7 +146,9 @@ bool Session::poll() {
             ++i;
             continue;
         }
-        if (const Note done = work_[i].get(); !done.text.empty())
+        if (Note done = work_[i].get(); done.logged)
+            notes_.push_back(std::move(done));
+        else if (!done.text.empty())
             say(done.level, done.text);
         work_.erase(work_.begin() + static_cast<std::ptrdiff_t>(i));
     }
@@ -248,17 +252,20 @@ void Session::toggle_record(RecordWhat what) {
 }
 
 void Session::finish(Recording recording) {
-    work_.push_back(std::async(std::launch::async, [pipeline = pipeline_, sink = recording.sink,
-                                                    notify = notify_] {
-        pipeline->remove_sink(sink);
-        sink->close();
-        const SinkStatus status = sink->status();
-        notify();
-        if (status.path.empty())
-            return note(Message::Level::warning, "Nothing was recorded: no frame came in that time.");
-        return note(status.dropped || !status.error.empty() ? Message::Level::warning : Message::Level::info,
-                    finished_text(status));
-    }));
+    work_.push_back(
+        std::async(std::launch::async, [pipeline = pipeline_, sink = recording.sink, notify = notify_] {
+            pipeline->remove_sink(sink);
+            sink->close();
+            const SinkStatus status = sink->status();
+            notify();
+            if (status.path.empty())
+                return note(Message::Level::warning, "Nothing was recorded: no frame came in that time.");
+            Note done =
+                note(status.dropped || !status.error.empty() ? Message::Level::warning : Message::Level::info,
+                     finished_text(status));
+            done.logged = true; // by the recorder
+            return done;
+        }));
 }
 
 void Session::snapshot(Result result) {
@@ -294,7 +301,7 @@ void Session::close() noexcept {
         for (Recording &recording : std::exchange(recordings_, {}))
             finish(std::move(recording));
         for (auto &work : std::exchange(work_, {}))
-            if (const Note done = work.get(); !done.text.empty())
+            if (const Note done = work.get(); !done.text.empty() && !done.logged)
                 spdlog::info("{}", done.text);
         if (pipeline_)
             pipeline_->stop();

@@ -19,6 +19,7 @@ struct Note {
     Message::Level level = Message::Level::info;
     std::string text;
     SteadyClock::time_point when;
+    bool logged = false; ///< somebody has written it to the log already
 };
 
 struct Recording {

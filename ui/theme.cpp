@@ -88,6 +88,8 @@ void apply(float scale) {
     set(ImGuiCol_ChildBg, IM_COL32(0, 0, 0, 0));
     set(ImGuiCol_PopupBg, IM_COL32(27, 32, 38, 250));
     set(ImGuiCol_Border, kLine);
+    set(ImGuiCol_TitleBg, kBar);
+    set(ImGuiCol_TitleBgActive, kBar);
     set(ImGuiCol_FrameBg, kField);
     set(ImGuiCol_FrameBgHovered, kFieldHover);
     set(ImGuiCol_FrameBgActive, kFieldHover);
