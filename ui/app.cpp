@@ -22,8 +22,8 @@ namespace {
 using namespace std::chrono_literals;
 using theme::dp;
 
-constexpr double kIdle = 0.25;     ///< s between drawings when nothing happens: the statistics move on
-constexpr int kSettleFrames = 3;   ///< Dear ImGui answers to an input over the next two frames
+constexpr double kIdle = 0.25;   ///< s between drawings when nothing happens: the statistics move on
+constexpr int kSettleFrames = 3; ///< Dear ImGui answers to an input over the next two frames
 constexpr auto kStatsEvery = 200ms;
 constexpr double kZoomStep = 1.2;
 
@@ -33,16 +33,16 @@ struct ImagePoint {
     bool inside = false;
 };
 
-ImagePoint image_point(const Camera::Placement& at, const Shape& shape, double x, double y) {
-    ImagePoint p{static_cast<int>(std::floor((x - at.x) / at.scale)), static_cast<int>(std::floor((y - at.y) / at.scale)),
-                 false};
+ImagePoint image_point(const Camera::Placement &at, const Shape &shape, double x, double y) {
+    ImagePoint p{static_cast<int>(std::floor((x - at.x) / at.scale)),
+                 static_cast<int>(std::floor((y - at.y) / at.scale)), false};
     p.inside = p.x >= 0 && p.y >= 0 && p.x < shape.width && p.y < shape.height;
     return p;
 }
 
 } // namespace
 
-App::App(Session& session, Window& window) : session_(session), window_(window) {
+App::App(Session &session, Window &window) : session_(session), window_(window) {
     if (!window.note().empty())
         session.say(Message::Level::warning, window.note());
 }
@@ -54,7 +54,8 @@ void App::run() {
     while (!window_.closed()) {
         if (window_.wait(redraw > 0 || fading_ ? 0 : kIdle))
             redraw = kSettleFrames;
-        // Where nothing waits for the monitor (no vsync, a virtual display) the same pace is kept by sleeping.
+        // Where nothing waits for the monitor (no vsync, a virtual display) the same pace is kept by
+        // sleeping.
         if (session_.view().vsync) {
             const auto due = drawn + std::chrono::duration_cast<SteadyClock::duration>(period * 0.9);
             if (SteadyClock::now() < due)
@@ -87,7 +88,7 @@ bool App::take_result() {
 
 void App::handle_input() {
     const bool typing = ImGui::GetIO().WantTextInput;
-    for (const Window::Key& key : window_.take_keys()) {
+    for (const Window::Key &key : window_.take_keys()) {
         if (typing)
             continue;
         if (key.key != 0)
@@ -100,9 +101,9 @@ void App::handle_input() {
         session_.open(drops.front());
 }
 
-void App::handle_key(const Window::Key& key) {
-    using Layout = ViewSettings::Layout;
-    ViewSettings& view = session_.view();
+void App::handle_key(const Window::Key &key) {
+    using Shown = ViewSettings::Layout;
+    ViewSettings &view = session_.view();
     switch (key.key) {
     case GLFW_KEY_F1:
         view.overlay = !view.overlay;
@@ -117,7 +118,7 @@ void App::handle_key(const Window::Key& key) {
         step_once(session_);
         break;
     case GLFW_KEY_TAB:
-        view.layout = static_cast<Layout>((static_cast<int>(view.layout) + 1) % 3);
+        view.layout = static_cast<Shown>((static_cast<int>(view.layout) + 1) % 3);
         break;
     case GLFW_KEY_ESCAPE:
         state_.keys_open = false;
@@ -136,22 +137,23 @@ void App::handle_key(const Window::Key& key) {
 }
 
 void App::handle_character(unsigned character) {
-    using Layout = ViewSettings::Layout;
-    ViewSettings& view = session_.view();
+    using Shown = ViewSettings::Layout;
+    ViewSettings &view = session_.view();
     const auto zoom = [&](double factor) {
-        const Rect& area = layout_.shows_processed ? layout_.processed : layout_.raw;
+        const Rect &area = layout_.shows_processed ? layout_.processed : layout_.raw;
         if (display_.has_result())
-            state_.camera.zoom(area, display_.raw_shape(), area.x + area.width / 2, area.y + area.height / 2, factor);
+            state_.camera.zoom(area, display_.raw_shape(), area.x + area.width / 2, area.y + area.height / 2,
+                               factor);
     };
     switch (character < 128 ? std::tolower(static_cast<int>(character)) : 0) {
     case '1':
-        view.layout = Layout::processed;
+        view.layout = Shown::processed;
         break;
     case '2':
-        view.layout = Layout::raw;
+        view.layout = Shown::raw;
         break;
     case '3':
-        view.layout = Layout::side_by_side;
+        view.layout = Shown::side_by_side;
         break;
     case '.':
         step_once(session_);
@@ -166,8 +168,9 @@ void App::handle_character(unsigned character) {
         state_.camera.fit();
         break;
     case 'm':
-        view.mapping.colormap = static_cast<ColorMap>((static_cast<int>(view.mapping.colormap) + 1) %
-                                                      static_cast<int>(view_table().at("colormap").choices.size()));
+        view.mapping.colormap =
+            static_cast<ColorMap>((static_cast<int>(view.mapping.colormap) + 1) %
+                                  static_cast<int>(view_table().at("colormap").choices.size()));
         break;
     case 'a':
         view.mapping.automatic = !view.mapping.automatic;
@@ -201,7 +204,7 @@ void App::handle_character(unsigned character) {
 App::Layout App::arrange() const {
     const ImVec2 size = ImGui::GetIO().DisplaySize;
     const double tools = dp(46), status = dp(30);
-    const ViewSettings& view = session_.settings().view.as<ViewSettings>();
+    const ViewSettings &view = session_.settings().view.as<ViewSettings>();
     Layout l;
     l.shows_panel = view.panel;
     const double panel = l.shows_panel ? std::min<double>(dp(336), size.x * 0.42) : 0;
@@ -228,7 +231,7 @@ App::Layout App::arrange() const {
 void App::frame() {
     window_.begin_frame();
     layout_ = arrange();
-    if (Pipeline* pipeline = session_.pipeline()) {
+    if (Pipeline *pipeline = session_.pipeline()) {
         display_.look(*pipeline, layout_.shows_raw, layout_.shows_processed);
         if (SteadyClock::now() - stats_read_ > kStatsEvery) {
             stats_ = pipeline->stats();
@@ -249,12 +252,13 @@ void App::frame() {
     if (std::exchange(state_.snapshot, false) && display_.has_result())
         session_.snapshot(display_.host_result());
     report();
-    window_.end_frame([](void* self) { static_cast<App*>(self)->draw_pictures(); }, this);
+    window_.end_frame([](void *self) { static_cast<App *>(self)->draw_pictures(); }, this);
     probe::end_frame();
 }
 
-void App::canvas_window(const Layout& layout) {
-    const Rect all{layout.canvas.x, layout.canvas.y, layout.canvas.width + layout.bar.width, layout.canvas.height};
+void App::canvas_window(const Layout &layout) {
+    const Rect all{layout.canvas.x, layout.canvas.y, layout.canvas.width + layout.bar.width,
+                   layout.canvas.height};
     ImGui::SetNextWindowPos({static_cast<float>(all.x), static_cast<float>(all.y)});
     ImGui::SetNextWindowSize({static_cast<float>(all.width), static_cast<float>(all.height)});
     ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {0, 0});
@@ -264,8 +268,9 @@ void App::canvas_window(const Layout& layout) {
     ImGui::PopStyleVar();
     canvas_mouse(layout);
     if (layout.bar.width > 0) {
-        Mapping& mapping = session_.view().mapping;
-        const Quantity quantity = display_.has_result() ? display_.result().quantity : session_.chain().quantity();
+        Mapping &mapping = session_.view().mapping;
+        const Quantity quantity =
+            display_.has_result() ? display_.result().quantity : session_.chain().quantity();
         color_bar(layout.bar, mapping, quantity, display_.shader().colors(mapping.colormap));
     }
     canvas_labels(layout);
@@ -273,21 +278,24 @@ void App::canvas_window(const Layout& layout) {
         draw_statistics(layout.canvas, stats_, display_, window_.renderer());
     draw_record_marks(layout.canvas, session_.recordings());
     draw_banner(layout.canvas, session_);
-    fading_ = draw_toasts(layout.canvas, session_.notes());
+    const bool narrow = layout.canvas.width < dp(860); // marks and messages would lie on each other
+    const float marks = narrow ? static_cast<float>(session_.recordings().size()) * dp(38) : 0;
+    fading_ = draw_toasts(layout.canvas, session_.notes(), marks);
     ImGui::End();
 }
 
-void App::canvas_mouse(const Layout& layout) {
+void App::canvas_mouse(const Layout &layout) {
     ImGui::SetCursorScreenPos({static_cast<float>(layout.canvas.x), static_cast<float>(layout.canvas.y)});
-    ImGui::InvisibleButton("picture", {static_cast<float>(layout.canvas.width), static_cast<float>(layout.canvas.height)});
+    ImGui::InvisibleButton(
+        "picture", {static_cast<float>(layout.canvas.width), static_cast<float>(layout.canvas.height)});
     probe::widget("canvas", layout.canvas.x, layout.canvas.y, layout.canvas.width, layout.canvas.height);
     const bool hovered = ImGui::IsItemHovered();
     hover_ = hovered || ImGui::IsItemActive() ? hover(layout) : Hover{};
     if (!display_.has_result())
         return;
-    const ImGuiIO& io = ImGui::GetIO();
+    const ImGuiIO &io = ImGui::GetIO();
     const bool on_raw = layout.shows_raw && layout.raw.contains(io.MousePos.x, io.MousePos.y);
-    const Rect& area = on_raw ? layout.raw : layout.processed;
+    const Rect &area = on_raw ? layout.raw : layout.processed;
     const Shape shape = display_.raw_shape();
     if (hovered && io.MouseWheel != 0)
         state_.camera.zoom(area, shape, io.MousePos.x, io.MousePos.y, std::pow(kZoomStep, io.MouseWheel));
@@ -297,12 +305,12 @@ void App::canvas_mouse(const Layout& layout) {
         state_.camera.fit();
 }
 
-Hover App::hover(const Layout& layout) const {
+Hover App::hover(const Layout &layout) const {
     if (!display_.has_result())
         return {};
     const ImVec2 mouse = ImGui::GetIO().MousePos;
     const bool on_raw = layout.shows_raw && layout.raw.contains(mouse.x, mouse.y);
-    const Rect& area = on_raw || !layout.shows_processed ? layout.raw : layout.processed;
+    const Rect &area = on_raw || !layout.shows_processed ? layout.raw : layout.processed;
     const Shape raw = display_.raw_shape(), processed = display_.processed_shape();
     const ImagePoint p = image_point(state_.camera.place(area, raw), raw, mouse.x, mouse.y);
     if (!p.inside)
@@ -312,13 +320,14 @@ Hover App::hover(const Layout& layout) const {
     return {true, p.x, p.y, display_.raw_value(p.x, p.y), display_.processed_value(p.x - dx, p.y - dy)};
 }
 
-void App::canvas_labels(const Layout& layout) {
+void App::canvas_labels(const Layout &layout) {
     if (!layout.shows_raw || !layout.shows_processed || !display_.has_result())
         return;
-    ImDrawList& draw = *ImGui::GetWindowDrawList();
-    const auto label = [&](const Rect& area, const std::string& text) {
+    ImDrawList &draw = *ImGui::GetWindowDrawList();
+    const auto label = [&](const Rect &area, const std::string &text) {
         const ImVec2 size = ImGui::CalcTextSize(text.c_str());
-        const ImVec2 at(static_cast<float>(area.x + area.width / 2) - size.x / 2, static_cast<float>(area.y) + dp(12));
+        const ImVec2 at(static_cast<float>(area.x + area.width / 2) - size.x / 2,
+                        static_cast<float>(area.y) + dp(12));
         draw.AddRectFilled({at.x - dp(10), at.y - dp(5)}, {at.x + size.x + dp(10), at.y + size.y + dp(5)},
                            IM_COL32(10, 13, 16, 190), dp(5));
         draw.AddText(at, theme::kText, text.c_str());
@@ -326,8 +335,8 @@ void App::canvas_labels(const Layout& layout) {
     label(layout.raw, "raw");
     label(layout.processed, display_.result().quantity.symbol);
     const float x = static_cast<float>(layout.processed.x) - dp(1);
-    draw.AddLine({x, static_cast<float>(layout.canvas.y)}, {x, static_cast<float>(layout.canvas.y + layout.canvas.height)},
-                 theme::kLine, dp(2));
+    draw.AddLine({x, static_cast<float>(layout.canvas.y)},
+                 {x, static_cast<float>(layout.canvas.y + layout.canvas.height)}, theme::kLine, dp(2));
 }
 
 void App::draw_pictures() {
@@ -338,23 +347,26 @@ void App::draw_pictures() {
     if (layout_.shows_raw && display_.raw()) {
         PictureStyle style{ColorMap::grey, display_.raw_range(state_.stretch_raw), 0};
         if (state_.mark_saturated)
-            style.saturated = display_.result().info.full_scale > 0 ? display_.result().info.full_scale : type_full_scale(raw.type);
-        display_.shader().draw(display_.raw(), style, layout_.raw, state_.camera.place(layout_.raw, raw), ratio);
+            style.saturated = display_.result().info.full_scale > 0 ? display_.result().info.full_scale
+                                                                    : type_full_scale(raw.type);
+        display_.shader().draw(display_.raw(), style, layout_.raw, state_.camera.place(layout_.raw, raw),
+                               ratio);
     }
     if (layout_.shows_processed && display_.processed()) {
-        const Mapping& mapping = session_.view().mapping;
-        const Shape& shape = display_.processed().shape();
+        const Mapping &mapping = session_.view().mapping;
+        const Shape &shape = display_.processed().shape();
         Camera::Placement at = state_.camera.place(layout_.processed, raw);
         at.x += (raw.width - shape.width) / 2 * at.scale;
         at.y += (raw.height - shape.height) / 2 * at.scale;
-        display_.shader().draw(display_.processed(), {mapping.colormap, {mapping.low, mapping.high}, 0}, layout_.processed, at, ratio);
+        display_.shader().draw(display_.processed(), {mapping.colormap, {mapping.low, mapping.high}, 0},
+                               layout_.processed, at, ratio);
     }
 }
 
 void App::report() const {
     if (!probe::enabled())
         return;
-    const Mapping& mapping = session_.settings().view.as<ViewSettings>().mapping;
+    const Mapping &mapping = session_.settings().view.as<ViewSettings>().mapping;
     probe::value("low", mapping.low);
     probe::value("high", mapping.high);
     probe::value("colormap", view_table().at("colormap").choices[static_cast<std::size_t>(mapping.colormap)]);

@@ -26,12 +26,12 @@ struct Scale {
     int exponent = 0;
 };
 
-Scale scale_of(const Mapping& m, int parts) {
+Scale scale_of(const Mapping &m, int parts) {
     Scale scale;
     scale.step = nice_step(m.high - m.low, parts);
     const double size = std::max({std::abs(m.low), std::abs(m.high), 1e-300});
     const int exponent = static_cast<int>(std::floor(std::log10(size)));
-    if (exponent >= 5 || exponent < -3) {
+    if (exponent >= 4 || exponent < -3) {
         scale.exponent = exponent - ((exponent % 3) + 3) % 3; // thousands: the prefixes people know
         scale.factor = std::pow(10, -scale.exponent);
     }
@@ -39,21 +39,18 @@ Scale scale_of(const Mapping& m, int parts) {
     return scale;
 }
 
-std::string heading(const Quantity& quantity) { return quantity.symbol; }
-
-std::string unit_line(const Quantity& quantity, const Scale& scale) {
+std::string unit_line(const Quantity &quantity, const Scale &scale) {
     std::string text = quantity.unit == "1" ? "" : quantity.unit;
     if (scale.exponent != 0) {
-        const std::string power = number_text(std::pow(10, scale.exponent), 1);
-        const std::size_t dot = power.find("10");
-        text = "×10" + (dot == std::string::npos ? "" : power.substr(dot + 2)) + (text.empty() ? "" : " " + text);
+        text = "×" + power_text(scale.exponent) + (text.empty() ? "" : "  " + text);
     }
     return text;
 }
 
-void draw_ticks(ImDrawList& draw, const Rect& bar, const Mapping& m, const Scale& scale) {
+void draw_ticks(ImDrawList &draw, const Rect &bar, const Mapping &m, const Scale &scale) {
     const float x = static_cast<float>(bar.x + bar.width);
-    for (double v = std::ceil(m.low / scale.step - 1e-9) * scale.step; v <= m.high + scale.step * 1e-9; v += scale.step) {
+    for (double v = std::ceil(m.low / scale.step - 1e-9) * scale.step; v <= m.high + scale.step * 1e-9;
+         v += scale.step) {
         const double t = (v - m.low) / (m.high - m.low);
         const float y = static_cast<float>(bar.y + bar.height * (1 - t));
         draw.AddLine({x, y}, {x + dp(4), y}, theme::kDim);
@@ -67,7 +64,7 @@ void draw_ticks(ImDrawList& draw, const Rect& bar, const Mapping& m, const Scale
 }
 
 /// Which end a drag moves is decided where it began.
-bool drag_range(const Rect& bar, Mapping& m) {
+bool drag_range(const Rect &bar, Mapping &m) {
     static int part = 0;
     if (ImGui::IsItemHovered() && ImGui::IsMouseDoubleClicked(0)) {
         m.automatic = true;
@@ -95,36 +92,42 @@ bool drag_range(const Rect& bar, Mapping& m) {
 
 float color_bar_width() { return dp(86); }
 
-bool color_bar(const Rect& area, Mapping& mapping, const Quantity& quantity, GLuint colors) {
-    ImDrawList& draw = *ImGui::GetWindowDrawList();
+bool color_bar(const Rect &area, Mapping &mapping, const Quantity &quantity, GLuint colors) {
+    ImDrawList &draw = *ImGui::GetWindowDrawList();
     const float line = ImGui::GetTextLineHeight();
-    const Rect bar{area.x + dp(14), area.y + dp(18) + line * 2.4, dp(18), area.height - dp(18) - line * 2.4 - dp(22)};
+    const Rect bar{area.x + dp(14), area.y + dp(18) + line * 2.4, dp(18),
+                   area.height - dp(18) - line * 2.4 - dp(22)};
     if (bar.height < dp(40) || !(mapping.high > mapping.low))
         return false;
     const Scale scale = scale_of(mapping, std::clamp(static_cast<int>(bar.height / dp(64)), 2, 10));
     const ImVec2 head(static_cast<float>(bar.x), static_cast<float>(area.y) + dp(10));
-    draw.AddText(theme::fonts().bold, ImGui::GetFontSize(), head, theme::kText, heading(quantity).c_str());
-    draw.AddText(theme::fonts().small, theme::fonts().small->FontSize, {head.x, head.y + line * 1.15F}, theme::kDim,
-                 unit_line(quantity, scale).c_str());
+    draw.AddText(theme::fonts().bold, ImGui::GetFontSize(), head, theme::kText, quantity.symbol.c_str());
+    draw.AddText(theme::fonts().small, theme::fonts().small->FontSize, {head.x, head.y + line * 1.15F},
+                 theme::kDim, unit_line(quantity, scale).c_str());
     const ImVec2 low(static_cast<float>(bar.x), static_cast<float>(bar.y));
     const ImVec2 high(static_cast<float>(bar.x + bar.width), static_cast<float>(bar.y + bar.height));
-    const auto texture = reinterpret_cast<ImTextureID>(static_cast<std::intptr_t>(colors)); // NOLINT: as ImGui wants it
+    const auto texture =
+        reinterpret_cast<ImTextureID>(static_cast<std::intptr_t>(colors)); // NOLINT: as ImGui wants it
     draw.AddImageQuad(texture, low, {high.x, low.y}, high, {low.x, high.y}, {1, 0}, {1, 0}, {0, 0}, {0, 0});
     draw.AddRect(low, high, theme::kLine);
     draw_ticks(draw, bar, mapping, scale);
     ImGui::SetCursorScreenPos(low);
-    ImGui::InvisibleButton("color bar", {static_cast<float>(bar.width) + dp(40), static_cast<float>(bar.height)});
+    ImGui::InvisibleButton("color bar",
+                           {static_cast<float>(bar.width) + dp(40), static_cast<float>(bar.height)});
     probe::widget("color_bar", bar.x, bar.y, bar.width, bar.height);
     const bool hovered = ImGui::IsItemHovered();
     const bool changed = drag_range(bar, mapping);
     if (hovered)
         ImGui::SetMouseCursor(ImGuiMouseCursor_ResizeNS);
     if (mapping.automatic)
-        draw.AddText(theme::fonts().small, theme::fonts().small->FontSize, {low.x, high.y + dp(6)}, theme::kDim, "auto");
+        draw.AddText(theme::fonts().small, theme::fonts().small->FontSize, {low.x, high.y + dp(6)},
+                     theme::kDim, "auto");
     else
-        draw.AddText(theme::fonts().small, theme::fonts().small->FontSize, {low.x, high.y + dp(6)}, theme::kAccent, "fixed");
+        draw.AddText(theme::fonts().small, theme::fonts().small->FontSize, {low.x, high.y + dp(6)},
+                     theme::kAccent, "fixed");
     tooltip(quantity.name + (quantity.unit == "1" ? "" : " in " + quantity.unit) +
-            "\nDrag near the top or the bottom to move that end, in the middle to move both. Double click for the "
+            "\nDrag near the top or the bottom to move that end, in the middle to move both. Double click "
+            "for the "
             "automatic range.");
     return changed;
 }

@@ -23,7 +23,7 @@ struct Typing {
 };
 Typing typing; ///< the one slider that takes a typed number now
 
-double to_position(double value, const SliderRange& range) {
+double to_position(double value, const SliderRange &range) {
     const double v = std::clamp(value, range.min, range.max);
     if (range.max <= range.min)
         return 0;
@@ -33,7 +33,7 @@ double to_position(double value, const SliderRange& range) {
 }
 
 /// Rounded as far as a hand on a slider can mean it: three significant digits, or whole numbers.
-double from_position(double position, const SliderRange& range) {
+double from_position(double position, const SliderRange &range) {
     const double t = std::clamp(position, 0.0, 1.0);
     double value = range.logarithmic ? range.min * std::pow(range.max / range.min, t)
                                      : range.min + t * (range.max - range.min);
@@ -47,7 +47,7 @@ double from_position(double position, const SliderRange& range) {
     return std::clamp(value, range.min, range.max);
 }
 
-std::string shown(double value, const SliderRange& range, const std::string& unit) {
+std::string shown(double value, const SliderRange &range, const std::string &unit) {
     std::string text = range.integer ? std::to_string(std::llround(value)) : number_text(value, 4);
     if (!range.integer && text.find('.') != std::string::npos && text.find("·") == std::string::npos) {
         while (text.back() == '0')
@@ -58,18 +58,20 @@ std::string shown(double value, const SliderRange& range, const std::string& uni
     return unit.empty() ? text : text + " " + unit;
 }
 
-bool type_number(ImGuiID id, double& value, const SliderRange& range) {
+bool type_number(ImGuiID id, double &value, const SliderRange &range) {
     if (typing.first)
         ImGui::SetKeyboardFocusHere();
-    const bool done = ImGui::InputDouble("##typed", &typing.value, 0, 0, range.integer ? "%.0f" : "%.6g",
-                                         ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_AutoSelectAll);
+    const bool done =
+        ImGui::InputDouble("##typed", &typing.value, 0, 0, range.integer ? "%.0f" : "%.6g",
+                           ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_AutoSelectAll);
     const bool left = !typing.first && ImGui::IsItemDeactivated();
     typing.first = false;
     if (!done && !left)
         return false;
     if (typing.id == id)
         typing.id = 0;
-    if (!std::isfinite(typing.value) || (left && !done && ImGui::IsKeyPressed(ImGui::GetKeyIndex(ImGuiKey_Escape))))
+    if (!std::isfinite(typing.value) ||
+        (left && !done && ImGui::IsKeyPressed(ImGui::GetKeyIndex(ImGuiKey_Escape))))
         return false;
     const double before = value;
     value = std::clamp(range.integer ? std::round(typing.value) : typing.value, range.min, range.max);
@@ -77,27 +79,29 @@ bool type_number(ImGuiID id, double& value, const SliderRange& range) {
 }
 
 /// Ready-made range for a declaration, and whether a slider can serve it.
-bool slider_range(const ParamDecl& decl, SliderRange& range) {
+bool slider_range(const ParamDecl &decl, SliderRange &range) {
     range = {decl.min, decl.max, decl.logarithmic && decl.min > 0, decl.kind == ParamKind::integer};
     const double span = decl.max - decl.min;
-    if (!(span < std::numeric_limits<double>::max()) || std::abs(decl.min) > 1e12 || std::abs(decl.max) > 1e12)
+    if (!(span < std::numeric_limits<double>::max()) || std::abs(decl.min) > 1e12 ||
+        std::abs(decl.max) > 1e12)
         return false;
     return range.logarithmic || span <= kWidestSlider;
 }
 
-double as_number(const ParamValue& value) {
-    if (const auto* whole = std::get_if<std::int64_t>(&value))
+double as_number(const ParamValue &value) {
+    if (const auto *whole = std::get_if<std::int64_t>(&value))
         return static_cast<double>(*whole);
-    if (const auto* real = std::get_if<double>(&value))
+    if (const auto *real = std::get_if<double>(&value))
         return *real;
     return 0;
 }
 
-std::optional<ParamValue> number_control(const ParamDecl& decl, const ParamValue& current) {
+std::optional<ParamValue> number_control(const ParamDecl &decl, const ParamValue &current) {
     SliderRange range;
     double value = as_number(current);
     const bool fits = slider_range(decl, range);
-    const bool changed = fits ? value_slider("##value", value, range, decl.unit) : value_field("##value", value, range, decl.unit);
+    const bool changed = fits ? value_slider("##value", value, range, decl.unit)
+                              : value_field("##value", value, range, decl.unit);
     if (!changed)
         return {};
     if (decl.kind == ParamKind::integer)
@@ -105,25 +109,25 @@ std::optional<ParamValue> number_control(const ParamDecl& decl, const ParamValue
     return ParamValue{value};
 }
 
-std::optional<ParamValue> choice_control(const ParamDecl& decl, const ParamValue& current) {
+std::optional<ParamValue> choice_control(const ParamDecl &decl, const ParamValue &current) {
     std::optional<ParamValue> chosen;
     if (!ImGui::BeginCombo("##value", std::get<std::string>(current).c_str()))
         return chosen;
-    for (const std::string& name : decl.choices)
+    for (const std::string &name : decl.choices)
         if (ImGui::Selectable(name.c_str(), name == std::get<std::string>(current)))
             chosen = ParamValue{name};
     ImGui::EndCombo();
     return chosen;
 }
 
-std::optional<ParamValue> text_control(const ParamValue& current) {
+std::optional<ParamValue> text_control(const ParamValue &current) {
     std::string text = std::get<std::string>(current);
     if (ImGui::InputText("##value", &text, ImGuiInputTextFlags_EnterReturnsTrue))
         return ParamValue{text};
     return {};
 }
 
-std::optional<ParamValue> any_control(const ParamDecl& decl, const ParamValue& current) {
+std::optional<ParamValue> any_control(const ParamDecl &decl, const ParamValue &current) {
     switch (decl.kind) {
     case ParamKind::boolean: {
         bool on = std::get<bool>(current);
@@ -152,7 +156,7 @@ std::string title_case(std::string name) {
     return name;
 }
 
-void tooltip(const std::string& text) {
+void tooltip(const std::string &text) {
     if (!ImGui::IsItemHovered() || ImGui::IsItemActive())
         return;
     ImGui::BeginTooltip();
@@ -162,14 +166,16 @@ void tooltip(const std::string& text) {
     ImGui::EndTooltip();
 }
 
-void control_label(const char* label) {
+void control_label(const char *label) {
     ImGui::AlignTextToFramePadding();
     ImGui::TextColored(theme::vec(theme::kDim), "%s", label);
-    ImGui::SameLine(theme::dp(112));
+    ImGui::SameLine();
+    ImGui::SetCursorPosX(ImGui::GetStyle().WindowPadding.x +
+                         theme::dp(112)); // the same column inside and outside groups
     ImGui::SetNextItemWidth(-1);
 }
 
-bool value_slider(const std::string& id, double& value, const SliderRange& range, const std::string& unit) {
+bool value_slider(const std::string &id, double &value, const SliderRange &range, const std::string &unit) {
     ImGui::PushID(id.c_str());
     const ImGuiID self = ImGui::GetID("slider");
     bool changed = false;
@@ -186,11 +192,12 @@ bool value_slider(const std::string& id, double& value, const SliderRange& range
     if (hovered && ImGui::IsMouseDoubleClicked(0)) {
         typing = {self, true, value};
     } else if (active && (ImGui::IsMouseDragging(0, 1.0F) || ImGui::IsItemActivated())) {
-        const double moved = from_position((ImGui::GetIO().MousePos.x - low.x) / std::max(size.x, 1.0F), range);
+        const double moved =
+            from_position((ImGui::GetIO().MousePos.x - low.x) / std::max(size.x, 1.0F), range);
         changed = moved != value;
         value = moved;
     }
-    ImDrawList& draw = *ImGui::GetWindowDrawList();
+    ImDrawList &draw = *ImGui::GetWindowDrawList();
     const float round = ImGui::GetStyle().FrameRounding;
     draw.AddRectFilled(low, high, hovered || active ? theme::kFieldHover : theme::kField, round);
     const float x = low.x + static_cast<float>(to_position(value, range)) * size.x;
@@ -200,16 +207,18 @@ bool value_slider(const std::string& id, double& value, const SliderRange& range
         draw.PopClipRect();
     }
     const float grip = std::clamp(x, low.x + theme::dp(2), high.x - theme::dp(2));
-    draw.AddRectFilled({grip - theme::dp(1.5F), low.y + theme::dp(3)}, {grip + theme::dp(1.5F), high.y - theme::dp(3)},
+    draw.AddRectFilled({grip - theme::dp(1.5F), low.y + theme::dp(3)},
+                       {grip + theme::dp(1.5F), high.y - theme::dp(3)},
                        hovered || active ? theme::kText : theme::kAccent, theme::dp(1.5F));
     const std::string text = shown(value, range, unit);
     const ImVec2 extent = ImGui::CalcTextSize(text.c_str());
-    draw.AddText({high.x - extent.x - theme::dp(9), low.y + (size.y - extent.y) / 2}, theme::kText, text.c_str());
+    draw.AddText({high.x - extent.x - theme::dp(9), low.y + (size.y - extent.y) / 2}, theme::kText,
+                 text.c_str());
     ImGui::PopID();
     return changed;
 }
 
-bool value_field(const std::string& id, double& value, const SliderRange& range, const std::string& unit) {
+bool value_field(const std::string &id, double &value, const SliderRange &range, const std::string &unit) {
     ImGui::PushID(id.c_str());
     const float unit_width = unit.empty() ? 0 : ImGui::CalcTextSize(unit.c_str()).x + theme::dp(8);
     double edited = value;
@@ -228,8 +237,8 @@ bool value_field(const std::string& id, double& value, const SliderRange& range,
     return value != before;
 }
 
-std::optional<ParamValue> param_control(const std::string& owner, const ParamDecl& decl, const ParamValue& current,
-                                        const ParamValue& initial) {
+std::optional<ParamValue> param_control(const std::string &owner, const ParamDecl &decl,
+                                        const ParamValue &current, const ParamValue &initial) {
     ImGui::PushID(decl.name.c_str());
     ImGui::BeginGroup();
     control_label(title_case(decl.name).c_str());
@@ -240,7 +249,8 @@ std::optional<ParamValue> param_control(const std::string& owner, const ParamDec
         edited = initial;
     const bool number = decl.kind == ParamKind::integer || decl.kind == ParamKind::real;
     std::string text = decl.doc + "\n" + allowed_text(decl) + "\nDefault: " + to_string(initial) +
-                       (decl.unit.empty() ? "" : " " + decl.unit) + (current != initial ? " (right click to go back)" : "");
+                       (decl.unit.empty() ? "" : " " + decl.unit) +
+                       (current != initial ? " (right click to go back)" : "");
     if (number)
         text += "\nDouble click to type a number.";
     tooltip(text);
@@ -248,11 +258,11 @@ std::optional<ParamValue> param_control(const std::string& owner, const ParamDec
     return edited;
 }
 
-void param_controls(const std::string& owner, const Params& params, const EditFunction& edit,
-                    const std::function<void(const ParamDecl&)>& after) {
+void param_controls(const std::string &owner, const Params &params, const EditFunction &edit,
+                    const std::function<void(const ParamDecl &)> &after) {
     ImGui::PushID(owner.c_str());
     const Params initial(params.table());
-    for (const ParamDecl& decl : params.table().decls()) {
+    for (const ParamDecl &decl : params.table().decls()) {
         if (!params.visible(decl))
             continue;
         if (const auto value = param_control(owner, decl, params.get(decl.name), initial.get(decl.name)))
@@ -263,15 +273,18 @@ void param_controls(const std::string& owner, const Params& params, const EditFu
     ImGui::PopID();
 }
 
-bool tool_button(const char* label, bool pressed, float width) {
+bool tool_button(const char *label, bool pressed, float width) {
     ImGui::PushStyleColor(ImGuiCol_Button, theme::vec(pressed ? theme::kAccentDim : theme::kField));
     const bool clicked = ImGui::Button(label, ImVec2(width, 0));
     ImGui::PopStyleColor();
     return clicked;
 }
 
-bool section(const char* title, bool open_at_first) {
-    ImGui::Dummy({0, theme::dp(2)});
+bool section(const char *title, bool open_at_first) {
+    if (ImGui::GetCursorPosY() > ImGui::GetStyle().WindowPadding.y + 1) {
+        ImGui::Dummy({0, theme::dp(1)});
+        ImGui::Separator();
+    }
     ImGui::PushStyleColor(ImGuiCol_Header, ImVec4(0, 0, 0, 0));
     ImGui::PushStyleColor(ImGuiCol_HeaderHovered, theme::vec(theme::kField));
     ImGui::PushFont(theme::fonts().bold);

@@ -1,4 +1,5 @@
-// Numbers as people read them: as many digits as say something, with the unit's own multiples where that helps.
+// Numbers as people read them: as many digits as say something, with the unit's own multiples where that
+// helps.
 #pragma once
 
 #include <cstdint>
@@ -6,10 +7,12 @@
 
 namespace specklescope {
 
-/// `digits` significant digits, no trailing exponent between 1e-4 and 1e6: "1234", "0.03091", "1.25·10⁶", "∞", "undefined".
+/// `digits` significant digits, no trailing exponent between 1e-4 and 1e6: "1234", "0.03091", "1.25·10⁶",
+/// "∞", "undefined".
 std::string number_text(double value, int digits = 4);
 /// With its unit; "1" (a pure number) is left out.
-std::string quantity_text(double value, const std::string& unit, int digits = 4);
+std::string quantity_text(double value, const std::string &unit, int digits = 4);
+std::string power_text(int exponent);        ///< "10³"
 std::string bytes_text(std::uint64_t bytes); ///< "12.4 MB"
 std::string count_text(std::uint64_t count); ///< "1 234 567"
 std::string clock_text(double seconds);      ///< "2:05", "1:02:05"

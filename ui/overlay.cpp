@@ -14,7 +14,7 @@ namespace {
 
 using theme::dp;
 
-std::string format(const char* pattern, auto... values) {
+std::string format(const char *pattern, auto... values) {
     std::array<char, 160> text{};
     std::snprintf(text.data(), text.size(), pattern, values...);
     return text.data();
@@ -27,14 +27,16 @@ struct Row {
     ImU32 color = theme::kText;
 };
 
-std::string milliseconds(double ms) { return ms < 9.995 ? format("%.2f ms", ms) : ms < 99.95 ? format("%.1f ms", ms) : format("%.0f ms", ms); }
+std::string milliseconds(double ms) {
+    return ms < 9.995 ? format("%.2f ms", ms) : ms < 99.95 ? format("%.1f ms", ms) : format("%.0f ms", ms);
+}
 
-void drop_rows(std::vector<Row>& rows, const DropCounts& drops) {
+void drop_rows(std::vector<Row> &rows, const DropCounts &drops) {
     if (drops.total() == 0) {
         rows.push_back({"Dropped", "0", theme::kGood});
         return;
     }
-    const auto row = [&](const char* label, std::uint64_t count) {
+    const auto row = [&](const char *label, std::uint64_t count) {
         if (count)
             rows.push_back({label, count_text(count), theme::kWarning});
     };
@@ -44,7 +46,8 @@ void drop_rows(std::vector<Row>& rows, const DropCounts& drops) {
     row("Dropped: recorder", drops.recorder);
 }
 
-std::vector<Row> statistic_rows(const StatsSnapshot& s, const Display& display, const std::string& renderer) {
+std::vector<Row> statistic_rows(const StatsSnapshot &s, const Display &display, const std::string &renderer,
+                                bool compact) {
     std::vector<Row> rows;
     rows.push_back({"Acquisition", format("%.1f /s", s.acquisition_rate)});
     rows.push_back({"Processing", format("%.1f /s", s.processing_rate)});
@@ -52,9 +55,13 @@ std::vector<Row> statistic_rows(const StatsSnapshot& s, const Display& display, 
     rows.push_back({"Latency median", milliseconds(s.latency.median_ms)});
     rows.push_back({"95 % · 99 %", milliseconds(s.latency.p95_ms) + " · " + milliseconds(s.latency.p99_ms)});
     drop_rows(rows, s.drops);
+    if (compact) {
+        rows.push_back({"Display path", s.backend + " · " + display.path()});
+        return rows;
+    }
     rows.push_back({"Queue", format("%d, peak %d of %d", s.queue_depth, s.queue_peak, s.slots)});
     rows.push_back({"", ""});
-    for (const StageStat& stage : s.stages)
+    for (const StageStat &stage : s.stages)
         rows.push_back({stage.name, milliseconds(stage.last_ms)});
     rows.push_back({"", ""});
     rows.push_back({"Backend", s.backend + (s.device.empty() ? "" : " · " + s.device)});
@@ -64,7 +71,7 @@ std::vector<Row> statistic_rows(const StatsSnapshot& s, const Display& display, 
     rows.push_back({"OpenGL", renderer, theme::kDim});
     if (!s.note.empty())
         rows.push_back({"Note", s.note, theme::kWarning});
-    const auto pixels = [&](const char* label, std::uint64_t count, ImU32 color) {
+    const auto pixels = [&](const char *label, std::uint64_t count, ImU32 color) {
         if (count)
             rows.push_back({label, count_text(count) + " px", color});
     };
@@ -74,29 +81,16 @@ std::vector<Row> statistic_rows(const StatsSnapshot& s, const Display& display, 
     return rows;
 }
 
-std::string shortened(const std::string& text, float width) {
-    if (ImGui::CalcTextSize(text.c_str()).x <= width)
-        return text;
-    std::string cut = text;
-    while (cut.size() > 4 && ImGui::CalcTextSize((cut + "…").c_str()).x > width) {
-        cut.pop_back();
-        while (!cut.empty() && (static_cast<unsigned char>(cut.back()) & 0xC0U) == 0x80U) // whole characters only
-            cut.pop_back();
-    }
-    if (!cut.empty() && (static_cast<unsigned char>(cut.back()) & 0x80U) != 0)
-        cut.pop_back();
-    return cut + "…";
-}
-
 struct Banner {
     std::string title, text;
     ImU32 color = theme::kWarning;
 };
 
-Banner banner_of(Session& session) {
+Banner banner_of(Session &session) {
     if (session.opening())
-        return {"Opening " + (session.opening_text().empty() ? "the simulated scene" : session.opening_text()) + " …", "",
-                theme::kAccent};
+        return {"Opening " +
+                    (session.opening_text().empty() ? "the simulated scene" : session.opening_text()) + " …",
+                "", theme::kAccent};
     if (!session.pipeline())
         return {"No source", "Drop a file on the window, or press O to open one.", theme::kAccent};
     const PipelineStatus status = session.pipeline()->status();
@@ -106,9 +100,14 @@ Banner banner_of(Session& session) {
     case RunState::failed:
         return {"Stopped", status.message + " Press O to open another source.", theme::kError};
     case RunState::ended:
-        return {"End of " + status.source.name, status.message.empty() ? "Press O to open again or another." : status.message, theme::kAccent};
+        return {"End of " + status.source.name,
+                status.message.empty() ? "Press O to open again or another." : status.message,
+                theme::kAccent};
     case RunState::paused:
-        return {"Paused", status.source.live ? "The source runs on; space goes on." : "Space goes on, → steps one frame.", theme::kAccent};
+        return {"Paused",
+                status.source.live ? "The source runs on; space goes on."
+                                   : "Space goes on, → steps one frame.",
+                theme::kAccent};
     case RunState::idle:
     case RunState::running:
         break;
@@ -119,76 +118,97 @@ Banner banner_of(Session& session) {
 } // namespace
 
 ImU32 level_color(Message::Level level) {
-    return level == Message::Level::error ? theme::kError : level == Message::Level::warning ? theme::kWarning : theme::kAccent;
+    return level == Message::Level::error     ? theme::kError
+           : level == Message::Level::warning ? theme::kWarning
+                                              : theme::kAccent;
 }
 
-void draw_statistics(const Rect& canvas, const StatsSnapshot& stats, const Display& display, const std::string& renderer) {
-    ImDrawList& draw = *ImGui::GetWindowDrawList();
+void draw_statistics(const Rect &canvas, const StatsSnapshot &stats, const Display &display,
+                     const std::string &renderer) {
+    ImDrawList &draw = *ImGui::GetWindowDrawList();
     ImGui::PushFont(theme::fonts().small);
     const float line = ImGui::GetTextLineHeight() * 1.28F, label = dp(112), gap = dp(7);
     const float room = std::min(dp(330), static_cast<float>(canvas.width) - dp(24));
-    const std::vector<Row> rows = statistic_rows(stats, display, renderer);
-    float height = dp(16), width = 0;
-    for (const Row& row : rows) {
-        height += row.label.empty() && row.value.empty() ? gap : line;
+    const std::vector<Row> rows = statistic_rows(stats, display, renderer, canvas.width < dp(520));
+    float width = 0;
+    for (const Row &row : rows)
         width = std::max(width, ImGui::CalcTextSize(row.value.c_str()).x);
-    }
-    const float full = std::min(room, label + width + dp(24));
+    const float full = std::min(room, label + width + dp(26)), wrap = full - label - dp(24);
+    const auto row_height = [&](const Row &row) {
+        if (row.label.empty() && row.value.empty())
+            return gap;
+        return line - ImGui::GetTextLineHeight() +
+               ImGui::CalcTextSize(row.value.c_str(), nullptr, false, wrap).y;
+    };
+    float height = dp(16);
+    for (const Row &row : rows)
+        height += row_height(row);
     const ImVec2 low = point(canvas.x + dp(12), canvas.y + dp(12));
     draw.AddRectFilled(low, {low.x + full, low.y + height}, IM_COL32(10, 13, 16, 205), dp(6));
     probe::widget("overlay", low.x, low.y, full, height);
     float y = low.y + dp(8);
-    for (const Row& row : rows) {
+    for (const Row &row : rows) {
         if (row.label.empty() && row.value.empty()) {
-            draw.AddLine({low.x + dp(12), y + gap / 2}, {low.x + full - dp(12), y + gap / 2}, IM_COL32(255, 255, 255, 28));
+            draw.AddLine({low.x + dp(12), y + gap / 2}, {low.x + full - dp(12), y + gap / 2},
+                         IM_COL32(255, 255, 255, 28));
             y += gap;
             continue;
         }
+        ImFont &font = *theme::fonts().small;
         draw.AddText({low.x + dp(12), y}, theme::kDim, row.label.c_str());
-        draw.AddText({low.x + dp(12) + label, y}, row.color, shortened(row.value, full - label - dp(22)).c_str());
-        y += line;
+        draw.AddText(&font, font.FontSize, {low.x + dp(12) + label, y}, row.color, row.value.c_str(), nullptr,
+                     wrap);
+        y += row_height(row);
     }
     ImGui::PopFont();
 }
 
-void draw_banner(const Rect& canvas, Session& session) {
+void draw_banner(const Rect &canvas, Session &session) {
     const Banner banner = banner_of(session);
     probe::value("banner", banner.title);
     if (banner.title.empty())
         return;
-    ImDrawList& draw = *ImGui::GetWindowDrawList();
+    ImDrawList &draw = *ImGui::GetWindowDrawList();
     const float wrap = static_cast<float>(canvas.width) * 0.7F;
-    ImFont& bold = *theme::fonts().bold;
+    ImFont &bold = *theme::fonts().bold;
     const ImVec2 title = bold.CalcTextSizeA(bold.FontSize, FLT_MAX, wrap, banner.title.c_str());
-    const ImVec2 text = banner.text.empty() ? ImVec2() : ImGui::CalcTextSize(banner.text.c_str(), nullptr, false, wrap);
+    const ImVec2 text =
+        banner.text.empty() ? ImVec2() : ImGui::CalcTextSize(banner.text.c_str(), nullptr, false, wrap);
     const float width = std::max(title.x, text.x) + dp(36);
     const float height = title.y + (banner.text.empty() ? 0 : text.y + dp(4)) + dp(20);
-    const ImVec2 low = point(canvas.x + (canvas.width - width) / 2, canvas.y + canvas.height - height - dp(20));
+    const ImVec2 low =
+        point(canvas.x + (canvas.width - width) / 2, canvas.y + canvas.height - height - dp(20));
     draw.AddRectFilled(low, {low.x + width, low.y + height}, IM_COL32(16, 20, 24, 232), dp(7));
-    draw.AddRectFilled(low, {low.x + dp(4), low.y + height}, banner.color, dp(7), ImDrawFlags_RoundCornersLeft);
-    draw.AddText(&bold, bold.FontSize, {low.x + dp(18), low.y + dp(10)}, theme::kText, banner.title.c_str(), nullptr, wrap);
+    draw.AddRectFilled(low, {low.x + dp(4), low.y + height}, banner.color, dp(7),
+                       ImDrawFlags_RoundCornersLeft);
+    draw.AddText(&bold, bold.FontSize, {low.x + dp(18), low.y + dp(10)}, theme::kText, banner.title.c_str(),
+                 nullptr, wrap);
     if (!banner.text.empty())
-        draw.AddText(ImGui::GetFont(), ImGui::GetFontSize(), {low.x + dp(18), low.y + dp(14) + title.y}, theme::kDim,
-                     banner.text.c_str(), nullptr, wrap);
+        draw.AddText(ImGui::GetFont(), ImGui::GetFontSize(), {low.x + dp(18), low.y + dp(14) + title.y},
+                     theme::kDim, banner.text.c_str(), nullptr, wrap);
 }
 
-bool draw_toasts(const Rect& canvas, const std::deque<Note>& notes) {
-    ImDrawList& draw = *ImGui::GetWindowDrawList();
+bool draw_toasts(const Rect &canvas, const std::deque<Note> &notes, float above) {
+    ImDrawList &draw = *ImGui::GetWindowDrawList();
     const auto now = SteadyClock::now();
     const float width = std::min(dp(380), static_cast<float>(canvas.width) - dp(24));
-    float bottom = static_cast<float>(canvas.y + canvas.height) - dp(12);
+    float bottom = static_cast<float>(canvas.y + canvas.height) - dp(12) - above;
     bool fading = false;
     int shown = 0;
     for (auto note = notes.rbegin(); note != notes.rend() && shown < 5; ++note) {
         const double age = std::chrono::duration<double>(now - note->when).count();
-        const double life = note->level == Message::Level::error ? 12 : note->level == Message::Level::warning ? 8 : 4;
+        const double life = note->level == Message::Level::error     ? 12
+                            : note->level == Message::Level::warning ? 8
+                                                                     : 4;
         if (age > life)
             continue;
         fading = fading || life - age < 0.6;
         const float alpha = static_cast<float>(std::clamp((life - age) / 0.5, 0.0, 1.0));
         const ImVec2 size = ImGui::CalcTextSize(note->text.c_str(), nullptr, false, width - dp(32));
-        const ImVec2 low(static_cast<float>(canvas.x + canvas.width) - dp(12) - width, bottom - size.y - dp(18));
-        draw.AddRectFilled(low, {low.x + width, bottom}, theme::fade(IM_COL32(20, 24, 29, 240), alpha), dp(6));
+        const ImVec2 low(static_cast<float>(canvas.x + canvas.width) - dp(12) - width,
+                         bottom - size.y - dp(18));
+        draw.AddRectFilled(low, {low.x + width, bottom}, theme::fade(IM_COL32(20, 24, 29, 240), alpha),
+                           dp(6));
         draw.AddRectFilled(low, {low.x + dp(4), bottom}, theme::fade(level_color(note->level), alpha), dp(6),
                            ImDrawFlags_RoundCornersLeft);
         draw.AddText(ImGui::GetFont(), ImGui::GetFontSize(), {low.x + dp(18), low.y + dp(9)},
@@ -199,46 +219,58 @@ bool draw_toasts(const Rect& canvas, const std::deque<Note>& notes) {
     return fading;
 }
 
-void draw_record_marks(const Rect& canvas, const std::vector<Recording>& recordings) {
-    ImDrawList& draw = *ImGui::GetWindowDrawList();
+void draw_record_marks(const Rect &canvas, const std::vector<Recording> &recordings) {
+    ImDrawList &draw = *ImGui::GetWindowDrawList();
     const auto now = SteadyClock::now();
-    float y = static_cast<float>(canvas.y) + dp(12);
-    for (const Recording& recording : recordings) {
+    float y = static_cast<float>(canvas.y + canvas.height) - dp(12);
+    for (const Recording &recording : recordings) {
         const SinkStatus status = recording.sink->status();
         const double seconds = std::chrono::duration<double>(now - recording.since).count();
-        std::string text = std::string(recording.what == RecordWhat::raw ? "REC raw  " : "REC  ") + clock_text(seconds) +
-                           "  ·  " + bytes_text(status.bytes) + "  ·  " + count_text(status.written) + " frames";
+        std::string text = std::string(recording.what == RecordWhat::raw ? "REC raw  " : "REC  ") +
+                           clock_text(seconds) + "  ·  " + bytes_text(status.bytes) + "  ·  " +
+                           count_text(status.written) + " frames";
         const std::string lost = status.dropped ? "  " + count_text(status.dropped) + " dropped" : "";
         const ImVec2 size = ImGui::CalcTextSize((text + lost).c_str());
-        const ImVec2 low(static_cast<float>(canvas.x + canvas.width) - dp(12) - size.x - dp(44), y);
-        const ImVec2 high(static_cast<float>(canvas.x + canvas.width) - dp(12), y + size.y + dp(14));
+        const ImVec2 low(static_cast<float>(canvas.x) + dp(12), y - size.y - dp(14));
+        const ImVec2 high(low.x + size.x + dp(46), y);
         draw.AddRectFilled(low, high, IM_COL32(12, 14, 17, 225), dp(6));
         const bool lit = std::fmod(seconds, 1.2) < 0.8;
-        draw.AddCircleFilled({low.x + dp(17), (low.y + high.y) / 2}, dp(6), lit ? theme::kRecord : IM_COL32(110, 36, 34, 255));
-        draw.AddText({low.x + dp(32), y + dp(7)}, theme::kText, text.c_str());
-        draw.AddText({low.x + dp(32) + ImGui::CalcTextSize(text.c_str()).x, y + dp(7)}, theme::kWarning, lost.c_str());
-        y = high.y + dp(6);
+        draw.AddCircleFilled({low.x + dp(17), (low.y + high.y) / 2}, dp(6),
+                             lit ? theme::kRecord : IM_COL32(110, 36, 34, 255));
+        draw.AddText({low.x + dp(32), low.y + dp(7)}, theme::kText, text.c_str());
+        draw.AddText({low.x + dp(32) + ImGui::CalcTextSize(text.c_str()).x, low.y + dp(7)}, theme::kWarning,
+                     lost.c_str());
+        y = low.y - dp(6);
     }
 }
 
-void draw_keys(bool* open) {
-    static constexpr std::array<std::array<const char*, 2>, 18> kKeys = {{
-        {"Space", "pause, go on"},          {"→  .", "one frame (paused file)"},
-        {"1  2  3", "processed, raw, both"}, {"Tab", "next of these"},
-        {"Wheel  +  −", "zoom"},             {"Drag", "move the picture"},
-        {"Double click  F", "fit"},          {"M", "next colour map"},
-        {"A", "automatic range"},            {"X", "mark saturated raw pixels"},
-        {"R", "record processed"},           {"W", "record raw"},
-        {"S", "snapshot"},                   {"O", "open a source"},
-        {"F1", "statistics"},                {"P", "side panel"},
-        {"F11", "full screen"},              {"Ctrl Q", "quit"},
+void draw_keys(bool *open) {
+    static constexpr std::array<std::array<const char *, 2>, 18> kKeys = {{
+        {"Space", "pause, go on"},
+        {"→  .", "one frame (paused file)"},
+        {"1  2  3", "processed, raw, both"},
+        {"Tab", "next of these"},
+        {"Wheel  +  −", "zoom"},
+        {"Drag", "move the picture"},
+        {"Double click  F", "fit"},
+        {"M", "next colour map"},
+        {"A", "automatic range"},
+        {"X", "mark saturated raw pixels"},
+        {"R", "record processed"},
+        {"W", "record raw"},
+        {"S", "snapshot"},
+        {"O", "open a source"},
+        {"F1", "statistics"},
+        {"P", "side panel"},
+        {"F11", "full screen"},
+        {"Ctrl Q", "quit"},
     }};
     if (*open && !ImGui::IsPopupOpen("Keys"))
         ImGui::OpenPopup("Keys");
     ImGui::SetNextWindowPos(ImGui::GetMainViewport()->GetCenter(), ImGuiCond_Always, {0.5F, 0.5F});
     if (!ImGui::BeginPopupModal("Keys", open, ImGuiWindowFlags_AlwaysAutoResize | ImGuiWindowFlags_NoMove))
         return;
-    for (const auto& [key, what] : kKeys) {
+    for (const auto &[key, what] : kKeys) {
         ImGui::PushFont(theme::fonts().bold);
         ImGui::TextUnformatted(key);
         ImGui::PopFont();
@@ -250,18 +282,20 @@ void draw_keys(bool* open) {
     ImGui::EndPopup();
 }
 
-void draw_open_error(Session& session) {
+void draw_open_error(Session &session) {
     if (session.open_error() && !ImGui::IsPopupOpen("Cannot open this source"))
         ImGui::OpenPopup("Cannot open this source");
     ImGui::SetNextWindowPos(ImGui::GetMainViewport()->GetCenter(), ImGuiCond_Always, {0.5F, 0.5F});
     ImGui::SetNextWindowSize({std::min(dp(520), ImGui::GetIO().DisplaySize.x * 0.9F), 0});
-    if (!ImGui::BeginPopupModal("Cannot open this source", nullptr, ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoResize))
+    if (!ImGui::BeginPopupModal("Cannot open this source", nullptr,
+                                ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoResize))
         return;
     ImGui::TextWrapped("%s", session.open_error().value_or("").c_str());
     ImGui::Dummy({0, dp(4)});
     ImGui::PushStyleColor(ImGuiCol_Text, theme::vec(theme::kDim));
-    ImGui::TextWrapped("%s", "What was shown before stays. Sources are files, folders, synthetic, v4l2:/dev/video0, aravis, "
-                             "rtsp://… or gst:…; 'specklescope list sources' explains each.");
+    ImGui::TextWrapped(
+        "%s", "What was shown before stays. Sources are files, folders, synthetic, v4l2:/dev/video0, aravis, "
+              "rtsp://… or gst:…; 'specklescope list sources' explains each.");
     ImGui::PopStyleColor();
     ImGui::Dummy({0, dp(4)});
     if (ImGui::Button("Close", {dp(96), 0}) || !session.open_error()) {

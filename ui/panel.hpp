@@ -12,13 +12,13 @@ struct ViewState {
     bool mark_saturated = true;
     bool stretch_raw = true;
     bool keys_open = false;
-    bool open_dialog = false;  ///< the field for a source is asked for
+    bool open_dialog = false; ///< the field for a source is asked for
     std::string open_text;
-    bool snapshot = false;     ///< asked for in this frame
+    bool snapshot = false; ///< asked for in this frame
 };
 
-void draw_panel(const Rect& area, Session& session, ViewState& state, Display& display);
-void draw_tool_bar(const Rect& area, Session& session, ViewState& state, const Display& display);
+void draw_panel(const Rect &area, Session &session, ViewState &state, Display &display);
+void draw_tool_bar(const Rect &area, Session &session, ViewState &state, const Display &display);
 
 /// What is under the mouse.
 struct Hover {
@@ -26,11 +26,11 @@ struct Hover {
     int x = 0, y = 0; ///< raw pixel
     std::optional<double> raw, value;
 };
-void draw_status_bar(const Rect& area, Session& session, const Hover& hover, const Display& display);
-void draw_open_dialog(Session& session, ViewState& state);
+void draw_status_bar(const Rect &area, Session &session, const Hover &hover, const Display &display);
+void draw_open_dialog(Session &session, ViewState &state);
 
 /// Pause, step, colour maps: what keys and buttons share.
-void toggle_pause(Session& session);
-void step_once(Session& session);
+void toggle_pause(Session &session);
+void step_once(Session &session);
 
 } // namespace specklescope

@@ -13,12 +13,14 @@ Fonts loaded;
 float current_scale = 1;
 
 // Latin, Greek (τ, β, µ), dashes and quotation marks, superscripts, arrows, ∞ ≤ ≥, geometric shapes.
-constexpr std::array<ImWchar, 17> kRanges = {0x0020, 0x024F, 0x0370, 0x03FF, 0x2010, 0x2040, 0x2070, 0x209F, 0x2190,
-                                             0x21FF, 0x2200, 0x22FF, 0x25A0, 0x25FF, 0x2308, 0x230B, 0};
+constexpr std::array<ImWchar, 17> kRanges = {0x0020, 0x024F, 0x0370, 0x03FF, 0x2010, 0x2040,
+                                             0x2070, 0x209F, 0x2190, 0x21FF, 0x2200, 0x22FF,
+                                             0x25A0, 0x25FF, 0x2308, 0x230B, 0};
 
-std::string find_font(const char* file) {
-    for (const char* folder : {"/usr/share/fonts/truetype/dejavu/", "/usr/share/fonts/dejavu/", "/usr/share/fonts/TTF/",
-                               "/usr/share/fonts/dejavu-sans-fonts/", "/usr/local/share/fonts/"}) {
+std::string find_font(const char *file) {
+    for (const char *folder :
+         {"/usr/share/fonts/truetype/dejavu/", "/usr/share/fonts/dejavu/", "/usr/share/fonts/TTF/",
+          "/usr/share/fonts/dejavu-sans-fonts/", "/usr/local/share/fonts/"}) {
         const std::string path = std::string(folder) + file;
         std::error_code ignored;
         if (std::filesystem::is_regular_file(path, ignored))
@@ -27,11 +29,11 @@ std::string find_font(const char* file) {
     return {};
 }
 
-ImFont* add(const std::string& path, float pixels) {
-    ImFontAtlas& atlas = *ImGui::GetIO().Fonts;
+ImFont *add(const std::string &path, float pixels) {
+    ImFontAtlas &atlas = *ImGui::GetIO().Fonts;
     ImFontConfig config;
     if (!path.empty())
-        if (ImFont* font = atlas.AddFontFromFileTTF(path.c_str(), pixels, &config, kRanges.data()))
+        if (ImFont *font = atlas.AddFontFromFileTTF(path.c_str(), pixels, &config, kRanges.data()))
             return font;
     config.SizePixels = pixels;
     return atlas.AddFontDefault(&config);
@@ -39,15 +41,16 @@ ImFont* add(const std::string& path, float pixels) {
 
 } // namespace
 
-void load_fonts(float scale, std::string* note) {
-    ImFontAtlas& atlas = *ImGui::GetIO().Fonts;
+void load_fonts(float scale, std::string *note) {
+    ImFontAtlas &atlas = *ImGui::GetIO().Fonts;
     atlas.Clear();
     atlas.FontBuilderIO = ImGuiFreeType::GetBuilderForFreeType();
     atlas.FontBuilderFlags = ImGuiFreeTypeBuilderFlags_LightHinting;
     const std::string regular = find_font("DejaVuSans.ttf");
     std::string bold = find_font("DejaVuSans-Bold.ttf");
     if (regular.empty() && note)
-        *note = "DejaVu Sans was not found (package fonts-dejavu-core); the window uses a plain built-in font.";
+        *note =
+            "DejaVu Sans was not found (package fonts-dejavu-core); the window uses a plain built-in font.";
     if (bold.empty())
         bold = regular;
     loaded.normal = add(regular, 14.0F * scale);
@@ -56,7 +59,7 @@ void load_fonts(float scale, std::string* note) {
     loaded.large = add(bold, 18.0F * scale);
 }
 
-const Fonts& fonts() { return loaded; }
+const Fonts &fonts() { return loaded; }
 float dp(float px) { return px * current_scale; }
 
 void apply(float scale) {
@@ -85,6 +88,8 @@ void apply(float scale) {
     set(ImGuiCol_ChildBg, IM_COL32(0, 0, 0, 0));
     set(ImGuiCol_PopupBg, IM_COL32(27, 32, 38, 250));
     set(ImGuiCol_Border, kLine);
+    set(ImGuiCol_TitleBg, kBar);
+    set(ImGuiCol_TitleBgActive, kBar);
     set(ImGuiCol_FrameBg, kField);
     set(ImGuiCol_FrameBgHovered, kFieldHover);
     set(ImGuiCol_FrameBgActive, kFieldHover);

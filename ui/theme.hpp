@@ -7,9 +7,9 @@
 
 namespace specklescope::theme {
 
-inline constexpr ImU32 kCanvas = IM_COL32(11, 13, 16, 255);   ///< behind the picture
+inline constexpr ImU32 kCanvas = IM_COL32(11, 13, 16, 255); ///< behind the picture
 inline constexpr ImU32 kPanel = IM_COL32(22, 26, 31, 255);
-inline constexpr ImU32 kBar = IM_COL32(28, 33, 39, 255);      ///< tool bar, status bar
+inline constexpr ImU32 kBar = IM_COL32(28, 33, 39, 255); ///< tool bar, status bar
 inline constexpr ImU32 kLine = IM_COL32(46, 53, 61, 255);
 inline constexpr ImU32 kField = IM_COL32(37, 43, 50, 255);
 inline constexpr ImU32 kFieldHover = IM_COL32(47, 55, 64, 255);
@@ -30,16 +30,16 @@ inline ImU32 fade(ImU32 color, float alpha) {
 }
 
 struct Fonts {
-    ImFont* normal = nullptr;
-    ImFont* bold = nullptr;
-    ImFont* small = nullptr;
-    ImFont* large = nullptr;
+    ImFont *normal = nullptr;
+    ImFont *bold = nullptr;
+    ImFont *small = nullptr;
+    ImFont *large = nullptr;
 };
 
-/// Fills the atlas of the current ImGui context for this scale. DejaVu Sans where it is installed, otherwise ImGui's own
-/// font; then `note` says so.
-void load_fonts(float scale, std::string* note);
-const Fonts& fonts();
+/// Fills the atlas of the current ImGui context for this scale. DejaVu Sans where it is installed, otherwise
+/// ImGui's own font; then `note` says so.
+void load_fonts(float scale, std::string *note);
+const Fonts &fonts();
 
 /// Style for this scale (1: 96 dpi).
 void apply(float scale);
