@@ -480,6 +480,7 @@ template <int R> struct Columns<float, R> {
 
     template <class Reader> __device__ void replace_row(const Quad<float> &enter, const Quad<float> &leave,
                                                         const Reader &reader, int newest) {
+        unsigned dwarfed = 0; // one bit a column
 #pragma unroll
         for (int j = 0; j < kColumns; ++j) {
             const float e = enter.get(j);
@@ -492,9 +493,10 @@ template <int R> struct Columns<float, R> {
             bad[j] += (e_good ? 0U : 1U) - (l_good ? 0U : 1U);
             c[j].s += ed - ld;
             c[j].q = fma(ed, ed, fma(-ld, ld, c[j].q));
-            if (ld * ld > kDwarfs * c[j].q)
-                c[j] = sum_anew(reader, j, newest);
+            dwarfed |= (ld * ld > kDwarfs * c[j].q ? 1U : 0U) << j;
         }
+        if (dwarfed != 0)
+            sum_anew(reader, dwarfed, newest);
     }
     __device__ void results(const SpeckleArgs &args, float (&out)[kColumns]) {
         constexpr double n = (2 * R + 1) * (2 * R + 1);
@@ -507,10 +509,11 @@ template <int R> struct Columns<float, R> {
             if (!(d > kNothing * nq))
                 d = 0;
             met |= d == 0;
-            const double k = static_cast<double>(args.coefficient);
-            out[j] = static_cast<float>(args.form == SpeckleForm::inverse  ? k * (s * s) / d
-                                        : args.form == SpeckleForm::square ? k * d / (s * s)
-                                                                           : sqrt(k * d) / s);
+            const bool inverse = args.form == SpeckleForm::inverse;
+            const double square = s * s;
+            const auto value = static_cast<float>(static_cast<double>(args.coefficient) *
+                                                  (inverse ? square : d) / (inverse ? d : square));
+            out[j] = args.form == SpeckleForm::root ? copysignf(sqrtf(value), static_cast<float>(s)) : value;
         }
         if (__any_sync(kAllLanes, (bad[0] | bad[1] | bad[2] | bad[3]) != 0)) {
             const Windows<R, unsigned> holes(bad);
@@ -531,16 +534,25 @@ private:
     /// rounding.
     static constexpr double kNothing = 1.0 / (std::uint64_t{1} << 42);
 
-    template <class Reader> __device__ static SumsReal sum_anew(const Reader &reader, int j, int newest) {
-        SumsReal sum{};
+    /// Rare: one copy of the loop for all columns.
+    template <class Reader> __device__ void sum_anew(const Reader &reader, unsigned dwarfed, int newest) {
 #pragma unroll 1
-        for (int y = newest - 2 * R; y <= newest; ++y) {
-            const float v = reader.sample(y, j);
-            const double d = isfinite(v) ? static_cast<double>(v) : 0.0;
-            sum.s += d;
-            sum.q = fma(d, d, sum.q);
+        for (int column = 0; column < kColumns; ++column) {
+            if ((dwarfed >> column & 1U) == 0)
+                continue;
+            SumsReal sum{};
+#pragma unroll 1
+            for (int y = newest - 2 * R; y <= newest; ++y) {
+                const float v = reader.sample(y, column);
+                const double d = isfinite(v) ? static_cast<double>(v) : 0.0;
+                sum.s += d;
+                sum.q = fma(d, d, sum.q);
+            }
+#pragma unroll
+            for (int j = 0; j < kColumns; ++j)
+                if (j == column)
+                    c[j] = sum;
         }
-        return sum;
     }
 };
 
@@ -558,7 +570,7 @@ __device__ inline void store_at_border(const SpeckleArgs &args, const Strip &str
 /// are needed, each into registers of its own: copying one that is still on its way would wait for it.
 template <class T, int R, bool Inside, class Reader>
 __device__ inline bool walk(const SpeckleArgs &args, const Strip &strip, const Reader &reader) {
-    constexpr int kAhead = Inside ? 3 : 1;
+    constexpr int kAhead = !Inside ? 1 : sizeof(T) == 4 ? 2 : 3;
     constexpr int kPrefetched = 5; ///< rows at the border, into the cache
     constexpr int kBatch = !Inside          ? 2
                            : 2 * R <= 6     ? 2 * R
