@@ -1,7 +1,8 @@
+#include "sources/registry.hpp"
 #include "config/options.hpp"
 #include "config/settings.hpp"
 #include "config/text.hpp"
-#include "pipeline/recorder.hpp"
+#include "recording/recorder.hpp"
 
 #include <CLI/Version.hpp>
 #include <nlohmann/json.hpp>

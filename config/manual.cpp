@@ -1,6 +1,7 @@
+#include "sources/registry.hpp"
 #include "config/options.hpp"
 #include "config/settings.hpp"
-#include "pipeline/recorder.hpp"
+#include "recording/recorder.hpp"
 
 namespace specklescope {
 

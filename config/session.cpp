@@ -1,7 +1,8 @@
 // From settings to a pipeline with its recorders.
+#include "sources/registry.hpp"
 #include "config/atomic_file.hpp"
 #include "config/settings.hpp"
-#include "pipeline/recorder.hpp"
+#include "recording/recorder.hpp"
 
 #include <spdlog/sinks/stdout_color_sinks.h>
 #include <spdlog/spdlog.h>

@@ -1,8 +1,9 @@
 // GigE Vision over the real protocol: every frame, in order; exposure and pixel format as the camera has
 // them; a camera that dies and comes back.
-#include "pipeline/aravis_source.hpp"
+#include "sources/registry.hpp"
+#include "sources/aravis_source.hpp"
 #include "pipeline/error.hpp"
-#include "pipeline/gst_source.hpp"
+#include "sources/gst_source.hpp"
 
 #include "fake_camera.hpp"
 #include "test_port.hpp"

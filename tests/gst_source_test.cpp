@@ -1,8 +1,9 @@
 // Sources over GStreamer deliver every frame, in order, unchanged where the format allows it, and say why
 // where not.
+#include "sources/registry.hpp"
 #include "pipeline/error.hpp"
-#include "pipeline/gap_counter.hpp"
-#include "pipeline/gst_source.hpp"
+#include "sources/gap_counter.hpp"
+#include "sources/gst_source.hpp"
 
 #include "media.hpp"
 #include "test_port.hpp"

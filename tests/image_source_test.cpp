@@ -1,8 +1,9 @@
 // Images as sources: every kind bit by bit against files written by tifffile, libpng's and Pillow's writers,
 // damaged files, sequences, stacks.
 #include "file_tools.hpp"
-#include "pipeline/image_sequence.hpp"
+#include "sources/image_sequence.hpp"
 #include "pipeline/source.hpp"
+#include "sources/registry.hpp"
 #include "test_port.hpp"
 
 #include <gtest/gtest.h>

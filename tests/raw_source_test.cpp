@@ -1,6 +1,7 @@
 // Headerless frames: every format bit by bit, headers, cut ends, loops and pace.
 #include "file_tools.hpp"
 #include "pipeline/source.hpp"
+#include "sources/registry.hpp"
 #include "test_port.hpp"
 
 #include <gtest/gtest.h>

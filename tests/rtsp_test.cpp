@@ -1,6 +1,7 @@
 // RTSP over the real protocol on the loopback: frames arrive, a server that goes is an error.
+#include "sources/registry.hpp"
 #include "pipeline/error.hpp"
-#include "pipeline/gst_source.hpp"
+#include "sources/gst_source.hpp"
 
 #include "rtsp_server.hpp"
 #include "test_port.hpp"

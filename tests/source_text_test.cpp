@@ -1,6 +1,7 @@
 // What a SOURCE argument is taken for, and what is said about one that cannot be meant.
+#include "sources/registry.hpp"
 #include "file_tools.hpp"
-#include "pipeline/source_text.hpp"
+#include "sources/source_text.hpp"
 
 #include <gtest/gtest.h>
 

@@ -7,8 +7,9 @@
 // at most √(7.1/(262144/4)) = 1.0 %, of K 0.5 %; the mean of the intensity is in error by K/√(n/A') ≤
 // 0.9·√(8/262144) = 0.5 %. Averages over f frames gain √f. All are deterministic: the seeds are fixed. 5
 // standard errors are allowed.
-#include "pipeline/exposure_cache.hpp"
+#include "sources/exposure_cache.hpp"
 #include "pipeline/source.hpp"
+#include "sources/registry.hpp"
 #include "test_port.hpp"
 
 #include <gtest/gtest.h>

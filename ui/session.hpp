@@ -4,7 +4,7 @@
 #pragma once
 
 #include "config/settings.hpp"
-#include "pipeline/recorder.hpp"
+#include "recording/recorder.hpp"
 
 #include <deque>
 #include <future>

@@ -4,7 +4,7 @@
 
 #include "config/atomic_file.hpp"
 #include "config/text.hpp"
-#include "pipeline/recorder.hpp"
+#include "recording/recorder.hpp"
 
 #include <spdlog/spdlog.h>
 
