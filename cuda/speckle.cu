@@ -51,13 +51,17 @@ public:
         int blocks = 0;
         check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, kSpeckleThreads, 0),
               "cudaOccupancyMaxActiveBlocksPerMultiprocessor");
-        // One wave: as many strips as the device holds warps at once, but none so short that its run-up
-        // dominates.
+        // About two strips for every warp that the device holds at once, in steps of 4 rows, but none longer
+        // than pays, and none so short that its run-up of 2·radius rows is all it does (lengths measured on
+        // an H200).
         const int columns = strip_columns(params_.radius);
         strips_across_ = (input.width + columns - 1) / columns;
-        const int warps = std::max(1, blocks) * processors_ * (kSpeckleThreads / 32);
+        const int warps = 2 * std::max(1, blocks) * processors_ * (kSpeckleThreads / 32);
         const int strips_down = std::max(1, warps / strips_across_);
-        strip_rows_ = std::max(kMinRows, (output.height + strips_down - 1) / strips_down);
+        const int rows = (output.height + strips_down - 1) / strips_down;
+        const int longest = (input.type == PixelType::f32 ? 24 : 10) + params_.radius;
+        const int shortest = params_.radius <= 3 ? 3 : 4;
+        strip_rows_ = rows <= shortest ? shortest : (std::min(rows, longest) + 3) / 4 * 4;
         kernel_ = kernel;
         return output;
     }
@@ -75,6 +79,7 @@ public:
         args.out_height = output.shape.height;
         args.x_offset = args.y_offset = params_.border == SpeckleParams::Border::crop ? params_.radius : 0;
         args.strips_across = strips_across_;
+        args.strips_down = (args.out_height + strip_rows_ - 1) / strip_rows_;
         args.strip_rows = strip_rows_;
         args.border = params_.border;
         args.form = form_of(params_.output);
@@ -87,7 +92,7 @@ public:
         if (misaligned(input.data, input.pitch) || misaligned(output.data, output.pitch))
             throw RunError("stage speckle: rows of device images must start on 16 bytes.");
 
-        const int warps = strips_across_ * ((args.out_height + strip_rows_ - 1) / strip_rows_);
+        const int warps = strips_across_ * args.strips_down;
         constexpr int per_block = kSpeckleThreads / 32;
         kernel_<<<static_cast<unsigned>((warps + per_block - 1) / per_block), kSpeckleThreads, 0,
                   static_cast<cudaStream_t>(context.stream)>>>(args);
@@ -97,8 +102,6 @@ public:
     void set_params(const Params &params) override { params_ = params.as<SpeckleParams>(); }
 
 private:
-    static constexpr int kMinRows = 4;
-
     static bool misaligned(const std::byte *data, std::size_t pitch) {
         return (reinterpret_cast<std::uintptr_t>(data) | pitch) % 16 != 0;
     }

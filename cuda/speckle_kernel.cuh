@@ -228,40 +228,50 @@ public:
         return *reinterpret_cast<const Quad<T> *>(advanced(first_, y, pitch_));
     }
     __device__ T sample(int y, int j) const { return advanced(first_, y, pitch_)[j]; }
+    __device__ void prefetch(int) const {} // the walk itself asks early enough
 
 private:
     const T *first_;
     int pitch_;
 };
 
-/// For all others: every sample by itself, through the border.
+/// For all others: rows through the border, and columns too where the lane's own are not all in the image.
 template <class T> class BorderReader {
 public:
-    __device__ BorderReader(const SpeckleArgs &args, int x) : args_(args) {
-#pragma unroll
-        for (int j = 0; j < kColumns; ++j)
-            column_[j] = mapped(x + j, args.width, args.border);
-    }
+    __device__ BorderReader(const SpeckleArgs &args, int x)
+        : args_(args), x_(x), columns_inside_(x >= 0 && x + kColumns <= args.width) {}
     __device__ Quad<T> row(int y) const {
         Quad<T> quad{};
         const int line = mapped(y, args_.height, args_.border);
         if (line < 0)
             return quad;
         const T *pixels = line_pixels<T>(args_, line);
+        if (columns_inside_)
+            return *reinterpret_cast<const Quad<T> *>(pixels + x_);
 #pragma unroll
-        for (int j = 0; j < kColumns; ++j)
-            if (column_[j] >= 0)
-                quad.set(j, pixels[column_[j]]);
+        for (int j = 0; j < kColumns; ++j) {
+            const int column = mapped(x_ + j, args_.width, args_.border);
+            if (column >= 0)
+                quad.set(j, pixels[column]);
+        }
         return quad;
+    }
+    /// Brings the row nearer without holding a register for it.
+    __device__ void prefetch(int y) const {
+        const T *pixels =
+            line_pixels<T>(args_, min(max(y, 0), args_.height - 1)) + min(max(x_, 0), args_.width - 1);
+        asm volatile("prefetch.global.L1 [%0];" ::"l"(pixels));
     }
     __device__ T sample(int y, int j) const {
         const int line = mapped(y, args_.height, args_.border);
-        return line < 0 || column_[j] < 0 ? T{} : line_pixels<T>(args_, line)[column_[j]];
+        const int column = mapped(x_ + j, args_.width, args_.border);
+        return line < 0 || column < 0 ? T{} : line_pixels<T>(args_, line)[column];
     }
 
 private:
     const SpeckleArgs &args_;
-    int column_[kColumns];
+    int x_;
+    bool columns_inside_;
 };
 
 // --- the width of the window
@@ -544,61 +554,120 @@ __device__ inline void store_at_border(const SpeckleArgs &args, const Strip &str
             row[x + j] = out[j];
 }
 
-inline constexpr int kAhead = 2; ///< rows asked for before they are needed
-
-/// Down the strip; true if it met anything that is to be counted.
+/// Down the strip; true if it met anything that is to be counted. Rows are asked for kAhead rows before they
+/// are needed, each into registers of its own: copying one that is still on its way would wait for it.
 template <class T, int R, bool Inside, class Reader>
 __device__ inline bool walk(const SpeckleArgs &args, const Strip &strip, const Reader &reader) {
+    constexpr int kAhead = Inside ? 3 : 1;
+    constexpr int kPrefetched = 5; ///< rows at the border, into the cache
+    constexpr int kBatch = !Inside          ? 2
+                           : 2 * R <= 6     ? 2 * R
+                           : sizeof(T) == 4 ? 4
+                                            : 6; // rows on their way at once
     const int top = strip.first + args.y_offset; // image row of the first result
+#pragma unroll 1
+    for (int y = top - R; y < top + R + kPrefetched; ++y)
+        reader.prefetch(y);
+    Quad<T> enter[kAhead];
+    Quad<T> leave[kAhead] = {};
+#pragma unroll
+    for (int i = 0; i < kAhead; ++i)
+        if (strip.first + i < strip.end)
+            enter[i] = reader.row(top + R + i);
+    if constexpr (kAhead > 1)
+#pragma unroll
+        for (int i = 1; i < kAhead; ++i)
+            leave[i] = reader.row(top - R + i - 1);
+
     Columns<T, R> columns;
-    constexpr int unrolled = !Inside ? 1 : R <= 3 ? 2 * R : 6;
-#pragma unroll(unrolled)
-    for (int y = top - R; y < top + R; ++y)
-        columns.replace_row(reader.row(y), Quad<T>{}, reader, y);
+#pragma unroll 1
+    for (int first = 0; first < 2 * R; first += kBatch) {
+        Quad<T> rows[kBatch];
+#pragma unroll
+        for (int i = 0; i < kBatch; ++i)
+            if (first + i < 2 * R)
+                rows[i] = reader.row(top - R + first + i);
+#pragma unroll
+        for (int i = 0; i < kBatch; ++i)
+            if (first + i < 2 * R)
+                columns.replace_row(rows[i], Quad<T>{}, reader, top - R + first + i);
+    }
 
     auto *const first_result = reinterpret_cast<float4 *>(args.row(0) + strip.x);
-    // Rows are asked for one (leaving, near in the caches) or two (entering) rows ahead.
-    Quad<T> enter = reader.row(top + R);
-    Quad<T> enter_next = reader.row(top + R + 1);
-    Quad<T> leave{};
-#pragma unroll(Inside ? 2 : 1)
-    for (int y = strip.first; y < strip.end; ++y) {
-        const int middle = y + args.y_offset;
-        const Quad<T> enter_after = reader.row(middle + R + kAhead);
-        const Quad<T> leave_next = reader.row(middle - R);
-        columns.replace_row(enter, leave, reader, middle + R);
-        float out[kColumns];
-        columns.results(args, out);
-        if constexpr (Inside) {
-            if (strip.serves)
-                *advanced(first_result, y, args.output_pitch) = make_float4(out[0], out[1], out[2], out[3]);
-        } else {
-            store_at_border(args, strip, y, out);
+#pragma unroll 1
+    for (int begin = strip.first; begin < strip.end; begin += kAhead) {
+#pragma unroll
+        for (int i = 0; i < kAhead; ++i) {
+            const int y = begin + i;
+            if (y >= strip.end) // the same for all lanes
+                break;
+            const int middle = y + args.y_offset;
+            reader.prefetch(middle + R + kPrefetched);
+            columns.replace_row(enter[i], leave[i], reader, middle + R);
+            if (y + kAhead < strip.end) {
+                enter[i] = reader.row(middle + R + kAhead);
+                leave[i] = reader.row(middle - R + kAhead - 1);
+            }
+            float out[kColumns];
+            columns.results(args, out);
+            if constexpr (Inside) {
+                if (strip.serves)
+                    *advanced(first_result, y, args.output_pitch) =
+                        make_float4(out[0], out[1], out[2], out[3]);
+            } else {
+                store_at_border(args, strip, y, out);
+            }
         }
-        enter = enter_next;
-        enter_next = enter_after;
-        leave = leave_next;
     }
     return (columns.special() && strip.serves) || columns.saturated(args.full_scale);
+}
+
+/// Which strip a warp takes; false if there is none left. Rows of strips at the bottom and the top, then the
+/// columns at both sides, then what lies inside: strips at the border take longer, so they must not be the
+/// last.
+__device__ inline bool place_of(const SpeckleArgs &args, int warp, int &across, int &down) {
+    const int ends = min(2, args.strips_down) * args.strips_across;
+    if (warp < ends) {
+        down = warp < args.strips_across ? args.strips_down - 1 : 0;
+        across = warp % args.strips_across;
+        return true;
+    }
+    warp -= ends;
+    const int rows = max(args.strips_down - 2, 0);
+    const int side_columns = min(args.strips_across, 3); // the first and the last two
+    if (warp < rows * side_columns) {
+        const int i = warp % side_columns;
+        across = i == 0 ? 0 : args.strips_across - i;
+        down = 1 + warp / side_columns;
+        return true;
+    }
+    warp -= rows * side_columns;
+    const int columns = args.strips_across - side_columns;
+    if (columns == 0 || warp >= rows * columns)
+        return false;
+    across = 1 + warp % columns;
+    down = 1 + warp / columns;
+    return true;
 }
 
 template <class T, int R> __global__ void __launch_bounds__(kSpeckleThreads)
     speckle_kernel(const __grid_constant__ SpeckleArgs args) {
     constexpr int halo = kHaloLanes<R>;
-    constexpr int width = kStripColumns<R>;
-    const int warp = static_cast<int>(blockIdx.x * (kSpeckleThreads / 32) + threadIdx.x / 32);
     const int lane = static_cast<int>(threadIdx.x & 31U);
-    const int begin = warp % args.strips_across * width - halo * kColumns; // of the warp's columns
+    int across = 0;
+    int down = 0;
+    if (!place_of(args, static_cast<int>(blockIdx.x * (kSpeckleThreads / 32) + threadIdx.x / 32), across,
+                  down))
+        return;
+    const int begin = across * kStripColumns<R> - halo * kColumns; // of the warp's columns
     Strip strip;
     strip.x = begin + lane * kColumns;
-    strip.first = warp / args.strips_across * args.strip_rows;
+    strip.first = down * args.strip_rows;
     strip.end = min(strip.first + args.strip_rows, args.out_height);
     strip.serves = lane >= halo && lane < 32 - halo;
-    if (strip.first >= args.out_height)
-        return;
 
     const bool inside = args.x_offset == 0 && begin >= 0 && begin + 32 * kColumns <= args.width &&
-                        strip.first >= R && strip.end + R + kAhead <= args.height;
+                        strip.first >= R && strip.end + R <= args.height;
     const bool special = inside ? walk<T, R, true>(args, strip, InsideReader<T>(args, strip.x))
                                 : walk<T, R, false>(args, strip, BorderReader<T>(args, strip.x));
     if (__any_sync(kAllLanes, special))

@@ -38,7 +38,7 @@ struct SpeckleArgs {
     int width, height;         ///< of the input
     int out_width, out_height; ///< smaller with crop
     int x_offset, y_offset;    ///< image coordinates of the first result: the radius with crop, else 0
-    int strips_across, strip_rows;
+    int strips_across, strips_down, strip_rows;
     SpeckleBorder border;
     SpeckleForm form;
     float coefficient;
