@@ -66,9 +66,9 @@ public:
         const SpeckleCoefficients coefficients = speckle_coefficients(params_, context.info);
         SpeckleArgs args{};
         args.input = input.data;
-        args.input_pitch = input.pitch;
+        args.input_pitch = static_cast<int>(input.pitch); // at most 65536 pixels
         args.output = output.data;
-        args.output_pitch = output.pitch;
+        args.output_pitch = static_cast<int>(output.pitch);
         args.width = input.shape.width;
         args.height = input.shape.height;
         args.out_width = output.shape.width;

@@ -7,7 +7,9 @@
 #include "cuda/speckle_launch.hpp"
 #include "pipeline/stage.hpp"
 
+#include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 namespace specklescope::cuda {
 
@@ -72,6 +74,26 @@ struct SumsOf<std::uint16_t, R> {
 };
 template <int R> struct SumsOf<float, R> { using Type = SumsReal; };
 
+/// The same value, of which the compiler knows nothing: what it knows of ranges makes it take 64-bit products
+/// apart.
+template <class T> __device__ inline T opaque(T value) {
+    asm("" : "+r"(value));
+    return value;
+}
+/// a·b + c in one instruction.
+__device__ inline std::uint64_t multiply_add(std::int32_t a, std::int32_t b, std::uint64_t c) {
+    return static_cast<std::uint64_t>(static_cast<std::int64_t>(opaque(a)) * opaque(b)) + c;
+}
+__device__ inline std::uint64_t multiply_add(std::uint32_t a, std::uint32_t b, std::uint64_t c) {
+    return static_cast<std::uint64_t>(opaque(a)) * b + c;
+}
+/// The address `count` times `step` bytes after `first`.
+template <class T> __device__ inline T *advanced(T *first, std::int32_t count, std::int32_t step) {
+    using Byte = std::conditional_t<std::is_const_v<T>, const std::byte, std::byte>;
+    return reinterpret_cast<T *>(reinterpret_cast<Byte *>(first) +
+                                 static_cast<std::int64_t>(opaque(count)) * opaque(step));
+}
+
 /// One sample enters, one leaves: ΔI² = (e − l)(e + l).
 __device__ inline void replace(Sums32 &sums, std::uint32_t enter, std::uint32_t leave) {
     const std::uint32_t d = enter - leave;
@@ -80,15 +102,15 @@ __device__ inline void replace(Sums32 &sums, std::uint32_t enter, std::uint32_t 
 }
 __device__ inline void replace(SumsPacked &sums, std::uint32_t enter, std::uint32_t leave) {
     const auto d = static_cast<std::int32_t>(enter - leave);
-    sums.p +=
-        static_cast<std::uint64_t>(static_cast<std::int64_t>(d) * static_cast<std::int32_t>(enter + leave));
-    sums.p += static_cast<std::uint64_t>(static_cast<std::uint32_t>(d) << 8) << 32;
+    const std::uint64_t p = multiply_add(d, static_cast<std::int32_t>(enter + leave), sums.p);
+    const std::uint32_t high =
+        opaque(static_cast<std::uint32_t>(p >> 32)) + (static_cast<std::uint32_t>(d) << 8);
+    sums.p = static_cast<std::uint64_t>(high) << 32 | static_cast<std::uint32_t>(p);
 }
 __device__ inline void replace(Sums64 &sums, std::uint32_t enter, std::uint32_t leave) {
     const auto d = static_cast<std::int32_t>(enter - leave);
     sums.s += static_cast<std::uint32_t>(d);
-    sums.q +=
-        static_cast<std::uint64_t>(static_cast<std::int64_t>(d) * static_cast<std::int32_t>(enter + leave));
+    sums.q = multiply_add(d, static_cast<std::int32_t>(enter + leave), sums.q);
 }
 
 // --- from the sums of a window to the result
@@ -109,30 +131,48 @@ __device__ inline float fast_sqrt(float x) {
 struct Moments {
     float s, d;
 };
-template <int R> __device__ inline Moments moments(std::uint32_t s, std::uint64_t q) {
+template <int R>
+__device__ inline Moments moments(std::uint32_t s, std::uint32_t q_high, std::uint32_t q_low) {
     constexpr std::uint32_t n = (2 * R + 1) * (2 * R + 1);
-    const std::uint64_t nq = static_cast<std::uint64_t>(static_cast<std::uint32_t>(q)) * n +
-                             (static_cast<std::uint64_t>(static_cast<std::uint32_t>(q >> 32) * n) << 32);
-    const std::uint64_t d = nq - static_cast<std::uint64_t>(s) * s;
-    return {static_cast<float>(s), fmaf(static_cast<float>(static_cast<std::uint32_t>(d >> 32)),
-                                        4294967296.0F, static_cast<float>(static_cast<std::uint32_t>(d)))};
+    const std::uint64_t minus_square =
+        multiply_add(static_cast<std::int32_t>(s), static_cast<std::int32_t>(0U - s), 0);
+    const std::uint64_t d = multiply_add(q_low, n, minus_square);
+    const std::uint32_t high = opaque(static_cast<std::uint32_t>(d >> 32)) + q_high * n;
+    return {static_cast<float>(s),
+            fmaf(static_cast<float>(high), 4294967296.0F, static_cast<float>(static_cast<std::uint32_t>(d)))};
 }
-template <int R> __device__ inline Moments moments(Sums32 w) { return moments<R>(w.s, w.q); }
-template <int R> __device__ inline Moments moments(Sums64 w) { return moments<R>(w.s, w.q); }
+template <int R> __device__ inline Moments moments(Sums32 w) {
+    constexpr std::uint32_t n = (2 * R + 1) * (2 * R + 1);
+    if constexpr (R <= 7) // N²·255² < 2³²
+        return {static_cast<float>(w.s), static_cast<float>(n * w.q - w.s * w.s)};
+    else
+        return moments<R>(w.s, 0, w.q);
+}
+template <int R> __device__ inline Moments moments(Sums64 w) {
+    return moments<R>(w.s, static_cast<std::uint32_t>(w.q >> 32), static_cast<std::uint32_t>(w.q));
+}
 template <int R> __device__ inline Moments moments(SumsPacked w) {
-    return moments<R>(static_cast<std::uint32_t>(w.p >> 40), w.p & ((std::uint64_t{1} << 40) - 1));
+    const auto high = static_cast<std::uint32_t>(w.p >> 32);
+    return moments<R>(high >> 8, high & 0xffU, static_cast<std::uint32_t>(w.p));
 }
 
-__device__ inline float result(Moments m, SpeckleForm form, float c) {
-    switch (form) { // the same for all threads
-    case SpeckleForm::inverse:
-        return (m.s * m.s) * fast_reciprocal(m.d) * c;
-    case SpeckleForm::square:
-        return m.d * fast_reciprocal(m.s * m.s) * c;
-    case SpeckleForm::root:
-        break;
+/// Four results; the form is the same for all threads, so that it is asked once.
+__device__ inline void results_of(const Moments (&m)[kColumns], SpeckleForm form, float c,
+                                  float (&out)[kColumns]) {
+    if (form == SpeckleForm::inverse) {
+#pragma unroll
+        for (int j = 0; j < kColumns; ++j)
+            out[j] = (m[j].s * m[j].s) * fast_reciprocal(m[j].d) * c;
+        return;
     }
-    return fast_sqrt(m.d * c) * fast_reciprocal(m.s);
+#pragma unroll
+    for (int j = 0; j < kColumns; ++j)
+        out[j] = m[j].d * fast_reciprocal(m[j].s * m[j].s) * c;
+    if (form == SpeckleForm::root) {
+#pragma unroll
+        for (int j = 0; j < kColumns; ++j)
+            out[j] = fast_sqrt(out[j]);
+    }
 }
 
 // --- rows and columns
@@ -174,23 +214,40 @@ template <> struct Quad<float> {
     }
 };
 
-/// What one lane reads: columns x … x+3 of any row, the border taken care of.
-template <class T> class LaneReader {
+/// What one lane reads: columns x … x+3 of any row.
+template <class T> __device__ inline const T *line_pixels(const SpeckleArgs &args, int line) {
+    return reinterpret_cast<const T *>(args.input + static_cast<std::int64_t>(line) * args.input_pitch);
+}
+
+/// For warps that see nothing but image.
+template <class T> class InsideReader {
 public:
-    __device__ LaneReader(const SpeckleArgs &args, int x, bool rows_inside)
-        : args_(args), rows_inside_(rows_inside), inside_(x >= 0 && x + kColumns <= args.width) {
+    __device__ InsideReader(const SpeckleArgs &args, int x)
+        : first_(line_pixels<T>(args, 0) + x), pitch_(args.input_pitch) {}
+    __device__ Quad<T> row(int y) const {
+        return *reinterpret_cast<const Quad<T> *>(advanced(first_, y, pitch_));
+    }
+    __device__ T sample(int y, int j) const { return advanced(first_, y, pitch_)[j]; }
+
+private:
+    const T *first_;
+    int pitch_;
+};
+
+/// For all others: every sample by itself, through the border.
+template <class T> class BorderReader {
+public:
+    __device__ BorderReader(const SpeckleArgs &args, int x) : args_(args) {
 #pragma unroll
         for (int j = 0; j < kColumns; ++j)
-            column_[j] = inside_ ? x + j : mapped(x + j, args.width, args.border);
+            column_[j] = mapped(x + j, args.width, args.border);
     }
     __device__ Quad<T> row(int y) const {
         Quad<T> quad{};
-        const int line = line_of(y);
+        const int line = mapped(y, args_.height, args_.border);
         if (line < 0)
             return quad;
-        const T *pixels = line_pixels(line);
-        if (inside_)
-            return *reinterpret_cast<const Quad<T> *>(pixels + column_[0]);
+        const T *pixels = line_pixels<T>(args_, line);
 #pragma unroll
         for (int j = 0; j < kColumns; ++j)
             if (column_[j] >= 0)
@@ -198,18 +255,12 @@ public:
         return quad;
     }
     __device__ T sample(int y, int j) const {
-        const int line = line_of(y);
-        return line < 0 || column_[j] < 0 ? T{} : line_pixels(line)[column_[j]];
+        const int line = mapped(y, args_.height, args_.border);
+        return line < 0 || column_[j] < 0 ? T{} : line_pixels<T>(args_, line)[column_[j]];
     }
 
 private:
-    __device__ int line_of(int y) const { return rows_inside_ ? y : mapped(y, args_.height, args_.border); }
-    __device__ const T *line_pixels(int line) const {
-        return reinterpret_cast<const T *>(args_.input + static_cast<std::size_t>(line) * args_.input_pitch);
-    }
     const SpeckleArgs &args_;
-    bool rows_inside_;
-    bool inside_;
     int column_[kColumns];
 };
 
@@ -296,8 +347,8 @@ template <class T> __device__ inline bool at_full_scale(T sample, float full) {
 /// Counts by a second walk, which only warps that saw something take. Reads the results this lane has just
 /// written.
 template <class T>
-__device__ __noinline__ void count_special(const SpeckleArgs &args, int radius, const Strip &strip) {
-    const LaneReader<T> reader(args, strip.x, false);
+__device__ __noinline__ void count_special(const SpeckleArgs &args, int radius, const Strip strip) {
+    const BorderReader<T> reader(args, strip.x);
     const int lane = static_cast<int>(threadIdx.x & 31U);
     int last[kColumns] = {-0x40000000, -0x40000000, -0x40000000,
                           -0x40000000}; // row of the last full-scale sample
@@ -384,24 +435,27 @@ template <class T, int R> struct Columns {
     using Sums = typename SumsOf<T, R>::Type;
     Sums c[kColumns] = {};
     Peak<T> peak;
+    float lowest = 1; ///< D of all windows, or 1
 
-    __device__ void replace_row(const Quad<T> &enter, const Quad<T> &leave, const LaneReader<T> &, int) {
+    template <class Reader>
+    __device__ void replace_row(const Quad<T> &enter, const Quad<T> &leave, const Reader &, int) {
         peak.see(enter);
 #pragma unroll
         for (int j = 0; j < kColumns; ++j)
             replace(c[j], enter.get(j), leave.get(j));
     }
-    __device__ bool results(const SpeckleArgs &args, float (&out)[kColumns]) const {
+    __device__ void results(const SpeckleArgs &args, float (&out)[kColumns]) {
         const Windows<R, Sums> windows(c);
-        bool special = false;
+        Moments m[kColumns];
 #pragma unroll
         for (int j = 0; j < kColumns; ++j) {
-            const Moments m = moments<R>(windows.w[j]);
-            special |= m.d == 0;
-            out[j] = result(m, args.form, args.coefficient);
+            m[j] = moments<R>(windows.w[j]);
+            lowest = fminf(lowest, m[j].d);
         }
-        return special;
+        results_of(m, args.form, args.coefficient, out);
     }
+    /// Was any result of this lane undefined or infinite?
+    __device__ bool special() const { return lowest == 0; }
     __device__ bool saturated(float full) const { return peak.value() >= full; }
 };
 
@@ -412,9 +466,10 @@ template <int R> struct Columns<float, R> {
     SumsReal c[kColumns] = {};
     unsigned bad[kColumns] = {};
     float peak = 0;
+    bool met = false;
 
-    __device__ void replace_row(const Quad<float> &enter, const Quad<float> &leave,
-                                const LaneReader<float> &reader, int newest) {
+    template <class Reader> __device__ void replace_row(const Quad<float> &enter, const Quad<float> &leave,
+                                                        const Reader &reader, int newest) {
 #pragma unroll
         for (int j = 0; j < kColumns; ++j) {
             const float e = enter.get(j);
@@ -431,10 +486,9 @@ template <int R> struct Columns<float, R> {
                 c[j] = sum_anew(reader, j, newest);
         }
     }
-    __device__ bool results(const SpeckleArgs &args, float (&out)[kColumns]) const {
+    __device__ void results(const SpeckleArgs &args, float (&out)[kColumns]) {
         constexpr double n = (2 * R + 1) * (2 * R + 1);
         const Windows<R, SumsReal> windows(c);
-        bool special = false;
 #pragma unroll
         for (int j = 0; j < kColumns; ++j) {
             const double s = windows.w[j].s;
@@ -442,7 +496,7 @@ template <int R> struct Columns<float, R> {
             double d = fma(-s, s, nq);
             if (!(d > kNothing * nq))
                 d = 0;
-            special |= d == 0;
+            met |= d == 0;
             const double k = static_cast<double>(args.coefficient);
             out[j] = static_cast<float>(args.form == SpeckleForm::inverse  ? k * (s * s) / d
                                         : args.form == SpeckleForm::square ? k * d / (s * s)
@@ -454,11 +508,11 @@ template <int R> struct Columns<float, R> {
             for (int j = 0; j < kColumns; ++j)
                 if (holes.w[j] != 0) {
                     out[j] = __int_as_float(0x7fffffff);
-                    special = true;
+                    met = true;
                 }
         }
-        return special;
     }
+    __device__ bool special() const { return met; }
     __device__ bool saturated(float full) const { return full > 0 && peak >= full; }
 
 private:
@@ -467,7 +521,7 @@ private:
     /// rounding.
     static constexpr double kNothing = 1.0 / (std::uint64_t{1} << 42);
 
-    __device__ static SumsReal sum_anew(const LaneReader<float> &reader, int j, int newest) {
+    template <class Reader> __device__ static SumsReal sum_anew(const Reader &reader, int j, int newest) {
         SumsReal sum{};
 #pragma unroll 1
         for (int y = newest - 2 * R; y <= newest; ++y) {
@@ -480,20 +534,52 @@ private:
     }
 };
 
-__device__ inline void store(const SpeckleArgs &args, const Strip &strip, int y,
-                             const float (&out)[kColumns]) {
-    if (!strip.serves)
-        return;
+__device__ inline void store_at_border(const SpeckleArgs &args, const Strip &strip, int y,
+                                       const float (&out)[kColumns]) {
     float *row = args.row(y);
     const int x = strip.x - args.x_offset;
-    if (args.x_offset == 0 && x + kColumns <= args.out_width) {
-        *reinterpret_cast<float4 *>(row + x) = make_float4(out[0], out[1], out[2], out[3]);
-        return;
-    }
 #pragma unroll
     for (int j = 0; j < kColumns; ++j)
-        if (x + j >= 0 && x + j < args.out_width)
+        if (strip.serves && x + j >= 0 && x + j < args.out_width)
             row[x + j] = out[j];
+}
+
+inline constexpr int kAhead = 2; ///< rows asked for before they are needed
+
+/// Down the strip; true if it met anything that is to be counted.
+template <class T, int R, bool Inside, class Reader>
+__device__ inline bool walk(const SpeckleArgs &args, const Strip &strip, const Reader &reader) {
+    const int top = strip.first + args.y_offset; // image row of the first result
+    Columns<T, R> columns;
+    constexpr int unrolled = !Inside ? 1 : R <= 3 ? 2 * R : 6;
+#pragma unroll(unrolled)
+    for (int y = top - R; y < top + R; ++y)
+        columns.replace_row(reader.row(y), Quad<T>{}, reader, y);
+
+    auto *const first_result = reinterpret_cast<float4 *>(args.row(0) + strip.x);
+    // Rows are asked for one (leaving, near in the caches) or two (entering) rows ahead.
+    Quad<T> enter = reader.row(top + R);
+    Quad<T> enter_next = reader.row(top + R + 1);
+    Quad<T> leave{};
+#pragma unroll(Inside ? 2 : 1)
+    for (int y = strip.first; y < strip.end; ++y) {
+        const int middle = y + args.y_offset;
+        const Quad<T> enter_after = reader.row(middle + R + kAhead);
+        const Quad<T> leave_next = reader.row(middle - R);
+        columns.replace_row(enter, leave, reader, middle + R);
+        float out[kColumns];
+        columns.results(args, out);
+        if constexpr (Inside) {
+            if (strip.serves)
+                *advanced(first_result, y, args.output_pitch) = make_float4(out[0], out[1], out[2], out[3]);
+        } else {
+            store_at_border(args, strip, y, out);
+        }
+        enter = enter_next;
+        enter_next = enter_after;
+        leave = leave_next;
+    }
+    return (columns.special() && strip.serves) || columns.saturated(args.full_scale);
 }
 
 template <class T, int R> __global__ void __launch_bounds__(kSpeckleThreads)
@@ -502,40 +588,19 @@ template <class T, int R> __global__ void __launch_bounds__(kSpeckleThreads)
     constexpr int width = kStripColumns<R>;
     const int warp = static_cast<int>(blockIdx.x * (kSpeckleThreads / 32) + threadIdx.x / 32);
     const int lane = static_cast<int>(threadIdx.x & 31U);
-    const int across = warp % args.strips_across;
+    const int begin = warp % args.strips_across * width - halo * kColumns; // of the warp's columns
     Strip strip;
-    strip.x = across * width + (lane - halo) * kColumns;
+    strip.x = begin + lane * kColumns;
     strip.first = warp / args.strips_across * args.strip_rows;
     strip.end = min(strip.first + args.strip_rows, args.out_height);
-    strip.serves = lane >= halo && lane < 32 - halo && strip.x < args.width;
+    strip.serves = lane >= halo && lane < 32 - halo;
     if (strip.first >= args.out_height)
         return;
 
-    const int top = strip.first + args.y_offset;          // image row of the first result
-    const int bottom = strip.end - 1 + args.y_offset + R; // last row anyone needs
-    const LaneReader<T> reader(args, strip.x, top - R >= 0 && bottom < args.height);
-    Columns<T, R> columns;
-#pragma unroll(R <= 3 ? 2 * R : 6)
-    for (int y = top - R; y < top + R; ++y)
-        columns.replace_row(reader.row(y), Quad<T>{}, reader, y);
-
-    Quad<T> enter = reader.row(top + R);
-    Quad<T> enter_next = reader.row(min(top + R + 1, bottom));
-    Quad<T> leave{};
-    bool special = false;
-    for (int y = strip.first; y < strip.end; ++y) {
-        const int middle = y + args.y_offset;
-        const Quad<T> enter_after = reader.row(min(middle + R + 2, bottom));
-        const Quad<T> leave_next = reader.row(middle - R);
-        columns.replace_row(enter, leave, reader, middle + R);
-        float out[kColumns];
-        special |= columns.results(args, out);
-        store(args, strip, y, out);
-        enter = enter_next;
-        enter_next = enter_after;
-        leave = leave_next;
-    }
-    special = (special && strip.serves) || columns.saturated(args.full_scale);
+    const bool inside = args.x_offset == 0 && begin >= 0 && begin + 32 * kColumns <= args.width &&
+                        strip.first >= R && strip.end + R + kAhead <= args.height;
+    const bool special = inside ? walk<T, R, true>(args, strip, InsideReader<T>(args, strip.x))
+                                : walk<T, R, false>(args, strip, BorderReader<T>(args, strip.x));
     if (__any_sync(kAllLanes, special))
         count_special<T>(args, R, strip);
 }

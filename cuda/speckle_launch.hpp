@@ -8,6 +8,7 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 
 namespace specklescope::cuda {
 
@@ -31,9 +32,9 @@ constexpr int strip_columns(int radius) { return kColumns * (32 - 2 * halo_lanes
 
 struct SpeckleArgs {
     const std::byte *input;
-    std::size_t input_pitch;
+    int input_pitch;
     std::byte *output;
-    std::size_t output_pitch;
+    int output_pitch;
     int width, height;         ///< of the input
     int out_width, out_height; ///< smaller with crop
     int x_offset, y_offset;    ///< image coordinates of the first result: the radius with crop, else 0
@@ -46,7 +47,7 @@ struct SpeckleArgs {
 
 #ifdef __CUDACC__
     __device__ float *row(int y) const {
-        return reinterpret_cast<float *>(output + static_cast<std::size_t>(y) * output_pitch);
+        return reinterpret_cast<float *>(output + static_cast<std::int64_t>(y) * output_pitch);
     }
 #endif
 };
