@@ -52,7 +52,7 @@ template <class T> struct Unref {
 };
 template <class T> using Gst = std::unique_ptr<T, Unref<T>>;
 
-/// Shared with GStreamer's threads; each buffer on its way holds it.
+/// Shared with GStreamer's threads. It outlives the pipeline, and with that every buffer on its way.
 struct Progress {
     std::mutex mutex;
     std::condition_variable changed;
@@ -115,7 +115,7 @@ private:
     Shape video_; ///< of what the encoder gets
     VideoClock clock_;
     std::string description_;
-    std::shared_ptr<Progress> progress_ = std::make_shared<Progress>();
+    std::unique_ptr<Progress> progress_ = std::make_unique<Progress>();
     Gst<GstElement> pipeline_;
     Gst<GstElement> source_;
     std::uint64_t written_ = 0;
@@ -247,14 +247,12 @@ void VideoWriter::write(const RecordedFrame& frame) {
         check();
     // Tells when the encoder is done with the frame; the queue in front of it has no such signal.
     const auto done = [](gpointer data, GstMiniObject*) {
-        const std::unique_ptr<std::shared_ptr<Progress>> progress(
-            static_cast<std::shared_ptr<Progress>*>(data));
-        const std::lock_guard lock((*progress)->mutex);
-        --(*progress)->in_flight;
-        (*progress)->changed.notify_all();
+        auto* progress = static_cast<Progress*>(data);
+        const std::lock_guard lock(progress->mutex);
+        --progress->in_flight;
+        progress->changed.notify_all();
     };
-    gst_mini_object_weak_ref(GST_MINI_OBJECT(buffer), done,
-                             new std::shared_ptr<Progress>(progress_)); // NOLINT: done owns it
+    gst_mini_object_weak_ref(GST_MINI_OBJECT(buffer), done, progress_.get());
     gst_app_src_push_buffer(GST_APP_SRC(source_.get()), buffer);
     ++written_;
 }
