@@ -90,7 +90,10 @@ void App::handle_input() {
     // A dialog takes all keys; only leaving works everywhere.
     const bool busy = ImGui::GetIO().WantTextInput ||
                       (ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopup) && !state_.keys_open);
+    state_.confirm = state_.dismiss = false;
     for (const Window::Key &key : window_.take_keys()) {
+        state_.confirm = state_.confirm || key.key == GLFW_KEY_ENTER || key.key == GLFW_KEY_KP_ENTER;
+        state_.dismiss = state_.dismiss || key.key == GLFW_KEY_ESCAPE;
         if (key.key == GLFW_KEY_Q && (key.modifiers & GLFW_MOD_CONTROL))
             window_.request_close();
         else if (!busy && key.key != 0)
