@@ -83,7 +83,7 @@ std::string devices_text() {
     std::string reason;
     const auto gpus = list_gpus(&reason);
     for (const auto &gpu : gpus)
-        out += row("cuda", gpu, 8);
+        out += row("cuda", to_string(gpu), 8);
     if (gpus.empty())
         out += row("cuda", "none: " + reason, 8);
 #else

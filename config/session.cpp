@@ -1,4 +1,5 @@
 // From settings to a pipeline with its recorders.
+#include "config/atomic_file.hpp"
 #include "config/settings.hpp"
 #include "pipeline/recorder.hpp"
 
@@ -37,7 +38,8 @@ public:
 
 private:
     bool is(std::string_view key, const ParamValue &value) const {
-        return file_->params().table().find(key) && file_->params().get(key) == value;
+        return file_->params().has_table() && file_->params().table().find(key) &&
+               file_->params().get(key) == value;
     }
     std::unique_ptr<Source> file_;
 };
@@ -86,27 +88,32 @@ std::unique_ptr<Pipeline> make_pipeline(const Settings &settings) {
 }
 
 std::vector<std::shared_ptr<Sink>> add_recorders(Pipeline &pipeline, const Settings &settings) {
-    std::vector<std::shared_ptr<Sink>> added;
-    const auto add = [&](const std::string &path, RecordWhat what) {
+    std::vector<std::shared_ptr<Sink>> made;
+    const auto make = [&](const std::string &path, RecordWhat what) {
         RecordOptions options;
         options.path = path;
         options.what = what;
         options.mapping = settings.view.as<ViewSettings>().mapping;
-        auto recorder = make_recorder(options);
-        pipeline.add_sink(recorder);
-        added.push_back(std::move(recorder));
+        made.push_back(make_recorder(options));
     };
+    for (const std::string &path : settings.record)
+        make(path, RecordWhat::processed);
+    for (const std::string &path : settings.record_raw)
+        make(path, RecordWhat::raw);
+    // A folder that refuses files is found before the first frame, not with it.
+    for (const auto *paths : {&settings.record, &settings.record_raw})
+        for (const std::string &path : *paths)
+            check_writable(path);
+    std::size_t added = 0;
     try {
-        for (const std::string &path : settings.record)
-            add(path, RecordWhat::processed);
-        for (const std::string &path : settings.record_raw)
-            add(path, RecordWhat::raw);
+        for (; added < made.size(); ++added)
+            pipeline.add_sink(made[added]);
     } catch (...) {
-        for (const auto &recorder : added)
-            pipeline.remove_sink(recorder);
+        while (added > 0)
+            pipeline.remove_sink(made[--added]);
         throw;
     }
-    return added;
+    return made;
 }
 
 } // namespace specklescope

@@ -18,10 +18,12 @@ public:
 
     Frame acquire(const Shape &shape) override {
         check_shape(shape, "The frame from the source");
-        if (!ring_ || ring_->shape() != shape)
+        const bool live = flow_.live();
+        const bool room = !ring_ || ring_->shape() == shape || room_for_another_ring(live);
+        if (room && (!ring_ || ring_->shape() != shape))
             renew(shape);
-        Frame frame = ring_->try_acquire();
-        if (!frame && flow_.live()) {
+        Frame frame = room ? ring_->try_acquire() : Frame();
+        if (!frame && live) {
             if (!stopping()) {
                 flow_.stats.no_slot.fetch_add(1, std::memory_order_relaxed);
                 flow_.stats.acquisition.tick();
@@ -29,7 +31,7 @@ public:
             }
             return {};
         }
-        while (!frame && !stopping())
+        while (room && !frame && !stopping())
             frame = ring_->acquire(milliseconds(50));
         return frame;
     }
@@ -57,13 +59,26 @@ public:
     std::uint64_t delivered() const { return delivered_; }
 
 private:
+    /// A new size brings a new ring of free slots. What is queued keeps the old ones, so that a source whose
+    /// size keeps changing would never run out: a file waits until the queue is empty, a live source drops
+    /// when it is as long as the ring.
+    bool room_for_another_ring(bool live) {
+        if (live)
+            return flow_.frames.size_approx() < static_cast<std::size_t>(ring_->slots());
+        while (flow_.frames.size_approx() > 0 && !stopping())
+            flow_.sleep(milliseconds(1));
+        return !stopping();
+    }
+
     void renew(const Shape &shape) {
         std::shared_ptr<SlotMemory> memory;
         {
             const std::scoped_lock lock(flow_.mutex);
             memory = flow_.slot_memory;
+            flow_.ring.reset();
         }
-        const int slots = flow_.options.slots > 0 ? flow_.options.slots : default_slots(shape);
+        const int slots =
+            flow_.options.slots > 0 ? std::max(flow_.options.slots, kMinSlots) : default_slots(shape);
         ring_.reset(); // frames in flight keep the old memory until they are home
         ring_ = std::make_shared<FrameRing>(shape, slots, memory);
         flow_.slots = slots;
@@ -91,17 +106,20 @@ void apply_source_edits(Flow &flow) {
     }
 }
 
-/// Closes and opens a dead live source, pausing 0.5, 1, 2, … 10 s between tries. False when stopped.
-bool reopen(Flow &flow, const std::string &reason) {
+constexpr milliseconds kFirstPause(500);
+constexpr milliseconds kLongestPause(10000);
+
+/// Closes and opens a dead live source, pausing before each try, twice as long as before the last. False when
+/// stopped.
+bool reopen(Flow &flow, const std::string &reason, milliseconds &pause) {
     std::string why = reason;
-    milliseconds pause(500);
     flow.source->close();
     while (!flow.stop) {
         char seconds[16];
         std::snprintf(seconds, sizeof seconds, "%.1f", std::chrono::duration<double>(pause).count());
         flow.set_state(RunState::reconnecting, why + " Next try in " + seconds + " s.");
         flow.say(Message::Level::warning, why + " Next try in " + seconds + " s.");
-        flow.sleep(pause);
+        flow.sleep(std::exchange(pause, std::min(pause * 2, kLongestPause)));
         if (flow.stop)
             return false;
         try {
@@ -119,7 +137,6 @@ bool reopen(Flow &flow, const std::string &reason) {
             why = error.what();
             flow.source->close();
         }
-        pause = std::min(pause * 2, milliseconds(10000));
     }
     return false;
 }
@@ -127,6 +144,7 @@ bool reopen(Flow &flow, const std::string &reason) {
 void run(Flow &flow) {
     RingPort port(flow);
     auto last_sign = SteadyClock::now();
+    milliseconds pause = kFirstPause; // grows until frames come again
     const std::chrono::duration<double> silence(flow.options.silence_s);
     while (!flow.stop) {
         apply_source_edits(flow);
@@ -134,8 +152,10 @@ void run(Flow &flow) {
         try {
             const Source::Status status = flow.source->next(port);
             const auto now = SteadyClock::now();
-            if (status == Source::Status::frame)
+            if (status == Source::Status::frame) {
                 last_sign = now;
+                pause = kFirstPause;
+            }
             if (status == Source::Status::end) {
                 if (!flow.live())
                     return;
@@ -151,7 +171,7 @@ void run(Flow &flow) {
         if (flow.options.frames > 0 && port.delivered() >= flow.options.frames)
             return;
         if (!dead.empty()) {
-            if (!reopen(flow, dead))
+            if (!reopen(flow, dead, pause))
                 return;
             last_sign = SteadyClock::now();
         }

@@ -22,7 +22,7 @@ struct FormatRow {
 };
 /// In the order of AravisParams::Format. Samples of 10 to 14 bits sit in the low bits of 16 (PFNC, unpacked
 /// formats).
-constexpr std::array<FormatRow, 6> kFormats = {{{nullptr, "{ GRAY8, GRAY16_LE, RGB }", 0},
+constexpr std::array<FormatRow, 6> kFormats = {{{nullptr, nullptr, 0},
                                                 {"Mono8", "GRAY8", 255},
                                                 {"Mono10", "GRAY16_LE", 1023},
                                                 {"Mono12", "GRAY16_LE", 4095},
@@ -121,13 +121,17 @@ private:
     }
 
     static std::string caps_text(const AravisParams &params, const FormatRow &format) {
-        std::string text = std::string("video/x-raw, format = ") + format.caps;
+        std::string fields;
         if (params.width > 0)
-            text += ", width = " + std::to_string(params.width);
+            fields += ", width = " + std::to_string(params.width);
         if (params.height > 0)
-            text += ", height = " + std::to_string(params.height);
+            fields += ", height = " + std::to_string(params.height);
         if (params.rate > 0)
-            text += ", framerate = " + std::to_string(std::lround(params.rate * 1000)) + "/1000";
+            fields += ", framerate = " + std::to_string(std::lround(params.rate * 1000)) + "/1000";
+        std::string text;
+        for (const char *choice : {"GRAY8", "GRAY16_LE", "RGB"}) // automatic: the first that the camera has
+            if (!format.caps || std::string_view(choice) == format.caps)
+                text += (text.empty() ? "" : "; ") + std::string("video/x-raw, format = ") + choice + fields;
         return text;
     }
 
@@ -234,12 +238,16 @@ private:
     Status ended() override { throw RunError("The camera " + name() + " has stopped."); }
 
     std::string explain(const std::string &reason) const override {
-        const bool absent = reason.find("state change failed") != std::string::npos ||
-                            reason.find("Failed to start") != std::string::npos;
+        const bool absent = reason.find("ould not find camera") != std::string::npos ||
+                            reason.find("ould not read camera") != std::string::npos ||
+                            reason.find("not found") != std::string::npos;
         if (absent)
-            return (wanted_.empty() ? std::string("No camera") : "The camera '" + wanted_ + "'") +
-                   " cannot be opened; " + found_text() + ".";
-        return "The camera " + name() + " gives no picture: " + reason +
+            return (wanted_.empty() ? std::string("No camera can be opened; ")
+                                    : "The camera '" + wanted_ + "' cannot be opened; ") +
+                   found_text() + ".";
+        const bool silent = reason.starts_with("streaming stopped, reason error");
+        return (wanted_.empty() && !camera_ ? std::string("The camera") : "The camera " + name()) +
+               " gives no picture: " + (silent ? "it has stopped sending" : reason) +
                "; check its cable, its power and that the format asked for is one that it has.";
     }
 
@@ -265,8 +273,10 @@ ParamTable declare() {
         .real("gain", &P::gain, {.unit = "dB", .min = -1, .max = 500, .doc = "-1: as the camera is set"})
         .real("rate", &P::rate,
               {.unit = "1/s", .min = 0, .max = 100000, .cost = rebuild, .doc = "0: as the camera is set"})
-        .choice("format", &P::format, {"auto", "mono8", "mono10", "mono12", "mono14", "mono16"},
-                {.cost = rebuild, .doc = "pixel format; its full scale is used to find saturated pixels"})
+        .choice(
+            "format", &P::format, {"auto", "mono8", "mono10", "mono12", "mono14", "mono16"},
+            {.cost = rebuild,
+             .doc = "pixel format; auto: grey of 8 bits where the camera has it, else of 16, else colour"})
         .choice("byteorder", &P::byte_order, {"auto", "little", "big"},
                 {.cost = rebuild,
                  .doc = "of 16-bit pixels; auto asks the camera, which is little where it does not say"})

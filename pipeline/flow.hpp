@@ -52,12 +52,16 @@ struct Flow {
     Mailbox mailbox;
     Stats stats;
 
+    /// Held while sinks are given a result: whoever took a sink out and then held it may close that sink.
+    std::mutex delivery;
+
     // Under the mutex.
     mutable std::mutex mutex;
     std::condition_variable wake; ///< stop
     std::shared_ptr<const Chain> chain;
     PipelineStatus status;
     std::vector<std::shared_ptr<Sink>> sinks;
+    std::vector<std::shared_ptr<Sink>> sinks_to_open; ///< added before start()
     std::uint64_t dropped_by_closed_sinks = 0;
     std::deque<Message> messages;
     Params source_params;
@@ -75,6 +79,7 @@ struct Flow {
         status.message = std::move(message);
     }
     void say(Message::Level level, std::string text); ///< to the log and the screen
+    void close_sink(Sink &sink);                      ///< and keeps its count of drops
     /// Waits, but no longer than until stop.
     void sleep(std::chrono::milliseconds time) {
         std::unique_lock lock(mutex);

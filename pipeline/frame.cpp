@@ -137,7 +137,7 @@ int FrameRing::free_slots() const { return static_cast<int>(state_->free.size_ap
 
 int default_slots(const Shape &shape, std::size_t budget) {
     const std::size_t fit = budget / std::max<std::size_t>(1, shape.bytes());
-    return static_cast<int>(std::clamp<std::size_t>(fit, 6, 16));
+    return static_cast<int>(std::clamp<std::size_t>(fit, kMinSlots, 16));
 }
 
 } // namespace specklescope

@@ -92,7 +92,11 @@ private:
     std::shared_ptr<detail::RingState> state_;
 };
 
-/// 16 slots, fewer for large frames (about `budget` bytes in all), never fewer than 6.
+/// One on show, one in the mailbox, one kept for edits, one coming in, two in work: with fewer the flow
+/// stands still.
+inline constexpr int kMinSlots = 6;
+
+/// 16 slots, fewer for large frames (about `budget` bytes in all), never fewer than kMinSlots.
 int default_slots(const Shape &shape, std::size_t budget = std::size_t{512} << 20);
 
 } // namespace specklescope

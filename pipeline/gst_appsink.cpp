@@ -47,7 +47,12 @@ std::string missing_plugin(GstMessage *message) {
     if (!structure || !gst_structure_has_name(structure, "missing-plugin"))
         return {};
     const gchar *name = gst_structure_get_string(structure, "name");
-    return name ? name : "a plugin";
+    const gchar *codec = nullptr; // a codec that GStreamer has no name for
+    GstCaps *raw = nullptr;
+    if (gst_structure_get(structure, "detail", GST_TYPE_CAPS, &raw, nullptr) && gst_caps_get_size(raw) > 0)
+        codec = gst_structure_get_string(gst_caps_get_structure(raw, 0), "codec-id");
+    const GstHandle<GstCaps> detail(raw);
+    return codec ? codec : name ? name : "a plugin";
 }
 
 } // namespace

@@ -72,18 +72,19 @@ public:
     std::shared_ptr<SlotMemory> slot_memory() const override { return host_memory(); }
 
     void set_chain(std::shared_ptr<const Chain> chain, std::uint64_t version) override {
-        if (plan_) {
-            if (differs_in_free_only(*chain_, *chain))
+        if (input_) { // the newest frame's shape; the plan is an older one's if the chain could not run on it
+            if (plan_ && plan_->input == *input_ && differs_in_free_only(*chain_, *chain))
                 for (std::size_t i = 0; i < plan_->steps.size(); ++i)
                     plan_->steps[i].stage->set_params(chain->stages()[i].params);
             else
-                plan_ = std::make_unique<Plan>(*chain, plan_->input, plan_->results);
+                plan_ = std::make_unique<Plan>(*chain, *input_, plan_ ? plan_->results : nullptr);
         }
         chain_ = std::move(chain);
         version_ = version;
     }
 
     void submit(Frame frame, bool) override {
+        input_ = frame.shape();
         if (!plan_ || plan_->input != frame.shape())
             plan_ = std::make_unique<Plan>(*chain_, frame.shape(), plan_ ? plan_->results : nullptr);
         Result result;
@@ -147,6 +148,7 @@ private:
     tbb::global_control limit_;
     std::shared_ptr<const Chain> chain_ = std::make_shared<Chain>();
     std::uint64_t version_ = 0;
+    std::optional<Shape> input_;
     std::unique_ptr<Plan> plan_;
     Frame next_slot_;
     std::deque<Result> done_;

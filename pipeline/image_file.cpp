@@ -25,7 +25,7 @@ std::unique_ptr<ImageReader> open_image(const std::string &path) {
     if (begins("II*\0", 4) || begins("MM\0*", 4) || begins("II+\0", 4) || begins("MM\0+", 4))
         return open_tiff(path);
     throw RunError("'" + path + (got == 0 ? "' is empty" : "' is not an image") +
-                   "; PNG, JPEG and TIFF files can be read here.");
+                   "; allowed: PNG, JPEG and TIFF files.");
 }
 
 } // namespace specklescope

@@ -21,7 +21,8 @@ public:
     virtual std::optional<Shape> next_page() = 0;
     /// The next to.shape.height rows of the page. Throws RunError where the file is damaged or cut short.
     virtual void read_rows(HostView to) = 0;
-    /// Pages in the file; walks through it, for TIFF. 0: could not be counted.
+    /// Pages in the file, each a frame; walks through it, for TIFF. 0: unknown. To be asked before the second
+    /// page.
     virtual std::uint64_t pages() = 0;
 };
 

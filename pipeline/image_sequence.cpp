@@ -91,7 +91,7 @@ std::vector<std::string> list_numbered(const fs::path &path, const Pattern &patt
     while (count < numbers.size() && numbers[count] == numbers[count - 1] + 1)
         ++count;
     if (count < numbers.size())
-        spdlog::warn("'{}' is missing, so the sequence '{}' ends there; {} more files come after the gap.",
+        spdlog::warn("'{}' is missing, so the sequence '{}' ends there; files after the gap: {}.",
                      (path.parent_path() / pattern.name(numbers[count - 1] + 1)).string(), path.string(),
                      numbers.size() - count);
     std::vector<std::string> files;

@@ -17,12 +17,12 @@ class ImageSource final : public Source {
 public:
     ImageSource(std::string path, const Params &params) : path_(std::move(path)) {
         params_ = params;
-        (void)list_images(path_); // what is not there is said at once
+        listed_ = list_images(path_); // what is not there is said at once
     }
 
     SourceInfo open() override {
         close();
-        files_ = list_images(path_);
+        files_ = listed_.empty() ? list_images(path_) : std::exchange(listed_, {});
         if (!advance())
             throw RunError("'" + path_ + "' holds no picture.");
         SourceInfo info;
@@ -40,24 +40,12 @@ public:
             return Status::end;
         if (!pacer_.wait(options().rate))
             return Status::idle;
-        if (rows_left_ == 0 && !advance()) {
-            ended_ = true;
-            return Status::end;
-        }
-        Frame frame = port.acquire(shape_);
-        if (!frame)
-            return Status::idle;
-        rows_left_ -= shape_.height;
         try {
-            reader_->read_rows(frame.host());
+            return deliver(port);
         } catch (...) {
-            ended_ = true;
+            ended_ = true; // said once
             throw;
         }
-        frame.info().capture_ns = pacer_.take(options().rate);
-        frame.info().full_scale = full_scale();
-        port.submit(std::move(frame));
-        return Status::frame;
     }
 
     void close() override {
@@ -81,6 +69,22 @@ private:
 
     double full_scale() const {
         return options().full_scale > 0 ? options().full_scale : type_full_scale(shape_.type);
+    }
+
+    Status deliver(FramePort &port) {
+        if (rows_left_ == 0 && !advance()) {
+            ended_ = true;
+            return Status::end;
+        }
+        Frame frame = port.acquire(shape_);
+        if (!frame)
+            return Status::idle;
+        rows_left_ -= shape_.height;
+        reader_->read_rows(frame.host());
+        frame.info().capture_ns = pacer_.take(options().rate);
+        frame.info().full_scale = full_scale();
+        port.submit(std::move(frame));
+        return Status::frame;
     }
 
     /// Goes on to the next page, file, or round; false at the end of all.
@@ -138,6 +142,7 @@ private:
     }
 
     std::string path_;
+    std::vector<std::string> listed_; ///< by the constructor, for the first open()
     std::vector<std::string> files_;
     std::size_t file_ = 0; ///< the one after the file being read
     std::unique_ptr<ImageReader> reader_;

@@ -95,7 +95,7 @@ private:
         const bool grey = jpeg_.jpeg_color_space == JCS_GRAYSCALE;
         if (!grey && jpeg_.jpeg_color_space != JCS_YCbCr && jpeg_.jpeg_color_space != JCS_RGB)
             throw RunError("'" + path_ + "' is a JPEG file with " + std::to_string(jpeg_.num_components) +
-                           " components (CMYK or unknown); grey, YCbCr and RGB can be read.");
+                           " components (CMYK or unknown); allowed: grey, YCbCr, RGB.");
         jpeg_.out_color_space = grey ? JCS_GRAYSCALE : JCS_RGB;
         shape_ = {static_cast<int>(jpeg_.image_width), static_cast<int>(jpeg_.image_height), grey ? 1 : 3,
                   PixelType::u8};

@@ -51,16 +51,16 @@ struct Scale {
 };
 
 template <class T>
-void map_grey(View<const T> from, ColorMap map, const Scale &scale, View<std::uint8_t> to) {
+void map_grey(View<const T> from, ColorMap map, const Scale& scale, View<std::uint8_t> to) {
     std::array<Rgb, 257> table{};
     std::copy(color_table(map).begin(), color_table(map).end(), table.begin());
     table[256] = kUndefinedColor;
     for (int y = 0; y < from.height; ++y) {
-        const T *in = from.row(y);
-        std::uint8_t *out = to.row(y);
+        const T* in = from.row(y);
+        std::uint8_t* out = to.row(y);
         for (int x = 0; x < from.width; ++x, out += 3) {
             const auto value = static_cast<float>(in[x]);
-            const Rgb &color = table[std::isnan(value) ? 256 : scale.index(value)];
+            const Rgb& color = table[std::isnan(value) ? 256 : scale.index(value)];
             out[0] = color[0];
             out[1] = color[1];
             out[2] = color[2];
@@ -68,17 +68,17 @@ void map_grey(View<const T> from, ColorMap map, const Scale &scale, View<std::ui
     }
 }
 
-template <class T> void scale_color(View<const T> from, const Scale &scale, View<std::uint8_t> to) {
+template <class T> void scale_color(View<const T> from, const Scale& scale, View<std::uint8_t> to) {
     for (int y = 0; y < from.height; ++y) {
-        const T *in = from.row(y);
-        std::uint8_t *out = to.row(y);
+        const T* in = from.row(y);
+        std::uint8_t* out = to.row(y);
         for (int i = 0; i < 3 * from.width; ++i)
             out[i] = static_cast<std::uint8_t>(scale.index(static_cast<float>(in[i])));
     }
 }
 
 /// Finite values of the first channel on a regular grid of about kSamples pixels.
-template <class T> void sample(View<const T> image, std::vector<float> &samples) {
+template <class T> void sample(View<const T> image, std::vector<float>& samples) {
     constexpr double kSamples = 65536;
     const double pixels = static_cast<double>(image.width) * image.height;
     const int step = std::max(1, static_cast<int>(std::ceil(std::sqrt(pixels / kSamples) - 1e-9)));
@@ -90,7 +90,7 @@ template <class T> void sample(View<const T> image, std::vector<float> &samples)
         }
 }
 
-double percentile(std::vector<float> &samples, double percent) {
+double percentile(std::vector<float>& samples, double percent) {
     const double last = static_cast<double>(samples.size() - 1);
     const auto rank =
         static_cast<std::ptrdiff_t>(std::lround(std::clamp(percent, 0.0, 100.0) / 100.0 * last));
@@ -99,9 +99,9 @@ double percentile(std::vector<float> &samples, double percent) {
 }
 } // namespace
 
-const std::array<Rgb, 256> &color_table(ColorMap map) { return kTables[static_cast<std::size_t>(map)]; }
+const std::array<Rgb, 256>& color_table(ColorMap map) { return kTables[static_cast<std::size_t>(map)]; }
 
-const ParamTable &mapping_table() {
+const ParamTable& mapping_table() {
     static const ParamTable table =
         Declare<Mapping>("view")
             .choice("colormap", &Mapping::colormap, {"viridis", "inferno", "magma", "turbo", "jet", "grey"},
@@ -109,22 +109,22 @@ const ParamTable &mapping_table() {
             .boolean("automatic", &Mapping::automatic,
                      {.doc = "Takes the range from percentiles of each picture."})
             .real("low", &Mapping::low,
-                  {.visible = [](const Mapping &m) { return !m.automatic; },
+                  {.visible = [](const Mapping& m) { return !m.automatic; },
                    .doc = "Value shown in the first colour, in the unit of the picture."})
             .real("high", &Mapping::high,
-                  {.visible = [](const Mapping &m) { return !m.automatic; },
+                  {.visible = [](const Mapping& m) { return !m.automatic; },
                    .doc = "Value shown in the last colour, in the unit of the picture."})
             .real("low_percentile", &Mapping::low_percentile,
                   {.unit = "%",
                    .min = 0,
                    .max = 100,
-                   .visible = [](const Mapping &m) { return m.automatic; },
+                   .visible = [](const Mapping& m) { return m.automatic; },
                    .doc = "Automatic range: this part of the pixels lies below the first colour."})
             .real("high_percentile", &Mapping::high_percentile,
                   {.unit = "%",
                    .min = 0,
                    .max = 100,
-                   .visible = [](const Mapping &m) { return m.automatic; },
+                   .visible = [](const Mapping& m) { return m.automatic; },
                    .doc = "Automatic range: this part of the pixels lies below the last colour."})
             .table();
     return table;

@@ -11,7 +11,7 @@ namespace {
 /// The shortest text that reads back as the same value; 100000 rather than 1e+05.
 std::string number(double value) {
     const double size = std::abs(value);
-    const bool plain = value == 0 || (size >= 1e-4 && size < 1e9);
+    const bool plain = value == 0 || (size >= 1e-4 && size < 1e15);
     char text[32];
     const auto [end, error] = std::to_chars(text, text + sizeof text, value,
                                             plain ? std::chars_format::fixed : std::chars_format::general);

@@ -40,7 +40,46 @@ void Flow::say(Message::Level level, std::string text) {
         messages.pop_front();
 }
 
+void Flow::close_sink(Sink &sink) {
+    sink.close();
+    const std::uint64_t dropped = sink.status().dropped;
+    const std::scoped_lock lock(mutex);
+    dropped_by_closed_sinks += dropped;
+}
+
 namespace {
+
+/// Opens what was added before start, all or none.
+void open_sinks(Flow &flow, const StreamInfo &stream) {
+    std::vector<std::shared_ptr<Sink>> waiting;
+    {
+        const std::scoped_lock lock(flow.mutex);
+        waiting.swap(flow.sinks_to_open);
+    }
+    std::size_t opened = 0;
+    try {
+        for (const auto &sink : waiting) {
+            sink->open(stream);
+            ++opened;
+        }
+    } catch (...) {
+        for (std::size_t i = 0; i < opened; ++i)
+            waiting[i]->close();
+        throw;
+    }
+    const std::scoped_lock lock(flow.mutex);
+    flow.sinks.insert(flow.sinks.end(), waiting.begin(), waiting.end());
+}
+
+void close_sinks(Flow &flow) {
+    std::vector<std::shared_ptr<Sink>> sinks;
+    {
+        const std::scoped_lock lock(flow.mutex);
+        sinks.swap(flow.sinks);
+    }
+    for (const auto &sink : sinks)
+        flow.close_sink(*sink);
+}
 
 /// Throws UsageError if the chain cannot run on frames of this shape.
 void check_chain(const Chain &chain, Shape shape) {
@@ -90,6 +129,7 @@ void Pipeline::start() {
             flow.note = note;
             flow.slot_memory = executor->slot_memory();
         }
+        open_sinks(flow, stream());
         flow.processing = std::thread(
             [&flow, made = std::move(executor)]() mutable { process_frames(flow, std::move(made)); });
         flow.acquisition = std::thread([&flow] { acquire_frames(flow); });
@@ -98,6 +138,7 @@ void Pipeline::start() {
         flow.stop = flow.source_done = true;
         if (flow.processing.joinable())
             flow.processing.join();
+        close_sinks(flow);
         throw;
     }
     flow.started = true;
@@ -115,21 +156,14 @@ void Pipeline::stop() {
     flow.acquisition.join();
     flow.source->close();
     flow.processing.join(); // processes what is queued
-    std::vector<std::shared_ptr<Sink>> sinks;
-    {
-        const std::scoped_lock lock(flow.mutex);
-        sinks.swap(flow.sinks);
-    }
-    for (const auto &sink : sinks) {
-        sink->close();
-        const std::scoped_lock lock(flow.mutex);
-        flow.dropped_by_closed_sinks += sink->status().dropped;
-    }
+    close_sinks(flow);
     Frame rest;
     while (flow.frames.try_dequeue(rest))
         rest.reset();
     const std::scoped_lock lock(flow.mutex);
     flow.ring.reset();
+    if (flow.status.state == RunState::running || flow.status.state == RunState::reconnecting)
+        flow.status = {RunState::idle, "", flow.status.source};
     flow.started = false;
 }
 
@@ -169,22 +203,21 @@ void Pipeline::step() {
 bool Pipeline::paused() const { return impl_->paused; }
 
 void Pipeline::add_sink(const std::shared_ptr<Sink> &sink) {
-    sink->open(stream());
+    if (impl_->started)
+        sink->open(stream());
     const std::scoped_lock lock(impl_->mutex);
-    impl_->sinks.push_back(sink);
+    (impl_->started ? impl_->sinks : impl_->sinks_to_open).push_back(sink);
 }
 
 void Pipeline::remove_sink(const std::shared_ptr<Sink> &sink) {
     {
         const std::scoped_lock lock(impl_->mutex);
-        const auto place = std::find(impl_->sinks.begin(), impl_->sinks.end(), sink);
-        if (place == impl_->sinks.end())
+        std::erase(impl_->sinks_to_open, sink);
+        if (std::erase(impl_->sinks, sink) == 0)
             return;
-        impl_->sinks.erase(place);
     }
-    sink->close();
-    const std::scoped_lock lock(impl_->mutex);
-    impl_->dropped_by_closed_sinks += sink->status().dropped;
+    { const std::scoped_lock delivered(impl_->delivery); } // a push that had begun is over
+    impl_->close_sink(*sink);
 }
 
 std::vector<SinkStatus> Pipeline::sinks() const {

@@ -16,7 +16,7 @@ namespace specklescope {
 struct PipelineOptions {
     Backend backend = Backend::automatic;
     int threads = 0;          ///< host threads; 0: all cores
-    int slots = 0;            ///< of the ring; 0: default_slots
+    int slots = 0;            ///< of the ring, at least kMinSlots; 0: default_slots
     std::uint64_t frames = 0; ///< stop after this many; 0: no limit
     std::string source_text;  ///< for metadata
     double silence_s = 5;     ///< a live source silent for longer is taken for dead and opened again
@@ -65,7 +65,9 @@ public:
     void step(); ///< one frame of a paused file
     bool paused() const;
 
-    /// Opens the sink (throws if it cannot be opened) and feeds it from the next frame on.
+    /// Opens the sink (throws if it cannot be opened) and feeds it from the next frame on. Before start():
+    /// start() opens it, and it gets every frame; if one of them cannot be opened, start() closes the others
+    /// again, forgets them all and throws.
     void add_sink(const std::shared_ptr<Sink> &sink);
     /// Takes it out of the flow and closes it; waits for what it had accepted to be written.
     void remove_sink(const std::shared_ptr<Sink> &sink);

@@ -80,8 +80,7 @@ private:
             png_set_palette_to_rgb(png_);
         if (color == PNG_COLOR_TYPE_GRAY && depth < 8)
             png_set_expand_gray_1_2_4_to_8(png_);
-        if ((color & PNG_COLOR_MASK_ALPHA) != 0)
-            png_set_strip_alpha(png_);
+        png_set_strip_alpha(png_); // also what a palette's transparency turns into
         if (depth == 16 && std::endian::native == std::endian::little)
             png_set_swap(png_);
         interlaced_ = png_set_interlace_handling(png_) > 1;
@@ -90,6 +89,8 @@ private:
         shape_.height = static_cast<int>(png_get_image_height(png_, info_));
         shape_.channels = (color & PNG_COLOR_MASK_COLOR) != 0 ? 3 : 1;
         shape_.type = depth == 16 ? PixelType::u16 : PixelType::u8;
+        if (png_get_rowbytes(png_, info_) != shape_.row_bytes())
+            png_error(png_, "unexpected row size");
     }
 
     /// Seven passes over the whole image: rows are complete only after the last.

@@ -16,15 +16,15 @@ namespace specklescope {
 namespace {
 /// What the encoder reads: plain values only, because libpng leaves by longjmp.
 struct Picture {
-    const std::byte *data;
+    const std::byte* data;
     std::size_t pitch;
     unsigned width, height;
     int bits, color;
-    char *description;
+    char* description;
 };
 
 /// False when libpng gave up: the file could not be written, or there is no memory.
-bool encode(png_structp png, png_infop info, std::FILE *file, const Picture &picture) {
+bool encode(png_structp png, png_infop info, std::FILE* file, const Picture& picture) {
     if (setjmp(png_jmpbuf(png))) // NOLINT(cert-err52-cpp): libpng knows no other way to report
         return false;
     png_init_io(png, file);
@@ -49,12 +49,12 @@ bool encode(png_structp png, png_infop info, std::FILE *file, const Picture &pic
 void quiet(png_structp png, png_const_charp) { png_longjmp(png, 1); }
 void ignore(png_structp, png_const_charp) {}
 
-bool encode_file(File file, ConstHostView pixels, const std::string &description) {
-    std::FILE *stream = ::fdopen(::dup(file.fd()), "wb");
+bool encode_file(File file, ConstHostView pixels, const std::string& description) {
+    std::FILE* stream = ::fdopen(::dup(file.fd()), "wb");
     if (!stream)
         return false;
     std::string text = description;
-    const Shape &shape = pixels.shape;
+    const Shape& shape = pixels.shape;
     const Picture picture{pixels.data,
                           pixels.pitch,
                           static_cast<unsigned>(shape.width),
@@ -71,7 +71,7 @@ bool encode_file(File file, ConstHostView pixels, const std::string &description
 }
 
 /// Returns the name, numbered if `wanted` is taken.
-std::string write_png(ConstHostView pixels, const std::string &description, const std::string &wanted) {
+std::string write_png(ConstHostView pixels, const std::string& description, const std::string& wanted) {
     std::string hidden;
     File file = create_hidden(wanted, hidden);
     errno = 0;
@@ -85,8 +85,8 @@ std::string write_png(ConstHostView pixels, const std::string &description, cons
 
 } // namespace
 
-std::string write_picture(const RecordedFrame &frame, const FileTotals &totals, const RecordOptions &options,
-                          const StreamInfo &stream) {
+std::string write_picture(const RecordedFrame& frame, const FileTotals& totals, const RecordOptions& options,
+                          const StreamInfo& stream) {
     std::string text = describe_file(frame, options, stream, totals);
     text = text.substr(0, text.size() - 1) + ", \"frame\": " + describe_frame(frame) + "}";
     const ConstHostView pixels = frame.pixels.host();
@@ -103,19 +103,19 @@ namespace {
 /// Keeps a copy of the newest frame and writes it when the recording ends.
 class PngWriter final : public FileWriter {
 public:
-    PngWriter(const RecordedFrame &first, RecordOptions options, const StreamInfo &stream)
+    PngWriter(const RecordedFrame& first, RecordOptions options, const StreamInfo& stream)
         : options_(std::move(options)), stream_(stream), path_(options_.path), shape_(first.pixels.shape()),
           ring_(shape_, 1, host_memory()), last_(first) {
         last_.pixels = ring_.try_acquire(); // a copy: the recorder's frames go home
     }
-    void write(const RecordedFrame &frame) override {
+    void write(const RecordedFrame& frame) override {
         const Frame own = last_.pixels;
         copy_pixels(frame.pixels.host(), own.host());
         last_ = frame;
         last_.pixels = own;
     }
-    void update(const FileTotals &) override {}
-    void finish(const FileTotals &totals) override {
+    void update(const FileTotals&) override {}
+    void finish(const FileTotals& totals) override {
         FileTotals picture = totals;
         picture.written = 1;
         path_ = write_picture(last_, picture, options_, stream_);
@@ -125,7 +125,7 @@ public:
     }
     std::uint64_t written() const override { return written_; }
     std::uint64_t bytes() const override { return bytes_; }
-    const std::string &path() const override { return path_; }
+    const std::string& path() const override { return path_; }
 
 private:
     RecordOptions options_;
@@ -138,8 +138,8 @@ private:
 };
 } // namespace
 
-std::unique_ptr<FileWriter> make_png_writer(const RecordedFrame &first, const RecordOptions &options,
-                                            const StreamInfo &stream) {
+std::unique_ptr<FileWriter> make_png_writer(const RecordedFrame& first, const RecordOptions& options,
+                                            const StreamInfo& stream) {
     return std::make_unique<PngWriter>(first, options, stream);
 }
 

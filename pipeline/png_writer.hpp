@@ -8,7 +8,7 @@ namespace specklescope {
 
 /// Writes the frame and its description under options.path, or a numbered name if that is taken; returns the
 /// name. Throws RunError.
-std::string write_picture(const RecordedFrame &frame, const FileTotals &totals, const RecordOptions &options,
-                          const StreamInfo &stream);
+std::string write_picture(const RecordedFrame& frame, const FileTotals& totals, const RecordOptions& options,
+                          const StreamInfo& stream);
 
 } // namespace specklescope

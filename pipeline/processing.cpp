@@ -12,23 +12,27 @@ using std::chrono::milliseconds;
 
 class Processor {
 public:
-    Processor(Flow &flow, std::unique_ptr<Executor> executor) : flow_(flow), executor_(std::move(executor)) {}
+    Processor(Flow &flow, std::unique_ptr<Executor> executor)
+        : flow_(flow), executor_(std::move(executor)), version_(flow.version) {}
 
     void run() {
         while (true) {
-            const bool edited = apply_edits();
-            if (edited && (flow_.paused || flow_.finished) && last_raw_ && executor_->in_flight() == 0)
-                submit(last_raw_, true);
+            edited_ = apply_edits() || edited_;
+            repeat_last();
             const bool source_done = flow_.source_done; // before the look at the queue
             const bool submitted = submit_next();
             collect(submitted ? executor_->in_flight() == executor_->capacity() : executor_->in_flight() > 0);
             if (submitted || executor_->in_flight() > 0)
                 continue;
-            if (!source_done)
+            if (!source_done) {
+                if (flow_.stop && held()) // no wait above waits any more
+                    std::this_thread::sleep_for(milliseconds(5));
                 continue;
-            if (flow_.stop && (held() || flow_.frames.size_approx() == 0))
+            }
+            const bool empty = !next_ && flow_.frames.size_approx() == 0;
+            if (flow_.stop && (held() || empty))
                 return;
-            if (flow_.frames.size_approx() == 0)
+            if (empty)
                 ended();
         }
     }
@@ -50,7 +54,9 @@ private:
     }
 
     /// A paused file waits; a paused live source goes on, only its picture stands still.
-    bool held() const { return flow_.paused && flow_.steps == 0 && !flow_.live(); }
+    bool held() const { return flow_.paused && flow_.steps <= 0 && !flow_.live(); }
+    /// A live source's results while paused are for the recorders alone.
+    bool standing_still() const { return flow_.paused && flow_.live(); }
 
     bool submit_next() {
         const bool idle = executor_->in_flight() == 0;
@@ -59,21 +65,50 @@ private:
                 flow_.sleep(milliseconds(10));
             return false;
         }
-        if (!executor_->wait_slot(idle ? milliseconds(20) : milliseconds(0)))
+        if (!executor_->wait_slot(idle ? milliseconds(20) : milliseconds(0))) {
+            if (idle && flow_.stop)
+                give_up_when_stuck();
             return false;
-        Frame frame;
-        const bool got =
-            idle ? flow_.frames.wait_dequeue_timed(frame, milliseconds(20)) : flow_.frames.try_dequeue(frame);
-        if (!got)
+        }
+        stuck_since_.reset();
+        if (!next_ && (idle ? !flow_.frames.wait_dequeue_timed(next_, milliseconds(20))
+                            : !flow_.frames.try_dequeue(next_)))
             return false;
-        if (flow_.paused && !flow_.live())
-            flow_.steps.fetch_sub(1);
-        submit(std::move(frame), false);
+        if (held()) // the pause came during the wait: the frame stays for later
+            return false;
+        int steps = flow_.steps;
+        while (flow_.paused && steps > 0 && !flow_.steps.compare_exchange_weak(steps, steps - 1)) {
+        }
+        edited_ = apply_edits() || edited_; // those that came during the wait
+        submit(std::move(next_), false);
         return true;
     }
 
+    /// At the stop a recorder has time to let go of results; one who never does must not hold up the stop.
+    void give_up_when_stuck() {
+        const auto now = SteadyClock::now();
+        stuck_since_ = stuck_since_.value_or(now);
+        if (now - *stuck_since_ < std::chrono::seconds(10))
+            return;
+        while (next_ || flow_.frames.try_dequeue(next_)) {
+            next_.reset();
+            failed("No result slot came free within 10 s; a recorder or the viewer holds them all.", false);
+        }
+    }
+
+    /// After an edit, the picture on show is made again if no new frame will do it.
+    void repeat_last() {
+        if (!edited_ || executor_->in_flight() > 0)
+            return;
+        if (!last_raw_ || !(flow_.paused || flow_.finished))
+            edited_ = false;
+        else if (executor_->wait_slot(milliseconds(20))) {
+            edited_ = false;
+            submit(last_raw_, true);
+        }
+    }
+
     void submit(Frame frame, bool repeated) {
-        last_raw_ = frame;
         say_luma(frame.shape());
         const std::vector<std::shared_ptr<Sink>> sinks = current_sinks();
         bool want_host = flow_.viewer_wants_host;
@@ -84,8 +119,9 @@ private:
             executor_->submit(std::move(frame), want_host);
             complained_.clear();
         } catch (const UsageError &error) {
+            last_raw_ = pending_.back().raw; // an edit may yet make a picture of it
             pending_.pop_back();
-            failed(error.what());
+            failed(error.what(), repeated);
         } catch (const std::exception &error) {
             device_failed(error.what());
         }
@@ -121,11 +157,39 @@ private:
         if (!result.repeated) {
             flow_.stats.record(result, !flow_.paused);
             const bool may_wait = !flow_.live();
-            for (const auto &sink : current_sinks())
-                sink->push(result, may_wait);
+            std::vector<std::shared_ptr<Sink>> broken;
+            {
+                const std::scoped_lock delivering(flow_.delivery);
+                for (const auto &sink : current_sinks())
+                    if (!push(*sink, result, may_wait))
+                        broken.push_back(sink);
+            }
+            for (const auto &sink : broken)
+                take_out(sink);
         }
-        if (!flow_.paused || result.repeated || !flow_.live())
+        if (result.repeated || !standing_still()) {
+            last_raw_ = result.raw;
             flow_.mailbox.post(result);
+        }
+    }
+
+    /// A sink should report its own troubles; one that throws is taken out, and the run goes on.
+    bool push(Sink &sink, const Result &result, bool may_wait) {
+        try {
+            sink.push(result, may_wait);
+            return true;
+        } catch (const std::exception &error) {
+            flow_.say(Message::Level::error, std::string("Recording stopped: ") + error.what());
+            return false;
+        }
+    }
+    void take_out(const std::shared_ptr<Sink> &sink) {
+        {
+            const std::scoped_lock lock(flow_.mutex);
+            if (std::erase(flow_.sinks, sink) == 0)
+                return; // somebody else did, and closes it
+        }
+        flow_.close_sink(*sink);
     }
 
     std::vector<std::shared_ptr<Sink>> current_sinks() const {
@@ -137,7 +201,6 @@ private:
         Edit edit;
         bool any = false;
         while (flow_.edits.try_dequeue(edit)) {
-            any = true;
             try {
                 Chain next = *chain();
                 if (auto *whole = std::get_if<Chain>(&edit.change)) {
@@ -151,7 +214,9 @@ private:
                     next.stages()[change.stage].params.set(change.name, change.value);
                 }
                 auto shared = std::make_shared<const Chain>(std::move(next));
-                executor_->set_chain(shared, edit.version);
+                version_ = std::max(version_, edit.version); // of two threads the later may come first
+                executor_->set_chain(shared, version_);
+                any = true;
                 const std::scoped_lock lock(flow_.mutex);
                 flow_.chain = std::move(shared);
             } catch (const UsageError &error) {
@@ -169,8 +234,9 @@ private:
     }
 
     /// The chain cannot run on this frame: it is lost, counted, and said once.
-    void failed(const std::string &why) {
-        flow_.stats.failed.fetch_add(1, std::memory_order_relaxed);
+    void failed(const std::string &why, bool repeated) {
+        if (!repeated)
+            flow_.stats.failed.fetch_add(1, std::memory_order_relaxed);
         if (complained_ != why)
             flow_.say(Message::Level::error, why);
         complained_ = why;
@@ -179,9 +245,10 @@ private:
     /// A device error moves the run to the host, once; what was in flight runs again there.
     void device_failed(const std::string &why) {
         if (executor_->backend() == "cpu") {
-            for (std::size_t i = 0; i < pending_.size(); ++i)
-                failed(why);
-            pending_.clear();
+            if (pending_.empty()) // an edit, not a frame
+                flow_.say(Message::Level::error, why);
+            for (const Pending &lost : std::exchange(pending_, {}))
+                failed(why, lost.repeated);
             return;
         }
         flow_.say(Message::Level::error, "The GPU failed (" + why + "); the run goes on on the CPU.");
@@ -193,7 +260,7 @@ private:
             flow_.note = "The GPU failed: " + why;
             flow_.slot_memory = executor_->slot_memory();
         }
-        executor_->set_chain(chain(), flow_.version);
+        executor_->set_chain(chain(), version_);
         for (Pending &again : std::exchange(pending_, {})) {
             submit(std::move(again.raw), again.repeated);
             collect(true);
@@ -203,7 +270,11 @@ private:
     Flow &flow_;
     std::unique_ptr<Executor> executor_;
     std::deque<Pending> pending_;
-    Frame last_raw_;
+    Frame next_;     ///< taken from the queue, not yet begun
+    Frame last_raw_; ///< of the picture on show
+    bool edited_ = false;
+    std::optional<SteadyClock::time_point> stuck_since_;
+    std::uint64_t version_ = 0;
     std::string complained_;
     bool said_luma_ = false;
 };

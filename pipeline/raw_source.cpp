@@ -53,6 +53,9 @@ public:
     RawSource(std::string path, const Params &params) : path_(std::move(path)) {
         params_ = params;
         const auto &options = params_.as<RawOptions>();
+        if (path_.empty())
+            throw UsageError(
+                "source raw: the file is missing; write raw:FILE?width=1920&height=1200&format=gray8.");
         if (options.width == 0 || options.height == 0)
             throw UsageError("source raw: '" + path_ +
                              "' has no header, so its width and height are needed; write raw:" + path_ +

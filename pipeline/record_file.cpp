@@ -27,7 +27,7 @@ constexpr int kMode = 0666; ///< what the umask leaves of it
 
 std::string reason(int error) { return std::generic_category().message(error); }
 
-fs::path folder_of(const std::string &path) {
+fs::path folder_of(const std::string& path) {
     const fs::path folder = fs::path(path).parent_path();
     return folder.empty() ? fs::path(".") : folder;
 }
@@ -37,7 +37,7 @@ File::~File() { close(); }
 
 bool File::close() noexcept { return fd_ < 0 || ::close(std::exchange(fd_, -1)) == 0; }
 
-std::string numbered(const std::string &path, int number) {
+std::string numbered(const std::string& path, int number) {
     if (number == 0)
         return path;
     const fs::path whole(path);
@@ -46,7 +46,7 @@ std::string numbered(const std::string &path, int number) {
         .string();
 }
 
-File create_new(const std::string &wanted, std::string &path) {
+File create_new(const std::string& wanted, std::string& path) {
     for (int number = 0; number < kMaxNumber; ++number) {
         path = numbered(wanted, number);
         const int fd = ::open(path.c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, kMode);
@@ -59,13 +59,17 @@ File create_new(const std::string &wanted, std::string &path) {
     throw RunError("All names from " + wanted + " to " + path + " are taken; choose another name.");
 }
 
-File create_hidden(const std::string &wanted, std::string &hidden) {
+File create_hidden(const std::string& wanted, std::string& hidden) {
     static std::atomic<unsigned> counter{0};
     for (int attempt = 0; attempt < kMaxNumber; ++attempt) {
         const fs::path whole(wanted);
-        std::string name = ".";
+        std::string name(1, '.');
         name += whole.filename().string();
-        name += "." + std::to_string(::getpid()) + "-" + std::to_string(counter++) + ".part";
+        name.append(".")
+            .append(std::to_string(::getpid()))
+            .append("-")
+            .append(std::to_string(counter++))
+            .append(".part");
         hidden = (folder_of(wanted) / name).string();
         const int fd = ::open(hidden.c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, kMode);
         if (fd >= 0)
@@ -77,7 +81,7 @@ File create_hidden(const std::string &wanted, std::string &hidden) {
                    "; choose a folder that can be written.");
 }
 
-std::string publish(const std::string &hidden, const std::string &wanted) {
+std::string publish(const std::string& hidden, const std::string& wanted) {
     for (int number = 0; number < kMaxNumber; ++number) {
         const std::string path = numbered(wanted, number);
         if (::renameat2(AT_FDCWD, hidden.c_str(), AT_FDCWD, path.c_str(), RENAME_NOREPLACE) == 0)
@@ -97,7 +101,7 @@ std::string publish(const std::string &hidden, const std::string &wanted) {
     throw RunError("All numbers of " + wanted + " are taken; choose another name.");
 }
 
-void check_folder(const std::string &path) {
+void check_folder(const std::string& path) {
     const fs::path folder = folder_of(path);
     std::error_code error;
     if (!fs::is_directory(folder, error))
@@ -108,14 +112,14 @@ void check_folder(const std::string &path) {
                        "; choose one that can be written.");
 }
 
-std::string write_error(const std::string &path, int error) {
+std::string write_error(const std::string& path, int error) {
     std::string text = "Recording into " + path + " stopped: " + reason(error);
     if (error == ENOSPC || error == EDQUOT || error == EFBIG)
         text += "; what was written stays readable; make room and record again";
     return text + ".";
 }
 
-std::string totals_text(const FileTotals &totals) {
+std::string totals_text(const FileTotals& totals) {
     char text[kTotalsChars + 1];
     std::snprintf(text, sizeof text,
                   "\"finished\": %s, \"written\": %llu, \"dropped\": %llu, \"lost_before_recorder\": %llu",
@@ -127,11 +131,11 @@ std::string totals_text(const FileTotals &totals) {
     return padded;
 }
 
-std::string describe_file(const RecordedFrame &first, const RecordOptions &options, const StreamInfo &stream,
-                          const FileTotals &totals) {
+std::string describe_file(const RecordedFrame& first, const RecordOptions& options, const StreamInfo& stream,
+                          const FileTotals& totals) {
     using Json = nlohmann::ordered_json;
     const bool raw = options.what == RecordWhat::raw;
-    const Shape &shape = first.pixels.shape();
+    const Shape& shape = first.pixels.shape();
     const auto now = std::chrono::system_clock::now();
     const std::time_t seconds = std::chrono::system_clock::to_time_t(now);
     std::tm utc{};
@@ -161,7 +165,7 @@ std::string describe_file(const RecordedFrame &first, const RecordOptions &optio
     json["started_arrival_ns"] =
         std::chrono::duration_cast<std::chrono::nanoseconds>(SteadyClock::now().time_since_epoch()).count();
     if (!raw && record_ending(options.path) != ".tiff") {
-        const Mapping &mapping = options.mapping;
+        const Mapping& mapping = options.mapping;
         json["colormap"] = to_string(mapping_table().at("colormap").get(std::any(mapping)));
         if (mapping.automatic)
             json["range_percentiles"] = {mapping.low_percentile, mapping.high_percentile};
@@ -175,7 +179,7 @@ std::string describe_file(const RecordedFrame &first, const RecordOptions &optio
     return text;
 }
 
-std::string describe_frame(const RecordedFrame &frame) {
+std::string describe_frame(const RecordedFrame& frame) {
     using Json = nlohmann::ordered_json;
     Json json;
     json["sequence"] = frame.info.sequence;
@@ -196,20 +200,30 @@ std::string describe_frame(const RecordedFrame &frame) {
     return json.dump(-1, ' ', true);
 }
 
-std::string record_ending(const std::string &path) {
+const std::vector<RecordFormat>& record_formats() {
+    static const std::vector<RecordFormat> formats{
+        {".tiff", "BigTIFF stack, uncompressed: 8/16-bit grey or RGB, float",
+         "BigTIFF stack, uncompressed: float numbers"},
+        {".mkv", "FFV1, lossless: 8/16-bit grey, 8-bit RGB", "H.264 of the colour-mapped picture"},
+        {".png", "the last frame: 8/16-bit grey or RGB", "the last picture, colour-mapped"},
+    };
+    return formats;
+}
+
+std::string record_ending(const std::string& path) {
     std::string ending = fs::path(path).extension().string();
     std::transform(ending.begin(), ending.end(), ending.begin(),
                    [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
     if (ending == ".tif")
         return ".tiff";
-    for (const RecordFormat &format : record_formats())
+    for (const RecordFormat& format : record_formats())
         if (format.ending == ending)
             return ending;
     throw UsageError("'" + path +
                      "' does not say what to record: the name must end in .tiff, .tif, .mkv or .png.");
 }
 
-std::string cannot_hold(const RecordOptions &options, const Shape &shape) {
+std::string cannot_hold(const RecordOptions& options, const Shape& shape) {
     const std::string ending = record_ending(options.path);
     if (ending == ".tiff" || options.what == RecordWhat::processed)
         return "";
@@ -222,7 +236,7 @@ std::string cannot_hold(const RecordOptions &options, const Shape &shape) {
                        "); record them as .tiff.";
 }
 
-void color_picture(ConstHostView image, const Mapping &mapping, HostView rgb) {
+void color_picture(ConstHostView image, const Mapping& mapping, HostView rgb) {
     const ValueRange range = mapping.automatic
                                  ? percentile_range(image, mapping.low_percentile, mapping.high_percentile)
                                  : ValueRange{mapping.low, mapping.high};

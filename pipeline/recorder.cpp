@@ -29,6 +29,7 @@ constexpr std::size_t kPoolFrames = 1024;
 /// …and no more frames than can be written in this time: a kill or a stop never has more than about a second
 /// to lose or to wait for, whatever the format's speed.
 constexpr double kBacklogSeconds = 0.8;
+constexpr double kFirstGuess = 0.05; ///< seconds a frame takes, before any was written
 constexpr auto kUpdateEvery = 1s;
 
 class Recorder final : public Sink {
@@ -36,11 +37,11 @@ public:
     explicit Recorder(RecordOptions options)
         : options_(std::move(options)), ending_(record_ending(options_.path)) {}
     ~Recorder() override { close(); }
-    Recorder(const Recorder &) = delete;
-    Recorder &operator=(const Recorder &) = delete;
+    Recorder(const Recorder&) = delete;
+    Recorder& operator=(const Recorder&) = delete;
 
-    void open(const StreamInfo &stream) override;
-    void push(const Result &result, bool may_wait) override;
+    void open(const StreamInfo& stream) override;
+    void push(const Result& result, bool may_wait) override;
     void close() noexcept override;
     bool wants_host_image() const override { return options_.what == RecordWhat::processed; }
     SinkStatus status() const override;
@@ -52,18 +53,18 @@ private:
     };
     enum class Room { pin, copy, none };
 
-    Room find_room(std::unique_lock<std::mutex> &lock, bool may_wait);
-    bool copy_to_pool(Frame &pixels);
+    Room find_room(std::unique_lock<std::mutex>& lock, bool may_wait);
+    bool copy_to_pool(Frame& pixels);
     // The rest runs on the writing thread.
     void run();
     void write(Item item);
-    double write_frame(const RecordedFrame &frame);
-    void next_file(const RecordedFrame &first);
+    double write_frame(const RecordedFrame& frame);
+    void next_file(const RecordedFrame& first);
     void update_file();
     void finish_file(std::uint64_t dropped);
     void account(double seconds);
     FileTotals totals(std::uint64_t dropped) const;
-    void fail(const char *what);
+    void fail(const char* what);
 
     const RecordOptions options_;
     const std::string ending_;
@@ -98,7 +99,7 @@ private:
     SteadyClock::time_point next_update_{};
 };
 
-void Recorder::open(const StreamInfo &stream) {
+void Recorder::open(const StreamInfo& stream) {
     close();
     if (const std::string reason = cannot_hold(options_, stream.source.shape);
         !reason.empty() && stream.source.shape.width > 0)
@@ -110,17 +111,17 @@ void Recorder::open(const StreamInfo &stream) {
     stream_ = stream;
     status_ = {};
     pinned_ = writing_ = 0;
-    cost_ = 0;
     offered_ = 0;
     closing_ = false;
-    costs_ = {};
+    costs_.fill(kFirstGuess);
+    cost_ = kFirstGuess;
     written_before_ = dropped_before_ = lost_before_ = last_sequence_ = last_dropped_ = logged_drops_ = 0;
     any_frame_ = false;
     running_ = true;
     thread_ = std::thread([this] { run(); });
 }
 
-Recorder::Room Recorder::find_room(std::unique_lock<std::mutex> &lock, bool may_wait) {
+Recorder::Room Recorder::find_room(std::unique_lock<std::mutex>& lock, bool may_wait) {
     if (may_wait)
         room_.wait(lock, [this] { return pinned_ < kPinned || closing_ || !status_.error.empty(); });
     if (closing_ || !status_.error.empty())
@@ -130,8 +131,8 @@ Recorder::Room Recorder::find_room(std::unique_lock<std::mutex> &lock, bool may_
     return static_cast<double>(queue_.size() + 1) * cost_ <= kBacklogSeconds ? Room::copy : Room::none;
 }
 
-bool Recorder::copy_to_pool(Frame &pixels) {
-    const Shape &shape = pixels.shape();
+bool Recorder::copy_to_pool(Frame& pixels) {
+    const Shape& shape = pixels.shape();
     if (!pool_ || pool_shape_ != shape) {
         const std::size_t slots = std::min(kPoolFrames, kPoolBytes / std::max<std::size_t>(1, shape.bytes()));
         pool_.reset();
@@ -139,7 +140,7 @@ bool Recorder::copy_to_pool(Frame &pixels) {
         try {
             if (slots > 0)
                 pool_.emplace(shape, static_cast<int>(slots), host_memory());
-        } catch (const RunError &error) {
+        } catch (const RunError& error) {
             spdlog::warn("Recording {} without a buffer. {}", options_.path, error.what());
         }
     }
@@ -151,7 +152,7 @@ bool Recorder::copy_to_pool(Frame &pixels) {
     return true;
 }
 
-void Recorder::push(const Result &result, bool may_wait) {
+void Recorder::push(const Result& result, bool may_wait) {
     if (result.repeated)
         return;
     const bool raw = options_.what == RecordWhat::raw;
@@ -166,7 +167,6 @@ void Recorder::push(const Result &result, bool may_wait) {
     std::unique_lock lock(mutex_);
     if (!running_)
         return;
-    ++offered_;
     Room room = item.frame.pixels ? find_room(lock, may_wait) : Room::none;
     if (room == Room::copy) {
         lock.unlock();
@@ -175,6 +175,7 @@ void Recorder::push(const Result &result, bool may_wait) {
         if (!copied || closing_ || !status_.error.empty())
             room = Room::none;
     }
+    ++offered_; // decided: from here it is in the queue or dropped
     if (room == Room::none) {
         ++status_.dropped;
         return;
@@ -237,7 +238,7 @@ void Recorder::run() {
     lock.unlock();
     try {
         finish_file(dropped);
-    } catch (const std::exception &error) {
+    } catch (const std::exception& error) {
         fail(error.what());
     }
 }
@@ -245,7 +246,7 @@ void Recorder::run() {
 void Recorder::write(Item item) {
     try {
         account(write_frame(item.frame));
-    } catch (const std::exception &error) {
+    } catch (const std::exception& error) {
         {
             const std::lock_guard lock(mutex_);
             ++status_.dropped; // the frame in hand
@@ -262,7 +263,7 @@ void Recorder::write(Item item) {
 }
 
 /// Returns the seconds that the writing took, without those for making a file.
-double Recorder::write_frame(const RecordedFrame &frame) {
+double Recorder::write_frame(const RecordedFrame& frame) {
     if (writer_ && frame.pixels.shape() != shape_)
         finish_file(frame.dropped);
     if (!writer_)
@@ -279,7 +280,7 @@ double Recorder::write_frame(const RecordedFrame &frame) {
     return std::chrono::duration<double>(SteadyClock::now() - start).count();
 }
 
-void Recorder::next_file(const RecordedFrame &first) {
+void Recorder::next_file(const RecordedFrame& first) {
     if (const std::string reason = cannot_hold(options_, first.pixels.shape()); !reason.empty())
         throw RunError(reason);
     writer_ = ending_ == ".tiff"  ? make_tiff_writer(first, options_, stream_)
@@ -325,7 +326,7 @@ void Recorder::update_file() {
         return;
     try {
         writer_->update(totals(dropped));
-    } catch (const std::exception &error) {
+    } catch (const std::exception& error) {
         fail(error.what());
     }
 }
@@ -357,7 +358,7 @@ void Recorder::finish_file(std::uint64_t dropped) {
     spdlog::info("Recorded {} frames into {}, {} dropped.", writer->written(), writer->path(), last.dropped);
 }
 
-void Recorder::fail(const char *what) {
+void Recorder::fail(const char* what) {
     spdlog::error("{}", what);
     std::deque<Item> unwritten;
     std::uint64_t dropped = 0;
@@ -369,13 +370,13 @@ void Recorder::fail(const char *what) {
         status_.dropped += unwritten.size();
         dropped = status_.dropped;
         pinned_ -= static_cast<int>(
-            std::count_if(unwritten.begin(), unwritten.end(), [](const Item &i) { return i.pinned; }));
+            std::count_if(unwritten.begin(), unwritten.end(), [](const Item& i) { return i.pinned; }));
     }
     unwritten.clear();
     room_.notify_all();
     try {
         finish_file(dropped);
-    } catch (const std::exception &error) {
+    } catch (const std::exception& error) {
         spdlog::error("{}", error.what());
     }
     // An encoder may have lost frames that it had taken.
@@ -384,18 +385,8 @@ void Recorder::fail(const char *what) {
 }
 } // namespace
 
-std::shared_ptr<Sink> make_recorder(const RecordOptions &options) {
+std::shared_ptr<Sink> make_recorder(const RecordOptions& options) {
     return std::make_shared<Recorder>(options);
-}
-
-const std::vector<RecordFormat> &record_formats() {
-    static const std::vector<RecordFormat> formats{
-        {".tiff", "BigTIFF stack, uncompressed: 8/16-bit grey or RGB, float",
-         "BigTIFF stack, uncompressed: float numbers"},
-        {".mkv", "FFV1, lossless: 8/16-bit grey, 8-bit RGB", "H.264 of the colour-mapped picture"},
-        {".png", "the last frame: 8/16-bit grey or RGB", "the last picture, colour-mapped"},
-    };
-    return formats;
 }
 
 } // namespace specklescope

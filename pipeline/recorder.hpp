@@ -15,21 +15,21 @@ enum class RecordWhat : std::uint8_t { processed, raw };
 struct RecordOptions {
     std::string path; ///< .tiff/.tif, .mkv, .png; a taken name gets a number: flow.tiff, flow-1.tiff, …
     RecordWhat what = RecordWhat::processed;
-    Mapping mapping; ///< colours of .mkv and .png of processed frames
-    double rate = 0; ///< frames/s written into .mkv; 0: from the source
+    Mapping mapping{}; ///< colours of .mkv and .png of processed frames
+    double rate = 0;   ///< frames/s written into .mkv; 0: from the source
 };
 
 /// Throws UsageError for an unknown ending, or one that cannot hold `what`.
-std::shared_ptr<Sink> make_recorder(const RecordOptions &options);
+std::shared_ptr<Sink> make_recorder(const RecordOptions& options);
 
 /// One picture now, not a stream: .png (colour-mapped result, or raw grey 8/16 bit) or .tiff (the numbers).
 /// Returns the path written. Throws RunError.
-std::string write_snapshot(const Result &result, const RecordOptions &options, const StreamInfo &stream);
+std::string write_snapshot(const Result& result, const RecordOptions& options, const StreamInfo& stream);
 
 /// For the table in the README and the help: ending, what it holds.
 struct RecordFormat {
     std::string_view ending, raw, processed;
 };
-const std::vector<RecordFormat> &record_formats();
+const std::vector<RecordFormat>& record_formats();
 
 } // namespace specklescope

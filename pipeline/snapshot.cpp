@@ -6,7 +6,7 @@
 
 namespace specklescope {
 
-std::string write_snapshot(const Result &result, const RecordOptions &options, const StreamInfo &stream) {
+std::string write_snapshot(const Result& result, const RecordOptions& options, const StreamInfo& stream) {
     const std::string ending = record_ending(options.path);
     if (ending == ".mkv")
         throw UsageError("A snapshot is one picture: " + options.path + " must end in .png or .tiff.");

@@ -55,9 +55,10 @@ std::unique_ptr<Source> make_source(const std::string &text, const SourceDefault
         params.set("loop", true);
     for (const auto &[key, value] : parsed.options)
         params.set_text(key, value);
-    if (parsed.kind == "video" || parsed.kind == "raw")
+    std::unique_ptr<Source> source = type.make(parsed, params);
+    if (parsed.kind == "video" || parsed.kind == "raw") // images say it themselves
         check_exists(parsed.target);
-    return type.make(parsed, params);
+    return source;
 }
 
 } // namespace specklescope

@@ -74,10 +74,20 @@ public:
         }
     }
 
+    /// Called while the first page is the present one; the second tells whether previews lie between the
+    /// pages.
     std::uint64_t pages() override {
         message_.clear();
         const std::uint64_t count = TIFFNumberOfDirectories(tiff_.get());
-        return message_.empty() ? count : 0;
+        if (!message_.empty() || page_ > 1)
+            return 0;
+        if (count < 2)
+            return count;
+        const bool previews = TIFFSetDirectory(tiff_.get(), 1) == 0 || is_preview();
+        TIFFSetDirectory(tiff_.get(), 0);
+        if (page_ > 0)
+            read_layout(); // what was set for decoding went with the directory
+        return previews ? 0 : count;
     }
 
 private:
@@ -154,7 +164,7 @@ private:
             throw RunError(
                 where() + " has " + std::to_string(l.bits) + "-bit " +
                 (l.format >= 1 && l.format <= kFormats.size() ? kFormats[l.format - 1U] : "unknown") +
-                " samples; 8 and 16-bit unsigned and 32-bit float can be read.");
+                " samples; allowed: 8 and 16-bit unsigned, 32-bit float.");
         const bool grey = l.photometric == PHOTOMETRIC_MINISBLACK || l.photometric == PHOTOMETRIC_MINISWHITE;
         const bool rgb = l.photometric == PHOTOMETRIC_RGB;
         const bool palette = l.palette() && l.bits == 8 && l.samples == 1;
@@ -162,7 +172,7 @@ private:
         if (!((grey && l.samples <= 3) || (rgb && (l.samples == 3 || l.samples == 4)) || palette || ycbcr))
             throw RunError(where() + " has " + std::to_string(l.samples) +
                            " samples a pixel of photometric kind " + std::to_string(l.photometric) +
-                           "; grey, RGB, 8-bit palette and YCbCr within JPEG can be read.");
+                           "; allowed: grey, RGB, 8-bit palette, YCbCr within JPEG.");
         if (TIFFIsCODECConfigured(l.compression) == 0)
             throw RunError(where() + " is compressed by scheme " + std::to_string(l.compression) +
                            ", which this libtiff does not know; save it uncompressed, LZW or deflate.");
@@ -173,6 +183,9 @@ private:
     void check_band() const {
         const Layout &l = layout_;
         Shape band = shape();
+        if (band.width > kMaxSide || band.height == 0)
+            check_shape(band,
+                        where()); // names the claimed size; a tall page of normal width may still be cut
         band.height = static_cast<int>(std::min<std::uint32_t>(
             l.tiled ? l.band_rows : std::min(l.band_rows, l.height), std::numeric_limits<int>::max()));
         band.width = static_cast<int>(

@@ -33,13 +33,13 @@ struct Entry {
     std::uint64_t value;
 };
 
-template <class T> void put(std::string &bytes, T value) {
-    bytes.append(reinterpret_cast<const char *>(&value), sizeof value);
+template <class T> void put(std::string& bytes, T value) {
+    bytes.append(reinterpret_cast<const char*>(&value), sizeof value);
 }
 } // namespace
 
-TiffWriter::TiffWriter(File file, std::string path, const RecordedFrame &first, const RecordOptions &options,
-                       const StreamInfo &stream)
+TiffWriter::TiffWriter(File file, std::string path, const RecordedFrame& first, const RecordOptions& options,
+                       const StreamInfo& stream)
     : file_(std::move(file)), path_(std::move(path)), shape_(first.pixels.shape()),
       file_description_(describe_file(first, options, stream, {})) {
     struct {
@@ -53,7 +53,7 @@ TiffWriter::TiffWriter(File file, std::string path, const RecordedFrame &first, 
     end_ = kHeaderBytes;
 }
 
-void TiffWriter::build_head(const std::string &description) {
+void TiffWriter::build_head(const std::string& description) {
     constexpr std::uint64_t kEntries = 15, kEntryBytes = 20;
     const std::uint64_t text = end_ + 8 + kEntries * kEntryBytes + 8;
     const std::uint64_t software = text + description.size() + 1;
@@ -81,7 +81,7 @@ void TiffWriter::build_head(const std::string &description) {
     };
     head_.clear();
     put(head_, kEntries);
-    for (const Entry &entry : entries) {
+    for (const Entry& entry : entries) {
         put(head_, entry.tag);
         put(head_, entry.type);
         put(head_, entry.count);
@@ -95,8 +95,8 @@ void TiffWriter::build_head(const std::string &description) {
 }
 
 void TiffWriter::gather(ConstHostView pixels) {
-    const auto part = [](const void *data, std::size_t bytes) {
-        return iovec{const_cast<void *>(data), bytes}; // NOLINT: iovec serves reading and writing
+    const auto part = [](const void* data, std::size_t bytes) {
+        return iovec{const_cast<void*>(data), bytes}; // NOLINT: iovec serves reading and writing
     };
     parts_.clear();
     parts_.push_back(part(head_.data(), head_.size()));
@@ -107,7 +107,7 @@ void TiffWriter::gather(ConstHostView pixels) {
             parts_.push_back(part(pixels.row(y), shape_.row_bytes()));
 }
 
-void TiffWriter::write(const RecordedFrame &frame) {
+void TiffWriter::write(const RecordedFrame& frame) {
     const ConstHostView pixels = frame.pixels.host();
     std::string description = describe_frame(frame);
     if (pages_ == 0) {
@@ -127,8 +127,8 @@ void TiffWriter::write(const RecordedFrame &frame) {
 }
 
 void TiffWriter::write_gathered(std::uint64_t offset) {
-    iovec *part = parts_.data();
-    iovec *const last = part + parts_.size();
+    iovec* part = parts_.data();
+    iovec* const last = part + parts_.size();
     while (part != last) {
         const auto count = static_cast<int>(std::min<std::ptrdiff_t>(last - part, IOV_MAX));
         const ssize_t done = ::pwritev(file_.fd(), part, count, static_cast<off_t>(offset));
@@ -141,13 +141,13 @@ void TiffWriter::write_gathered(std::uint64_t offset) {
         while (part != last && left >= part->iov_len)
             left -= part++->iov_len;
         if (left > 0) {
-            part->iov_base = static_cast<std::byte *>(part->iov_base) + left;
+            part->iov_base = static_cast<std::byte*>(part->iov_base) + left;
             part->iov_len -= left;
         }
     }
 }
 
-void TiffWriter::write_at(std::uint64_t offset, const void *data, std::size_t bytes) {
+void TiffWriter::write_at(std::uint64_t offset, const void* data, std::size_t bytes) {
     ssize_t done = 0;
     do
         done = ::pwrite(file_.fd(), data, bytes, static_cast<off_t>(offset));
@@ -161,14 +161,14 @@ void TiffWriter::fail(int error) {
     throw RunError(write_error(path_, error));
 }
 
-void TiffWriter::update(const FileTotals &totals) {
+void TiffWriter::update(const FileTotals& totals) {
     if (totals_offset_ == 0)
         return;
     const std::string text = totals_text(totals);
     write_at(totals_offset_, text.data(), text.size());
 }
 
-void TiffWriter::finish(const FileTotals &totals) {
+void TiffWriter::finish(const FileTotals& totals) {
     // Cuts off what a failed page left behind; the last page needs no padding.
     if (failed_ && ::ftruncate(file_.fd(), static_cast<off_t>(end_)) != 0)
         throw RunError(write_error(path_, errno));
@@ -177,8 +177,8 @@ void TiffWriter::finish(const FileTotals &totals) {
         throw RunError(write_error(path_, errno));
 }
 
-std::unique_ptr<FileWriter> make_tiff_writer(const RecordedFrame &first, const RecordOptions &options,
-                                             const StreamInfo &stream) {
+std::unique_ptr<FileWriter> make_tiff_writer(const RecordedFrame& first, const RecordOptions& options,
+                                             const StreamInfo& stream) {
     std::string path;
     File file = create_new(options.path, path);
     try {

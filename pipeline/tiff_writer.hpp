@@ -17,20 +17,20 @@ namespace specklescope {
 class TiffWriter final : public FileWriter {
 public:
     /// Takes an empty file. `first` gives the shape that all pages have.
-    TiffWriter(File file, std::string path, const RecordedFrame &first, const RecordOptions &options,
-               const StreamInfo &stream);
-    void write(const RecordedFrame &frame) override;
-    void update(const FileTotals &totals) override;
-    void finish(const FileTotals &totals) override;
+    TiffWriter(File file, std::string path, const RecordedFrame& first, const RecordOptions& options,
+               const StreamInfo& stream);
+    void write(const RecordedFrame& frame) override;
+    void update(const FileTotals& totals) override;
+    void finish(const FileTotals& totals) override;
     std::uint64_t written() const override { return pages_; }
     std::uint64_t bytes() const override { return end_; }
-    const std::string &path() const override { return path_; }
+    const std::string& path() const override { return path_; }
 
 private:
-    void build_head(const std::string &description);
+    void build_head(const std::string& description);
     void gather(ConstHostView pixels);
     void write_gathered(std::uint64_t offset);
-    void write_at(std::uint64_t offset, const void *data, std::size_t bytes);
+    void write_at(std::uint64_t offset, const void* data, std::size_t bytes);
     [[noreturn]] void fail(int error);
 
     File file_;

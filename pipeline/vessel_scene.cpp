@@ -124,7 +124,7 @@ private:
         const double ahead = tip.radius + 3;
         const int x = static_cast<int>((tip.x + std::cos(tip.angle) * ahead) * scale_);
         const int y = static_cast<int>((tip.y + std::sin(tip.angle) * ahead) * scale_);
-        if (tip.radius > 6 || x < 0 || y < 0 || x >= maps_.width || y >= maps_.height)
+        if (tip.radius > 2.6 || x < 0 || y < 0 || x >= maps_.width || y >= maps_.height)
             return false;
         return maps_.flow[index(x, y)] > 0.35 * axis_rate(tip);
     }
@@ -221,7 +221,7 @@ SceneMaps vessel_scene(int width, int height, std::uint64_t seed) {
             maps.still[i] = static_cast<float>(kTissueRate * (1 + 0.25 * tissue_wave(u, v)));
             // A laser beam widened to fill the picture.
             const double r2 = (u - 0.48) * (u - 0.48) + (v - 0.53) * (v - 0.53);
-            maps.brightness[i] *= static_cast<float>(0.35 + 0.65 * std::exp(-1.6 * r2));
+            maps.brightness[i] *= static_cast<float>(0.45 + 0.55 * std::exp(-1.6 * r2));
         }
     });
     return maps;

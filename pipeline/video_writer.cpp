@@ -9,9 +9,11 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
 #include <condition_variable>
 #include <filesystem>
+#include <fstream>
 #include <mutex>
 
 namespace specklescope {
@@ -42,11 +44,11 @@ std::int64_t VideoClock::next(std::int64_t capture_ns) {
 namespace {
 using namespace std::chrono_literals;
 
-constexpr int kInFlight = 3; ///< frames inside the encoder before write() waits
+constexpr int kInFlight = 2; ///< frames inside the encoder before write() waits
 constexpr auto kPatience = 60s;
 
 template <class T> struct Unref {
-    void operator()(T *object) const { gst_object_unref(object); }
+    void operator()(T* object) const { gst_object_unref(object); }
 };
 template <class T> using Gst = std::unique_ptr<T, Unref<T>>;
 
@@ -61,7 +63,7 @@ struct Progress {
     std::string error;
 };
 
-bool exists(const char *element) {
+bool exists(const char* element) {
     gst_init(nullptr, nullptr);
     const Gst<GstElementFactory> factory(gst_element_factory_find(element));
     return factory != nullptr;
@@ -76,7 +78,7 @@ std::string h264_encoder() {
     return "";
 }
 
-const char *raw_format(const Shape &shape) {
+const char* raw_format(const Shape& shape) {
     if (shape.channels == 3)
         return "RGB";
     return shape.type == PixelType::u16 ? "GRAY16_LE" : "GRAY8";
@@ -84,26 +86,27 @@ const char *raw_format(const Shape &shape) {
 
 class VideoWriter final : public FileWriter {
 public:
-    VideoWriter(std::string path, const RecordedFrame &first, RecordOptions options,
-                const StreamInfo &stream);
+    VideoWriter(std::string path, const RecordedFrame& first, RecordOptions options,
+                const StreamInfo& stream);
     ~VideoWriter() override { stop(); }
-    VideoWriter(const VideoWriter &) = delete;
-    VideoWriter &operator=(const VideoWriter &) = delete;
+    VideoWriter(const VideoWriter&) = delete;
+    VideoWriter& operator=(const VideoWriter&) = delete;
 
-    void write(const RecordedFrame &frame) override;
-    void update(const FileTotals &) override {} // Matroska takes its tags at the end
-    void finish(const FileTotals &totals) override;
+    void write(const RecordedFrame& frame) override;
+    void update(const FileTotals&) override {} // Matroska takes its tags at the end
+    void finish(const FileTotals& totals) override;
     std::uint64_t written() const override { return written_; }
     std::uint64_t bytes() const override;
-    const std::string &path() const override { return path_; }
+    const std::string& path() const override { return path_; }
 
 private:
     void build();
     void connect();
-    GstBuffer *make_buffer(ConstHostView pixels) const;
+    GstBuffer* make_buffer(ConstHostView pixels) const;
     void check();
+    void unescape_tag() const;
     void stop() noexcept;
-    static GstBusSyncReply on_message(GstBus *, GstMessage *message, gpointer progress);
+    static GstBusSyncReply on_message(GstBus*, GstMessage* message, gpointer progress);
 
     std::string path_;
     RecordOptions options_;
@@ -118,8 +121,8 @@ private:
     std::uint64_t written_ = 0;
 };
 
-VideoWriter::VideoWriter(std::string path, const RecordedFrame &first, RecordOptions options,
-                         const StreamInfo &stream)
+VideoWriter::VideoWriter(std::string path, const RecordedFrame& first, RecordOptions options,
+                         const StreamInfo& stream)
     : path_(std::move(path)), options_(std::move(options)), stream_(stream), input_(first.pixels.shape()),
       video_(input_), clock_(options_.rate, stream.source.rate),
       description_(describe_file(first, options_, stream, {})) {
@@ -139,7 +142,7 @@ VideoWriter::VideoWriter(std::string path, const RecordedFrame &first, RecordOpt
 }
 
 void VideoWriter::build() {
-    std::string encoder = "avenc_ffv1 max-threads=0";
+    std::string encoder = "avenc_ffv1 threads=auto slices=4";
     if (options_.what == RecordWhat::processed)
         encoder = "videoconvert ! video/x-raw,format=I420 ! " + h264_encoder();
     else if (video_.channels == 3)
@@ -148,7 +151,7 @@ void VideoWriter::build() {
         "appsrc name=in format=time is-live=false max-buffers=0 max-bytes=0 max-time=0 ! " + encoder +
         " ! matroskamux name=mux timecodescale=1000 writing-app=Specklescope ! "
         "filesink name=out buffer-mode=unbuffered sync=false";
-    GError *error = nullptr;
+    GError* error = nullptr;
     pipeline_.reset(gst_parse_launch(text.c_str(), &error));
     if (error) {
         const std::string reason = error->message;
@@ -158,13 +161,13 @@ void VideoWriter::build() {
 }
 
 void VideoWriter::connect() {
-    auto *bin = GST_BIN(pipeline_.get());
+    auto* bin = GST_BIN(pipeline_.get());
     source_.reset(gst_bin_get_by_name(bin, "in"));
     int num = 0, den = 1;
     const double rate = options_.rate > 0 ? options_.rate : stream_.source.rate;
     if (rate > 0)
         gst_util_double_to_fraction(rate, &num, &den);
-    GstCaps *caps = gst_caps_new_simple("video/x-raw", "format", G_TYPE_STRING, raw_format(video_), "width",
+    GstCaps* caps = gst_caps_new_simple("video/x-raw", "format", G_TYPE_STRING, raw_format(video_), "width",
                                         G_TYPE_INT, video_.width, "height", G_TYPE_INT, video_.height,
                                         "framerate", GST_TYPE_FRACTION, num, den, nullptr);
     gst_app_src_set_caps(GST_APP_SRC(source_.get()), caps);
@@ -177,8 +180,8 @@ void VideoWriter::connect() {
 
     const Gst<GstElement> mux(gst_bin_get_by_name(bin, "mux"));
     const Gst<GstPad> pad(gst_element_get_static_pad(mux.get(), "video_0"));
-    const auto count = [](GstPad *, GstPadProbeInfo *, gpointer data) {
-        auto *progress = static_cast<Progress *>(data);
+    const auto count = [](GstPad*, GstPadProbeInfo*, gpointer data) {
+        auto* progress = static_cast<Progress*>(data);
         const std::lock_guard lock(progress->mutex);
         ++progress->muxed;
         return GST_PAD_PROBE_OK;
@@ -186,13 +189,13 @@ void VideoWriter::connect() {
     gst_pad_add_probe(pad.get(), GST_PAD_PROBE_TYPE_BUFFER, count, progress_.get(), nullptr);
 }
 
-GstBusSyncReply VideoWriter::on_message(GstBus *, GstMessage *message, gpointer data) {
-    auto *progress = static_cast<Progress *>(data);
+GstBusSyncReply VideoWriter::on_message(GstBus*, GstMessage* message, gpointer data) {
+    auto* progress = static_cast<Progress*>(data);
     const std::lock_guard lock(progress->mutex);
     if (GST_MESSAGE_TYPE(message) == GST_MESSAGE_EOS)
         progress->ended = true;
     if (GST_MESSAGE_TYPE(message) == GST_MESSAGE_ERROR && !progress->failed) {
-        GError *error = nullptr;
+        GError* error = nullptr;
         gst_message_parse_error(message, &error, nullptr);
         progress->error = error->message;
         if (g_error_matches(error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NO_SPACE_LEFT))
@@ -206,15 +209,15 @@ GstBusSyncReply VideoWriter::on_message(GstBus *, GstMessage *message, gpointer 
     return GST_BUS_DROP;
 }
 
-GstBuffer *VideoWriter::make_buffer(ConstHostView pixels) const {
+GstBuffer* VideoWriter::make_buffer(ConstHostView pixels) const {
     GstVideoInfo info;
     gst_video_info_set_format(&info, gst_video_format_from_string(raw_format(video_)),
                               static_cast<guint>(video_.width), static_cast<guint>(video_.height));
-    GstBuffer *buffer = gst_buffer_new_allocate(nullptr, info.size, nullptr);
+    GstBuffer* buffer = gst_buffer_new_allocate(nullptr, info.size, nullptr);
     GstMapInfo map;
     if (!buffer || !gst_buffer_map(buffer, &map, GST_MAP_WRITE))
         throw RunError("No room for a frame on its way into " + path_ + ".");
-    const HostView view(reinterpret_cast<std::byte *>(map.data), video_,
+    const HostView view(reinterpret_cast<std::byte*>(map.data), video_,
                         static_cast<std::size_t>(info.stride[0]));
     if (options_.what == RecordWhat::processed)
         color_picture(pixels, options_.mapping, view);
@@ -224,9 +227,9 @@ GstBuffer *VideoWriter::make_buffer(ConstHostView pixels) const {
     return buffer;
 }
 
-void VideoWriter::write(const RecordedFrame &frame) {
+void VideoWriter::write(const RecordedFrame& frame) {
     check();
-    GstBuffer *buffer = make_buffer(frame.pixels.host());
+    GstBuffer* buffer = make_buffer(frame.pixels.host());
     GST_BUFFER_PTS(buffer) = static_cast<GstClockTime>(clock_.next(frame.info.capture_ns));
     {
         std::unique_lock lock(progress_->mutex);
@@ -237,24 +240,19 @@ void VideoWriter::write(const RecordedFrame &frame) {
         }
         if (!progress_->failed)
             ++progress_->in_flight;
+        else
+            gst_clear_buffer(&buffer);
     }
+    if (!buffer)
+        check();
     // Tells when the encoder is done with the frame; the queue in front of it has no such signal.
-    const auto done = [](gpointer data, GstMiniObject *) {
+    const auto done = [](gpointer data, GstMiniObject*) {
         const std::unique_ptr<std::shared_ptr<Progress>> progress(
-            static_cast<std::shared_ptr<Progress> *>(data));
+            static_cast<std::shared_ptr<Progress>*>(data));
         const std::lock_guard lock((*progress)->mutex);
         --(*progress)->in_flight;
         (*progress)->changed.notify_all();
     };
-    {
-        const std::lock_guard lock(progress_->mutex);
-        if (progress_->failed) {
-            gst_buffer_unref(buffer);
-            buffer = nullptr;
-        }
-    }
-    if (!buffer)
-        check();
     gst_mini_object_weak_ref(GST_MINI_OBJECT(buffer), done,
                              new std::shared_ptr<Progress>(progress_)); // NOLINT: done owns it
     gst_app_src_push_buffer(GST_APP_SRC(source_.get()), buffer);
@@ -270,7 +268,7 @@ void VideoWriter::check() {
     throw RunError("Recording into " + path_ + " stopped: " + progress_->error + ".");
 }
 
-void VideoWriter::finish(const FileTotals &totals) {
+void VideoWriter::finish(const FileTotals& totals) {
     bool failed = false;
     {
         const std::lock_guard lock(progress_->mutex);
@@ -278,10 +276,9 @@ void VideoWriter::finish(const FileTotals &totals) {
     }
     if (!failed) {
         const Gst<GstElement> mux(gst_bin_get_by_name(GST_BIN(pipeline_.get()), "mux"));
-        std::string text = description_;
-        text.replace(1, kTotalsChars, totals_text(totals));
+        description_.replace(1, kTotalsChars, totals_text(totals));
         gst_tag_setter_add_tags(GST_TAG_SETTER(mux.get()), GST_TAG_MERGE_REPLACE, GST_TAG_COMMENT,
-                                text.c_str(), nullptr);
+                                description_.c_str(), nullptr);
         gst_app_src_end_of_stream(GST_APP_SRC(source_.get()));
         std::unique_lock lock(progress_->mutex);
         if (!progress_->changed.wait_for(lock, kPatience,
@@ -291,13 +288,39 @@ void VideoWriter::finish(const FileTotals &totals) {
         }
     }
     stop();
-    if (!failed)
+    if (!failed) {
         check();
+        unescape_tag();
+    }
     if (!failed && progress_->muxed != written_) {
         written_ = progress_->muxed;
         throw RunError("Recording into " + path_ + ": the encoder gave back only " +
                        std::to_string(written_) + " frames.");
     }
+}
+
+/// The muxer stores a text tag with a backslash before every second character. What it replaces is longer
+/// than the text, so the text goes back in its place, and the file keeps its layout.
+void VideoWriter::unescape_tag() const {
+    GValue value = G_VALUE_INIT;
+    g_value_init(&value, G_TYPE_STRING);
+    g_value_set_string(&value, description_.c_str());
+    const std::unique_ptr<gchar, void (*)(gpointer)> escaped(gst_value_serialize(&value), g_free);
+    g_value_unset(&value);
+    const std::string stored = escaped.get();
+    std::fstream file(path_, std::ios::in | std::ios::out | std::ios::binary);
+    const auto size = static_cast<std::streamoff>(bytes());
+    const std::streamoff start = std::max<std::streamoff>(0, size - (std::streamoff{1} << 20));
+    std::string tail(static_cast<std::size_t>(size - start), '\0');
+    file.seekg(start);
+    file.read(tail.data(), size - start);
+    const std::size_t at = tail.rfind(stored);
+    if (!file || at == std::string::npos || stored.size() < description_.size())
+        return; // another version of GStreamer: the tag stays as it was written
+    std::string text = description_;
+    text.resize(stored.size(), ' ');
+    file.seekp(start + static_cast<std::streamoff>(at));
+    file.write(text.data(), static_cast<std::streamsize>(text.size()));
 }
 
 std::uint64_t VideoWriter::bytes() const {
@@ -326,8 +349,8 @@ void check_video_encoder(RecordWhat what) {
             "No Matroska writer is installed; install gstreamer1.0-plugins-good, or record as .tiff.");
 }
 
-std::unique_ptr<FileWriter> make_video_writer(const RecordedFrame &first, const RecordOptions &options,
-                                              const StreamInfo &stream) {
+std::unique_ptr<FileWriter> make_video_writer(const RecordedFrame& first, const RecordOptions& options,
+                                              const StreamInfo& stream) {
     std::string path;
     create_new(options.path, path).close(); // the name is ours; filesink opens the empty file again
     try {

@@ -17,7 +17,7 @@ namespace {
 /// What one slot needs, apart from every other's cache lines.
 struct alignas(64) Slot {
     hwy::AlignedFreeUniquePtr<std::byte[]> scratch;
-    std::vector<int> last_rows;
+    std::vector<std::uint8_t> ages;
     PixelCounts counts;
 };
 
@@ -47,7 +47,7 @@ public:
             if (!slot.scratch)
                 throw RunError("stage speckle: no room for " + std::to_string(bytes >> 10) +
                                " KiB of sums; use a smaller image.");
-            slot.last_rows.resize(static_cast<std::size_t>(input.width));
+            slot.ages.resize(saturation_scratch_bytes(input.width));
         }
         // A band sums 2·radius rows before its first result.
         bands_ = band_count(output.height, static_cast<int>(slots_.size()), std::max(16, 8 * radius));
@@ -85,7 +85,7 @@ private:
         tile.y0 = rows.begin;
         tile.y1 = rows.end;
         if (look_at_samples(tile, threshold))
-            slot.counts.saturated += count_saturated(tile, *threshold, slot.last_rows.data());
+            slot.counts.saturated += count_saturated(tile, *threshold, slot.ages.data());
         const int width = frame.output.shape.width;
         const int tiles = (width + tile_width_ - 1) / tile_width_;
         for (int i = 0; i < tiles; ++i) {

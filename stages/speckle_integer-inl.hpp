@@ -205,41 +205,64 @@ private:
         }
     }
 
-    /// D = N·Q − S² of half a vector, exact in double: everything stays under 2⁵³.
-    HWY_INLINE hn::Vec<D64> determinant_half(hn::Vec<D64> squares, hn::Vec<DI32Half> sum, double bias) const {
-        const D64 d;
-        const auto n = hn::Set(d, static_cast<double>(window_) * window_);
-        const auto s = hn::PromoteTo(d, sum);
-        return hn::NegMulAdd(s, s, hn::MulAdd(squares, n, hn::Set(d, bias)));
+    HWY_INLINE hn::Vec<DF> determinant(int at, V32 sum) const {
+        if constexpr (kWide)
+            return wide_determinant(at, sum);
+        else
+            return narrow_determinant(at, sum);
     }
 
-    HWY_INLINE hn::Vec<DF> determinant(int at, V32 sum) const {
+#if HWY_NATIVE_FMA
+    /// In f32, where fused products make it exact: |S| < 2²¹ is (narrow sums), p + e = S², Q = 4096·a + b,
+    /// and
+    ///   D = (4096·N·a − p) + (N·b − e).
+    /// The brackets are whole numbers: exact below 2²⁴, and where they are larger so is D: no cancellation.
+    HWY_INLINE hn::Vec<DF> narrow_determinant(int at, V32 sum) const {
+        const DF df;
+        const D32 d;
+        const DI32 di;
+        const float n = static_cast<float>(window_) * static_cast<float>(window_);
+        const auto s = hn::ConvertTo(df, hn::BitCast(di, sum));
+        const auto p = hn::Mul(s, s);
+        const auto e = hn::MulSub(s, s, p);
+        const V32 q = hn::Sub(hn::LoadU(d, square_prefix_ + at + window_), hn::LoadU(d, square_prefix_ + at));
+        const auto high = hn::ConvertTo(df, hn::BitCast(di, hn::ShiftRight<12>(q)));
+        const auto low = hn::ConvertTo(df, hn::BitCast(di, hn::And(q, hn::Set(d, 4095U))));
+        return hn::Add(hn::MulSub(high, hn::Set(df, 4096 * n), p), hn::MulSub(low, hn::Set(df, n), e));
+    }
+#else
+    HWY_INLINE hn::Vec<DF> narrow_determinant(int at, V32 sum) const { return wide_determinant(at, sum); }
+#endif
+
+    HWY_INLINE hn::Vec<DF> wide_determinant(int at, V32 sum) const {
         const DI32Half half;
-        const D64 d64;
         const auto s = hn::BitCast(DI32(), sum);
-        const auto both = [&](hn::Vec<D64> low, hn::Vec<D64> high, double bias) HWY_ATTR {
-            const auto upper = narrow_floats(DFHalf(), determinant_half(high, upper_half(half, s), bias));
-            const auto lower = narrow_floats(DFHalf(), determinant_half(low, hn::LowerHalf(half, s), bias));
-            return combine(DF(), upper, lower);
-        };
-        const double n = static_cast<double>(window_) * window_;
-        if constexpr (kWide) {
-            const auto exact = [&](int i) HWY_ATTR { // u64 under 2⁵² as the fraction of 2⁵²
-                const DU64 d;
-                const auto q =
-                    hn::Sub(hn::LoadU(d, square_prefix_ + i + window_), hn::LoadU(d, square_prefix_ + i));
-                const auto biased = hn::BitCast(d64, hn::Or(q, hn::Set(d, std::uint64_t{0x433} << 52)));
-                return hn::Sub(biased, hn::Set(d64, 0x1p52));
-            };
-            return both(exact(at), exact(at + static_cast<int>(kSquareLanes)), 0);
-        } else {
-            const D32 d;
-            const auto q =
-                hn::Sub(hn::LoadU(d, square_prefix_ + at + window_), hn::LoadU(d, square_prefix_ + at));
-            const auto shifted = hn::BitCast(DI32(), hn::Xor(q, hn::Set(d, 0x80000000U))); // u32 − 2³¹ as i32
-            return both(hn::PromoteTo(d64, hn::LowerHalf(half, shifted)),
-                        hn::PromoteTo(d64, upper_half(half, shifted)), n * 0x1p31);
-        }
+        const int second = at + static_cast<int>(hn::MaxLanes(D64()));
+        const auto upper = narrow_floats(DFHalf(), determinant_half(second, upper_half(half, s)));
+        const auto lower = narrow_floats(DFHalf(), determinant_half(at, hn::LowerHalf(half, s)));
+        return combine(DF(), upper, lower);
+    }
+
+    template <class V> HWY_INLINE static hn::Vec<DU64> as_u64(V v) {
+        if constexpr (kWide)
+            return v;
+        else
+            return hn::PromoteTo(DU64(), v);
+    }
+
+    /// D of half a vector, exact in double: everything stays under 2⁵³.
+    HWY_INLINE hn::Vec<D64> determinant_half(int at, hn::Vec<DI32Half> sum) const {
+        const hn::Rebind<Square, D64> dq;
+        const DU64 du;
+        const D64 d;
+        const auto q =
+            hn::Sub(hn::LoadU(dq, square_prefix_ + at + window_), hn::LoadU(dq, square_prefix_ + at));
+        // A whole number under 2⁵² to double: as the fraction of 2⁵².
+        const auto biased = hn::BitCast(d, hn::Or(as_u64(q), hn::Set(du, std::uint64_t{0x433} << 52)));
+        const auto squares = hn::Sub(biased, hn::Set(d, 0x1p52));
+        const auto n = hn::Set(d, static_cast<double>(window_) * window_);
+        const auto s = hn::PromoteTo(d, sum);
+        return hn::MulSub(squares, n, hn::Mul(s, s));
     }
 
     template <SpeckleParams::Output kOutput>

@@ -8,53 +8,79 @@ namespace specklescope {
 
 namespace {
 
-constexpr int kNever = std::numeric_limits<int>::min();
+constexpr int kMaxRadius = 15;
+constexpr std::size_t kPad = 2 * kMaxRadius + 2; ///< zeros on either side of a row of ages
 
-/// Notes y in last_rows for every saturated sample of the row; true if there is one.
-template <class T> bool mark_row(const T *row, int width, double threshold, int y, int *last_rows) {
+template <class T> bool has_saturated(const T *row, int width, T limit) {
     bool any = false;
-    const auto limit = static_cast<T>(threshold);
     for (int x = 0; x < width; ++x)
         any |= row[x] >= limit;
-    for (int x = 0; any && x < width; ++x)
-        last_rows[x] = row[x] >= limit ? y : last_rows[x];
     return any;
 }
 
-/// Outputs in [0, width) whose columns [x + shift − radius, x + shift + radius] hold one marked at `oldest`
-/// or later.
-std::uint64_t count_row(const int *last_rows, int columns, int oldest, int radius, int shift, int width) {
-    std::uint64_t count = 0;
-    int next = 0; // outputs below are counted or known to be free
-    for (int x = 0; x < columns && next < width; ++x) {
-        if (last_rows[x] < oldest)
-            continue;
-        const int begin = std::max(next, x - shift - radius);
-        const int end = std::min(width, x - shift + radius + 1);
-        if (end > begin) {
-            count += static_cast<std::uint64_t>(end - begin);
-            next = end;
-        }
+/// age: for how many rows more a window on this column holds a saturated sample.
+template <class T>
+void advance_ages(const T *row, int width, T limit, std::uint8_t window, std::uint8_t *ages) {
+    for (int x = 0; x < width; ++x) {
+        const auto older = static_cast<std::uint8_t>(ages[x] - (ages[x] != 0));
+        ages[x] = row[x] >= limit ? window : older;
     }
+}
+
+void pair_maxima(const std::uint8_t *from, std::size_t step, std::size_t count, std::uint8_t *to) {
+    for (std::size_t i = 0; i < count; ++i)
+        to[i] = std::max(from[i], from[i + step]);
+}
+
+/// How many of `outputs` windows of `window` columns hold an age above 0; the first begins at ages[0].
+/// Maxima over 2, 4, 8, … columns, of which two overlapping ones make up the window.
+std::uint64_t count_windows(const std::uint8_t *ages, std::size_t window, std::size_t outputs,
+                            std::uint8_t *scratch, std::size_t stride) {
+    const std::uint8_t *from = ages;
+    std::uint8_t *to = scratch;
+    std::uint8_t *other = scratch + stride;
+    std::size_t size = 1;
+    for (; 2 * size <= window; size *= 2) {
+        pair_maxima(from, size, outputs + window - 2 * size, to);
+        from = to;
+        std::swap(to, other);
+    }
+    std::uint32_t count = 0;
+    for (std::size_t i = 0; i < outputs; ++i)
+        count += (from[i] | from[i + window - size]) != 0;
     return count;
 }
 
-template <class T> std::uint64_t count_rows(const SpeckleTile &tile, double threshold, int *last_rows) {
+template <class T>
+std::uint64_t count_rows(const SpeckleTile &tile, double threshold, std::uint8_t *scratch) {
     const View<const T> input = tile.input.as<T>();
     const int radius = tile.params.radius;
+    const int window = 2 * radius + 1;
     const int shift = tile.params.border == SpeckleParams::Border::crop ? radius : 0;
-    std::fill_n(last_rows, input.width, kNever);
+    const auto limit = static_cast<T>(threshold);
+    const std::size_t stride = saturation_scratch_bytes(input.width) / 3;
+    std::fill_n(scratch, stride, std::uint8_t{0});
+    std::uint8_t *ages = scratch + kPad;
     std::uint64_t count = 0;
-    int newest = kNever;
-    int marked = std::max(0, tile.y0 + shift - radius);
+    int until = -1; // the last row whose window holds a saturated sample
+    int next = std::max(0, tile.y0 + shift - radius);
     for (int y = tile.y0; y < tile.y1; ++y) {
-        const int bottom = std::min(input.height - 1, y + shift + radius);
-        for (; marked <= bottom; ++marked)
-            if (mark_row(input.row(marked), input.width, threshold, marked, last_rows))
-                newest = marked;
-        const int oldest = y + shift - radius;
-        if (newest >= oldest)
-            count += count_row(last_rows, input.width, oldest, radius, shift, tile.output.shape.width);
+        const int bottom = y + shift + radius;
+        for (; next <= bottom; ++next) {
+            const T *row =
+                next < input.height ? input.row(next) : nullptr; // rows past the image age the columns too
+            if (row && has_saturated(row, input.width, limit)) {
+                until = next + window - 1;
+                advance_ages(row, input.width, limit, static_cast<std::uint8_t>(window), ages);
+            } else if (next <= until + 1) {
+                std::transform(ages, ages + input.width, ages,
+                               [](std::uint8_t age) { return static_cast<std::uint8_t>(age - (age != 0)); });
+            }
+        }
+        if (bottom <= until)
+            count +=
+                count_windows(ages + shift - radius, static_cast<std::size_t>(window),
+                              static_cast<std::size_t>(tile.output.shape.width), scratch + stride, stride);
     }
     return count;
 }
@@ -81,9 +107,11 @@ bool any_saturated(ConstHostView image, int begin, int end, double threshold) {
     return false;
 }
 
-std::uint64_t count_saturated(const SpeckleTile &rows, double threshold, int *last_rows) {
+std::size_t saturation_scratch_bytes(int width) { return 3 * (static_cast<std::size_t>(width) + 2 * kPad); }
+
+std::uint64_t count_saturated(const SpeckleTile &rows, double threshold, std::uint8_t *scratch) {
     return dispatch(rows.input.shape.type,
-                    [&](auto zero) { return count_rows<decltype(zero)>(rows, threshold, last_rows); });
+                    [&](auto zero) { return count_rows<decltype(zero)>(rows, threshold, scratch); });
 }
 
 } // namespace specklescope

@@ -15,8 +15,8 @@ std::optional<double> saturation_threshold(PixelType type, const FrameInfo &info
 bool any_saturated(ConstHostView image, int begin, int end, double threshold);
 
 /// Output pixels of rows [y0, y1) whose window holds a sample at `threshold` or above. Border samples repeat
-/// image samples that lie in the same window, so that they need no look. `last_rows`: scratch, one int a
-/// column.
-std::uint64_t count_saturated(const SpeckleTile &rows, double threshold, int *last_rows);
+/// image samples that lie in the same window, so that they need no look. `scratch`: of the size below.
+std::uint64_t count_saturated(const SpeckleTile &rows, double threshold, std::uint8_t *scratch);
+std::size_t saturation_scratch_bytes(int width);
 
 } // namespace specklescope

@@ -8,7 +8,7 @@
 
 namespace specklescope {
 
-/// How the columns of integer input are summed. Both are exact and give identical results.
+/// How the columns of integer input are summed. Both are exact; results differ by roundings of f32 at most.
 enum class SpeckleSums : std::uint8_t {
     narrow, ///< of I − reference, in 32 bits: where N·max(I − reference)² < 2³²
     wide    ///< of I, squares in 64 bits: any u16

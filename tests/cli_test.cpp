@@ -80,7 +80,7 @@ TEST_F(Cli, ReferenceContrastThroughTheProgram) {
     EXPECT_NEAR(low, 0.015452, 1e-6);
     EXPECT_NEAR(high, 0.298578, 1e-6);
     EXPECT_NE(result.out.find("1 in, 1 processed, none dropped"), std::string::npos) << result.out;
-    EXPECT_NE(result.out.find("k.tiff: 1 frames"), std::string::npos) << result.out;
+    EXPECT_NE(result.out.find("k.tiff: 1 frame,"), std::string::npos) << result.out;
     EXPECT_NE(read_text(folder_ / "s.json").find("\"processed\": 1,"), std::string::npos);
 }
 
@@ -139,6 +139,20 @@ TEST_F(Cli, InterruptFinishesTheFilesAndPrintsTheStatistics) {
     }
 }
 
+TEST_F(Cli, ASecondInterruptEndsAtOnce) {
+    Child child({SPECKLESCOPE_PROGRAM, "run", "synthetic:uniform?width=64&height=48"},
+                folder_.path().string());
+    ASSERT_TRUE(child.until([](const ChildResult &r) { return r.out.find("frames/s") != std::string::npos; },
+                            seconds(60)));
+    child.signal(SIGSTOP); // so that both are waiting when it goes on
+    child.signal(SIGINT);
+    child.signal(SIGTERM);
+    child.signal(SIGCONT);
+    const ChildResult result = child.finish();
+    EXPECT_EQ(result.status, 130) << result.all();
+    EXPECT_EQ(result.out.find("latency"), std::string::npos) << result.all();
+}
+
 TEST_F(Cli, ATerminalGetsABarAndNoPlainLines) {
     Child child(
         {SPECKLESCOPE_PROGRAM, "run", "synthetic:uniform?width=64&height=48&rate=100", "--frames", "60"},
@@ -156,7 +170,7 @@ TEST(Progress, SaysHowFarAndHowLong) {
     EXPECT_EQ(progress_line(0, 100000, 10), "0 of 100000 frames · 10.0 frames/s · 2:46:40 left");
     EXPECT_EQ(progress_line(100, 100, 10), "100 of 100 frames · 10.0 frames/s");
     EXPECT_EQ(progress_line(0, 10, 0), "0 of 10 frames · 0.0 frames/s");
-    EXPECT_EQ(progress_bar(50, 100, 10, 66),
+    EXPECT_EQ(progress_bar(50, 100, 10, 67),
               "[##########----------] 50 of 100 frames · 10.0 frames/s · 0:05 left");
     for (std::size_t width = 0; width < 150; ++width)
         for (const std::uint64_t done : {0, 1, 99, 100, 200})

@@ -56,7 +56,9 @@ inline std::string read_file(const std::string &path) {
 }
 
 /// Cuts a file to its first `bytes`.
-inline void cut_file(const std::string &path, std::uint64_t bytes) { std::filesystem::resize_file(path, bytes); }
+inline void cut_file(const std::string &path, std::uint64_t bytes) {
+    std::filesystem::resize_file(path, bytes);
+}
 
 /// Runs a script with Debian's Python in `folder`; false if it failed or is not there.
 inline bool python(const TempFolder &folder, const std::string &script) {

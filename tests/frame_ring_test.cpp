@@ -16,6 +16,10 @@
 #include <thread>
 #include <vector>
 
+// An allocation that cannot be had is refused under the sanitizers too, instead of ending the program.
+extern "C" const char *__asan_default_options() { return "allocator_may_return_null=1"; }
+extern "C" const char *__tsan_default_options() { return "allocator_may_return_null=1"; }
+
 namespace specklescope {
 namespace {
 

@@ -22,7 +22,7 @@ inline int oracle_index(int i, int size, SpeckleParams::Border border) {
     return i < 0 || i >= size ? -1 : i; // −1: a sample of 0
 }
 
-/// Sums of one window: exact, in 128-bit integers.
+/// Sums of one window. Integers stay below 2⁵³ and are exact.
 struct OracleWindow {
     double sum = 0;         ///< S = ΣI
     double determinant = 0; ///< D = N·ΣI² − S²
@@ -103,27 +103,38 @@ struct OracleResult {
     }
 };
 
-/// The whole result. Exposure and full scale are taken from `info` where it has them, else from params and
-/// type.
-template <class T> OracleResult oracle_speckle(const TestImage<T> &image, const SpeckleParams &params,
-                                               const FrameInfo &info = {}) {
+/// The windows of a whole result, row by row: the same for every output.
+template <class T> std::vector<OracleWindow>
+oracle_windows(const TestImage<T> &image, const SpeckleParams &params, const FrameInfo &info) {
     const int margin = params.border == SpeckleParams::Border::crop ? params.radius : 0;
     const double full = info.full_scale > 0 ? info.full_scale : type_full_scale(image.shape().type);
     const double threshold = full > 0 ? full : std::numeric_limits<double>::infinity();
+    std::vector<OracleWindow> windows;
+    for (int y = margin; y < image.shape().height - margin; ++y)
+        for (int x = margin; x < image.shape().width - margin; ++x)
+            windows.push_back(oracle_window(oracle_samples(image, x, y, params), threshold));
+    return windows;
+}
+
+/// Exposure is taken from `info` where it has one, else from params.
+inline OracleResult oracle_result(const std::vector<OracleWindow> &windows, const Shape &input,
+                                  const SpeckleParams &params, const FrameInfo &info) {
+    const int margin = params.border == SpeckleParams::Border::crop ? params.radius : 0;
     const double exposure_s = (std::isnan(info.exposure_ms) ? params.exposure_ms : info.exposure_ms) / 1000;
-    OracleResult result;
-    result.width = image.shape().width - 2 * margin;
-    result.height = image.shape().height - 2 * margin;
-    for (int y = margin; y < margin + result.height; ++y)
-        for (int x = margin; x < margin + result.width; ++x) {
-            const OracleWindow window = oracle_window(oracle_samples(image, x, y, params), threshold);
-            const double value = oracle_value(window, params, exposure_s);
-            result.values.push_back(value);
-            result.counts.undefined += std::isnan(value) ? 1 : 0;
-            result.counts.infinite += std::isinf(value) ? 1 : 0;
-            result.counts.saturated += window.saturated ? 1 : 0;
-        }
+    OracleResult result{input.width - 2 * margin, input.height - 2 * margin, {}, {}};
+    for (const OracleWindow &window : windows) {
+        const double value = oracle_value(window, params, exposure_s);
+        result.values.push_back(value);
+        result.counts.undefined += std::isnan(value) ? 1 : 0;
+        result.counts.infinite += std::isinf(value) ? 1 : 0;
+        result.counts.saturated += window.saturated ? 1 : 0;
+    }
     return result;
+}
+
+template <class T> OracleResult oracle_speckle(const TestImage<T> &image, const SpeckleParams &params,
+                                               const FrameInfo &info = {}) {
+    return oracle_result(oracle_windows(image, params, info), image.shape(), params, info);
 }
 
 /// How far K is from the oracle's, relative, whatever the output is; +∞ where one is NaN, 0 or ∞ and the

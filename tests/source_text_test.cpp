@@ -21,16 +21,23 @@ TEST(SourceText, SchemesAndPaths) {
         {"synthetic:uniform", "synthetic", "uniform", {}},
         {"synthetic?bits=8", "synthetic", "", {{"bits", "8"}}},
         {"synthetic:static?bits=8&noise=0", "synthetic", "static", {{"bits", "8"}, {"noise", "0"}}},
-        {"raw:a/b.bin?width=4&height=3&format=rgb8", "raw", "a/b.bin",
+        {"raw:a/b.bin?width=4&height=3&format=rgb8",
+         "raw",
+         "a/b.bin",
          {{"width", "4"}, {"height", "3"}, {"format", "rgb8"}}},
         {"movie.raw?width=4&height=3", "raw", "movie.raw", {{"width", "4"}, {"height", "3"}}},
         {"movie.RAW", "raw", "movie.RAW", {}},
         {"v4l2:/dev/video0", "v4l2", "/dev/video0", {}},
         {"aravis", "aravis", "", {}},
         {"aravis:Fake_1?gain=2", "aravis", "Fake_1", {{"gain", "2"}}},
-        {"rtsp://user:secret@host:554/live?quality=1&x=2", "rtsp", "rtsp://user:secret@host:554/live?quality=1&x=2", {}},
-        {"gst:videotestsrc pattern=ball ! video/x-raw,format=GRAY8?a=b", "gst",
-         "videotestsrc pattern=ball ! video/x-raw,format=GRAY8?a=b", {}},
+        {"rtsp://user:secret@host:554/live?quality=1&x=2",
+         "rtsp",
+         "rtsp://user:secret@host:554/live?quality=1&x=2",
+         {}},
+        {"gst:videotestsrc pattern=ball ! video/x-raw,format=GRAY8?a=b",
+         "gst",
+         "videotestsrc pattern=ball ! video/x-raw,format=GRAY8?a=b",
+         {}},
         {"a.png", "image", "a.png", {}},
         {"a.JPEG?rate=30&loop=true", "image", "a.JPEG", {{"rate", "30"}, {"loop", "true"}}},
         {"folder.of/things.tiff", "image", "folder.of/things.tiff", {}},
@@ -53,7 +60,8 @@ TEST(SourceText, NamesOnDiskWithQuestionMarksAndColons) {
     const TempFolder folder;
     for (const char *name : {"a?b=c.png", "10:30.tif", "what?.avi", "why?x.raw", "synthetic"})
         std::ofstream(folder / name) << "x";
-    const auto expect = [&](const std::string &name, const char *kind, const std::string &target, std::size_t options) {
+    const auto expect = [&](const std::string &name, const char *kind, const std::string &target,
+                            std::size_t options) {
         const SourceText parsed = parse_source_text(folder / name);
         EXPECT_EQ(parsed.kind, kind) << name;
         EXPECT_EQ(parsed.target, folder / target) << name;
@@ -91,7 +99,8 @@ template <class E> void expect_refused(const std::string &text, const std::vecto
         ADD_FAILURE() << text << " was accepted";
     } catch (const E &error) {
         for (const std::string &word : words)
-            EXPECT_NE(std::string(error.what()).find(word), std::string::npos) << error.what() << "\nlacks " << word;
+            EXPECT_NE(std::string(error.what()).find(word), std::string::npos)
+                << error.what() << "\nlacks " << word;
     }
 }
 
@@ -104,7 +113,7 @@ TEST(SourceText, WrongRequestsSayWhatIsAllowed) {
     expect_refused<UsageError>("synthetic?bits=7", {"bits = 7", "8…16"});
     expect_refused<UsageError>("synthetic?tau=nan", {"tau = nan", "allowed"});
     expect_refused<UsageError>("missing.raw", {"'missing.raw'", "width", "height", "format"});
-    expect_refused<UsageError>("raw:", {"path", "raw:FILE"});
+    expect_refused<UsageError>("raw:", {"the file is missing", "raw:FILE"});
     expect_refused<RunError>("raw:missing.bin?width=4&height=4", {"There is no file 'missing.bin'"});
     expect_refused<RunError>("missing.tif", {"There is no file 'missing.tif'"});
     expect_refused<RunError>("missing.mkv", {"There is no file 'missing.mkv'"});

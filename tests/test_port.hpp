@@ -57,7 +57,8 @@ private:
     std::unique_ptr<FrameRing> ring_;
 };
 
-/// Reads until the end, until the port holds `most` frames, or until nothing came for `patience`. False in that case.
+/// Reads until the end, until the port holds `most` frames, or until nothing came for `patience`. False in
+/// that case.
 inline bool read_frames(Source &source, TestPort &port, std::size_t most = static_cast<std::size_t>(-1),
                         std::chrono::milliseconds patience = std::chrono::seconds(20)) {
     auto last = SteadyClock::now();

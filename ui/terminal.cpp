@@ -109,6 +109,7 @@ public:
         : settings_(settings), seconds_(seconds), pipeline_(make_pipeline(settings)) {}
 
     int run() {
+        const InterruptGuard guard;
         for (const std::string &path : {settings_.stats_path, settings_.snapshot_path})
             if (!path.empty())
                 check_writable(path);
@@ -124,7 +125,6 @@ public:
 
 private:
     void wait() {
-        const InterruptGuard guard;
         const auto begin = SteadyClock::now();
         const bool quiet = settings_.program.as<ProgramSettings>().log == ProgramSettings::Log::quiet;
         Progress progress(total_frames(), quiet);
@@ -163,7 +163,8 @@ private:
             failed = failed || !s.error.empty();
             if (!s.path.empty())
                 text += row("wrote",
-                            s.path + ": " + std::to_string(s.written) + " frames, " + size_text(s.bytes) +
+                            s.path + ": " + std::to_string(s.written) +
+                                (s.written == 1 ? " frame, " : " frames, ") + size_text(s.bytes) +
                                 (s.dropped > 0 ? ", " + std::to_string(s.dropped) + " dropped" : "") +
                                 (s.error.empty() ? "" : "; stopped: " + s.error),
                             10);

@@ -1,0 +1,54 @@
+#include "cuda/convert.hpp"
+
+#include "cuda/device.hpp"
+#include "stages/convert.hpp"
+
+namespace specklescope::cuda {
+
+namespace {
+
+/// View::row for kernels.
+template <class T> __device__ T *row_of(const View<T, Space::device> &view, int y) {
+    using Byte = std::conditional_t<std::is_const_v<T>, const std::byte, std::byte>;
+    return reinterpret_cast<T *>(reinterpret_cast<Byte *>(view.data) +
+                                 static_cast<std::size_t>(y) * view.pitch);
+}
+
+template <class From, class To> __global__ void convert_kernel(View<const From, Space::device> from,
+                                                               View<To, Space::device> to, bool to_luma) {
+    const int values = to.width * to.channels;
+    const int x = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
+    if (x >= values)
+        return;
+    for (int y = static_cast<int>(blockIdx.y); y < to.height; y += static_cast<int>(gridDim.y)) {
+        const From *in = row_of(from, y);
+        if (to_luma)
+            row_of(to, y)[x] = static_cast<To>(luma<From>(in[3 * x], in[3 * x + 1], in[3 * x + 2]));
+        else
+            row_of(to, y)[x] = static_cast<To>(in[x]);
+    }
+}
+
+template <class From, class To> void launch(ConstDeviceView from, DeviceView to, cudaStream_t stream) {
+    constexpr unsigned kThreads = 256;
+    const unsigned values = static_cast<unsigned>(to.shape.width) * static_cast<unsigned>(to.shape.channels);
+    const dim3 blocks((values + kThreads - 1) / kThreads,
+                      static_cast<unsigned>(to.shape.height < 65535 ? to.shape.height : 65535));
+    convert_kernel<From, To><<<blocks, kThreads, 0, stream>>>(
+        from.as<From>(), to.as<To>(), from.shape.channels == 3 && to.shape.channels == 1);
+    check_launch("the conversion kernel");
+}
+
+} // namespace
+
+void convert(ConstDeviceView from, DeviceView to, cudaStream_t stream) {
+    dispatch(from.shape.type, [&](auto zero) {
+        using From = decltype(zero);
+        if (to.shape.type == from.shape.type)
+            launch<From, From>(from, to, stream);
+        else
+            launch<From, float>(from, to, stream);
+    });
+}
+
+} // namespace specklescope::cuda

@@ -1,0 +1,193 @@
+#include "cuda/device.hpp"
+#include "cuda/devices.hpp"
+
+#include <spdlog/spdlog.h>
+
+namespace specklescope {
+
+namespace {
+
+/// Why there is no device: cudaGetDeviceCount's answer in words that say what to do.
+std::string no_device_reason(cudaError_t status) {
+    int driver = 0;
+    if (cudaDriverGetVersion(&driver) != cudaSuccess)
+        driver = 0;
+    if (driver == 0)
+        return "no NVIDIA driver is installed here";
+    if (status == cudaErrorInsufficientDriver)
+        return "the NVIDIA driver serves CUDA " + std::to_string(driver / 1000) + "." +
+               std::to_string(driver % 1000 / 10) + ", this build needs " +
+               std::to_string(CUDART_VERSION / 1000) + "." + std::to_string(CUDART_VERSION % 1000 / 10) +
+               "; update the driver";
+    if (status == cudaSuccess || status == cudaErrorNoDevice)
+        return "the NVIDIA driver finds no GPU";
+    return std::string("CUDA says: ") + cudaGetErrorString(status);
+}
+
+} // namespace
+
+std::string to_string(const GpuInfo &gpu) {
+    return std::to_string(gpu.index) + ": " + gpu.name + ", " + std::to_string(gpu.memory_bytes >> 30) +
+           " GiB, compute capability " + std::to_string(gpu.major) + "." + std::to_string(gpu.minor);
+}
+
+std::vector<GpuInfo> list_gpus(std::string *reason) {
+    int count = 0;
+    cudaError_t status = cudaGetDeviceCount(&count);
+    std::vector<GpuInfo> gpus;
+    for (int i = 0; status == cudaSuccess && i < count; ++i) {
+        cudaDeviceProp found{};
+        status = cudaGetDeviceProperties(&found, i);
+        if (status == cudaSuccess)
+            gpus.push_back({i, found.name, found.totalGlobalMem, found.major, found.minor});
+    }
+    static_cast<void>(cudaGetLastError()); // a failed question is no reason for the next call to fail
+    if (gpus.empty() && reason)
+        *reason = no_device_reason(status);
+    return gpus;
+}
+
+namespace cuda {
+
+void check(cudaError_t status, const char *call) {
+    if (status == cudaSuccess)
+        return;
+    static_cast<void>(cudaGetLastError()); // it is told here; sticky errors come back by themselves
+    throw RunError(std::string("The GPU failed in ") + call + ": " + cudaGetErrorString(status) + " (" +
+                   cudaGetErrorName(status) + ").");
+}
+
+void log_failure(cudaError_t status, const char *call) noexcept {
+    // At the end of the process static objects may go after CUDA itself: nothing is lost then.
+    if (status == cudaSuccess || status == cudaErrorCudartUnloading)
+        return;
+    static_cast<void>(cudaGetLastError());
+    try {
+        spdlog::error("The GPU failed in {}: {}", call, cudaGetErrorString(status));
+    } catch (...) { // a destructor has nowhere to throw to
+    }
+}
+
+Stream::Stream() { check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "cudaStreamCreate"); }
+Stream::~Stream() {
+    if (stream_)
+        log_failure(cudaStreamDestroy(stream_), "cudaStreamDestroy");
+}
+void Stream::synchronize() const { check(cudaStreamSynchronize(stream_), "cudaStreamSynchronize"); }
+
+Event::Event(bool sleeps) {
+    check(cudaEventCreateWithFlags(&event_, sleeps ? cudaEventBlockingSync : cudaEventDefault),
+          "cudaEventCreate");
+}
+Event::~Event() {
+    if (event_)
+        log_failure(cudaEventDestroy(event_), "cudaEventDestroy");
+}
+void Event::record(const Stream &stream) const {
+    check(cudaEventRecord(event_, stream.get()), "cudaEventRecord");
+}
+void Event::hold(const Stream &stream) const {
+    check(cudaStreamWaitEvent(stream.get(), event_, 0), "cudaStreamWaitEvent");
+}
+bool Event::done() const {
+    const cudaError_t status = cudaEventQuery(event_);
+    if (status == cudaErrorNotReady) {
+        static_cast<void>(cudaGetLastError());
+        return false;
+    }
+    check(status, "cudaEventQuery");
+    return true;
+}
+void Event::synchronize() const { check(cudaEventSynchronize(event_), "cudaEventSynchronize"); }
+double Event::ms_since(const Event &start) const {
+    float ms = 0;
+    check(cudaEventElapsedTime(&ms, start.event_, event_), "cudaEventElapsedTime");
+    return static_cast<double>(ms);
+}
+
+Buffer::Buffer(std::size_t bytes, std::shared_ptr<SlotMemory> memory)
+    : memory_(std::move(memory)), data_(memory_->allocate(bytes)) {}
+Buffer::~Buffer() {
+    if (data_)
+        memory_->release(data_);
+}
+
+namespace {
+
+[[noreturn]] void no_room(std::size_t bytes, const char *where, cudaError_t status) {
+    static_cast<void>(cudaGetLastError());
+    throw RunError("No room for " + std::to_string(bytes >> 20) + " MiB of frames in " + where + " (" +
+                   cudaGetErrorString(status) + "); use a smaller image or fewer slots.");
+}
+
+int current_device() {
+    int device = 0;
+    check(cudaGetDevice(&device), "cudaGetDevice");
+    return device;
+}
+
+/// Remembers its device: slots are allocated and released on whatever thread asks.
+class DeviceMemory final : public SlotMemory {
+public:
+    void *allocate(std::size_t bytes) override {
+        check(cudaSetDevice(device_), "cudaSetDevice");
+        void *memory = nullptr;
+        if (const cudaError_t status = cudaMalloc(&memory, bytes); status != cudaSuccess)
+            no_room(bytes, "the GPU's memory", status);
+        return memory;
+    }
+    void release(void *memory) noexcept override { log_failure(cudaFree(memory), "cudaFree"); }
+    Space space() const override { return Space::device; }
+    bool page_locked() const override { return false; }
+
+private:
+    int device_ = current_device();
+};
+
+class PageLockedMemory final : public SlotMemory {
+public:
+    void *allocate(std::size_t bytes) override {
+        check(cudaSetDevice(device_), "cudaSetDevice");
+        void *memory = nullptr;
+        if (const cudaError_t status = cudaHostAlloc(&memory, bytes, cudaHostAllocPortable);
+            status != cudaSuccess)
+            no_room(bytes, "page-locked memory", status);
+        return memory;
+    }
+    void release(void *memory) noexcept override { log_failure(cudaFreeHost(memory), "cudaFreeHost"); }
+    Space space() const override { return Space::host; }
+    bool page_locked() const override { return true; }
+
+private:
+    int device_ = current_device();
+};
+
+} // namespace
+
+std::shared_ptr<SlotMemory> device_memory() { return std::make_shared<DeviceMemory>(); }
+std::shared_ptr<SlotMemory> page_locked_memory() { return std::make_shared<PageLockedMemory>(); }
+
+cudaDeviceProp use_device(int index) {
+    const std::string sorry = "No CUDA device can be used: ";
+    std::string reason;
+    const std::vector<GpuInfo> gpus = list_gpus(&reason);
+    if (gpus.empty())
+        throw RunError(sorry + reason + ".");
+    if (index < 0 || index >= static_cast<int>(gpus.size()))
+        throw RunError(sorry + "there is no device " + std::to_string(index) + "; allowed: 0 to " +
+                       std::to_string(gpus.size() - 1) + ".");
+    cudaDeviceProp properties{};
+    cudaError_t status = cudaSetDevice(index);
+    if (status == cudaSuccess)
+        status = cudaFree(nullptr); // makes the context: a device that is lost or taken says so here
+    if (status == cudaSuccess)
+        status = cudaGetDeviceProperties(&properties, index);
+    if (status != cudaSuccess) {
+        static_cast<void>(cudaGetLastError());
+        throw RunError(sorry + cudaGetErrorString(status) + ".");
+    }
+    return properties;
+}
+
+} // namespace cuda
+} // namespace specklescope

@@ -1,0 +1,98 @@
+// Owners of what CUDA hands out, and the one check. For .cu files only; the rest of the program sees
+// devices.hpp.
+#pragma once
+
+#include "pipeline/error.hpp"
+#include "pipeline/frame.hpp"
+
+#include <cuda_runtime.h>
+
+#include <cstddef>
+#include <memory>
+#include <source_location>
+#include <string>
+#include <utility>
+
+namespace specklescope::cuda {
+
+/// Throws RunError naming the call and CUDA's words. In every build.
+void check(cudaError_t status, const char *call);
+/// The same for destructors: writes to the log instead.
+void log_failure(cudaError_t status, const char *call) noexcept;
+
+/// After a kernel launch.
+inline void check_launch(const char *kernel) { check(cudaGetLastError(), kernel); }
+
+/// Rows of device images start on this many bytes (FrameRing and image() keep to it): kernels load 16 bytes
+/// at once.
+inline constexpr std::size_t kRowAlignment = 256;
+
+class Stream {
+public:
+    Stream();
+    ~Stream();
+    Stream(Stream &&other) noexcept : stream_(std::exchange(other.stream_, nullptr)) {}
+    Stream &operator=(Stream &&other) noexcept {
+        std::swap(stream_, other.stream_);
+        return *this;
+    }
+    cudaStream_t get() const { return stream_; }
+    void synchronize() const;
+
+private:
+    cudaStream_t stream_ = nullptr;
+};
+
+class Event {
+public:
+    /// `sleeps`: synchronize() puts the thread to sleep instead of spinning.
+    explicit Event(bool sleeps = false);
+    ~Event();
+    Event(Event &&other) noexcept : event_(std::exchange(other.event_, nullptr)) {}
+    Event &operator=(Event &&other) noexcept {
+        std::swap(event_, other.event_);
+        return *this;
+    }
+    cudaEvent_t get() const { return event_; }
+    void record(const Stream &stream) const;
+    /// Work put on `stream` from now on waits for this event.
+    void hold(const Stream &stream) const;
+    bool done() const;
+    void synchronize() const;
+    /// Milliseconds from `start`; both must be done.
+    double ms_since(const Event &start) const;
+
+private:
+    cudaEvent_t event_ = nullptr;
+};
+
+/// Bytes from one SlotMemory, given back on destruction.
+class Buffer {
+public:
+    Buffer() = default;
+    Buffer(std::size_t bytes, std::shared_ptr<SlotMemory> memory);
+    ~Buffer();
+    Buffer(Buffer &&other) noexcept
+        : memory_(std::move(other.memory_)), data_(std::exchange(other.data_, nullptr)) {}
+    Buffer &operator=(Buffer &&other) noexcept {
+        std::swap(memory_, other.memory_);
+        std::swap(data_, other.data_);
+        return *this;
+    }
+    template <class T> T *as() const { return static_cast<T *>(data_); }
+
+private:
+    std::shared_ptr<SlotMemory> memory_;
+    void *data_ = nullptr;
+};
+
+/// Memory of the current device, and host memory that its copy engines reach. Both may be released from any
+/// thread.
+std::shared_ptr<SlotMemory> device_memory();
+std::shared_ptr<SlotMemory> page_locked_memory();
+
+/// Makes `index` the calling thread's device. Throws RunError "No CUDA device can be used: …" with the
+/// reason.
+cudaDeviceProp use_device(int index);
+
+} // namespace specklescope::cuda

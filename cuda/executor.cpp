@@ -1,0 +1,266 @@
+// The chain on the device: an upload, a compute and a download stream joined by events, several frames in
+// flight. Frames stay in order because each stream keeps its own order.
+#include "pipeline/executor.hpp"
+#include "cuda/convert.hpp"
+#include "cuda/device.hpp"
+#include "cuda/plan.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+namespace specklescope {
+
+namespace {
+
+using namespace cuda;
+
+/// 1-D where both sides have the same pitch: copy engines like it better.
+void copy_rows(void *to, std::size_t to_pitch, const void *from, std::size_t from_pitch, const Shape &shape,
+               cudaMemcpyKind kind, const Stream &stream) {
+    const auto rows = static_cast<std::size_t>(shape.height);
+    if (to_pitch == from_pitch)
+        check(cudaMemcpyAsync(to, from, to_pitch * (rows - 1) + shape.row_bytes(), kind, stream.get()),
+              "cudaMemcpyAsync");
+    else
+        check(cudaMemcpy2DAsync(to, to_pitch, from, from_pitch, shape.row_bytes(), rows, kind, stream.get()),
+              "cudaMemcpy2DAsync");
+}
+
+/// One frame on its way. Everything a stream still works on is held here.
+struct Flight {
+    Event upload_begin, upload_end, download_begin;
+    Event done{true};                            ///< the last event of a frame
+    std::array<Event, 2 * kMaxStages + 1> marks; ///< on the compute stream: begin, then the end of every step
+    std::array<std::string_view, 2 * kMaxStages> names;
+    std::size_t steps = 0;
+    bool downloads = false;
+    Frame uploaded;
+    Result result;
+    PixelCounts *host_counts = nullptr;
+    PixelCounts *device_counts = nullptr;
+};
+
+class CudaExecutor final : public Executor {
+public:
+    explicit CudaExecutor(int device)
+        : device_(device), name_(use_device(device).name),
+          device_counts_(sizeof(PixelCounts) * kFramesInFlight, device_memory_),
+          host_counts_(sizeof(PixelCounts) * kFramesInFlight, page_locked_) {
+        for (std::size_t i = 0; i < flights_.size(); ++i) {
+            flights_[i].host_counts = host_counts_.as<PixelCounts>() + i;
+            flights_[i].device_counts = device_counts_.as<PixelCounts>() + i;
+        }
+    }
+    CudaExecutor(const CudaExecutor &) = delete;
+    CudaExecutor &operator=(const CudaExecutor &) = delete;
+    ~CudaExecutor() override { finish_quietly(); }
+
+    std::string backend() const override { return "cuda"; }
+    std::string device_name() const override { return name_; }
+    std::shared_ptr<SlotMemory> slot_memory() const override { return page_locked_; }
+
+    void set_chain(std::shared_ptr<const Chain> chain, std::uint64_t version) override {
+        select_device();
+        if (plan_) {
+            if (differs_in_free_only(*chain_, *chain))
+                plan_->set_params(*chain);
+            else
+                replace_plan(*chain, plan_->input);
+        }
+        chain_ = std::move(chain);
+        version_ = version;
+    }
+
+    void submit(Frame frame, bool want_host) override {
+        select_device();
+        if (!plan_ || plan_->input != frame.shape())
+            replace_plan(*chain_, frame.shape());
+        if (want_host)
+            plan_->make_downloads(page_locked_);
+        Flight &flight = flights_[(first_ + in_flight_) % flights_.size()];
+        describe(flight, std::move(frame));
+        take_slots(flight, want_host);
+        try {
+            upload(flight);
+            compute(flight);
+            download(flight);
+        } catch (...) { // nothing may be given back while a stream still works on it
+            finish_quietly();
+            clear(flight);
+            throw;
+        }
+        ++in_flight_;
+    }
+
+    std::optional<Result> collect(bool wait) override {
+        if (in_flight_ == 0)
+            return std::nullopt;
+        select_device();
+        Flight &flight = flights_[first_];
+        if (!wait && !flight.done.done())
+            return std::nullopt;
+        flight.done.synchronize();
+        flight.result.ready = SteadyClock::now();
+        read_timings(flight);
+        if (flight.steps > 0)
+            flight.result.counts = *flight.host_counts;
+        Result result = std::move(flight.result);
+        clear(flight);
+        first_ = (first_ + 1) % flights_.size();
+        --in_flight_;
+        return result;
+    }
+
+    int in_flight() const override { return static_cast<int>(in_flight_); }
+    int capacity() const override { return kFramesInFlight; }
+
+    bool wait_slot(std::chrono::milliseconds timeout) override {
+        const auto end = SteadyClock::now() + timeout;
+        const auto wait_for = [end](Frame &spare, const std::shared_ptr<FrameRing> &ring) {
+            if (ring && !spare)
+                spare = ring->acquire(std::max(
+                    std::chrono::milliseconds(0),
+                    std::chrono::duration_cast<std::chrono::milliseconds>(end - SteadyClock::now())));
+            return !ring || spare;
+        };
+        return !plan_ || (wait_for(spare_result_, plan_->results ? plan_->results : plan_->uploads) &&
+                          wait_for(spare_download_, plan_->downloads));
+    }
+
+private:
+    void select_device() const { check(cudaSetDevice(device_), "cudaSetDevice"); }
+
+    /// The old plan stays if the new one cannot be made.
+    void replace_plan(const Chain &chain, const Shape &input) {
+        auto next = std::make_unique<Plan>(chain, input, device_memory_, plan_.get());
+        compute_.synchronize(); // its stages' own memory goes with the old plan
+        plan_ = std::move(next);
+        spare_result_.reset();
+        spare_download_.reset();
+    }
+
+    void describe(Flight &flight, Frame frame) const {
+        Result &result = flight.result;
+        result = Result();
+        result.info = frame.info();
+        result.info.version = version_;
+        result.chain = chain_;
+        result.quantity = chain_->quantity();
+        result.raw = std::move(frame);
+    }
+
+    void take_slots(Flight &flight, bool want_host) {
+        const bool empty = plan_->steps.empty();
+        // Without stages the upload is the result; else one is always free: in_flight() < capacity().
+        flight.uploaded = empty ? take(spare_result_, *plan_->uploads) : plan_->uploads->try_acquire();
+        flight.result.device_image = empty ? flight.uploaded : take(spare_result_, *plan_->results);
+        flight.downloads = want_host && !empty;
+        if (flight.downloads)
+            flight.result.image = take(spare_download_, *plan_->downloads);
+        else if (want_host)
+            flight.result.image = flight.result.raw; // nothing computed: the host has these pixels already
+        flight.result.device_image.info() = flight.result.info;
+        if (flight.downloads)
+            flight.result.image.info() = flight.result.info;
+    }
+
+    static Frame take(Frame &spare, FrameRing &ring) {
+        Frame slot = spare && spare.shape() == ring.shape() ? std::exchange(spare, Frame())
+                                                            : ring.acquire(std::chrono::seconds(10));
+        if (!slot)
+            throw RunError("No result slot came free within 10 s; a recorder or the viewer holds them all.");
+        return slot;
+    }
+
+    void upload(Flight &flight) {
+        const ConstHostView from = flight.result.raw.host();
+        const DeviceView to = flight.uploaded.device();
+        flight.upload_begin.record(upload_);
+        copy_rows(to.data, to.pitch, from.data, from.pitch, from.shape, cudaMemcpyHostToDevice, upload_);
+        flight.upload_end.record(upload_);
+    }
+
+    void compute(Flight &flight) {
+        flight.upload_end.hold(compute_);
+        flight.steps = 0;
+        flight.marks[0].record(compute_);
+        ConstDeviceView image = flight.uploaded.device();
+        for (Plan::Step &step : plan_->steps) {
+            if (step.conversion) {
+                convert(image, step.conversion.device(), compute_.get());
+                image = step.conversion.device();
+                mark(flight, "convert");
+            }
+            const DeviceView output =
+                step.between ? step.between.device() : flight.result.device_image.device();
+            // The counts of a result are those of its last stage.
+            check(cudaMemsetAsync(flight.device_counts, 0, sizeof(PixelCounts), compute_.get()),
+                  "cudaMemsetAsync");
+            step.stage->run(
+                image, output,
+                {.info = flight.result.info, .counts = flight.device_counts, .stream = compute_.get()});
+            image = output;
+            mark(flight, step.type->name);
+        }
+    }
+
+    void mark(Flight &flight, std::string_view name) {
+        flight.names[flight.steps++] = name;
+        flight.marks[flight.steps].record(compute_);
+    }
+
+    void download(Flight &flight) {
+        flight.marks[flight.steps].hold(download_);
+        flight.download_begin.record(download_);
+        if (flight.steps > 0)
+            check(cudaMemcpyAsync(flight.host_counts, flight.device_counts, sizeof(PixelCounts),
+                                  cudaMemcpyDeviceToHost, download_.get()),
+                  "cudaMemcpyAsync");
+        if (flight.downloads) {
+            const ConstDeviceView from = flight.result.device_image.device();
+            const HostView to = flight.result.image.host();
+            copy_rows(to.data, to.pitch, from.data, from.pitch, from.shape, cudaMemcpyDeviceToHost,
+                      download_);
+        }
+        flight.done.record(download_);
+    }
+
+    static void read_timings(Flight &flight) {
+        Timings &timings = flight.result.timings;
+        timings.add("upload", flight.upload_end.ms_since(flight.upload_begin));
+        for (std::size_t i = 0; i < flight.steps; ++i)
+            timings.add(flight.names[i], flight.marks[i + 1].ms_since(flight.marks[i]));
+        if (flight.downloads)
+            timings.add("download", flight.done.ms_since(flight.download_begin));
+    }
+
+    static void clear(Flight &flight) {
+        flight.result = Result();
+        flight.uploaded.reset();
+    }
+
+    void finish_quietly() noexcept {
+        for (const Stream *stream : {&upload_, &compute_, &download_})
+            log_failure(cudaStreamSynchronize(stream->get()), "cudaStreamSynchronize");
+    }
+
+    int device_;
+    std::string name_; ///< first of the members that need the device: it chooses it
+    std::shared_ptr<SlotMemory> device_memory_ = device_memory();
+    std::shared_ptr<SlotMemory> page_locked_ = page_locked_memory();
+    Buffer device_counts_, host_counts_;
+    Stream upload_, compute_, download_;
+    std::shared_ptr<const Chain> chain_ = std::make_shared<Chain>();
+    std::uint64_t version_ = 0;
+    std::unique_ptr<Plan> plan_;
+    Frame spare_result_, spare_download_; ///< found by wait_slot() for the next submit
+    std::array<Flight, kFramesInFlight> flights_;
+    std::size_t first_ = 0, in_flight_ = 0;
+};
+
+} // namespace
+
+std::unique_ptr<Executor> make_cuda_executor(int device) { return std::make_unique<CudaExecutor>(device); }
+
+} // namespace specklescope

@@ -1,0 +1,119 @@
+// The device side of stage speckle: which kernel, in how many strips, with which coefficients.
+#include "cuda/device.hpp"
+#include "cuda/speckle_launch.hpp"
+
+#include <algorithm>
+#include <cstdint>
+
+namespace specklescope {
+
+namespace {
+
+using namespace cuda;
+
+SpeckleForm form_of(SpeckleParams::Output output) {
+    switch (output) {
+    case SpeckleParams::Output::contrast:
+        return SpeckleForm::root;
+    case SpeckleParams::Output::contrast2:
+    case SpeckleParams::Output::tau:
+        return SpeckleForm::square;
+    case SpeckleParams::Output::sfi:
+    case SpeckleParams::Output::bfi:
+        break;
+    }
+    return SpeckleForm::inverse;
+}
+
+bool uses_flow(SpeckleParams::Output output) {
+    return output != SpeckleParams::Output::contrast && output != SpeckleParams::Output::contrast2;
+}
+
+SpeckleKernel kernel_of(PixelType type, int radius) {
+    const SpeckleKernels &kernels = type == PixelType::u8    ? speckle_kernels_u8()
+                                    : type == PixelType::u16 ? speckle_kernels_u16()
+                                                             : speckle_kernels_f32();
+    return kernels[static_cast<std::size_t>(radius - 1)];
+}
+
+class SpeckleDevice final : public DeviceStage {
+public:
+    explicit SpeckleDevice(const Params &params) : params_(params.as<SpeckleParams>()) {
+        int device = 0;
+        check(cudaGetDevice(&device), "cudaGetDevice");
+        check(cudaDeviceGetAttribute(&processors_, cudaDevAttrMultiProcessorCount, device),
+              "cudaDeviceGetAttribute");
+    }
+
+    Shape prepare(const Shape &input) override {
+        const Shape output = speckle_shape(params_, input);
+        const SpeckleKernel kernel = kernel_of(input.type, params_.radius);
+        int blocks = 0;
+        check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, kSpeckleThreads, 0),
+              "cudaOccupancyMaxActiveBlocksPerMultiprocessor");
+        // One wave: as many strips as the device holds warps at once, but none so short that its run-up
+        // dominates.
+        const int columns = strip_columns(params_.radius);
+        strips_across_ = (input.width + columns - 1) / columns;
+        const int warps = std::max(1, blocks) * processors_ * (kSpeckleThreads / 32);
+        const int strips_down = std::max(1, warps / strips_across_);
+        strip_rows_ = std::max(kMinRows, (output.height + strips_down - 1) / strips_down);
+        kernel_ = kernel;
+        return output;
+    }
+
+    void run(ConstDeviceView input, DeviceView output, const RunContext<Space::device> &context) override {
+        const SpeckleCoefficients coefficients = speckle_coefficients(params_, context.info);
+        SpeckleArgs args{};
+        args.input = input.data;
+        args.input_pitch = static_cast<int>(input.pitch); // at most 65536 pixels
+        args.output = output.data;
+        args.output_pitch = static_cast<int>(output.pitch);
+        args.width = input.shape.width;
+        args.height = input.shape.height;
+        args.out_width = output.shape.width;
+        args.out_height = output.shape.height;
+        args.x_offset = args.y_offset = params_.border == SpeckleParams::Border::crop ? params_.radius : 0;
+        args.strips_across = strips_across_;
+        args.strip_rows = strip_rows_;
+        args.border = params_.border;
+        args.form = form_of(params_.output);
+        args.coefficient =
+            static_cast<float>(uses_flow(params_.output) ? coefficients.flow : coefficients.k2);
+        const double full =
+            context.info.full_scale > 0 ? context.info.full_scale : type_full_scale(input.shape.type);
+        args.full_scale = static_cast<float>(full);
+        args.counts = context.counts;
+        if (misaligned(input.data, input.pitch) || misaligned(output.data, output.pitch))
+            throw RunError("stage speckle: rows of device images must start on 16 bytes.");
+
+        const int warps = strips_across_ * ((args.out_height + strip_rows_ - 1) / strip_rows_);
+        constexpr int per_block = kSpeckleThreads / 32;
+        kernel_<<<static_cast<unsigned>((warps + per_block - 1) / per_block), kSpeckleThreads, 0,
+                  static_cast<cudaStream_t>(context.stream)>>>(args);
+        check_launch("the kernel of stage speckle");
+    }
+
+    void set_params(const Params &params) override { params_ = params.as<SpeckleParams>(); }
+
+private:
+    static constexpr int kMinRows = 4;
+
+    static bool misaligned(const std::byte *data, std::size_t pitch) {
+        return (reinterpret_cast<std::uintptr_t>(data) | pitch) % 16 != 0;
+    }
+
+    SpeckleParams params_;
+    int processors_ = 0;
+    int strips_across_ = 1;
+    int strip_rows_ = 1;
+    SpeckleKernel kernel_ = nullptr;
+};
+
+} // namespace
+
+std::unique_ptr<DeviceStage> make_speckle_device(const Params &params) {
+    return std::make_unique<SpeckleDevice>(params);
+}
+
+} // namespace specklescope

@@ -1,0 +1,30 @@
+#!/usr/bin/python3
+"""Opens a recorded stack with tifffile and prints as JSON what it sees: the independent reader of the recorder's tests.
+usage: check_recording.py FILE.tiff EXPECTED.bin    (all pixels of all pages, one after another)
+Exit status 3: tifffile is not installed."""
+import json
+import sys
+
+try:
+    import numpy
+    import tifffile
+except ImportError as error:
+    print(error)
+    sys.exit(3)
+
+path, expected = sys.argv[1:]
+with tifffile.TiffFile(path) as tiff:
+    series = tiff.series[0]
+    stack = series.asarray()
+    report = {
+        "series": len(tiff.series),
+        "big": tiff.is_bigtiff,
+        "contiguous_pages": all(page.is_contiguous for page in tiff.pages),
+        "shape": list(stack.shape),
+        "dtype": str(stack.dtype),
+        "equal": stack.tobytes() == open(expected, "rb").read(),
+        "first": json.loads(tiff.pages[0].description),
+        "sequences": [json.loads(tiff.pages[0].description)["frame"]["sequence"]]
+        + [json.loads(page.aspage().description)["sequence"] for page in tiff.pages[1:]],
+    }
+print(json.dumps(report))

@@ -1,0 +1,69 @@
+// aravis' fake GigE Vision camera: a process of its own that speaks the real protocol on 127.0.0.1.
+#pragma once
+
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <string>
+#include <thread>
+
+namespace specklescope::test {
+
+/// The protocol's discovery port is fixed, so that two such cameras on one loopback would meet: tests run it
+/// in a network namespace of their own, into which the program starts itself again. False, with the reason,
+/// if that is not permitted here. Does not return where it succeeds for the first time. Call it before any
+/// thread exists.
+inline bool enter_network_namespace(char **argv, std::string *reason) {
+    constexpr const char *kInside = "SPECKLESCOPE_IN_NAMESPACE";
+    if (std::getenv(kInside))
+        return true;
+    if (std::system("command -v arv-fake-gv-camera-0.8 >/dev/null 2>&1") != 0) {
+        *reason = "arv-fake-gv-camera-0.8 is not installed (package aravis-tools-cli)";
+        return false;
+    }
+    if (std::system("unshare -rn ip link set lo up >/dev/null 2>&1") != 0) {
+        *reason = "network namespaces are not permitted here (unshare -rn)";
+        return false;
+    }
+    setenv(kInside, "1", 1);
+    std::string command = "ip link set lo up && exec";
+    for (char **word = argv; *word; ++word)
+        command += " '" + std::string(*word) + "'";
+    execlp("unshare", "unshare", "-rn", "sh", "-c", command.c_str(), nullptr);
+    *reason = "unshare cannot be started";
+    return false;
+}
+
+class FakeCamera {
+public:
+    explicit FakeCamera(const std::string &serial) {
+        process_ = fork();
+        if (process_ == 0) {
+            prctl(PR_SET_PDEATHSIG, SIGKILL); // a test that is killed leaves nothing behind
+            execlp("arv-fake-gv-camera-0.8", "arv-fake-gv-camera-0.8", "-i", "127.0.0.1", "-s",
+                   serial.c_str(), nullptr);
+            _exit(127);
+        }
+    }
+    ~FakeCamera() { stop(SIGTERM); }
+    FakeCamera(const FakeCamera &) = delete;
+    FakeCamera &operator=(const FakeCamera &) = delete;
+    /// As if its cable were pulled.
+    void kill_it() { stop(SIGKILL); }
+
+private:
+    void stop(int signal) {
+        if (process_ <= 0)
+            return;
+        kill(process_, signal);
+        waitpid(process_, nullptr, 0);
+        process_ = 0;
+    }
+    pid_t process_ = 0;
+};
+
+} // namespace specklescope::test

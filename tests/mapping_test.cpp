@@ -1,0 +1,261 @@
+// Colours: the tables are the published ones, the rule is the one that mapping.hpp states, ranges ignore NaN
+// and ∞.
+#include "pipeline/mapping.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <limits>
+#include <random>
+#include <vector>
+
+using namespace specklescope;
+
+namespace {
+struct Reference {
+    ColorMap map;
+    std::array<std::array<int, 3>, 18> colors; ///< of index 0, 15, …, 255
+};
+
+// From matplotlib 3.6 by tests/reference/make_color_samples.py.
+const Reference kReferences[] = {
+    {ColorMap::viridis,
+     {{{68, 1, 84},
+       {72, 23, 105},
+       {71, 42, 122},
+       {67, 61, 132},
+       {61, 78, 138},
+       {53, 94, 141},
+       {46, 109, 142},
+       {41, 123, 142},
+       {35, 137, 142},
+       {31, 151, 139},
+       {33, 165, 133},
+       {46, 179, 124},
+       {70, 192, 111},
+       {101, 203, 94},
+       {137, 213, 72},
+       {176, 221, 47},
+       {216, 226, 25},
+       {253, 231, 37}}}},
+    {ColorMap::inferno,
+     {{{0, 0, 4},
+       {10, 7, 34},
+       {30, 12, 69},
+       {56, 9, 98},
+       {81, 14, 108},
+       {105, 22, 110},
+       {128, 31, 108},
+       {152, 39, 102},
+       {176, 49, 91},
+       {198, 61, 77},
+       {217, 77, 61},
+       {233, 97, 43},
+       {244, 121, 24},
+       {250, 148, 7},
+       {252, 176, 20},
+       {248, 205, 55},
+       {242, 234, 105},
+       {252, 255, 164}}}},
+    {ColorMap::magma,
+     {{{0, 0, 4},
+       {9, 7, 32},
+       {26, 16, 66},
+       {49, 17, 101},
+       {74, 16, 121},
+       {98, 25, 128},
+       {121, 34, 130},
+       {145, 43, 129},
+       {170, 51, 125},
+       {194, 59, 117},
+       {217, 70, 107},
+       {236, 88, 96},
+       {247, 114, 92},
+       {252, 142, 100},
+       {254, 170, 116},
+       {254, 198, 138},
+       {253, 226, 163},
+       {252, 253, 191}}}},
+    {ColorMap::turbo,
+     {{{48, 18, 59},
+       {63, 62, 156},
+       {70, 102, 221},
+       {69, 140, 253},
+       {47, 178, 244},
+       {26, 212, 208},
+       {34, 235, 170},
+       {82, 250, 122},
+       {139, 255, 75},
+       {183, 247, 53},
+       {219, 226, 54},
+       {245, 197, 58},
+       {254, 161, 48},
+       {249, 117, 29},
+       {232, 75, 12},
+       {206, 45, 4},
+       {169, 22, 1},
+       {122, 4, 3}}}},
+    {ColorMap::jet,
+     {{{0, 0, 128},
+       {0, 0, 196},
+       {0, 0, 255},
+       {0, 52, 255},
+       {0, 113, 255},
+       {0, 173, 255},
+       {2, 232, 244},
+       {51, 255, 196},
+       {99, 255, 148},
+       {148, 255, 99},
+       {196, 255, 51},
+       {244, 248, 2},
+       {255, 193, 0},
+       {255, 137, 0},
+       {255, 82, 0},
+       {255, 26, 0},
+       {196, 0, 0},
+       {128, 0, 0}}}},
+};
+
+TEST(ColorTable, IsThePublishedMap) {
+    for (const Reference& reference : kReferences)
+        for (std::size_t i = 0; i < 18; ++i)
+            for (std::size_t c = 0; c < 3; ++c)
+                EXPECT_NEAR(color_table(reference.map)[15 * i][c], reference.colors[i][c], 1)
+                    << "map " << static_cast<int>(reference.map) << " colour " << 15 * i << " channel " << c;
+    for (std::size_t i = 0; i < 256; ++i)
+        EXPECT_EQ(
+            color_table(ColorMap::grey)[i],
+            (Rgb{static_cast<std::uint8_t>(i), static_cast<std::uint8_t>(i), static_cast<std::uint8_t>(i)}));
+}
+
+TEST(ColorTable, ChangesInSmallSteps) {
+    for (int map = 0; map < 6; ++map)
+        for (std::size_t i = 1; i < 256; ++i)
+            for (std::size_t c = 0; c < 3; ++c)
+                EXPECT_LE(std::abs(color_table(static_cast<ColorMap>(map))[i][c] -
+                                   color_table(static_cast<ColorMap>(map))[i - 1][c]),
+                          8)
+                    << map << " " << i;
+}
+
+Rgb mapped(float value, ValueRange range, ColorMap map = ColorMap::turbo) {
+    std::array<std::byte, 3> out{};
+    float pixel = value;
+    map_colors(ConstHostView(reinterpret_cast<const std::byte*>(&pixel), {1, 1, 1, PixelType::f32}), map,
+               range, HostView(out.data(), {1, 1, 3, PixelType::u8}));
+    return {std::to_integer<std::uint8_t>(out[0]), std::to_integer<std::uint8_t>(out[1]),
+            std::to_integer<std::uint8_t>(out[2])};
+}
+
+TEST(MapColors, FollowsTheRule) {
+    constexpr float kInf = std::numeric_limits<float>::infinity();
+    const auto& turbo = color_table(ColorMap::turbo);
+    const ValueRange range{-3, 5}; // 8/256 a colour: exact in binary
+    for (int i = 0; i < 256; ++i) {
+        const float start = -3 + static_cast<float>(i) / 32;
+        EXPECT_EQ(mapped(start, range), turbo[static_cast<std::size_t>(i)]);
+        // The last number below the next colour; with low = 0 the subtraction is exact for every number.
+        const float last = std::nextafter(static_cast<float>(i + 1) / 32, -kInf);
+        EXPECT_EQ(mapped(last, {0, 8}), turbo[static_cast<std::size_t>(i)]);
+    }
+    EXPECT_EQ(mapped(5, range), turbo[255]);
+    EXPECT_EQ(mapped(1e30F, range), turbo[255]);
+    EXPECT_EQ(mapped(-1e30F, range), turbo[0]);
+    EXPECT_EQ(mapped(kInf, range), turbo[255]);
+    EXPECT_EQ(mapped(-kInf, range), turbo[0]);
+    EXPECT_EQ(mapped(std::numeric_limits<float>::quiet_NaN(), range), kUndefinedColor);
+    EXPECT_EQ(mapped(-1, {2, 2}), turbo[0]); // an empty range cuts in two
+    EXPECT_EQ(mapped(3, {2, 2}), turbo[255]);
+}
+
+TEST(MapColors, AgreesWithDoubleArithmetic) {
+    const unsigned seed = std::random_device{}();
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    std::mt19937 random(seed);
+    std::uniform_real_distribution<double> number(-1000, 5000);
+    for (int trial = 0; trial < 20000; ++trial) {
+        const double low = number(random), high = low + 1 + std::abs(number(random));
+        const auto value = static_cast<float>(number(random));
+        const double exact = (value - low) / (high - low) * 256;
+        const Rgb color = mapped(value, {low, high}, ColorMap::grey);
+        // Single precision may fall on the other side of a border that is nearer than 1e-3 of a colour.
+        EXPECT_NEAR(color[0] + 0.5, std::clamp(exact, 0.0, 255.999), 0.5 + 1e-3)
+            << value << " " << low << " " << high;
+    }
+}
+
+TEST(MapColors, IntegersAndPitchAndColour) {
+    const Shape shape{5, 3, 1, PixelType::u16};
+    std::vector<std::uint16_t> pixels(3 * 8, 60000);
+    for (int y = 0; y < 3; ++y)
+        for (int x = 0; x < 5; ++x)
+            pixels[static_cast<std::size_t>(y * 8 + x)] = static_cast<std::uint16_t>(16 * (y * 5 + x));
+    std::vector<std::byte> out(3 * 20, std::byte{77});
+    map_colors(ConstHostView(reinterpret_cast<const std::byte*>(pixels.data()), shape, 16), ColorMap::grey,
+               {0, 4096}, HostView(out.data(), {5, 3, 3, PixelType::u8}, 20));
+    for (std::size_t y = 0; y < 3; ++y) {
+        for (std::size_t i = 0; i < 15; ++i)
+            EXPECT_EQ(std::to_integer<std::size_t>(out[y * 20 + i]), y * 5 + i / 3);
+        EXPECT_EQ(out[y * 20 + 15], std::byte{77}); // padding stays
+    }
+    const std::uint8_t color[] = {0, 100, 255}; // scaled, whatever the map
+    map_colors(ConstHostView(reinterpret_cast<const std::byte*>(color), {1, 1, 3, PixelType::u8}),
+               ColorMap::jet, {0, 512}, HostView(out.data(), {1, 1, 3, PixelType::u8}));
+    EXPECT_EQ(out[0], std::byte{0});
+    EXPECT_EQ(out[1], std::byte{50});
+    EXPECT_EQ(out[2], std::byte{127});
+}
+
+ValueRange range_of(std::vector<float>& pixels, int width, double low, double high) {
+    const int height = static_cast<int>(pixels.size()) / width;
+    return percentile_range(
+        ConstHostView(reinterpret_cast<const std::byte*>(pixels.data()), {width, height, 1, PixelType::f32}),
+        low, high);
+}
+
+TEST(PercentileRange, IsExactOnSmallPicturesAndIgnoresWhatIsNotANumber) {
+    constexpr float kNaN = std::numeric_limits<float>::quiet_NaN(),
+                    kInf = std::numeric_limits<float>::infinity();
+    std::vector<float> pixels;
+    for (int i = 0; i <= 100; ++i)
+        pixels.push_back(static_cast<float>((i * 37) % 101)); // 0…100, stirred
+    for (int i = 0; i < 101; ++i)
+        pixels.push_back(i % 3 == 0 ? kNaN : i % 3 == 1 ? kInf : -kInf);
+    const ValueRange range = range_of(pixels, 101, 2, 99);
+    EXPECT_EQ(range.low, 2);
+    EXPECT_EQ(range.high, 99);
+    const ValueRange whole = range_of(pixels, 101, 0, 100);
+    EXPECT_EQ(whole.low, 0);
+    EXPECT_EQ(whole.high, 100);
+    std::vector<float> nothing(50, kNaN);
+    EXPECT_EQ(range_of(nothing, 10, 1, 99).low, 0);
+    EXPECT_EQ(range_of(nothing, 10, 1, 99).high, 1);
+    std::vector<float> flat(50, 300);
+    EXPECT_LT(range_of(flat, 10, 1, 99).low, 300);
+    EXPECT_GT(range_of(flat, 10, 1, 99).high, 300);
+}
+
+TEST(PercentileRange, SamplesLargePicturesWell) {
+    const int width = 1392, height = 1040;
+    std::vector<float> ramp(static_cast<std::size_t>(width * height));
+    for (int y = 0; y < height; ++y)
+        for (int x = 0; x < width; ++x)
+            ramp[static_cast<std::size_t>(y * width + x)] = static_cast<float>(x) / width;
+    const ValueRange range = range_of(ramp, width, 5, 90);
+    EXPECT_NEAR(range.low, 0.05, 0.01); // a grid step is 5/1392
+    EXPECT_NEAR(range.high, 0.90, 0.01);
+}
+
+TEST(MappingTable, DeclaresEveryMemberWithItsDefault) {
+    Params params(mapping_table());
+    EXPECT_EQ(std::get<std::string>(params.get("colormap")), "turbo");
+    params.set_text("colormap", "magma");
+    EXPECT_EQ(params.as<Mapping>().colormap, ColorMap::magma);
+    EXPECT_THROW(params.set_text("colormap", "rainbow"), UsageError);
+    EXPECT_THROW(params.set_text("low_percentile", "101"), UsageError);
+    EXPECT_EQ(mapping_table().decls().size(), 6U);
+    EXPECT_EQ(mapping_table().owner(), "view");
+}
+} // namespace
