@@ -195,8 +195,8 @@ TEST_F(ViewerTest, ASourceThatFailsLeavesThePictureAndSaysWhy) {
     Viewer viewer(*desktop_, folder_, with({"synthetic", "--no-remember"}));
     ASSERT_TRUE(viewer.shows_picture()) << viewer.log();
     viewer.click("tool.open");
-    ASSERT_TRUE(viewer.until([&] { return viewer.has_widget("open.text"); }));
-    desktop_->events({"key", "ctrl+a", "type", "--delay", "60", "nowhere.tif"});
+    ASSERT_TRUE(viewer.until([&] { return viewer.has_widget("open.text") && viewer.number("typing") == 1; }));
+    desktop_->events({"type", "--delay", "60", "nowhere.tif"}); // over the selected text
     desktop_->events({"key", "Return"});
     ASSERT_TRUE(viewer.until([&] { return viewer.has_widget("error.close"); })) << viewer.log();
     const double before = viewer.number("sequence");

@@ -87,13 +87,18 @@ bool App::take_result() {
 }
 
 void App::handle_input() {
-    const bool typing = ImGui::GetIO().WantTextInput;
+    // A dialog takes all keys; only leaving works everywhere.
+    const bool busy = ImGui::GetIO().WantTextInput ||
+                      (ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopup) && !state_.keys_open);
+    state_.confirm = state_.dismiss = false;
     for (const Window::Key &key : window_.take_keys()) {
-        if (typing)
-            continue;
-        if (key.key != 0)
+        state_.confirm = state_.confirm || key.key == GLFW_KEY_ENTER || key.key == GLFW_KEY_KP_ENTER;
+        state_.dismiss = state_.dismiss || key.key == GLFW_KEY_ESCAPE;
+        if (key.key == GLFW_KEY_Q && (key.modifiers & GLFW_MOD_CONTROL))
+            window_.request_close();
+        else if (!busy && key.key != 0)
             handle_key(key);
-        else
+        else if (!busy)
             handle_character(key.character);
     }
     const std::vector<std::string> drops = window_.take_drops();
@@ -122,10 +127,6 @@ void App::handle_key(const Window::Key &key) {
         break;
     case GLFW_KEY_ESCAPE:
         state_.keys_open = false;
-        break;
-    case GLFW_KEY_Q:
-        if (key.modifiers & GLFW_MOD_CONTROL)
-            window_.request_close();
         break;
     case GLFW_KEY_O:
         if (key.modifiers & GLFW_MOD_CONTROL)
@@ -371,6 +372,7 @@ void App::report() const {
     probe::value("high", mapping.high);
     probe::value("colormap", view_table().at("colormap").choices[static_cast<std::size_t>(mapping.colormap)]);
     probe::value("path", display_.path());
+    probe::value("typing", ImGui::GetIO().WantTextInput ? 1.0 : 0.0);
     probe::value("hover.x", hover_.inside ? hover_.x : -1);
     probe::value("hover.y", hover_.inside ? hover_.y : -1);
     probe::value("hover.raw", hover_.raw.value_or(NAN));

@@ -232,9 +232,9 @@ void draw_open_dialog(Session &session, ViewState &state) {
     if (ImGui::IsWindowAppearing())
         ImGui::SetKeyboardFocusHere();
     ImGui::SetNextItemWidth(-dp(94));
-    if (ImGui::InputTextWithHint("##source", "file, folder, synthetic:vessels, v4l2:/dev/video0, rtsp://…",
-                                 &state.open_text,
-                                 ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_AutoSelectAll))
+    ImGui::InputTextWithHint("##source", "file, folder, synthetic:vessels, v4l2:/dev/video0, rtsp://…",
+                             &state.open_text, ImGuiInputTextFlags_AutoSelectAll);
+    if (state.confirm)
         chosen = state.open_text;
     probe::item("open.text");
     ImGui::SameLine();
@@ -255,7 +255,7 @@ void draw_open_dialog(Session &session, ViewState &state) {
     if (chosen) {
         session.open(*chosen);
         ImGui::CloseCurrentPopup();
-    } else if (!open || ImGui::IsKeyPressed(ImGui::GetKeyIndex(ImGuiKey_Escape))) {
+    } else if (!open || state.dismiss) {
         ImGui::CloseCurrentPopup();
     }
     ImGui::EndPopup();
