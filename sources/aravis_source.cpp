@@ -1,5 +1,5 @@
-#include "sources/registry.hpp"
 #include "sources/aravis_source.hpp"
+#include "sources/registry.hpp"
 
 #include "sources/gap_counter.hpp"
 #include "sources/gst_appsink.hpp"
@@ -17,8 +17,8 @@ using Format = AravisParams::Format;
 using ByteOrder = AravisParams::ByteOrder;
 
 struct FormatRow {
-    const char *genicam; ///< name in the PFNC
-    const char *caps;
+    const char* genicam; ///< name in the PFNC
+    const char* caps;
     double full_scale;
 };
 /// In the order of AravisParams::Format. Samples of 10 to 14 bits sit in the low bits of 16 (PFNC, unpacked
@@ -31,12 +31,12 @@ constexpr std::array<FormatRow, 6> kFormats = {{{nullptr, nullptr, 0},
                                                 {"Mono16", "GRAY16_LE", 65535}}};
 
 struct ReleaseCamera {
-    void operator()(ArvCamera *camera) const { g_object_unref(camera); }
+    void operator()(ArvCamera* camera) const { g_object_unref(camera); }
 };
 
 /// Calls an Aravis function whose last argument is a GError**; throws what it says as UsageError.
-template <class F> auto ask(const std::string &what, F &&function) {
-    GError *raw = nullptr;
+template <class F> auto ask(const std::string& what, F&& function) {
+    GError* raw = nullptr;
     const auto value = function(&raw);
     if (const GstHandle<GError> error(raw); error)
         throw UsageError(what + ": " + error->message + ".");
@@ -46,7 +46,7 @@ template <class F> auto ask(const std::string &what, F &&function) {
 std::vector<std::pair<std::string, std::string>> discover() {
     std::vector<std::pair<std::string, std::string>> found;
     arv_update_device_list(); // waits about a second for GigE cameras to answer
-    const auto text = [](const char *part) { return std::string(part ? part : ""); };
+    const auto text = [](const char* part) { return std::string(part ? part : ""); };
     for (unsigned i = 0; i < arv_get_n_devices(); ++i)
         found.emplace_back("aravis:" + text(arv_get_device_id(i)),
                            text(arv_get_device_vendor(i)) + " " + text(arv_get_device_model(i)) +
@@ -57,14 +57,14 @@ std::vector<std::pair<std::string, std::string>> discover() {
 
 std::string found_text() {
     std::string text;
-    for (const auto &[source, name] : discover())
+    for (const auto& [source, name] : discover())
         text += (text.empty() ? "" : ", ") + source;
     return text.empty() ? "no GigE or USB3 Vision camera answers" : "found: " + text;
 }
 
 class AravisSource final : public GstSource {
 public:
-    AravisSource(std::string camera, const Params &params)
+    AravisSource(std::string camera, const Params& params)
         : GstSource(camera.empty() ? "the camera" : camera), wanted_(std::move(camera)) {
         params_ = params;
         asked_ = params.as<AravisParams>();
@@ -75,13 +75,13 @@ public:
         GstSource::close();
     }
 
-    void set(std::string_view name, const ParamValue &value) override {
+    void set(std::string_view name, const ParamValue& value) override {
         Params edited = params_;
         edited.set(name, value);
         if (camera_ && edited.table().at(name).cost == Cost::rebuild)
             throw UsageError("source aravis: " + std::string(name) +
                              " cannot change while the camera runs; open it again.");
-        const auto &now = edited.as<AravisParams>();
+        const auto& now = edited.as<AravisParams>();
         if (camera_ && name == "exposure")
             set_exposure(now.exposure_ms);
         if (camera_ && name == "gain")
@@ -94,12 +94,12 @@ public:
 
 private:
     GstGraph build() override {
-        const AravisParams &params = asked_;
-        const FormatRow &format = kFormats[static_cast<std::size_t>(params.format)];
+        const AravisParams& params = asked_;
+        const FormatRow& format = kFormats[static_cast<std::size_t>(params.format)];
         GstGraph graph{own(gst_pipeline_new(nullptr)), nullptr};
         const GstHandle<GstElement> camera = make_element("aravissrc", "libaravis-0.8-0");
         const GstHandle<GstElement> filter = make_element("capsfilter", "libgstreamer1.0-0");
-        GObject *object = G_OBJECT(camera.get());
+        GObject* object = G_OBJECT(camera.get());
         if (!wanted_.empty())
             g_object_set(object, "camera-name", wanted_.c_str(), nullptr);
         if (params.exposure_ms > 0)
@@ -121,7 +121,7 @@ private:
         return graph;
     }
 
-    static std::string caps_text(const AravisParams &params, const FormatRow &format) {
+    static std::string caps_text(const AravisParams& params, const FormatRow& format) {
         std::string fields;
         if (params.width > 0)
             fields += ", width = " + std::to_string(params.width);
@@ -130,18 +130,18 @@ private:
         if (params.rate > 0)
             fields += ", framerate = " + std::to_string(std::lround(params.rate * 1000)) + "/1000";
         std::string text;
-        for (const char *choice : {"GRAY8", "GRAY16_LE", "RGB"}) // automatic: the first that the camera has
+        for (const char* choice : {"GRAY8", "GRAY16_LE", "RGB"}) // automatic: the first that the camera has
             if (!format.caps || std::string_view(choice) == format.caps)
                 text += (text.empty() ? "" : "; ") + std::string("video/x-raw, format = ") + choice + fields;
         return text;
     }
 
-    void opened(SourceInfo &info) override {
-        ArvCamera *camera = nullptr;
+    void opened(SourceInfo& info) override {
+        ArvCamera* camera = nullptr;
         g_object_get(source_, "camera", &camera, nullptr);
         camera_.reset(camera);
         gaps_.restart();
-        const auto text = [](const char *part) { return std::string(part ? part : ""); };
+        const auto text = [](const char* part) { return std::string(part ? part : ""); };
         set_name(text(arv_camera_get_vendor_name(camera, nullptr)) + " " +
                  text(arv_camera_get_model_name(camera, nullptr)) + " " +
                  text(arv_camera_get_device_serial_number(camera, nullptr)));
@@ -154,8 +154,8 @@ private:
     }
 
     double full_scale_of_camera(double otherwise) const {
-        const char *name = arv_camera_get_pixel_format_as_string(camera_.get(), nullptr);
-        for (const FormatRow &row : kFormats)
+        const char* name = arv_camera_get_pixel_format_as_string(camera_.get(), nullptr);
+        for (const FormatRow& row : kFormats)
             if (name && row.genicam && std::string_view(name) == row.genicam)
                 return row.full_scale;
         return otherwise;
@@ -164,10 +164,10 @@ private:
     bool big_endian() const {
         if (asked_.byte_order != ByteOrder::automatic)
             return asked_.byte_order == ByteOrder::big;
-        constexpr const char *kFeature = "DeviceStreamChannelEndianness";
+        constexpr const char* kFeature = "DeviceStreamChannelEndianness";
         if (!arv_camera_is_feature_available(camera_.get(), kFeature, nullptr))
             return false;
-        const char *order = arv_camera_get_string(camera_.get(), kFeature, nullptr);
+        const char* order = arv_camera_get_string(camera_.get(), kFeature, nullptr);
         return order && std::string_view(order) == "Big";
     }
 
@@ -176,12 +176,12 @@ private:
             return;
         double low = 0;
         double high = 0;
-        ask("source aravis: exposure", [&](GError **error) {
+        ask("source aravis: exposure", [&](GError** error) {
             arv_camera_get_exposure_time_bounds(camera_.get(), &low, &high, error);
             return 0;
         });
         check_bounds("exposure", exposure_ms, low / 1000, high / 1000);
-        ask("source aravis: exposure", [&](GError **error) {
+        ask("source aravis: exposure", [&](GError** error) {
             arv_camera_set_exposure_time(camera_.get(), exposure_ms * 1000, error);
             return 0;
         });
@@ -194,18 +194,18 @@ private:
             throw UsageError("source aravis: " + name() + " has no gain to set.");
         double low = 0;
         double high = 0;
-        ask("source aravis: gain", [&](GError **error) {
+        ask("source aravis: gain", [&](GError** error) {
             arv_camera_get_gain_bounds(camera_.get(), &low, &high, error);
             return 0;
         });
         check_bounds("gain", gain, low, high);
-        ask("source aravis: gain", [&](GError **error) {
+        ask("source aravis: gain", [&](GError** error) {
             arv_camera_set_gain(camera_.get(), gain, error);
             return 0;
         });
     }
 
-    static void check_bounds(const char *what, double value, double low, double high) {
+    static void check_bounds(const char* what, double value, double low, double high) {
         if (low < high && (value < low || value > high))
             throw UsageError(std::string("source aravis: ") + what + " = " + std::to_string(value) +
                              " is not possible; this camera takes " + std::to_string(low) + "…" +
@@ -214,20 +214,20 @@ private:
 
     /// The camera rounds what it is given: the options show what it made of it, the frames carry it.
     void read_back() {
-        auto &params = params_.as<AravisParams>();
+        auto& params = params_.as<AravisParams>();
         if (arv_camera_is_exposure_time_available(camera_.get(), nullptr))
             params.exposure_ms = arv_camera_get_exposure_time(camera_.get(), nullptr) / 1000;
         if (arv_camera_is_gain_available(camera_.get(), nullptr))
             params.gain = arv_camera_get_gain(camera_.get(), nullptr);
     }
 
-    void describe(FrameInfo &info) override {
+    void describe(FrameInfo& info) override {
         if (params_.as<AravisParams>().exposure_ms > 0)
             info.exposure_ms = params_.as<AravisParams>().exposure_ms;
         info.full_scale = full_scale_;
     }
 
-    std::uint64_t lost_before(GstBuffer *buffer) override {
+    std::uint64_t lost_before(GstBuffer* buffer) override {
         // aravissrc leaves out the camera's frame numbers; its buffers carry the camera's own clock.
         return GST_BUFFER_PTS_IS_VALID(buffer)
                    ? gaps_.missing_before(static_cast<std::int64_t>(GST_BUFFER_PTS(buffer)))
@@ -238,7 +238,7 @@ private:
 
     Status ended() override { throw RunError("The camera " + name() + " has stopped."); }
 
-    std::string explain(const std::string &reason) const override {
+    std::string explain(const std::string& reason) const override {
         const bool absent = reason.find("ould not find camera") != std::string::npos ||
                             reason.find("ould not read camera") != std::string::npos ||
                             reason.find("not found") != std::string::npos;
@@ -255,13 +255,13 @@ private:
     std::string wanted_;
     AravisParams asked_; ///< without what the camera reported: what a reopened camera is set to
     std::unique_ptr<ArvCamera, ReleaseCamera> camera_; ///< while open; shared with the element
-    GstElement *source_ = nullptr;                     ///< lives in the pipeline
+    GstElement* source_ = nullptr;                     ///< lives in the pipeline
     GapCounter gaps_;
     double full_scale_ = 0;
     bool swap_ = false;
 };
 
-std::unique_ptr<Source> make(const SourceText &text, const Params &params) {
+std::unique_ptr<Source> make(const SourceText& text, const Params& params) {
     return std::make_unique<AravisSource>(text.target, params);
 }
 

@@ -13,7 +13,7 @@ constexpr int kBand = 64;           ///< rows that come from one exposure
 constexpr double kFullWell = 20000; ///< electrons at full scale
 constexpr double kReadNoise = 6;    ///< electrons
 
-double contrast_of(const SyntheticOptions &options, double beta) {
+double contrast_of(const SyntheticOptions& options, double beta) {
     const double time_s = options.exposure_ms * 1e-3;
     switch (options.scene) {
     case SyntheticOptions::Scene::vessels:
@@ -26,7 +26,7 @@ double contrast_of(const SyntheticOptions &options, double beta) {
     return std::sqrt(beta);
 }
 
-SceneMaps scene_of(const SyntheticOptions &options) {
+SceneMaps scene_of(const SyntheticOptions& options) {
     switch (options.scene) {
     case SyntheticOptions::Scene::vessels:
         return vessel_scene(options.width, options.height, static_cast<std::uint64_t>(options.seed));
@@ -38,13 +38,13 @@ SceneMaps scene_of(const SyntheticOptions &options) {
     return uniform_scene(options.width, options.height, 0);
 }
 
-std::uint64_t seed_of(const SyntheticOptions &options) {
+std::uint64_t seed_of(const SyntheticOptions& options) {
     return static_cast<std::uint64_t>(options.seed) * 0x1000;
 }
 
 } // namespace
 
-SyntheticTruth synthetic_truth(const SyntheticOptions &options) {
+SyntheticTruth synthetic_truth(const SyntheticOptions& options) {
     SyntheticTruth truth;
     truth.scene = scene_of(options);
     truth.beta = SpeckleOptics(options.speckle).beta();
@@ -58,7 +58,7 @@ SyntheticTruth synthetic_truth(const SyntheticOptions &options) {
     return truth;
 }
 
-ExposureCache::ExposureCache(const SyntheticOptions &options)
+ExposureCache::ExposureCache(const SyntheticOptions& options)
     : options_(options),
       truth_(synthetic_truth(options)), shape_{options.width, options.height, 1,
                                                options.bits <= 8 ? PixelType::u8 : PixelType::u16},
@@ -71,11 +71,11 @@ ExposureCache::ExposureCache(const SyntheticOptions &options)
     exposures_ -= exposures_ % phases_;
     pixels_.resize(shape_.bytes() * static_cast<std::size_t>(exposures_));
     mean_ = truth_.scene.brightness;
-    for (float &value : mean_)
+    for (float& value : mean_)
         value *= static_cast<float>(truth_.mean);
     make(0);
     ready_ = 1;
-    worker_ = std::jthread([this](const std::stop_token &stop) { fill(stop); });
+    worker_ = std::jthread([this](const std::stop_token& stop) { fill(stop); });
 }
 
 ExposureCache::~ExposureCache() = default;
@@ -94,11 +94,11 @@ void ExposureCache::make(int i) {
         options_.scene == SyntheticOptions::Scene::still ? seed_of(options_) : ~exposure.seed;
     exposure.full_scale = truth_.full_scale;
     exposure.noise = truth_.noise;
-    std::byte *to = pixels_.data() + static_cast<std::size_t>(i) * shape_.bytes();
+    std::byte* to = pixels_.data() + static_cast<std::size_t>(i) * shape_.bytes();
     expose(bank_, rates_.data(), mean_.data(), exposure, {to, shape_});
 }
 
-void ExposureCache::fill(const std::stop_token &stop) {
+void ExposureCache::fill(const std::stop_token& stop) {
     try {
         for (int i = 1; i < exposures_ && !stop.stop_requested(); ++i) {
             make(i);

@@ -18,13 +18,13 @@ public:
     static constexpr std::size_t kBudget = std::size_t{144} << 20;
     static constexpr int kFewest = 6;
 
-    explicit ExposureCache(const SyntheticOptions &options);
+    explicit ExposureCache(const SyntheticOptions& options);
     ~ExposureCache();
-    ExposureCache(const ExposureCache &) = delete;
-    ExposureCache &operator=(const ExposureCache &) = delete;
+    ExposureCache(const ExposureCache&) = delete;
+    ExposureCache& operator=(const ExposureCache&) = delete;
 
-    const Shape &shape() const { return shape_; }
-    const SyntheticTruth &truth() const { return truth_; }
+    const Shape& shape() const { return shape_; }
+    const SyntheticTruth& truth() const { return truth_; }
     /// Waits until every exposure is there, no longer than `patience`; rethrows what stopped the thread.
     bool wait_all(std::chrono::milliseconds patience);
     /// Frame `number` at `seconds`: bands of rows from different exposures of about that phase, chosen by the
@@ -33,7 +33,7 @@ public:
 
 private:
     void make(int i);
-    void fill(const std::stop_token &stop);
+    void fill(const std::stop_token& stop);
     int choose(double phase, std::uint64_t dice) const;
     ConstHostView exposure(int i) const {
         return {pixels_.data() + static_cast<std::size_t>(i) * shape_.bytes(), shape_};

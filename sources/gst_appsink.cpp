@@ -21,9 +21,9 @@ constexpr milliseconds kClosePatience{500};
 
 /// GStreamer's message as a clause: no full stop, and the cause from the debug text where the message has
 /// none.
-std::string reason_of(GstMessage *message) {
-    GError *raw = nullptr;
-    gchar *raw_debug = nullptr;
+std::string reason_of(GstMessage* message) {
+    GError* raw = nullptr;
+    gchar* raw_debug = nullptr;
     gst_message_parse_error(message, &raw, &raw_debug);
     const GstHandle<GError> error(raw);
     const GstHandle<gchar> debug(raw_debug);
@@ -42,13 +42,13 @@ std::string reason_of(GstMessage *message) {
 }
 
 /// Name of the decoder or element that a "missing-plugin" message asks for; empty for any other message.
-std::string missing_plugin(GstMessage *message) {
-    const GstStructure *structure = gst_message_get_structure(message);
+std::string missing_plugin(GstMessage* message) {
+    const GstStructure* structure = gst_message_get_structure(message);
     if (!structure || !gst_structure_has_name(structure, "missing-plugin"))
         return {};
-    const gchar *name = gst_structure_get_string(structure, "name");
-    const gchar *codec = nullptr; // a codec that GStreamer has no name for
-    GstCaps *raw = nullptr;
+    const gchar* name = gst_structure_get_string(structure, "name");
+    const gchar* codec = nullptr; // a codec that GStreamer has no name for
+    GstCaps* raw = nullptr;
     if (gst_structure_get(structure, "detail", GST_TYPE_CAPS, &raw, nullptr) && gst_caps_get_size(raw) > 0)
         codec = gst_structure_get_string(gst_caps_get_structure(raw, 0), "codec-id");
     const GstHandle<GstCaps> detail(raw);
@@ -60,7 +60,7 @@ std::string missing_plugin(GstMessage *message) {
 void init_gstreamer() {
     static std::once_flag once;
     std::call_once(once, [] {
-        GError *raw = nullptr;
+        GError* raw = nullptr;
         if (!gst_init_check(nullptr, nullptr, &raw)) {
             const GstHandle<GError> error(raw);
             throw RunError(std::string("GStreamer does not start: ") +
@@ -69,8 +69,8 @@ void init_gstreamer() {
     });
 }
 
-GstHandle<GstElement> make_element(const char *factory, const char *package) {
-    GstElement *element = gst_element_factory_make(factory, nullptr);
+GstHandle<GstElement> make_element(const char* factory, const char* package) {
+    GstElement* element = gst_element_factory_make(factory, nullptr);
     if (!element)
         throw RunError(std::string("GStreamer's element '") + factory + "' is missing; install the package " +
                        package + ".");
@@ -82,7 +82,7 @@ GstTail make_tail() {
                  make_element("appsink", "gstreamer1.0-plugins-base")};
     gst_util_set_object_arg(G_OBJECT(tail.convert.get()), "dither",
                             "none"); // the same input gives the same output
-    auto *sink = GST_APP_SINK(tail.sink.get());
+    auto* sink = GST_APP_SINK(tail.sink.get());
     const GstHandle<GstCaps> caps = accepted_caps();
     gst_app_sink_set_caps(sink, caps.get());
     gst_app_sink_set_max_buffers(sink, kQueuedBuffers);
@@ -94,10 +94,10 @@ GstTail make_tail() {
     return tail;
 }
 
-void add_and_link(GstElement *pipeline, std::initializer_list<GstElement *> elements) {
-    for (GstElement *element : elements)
+void add_and_link(GstElement* pipeline, std::initializer_list<GstElement*> elements) {
+    for (GstElement* element : elements)
         gst_bin_add(GST_BIN(pipeline), element);
-    for (const auto *it = elements.begin(); it + 1 < elements.end(); ++it)
+    for (const auto* it = elements.begin(); it + 1 < elements.end(); ++it)
         if (!gst_element_link(it[0], it[1])) {
             const GstHandle<gchar> from(gst_element_get_name(it[0]));
             const GstHandle<gchar> to(gst_element_get_name(it[1]));
@@ -114,7 +114,7 @@ SourceInfo GstSource::open() {
         graph_ = build();
         start();
         wait_first();
-        const PixelLayout &first = layout(gst_sample_get_caps(first_.get()));
+        const PixelLayout& first = layout(gst_sample_get_caps(first_.get()));
         SourceInfo info;
         info.name = name_;
         info.shape = first.shape;
@@ -184,7 +184,7 @@ void GstSource::poll_bus() {
     }
 }
 
-Source::Status GstSource::next(FramePort &port) {
+Source::Status GstSource::next(FramePort& port) {
     if (!graph_.pipeline)
         throw RunError(name_ + " is not open.");
     GstHandle<GstSample> sample = first_ ? std::move(first_) : pull(kPoll);
@@ -201,24 +201,24 @@ Source::Status GstSource::next(FramePort &port) {
     return eos ? ended() : Status::idle;
 }
 
-void GstSource::deliver(GstSample *sample, FramePort &port) {
-    GstBuffer *buffer = gst_sample_get_buffer(sample);
+void GstSource::deliver(GstSample* sample, FramePort& port) {
+    GstBuffer* buffer = gst_sample_get_buffer(sample);
     if (const std::uint64_t gap = lost_before(buffer); gap > 0)
         port.lost(gap);
-    const PixelLayout &now = layout(gst_sample_get_caps(sample));
+    const PixelLayout& now = layout(gst_sample_get_caps(sample));
     const std::int64_t captured = capture_time(sample);
     Frame frame = port.acquire(now.shape);
     if (!frame)
         return;
     copy_buffer(buffer, now, frame.host(), name_);
-    FrameInfo &info = frame.info();
+    FrameInfo& info = frame.info();
     info.capture_ns = captured;
     info.full_scale = type_full_scale(now.shape.type);
     describe(info);
     port.submit(std::move(frame));
 }
 
-const PixelLayout &GstSource::layout(GstCaps *caps) {
+const PixelLayout& GstSource::layout(GstCaps* caps) {
     if (caps != caps_.get()) {
         PixelLayout changed = layout_of(caps, name_);
         changed.swap = changed.swap != (swap_bytes() && changed.shape.type == PixelType::u16);
@@ -228,9 +228,9 @@ const PixelLayout &GstSource::layout(GstCaps *caps) {
     return layout_;
 }
 
-std::int64_t GstSource::capture_time(GstSample *sample) {
-    const GstBuffer *buffer = gst_sample_get_buffer(sample);
-    const GstSegment *segment = gst_sample_get_segment(sample);
+std::int64_t GstSource::capture_time(GstSample* sample) {
+    const GstBuffer* buffer = gst_sample_get_buffer(sample);
+    const GstSegment* segment = gst_sample_get_segment(sample);
     const GstClockTime pts = GST_BUFFER_PTS(buffer);
     if (!GST_CLOCK_TIME_IS_VALID(pts) || segment->format != GST_FORMAT_TIME) {
         // Raw streams may carry no times: then the time of arrival, or the place in a file of unknown rate.
@@ -251,7 +251,7 @@ std::int64_t GstSource::capture_time(GstSample *sample) {
     return time;
 }
 
-std::uint64_t GstSource::lost_before(GstBuffer *buffer) {
+std::uint64_t GstSource::lost_before(GstBuffer* buffer) {
     // Live elements that number their frames set offset_end = offset + 1; byte offsets do not look like that.
     const std::uint64_t offset = GST_BUFFER_OFFSET(buffer);
     if (!live_ || offset == GST_BUFFER_OFFSET_NONE || GST_BUFFER_OFFSET_END(buffer) != offset + 1)

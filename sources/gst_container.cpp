@@ -14,30 +14,30 @@ constexpr int kMaxParts = 100000; ///< fragments of an MP4; a file with more is 
 
 class Bytes {
 public:
-    explicit Bytes(const std::string &path) : file_(path, std::ios::binary) {}
+    explicit Bytes(const std::string& path) : file_(path, std::ios::binary) {}
     /// Reads at a place in the file; what lies beyond its end is false.
-    bool at(std::uint64_t place, std::uint8_t *to, std::size_t count) {
+    bool at(std::uint64_t place, std::uint8_t* to, std::size_t count) {
         file_.clear();
         file_.seekg(static_cast<std::streamoff>(place));
         return static_cast<bool>(
-            file_.read(reinterpret_cast<char *>(to), static_cast<std::streamsize>(count)));
+            file_.read(reinterpret_cast<char*>(to), static_cast<std::streamsize>(count)));
     }
 
 private:
     std::ifstream file_;
 };
 
-std::uint64_t big_endian(const std::uint8_t *bytes, int count) {
+std::uint64_t big_endian(const std::uint8_t* bytes, int count) {
     std::uint64_t value = 0;
     for (int i = 0; i < count; ++i)
         value = value << 8 | bytes[i];
     return value;
 }
 
-std::string_view tag(const std::uint8_t *bytes) { return {reinterpret_cast<const char *>(bytes), 4}; }
+std::string_view tag(const std::uint8_t* bytes) { return {reinterpret_cast<const char*>(bytes), 4}; }
 
 /// RIFF chunks one after another (OpenDML has several), little-endian sizes, padded to even.
-std::uint64_t riff(Bytes &file) {
+std::uint64_t riff(Bytes& file) {
     std::uint64_t place = 0;
     std::array<std::uint8_t, 8> head{};
     for (int part = 0; part < kMaxParts && file.at(place, head.data(), head.size()); ++part) {
@@ -53,7 +53,7 @@ std::uint64_t riff(Bytes &file) {
 
 /// ISO/IEC 14496-12 boxes: 32-bit size, type, 64-bit size where the first is 1; 0 reaches to the end of the
 /// file.
-std::uint64_t iso(Bytes &file) {
+std::uint64_t iso(Bytes& file) {
     std::uint64_t place = 0;
     std::array<std::uint8_t, 16> head{};
     for (int part = 0; part < kMaxParts && file.at(place, head.data(), 8); ++part) {
@@ -72,7 +72,7 @@ std::uint64_t iso(Bytes &file) {
 
 /// EBML (RFC 8794): an element is its ID, its size with a length marker in the first byte, its data. All
 /// ones: unknown.
-std::uint64_t matroska(Bytes &file) {
+std::uint64_t matroska(Bytes& file) {
     std::uint64_t place = 0;
     for (int part = 0; part < 2; ++part) { // the EBML header, then the segment
         std::array<std::uint8_t, 8> size_bytes{};
@@ -92,7 +92,7 @@ std::uint64_t matroska(Bytes &file) {
 
 } // namespace
 
-std::uint64_t claimed_bytes(const std::string &path) {
+std::uint64_t claimed_bytes(const std::string& path) {
     Bytes file(path);
     std::array<std::uint8_t, 12> head{};
     if (!file.at(0, head.data(), head.size()))

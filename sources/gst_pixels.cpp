@@ -9,7 +9,7 @@ namespace specklescope {
 
 namespace {
 
-constexpr const char *kFormats =
+constexpr const char* kFormats =
     "{ GRAY8, GRAY16_LE, GRAY16_BE, RGB, BGR, RGBx, BGRx, xRGB, xBGR, RGBA, BGRA, ARGB, ABGR, "
     "GBR }";
 
@@ -18,7 +18,7 @@ bool is_grey(GstVideoFormat format) {
            format == GST_VIDEO_FORMAT_GRAY16_BE;
 }
 
-void copy_swapped(const std::byte *from, std::byte *to, int width) {
+void copy_swapped(const std::byte* from, std::byte* to, int width) {
     for (int x = 0; x < width; ++x) {
         to[2 * x] = from[2 * x + 1];
         to[2 * x + 1] = from[2 * x];
@@ -28,17 +28,17 @@ void copy_swapped(const std::byte *from, std::byte *to, int width) {
 /// Unmaps at the end of the scope.
 class MappedFrame {
 public:
-    MappedFrame(GstBuffer *buffer, const GstVideoInfo &info)
+    MappedFrame(GstBuffer* buffer, const GstVideoInfo& info)
         : mapped_(gst_video_frame_map(&frame_, &info, buffer, GST_MAP_READ)) {}
     ~MappedFrame() {
         if (mapped_)
             gst_video_frame_unmap(&frame_);
     }
-    MappedFrame(const MappedFrame &) = delete;
-    MappedFrame &operator=(const MappedFrame &) = delete;
+    MappedFrame(const MappedFrame&) = delete;
+    MappedFrame& operator=(const MappedFrame&) = delete;
     explicit operator bool() const { return mapped_; }
-    const std::byte *row(int component, int y) const {
-        return reinterpret_cast<const std::byte *>(GST_VIDEO_FRAME_COMP_DATA(&frame_, component)) +
+    const std::byte* row(int component, int y) const {
+        return reinterpret_cast<const std::byte*>(GST_VIDEO_FRAME_COMP_DATA(&frame_, component)) +
                static_cast<std::ptrdiff_t>(y) * GST_VIDEO_FRAME_COMP_STRIDE(&frame_, component);
     }
     int step(int component) const { return GST_VIDEO_FRAME_COMP_PSTRIDE(&frame_, component); }
@@ -51,10 +51,10 @@ private:
 };
 
 /// Three components, each with its own start and step, interleaved as R, G, B.
-void copy_rgb_row(const MappedFrame &frame, int y, std::byte *to) {
-    const std::byte *r = frame.row(GST_VIDEO_COMP_R, y);
-    const std::byte *g = frame.row(GST_VIDEO_COMP_G, y);
-    const std::byte *b = frame.row(GST_VIDEO_COMP_B, y);
+void copy_rgb_row(const MappedFrame& frame, int y, std::byte* to) {
+    const std::byte* r = frame.row(GST_VIDEO_COMP_R, y);
+    const std::byte* g = frame.row(GST_VIDEO_COMP_G, y);
+    const std::byte* b = frame.row(GST_VIDEO_COMP_B, y);
     const int step = frame.step(GST_VIDEO_COMP_R);
     for (int x = 0; x < frame.width(); ++x, to += 3) {
         to[0] = r[x * step];
@@ -70,7 +70,7 @@ GstHandle<GstCaps> accepted_caps() {
     return GstHandle<GstCaps>(gst_caps_from_string(text.c_str()));
 }
 
-PixelLayout layout_of(const GstCaps *caps, const std::string &name) {
+PixelLayout layout_of(const GstCaps* caps, const std::string& name) {
     PixelLayout layout;
     if (!gst_video_info_from_caps(&layout.info, caps)) {
         const GstHandle<gchar> text(gst_caps_to_string(caps));
@@ -86,7 +86,7 @@ PixelLayout layout_of(const GstCaps *caps, const std::string &name) {
     return layout;
 }
 
-void copy_buffer(GstBuffer *buffer, const PixelLayout &layout, HostView to, const std::string &name) {
+void copy_buffer(GstBuffer* buffer, const PixelLayout& layout, HostView to, const std::string& name) {
     const MappedFrame frame(buffer, layout.info);
     if (!frame || frame.width() != to.shape.width || frame.height() != to.shape.height)
         throw RunError(name + " gave a frame that is smaller than its format says.");

@@ -1,8 +1,8 @@
 // GStreamer's video formats as our shapes, and the one copy from a GstBuffer into a slot.
 #pragma once
 
-#include "sources/gst_handles.hpp"
 #include "pipeline/image.hpp"
+#include "sources/gst_handles.hpp"
 
 #include <gst/video/video.h>
 
@@ -20,9 +20,9 @@ struct PixelLayout {
 /// The formats that a slot can take without loss, best first: for the appsink's caps.
 GstHandle<GstCaps> accepted_caps();
 /// Throws RunError naming the format if it is none of those.
-PixelLayout layout_of(const GstCaps *caps, const std::string &name);
+PixelLayout layout_of(const GstCaps* caps, const std::string& name);
 /// Copies once, honouring the buffer's own strides (GstVideoMeta). `to` has the layout's shape.
 /// Throws RunError if the buffer is smaller than its caps say.
-void copy_buffer(GstBuffer *buffer, const PixelLayout &layout, HostView to, const std::string &name);
+void copy_buffer(GstBuffer* buffer, const PixelLayout& layout, HostView to, const std::string& name);
 
 } // namespace specklescope

@@ -1,8 +1,8 @@
 // RTSP streams, through rtspsrc.
-#include "sources/registry.hpp"
 #include "pipeline/error.hpp"
 #include "sources/gst_appsink.hpp"
 #include "sources/gst_source.hpp"
+#include "sources/registry.hpp"
 
 #include <array>
 
@@ -10,10 +10,10 @@ namespace specklescope {
 
 namespace {
 
-bool is_video(const GstCaps *caps) {
+bool is_video(const GstCaps* caps) {
     for (guint i = 0; i < gst_caps_get_size(caps); ++i) {
-        const GstStructure *structure = gst_caps_get_structure(caps, i);
-        const gchar *media = gst_structure_get_string(structure, "media");
+        const GstStructure* structure = gst_caps_get_structure(caps, i);
+        const gchar* media = gst_structure_get_string(structure, "media");
         if (g_str_has_prefix(gst_structure_get_name(structure), "video/") ||
             (media && g_str_equal(media, "video")))
             return true;
@@ -22,27 +22,27 @@ bool is_video(const GstCaps *caps) {
 }
 
 /// A pad of rtspsrc goes to the decoder, the decoder's to the converter: the first video stream is ours.
-void link_first_video(GstElement *, GstPad *pad, gpointer next) {
+void link_first_video(GstElement*, GstPad* pad, gpointer next) {
     const GstHandle<GstPad> sink(gst_element_get_static_pad(GST_ELEMENT(next), "sink"));
-    GstCaps *now = gst_pad_get_current_caps(pad);
+    GstCaps* now = gst_pad_get_current_caps(pad);
     const GstHandle<GstCaps> caps(now ? now : gst_pad_query_caps(pad, nullptr));
     if (!gst_pad_is_linked(sink.get()) && is_video(caps.get()))
         gst_pad_link(pad, sink.get());
 }
 
 /// Streams other than video are not asked for at all.
-gboolean wants_stream(GstElement *, guint, GstCaps *caps, gpointer) { return is_video(caps); }
+gboolean wants_stream(GstElement*, guint, GstCaps* caps, gpointer) { return is_video(caps); }
 
 class RtspSource final : public GstSource {
 public:
-    RtspSource(std::string url, const Params &params)
+    RtspSource(std::string url, const Params& params)
         : GstSource(without_password(url)), url_(std::move(url)) {
         params_ = params;
     }
 
 private:
     /// What is shown and written into recordings carries no secret.
-    static std::string without_password(const std::string &url) {
+    static std::string without_password(const std::string& url) {
         const std::size_t host = url.find("://");
         const std::size_t slash = host == std::string::npos ? host : url.find('/', host + 3);
         const std::size_t at = url.rfind('@', slash);
@@ -52,11 +52,11 @@ private:
     }
 
     GstGraph build() override {
-        const auto &params = params_.as<RtspParams>();
+        const auto& params = params_.as<RtspParams>();
         GstGraph graph{own(gst_pipeline_new(nullptr)), nullptr};
         const GstHandle<GstElement> stream = make_element("rtspsrc", "gstreamer1.0-plugins-good");
         const GstHandle<GstElement> decoder = make_element("decodebin", "gstreamer1.0-plugins-base");
-        constexpr std::array<const char *, 3> kTransports = {"tcp+udp", "udp", "tcp"};
+        constexpr std::array<const char*, 3> kTransports = {"tcp+udp", "udp", "tcp"};
         g_object_set(stream.get(), "location", url_.c_str(), "latency", static_cast<guint>(params.latency_ms),
                      nullptr);
         gst_util_set_object_arg(G_OBJECT(stream.get()), "protocols",
@@ -79,7 +79,7 @@ private:
 
     Status ended() override { throw RunError("The stream " + name() + " was ended by its server."); }
 
-    std::string explain(const std::string &reason) const override {
+    std::string explain(const std::string& reason) const override {
         return "The stream " + name() + " gives no picture: " + reason +
                "; check the address and the network.";
     }
@@ -87,7 +87,7 @@ private:
     std::string url_;
 };
 
-std::unique_ptr<Source> make(const SourceText &text, const Params &params) {
+std::unique_ptr<Source> make(const SourceText& text, const Params& params) {
     if (!text.target.starts_with("rtsp://") && !text.target.starts_with("rtsps://"))
         throw UsageError("source rtsp: '" + text.target + "' is not an address; give rtsp://HOST/PATH.");
     return std::make_unique<RtspSource>(text.target, params);

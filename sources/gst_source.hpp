@@ -38,8 +38,8 @@ SourceType rtsp_source_type();  ///< kind "rtsp"; the target is the whole URL, "
 SourceType gst_source_type();   ///< kind "gst"; the target is gst-launch text without our sink
 
 /// The options of video_source_type(), for a table that offers them under another kind.
-const ParamTable &video_table();
-std::unique_ptr<Source> make_video_source(const std::string &path, const Params &video_params);
+const ParamTable& video_table();
+std::unique_ptr<Source> make_video_source(const std::string& path, const Params& video_params);
 
 /// Pipelines that are still closing in the background (a dead camera takes up to 11 s); for tests and logs.
 int pipelines_closing();

@@ -1,8 +1,8 @@
 // gst:DESCRIPTION: any gst-launch text.
-#include "sources/registry.hpp"
 #include "pipeline/error.hpp"
 #include "sources/gst_appsink.hpp"
 #include "sources/gst_source.hpp"
+#include "sources/registry.hpp"
 
 namespace specklescope {
 
@@ -12,15 +12,15 @@ namespace {
 /// only the description itself can have asked for one.
 class GstTextSource final : public GstSource {
 public:
-    GstTextSource(std::string text, const Params &params) : GstSource("gst:" + text), text_(std::move(text)) {
+    GstTextSource(std::string text, const Params& params) : GstSource("gst:" + text), text_(std::move(text)) {
         params_ = params;
     }
 
 private:
     GstGraph build() override {
-        GError *raw = nullptr;
-        GstParseContext *context = nullptr;
-        GstElement *parsed =
+        GError* raw = nullptr;
+        GstParseContext* context = nullptr;
+        GstElement* parsed =
             gst_parse_launch_full((text_ + " ! identity name=specklescope_end silent=true").c_str(), context,
                                   GST_PARSE_FLAG_FATAL_ERRORS, &raw);
         const GstHandle<GError> error(raw);
@@ -41,7 +41,7 @@ private:
     std::string text_;
 };
 
-std::unique_ptr<Source> make(const SourceText &text, const Params &params) {
+std::unique_ptr<Source> make(const SourceText& text, const Params& params) {
     return std::make_unique<GstTextSource>(text.target, params);
 }
 

@@ -1,8 +1,8 @@
 // V4L2 cameras, through v4l2src.
-#include "sources/registry.hpp"
 #include "pipeline/error.hpp"
 #include "sources/gst_appsink.hpp"
 #include "sources/gst_source.hpp"
+#include "sources/registry.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -19,7 +19,7 @@ using Format = V4l2Params::Format;
 std::vector<std::pair<std::string, std::string>> discover() {
     std::vector<std::pair<std::string, std::string>> found;
     std::error_code failed;
-    for (const auto &entry : std::filesystem::directory_iterator("/sys/class/video4linux", failed)) {
+    for (const auto& entry : std::filesystem::directory_iterator("/sys/class/video4linux", failed)) {
         std::string name;
         int index = 0;
         std::ifstream(entry.path() / "index") >> index;
@@ -33,13 +33,13 @@ std::vector<std::pair<std::string, std::string>> discover() {
 
 std::string found_text() {
     std::string text;
-    for (const auto &[source, name] : discover())
+    for (const auto& [source, name] : discover())
         text += (text.empty() ? "" : ", ") + source + " (" + name + ")";
     return text.empty() ? "no V4L2 camera is connected" : "connected: " + text;
 }
 
 /// "video/x-raw,format=GRAY8,width=640" and so on; automatic offers raw and JPEG.
-std::string caps_text(const V4l2Params &params) {
+std::string caps_text(const V4l2Params& params) {
     std::string size;
     if (params.width > 0)
         size += ", width = " + std::to_string(params.width);
@@ -62,7 +62,7 @@ std::string caps_text(const V4l2Params &params) {
     return "video/x-raw" + size + "; image/jpeg" + size;
 }
 
-void link_decoded(GstElement *, GstPad *pad, gpointer convert) {
+void link_decoded(GstElement*, GstPad* pad, gpointer convert) {
     const GstHandle<GstPad> sink(gst_element_get_static_pad(GST_ELEMENT(convert), "sink"));
     if (!gst_pad_is_linked(sink.get()))
         gst_pad_link(pad, sink.get());
@@ -70,7 +70,7 @@ void link_decoded(GstElement *, GstPad *pad, gpointer convert) {
 
 class V4l2Source final : public GstSource {
 public:
-    V4l2Source(std::string device, const Params &params) : GstSource(device), device_(std::move(device)) {
+    V4l2Source(std::string device, const Params& params) : GstSource(device), device_(std::move(device)) {
         params_ = params;
     }
 
@@ -99,7 +99,7 @@ private:
 
     Status ended() override { throw RunError("The camera '" + name() + "' has stopped."); }
 
-    std::string explain(const std::string &reason) const override {
+    std::string explain(const std::string& reason) const override {
         return "The camera '" + name() + "' gives no picture: " + reason +
                "; check that it is connected, not in use, and can do the format asked for (" +
                caps_text(params_.as<V4l2Params>()) + ").";
@@ -108,7 +108,7 @@ private:
     std::string device_;
 };
 
-std::unique_ptr<Source> make(const SourceText &text, const Params &params) {
+std::unique_ptr<Source> make(const SourceText& text, const Params& params) {
     return std::make_unique<V4l2Source>(text.target, params);
 }
 

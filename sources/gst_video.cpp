@@ -1,9 +1,9 @@
 // Video files, through decodebin.
-#include "sources/registry.hpp"
 #include "pipeline/error.hpp"
 #include "sources/gst_appsink.hpp"
 #include "sources/gst_container.hpp"
 #include "sources/gst_source.hpp"
+#include "sources/registry.hpp"
 
 #include <cmath>
 #include <filesystem>
@@ -13,48 +13,48 @@ namespace specklescope {
 
 namespace {
 
-bool starts_with(const GstCaps *caps, const char *prefix) {
+bool starts_with(const GstCaps* caps, const char* prefix) {
     return gst_caps_get_size(caps) > 0 &&
            g_str_has_prefix(gst_structure_get_name(gst_caps_get_structure(caps, 0)), prefix);
 }
 
-GstHandle<GstCaps> caps_of(GstPad *pad) {
-    GstCaps *caps = gst_pad_get_current_caps(pad);
+GstHandle<GstCaps> caps_of(GstPad* pad) {
+    GstCaps* caps = gst_pad_get_current_caps(pad);
     return GstHandle<GstCaps>(caps ? caps : gst_pad_query_caps(pad, nullptr));
 }
 
 /// Sound and subtitles are not decoded: a missing audio decoder is no reason to refuse a film.
-gboolean wants_decoding(GstElement *, GstPad *, GstCaps *caps, gpointer) {
+gboolean wants_decoding(GstElement*, GstPad*, GstCaps* caps, gpointer) {
     return !starts_with(caps, "audio/") && !starts_with(caps, "text/") && !starts_with(caps, "subpicture/");
 }
 
 /// The first video stream is ours.
-void link_video(GstElement *, GstPad *pad, gpointer convert) {
+void link_video(GstElement*, GstPad* pad, gpointer convert) {
     const GstHandle<GstPad> sink(gst_element_get_static_pad(GST_ELEMENT(convert), "sink"));
     if (!gst_pad_is_linked(sink.get()) && starts_with(caps_of(pad).get(), "video/x-raw"))
         gst_pad_link(pad, sink.get());
 }
 
-void check_found(GstElement *decoder, gpointer convert) {
+void check_found(GstElement* decoder, gpointer convert) {
     const GstHandle<GstPad> sink(gst_element_get_static_pad(GST_ELEMENT(convert), "sink"));
     if (!gst_pad_is_linked(sink.get()))
         GST_ELEMENT_ERROR(decoder, STREAM, WRONG_TYPE, ("it holds no video that can be decoded"), (nullptr));
 }
 
 /// A decoder that meets damaged data says so, instead of going on with what it can guess.
-void make_strict(GstBin *, GstBin *, GstElement *element, gpointer) {
+void make_strict(GstBin*, GstBin*, GstElement* element, gpointer) {
     if (g_object_class_find_property(G_OBJECT_GET_CLASS(element), "max-errors"))
         g_object_set(element, "max-errors", 0, nullptr);
 }
 
 class VideoSource final : public GstSource {
 public:
-    VideoSource(const std::string &path, const Params &params)
+    VideoSource(const std::string& path, const Params& params)
         : GstSource(std::filesystem::path(path).filename().string()), path_(path) {
         params_ = params;
     }
 
-    Status next(FramePort &port) override {
+    Status next(FramePort& port) override {
         const double rate = params_.as<VideoParams>().rate;
         if (rate > 0 && !wait_turn(rate))
             return Status::idle;
@@ -103,7 +103,7 @@ private:
         return graph;
     }
 
-    void opened(SourceInfo &info) override {
+    void opened(SourceInfo& info) override {
         info.live = false;
         gint64 duration = 0;
         if (info.rate <= 0 || claimed_bytes(path_) > bytes_ ||
@@ -127,7 +127,7 @@ private:
         return Status::idle;
     }
 
-    std::string explain(const std::string &reason) const override {
+    std::string explain(const std::string& reason) const override {
         return "'" + path_ + "' cannot be read as video: " + reason + ".";
     }
 
@@ -136,13 +136,13 @@ private:
     SteadyClock::time_point due_{};
 };
 
-std::unique_ptr<Source> make(const SourceText &text, const Params &params) {
+std::unique_ptr<Source> make(const SourceText& text, const Params& params) {
     return make_video_source(text.target, params);
 }
 
 } // namespace
 
-const ParamTable &video_table() {
+const ParamTable& video_table() {
     static const ParamTable table =
         Declare<VideoParams>("source video")
             .real("rate", &VideoParams::rate,
@@ -155,7 +155,7 @@ const ParamTable &video_table() {
     return table;
 }
 
-std::unique_ptr<Source> make_video_source(const std::string &path, const Params &video_params) {
+std::unique_ptr<Source> make_video_source(const std::string& path, const Params& video_params) {
     return std::make_unique<VideoSource>(path, video_params);
 }
 

@@ -8,14 +8,14 @@
 
 namespace specklescope {
 
-std::unique_ptr<ImageReader> open_image(const std::string &path) {
+std::unique_ptr<ImageReader> open_image(const std::string& path) {
     std::array<unsigned char, 8> head{};
     std::size_t got = 0;
     {
         const InputFile file = open_input(path);
         got = std::fread(head.data(), 1, head.size(), file.get());
     }
-    const auto begins = [&](const char *magic, std::size_t bytes) {
+    const auto begins = [&](const char* magic, std::size_t bytes) {
         return got >= bytes && std::memcmp(head.data(), magic, bytes) == 0;
     };
     if (begins("\x89PNG\r\n\x1a\n", 8))

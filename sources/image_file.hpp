@@ -32,11 +32,11 @@ public:
 ///   RGB, palette; strips or tiles, one plane or
 ///         several, any compression libtiff knows, BigTIFF, both byte orders; transparency is dropped;
 ///         previews and masks among the pages are passed over; "white is zero" is turned round
-std::unique_ptr<ImageReader> open_image(const std::string &path);
+std::unique_ptr<ImageReader> open_image(const std::string& path);
 
 // By kind; open_image chooses.
-std::unique_ptr<ImageReader> open_png(const std::string &path);
-std::unique_ptr<ImageReader> open_jpeg(const std::string &path);
-std::unique_ptr<ImageReader> open_tiff(const std::string &path);
+std::unique_ptr<ImageReader> open_png(const std::string& path);
+std::unique_ptr<ImageReader> open_jpeg(const std::string& path);
+std::unique_ptr<ImageReader> open_tiff(const std::string& path);
 
 } // namespace specklescope

@@ -33,12 +33,12 @@ struct Pattern {
             text.insert(0, digits - text.size(), '0');
         return before + text + after;
     }
-    std::optional<std::uint64_t> number(const std::string &file) const {
+    std::optional<std::uint64_t> number(const std::string& file) const {
         if (file.size() <= before.size() + after.size() || !file.starts_with(before) ||
             !file.ends_with(after))
             return std::nullopt;
         std::uint64_t value = 0;
-        const char *end = file.data() + file.size() - after.size();
+        const char* end = file.data() + file.size() - after.size();
         const auto [stop, error] = std::from_chars(file.data() + before.size(), end, value);
         if (error != std::errc{} || stop != end || name(value) != file)
             return std::nullopt;
@@ -63,24 +63,24 @@ std::optional<Pattern> parse_pattern(std::string_view name) {
     return pattern;
 }
 
-std::vector<std::string> list_folder(const fs::path &folder) {
+std::vector<std::string> list_folder(const fs::path& folder) {
     std::error_code error;
     std::vector<std::string> names;
     fs::directory_iterator entries(folder, error);
     if (error)
         throw RunError("The folder '" + folder.string() + "' cannot be read: " + error.message() + ".");
-    for (const fs::directory_entry &entry : entries)
+    for (const fs::directory_entry& entry : entries)
         if (!entry.is_directory(error))
             names.push_back(entry.path().filename().string());
     return names;
 }
 
-std::vector<std::string> list_numbered(const fs::path &path, const Pattern &pattern) {
+std::vector<std::string> list_numbered(const fs::path& path, const Pattern& pattern) {
     const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
     std::vector<std::uint64_t> numbers;
     std::error_code ignored;
     if (fs::is_directory(folder, ignored))
-        for (const std::string &name : list_folder(folder))
+        for (const std::string& name : list_folder(folder))
             if (const auto number = pattern.number(name))
                 numbers.push_back(*number);
     if (numbers.empty())
@@ -113,7 +113,7 @@ bool natural_less(std::string_view a, std::string_view b) {
             ++j;
             continue;
         }
-        const auto number = [](std::string_view text, std::size_t &at) {
+        const auto number = [](std::string_view text, std::size_t& at) {
             while (at < text.size() && text[at] == '0')
                 ++at;
             const std::size_t begin = at;
@@ -137,7 +137,7 @@ bool is_number_pattern(std::string_view path) {
     return parse_pattern(fs::path(path).filename().string()).has_value();
 }
 
-std::vector<std::string> list_images(const std::string &path) {
+std::vector<std::string> list_images(const std::string& path) {
     std::error_code ignored;
     if (!fs::exists(path, ignored))
         if (const auto pattern = parse_pattern(fs::path(path).filename().string()))
@@ -146,7 +146,7 @@ std::vector<std::string> list_images(const std::string &path) {
     if (!fs::is_directory(path, ignored))
         return {path};
     std::vector<std::string> files;
-    for (const std::string &name : list_folder(path))
+    for (const std::string& name : list_folder(path))
         if (has_image_ending(name) && name.front() != '.')
             files.push_back((fs::path(path) / name).string());
     if (files.empty())

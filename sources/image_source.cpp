@@ -1,5 +1,5 @@
-#include "sources/registry.hpp"
 #include "sources/image_source.hpp"
+#include "sources/registry.hpp"
 
 #include "sources/image_file.hpp"
 #include "sources/image_sequence.hpp"
@@ -16,7 +16,7 @@ constexpr std::size_t kMaxCounted = 1000;
 
 class ImageSource final : public Source {
 public:
-    ImageSource(std::string path, const Params &params) : path_(std::move(path)) {
+    ImageSource(std::string path, const Params& params) : path_(std::move(path)) {
         params_ = params;
         listed_ = list_images(path_); // what is not there is said at once
     }
@@ -36,7 +36,7 @@ public:
         return info;
     }
 
-    Status next(FramePort &port) override {
+    Status next(FramePort& port) override {
         if (ended_)
             return Status::end;
         if (!pacer_.wait(options().rate))
@@ -58,7 +58,7 @@ public:
         pacer_.restart();
     }
 
-    void set(std::string_view name, const ParamValue &value) override {
+    void set(std::string_view name, const ParamValue& value) override {
         if (params_.table().at(name).cost == Cost::rebuild)
             throw UsageError("source image: " + std::string(name) +
                              " is fixed while the file is open; open it anew.");
@@ -66,13 +66,13 @@ public:
     }
 
 private:
-    const ImageOptions &options() const { return params_.as<ImageOptions>(); }
+    const ImageOptions& options() const { return params_.as<ImageOptions>(); }
 
     double full_scale() const {
         return options().full_scale > 0 ? options().full_scale : type_full_scale(shape_.type);
     }
 
-    Status deliver(FramePort &port) {
+    Status deliver(FramePort& port) {
         if (rows_left_ == 0 && !advance()) {
             ended_ = true;
             return Status::end;
@@ -107,8 +107,8 @@ private:
         }
     }
 
-    void begin_page(const Shape &page) {
-        const std::string &name = files_[file_ - 1];
+    void begin_page(const Shape& page) {
+        const std::string& name = files_[file_ - 1];
         shape_ = page;
         const int rows = options().frame_height;
         if (rows > 0) {
@@ -133,7 +133,7 @@ private:
             std::uint64_t pages = 0;
             try {
                 pages = i == 0 ? reader_->pages() : open_image(files_[i])->pages();
-            } catch (const RunError &) { // said when its turn comes
+            } catch (const RunError&) { // said when its turn comes
             }
             if (pages == 0)
                 return 0;
@@ -154,7 +154,7 @@ private:
     Pacer pacer_;
 };
 
-const ParamTable &image_table() {
+const ParamTable& image_table() {
     static const ParamTable table =
         Declare<ImageOptions>("source image")
             .real("rate", &ImageOptions::rate,
@@ -188,7 +188,7 @@ SourceType image_source_type() {
                    "folder, a numbered "
                    "sequence",
             .table = &image_table(),
-            .make = [](const SourceText &text, const Params &params) -> std::unique_ptr<Source> {
+            .make = [](const SourceText& text, const Params& params) -> std::unique_ptr<Source> {
                 return std::make_unique<ImageSource>(text.target, params);
             },
             .discover = nullptr};

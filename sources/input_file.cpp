@@ -11,13 +11,13 @@ namespace specklescope {
 
 namespace fs = std::filesystem;
 
-void check_exists(const std::string &path) {
+void check_exists(const std::string& path) {
     std::error_code ignored;
     if (!fs::exists(fs::path(path), ignored))
         throw RunError("There is no file '" + path + "'; check the name and the folder.");
 }
 
-InputFile open_input(const std::string &path) {
+InputFile open_input(const std::string& path) {
     check_exists(path);
     std::error_code ignored;
     if (fs::is_directory(fs::path(path), ignored))
@@ -29,7 +29,7 @@ InputFile open_input(const std::string &path) {
     return file;
 }
 
-std::uint64_t input_size(const std::string &path) {
+std::uint64_t input_size(const std::string& path) {
     std::error_code error;
     const auto bytes = fs::file_size(fs::path(path), error);
     return error ? 0 : static_cast<std::uint64_t>(bytes);

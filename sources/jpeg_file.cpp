@@ -23,7 +23,7 @@ struct JpegErrors {
 };
 
 void leave(j_common_ptr jpeg) {
-    auto *errors = reinterpret_cast<JpegErrors *>(jpeg->err);
+    auto* errors = reinterpret_cast<JpegErrors*>(jpeg->err);
     errors->manager.format_message(jpeg, errors->message.data());
     std::longjmp(errors->exit, 1); // NOLINT(cert-err52-cpp): libjpeg's way out
 }
@@ -36,7 +36,7 @@ void on_message(j_common_ptr jpeg, int level) {
 
 class JpegReader final : public ImageReader {
 public:
-    explicit JpegReader(const std::string &path) : path_(path), file_(open_input(path)) {
+    explicit JpegReader(const std::string& path) : path_(path), file_(open_input(path)) {
         jpeg_.err = jpeg_std_error(&errors_.manager);
         errors_.manager.error_exit = leave;
         errors_.manager.emit_message = on_message;
@@ -54,8 +54,8 @@ public:
             throw;
         }
     }
-    JpegReader(const JpegReader &) = delete;
-    JpegReader &operator=(const JpegReader &) = delete;
+    JpegReader(const JpegReader&) = delete;
+    JpegReader& operator=(const JpegReader&) = delete;
     ~JpegReader() override { jpeg_destroy_decompress(&jpeg_); }
 
     std::optional<Shape> next_page() override {
@@ -71,7 +71,7 @@ public:
                 jpeg_start_decompress(&jpeg_);
             started_ = true;
             for (int y = 0; y < to.shape.height; ++y, ++row_) {
-                auto *row = reinterpret_cast<JSAMPROW>(to.row(y));
+                auto* row = reinterpret_cast<JSAMPROW>(to.row(y));
                 jpeg_read_scanlines(&jpeg_, &row, 1);
             }
         });
@@ -84,7 +84,7 @@ public:
 
 private:
     /// False if libjpeg gave up; errors_.message says why.
-    template <class F> bool attempt(F &&work) {
+    template <class F> bool attempt(F&& work) {
         if (setjmp(errors_.exit) != 0) // NOLINT(cert-err52-cpp)
             return false;
         work();
@@ -113,6 +113,6 @@ private:
 
 } // namespace
 
-std::unique_ptr<ImageReader> open_jpeg(const std::string &path) { return std::make_unique<JpegReader>(path); }
+std::unique_ptr<ImageReader> open_jpeg(const std::string& path) { return std::make_unique<JpegReader>(path); }
 
 } // namespace specklescope

@@ -15,7 +15,7 @@ namespace {
 
 class PngReader final : public ImageReader {
 public:
-    explicit PngReader(const std::string &path) : path_(path), file_(open_input(path)) {
+    explicit PngReader(const std::string& path) : path_(path), file_(open_input(path)) {
         png_ = png_create_read_struct(PNG_LIBPNG_VER_STRING, this, on_error, on_warning);
         info_ = png_ ? png_create_info_struct(png_) : nullptr;
         if (!info_) {
@@ -30,8 +30,8 @@ public:
             throw;
         }
     }
-    PngReader(const PngReader &) = delete;
-    PngReader &operator=(const PngReader &) = delete;
+    PngReader(const PngReader&) = delete;
+    PngReader& operator=(const PngReader&) = delete;
     ~PngReader() override { png_destroy_read_struct(&png_, &info_, nullptr); }
 
     std::optional<Shape> next_page() override {
@@ -55,14 +55,14 @@ public:
 
 private:
     static void on_error(png_structp png, png_const_charp text) {
-        auto *self = static_cast<PngReader *>(png_get_error_ptr(png));
+        auto* self = static_cast<PngReader*>(png_get_error_ptr(png));
         self->message_ = text;
         png_longjmp(png, 1);
     }
     static void on_warning(png_structp, png_const_charp) {} // damaged colour profiles and the like
 
     /// False if libpng gave up; message_ says why.
-    template <class F> bool attempt(F &&work) {
+    template <class F> bool attempt(F&& work) {
         if (setjmp(png_jmpbuf(png_)) != 0) // NOLINT(cert-err52-cpp): libpng's way out
             return false;
         work();
@@ -105,7 +105,7 @@ private:
                 refuse();
         }
         const auto first = static_cast<std::size_t>(row_) * shape_.row_bytes();
-        copy_pixels({reinterpret_cast<const std::byte *>(whole_.data()) + first, to.shape}, to);
+        copy_pixels({reinterpret_cast<const std::byte*>(whole_.data()) + first, to.shape}, to);
         row_ += to.shape.height;
     }
 
@@ -129,6 +129,6 @@ private:
 
 } // namespace
 
-std::unique_ptr<ImageReader> open_png(const std::string &path) { return std::make_unique<PngReader>(path); }
+std::unique_ptr<ImageReader> open_png(const std::string& path) { return std::make_unique<PngReader>(path); }
 
 } // namespace specklescope

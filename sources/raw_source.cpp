@@ -1,5 +1,5 @@
-#include "sources/registry.hpp"
 #include "sources/raw_source.hpp"
+#include "sources/registry.hpp"
 
 #include "sources/input_file.hpp"
 #include "sources/pacer.hpp"
@@ -17,7 +17,7 @@ namespace {
 
 constexpr int kMaxHeader = 1 << 30;
 
-Shape raw_shape(const RawOptions &options) {
+Shape raw_shape(const RawOptions& options) {
     switch (options.format) {
     case RawOptions::Format::gray16le:
     case RawOptions::Format::gray16be:
@@ -43,7 +43,7 @@ bool needs_swap(RawOptions::Format format) {
 void swap_bytes(HostView view) {
     const std::size_t size = pixel_bytes(view.shape.type);
     for (int y = 0; y < view.shape.height; ++y) {
-        std::byte *row = view.row(y);
+        std::byte* row = view.row(y);
         for (std::size_t at = 0; at < view.shape.row_bytes(); at += size)
             std::reverse(row + at, row + at + size);
     }
@@ -51,9 +51,9 @@ void swap_bytes(HostView view) {
 
 class RawSource final : public Source {
 public:
-    RawSource(std::string path, const Params &params) : path_(std::move(path)) {
+    RawSource(std::string path, const Params& params) : path_(std::move(path)) {
         params_ = params;
-        const auto &options = params_.as<RawOptions>();
+        const auto& options = params_.as<RawOptions>();
         if (path_.empty())
             throw UsageError(
                 "source raw: the file is missing; write raw:FILE?width=1920&height=1200&format=gray8.");
@@ -67,7 +67,7 @@ public:
 
     SourceInfo open() override {
         close();
-        const auto &options = params_.as<RawOptions>();
+        const auto& options = params_.as<RawOptions>();
         shape_ = raw_shape(options);
         file_ = open_input(path_);
         // Frames are read in one piece, straight into their slot.
@@ -90,8 +90,8 @@ public:
         return info;
     }
 
-    Status next(FramePort &port) override {
-        const auto &options = params_.as<RawOptions>();
+    Status next(FramePort& port) override {
+        const auto& options = params_.as<RawOptions>();
         if (ended_)
             return Status::end;
         if (!pacer_.wait(options.rate))
@@ -127,8 +127,8 @@ public:
         warned_ = false;
     }
 
-    void set(std::string_view name, const ParamValue &value) override {
-        const ParamDecl &decl = params_.table().at(name);
+    void set(std::string_view name, const ParamValue& value) override {
+        const ParamDecl& decl = params_.table().at(name);
         if (decl.cost == Cost::rebuild)
             throw UsageError("source raw: " + decl.name + " is fixed while the file is open; open it anew.");
         params_.set(name, value);
@@ -201,7 +201,7 @@ private:
     bool warned_ = false;
 };
 
-const ParamTable &raw_table() {
+const ParamTable& raw_table() {
     static const ParamTable table =
         Declare<RawOptions>("source raw")
             .integer("width", &RawOptions::width,
@@ -244,7 +244,7 @@ SourceType raw_source_type() {
             .syntax = "raw:FILE?width=W&height=H&format=F",
             .doc = "headerless frames one after another: gray8, gray16le, gray16be, gray32f, rgb8",
             .table = &raw_table(),
-            .make = [](const SourceText &text, const Params &params) -> std::unique_ptr<Source> {
+            .make = [](const SourceText& text, const Params& params) -> std::unique_ptr<Source> {
                 return std::make_unique<RawSource>(text.target, params);
             },
             .discover = nullptr};

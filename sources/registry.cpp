@@ -12,7 +12,7 @@
 
 namespace specklescope {
 
-const std::vector<SourceType> &source_types() {
+const std::vector<SourceType>& source_types() {
     static const std::vector<SourceType> types = {
         synthetic_source_type(), image_source_type(),  video_source_type(), raw_source_type(),
         v4l2_source_type(),      aravis_source_type(), rtsp_source_type(),  gst_source_type(),
@@ -22,9 +22,9 @@ const std::vector<SourceType> &source_types() {
 
 namespace {
 
-const SourceType &find_type(const std::string &kind, const std::string &text) {
+const SourceType& find_type(const std::string& kind, const std::string& text) {
     std::string names;
-    for (const SourceType &type : source_types()) {
+    for (const SourceType& type : source_types()) {
         if (type.kind == kind)
             return type;
         names += (names.empty() ? "" : ", ") + std::string(type.kind);
@@ -33,22 +33,22 @@ const SourceType &find_type(const std::string &kind, const std::string &text) {
                      ", which is not built in; allowed: " + names + ".");
 }
 
-bool given(const SourceText &text, std::string_view key) {
+bool given(const SourceText& text, std::string_view key) {
     return std::any_of(text.options.begin(), text.options.end(),
-                       [&](const auto &option) { return option.first == key; });
+                       [&](const auto& option) { return option.first == key; });
 }
 
 } // namespace
 
-std::unique_ptr<Source> make_source(const std::string &text, const SourceDefaults &defaults) {
+std::unique_ptr<Source> make_source(const std::string& text, const SourceDefaults& defaults) {
     const SourceText parsed = parse_source_text(text);
-    const SourceType &type = find_type(parsed.kind, text);
+    const SourceType& type = find_type(parsed.kind, text);
     Params params(*type.table);
     if (defaults.rate > 0 && type.table->find("rate") && !given(parsed, "rate"))
         params.set("rate", defaults.rate);
     if (defaults.loop && type.table->find("loop") && !given(parsed, "loop"))
         params.set("loop", true);
-    for (const auto &[key, value] : parsed.options)
+    for (const auto& [key, value] : parsed.options)
         params.set_text(key, value);
     std::unique_ptr<Source> source = type.make(parsed, params);
     if (parsed.kind == "video" || parsed.kind == "raw") // images say it themselves

@@ -23,13 +23,13 @@ struct SourceType {
     std::string_view kind;
     std::string_view syntax; ///< "synthetic[:vessels|uniform|static]"
     std::string_view doc;
-    const ParamTable *table; ///< its options; never null
-    std::unique_ptr<Source> (*make)(const SourceText &text, const Params &params);
+    const ParamTable* table; ///< its options; never null
+    std::unique_ptr<Source> (*make)(const SourceText& text, const Params& params);
     /// Devices that could be opened now, as SOURCE arguments with a description; null if it cannot list any.
     std::vector<std::pair<std::string, std::string>> (*discover)();
 };
 
-const std::vector<SourceType> &source_types();
+const std::vector<SourceType>& source_types();
 
 /// Parses a SOURCE argument. `rate` (0: as the source says) and `loop` are the command line's, for file
 /// sources. Throws UsageError for an unknown kind, option or value, RunError for a file that is not there.
@@ -37,6 +37,6 @@ struct SourceDefaults {
     double rate = 0;
     bool loop = false;
 };
-std::unique_ptr<Source> make_source(const std::string &text, const SourceDefaults &defaults);
+std::unique_ptr<Source> make_source(const std::string& text, const SourceDefaults& defaults);
 
 } // namespace specklescope

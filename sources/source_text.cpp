@@ -1,5 +1,5 @@
-#include "sources/registry.hpp"
 #include "sources/source_text.hpp"
+#include "sources/registry.hpp"
 
 #include "sources/image_sequence.hpp"
 
@@ -28,14 +28,14 @@ std::string lower_ending(std::string_view path) {
 
 std::string kind_names() {
     std::string names;
-    for (const SourceType &type : source_types())
+    for (const SourceType& type : source_types())
         names += (names.empty() ? "" : ", ") + std::string(type.kind);
     return names;
 }
 
 bool known_kind(std::string_view kind) {
     return std::any_of(source_types().begin(), source_types().end(),
-                       [&](const SourceType &type) { return type.kind == kind; });
+                       [&](const SourceType& type) { return type.kind == kind; });
 }
 
 /// The '?' that begins the options: the last one whose left side is on disk, else the last one that is
@@ -50,7 +50,7 @@ std::size_t option_mark(std::string_view text) {
     return text.rfind('?');
 }
 
-void split_options(std::string_view text, SourceText &source) {
+void split_options(std::string_view text, SourceText& source) {
     const std::size_t mark = option_mark(text);
     source.target = text.substr(0, mark);
     std::string_view rest = mark == std::string_view::npos ? "" : text.substr(mark + 1);
@@ -66,7 +66,7 @@ void split_options(std::string_view text, SourceText &source) {
     }
 }
 
-std::string path_kind(const std::string &path) {
+std::string path_kind(const std::string& path) {
     std::error_code ignored;
     if ((!path.empty() && path.back() == '/') || fs::is_directory(fs::path(path), ignored))
         return "image";
@@ -91,7 +91,7 @@ bool has_image_ending(std::string_view path) {
     return ending == ".png" || ending == ".jpg" || ending == ".jpeg" || ending == ".tif" || ending == ".tiff";
 }
 
-SourceText parse_source_text(const std::string &text) {
+SourceText parse_source_text(const std::string& text) {
     SourceText source;
     if (text.empty()) {
         source.kind = "synthetic";

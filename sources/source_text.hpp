@@ -18,7 +18,7 @@ namespace specklescope {
 ///   holds '?' or
 ///                           ':' is taken as it is
 /// Throws UsageError for an unknown kind and for options that are not of the form key=value.
-SourceText parse_source_text(const std::string &text);
+SourceText parse_source_text(const std::string& text);
 
 /// png, jpg, jpeg, tif, tiff, in any case.
 bool has_image_ending(std::string_view path);

@@ -61,7 +61,7 @@ constexpr int kBandRows = 32; ///< pixel rows that one task makes
 /// Filters bands of one component of the field on the torus; noise is made on the fly, row by row.
 class FieldBand {
 public:
-    FieldBand(int width, int height, const std::vector<float> &taps)
+    FieldBand(int width, int height, const std::vector<float>& taps)
         : points_(2 * width), rows_(2 * height), radius_(static_cast<int>(taps.size()) / 2), taps_(taps),
           noise_(static_cast<std::size_t>(points_ + 2 * radius_)),
           filtered_(static_cast<std::size_t>(2 * kBandRows + 2 * radius_) *
@@ -74,7 +74,7 @@ public:
     }
 
     /// Adds |component|² of prepared row i to `power`.
-    void add_power(int i, std::vector<float> &power, std::vector<float> &sum) const {
+    void add_power(int i, std::vector<float>& power, std::vector<float>& sum) const {
         std::fill(sum.begin(), sum.end(), 0.0F);
         for (int t = 0; t <= 2 * radius_; ++t)
             accumulate(filtered(i + t), taps_[static_cast<std::size_t>(t)], sum.data());
@@ -83,21 +83,21 @@ public:
     }
 
 private:
-    float *filtered(int i) {
+    float* filtered(int i) {
         return filtered_.data() + static_cast<std::size_t>(i) * static_cast<std::size_t>(points_);
     }
-    const float *filtered(int i) const {
+    const float* filtered(int i) const {
         return filtered_.data() + static_cast<std::size_t>(i) * static_cast<std::size_t>(points_);
     }
 
-    void accumulate(const float *from, float tap, float *to) const {
+    void accumulate(const float* from, float tap, float* to) const {
         for (int x = 0; x < points_; ++x)
             to[x] += tap * from[x];
     }
 
-    void filter_noise(std::uint64_t seed, int row, float *to) {
+    void filter_noise(std::uint64_t seed, int row, float* to) {
         const std::uint64_t base = static_cast<std::uint64_t>(row) * static_cast<std::uint64_t>(points_);
-        float *middle = noise_.data() + radius_;
+        float* middle = noise_.data() + radius_;
         for (int x = 0; x < points_; ++x)
             middle[x] = random_normal(seed, base + static_cast<std::uint64_t>(x));
         for (int i = 1; i <= radius_; ++i) { // narrow images wrap more than once
@@ -110,13 +110,13 @@ private:
     }
 
     int points_, rows_, radius_;
-    const std::vector<float> &taps_;
+    const std::vector<float>& taps_;
     std::vector<float> noise_, filtered_;
 };
 
 } // namespace
 
-SpeckleBank::SpeckleBank(int width, int height, const SpeckleOptics &optics, std::uint64_t seed)
+SpeckleBank::SpeckleBank(int width, int height, const SpeckleOptics& optics, std::uint64_t seed)
     : width_(std::min(width, kMaxSide)), height_(std::min(height, kMaxSide)),
       data_(static_cast<std::size_t>(kPatterns) * static_cast<std::size_t>(width_) *
             static_cast<std::size_t>(height_)) {
@@ -138,8 +138,8 @@ SpeckleBank::SpeckleBank(int width, int height, const SpeckleOptics &optics, std
                 real.add_power(half, power, scratch);
                 imaginary.add_power(half, power, scratch);
             }
-            float *to =
-                const_cast<float *>(row(pattern, first + y)); // NOLINT(cppcoreguidelines-pro-type-const-cast)
+            float* to =
+                const_cast<float*>(row(pattern, first + y)); // NOLINT(cppcoreguidelines-pro-type-const-cast)
             // Each component has variance 1 at every point: 4 points of mean power 2.
             for (std::size_t x = 0; x < static_cast<std::size_t>(width_); ++x)
                 to[x] = (power[2 * x] + power[2 * x + 1]) * 0.125F;
@@ -172,7 +172,7 @@ namespace {
 /// are the index.
 class WeightTable {
 public:
-    static const WeightTable &instance() {
+    static const WeightTable& instance() {
         static const WeightTable table;
         return table;
     }
@@ -180,8 +180,8 @@ public:
         const std::uint32_t bits = std::bit_cast<std::uint32_t>(std::clamp(x, kLowest, kHighest)) - kFirst;
         const std::size_t i = bits >> kShift;
         const float part = static_cast<float>(bits & ((1U << kShift) - 1)) * (1.0F / (1U << kShift));
-        const ModeWeights &a = grid_[i];
-        const ModeWeights &b = grid_[i + 1];
+        const ModeWeights& a = grid_[i];
+        const ModeWeights& b = grid_[i + 1];
         return {a.ratio + part * (b.ratio - a.ratio), a.scale + part * (b.scale - a.scale),
                 a.offset + part * (b.offset - a.offset)};
     }
@@ -203,7 +203,7 @@ private:
 
 constexpr std::size_t kNoiseTable = 1 << 16;
 
-const std::vector<float> &noise_table() {
+const std::vector<float>& noise_table() {
     static const std::vector<float> table = [] {
         std::vector<float> values(kNoiseTable + SpeckleBank::kMaxSide);
         for (std::size_t i = 0; i < values.size(); ++i)
@@ -223,7 +223,7 @@ struct Piece {
 /// Rows of one exposure, piece by piece.
 class RowMaker {
 public:
-    RowMaker(const SpeckleBank &bank, const Exposure &exposure) : bank_(bank), exposure_(exposure) {
+    RowMaker(const SpeckleBank& bank, const Exposure& exposure) : bank_(bank), exposure_(exposure) {
         const auto width = static_cast<std::uint64_t>(bank.width());
         const auto height = static_cast<std::uint64_t>(bank.height());
         for (std::uint64_t j = 0; j < kModes; ++j) {
@@ -232,7 +232,7 @@ public:
         }
     }
 
-    template <class T> void make(const float *rates, const float *mean, int y, int width, T *to) const {
+    template <class T> void make(const float* rates, const float* mean, int y, int width, T* to) const {
         Piece piece;
         for (int x = 0; x < width; x += kPiece) {
             const int count = std::min(kPiece, width - x);
@@ -245,8 +245,8 @@ public:
 
 private:
     /// Weights of each pixel; returns how many patterns matter in this piece.
-    int weigh(const float *rates, int count, Piece &piece) const {
-        const auto &table = WeightTable::instance();
+    int weigh(const float* rates, int count, Piece& piece) const {
+        const auto& table = WeightTable::instance();
         const auto time = static_cast<float>(exposure_.time_s);
         float largest = 0;
         for (int i = 0; i < count; ++i) {
@@ -263,18 +263,18 @@ private:
     }
 
     /// Σ ratioʲ·patternⱼ by Horner's rule, the last pattern first.
-    void mix(Piece &piece, int modes, int x, int y, int count) const {
+    void mix(Piece& piece, int modes, int x, int y, int count) const {
         std::fill_n(piece.sum.begin(), count, 0.0F);
         const int width = bank_.width();
         for (int j = modes - 1; j >= 0; --j) {
             const auto mode = static_cast<std::size_t>(j);
-            const float *row = bank_.row(j % SpeckleBank::kPatterns, (y + dy_[mode]) % bank_.height());
+            const float* row = bank_.row(j % SpeckleBank::kPatterns, (y + dy_[mode]) % bank_.height());
             int column = (x + dx_[mode]) % width;
             for (int done = 0; done < count;) {
                 const int run = std::min(count - done, width - column);
-                float *sum = piece.sum.data() + done;
-                const float *ratio = piece.ratio.data() + done;
-                const float *pattern = row + column;
+                float* sum = piece.sum.data() + done;
+                const float* ratio = piece.ratio.data() + done;
+                const float* pattern = row + column;
                 for (int i = 0; i < run; ++i)
                     sum[i] = sum[i] * ratio[i] + pattern[i];
                 done += run;
@@ -284,8 +284,8 @@ private:
     }
 
     template <class T>
-    void digitise(const Piece &piece, const float *mean, int count, std::size_t noise_at, T *to) const {
-        const float *noise = noise_table().data() + noise_at;
+    void digitise(const Piece& piece, const float* mean, int count, std::size_t noise_at, T* to) const {
+        const float* noise = noise_table().data() + noise_at;
         const auto gain = static_cast<float>(exposure_.noise.gain);
         const auto floor = static_cast<float>(exposure_.noise.floor);
         const auto top = static_cast<float>(exposure_.full_scale);
@@ -297,19 +297,19 @@ private:
         }
     }
 
-    const SpeckleBank &bank_;
-    const Exposure &exposure_;
+    const SpeckleBank& bank_;
+    const Exposure& exposure_;
     std::array<int, kModes> dx_{}, dy_{};
 };
 
 } // namespace
 
-void expose(const SpeckleBank &bank, const float *rates, const float *mean, const Exposure &exposure,
+void expose(const SpeckleBank& bank, const float* rates, const float* mean, const Exposure& exposure,
             HostView to) {
     const RowMaker maker(bank, exposure);
     const int width = to.shape.width;
     tbb::parallel_for(tbb::blocked_range<int>(0, to.shape.height, 16),
-                      [&](const tbb::blocked_range<int> &rows) {
+                      [&](const tbb::blocked_range<int>& rows) {
                           for (int y = rows.begin(); y < rows.end(); ++y) {
                               const auto at = static_cast<std::size_t>(y) * static_cast<std::size_t>(width);
                               if (to.shape.type == PixelType::u8)

@@ -29,7 +29,7 @@ class SpeckleOptics {
 public:
     explicit SpeckleOptics(double speckle);
     /// Taps of the pupil's filter along one axis, at half-pixel steps; Σh² = 1.
-    const std::vector<float> &taps() const { return taps_; }
+    const std::vector<float>& taps() const { return taps_; }
     /// Coherence factor: variance over mean² of a still pattern, from the size of pixel and speckle.
     double beta() const { return axis_covariance(0) * axis_covariance(0); }
     /// Autocovariance of the pixels' intensity, relative to its mean²: c(dx)·c(dy); c(0)² = β.
@@ -52,10 +52,10 @@ public:
     static constexpr int kPatterns = 4;
     static constexpr int kMaxSide = 2048; ///< larger images repeat the pattern
     SpeckleBank() = default;
-    SpeckleBank(int width, int height, const SpeckleOptics &optics, std::uint64_t seed);
+    SpeckleBank(int width, int height, const SpeckleOptics& optics, std::uint64_t seed);
     int width() const { return width_; }
     int height() const { return height_; }
-    const float *row(int pattern, int y) const {
+    const float* row(int pattern, int y) const {
         return data_.data() + (static_cast<std::size_t>(pattern) * static_cast<std::size_t>(height_) +
                                static_cast<std::size_t>(y)) *
                                   static_cast<std::size_t>(width_);
@@ -87,7 +87,7 @@ struct Exposure {
 };
 /// `rates` (1/s) and `mean` (DN) are w·h row by row. Values are rounded to the nearest integer and clamped to
 /// 0…full_scale. `to`: u8 or u16, one channel. Uses all cores.
-void expose(const SpeckleBank &bank, const float *rates, const float *mean, const Exposure &exposure,
+void expose(const SpeckleBank& bank, const float* rates, const float* mean, const Exposure& exposure,
             HostView to);
 
 /// Counter-based random numbers: element i of stream `seed`, whichever thread asks.

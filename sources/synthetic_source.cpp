@@ -1,5 +1,5 @@
-#include "sources/registry.hpp"
 #include "sources/synthetic_source.hpp"
+#include "sources/registry.hpp"
 
 #include "sources/exposure_cache.hpp"
 #include "sources/pacer.hpp"
@@ -12,7 +12,7 @@ constexpr double kFallbackRate = 60; ///< of the heartbeat's clock where frames 
 
 class SyntheticSource final : public Source {
 public:
-    explicit SyntheticSource(const Params &params) { params_ = params; }
+    explicit SyntheticSource(const Params& params) { params_ = params; }
 
     SourceInfo open() override {
         close();
@@ -28,7 +28,7 @@ public:
         return info;
     }
 
-    Status next(FramePort &port) override {
+    Status next(FramePort& port) override {
         if (options().frames > 0 && number_ >= static_cast<std::uint64_t>(options().frames))
             return Status::end;
         if (stale_) {
@@ -65,10 +65,10 @@ public:
         stale_ = false;
     }
 
-    void set(std::string_view name, const ParamValue &value) override {
+    void set(std::string_view name, const ParamValue& value) override {
         Params edited = params_;
         edited.set(name, value);
-        const auto &wanted = edited.as<SyntheticOptions>();
+        const auto& wanted = edited.as<SyntheticOptions>();
         if (wanted.live != options().live)
             throw UsageError("source synthetic: live is fixed while the source is open; open it anew.");
         if (live_ && wanted.rate <= 0)
@@ -78,7 +78,7 @@ public:
     }
 
 private:
-    const SyntheticOptions &options() const { return params_.as<SyntheticOptions>(); }
+    const SyntheticOptions& options() const { return params_.as<SyntheticOptions>(); }
 
     std::unique_ptr<ExposureCache> cache_;
     Pacer pacer_;
@@ -88,10 +88,10 @@ private:
     bool stale_ = false; ///< an edit asks for new exposures
 };
 
-std::unique_ptr<Source> make_synthetic(const SourceText &text, const Params &given) {
+std::unique_ptr<Source> make_synthetic(const SourceText& text, const Params& given) {
     Params params = given;
     if (!text.target.empty()) {
-        const ParamDecl &scene = params.table().at("scene");
+        const ParamDecl& scene = params.table().at("scene");
         if (std::find(scene.choices.begin(), scene.choices.end(), text.target) == scene.choices.end())
             throw UsageError("There is no scene '" + text.target + "'; " + allowed_text(scene) + ".");
         params.set("scene", text.target);
@@ -101,7 +101,7 @@ std::unique_ptr<Source> make_synthetic(const SourceText &text, const Params &giv
 
 } // namespace
 
-const ParamTable &synthetic_table() {
+const ParamTable& synthetic_table() {
     using O = SyntheticOptions;
     static const ParamTable table =
         Declare<O>("source synthetic")
@@ -136,7 +136,7 @@ const ParamTable &synthetic_table() {
                    .max = 100000,
                    .logarithmic = true,
                    .cost = Cost::rebuild,
-                   .visible = [](const O &o) { return o.scene == O::Scene::uniform; },
+                   .visible = [](const O& o) { return o.scene == O::Scene::uniform; },
                    .doc = "correlation time of the uniform scene"})
             .real("speckle", &O::speckle,
                   {.unit = "px",

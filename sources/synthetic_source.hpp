@@ -26,7 +26,7 @@ struct SyntheticOptions {
 };
 
 SourceType synthetic_source_type();
-const ParamTable &synthetic_table();
+const ParamTable& synthetic_table();
 
 /// What the simulation is made of; shared by the source and by tests that hold its frames against the truth.
 struct SyntheticTruth {
@@ -37,6 +37,6 @@ struct SyntheticTruth {
     CameraNoise noise;
 };
 /// Throws UsageError where the options contradict each other.
-SyntheticTruth synthetic_truth(const SyntheticOptions &options);
+SyntheticTruth synthetic_truth(const SyntheticOptions& options);
 
 } // namespace specklescope

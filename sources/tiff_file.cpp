@@ -17,7 +17,7 @@ namespace specklescope {
 namespace {
 
 struct CloseTiff {
-    void operator()(TIFF *tiff) const noexcept { TIFFClose(tiff); }
+    void operator()(TIFF* tiff) const noexcept { TIFFClose(tiff); }
 };
 
 /// What the tags of one page say about where its samples are.
@@ -40,7 +40,7 @@ struct Layout {
 
 class TiffReader final : public ImageReader {
 public:
-    explicit TiffReader(const std::string &path) : path_(path) {
+    explicit TiffReader(const std::string& path) : path_(path) {
         using Options = std::unique_ptr<TIFFOpenOptions, decltype(&TIFFOpenOptionsFree)>;
         const Options options(TIFFOpenOptionsAlloc(), TIFFOpenOptionsFree);
         TIFFOpenOptionsSetErrorHandlerExtR(options.get(), on_error, this);
@@ -91,15 +91,15 @@ public:
     }
 
 private:
-    static int on_error(TIFF *, void *self, const char *, const char *format, va_list arguments) {
+    static int on_error(TIFF*, void* self, const char*, const char* format, va_list arguments) {
         std::array<char, 512> text{};
         (void)std::vsnprintf(text.data(), text.size(), format, arguments);
-        auto &message = static_cast<TiffReader *>(self)->message_;
+        auto& message = static_cast<TiffReader*>(self)->message_;
         if (message.empty()) // the first is the cause
             message = text.data();
         return 1;
     }
-    static int on_warning(TIFF *, void *, const char *, const char *, va_list) {
+    static int on_warning(TIFF*, void*, const char*, const char*, va_list) {
         return 1;
     } // unknown tags and the like
 
@@ -153,7 +153,7 @@ private:
     }
 
     /// Throws RunError in one sentence for every kind that is not read.
-    void check_kind(const Layout &l) const {
+    void check_kind(const Layout& l) const {
         const bool integer = l.format == SAMPLEFORMAT_UINT || l.format == SAMPLEFORMAT_VOID;
         const bool kind = (integer && (l.bits == 8 || l.bits == 16)) ||
                           (l.format == SAMPLEFORMAT_IEEEFP && l.bits == 32) ||
@@ -181,7 +181,7 @@ private:
     /// A band is what we allocate: it must be of reasonable size, and an uncompressed page must be there at
     /// all.
     void check_band() const {
-        const Layout &l = layout_;
+        const Layout& l = layout_;
         Shape band = shape();
         if (band.width > kMaxSide || band.height == 0)
             check_shape(band,
@@ -257,9 +257,9 @@ private:
     }
 
     /// Row row_ of the band to its place: channels picked, palette and "white is zero" resolved.
-    void give_row(std::byte *to) const {
+    void give_row(std::byte* to) const {
         const std::size_t offset = (row_ - band_begin_) * stride_;
-        const std::byte *from = band_.data() + offset;
+        const std::byte* from = band_.data() + offset;
         if (layout_.palette())
             return give_palette(from, to);
         if (layout_.bits == 1)
@@ -274,26 +274,26 @@ private:
                 to[i] = ~to[i];
     }
 
-    void give_samples(std::size_t offset, std::byte *to) const {
+    void give_samples(std::size_t offset, std::byte* to) const {
         const std::size_t size = layout_.bits / 8U;
         const auto channels = static_cast<std::size_t>(layout_.channels);
         const std::size_t plane_bytes = band_.size() / planes();
         for (std::size_t c = 0; c < channels; ++c) {
-            const std::byte *from = band_.data() + offset + (layout_.separate() ? c * plane_bytes : c * size);
+            const std::byte* from = band_.data() + offset + (layout_.separate() ? c * plane_bytes : c * size);
             for (std::size_t x = 0; x < layout_.width; ++x)
                 std::memcpy(to + (x * channels + c) * size, from + x * layout_.together() * size, size);
         }
     }
 
-    void give_bits(const std::byte *from, std::byte *to) const {
+    void give_bits(const std::byte* from, std::byte* to) const {
         for (std::size_t x = 0; x < layout_.width; ++x) {
             const bool set = (from[x / 8] & (std::byte{0x80} >> (x % 8))) != std::byte{0};
             to[x] = set ? std::byte{255} : std::byte{0};
         }
     }
 
-    void give_palette(const std::byte *from, std::byte *to) const {
-        std::array<const std::uint16_t *, 3> colors{};
+    void give_palette(const std::byte* from, std::byte* to) const {
+        std::array<const std::uint16_t*, 3> colors{};
         if (TIFFGetField(tiff_.get(), TIFFTAG_COLORMAP, &colors[0], &colors[1], &colors[2]) == 0)
             throw RunError(where() + " has a palette image without its palette.");
         for (std::size_t x = 0; x < layout_.width; ++x)
@@ -313,6 +313,6 @@ private:
 
 } // namespace
 
-std::unique_ptr<ImageReader> open_tiff(const std::string &path) { return std::make_unique<TiffReader>(path); }
+std::unique_ptr<ImageReader> open_tiff(const std::string& path) { return std::make_unique<TiffReader>(path); }
 
 } // namespace specklescope

@@ -41,7 +41,7 @@ struct Tip {
 
 class Drawing {
 public:
-    Drawing(SceneMaps &maps, std::uint64_t seed)
+    Drawing(SceneMaps& maps, std::uint64_t seed)
         : maps_(maps), dice_(seed), scale_(std::min(maps.width, maps.height) / 1024.0),
           wide_(maps.width / scale_), high_(maps.height / scale_) {}
 
@@ -61,7 +61,7 @@ public:
                   2});
         while (!tips_.empty()) { // the widest first: thin vessels end at wide ones, not the other way round
             const auto widest = std::max_element(
-                tips_.begin(), tips_.end(), [](const Tip &a, const Tip &b) { return a.radius < b.radius; });
+                tips_.begin(), tips_.end(), [](const Tip& a, const Tip& b) { return a.radius < b.radius; });
             const Tip tip = *widest;
             tips_.erase(widest);
             follow(tip);
@@ -69,7 +69,7 @@ public:
     }
 
 private:
-    void grow(const Tip &tip) { tips_.push_back(tip); }
+    void grow(const Tip& tip) { tips_.push_back(tip); }
 
     double next_fork(double radius) { return dice_.between(9, 20) * radius + dice_.between(14, 36); }
 
@@ -101,7 +101,7 @@ private:
     }
 
     /// Gives off a branch to one side; returns the direction in which the main vessel goes on.
-    double fork(Tip &tip, double side) {
+    double fork(Tip& tip, double side) {
         const double share =
             dice_.unit() < 0.25 ? dice_.between(0.35, 0.5) : dice_.between(0.06, 0.3); // of r³
         Tip branch = tip;
@@ -115,12 +115,12 @@ private:
         return tip.angle;
     }
 
-    bool inside(const Tip &tip) const {
+    bool inside(const Tip& tip) const {
         return tip.x > -60 && tip.y > -60 && tip.x < wide_ + 60 && tip.y < high_ + 60;
     }
 
     /// A vessel that is at least as fast lies just ahead; wide vessels pass over it instead.
-    bool blocked(const Tip &tip) const {
+    bool blocked(const Tip& tip) const {
         const double ahead = tip.radius + 3;
         const int x = static_cast<int>((tip.x + std::cos(tip.angle) * ahead) * scale_);
         const int y = static_cast<int>((tip.y + std::sin(tip.angle) * ahead) * scale_);
@@ -129,7 +129,7 @@ private:
         return maps_.flow[index(x, y)] > 0.35 * axis_rate(tip);
     }
 
-    static double axis_rate(const Tip &tip) {
+    static double axis_rate(const Tip& tip) {
         return kVesselRate * std::pow(tip.radius / kWidest, 0.62) * (tip.artery ? 1.15 : 1.0);
     }
 
@@ -139,7 +139,7 @@ private:
     }
 
     /// A disc of the vessel's cross-section: parabolic, faster where vessels lie on each other.
-    void stamp(const Tip &tip) {
+    void stamp(const Tip& tip) {
         const double radius = std::max(tip.radius * scale_, 0.7);
         const double cx = tip.x * scale_;
         const double cy = tip.y * scale_;
@@ -163,7 +163,7 @@ private:
             }
     }
 
-    SceneMaps &maps_;
+    SceneMaps& maps_;
     Dice dice_;
     double scale_, wide_, high_;
     std::vector<Tip> tips_;
@@ -182,7 +182,7 @@ SceneMaps empty_maps(int width, int height) {
 }
 
 /// [1 2 1]/4 along both axes: light spreads in tissue, edges are never sharp.
-void soften(std::vector<float> &map, int width, int height) {
+void soften(std::vector<float>& map, int width, int height) {
     const std::vector<float> from = map;
     const auto at = [&](int x, int y) {
         x = std::clamp(x, 0, width - 1);
@@ -210,7 +210,7 @@ double tissue_wave(double u, double v) {
 SceneMaps vessel_scene(int width, int height, std::uint64_t seed) {
     SceneMaps maps = empty_maps(width, height);
     Drawing(maps, random_bits(seed, 77)).draw();
-    for (auto *map : {&maps.flow, &maps.pulse, &maps.brightness})
+    for (auto* map : {&maps.flow, &maps.pulse, &maps.brightness})
         soften(*map, width, height);
     tbb::parallel_for(0, height, [&](int y) {
         for (int x = 0; x < width; ++x) {
@@ -243,7 +243,7 @@ double pulse_wave(double phase) {
     return 1.15 * wave(0.2, 0.085) + 0.45 * wave(0.52, 0.11) - kMean;
 }
 
-void scene_rates(const SceneMaps &scene, double phase, std::vector<float> &rates) {
+void scene_rates(const SceneMaps& scene, double phase, std::vector<float>& rates) {
     rates.resize(scene.still.size());
     const auto wave = static_cast<float>(pulse_wave(phase));
     for (std::size_t i = 0; i < rates.size(); ++i)

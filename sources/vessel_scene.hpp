@@ -31,6 +31,6 @@ inline constexpr double kPulseRate = 1.2;  ///< heartbeats per second
 inline constexpr double kTissueRate = 700; ///< mean 1/τc of the tissue, 1/s: τc 1.4 ms
 
 /// 1/τc in 1/s of every pixel at a phase of the heartbeat.
-void scene_rates(const SceneMaps &scene, double phase, std::vector<float> &rates);
+void scene_rates(const SceneMaps& scene, double phase, std::vector<float>& rates);
 
 } // namespace specklescope
