@@ -64,18 +64,7 @@ void set_up_log(const Settings& settings, const std::string& before) {
 std::unique_ptr<Pipeline> make_pipeline(const Settings& settings) {
     const auto& program = settings.program.as<ProgramSettings>();
     const SourceDefaults defaults{.rate = program.rate, .loop = program.loop};
-    std::string text = settings.source;
-    std::unique_ptr<Source> source;
-    try {
-        source = make_source(text, defaults);
-    } catch (const Error& error) {
-        if (!settings.source_remembered)
-            throw;
-        spdlog::warn("The last source is not there any more ({}); starting on the simulated scene.",
-                     error.what());
-        text.clear();
-        source = make_source(text, defaults);
-    }
+    std::unique_ptr<Source> source = make_source(settings.source, defaults);
     if (settings.command == Command::view)
         source = std::make_unique<AtOwnPace>(std::move(source));
     PipelineOptions options;
@@ -83,7 +72,7 @@ std::unique_ptr<Pipeline> make_pipeline(const Settings& settings) {
     options.threads = program.threads;
     options.slots = program.slots;
     options.frames = static_cast<std::uint64_t>(program.frames);
-    options.source_text = text.empty() ? "synthetic" : text;
+    options.source_text = settings.source.empty() ? "synthetic" : settings.source;
     options.silence_s = program.silence_s;
     return std::make_unique<Pipeline>(std::move(source), settings.chain, options);
 }

@@ -61,7 +61,9 @@ const ParamTable& program_table() {
             .integer("threads", &ProgramSettings::threads,
                      {.min = 0, .max = 1024, .doc = "processing threads on the host; 0: one per core"})
             .integer("slots", &ProgramSettings::slots,
-                     {.min = 0, .max = 4096, .doc = "frames in the ring; 0: chosen from the frame size"})
+                     {.min = 0,
+                      .max = 4096,
+                      .doc = "frames in the ring, at least 6; 0: chosen from the frame size"})
             .integer("frames", &ProgramSettings::frames,
                      {.min = 0, .max = 1000000000, .doc = "stop after this many frames; 0: no limit"})
             .real("rate", &ProgramSettings::rate,

@@ -318,10 +318,11 @@ void Recorder::update_file() {
             return;
         dropped = status_.dropped;
     }
-    if (dropped > logged_drops_)
+    if (dropped > 0 && dropped >= 2 * logged_drops_) { // at 1, 2, 4, …: a slow disk must not flood the log
         spdlog::warn("Recording {}: {} frames dropped so far; the disk or the encoder is too slow for them.",
                      options_.path, dropped);
-    logged_drops_ = dropped;
+        logged_drops_ = dropped;
+    }
     if (!writer_)
         return;
     try {

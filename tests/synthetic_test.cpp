@@ -319,13 +319,12 @@ TEST(Synthetic, SameSeedSameFramesOtherSeedOthers) {
     const auto a = frames_of(text + "5", 8);
     const auto b = frames_of(text + "5", 8);
     const auto c = frames_of(text + "6", 8);
-    std::set<std::vector<std::byte>> different;
     for (std::size_t i = 0; i < 8; ++i) {
         EXPECT_EQ(a[i].pixels, b[i].pixels) << i;
         EXPECT_NE(a[i].pixels, c[i].pixels) << i;
-        different.insert(a[i].pixels);
+        for (std::size_t earlier = 0; earlier < i; ++earlier)
+            EXPECT_NE(a[i].pixels, a[earlier].pixels) << i << " and " << earlier;
     }
-    EXPECT_EQ(different.size(), 8U); // frames differ from each other
 }
 
 TEST(Synthetic, AwkwardSizes) {

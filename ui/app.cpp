@@ -357,8 +357,8 @@ void App::draw_pictures() {
         const Mapping& mapping = session_.view().mapping;
         const Shape& shape = display_.processed().shape();
         Camera::Placement at = state_.camera.place(layout_.processed, raw);
-        at.x += (raw.width - shape.width) / 2 * at.scale;
-        at.y += (raw.height - shape.height) / 2 * at.scale;
+        at.x += (raw.width - shape.width) / 2.0 * at.scale;
+        at.y += (raw.height - shape.height) / 2.0 * at.scale;
         display_.shader().draw(display_.processed(), {mapping.colormap, {mapping.low, mapping.high}, 0},
                                layout_.processed, at, ratio);
     }

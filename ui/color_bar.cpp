@@ -49,8 +49,10 @@ std::string unit_line(const Quantity& quantity, const Scale& scale) {
 
 void draw_ticks(ImDrawList& draw, const Rect& bar, const Mapping& m, const Scale& scale) {
     const float x = static_cast<float>(bar.x + bar.width);
-    for (double v = std::ceil(m.low / scale.step - 1e-9) * scale.step; v <= m.high + scale.step * 1e-9;
-         v += scale.step) {
+    const auto first = static_cast<std::int64_t>(std::ceil(m.low / scale.step - 1e-9));
+    const auto last = static_cast<std::int64_t>(std::floor(m.high / scale.step + 1e-9));
+    for (std::int64_t i = first; i <= last; ++i) {
+        const double v = static_cast<double>(i) * scale.step;
         const double t = (v - m.low) / (m.high - m.low);
         const float y = static_cast<float>(bar.y + bar.height * (1 - t));
         draw.AddLine({x, y}, {x + dp(4), y}, theme::kDim);

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <ranges>
 
 namespace specklescope {
 
@@ -19,8 +20,8 @@ namespace {
 using theme::dp;
 
 ImTextureID texture_id(GLuint id) {
-    return reinterpret_cast<ImTextureID>(static_cast<std::intptr_t>(id));
-} // NOLINT
+    return reinterpret_cast<ImTextureID>(static_cast<std::intptr_t>(id)); // NOLINT(performance-no-int-to-ptr)
+}
 
 void hint(const std::string& text, ImU32 color = theme::kDim) {
     ImGui::PushFont(theme::fonts().small);
@@ -28,6 +29,15 @@ void hint(const std::string& text, ImU32 color = theme::kDim) {
     ImGui::TextWrapped("%s", text.c_str());
     ImGui::PopStyleColor();
     ImGui::PopFont();
+}
+
+/// The stage's parameters as they take effect: with the exposure that the source reports.
+Params with_exposure(Params params, double reported_ms) {
+    try {
+        params.set("exposure", reported_ms);
+    } catch (const UsageError&) { // outside what the stage's own control can show
+    }
+    return params;
 }
 
 void stage_sections(Session& session, const Display& display) {
@@ -41,14 +51,23 @@ void stage_sections(Session& session, const Display& display) {
             const std::string owner = i == 0 || chain.stages().size() == 1
                                           ? std::string(stage.type->name)
                                           : std::string(stage.type->name) + std::to_string(i);
+            // Where the source reports its exposure the formula uses that, so the control turns the source's.
+            const double reported = display.has_result() ? display.result().info.exposure_ms : NAN;
+            const bool of_source = std::isfinite(reported) && stage.params.table().find("exposure");
+            const bool turns = of_source && session.source_params().has_table() &&
+                               session.source_params().table().find("exposure");
             param_controls(
-                owner, stage.params,
-                [&](const std::string& name, const ParamValue& value) { session.edit(i, name, value); },
+                owner, of_source ? with_exposure(stage.params, reported) : stage.params,
+                [&](const std::string& name, const ParamValue& value) {
+                    if (name == "exposure" && turns)
+                        session.edit_source(name, value);
+                    else
+                        session.edit(i, name, value);
+                },
                 [&](const ParamDecl& decl) {
-                    const double camera = display.has_result() ? display.result().info.exposure_ms : NAN;
-                    if (decl.name == "exposure" && std::isfinite(camera))
-                        hint("The source reports " + quantity_text(camera, "ms", 3) +
-                                 ", which is used instead.",
+                    if (decl.name == "exposure" && of_source)
+                        hint(turns ? "This turns the exposure of the source."
+                                   : "The source reports its exposure, which is used.",
                              theme::kAccent);
                 });
         }
@@ -210,10 +229,10 @@ void log_section(const Session& session) {
     const auto now = SteadyClock::now();
     if (session.notes().empty())
         hint("None so far.");
-    for (auto note = session.notes().rbegin(); note != session.notes().rend(); ++note) {
-        const double age = std::chrono::duration<double>(now - note->when).count();
-        hint(clock_text(age) + " ago  " + note->text,
-             note->level == Message::Level::info ? theme::kDim : level_color(note->level));
+    for (const Note& note : std::ranges::reverse_view(session.notes())) {
+        const double age = std::chrono::duration<double>(now - note.when).count();
+        hint(clock_text(age) + " ago  " + note.text,
+             note.level == Message::Level::info ? theme::kDim : level_color(note.level));
     }
 }
 

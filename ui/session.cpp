@@ -46,11 +46,27 @@ const std::vector<std::string>& Session::raw_endings() {
 
 void Session::start(void (*notify)()) {
     notify_ = notify;
-    auto pipeline = make_pipeline(settings_);
-    pipeline->mailbox().on_post(notify_);
-    pipeline->start();
+    const auto begin = [this] {
+        auto pipeline = make_pipeline(settings_);
+        pipeline->mailbox().on_post(notify_);
+        auto sinks = add_recorders(*pipeline, settings_); // before start(): they get the first frame too
+        pipeline->start();
+        return std::pair(std::move(pipeline), std::move(sinks));
+    };
+    auto [pipeline, sinks] = [&] {
+        try {
+            return begin();
+        } catch (const Error& error) {
+            if (!settings_.source_remembered)
+                throw;
+            say(Message::Level::warning, std::string("The last source cannot be opened: ") + error.what() +
+                                             " Showing the simulated scene.");
+            settings_.source.clear();
+            return begin();
+        }
+    }();
     adopt({std::move(pipeline), settings_});
-    for (const auto& sink : add_recorders(*pipeline_, settings_))
+    for (const auto& sink : sinks)
         recordings_.push_back(
             {sink, sink->wants_host_image() ? RecordWhat::processed : RecordWhat::raw, SteadyClock::now()});
     // They belong to this run, not to what the window remembers.

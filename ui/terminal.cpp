@@ -114,10 +114,8 @@ public:
             if (!path.empty())
                 check_writable(path);
         pipeline_->viewer_wants_host(!settings_.snapshot_path.empty());
-        pipeline_->pause(true); // until the recorders listen: no frame of a file is missed
+        recorders_ = add_recorders(*pipeline_, settings_); // before start(): they get the first frame too
         pipeline_->start();
-        recorders_ = add_recorders(*pipeline_, settings_);
-        pipeline_->pause(false);
         wait();
         pipeline_->stop();
         return report();
