@@ -194,10 +194,11 @@ TEST_F(Cli, WithoutADisplayTheSameSceneRunsWithoutAWindow) {
 }
 
 TEST_F(Cli, ASavedConfigurationRunsTheSame) {
-    const std::vector<std::string> words = {
-        "run",     "synthetic:uniform?width=64&height=48", "--frames", "3",
-        "--stage", "speckle:radius=2,output=contrast",     "--record", "k.tiff",
-        "--quiet"};
+    const std::vector<std::string> words = {"run",      "synthetic:uniform?width=64&height=48&live=false",
+                                            "--frames", "3",
+                                            "--stage",  "speckle:radius=2,output=contrast",
+                                            "--record", "k.tiff",
+                                            "--quiet"};
     std::vector<std::string> saving = words;
     saving.insert(saving.end(), {"--save-config", "a.toml"});
     ASSERT_EQ(run(saving).status, 0);
@@ -210,7 +211,7 @@ TEST_F(Cli, ASavedConfigurationRunsTheSame) {
     ASSERT_EQ(one.pages().size(), 3U);
     ASSERT_EQ(two.pages().size(), 3U);
     for (std::size_t i = 0; i < 3; ++i)
-        EXPECT_EQ(one.pages()[i].pixels, two.pages()[i].pixels) << i;
+        EXPECT_TRUE(one.pages()[i].pixels == two.pages()[i].pixels) << i;
 }
 
 TEST_F(Cli, RateHoldsAFileBack) {
