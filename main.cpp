@@ -8,14 +8,14 @@
 
 namespace {
 
-int run(int argc, char **argv) {
+int run(int argc, char** argv) {
     using namespace specklescope;
     const ParseOutcome outcome = parse_command_line(argc, argv);
     if (outcome.exit) {
         std::fputs(outcome.text.c_str(), outcome.status == 0 ? stdout : stderr);
         return outcome.status;
     }
-    const Settings &settings = outcome.settings;
+    const Settings& settings = outcome.settings;
     set_up_log(settings);
     if (settings.command == Command::run)
         return run_headless(settings);
@@ -24,10 +24,10 @@ int run(int argc, char **argv) {
 }
 
 /// One sentence on one line, whatever a library put into it.
-int fail(const std::exception &error, int status) noexcept {
+int fail(const std::exception& error, int status) noexcept {
     try {
         std::fprintf(stderr, "specklescope: %s\n", specklescope::one_line(error.what()).c_str());
-    } catch (const std::exception &) {
+    } catch (const std::exception&) {
         std::fputs("specklescope: out of memory\n", stderr);
     }
     return status;
@@ -35,12 +35,12 @@ int fail(const std::exception &error, int status) noexcept {
 
 } // namespace
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
     try {
         return run(argc, argv);
-    } catch (const specklescope::UsageError &error) {
+    } catch (const specklescope::UsageError& error) {
         return fail(error, 2);
-    } catch (const std::exception &error) {
+    } catch (const std::exception& error) {
         return fail(error, 1);
     }
 }

@@ -18,7 +18,7 @@ namespace {
 /// A temporary file beside `path`, removed unless kept.
 class Beside {
 public:
-    explicit Beside(const std::string &path)
+    explicit Beside(const std::string& path)
         : path_(path), part_(path + ".part-" + std::to_string(getpid())) {
         std::error_code error;
         if (path.empty() || std::filesystem::is_directory(path, error))
@@ -27,8 +27,8 @@ public:
         if (descriptor_ < 0)
             fail(std::strerror(errno)); // NOLINT(concurrency-mt-unsafe)
     }
-    Beside(const Beside &) = delete;
-    Beside &operator=(const Beside &) = delete;
+    Beside(const Beside&) = delete;
+    Beside& operator=(const Beside&) = delete;
     ~Beside() {
         if (descriptor_ >= 0)
             ::close(descriptor_);
@@ -52,7 +52,7 @@ public:
     }
 
 private:
-    [[noreturn]] void fail(const char *why) const {
+    [[noreturn]] void fail(const char* why) const {
         const int descriptor = descriptor_;
         if (descriptor >= 0)
             unlink(part_.c_str());
@@ -65,12 +65,12 @@ private:
 
 } // namespace
 
-void write_atomically(const std::string &path, std::string_view text) {
+void write_atomically(const std::string& path, std::string_view text) {
     Beside file(path);
     file.write(text);
     file.keep();
 }
 
-void check_writable(const std::string &path) { const Beside probe(path); }
+void check_writable(const std::string& path) { const Beside probe(path); }
 
 } // namespace specklescope

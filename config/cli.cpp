@@ -17,14 +17,14 @@ namespace {
 struct Words {
     std::vector<std::string> plain;
     std::map<std::string, std::vector<std::string>> values;
-    bool has(const std::string &name) const { return values.contains(name); }
-    std::string last(const std::string &name) const { return has(name) ? values.at(name).back() : ""; }
+    bool has(const std::string& name) const { return values.contains(name); }
+    std::string last(const std::string& name) const { return has(name) ? values.at(name).back() : ""; }
 };
 
-const std::vector<std::string> &dashed_names() {
+const std::vector<std::string>& dashed_names() {
     static const std::vector<std::string> names = [] {
         std::vector<std::string> all;
-        for (const CliOption &option : cli_options())
+        for (const CliOption& option : cli_options())
             all.push_back("--" + option.name);
         return all;
     }();
@@ -32,16 +32,16 @@ const std::vector<std::string> &dashed_names() {
 }
 
 /// CLI11's own texts name neither the cure nor the nearest word, so a slip is found before it gets to see it.
-void check_words(const std::vector<std::string> &words) {
+void check_words(const std::vector<std::string>& words) {
     for (std::size_t i = 0; i < words.size(); ++i) {
-        const std::string &word = words[i];
+        const std::string& word = words[i];
         if (word == "--")
             return;
         if (word.size() < 2 || word[0] != '-')
             continue;
         const std::size_t equal = word.find('=');
         const std::string dashed = word.substr(0, equal);
-        const CliOption *option = dashed.starts_with("--") ? find_option(dashed.substr(2)) : nullptr;
+        const CliOption* option = dashed.starts_with("--") ? find_option(dashed.substr(2)) : nullptr;
         if (!option)
             throw UsageError("There is no option '" + one_line(dashed) + "'" +
                              (suggestion(dashed, dashed_names()).empty()
@@ -62,9 +62,9 @@ Words take_apart(std::vector<std::string> words) {
     app.set_help_flag();
     Words result;
     std::map<std::string, std::vector<std::string>> values;
-    std::vector<std::pair<const CliOption *, CLI::Option *>> options;
-    for (const CliOption &option : cli_options()) {
-        CLI::Option *added = option.argument.empty() && option.decl
+    std::vector<std::pair<const CliOption*, CLI::Option*>> options;
+    for (const CliOption& option : cli_options()) {
+        CLI::Option* added = option.argument.empty() && option.decl
                                  ? app.add_flag("--" + option.name + "{true}", values[option.name])
                              : option.argument.empty()
                                  ? app.add_flag("--" + option.name)
@@ -77,18 +77,18 @@ Words take_apart(std::vector<std::string> words) {
     std::reverse(words.begin(), words.end()); // CLI11 takes a vector from its back
     try {
         app.parse(words);
-    } catch (const CLI::ParseError &error) {
+    } catch (const CLI::ParseError& error) {
         throw UsageError("The command line cannot be understood (" + one_line(error.what()) +
                          "); specklescope --help shows how it is written.");
     }
-    for (const auto &[option, added] : options)
+    for (const auto& [option, added] : options)
         if (added->count() > 0)
             result.values[option->name] = added->results();
     return result;
 }
 
 /// --help wins over everything else on the line, right or wrong.
-std::optional<std::string> help_asked(const std::vector<std::string> &words) {
+std::optional<std::string> help_asked(const std::vector<std::string>& words) {
     for (std::size_t i = 0; i < words.size(); ++i) {
         if (words[i].starts_with("--help="))
             return help_on(words[i].substr(7));
@@ -98,7 +98,7 @@ std::optional<std::string> help_asked(const std::vector<std::string> &words) {
     return std::nullopt;
 }
 
-void read_plain(const std::vector<std::string> &plain, Settings &settings) {
+void read_plain(const std::vector<std::string>& plain, Settings& settings) {
     if (plain.empty())
         return;
     static const std::map<std::string, Command> kCommands = {
@@ -121,7 +121,7 @@ void read_plain(const std::vector<std::string> &plain, Settings &settings) {
             settings.source = word;
         return;
     }
-    const auto &words = list_words();
+    const auto& words = list_words();
     if (std::find(words.begin(), words.end(), word) == words.end())
         throw UsageError((word.empty() ? std::string("list needs a word")
                                        : "There is no list of '" + one_line(word) + "'") +
@@ -130,19 +130,19 @@ void read_plain(const std::vector<std::string> &plain, Settings &settings) {
 }
 
 /// Errors of the program's own parameters speak of the option that was typed.
-void set_program(Settings &settings, const CliOption &option, const std::string &text) {
+void set_program(Settings& settings, const CliOption& option, const std::string& text) {
     try {
         settings.program.set_text(option.name, text);
-    } catch (const UsageError &error) {
+    } catch (const UsageError& error) {
         const std::string what = error.what();
         const std::string owner = program_table().owner() + ": ";
         throw UsageError(what.starts_with(owner) ? "--" + what.substr(owner.size()) : what);
     }
 }
 
-void read_stages(const std::vector<std::string> &texts, Settings &settings) {
+void read_stages(const std::vector<std::string>& texts, Settings& settings) {
     Chain chain;
-    for (const std::string &text : texts) {
+    for (const std::string& text : texts) {
         if (text != "none")
             chain.add(text);
         else if (texts.size() > 1)
@@ -152,16 +152,16 @@ void read_stages(const std::vector<std::string> &texts, Settings &settings) {
     settings.chain = std::move(chain);
 }
 
-void read_view(const std::string &pair, Settings &settings) {
+void read_view(const std::string& pair, Settings& settings) {
     const std::size_t equal = pair.find('=');
     if (equal == std::string::npos)
         throw UsageError("--view: '" + one_line(pair) + "' is not of the form key=value.");
     settings.view.set_text(pair.substr(0, equal), pair.substr(equal + 1));
 }
 
-void read_options(const Words &words, Settings &settings) {
-    for (const auto &[name, values] : words.values)
-        if (const CliOption *option = find_option(name); option && option->decl)
+void read_options(const Words& words, Settings& settings) {
+    for (const auto& [name, values] : words.values)
+        if (const CliOption* option = find_option(name); option && option->decl)
             set_program(settings, *option, values.back());
     if (words.has("verbose") && words.has("quiet"))
         throw UsageError("--verbose and --quiet exclude each other; give one of them.");
@@ -172,7 +172,7 @@ void read_options(const Words &words, Settings &settings) {
     if (words.has("stage"))
         read_stages(words.values.at("stage"), settings);
     if (words.has("view"))
-        for (const std::string &pair : words.values.at("view"))
+        for (const std::string& pair : words.values.at("view"))
             read_view(pair, settings);
     if (words.has("colormap"))
         settings.view.set_text("colormap", words.last("colormap"));
@@ -195,7 +195,7 @@ ParseOutcome say(std::string text) {
 
 } // namespace
 
-ParseOutcome parse_command_line(int argc, const char *const *argv) {
+ParseOutcome parse_command_line(int argc, const char* const* argv) {
     const std::vector<std::string> arguments(argv + std::min(argc, 1), argv + argc);
     if (const auto text = help_asked(arguments))
         return say(*text);
@@ -207,7 +207,7 @@ ParseOutcome parse_command_line(int argc, const char *const *argv) {
         return say(manual());
 
     ParseOutcome outcome;
-    Settings &settings = outcome.settings;
+    Settings& settings = outcome.settings;
     settings.chain.add(stage_types().front().name);
     settings.remember = !words.has("no-remember");
     {

@@ -1,7 +1,8 @@
 #include "config/options.hpp"
 #include "config/settings.hpp"
 #include "config/text.hpp"
-#include "pipeline/recorder.hpp"
+#include "recording/recorder.hpp"
+#include "sources/registry.hpp"
 
 #include <CLI/Version.hpp>
 #include <nlohmann/json.hpp>
@@ -18,19 +19,19 @@ namespace specklescope {
 
 namespace {
 
-std::string default_text(const ParamTable &table, const ParamDecl &decl) {
+std::string default_text(const ParamTable& table, const ParamDecl& decl) {
     const std::string text = to_string(decl.get(table.defaults()));
     return text.empty() ? "\"\"" : text;
 }
 
-std::string param_rows(const ParamTable &table) {
+std::string param_rows(const ParamTable& table) {
     std::string out;
-    for (const ParamDecl &decl : table.decls())
+    for (const ParamDecl& decl : table.decls())
         out += row(decl.name + "=" + default_text(table, decl), decl.doc + "; " + allowed_text(decl), 28);
     return out.empty() ? "  (no keys)\n" : out;
 }
 
-std::string stage_text(const StageType &stage) {
+std::string stage_text(const StageType& stage) {
     std::string out = std::string(stage.name) + ": " + std::string(stage.doc) + "\n";
     std::string types;
     for (const PixelType type : stage.types)
@@ -39,23 +40,23 @@ std::string stage_text(const StageType &stage) {
     return out + param_rows(*stage.table);
 }
 
-std::string source_text(const SourceType &source) {
+std::string source_text(const SourceType& source) {
     std::string out = std::string(source.syntax) + "\n";
-    for (const std::string &line : wrap(source.doc, kHelpWidth - 2))
+    for (const std::string& line : wrap(source.doc, kHelpWidth - 2))
         out += "  " + line + "\n";
     return source.table->decls().empty() ? out : out + param_rows(*source.table);
 }
 
 std::string sources_text() {
     std::string out = "SOURCE is one of these; options follow as ?key=value&key=value.\n\n";
-    for (const SourceType &source : source_types())
+    for (const SourceType& source : source_types())
         out += source_text(source) + "\n";
     out += "Cameras found now:\n";
     bool any = false;
-    for (const SourceType &source : source_types()) {
+    for (const SourceType& source : source_types()) {
         if (!source.discover)
             continue;
-        for (const auto &[argument, description] : source.discover()) {
+        for (const auto& [argument, description] : source.discover()) {
             out += row(argument, description, 32);
             any = true;
         }
@@ -65,14 +66,14 @@ std::string sources_text() {
 
 std::string stages_text() {
     std::string out = "--stage NAME:key=value,key=value; repeat it for a chain, in order.\n\n";
-    for (const StageType &stage : stage_types())
+    for (const StageType& stage : stage_types())
         out += stage_text(stage) + "\n";
     return out + "none: the raw picture, nothing computed\n";
 }
 
 std::string presets_text() {
     std::string out;
-    for (const Preset &preset : presets())
+    for (const Preset& preset : presets())
         out += row(preset.name, preset.doc, 12);
     return out;
 }
@@ -82,7 +83,7 @@ std::string devices_text() {
 #ifdef SPECKLESCOPE_HAVE_CUDA
     std::string reason;
     const auto gpus = list_gpus(&reason);
-    for (const auto &gpu : gpus)
+    for (const auto& gpu : gpus)
         out += row("cuda", to_string(gpu), 8);
     if (gpus.empty())
         out += row("cuda", "none: " + reason, 8);
@@ -100,10 +101,10 @@ std::string number(int major, int minor, int patch) {
 
 std::string help() {
     std::string out = "Specklescope: live speckle contrast and flow from cameras and files.\n\n";
-    for (const CliCommand &command : cli_commands())
+    for (const CliCommand& command : cli_commands())
         out += row(command.syntax, command.doc, 52);
     std::string group;
-    for (const CliOption &option : cli_options()) {
+    for (const CliOption& option : cli_options()) {
         if (option.group != group) {
             group = option.group;
             out += "\n" + group + "\n";
@@ -116,14 +117,14 @@ std::string help() {
            "\nStages, sources and their keys: specklescope list stages, list sources; --help NAME for one.\n";
 }
 
-std::string help_on(const std::string &name) {
+std::string help_on(const std::string& name) {
     std::vector<std::string> names;
-    for (const StageType &stage : stage_types()) {
+    for (const StageType& stage : stage_types()) {
         if (stage.name == name)
             return "stage " + stage_text(stage);
         names.emplace_back(stage.name);
     }
-    for (const SourceType &source : source_types()) {
+    for (const SourceType& source : source_types()) {
         if (source.kind == name)
             return "source " + source_text(source);
         names.emplace_back(source.kind);
@@ -134,7 +135,7 @@ std::string help_on(const std::string &name) {
     throw UsageError("There is no help on '" + one_line(name) + "'; allowed: " + join(names) + ".");
 }
 
-std::string list_text(const std::string &what) {
+std::string list_text(const std::string& what) {
     if (what == "sources")
         return sources_text();
     if (what == "stages")
@@ -159,6 +160,7 @@ std::string version_text() {
     const std::string checks = "with assertions";
 #endif
     const std::vector<std::string> libraries = {
+        // NOLINT(bugprone-suspicious-missing-comma): names, versions
         "GStreamer " SPECKLESCOPE_GSTREAMER_VERSION,
         "Aravis " SPECKLESCOPE_ARAVIS_VERSION,
         "libtiff " SPECKLESCOPE_TIFF_VERSION,

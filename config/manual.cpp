@@ -1,6 +1,7 @@
 #include "config/options.hpp"
 #include "config/settings.hpp"
-#include "pipeline/recorder.hpp"
+#include "recording/recorder.hpp"
+#include "sources/registry.hpp"
 
 namespace specklescope {
 
@@ -17,17 +18,17 @@ std::string cell(std::string_view text) {
     return out;
 }
 
-std::string range_text(const ParamDecl &decl) {
+std::string range_text(const ParamDecl& decl) {
     const std::string allowed = allowed_text(decl);
     const std::string_view prefix = "allowed: ";
     return allowed.starts_with(prefix) ? allowed.substr(prefix.size()) : allowed;
 }
 
-std::string param_table(const ParamTable &table) {
+std::string param_table(const ParamTable& table) {
     if (table.decls().empty())
         return "It takes no keys.\n";
     std::string out = "| key | default | allowed | meaning |\n|---|---|---|---|\n";
-    for (const ParamDecl &decl : table.decls()) {
+    for (const ParamDecl& decl : table.decls()) {
         const std::string value = to_string(decl.get(table.defaults()));
         out += "| `" + decl.name + "` | " + (value.empty() ? value : '`' + value + '`') + " | ";
         out += cell(range_text(decl)) + " | " + cell(decl.doc) + " |\n";
@@ -37,10 +38,10 @@ std::string param_table(const ParamTable &table) {
 
 std::string command_line() {
     std::string out = "## Command line\n\n| command | what it does |\n|---|---|\n";
-    for (const CliCommand &command : cli_commands())
+    for (const CliCommand& command : cli_commands())
         out += "| `" + cell(command.syntax) + "` | " + command.doc + " |\n";
     std::string group;
-    for (const CliOption &option : cli_options()) {
+    for (const CliOption& option : cli_options()) {
         if (option.group != group) {
             group = option.group;
             out += "\n### " + group + "\n\n| option | meaning |\n|---|---|\n";
@@ -54,7 +55,7 @@ std::string command_line() {
 
 std::string sources() {
     std::string out = "\n## Sources\n\nOptions follow a SOURCE as `?key=value&key=value`.\n";
-    for (const SourceType &source : source_types())
+    for (const SourceType& source : source_types())
         out += "\n### `" + std::string(source.syntax) + "`\n\n" + std::string(source.doc) + ".\n\n" +
                param_table(*source.table);
     return out;
@@ -64,7 +65,7 @@ std::string stages() {
     std::string out =
         "\n## Stages\n\n`--stage NAME:key=value,key=value`, repeated for a chain; `--stage none` for the raw "
         "picture.\n";
-    for (const StageType &stage : stage_types())
+    for (const StageType& stage : stage_types())
         out += "\n### `" + std::string(stage.name) + "`\n\n" + std::string(stage.doc) + ".\n\n" +
                param_table(*stage.table);
     return out;
@@ -73,7 +74,7 @@ std::string stages() {
 std::string formats() {
     std::string out = "\n## Record formats\n\nThe ending of the name decides. A taken name gets a number.\n\n"
                       "| ending | `--record-raw` | `--record` |\n|---|---|---|\n";
-    for (const RecordFormat &format : record_formats())
+    for (const RecordFormat& format : record_formats())
         out += "| `" + std::string(format.ending) + "` | " + cell(format.raw) + " | " +
                cell(format.processed) + " |\n";
     return out;
@@ -93,7 +94,7 @@ std::string settings_file() {
     out += "\n`preset = \"NAME\"` starts from a preset. In a `[[stage]]`, keys that are left out keep their "
            "defaults.\n";
     out += "\n## Presets\n";
-    for (const Preset &preset : presets())
+    for (const Preset& preset : presets())
         out += "\n### `" + preset.name + "`\n\n```toml\n" + preset.toml + "```\n";
     return out;
 }

@@ -8,19 +8,19 @@ namespace specklescope {
 
 namespace {
 
-const char *const kInput = "What comes in";
-const char *const kProcess = "What is computed";
-const char *const kOutput = "What is kept";
-const char *const kView = "What is shown";
-const char *const kRest = "Settings and help";
+const char* const kInput = "What comes in";
+const char* const kProcess = "What is computed";
+const char* const kOutput = "What is kept";
+const char* const kView = "What is shown";
+const char* const kRest = "Settings and help";
 
-std::string argument_of(const ParamDecl &decl) {
+std::string argument_of(const ParamDecl& decl) {
     if (decl.kind == ParamKind::boolean)
         return "";
     if (decl.kind != ParamKind::choice)
         return decl.kind == ParamKind::integer ? "N" : "X";
     std::string text;
-    for (const std::string &choice : decl.choices) {
+    for (const std::string& choice : decl.choices) {
         if (!text.empty())
             text += '|';
         text += choice;
@@ -28,8 +28,8 @@ std::string argument_of(const ParamDecl &decl) {
     return text;
 }
 
-CliOption from_program(const char *name, const char *group) {
-    const ParamDecl &decl = program_table().at(name);
+CliOption from_program(const char* name, const char* group) {
+    const ParamDecl& decl = program_table().at(name);
     std::string doc = decl.doc;
     if (!decl.unit.empty())
         doc += " (" + decl.unit + ")";
@@ -38,7 +38,7 @@ CliOption from_program(const char *name, const char *group) {
 
 } // namespace
 
-const std::vector<CliOption> &cli_options() {
+const std::vector<CliOption>& cli_options() {
     static const std::vector<CliOption> options = {
         from_program("rate", kInput),
         from_program("loop", kInput),
@@ -72,13 +72,13 @@ const std::vector<CliOption> &cli_options() {
     return options;
 }
 
-const CliOption *find_option(std::string_view name) {
-    const auto &all = cli_options();
-    const auto it = std::find_if(all.begin(), all.end(), [&](const CliOption &o) { return o.name == name; });
+const CliOption* find_option(std::string_view name) {
+    const auto& all = cli_options();
+    const auto it = std::find_if(all.begin(), all.end(), [&](const CliOption& o) { return o.name == name; });
     return it == all.end() ? nullptr : &*it;
 }
 
-const std::vector<CliCommand> &cli_commands() {
+const std::vector<CliCommand>& cli_commands() {
     static const std::vector<CliCommand> commands = {
         {"view", "specklescope [view] [SOURCE]", "open the window; without a SOURCE, on a simulated scene"},
         {"run", "specklescope run SOURCE",
@@ -89,7 +89,7 @@ const std::vector<CliCommand> &cli_commands() {
     return commands;
 }
 
-const std::vector<std::string> &list_words() {
+const std::vector<std::string>& list_words() {
     static const std::vector<std::string> words = {"sources", "stages", "presets", "devices"};
     return words;
 }

@@ -22,19 +22,19 @@ std::string top_comment(std::string_view toml) {
 
 } // namespace
 
-const std::vector<Preset> &presets() {
+const std::vector<Preset>& presets() {
     static const std::vector<Preset> list = [] {
         std::vector<Preset> all;
-        for (const PresetText &text : preset_texts())
+        for (const PresetText& text : preset_texts())
             all.push_back({std::string(text.name), top_comment(text.toml), std::string(text.toml)});
         return all;
     }();
     return list;
 }
 
-void load_preset(const std::string &name, Settings &settings) {
+void load_preset(const std::string& name, Settings& settings) {
     std::vector<std::string> names;
-    for (const Preset &preset : presets()) {
+    for (const Preset& preset : presets()) {
         if (preset.name == name)
             return read_toml(preset.toml, "preset " + name, settings);
         names.push_back(preset.name);

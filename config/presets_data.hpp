@@ -9,6 +9,6 @@ namespace specklescope {
 struct PresetText {
     std::string_view name, toml;
 };
-const std::vector<PresetText> &preset_texts();
+const std::vector<PresetText>& preset_texts();
 
 } // namespace specklescope

@@ -1,7 +1,8 @@
 // From settings to a pipeline with its recorders.
 #include "config/atomic_file.hpp"
 #include "config/settings.hpp"
-#include "pipeline/recorder.hpp"
+#include "recording/recorder.hpp"
+#include "sources/registry.hpp"
 
 #include <spdlog/sinks/stdout_color_sinks.h>
 #include <spdlog/spdlog.h>
@@ -29,15 +30,15 @@ public:
         params_ = file_->params();
         return info;
     }
-    Status next(FramePort &port) override { return file_->next(port); }
+    Status next(FramePort& port) override { return file_->next(port); }
     void close() override { file_->close(); }
-    void set(std::string_view name, const ParamValue &value) override {
+    void set(std::string_view name, const ParamValue& value) override {
         file_->set(name, value);
         params_ = file_->params();
     }
 
 private:
-    bool is(std::string_view key, const ParamValue &value) const {
+    bool is(std::string_view key, const ParamValue& value) const {
         return file_->params().has_table() && file_->params().table().find(key) &&
                file_->params().get(key) == value;
     }
@@ -46,7 +47,7 @@ private:
 
 } // namespace
 
-void set_up_log(const Settings &settings, const std::string &before) {
+void set_up_log(const Settings& settings, const std::string& before) {
     static const std::shared_ptr<spdlog::logger> logger = [] {
         auto made = std::make_shared<spdlog::logger>("specklescope",
                                                      std::make_shared<spdlog::sinks::stderr_color_sink_mt>());
@@ -60,21 +61,10 @@ void set_up_log(const Settings &settings, const std::string &before) {
                                                              : spdlog::level::info);
 }
 
-std::unique_ptr<Pipeline> make_pipeline(const Settings &settings) {
-    const auto &program = settings.program.as<ProgramSettings>();
+std::unique_ptr<Pipeline> make_pipeline(const Settings& settings) {
+    const auto& program = settings.program.as<ProgramSettings>();
     const SourceDefaults defaults{.rate = program.rate, .loop = program.loop};
-    std::string text = settings.source;
-    std::unique_ptr<Source> source;
-    try {
-        source = make_source(text, defaults);
-    } catch (const Error &error) {
-        if (!settings.source_remembered)
-            throw;
-        spdlog::warn("The last source is not there any more ({}); starting on the simulated scene.",
-                     error.what());
-        text.clear();
-        source = make_source(text, defaults);
-    }
+    std::unique_ptr<Source> source = make_source(settings.source, defaults);
     if (settings.command == Command::view)
         source = std::make_unique<AtOwnPace>(std::move(source));
     PipelineOptions options;
@@ -82,27 +72,27 @@ std::unique_ptr<Pipeline> make_pipeline(const Settings &settings) {
     options.threads = program.threads;
     options.slots = program.slots;
     options.frames = static_cast<std::uint64_t>(program.frames);
-    options.source_text = text.empty() ? "synthetic" : text;
+    options.source_text = settings.source.empty() ? "synthetic" : settings.source;
     options.silence_s = program.silence_s;
     return std::make_unique<Pipeline>(std::move(source), settings.chain, options);
 }
 
-std::vector<std::shared_ptr<Sink>> add_recorders(Pipeline &pipeline, const Settings &settings) {
+std::vector<std::shared_ptr<Sink>> add_recorders(Pipeline& pipeline, const Settings& settings) {
     std::vector<std::shared_ptr<Sink>> made;
-    const auto make = [&](const std::string &path, RecordWhat what) {
+    const auto make = [&](const std::string& path, RecordWhat what) {
         RecordOptions options;
         options.path = path;
         options.what = what;
         options.mapping = settings.view.as<ViewSettings>().mapping;
         made.push_back(make_recorder(options));
     };
-    for (const std::string &path : settings.record)
+    for (const std::string& path : settings.record)
         make(path, RecordWhat::processed);
-    for (const std::string &path : settings.record_raw)
+    for (const std::string& path : settings.record_raw)
         make(path, RecordWhat::raw);
     // A folder that refuses files is found before the first frame, not with it.
-    for (const auto *paths : {&settings.record, &settings.record_raw})
-        for (const std::string &path : *paths)
+    for (const auto* paths : {&settings.record, &settings.record_raw})
+        for (const std::string& path : *paths)
             check_writable(path);
     std::size_t added = 0;
     try {

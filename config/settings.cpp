@@ -6,20 +6,20 @@ namespace {
 
 /// The mapping's declarations as keys of the struct that holds a Mapping, so that they are declared only
 /// once.
-void add_mapping(ParamTable &table) {
+void add_mapping(ParamTable& table) {
     for (ParamDecl decl : mapping_table().decls()) {
-        decl.get = [get = decl.get](const std::any &values) {
-            return get(std::any(std::any_cast<const ViewSettings &>(values).mapping));
+        decl.get = [get = decl.get](const std::any& values) {
+            return get(std::any(std::any_cast<const ViewSettings&>(values).mapping));
         };
-        decl.put = [put = decl.put](std::any &values, const ParamValue &value) {
-            auto &mapping = std::any_cast<ViewSettings &>(values).mapping;
+        decl.put = [put = decl.put](std::any& values, const ParamValue& value) {
+            auto& mapping = std::any_cast<ViewSettings&>(values).mapping;
             std::any copy(mapping);
             put(copy, value);
-            mapping = std::any_cast<const Mapping &>(copy);
+            mapping = std::any_cast<const Mapping&>(copy);
         };
         if (decl.visible)
-            decl.visible = [visible = decl.visible](const std::any &values) {
-                return visible(std::any(std::any_cast<const ViewSettings &>(values).mapping));
+            decl.visible = [visible = decl.visible](const std::any& values) {
+                return visible(std::any(std::any_cast<const ViewSettings&>(values).mapping));
             };
         table.add(std::move(decl));
     }
@@ -47,12 +47,12 @@ ParamTable make_view_table() {
 
 } // namespace
 
-const ParamTable &view_table() {
+const ParamTable& view_table() {
     static const ParamTable table = make_view_table();
     return table;
 }
 
-const ParamTable &program_table() {
+const ParamTable& program_table() {
     static const ParamTable table =
         Declare<ProgramSettings>("specklescope")
             .choice(
@@ -61,7 +61,9 @@ const ParamTable &program_table() {
             .integer("threads", &ProgramSettings::threads,
                      {.min = 0, .max = 1024, .doc = "processing threads on the host; 0: one per core"})
             .integer("slots", &ProgramSettings::slots,
-                     {.min = 0, .max = 4096, .doc = "frames in the ring; 0: chosen from the frame size"})
+                     {.min = 0,
+                      .max = 4096,
+                      .doc = "frames in the ring, at least 6; 0: chosen from the frame size"})
             .integer("frames", &ProgramSettings::frames,
                      {.min = 0, .max = 1000000000, .doc = "stop after this many frames; 0: no limit"})
             .real("rate", &ProgramSettings::rate,

@@ -26,7 +26,7 @@ struct ViewSettings {
 };
 /// Owner "view": mapping's keys (colormap, automatic, low, high, low_percentile, high_percentile) and the
 /// ones above.
-const ParamTable &view_table();
+const ParamTable& view_table();
 
 /// Options of the program itself (rate, loop, frames, threads, backend, …), declared once for CLI, TOML and
 /// manual.
@@ -42,7 +42,7 @@ struct ProgramSettings {
     Log log = Log::normal;
 };
 /// Owner "specklescope": backend, threads, slots, frames, rate, loop, silence, log.
-const ParamTable &program_table();
+const ParamTable& program_table();
 
 enum class Command : std::uint8_t { view, run, list };
 
@@ -70,40 +70,40 @@ struct ParseOutcome {
     std::string text; ///< to stdout when status is 0
 };
 /// Throws UsageError. Later words win over --config, --config over --preset.
-ParseOutcome parse_command_line(int argc, const char *const *argv);
+ParseOutcome parse_command_line(int argc, const char* const* argv);
 
 /// TOML: [program] [view] source, record, record_raw, [[stage]] name = …; UsageError names file and line.
 /// All or nothing: on an error the settings stay as they were.
-void load_config(const std::string &path, Settings &settings);
+void load_config(const std::string& path, Settings& settings);
 /// The same from text; `name` stands for the file in errors.
-void read_toml(std::string_view text, const std::string &name, Settings &settings);
-void save_config(const std::string &path, const Settings &settings);
+void read_toml(std::string_view text, const std::string& name, Settings& settings);
+void save_config(const std::string& path, const Settings& settings);
 /// As save_config's file; also what the viewer remembers between runs.
-std::string to_toml(const Settings &settings);
+std::string to_toml(const Settings& settings);
 
 /// What the window remembers between runs: source, chain and [view], in
 /// $XDG_CONFIG_HOME/specklescope/last.toml.
 std::string remembered_path();
 /// A missing or damaged file changes nothing (a damaged one is said in the log).
-void load_remembered(Settings &settings);
+void load_remembered(Settings& settings);
 /// Does nothing unless settings.remember; a failure is logged, not thrown.
-void save_remembered(const Settings &settings);
+void save_remembered(const Settings& settings);
 
 struct Preset {
     std::string name, doc, toml;
 };
-const std::vector<Preset> &presets();                          ///< config/presets/*.toml, compiled in
-void load_preset(const std::string &name, Settings &settings); ///< throws UsageError listing the names
+const std::vector<Preset>& presets();                          ///< config/presets/*.toml, compiled in
+void load_preset(const std::string& name, Settings& settings); ///< throws UsageError listing the names
 
 /// Sends the log to standard error at the level asked for. `before` comes before each line.
-void set_up_log(const Settings &settings, const std::string &before = "");
+void set_up_log(const Settings& settings, const std::string& before = "");
 
 /// Makes the pipeline that the settings describe; not started. Files go at their own pace in `view`, and as
 /// fast as they are processed in `run`; --rate sets the pace of both.
-std::unique_ptr<Pipeline> make_pipeline(const Settings &settings);
+std::unique_ptr<Pipeline> make_pipeline(const Settings& settings);
 /// Adds the recorders of --record and --record-raw to a started pipeline; pause it before start() and let it
 /// go after this, and no frame of a file is missed. All or none: throws after taking out those already added.
-std::vector<std::shared_ptr<Sink>> add_recorders(Pipeline &pipeline, const Settings &settings);
+std::vector<std::shared_ptr<Sink>> add_recorders(Pipeline& pipeline, const Settings& settings);
 
 /// The manual page (Markdown), from the declarations: docs/manual.md.
 std::string manual();

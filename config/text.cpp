@@ -32,7 +32,7 @@ std::string row(std::string_view left, std::string_view right, std::size_t left_
     bool first = columns(left) <= left_width;
     if (!first)
         text += '\n';
-    for (const std::string &line : wrap(right, kHelpWidth - start)) {
+    for (const std::string& line : wrap(right, kHelpWidth - start)) {
         text += std::string(first ? start - columns(text) : start, ' ') + line + "\n";
         first = false;
     }
@@ -59,10 +59,10 @@ std::size_t distance(std::string_view a, std::string_view b) {
 
 } // namespace
 
-std::string nearest(std::string_view word, const std::vector<std::string> &candidates) {
+std::string nearest(std::string_view word, const std::vector<std::string>& candidates) {
     std::string best;
     std::size_t best_distance = std::max<std::size_t>(1, std::min<std::size_t>(3, columns(word) / 3)) + 1;
-    for (const std::string &candidate : candidates) {
+    for (const std::string& candidate : candidates) {
         const std::size_t d = distance(word, candidate);
         if (d < best_distance) {
             best_distance = d;
@@ -72,21 +72,21 @@ std::string nearest(std::string_view word, const std::vector<std::string> &candi
     return best;
 }
 
-std::string suggestion(std::string_view word, const std::vector<std::string> &candidates) {
+std::string suggestion(std::string_view word, const std::vector<std::string>& candidates) {
     const std::string best = nearest(word, candidates);
     return best.empty() ? "" : "; did you mean " + best + "?";
 }
 
-std::string join(const std::vector<std::string> &words, std::string_view separator) {
+std::string join(const std::vector<std::string>& words, std::string_view separator) {
     std::string text;
-    for (const std::string &word : words)
+    for (const std::string& word : words)
         text += (text.empty() ? "" : std::string(separator)) + word;
     return text;
 }
 
 std::string one_line(std::string_view text) {
     std::string line(text);
-    for (char &c : line)
+    for (char& c : line)
         if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f)
             c = ' ';
     while (!line.empty() && line.back() == ' ')

@@ -16,10 +16,10 @@ std::string row(std::string_view left, std::string_view right, std::size_t left_
 inline constexpr std::size_t kHelpWidth = 100;
 
 /// The candidate that `word` is most likely a slip of, or "" if none is near.
-std::string nearest(std::string_view word, const std::vector<std::string> &candidates);
+std::string nearest(std::string_view word, const std::vector<std::string>& candidates);
 /// "; did you mean X?" or "".
-std::string suggestion(std::string_view word, const std::vector<std::string> &candidates);
-std::string join(const std::vector<std::string> &words, std::string_view separator = ", ");
+std::string suggestion(std::string_view word, const std::vector<std::string>& candidates);
+std::string join(const std::vector<std::string>& words, std::string_view separator = ", ");
 /// Line breaks and control characters become spaces.
 std::string one_line(std::string_view text);
 

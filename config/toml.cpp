@@ -18,23 +18,23 @@ const std::vector<std::string> kTopKeys = {"command", "preset",   "source",  "re
 
 class Reader {
 public:
-    Reader(std::string file, Settings &settings) : file_(std::move(file)), settings_(settings) {}
+    Reader(std::string file, Settings& settings) : file_(std::move(file)), settings_(settings) {}
 
-    void read(const toml::table &root) {
+    void read(const toml::table& root) {
         // A preset is the ground on which the rest of the file stands, wherever the line is.
-        if (const toml::node *node = root.get("preset"))
+        if (const toml::node* node = root.get("preset"))
             read_preset(*node);
-        for (auto &&[key, node] : root)
+        for (auto&& [key, node] : root)
             read_top(key, node);
     }
 
 private:
-    [[noreturn]] void fail(const toml::source_region &where, const std::string &sentence) const {
+    [[noreturn]] void fail(const toml::source_region& where, const std::string& sentence) const {
         const auto line = where.begin.line;
         throw UsageError(file_ + (line > 0 ? ", line " + std::to_string(line) : "") + ": " + sentence);
     }
 
-    static std::string type_name(const toml::node &node) {
+    static std::string type_name(const toml::node& node) {
         switch (node.type()) {
         case toml::node_type::table:
             return "a table";
@@ -53,40 +53,40 @@ private:
         }
     }
 
-    std::string text(std::string_view key, const toml::node &node) const {
-        if (const auto *value = node.as_string())
+    std::string text(std::string_view key, const toml::node& node) const {
+        if (const auto* value = node.as_string())
             return value->get();
         fail(node.source(),
              std::string(key) + " is " + type_name(node) + "; allowed: text in quotation marks.");
     }
 
-    std::vector<std::string> texts(std::string_view key, const toml::node &node) const {
+    std::vector<std::string> texts(std::string_view key, const toml::node& node) const {
         std::vector<std::string> list;
-        if (const toml::array *array = node.as_array())
-            for (const toml::node &item : *array)
+        if (const toml::array* array = node.as_array())
+            for (const toml::node& item : *array)
                 list.push_back(text(key, item));
         else
             list.push_back(text(key, node));
         return list;
     }
 
-    const toml::table &table(std::string_view key, const toml::node &node) const {
-        if (const toml::table *found = node.as_table())
+    const toml::table& table(std::string_view key, const toml::node& node) const {
+        if (const toml::table* found = node.as_table())
             return *found;
         fail(node.source(),
              std::string(key) + " is " + type_name(node) + "; allowed: a table, [" + std::string(key) + "].");
     }
 
-    void read_preset(const toml::node &node) {
+    void read_preset(const toml::node& node) {
         const std::string name = text("preset", node);
         try {
             load_preset(name, settings_);
-        } catch (const UsageError &error) {
+        } catch (const UsageError& error) {
             fail(node.source(), error.what());
         }
     }
 
-    void read_top(const toml::key &key, const toml::node &node) {
+    void read_top(const toml::key& key, const toml::node& node) {
         const std::string_view name = key.str();
         if (name == "command")
             read_command(node);
@@ -110,25 +110,25 @@ private:
             fail(key.source(), "there is no key '" + one_line(name) + "'; allowed: " + join(kTopKeys) + ".");
     }
 
-    void read_command(const toml::node &node) {
+    void read_command(const toml::node& node) {
         const std::string name = text("command", node);
         if (name != "view" && name != "run")
             fail(node.source(), "command = " + one_line(name) + " is not possible; allowed: view, run.");
         settings_.command = name == "view" ? Command::view : Command::run;
     }
 
-    void read_stages(const toml::node &node) {
-        const toml::array *array = node.as_array();
+    void read_stages(const toml::node& node) {
+        const toml::array* array = node.as_array();
         if (!array || array->empty() || !array->is_homogeneous(toml::node_type::table))
             fail(node.source(), "stage must be a list of tables, each begun by [[stage]] with a name.");
         Chain chain;
-        for (const toml::node &item : *array)
+        for (const toml::node& item : *array)
             read_stage(*item.as_table(), array->size(), chain);
         settings_.chain = std::move(chain);
     }
 
-    void read_stage(const toml::table &fields, std::size_t count, Chain &chain) {
-        const toml::node *name_node = fields.get("name");
+    void read_stage(const toml::table& fields, std::size_t count, Chain& chain) {
+        const toml::node* name_node = fields.get("name");
         if (!name_node)
             fail(fields.source(), "a stage needs a name, for example name = \"speckle\".");
         const std::string name = text("name", *name_node);
@@ -140,40 +140,40 @@ private:
         if (chain.stages().size() >= kMaxStages)
             fail(fields.source(), "a chain holds at most " + std::to_string(kMaxStages) + " stages.");
         try {
-            const StageType &type = find_stage(name);
+            const StageType& type = find_stage(name);
             chain.add(ChainStage{&type, Params(*type.table)});
-        } catch (const UsageError &error) {
+        } catch (const UsageError& error) {
             fail(name_node->source(), error.what());
         }
         read_params(fields, chain.stages().back().params, "name");
     }
 
-    void read_params(const toml::table &fields, Params &params, std::string_view skip = "") {
-        for (auto &&[key, node] : fields)
+    void read_params(const toml::table& fields, Params& params, std::string_view skip = "") {
+        for (auto&& [key, node] : fields)
             if (key.str() != skip)
                 read_param(key, node, params);
     }
 
-    void read_param(const toml::key &key, const toml::node &node, Params &params) {
-        const ParamDecl *decl = params.table().find(key.str());
-        const std::string &owner = params.table().owner();
+    void read_param(const toml::key& key, const toml::node& node, Params& params) {
+        const ParamDecl* decl = params.table().find(key.str());
+        const std::string& owner = params.table().owner();
         try {
             if (!decl)
                 (void)params.table().at(key.str()); // throws, naming the keys
-            else if (const auto *flag = node.as_boolean(); flag && decl->kind == ParamKind::boolean)
+            else if (const auto* flag = node.as_boolean(); flag && decl->kind == ParamKind::boolean)
                 params.set(decl->name, flag->get());
-            else if (const auto *whole = node.as_integer();
+            else if (const auto* whole = node.as_integer();
                      whole && (decl->kind == ParamKind::integer || decl->kind == ParamKind::real))
                 params.set(decl->name, whole->get());
-            else if (const auto *real = node.as_floating_point(); real && decl->kind == ParamKind::real)
+            else if (const auto* real = node.as_floating_point(); real && decl->kind == ParamKind::real)
                 params.set(decl->name, real->get());
-            else if (const auto *words = node.as_string();
+            else if (const auto* words = node.as_string();
                      words && (decl->kind == ParamKind::choice || decl->kind == ParamKind::text))
                 params.set(decl->name, words->get());
             else
                 fail(node.source(), owner + ": " + decl->name + " is " + type_name(node) + " here; " +
                                         allowed_text(*decl) + ".");
-        } catch (const UsageError &error) {
+        } catch (const UsageError& error) {
             const std::string what = error.what();
             if (what.starts_with(file_))
                 throw;
@@ -182,7 +182,7 @@ private:
     }
 
     std::string file_;
-    Settings &settings_;
+    Settings& settings_;
 };
 
 std::string quoted(std::string_view text) {
@@ -203,15 +203,15 @@ std::string quoted(std::string_view text) {
     return out + '"';
 }
 
-std::string quoted(const std::vector<std::string> &list) {
+std::string quoted(const std::vector<std::string>& list) {
     std::string out;
-    for (const std::string &item : list)
+    for (const std::string& item : list)
         out += (out.empty() ? "" : ", ") + quoted(item);
     return "[" + out + "]";
 }
 
-std::string value_text(const ParamValue &value) {
-    if (const auto *words = std::get_if<std::string>(&value))
+std::string value_text(const ParamValue& value) {
+    if (const auto* words = std::get_if<std::string>(&value))
         return quoted(*words);
     std::string text = to_string(value);
     const bool real = std::holds_alternative<double>(value);
@@ -219,27 +219,27 @@ std::string value_text(const ParamValue &value) {
                                                                   : text; // 10 would be an integer
 }
 
-std::string param_lines(const Params &params) {
+std::string param_lines(const Params& params) {
     std::string out;
-    for (const ParamDecl &decl : params.table().decls())
+    for (const ParamDecl& decl : params.table().decls())
         out += decl.name + " = " + value_text(params.get(decl.name)) + "\n";
     return out;
 }
 
 } // namespace
 
-void read_toml(std::string_view text, const std::string &name, Settings &settings) {
+void read_toml(std::string_view text, const std::string& name, Settings& settings) {
     Settings changed = settings;
     try {
         Reader(name, changed).read(toml::parse(text, name));
-    } catch (const toml::parse_error &error) {
+    } catch (const toml::parse_error& error) {
         throw UsageError(name + ", line " + std::to_string(error.source().begin.line) + ": " +
                          one_line(error.description()) + ".");
     }
     settings = std::move(changed);
 }
 
-void load_config(const std::string &path, Settings &settings) {
+void load_config(const std::string& path, Settings& settings) {
     std::ifstream file(path, std::ios::binary);
     std::ostringstream text;
     if (!file || !(text << file.rdbuf()))
@@ -248,7 +248,7 @@ void load_config(const std::string &path, Settings &settings) {
     read_toml(text.str(), path, settings);
 }
 
-std::string to_toml(const Settings &settings) {
+std::string to_toml(const Settings& settings) {
     std::string out = "# Settings of Specklescope; specklescope --config FILE reads them.\n";
     if (settings.command != Command::list)
         out += std::string("command = ") + (settings.command == Command::view ? "\"view\"\n" : "\"run\"\n");
@@ -259,14 +259,14 @@ std::string to_toml(const Settings &settings) {
     out += "snapshot = " + quoted(settings.snapshot_path) + "\n";
     out += "\n[program]\n" + param_lines(settings.program);
     out += "\n[view]\n" + param_lines(settings.view);
-    for (const ChainStage &stage : settings.chain.stages())
+    for (const ChainStage& stage : settings.chain.stages())
         out += "\n[[stage]]\nname = " + quoted(stage.type->name) + "\n" + param_lines(stage.params);
     if (settings.chain.stages().empty())
         out += "\n[[stage]]\nname = \"none\"\n";
     return out;
 }
 
-void save_config(const std::string &path, const Settings &settings) {
+void save_config(const std::string& path, const Settings& settings) {
     write_atomically(path, to_toml(settings));
 }
 

@@ -8,10 +8,10 @@ namespace specklescope::cuda {
 namespace {
 
 /// View::row for kernels.
-template <class T> __device__ T *row_of(const View<T, Space::device> &view, int y) {
+template <class T> __device__ T* row_of(const View<T, Space::device>& view, int y) {
     using Byte = std::conditional_t<std::is_const_v<T>, const std::byte, std::byte>;
-    return reinterpret_cast<T *>(reinterpret_cast<Byte *>(view.data) +
-                                 static_cast<std::size_t>(y) * view.pitch);
+    return reinterpret_cast<T*>(reinterpret_cast<Byte*>(view.data) +
+                                static_cast<std::size_t>(y) * view.pitch);
 }
 
 template <class From, class To> __global__ void convert_kernel(View<const From, Space::device> from,
@@ -21,7 +21,7 @@ template <class From, class To> __global__ void convert_kernel(View<const From, 
     if (x >= values)
         return;
     for (int y = static_cast<int>(blockIdx.y); y < to.height; y += static_cast<int>(gridDim.y)) {
-        const From *in = row_of(from, y);
+        const From* in = row_of(from, y);
         if (to_luma)
             row_of(to, y)[x] = static_cast<To>(luma<From>(in[3 * x], in[3 * x + 1], in[3 * x + 2]));
         else

@@ -26,12 +26,12 @@ std::string no_device_reason(cudaError_t status) {
 
 } // namespace
 
-std::string to_string(const GpuInfo &gpu) {
+std::string to_string(const GpuInfo& gpu) {
     return std::to_string(gpu.index) + ": " + gpu.name + ", " + std::to_string(gpu.memory_bytes >> 30) +
            " GiB, compute capability " + std::to_string(gpu.major) + "." + std::to_string(gpu.minor);
 }
 
-std::vector<GpuInfo> list_gpus(std::string *reason) {
+std::vector<GpuInfo> list_gpus(std::string* reason) {
     int count = 0;
     cudaError_t status = cudaGetDeviceCount(&count);
     std::vector<GpuInfo> gpus;
@@ -49,7 +49,7 @@ std::vector<GpuInfo> list_gpus(std::string *reason) {
 
 namespace cuda {
 
-void check(cudaError_t status, const char *call) {
+void check(cudaError_t status, const char* call) {
     if (status == cudaSuccess)
         return;
     static_cast<void>(cudaGetLastError()); // it is told here; sticky errors come back by themselves
@@ -57,7 +57,7 @@ void check(cudaError_t status, const char *call) {
                    cudaGetErrorName(status) + ").");
 }
 
-void log_failure(cudaError_t status, const char *call) noexcept {
+void log_failure(cudaError_t status, const char* call) noexcept {
     // At the end of the process static objects may go after CUDA itself: nothing is lost then.
     if (status == cudaSuccess || status == cudaErrorCudartUnloading)
         return;
@@ -83,10 +83,10 @@ Event::~Event() {
     if (event_)
         log_failure(cudaEventDestroy(event_), "cudaEventDestroy");
 }
-void Event::record(const Stream &stream) const {
+void Event::record(const Stream& stream) const {
     check(cudaEventRecord(event_, stream.get()), "cudaEventRecord");
 }
-void Event::hold(const Stream &stream) const {
+void Event::hold(const Stream& stream) const {
     check(cudaStreamWaitEvent(stream.get(), event_, 0), "cudaStreamWaitEvent");
 }
 bool Event::done() const {
@@ -99,7 +99,7 @@ bool Event::done() const {
     return true;
 }
 void Event::synchronize() const { check(cudaEventSynchronize(event_), "cudaEventSynchronize"); }
-double Event::ms_since(const Event &start) const {
+double Event::ms_since(const Event& start) const {
     float ms = 0;
     check(cudaEventElapsedTime(&ms, start.event_, event_), "cudaEventElapsedTime");
     return static_cast<double>(ms);
@@ -114,7 +114,7 @@ Buffer::~Buffer() {
 
 namespace {
 
-[[noreturn]] void no_room(std::size_t bytes, const char *where, cudaError_t status) {
+[[noreturn]] void no_room(std::size_t bytes, const char* where, cudaError_t status) {
     static_cast<void>(cudaGetLastError());
     throw RunError("No room for " + std::to_string(bytes >> 20) + " MiB of frames in " + where + " (" +
                    cudaGetErrorString(status) + "); use a smaller image or fewer slots.");
@@ -129,14 +129,14 @@ int current_device() {
 /// Remembers its device: slots are allocated and released on whatever thread asks.
 class DeviceMemory final : public SlotMemory {
 public:
-    void *allocate(std::size_t bytes) override {
+    void* allocate(std::size_t bytes) override {
         check(cudaSetDevice(device_), "cudaSetDevice");
-        void *memory = nullptr;
+        void* memory = nullptr;
         if (const cudaError_t status = cudaMalloc(&memory, bytes); status != cudaSuccess)
             no_room(bytes, "the GPU's memory", status);
         return memory;
     }
-    void release(void *memory) noexcept override { log_failure(cudaFree(memory), "cudaFree"); }
+    void release(void* memory) noexcept override { log_failure(cudaFree(memory), "cudaFree"); }
     Space space() const override { return Space::device; }
     bool page_locked() const override { return false; }
 
@@ -146,15 +146,15 @@ private:
 
 class PageLockedMemory final : public SlotMemory {
 public:
-    void *allocate(std::size_t bytes) override {
+    void* allocate(std::size_t bytes) override {
         check(cudaSetDevice(device_), "cudaSetDevice");
-        void *memory = nullptr;
+        void* memory = nullptr;
         if (const cudaError_t status = cudaHostAlloc(&memory, bytes, cudaHostAllocPortable);
             status != cudaSuccess)
             no_room(bytes, "page-locked memory", status);
         return memory;
     }
-    void release(void *memory) noexcept override { log_failure(cudaFreeHost(memory), "cudaFreeHost"); }
+    void release(void* memory) noexcept override { log_failure(cudaFreeHost(memory), "cudaFreeHost"); }
     Space space() const override { return Space::host; }
     bool page_locked() const override { return true; }
 

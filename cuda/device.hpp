@@ -16,12 +16,12 @@
 namespace specklescope::cuda {
 
 /// Throws RunError naming the call and CUDA's words. In every build.
-void check(cudaError_t status, const char *call);
+void check(cudaError_t status, const char* call);
 /// The same for destructors: writes to the log instead.
-void log_failure(cudaError_t status, const char *call) noexcept;
+void log_failure(cudaError_t status, const char* call) noexcept;
 
 /// After a kernel launch.
-inline void check_launch(const char *kernel) { check(cudaGetLastError(), kernel); }
+inline void check_launch(const char* kernel) { check(cudaGetLastError(), kernel); }
 
 /// Rows of device images start on this many bytes (FrameRing and image() keep to it): kernels load 16 bytes
 /// at once.
@@ -31,8 +31,8 @@ class Stream {
 public:
     Stream();
     ~Stream();
-    Stream(Stream &&other) noexcept : stream_(std::exchange(other.stream_, nullptr)) {}
-    Stream &operator=(Stream &&other) noexcept {
+    Stream(Stream&& other) noexcept : stream_(std::exchange(other.stream_, nullptr)) {}
+    Stream& operator=(Stream&& other) noexcept {
         std::swap(stream_, other.stream_);
         return *this;
     }
@@ -48,19 +48,19 @@ public:
     /// `sleeps`: synchronize() puts the thread to sleep instead of spinning.
     explicit Event(bool sleeps = false);
     ~Event();
-    Event(Event &&other) noexcept : event_(std::exchange(other.event_, nullptr)) {}
-    Event &operator=(Event &&other) noexcept {
+    Event(Event&& other) noexcept : event_(std::exchange(other.event_, nullptr)) {}
+    Event& operator=(Event&& other) noexcept {
         std::swap(event_, other.event_);
         return *this;
     }
     cudaEvent_t get() const { return event_; }
-    void record(const Stream &stream) const;
+    void record(const Stream& stream) const;
     /// Work put on `stream` from now on waits for this event.
-    void hold(const Stream &stream) const;
+    void hold(const Stream& stream) const;
     bool done() const;
     void synchronize() const;
     /// Milliseconds from `start`; both must be done.
-    double ms_since(const Event &start) const;
+    double ms_since(const Event& start) const;
 
 private:
     cudaEvent_t event_ = nullptr;
@@ -72,18 +72,18 @@ public:
     Buffer() = default;
     Buffer(std::size_t bytes, std::shared_ptr<SlotMemory> memory);
     ~Buffer();
-    Buffer(Buffer &&other) noexcept
+    Buffer(Buffer&& other) noexcept
         : memory_(std::move(other.memory_)), data_(std::exchange(other.data_, nullptr)) {}
-    Buffer &operator=(Buffer &&other) noexcept {
+    Buffer& operator=(Buffer&& other) noexcept {
         std::swap(memory_, other.memory_);
         std::swap(data_, other.data_);
         return *this;
     }
-    template <class T> T *as() const { return static_cast<T *>(data_); }
+    template <class T> T* as() const { return static_cast<T*>(data_); }
 
 private:
     std::shared_ptr<SlotMemory> memory_;
-    void *data_ = nullptr;
+    void* data_ = nullptr;
 };
 
 /// Memory of the current device, and host memory that its copy engines reach. Both may be released from any

@@ -16,10 +16,10 @@ struct GpuInfo {
 };
 
 /// "0: NVIDIA H200, 140 GiB, compute capability 9.0"
-std::string to_string(const GpuInfo &gpu);
+std::string to_string(const GpuInfo& gpu);
 
 /// The GPUs that CUDA can use, in CUDA's order. Where there is none, `reason` (may be null) says why: no
 /// driver, a driver that is too old, no GPU. Never throws.
-std::vector<GpuInfo> list_gpus(std::string *reason);
+std::vector<GpuInfo> list_gpus(std::string* reason);
 
 } // namespace specklescope

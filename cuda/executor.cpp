@@ -16,8 +16,8 @@ namespace {
 using namespace cuda;
 
 /// 1-D where both sides have the same pitch: copy engines like it better.
-void copy_rows(void *to, std::size_t to_pitch, const void *from, std::size_t from_pitch, const Shape &shape,
-               cudaMemcpyKind kind, const Stream &stream) {
+void copy_rows(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch, const Shape& shape,
+               cudaMemcpyKind kind, const Stream& stream) {
     const auto rows = static_cast<std::size_t>(shape.height);
     if (to_pitch == from_pitch)
         check(cudaMemcpyAsync(to, from, to_pitch * (rows - 1) + shape.row_bytes(), kind, stream.get()),
@@ -37,8 +37,8 @@ struct Flight {
     bool downloads = false;
     Frame uploaded;
     Result result;
-    PixelCounts *host_counts = nullptr;
-    PixelCounts *device_counts = nullptr;
+    PixelCounts* host_counts = nullptr;
+    PixelCounts* device_counts = nullptr;
 };
 
 class CudaExecutor final : public Executor {
@@ -52,8 +52,8 @@ public:
             flights_[i].device_counts = device_counts_.as<PixelCounts>() + i;
         }
     }
-    CudaExecutor(const CudaExecutor &) = delete;
-    CudaExecutor &operator=(const CudaExecutor &) = delete;
+    CudaExecutor(const CudaExecutor&) = delete;
+    CudaExecutor& operator=(const CudaExecutor&) = delete;
     ~CudaExecutor() override { finish_quietly(); }
 
     std::string backend() const override { return "cuda"; }
@@ -78,7 +78,7 @@ public:
             replace_plan(*chain_, frame.shape());
         if (want_host)
             plan_->make_downloads(page_locked_);
-        Flight &flight = flights_[(first_ + in_flight_) % flights_.size()];
+        Flight& flight = flights_[(first_ + in_flight_) % flights_.size()];
         describe(flight, std::move(frame));
         take_slots(flight, want_host);
         try {
@@ -97,7 +97,7 @@ public:
         if (in_flight_ == 0)
             return std::nullopt;
         select_device();
-        Flight &flight = flights_[first_];
+        Flight& flight = flights_[first_];
         if (!wait && !flight.done.done())
             return std::nullopt;
         flight.done.synchronize();
@@ -117,7 +117,7 @@ public:
 
     bool wait_slot(std::chrono::milliseconds timeout) override {
         const auto end = SteadyClock::now() + timeout;
-        const auto wait_for = [end](Frame &spare, const std::shared_ptr<FrameRing> &ring) {
+        const auto wait_for = [end](Frame& spare, const std::shared_ptr<FrameRing>& ring) {
             if (ring && !spare)
                 spare = ring->acquire(std::max(
                     std::chrono::milliseconds(0),
@@ -132,7 +132,7 @@ private:
     void select_device() const { check(cudaSetDevice(device_), "cudaSetDevice"); }
 
     /// The old plan stays if the new one cannot be made.
-    void replace_plan(const Chain &chain, const Shape &input) {
+    void replace_plan(const Chain& chain, const Shape& input) {
         auto next = std::make_unique<Plan>(chain, input, device_memory_, plan_.get());
         compute_.synchronize(); // its stages' own memory goes with the old plan
         plan_ = std::move(next);
@@ -140,8 +140,8 @@ private:
         spare_download_.reset();
     }
 
-    void describe(Flight &flight, Frame frame) const {
-        Result &result = flight.result;
+    void describe(Flight& flight, Frame frame) const {
+        Result& result = flight.result;
         result = Result();
         result.info = frame.info();
         result.info.version = version_;
@@ -150,7 +150,7 @@ private:
         result.raw = std::move(frame);
     }
 
-    void take_slots(Flight &flight, bool want_host) {
+    void take_slots(Flight& flight, bool want_host) {
         const bool empty = plan_->steps.empty();
         // Without stages the upload is the result; else one is always free: in_flight() < capacity().
         flight.uploaded = empty ? take(spare_result_, *plan_->uploads) : plan_->uploads->try_acquire();
@@ -165,7 +165,7 @@ private:
             flight.result.image.info() = flight.result.info;
     }
 
-    static Frame take(Frame &spare, FrameRing &ring) {
+    static Frame take(Frame& spare, FrameRing& ring) {
         Frame slot = spare && spare.shape() == ring.shape() ? std::exchange(spare, Frame())
                                                             : ring.acquire(std::chrono::seconds(10));
         if (!slot)
@@ -173,7 +173,7 @@ private:
         return slot;
     }
 
-    void upload(Flight &flight) {
+    void upload(Flight& flight) {
         const ConstHostView from = flight.result.raw.host();
         const DeviceView to = flight.uploaded.device();
         flight.upload_begin.record(upload_);
@@ -181,12 +181,12 @@ private:
         flight.upload_end.record(upload_);
     }
 
-    void compute(Flight &flight) {
+    void compute(Flight& flight) {
         flight.upload_end.hold(compute_);
         flight.steps = 0;
         flight.marks[0].record(compute_);
         ConstDeviceView image = flight.uploaded.device();
-        for (Plan::Step &step : plan_->steps) {
+        for (Plan::Step& step : plan_->steps) {
             if (step.conversion) {
                 convert(image, step.conversion.device(), compute_.get());
                 image = step.conversion.device();
@@ -205,12 +205,12 @@ private:
         }
     }
 
-    void mark(Flight &flight, std::string_view name) {
+    void mark(Flight& flight, std::string_view name) {
         flight.names[flight.steps++] = name;
         flight.marks[flight.steps].record(compute_);
     }
 
-    void download(Flight &flight) {
+    void download(Flight& flight) {
         flight.marks[flight.steps].hold(download_);
         flight.download_begin.record(download_);
         if (flight.steps > 0)
@@ -226,8 +226,8 @@ private:
         flight.done.record(download_);
     }
 
-    static void read_timings(Flight &flight) {
-        Timings &timings = flight.result.timings;
+    static void read_timings(Flight& flight) {
+        Timings& timings = flight.result.timings;
         timings.add("upload", flight.upload_end.ms_since(flight.upload_begin));
         for (std::size_t i = 0; i < flight.steps; ++i)
             timings.add(flight.names[i], flight.marks[i + 1].ms_since(flight.marks[i]));
@@ -235,13 +235,13 @@ private:
             timings.add("download", flight.done.ms_since(flight.download_begin));
     }
 
-    static void clear(Flight &flight) {
+    static void clear(Flight& flight) {
         flight.result = Result();
         flight.uploaded.reset();
     }
 
     void finish_quietly() noexcept {
-        for (const Stream *stream : {&upload_, &compute_, &download_})
+        for (const Stream* stream : {&upload_, &compute_, &download_})
             log_failure(cudaStreamSynchronize(stream->get()), "cudaStreamSynchronize");
     }
 

@@ -33,11 +33,11 @@ void require_same_gpu() {
 /// Mapped for as long as it lives.
 class Mapping {
 public:
-    Mapping(cudaGraphicsResource_t resource, const Stream &stream) : resource_(resource), stream_(stream) {
+    Mapping(cudaGraphicsResource_t resource, const Stream& stream) : resource_(resource), stream_(stream) {
         check(cudaGraphicsMapResources(1, &resource_, stream_.get()), "cudaGraphicsMapResources");
     }
-    Mapping(const Mapping &) = delete;
-    Mapping &operator=(const Mapping &) = delete;
+    Mapping(const Mapping&) = delete;
+    Mapping& operator=(const Mapping&) = delete;
     ~Mapping() {
         if (resource_)
             log_failure(cudaGraphicsUnmapResources(1, &resource_, stream_.get()),
@@ -52,7 +52,7 @@ public:
 
 private:
     cudaGraphicsResource_t resource_;
-    const Stream &stream_;
+    const Stream& stream_;
 };
 
 } // namespace
@@ -69,14 +69,14 @@ struct GlTexture::Registration {
             throw RunError(std::string("CUDA-GL interop is refused: ") + cudaGetErrorString(status) + ".");
         }
     }
-    Registration(const Registration &) = delete;
-    Registration &operator=(const Registration &) = delete;
+    Registration(const Registration&) = delete;
+    Registration& operator=(const Registration&) = delete;
     ~Registration() {
         log_failure(cudaGraphicsUnregisterResource(resource), "cudaGraphicsUnregisterResource");
     }
 };
 
-GlTexture::GlTexture(unsigned texture, const Shape &shape) : shape_(shape) {
+GlTexture::GlTexture(unsigned texture, const Shape& shape) : shape_(shape) {
     if (!supports(shape))
         throw RunError("CUDA-GL interop is refused: images of " + std::to_string(shape.channels) +
                        " channels have no texture that CUDA can write.");
@@ -85,15 +85,15 @@ GlTexture::GlTexture(unsigned texture, const Shape &shape) : shape_(shape) {
 }
 
 GlTexture::~GlTexture() = default;
-GlTexture::GlTexture(GlTexture &&) noexcept = default;
-GlTexture &GlTexture::operator=(GlTexture &&) noexcept = default;
+GlTexture::GlTexture(GlTexture&&) noexcept = default;
+GlTexture& GlTexture::operator=(GlTexture&&) noexcept = default;
 
-void GlTexture::copy(const Frame &device_image) {
+void GlTexture::copy(const Frame& device_image) {
     if (device_image.shape() != shape_)
         throw RunError("CUDA-GL interop: the image is " + to_string(device_image.shape()) + ", the texture " +
                        to_string(shape_) + ".");
     const DeviceView pixels = device_image.device();
-    const Stream &stream = registration_->stream;
+    const Stream& stream = registration_->stream;
     {
         Mapping mapping(registration_->resource, stream);
         check(cudaMemcpy2DToArrayAsync(mapping.array(), 0, 0, pixels.data, pixels.pitch, shape_.row_bytes(),

@@ -16,21 +16,21 @@ namespace specklescope {
 class GlTexture {
 public:
     /// Can an image of this shape go this way at all?
-    static bool supports(const Shape &shape) { return shape.channels == 1; }
+    static bool supports(const Shape& shape) { return shape.channels == 1; }
 
     /// Throws RunError with the reason where interop is refused: software OpenGL, another GPU than the one
     /// that computes, remote X, a shape that is not supported.
-    GlTexture(unsigned texture, const Shape &shape);
+    GlTexture(unsigned texture, const Shape& shape);
     ~GlTexture(); ///< unregisters; before glDeleteTextures
-    GlTexture(GlTexture &&) noexcept;
-    GlTexture &operator=(GlTexture &&) noexcept;
+    GlTexture(GlTexture&&) noexcept;
+    GlTexture& operator=(GlTexture&&) noexcept;
 
     /// Map, one copy, unmap. When it returns the copy is done and the texture is OpenGL's again, also when it
     /// throws (RunError). The image must have the registered shape and be complete, as Result::device_image
     /// is.
-    void copy(const Frame &device_image);
+    void copy(const Frame& device_image);
 
-    const Shape &shape() const { return shape_; }
+    const Shape& shape() const { return shape_; }
 
 private:
     struct Registration;

@@ -7,10 +7,10 @@ namespace specklescope::cuda {
 namespace {
 
 /// A fraction of a gigabyte beyond what is in flight: the viewer, the mailbox and recorders hold results too.
-int result_slots(const Shape &shape) { return default_slots(shape) + kFramesInFlight; }
+int result_slots(const Shape& shape) { return default_slots(shape) + kFramesInFlight; }
 
-std::shared_ptr<FrameRing> ring(const Shape &shape, int slots, const std::shared_ptr<SlotMemory> &memory,
-                                const std::shared_ptr<FrameRing> &old) {
+std::shared_ptr<FrameRing> ring(const Shape& shape, int slots, const std::shared_ptr<SlotMemory>& memory,
+                                const std::shared_ptr<FrameRing>& old) {
     return old && old->shape() == shape && old->slots() == slots
                ? old
                : std::make_shared<FrameRing>(shape, slots, memory);
@@ -18,9 +18,9 @@ std::shared_ptr<FrameRing> ring(const Shape &shape, int slots, const std::shared
 
 } // namespace
 
-Plan::Plan(const Chain &chain, const Shape &shape, const std::shared_ptr<SlotMemory> &memory, const Plan *old)
+Plan::Plan(const Chain& chain, const Shape& shape, const std::shared_ptr<SlotMemory>& memory, const Plan* old)
     : input(shape), output(shape) {
-    for (const ChainStage &link : chain.stages()) {
+    for (const ChainStage& link : chain.stages()) {
         if (!link.type->make_device)
             throw UsageError("stage " + std::string(link.type->name) +
                              " does not run on the GPU; use --backend cpu for this chain.");
@@ -44,12 +44,12 @@ Plan::Plan(const Chain &chain, const Shape &shape, const std::shared_ptr<SlotMem
         downloads = old->downloads;
 }
 
-void Plan::make_downloads(const std::shared_ptr<SlotMemory> &page_locked) {
+void Plan::make_downloads(const std::shared_ptr<SlotMemory>& page_locked) {
     if (!downloads && !steps.empty())
         downloads = std::make_shared<FrameRing>(output, result_slots(output), page_locked);
 }
 
-void Plan::set_params(const Chain &chain) {
+void Plan::set_params(const Chain& chain) {
     for (std::size_t i = 0; i < steps.size(); ++i)
         steps[i].stage->set_params(chain.stages()[i].params);
 }

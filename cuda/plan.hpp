@@ -16,7 +16,7 @@ inline constexpr int kFramesInFlight = 4;
 /// between stages exist once: the compute stream takes frames one after the other.
 struct Plan {
     struct Step {
-        const StageType *type = nullptr;
+        const StageType* type = nullptr;
         std::unique_ptr<DeviceStage> stage;
         Shape converted;  ///< what the stage reads
         Frame conversion; ///< holds it, if it differs from what comes in
@@ -31,11 +31,11 @@ struct Plan {
     std::shared_ptr<FrameRing> downloads; ///< page-locked; null until a sink asks for host pixels
 
     /// Rings of `old` (may be null) that fit are taken over: an edit of a radius allocates nothing anew.
-    Plan(const Chain &chain, const Shape &shape, const std::shared_ptr<SlotMemory> &memory, const Plan *old);
+    Plan(const Chain& chain, const Shape& shape, const std::shared_ptr<SlotMemory>& memory, const Plan* old);
 
     /// Makes `downloads` if it is missing and the chain is not empty.
-    void make_downloads(const std::shared_ptr<SlotMemory> &page_locked);
-    void set_params(const Chain &chain);
+    void make_downloads(const std::shared_ptr<SlotMemory>& page_locked);
+    void set_params(const Chain& chain);
 };
 
 } // namespace specklescope::cuda

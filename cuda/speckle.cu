@@ -30,7 +30,7 @@ bool uses_flow(SpeckleParams::Output output) {
 }
 
 SpeckleKernel kernel_of(PixelType type, int radius) {
-    const SpeckleKernels &kernels = type == PixelType::u8    ? speckle_kernels_u8()
+    const SpeckleKernels& kernels = type == PixelType::u8    ? speckle_kernels_u8()
                                     : type == PixelType::u16 ? speckle_kernels_u16()
                                                              : speckle_kernels_f32();
     return kernels[static_cast<std::size_t>(radius - 1)];
@@ -38,14 +38,14 @@ SpeckleKernel kernel_of(PixelType type, int radius) {
 
 class SpeckleDevice final : public DeviceStage {
 public:
-    explicit SpeckleDevice(const Params &params) : params_(params.as<SpeckleParams>()) {
+    explicit SpeckleDevice(const Params& params) : params_(params.as<SpeckleParams>()) {
         int device = 0;
         check(cudaGetDevice(&device), "cudaGetDevice");
         check(cudaDeviceGetAttribute(&processors_, cudaDevAttrMultiProcessorCount, device),
               "cudaDeviceGetAttribute");
     }
 
-    Shape prepare(const Shape &input) override {
+    Shape prepare(const Shape& input) override {
         const Shape output = speckle_shape(params_, input);
         const SpeckleKernel kernel = kernel_of(input.type, params_.radius);
         int blocks = 0;
@@ -66,7 +66,7 @@ public:
         return output;
     }
 
-    void run(ConstDeviceView input, DeviceView output, const RunContext<Space::device> &context) override {
+    void run(ConstDeviceView input, DeviceView output, const RunContext<Space::device>& context) override {
         const SpeckleCoefficients coefficients = speckle_coefficients(params_, context.info);
         SpeckleArgs args{};
         args.input = input.data;
@@ -99,10 +99,10 @@ public:
         check_launch("the kernel of stage speckle");
     }
 
-    void set_params(const Params &params) override { params_ = params.as<SpeckleParams>(); }
+    void set_params(const Params& params) override { params_ = params.as<SpeckleParams>(); }
 
 private:
-    static bool misaligned(const std::byte *data, std::size_t pitch) {
+    static bool misaligned(const std::byte* data, std::size_t pitch) {
         return (reinterpret_cast<std::uintptr_t>(data) | pitch) % 16 != 0;
     }
 
@@ -115,7 +115,7 @@ private:
 
 } // namespace
 
-std::unique_ptr<DeviceStage> make_speckle_device(const Params &params) {
+std::unique_ptr<DeviceStage> make_speckle_device(const Params& params) {
     return std::make_unique<SpeckleDevice>(params);
 }
 

@@ -4,7 +4,7 @@
 
 namespace specklescope::cuda {
 
-const SpeckleKernels &speckle_kernels_f32() {
+const SpeckleKernels& speckle_kernels_f32() {
     static const SpeckleKernels kernels = []<int... I>(std::integer_sequence<int, I...>) {
         return SpeckleKernels{speckle_kernel<float, I + 1>...};
     }

@@ -88,26 +88,26 @@ __device__ inline std::uint64_t multiply_add(std::uint32_t a, std::uint32_t b, s
     return static_cast<std::uint64_t>(opaque(a)) * b + c;
 }
 /// The address `count` times `step` bytes after `first`.
-template <class T> __device__ inline T *advanced(T *first, std::int32_t count, std::int32_t step) {
+template <class T> __device__ inline T* advanced(T* first, std::int32_t count, std::int32_t step) {
     using Byte = std::conditional_t<std::is_const_v<T>, const std::byte, std::byte>;
-    return reinterpret_cast<T *>(reinterpret_cast<Byte *>(first) +
-                                 static_cast<std::int64_t>(opaque(count)) * opaque(step));
+    return reinterpret_cast<T*>(reinterpret_cast<Byte*>(first) +
+                                static_cast<std::int64_t>(opaque(count)) * opaque(step));
 }
 
 /// One sample enters, one leaves: ΔI² = (e − l)(e + l).
-__device__ inline void replace(Sums32 &sums, std::uint32_t enter, std::uint32_t leave) {
+__device__ inline void replace(Sums32& sums, std::uint32_t enter, std::uint32_t leave) {
     const std::uint32_t d = enter - leave;
     sums.s += d;
     sums.q += d * (enter + leave);
 }
-__device__ inline void replace(SumsPacked &sums, std::uint32_t enter, std::uint32_t leave) {
+__device__ inline void replace(SumsPacked& sums, std::uint32_t enter, std::uint32_t leave) {
     const auto d = static_cast<std::int32_t>(enter - leave);
     const std::uint64_t p = multiply_add(d, static_cast<std::int32_t>(enter + leave), sums.p);
     const std::uint32_t high =
         opaque(static_cast<std::uint32_t>(p >> 32)) + (static_cast<std::uint32_t>(d) << 8);
     sums.p = static_cast<std::uint64_t>(high) << 32 | static_cast<std::uint32_t>(p);
 }
-__device__ inline void replace(Sums64 &sums, std::uint32_t enter, std::uint32_t leave) {
+__device__ inline void replace(Sums64& sums, std::uint32_t enter, std::uint32_t leave) {
     const auto d = static_cast<std::int32_t>(enter - leave);
     sums.s += static_cast<std::uint32_t>(d);
     sums.q = multiply_add(d, static_cast<std::int32_t>(enter + leave), sums.q);
@@ -215,39 +215,39 @@ template <> struct Quad<float> {
 };
 
 /// What one lane reads: columns x … x+3 of any row.
-template <class T> __device__ inline const T *line_pixels(const SpeckleArgs &args, int line) {
-    return reinterpret_cast<const T *>(args.input + static_cast<std::int64_t>(line) * args.input_pitch);
+template <class T> __device__ inline const T* line_pixels(const SpeckleArgs& args, int line) {
+    return reinterpret_cast<const T*>(args.input + static_cast<std::int64_t>(line) * args.input_pitch);
 }
 
 /// For warps that see nothing but image.
 template <class T> class InsideReader {
 public:
-    __device__ InsideReader(const SpeckleArgs &args, int x)
+    __device__ InsideReader(const SpeckleArgs& args, int x)
         : first_(line_pixels<T>(args, 0) + x), pitch_(args.input_pitch) {}
     __device__ Quad<T> row(int y) const {
-        return *reinterpret_cast<const Quad<T> *>(advanced(first_, y, pitch_));
+        return *reinterpret_cast<const Quad<T>*>(advanced(first_, y, pitch_));
     }
     __device__ T sample(int y, int j) const { return advanced(first_, y, pitch_)[j]; }
     __device__ void prefetch(int) const {} // the walk itself asks early enough
 
 private:
-    const T *first_;
+    const T* first_;
     int pitch_;
 };
 
 /// For all others: rows through the border, and columns too where the lane's own are not all in the image.
 template <class T> class BorderReader {
 public:
-    __device__ BorderReader(const SpeckleArgs &args, int x)
+    __device__ BorderReader(const SpeckleArgs& args, int x)
         : args_(args), x_(x), columns_inside_(x >= 0 && x + kColumns <= args.width) {}
     __device__ Quad<T> row(int y) const {
         Quad<T> quad{};
         const int line = mapped(y, args_.height, args_.border);
         if (line < 0)
             return quad;
-        const T *pixels = line_pixels<T>(args_, line);
+        const T* pixels = line_pixels<T>(args_, line);
         if (columns_inside_)
-            return *reinterpret_cast<const Quad<T> *>(pixels + x_);
+            return *reinterpret_cast<const Quad<T>*>(pixels + x_);
 #pragma unroll
         for (int j = 0; j < kColumns; ++j) {
             const int column = mapped(x_ + j, args_.width, args_.border);
@@ -258,7 +258,7 @@ public:
     }
     /// Brings the row nearer without holding a register for it.
     __device__ void prefetch(int y) const {
-        const T *pixels =
+        const T* pixels =
             line_pixels<T>(args_, min(max(y, 0), args_.height - 1)) + min(max(x_, 0), args_.width - 1);
         asm volatile("prefetch.global.L1 [%0];" ::"l"(pixels));
     }
@@ -269,7 +269,7 @@ public:
     }
 
 private:
-    const SpeckleArgs &args_;
+    const SpeckleArgs& args_;
     int x_;
     bool columns_inside_;
 };
@@ -357,7 +357,7 @@ template <class T> __device__ inline bool at_full_scale(T sample, float full) {
 /// Counts by a second walk, which only warps that saw something take. Reads the results this lane has just
 /// written.
 template <class T>
-__device__ __noinline__ void count_special(const SpeckleArgs &args, int radius, const Strip strip) {
+__device__ __noinline__ void count_special(const SpeckleArgs& args, int radius, const Strip strip) {
     const BorderReader<T> reader(args, strip.x);
     const int lane = static_cast<int>(threadIdx.x & 31U);
     int last[kColumns] = {-0x40000000, -0x40000000, -0x40000000,
@@ -393,7 +393,7 @@ __device__ __noinline__ void count_special(const SpeckleArgs &args, int radius, 
         }
     }
     static_assert(sizeof(PixelCounts) == 3 * sizeof(unsigned long long));
-    auto *const counts = reinterpret_cast<unsigned long long *>(args.counts);
+    auto* const counts = reinterpret_cast<unsigned long long*>(args.counts);
     const unsigned mine[3] = {undefined, infinite, saturated}; // in the order of PixelCounts
     for (int i = 0; i < 3; ++i) {
         unsigned sum = mine[i];
@@ -411,7 +411,7 @@ __device__ __noinline__ void count_special(const SpeckleArgs &args, int radius, 
 template <class T> struct Peak;
 template <> struct Peak<std::uint8_t> {
     std::uint32_t bits = 0;
-    __device__ void see(const Quad<std::uint8_t> &quad) {
+    __device__ void see(const Quad<std::uint8_t>& quad) {
 #if __CUDA_ARCH__ >= 900
         // Two packed maxima of 16 bits over bytes 1 and 3, and 0 and 2: full scale needs the larger byte
         // alone.
@@ -429,7 +429,7 @@ template <> struct Peak<std::uint8_t> {
 };
 template <> struct Peak<std::uint16_t> {
     std::uint32_t bits = 0;
-    __device__ void see(const Quad<std::uint16_t> &quad) {
+    __device__ void see(const Quad<std::uint16_t>& quad) {
 #if __CUDA_ARCH__ >= 900
         bits = __vmaxu2(bits, __vmaxu2(quad.bits.x, quad.bits.y));
 #else
@@ -448,13 +448,13 @@ template <class T, int R> struct Columns {
     float lowest = 1; ///< D of all windows, or 1
 
     template <class Reader>
-    __device__ void replace_row(const Quad<T> &enter, const Quad<T> &leave, const Reader &, int) {
+    __device__ void replace_row(const Quad<T>& enter, const Quad<T>& leave, const Reader&, int) {
         peak.see(enter);
 #pragma unroll
         for (int j = 0; j < kColumns; ++j)
             replace(c[j], enter.get(j), leave.get(j));
     }
-    __device__ void results(const SpeckleArgs &args, float (&out)[kColumns]) {
+    __device__ void results(const SpeckleArgs& args, float (&out)[kColumns]) {
         const Windows<R, Sums> windows(c);
         Moments m[kColumns];
 #pragma unroll
@@ -498,7 +498,7 @@ template <int R> struct Columns<float, R> {
         if (dwarfed != 0)
             sum_anew(reader, dwarfed, newest);
     }
-    __device__ void results(const SpeckleArgs &args, float (&out)[kColumns]) {
+    __device__ void results(const SpeckleArgs& args, float (&out)[kColumns]) {
         constexpr double n = (2 * R + 1) * (2 * R + 1);
         const Windows<R, SumsReal> windows(c);
 #pragma unroll
@@ -556,9 +556,9 @@ private:
     }
 };
 
-__device__ inline void store_at_border(const SpeckleArgs &args, const Strip &strip, int y,
+__device__ inline void store_at_border(const SpeckleArgs& args, const Strip& strip, int y,
                                        const float (&out)[kColumns]) {
-    float *row = args.row(y);
+    float* row = args.row(y);
     const int x = strip.x - args.x_offset;
 #pragma unroll
     for (int j = 0; j < kColumns; ++j)
@@ -605,7 +605,7 @@ __device__ inline bool walk(const SpeckleArgs &args, const Strip &strip, const R
                 columns.replace_row(rows[i], Quad<T>{}, reader, top - R + first + i);
     }
 
-    auto *const first_result = reinterpret_cast<float4 *>(args.row(0) + strip.x);
+    auto* const first_result = reinterpret_cast<float4*>(args.row(0) + strip.x);
 #pragma unroll 1
     for (int begin = strip.first; begin < strip.end; begin += kAhead) {
 #pragma unroll
@@ -637,7 +637,7 @@ __device__ inline bool walk(const SpeckleArgs &args, const Strip &strip, const R
 /// Which strip a warp takes; false if there is none left. Rows of strips at the bottom and the top, then the
 /// columns at both sides, then what lies inside: strips at the border take longer, so they must not be the
 /// last.
-__device__ inline bool place_of(const SpeckleArgs &args, int warp, int &across, int &down) {
+__device__ inline bool place_of(const SpeckleArgs& args, int warp, int& across, int& down) {
     const int ends = min(2, args.strips_down) * args.strips_across;
     if (warp < ends) {
         down = warp < args.strips_across ? args.strips_down - 1 : 0;

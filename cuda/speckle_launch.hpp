@@ -31,9 +31,9 @@ constexpr int halo_lanes(int radius) { return (radius + kColumns - 1) / kColumns
 constexpr int strip_columns(int radius) { return kColumns * (32 - 2 * halo_lanes(radius)); }
 
 struct SpeckleArgs {
-    const std::byte *input;
+    const std::byte* input;
     int input_pitch;
-    std::byte *output;
+    std::byte* output;
     int output_pitch;
     int width, height;         ///< of the input
     int out_width, out_height; ///< smaller with crop
@@ -43,11 +43,11 @@ struct SpeckleArgs {
     SpeckleForm form;
     float coefficient;
     float full_scale; ///< 0: none
-    PixelCounts *counts;
+    PixelCounts* counts;
 
 #ifdef __CUDACC__
-    __device__ float *row(int y) const {
-        return reinterpret_cast<float *>(output + static_cast<std::int64_t>(y) * output_pitch);
+    __device__ float* row(int y) const {
+        return reinterpret_cast<float*>(output + static_cast<std::int64_t>(y) * output_pitch);
     }
 #endif
 };
@@ -56,8 +56,8 @@ using SpeckleKernel = void (*)(SpeckleArgs);
 /// By radius − 1.
 using SpeckleKernels = std::array<SpeckleKernel, kMaxSpeckleRadius>;
 // One file a pixel type: they take long to compile.
-const SpeckleKernels &speckle_kernels_u8();
-const SpeckleKernels &speckle_kernels_u16();
-const SpeckleKernels &speckle_kernels_f32();
+const SpeckleKernels& speckle_kernels_u8();
+const SpeckleKernels& speckle_kernels_u16();
+const SpeckleKernels& speckle_kernels_f32();
 
 } // namespace specklescope::cuda

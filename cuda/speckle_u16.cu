@@ -4,7 +4,7 @@
 
 namespace specklescope::cuda {
 
-const SpeckleKernels &speckle_kernels_u16() {
+const SpeckleKernels& speckle_kernels_u16() {
     static const SpeckleKernels kernels = []<int... I>(std::integer_sequence<int, I...>) {
         return SpeckleKernels{speckle_kernel<std::uint16_t, I + 1>...};
     }

@@ -14,9 +14,9 @@ using std::chrono::milliseconds;
 /// Lends ring slots to the source; counts what it must refuse.
 class RingPort final : public FramePort {
 public:
-    explicit RingPort(Flow &flow) : flow_(flow) {}
+    explicit RingPort(Flow& flow) : flow_(flow) {}
 
-    Frame acquire(const Shape &shape) override {
+    Frame acquire(const Shape& shape) override {
         check_shape(shape, "The frame from the source");
         const bool live = flow_.live();
         const bool room = !ring_ || ring_->shape() == shape || room_for_another_ring(live);
@@ -70,7 +70,7 @@ private:
         return !stopping();
     }
 
-    void renew(const Shape &shape) {
+    void renew(const Shape& shape) {
         std::shared_ptr<SlotMemory> memory;
         {
             const std::scoped_lock lock(flow_.mutex);
@@ -87,18 +87,18 @@ private:
         flow_.status.source.shape = shape;
     }
 
-    Flow &flow_;
+    Flow& flow_;
     std::shared_ptr<FrameRing> ring_;
     std::uint64_t sequence_ = 0;
     std::uint64_t delivered_ = 0;
 };
 
-void apply_source_edits(Flow &flow) {
+void apply_source_edits(Flow& flow) {
     SourceEdit edit;
     while (flow.source_edits.try_dequeue(edit)) {
         try {
             flow.source->set(edit.name, edit.value);
-        } catch (const Error &error) {
+        } catch (const Error& error) {
             flow.say(Message::Level::error, error.what());
         }
         const std::scoped_lock lock(flow.mutex);
@@ -111,7 +111,7 @@ constexpr milliseconds kLongestPause(10000);
 
 /// Closes and opens a dead live source, pausing before each try, twice as long as before the last. False when
 /// stopped.
-bool reopen(Flow &flow, const std::string &reason, milliseconds &pause) {
+bool reopen(Flow& flow, const std::string& reason, milliseconds& pause) {
     std::string why = reason;
     flow.source->close();
     while (!flow.stop) {
@@ -133,7 +133,7 @@ bool reopen(Flow &flow, const std::string &reason, milliseconds &pause) {
             flow.set_state(RunState::running, "");
             flow.say(Message::Level::info, "The source is back: " + info.name + ".");
             return true;
-        } catch (const Error &error) {
+        } catch (const Error& error) {
             why = error.what();
             flow.source->close();
         }
@@ -141,7 +141,7 @@ bool reopen(Flow &flow, const std::string &reason, milliseconds &pause) {
     return false;
 }
 
-void run(Flow &flow) {
+void run(Flow& flow) {
     RingPort port(flow);
     auto last_sign = SteadyClock::now();
     milliseconds pause = kFirstPause; // grows until frames come again
@@ -163,7 +163,7 @@ void run(Flow &flow) {
             } else if (flow.live() && now - last_sign > silence) {
                 dead = "The source " + flow.status.source.name + " is silent.";
             }
-        } catch (const Error &error) {
+        } catch (const Error& error) {
             if (!flow.live())
                 throw;
             dead = error.what();
@@ -180,10 +180,10 @@ void run(Flow &flow) {
 
 } // namespace
 
-void acquire_frames(Flow &flow) {
+void acquire_frames(Flow& flow) {
     try {
         run(flow);
-    } catch (const std::exception &error) {
+    } catch (const std::exception& error) {
         flow.set_state(RunState::failed, error.what());
         flow.say(Message::Level::error, error.what());
     }

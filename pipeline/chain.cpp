@@ -27,41 +27,41 @@ void Chain::add(std::string_view text) {
 
 Quantity Chain::quantity() const {
     Quantity quantity;
-    for (const ChainStage &stage : stages_)
+    for (const ChainStage& stage : stages_)
         quantity = stage.type->quantity(stage.params, quantity);
     return quantity;
 }
 
 bool Chain::stateful() const {
-    return std::any_of(stages_.begin(), stages_.end(), [](const ChainStage &s) { return s.type->stateful; });
+    return std::any_of(stages_.begin(), stages_.end(), [](const ChainStage& s) { return s.type->stateful; });
 }
 
-bool differs_in_free_only(const Chain &a, const Chain &b) {
+bool differs_in_free_only(const Chain& a, const Chain& b) {
     return std::equal(a.stages().begin(), a.stages().end(), b.stages().begin(), b.stages().end(),
-                      [](const ChainStage &left, const ChainStage &right) {
+                      [](const ChainStage& left, const ChainStage& right) {
                           if (left.type != right.type)
                               return false;
-                          const auto &decls = left.params.table().decls();
-                          return std::all_of(decls.begin(), decls.end(), [&](const ParamDecl &decl) {
+                          const auto& decls = left.params.table().decls();
+                          return std::all_of(decls.begin(), decls.end(), [&](const ParamDecl& decl) {
                               return decl.cost == Cost::free ||
                                      left.params.get(decl.name) == right.params.get(decl.name);
                           });
                       });
 }
 
-std::string to_string(const ChainStage &stage) {
+std::string to_string(const ChainStage& stage) {
     std::string text(stage.type->name);
     char separator = ':';
-    for (const ParamDecl &decl : stage.params.table().decls()) {
+    for (const ParamDecl& decl : stage.params.table().decls()) {
         text += separator + decl.name + "=" + to_string(stage.params.get(decl.name));
         separator = ',';
     }
     return text;
 }
 
-std::string to_string(const Chain &chain) {
+std::string to_string(const Chain& chain) {
     std::string text;
-    for (const ChainStage &stage : chain.stages())
+    for (const ChainStage& stage : chain.stages())
         text += (text.empty() ? "" : " | ") + to_string(stage);
     return text.empty() ? "none" : text;
 }

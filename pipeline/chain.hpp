@@ -11,7 +11,7 @@
 namespace specklescope {
 
 struct ChainStage {
-    const StageType *type = nullptr;
+    const StageType* type = nullptr;
     Params params;
 };
 
@@ -21,8 +21,8 @@ public:
     /// Parses "speckle" or "speckle:radius=2,output=contrast"; throws UsageError.
     void add(std::string_view text);
     void add(ChainStage stage) { stages_.push_back(std::move(stage)); }
-    std::vector<ChainStage> &stages() { return stages_; }
-    const std::vector<ChainStage> &stages() const { return stages_; }
+    std::vector<ChainStage>& stages() { return stages_; }
+    const std::vector<ChainStage>& stages() const { return stages_; }
     Quantity quantity() const;
     bool stateful() const;
 
@@ -31,12 +31,12 @@ private:
 };
 
 /// "speckle:radius=3,exposure=10,output=sfi,border=replicate": every parameter, also those at their default.
-std::string to_string(const ChainStage &stage);
-std::string to_string(const Chain &chain); ///< stages joined by " | "
+std::string to_string(const ChainStage& stage);
+std::string to_string(const Chain& chain); ///< stages joined by " | "
 
 /// True if the chains have the same stages and only parameters of Cost::free differ: no stage needs
 /// prepare().
-bool differs_in_free_only(const Chain &a, const Chain &b);
+bool differs_in_free_only(const Chain& a, const Chain& b);
 
 inline constexpr int kMaxStages = 16;
 

@@ -41,6 +41,6 @@ make_cuda_executor(int device = 0); ///< throws RunError with the reason; cuda/e
 
 enum class Backend : std::uint8_t { automatic, cpu, cuda };
 /// automatic falls back to the host and says why in `note`; cuda throws RunError with the reason.
-std::unique_ptr<Executor> make_executor(Backend backend, int threads, std::string *note);
+std::unique_ptr<Executor> make_executor(Backend backend, int threads, std::string* note);
 
 } // namespace specklescope

@@ -79,7 +79,7 @@ struct Flow {
         status.message = std::move(message);
     }
     void say(Message::Level level, std::string text); ///< to the log and the screen
-    void close_sink(Sink &sink);                      ///< and keeps its count of drops
+    void close_sink(Sink& sink);                      ///< and keeps its count of drops
     /// Waits, but no longer than until stop.
     void sleep(std::chrono::milliseconds time) {
         std::unique_lock lock(mutex);
@@ -88,9 +88,9 @@ struct Flow {
 };
 
 /// Reads the source until it ends or `stop`; reopens a live one that dies.
-void acquire_frames(Flow &flow);
+void acquire_frames(Flow& flow);
 
 /// Runs the chain over what is queued; delivers to mailbox and sinks.
-void process_frames(Flow &flow, std::unique_ptr<Executor> executor);
+void process_frames(Flow& flow, std::unique_ptr<Executor> executor);
 
 } // namespace specklescope

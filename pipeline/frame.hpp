@@ -28,9 +28,9 @@ struct FrameInfo {
 class SlotMemory {
 public:
     virtual ~SlotMemory() = default;
-    virtual void *
+    virtual void*
     allocate(std::size_t bytes) = 0; ///< throws RunError with the number of bytes when there is no room
-    virtual void release(void *memory) noexcept = 0;
+    virtual void release(void* memory) noexcept = 0;
     virtual Space space() const = 0;
     virtual bool page_locked() const = 0;
 };
@@ -46,9 +46,9 @@ struct Slot;
 class Frame {
 public:
     Frame() = default;
-    Frame(const Frame &other) noexcept;
-    Frame(Frame &&other) noexcept : slot_(std::exchange(other.slot_, nullptr)) {}
-    Frame &operator=(Frame other) noexcept {
+    Frame(const Frame& other) noexcept;
+    Frame(Frame&& other) noexcept : slot_(std::exchange(other.slot_, nullptr)) {}
+    Frame& operator=(Frame other) noexcept {
         std::swap(slot_, other.slot_);
         return *this;
     }
@@ -56,8 +56,8 @@ public:
 
     void reset() noexcept;
     explicit operator bool() const { return slot_ != nullptr; }
-    const Shape &shape() const;
-    FrameInfo &info() const;
+    const Shape& shape() const;
+    FrameInfo& info() const;
     Space space() const;
     /// Pixels. Only whoever acquired the frame writes, and only before handing it on.
     HostView host() const;
@@ -65,8 +65,8 @@ public:
 
 private:
     friend class FrameRing;
-    explicit Frame(detail::Slot *slot) : slot_(slot) {}
-    detail::Slot *slot_ = nullptr;
+    explicit Frame(detail::Slot* slot) : slot_(slot) {}
+    detail::Slot* slot_ = nullptr;
 };
 
 /// A fixed number of equal slots. acquire() is safe from any thread.
@@ -74,17 +74,17 @@ class FrameRing {
 public:
     /// Throws RunError when the memory cannot be had. Rows are padded so that each starts on 64 bytes
     /// (host) or 256 bytes (device).
-    FrameRing(const Shape &shape, int slots, const std::shared_ptr<SlotMemory> &memory);
+    FrameRing(const Shape& shape, int slots, const std::shared_ptr<SlotMemory>& memory);
     ~FrameRing();
-    FrameRing(FrameRing &&) noexcept = default;
-    FrameRing &operator=(FrameRing &&) noexcept = default;
+    FrameRing(FrameRing&&) noexcept = default;
+    FrameRing& operator=(FrameRing&&) noexcept = default;
 
     /// An empty frame when every slot is held; never waits.
     Frame try_acquire();
     /// Waits up to `timeout`; an empty frame when none came free.
     Frame acquire(std::chrono::milliseconds timeout);
 
-    const Shape &shape() const;
+    const Shape& shape() const;
     int slots() const;
     int free_slots() const;
 
@@ -97,6 +97,6 @@ private:
 inline constexpr int kMinSlots = 6;
 
 /// 16 slots, fewer for large frames (about `budget` bytes in all), never fewer than kMinSlots.
-int default_slots(const Shape &shape, std::size_t budget = std::size_t{512} << 20);
+int default_slots(const Shape& shape, std::size_t budget = std::size_t{512} << 20);
 
 } // namespace specklescope

@@ -21,7 +21,7 @@ double ms_between(SteadyClock::time_point from, SteadyClock::time_point to) {
 /// Everything that depends on the chain and the input shape together; built whole or not at all.
 struct Plan {
     struct Step {
-        const StageType *type = nullptr;
+        const StageType* type = nullptr;
         std::unique_ptr<HostStage> stage;
         Shape converted;  ///< what the stage reads
         Frame conversion; ///< holds it, if it differs from what comes in
@@ -33,9 +33,9 @@ struct Plan {
     std::vector<Step> steps;
     std::shared_ptr<FrameRing> results;
 
-    Plan(const Chain &chain, const Shape &shape, const std::shared_ptr<FrameRing> &old_results)
+    Plan(const Chain& chain, const Shape& shape, const std::shared_ptr<FrameRing>& old_results)
         : input(shape), output(shape) {
-        for (const ChainStage &link : chain.stages()) {
+        for (const ChainStage& link : chain.stages()) {
             Step step;
             step.type = link.type;
             step.converted = accepted_shape(*link.type, output);
@@ -116,7 +116,7 @@ public:
     }
 
 private:
-    Frame run(const Frame &frame, Result &result) {
+    Frame run(const Frame& frame, Result& result) {
         Frame slot = next_slot_ && next_slot_.shape() == plan_->output
                          ? std::exchange(next_slot_, Frame())
                          : plan_->results->acquire(std::chrono::seconds(10));
@@ -124,7 +124,7 @@ private:
         if (!slot)
             throw RunError("No result slot came free within 10 s; a recorder or the viewer holds them all.");
         ConstHostView image = frame.host();
-        for (Plan::Step &step : plan_->steps) {
+        for (Plan::Step& step : plan_->steps) {
             auto begin = SteadyClock::now();
             if (step.conversion) {
                 convert(image, step.conversion.host());
@@ -158,13 +158,13 @@ private:
 
 std::unique_ptr<Executor> make_host_executor(int threads) { return std::make_unique<HostExecutor>(threads); }
 
-std::unique_ptr<Executor> make_executor(Backend backend, int threads, std::string *note) {
+std::unique_ptr<Executor> make_executor(Backend backend, int threads, std::string* note) {
     if (backend == Backend::cpu)
         return make_host_executor(threads);
 #ifdef SPECKLESCOPE_HAVE_CUDA
     try {
         return make_cuda_executor();
-    } catch (const RunError &error) {
+    } catch (const RunError& error) {
         if (backend == Backend::cuda)
             throw;
         if (note)

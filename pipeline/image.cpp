@@ -6,12 +6,12 @@
 
 namespace specklescope {
 
-std::string to_string(const Shape &shape) {
+std::string to_string(const Shape& shape) {
     return std::to_string(shape.width) + "×" + std::to_string(shape.height) + " " + to_string(shape.type) +
            (shape.channels == 3 ? " RGB" : "");
 }
 
-void check_shape(const Shape &shape, const std::string &what) {
+void check_shape(const Shape& shape, const std::string& what) {
     if (shape.width <= 0 || shape.height <= 0)
         throw RunError(what + " is " + std::to_string(shape.width) + "×" + std::to_string(shape.height) +
                        " pixels; both sides must be at least 1.");

@@ -22,7 +22,7 @@ constexpr double type_full_scale(PixelType type) {
     return type == PixelType::u8 ? 255.0 : type == PixelType::u16 ? 65535.0 : 0.0;
 }
 
-constexpr const char *to_string(PixelType type) {
+constexpr const char* to_string(PixelType type) {
     return type == PixelType::u8 ? "u8" : type == PixelType::u16 ? "u16" : "f32";
 }
 
@@ -42,7 +42,7 @@ struct Shape {
     int channels = 1;
     PixelType type = PixelType::u8;
 
-    bool operator==(const Shape &) const = default;
+    bool operator==(const Shape&) const = default;
     std::size_t row_bytes() const {
         return static_cast<std::size_t>(width) * static_cast<std::size_t>(channels) * pixel_bytes(type);
     }
@@ -51,7 +51,7 @@ struct Shape {
 };
 
 /// "1392x1040 u16" or "640x480 u8 RGB".
-std::string to_string(const Shape &shape);
+std::string to_string(const Shape& shape);
 
 /// Largest width and height accepted anywhere; a header that claims more is refused before anything is
 /// allocated.
@@ -60,45 +60,45 @@ inline constexpr std::size_t kMaxImageBytes = std::size_t{4} << 30;
 
 /// Throws RunError naming `what` if the shape has a zero side, a side over kMaxSide or more than
 /// kMaxImageBytes.
-void check_shape(const Shape &shape, const std::string &what);
+void check_shape(const Shape& shape, const std::string& what);
 
 /// Typed view of rows `pitch` bytes apart. T may be const.
 template <class T, Space S = Space::host> struct View {
-    T *data = nullptr;
+    T* data = nullptr;
     int width = 0;
     int height = 0;
     int channels = 1;
     std::size_t pitch = 0;
 
-    T *row(int y) const {
+    T* row(int y) const {
         using Byte = std::conditional_t<std::is_const_v<T>, const std::byte, std::byte>;
-        return reinterpret_cast<T *>(reinterpret_cast<Byte *>(data) + static_cast<std::size_t>(y) * pitch);
+        return reinterpret_cast<T*>(reinterpret_cast<Byte*>(data) + static_cast<std::size_t>(y) * pitch);
     }
 };
 
 /// View whose pixel type is known only at run time. `Byte` is std::byte or const std::byte.
 template <Space S, class Byte> struct BasicImageView {
-    Byte *data = nullptr;
+    Byte* data = nullptr;
     Shape shape;
     std::size_t pitch = 0;
 
     BasicImageView() = default;
-    BasicImageView(Byte *pixels, const Shape &size, std::size_t row_pitch)
+    BasicImageView(Byte* pixels, const Shape& size, std::size_t row_pitch)
         : data(pixels), shape(size), pitch(row_pitch) {}
-    BasicImageView(Byte *pixels, const Shape &size) : BasicImageView(pixels, size, size.row_bytes()) {}
+    BasicImageView(Byte* pixels, const Shape& size) : BasicImageView(pixels, size, size.row_bytes()) {}
     /// A mutable view is also a constant one.
     template <class Other>
-        requires(std::is_const_v<Byte> &&std::is_same_v<Other, std::byte>)
-    BasicImageView(const BasicImageView<S, Other> &other) // NOLINT(google-explicit-constructor)
+        requires(std::is_const_v<Byte>&& std::is_same_v<Other, std::byte>)
+    BasicImageView(const BasicImageView<S, Other>& other) // NOLINT(google-explicit-constructor)
         : BasicImageView(other.data, other.shape, other.pitch) {}
 
     explicit operator bool() const { return data != nullptr; }
-    Byte *row(int y) const { return data + static_cast<std::size_t>(y) * pitch; }
+    Byte* row(int y) const { return data + static_cast<std::size_t>(y) * pitch; }
 
     template <class T> auto as() const {
         using Pixel = std::conditional_t<std::is_const_v<Byte>, const T, T>;
         assert(shape.type == pixel_type_of<T>());
-        return View<Pixel, S>{reinterpret_cast<Pixel *>(data), shape.width, shape.height, shape.channels,
+        return View<Pixel, S>{reinterpret_cast<Pixel*>(data), shape.width, shape.height, shape.channels,
                               pitch};
     }
 };
@@ -111,7 +111,7 @@ using DeviceView = ImageView<Space::device>;
 using ConstDeviceView = ConstImageView<Space::device>;
 
 /// Calls f with a value of the pixel type: dispatch(type, [](auto zero) { using T = decltype(zero); … }).
-template <class F> decltype(auto) dispatch(PixelType type, F &&f) {
+template <class F> decltype(auto) dispatch(PixelType type, F&& f) {
     switch (type) {
     case PixelType::u8:
         return f(std::uint8_t{});

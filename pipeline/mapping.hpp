@@ -14,7 +14,7 @@ enum class ColorMap : std::uint8_t { viridis, inferno, magma, turbo, jet, grey }
 using Rgb = std::array<std::uint8_t, 3>;
 
 /// 256 colours, low to high.
-const std::array<Rgb, 256> &color_table(ColorMap map);
+const std::array<Rgb, 256>& color_table(ColorMap map);
 
 struct Mapping {
     ColorMap colormap = ColorMap::turbo;
@@ -24,7 +24,7 @@ struct Mapping {
     double low_percentile = 1;
     double high_percentile = 99;
 };
-const ParamTable &mapping_table(); ///< owner "view"
+const ParamTable& mapping_table(); ///< owner "view"
 
 struct ValueRange {
     double low = 0, high = 1;

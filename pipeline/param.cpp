@@ -18,31 +18,31 @@ std::string number(double value) {
     return error == std::errc{} ? std::string(text, end) : std::to_string(value);
 }
 
-template <class Range> std::string joined(const Range &names) {
+template <class Range> std::string joined(const Range& names) {
     std::string text;
-    for (const auto &name : names)
+    for (const auto& name : names)
         text += (text.empty() ? "" : ", ") + std::string(name);
     return text;
 }
 
-[[noreturn]] void refuse(const std::string &owner, const ParamDecl &decl, const std::string &given) {
+[[noreturn]] void refuse(const std::string& owner, const ParamDecl& decl, const std::string& given) {
     throw UsageError(owner + ": " + decl.name + " = " + given + " is not possible; " + allowed_text(decl) +
                      ".");
 }
 
 } // namespace
 
-std::string to_string(const ParamValue &value) {
-    if (const auto *flag = std::get_if<bool>(&value))
+std::string to_string(const ParamValue& value) {
+    if (const auto* flag = std::get_if<bool>(&value))
         return *flag ? "true" : "false";
-    if (const auto *whole = std::get_if<std::int64_t>(&value))
+    if (const auto* whole = std::get_if<std::int64_t>(&value))
         return std::to_string(*whole);
-    if (const auto *real = std::get_if<double>(&value))
+    if (const auto* real = std::get_if<double>(&value))
         return number(*real);
     return std::get<std::string>(value);
 }
 
-std::string allowed_text(const ParamDecl &decl) {
+std::string allowed_text(const ParamDecl& decl) {
     const std::string unit = decl.unit.empty() ? "" : " " + decl.unit;
     const bool low = decl.min > -std::numeric_limits<double>::max();
     const bool high = decl.max < std::numeric_limits<double>::max();
@@ -67,17 +67,17 @@ std::string allowed_text(const ParamDecl &decl) {
     return "allowed: " + kind + (unit.empty() ? "" : " in" + unit);
 }
 
-const ParamDecl *ParamTable::find(std::string_view name) const {
+const ParamDecl* ParamTable::find(std::string_view name) const {
     const auto it =
-        std::find_if(decls_.begin(), decls_.end(), [&](const ParamDecl &d) { return d.name == name; });
+        std::find_if(decls_.begin(), decls_.end(), [&](const ParamDecl& d) { return d.name == name; });
     return it == decls_.end() ? nullptr : &*it;
 }
 
-const ParamDecl &ParamTable::at(std::string_view name) const {
-    if (const ParamDecl *decl = find(name))
+const ParamDecl& ParamTable::at(std::string_view name) const {
+    if (const ParamDecl* decl = find(name))
         return *decl;
     std::vector<std::string> names;
-    for (const ParamDecl &decl : decls_)
+    for (const ParamDecl& decl : decls_)
         names.push_back(decl.name);
     throw UsageError(owner_ + " has no key '" + std::string(name) + "'; " +
                      (names.empty() ? "it takes none." : "allowed: " + joined(names) + "."));
@@ -85,8 +85,8 @@ const ParamDecl &ParamTable::at(std::string_view name) const {
 
 ParamValue Params::get(std::string_view name) const { return table_->at(name).get(values_); }
 
-void Params::set(std::string_view name, const ParamValue &value) {
-    const ParamDecl &decl = table_->at(name);
+void Params::set(std::string_view name, const ParamValue& value) {
+    const ParamDecl& decl = table_->at(name);
     const std::string given = to_string(value);
     switch (decl.kind) {
     case ParamKind::boolean:
@@ -94,7 +94,7 @@ void Params::set(std::string_view name, const ParamValue &value) {
             refuse(table_->owner(), decl, given);
         break;
     case ParamKind::integer: {
-        const auto *whole = std::get_if<std::int64_t>(&value);
+        const auto* whole = std::get_if<std::int64_t>(&value);
         // Declared integers are stored as int.
         if (!whole || static_cast<double>(*whole) < decl.min || static_cast<double>(*whole) > decl.max ||
             *whole < std::numeric_limits<int>::min() || *whole > std::numeric_limits<int>::max())
@@ -102,8 +102,8 @@ void Params::set(std::string_view name, const ParamValue &value) {
         break;
     }
     case ParamKind::real: {
-        const auto *whole = std::get_if<std::int64_t>(&value);
-        const auto *exact = std::get_if<double>(&value);
+        const auto* whole = std::get_if<std::int64_t>(&value);
+        const auto* exact = std::get_if<double>(&value);
         if (!whole && !exact)
             refuse(table_->owner(), decl, given);
         const double real = whole ? static_cast<double>(*whole) : *exact;
@@ -113,7 +113,7 @@ void Params::set(std::string_view name, const ParamValue &value) {
         return;
     }
     case ParamKind::choice: {
-        const auto *name_text = std::get_if<std::string>(&value);
+        const auto* name_text = std::get_if<std::string>(&value);
         if (!name_text ||
             std::find(decl.choices.begin(), decl.choices.end(), *name_text) == decl.choices.end())
             refuse(table_->owner(), decl, given);
@@ -128,8 +128,8 @@ void Params::set(std::string_view name, const ParamValue &value) {
 }
 
 void Params::set_text(std::string_view name, std::string_view text) {
-    const ParamDecl &decl = table_->at(name);
-    const char *end = text.data() + text.size();
+    const ParamDecl& decl = table_->at(name);
+    const char* end = text.data() + text.size();
     switch (decl.kind) {
     case ParamKind::boolean: {
         const bool yes = text == "true" || text == "on" || text == "yes" || text == "1";

@@ -19,7 +19,7 @@ namespace specklescope {
 
 /// boolean · integer · real · text; a choice is its name as text.
 using ParamValue = std::variant<bool, std::int64_t, double, std::string>;
-std::string to_string(const ParamValue &value);
+std::string to_string(const ParamValue& value);
 
 /// What an edit costs: `free` takes effect on the next frame, `rebuild` prepares the owner anew.
 enum class Cost : std::uint8_t { free, rebuild };
@@ -35,9 +35,9 @@ struct ParamDecl {
     bool logarithmic = false;
     Cost cost = Cost::free;
     std::vector<std::string> choices; ///< choice: the names, in the order of the enumeration
-    std::function<ParamValue(const std::any &)> get;
-    std::function<void(std::any &, const ParamValue &)> put;
-    std::function<bool(const std::any &)> visible; ///< empty: always
+    std::function<ParamValue(const std::any&)> get;
+    std::function<void(std::any&, const ParamValue&)> put;
+    std::function<bool(const std::any&)> visible; ///< empty: always
 };
 
 /// The declarations of one owner ("stage speckle", "source synthetic", "view") and its default values.
@@ -45,12 +45,12 @@ class ParamTable {
 public:
     ParamTable(std::string owner, std::any defaults)
         : owner_(std::move(owner)), defaults_(std::move(defaults)) {}
-    const std::string &owner() const { return owner_; }
-    const std::vector<ParamDecl> &decls() const { return decls_; }
-    const std::any &defaults() const { return defaults_; }
-    const ParamDecl *find(std::string_view name) const;
+    const std::string& owner() const { return owner_; }
+    const std::vector<ParamDecl>& decls() const { return decls_; }
+    const std::any& defaults() const { return defaults_; }
+    const ParamDecl* find(std::string_view name) const;
     /// Throws UsageError listing the keys that exist.
-    const ParamDecl &at(std::string_view name) const;
+    const ParamDecl& at(std::string_view name) const;
     void add(ParamDecl decl) { decls_.push_back(std::move(decl)); }
 
 private:
@@ -63,26 +63,28 @@ private:
 class Params {
 public:
     Params() = default;
-    explicit Params(const ParamTable &table) : table_(&table), values_(table.defaults()) {}
+    explicit Params(const ParamTable& table) : table_(&table), values_(table.defaults()) {}
 
-    bool has_table() const { return table_ != nullptr; } ///< false: default-constructed, without any declaration
-    const ParamTable &table() const { return *table_; }
+    bool has_table() const {
+        return table_ != nullptr;
+    } ///< false: default-constructed, without any declaration
+    const ParamTable& table() const { return *table_; }
     ParamValue get(std::string_view name) const;
     /// Checks kind, range and choice; on UsageError the old value stands. NaN is refused.
-    void set(std::string_view name, const ParamValue &value);
+    void set(std::string_view name, const ParamValue& value);
     /// The same from text: "3", "2.5", "true", "on", a choice's name.
     void set_text(std::string_view name, std::string_view text);
-    bool visible(const ParamDecl &decl) const { return !decl.visible || decl.visible(values_); }
-    template <class T> const T &as() const { return *std::any_cast<T>(&values_); }
-    template <class T> T &as() { return *std::any_cast<T>(&values_); }
+    bool visible(const ParamDecl& decl) const { return !decl.visible || decl.visible(values_); }
+    template <class T> const T& as() const { return *std::any_cast<T>(&values_); }
+    template <class T> T& as() { return *std::any_cast<T>(&values_); }
 
 private:
-    const ParamTable *table_ = nullptr;
+    const ParamTable* table_ = nullptr;
     std::any values_;
 };
 
 /// "allowed: 1…15 px" / "allowed: sfi, contrast": shared by errors, help and the manual.
-std::string allowed_text(const ParamDecl &decl);
+std::string allowed_text(const ParamDecl& decl);
 
 /// Declares the members of a plain struct P:
 ///   Declare<SpeckleParams>("stage speckle")
@@ -91,38 +93,38 @@ std::string allowed_text(const ParamDecl &decl);
 template <class P> class Declare {
 public:
     struct Options {
-        const char *unit = "";
+        const char* unit = "";
         double min = -std::numeric_limits<double>::max();
         double max = std::numeric_limits<double>::max();
         bool logarithmic = false;
         Cost cost = Cost::free;
-        bool (*visible)(const P &) = nullptr;
-        const char *doc = "";
+        bool (*visible)(const P&) = nullptr;
+        const char* doc = "";
     };
 
     explicit Declare(std::string owner) : table_(std::move(owner), P{}) {}
 
-    Declare &boolean(const char *name, bool P::*member, const Options &options) {
+    Declare& boolean(const char* name, bool P::*member, const Options& options) {
         return add(name, ParamKind::boolean, member, options);
     }
-    Declare &integer(const char *name, int P::*member, const Options &options) {
+    Declare& integer(const char* name, int P::*member, const Options& options) {
         return add(name, ParamKind::integer, member, options);
     }
-    Declare &real(const char *name, double P::*member, const Options &options) {
+    Declare& real(const char* name, double P::*member, const Options& options) {
         return add(name, ParamKind::real, member, options);
     }
-    Declare &text(const char *name, std::string P::*member, const Options &options) {
+    Declare& text(const char* name, std::string P::*member, const Options& options) {
         return add(name, ParamKind::text, member, options);
     }
     /// `names` in the order of the enumeration's values, which count from 0.
     template <class E>
-    Declare &choice(const char *name, E P::*member, std::vector<std::string> names, const Options &options) {
+    Declare& choice(const char* name, E P::*member, std::vector<std::string> names, const Options& options) {
         ParamDecl decl = base(name, ParamKind::choice, options);
         decl.choices = std::move(names);
-        decl.get = [member, list = decl.choices](const std::any &values) {
+        decl.get = [member, list = decl.choices](const std::any& values) {
             return ParamValue{list[static_cast<std::size_t>((*std::any_cast<P>(&values)).*member)]};
         };
-        decl.put = [member, list = decl.choices](std::any &values, const ParamValue &value) {
+        decl.put = [member, list = decl.choices](std::any& values, const ParamValue& value) {
             for (std::size_t i = 0; i < list.size(); ++i)
                 if (list[i] == std::get<std::string>(value))
                     (*std::any_cast<P>(&values)).*member = static_cast<E>(i);
@@ -133,7 +135,7 @@ public:
     ParamTable table() { return std::move(table_); }
 
 private:
-    static ParamDecl base(const char *name, ParamKind kind, const Options &options) {
+    static ParamDecl base(const char* name, ParamKind kind, const Options& options) {
         ParamDecl decl;
         decl.name = name;
         decl.kind = kind;
@@ -144,18 +146,18 @@ private:
         decl.logarithmic = options.logarithmic;
         decl.cost = options.cost;
         if (options.visible)
-            decl.visible = [show = options.visible](const std::any &values) {
+            decl.visible = [show = options.visible](const std::any& values) {
                 return show(*std::any_cast<P>(&values));
             };
         return decl;
     }
-    template <class M> Declare &add(const char *name, ParamKind kind, M P::*member, const Options &options) {
+    template <class M> Declare& add(const char* name, ParamKind kind, M P::*member, const Options& options) {
         using Stored = std::conditional_t<std::is_same_v<M, int>, std::int64_t, M>;
         ParamDecl decl = base(name, kind, options);
-        decl.get = [member](const std::any &values) {
+        decl.get = [member](const std::any& values) {
             return ParamValue{static_cast<Stored>((*std::any_cast<P>(&values)).*member)};
         };
-        decl.put = [member](std::any &values, const ParamValue &value) {
+        decl.put = [member](std::any& values, const ParamValue& value) {
             (*std::any_cast<P>(&values)).*member = static_cast<M>(std::get<Stored>(value));
         };
         table_.add(std::move(decl));

@@ -10,7 +10,7 @@
 
 namespace specklescope {
 
-const char *to_string(RunState state) {
+const char* to_string(RunState state) {
     switch (state) {
     case RunState::idle:
         return "idle";
@@ -40,7 +40,7 @@ void Flow::say(Message::Level level, std::string text) {
         messages.pop_front();
 }
 
-void Flow::close_sink(Sink &sink) {
+void Flow::close_sink(Sink& sink) {
     sink.close();
     const std::uint64_t dropped = sink.status().dropped;
     const std::scoped_lock lock(mutex);
@@ -50,7 +50,7 @@ void Flow::close_sink(Sink &sink) {
 namespace {
 
 /// Opens what was added before start, all or none.
-void open_sinks(Flow &flow, const StreamInfo &stream) {
+void open_sinks(Flow& flow, const StreamInfo& stream) {
     std::vector<std::shared_ptr<Sink>> waiting;
     {
         const std::scoped_lock lock(flow.mutex);
@@ -58,7 +58,7 @@ void open_sinks(Flow &flow, const StreamInfo &stream) {
     }
     std::size_t opened = 0;
     try {
-        for (const auto &sink : waiting) {
+        for (const auto& sink : waiting) {
             sink->open(stream);
             ++opened;
         }
@@ -71,21 +71,21 @@ void open_sinks(Flow &flow, const StreamInfo &stream) {
     flow.sinks.insert(flow.sinks.end(), waiting.begin(), waiting.end());
 }
 
-void close_sinks(Flow &flow) {
+void close_sinks(Flow& flow) {
     std::vector<std::shared_ptr<Sink>> sinks;
     {
         const std::scoped_lock lock(flow.mutex);
         sinks.swap(flow.sinks);
     }
-    for (const auto &sink : sinks)
+    for (const auto& sink : sinks)
         flow.close_sink(*sink);
 }
 
 /// Throws UsageError if the chain cannot run on frames of this shape.
-void check_chain(const Chain &chain, Shape shape) {
+void check_chain(const Chain& chain, Shape shape) {
     if (shape.width == 0)
         return; // known with the first frame only
-    for (const ChainStage &stage : chain.stages()) {
+    for (const ChainStage& stage : chain.stages()) {
         shape = stage.type->make_host(stage.params)->prepare(accepted_shape(*stage.type, shape));
     }
 }
@@ -108,7 +108,7 @@ Pipeline::~Pipeline() { stop(); }
 void Pipeline::start() {
     if (impl_->started)
         return;
-    Impl &flow = *impl_;
+    Impl& flow = *impl_;
     flow.stats.start();
     flow.mailbox.clear();
     flow.stop = flow.source_done = flow.finished = false;
@@ -145,7 +145,7 @@ void Pipeline::start() {
 }
 
 void Pipeline::stop() {
-    Impl &flow = *impl_;
+    Impl& flow = *impl_;
     if (!flow.started)
         return;
     {
@@ -202,14 +202,14 @@ void Pipeline::step() {
 
 bool Pipeline::paused() const { return impl_->paused; }
 
-void Pipeline::add_sink(const std::shared_ptr<Sink> &sink) {
+void Pipeline::add_sink(const std::shared_ptr<Sink>& sink) {
     if (impl_->started)
         sink->open(stream());
     const std::scoped_lock lock(impl_->mutex);
     (impl_->started ? impl_->sinks : impl_->sinks_to_open).push_back(sink);
 }
 
-void Pipeline::remove_sink(const std::shared_ptr<Sink> &sink) {
+void Pipeline::remove_sink(const std::shared_ptr<Sink>& sink) {
     {
         const std::scoped_lock lock(impl_->mutex);
         std::erase(impl_->sinks_to_open, sink);
@@ -223,12 +223,12 @@ void Pipeline::remove_sink(const std::shared_ptr<Sink> &sink) {
 std::vector<SinkStatus> Pipeline::sinks() const {
     const std::scoped_lock lock(impl_->mutex);
     std::vector<SinkStatus> list;
-    for (const auto &sink : impl_->sinks)
+    for (const auto& sink : impl_->sinks)
         list.push_back(sink->status());
     return list;
 }
 
-Mailbox &Pipeline::mailbox() { return impl_->mailbox; }
+Mailbox& Pipeline::mailbox() { return impl_->mailbox; }
 void Pipeline::viewer_wants_host(bool wants) { impl_->viewer_wants_host = wants; }
 
 void Pipeline::displayed(std::string_view path) {
@@ -242,7 +242,7 @@ Chain Pipeline::chain() const {
 }
 
 StatsSnapshot Pipeline::stats() const {
-    const Impl &flow = *impl_;
+    const Impl& flow = *impl_;
     StatsSnapshot s = flow.stats.snapshot();
     s.not_shown = flow.mailbox.replaced();
     s.queue_depth = static_cast<int>(flow.frames.size_approx());
@@ -255,7 +255,7 @@ StatsSnapshot Pipeline::stats() const {
     s.source = flow.options.source_text.empty() ? flow.status.source.name : flow.options.source_text;
     s.chain = to_string(*flow.chain);
     s.drops.recorder = flow.dropped_by_closed_sinks;
-    for (const auto &sink : flow.sinks)
+    for (const auto& sink : flow.sinks)
         s.drops.recorder += sink->status().dropped;
     return s;
 }

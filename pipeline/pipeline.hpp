@@ -23,7 +23,7 @@ struct PipelineOptions {
 };
 
 enum class RunState : std::uint8_t { idle, running, paused, reconnecting, ended, failed };
-const char *to_string(RunState state);
+const char* to_string(RunState state);
 
 struct PipelineStatus {
     RunState state = RunState::idle;
@@ -42,8 +42,8 @@ class Pipeline {
 public:
     Pipeline(std::unique_ptr<Source> source, Chain chain, PipelineOptions options);
     ~Pipeline();
-    Pipeline(const Pipeline &) = delete;
-    Pipeline &operator=(const Pipeline &) = delete;
+    Pipeline(const Pipeline&) = delete;
+    Pipeline& operator=(const Pipeline&) = delete;
 
     /// Opens the source, makes the executor, checks the chain against the source's shape, starts both
     /// threads. Throws UsageError or RunError; then nothing is left running.
@@ -68,12 +68,12 @@ public:
     /// Opens the sink (throws if it cannot be opened) and feeds it from the next frame on. Before start():
     /// start() opens it, and it gets every frame; if one of them cannot be opened, start() closes the others
     /// again, forgets them all and throws.
-    void add_sink(const std::shared_ptr<Sink> &sink);
+    void add_sink(const std::shared_ptr<Sink>& sink);
     /// Takes it out of the flow and closes it; waits for what it had accepted to be written.
-    void remove_sink(const std::shared_ptr<Sink> &sink);
+    void remove_sink(const std::shared_ptr<Sink>& sink);
     std::vector<SinkStatus> sinks() const;
 
-    Mailbox &mailbox();
+    Mailbox& mailbox();
     /// False once the viewer reads device images through interop; results then reach the host only if a sink
     /// asks.
     void viewer_wants_host(bool wants);

@@ -12,7 +12,7 @@ using std::chrono::milliseconds;
 
 class Processor {
 public:
-    Processor(Flow &flow, std::unique_ptr<Executor> executor)
+    Processor(Flow& flow, std::unique_ptr<Executor> executor)
         : flow_(flow), executor_(std::move(executor)), version_(flow.version) {}
 
     void run() {
@@ -112,25 +112,25 @@ private:
         say_luma(frame.shape());
         const std::vector<std::shared_ptr<Sink>> sinks = current_sinks();
         bool want_host = flow_.viewer_wants_host;
-        for (const auto &sink : sinks)
+        for (const auto& sink : sinks)
             want_host = want_host || sink->wants_host_image();
         pending_.push_back({frame, repeated});
         try {
             executor_->submit(std::move(frame), want_host);
             complained_.clear();
-        } catch (const UsageError &error) {
+        } catch (const UsageError& error) {
             last_raw_ = pending_.back().raw; // an edit may yet make a picture of it
             pending_.pop_back();
             failed(error.what(), repeated);
-        } catch (const std::exception &error) {
+        } catch (const std::exception& error) {
             device_failed(error.what());
         }
     }
 
-    void say_luma(const Shape &shape) {
+    void say_luma(const Shape& shape) {
         if (said_luma_ || shape.channels == 1)
             return;
-        for (const ChainStage &stage : chain()->stages())
+        for (const ChainStage& stage : chain()->stages())
             if (std::find(stage.type->channels.begin(), stage.type->channels.end(), shape.channels) ==
                 stage.type->channels.end()) {
                 flow_.say(Message::Level::info, "Colour is converted to grey by luma (BT.601) for stage " +
@@ -148,23 +148,23 @@ private:
                 pending_.pop_front();
                 deliver(*result);
             }
-        } catch (const std::exception &error) {
+        } catch (const std::exception& error) {
             device_failed(error.what());
         }
     }
 
-    void deliver(const Result &result) {
+    void deliver(const Result& result) {
         if (!result.repeated) {
             flow_.stats.record(result, !flow_.paused);
             const bool may_wait = !flow_.live();
             std::vector<std::shared_ptr<Sink>> broken;
             {
                 const std::scoped_lock delivering(flow_.delivery);
-                for (const auto &sink : current_sinks())
+                for (const auto& sink : current_sinks())
                     if (!push(*sink, result, may_wait))
                         broken.push_back(sink);
             }
-            for (const auto &sink : broken)
+            for (const auto& sink : broken)
                 take_out(sink);
         }
         if (result.repeated || !standing_still()) {
@@ -174,16 +174,16 @@ private:
     }
 
     /// A sink should report its own troubles; one that throws is taken out, and the run goes on.
-    bool push(Sink &sink, const Result &result, bool may_wait) {
+    bool push(Sink& sink, const Result& result, bool may_wait) {
         try {
             sink.push(result, may_wait);
             return true;
-        } catch (const std::exception &error) {
+        } catch (const std::exception& error) {
             flow_.say(Message::Level::error, std::string("Recording stopped: ") + error.what());
             return false;
         }
     }
-    void take_out(const std::shared_ptr<Sink> &sink) {
+    void take_out(const std::shared_ptr<Sink>& sink) {
         {
             const std::scoped_lock lock(flow_.mutex);
             if (std::erase(flow_.sinks, sink) == 0)
@@ -203,10 +203,10 @@ private:
         while (flow_.edits.try_dequeue(edit)) {
             try {
                 Chain next = *chain();
-                if (auto *whole = std::get_if<Chain>(&edit.change)) {
+                if (auto* whole = std::get_if<Chain>(&edit.change)) {
                     next = std::move(*whole);
                 } else {
-                    const auto &change = std::get<ParamEdit>(edit.change);
+                    const auto& change = std::get<ParamEdit>(edit.change);
                     if (change.stage >= next.stages().size())
                         throw UsageError("There is no stage number " + std::to_string(change.stage + 1) +
                                          " in the chain; it has " + std::to_string(next.stages().size()) +
@@ -219,9 +219,9 @@ private:
                 any = true;
                 const std::scoped_lock lock(flow_.mutex);
                 flow_.chain = std::move(shared);
-            } catch (const UsageError &error) {
+            } catch (const UsageError& error) {
                 flow_.say(Message::Level::error, error.what());
-            } catch (const std::exception &error) {
+            } catch (const std::exception& error) {
                 device_failed(error.what());
             }
         }
@@ -234,7 +234,7 @@ private:
     }
 
     /// The chain cannot run on this frame: it is lost, counted, and said once.
-    void failed(const std::string &why, bool repeated) {
+    void failed(const std::string& why, bool repeated) {
         if (!repeated)
             flow_.stats.failed.fetch_add(1, std::memory_order_relaxed);
         if (complained_ != why)
@@ -243,11 +243,11 @@ private:
     }
 
     /// A device error moves the run to the host, once; what was in flight runs again there.
-    void device_failed(const std::string &why) {
+    void device_failed(const std::string& why) {
         if (executor_->backend() == "cpu") {
             if (pending_.empty()) // an edit, not a frame
                 flow_.say(Message::Level::error, why);
-            for (const Pending &lost : std::exchange(pending_, {}))
+            for (const Pending& lost : std::exchange(pending_, {}))
                 failed(why, lost.repeated);
             return;
         }
@@ -261,13 +261,13 @@ private:
             flow_.slot_memory = executor_->slot_memory();
         }
         executor_->set_chain(chain(), version_);
-        for (Pending &again : std::exchange(pending_, {})) {
+        for (Pending& again : std::exchange(pending_, {})) {
             submit(std::move(again.raw), again.repeated);
             collect(true);
         }
     }
 
-    Flow &flow_;
+    Flow& flow_;
     std::unique_ptr<Executor> executor_;
     std::deque<Pending> pending_;
     Frame next_;     ///< taken from the queue, not yet begun
@@ -281,10 +281,10 @@ private:
 
 } // namespace
 
-void process_frames(Flow &flow, std::unique_ptr<Executor> executor) {
+void process_frames(Flow& flow, std::unique_ptr<Executor> executor) {
     try {
         Processor(flow, std::move(executor)).run();
-    } catch (const std::exception &error) { // nothing may leave a thread
+    } catch (const std::exception& error) { // nothing may leave a thread
         flow.set_state(RunState::failed, error.what());
         flow.say(Message::Level::error, error.what());
     }

@@ -15,7 +15,7 @@ void Mailbox::post(Result result) {
         notify_();
 }
 
-bool Mailbox::take(Result &out) {
+bool Mailbox::take(Result& out) {
     Result old;
     const std::scoped_lock lock(mutex_);
     if (!fresh_)

@@ -39,7 +39,7 @@ struct Result {
     bool repeated =
         false; ///< the same frame again, after an edit while paused: for the eye only, not for recorders
 
-    const Shape &shape() const { return image ? image.shape() : device_image.shape(); }
+    const Shape& shape() const { return image ? image.shape() : device_image.shape(); }
 };
 
 /// Newest wins; never blocks the one who posts for longer than a copy of handles.
@@ -47,7 +47,7 @@ class Mailbox {
 public:
     void post(Result result);
     /// The newest result not yet taken; false if there is none.
-    bool take(Result &out);
+    bool take(Result& out);
     void clear();
     /// Called (from the posting thread) after each post; used to wake an event loop. Set before start.
     void on_post(void (*notify)()) { notify_ = notify; }

@@ -29,11 +29,11 @@ class Sink {
 public:
     virtual ~Sink() = default;
     /// Checks and creates what can be created before the first frame. Throws UsageError or RunError.
-    virtual void open(const StreamInfo &stream) = 0;
+    virtual void open(const StreamInfo& stream) = 0;
     /// Called on the processing thread for every result, in order; must not block a live stream. A file
     /// stream
     /// (`may_wait`) waits for room instead of dropping.
-    virtual void push(const Result &result, bool may_wait) = 0;
+    virtual void push(const Result& result, bool may_wait) = 0;
     /// Writes what was accepted, finishes the file, joins the thread. Idempotent; never throws.
     virtual void close() noexcept = 0;
     virtual bool wants_host_image() const = 0; ///< false: raw frames only

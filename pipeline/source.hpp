@@ -28,7 +28,7 @@ public:
     virtual ~FramePort() = default;
     /// A slot of this shape to fill, or an empty frame: then the incoming frame is to be thrown away (a live
     /// source found no free slot; already counted) or the pipeline is stopping.
-    virtual Frame acquire(const Shape &shape) = 0;
+    virtual Frame acquire(const Shape& shape) = 0;
     /// Hands a filled frame on. The source has set info().capture_ns, exposure_ms and full_scale; the port
     /// sets sequence and arrival.
     virtual void submit(Frame frame) = 0;
@@ -48,44 +48,16 @@ public:
     virtual SourceInfo open() = 0;
     /// Delivers at most one frame through the port, waiting no longer than about 100 ms (idle: nothing came).
     /// Throws RunError when the source broke: a live one is then reopened, a file ends the run.
-    virtual Status next(FramePort &port) = 0;
+    virtual Status next(FramePort& port) = 0;
     /// Must be safe to call at any time after open(), also twice; never waits long for a dead camera.
     virtual void close() = 0;
     /// Applies an edit between two frames; throws UsageError and keeps the old value.
-    virtual void set(std::string_view name, const ParamValue &value);
+    virtual void set(std::string_view name, const ParamValue& value);
     /// Declared options with their present values; table() may be null if it has none.
-    const Params &params() const { return params_; }
+    const Params& params() const { return params_; }
 
 protected:
     Params params_;
 };
-
-/// "kind:target?key=value&key=value", or a bare path, or "" for the default scene.
-struct SourceText {
-    std::string kind;   ///< "synthetic", "raw", "v4l2", "aravis", "rtsp", "gst", "file"
-    std::string target; ///< scene, path, device, camera name, pipeline text
-    std::vector<std::pair<std::string, std::string>> options;
-};
-
-/// The registry's row: pipeline/source_registry.cpp.
-struct SourceType {
-    std::string_view kind;
-    std::string_view syntax; ///< "synthetic[:vessels|uniform|static]"
-    std::string_view doc;
-    const ParamTable *table; ///< its options; never null
-    std::unique_ptr<Source> (*make)(const SourceText &text, const Params &params);
-    /// Devices that could be opened now, as SOURCE arguments with a description; null if it cannot list any.
-    std::vector<std::pair<std::string, std::string>> (*discover)();
-};
-
-const std::vector<SourceType> &source_types();
-
-/// Parses a SOURCE argument. `rate` (0: as the source says) and `loop` are the command line's, for file
-/// sources. Throws UsageError for an unknown kind, option or value, RunError for a file that is not there.
-struct SourceDefaults {
-    double rate = 0;
-    bool loop = false;
-};
-std::unique_ptr<Source> make_source(const std::string &text, const SourceDefaults &defaults);
 
 } // namespace specklescope

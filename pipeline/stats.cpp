@@ -19,7 +19,7 @@ double RateMeter::rate(SteadyClock::time_point now) const {
     const std::scoped_lock lock(mutex_);
     // Intervals between the events of the last second; a slow source has too few of them: then between its
     // last three.
-    for (const auto &[window, most] : {std::pair{1.0, kHistory}, std::pair{10.0, std::size_t{3}}}) {
+    for (const auto& [window, most] : {std::pair{1.0, kHistory}, std::pair{10.0, std::size_t{3}}}) {
         std::size_t events = 0;
         SteadyClock::time_point oldest = now;
         SteadyClock::time_point newest = now;
@@ -105,16 +105,16 @@ void Stats::start() {
     counts_ = PixelCounts{};
 }
 
-void Stats::record(const Result &result, bool with_latency) {
+void Stats::record(const Result& result, bool with_latency) {
     processing.tick(result.ready);
     if (with_latency)
         latency.add(std::chrono::duration<double, std::milli>(result.ready - result.info.arrival).count());
     const std::scoped_lock lock(mutex_);
     counts_ = result.counts;
     for (std::size_t i = 0; i < result.timings.count; ++i) {
-        const StageTiming &timing = result.timings.entries[i];
+        const StageTiming& timing = result.timings.entries[i];
         auto sum =
-            std::find_if(sums_.begin(), sums_.end(), [&](const Sum &s) { return s.name == timing.name; });
+            std::find_if(sums_.begin(), sums_.end(), [&](const Sum& s) { return s.name == timing.name; });
         if (sum == sums_.end())
             sum = sums_.insert(sums_.end(), Sum{.name = timing.name});
         sum->last = timing.ms;
@@ -149,12 +149,12 @@ StatsSnapshot Stats::snapshot() const {
     s.seconds = std::chrono::duration<double>(now - start_).count();
     s.counts = counts_;
     s.display_path = display_path_;
-    for (const Sum &sum : sums_)
+    for (const Sum& sum : sums_)
         s.stages.push_back({std::string(sum.name), sum.last, sum.total / static_cast<double>(sum.count)});
     return s;
 }
 
-std::string to_json(const StatsSnapshot &s) {
+std::string to_json(const StatsSnapshot& s) {
     nlohmann::ordered_json json;
     json["source"] = s.source;
     json["chain"] = s.chain;
@@ -188,7 +188,7 @@ std::string to_json(const StatsSnapshot &s) {
                           {"p99", s.latency.p99_ms},
                           {"max", s.latency.max_ms}};
     json["stages_ms"] = nlohmann::ordered_json::array();
-    for (const StageStat &stage : s.stages)
+    for (const StageStat& stage : s.stages)
         json["stages_ms"].push_back({{"name", stage.name}, {"last", stage.last_ms}, {"mean", stage.mean_ms}});
     json["pixels"] = {{"undefined", s.counts.undefined},
                       {"infinite", s.counts.infinite},

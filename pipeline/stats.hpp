@@ -83,7 +83,7 @@ struct StatsSnapshot {
 };
 
 /// As JSON text, two-space indented.
-std::string to_json(const StatsSnapshot &stats);
+std::string to_json(const StatsSnapshot& stats);
 
 /// The mutable side; owned by the pipeline.
 class Stats {
@@ -93,7 +93,7 @@ public:
     LatencyHistogram latency;
     std::atomic<std::uint64_t> lost_by_source{0}, no_slot{0}, failed{0}, reopened{0}, queue_grown{0};
     std::atomic<int> queue_peak{0};
-    void record(const Result &result, bool with_latency); ///< timings, counts, latency, processing rate
+    void record(const Result& result, bool with_latency); ///< timings, counts, latency, processing rate
     void set_display_path(std::string_view path);
     StatsSnapshot snapshot() const; ///< everything that is known here; the pipeline adds the rest
 

@@ -4,9 +4,9 @@
 
 namespace specklescope {
 
-Shape accepted_shape(const StageType &stage, const Shape &input) {
+Shape accepted_shape(const StageType& stage, const Shape& input) {
     Shape shape = input;
-    const auto accepts = [](const auto &list, auto value) {
+    const auto accepts = [](const auto& list, auto value) {
         return std::find(list.begin(), list.end(), value) != list.end();
     };
     if (!accepts(stage.channels, shape.channels)) {
@@ -30,8 +30,8 @@ template <class From, class To> void convert_rows(ConstHostView from, HostView t
     const auto target = to.as<To>();
     const bool to_luma = source.channels == 3 && target.channels == 1;
     for (int y = 0; y < source.height; ++y) {
-        const From *in = source.row(y);
-        To *out = target.row(y);
+        const From* in = source.row(y);
+        To* out = target.row(y);
         if (to_luma)
             for (int x = 0; x < source.width; ++x)
                 out[x] = static_cast<To>(luma<From>(in[3 * x], in[3 * x + 1], in[3 * x + 2]));

@@ -25,7 +25,7 @@ template <> SPECKLESCOPE_BOTH inline float luma(float r, float g, float b) {
 
 /// The shape a stage gets for this input: the input's own where accepted, else luma and/or f32.
 /// Throws UsageError if no conversion leads there.
-Shape accepted_shape(const StageType &stage, const Shape &input);
+Shape accepted_shape(const StageType& stage, const Shape& input);
 
 /// from → to of the same size, types and channels as accepted_shape gives them.
 void convert(ConstHostView from, HostView to);

@@ -39,7 +39,7 @@ Band band_rows(int rows, int bands, int index) {
 
 namespace detail {
 
-void run_bands(int bands, int slots, void (*call)(void *, int, int), void *f) {
+void run_bands(int bands, int slots, void (*call)(void*, int, int), void* f) {
     slots = std::min(slots, bands);
     if (slots <= 1) {
         for (int band = 0; band < bands; ++band)

@@ -15,8 +15,8 @@ class ThreadLimit {
 public:
     explicit ThreadLimit(int threads);
     ~ThreadLimit();
-    ThreadLimit(const ThreadLimit &) = delete;
-    ThreadLimit &operator=(const ThreadLimit &) = delete;
+    ThreadLimit(const ThreadLimit&) = delete;
+    ThreadLimit& operator=(const ThreadLimit&) = delete;
 
 private:
     int outer_;
@@ -33,17 +33,17 @@ struct Band {
 Band band_rows(int rows, int bands, int index);
 
 namespace detail {
-void run_bands(int bands, int slots, void (*call)(void *, int, int), void *f);
+void run_bands(int bands, int slots, void (*call)(void*, int, int), void* f);
 }
 
 /// Calls f(band, slot) once for every band in [0, bands) and returns when all are done. Calls with the same
 /// slot, in [0, slots), never overlap, so that a slot owns scratch memory. A band that throws stops nothing
 /// else; the first exception comes out here.
-template <class F> void run_bands(int bands, int slots, F &&f) {
+template <class F> void run_bands(int bands, int slots, F&& f) {
     using Function = std::remove_reference_t<F>;
     detail::run_bands(
-        bands, slots, [](void *call, int band, int slot) { (*static_cast<Function *>(call))(band, slot); },
-        const_cast<void *>(static_cast<const void *>(std::addressof(f))));
+        bands, slots, [](void* call, int band, int slot) { (*static_cast<Function*>(call))(band, slot); },
+        const_cast<void*>(static_cast<const void*>(std::addressof(f))));
 }
 
 } // namespace specklescope

@@ -13,7 +13,7 @@ namespace {
 #endif
 } // namespace
 
-const std::vector<StageType> &stage_types() {
+const std::vector<StageType>& stage_types() {
     static const std::vector<StageType> types = {
         {.name = "speckle",
          .doc = "spatial speckle contrast and flow over a square window (Yang 2011)",
@@ -28,9 +28,9 @@ const std::vector<StageType> &stage_types() {
     return types;
 }
 
-const StageType &find_stage(std::string_view name) {
+const StageType& find_stage(std::string_view name) {
     std::string names;
-    for (const StageType &type : stage_types()) {
+    for (const StageType& type : stage_types()) {
         if (type.name == name)
             return type;
         names += (names.empty() ? "" : ", ") + std::string(type.name);

@@ -22,7 +22,7 @@ struct alignas(64) Slot {
 };
 
 /// Chooses the column sums for samples in `range`; the reference halves the largest difference.
-void choose_sums(SpeckleTile &tile, SampleRange range) {
+void choose_sums(SpeckleTile& tile, SampleRange range) {
     const std::uint64_t side = 2U * static_cast<unsigned>(tile.params.radius) + 1;
     tile.reference = (range.min + range.max) / 2;
     const std::uint64_t most = range.max - tile.reference;
@@ -32,17 +32,17 @@ void choose_sums(SpeckleTile &tile, SampleRange range) {
 
 class SpeckleHost final : public HostStage {
 public:
-    explicit SpeckleHost(const Params &params) : params_(params.as<SpeckleParams>()) {}
+    explicit SpeckleHost(const Params& params) : params_(params.as<SpeckleParams>()) {}
 
-    void set_params(const Params &params) override { params_ = params.as<SpeckleParams>(); }
+    void set_params(const Params& params) override { params_ = params.as<SpeckleParams>(); }
 
-    Shape prepare(const Shape &input) override {
+    Shape prepare(const Shape& input) override {
         const Shape output = speckle_shape(params_, input);
         const int radius = params_.radius;
         tile_width_ = std::min(output.width, speckle_tile_width(input.type));
         slots_.resize(static_cast<std::size_t>(parallel_threads()));
         const std::size_t bytes = speckle_scratch_bytes(input.type, radius, tile_width_, input.width);
-        for (Slot &slot : slots_) {
+        for (Slot& slot : slots_) {
             slot.scratch = hwy::AllocateAligned<std::byte>(bytes);
             if (!slot.scratch)
                 throw RunError("stage speckle: no room for " + std::to_string(bytes >> 10) +
@@ -55,7 +55,7 @@ public:
         return output;
     }
 
-    void run(ConstHostView input, HostView output, const RunContext<Space::host> &context) override {
+    void run(ConstHostView input, HostView output, const RunContext<Space::host>& context) override {
         const SpeckleCoefficients coefficients = speckle_coefficients(params_, context.info);
         SpeckleTile frame;
         frame.input = input;
@@ -66,12 +66,12 @@ public:
                           params_.output != SpeckleParams::Output::contrast2;
         frame.scale = flow ? coefficients.flow : coefficients.k2;
         const std::optional<double> threshold = saturation_threshold(input.shape.type, context.info);
-        for (Slot &slot : slots_)
+        for (Slot& slot : slots_)
             slot.counts = {};
         run_bands(bands_, static_cast<int>(slots_.size()), [&](int band, int slot) {
             run_band(frame, threshold, band, slots_[static_cast<std::size_t>(slot)]);
         });
-        for (const Slot &slot : slots_) {
+        for (const Slot& slot : slots_) {
             context.counts.undefined += slot.counts.undefined;
             context.counts.infinite += slot.counts.infinite;
             context.counts.saturated += slot.counts.saturated;
@@ -79,7 +79,7 @@ public:
     }
 
 private:
-    void run_band(const SpeckleTile &frame, std::optional<double> threshold, int band, Slot &slot) const {
+    void run_band(const SpeckleTile& frame, std::optional<double> threshold, int band, Slot& slot) const {
         SpeckleTile tile = frame;
         const Band rows = band_rows(frame.output.shape.height, bands_, band);
         tile.y0 = rows.begin;
@@ -97,8 +97,8 @@ private:
     }
 
     /// Chooses the band's sums by its samples; true if one of them is saturated.
-    static bool look_at_samples(SpeckleTile &tile, std::optional<double> threshold) {
-        const SpeckleParams &params = tile.params;
+    static bool look_at_samples(SpeckleTile& tile, std::optional<double> threshold) {
+        const SpeckleParams& params = tile.params;
         const int shift = params.border == SpeckleParams::Border::crop ? params.radius : 0;
         const int begin = std::max(0, tile.y0 + shift - params.radius);
         const int end = std::min(tile.input.shape.height, tile.y1 + shift + params.radius);
@@ -121,7 +121,7 @@ private:
 
 } // namespace
 
-std::unique_ptr<HostStage> make_speckle_host(const Params &params) {
+std::unique_ptr<HostStage> make_speckle_host(const Params& params) {
     return std::make_unique<SpeckleHost>(params);
 }
 

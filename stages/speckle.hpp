@@ -22,12 +22,12 @@ struct SpeckleParams {
     Border border = Border::replicate;
 };
 
-const ParamTable &speckle_table();
-Quantity speckle_quantity(const Params &params, const Quantity &input);
+const ParamTable& speckle_table();
+Quantity speckle_quantity(const Params& params, const Quantity& input);
 
 /// Shape of the result: f32, one channel; smaller by 2·radius with border = crop. Throws UsageError if the
 /// radius is larger than the image (crop: the window is).
-Shape speckle_shape(const SpeckleParams &params, const Shape &input);
+Shape speckle_shape(const SpeckleParams& params, const Shape& input);
 
 /// K² = N·(N·Q − S²)/((N−1)·S²) with S = ΣI, Q = ΣI². With D = N·Q − S², every output is one of
 ///   contrast √(k2·D)/S · contrast2 k2·D/S² · tau flow·D/S² · sfi, bfi flow·S²/D.
@@ -37,11 +37,11 @@ struct SpeckleCoefficients {
     double flow = 0; ///< tau: 2·T·N/(N−1); sfi: (N−1)/(2·T·N); bfi: (N−1)/N
 };
 /// The exposure is the camera's (info.exposure_ms) where it is known, otherwise the parameter.
-SpeckleCoefficients speckle_coefficients(const SpeckleParams &params, const FrameInfo &info);
+SpeckleCoefficients speckle_coefficients(const SpeckleParams& params, const FrameInfo& info);
 
-std::unique_ptr<HostStage> make_speckle_host(const Params &params);
+std::unique_ptr<HostStage> make_speckle_host(const Params& params);
 #ifdef SPECKLESCOPE_HAVE_CUDA
-std::unique_ptr<DeviceStage> make_speckle_device(const Params &params);
+std::unique_ptr<DeviceStage> make_speckle_device(const Params& params);
 #endif
 
 } // namespace specklescope

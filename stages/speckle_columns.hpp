@@ -21,7 +21,7 @@ struct TileColumns {
     int left = 0;  ///< border columns before them
     int right = 0; ///< and after them
 
-    explicit TileColumns(const SpeckleTile &tile) {
+    explicit TileColumns(const SpeckleTile& tile) {
         const int radius = tile.params.radius;
         const int shift = tile.params.border == SpeckleParams::Border::crop ? radius : 0;
         const int begin = tile.x0 + shift - radius;
@@ -33,7 +33,7 @@ struct TileColumns {
     }
 
     /// Buffer index of the column whose sums stand at border column `index`; −1: zeros.
-    int source(int index, const SpeckleTile &tile) const {
+    int source(int index, const SpeckleTile& tile) const {
         const int column = border_index(first + index, tile.input.shape.width, tile.params.border);
         return column < 0 ? -1 : column - first;
     }
@@ -46,16 +46,16 @@ struct TileColumns {
 /// Cuts aligned arrays from a block of scratch memory.
 class ScratchCutter {
 public:
-    explicit ScratchCutter(std::byte *memory) : next_(memory) {}
-    template <class T> T *take(std::size_t count) {
-        T *array = reinterpret_cast<T *>(next_);
+    explicit ScratchCutter(std::byte* memory) : next_(memory) {}
+    template <class T> T* take(std::size_t count) {
+        T* array = reinterpret_cast<T*>(next_);
         next_ += aligned(count * sizeof(T));
         return array;
     }
     static std::size_t aligned(std::size_t bytes) { return (bytes + 63) / 64 * 64; }
 
 private:
-    std::byte *next_;
+    std::byte* next_;
 };
 
 inline std::size_t integer_scratch_bytes(std::size_t columns, std::size_t input_width) {
@@ -69,7 +69,7 @@ inline std::size_t real_scratch_bytes(int radius, std::size_t columns, std::size
 }
 
 /// Adds the NaN and ±∞ of a row to `counts`.
-inline void count_non_finite(std::span<const float> row, PixelCounts &counts) {
+inline void count_non_finite(std::span<const float> row, PixelCounts& counts) {
     constexpr std::uint32_t kInfinity = 0x7f800000U;
     std::uint32_t undefined = 0;
     std::uint32_t infinite = 0;

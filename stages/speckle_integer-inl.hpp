@@ -46,7 +46,7 @@ template <class T, class Square> class IntegerTile {
     static constexpr std::size_t kSquareLanes = hn::MaxLanes(DSquare());
 
 public:
-    IntegerTile(const SpeckleTile &tile, std::byte *scratch)
+    IntegerTile(const SpeckleTile& tile, std::byte* scratch)
         : tile_(tile), columns_(tile), input_(tile.input.as<const T>()), window_(2 * tile.params.radius + 1),
           reference_(kWide ? 0 : tile.reference) {
         const std::size_t count = TileColumns::buffer_columns(tile.params.radius, tile.x1 - tile.x0);
@@ -62,7 +62,7 @@ public:
         std::fill_n(references_, width, static_cast<T>(reference_));
     }
 
-    void run(PixelCounts &counts) {
+    void run(PixelCounts& counts) {
         using Output = SpeckleParams::Output;
         switch (tile_.params.output) {
         case Output::sfi:
@@ -77,17 +77,17 @@ public:
     }
 
 private:
-    template <class U> static U *start(U *buffer, std::size_t count) {
+    template <class U> static U* start(U* buffer, std::size_t count) {
         std::fill_n(buffer, count, U{0});
         return buffer + TileColumns::kLead;
     }
 
-    const T *row_at(int y) const {
+    const T* row_at(int y) const {
         const int row = border_index(y, input_.height, tile_.params.border);
         return row < 0 ? zeros_ : input_.row(row);
     }
 
-    template <SpeckleParams::Output kOutput> void rows(PixelCounts &counts) {
+    template <SpeckleParams::Output kOutput> void rows(PixelCounts& counts) {
         const int radius = tile_.params.radius;
         const int shift = tile_.params.border == SpeckleParams::Border::crop ? radius : 0;
         begin_zero_columns();
@@ -114,7 +114,7 @@ private:
         });
     }
 
-    template <class F> void for_border(F &&f) const {
+    template <class F> void for_border(F&& f) const {
         for (int i = -columns_.left; i < 0; ++i)
             f(i);
         for (int i = columns_.real; i < columns_.real + columns_.right; ++i)
@@ -123,7 +123,7 @@ private:
 
     /// Brings the column sums from one window row to the next; with kPrefix also their prefix sums along the
     /// row.
-    template <bool kPrefix> void replace_row(const T *add, const T *sub) {
+    template <bool kPrefix> void replace_row(const T* add, const T* sub) {
         add += columns_.first;
         sub += columns_.first;
         border_columns<kPrefix>(-columns_.left, 0, add, sub);
@@ -139,7 +139,7 @@ private:
         border_columns<kPrefix>(columns_.real, columns_.real + columns_.right, add, sub);
     }
 
-    template <bool kPrefix> void border_columns(int begin, int end, const T *add, const T *sub) {
+    template <bool kPrefix> void border_columns(int begin, int end, const T* add, const T* sub) {
         for (int i = begin; i < end; ++i) {
             if (const int from = columns_.source(i, tile_); from >= 0) {
                 const Square difference = static_cast<Square>(add[from]) - sub[from];
@@ -156,7 +156,7 @@ private:
     }
 
     /// Columns [begin, end), in whole vectors; add and sub point to the pixels of column `begin`.
-    template <bool kPrefix> HWY_INLINE void replace_vectors(const T *add, const T *sub, int begin, int end) {
+    template <bool kPrefix> HWY_INLINE void replace_vectors(const T* add, const T* sub, int begin, int end) {
         const D32 d;
         const DSquare dq;
         const hn::Rebind<T, D32> dt;
@@ -165,10 +165,10 @@ private:
         const V32 twice_reference = hn::Set(d, 2 * reference_);
         V32 sum_carry = hn::Set(d, sum_prefix_[begin - 1]);
         VSquare square_carry = hn::Set(dq, square_prefix_[begin - 1]);
-        Sum *sums = sums_;
-        Square *squares = squares_;
-        Sum *sum_prefix = sum_prefix_;
-        Square *square_prefix = square_prefix_;
+        Sum* sums = sums_;
+        Square* squares = squares_;
+        Sum* sum_prefix = sum_prefix_;
+        Square* square_prefix = square_prefix_;
         for (int i = begin; i < end; i += static_cast<int>(kLanes)) {
             const V32 a = hn::PromoteTo(d, hn::LoadU(dt, add + (i - begin)));
             const V32 b = hn::PromoteTo(d, hn::LoadU(dt, sub + (i - begin)));
@@ -266,7 +266,7 @@ private:
     }
 
     template <SpeckleParams::Output kOutput>
-    HWY_INLINE void finish_row(float *output, PixelCounts &counts) const {
+    HWY_INLINE void finish_row(float* output, PixelCounts& counts) const {
         const D32 d;
         const DF df;
         const int width = tile_.x1 - tile_.x0;
@@ -296,17 +296,17 @@ private:
             count_non_finite({output, static_cast<std::size_t>(i)}, counts);
     }
 
-    const SpeckleTile &tile_;
+    const SpeckleTile& tile_;
     TileColumns columns_;
     View<const T> input_;
     int window_;
     Sum reference_;
-    Sum *sums_ = nullptr; ///< of a column over the window's rows; index 0 is the first real column
-    Square *squares_ = nullptr;
-    Sum *sum_prefix_ = nullptr; ///< of the columns up to and including the index
-    Square *square_prefix_ = nullptr;
-    T *zeros_ = nullptr;
-    T *references_ = nullptr;
+    Sum* sums_ = nullptr; ///< of a column over the window's rows; index 0 is the first real column
+    Square* squares_ = nullptr;
+    Sum* sum_prefix_ = nullptr; ///< of the columns up to and including the index
+    Square* square_prefix_ = nullptr;
+    T* zeros_ = nullptr;
+    T* references_ = nullptr;
 };
 
 } // namespace HWY_NAMESPACE

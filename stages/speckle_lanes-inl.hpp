@@ -73,7 +73,7 @@ private:
     using Mask = hn::Mask<D>;
 
     /// To the odd groups of `step` lanes goes the last lane of the even group before them.
-    static void prepare(std::size_t step, Indices &indices, Mask &mask) {
+    static void prepare(std::size_t step, Indices& indices, Mask& mask) {
         HWY_ALIGN T from[kLanes];
         HWY_ALIGN T odd[kLanes];
         for (std::size_t i = 0; i < kLanes; ++i) {

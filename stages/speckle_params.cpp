@@ -4,7 +4,7 @@
 
 namespace specklescope {
 
-const ParamTable &speckle_table() {
+const ParamTable& speckle_table() {
     static const ParamTable table =
         Declare<SpeckleParams>("stage speckle")
             .integer("radius", &SpeckleParams::radius,
@@ -28,7 +28,7 @@ const ParamTable &speckle_table() {
     return table;
 }
 
-Quantity speckle_quantity(const Params &params, const Quantity &) {
+Quantity speckle_quantity(const Params& params, const Quantity&) {
     switch (params.as<SpeckleParams>().output) {
     case SpeckleParams::Output::contrast:
         return {"speckle contrast", "K", "1"};
@@ -44,7 +44,7 @@ Quantity speckle_quantity(const Params &params, const Quantity &) {
     return {"speckle flow index 1/(2TK²)", "SFI", "1/s"};
 }
 
-Shape speckle_shape(const SpeckleParams &params, const Shape &input) {
+Shape speckle_shape(const SpeckleParams& params, const Shape& input) {
     const int side = std::min(input.width, input.height);
     const bool crop = params.border == SpeckleParams::Border::crop;
     if (crop ? 2 * params.radius + 1 > side : params.radius > side)
@@ -56,7 +56,7 @@ Shape speckle_shape(const SpeckleParams &params, const Shape &input) {
     return {input.width - margin, input.height - margin, 1, PixelType::f32};
 }
 
-SpeckleCoefficients speckle_coefficients(const SpeckleParams &params, const FrameInfo &info) {
+SpeckleCoefficients speckle_coefficients(const SpeckleParams& params, const FrameInfo& info) {
     const double exposure_s =
         (std::isfinite(info.exposure_ms) ? info.exposure_ms : params.exposure_ms) * 1e-3;
     const double side = 2.0 * params.radius + 1;

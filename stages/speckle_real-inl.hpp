@@ -31,12 +31,12 @@ class RealTile {
 
     /// A group of samples for every column; index 0 is the first real column.
     struct Groups {
-        double *sum = nullptr;
-        double *deviation = nullptr;
+        double* sum = nullptr;
+        double* deviation = nullptr;
     };
 
 public:
-    RealTile(const SpeckleTile &tile, std::byte *scratch)
+    RealTile(const SpeckleTile& tile, std::byte* scratch)
         : tile_(tile), columns_(tile), input_(tile.input.as<const float>()),
           window_(2 * tile.params.radius + 1) {
         const std::size_t count = TileColumns::buffer_columns(tile.params.radius, tile.x1 - tile.x0);
@@ -56,7 +56,7 @@ public:
         std::fill_n(zeros_, input_.width, 0.0F);
     }
 
-    void run(PixelCounts &counts) {
+    void run(PixelCounts& counts) {
         const int radius = tile_.params.radius;
         const int shift = tile_.params.border == SpeckleParams::Border::crop ? radius : 0;
         const View<float> output = tile_.output.as<float>();
@@ -75,7 +75,7 @@ public:
     }
 
 private:
-    const float *row_at(int y) const {
+    const float* row_at(int y) const {
         const int row = border_index(y, input_.height, tile_.params.border);
         return row < 0 ? zeros_ : input_.row(row);
     }
@@ -89,7 +89,7 @@ private:
     }
 
     /// to = from (groups of `count` samples) with one more sample each; from is not read where count = 0.
-    void push_row(const float *row, Groups from, Groups to, int count) {
+    void push_row(const float* row, Groups from, Groups to, int count) {
         row += columns_.first;
         int i = 0;
         for (; i + kLanes <= columns_.real; i += kLanes)
@@ -101,7 +101,7 @@ private:
         }
     }
 
-    HWY_INLINE void push_vector(const float *pixels, int i, Groups from, Groups to, int count) {
+    HWY_INLINE void push_vector(const float* pixels, int i, Groups from, Groups to, int count) {
         const D d;
         const V value = hn::PromoteTo(d, hn::LoadU(DF(), pixels));
         if (count == 0) {
@@ -173,7 +173,7 @@ private:
         }
     }
 
-    void finish_row(float *output, PixelCounts &counts) {
+    void finish_row(float* output, PixelCounts& counts) {
         const int width = tile_.x1 - tile_.x0;
         const DF df;
         for (int i = 0; i < width; i += kLanes) {
@@ -209,7 +209,7 @@ private:
         return hn::IfThenElse(hn::Eq(sum, hn::Zero(d)), undefined, result);
     }
 
-    const SpeckleTile &tile_;
+    const SpeckleTile& tile_;
     TileColumns columns_;
     View<const float> input_;
     int window_;
@@ -217,7 +217,7 @@ private:
     Groups column_;        ///< the window's rows
     Groups window_groups_; ///< the window
     Groups suffix_[31];
-    float *zeros_ = nullptr;
+    float* zeros_ = nullptr;
 };
 
 } // namespace HWY_NAMESPACE

@@ -30,7 +30,7 @@ template <class T> SampleRange range_of(ConstHostView image, int begin, int end)
     std::uint32_t min = static_cast<T>(~T{0});
     std::uint32_t max = 0;
     for (int y = begin; y < end; ++y) {
-        const T *row = view.row(y);
+        const T* row = view.row(y);
         std::size_t x = 0;
         for (; x + lanes <= width; x += lanes) {
             const auto v = hn::LoadU(d, row + x);
@@ -52,12 +52,12 @@ template <class T> SampleRange range_of(ConstHostView image, int begin, int end)
     return {min, max};
 }
 
-SampleRange SampleRangeOf(const ConstHostView &image, int begin, int end) {
+SampleRange SampleRangeOf(const ConstHostView& image, int begin, int end) {
     return image.shape.type == PixelType::u8 ? range_of<std::uint8_t>(image, begin, end)
                                              : range_of<std::uint16_t>(image, begin, end);
 }
 
-void RunTile(const SpeckleTile &tile, std::byte *scratch, PixelCounts &counts) {
+void RunTile(const SpeckleTile& tile, std::byte* scratch, PixelCounts& counts) {
     switch (tile.input.shape.type) {
     case PixelType::u8:
         return IntegerTile<std::uint8_t, std::uint32_t>(tile, scratch).run(counts);
@@ -84,7 +84,7 @@ SampleRange sample_range(ConstHostView image, int begin, int end) {
     return HWY_DYNAMIC_DISPATCH(SampleRangeOf)(image, begin, end);
 }
 
-void run_speckle_tile(const SpeckleTile &tile, std::byte *scratch, PixelCounts &counts) {
+void run_speckle_tile(const SpeckleTile& tile, std::byte* scratch, PixelCounts& counts) {
     HWY_DYNAMIC_DISPATCH(RunTile)(tile, scratch, counts);
 }
 

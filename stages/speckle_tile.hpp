@@ -29,7 +29,7 @@ int speckle_tile_width(PixelType type);
 /// Scratch memory for tiles up to `width` output pixels of input `input_width` wide; 64-byte aligned.
 std::size_t speckle_scratch_bytes(PixelType type, int radius, int width, int input_width);
 /// Writes the tile and adds its undefined and infinite pixels to `counts`.
-void run_speckle_tile(const SpeckleTile &tile, std::byte *scratch, PixelCounts &counts);
+void run_speckle_tile(const SpeckleTile& tile, std::byte* scratch, PixelCounts& counts);
 
 struct SampleRange {
     std::uint32_t min = 0, max = 0;

@@ -1,8 +1,9 @@
 // GigE Vision over the real protocol: every frame, in order; exposure and pixel format as the camera has
 // them; a camera that dies and comes back.
-#include "pipeline/aravis_source.hpp"
 #include "pipeline/error.hpp"
-#include "pipeline/gst_source.hpp"
+#include "sources/aravis_source.hpp"
+#include "sources/gst_source.hpp"
+#include "sources/registry.hpp"
 
 #include "fake_camera.hpp"
 #include "test_port.hpp"
@@ -20,13 +21,13 @@ namespace {
 
 std::string no_namespace; ///< why the tests cannot run here
 
-constexpr const char *kName = "Aravis-Fake-GV01";
+constexpr const char* kName = "Aravis-Fake-GV01";
 
-std::unique_ptr<Source> camera(const std::vector<std::pair<std::string, std::string>> &options,
-                               const std::string &name = kName) {
+std::unique_ptr<Source> camera(const std::vector<std::pair<std::string, std::string>>& options,
+                               const std::string& name = kName) {
     const SourceType type = aravis_source_type();
     Params params(*type.table);
-    for (const auto &[key, value] : options)
+    for (const auto& [key, value] : options)
         params.set_text(key, value);
     return type.make({"aravis", name, {}}, params);
 }
@@ -38,7 +39,7 @@ protected:
             GTEST_SKIP() << no_namespace;
         device_ = std::make_unique<FakeCamera>("GV01");
         for (int i = 0; i < 40; ++i) // until it answers
-            for (const auto &[source, text] : aravis_source_type().discover())
+            for (const auto& [source, text] : aravis_source_type().discover())
                 if (source == std::string("aravis:") + kName)
                     return;
         FAIL() << "the fake camera does not answer";
@@ -56,7 +57,7 @@ TEST(AravisWithoutCamera, IsARunErrorInOneSentence) {
     std::string said;
     try {
         camera({}, "")->open();
-    } catch (const RunError &error) {
+    } catch (const RunError& error) {
         said = error.what();
     }
     EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
@@ -81,7 +82,7 @@ TEST_F(Aravis, Mono8FramesAllComeInOrder) {
     ASSERT_TRUE(read_frames(*source, port, 400));
     const int start = port.frames[0].data<std::uint8_t>()[0];
     for (std::size_t i = 0; i < port.frames.size(); ++i) {
-        const Delivered &frame = port.frames[i];
+        const Delivered& frame = port.frames[i];
         ASSERT_EQ(frame.data<std::uint8_t>()[0], (static_cast<std::size_t>(start) + i) % 255)
             << "frame " << i;
         ASSERT_EQ(frame.data<std::uint8_t>()[320 * 199 + 319],
@@ -110,7 +111,7 @@ TEST_F(Aravis, Mono16FramesAllComeInOrder) {
     ASSERT_TRUE(read_frames(*source, port, 320));
     const auto first = port.frames[0].data<std::uint16_t>()[0];
     for (std::size_t i = 0; i < port.frames.size(); ++i) {
-        const auto *pixels = port.frames[i].data<std::uint16_t>();
+        const auto* pixels = port.frames[i].data<std::uint16_t>();
         ASSERT_EQ(pixels[0], (first + i) % 65535) << "frame " << i;
         ASSERT_EQ(pixels[320 * 199 + 319], (first + i + 518) % 65535);
     }
@@ -155,7 +156,7 @@ TEST_F(Aravis, ACameraThatIsNotThereIsNamedWithThoseThatAre) {
     std::string said;
     try {
         camera({}, "Nobody")->open();
-    } catch (const RunError &error) {
+    } catch (const RunError& error) {
         said = error.what();
     }
     EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
@@ -175,7 +176,7 @@ TEST_F(Aravis, ACameraThatDiesIsAnErrorHoldsNothingUpAndCanBeOpenedAgain) {
     while (!failed && SteadyClock::now() - died < std::chrono::seconds(30)) {
         try {
             source->next(port);
-        } catch (const RunError &error) {
+        } catch (const RunError& error) {
             std::cout << error.what() << '\n';
             failed = true;
         }
@@ -192,7 +193,7 @@ TEST_F(Aravis, ACameraThatDiesIsAnErrorHoldsNothingUpAndCanBeOpenedAgain) {
         try {
             source->open();
             opened = true;
-        } catch (const RunError &error) {
+        } catch (const RunError& error) {
             std::cout << error.what() << '\n';
             std::this_thread::sleep_for(std::chrono::seconds(1));
         }
@@ -203,7 +204,7 @@ TEST_F(Aravis, ACameraThatDiesIsAnErrorHoldsNothingUpAndCanBeOpenedAgain) {
     EXPECT_EQ(pipelines_closing(), 0);
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
     bool list = false;
     for (int i = 1; i < argc; ++i)
         list = list || std::strcmp(argv[i], "--gtest_list_tests") == 0;

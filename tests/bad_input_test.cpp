@@ -11,13 +11,13 @@ namespace {
 constexpr int kUsage = 2, kRunTime = 1;
 
 struct Case {
-    const char *name;
+    const char* name;
     std::vector<std::string> arguments; ///< IN/ stands for the folder of the inputs
     int status;
-    std::vector<const char *> says; ///< pieces that the sentence must hold
+    std::vector<const char*> says; ///< pieces that the sentence must hold
 };
 
-void PrintTo(const Case &c, std::ostream *out) { *out << c.name; }
+void PrintTo(const Case& c, std::ostream* out) { *out << c.name; }
 
 std::vector<Case> cases() {
     const std::string good = "IN/good.tif";
@@ -71,8 +71,8 @@ std::vector<Case> cases() {
         {"EmptyVideo", {"run", "IN/empty.mkv"}, kRunTime, {"empty.mkv"}},
         {"NotAVideo", {"run", "IN/text.avi"}, kRunTime, {"text.avi"}},
         {"ZeroSizeImage", {"run", "IN/zero.tif"}, kRunTime, {"zero.tif"}},
-        {"ComplexTiff", {"run", "IN/complex.tif"}, kRunTime, {"complex.tif", "complex", "can be read"}},
-        {"FiveChannelTiff", {"run", "IN/five.tif"}, kRunTime, {"five.tif", "5 samples", "can be read"}},
+        {"ComplexTiff", {"run", "IN/complex.tif"}, kRunTime, {"complex.tif", "complex", "allowed"}},
+        {"FiveChannelTiff", {"run", "IN/five.tif"}, kRunTime, {"five.tif", "5 samples", "allowed"}},
         {"HugeTiffWithoutData", {"run", "IN/huge.tif"}, kRunTime, {"huge.tif", "100000"}},
         {"HugePngWithoutData", {"run", "IN/huge.png"}, kRunTime, {"huge.png"}},
         {"TiffWithoutData", {"run", "IN/headless.tif"}, kRunTime, {"headless.tif"}},
@@ -122,11 +122,11 @@ class BadInput : public testing::TestWithParam<Case> {
 protected:
     static void SetUpTestSuite() {
         inputs_ = std::make_unique<TemporaryFolder>();
-        const TemporaryFolder &in = *inputs_;
+        const TemporaryFolder& in = *inputs_;
         std::filesystem::create_directories(in / "empty");
         write_text(in / "good.tif", tiff_bytes({}));
         write_text(in / "tiny.tif", tiff_bytes({.width = 4, .height = 4}));
-        for (const char *name : {"empty.png", "empty.tif", "empty.mkv"})
+        for (const char* name : {"empty.png", "empty.tif", "empty.mkv"})
             write_text(in / name, "");
         write_text(in / "text.avi", "This is a text, whatever its name says.\n");
         write_text(in / "zero.tif", tiff_bytes({.width = 0, .height = 16}));
@@ -144,7 +144,7 @@ protected:
     static void TearDownTestSuite() { inputs_.reset(); }
 
     /// An .mp4 has its index at the end, so that half of one cannot be read.
-    static void make_cut_video(const TemporaryFolder &in) {
+    static void make_cut_video(const TemporaryFolder& in) {
         const auto made = run_child({"gst-launch-1.0", "-q", "videotestsrc", "num-buffers=30", "!",
                                      "video/x-raw,width=160,height=120", "!", "x264enc", "!", "mp4mux", "!",
                                      "filesink", "location=" + in / "whole.mp4"},
@@ -164,9 +164,9 @@ protected:
 std::unique_ptr<TemporaryFolder> BadInput::inputs_;
 
 TEST_P(BadInput, GetsOneSentenceAndLeavesNothing) {
-    const Case &c = GetParam();
+    const Case& c = GetParam();
     std::vector<std::string> arguments;
-    for (const std::string &word : c.arguments)
+    for (const std::string& word : c.arguments)
         arguments.push_back(placed(word));
     const auto inputs_before = names_in(inputs_->path().string());
     const TemporaryFolder outputs;
@@ -176,7 +176,7 @@ TEST_P(BadInput, GetsOneSentenceAndLeavesNothing) {
     EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.all();
     EXPECT_TRUE(result.err.starts_with("specklescope: ")) << result.all();
     EXPECT_TRUE(result.err.ends_with(".\n") || result.err.ends_with("?\n")) << result.all();
-    for (const char *piece : c.says)
+    for (const char* piece : c.says)
         EXPECT_NE(result.err.find(piece), std::string::npos) << "must say " << piece << "\n" << result.all();
     EXPECT_EQ(result.out, "") << "nothing was done, so there is nothing to report";
     EXPECT_EQ(names_in(outputs.path().string()), std::vector<std::string>{}) << "left behind";
@@ -184,7 +184,7 @@ TEST_P(BadInput, GetsOneSentenceAndLeavesNothing) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Request, BadInput, testing::ValuesIn(cases()),
-                         [](const auto &row) { return std::string(row.param.name); });
+                         [](const auto& row) { return std::string(row.param.name); });
 
 using BadInputInTheMiddle = BadInput;
 

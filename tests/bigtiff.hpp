@@ -22,7 +22,7 @@ public:
         for (std::uint64_t at = number(8, 8); at != 0;)
             at = read_page(at);
     }
-    const std::vector<TiffPage> &pages() const { return pages_; }
+    const std::vector<TiffPage>& pages() const { return pages_; }
 
 private:
     std::uint64_t number(std::uint64_t at, int size) const {
@@ -93,7 +93,7 @@ private:
     std::vector<TiffPage> pages_;
 };
 
-inline float float_at(const TiffPage &page, std::uint64_t row, std::uint64_t column) {
+inline float float_at(const TiffPage& page, std::uint64_t row, std::uint64_t column) {
     float value = 0;
     std::memcpy(&value, page.pixels.data() + (row * page.width + column) * sizeof value, sizeof value);
     return value;

@@ -15,11 +15,11 @@
 namespace specklescope {
 namespace {
 
-std::string refusal(const std::string &text) {
+std::string refusal(const std::string& text) {
     Chain chain;
     try {
         chain.add(text);
-    } catch (const UsageError &error) {
+    } catch (const UsageError& error) {
         EXPECT_TRUE(chain.stages().empty()) << "refused, yet added";
         return error.what();
     }
@@ -41,9 +41,9 @@ TEST(Chain, ReadsStageText) {
 }
 
 TEST(Chain, EveryStageSurvivesTheWayThroughText) {
-    for (const StageType &type : stage_types()) {
+    for (const StageType& type : stage_types()) {
         ChainStage stage{&type, Params(*type.table)};
-        for (const ParamDecl &decl : type.table->decls()) { // away from every default
+        for (const ParamDecl& decl : type.table->decls()) { // away from every default
             if (decl.kind == ParamKind::choice)
                 stage.params.set(decl.name, decl.choices.back());
             if (decl.kind == ParamKind::integer)
@@ -54,7 +54,7 @@ TEST(Chain, EveryStageSurvivesTheWayThroughText) {
         Chain chain;
         chain.add(to_string(stage));
         ASSERT_EQ(chain.stages().size(), 1U);
-        for (const ParamDecl &decl : type.table->decls())
+        for (const ParamDecl& decl : type.table->decls())
             EXPECT_EQ(chain.stages()[0].params.get(decl.name), stage.params.get(decl.name))
                 << type.name << " " << decl.name;
         EXPECT_EQ(to_string(chain.stages()[0]), to_string(stage));
@@ -105,7 +105,7 @@ TEST(Chain, KnowsWhichEditsNeedNoPreparation) {
 
 /// Pixels with rows further apart than they are long; what lies between must stay as it is.
 struct Padded {
-    Padded(const Shape &size, std::size_t padding)
+    Padded(const Shape& size, std::size_t padding)
         : shape(size), pitch(size.row_bytes() + padding * pixel_bytes(size.type)),
           bytes(pitch * static_cast<std::size_t>(size.height), std::byte{0xA5}) {}
     HostView view() { return {bytes.data(), shape, pitch}; }
@@ -136,7 +136,7 @@ TEST(Convert, LumaIsBt601RoundedToNearest) {
                 worst_ties += got != static_cast<int>(std::lround(exact));
             }
     EXPECT_LT(worst_ties, 1000); // of 165 000: only where the exact value lies within 0.006 of a half
-    for (const auto &[r, g, b] :
+    for (const auto& [r, g, b] :
          {std::array{65535U, 0U, 0U}, {0U, 65535U, 0U}, {0U, 0U, 65535U}, {65535U, 65535U, 1U}}) {
         const double got = luma<std::uint16_t>(static_cast<std::uint16_t>(r), static_cast<std::uint16_t>(g),
                                                static_cast<std::uint16_t>(b));
@@ -164,7 +164,7 @@ TEST(Convert, GreyRgbStaysExactlyGrey) {
 
 TEST(Convert, RespectsPitchOnBothSides) {
     for (const PixelType type : {PixelType::u8, PixelType::u16, PixelType::f32})
-        for (const auto &[width, height] : {std::pair{1, 1}, {17, 13}, {64, 3}}) {
+        for (const auto& [width, height] : {std::pair{1, 1}, {17, 13}, {64, 3}}) {
             Padded colour({width, height, 3, type}, 5);
             test::paint(colour.view(), 1);
             Padded grey({width, height, 1, type}, 3);
@@ -190,7 +190,7 @@ TEST(Convert, RespectsPitchOnBothSides) {
 }
 
 TEST(Convert, AStageGetsWhatItAcceptsOrASentence) {
-    const StageType &speckle = find_stage("speckle");
+    const StageType& speckle = find_stage("speckle");
     const Shape grey{8, 6, 1, PixelType::u16};
     EXPECT_EQ(accepted_shape(speckle, grey), grey);
     EXPECT_EQ(accepted_shape(speckle, {8, 6, 3, PixelType::u8}), (Shape{8, 6, 1, PixelType::u8}));
@@ -221,7 +221,7 @@ TEST(Image, CopyPixelsRespectsPitch) {
 TEST(Image, ShapesOutOfBoundsAreRefusedBeforeAnythingIsAllocated) {
     EXPECT_NO_THROW(check_shape({1, 1, 1, PixelType::u8}, "x"));
     EXPECT_NO_THROW(check_shape({kMaxSide, 1, 3, PixelType::f32}, "x"));
-    for (const Shape &bad : {Shape{0, 5, 1, PixelType::u8},
+    for (const Shape& bad : {Shape{0, 5, 1, PixelType::u8},
                              {5, 0, 1, PixelType::u8},
                              {-1, 5, 1, PixelType::u8},
                              {kMaxSide + 1, 1, 1, PixelType::u8},
@@ -230,7 +230,7 @@ TEST(Image, ShapesOutOfBoundsAreRefusedBeforeAnythingIsAllocated) {
         EXPECT_THROW(check_shape(bad, "x"), RunError) << to_string(bad);
     try {
         check_shape({100'000, 100'000, 1, PixelType::u8}, "a.tif");
-    } catch (const RunError &error) {
+    } catch (const RunError& error) {
         EXPECT_EQ(std::string(error.what()),
                   "a.tif claims 100000×100000 pixels; at most 65536 a side and 4 GiB in all are allowed.");
     }

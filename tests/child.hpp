@@ -39,32 +39,32 @@ public:
                 ("specklescope-" + std::to_string(getpid()) + "-" + std::to_string(count++));
         std::filesystem::create_directories(path_);
     }
-    TemporaryFolder(const TemporaryFolder &) = delete;
-    TemporaryFolder &operator=(const TemporaryFolder &) = delete;
+    TemporaryFolder(const TemporaryFolder&) = delete;
+    TemporaryFolder& operator=(const TemporaryFolder&) = delete;
     ~TemporaryFolder() {
         std::error_code ignored;
         std::filesystem::remove_all(path_, ignored);
     }
-    const std::filesystem::path &path() const { return path_; }
-    std::string operator/(const std::string &name) const { return (path_ / name).string(); }
+    const std::filesystem::path& path() const { return path_; }
+    std::string operator/(const std::string& name) const { return (path_ / name).string(); }
 
 private:
     std::filesystem::path path_;
 };
 
-inline std::string read_text(const std::string &path) {
+inline std::string read_text(const std::string& path) {
     std::ifstream file(path, std::ios::binary);
     std::ostringstream text;
     text << file.rdbuf();
     return text.str();
 }
 
-inline void write_text(const std::string &path, const std::string &text) {
+inline void write_text(const std::string& path, const std::string& text) {
     std::ofstream(path, std::ios::binary) << text;
 }
 
-inline std::string test_data(const std::string &name) {
-    const char *folder = std::getenv("SPECKLESCOPE_TEST_DATA"); // NOLINT(concurrency-mt-unsafe)
+inline std::string test_data(const std::string& name) {
+    const char* folder = std::getenv("SPECKLESCOPE_TEST_DATA"); // NOLINT(concurrency-mt-unsafe)
     return (folder ? std::string(folder) : std::string(SPECKLESCOPE_SOURCE_DIR) + "/../shared/data") + "/" +
            name;
 }
@@ -74,7 +74,7 @@ class Child {
 public:
     /// Starts argv[0] in `folder`, without a display and with a memory of its own. `terminal`: standard error
     /// is a terminal of 80 columns.
-    Child(std::vector<std::string> argv, const std::string &folder, bool terminal = false) {
+    Child(std::vector<std::string> argv, const std::string& folder, bool terminal = false) {
         int out[2], err[2];
         const winsize size{.ws_row = 24, .ws_col = 80, .ws_xpixel = 0, .ws_ypixel = 0};
         if (pipe(out) != 0 ||
@@ -93,8 +93,8 @@ public:
         out_ = out[0];
         err_ = err[0];
     }
-    Child(const Child &) = delete;
-    Child &operator=(const Child &) = delete;
+    Child(const Child&) = delete;
+    Child& operator=(const Child&) = delete;
     ~Child() {
         if (pid_ > 0) {
             kill(pid_, SIGKILL);
@@ -105,7 +105,7 @@ public:
     }
 
     /// Collects output until `enough` says so, the program ends, or the time is over (false).
-    bool until(const std::function<bool(const ChildResult &)> &enough, std::chrono::seconds limit) {
+    bool until(const std::function<bool(const ChildResult&)>& enough, std::chrono::seconds limit) {
         const auto end = std::chrono::steady_clock::now() + limit;
         while (!enough(result_) && (out_open_ || err_open_)) {
             if (std::chrono::steady_clock::now() > end)
@@ -122,7 +122,7 @@ public:
     void signal(int number) const { kill(pid_, number); }
     /// Waits for the end; status stays −1 if it does not come.
     ChildResult finish(std::chrono::seconds limit = std::chrono::seconds(120)) {
-        if (until([](const ChildResult &) { return false; }, limit)) {
+        if (until([](const ChildResult&) { return false; }, limit)) {
             int status = 0;
             waitpid(pid_, &status, 0);
             result_.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
@@ -132,19 +132,19 @@ public:
     }
 
 private:
-    [[noreturn]] static void become(const std::vector<std::string> &argv, const std::string &folder) {
+    [[noreturn]] static void become(const std::vector<std::string>& argv, const std::string& folder) {
         unsetenv("DISPLAY");         // NOLINT(concurrency-mt-unsafe): one thread after fork
         unsetenv("WAYLAND_DISPLAY"); // NOLINT(concurrency-mt-unsafe)
         setenv("XDG_CONFIG_HOME", (folder + "/.config").c_str(), 1); // NOLINT(concurrency-mt-unsafe)
-        std::vector<char *> arguments;
-        for (const std::string &word : argv)
-            arguments.push_back(const_cast<char *>(word.c_str())); // NOLINT: execvp's old signature
+        std::vector<char*> arguments;
+        for (const std::string& word : argv)
+            arguments.push_back(const_cast<char*>(word.c_str())); // NOLINT: execvp's old signature
         arguments.push_back(nullptr);
         if (chdir(folder.c_str()) == 0)
             execvp(arguments[0], arguments.data());
         _exit(127);
     }
-    static bool take(int descriptor, std::string &text) {
+    static bool take(int descriptor, std::string& text) {
         char buffer[4096];
         const ssize_t count = read(descriptor, buffer, sizeof buffer);
         if (count > 0)
@@ -157,19 +157,19 @@ private:
     ChildResult result_;
 };
 
-inline ChildResult run_child(std::vector<std::string> argv, const std::string &folder) {
+inline ChildResult run_child(std::vector<std::string> argv, const std::string& folder) {
     return Child(std::move(argv), folder).finish();
 }
 
-inline ChildResult run_program(std::vector<std::string> arguments, const std::string &folder) {
+inline ChildResult run_program(std::vector<std::string> arguments, const std::string& folder) {
     arguments.insert(arguments.begin(), SPECKLESCOPE_PROGRAM);
     return run_child(std::move(arguments), folder);
 }
 
 /// Names of what is in a folder, hidden ones left out, sorted.
-inline std::vector<std::string> names_in(const std::string &folder) {
+inline std::vector<std::string> names_in(const std::string& folder) {
     std::vector<std::string> names;
-    for (const auto &entry : std::filesystem::directory_iterator(folder))
+    for (const auto& entry : std::filesystem::directory_iterator(folder))
         if (const std::string name = entry.path().filename().string(); name[0] != '.')
             names.push_back(name);
     std::sort(names.begin(), names.end());

@@ -16,7 +16,7 @@ using std::chrono::seconds;
 
 class Cli : public testing::Test {
 protected:
-    ChildResult run(const std::vector<std::string> &arguments) const {
+    ChildResult run(const std::vector<std::string>& arguments) const {
         return run_program(arguments, folder_.path().string());
     }
     std::vector<std::string> names() const { return names_in(folder_.path().string()); }
@@ -27,7 +27,7 @@ TEST_F(Cli, InformationGoesToStandardOutputAndFitsIntoAHundredColumns) {
     const std::vector<std::vector<std::string>> questions = {
         {"--help"},         {"--help", "speckle"}, {"--help", "synthetic"}, {"--version"},
         {"list", "stages"}, {"list", "presets"},   {"list", "devices"},     {"list", "sources"}};
-    for (const auto &question : questions) {
+    for (const auto& question : questions) {
         const ChildResult result = run(question);
         EXPECT_EQ(result.status, 0) << question.back() << result.all();
         EXPECT_EQ(result.err, "") << question.back();
@@ -58,7 +58,7 @@ TEST_F(Cli, ReferenceContrastThroughTheProgram) {
     ASSERT_EQ(result.status, 0) << result.all();
     const BigTiff file(read_text(folder_ / "k.tiff"));
     ASSERT_EQ(file.pages().size(), 1U);
-    const TiffPage &page = file.pages()[0];
+    const TiffPage& page = file.pages()[0];
     ASSERT_EQ(page.width, 1280U);
     ASSERT_EQ(page.height, 1024U);
     ASSERT_EQ(page.bits, 32U);
@@ -125,7 +125,7 @@ TEST_F(Cli, InterruptFinishesTheFilesAndPrintsTheStatistics) {
                     folder.path().string());
         // The first plain line comes after two seconds.
         ASSERT_TRUE(child.until(
-            [](const ChildResult &r) { return r.out.find("frames/s") != std::string::npos; }, seconds(60)));
+            [](const ChildResult& r) { return r.out.find("frames/s") != std::string::npos; }, seconds(60)));
         child.signal(number);
         const ChildResult result = child.finish();
         EXPECT_EQ(result.status, 0) << result.all();
@@ -142,7 +142,7 @@ TEST_F(Cli, InterruptFinishesTheFilesAndPrintsTheStatistics) {
 TEST_F(Cli, ASecondInterruptEndsAtOnce) {
     Child child({SPECKLESCOPE_PROGRAM, "run", "synthetic:uniform?width=64&height=48"},
                 folder_.path().string());
-    ASSERT_TRUE(child.until([](const ChildResult &r) { return r.out.find("frames/s") != std::string::npos; },
+    ASSERT_TRUE(child.until([](const ChildResult& r) { return r.out.find("frames/s") != std::string::npos; },
                             seconds(60)));
     child.signal(SIGSTOP); // so that both are waiting when it goes on
     child.signal(SIGINT);
@@ -194,10 +194,11 @@ TEST_F(Cli, WithoutADisplayTheSameSceneRunsWithoutAWindow) {
 }
 
 TEST_F(Cli, ASavedConfigurationRunsTheSame) {
-    const std::vector<std::string> words = {
-        "run",     "synthetic:uniform?width=64&height=48", "--frames", "3",
-        "--stage", "speckle:radius=2,output=contrast",     "--record", "k.tiff",
-        "--quiet"};
+    const std::vector<std::string> words = {"run",      "synthetic:uniform?width=64&height=48&live=false",
+                                            "--frames", "3",
+                                            "--stage",  "speckle:radius=2,output=contrast",
+                                            "--record", "k.tiff",
+                                            "--quiet"};
     std::vector<std::string> saving = words;
     saving.insert(saving.end(), {"--save-config", "a.toml"});
     ASSERT_EQ(run(saving).status, 0);
@@ -210,7 +211,7 @@ TEST_F(Cli, ASavedConfigurationRunsTheSame) {
     ASSERT_EQ(one.pages().size(), 3U);
     ASSERT_EQ(two.pages().size(), 3U);
     for (std::size_t i = 0; i < 3; ++i)
-        EXPECT_EQ(one.pages()[i].pixels, two.pages()[i].pixels) << i;
+        EXPECT_TRUE(one.pages()[i].pixels == two.pages()[i].pixels) << i;
 }
 
 TEST_F(Cli, RateHoldsAFileBack) {

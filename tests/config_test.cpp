@@ -27,31 +27,31 @@ protected:
         setenv("XDG_CONFIG_HOME", (folder_ / "memory").c_str(), 1); // NOLINT(concurrency-mt-unsafe)
     }
     ~ConfigTest() override { fs::remove_all(folder_); }
-    std::string file(const std::string &name) const { return (folder_ / name).string(); }
-    std::string write(const std::string &name, const std::string &text) const {
+    std::string file(const std::string& name) const { return (folder_ / name).string(); }
+    std::string write(const std::string& name, const std::string& text) const {
         std::ofstream(file(name), std::ios::binary) << text;
         return file(name);
     }
     static ParseOutcome parse(std::vector<std::string> words) {
         words.insert(words.begin(), "specklescope");
-        std::vector<const char *> argv;
-        for (const std::string &word : words)
+        std::vector<const char*> argv;
+        for (const std::string& word : words)
             argv.push_back(word.c_str());
         return parse_command_line(static_cast<int>(argv.size()), argv.data());
     }
-    static std::string error_of(const std::vector<std::string> &words) {
+    static std::string error_of(const std::vector<std::string>& words) {
         try {
             parse(words);
-        } catch (const UsageError &error) {
+        } catch (const UsageError& error) {
             return error.what();
         }
         return "no error";
     }
-    std::string toml_error(const std::string &text) const {
+    std::string toml_error(const std::string& text) const {
         try {
             Settings settings;
             read_toml(text, "x.toml", settings);
-        } catch (const UsageError &error) {
+        } catch (const UsageError& error) {
             return error.what();
         }
         return "no error";
@@ -61,7 +61,7 @@ protected:
 };
 
 /// Every value that a declaration allows, its ends more often than chance would have it.
-ParamValue random_value(const ParamDecl &decl, std::mt19937_64 &random) {
+ParamValue random_value(const ParamDecl& decl, std::mt19937_64& random) {
     const auto pick = [&](std::size_t n) {
         return std::uniform_int_distribution<std::size_t>(0, n - 1)(random);
     };
@@ -88,12 +88,12 @@ ParamValue random_value(const ParamDecl &decl, std::mt19937_64 &random) {
     return std::string("text \"quoted\" \\ µ\t") + std::to_string(pick(100));
 }
 
-void randomise(Params &params, std::mt19937_64 &random) {
-    for (const ParamDecl &decl : params.table().decls())
+void randomise(Params& params, std::mt19937_64& random) {
+    for (const ParamDecl& decl : params.table().decls())
         params.set(decl.name, random_value(decl, random));
 }
 
-std::string random_text(std::mt19937_64 &random) {
+std::string random_text(std::mt19937_64& random) {
     static const std::vector<std::string> pieces = {"a",  "/",    " ", "\"", "\\", "'",    "µ",
                                                     "\n", "\x01", "#", "=",  "]",  "é.tif"};
     std::string text;
@@ -113,7 +113,7 @@ TEST_F(ConfigTest, SavedSettingsComeBackExactly) {
         randomise(settings.program, random);
         randomise(settings.view, random);
         for (std::size_t i = random() % 4; i > 0; --i) {
-            const StageType &type = stage_types()[random() % stage_types().size()];
+            const StageType& type = stage_types()[random() % stage_types().size()];
             ChainStage stage{&type, Params(*type.table)};
             randomise(stage.params, random);
             settings.chain.add(std::move(stage));
@@ -137,9 +137,9 @@ TEST_F(ConfigTest, SavedSettingsComeBackExactly) {
         ASSERT_EQ(back.snapshot_path, settings.snapshot_path);
         ASSERT_EQ(back.command, settings.command);
         ASSERT_EQ(to_string(back.chain), to_string(settings.chain));
-        for (const ParamDecl &decl : view_table().decls()) // bit by bit, not as text
+        for (const ParamDecl& decl : view_table().decls()) // bit by bit, not as text
             ASSERT_EQ(back.view.get(decl.name), settings.view.get(decl.name)) << decl.name;
-        for (const ParamDecl &decl : program_table().decls())
+        for (const ParamDecl& decl : program_table().decls())
             ASSERT_EQ(back.program.get(decl.name), settings.program.get(decl.name)) << decl.name;
     }
 }
@@ -201,13 +201,13 @@ name = "speckle"
 }
 
 TEST_F(ConfigTest, EveryProgramAndViewKeyIsAnOption) {
-    for (const ParamDecl &decl : program_table().decls()) {
-        const CliOption *option = find_option(decl.name);
+    for (const ParamDecl& decl : program_table().decls()) {
+        const CliOption* option = find_option(decl.name);
         ASSERT_NE(option, nullptr) << decl.name;
         EXPECT_EQ(option->decl, program_table().find(decl.name)) << decl.name;
         EXPECT_NE(help().find("--" + decl.name), std::string::npos);
     }
-    for (const ParamDecl &decl : view_table().decls()) {
+    for (const ParamDecl& decl : view_table().decls()) {
         const std::string value = to_string(decl.get(view_table().defaults()));
         EXPECT_EQ(to_string(parse({"--view", decl.name + "=" + value}).settings.view.get(decl.name)), value);
         EXPECT_NE(help().find(decl.name + "="), std::string::npos);
@@ -227,7 +227,7 @@ TEST_F(ConfigTest, LaterWordsWinOverFileAndFileOverPreset) {
     const std::string path = write("c.toml", "[view]\ncolormap = \"jet\"\nlow = 0.5\n[program]\nrate = 4\n");
     const Settings s =
         parse({"--view", "low=0.75", "--preset", "contrast", "--config", path, "--rate", "8"}).settings;
-    const auto &mapping = s.view.as<ViewSettings>().mapping;
+    const auto& mapping = s.view.as<ViewSettings>().mapping;
     EXPECT_EQ(mapping.high, 0.3) << "preset";
     EXPECT_EQ(mapping.colormap, ColorMap::jet) << "file over preset";
     EXPECT_EQ(mapping.low, 0.75) << "command line over file";
@@ -238,7 +238,7 @@ TEST_F(ConfigTest, LaterWordsWinOverFileAndFileOverPreset) {
 
 TEST_F(ConfigTest, EveryPresetLoadsAndSaysWhatItIs) {
     ASSERT_GE(presets().size(), 3U);
-    for (const Preset &preset : presets()) {
+    for (const Preset& preset : presets()) {
         Settings settings;
         EXPECT_NO_THROW(load_preset(preset.name, settings)) << preset.name;
         EXPECT_GT(preset.doc.size(), 20U) << preset.name;
@@ -322,7 +322,7 @@ TEST_F(ConfigTest, NothingThatIsTypedCanCrashTheParser) {
                             (random() % 4 == 0 ? pieces[random() % pieces.size()] : ""));
         try {
             parse(words);
-        } catch (const Error &error) {
+        } catch (const Error& error) {
             ++refused;
             EXPECT_EQ(one_line(error.what()), error.what());
             EXPECT_GT(std::string(error.what()).size(), 10U);
@@ -344,7 +344,7 @@ TEST_F(ConfigTest, SmallFilesAppearWholeOrNotAtAll) {
     EXPECT_THROW(check_writable("/proc/a.json"), RunError);
     EXPECT_NO_THROW(check_writable(file("b.json")));
     std::size_t files = 0;
-    for (const auto &entry : fs::directory_iterator(folder_)) {
+    for (const auto& entry : fs::directory_iterator(folder_)) {
         EXPECT_EQ(entry.path().filename(), "a.json");
         ++files;
     }
@@ -367,7 +367,7 @@ TEST_F(ConfigTest, TheWindowsMemoryIsTheGroundForViewAlone) {
     EXPECT_TRUE(again.source_remembered);
     EXPECT_EQ(to_string(again.chain), to_string(last.chain));
     EXPECT_FALSE(parse({"other.mkv"}).settings.source_remembered);
-    const auto radius = [](const Settings &s) {
+    const auto radius = [](const Settings& s) {
         return to_string(s.chain.stages().at(0).params.get("radius"));
     };
     EXPECT_EQ(radius(again), "9");

@@ -31,10 +31,10 @@ inline double contrast2_at(ConstHostView raw, int radius, int x, int y) {
 
 /// True if a result of the chain "speckle" with output = sfi or contrast2 is what its own parameters and raw
 /// frame give, at a few pixels.
-inline bool agrees(const Result &result) {
-    const auto &params = result.chain->stages().at(0).params.as<SpeckleParams>();
+inline bool agrees(const Result& result) {
+    const auto& params = result.chain->stages().at(0).params.as<SpeckleParams>();
     const auto image = static_cast<ConstHostView>(result.image.host()).as<float>();
-    for (const auto &[x, y] :
+    for (const auto& [x, y] :
          {std::pair{0, 0}, {image.width / 3, image.height / 2}, {image.width - 1, image.height - 1}}) {
         const double k2 = contrast2_at(result.raw.host(), params.radius, x, y);
         const double expected =

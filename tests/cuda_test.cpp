@@ -35,11 +35,11 @@ template <class T> struct Picture {
     Picture(int width, int height, int channels = 1)
         : shape{width, height, channels, pixel_type_of<T>()},
           pixels(shape.pixels() * static_cast<std::size_t>(channels)) {}
-    T &at(int x, int y) {
+    T& at(int x, int y) {
         return pixels[static_cast<std::size_t>(y) * static_cast<std::size_t>(shape.width) +
                       static_cast<std::size_t>(x)];
     }
-    T at(int x, int y) const { return const_cast<Picture &>(*this).at(x, y); }
+    T at(int x, int y) const { return const_cast<Picture&>(*this).at(x, y); }
 };
 
 /// Normal samples of this mean and contrast, rounded and clamped to the type.
@@ -48,7 +48,7 @@ Picture<T> noise(int width, int height, double mean, double contrast, std::uint6
     std::mt19937_64 random(seed);
     std::normal_distribution<double> normal(mean, mean * contrast);
     Picture<T> picture(width, height, channels);
-    for (T &pixel : picture.pixels) {
+    for (T& pixel : picture.pixels) {
         const double value = normal(random);
         if constexpr (std::is_integral_v<T>)
             pixel = static_cast<T>(
@@ -62,7 +62,7 @@ Picture<T> noise(int width, int height, double mean, double contrast, std::uint6
 template <class T> Picture<T> full_range(int width, int height, std::uint64_t seed) {
     std::mt19937_64 random(seed);
     Picture<T> picture(width, height);
-    for (T &pixel : picture.pixels) {
+    for (T& pixel : picture.pixels) {
         if constexpr (std::is_integral_v<T>)
             pixel = static_cast<T>(random());
         else
@@ -89,7 +89,7 @@ struct Truth {
 
 /// One window, sample by sample; integers exactly, f32 in two passes of long double.
 template <class T>
-Truth truth_at(const Picture<T> &picture, int x, int y, int radius, Border border, double full) {
+Truth truth_at(const Picture<T>& picture, int x, int y, int radius, Border border, double full) {
     std::vector<long double> samples;
     Truth truth;
     for (int v = y - radius; v <= y + radius; ++v)
@@ -108,7 +108,7 @@ Truth truth_at(const Picture<T> &picture, int x, int y, int radius, Border borde
     return truth;
 }
 
-double truth_value(const Truth &truth, const SpeckleParams &params) {
+double truth_value(const Truth& truth, const SpeckleParams& params) {
     if (std::isnan(truth.sum) || truth.sum == 0)
         return std::nan("");
     const long double n = (2 * params.radius + 1) * (2 * params.radius + 1);
@@ -150,13 +150,13 @@ protected:
         executor = make_cuda_executor(0);
     }
 
-    void use(const std::string &text) {
+    void use(const std::string& text) {
         auto chain = std::make_shared<Chain>();
         if (!text.empty())
             chain->add(text);
         executor->set_chain(chain, ++version);
     }
-    void use(const SpeckleParams &params) {
+    void use(const SpeckleParams& params) {
         auto chain = std::make_shared<Chain>();
         ChainStage stage{&find_stage("speckle"), Params(speckle_table())};
         stage.params.as<SpeckleParams>() = params;
@@ -164,17 +164,17 @@ protected:
         executor->set_chain(chain, ++version);
     }
 
-    template <class T> Frame frame_of(const Picture<T> &picture, FrameRing &ring) {
+    template <class T> Frame frame_of(const Picture<T>& picture, FrameRing& ring) {
         Frame frame = ring.acquire(std::chrono::seconds(10));
         const HostView view = frame.host();
         std::memset(view.data, 0xa5,
                     view.pitch * static_cast<std::size_t>(view.shape.height)); // padding is garbage
-        copy_pixels(ConstHostView(reinterpret_cast<const std::byte *>(picture.pixels.data()), picture.shape),
+        copy_pixels(ConstHostView(reinterpret_cast<const std::byte*>(picture.pixels.data()), picture.shape),
                     view);
         return frame;
     }
 
-    template <class T> Result run(const Picture<T> &picture, double full_scale = 0) {
+    template <class T> Result run(const Picture<T>& picture, double full_scale = 0) {
         FrameRing ring(picture.shape, 1, executor->slot_memory());
         Frame frame = frame_of(picture, ring);
         frame.info().full_scale = full_scale;
@@ -185,7 +185,7 @@ protected:
     }
 
     /// Largest relative error of K over every `step`-th pixel.
-    template <class T> double worst(const Picture<T> &picture, const SpeckleParams &params, int step = 1) {
+    template <class T> double worst(const Picture<T>& picture, const SpeckleParams& params, int step = 1) {
         use(params);
         const Result result = run(picture);
         const auto got = result.image.host().template as<float>();
@@ -213,7 +213,7 @@ protected:
     std::uint64_t version = 0;
 };
 
-std::string describe(const Shape &shape, const SpeckleParams &params) {
+std::string describe(const Shape& shape, const SpeckleParams& params) {
     return to_string(shape) + " radius " + std::to_string(params.radius) + " border " +
            std::to_string(static_cast<int>(params.border)) + " output " +
            std::to_string(static_cast<int>(params.output)) + " seed " + std::to_string(kSeed);
@@ -224,7 +224,7 @@ using PixelTypes = testing::Types<std::uint8_t, std::uint16_t, float>;
 TYPED_TEST_SUITE(CudaContrast, PixelTypes);
 
 TYPED_TEST(CudaContrast, AgreesWithTheFormulaAtEveryBorderAndShape) {
-    for (const auto &[width, height] :
+    for (const auto& [width, height] :
          {std::pair{1, 1}, {2, 1}, {3, 5}, {17, 13}, {33, 31}, {131, 70}, {631, 479}})
         for (const int radius : {1, 2, 3, 7, 15})
             for (const Border border : {Border::replicate, Border::reflect, Border::crop, Border::zero}) {
@@ -361,8 +361,8 @@ TEST_F(Cuda, SaturationOfIntegersIsTheTypesOwnWhereTheCameraNamesNone) {
 TEST_F(Cuda, ColourIsTurnedIntoLumaAsOnTheHost) {
     const auto picture = noise<std::uint8_t>(75, 50, 120, 0.3, kSeed, 3);
     Picture<std::uint8_t> grey(75, 50);
-    convert(ConstHostView(reinterpret_cast<const std::byte *>(picture.pixels.data()), picture.shape),
-            HostView(reinterpret_cast<std::byte *>(grey.pixels.data()), grey.shape));
+    convert(ConstHostView(reinterpret_cast<const std::byte*>(picture.pixels.data()), picture.shape),
+            HostView(reinterpret_cast<std::byte*>(grey.pixels.data()), grey.shape));
     use(SpeckleParams{});
     const Result from_colour = run(picture);
     const Result from_grey = run(grey);
@@ -381,7 +381,7 @@ TEST_F(Cuda, KeepsTwoHundredFramesInOrderAndGivesEverySlotBack) {
     FrameRing ring(shape, 8, executor->slot_memory());
     use(SpeckleParams{.radius = 2, .output = Output::contrast});
     std::uint64_t collected = 0;
-    const auto take = [&](const Result &result) {
+    const auto take = [&](const Result& result) {
         EXPECT_EQ(result.info.sequence, collected);
         // Each frame is two columns of levels that name it: K of the seam is known.
         const double a = 1000 + static_cast<double>(result.info.sequence);
@@ -516,7 +516,7 @@ TEST(CudaDevices, SaysWhatThereIsOrWhyThereIsNone) {
         try {
             make_cuda_executor(0);
             FAIL() << "made an executor without a GPU";
-        } catch (const RunError &error) {
+        } catch (const RunError& error) {
             EXPECT_EQ(std::string(error.what()), "No CUDA device can be used: " + reason + ".");
         }
         EXPECT_THROW(make_executor(Backend::cuda, 1, nullptr), RunError);

@@ -24,8 +24,8 @@ struct Screenshot {
     }
 };
 
-inline bool have_tool(const std::string &name) {
-    const char *path = std::getenv("PATH"); // NOLINT(concurrency-mt-unsafe)
+inline bool have_tool(const std::string& name) {
+    const char* path = std::getenv("PATH"); // NOLINT(concurrency-mt-unsafe)
     std::istringstream folders(path ? path : "");
     for (std::string folder; std::getline(folders, folder, ':');)
         if (access((folder + "/" + name).c_str(), X_OK) == 0)
@@ -35,20 +35,20 @@ inline bool have_tool(const std::string &name) {
 
 /// Forks and runs argv with these variables; the descriptor `keep` stays open in it. Output goes to `log`.
 inline pid_t start_process(std::vector<std::string> argv,
-                           const std::vector<std::pair<std::string, std::string>> &variables,
-                           const std::string &folder, const std::string &log) {
-    std::vector<char *> words;
-    for (std::string &word : argv)
+                           const std::vector<std::pair<std::string, std::string>>& variables,
+                           const std::string& folder, const std::string& log) {
+    std::vector<char*> words;
+    for (std::string& word : argv)
         words.push_back(word.data());
     words.push_back(nullptr);
     const pid_t pid = fork();
     if (pid != 0)
         return pid;
-    for (const auto &[name, value] : variables)
+    for (const auto& [name, value] : variables)
         setenv(name.c_str(), value.c_str(), 1); // NOLINT(concurrency-mt-unsafe): the child is alone
     if (!folder.empty() && chdir(folder.c_str()) != 0)
         _exit(126);
-    if (FILE *out = std::fopen(log.c_str(), "ae")) {
+    if (FILE* out = std::fopen(log.c_str(), "ae")) {
         dup2(fileno(out), STDOUT_FILENO);
         dup2(fileno(out), STDERR_FILENO);
     }
@@ -74,7 +74,7 @@ inline int wait_process(pid_t pid, std::chrono::seconds limit) {
 /// Xvfb on a display number that it finds itself.
 class Desktop {
 public:
-    explicit Desktop(const std::string &log, const std::string &size = "1280x800") : log_(log) {
+    explicit Desktop(const std::string& log, const std::string& size = "1280x800") : log_(log) {
         int number[2];
         if (pipe(number) != 0)
             throw std::runtime_error("no pipe");
@@ -89,23 +89,23 @@ public:
         if (got > 0)
             display_ = ":" + std::to_string(std::atoi(text));
     }
-    Desktop(const Desktop &) = delete;
-    Desktop &operator=(const Desktop &) = delete;
+    Desktop(const Desktop&) = delete;
+    Desktop& operator=(const Desktop&) = delete;
     ~Desktop() {
         kill(server_, SIGTERM);
         wait_process(server_, std::chrono::seconds(10));
     }
-    const std::string &display() const { return display_; } ///< empty: it did not start
+    const std::string& display() const { return display_; } ///< empty: it did not start
 
     /// Runs xdotool with these words and waits for it.
-    void events(const std::vector<std::string> &words) const {
+    void events(const std::vector<std::string>& words) const {
         std::vector<std::string> argv = {"xdotool"};
         argv.insert(argv.end(), words.begin(), words.end());
         ASSERT_EQ(
             wait_process(start_process(argv, {{"DISPLAY", display_}}, "", log_), std::chrono::seconds(60)),
             0);
     }
-    Screenshot shot(const std::string &file) const {
+    Screenshot shot(const std::string& file) const {
         const pid_t pid = start_process({"import", "-window", "root", "-depth", "8", "ppm:" + file},
                                         {{"DISPLAY", display_}}, "", log_);
         EXPECT_EQ(wait_process(pid, std::chrono::seconds(60)), 0);
@@ -130,7 +130,7 @@ private:
 /// The program's window; what it says of itself comes from the probe file.
 class Viewer {
 public:
-    Viewer(const Desktop &desktop, const TemporaryFolder &folder, const std::vector<std::string> &arguments)
+    Viewer(const Desktop& desktop, const TemporaryFolder& folder, const std::vector<std::string>& arguments)
         : desktop_(desktop), probe_(folder / "probe.json"), log_(folder / "log.txt") {
         std::filesystem::remove(probe_);
         std::vector<std::string> argv = {SPECKLESCOPE_PROGRAM};
@@ -142,8 +142,8 @@ public:
                               {"LIBGL_ALWAYS_SOFTWARE", "1"}},
                              folder.path().string(), log_);
     }
-    Viewer(const Viewer &) = delete;
-    Viewer &operator=(const Viewer &) = delete;
+    Viewer(const Viewer&) = delete;
+    Viewer& operator=(const Viewer&) = delete;
     ~Viewer() {
         if (pid_ > 0) {
             kill(pid_, SIGKILL);
@@ -152,23 +152,23 @@ public:
     }
 
     nlohmann::json probe() const { return nlohmann::json::parse(read_text(probe_), nullptr, false); }
-    double number(const std::string &name) const {
+    double number(const std::string& name) const {
         const auto json = probe();
-        const auto &value =
+        const auto& value =
             json.is_object() && json["values"].contains(name) ? json["values"][name] : nlohmann::json();
         return value.is_number() ? value.get<double>() : NAN;
     }
-    std::string text(const std::string &name) const {
+    std::string text(const std::string& name) const {
         const auto json = probe();
         return json.is_object() && json["values"].contains(name) ? json["values"][name].get<std::string>()
                                                                  : "";
     }
-    bool has_widget(const std::string &name) const {
+    bool has_widget(const std::string& name) const {
         const auto json = probe();
         return json.is_object() && json["widgets"].contains(name);
     }
     /// Waits until it is so; false after a minute and a half.
-    bool until(const std::function<bool()> &so) const {
+    bool until(const std::function<bool()>& so) const {
         const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(90);
         while (!so()) {
             if (std::chrono::steady_clock::now() > end)
@@ -183,16 +183,16 @@ public:
             return number("displayed") > 0 && number("high") > number("low") && !text("chain").empty();
         });
     }
-    Rect widget(const std::string &name) const {
+    Rect widget(const std::string& name) const {
         const auto json = probe();
         if (!json.is_object() || !json["widgets"].contains(name)) {
             ADD_FAILURE() << "no control named " << name << " on the screen\n" << read_text(log_);
             return {};
         }
-        const auto &r = json["widgets"][name];
+        const auto& r = json["widgets"][name];
         return {r[0], r[1], r[2], r[3]};
     }
-    void drag(const std::string &name, double from, double to) const {
+    void drag(const std::string& name, double from, double to) const {
         const Rect r = widget(name);
         const auto x = [&](double part) { return std::to_string(std::lround(r.x + part * (r.width - 1))); };
         const std::string y = std::to_string(std::lround(r.y + r.height / 2));
@@ -218,13 +218,13 @@ public:
                          "mouseup",
                          "1"});
     }
-    void click(const std::string &name) const {
+    void click(const std::string& name) const {
         const Rect r = widget(name);
         desktop_.events({"mousemove", std::to_string(std::lround(r.x + r.width / 2)),
                          std::to_string(std::lround(r.y + r.height / 2)), "sleep", "0.4", "mousedown", "1",
                          "sleep", "0.3", "mouseup", "1"});
     }
-    void key(const std::string &name) const { desktop_.events({"key", name}); }
+    void key(const std::string& name) const { desktop_.events({"key", name}); }
     /// Ctrl+Q; the exit status.
     int quit() {
         key("ctrl+q");
@@ -233,7 +233,7 @@ public:
     std::string log() const { return read_text(log_); }
 
 private:
-    const Desktop &desktop_;
+    const Desktop& desktop_;
     std::string probe_, log_;
     pid_t pid_ = -1;
 };

@@ -7,7 +7,7 @@
 namespace specklescope::test {
 
 /// True as soon as `done()` is; false when the deadline passes first.
-template <class F> bool eventually(F &&done, std::chrono::seconds deadline = std::chrono::seconds(60)) {
+template <class F> bool eventually(F&& done, std::chrono::seconds deadline = std::chrono::seconds(60)) {
     const auto end = std::chrono::steady_clock::now() + deadline;
     while (!done()) {
         if (std::chrono::steady_clock::now() > end)

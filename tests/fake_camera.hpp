@@ -17,8 +17,8 @@ namespace specklescope::test {
 /// in a network namespace of their own, into which the program starts itself again. False, with the reason,
 /// if that is not permitted here. Does not return where it succeeds for the first time. Call it before any
 /// thread exists.
-inline bool enter_network_namespace(char **argv, std::string *reason) {
-    constexpr const char *kInside = "SPECKLESCOPE_IN_NAMESPACE";
+inline bool enter_network_namespace(char** argv, std::string* reason) {
+    constexpr const char* kInside = "SPECKLESCOPE_IN_NAMESPACE";
     if (std::getenv(kInside))
         return true;
     if (std::system("command -v arv-fake-gv-camera-0.8 >/dev/null 2>&1") != 0) {
@@ -31,7 +31,7 @@ inline bool enter_network_namespace(char **argv, std::string *reason) {
     }
     setenv(kInside, "1", 1);
     std::string command = "ip link set lo up && exec";
-    for (char **word = argv; *word; ++word)
+    for (char** word = argv; *word; ++word)
         command += " '" + std::string(*word) + "'";
     execlp("unshare", "unshare", "-rn", "sh", "-c", command.c_str(), nullptr);
     *reason = "unshare cannot be started";
@@ -40,7 +40,7 @@ inline bool enter_network_namespace(char **argv, std::string *reason) {
 
 class FakeCamera {
 public:
-    explicit FakeCamera(const std::string &serial) {
+    explicit FakeCamera(const std::string& serial) {
         process_ = fork();
         if (process_ == 0) {
             prctl(PR_SET_PDEATHSIG, SIGKILL); // a test that is killed leaves nothing behind
@@ -50,8 +50,8 @@ public:
         }
     }
     ~FakeCamera() { stop(SIGTERM); }
-    FakeCamera(const FakeCamera &) = delete;
-    FakeCamera &operator=(const FakeCamera &) = delete;
+    FakeCamera(const FakeCamera&) = delete;
+    FakeCamera& operator=(const FakeCamera&) = delete;
     /// As if its cable were pulled.
     void kill_it() { stop(SIGKILL); }
 

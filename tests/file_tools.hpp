@@ -19,14 +19,14 @@ public:
         std::string name = (std::filesystem::temp_directory_path() / "specklescope-XXXXXX").string();
         path_ = ::mkdtemp(name.data());
     }
-    TempFolder(const TempFolder &) = delete;
-    TempFolder &operator=(const TempFolder &) = delete;
+    TempFolder(const TempFolder&) = delete;
+    TempFolder& operator=(const TempFolder&) = delete;
     ~TempFolder() {
         std::error_code ignored;
         std::filesystem::remove_all(path_, ignored);
     }
-    const std::string &path() const { return path_; }
-    std::string operator/(const std::string &name) const { return path_ + "/" + name; }
+    const std::string& path() const { return path_; }
+    std::string operator/(const std::string& name) const { return path_ + "/" + name; }
 
 private:
     std::string path_;
@@ -35,33 +35,33 @@ private:
 /// The current folder, for a while.
 class WorkingFolder {
 public:
-    explicit WorkingFolder(const std::string &folder) : before_(std::filesystem::current_path()) {
+    explicit WorkingFolder(const std::string& folder) : before_(std::filesystem::current_path()) {
         std::filesystem::current_path(folder);
     }
-    WorkingFolder(const WorkingFolder &) = delete;
-    WorkingFolder &operator=(const WorkingFolder &) = delete;
+    WorkingFolder(const WorkingFolder&) = delete;
+    WorkingFolder& operator=(const WorkingFolder&) = delete;
     ~WorkingFolder() { std::filesystem::current_path(before_); }
 
 private:
     std::filesystem::path before_;
 };
 
-inline void write_file(const std::string &path, const std::string &bytes) {
+inline void write_file(const std::string& path, const std::string& bytes) {
     std::ofstream(path, std::ios::binary) << bytes;
 }
 
-inline std::string read_file(const std::string &path) {
+inline std::string read_file(const std::string& path) {
     std::ifstream file(path, std::ios::binary);
     return {std::istreambuf_iterator<char>(file), {}};
 }
 
 /// Cuts a file to its first `bytes`.
-inline void cut_file(const std::string &path, std::uint64_t bytes) {
+inline void cut_file(const std::string& path, std::uint64_t bytes) {
     std::filesystem::resize_file(path, bytes);
 }
 
 /// Runs a script with Debian's Python in `folder`; false if it failed or is not there.
-inline bool python(const TempFolder &folder, const std::string &script) {
+inline bool python(const TempFolder& folder, const std::string& script) {
     write_file(folder / "script.py", script);
     const std::string command = "cd '" + folder.path() + "' && /usr/bin/python3 script.py > python.log 2>&1";
     return std::system(command.c_str()) == 0; // NOLINT(concurrency-mt-unsafe)
@@ -69,7 +69,7 @@ inline bool python(const TempFolder &folder, const std::string &script) {
 
 /// Folder with real data, empty if there is none.
 inline std::string data_folder() {
-    const char *given = std::getenv("SPECKLESCOPE_TEST_DATA"); // NOLINT(concurrency-mt-unsafe)
+    const char* given = std::getenv("SPECKLESCOPE_TEST_DATA"); // NOLINT(concurrency-mt-unsafe)
     const std::string folder = given ? given : std::string(SPECKLESCOPE_SOURCE_DIR) + "/../shared/data";
     return std::filesystem::is_directory(folder) ? folder : "";
 }

@@ -17,8 +17,8 @@
 #include <vector>
 
 // An allocation that cannot be had is refused under the sanitizers too, instead of ending the program.
-extern "C" const char *__asan_default_options() { return "allocator_may_return_null=1"; }
-extern "C" const char *__tsan_default_options() { return "allocator_may_return_null=1"; }
+extern "C" const char* __asan_default_options() { return "allocator_may_return_null=1"; }
+extern "C" const char* __tsan_default_options() { return "allocator_may_return_null=1"; }
 
 namespace specklescope {
 namespace {
@@ -30,11 +30,11 @@ using test::shows;
 /// Host memory that counts what is out.
 class CountedMemory final : public SlotMemory {
 public:
-    void *allocate(std::size_t bytes) override {
+    void* allocate(std::size_t bytes) override {
         ++blocks;
         return host_memory()->allocate(bytes);
     }
-    void release(void *memory) noexcept override {
+    void release(void* memory) noexcept override {
         --blocks;
         host_memory()->release(memory);
     }
@@ -50,7 +50,7 @@ TEST(FrameRing, LendsEverySlotOnceAndThenNone) {
     EXPECT_EQ(ring.slots(), 7);
     EXPECT_EQ(ring.free_slots(), 7);
     std::vector<Frame> held;
-    std::set<const std::byte *> places;
+    std::set<const std::byte*> places;
     for (int i = 0; i < 7; ++i) {
         held.push_back(ring.try_acquire());
         ASSERT_TRUE(held.back());
@@ -66,9 +66,9 @@ TEST(FrameRing, LendsEverySlotOnceAndThenNone) {
 }
 
 TEST(FrameRing, RowsStartOn64BytesAndDoNotOverlap) {
-    for (const Shape &shape : {Shape{1, 1, 1, PixelType::u8}, kOdd, Shape{631, 3, 1, PixelType::f32}}) {
+    for (const Shape& shape : {Shape{1, 1, 1, PixelType::u8}, kOdd, Shape{631, 3, 1, PixelType::f32}}) {
         FrameRing ring(shape, 3, host_memory());
-        std::vector<std::pair<const std::byte *, const std::byte *>> rows;
+        std::vector<std::pair<const std::byte*, const std::byte*>> rows;
         std::vector<Frame> frames;
         for (int i = 0; i < 3; ++i) {
             frames.push_back(ring.try_acquire());
@@ -110,7 +110,7 @@ TEST(FrameRing, TheLastHandleOfManyReturnsTheSlot) {
     EXPECT_FALSE(first); // NOLINT(bugprone-use-after-move): a moved-from handle is empty, by contract
     Frame assigned;
     assigned = copy;
-    Frame &same = assigned;
+    Frame& same = assigned;
     assigned = same; // to itself
     EXPECT_EQ(assigned.host().data, copy.host().data);
     moved.reset();
@@ -143,10 +143,10 @@ TEST(FrameRing, HandlesOutliveTheRingAndTheMemoryGoesWithTheLast) {
 TEST(FrameRing, MemoryThatCannotBeHadIsAnErrorThatNamesTheAmount) {
     class None final : public SlotMemory {
     public:
-        void *allocate(std::size_t bytes) override {
+        void* allocate(std::size_t bytes) override {
             throw RunError("No room for " + std::to_string(bytes) + " bytes.");
         }
-        void release(void *) noexcept override { ADD_FAILURE() << "released what was never given"; }
+        void release(void*) noexcept override { ADD_FAILURE() << "released what was never given"; }
         Space space() const override { return Space::host; }
         bool page_locked() const override { return false; }
     };
@@ -185,7 +185,7 @@ TEST(FrameRing, NoSlotIsRefilledWhileAnyThreadHoldsIt) {
         std::array<Inbox, kReaders> inboxes;
         std::atomic<bool> done{false};
         const auto read = [&](int me) {
-            Inbox &inbox = inboxes[static_cast<std::size_t>(me)];
+            Inbox& inbox = inboxes[static_cast<std::size_t>(me)];
             std::minstd_rand random(static_cast<unsigned>(me) + 1); // seeds 1, 2, 3
             std::vector<Frame> kept;
             while (true) {
@@ -208,7 +208,7 @@ TEST(FrameRing, NoSlotIsRefilledWhileAnyThreadHoldsIt) {
                 kept.push_back(frame);
                 if (kept.size() > random() % 3)
                     kept.erase(kept.begin() + static_cast<long>(random() % kept.size()));
-                for (const Frame &still : kept)
+                for (const Frame& still : kept)
                     torn += !shows(still.host(), still.info().sequence);
                 ++looked;
             }
@@ -221,13 +221,13 @@ TEST(FrameRing, NoSlotIsRefilledWhileAnyThreadHoldsIt) {
             ASSERT_TRUE(frame) << "a slot was lost";
             frame.info().sequence = i;
             paint(frame.host(), i);
-            for (Inbox &inbox : inboxes) {
+            for (Inbox& inbox : inboxes) {
                 const std::scoped_lock lock(inbox.mutex);
                 inbox.frames.push_back(frame);
             }
         }
         done = true;
-        for (std::thread &reader : readers)
+        for (std::thread& reader : readers)
             reader.join();
         EXPECT_EQ(ring.free_slots(), 6);
     }

@@ -1,8 +1,9 @@
 // Sources over GStreamer deliver every frame, in order, unchanged where the format allows it, and say why
 // where not.
 #include "pipeline/error.hpp"
-#include "pipeline/gap_counter.hpp"
-#include "pipeline/gst_source.hpp"
+#include "sources/gap_counter.hpp"
+#include "sources/gst_source.hpp"
+#include "sources/registry.hpp"
 
 #include "media.hpp"
 #include "test_port.hpp"
@@ -15,29 +16,29 @@ using namespace specklescope::test;
 
 namespace {
 
-std::unique_ptr<Source> video(const std::string &path, bool loop = false, double rate = 0) {
+std::unique_ptr<Source> video(const std::string& path, bool loop = false, double rate = 0) {
     Params params(video_table());
     params.set("loop", loop);
     params.set("rate", rate);
     return make_video_source(path, params);
 }
 
-std::unique_ptr<Source> of_type(const SourceType &type, const std::string &target) {
+std::unique_ptr<Source> of_type(const SourceType& type, const std::string& target) {
     return type.make({std::string(type.kind), target, {}}, Params(*type.table));
 }
 
-std::unique_ptr<Source> gst(const std::string &text) { return of_type(gst_source_type(), text); }
+std::unique_ptr<Source> gst(const std::string& text) { return of_type(gst_source_type(), text); }
 
 /// What the source's failure says; also reads it to its end if it opens. Fails the test if stderr gets
 /// anything.
-template <class E> std::string failure(Source &source, TestPort &port) {
+template <class E> std::string failure(Source& source, TestPort& port) {
     testing::internal::CaptureStderr();
     std::string said;
     try {
         source.open();
         read_frames(source, port);
         ADD_FAILURE() << "no error";
-    } catch (const E &error) {
+    } catch (const E& error) {
         said = error.what();
     }
     source.close();
@@ -46,12 +47,12 @@ template <class E> std::string failure(Source &source, TestPort &port) {
     EXPECT_EQ(said.find('\n'), std::string::npos);
     return said;
 }
-template <class E> std::string failure(Source &source) {
+template <class E> std::string failure(Source& source) {
     TestPort port;
     return failure<E>(source, port);
 }
 
-void expect_same(const RawMovie &movie, const TestPort &port, const Shape &shape) {
+void expect_same(const RawMovie& movie, const TestPort& port, const Shape& shape) {
     ASSERT_EQ(port.frames.size(), static_cast<std::size_t>(movie.count));
     for (std::size_t i = 0; i < port.frames.size(); ++i) {
         ASSERT_EQ(port.frames[i].shape, shape);
@@ -66,8 +67,8 @@ void expect_same(const RawMovie &movie, const TestPort &port, const Shape &shape
     }
 }
 
-void expect_lossless(const RawMovie &movie, const std::string &chain, const std::string &ending,
-                     const Shape &shape) {
+void expect_lossless(const RawMovie& movie, const std::string& chain, const std::string& ending,
+                     const Shape& shape) {
     const ScratchFolder folder;
     const std::string path = folder / ("movie" + ending);
     ASSERT_NO_FATAL_FAILURE(encode(movie, chain, path));
@@ -133,7 +134,7 @@ TEST(VideoFile, LossyCodecsGiveTheSamePicture) {
         std::size_t channels; ///< x264enc takes no grey: that picture comes back as colour
     };
     const ScratchFolder folder;
-    for (const Case &c :
+    for (const Case& c :
          {Case{"jpegenc quality=95 ! avimux", ".avi", 1}, Case{"jpegenc ! matroskamux", ".mkv", 1},
           Case{"videoconvert ! x264enc ! mp4mux", ".mp4", 3},
           Case{"videoconvert ! x264enc ! qtmux", ".mov", 3}}) {
@@ -164,7 +165,7 @@ TEST(VideoFile, YuvBecomesRgb) {
     TestPort port;
     EXPECT_TRUE(read_frames(*source, port));
     ASSERT_EQ(port.frames.size(), 4u);
-    const auto *pixel = port.frames[2].data<std::uint8_t>();
+    const auto* pixel = port.frames[2].data<std::uint8_t>();
     EXPECT_NEAR(pixel[0], 255, 6);
     EXPECT_NEAR(pixel[1], 0, 6);
     EXPECT_NEAR(pixel[2], 0, 6);
@@ -231,9 +232,9 @@ TEST(VideoFile, ARateHoldsItBack) {
     TestPort port;
     ASSERT_TRUE(read_frames(*source, port));
     ASSERT_EQ(port.frames.size(), 21u);
-    // Never earlier than due; how much later depends on the machine.
+    // Unpaced it takes some 5 ms, paced 200 ms less what the first frame was late.
     EXPECT_GE(port.frames.back().info.arrival - port.frames.front().info.arrival,
-              std::chrono::milliseconds(190));
+              std::chrono::milliseconds(150));
 }
 
 TEST(VideoFile, OpensAgainAfterCloseAndLeavesNoThread) {
@@ -262,7 +263,7 @@ TEST(VideoFile, OpensAgainAfterCloseAndLeavesNoThread) {
 
 namespace {
 /// Everything that is decoded before the cut comes, in order, and then the error.
-void expect_cut_short(const std::string &chain, const std::string &name) {
+void expect_cut_short(const std::string& chain, const std::string& name) {
     const ScratchFolder folder;
     const RawMovie movie = counting_movie(200);
     ASSERT_NO_FATAL_FAILURE(encode(movie, chain, folder / name));
@@ -345,7 +346,7 @@ TEST(BrokenVideo, OtherFilesAreRefusedInOneSentence) {
     ASSERT_TRUE(launch("audiotestsrc num-buffers=20 ! wavenc ! filesink location=" + (folder / "sound.wav")));
     ASSERT_TRUE(launch("audiotestsrc num-buffers=20 ! vorbisenc ! matroskamux ! filesink location=" +
                        (folder / "sound.mkv")));
-    for (const char *name : {"text.avi", "empty.mkv", "noise.mp4", "sound.wav", "sound.mkv", "absent.mkv"})
+    for (const char* name : {"text.avi", "empty.mkv", "noise.mp4", "sound.wav", "sound.mkv", "absent.mkv"})
         EXPECT_NE(failure<RunError>(*video(folder / name)).find(name), std::string::npos) << name;
 }
 
@@ -387,7 +388,7 @@ TEST(GstText, ALiveSourceIsLiveAndItsTimesAreTheSteadyClocks) {
     TestPort port;
     ASSERT_TRUE(read_frames(*source, port, 30));
     for (std::size_t i = 1; i < port.frames.size(); ++i) {
-        const FrameInfo &frame = port.frames[i].info;
+        const FrameInfo& frame = port.frames[i].info;
         const std::int64_t arrival = frame.arrival.time_since_epoch() / std::chrono::nanoseconds(1);
         EXPECT_LE(frame.capture_ns, arrival);
         EXPECT_GT(frame.capture_ns, arrival - 2'000'000'000);
@@ -446,7 +447,7 @@ TEST(GstText, BigEndianGreyIsTheSameAsLittleEndian) {
 
 TEST(GstText, EveryRgbLayoutGivesTheSamePicture) {
     std::vector<std::byte> first;
-    for (const char *format : {"RGB", "BGR", "RGBx", "BGRx", "xRGB", "xBGR", "RGBA", "BGRA", "ARGB", "ABGR",
+    for (const char* format : {"RGB", "BGR", "RGBx", "BGRx", "xRGB", "xBGR", "RGBA", "BGRA", "ARGB", "ABGR",
                                "GBR", "BGRP", "RGBP"}) {
         const auto source =
             gst(std::string("videotestsrc num-buffers=1 ! video/x-raw,width=61,height=16,format=RGB ! "
@@ -498,7 +499,7 @@ TEST(GstText, AnErrorWhileRunningIsARunErrorAfterTheFrames) {
 TEST(V4l2, AMissingDeviceIsNamed) {
     EXPECT_NE(failure<RunError>(*of_type(v4l2_source_type(), "/dev/video97")).find("/dev/video97"),
               std::string::npos);
-    for (const auto &[source, name] : v4l2_source_type().discover())
+    for (const auto& [source, name] : v4l2_source_type().discover())
         EXPECT_EQ(source.rfind("v4l2:/dev/video", 0), 0u);
 }
 

@@ -1,8 +1,9 @@
 // Images as sources: every kind bit by bit against files written by tifffile, libpng's and Pillow's writers,
 // damaged files, sequences, stacks.
 #include "file_tools.hpp"
-#include "pipeline/image_sequence.hpp"
 #include "pipeline/source.hpp"
+#include "sources/image_sequence.hpp"
+#include "sources/registry.hpp"
 #include "test_port.hpp"
 
 #include <gtest/gtest.h>
@@ -21,14 +22,14 @@ struct Outcome {
     std::string error; ///< of a RunError while reading
 };
 
-Outcome read_all(const std::string &text) {
+Outcome read_all(const std::string& text) {
     Outcome outcome;
     const auto source = make_source(text, {});
     outcome.info = source->open();
     TestPort port;
     try {
         EXPECT_TRUE(read_frames(*source, port));
-    } catch (const RunError &error) {
+    } catch (const RunError& error) {
         outcome.error = error.what();
         EXPECT_EQ(source->next(port), Source::Status::end); // said once
     }
@@ -37,27 +38,27 @@ Outcome read_all(const std::string &text) {
     return outcome;
 }
 
-std::string joined(const std::vector<Delivered> &frames) {
+std::string joined(const std::vector<Delivered>& frames) {
     std::string bytes;
-    for (const Delivered &frame : frames)
-        bytes.append(reinterpret_cast<const char *>(frame.pixels.data()), frame.pixels.size());
+    for (const Delivered& frame : frames)
+        bytes.append(reinterpret_cast<const char*>(frame.pixels.data()), frame.pixels.size());
     return bytes;
 }
 
 /// The RunError that opening gives; empty if it opens.
-std::string refusal(const std::string &text) {
+std::string refusal(const std::string& text) {
     try {
         (void)make_source(text, {})->open();
         return "";
-    } catch (const RunError &error) {
+    } catch (const RunError& error) {
         return error.what();
     }
 }
 
-void expect_words(const std::string &text, const std::vector<std::string> &words) {
+void expect_words(const std::string& text, const std::vector<std::string>& words) {
     EXPECT_FALSE(text.empty());
     EXPECT_EQ(text.find('\n'), std::string::npos) << text;
-    for (const std::string &word : words)
+    for (const std::string& word : words)
         EXPECT_NE(text.find(word), std::string::npos) << text << "\nlacks " << word;
 }
 
@@ -75,7 +76,7 @@ protected:
             GTEST_SKIP() << "Debian's python3 with numpy, tifffile and Pillow is needed to write the files: "
                          << read_file(*folder_ / "python.log");
     }
-    static std::string file(const std::string &name) { return *folder_ / name; }
+    static std::string file(const std::string& name) { return *folder_ / name; }
     static inline std::unique_ptr<TempFolder> folder_;
     static inline bool usable_ = false;
 };
@@ -132,20 +133,20 @@ TEST_F(ImageSource, HugeAndZeroSizesAreRefusedBeforeAnythingIsAllocated) {
 }
 
 TEST_F(ImageSource, CutFilesGiveWhatIsWholeAndThenAnError) {
-    const auto cut = [](const std::string &name, double part) {
+    const auto cut = [](const std::string& name, double part) {
         const std::string to = file("cut_" + name);
         std::filesystem::copy_file(file(name), to, std::filesystem::copy_options::overwrite_existing);
         cut_file(to, static_cast<std::uint64_t>(part * static_cast<double>(std::filesystem::file_size(to))));
         return to;
     };
-    for (const char *name : {"big_grey8.png", "big_interlaced.png", "big_grey.jpg", "big_progressive.jpg"}) {
+    for (const char* name : {"big_grey8.png", "big_interlaced.png", "big_grey.jpg", "big_progressive.jpg"}) {
         SCOPED_TRACE(name);
         const Outcome outcome = read_all(cut(name, 0.6));
         expect_words(outcome.error, {"cut_", "damaged or cut short"});
         EXPECT_TRUE(outcome.frames.empty());
     }
     // A stack: the pages before the cut count.
-    for (const char *name : {"movie.tif", "movie_big.tif", "movie_lzw.tif"}) {
+    for (const char* name : {"movie.tif", "movie_big.tif", "movie_lzw.tif"}) {
         SCOPED_TRACE(name);
         const Outcome outcome = read_all(cut(name, 0.55));
         expect_words(outcome.error, {"cut_", "cut short"});
@@ -164,7 +165,7 @@ TEST_F(ImageSource, CutFilesGiveWhatIsWholeAndThenAnError) {
 }
 
 TEST_F(ImageSource, DamagedHeadersAndChecksumsAreErrorsNotCrashes) {
-    for (const char *name : {"big_grey8.png", "big_grey.jpg", "movie.tif", "movie_lzw.tif"}) {
+    for (const char* name : {"big_grey8.png", "big_grey.jpg", "movie.tif", "movie_lzw.tif"}) {
         const std::string good = read_file(file(name));
         std::uint64_t seed = 12345; // every damage is reproducible from here
         for (int round = 0; round < 60; ++round) {
@@ -176,7 +177,7 @@ TEST_F(ImageSource, DamagedHeadersAndChecksumsAreErrorsNotCrashes) {
             write_file(file("bad"), bad);
             try {
                 (void)read_all("image:" + file("bad")); // fine, or one sentence
-            } catch (const Error &error) {
+            } catch (const Error& error) {
                 EXPECT_EQ(std::string(error.what()).find('\n'), std::string::npos) << error.what();
             }
         }
@@ -196,7 +197,7 @@ TEST_F(ImageSource, TallImageIsCutIntoFrames) {
     try {
         (void)make_source(file("big_grey8.png") + "?frame_height=100", {})->open();
         ADD_FAILURE() << "100 does not divide 256";
-    } catch (const UsageError &error) {
+    } catch (const UsageError& error) {
         expect_words(error.what(), {"frame_height = 100", "256 rows"});
     }
 }

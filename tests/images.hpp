@@ -25,7 +25,7 @@ struct TiffSpec {
 };
 
 /// One page, one strip.
-inline std::string tiff_bytes(const TiffSpec &spec) {
+inline std::string tiff_bytes(const TiffSpec& spec) {
     const std::uint64_t bytes = (std::uint64_t{spec.width} * spec.samples * spec.bits + 7) / 8 * spec.height;
     struct Entry {
         std::uint16_t tag, type;
@@ -44,7 +44,7 @@ inline std::string tiff_bytes(const TiffSpec &spec) {
                                         {284, kShort, 1},
                                         {339, kShort, spec.format}};
     std::string file = std::string("II*") + '\0' + little(8, 4) + little(entries.size(), 2);
-    for (const Entry &entry : entries)
+    for (const Entry& entry : entries)
         file += little(entry.tag, 2) + little(entry.type, 2) + little(1, 4) + little(entry.value, 4);
     file += little(0, 4);
     if (spec.data)
@@ -53,7 +53,7 @@ inline std::string tiff_bytes(const TiffSpec &spec) {
     return file;
 }
 
-inline std::uint32_t png_crc(const std::string &text) {
+inline std::uint32_t png_crc(const std::string& text) {
     std::uint32_t crc = 0xffffffffU;
     for (const char c : text) {
         crc ^= static_cast<unsigned char>(c);

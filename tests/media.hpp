@@ -28,9 +28,9 @@ public:
         std::error_code ignored;
         std::filesystem::remove_all(path_, ignored);
     }
-    ScratchFolder(const ScratchFolder &) = delete;
-    ScratchFolder &operator=(const ScratchFolder &) = delete;
-    std::string operator/(const std::string &name) const { return (path_ / name).string(); }
+    ScratchFolder(const ScratchFolder&) = delete;
+    ScratchFolder& operator=(const ScratchFolder&) = delete;
+    std::string operator/(const std::string& name) const { return (path_ / name).string(); }
 
 private:
     std::filesystem::path path_;
@@ -44,44 +44,44 @@ struct RawMovie {
     std::vector<std::uint8_t> bytes;
 
     std::size_t frame_bytes() const { return static_cast<std::size_t>(width * height * pixel_bytes); }
-    const std::uint8_t *frame(std::size_t index) const { return bytes.data() + index * frame_bytes(); }
+    const std::uint8_t* frame(std::size_t index) const { return bytes.data() + index * frame_bytes(); }
 };
 
-inline RawMovie noise_movie(int width, int height, int count, const std::string &format, int pixel_bytes) {
+inline RawMovie noise_movie(int width, int height, int count, const std::string& format, int pixel_bytes) {
     const unsigned seed = std::random_device{}();
     std::cout << "seed " << seed << '\n';
     std::mt19937 random(seed);
     RawMovie movie{width, height, count, format, pixel_bytes, {}};
     movie.bytes.resize(movie.frame_bytes() * static_cast<std::size_t>(count));
-    for (std::uint8_t &byte : movie.bytes)
+    for (std::uint8_t& byte : movie.bytes)
         byte = static_cast<std::uint8_t>(random());
     return movie;
 }
 
-inline void write_file(const std::string &path, const void *data, std::size_t bytes) {
+inline void write_file(const std::string& path, const void* data, std::size_t bytes) {
     std::ofstream(path, std::ios::binary)
-        .write(static_cast<const char *>(data), static_cast<std::streamsize>(bytes));
+        .write(static_cast<const char*>(data), static_cast<std::streamsize>(bytes));
 }
 
-inline std::vector<char> file_bytes(const std::string &path) {
+inline std::vector<char> file_bytes(const std::string& path) {
     std::ifstream file(path, std::ios::binary);
     return {std::istreambuf_iterator<char>(file), {}};
 }
 
 /// Runs gst-launch-1.0 on the text; false if it fails.
-inline bool launch(const std::string &text) {
+inline bool launch(const std::string& text) {
     return std::system(("timeout 60 gst-launch-1.0 -q " + text + " >/dev/null").c_str()) == 0;
 }
 
 /// Encodes the movie at 25 frames/s: `chain` is what stands between the raw frames and the file, encoder and
 /// muxer.
-inline void encode(const RawMovie &movie, const std::string &chain, const std::string &path) {
+inline void encode(const RawMovie& movie, const std::string& chain, const std::string& path) {
     const std::string raw = path + ".frames";
     write_file(raw, movie.bytes.data(), movie.bytes.size());
     const std::string size =
         "width=" + std::to_string(movie.width) + " height=" + std::to_string(movie.height);
     std::string format = movie.format;
-    for (char &letter : format)
+    for (char& letter : format)
         letter = static_cast<char>(letter == '_' ? '-' : std::tolower(letter));
     ASSERT_TRUE(launch("filesrc location=" + raw + " blocksize=" + std::to_string(movie.frame_bytes()) +
                        " ! rawvideoparse use-sink-caps=false format=" + format + " " + size +

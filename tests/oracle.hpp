@@ -30,7 +30,7 @@ struct OracleWindow {
 };
 
 template <class T>
-std::vector<T> oracle_samples(const TestImage<T> &image, int column, int row, const SpeckleParams &params) {
+std::vector<T> oracle_samples(const TestImage<T>& image, int column, int row, const SpeckleParams& params) {
     std::vector<T> samples;
     for (int y = row - params.radius; y <= row + params.radius; ++y)
         for (int x = column - params.radius; x <= column + params.radius; ++x) {
@@ -41,7 +41,7 @@ std::vector<T> oracle_samples(const TestImage<T> &image, int column, int row, co
     return samples;
 }
 
-template <class T> OracleWindow oracle_window(const std::vector<T> &samples, double threshold) {
+template <class T> OracleWindow oracle_window(const std::vector<T>& samples, double threshold) {
     OracleWindow window;
     for (const T sample : samples)
         window.saturated |= static_cast<double>(sample) >= threshold;
@@ -71,7 +71,7 @@ template <class T> OracleWindow oracle_window(const std::vector<T> &samples, dou
 
 /// science.md: K² = N·D/((N−1)·N·S²)·N…, here as s²/⟨I⟩² with the sample variance s² = D/(N·(N−1)) and ⟨I⟩ =
 /// S/N.
-inline double oracle_value(const OracleWindow &window, const SpeckleParams &params, double exposure_s) {
+inline double oracle_value(const OracleWindow& window, const SpeckleParams& params, double exposure_s) {
     const double side = 2 * params.radius + 1;
     const double n = side * side;
     const double mean = window.sum / n;
@@ -105,7 +105,7 @@ struct OracleResult {
 
 /// The windows of a whole result, row by row: the same for every output.
 template <class T> std::vector<OracleWindow>
-oracle_windows(const TestImage<T> &image, const SpeckleParams &params, const FrameInfo &info) {
+oracle_windows(const TestImage<T>& image, const SpeckleParams& params, const FrameInfo& info) {
     const int margin = params.border == SpeckleParams::Border::crop ? params.radius : 0;
     const double full = info.full_scale > 0 ? info.full_scale : type_full_scale(image.shape().type);
     const double threshold = full > 0 ? full : std::numeric_limits<double>::infinity();
@@ -117,12 +117,12 @@ oracle_windows(const TestImage<T> &image, const SpeckleParams &params, const Fra
 }
 
 /// Exposure is taken from `info` where it has one, else from params.
-inline OracleResult oracle_result(const std::vector<OracleWindow> &windows, const Shape &input,
-                                  const SpeckleParams &params, const FrameInfo &info) {
+inline OracleResult oracle_result(const std::vector<OracleWindow>& windows, const Shape& input,
+                                  const SpeckleParams& params, const FrameInfo& info) {
     const int margin = params.border == SpeckleParams::Border::crop ? params.radius : 0;
     const double exposure_s = (std::isnan(info.exposure_ms) ? params.exposure_ms : info.exposure_ms) / 1000;
     OracleResult result{input.width - 2 * margin, input.height - 2 * margin, {}, {}};
-    for (const OracleWindow &window : windows) {
+    for (const OracleWindow& window : windows) {
         const double value = oracle_value(window, params, exposure_s);
         result.values.push_back(value);
         result.counts.undefined += std::isnan(value) ? 1 : 0;
@@ -132,8 +132,8 @@ inline OracleResult oracle_result(const std::vector<OracleWindow> &windows, cons
     return result;
 }
 
-template <class T> OracleResult oracle_speckle(const TestImage<T> &image, const SpeckleParams &params,
-                                               const FrameInfo &info = {}) {
+template <class T> OracleResult oracle_speckle(const TestImage<T>& image, const SpeckleParams& params,
+                                               const FrameInfo& info = {}) {
     return oracle_result(oracle_windows(image, params, info), image.shape(), params, info);
 }
 

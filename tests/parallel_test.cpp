@@ -18,7 +18,7 @@ TEST(Parallel, EveryBandOnceAndSlotsAreExclusive) {
         done[static_cast<std::size_t>(band)].fetch_add(1);
         busy[static_cast<std::size_t>(slot)].fetch_sub(1);
     });
-    for (const std::atomic<int> &count : done)
+    for (const std::atomic<int>& count : done)
         EXPECT_EQ(count.load(), 1);
 }
 

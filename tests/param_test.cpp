@@ -20,10 +20,10 @@ struct Sample {
     bool on = true;
     std::string name = "none";
     Fruit fruit = Fruit::pear;
-    bool operator==(const Sample &) const = default;
+    bool operator==(const Sample&) const = default;
 };
 
-const ParamTable &table() {
+const ParamTable& table() {
     static const ParamTable made =
         Declare<Sample>("thing sample")
             .integer("count", &Sample::count, {.unit = "px", .min = 1, .max = 15, .cost = Cost::rebuild})
@@ -32,22 +32,22 @@ const ParamTable &table() {
             .real("free_real", &Sample::free_real, {})
             .real("at_most", &Sample::at_most, {.unit = "s", .max = 2})
             .boolean("on", &Sample::on, {})
-            .text("name", &Sample::name, {.visible = [](const Sample &s) { return s.on; }})
+            .text("name", &Sample::name, {.visible = [](const Sample& s) { return s.on; }})
             .choice("fruit", &Sample::fruit, {"apple", "pear", "fig"}, {})
             .table();
     return made;
 }
 
 /// The sentence a UsageError carries; empty if nothing was thrown.
-template <class F> std::string refusal(F &&f) {
+template <class F> std::string refusal(F&& f) {
     try {
         f();
-    } catch (const UsageError &error) {
+    } catch (const UsageError& error) {
         return error.what();
     }
     return "";
 }
-std::string refusal(Params &params, const std::string &name, const ParamValue &value) {
+std::string refusal(Params& params, const std::string& name, const ParamValue& value) {
     const Sample before = params.as<Sample>();
     const std::string said = refusal([&] { params.set(name, value); });
     if (!said.empty()) {
@@ -55,7 +55,7 @@ std::string refusal(Params &params, const std::string &name, const ParamValue &v
     }
     return said;
 }
-std::string text_refusal(Params &params, const std::string &name, const std::string &text) {
+std::string text_refusal(Params& params, const std::string& name, const std::string& text) {
     const Sample before = params.as<Sample>();
     const std::string said = refusal([&] { params.set_text(name, text); });
     if (!said.empty()) {
@@ -81,7 +81,7 @@ TEST(Params, SetsEveryKind) {
     params.set("on", false);
     params.set("name", std::string("a b=c,d"));
     params.set("fruit", std::string("fig"));
-    const Sample &s = params.as<Sample>();
+    const Sample& s = params.as<Sample>();
     EXPECT_EQ(s.count, 15);
     EXPECT_EQ(s.gain, 0.5);
     EXPECT_FALSE(s.on);
@@ -100,15 +100,15 @@ TEST(Params, ACopyIsIndependent) {
 
 TEST(Params, RefusesTheWrongKind) {
     Params params(table());
-    for (const char *name : {"count", "any_count"})
-        for (const ParamValue &value : {ParamValue(true), ParamValue(2.0), ParamValue(std::string("2"))})
+    for (const char* name : {"count", "any_count"})
+        for (const ParamValue& value : {ParamValue(true), ParamValue(2.0), ParamValue(std::string("2"))})
             EXPECT_NE(refusal(params, name, value), "") << name << " = " << to_string(value);
-    for (const ParamValue &value : {ParamValue(true), ParamValue(std::string("2"))})
+    for (const ParamValue& value : {ParamValue(true), ParamValue(std::string("2"))})
         EXPECT_NE(refusal(params, "gain", value), "");
-    for (const ParamValue &value :
+    for (const ParamValue& value :
          {ParamValue(std::int64_t{1}), ParamValue(1.0), ParamValue(std::string("true"))})
         EXPECT_NE(refusal(params, "on", value), "");
-    for (const ParamValue &value : {ParamValue(std::int64_t{1}), ParamValue(1.0), ParamValue(true)}) {
+    for (const ParamValue& value : {ParamValue(std::int64_t{1}), ParamValue(1.0), ParamValue(true)}) {
         EXPECT_NE(refusal(params, "fruit", value), "");
         EXPECT_NE(refusal(params, "name", value), "");
     }
@@ -131,12 +131,12 @@ TEST(Params, RefusesWhatIsOutOfRange) {
 
 TEST(Params, RefusesNanAndInfinityEverywhere) {
     Params params(table());
-    for (const char *name : {"gain", "free_real", "at_most"})
+    for (const char* name : {"gain", "free_real", "at_most"})
         for (const double value :
              {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity(),
               -std::numeric_limits<double>::infinity()})
             EXPECT_NE(refusal(params, name, value), "") << name << " = " << value;
-    for (const char *text : {"nan", "NaN", "-nan", "inf", "infinity", "-inf"})
+    for (const char* text : {"nan", "NaN", "-nan", "inf", "infinity", "-inf"})
         EXPECT_NE(text_refusal(params, "free_real", text), "") << text;
 }
 
@@ -151,7 +151,7 @@ TEST(Params, AWholeNumberThatTheStructCannotHoldIsRefused) {
 
 TEST(Params, ReadsText) {
     Params params(table());
-    const Sample &s = params.as<Sample>();
+    const Sample& s = params.as<Sample>();
     params.set_text("count", "7");
     EXPECT_EQ(s.count, 7);
     params.set_text("gain", "2.5");
@@ -160,12 +160,12 @@ TEST(Params, ReadsText) {
     EXPECT_EQ(s.gain, 1);
     params.set_text("fruit", "apple");
     EXPECT_EQ(s.fruit, Sample::Fruit::apple);
-    for (const char *yes : {"true", "on", "yes", "1"}) {
+    for (const char* yes : {"true", "on", "yes", "1"}) {
         params.set_text("on", "off");
         params.set_text("on", yes);
         EXPECT_TRUE(s.on) << yes;
     }
-    for (const char *no : {"false", "off", "no", "0"}) {
+    for (const char* no : {"false", "off", "no", "0"}) {
         params.set_text("on", "on");
         params.set_text("on", no);
         EXPECT_FALSE(s.on) << no;
@@ -176,14 +176,14 @@ TEST(Params, ReadsText) {
 
 TEST(Params, RefusesBadText) {
     Params params(table());
-    for (const char *text : {"", " ", "x", "3 ", " 3", "3.0", "3px", "0x3", "1e1", "99999999999999999999"})
+    for (const char* text : {"", " ", "x", "3 ", " 3", "3.0", "3px", "0x3", "1e1", "99999999999999999999"})
         EXPECT_NE(text_refusal(params, "count", text), "") << "'" << text << "'";
-    for (const char *text : {"", "x", "1.5dB", "1,5", "1e999", "--1", "1 2"})
+    for (const char* text : {"", "x", "1.5dB", "1,5", "1e999", "--1", "1 2"})
         EXPECT_NE(text_refusal(params, "gain", text), "") << "'" << text << "'";
-    for (const char *text : {"", "maybe", "TRUE!", "2"})
+    for (const char* text : {"", "maybe", "TRUE!", "2"})
         EXPECT_EQ(text_refusal(params, "on", text),
                   "thing sample: on = " + std::string(text) + " is not possible; allowed: true, false.");
-    for (const char *text : {"", "Apple", "app", "apple "})
+    for (const char* text : {"", "Apple", "app", "apple "})
         EXPECT_EQ(text_refusal(params, "fruit", text), "thing sample: fruit = " + std::string(text) +
                                                            " is not possible; allowed: apple, pear, fig.");
 }

@@ -17,7 +17,7 @@ using Status = Source::Status;
 
 constexpr std::uint64_t kEndless = std::numeric_limits<std::uint64_t>::max();
 
-const SpeckleParams &params_of(const Result &result) {
+const SpeckleParams& params_of(const Result& result) {
     return result.chain->stages().at(0).params.as<SpeckleParams>();
 }
 
@@ -29,7 +29,7 @@ TEST(PipelineEdits, TakeEffectBetweenFramesAndEachResultNamesTheOneThatMadeIt) {
         std::map<std::uint64_t, SpeckleParams> made_with; // by version; only read after stop
         std::atomic<std::uint64_t> newest{0};
         std::atomic<int> wrong{0};
-        sink->on_push = [&](const Result &result) {
+        sink->on_push = [&](const Result& result) {
             wrong += !test::agrees(result) || result.image.info().version != result.info.version;
             wrong += made_with.contains(result.info.version) &&
                      (made_with[result.info.version].radius != params_of(result).radius ||
@@ -58,7 +58,7 @@ TEST(PipelineEdits, TakeEffectBetweenFramesAndEachResultNamesTheOneThatMadeIt) {
         pipeline.stop();
         EXPECT_EQ(wrong, 0);
         ASSERT_EQ(made_with.size(), asked.size());
-        for (const auto &[version, params] : made_with) {
+        for (const auto& [version, params] : made_with) {
             EXPECT_EQ(params.radius, asked[version].first) << version;
             EXPECT_EQ(params.exposure_ms, asked[version].second) << version;
         }
@@ -73,7 +73,7 @@ TEST(PipelineEdits, AWholeChainCanBeExchanged) {
     Result result;
     const auto made_by = [&](std::uint64_t version) {
         return test::wait_result(pipeline, result,
-                                 [&](const Result &r) { return r.info.version == version; });
+                                 [&](const Result& r) { return r.info.version == version; });
     };
     ASSERT_TRUE(made_by(pipeline.set_chain(Chain())));
     EXPECT_EQ(result.quantity.unit, "DN");
@@ -97,7 +97,7 @@ TEST(PipelineEdits, AFailingOneKeepsTheOldValueAndSaysWhy) {
     pipeline.start();
     const std::uint64_t good = pipeline.edit(0, "radius", std::int64_t{4});
     Result result;
-    ASSERT_TRUE(test::wait_result(pipeline, result, [&](const Result &r) { return r.info.version == good; }));
+    ASSERT_TRUE(test::wait_result(pipeline, result, [&](const Result& r) { return r.info.version == good; }));
     pipeline.edit(0, "radius", std::int64_t{99});
     pipeline.edit(0, "exposure", std::numeric_limits<double>::quiet_NaN());
     pipeline.edit(0, "output", std::string("speed"));
@@ -106,7 +106,7 @@ TEST(PipelineEdits, AFailingOneKeepsTheOldValueAndSaysWhy) {
     pipeline.edit(0, "radius", std::int64_t{10}); // in the declared range, larger than the image
     pipeline.set_chain(chain_of("speckle:radius=12"));
     ASSERT_TRUE(eventually([&] { return listener.heard("radius = 12") == 1; })) << listener.all();
-    for (const char *said : {"radius = 99 is not possible; allowed: a whole number, 1…15 px",
+    for (const char* said : {"radius = 99 is not possible; allowed: a whole number, 1…15 px",
                              "exposure = nan", "allowed: sfi, contrast", "has no key 'no_such'",
                              "no stage number 8", "radius = 10 is too large for an image of 40×9 pixels"})
         EXPECT_EQ(listener.heard(said), 1) << said << "\n" << listener.all();
@@ -114,14 +114,14 @@ TEST(PipelineEdits, AFailingOneKeepsTheOldValueAndSaysWhy) {
     ASSERT_TRUE(eventually([&] { return pipeline.stats().processed > seen + 20; }));
     while (pipeline.mailbox().take(result))
         ;
-    ASSERT_TRUE(test::wait_result(pipeline, result, [](const Result &) { return true; }));
+    ASSERT_TRUE(test::wait_result(pipeline, result, [](const Result&) { return true; }));
     EXPECT_EQ(result.info.version, good);
     EXPECT_EQ(params_of(result).radius, 4);
     EXPECT_TRUE(test::agrees(result));
     EXPECT_EQ(pipeline.stats().drops.failed, 0U);
     const std::uint64_t better = pipeline.edit(0, "radius", std::int64_t{5});
     ASSERT_TRUE(
-        test::wait_result(pipeline, result, [&](const Result &r) { return r.info.version == better; }));
+        test::wait_result(pipeline, result, [&](const Result& r) { return r.info.version == better; }));
     EXPECT_TRUE(test::agrees(result));
 }
 
@@ -134,11 +134,11 @@ TEST(PipelineEdits, FromTwoThreadsTheNewestVersionIsTheOneThatStays) {
             for (int k = 1; k <= 2000; ++k)
                 pipeline.edit(0, "exposure", 0.01 * k);
         });
-    for (std::thread &editor : editors)
+    for (std::thread& editor : editors)
         editor.join();
     Result result;
     std::uint64_t last = 0;
-    EXPECT_TRUE(test::wait_result(pipeline, result, [&](const Result &r) {
+    EXPECT_TRUE(test::wait_result(pipeline, result, [&](const Result& r) {
         EXPECT_GE(r.info.version, last);
         last = r.info.version;
         return last == 4000;
@@ -150,7 +150,7 @@ TEST(PipelineEdits, WhenTheSizeNoLongerFitsAnEditMendsIt) {
     // then a radius that only the new size allows is judged by the new size.
     std::atomic<std::uint64_t> allowed{10};
     auto source = std::make_unique<test::ScriptedSource>(
-        test::file_info({30, 6, 1, PixelType::u8}), [&](test::ScriptedSource &self, FramePort &port) {
+        test::file_info({30, 6, 1, PixelType::u8}), [&](test::ScriptedSource& self, FramePort& port) {
             if (self.offered >= allowed)
                 return test::nothing();
             self.offer(port, {30, self.offered < 5 ? 6 : self.offered < 20 ? 3 : 20, 1, PixelType::u8});
@@ -168,7 +168,7 @@ TEST(PipelineEdits, WhenTheSizeNoLongerFitsAnEditMendsIt) {
     const std::uint64_t version = pipeline.edit(0, "radius", std::int64_t{2});
     allowed = 20;
     Result result;
-    ASSERT_TRUE(test::wait_result(pipeline, result, [&](const Result &r) { return r.info.sequence == 19; }));
+    ASSERT_TRUE(test::wait_result(pipeline, result, [&](const Result& r) { return r.info.sequence == 19; }));
     EXPECT_EQ(result.info.version, version);
     EXPECT_TRUE(test::agrees(result));
     EXPECT_EQ(pipeline.stats().drops.failed, 5U);
@@ -176,8 +176,8 @@ TEST(PipelineEdits, WhenTheSizeNoLongerFitsAnEditMendsIt) {
 }
 
 /// Pauses after some frames and drains the mailbox; the last picture is in `shown`.
-void pause_and_settle(Pipeline &pipeline, Result &shown) {
-    ASSERT_TRUE(test::wait_result(pipeline, shown, [](const Result &r) { return r.info.sequence >= 5; }));
+void pause_and_settle(Pipeline& pipeline, Result& shown) {
+    ASSERT_TRUE(test::wait_result(pipeline, shown, [](const Result& r) { return r.info.sequence >= 5; }));
     pipeline.pause(true);
     std::uint64_t before = 0;
     ASSERT_TRUE(eventually([&] { // the frame in work at that moment is the last
@@ -203,7 +203,7 @@ TEST(PipelinePause, AnEditOfAPausedFileMakesTheLastPictureAgain) {
     for (const int radius : {3, 1, 4}) {
         const std::uint64_t version = pipeline.edit(0, "radius", std::int64_t{radius});
         ASSERT_TRUE(
-            test::wait_result(pipeline, again, [&](const Result &r) { return r.info.version == version; }));
+            test::wait_result(pipeline, again, [&](const Result& r) { return r.info.version == version; }));
         EXPECT_TRUE(again.repeated);
         EXPECT_EQ(again.info.sequence, shown.info.sequence);
         EXPECT_EQ(params_of(again).radius, radius);
@@ -213,7 +213,7 @@ TEST(PipelinePause, AnEditOfAPausedFileMakesTheLastPictureAgain) {
     EXPECT_EQ(pipeline.stats().processed, before.processed);
     EXPECT_EQ(pipeline.stats().latency.count, before.latency.count);
     pipeline.pause(false);
-    ASSERT_TRUE(test::wait_result(pipeline, again, [&](const Result &r) { return !r.repeated; }));
+    ASSERT_TRUE(test::wait_result(pipeline, again, [&](const Result& r) { return !r.repeated; }));
     EXPECT_EQ(sink->seen()[recorded].sequence, shown.info.sequence + 1) << "none skipped, none twice";
     EXPECT_FALSE(sink->seen()[recorded].repeated);
 }
@@ -227,7 +227,7 @@ TEST(PipelinePause, AfterTheEndOfAFileEditsStillMakeThePictureAgain) {
     Result result;
     const std::uint64_t version = pipeline.edit(0, "exposure", 2.5);
     ASSERT_TRUE(
-        test::wait_result(pipeline, result, [&](const Result &r) { return r.info.version == version; }));
+        test::wait_result(pipeline, result, [&](const Result& r) { return r.info.version == version; }));
     EXPECT_TRUE(result.repeated);
     EXPECT_EQ(params_of(result).exposure_ms, 2.5);
     EXPECT_TRUE(test::agrees(result));
@@ -263,7 +263,7 @@ TEST(PipelinePause, AStepIsExactlyOneFrame) {
 TEST(PipelinePause, AFrameThatComesWhileThePauseBeginsDoesNotOpenTheGate) {
     std::atomic<std::uint64_t> allowed{1};
     auto source = std::make_unique<test::ScriptedSource>(
-        test::file_info(), [&](test::ScriptedSource &self, FramePort &port) {
+        test::file_info(), [&](test::ScriptedSource& self, FramePort& port) {
             if (self.offered >= allowed)
                 return Status::idle; // asks again at once, so that a frame can follow the pause closely
             self.offer(port, test::kSmall);
@@ -292,7 +292,7 @@ TEST(PipelinePause, APausedCameraKeepsRecordingAndItsPictureStandsStill) {
     pipeline.add_sink(sink);
     pipeline.start();
     Result shown;
-    ASSERT_TRUE(test::wait_result(pipeline, shown, [](const Result &) { return true; }));
+    ASSERT_TRUE(test::wait_result(pipeline, shown, [](const Result&) { return true; }));
     pipeline.pause(true);
     const std::size_t recorded = sink->count();
     ASSERT_TRUE(eventually([&] { return sink->count() > recorded + 50; }));
@@ -305,15 +305,15 @@ TEST(PipelinePause, APausedCameraKeepsRecordingAndItsPictureStandsStill) {
     for (const double exposure : {3.0, 4.0, 5.0}) {
         const std::uint64_t version = pipeline.edit(0, "exposure", exposure);
         ASSERT_TRUE(
-            test::wait_result(pipeline, again, [&](const Result &r) { return r.info.version == version; }));
+            test::wait_result(pipeline, again, [&](const Result& r) { return r.info.version == version; }));
         EXPECT_TRUE(again.repeated);
         EXPECT_EQ(again.info.sequence, shown.info.sequence) << "the same picture, not a newer one";
         EXPECT_TRUE(test::agrees(again));
     }
-    for (const test::Seen &one : sink->seen())
+    for (const test::Seen& one : sink->seen())
         ASSERT_FALSE(one.repeated);
     pipeline.pause(false);
-    EXPECT_TRUE(test::wait_result(pipeline, again, [&](const Result &r) {
+    EXPECT_TRUE(test::wait_result(pipeline, again, [&](const Result& r) {
         return !r.repeated && r.info.sequence > shown.info.sequence;
     }));
 }
@@ -325,7 +325,7 @@ public:
         double gain = 1;
     };
     Tunable()
-        : ScriptedSource(test::camera_info(), [](ScriptedSource &self, FramePort &port) {
+        : ScriptedSource(test::camera_info(), [](ScriptedSource& self, FramePort& port) {
               self.offer(port, test::kSmall);
               return Status::frame;
           }) {

@@ -24,7 +24,7 @@ double cpu_seconds() {
 
 TEST(PipelineLife, FiftyStartsAndStopsLeaveNothingBehind) {
     auto source = test::file_of(kEndless);
-    test::ScriptedSource &file = *source;
+    test::ScriptedSource& file = *source;
     Pipeline pipeline(std::move(source), chain_of("speckle:radius=1"), options());
     int threads = 0;
     int files = 0;
@@ -85,13 +85,13 @@ TEST(PipelineLife, FiftyPipelinesLeaveNothingBehind) {
 
 TEST(PipelineLife, ARadiusLargerThanTheImageIsRefusedAtStartAndNothingRuns) {
     auto source = test::file_of(10, {40, 9, 1, PixelType::u8});
-    test::ScriptedSource &file = *source;
+    test::ScriptedSource& file = *source;
     Pipeline pipeline(std::move(source), chain_of("speckle:radius=10"), options());
     const int threads = test::threads_now();
     try {
         pipeline.start();
         FAIL() << "started";
-    } catch (const UsageError &error) {
+    } catch (const UsageError& error) {
         EXPECT_EQ(std::string(error.what()),
                   "stage speckle: radius = 10 is too large for an image of 40×9 pixels; allowed: up to 9.");
     }
@@ -103,7 +103,7 @@ TEST(PipelineLife, ARadiusLargerThanTheImageIsRefusedAtStartAndNothingRuns) {
 
 TEST(PipelineLife, ASourceThatCannotOpenIsRefusedAtStart) {
     auto source = test::file_of(10);
-    source->on_open = [](test::ScriptedSource &) { throw RunError("There is no file 'x.avi'."); };
+    source->on_open = [](test::ScriptedSource&) { throw RunError("There is no file 'x.avi'."); };
     Pipeline pipeline(std::move(source), Chain(), options());
     const int threads = test::threads_now();
     EXPECT_THROW(pipeline.start(), RunError);
@@ -114,7 +114,7 @@ TEST(PipelineLife, ASourceThatCannotOpenIsRefusedAtStart) {
 TEST(PipelineLife, AFileThatBreaksInTheMiddleEndsFailedWithWhatCameBefore) {
     for (const bool known : {true, false}) { // an error of ours, and one of a library
         auto source = std::make_unique<test::ScriptedSource>(
-            test::file_info(), [known](test::ScriptedSource &self, FramePort &port) {
+            test::file_info(), [known](test::ScriptedSource& self, FramePort& port) {
                 if (self.offered == 57 && known)
                     throw RunError("x.avi: frame 57 cannot be decoded.");
                 if (self.offered == 57)
@@ -139,7 +139,7 @@ TEST(PipelineLife, AFileThatBreaksInTheMiddleEndsFailedWithWhatCameBefore) {
 
 TEST(PipelineLife, ADeadCameraIsOpenedAgainWithGrowingPauses) {
     auto source = std::make_unique<test::ScriptedSource>(test::camera_info(),
-                                                         [](test::ScriptedSource &self, FramePort &port) {
+                                                         [](test::ScriptedSource& self, FramePort& port) {
                                                              if (self.opened == 1 && self.offered == 3)
                                                                  throw RunError("The camera was unplugged.");
                                                              if (self.offered >= 6)
@@ -147,11 +147,11 @@ TEST(PipelineLife, ADeadCameraIsOpenedAgainWithGrowingPauses) {
                                                              self.offer(port, test::kSmall);
                                                              return Status::frame;
                                                          });
-    source->on_open = [](test::ScriptedSource &self) {
+    source->on_open = [](test::ScriptedSource& self) {
         if (self.opened == 2 || self.opened == 3)
             throw RunError("There is no such camera.");
     };
-    test::ScriptedSource &camera = *source;
+    test::ScriptedSource& camera = *source;
     Pipeline pipeline(std::move(source), Chain(), options());
     test::Listener listener(pipeline);
     const auto sink = std::make_shared<WatchingSink>();
@@ -175,7 +175,7 @@ TEST(PipelineLife, ADeadCameraIsOpenedAgainWithGrowingPauses) {
 
 TEST(PipelineLife, PausesKeepGrowingWhenACameraOpensButNeverSends) {
     auto source = std::make_unique<test::ScriptedSource>(test::camera_info(),
-                                                         [](test::ScriptedSource &self, FramePort &port) {
+                                                         [](test::ScriptedSource& self, FramePort& port) {
                                                              if (self.opened < 4)
                                                                  throw RunError("No stream.");
                                                              if (self.offered < 5) {
@@ -186,7 +186,7 @@ TEST(PipelineLife, PausesKeepGrowingWhenACameraOpensButNeverSends) {
                                                                  throw RunError("No stream.");
                                                              return test::nothing();
                                                          });
-    test::ScriptedSource &camera = *source;
+    test::ScriptedSource& camera = *source;
     Pipeline pipeline(std::move(source), Chain(), options());
     test::Listener listener(pipeline);
     pipeline.start();
@@ -200,7 +200,7 @@ TEST(PipelineLife, PausesKeepGrowingWhenACameraOpensButNeverSends) {
 TEST(PipelineLife, ACameraThatEndsOrFallsSilentIsOpenedAgain) {
     for (const bool ends : {true, false}) {
         auto source = std::make_unique<test::ScriptedSource>(
-            test::camera_info(), [ends](test::ScriptedSource &self, FramePort &port) {
+            test::camera_info(), [ends](test::ScriptedSource& self, FramePort& port) {
                 if (self.offered < 4U * static_cast<unsigned>(self.opened)) {
                     self.offer(port, test::kSmall);
                     return Status::frame;
@@ -222,8 +222,8 @@ TEST(PipelineLife, ACameraThatEndsOrFallsSilentIsOpenedAgain) {
 
 TEST(PipelineLife, StopsWhileReconnecting) {
     auto source = std::make_unique<test::ScriptedSource>(
-        test::camera_info(), [](test::ScriptedSource &, FramePort &) -> Status { throw RunError("Gone."); });
-    source->on_open = [](test::ScriptedSource &self) {
+        test::camera_info(), [](test::ScriptedSource&, FramePort&) -> Status { throw RunError("Gone."); });
+    source->on_open = [](test::ScriptedSource& self) {
         if (self.opened > 1)
             throw RunError("Gone.");
     };
@@ -239,7 +239,7 @@ TEST(PipelineLife, StopsWhileReconnecting) {
 TEST(PipelineLife, StopsWhileTheSourceWaitsForASlotAndASinkBlocks) {
     for (const bool live : {false, true}) {
         auto source = live ? test::camera_of(kEndless) : test::file_of(kEndless);
-        test::ScriptedSource &any = *source;
+        test::ScriptedSource& any = *source;
         Pipeline pipeline(std::move(source), chain_of("speckle:radius=1"), options());
         const auto sink = std::make_shared<WatchingSink>();
         sink->shut(true);
@@ -269,7 +269,7 @@ TEST(PipelineLife, StopsThoughSomebodyKeepsEveryResult) {
     test::Listener listener(pipeline);
     const auto hoard = std::make_shared<WatchingSink>();
     std::vector<Frame> kept;
-    hoard->on_push = [&](const Result &result) { kept.push_back(result.image); };
+    hoard->on_push = [&](const Result& result) { kept.push_back(result.image); };
     pipeline.add_sink(hoard);
     pipeline.start();
     const auto results = static_cast<std::uint64_t>(default_slots({24, 17, 1, PixelType::f32}));
@@ -283,7 +283,7 @@ TEST(PipelineLife, StopsThoughSomebodyKeepsEveryResult) {
 }
 
 TEST(PipelineLife, NothingSpinsWhereThereIsNothingToDo) {
-    const auto idle_cpu = [](Pipeline &pipeline) {
+    const auto idle_cpu = [](Pipeline& pipeline) {
         const double before = cpu_seconds();
         std::this_thread::sleep_for(std::chrono::seconds(1));
         EXPECT_GT(pipeline.stats().acquired, 0U);
@@ -321,7 +321,7 @@ TEST(PipelineLife, NothingSpinsWhereThereIsNothingToDo) {
 TEST(PipelineLife, NothingSpinsWhileStopWaitsForASourceThatBlocks) {
     std::atomic<bool> blocked{false};
     auto source = std::make_unique<test::ScriptedSource>(
-        test::file_info(), [&](test::ScriptedSource &self, FramePort &port) {
+        test::file_info(), [&](test::ScriptedSource& self, FramePort& port) {
             if (self.offered < 3) {
                 self.offer(port, test::kSmall);
                 return Status::frame;

@@ -16,10 +16,10 @@ using Status = Source::Status;
 
 /// Sequence numbers rise, each names its frame, and every raw picture is whole. Returns how many are missing
 /// before `total`.
-std::uint64_t check_order(const std::vector<Seen> &seen, std::uint64_t total) {
+std::uint64_t check_order(const std::vector<Seen>& seen, std::uint64_t total) {
     std::uint64_t next = 0;
     std::uint64_t missing = 0;
-    for (const Seen &one : seen) {
+    for (const Seen& one : seen) {
         EXPECT_GE(one.sequence, next) << "out of order or twice";
         EXPECT_TRUE(one.raw_intact) << "frame " << one.sequence;
         missing += one.sequence - next;
@@ -32,14 +32,14 @@ TEST(Pipeline, AThousandFramesOfAFileArriveInOrder) {
     Pipeline pipeline(test::file_of(1000), chain_of("speckle:radius=1"), options());
     const auto sink = std::make_shared<WatchingSink>();
     std::atomic<int> wrong{0};
-    sink->on_push = [&](const Result &result) { wrong += !test::agrees(result); };
+    sink->on_push = [&](const Result& result) { wrong += !test::agrees(result); };
     pipeline.add_sink(sink);
     pipeline.start();
     ASSERT_TRUE(eventually([&] { return pipeline.finished(); }));
     EXPECT_EQ(sink->stream.source.name, "scripted file") << "a sink is told the stream it gets";
     EXPECT_EQ(sink->count(), 1000U);
     EXPECT_EQ(check_order(sink->seen(), 1000), 0U);
-    for (const Seen &one : sink->seen())
+    for (const Seen& one : sink->seen())
         EXPECT_EQ(one.sequence, one.index);
     EXPECT_EQ(wrong, 0);
     const StatsSnapshot s = pipeline.stats();
@@ -58,7 +58,7 @@ TEST(Pipeline, AThousandFramesOfAFileArriveInOrder) {
 
 TEST(Pipeline, AFileWaitsForASlowSink) {
     auto source = test::file_of(300);
-    test::ScriptedSource &file = *source;
+    test::ScriptedSource& file = *source;
     Pipeline pipeline(std::move(source), Chain(), options());
     const auto sink = std::make_shared<WatchingSink>();
     sink->shut(true);
@@ -87,7 +87,7 @@ TEST(Pipeline, FewerSlotsThanTheFlowHoldsAreNotTaken) {
 TEST(Pipeline, ALiveSourceDropsAndEveryDropIsCounted) {
     constexpr std::uint64_t kFrames = 3000;
     auto source = test::camera_of(kFrames);
-    test::ScriptedSource &camera = *source;
+    test::ScriptedSource& camera = *source;
     Pipeline pipeline(std::move(source), Chain(), options());
     const auto sink = std::make_shared<WatchingSink>();
     pipeline.add_sink(sink);
@@ -111,13 +111,13 @@ TEST(Pipeline, ALiveSourceDropsAndEveryDropIsCounted) {
     EXPECT_EQ(s.drops.ring, s.drops.total());
     EXPECT_EQ(s.processed, sink->count());
     EXPECT_EQ(check_order(sink->seen(), kFrames), s.drops.ring) << "gaps in the sequence are the drops";
-    for (const Seen &one : sink->seen())
+    for (const Seen& one : sink->seen())
         EXPECT_EQ(one.sequence, one.index);
 }
 
 TEST(Pipeline, FramesLostBeforeTheyReachUsLeaveAGapAndACount) {
     auto source = std::make_unique<test::ScriptedSource>(test::camera_info(),
-                                                         [](test::ScriptedSource &self, FramePort &port) {
+                                                         [](test::ScriptedSource& self, FramePort& port) {
                                                              if (self.offered == 10)
                                                                  return test::nothing();
                                                              if (self.offered == 5)
@@ -165,7 +165,7 @@ TEST(Pipeline, ResultsOutliveThePipeline) {
         Pipeline pipeline(test::file_of(20), chain_of("speckle:radius=2"), options());
         pipeline.start();
         ASSERT_TRUE(
-            test::wait_result(pipeline, result, [](const Result &r) { return r.info.sequence == 19; }));
+            test::wait_result(pipeline, result, [](const Result& r) { return r.info.sequence == 19; }));
     }
     EXPECT_TRUE(test::shows(result.raw.host(), 19));
     EXPECT_TRUE(test::agrees(result));
@@ -194,7 +194,7 @@ TEST(Pipeline, TheSizeMayChangeMidStream) {
             test::kSmall, {631, 13, 1, PixelType::u8}, {17, 13, 1, PixelType::f32}};
         const auto shape_of = [shapes](std::uint64_t index) { return shapes[index / 20 % shapes.size()]; };
         auto source = std::make_unique<test::ScriptedSource>(
-            live ? test::camera_info() : test::file_info(), [=](test::ScriptedSource &self, FramePort &port) {
+            live ? test::camera_info() : test::file_info(), [=](test::ScriptedSource& self, FramePort& port) {
                 if (self.offered == 200)
                     return live ? test::nothing() : Status::end;
                 self.offer(port, shape_of(self.offered));
@@ -203,7 +203,7 @@ TEST(Pipeline, TheSizeMayChangeMidStream) {
         Pipeline pipeline(std::move(source), chain_of("speckle:radius=2"), options());
         const auto sink = std::make_shared<WatchingSink>();
         std::atomic<int> wrong{0};
-        sink->on_push = [&](const Result &result) { wrong += !test::agrees(result); };
+        sink->on_push = [&](const Result& result) { wrong += !test::agrees(result); };
         pipeline.add_sink(sink);
         pipeline.start();
         ASSERT_TRUE(eventually([&] {
@@ -216,7 +216,7 @@ TEST(Pipeline, TheSizeMayChangeMidStream) {
         if (!live) {
             EXPECT_EQ(sink->count(), 200U);
         }
-        for (const Seen &one : sink->seen())
+        for (const Seen& one : sink->seen())
             EXPECT_EQ(one.shape.width, shape_of(one.index).width);
         EXPECT_EQ(wrong, 0);
         EXPECT_EQ(pipeline.status().source.shape.height, sink->seen().back().shape.height);
@@ -226,13 +226,13 @@ TEST(Pipeline, TheSizeMayChangeMidStream) {
 TEST(Pipeline, ASizeThatChangesWithEveryFrameDoesNotFillTheMemory) {
     for (const bool live : {false, true}) {
         auto source = std::make_unique<test::ScriptedSource>(
-            live ? test::camera_info() : test::file_info(), [](test::ScriptedSource &self, FramePort &port) {
+            live ? test::camera_info() : test::file_info(), [](test::ScriptedSource& self, FramePort& port) {
                 if (self.offered == 500)
                     return test::nothing();
                 self.offer(port, {16 + static_cast<int>(self.offered % 2), 8, 1, PixelType::u8});
                 return Status::frame;
             });
-        test::ScriptedSource &changing = *source;
+        test::ScriptedSource& changing = *source;
         Pipeline pipeline(std::move(source), Chain(), options());
         const auto sink = std::make_shared<WatchingSink>();
         sink->shut(true);
@@ -262,7 +262,7 @@ TEST(Pipeline, ASizeThatChangesWithEveryFrameDoesNotFillTheMemory) {
 TEST(Pipeline, ColourIsMadeGreyAndSaidOnce) {
     const Shape colour{24, 17, 3, PixelType::u8};
     auto source = std::make_unique<test::ScriptedSource>(
-        test::file_info(colour), [colour](test::ScriptedSource &self, FramePort &port) {
+        test::file_info(colour), [colour](test::ScriptedSource& self, FramePort& port) {
             if (self.offered++ == 30)
                 return Status::end;
             Frame frame = port.acquire(colour);
@@ -276,19 +276,19 @@ TEST(Pipeline, ColourIsMadeGreyAndSaidOnce) {
     test::Listener listener(pipeline);
     pipeline.start();
     Result result;
-    ASSERT_TRUE(test::wait_result(pipeline, result, [](const Result &r) { return r.info.sequence == 29; }));
+    ASSERT_TRUE(test::wait_result(pipeline, result, [](const Result& r) { return r.info.sequence == 29; }));
     EXPECT_EQ(listener.heard("luma"), 1);
     std::vector<std::byte> grey(24 * 17);
     const HostView view(grey.data(), {24, 17, 1, PixelType::u8});
     test::paint(view, 1);
-    for (const auto &[x, y] : {std::pair{0, 0}, {7, 9}, {23, 16}})
+    for (const auto& [x, y] : {std::pair{0, 0}, {7, 9}, {23, 16}})
         EXPECT_NEAR(result.image.host().as<float>().row(y)[x] / test::contrast2_at(view, 2, x, y), 1, 1e-5);
     EXPECT_EQ(result.raw.shape(), colour) << "the raw picture stays in colour";
 }
 
 TEST(PipelineSinks, OneThatCannotOpenIsNotAdded) {
     class Shut final : public WatchingSink {
-        void open(const StreamInfo &) override { throw RunError("The folder /nowhere does not exist."); }
+        void open(const StreamInfo&) override { throw RunError("The folder /nowhere does not exist."); }
     };
     Pipeline pipeline(test::camera_of(100'000'000), Chain(), options());
     pipeline.start();
@@ -299,7 +299,7 @@ TEST(PipelineSinks, OneThatCannotOpenIsNotAdded) {
 
 TEST(PipelineSinks, WhenOneCannotOpenAtStartTheOthersAreClosedAgain) {
     class Shut final : public WatchingSink {
-        void open(const StreamInfo &) override { throw RunError("The folder /nowhere does not exist."); }
+        void open(const StreamInfo&) override { throw RunError("The folder /nowhere does not exist."); }
     };
     const int threads = test::threads_now();
     Pipeline pipeline(test::file_of(100), Chain(), options());
@@ -321,7 +321,7 @@ TEST(PipelineSinks, OneThatThrowsIsTakenOutLoudlyAndTheRunGoesOn) {
     Pipeline pipeline(test::file_of(100), Chain(), options());
     test::Listener listener(pipeline);
     const auto bad = std::make_shared<WatchingSink>();
-    bad->on_push = [](const Result &result) {
+    bad->on_push = [](const Result& result) {
         if (result.info.sequence == 10)
             throw RunError("The disk is full.");
     };
@@ -344,7 +344,7 @@ TEST(PipelineSinks, NothingIsPushedIntoASinkOnceItIsBeingClosed) {
     pipeline.start();
     for (int i = 0; i < 300; ++i) {
         const auto sink = std::make_shared<WatchingSink>();
-        sink->on_push = [](const Result &) { std::this_thread::sleep_for(std::chrono::microseconds(100)); };
+        sink->on_push = [](const Result&) { std::this_thread::sleep_for(std::chrono::microseconds(100)); };
         pipeline.add_sink(sink);
         ASSERT_TRUE(eventually([&] { return sink->count() > 0; }));
         pipeline.remove_sink(sink);

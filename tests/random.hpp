@@ -17,7 +17,7 @@ namespace specklescope::test {
 /// One seed for the process: the environment's, or a new one.
 inline std::uint64_t test_seed() {
     static const std::uint64_t seed = [] {
-        const char *given = std::getenv("SPECKLESCOPE_TEST_SEED");
+        const char* given = std::getenv("SPECKLESCOPE_TEST_SEED");
         const std::uint64_t value = given ? std::strtoull(given, nullptr, 10) : std::random_device{}();
         std::printf("SPECKLESCOPE_TEST_SEED=%llu\n", static_cast<unsigned long long>(value));
         return value;
@@ -40,19 +40,19 @@ public:
           pixels_(stride_ * static_cast<std::size_t>(height - 1) +
                   static_cast<std::size_t>(width * channels)) {}
 
-    const Shape &shape() const { return shape_; }
-    T &at(int x, int y) {
+    const Shape& shape() const { return shape_; }
+    T& at(int x, int y) {
         return pixels_[static_cast<std::size_t>(y) * stride_ + static_cast<std::size_t>(x)];
     }
     T at(int x, int y) const {
         return pixels_[static_cast<std::size_t>(y) * stride_ + static_cast<std::size_t>(x)];
     }
-    HostView view() { return {reinterpret_cast<std::byte *>(pixels_.data()), shape_, stride_ * sizeof(T)}; }
+    HostView view() { return {reinterpret_cast<std::byte*>(pixels_.data()), shape_, stride_ * sizeof(T)}; }
     ConstHostView view() const {
-        return {reinterpret_cast<const std::byte *>(pixels_.data()), shape_, stride_ * sizeof(T)};
+        return {reinterpret_cast<const std::byte*>(pixels_.data()), shape_, stride_ * sizeof(T)};
     }
     /// Every pixel of the picture (channels side by side) from f(); what lies between the rows stays.
-    template <class F> TestImage &fill(F &&f) {
+    template <class F> TestImage& fill(F&& f) {
         for (int y = 0; y < shape_.height; ++y)
             for (int x = 0; x < shape_.width * shape_.channels; ++x)
                 at(x, y) = static_cast<T>(f());
@@ -67,7 +67,7 @@ private:
 
 /// Uniform over [low, high].
 template <class T>
-TestImage<T> uniform_image(int width, int height, double low, double high, std::mt19937_64 &random) {
+TestImage<T> uniform_image(int width, int height, double low, double high, std::mt19937_64& random) {
     TestImage<T> image(width, height, 3);
     if constexpr (std::is_integral_v<T>) {
         std::uniform_int_distribution<int> value(static_cast<int>(low), static_cast<int>(high));
@@ -80,14 +80,14 @@ TestImage<T> uniform_image(int width, int height, double low, double high, std::
 
 /// Fully developed speckle: intensities of negative exponential distribution, clipped to [0, full].
 template <class T>
-TestImage<T> speckle_image(int width, int height, double mean, double full, std::mt19937_64 &random) {
+TestImage<T> speckle_image(int width, int height, double mean, double full, std::mt19937_64& random) {
     std::exponential_distribution<double> value(1 / mean);
     return TestImage<T>(width, height, 3).fill([&] { return std::min(full, value(random)); });
 }
 
 /// Normal around `mean` with contrast K = s/mean.
 template <class T> TestImage<T> low_contrast_image(int width, int height, double mean, double contrast,
-                                                   std::mt19937_64 &random) {
+                                                   std::mt19937_64& random) {
     std::normal_distribution<double> value(mean, contrast * mean);
     return TestImage<T>(width, height, 3).fill([&] { return std::max(0.0, std::round(value(random))); });
 }

@@ -1,6 +1,7 @@
 // Headerless frames: every format bit by bit, headers, cut ends, loops and pace.
 #include "file_tools.hpp"
 #include "pipeline/source.hpp"
+#include "sources/registry.hpp"
 #include "test_port.hpp"
 
 #include <gtest/gtest.h>
@@ -19,7 +20,7 @@ std::string bytes_0_to(std::size_t count) {
     return bytes;
 }
 
-std::vector<Delivered> read_all(const std::string &text) {
+std::vector<Delivered> read_all(const std::string& text) {
     const auto source = make_source(text, {});
     (void)source->open();
     TestPort port;
@@ -28,14 +29,14 @@ std::vector<Delivered> read_all(const std::string &text) {
     return port.frames;
 }
 
-std::string pixels(const Delivered &frame) {
-    return {reinterpret_cast<const char *>(frame.pixels.data()), frame.pixels.size()};
+std::string pixels(const Delivered& frame) {
+    return {reinterpret_cast<const char*>(frame.pixels.data()), frame.pixels.size()};
 }
 
 class RawSource : public testing::Test {
 protected:
     TempFolder folder_;
-    std::string write(const std::string &name, const std::string &bytes) const {
+    std::string write(const std::string& name, const std::string& bytes) const {
         write_file(folder_ / name, bytes);
         return folder_ / name;
     }
@@ -45,7 +46,7 @@ TEST_F(RawSource, EveryFormatBitByBit) {
     // 17×13: rows that do not fill their padded slot rows.
     const std::size_t n = 17 * 13;
     const struct {
-        const char *format;
+        const char* format;
         std::size_t bytes;
         Shape shape;
         bool swapped;
@@ -55,7 +56,7 @@ TEST_F(RawSource, EveryFormatBitByBit) {
                    {"gray32f", 4, {17, 13, 1, PixelType::f32}, false},
                    {"rgb8", 3, {17, 13, 3, PixelType::u8}, false}};
     static_assert(std::endian::native == std::endian::little);
-    for (const auto &format : formats) {
+    for (const auto& format : formats) {
         const std::size_t frame = n * format.bytes;
         const std::string file = bytes_0_to(3 * frame);
         const auto frames =
@@ -105,7 +106,7 @@ TEST_F(RawSource, LastFrameCutShortIsSaidAfterTheWholeOnes) {
     try {
         read_frames(*source, port);
         ADD_FAILURE() << "the cut end was not noticed";
-    } catch (const RunError &error) {
+    } catch (const RunError& error) {
         const std::string text = error.what();
         EXPECT_NE(text.find("cut.raw"), std::string::npos) << text;
         EXPECT_NE(text.find("5 of 12 bytes"), std::string::npos) << text;

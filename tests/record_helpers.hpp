@@ -2,7 +2,7 @@
 #pragma once
 
 #include "pipeline/error.hpp"
-#include "pipeline/recorder.hpp"
+#include "recording/recorder.hpp"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>

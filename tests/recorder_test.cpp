@@ -1,7 +1,7 @@
 // Recording: what comes back is what went in, under a name that was free, with the words that explain it.
 #include "record_helpers.hpp"
 
-#include "pipeline/video_writer.hpp"
+#include "recording/video_writer.hpp"
 
 #include <png.h>
 

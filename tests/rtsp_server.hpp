@@ -27,12 +27,12 @@ public:
         address.sin_family = AF_INET;
         address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
         socklen_t size = sizeof address;
-        if (listener_ < 0 || bind(listener_, reinterpret_cast<sockaddr *>(&address), size) != 0 ||
+        if (listener_ < 0 || bind(listener_, reinterpret_cast<sockaddr*>(&address), size) != 0 ||
             listen(listener_, 4) != 0 ||
-            getsockname(listener_, reinterpret_cast<sockaddr *>(&address), &size) != 0)
+            getsockname(listener_, reinterpret_cast<sockaddr*>(&address), &size) != 0)
             throw std::runtime_error("no port on the loopback");
         port_ = ntohs(address.sin_port);
-        thread_ = std::jthread([this](const std::stop_token &stop) { serve(stop); });
+        thread_ = std::jthread([this](const std::stop_token& stop) { serve(stop); });
     }
     ~RtspServer() {
         thread_.request_stop();
@@ -40,8 +40,8 @@ public:
         stop_sending();
         close(listener_);
     }
-    RtspServer(const RtspServer &) = delete;
-    RtspServer &operator=(const RtspServer &) = delete;
+    RtspServer(const RtspServer&) = delete;
+    RtspServer& operator=(const RtspServer&) = delete;
 
     std::string url() const { return "rtsp://127.0.0.1:" + std::to_string(port_) + "/camera"; }
 
@@ -51,7 +51,7 @@ private:
         return poll(&wait, 1, 100) > 0;
     }
 
-    void serve(const std::stop_token &stop) {
+    void serve(const std::stop_token& stop) {
         while (!stop.stop_requested()) {
             if (!readable(listener_))
                 continue;
@@ -75,7 +75,7 @@ private:
         }
     }
 
-    static std::string header(const std::string &request, const std::string &name) {
+    static std::string header(const std::string& request, const std::string& name) {
         const std::size_t at = request.find("\r\n" + name + ":");
         if (at == std::string::npos)
             return {};
@@ -83,7 +83,7 @@ private:
         return request.substr(start, request.find("\r\n", start) - start);
     }
 
-    void answer(int client, const std::string &request) {
+    void answer(int client, const std::string& request) {
         const std::string method = request.substr(0, request.find(' '));
         std::string headers;
         std::string body;

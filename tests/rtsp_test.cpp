@@ -1,6 +1,7 @@
 // RTSP over the real protocol on the loopback: frames arrive, a server that goes is an error.
 #include "pipeline/error.hpp"
-#include "pipeline/gst_source.hpp"
+#include "sources/gst_source.hpp"
+#include "sources/registry.hpp"
 
 #include "rtsp_server.hpp"
 #include "test_port.hpp"
@@ -13,7 +14,7 @@ using namespace specklescope;
 using namespace specklescope::test;
 
 namespace {
-std::unique_ptr<Source> rtsp(const std::string &url, double timeout_s = 20) {
+std::unique_ptr<Source> rtsp(const std::string& url, double timeout_s = 20) {
     const SourceType type = rtsp_source_type();
     Params params(*type.table);
     params.set("transport", std::string("udp"));
@@ -46,7 +47,7 @@ TEST(Rtsp, AServerThatIsNotThereIsARunError) {
     std::string said;
     try {
         source->open();
-    } catch (const RunError &error) {
+    } catch (const RunError& error) {
         said = error.what();
     }
     EXPECT_EQ(testing::internal::GetCapturedStderr(), "");

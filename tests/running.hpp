@@ -21,7 +21,7 @@ inline PipelineOptions options(int slots = 6) {
     return made;
 }
 
-inline Chain chain_of(const std::string &text) {
+inline Chain chain_of(const std::string& text) {
     Chain chain;
     if (!text.empty())
         chain.add(text);
@@ -31,31 +31,31 @@ inline Chain chain_of(const std::string &text) {
 /// All messages so far that contain the text.
 class Listener {
 public:
-    explicit Listener(Pipeline &pipeline) : pipeline_(pipeline) {}
-    int heard(const std::string &text) {
-        for (Message &message : pipeline_.take_messages())
+    explicit Listener(Pipeline& pipeline) : pipeline_(pipeline) {}
+    int heard(const std::string& text) {
+        for (Message& message : pipeline_.take_messages())
             all_ += message.text + "\n";
         int count = 0;
         for (std::size_t at = all_.find(text); at != std::string::npos; at = all_.find(text, at + 1))
             ++count;
         return count;
     }
-    const std::string &all() {
+    const std::string& all() {
         heard("");
         return all_;
     }
 
 private:
-    Pipeline &pipeline_;
+    Pipeline& pipeline_;
     std::string all_;
 };
 
 /// The newest result that satisfies the condition, waited for.
-template <class F> bool wait_result(Pipeline &pipeline, Result &result, F &&good) {
+template <class F> bool wait_result(Pipeline& pipeline, Result& result, F&& good) {
     return eventually([&] { return pipeline.mailbox().take(result) && good(result); });
 }
 
-inline int entries(const char *folder) {
+inline int entries(const char* folder) {
     return static_cast<int>(
         std::distance(std::filesystem::directory_iterator(folder), std::filesystem::directory_iterator()));
 }

@@ -56,7 +56,7 @@ inline bool shows(ConstHostView view, std::uint64_t index) {
 /// Calls the script for every next(). What a test changes while the pipeline runs is atomic.
 class ScriptedSource : public Source {
 public:
-    using Script = std::function<Status(ScriptedSource &, FramePort &)>;
+    using Script = std::function<Status(ScriptedSource&, FramePort&)>;
 
     ScriptedSource(SourceInfo info, Script script) : info_(std::move(info)), script_(std::move(script)) {}
 
@@ -66,11 +66,11 @@ public:
             on_open(*this);
         return info_;
     }
-    Status next(FramePort &port) override { return script_(*this, port); }
+    Status next(FramePort& port) override { return script_(*this, port); }
     void close() override { ++closed; }
 
     /// Offers frame number `index` (pixels by paint). False if the port had no slot for it.
-    bool offer(FramePort &port, const Shape &shape) {
+    bool offer(FramePort& port, const Shape& shape) {
         const std::uint64_t index = offered++;
         Frame frame = port.acquire(shape);
         if (!frame)
@@ -82,7 +82,7 @@ public:
         return true;
     }
 
-    std::function<void(ScriptedSource &)> on_open; ///< may throw
+    std::function<void(ScriptedSource&)> on_open; ///< may throw
     std::atomic<std::uint64_t> offered{0};
     std::atomic<int> opened{0}, closed{0};
 
@@ -91,14 +91,14 @@ private:
     Script script_;
 };
 
-inline SourceInfo file_info(const Shape &shape = kSmall, std::uint64_t frames = 0) {
+inline SourceInfo file_info(const Shape& shape = kSmall, std::uint64_t frames = 0) {
     return {.name = "scripted file",
             .shape = shape,
             .full_scale = type_full_scale(shape.type),
             .frames = frames,
             .live = false};
 }
-inline SourceInfo camera_info(const Shape &shape = kSmall) {
+inline SourceInfo camera_info(const Shape& shape = kSmall) {
     return {
         .name = "scripted camera", .shape = shape, .full_scale = type_full_scale(shape.type), .live = true};
 }
@@ -110,22 +110,22 @@ inline Source::Status nothing() {
 }
 
 /// A file of `count` frames, capture_ns = index milliseconds.
-inline std::unique_ptr<ScriptedSource> file_of(std::uint64_t count, const Shape &shape = kSmall) {
+inline std::unique_ptr<ScriptedSource> file_of(std::uint64_t count, const Shape& shape = kSmall) {
     auto source = std::make_unique<ScriptedSource>(file_info(shape, count),
-                                                   [count, shape](ScriptedSource &self, FramePort &port) {
+                                                   [count, shape](ScriptedSource& self, FramePort& port) {
                                                        if (self.offered == count)
                                                            return Source::Status::end;
                                                        self.offer(port, shape);
                                                        return Source::Status::frame;
                                                    });
-    source->on_open = [](ScriptedSource &self) { self.offered = 0; };
+    source->on_open = [](ScriptedSource& self) { self.offered = 0; };
     return source;
 }
 
 /// A camera that sends `count` frames as fast as it can and then stays quiet.
-inline std::unique_ptr<ScriptedSource> camera_of(std::uint64_t count, const Shape &shape = kSmall) {
+inline std::unique_ptr<ScriptedSource> camera_of(std::uint64_t count, const Shape& shape = kSmall) {
     return std::make_unique<ScriptedSource>(camera_info(shape),
-                                            [count, shape](ScriptedSource &self, FramePort &port) {
+                                            [count, shape](ScriptedSource& self, FramePort& port) {
                                                 if (self.offered >= count)
                                                     return nothing();
                                                 self.offer(port, shape);

@@ -1,6 +1,7 @@
 // What a SOURCE argument is taken for, and what is said about one that cannot be meant.
 #include "file_tools.hpp"
-#include "pipeline/source_text.hpp"
+#include "sources/registry.hpp"
+#include "sources/source_text.hpp"
 
 #include <gtest/gtest.h>
 
@@ -48,7 +49,7 @@ TEST(SourceText, SchemesAndPaths) {
         {"film", "video", "film", {}},
         {"image:picture", "image", "picture", {}},
     };
-    for (const Meaning &meaning : meanings) {
+    for (const Meaning& meaning : meanings) {
         const SourceText parsed = parse_source_text(meaning.text);
         EXPECT_EQ(parsed.kind, meaning.kind) << meaning.text;
         EXPECT_EQ(parsed.target, meaning.target) << meaning.text;
@@ -58,9 +59,9 @@ TEST(SourceText, SchemesAndPaths) {
 
 TEST(SourceText, NamesOnDiskWithQuestionMarksAndColons) {
     const TempFolder folder;
-    for (const char *name : {"a?b=c.png", "10:30.tif", "what?.avi", "why?x.raw", "synthetic"})
+    for (const char* name : {"a?b=c.png", "10:30.tif", "what?.avi", "why?x.raw", "synthetic"})
         std::ofstream(folder / name) << "x";
-    const auto expect = [&](const std::string &name, const char *kind, const std::string &target,
+    const auto expect = [&](const std::string& name, const char* kind, const std::string& target,
                             std::size_t options) {
         const SourceText parsed = parse_source_text(folder / name);
         EXPECT_EQ(parsed.kind, kind) << name;
@@ -81,24 +82,24 @@ TEST(SourceText, NamesOnDiskWithQuestionMarksAndColons) {
 
 TEST(SourceText, EveryKindIsOnceInTheRegistry) {
     std::vector<std::string> kinds;
-    for (const SourceType &type : source_types()) {
+    for (const SourceType& type : source_types()) {
         EXPECT_EQ(std::count(kinds.begin(), kinds.end(), type.kind), 0) << type.kind;
         kinds.emplace_back(type.kind);
         ASSERT_NE(type.table, nullptr) << type.kind;
         EXPECT_NE(type.make, nullptr) << type.kind;
         EXPECT_FALSE(type.doc.empty());
-        for (const ParamDecl &decl : type.table->decls())
+        for (const ParamDecl& decl : type.table->decls())
             EXPECT_FALSE(decl.doc.empty()) << type.kind << " " << decl.name;
     }
     EXPECT_EQ(kinds.front(), "synthetic"); // the default
 }
 
-template <class E> void expect_refused(const std::string &text, const std::vector<std::string> &words) {
+template <class E> void expect_refused(const std::string& text, const std::vector<std::string>& words) {
     try {
         (void)make_source(text, {});
         ADD_FAILURE() << text << " was accepted";
-    } catch (const E &error) {
-        for (const std::string &word : words)
+    } catch (const E& error) {
+        for (const std::string& word : words)
             EXPECT_NE(std::string(error.what()).find(word), std::string::npos)
                 << error.what() << "\nlacks " << word;
     }
@@ -126,7 +127,7 @@ TEST(SourceText, CommandLineFillsInWhatTheTextDoesNotSay) {
     const TempFolder folder;
     write_file(folder / "a.raw", std::string(64, 'x'));
     const std::string raw = (folder / "a.raw") + "?width=4&height=4";
-    const auto value = [](const std::unique_ptr<Source> &source, const char *key) {
+    const auto value = [](const std::unique_ptr<Source>& source, const char* key) {
         return to_string(source->params().get(key));
     };
     const auto plain = make_source(raw, {.rate = 30, .loop = true});

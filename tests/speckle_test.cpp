@@ -26,7 +26,7 @@ struct HostResult {
 };
 
 template <class T>
-HostResult run_host(const TestImage<T> &image, const SpeckleParams &values, const FrameInfo &info = {}) {
+HostResult run_host(const TestImage<T>& image, const SpeckleParams& values, const FrameInfo& info = {}) {
     Params params(speckle_table());
     params.as<SpeckleParams>() = values;
     const std::unique_ptr<HostStage> stage = make_speckle_host(params);
@@ -44,8 +44,8 @@ HostResult run_host(const TestImage<T> &image, const SpeckleParams &values, cons
 }
 
 /// The largest error of K against the oracle must be within 1e-6, and the counts equal.
-template <class T> void expect_result(const TestImage<T> &image, const SpeckleParams &params,
-                                      const FrameInfo &info, const OracleResult &expected) {
+template <class T> void expect_result(const TestImage<T>& image, const SpeckleParams& params,
+                                      const FrameInfo& info, const OracleResult& expected) {
     const HostResult result = run_host(image, params, info);
     ASSERT_EQ(result.image.shape().width, expected.width);
     ASSERT_EQ(result.image.shape().height, expected.height);
@@ -73,12 +73,12 @@ template <class T> void expect_result(const TestImage<T> &image, const SpecklePa
 }
 
 template <class T>
-void expect_oracle(const TestImage<T> &image, const SpeckleParams &params, const FrameInfo &info = {}) {
+void expect_oracle(const TestImage<T>& image, const SpeckleParams& params, const FrameInfo& info = {}) {
     expect_result(image, params, info, oracle_speckle(image, params, info));
 }
 
 template <class T>
-void expect_every_output(const TestImage<T> &image, SpeckleParams params, const FrameInfo &info = {}) {
+void expect_every_output(const TestImage<T>& image, SpeckleParams params, const FrameInfo& info = {}) {
     const std::vector<OracleWindow> windows = oracle_windows(image, params, info);
     for (const Output output : kOutputs) {
         params.output = output;
@@ -89,7 +89,7 @@ void expect_every_output(const TestImage<T> &image, SpeckleParams params, const 
 SpeckleParams with(int radius, Output output, Border border) { return {radius, 10, output, border}; }
 
 std::string test_data() {
-    const char *given = std::getenv("SPECKLESCOPE_TEST_DATA");
+    const char* given = std::getenv("SPECKLESCOPE_TEST_DATA");
     return given ? given : SPECKLESCOPE_SOURCE_DIR "/../shared/data";
 }
 
@@ -198,7 +198,7 @@ TEST_P(SpeckleTargets, WideImagesAreCutIntoTiles) {
     expect_oracle(uniform_image<float>(1600, 8, 0, 1, random), params);
 }
 
-std::string target_name(const testing::TestParamInfo<std::int64_t> &target) {
+std::string target_name(const testing::TestParamInfo<std::int64_t>& target) {
     return hwy::TargetName(target.param);
 }
 INSTANTIATE_TEST_SUITE_P(Processor, SpeckleTargets, testing::ValuesIn(hwy::SupportedAndGeneratedTargets()),
@@ -207,7 +207,7 @@ INSTANTIATE_TEST_SUITE_P(Processor, SpeckleTargets, testing::ValuesIn(hwy::Suppo
 TEST(Speckle, AwkwardShapes) {
     std::mt19937_64 random = test_random(7);
     const int shapes[][2] = {{1, 1}, {2, 1}, {1, 200}, {200, 1}, {17, 13}, {16, 16}, {631, 479}};
-    for (const auto &[width, height] : shapes)
+    for (const auto& [width, height] : shapes)
         for (const Border border : {Border::replicate, Border::reflect, Border::zero}) {
             const SpeckleParams params = with(std::min({width, height, 4}), Output::contrast, border);
             expect_oracle(uniform_image<std::uint8_t>(width, height, 0, 255, random), params);
@@ -236,7 +236,7 @@ TEST(Speckle, AgreesWithScipy) {
             state = 1664525U * state + 1013904223U;
             return state >> 16;
         });
-    for (const SpeckleReference &reference : kSpeckleReference) {
+    for (const SpeckleReference& reference : kSpeckleReference) {
         Params params(speckle_table());
         params.set("radius", std::int64_t{reference.radius});
         params.set("output", std::string("contrast2"));
@@ -356,7 +356,7 @@ TEST(Speckle, TheSameWithAnyNumberOfThreads) {
     for (int x = 0; x < 300; ++x)
         mixed.at(x, 333) = 65535;
     const TestImage<float> real = uniform_image<float>(300, 400, 0, 1, random);
-    const auto expect_same = [](const auto &image, const SpeckleParams &params) {
+    const auto expect_same = [](const auto& image, const SpeckleParams& params) {
         std::vector<HostResult> results;
         for (const int threads : {1, 2, 5}) {
             const ThreadLimit limit(threads);
@@ -407,8 +407,8 @@ TEST(Speckle, EditsWhileRunning) { // output and exposure are free; radius follo
     EXPECT_LE(worst(), 1e-6);
 }
 
-TestImage<std::uint8_t> read_grey_tiff(const std::string &path) {
-    const std::unique_ptr<TIFF, void (*)(TIFF *)> file(TIFFOpen(path.c_str(), "r"), TIFFClose);
+TestImage<std::uint8_t> read_grey_tiff(const std::string& path) {
+    const std::unique_ptr<TIFF, void (*)(TIFF*)> file(TIFFOpen(path.c_str(), "r"), TIFFClose);
     std::uint32_t width = 0;
     std::uint32_t height = 0;
     TIFFGetField(file.get(), TIFFTAG_IMAGEWIDTH, &width);
@@ -429,7 +429,7 @@ TEST(Speckle, ReferenceValuesOfTheRatCortex) {
     if (!std::filesystem::exists(path))
         GTEST_SKIP() << "no " << path << "; set SPECKLESCOPE_TEST_DATA to the folder of test images";
     const TestImage<std::uint8_t> image = read_grey_tiff(path);
-    for (const RatCortex &row : {RatCortex{1, 0.082149, 0.079627, 0.007404, 0.361044},
+    for (const RatCortex& row : {RatCortex{1, 0.082149, 0.079627, 0.007404, 0.361044},
                                  RatCortex{2, 0.088598, 0.088766, 0.015452, 0.298578},
                                  RatCortex{3, 0.090868, 0.092402, 0.020180, 0.274471}}) {
         const TestImage<float> k = run_host(image, with(row.radius, Output::contrast, Border::crop)).image;

@@ -20,7 +20,7 @@ double exact_quantile(std::vector<double> sorted, double q) { // the ⌈q·n⌉-
     return sorted[static_cast<std::size_t>(std::max(rank, 1.0)) - 1];
 }
 
-void expect_quantiles(const std::vector<double> &samples) {
+void expect_quantiles(const std::vector<double>& samples) {
     LatencyHistogram histogram;
     for (const double ms : samples)
         histogram.add(ms);
@@ -50,7 +50,7 @@ TEST(LatencyHistogram, QuantilesAreExactWithinABucket) {
     std::mt19937 random(seed);
     std::lognormal_distribution<double> spread(1.0, 1.5); // from microseconds to seconds
     std::vector<double> many(50'000);
-    for (double &ms : many)
+    for (double& ms : many)
         ms = spread(random);
     expect_quantiles(many);
 }
@@ -88,7 +88,7 @@ protected:
 };
 
 TEST_F(RateMeterTest, SteadyEventsGiveTheirRate) {
-    for (const auto &[interval, rate] : {std::pair{SteadyClock::duration(10ms), 100.0},
+    for (const auto& [interval, rate] : {std::pair{SteadyClock::duration(10ms), 100.0},
                                          {16'666'667ns, 60.0},
                                          {200ms, 5.0},
                                          {500ms, 2.0},

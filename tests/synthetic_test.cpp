@@ -7,8 +7,9 @@
 // at most √(7.1/(262144/4)) = 1.0 %, of K 0.5 %; the mean of the intensity is in error by K/√(n/A') ≤
 // 0.9·√(8/262144) = 0.5 %. Averages over f frames gain √f. All are deterministic: the seeds are fixed. 5
 // standard errors are allowed.
-#include "pipeline/exposure_cache.hpp"
 #include "pipeline/source.hpp"
+#include "sources/exposure_cache.hpp"
+#include "sources/registry.hpp"
 #include "test_port.hpp"
 
 #include <gtest/gtest.h>
@@ -24,7 +25,7 @@ struct Moments {
     double mean = 0, contrast2 = 0; ///< of all pixels of all frames
 };
 
-std::vector<Delivered> frames_of(const std::string &text, std::size_t count) {
+std::vector<Delivered> frames_of(const std::string& text, std::size_t count) {
     const auto source = make_source(text, {});
     (void)source->open();
     TestPort port;
@@ -33,15 +34,15 @@ std::vector<Delivered> frames_of(const std::string &text, std::size_t count) {
     return port.frames;
 }
 
-double value(const Delivered &frame, std::size_t i) {
+double value(const Delivered& frame, std::size_t i) {
     return frame.shape.type == PixelType::u8 ? frame.data<std::uint8_t>()[i] : frame.data<std::uint16_t>()[i];
 }
 
-Moments moments(const std::vector<Delivered> &frames) {
+Moments moments(const std::vector<Delivered>& frames) {
     double s = 0;
     double q = 0;
     double n = 0;
-    for (const Delivered &frame : frames)
+    for (const Delivered& frame : frames)
         for (std::size_t i = 0; i < frame.shape.pixels(); ++i) {
             const double v = value(frame, i);
             s += v;
@@ -57,7 +58,7 @@ struct Windowed {
     int width = 0, height = 0;          ///< of the result
     std::vector<double> mean, variance; ///< sample variance, N − 1
 };
-Windowed windowed(const Delivered &frame, int w) {
+Windowed windowed(const Delivered& frame, int w) {
     const int width = frame.shape.width;
     Windowed result;
     result.width = width - 2 * w;
@@ -80,7 +81,7 @@ Windowed windowed(const Delivered &frame, int w) {
 }
 
 /// What a window of correlated pixels sees of the variance: ⟨s²⟩ = (σ² − Var(window mean))·N/(N − 1).
-double window_factor(const SpeckleOptics &optics, int w) {
+double window_factor(const SpeckleOptics& optics, int w) {
     const int side = 2 * w + 1;
     double axis = 0;
     for (int i = 0; i < side; ++i)
@@ -172,7 +173,7 @@ TEST(Synthetic, WindowsSeeWhatCorrelationLeavesThem) {
         double s2 = 0;
         double mean = 0;
         double n = 0;
-        for (const Delivered &frame : frames) {
+        for (const Delivered& frame : frames) {
             const Windowed windows = windowed(frame, w);
             s2 += std::accumulate(windows.variance.begin(), windows.variance.end(), 0.0);
             mean += std::accumulate(windows.mean.begin(), windows.mean.end(), 0.0);
@@ -218,12 +219,12 @@ TEST(Synthetic, VesselsFollowTheMapOfTrueCorrelationTimes) {
     for (std::size_t i = 0; i < rate.size(); ++i) {
         const double mean = truth.mean * static_cast<double>(truth.scene.brightness[i]);
         double square = 0;
-        for (const Delivered &frame : frames) {
+        for (const Delivered& frame : frames) {
             const double d = value(frame, i) / mean;
             mean_ratio += d;
             square += (d - 1) * (d - 1);
         }
-        for (Class &c : classes)
+        for (Class& c : classes)
             if (rate[i] >= c.low && rate[i] < c.high) {
                 c.measured += square / static_cast<double>(frames.size());
                 c.expected += model[i];
@@ -232,7 +233,7 @@ TEST(Synthetic, VesselsFollowTheMapOfTrueCorrelationTimes) {
     }
     mean_ratio /= static_cast<double>(rate.size() * frames.size());
     EXPECT_NEAR(mean_ratio, 1, 0.005); // 50 frames of 327 680 pixels; saturation would show here
-    for (const Class &c : classes) {
+    for (const Class& c : classes) {
         ASSERT_GT(c.n, 300) << c.low;
         // The fewest independent samples: 300 pixels / 8 px × 24 realisations, e ≤ 1: 5·√(3/900) would be 29
         // %; classes of n pixels allow as much less.
@@ -295,7 +296,7 @@ TEST(Synthetic, DepthsMeansAndHistogramArePlausible) {
     for (const int bits : {8, 10, 12, 16}) {
         const auto frames =
             frames_of("synthetic?width=640&height=512&live=false&rate=0&bits=" + std::to_string(bits), 1);
-        const Delivered &frame = frames[0];
+        const Delivered& frame = frames[0];
         const double full = std::exp2(bits) - 1;
         EXPECT_EQ(frame.shape.type, bits == 8 ? PixelType::u8 : PixelType::u16);
         EXPECT_EQ(frame.info.full_scale, full);
@@ -318,17 +319,16 @@ TEST(Synthetic, SameSeedSameFramesOtherSeedOthers) {
     const auto a = frames_of(text + "5", 8);
     const auto b = frames_of(text + "5", 8);
     const auto c = frames_of(text + "6", 8);
-    std::set<std::vector<std::byte>> different;
     for (std::size_t i = 0; i < 8; ++i) {
         EXPECT_EQ(a[i].pixels, b[i].pixels) << i;
         EXPECT_NE(a[i].pixels, c[i].pixels) << i;
-        different.insert(a[i].pixels);
+        for (std::size_t earlier = 0; earlier < i; ++earlier)
+            EXPECT_NE(a[i].pixels, a[earlier].pixels) << i << " and " << earlier;
     }
-    EXPECT_EQ(different.size(), 8U); // frames differ from each other
 }
 
 TEST(Synthetic, AwkwardSizes) {
-    for (const char *size :
+    for (const char* size :
          {"width=1&height=1", "width=17&height=13", "width=1&height=300", "width=2100&height=5"}) {
         const auto frames = frames_of(std::string("synthetic?live=false&rate=0&speckle=10&") + size, 2);
         EXPECT_EQ(frames.size(), 2U) << size;

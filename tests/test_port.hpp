@@ -16,7 +16,7 @@ struct Delivered {
     Shape shape;
     std::vector<std::byte> pixels; ///< rows without padding
 
-    template <class T> const T *data() const { return reinterpret_cast<const T *>(pixels.data()); }
+    template <class T> const T* data() const { return reinterpret_cast<const T*>(pixels.data()); }
 };
 
 /// Makes a new ring when the shape changes, as the pipeline does. Every frame is accepted.
@@ -24,7 +24,7 @@ class TestPort final : public FramePort {
 public:
     explicit TestPort(bool keep_pixels = true) : keep_pixels_(keep_pixels) {}
 
-    Frame acquire(const Shape &shape) override {
+    Frame acquire(const Shape& shape) override {
         if (refuse)
             return {};
         if (!ring_ || ring_->shape() != shape)
@@ -59,7 +59,7 @@ private:
 
 /// Reads until the end, until the port holds `most` frames, or until nothing came for `patience`. False in
 /// that case.
-inline bool read_frames(Source &source, TestPort &port, std::size_t most = static_cast<std::size_t>(-1),
+inline bool read_frames(Source& source, TestPort& port, std::size_t most = static_cast<std::size_t>(-1),
                         std::chrono::milliseconds patience = std::chrono::seconds(20)) {
     auto last = SteadyClock::now();
     while (port.frames.size() < most) {

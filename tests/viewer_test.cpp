@@ -11,7 +11,7 @@ namespace {
 class ViewerTest : public testing::Test {
 protected:
     void SetUp() override {
-        for (const char *tool : {"Xvfb", "xdotool", "import"})
+        for (const char* tool : {"Xvfb", "xdotool", "import"})
             if (!have_tool(tool))
                 GTEST_SKIP() << tool << " is not installed; the window cannot be driven.";
         desktop_ = std::make_unique<Desktop>(folder_ / "log.txt");
@@ -26,14 +26,14 @@ protected:
 
 const std::vector<std::string> kWindow = {"--view", "width=1280", "--view", "height=800"};
 
-std::vector<std::string> with(std::vector<std::string> words, const std::vector<std::string> &more = {}) {
+std::vector<std::string> with(std::vector<std::string> words, const std::vector<std::string>& more = {}) {
     words.insert(words.end(), kWindow.begin(), kWindow.end());
     words.insert(words.end(), more.begin(), more.end());
     return words;
 }
 
 /// Mean step between neighbours in the middle of the picture, in grey levels.
-double roughness(const Screenshot &shot, const Rect &canvas) {
+double roughness(const Screenshot& shot, const Rect& canvas) {
     double sum = 0;
     int count = 0;
     for (int y = static_cast<int>(canvas.y + canvas.height * 0.4);
@@ -125,8 +125,8 @@ TEST_F(ViewerTest, PixelsOnTheScreenFollowTheMappingOfTheHost) {
     stage->prepare(shape);
     FrameInfo info;
     PixelCounts counts;
-    const auto *first = reinterpret_cast<const std::byte *>(bytes.data() + bytes.size() - shape.bytes());
-    const HostView out(reinterpret_cast<std::byte *>(map.data()), result), painted(rgb.data(), colour);
+    const auto* first = reinterpret_cast<const std::byte*>(bytes.data() + bytes.size() - shape.bytes());
+    const HostView out(reinterpret_cast<std::byte*>(map.data()), result), painted(rgb.data(), colour);
     stage->run(ConstHostView(first, shape), out, {info, counts});
     map_colors(out, ColorMap::viridis, {0.35, 0.5}, painted);
 
@@ -137,7 +137,7 @@ TEST_F(ViewerTest, PixelsOnTheScreenFollowTheMappingOfTheHost) {
         for (int x = 0; x < shape.width; ++x) {
             const auto seen =
                 screen.at(static_cast<int>(x0 + (x + 0.5) * scale), static_cast<int>(y0 + (y + 0.5) * scale));
-            const auto *wanted = reinterpret_cast<const std::uint8_t *>(painted.row(y)) + 3 * x;
+            const auto* wanted = reinterpret_cast<const std::uint8_t*>(painted.row(y)) + 3 * x;
             int largest = 0;
             for (std::size_t c = 0; c < 3; ++c)
                 largest = std::max(largest, std::abs(seen[c] - wanted[c]));
@@ -169,7 +169,7 @@ TEST_F(ViewerTest, KeysOverlayRecordingAndMemory) {
 
     viewer.click("record.raw");
     const auto recorded = [&] {
-        for (const auto &entry : std::filesystem::directory_iterator(folder_.path()))
+        for (const auto& entry : std::filesystem::directory_iterator(folder_.path()))
             if (entry.path().filename().string().starts_with("raw_") && entry.file_size() > 3000000)
                 return true;
         return false;
@@ -195,8 +195,8 @@ TEST_F(ViewerTest, ASourceThatFailsLeavesThePictureAndSaysWhy) {
     Viewer viewer(*desktop_, folder_, with({"synthetic", "--no-remember"}));
     ASSERT_TRUE(viewer.shows_picture()) << viewer.log();
     viewer.click("tool.open");
-    ASSERT_TRUE(viewer.until([&] { return viewer.has_widget("open.text"); }));
-    desktop_->events({"key", "ctrl+a", "type", "--delay", "60", "nowhere.tif"});
+    ASSERT_TRUE(viewer.until([&] { return viewer.has_widget("open.text") && viewer.number("typing") == 1; }));
+    desktop_->events({"type", "--delay", "60", "nowhere.tif"}); // over the selected text
     desktop_->events({"key", "Return"});
     ASSERT_TRUE(viewer.until([&] { return viewer.has_widget("error.close"); })) << viewer.log();
     const double before = viewer.number("sequence");

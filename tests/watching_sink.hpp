@@ -23,11 +23,11 @@ struct Seen {
 
 class WatchingSink : public Sink {
 public:
-    void open(const StreamInfo &info) override {
+    void open(const StreamInfo& info) override {
         stream = info;
         ++opened;
     }
-    void push(const Result &result, bool may_wait) override {
+    void push(const Result& result, bool may_wait) override {
         ++pushing;
         std::unique_lock lock(mutex_);
         gate_.wait(lock, [&] { return open_gate_; });
@@ -80,7 +80,7 @@ public:
     }
 
     StreamInfo stream;
-    std::function<void(const Result &)> on_push; ///< set before the sink is added
+    std::function<void(const Result&)> on_push; ///< set before the sink is added
     std::atomic<int> opened{0}, pushing{0}, after_close{0}, closed_while_pushing{0};
 
 private:

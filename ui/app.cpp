@@ -33,7 +33,7 @@ struct ImagePoint {
     bool inside = false;
 };
 
-ImagePoint image_point(const Camera::Placement &at, const Shape &shape, double x, double y) {
+ImagePoint image_point(const Camera::Placement& at, const Shape& shape, double x, double y) {
     ImagePoint p{static_cast<int>(std::floor((x - at.x) / at.scale)),
                  static_cast<int>(std::floor((y - at.y) / at.scale)), false};
     p.inside = p.x >= 0 && p.y >= 0 && p.x < shape.width && p.y < shape.height;
@@ -42,7 +42,7 @@ ImagePoint image_point(const Camera::Placement &at, const Shape &shape, double x
 
 } // namespace
 
-App::App(Session &session, Window &window) : session_(session), window_(window) {
+App::App(Session& session, Window& window) : session_(session), window_(window) {
     if (!window.note().empty())
         session.say(Message::Level::warning, window.note());
 }
@@ -87,13 +87,18 @@ bool App::take_result() {
 }
 
 void App::handle_input() {
-    const bool typing = ImGui::GetIO().WantTextInput;
-    for (const Window::Key &key : window_.take_keys()) {
-        if (typing)
-            continue;
-        if (key.key != 0)
+    // A dialog takes all keys; only leaving works everywhere.
+    const bool busy = ImGui::GetIO().WantTextInput ||
+                      (ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopup) && !state_.keys_open);
+    state_.confirm = state_.dismiss = false;
+    for (const Window::Key& key : window_.take_keys()) {
+        state_.confirm = state_.confirm || key.key == GLFW_KEY_ENTER || key.key == GLFW_KEY_KP_ENTER;
+        state_.dismiss = state_.dismiss || key.key == GLFW_KEY_ESCAPE;
+        if (key.key == GLFW_KEY_Q && (key.modifiers & GLFW_MOD_CONTROL))
+            window_.request_close();
+        else if (!busy && key.key != 0)
             handle_key(key);
-        else
+        else if (!busy)
             handle_character(key.character);
     }
     const std::vector<std::string> drops = window_.take_drops();
@@ -101,9 +106,9 @@ void App::handle_input() {
         session_.open(drops.front());
 }
 
-void App::handle_key(const Window::Key &key) {
+void App::handle_key(const Window::Key& key) {
     using Shown = ViewSettings::Layout;
-    ViewSettings &view = session_.view();
+    ViewSettings& view = session_.view();
     switch (key.key) {
     case GLFW_KEY_F1:
         view.overlay = !view.overlay;
@@ -123,10 +128,6 @@ void App::handle_key(const Window::Key &key) {
     case GLFW_KEY_ESCAPE:
         state_.keys_open = false;
         break;
-    case GLFW_KEY_Q:
-        if (key.modifiers & GLFW_MOD_CONTROL)
-            window_.request_close();
-        break;
     case GLFW_KEY_O:
         if (key.modifiers & GLFW_MOD_CONTROL)
             state_.open_dialog = true;
@@ -138,9 +139,9 @@ void App::handle_key(const Window::Key &key) {
 
 void App::handle_character(unsigned character) {
     using Shown = ViewSettings::Layout;
-    ViewSettings &view = session_.view();
+    ViewSettings& view = session_.view();
     const auto zoom = [&](double factor) {
-        const Rect &area = layout_.shows_processed ? layout_.processed : layout_.raw;
+        const Rect& area = layout_.shows_processed ? layout_.processed : layout_.raw;
         if (display_.has_result())
             state_.camera.zoom(area, display_.raw_shape(), area.x + area.width / 2, area.y + area.height / 2,
                                factor);
@@ -204,7 +205,7 @@ void App::handle_character(unsigned character) {
 App::Layout App::arrange() const {
     const ImVec2 size = ImGui::GetIO().DisplaySize;
     const double tools = dp(46), status = dp(30);
-    const ViewSettings &view = session_.settings().view.as<ViewSettings>();
+    const ViewSettings& view = session_.settings().view.as<ViewSettings>();
     Layout l;
     l.shows_panel = view.panel;
     const double panel = l.shows_panel ? std::min<double>(dp(336), size.x * 0.42) : 0;
@@ -231,7 +232,7 @@ App::Layout App::arrange() const {
 void App::frame() {
     window_.begin_frame();
     layout_ = arrange();
-    if (Pipeline *pipeline = session_.pipeline()) {
+    if (Pipeline* pipeline = session_.pipeline()) {
         display_.look(*pipeline, layout_.shows_raw, layout_.shows_processed);
         if (SteadyClock::now() - stats_read_ > kStatsEvery) {
             stats_ = pipeline->stats();
@@ -252,11 +253,11 @@ void App::frame() {
     if (std::exchange(state_.snapshot, false) && display_.has_result())
         session_.snapshot(display_.host_result());
     report();
-    window_.end_frame([](void *self) { static_cast<App *>(self)->draw_pictures(); }, this);
+    window_.end_frame([](void* self) { static_cast<App*>(self)->draw_pictures(); }, this);
     probe::end_frame();
 }
 
-void App::canvas_window(const Layout &layout) {
+void App::canvas_window(const Layout& layout) {
     const Rect all{layout.canvas.x, layout.canvas.y, layout.canvas.width + layout.bar.width,
                    layout.canvas.height};
     ImGui::SetNextWindowPos({static_cast<float>(all.x), static_cast<float>(all.y)});
@@ -268,7 +269,7 @@ void App::canvas_window(const Layout &layout) {
     ImGui::PopStyleVar();
     canvas_mouse(layout);
     if (layout.bar.width > 0) {
-        Mapping &mapping = session_.view().mapping;
+        Mapping& mapping = session_.view().mapping;
         const Quantity quantity =
             display_.has_result() ? display_.result().quantity : session_.chain().quantity();
         color_bar(layout.bar, mapping, quantity, display_.shader().colors(mapping.colormap));
@@ -284,7 +285,7 @@ void App::canvas_window(const Layout &layout) {
     ImGui::End();
 }
 
-void App::canvas_mouse(const Layout &layout) {
+void App::canvas_mouse(const Layout& layout) {
     ImGui::SetCursorScreenPos({static_cast<float>(layout.canvas.x), static_cast<float>(layout.canvas.y)});
     ImGui::InvisibleButton(
         "picture", {static_cast<float>(layout.canvas.width), static_cast<float>(layout.canvas.height)});
@@ -293,9 +294,9 @@ void App::canvas_mouse(const Layout &layout) {
     hover_ = hovered || ImGui::IsItemActive() ? hover(layout) : Hover{};
     if (!display_.has_result())
         return;
-    const ImGuiIO &io = ImGui::GetIO();
+    const ImGuiIO& io = ImGui::GetIO();
     const bool on_raw = layout.shows_raw && layout.raw.contains(io.MousePos.x, io.MousePos.y);
-    const Rect &area = on_raw ? layout.raw : layout.processed;
+    const Rect& area = on_raw ? layout.raw : layout.processed;
     const Shape shape = display_.raw_shape();
     if (hovered && io.MouseWheel != 0)
         state_.camera.zoom(area, shape, io.MousePos.x, io.MousePos.y, std::pow(kZoomStep, io.MouseWheel));
@@ -305,12 +306,12 @@ void App::canvas_mouse(const Layout &layout) {
         state_.camera.fit();
 }
 
-Hover App::hover(const Layout &layout) const {
+Hover App::hover(const Layout& layout) const {
     if (!display_.has_result())
         return {};
     const ImVec2 mouse = ImGui::GetIO().MousePos;
     const bool on_raw = layout.shows_raw && layout.raw.contains(mouse.x, mouse.y);
-    const Rect &area = on_raw || !layout.shows_processed ? layout.raw : layout.processed;
+    const Rect& area = on_raw || !layout.shows_processed ? layout.raw : layout.processed;
     const Shape raw = display_.raw_shape(), processed = display_.processed_shape();
     const ImagePoint p = image_point(state_.camera.place(area, raw), raw, mouse.x, mouse.y);
     if (!p.inside)
@@ -320,11 +321,11 @@ Hover App::hover(const Layout &layout) const {
     return {true, p.x, p.y, display_.raw_value(p.x, p.y), display_.processed_value(p.x - dx, p.y - dy)};
 }
 
-void App::canvas_labels(const Layout &layout) {
+void App::canvas_labels(const Layout& layout) {
     if (!layout.shows_raw || !layout.shows_processed || !display_.has_result())
         return;
-    ImDrawList &draw = *ImGui::GetWindowDrawList();
-    const auto label = [&](const Rect &area, const std::string &text) {
+    ImDrawList& draw = *ImGui::GetWindowDrawList();
+    const auto label = [&](const Rect& area, const std::string& text) {
         const ImVec2 size = ImGui::CalcTextSize(text.c_str());
         const ImVec2 at(static_cast<float>(area.x + area.width / 2) - size.x / 2,
                         static_cast<float>(area.y) + dp(12));
@@ -353,11 +354,11 @@ void App::draw_pictures() {
                                ratio);
     }
     if (layout_.shows_processed && display_.processed()) {
-        const Mapping &mapping = session_.view().mapping;
-        const Shape &shape = display_.processed().shape();
+        const Mapping& mapping = session_.view().mapping;
+        const Shape& shape = display_.processed().shape();
         Camera::Placement at = state_.camera.place(layout_.processed, raw);
-        at.x += (raw.width - shape.width) / 2 * at.scale;
-        at.y += (raw.height - shape.height) / 2 * at.scale;
+        at.x += (raw.width - shape.width) / 2.0 * at.scale;
+        at.y += (raw.height - shape.height) / 2.0 * at.scale;
         display_.shader().draw(display_.processed(), {mapping.colormap, {mapping.low, mapping.high}, 0},
                                layout_.processed, at, ratio);
     }
@@ -366,11 +367,12 @@ void App::draw_pictures() {
 void App::report() const {
     if (!probe::enabled())
         return;
-    const Mapping &mapping = session_.settings().view.as<ViewSettings>().mapping;
+    const Mapping& mapping = session_.settings().view.as<ViewSettings>().mapping;
     probe::value("low", mapping.low);
     probe::value("high", mapping.high);
     probe::value("colormap", view_table().at("colormap").choices[static_cast<std::size_t>(mapping.colormap)]);
     probe::value("path", display_.path());
+    probe::value("typing", ImGui::GetIO().WantTextInput ? 1.0 : 0.0);
     probe::value("hover.x", hover_.inside ? hover_.x : -1);
     probe::value("hover.y", hover_.inside ? hover_.y : -1);
     probe::value("hover.raw", hover_.raw.value_or(NAN));

@@ -10,7 +10,7 @@ namespace specklescope {
 
 class App {
 public:
-    App(Session &session, Window &window);
+    App(Session& session, Window& window);
     /// Until the window is closed.
     void run();
 
@@ -21,19 +21,19 @@ private:
     };
     bool take_result();
     void handle_input();
-    void handle_key(const Window::Key &key);
+    void handle_key(const Window::Key& key);
     void handle_character(unsigned character);
     Layout arrange() const;
     void frame();
-    void canvas_window(const Layout &layout);
-    void canvas_mouse(const Layout &layout);
-    void canvas_labels(const Layout &layout);
-    Hover hover(const Layout &layout) const;
+    void canvas_window(const Layout& layout);
+    void canvas_mouse(const Layout& layout);
+    void canvas_labels(const Layout& layout);
+    Hover hover(const Layout& layout) const;
     void draw_pictures();
     void report() const;
 
-    Session &session_;
-    Window &window_;
+    Session& session_;
+    Window& window_;
     Display display_;
     ViewState state_;
     Layout layout_;

@@ -17,7 +17,7 @@ namespace {
 
 using theme::dp;
 
-bool begin_bar(const char *name, const Rect &area, ImU32 color) {
+bool begin_bar(const char* name, const Rect& area, ImU32 color) {
     ImGui::SetNextWindowPos({static_cast<float>(area.x), static_cast<float>(area.y)});
     ImGui::SetNextWindowSize({static_cast<float>(area.width), static_cast<float>(area.height)});
     ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {dp(12), 0});
@@ -35,13 +35,13 @@ bool begin_bar(const char *name, const Rect &area, ImU32 color) {
 enum class Icon : std::uint8_t { pause, play, step, record, camera };
 
 /// A square button with a drawn sign: no icon font is needed.
-bool icon_button(const char *id, Icon icon, const char *text, bool on = false) {
+bool icon_button(const char* id, Icon icon, const char* text, bool on = false) {
     const float side = ImGui::GetFrameHeight();
     ImGui::InvisibleButton(id, {side * 1.15F, side});
     probe::item(std::string("tool.") + id);
     const bool clicked = ImGui::IsItemClicked();
     const ImVec2 low = ImGui::GetItemRectMin(), high = ImGui::GetItemRectMax();
-    ImDrawList &draw = *ImGui::GetWindowDrawList();
+    ImDrawList& draw = *ImGui::GetWindowDrawList();
     draw.AddRectFilled(low, high, ImGui::IsItemHovered() ? theme::kFieldHover : theme::kField,
                        ImGui::GetStyle().FrameRounding);
     const ImVec2 c((low.x + high.x) / 2, (low.y + high.y) / 2);
@@ -74,12 +74,12 @@ bool icon_button(const char *id, Icon icon, const char *text, bool on = false) {
     return clicked;
 }
 
-void layout_buttons(ViewSettings &view) {
+void layout_buttons(ViewSettings& view) {
     using Layout = ViewSettings::Layout;
-    static constexpr std::array<std::pair<const char *, Layout>, 3> kLayouts = {
+    static constexpr std::array<std::pair<const char*, Layout>, 3> kLayouts = {
         {{"Processed", Layout::processed}, {"Raw", Layout::raw}, {"Both", Layout::side_by_side}}};
     ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {dp(2), 0});
-    for (const auto &[label, layout] : kLayouts) {
+    for (const auto& [label, layout] : kLayouts) {
         if (tool_button(label, view.layout == layout))
             view.layout = layout;
         probe::item(std::string("layout.") + label);
@@ -88,26 +88,26 @@ void layout_buttons(ViewSettings &view) {
     ImGui::PopStyleVar();
 }
 
-std::string source_line(const Session &session, const Display &display) {
+std::string source_line(const Session& session, const Display& display) {
     if (!session.pipeline())
         return "No source";
     const SourceInfo info = session.pipeline()->status().source;
     std::string text = info.name;
     if (display.has_result()) {
-        const Shape &shape = display.result().raw.shape();
+        const Shape& shape = display.result().raw.shape();
         text += "   " + std::to_string(shape.width) + " × " + std::to_string(shape.height);
         text += shape.type == PixelType::f32 ? "  float" : shape.channels == 3 ? "  colour" : "";
     }
     return text;
 }
 
-std::string raw_text(double value, const Shape &shape) {
+std::string raw_text(double value, const Shape& shape) {
     const bool whole = shape.type != PixelType::f32 && shape.channels == 1;
     return whole ? std::to_string(std::lround(value)) : number_text(value);
 }
 
 /// The title, cut in its middle where there is no room.
-void fitted_text(const std::string &text, float width) {
+void fitted_text(const std::string& text, float width) {
     std::string head = text;
     while (head.size() > 8 && ImGui::CalcTextSize((head + "…").c_str()).x > width)
         do
@@ -119,12 +119,12 @@ void fitted_text(const std::string &text, float width) {
 
 } // namespace
 
-void toggle_pause(Session &session) {
+void toggle_pause(Session& session) {
     if (session.pipeline())
         session.pipeline()->pause(!session.pipeline()->paused());
 }
 
-void step_once(Session &session) {
+void step_once(Session& session) {
     if (!session.pipeline())
         return;
     if (!session.pipeline()->paused())
@@ -133,7 +133,7 @@ void step_once(Session &session) {
         session.pipeline()->step();
 }
 
-void draw_tool_bar(const Rect &area, Session &session, ViewState &state, const Display &display) {
+void draw_tool_bar(const Rect& area, Session& session, ViewState& state, const Display& display) {
     if (begin_bar("##tools", area, theme::kBar)) {
         ImGui::SetCursorPosY((static_cast<float>(area.height) - ImGui::GetFrameHeight()) / 2);
         const bool paused = session.pipeline() && session.pipeline()->paused();
@@ -177,10 +177,10 @@ void draw_tool_bar(const Rect &area, Session &session, ViewState &state, const D
     ImGui::End();
 }
 
-void draw_status_bar(const Rect &area, Session &session, const Hover &hover, const Display &display) {
+void draw_status_bar(const Rect& area, Session& session, const Hover& hover, const Display& display) {
     if (begin_bar("##status", area, theme::kBar)) {
         ImGui::SetCursorPosY((static_cast<float>(area.height) - ImGui::GetTextLineHeight()) / 2);
-        const auto pair = [](const char *label, const std::string &value, float width) {
+        const auto pair = [](const char* label, const std::string& value, float width) {
             const float x = ImGui::GetCursorPosX();
             ImGui::TextColored(theme::vec(theme::kDim), "%s", label);
             ImGui::SameLine(0, dp(6));
@@ -188,7 +188,7 @@ void draw_status_bar(const Rect &area, Session &session, const Hover &hover, con
             ImGui::SameLine(x + width);
         };
         if (hover.inside && display.has_result()) {
-            const Quantity &quantity = display.result().quantity;
+            const Quantity& quantity = display.result().quantity;
             pair("x", std::to_string(hover.x), dp(70));
             pair("y", std::to_string(hover.y), dp(78));
             if (hover.raw)
@@ -217,7 +217,7 @@ void draw_status_bar(const Rect &area, Session &session, const Hover &hover, con
     ImGui::End();
 }
 
-void draw_open_dialog(Session &session, ViewState &state) {
+void draw_open_dialog(Session& session, ViewState& state) {
     if (state.open_dialog) {
         state.open_dialog = false;
         state.open_text = session.settings().source;
@@ -232,18 +232,18 @@ void draw_open_dialog(Session &session, ViewState &state) {
     if (ImGui::IsWindowAppearing())
         ImGui::SetKeyboardFocusHere();
     ImGui::SetNextItemWidth(-dp(94));
-    if (ImGui::InputTextWithHint("##source", "file, folder, synthetic:vessels, v4l2:/dev/video0, rtsp://…",
-                                 &state.open_text,
-                                 ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_AutoSelectAll))
+    ImGui::InputTextWithHint("##source", "file, folder, synthetic:vessels, v4l2:/dev/video0, rtsp://…",
+                             &state.open_text, ImGuiInputTextFlags_AutoSelectAll);
+    if (state.confirm)
         chosen = state.open_text;
     probe::item("open.text");
     ImGui::SameLine();
     if (ImGui::Button("Open", {-1, 0}))
         chosen = state.open_text;
-    const auto list = [&](const char *title, const auto &entries) {
+    const auto list = [&](const char* title, const auto& entries) {
         ImGui::Dummy({0, dp(2)});
         ImGui::TextColored(theme::vec(theme::kDim), "%s", title);
-        for (const std::string &entry : entries)
+        for (const std::string& entry : entries)
             if (ImGui::Selectable(entry.c_str()))
                 chosen = entry;
     };
@@ -255,7 +255,7 @@ void draw_open_dialog(Session &session, ViewState &state) {
     if (chosen) {
         session.open(*chosen);
         ImGui::CloseCurrentPopup();
-    } else if (!open || ImGui::IsKeyPressed(ImGui::GetKeyIndex(ImGuiKey_Escape))) {
+    } else if (!open || state.dismiss) {
         ImGui::CloseCurrentPopup();
     }
     ImGui::EndPopup();

@@ -26,7 +26,7 @@ struct Scale {
     int exponent = 0;
 };
 
-Scale scale_of(const Mapping &m, int parts) {
+Scale scale_of(const Mapping& m, int parts) {
     Scale scale;
     scale.step = nice_step(m.high - m.low, parts);
     const double size = std::max({std::abs(m.low), std::abs(m.high), 1e-300});
@@ -39,7 +39,7 @@ Scale scale_of(const Mapping &m, int parts) {
     return scale;
 }
 
-std::string unit_line(const Quantity &quantity, const Scale &scale) {
+std::string unit_line(const Quantity& quantity, const Scale& scale) {
     std::string text = quantity.unit == "1" ? "" : quantity.unit;
     if (scale.exponent != 0) {
         text = "×" + power_text(scale.exponent) + (text.empty() ? "" : "  " + text);
@@ -47,10 +47,12 @@ std::string unit_line(const Quantity &quantity, const Scale &scale) {
     return text;
 }
 
-void draw_ticks(ImDrawList &draw, const Rect &bar, const Mapping &m, const Scale &scale) {
+void draw_ticks(ImDrawList& draw, const Rect& bar, const Mapping& m, const Scale& scale) {
     const float x = static_cast<float>(bar.x + bar.width);
-    for (double v = std::ceil(m.low / scale.step - 1e-9) * scale.step; v <= m.high + scale.step * 1e-9;
-         v += scale.step) {
+    const auto first = static_cast<std::int64_t>(std::ceil(m.low / scale.step - 1e-9));
+    const auto last = static_cast<std::int64_t>(std::floor(m.high / scale.step + 1e-9));
+    for (std::int64_t i = first; i <= last; ++i) {
+        const double v = static_cast<double>(i) * scale.step;
         const double t = (v - m.low) / (m.high - m.low);
         const float y = static_cast<float>(bar.y + bar.height * (1 - t));
         draw.AddLine({x, y}, {x + dp(4), y}, theme::kDim);
@@ -64,7 +66,7 @@ void draw_ticks(ImDrawList &draw, const Rect &bar, const Mapping &m, const Scale
 }
 
 /// Which end a drag moves is decided where it began.
-bool drag_range(const Rect &bar, Mapping &m) {
+bool drag_range(const Rect& bar, Mapping& m) {
     static int part = 0;
     if (ImGui::IsItemHovered() && ImGui::IsMouseDoubleClicked(0)) {
         m.automatic = true;
@@ -92,8 +94,8 @@ bool drag_range(const Rect &bar, Mapping &m) {
 
 float color_bar_width() { return dp(86); }
 
-bool color_bar(const Rect &area, Mapping &mapping, const Quantity &quantity, GLuint colors) {
-    ImDrawList &draw = *ImGui::GetWindowDrawList();
+bool color_bar(const Rect& area, Mapping& mapping, const Quantity& quantity, GLuint colors) {
+    ImDrawList& draw = *ImGui::GetWindowDrawList();
     const float line = ImGui::GetTextLineHeight();
     const Rect bar{area.x + dp(14), area.y + dp(18) + line * 2.4, dp(18),
                    area.height - dp(18) - line * 2.4 - dp(22)};

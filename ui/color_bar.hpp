@@ -11,6 +11,6 @@ namespace specklescope {
 float color_bar_width();
 /// Draws into `area`. Dragging near an end moves that end, in the middle both; a double click goes back to
 /// the automatic range. True if the user changed the mapping.
-bool color_bar(const Rect &area, Mapping &mapping, const Quantity &quantity, GLuint colors);
+bool color_bar(const Rect& area, Mapping& mapping, const Quantity& quantity, GLuint colors);
 
 } // namespace specklescope

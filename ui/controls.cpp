@@ -23,7 +23,7 @@ struct Typing {
 };
 Typing typing; ///< the one slider that takes a typed number now
 
-double to_position(double value, const SliderRange &range) {
+double to_position(double value, const SliderRange& range) {
     const double v = std::clamp(value, range.min, range.max);
     if (range.max <= range.min)
         return 0;
@@ -33,7 +33,7 @@ double to_position(double value, const SliderRange &range) {
 }
 
 /// Rounded as far as a hand on a slider can mean it: three significant digits, or whole numbers.
-double from_position(double position, const SliderRange &range) {
+double from_position(double position, const SliderRange& range) {
     const double t = std::clamp(position, 0.0, 1.0);
     double value = range.logarithmic ? range.min * std::pow(range.max / range.min, t)
                                      : range.min + t * (range.max - range.min);
@@ -47,7 +47,7 @@ double from_position(double position, const SliderRange &range) {
     return std::clamp(value, range.min, range.max);
 }
 
-std::string shown(double value, const SliderRange &range, const std::string &unit) {
+std::string shown(double value, const SliderRange& range, const std::string& unit) {
     std::string text = range.integer ? std::to_string(std::llround(value)) : number_text(value, 4);
     if (!range.integer && text.find('.') != std::string::npos && text.find("·") == std::string::npos) {
         while (text.back() == '0')
@@ -58,7 +58,7 @@ std::string shown(double value, const SliderRange &range, const std::string &uni
     return unit.empty() ? text : text + " " + unit;
 }
 
-bool type_number(ImGuiID id, double &value, const SliderRange &range) {
+bool type_number(ImGuiID id, double& value, const SliderRange& range) {
     if (typing.first)
         ImGui::SetKeyboardFocusHere();
     const bool done =
@@ -79,7 +79,7 @@ bool type_number(ImGuiID id, double &value, const SliderRange &range) {
 }
 
 /// Ready-made range for a declaration, and whether a slider can serve it.
-bool slider_range(const ParamDecl &decl, SliderRange &range) {
+bool slider_range(const ParamDecl& decl, SliderRange& range) {
     range = {decl.min, decl.max, decl.logarithmic && decl.min > 0, decl.kind == ParamKind::integer};
     const double span = decl.max - decl.min;
     if (!(span < std::numeric_limits<double>::max()) || std::abs(decl.min) > 1e12 ||
@@ -88,15 +88,15 @@ bool slider_range(const ParamDecl &decl, SliderRange &range) {
     return range.logarithmic || span <= kWidestSlider;
 }
 
-double as_number(const ParamValue &value) {
-    if (const auto *whole = std::get_if<std::int64_t>(&value))
+double as_number(const ParamValue& value) {
+    if (const auto* whole = std::get_if<std::int64_t>(&value))
         return static_cast<double>(*whole);
-    if (const auto *real = std::get_if<double>(&value))
+    if (const auto* real = std::get_if<double>(&value))
         return *real;
     return 0;
 }
 
-std::optional<ParamValue> number_control(const ParamDecl &decl, const ParamValue &current) {
+std::optional<ParamValue> number_control(const ParamDecl& decl, const ParamValue& current) {
     SliderRange range;
     double value = as_number(current);
     const bool fits = slider_range(decl, range);
@@ -109,25 +109,25 @@ std::optional<ParamValue> number_control(const ParamDecl &decl, const ParamValue
     return ParamValue{value};
 }
 
-std::optional<ParamValue> choice_control(const ParamDecl &decl, const ParamValue &current) {
+std::optional<ParamValue> choice_control(const ParamDecl& decl, const ParamValue& current) {
     std::optional<ParamValue> chosen;
     if (!ImGui::BeginCombo("##value", std::get<std::string>(current).c_str()))
         return chosen;
-    for (const std::string &name : decl.choices)
+    for (const std::string& name : decl.choices)
         if (ImGui::Selectable(name.c_str(), name == std::get<std::string>(current)))
             chosen = ParamValue{name};
     ImGui::EndCombo();
     return chosen;
 }
 
-std::optional<ParamValue> text_control(const ParamValue &current) {
+std::optional<ParamValue> text_control(const ParamValue& current) {
     std::string text = std::get<std::string>(current);
     if (ImGui::InputText("##value", &text, ImGuiInputTextFlags_EnterReturnsTrue))
         return ParamValue{text};
     return {};
 }
 
-std::optional<ParamValue> any_control(const ParamDecl &decl, const ParamValue &current) {
+std::optional<ParamValue> any_control(const ParamDecl& decl, const ParamValue& current) {
     switch (decl.kind) {
     case ParamKind::boolean: {
         bool on = std::get<bool>(current);
@@ -156,7 +156,7 @@ std::string title_case(std::string name) {
     return name;
 }
 
-void tooltip(const std::string &text) {
+void tooltip(const std::string& text) {
     if (!ImGui::IsItemHovered() || ImGui::IsItemActive())
         return;
     ImGui::BeginTooltip();
@@ -166,7 +166,7 @@ void tooltip(const std::string &text) {
     ImGui::EndTooltip();
 }
 
-void control_label(const char *label) {
+void control_label(const char* label) {
     ImGui::AlignTextToFramePadding();
     ImGui::TextColored(theme::vec(theme::kDim), "%s", label);
     ImGui::SameLine();
@@ -175,7 +175,7 @@ void control_label(const char *label) {
     ImGui::SetNextItemWidth(-1);
 }
 
-bool value_slider(const std::string &id, double &value, const SliderRange &range, const std::string &unit) {
+bool value_slider(const std::string& id, double& value, const SliderRange& range, const std::string& unit) {
     ImGui::PushID(id.c_str());
     const ImGuiID self = ImGui::GetID("slider");
     bool changed = false;
@@ -197,7 +197,7 @@ bool value_slider(const std::string &id, double &value, const SliderRange &range
         changed = moved != value;
         value = moved;
     }
-    ImDrawList &draw = *ImGui::GetWindowDrawList();
+    ImDrawList& draw = *ImGui::GetWindowDrawList();
     const float round = ImGui::GetStyle().FrameRounding;
     draw.AddRectFilled(low, high, hovered || active ? theme::kFieldHover : theme::kField, round);
     const float x = low.x + static_cast<float>(to_position(value, range)) * size.x;
@@ -218,7 +218,7 @@ bool value_slider(const std::string &id, double &value, const SliderRange &range
     return changed;
 }
 
-bool value_field(const std::string &id, double &value, const SliderRange &range, const std::string &unit) {
+bool value_field(const std::string& id, double& value, const SliderRange& range, const std::string& unit) {
     ImGui::PushID(id.c_str());
     const float unit_width = unit.empty() ? 0 : ImGui::CalcTextSize(unit.c_str()).x + theme::dp(8);
     double edited = value;
@@ -237,8 +237,8 @@ bool value_field(const std::string &id, double &value, const SliderRange &range,
     return value != before;
 }
 
-std::optional<ParamValue> param_control(const std::string &owner, const ParamDecl &decl,
-                                        const ParamValue &current, const ParamValue &initial) {
+std::optional<ParamValue> param_control(const std::string& owner, const ParamDecl& decl,
+                                        const ParamValue& current, const ParamValue& initial) {
     ImGui::PushID(decl.name.c_str());
     ImGui::BeginGroup();
     control_label(title_case(decl.name).c_str());
@@ -258,11 +258,11 @@ std::optional<ParamValue> param_control(const std::string &owner, const ParamDec
     return edited;
 }
 
-void param_controls(const std::string &owner, const Params &params, const EditFunction &edit,
-                    const std::function<void(const ParamDecl &)> &after) {
+void param_controls(const std::string& owner, const Params& params, const EditFunction& edit,
+                    const std::function<void(const ParamDecl&)>& after) {
     ImGui::PushID(owner.c_str());
     const Params initial(params.table());
-    for (const ParamDecl &decl : params.table().decls()) {
+    for (const ParamDecl& decl : params.table().decls()) {
         if (!params.visible(decl))
             continue;
         if (const auto value = param_control(owner, decl, params.get(decl.name), initial.get(decl.name)))
@@ -273,14 +273,14 @@ void param_controls(const std::string &owner, const Params &params, const EditFu
     ImGui::PopID();
 }
 
-bool tool_button(const char *label, bool pressed, float width) {
+bool tool_button(const char* label, bool pressed, float width) {
     ImGui::PushStyleColor(ImGuiCol_Button, theme::vec(pressed ? theme::kAccentDim : theme::kField));
     const bool clicked = ImGui::Button(label, ImVec2(width, 0));
     ImGui::PopStyleColor();
     return clicked;
 }
 
-bool section(const char *title, bool open_at_first) {
+bool section(const char* title, bool open_at_first) {
     if (ImGui::GetCursorPosY() > ImGui::GetStyle().WindowPadding.y + 1) {
         ImGui::Dummy({0, theme::dp(1)});
         ImGui::Separator();

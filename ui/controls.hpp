@@ -16,32 +16,32 @@ struct SliderRange {
     bool logarithmic = false;
     bool integer = false;
 };
-bool value_slider(const std::string &id, double &value, const SliderRange &range, const std::string &unit);
+bool value_slider(const std::string& id, double& value, const SliderRange& range, const std::string& unit);
 
 /// A number without a useful range: type it, or drag.
-bool value_field(const std::string &id, double &value, const SliderRange &range, const std::string &unit);
+bool value_field(const std::string& id, double& value, const SliderRange& range, const std::string& unit);
 
 /// One labelled line for one parameter; the new value when the user changed it. Tooltip, reset (right click)
 /// and range come from the declaration.
-std::optional<ParamValue> param_control(const std::string &owner, const ParamDecl &decl,
-                                        const ParamValue &current, const ParamValue &initial);
+std::optional<ParamValue> param_control(const std::string& owner, const ParamDecl& decl,
+                                        const ParamValue& current, const ParamValue& initial);
 
 /// All visible parameters of a set, in the order of their declaration; `edit` is called at most once a
 /// parameter and frame. `after` may add a line below a control (for example where the value really comes
 /// from).
-using EditFunction = std::function<void(const std::string &name, const ParamValue &value)>;
-void param_controls(const std::string &owner, const Params &params, const EditFunction &edit,
-                    const std::function<void(const ParamDecl &)> &after = {});
+using EditFunction = std::function<void(const std::string& name, const ParamValue& value)>;
+void param_controls(const std::string& owner, const Params& params, const EditFunction& edit,
+                    const std::function<void(const ParamDecl&)>& after = {});
 
 /// Label in the left column; the next item fills the right one.
-void control_label(const char *label);
-void tooltip(const std::string &text);
+void control_label(const char* label);
+void tooltip(const std::string& text);
 /// "exposure" → "Exposure", "tau_c" → "Tau c".
 std::string title_case(std::string name);
 
 /// Push button; `pressed` draws it as switched on.
-bool tool_button(const char *label, bool pressed = false, float width = 0);
+bool tool_button(const char* label, bool pressed = false, float width = 0);
 /// A heading with a triangle; true while open.
-bool section(const char *title, bool open_at_first = true);
+bool section(const char* title, bool open_at_first = true);
 
 } // namespace specklescope

@@ -14,13 +14,13 @@ namespace {
 using namespace std::chrono_literals;
 constexpr auto kRangeEvery = 100ms;
 
-std::optional<double> pixel(const Frame &frame, int x, int y) {
+std::optional<double> pixel(const Frame& frame, int x, int y) {
     if (!frame || x < 0 || y < 0 || x >= frame.shape().width || y >= frame.shape().height)
         return {};
     const ConstHostView view = frame.host();
     return dispatch(view.shape.type, [&](auto zero) {
         using T = decltype(zero);
-        const T *at = view.as<T>().row(y) + static_cast<std::ptrdiff_t>(x) * view.shape.channels;
+        const T* at = view.as<T>().row(y) + static_cast<std::ptrdiff_t>(x) * view.shape.channels;
         if (view.shape.channels == 3) // luma, as a grey stage sees it
             return std::optional<double>(0.299 * at[0] + 0.587 * at[1] + 0.114 * at[2]);
         return std::optional<double>(at[0]);
@@ -57,14 +57,14 @@ void Display::clear() {
 
 Shape Display::processed_shape() const { return has_result() ? result_.shape() : Shape{}; }
 
-void Display::show(Pipeline &pipeline, Result result, bool raw, bool processed) {
+void Display::show(Pipeline& pipeline, Result result, bool raw, bool processed) {
     result_ = std::move(result);
     ++shown_;
     look(pipeline, raw, processed);
     pipeline.displayed(path_);
 }
 
-void Display::look(Pipeline &pipeline, bool raw, bool processed) {
+void Display::look(Pipeline& pipeline, bool raw, bool processed) {
     if (raw && raw_filled_ != shown_ && result_.raw) {
         raw_.upload(result_.raw.host());
         raw_filled_ = shown_;
@@ -73,7 +73,7 @@ void Display::look(Pipeline &pipeline, bool raw, bool processed) {
         processed_filled_ = shown_;
 }
 
-bool Display::fill_processed(Pipeline &pipeline) {
+bool Display::fill_processed(Pipeline& pipeline) {
     if (result_.device_image && interop()) {
         pipeline.viewer_wants_host(false);
         path_ = "CUDA-GL interop";
@@ -93,7 +93,7 @@ bool Display::interop() {
     if (interop_->refused)
         return false;
     try {
-        const Shape &shape = result_.device_image.shape();
+        const Shape& shape = result_.device_image.shape();
         if (!GlTexture::supports(shape)) {
             reason_ = "colour results go through the host";
             return false;
@@ -109,7 +109,7 @@ bool Display::interop() {
         interop_->registration->copy(result_.device_image);
         reason_.clear();
         return true;
-    } catch (const Error &error) {
+    } catch (const Error& error) {
         interop_->refused = true; // it will not be otherwise for the next frame
         interop_->registration.reset();
         reason_ = error.what();
@@ -131,7 +131,7 @@ void Display::update_raw_range() {
     raw_range_ = percentile_range(result_.raw.host(), 0.5, 99.5);
 }
 
-void Display::update_range(Mapping &mapping) {
+void Display::update_range(Mapping& mapping) {
     if (!has_result() || !mapping.automatic)
         return;
     const auto now = SteadyClock::now();
@@ -145,7 +145,7 @@ void Display::update_range(Mapping &mapping) {
         std::vector<float> sample = reader_.finish();
         if (!sample.empty()) {
             const Shape shape{static_cast<int>(sample.size()), 1, 1, PixelType::f32};
-            const ConstHostView view(reinterpret_cast<const std::byte *>(sample.data()), shape);
+            const ConstHostView view(reinterpret_cast<const std::byte*>(sample.data()), shape);
             wanted = percentile_range(view, mapping.low_percentile, mapping.high_percentile);
         }
         if (now - ranged_ >= kRangeEvery && processed_)
@@ -175,7 +175,7 @@ std::optional<double> Display::raw_value(int x, int y) const { return pixel(resu
 std::optional<double> Display::processed_value(int x, int y) const {
     if (result_.image || !result_.device_image)
         return pixel(result_.image, x, y);
-    const Shape &shape = result_.device_image.shape();
+    const Shape& shape = result_.device_image.shape();
     if (!processed_ || processed_.shape() != shape || x < 0 || y < 0 || x >= shape.width || y >= shape.height)
         return {};
     return static_cast<double>(processed_.read_pixel(x, y)[0]);

@@ -13,24 +13,24 @@ class Display {
 public:
     Display();
     ~Display();
-    Display(const Display &) = delete;
-    Display &operator=(const Display &) = delete;
+    Display(const Display&) = delete;
+    Display& operator=(const Display&) = delete;
 
     /// Takes the newest result into the textures that are looked at. `raw`, `processed`: which ones.
-    void show(Pipeline &pipeline, Result result, bool raw, bool processed);
+    void show(Pipeline& pipeline, Result result, bool raw, bool processed);
     /// Fills a texture that was not looked at when the present result came.
-    void look(Pipeline &pipeline, bool raw, bool processed);
+    void look(Pipeline& pipeline, bool raw, bool processed);
     void clear();
 
     bool has_result() const { return static_cast<bool>(result_.raw); }
-    const Result &result() const { return result_; }
-    const ImageTexture &raw() const { return raw_; }
-    const ImageTexture &processed() const { return processed_; }
+    const Result& result() const { return result_; }
+    const ImageTexture& raw() const { return raw_; }
+    const ImageTexture& processed() const { return processed_; }
     Shape raw_shape() const { return result_.raw ? result_.raw.shape() : Shape{}; }
     Shape processed_shape() const;
 
     /// Automatic range: a few times a second, eased so that the colours do not flicker.
-    void update_range(Mapping &mapping);
+    void update_range(Mapping& mapping);
     void update_raw_range();
     /// 0 to full scale, or from the 0.5 to the 99.5 percentile.
     ValueRange raw_range(bool stretch) const;
@@ -41,12 +41,12 @@ public:
     /// The present result with host pixels, read back from the texture if need be.
     Result host_result() const;
 
-    const std::string &path() const { return path_; }     ///< "CUDA-GL interop", "host upload"
-    const std::string &reason() const { return reason_; } ///< why not interop, where there is a GPU
-    PictureShader &shader() { return shader_; }
+    const std::string& path() const { return path_; }     ///< "CUDA-GL interop", "host upload"
+    const std::string& reason() const { return reason_; } ///< why not interop, where there is a GPU
+    PictureShader& shader() { return shader_; }
 
 private:
-    bool fill_processed(Pipeline &pipeline);
+    bool fill_processed(Pipeline& pipeline);
     bool interop();
     void drop_registration();
 

@@ -8,7 +8,7 @@ namespace specklescope::gl {
 
 namespace {
 
-GLuint compile(GLenum kind, const char *text) {
+GLuint compile(GLenum kind, const char* text) {
     const GLuint shader = glCreateShader(kind);
     glShaderSource(shader, 1, &text, nullptr);
     glCompileShader(shader);
@@ -24,9 +24,9 @@ GLuint compile(GLenum kind, const char *text) {
 
 } // namespace
 
-Program build_program(const char *vertex, const char *fragment) {
+Program build_program(const char* vertex, const char* fragment) {
     Program program = Program::make();
-    for (const auto &[kind, text] :
+    for (const auto& [kind, text] :
          {std::pair{GL_VERTEX_SHADER, vertex}, std::pair{GL_FRAGMENT_SHADER, fragment}}) {
         const GLuint shader = compile(static_cast<GLenum>(kind), text);
         glAttachShader(program.id(), shader);
@@ -41,8 +41,8 @@ Program build_program(const char *vertex, const char *fragment) {
 }
 
 std::string renderer() {
-    const GLubyte *text = glGetString(GL_RENDERER);
-    return text ? reinterpret_cast<const char *>(text) : "unknown";
+    const GLubyte* text = glGetString(GL_RENDERER);
+    return text ? reinterpret_cast<const char*>(text) : "unknown";
 }
 
 bool software_renderer() {

@@ -21,13 +21,13 @@ public:
         name.id_ = Make();
         return name;
     }
-    Name(Name &&other) noexcept : id_(std::exchange(other.id_, 0)) {}
-    Name &operator=(Name &&other) noexcept {
+    Name(Name&& other) noexcept : id_(std::exchange(other.id_, 0)) {}
+    Name& operator=(Name&& other) noexcept {
         std::swap(id_, other.id_);
         return *this;
     }
-    Name(const Name &) = delete;
-    Name &operator=(const Name &) = delete;
+    Name(const Name&) = delete;
+    Name& operator=(const Name&) = delete;
     ~Name() {
         if (id_)
             Release(id_);
@@ -39,12 +39,12 @@ private:
     GLuint id_ = 0;
 };
 
-template <void (*Gen)(GLsizei, GLuint *)> GLuint generate() {
+template <void (*Gen)(GLsizei, GLuint*)> GLuint generate() {
     GLuint id = 0;
     Gen(1, &id);
     return id;
 }
-template <void (*Delete)(GLsizei, const GLuint *)> void remove(GLuint id) { Delete(1, &id); }
+template <void (*Delete)(GLsizei, const GLuint*)> void remove(GLuint id) { Delete(1, &id); }
 
 using Texture = Name<generate<glGenTextures>, remove<glDeleteTextures>>;
 using Buffer = Name<generate<glGenBuffers>, remove<glDeleteBuffers>>;
@@ -56,7 +56,7 @@ inline void delete_program(GLuint id) { glDeleteProgram(id); }
 using Program = Name<create_program, delete_program>;
 
 /// Throws RunError with the compiler's log.
-Program build_program(const char *vertex, const char *fragment);
+Program build_program(const char* vertex, const char* fragment);
 
 /// "llvmpipe (LLVM 15.0.6, 256 bits)", "NVIDIA H200/PCIe/SSE2".
 std::string renderer();

@@ -18,8 +18,7 @@ std::string fixed(double value, int decimals) {
 } // namespace
 
 std::string power_text(int exponent) {
-    static constexpr std::array<const char *, 10> kDigits = {"⁰", "¹", "²", "³", "⁴",
-                                                             "⁵", "⁶", "⁷", "⁸", "⁹"};
+    static constexpr std::array<const char*, 10> kDigits = {"⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹"};
     std::string text = exponent < 0 ? "10⁻" : "10";
     for (const char digit : std::to_string(std::abs(exponent)))
         text += kDigits[static_cast<std::size_t>(digit - '0')];
@@ -42,13 +41,13 @@ std::string number_text(double value, int digits) {
     return fixed(value / std::pow(10, exponent), std::max(0, digits - 2)) + "·" + power_text(exponent);
 }
 
-std::string quantity_text(double value, const std::string &unit, int digits) {
+std::string quantity_text(double value, const std::string& unit, int digits) {
     const std::string text = number_text(value, digits);
     return unit.empty() || unit == "1" || std::isnan(value) ? text : text + " " + unit;
 }
 
 std::string bytes_text(std::uint64_t bytes) {
-    static constexpr std::array<const char *, 5> kUnits = {"B", "kB", "MB", "GB", "TB"};
+    static constexpr std::array<const char*, 5> kUnits = {"B", "kB", "MB", "GB", "TB"};
     double value = static_cast<double>(bytes);
     std::size_t unit = 0;
     while (value >= 999.5 && unit + 1 < kUnits.size()) {

@@ -11,7 +11,7 @@ namespace specklescope {
 /// "∞", "undefined".
 std::string number_text(double value, int digits = 4);
 /// With its unit; "1" (a pure number) is left out.
-std::string quantity_text(double value, const std::string &unit, int digits = 4);
+std::string quantity_text(double value, const std::string& unit, int digits = 4);
 std::string power_text(int exponent);        ///< "10³"
 std::string bytes_text(std::uint64_t bytes); ///< "12.4 MB"
 std::string count_text(std::uint64_t count); ///< "1 234 567"

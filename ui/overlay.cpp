@@ -14,7 +14,7 @@ namespace {
 
 using theme::dp;
 
-std::string format(const char *pattern, auto... values) {
+std::string format(const char* pattern, auto... values) {
     std::array<char, 160> text{};
     std::snprintf(text.data(), text.size(), pattern, values...);
     return text.data();
@@ -31,12 +31,12 @@ std::string milliseconds(double ms) {
     return ms < 9.995 ? format("%.2f ms", ms) : ms < 99.95 ? format("%.1f ms", ms) : format("%.0f ms", ms);
 }
 
-void drop_rows(std::vector<Row> &rows, const DropCounts &drops) {
+void drop_rows(std::vector<Row>& rows, const DropCounts& drops) {
     if (drops.total() == 0) {
         rows.push_back({"Dropped", "0", theme::kGood});
         return;
     }
-    const auto row = [&](const char *label, std::uint64_t count) {
+    const auto row = [&](const char* label, std::uint64_t count) {
         if (count)
             rows.push_back({label, count_text(count), theme::kWarning});
     };
@@ -46,7 +46,7 @@ void drop_rows(std::vector<Row> &rows, const DropCounts &drops) {
     row("Dropped: recorder", drops.recorder);
 }
 
-std::vector<Row> statistic_rows(const StatsSnapshot &s, const Display &display, const std::string &renderer,
+std::vector<Row> statistic_rows(const StatsSnapshot& s, const Display& display, const std::string& renderer,
                                 bool compact) {
     std::vector<Row> rows;
     rows.push_back({"Acquisition", format("%.1f /s", s.acquisition_rate)});
@@ -61,7 +61,7 @@ std::vector<Row> statistic_rows(const StatsSnapshot &s, const Display &display, 
     }
     rows.push_back({"Queue", format("%d, peak %d of %d", s.queue_depth, s.queue_peak, s.slots)});
     rows.push_back({"", ""});
-    for (const StageStat &stage : s.stages)
+    for (const StageStat& stage : s.stages)
         rows.push_back({stage.name, milliseconds(stage.last_ms)});
     rows.push_back({"", ""});
     rows.push_back({"Backend", s.backend + (s.device.empty() ? "" : " · " + s.device)});
@@ -71,7 +71,7 @@ std::vector<Row> statistic_rows(const StatsSnapshot &s, const Display &display, 
     rows.push_back({"OpenGL", renderer, theme::kDim});
     if (!s.note.empty())
         rows.push_back({"Note", s.note, theme::kWarning});
-    const auto pixels = [&](const char *label, std::uint64_t count, ImU32 color) {
+    const auto pixels = [&](const char* label, std::uint64_t count, ImU32 color) {
         if (count)
             rows.push_back({label, count_text(count) + " px", color});
     };
@@ -86,7 +86,7 @@ struct Banner {
     ImU32 color = theme::kWarning;
 };
 
-Banner banner_of(Session &session) {
+Banner banner_of(Session& session) {
     if (session.opening())
         return {"Opening " +
                     (session.opening_text().empty() ? "the simulated scene" : session.opening_text()) + " …",
@@ -123,38 +123,38 @@ ImU32 level_color(Message::Level level) {
                                               : theme::kAccent;
 }
 
-void draw_statistics(const Rect &canvas, const StatsSnapshot &stats, const Display &display,
-                     const std::string &renderer) {
-    ImDrawList &draw = *ImGui::GetWindowDrawList();
+void draw_statistics(const Rect& canvas, const StatsSnapshot& stats, const Display& display,
+                     const std::string& renderer) {
+    ImDrawList& draw = *ImGui::GetWindowDrawList();
     ImGui::PushFont(theme::fonts().small);
     const float line = ImGui::GetTextLineHeight() * 1.28F, label = dp(112), gap = dp(7);
     const float room = std::min(dp(330), static_cast<float>(canvas.width) - dp(24));
     const std::vector<Row> rows = statistic_rows(stats, display, renderer, canvas.width < dp(520));
     float width = 0;
-    for (const Row &row : rows)
+    for (const Row& row : rows)
         width = std::max(width, ImGui::CalcTextSize(row.value.c_str()).x);
     const float full = std::min(room, label + width + dp(26)), wrap = full - label - dp(24);
-    const auto row_height = [&](const Row &row) {
+    const auto row_height = [&](const Row& row) {
         if (row.label.empty() && row.value.empty())
             return gap;
         return line - ImGui::GetTextLineHeight() +
                ImGui::CalcTextSize(row.value.c_str(), nullptr, false, wrap).y;
     };
     float height = dp(16);
-    for (const Row &row : rows)
+    for (const Row& row : rows)
         height += row_height(row);
     const ImVec2 low = point(canvas.x + dp(12), canvas.y + dp(12));
     draw.AddRectFilled(low, {low.x + full, low.y + height}, IM_COL32(10, 13, 16, 205), dp(6));
     probe::widget("overlay", low.x, low.y, full, height);
     float y = low.y + dp(8);
-    for (const Row &row : rows) {
+    for (const Row& row : rows) {
         if (row.label.empty() && row.value.empty()) {
             draw.AddLine({low.x + dp(12), y + gap / 2}, {low.x + full - dp(12), y + gap / 2},
                          IM_COL32(255, 255, 255, 28));
             y += gap;
             continue;
         }
-        ImFont &font = *theme::fonts().small;
+        ImFont& font = *theme::fonts().small;
         draw.AddText({low.x + dp(12), y}, theme::kDim, row.label.c_str());
         draw.AddText(&font, font.FontSize, {low.x + dp(12) + label, y}, row.color, row.value.c_str(), nullptr,
                      wrap);
@@ -163,14 +163,14 @@ void draw_statistics(const Rect &canvas, const StatsSnapshot &stats, const Displ
     ImGui::PopFont();
 }
 
-void draw_banner(const Rect &canvas, Session &session) {
+void draw_banner(const Rect& canvas, Session& session) {
     const Banner banner = banner_of(session);
     probe::value("banner", banner.title);
     if (banner.title.empty())
         return;
-    ImDrawList &draw = *ImGui::GetWindowDrawList();
+    ImDrawList& draw = *ImGui::GetWindowDrawList();
     const float wrap = static_cast<float>(canvas.width) * 0.7F;
-    ImFont &bold = *theme::fonts().bold;
+    ImFont& bold = *theme::fonts().bold;
     const ImVec2 title = bold.CalcTextSizeA(bold.FontSize, FLT_MAX, wrap, banner.title.c_str());
     const ImVec2 text =
         banner.text.empty() ? ImVec2() : ImGui::CalcTextSize(banner.text.c_str(), nullptr, false, wrap);
@@ -188,8 +188,8 @@ void draw_banner(const Rect &canvas, Session &session) {
                      theme::kDim, banner.text.c_str(), nullptr, wrap);
 }
 
-bool draw_toasts(const Rect &canvas, const std::deque<Note> &notes, float above) {
-    ImDrawList &draw = *ImGui::GetWindowDrawList();
+bool draw_toasts(const Rect& canvas, const std::deque<Note>& notes, float above) {
+    ImDrawList& draw = *ImGui::GetWindowDrawList();
     const auto now = SteadyClock::now();
     const float width = std::min(dp(380), static_cast<float>(canvas.width) - dp(24));
     float bottom = static_cast<float>(canvas.y + canvas.height) - dp(12) - above;
@@ -219,11 +219,11 @@ bool draw_toasts(const Rect &canvas, const std::deque<Note> &notes, float above)
     return fading;
 }
 
-void draw_record_marks(const Rect &canvas, const std::vector<Recording> &recordings) {
-    ImDrawList &draw = *ImGui::GetWindowDrawList();
+void draw_record_marks(const Rect& canvas, const std::vector<Recording>& recordings) {
+    ImDrawList& draw = *ImGui::GetWindowDrawList();
     const auto now = SteadyClock::now();
     float y = static_cast<float>(canvas.y + canvas.height) - dp(12);
-    for (const Recording &recording : recordings) {
+    for (const Recording& recording : recordings) {
         const SinkStatus status = recording.sink->status();
         const double seconds = std::chrono::duration<double>(now - recording.since).count();
         std::string text = std::string(recording.what == RecordWhat::raw ? "REC raw  " : "REC  ") +
@@ -244,8 +244,8 @@ void draw_record_marks(const Rect &canvas, const std::vector<Recording> &recordi
     }
 }
 
-void draw_keys(bool *open) {
-    static constexpr std::array<std::array<const char *, 2>, 18> kKeys = {{
+void draw_keys(bool* open) {
+    static constexpr std::array<std::array<const char*, 2>, 18> kKeys = {{
         {"Space", "pause, go on"},
         {"→  .", "one frame (paused file)"},
         {"1  2  3", "processed, raw, both"},
@@ -270,7 +270,7 @@ void draw_keys(bool *open) {
     ImGui::SetNextWindowPos(ImGui::GetMainViewport()->GetCenter(), ImGuiCond_Always, {0.5F, 0.5F});
     if (!ImGui::BeginPopupModal("Keys", open, ImGuiWindowFlags_AlwaysAutoResize | ImGuiWindowFlags_NoMove))
         return;
-    for (const auto &[key, what] : kKeys) {
+    for (const auto& [key, what] : kKeys) {
         ImGui::PushFont(theme::fonts().bold);
         ImGui::TextUnformatted(key);
         ImGui::PopFont();
@@ -282,7 +282,7 @@ void draw_keys(bool *open) {
     ImGui::EndPopup();
 }
 
-void draw_open_error(Session &session) {
+void draw_open_error(Session& session) {
     if (session.open_error() && !ImGui::IsPopupOpen("Cannot open this source"))
         ImGui::OpenPopup("Cannot open this source");
     ImGui::SetNextWindowPos(ImGui::GetMainViewport()->GetCenter(), ImGuiCond_Always, {0.5F, 0.5F});

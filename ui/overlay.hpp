@@ -8,19 +8,19 @@
 namespace specklescope {
 
 /// The statistics (F1), top left of the canvas.
-void draw_statistics(const Rect &canvas, const StatsSnapshot &stats, const Display &display,
-                     const std::string &renderer);
+void draw_statistics(const Rect& canvas, const StatsSnapshot& stats, const Display& display,
+                     const std::string& renderer);
 /// Why the picture stands still: reconnecting, failed, ended, paused, opening.
-void draw_banner(const Rect &canvas, Session &session);
+void draw_banner(const Rect& canvas, Session& session);
 /// Messages of the last seconds, bottom right of the canvas; true while one is fading (draw again soon).
 /// `above`: room left below them.
-bool draw_toasts(const Rect &canvas, const std::deque<Note> &notes, float above);
+bool draw_toasts(const Rect& canvas, const std::deque<Note>& notes, float above);
 /// "● REC 0:12 · 34 MB", bottom left of the canvas, for every running recording.
-void draw_record_marks(const Rect &canvas, const std::vector<Recording> &recordings);
+void draw_record_marks(const Rect& canvas, const std::vector<Recording>& recordings);
 /// The list of keys (?).
-void draw_keys(bool *open);
+void draw_keys(bool* open);
 /// The last open that failed, as a dialog with what can be done.
-void draw_open_error(Session &session);
+void draw_open_error(Session& session);
 
 ImU32 level_color(Message::Level level);
 

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <ranges>
 
 namespace specklescope {
 
@@ -19,10 +20,10 @@ namespace {
 using theme::dp;
 
 ImTextureID texture_id(GLuint id) {
-    return reinterpret_cast<ImTextureID>(static_cast<std::intptr_t>(id));
-} // NOLINT
+    return reinterpret_cast<ImTextureID>(static_cast<std::intptr_t>(id)); // NOLINT(performance-no-int-to-ptr)
+}
 
-void hint(const std::string &text, ImU32 color = theme::kDim) {
+void hint(const std::string& text, ImU32 color = theme::kDim) {
     ImGui::PushFont(theme::fonts().small);
     ImGui::PushStyleColor(ImGuiCol_Text, theme::vec(color));
     ImGui::TextWrapped("%s", text.c_str());
@@ -30,25 +31,43 @@ void hint(const std::string &text, ImU32 color = theme::kDim) {
     ImGui::PopFont();
 }
 
-void stage_sections(Session &session, const Display &display) {
+/// The stage's parameters as they take effect: with the exposure that the source reports.
+Params with_exposure(Params params, double reported_ms) {
+    try {
+        params.set("exposure", reported_ms);
+    } catch (const UsageError&) { // outside what the stage's own control can show
+    }
+    return params;
+}
+
+void stage_sections(Session& session, const Display& display) {
     const Chain chain = session.chain();
     if (chain.stages().empty())
         hint("No stage: the source is shown as it is.");
     for (std::size_t i = 0; i < chain.stages().size(); ++i) {
-        const ChainStage &stage = chain.stages()[i];
+        const ChainStage& stage = chain.stages()[i];
         ImGui::PushID(static_cast<int>(i));
         if (section(title_case(std::string(stage.type->name)).c_str())) {
             const std::string owner = i == 0 || chain.stages().size() == 1
                                           ? std::string(stage.type->name)
                                           : std::string(stage.type->name) + std::to_string(i);
+            // Where the source reports its exposure the formula uses that, so the control turns the source's.
+            const double reported = display.has_result() ? display.result().info.exposure_ms : NAN;
+            const bool of_source = std::isfinite(reported) && stage.params.table().find("exposure");
+            const bool turns = of_source && session.source_params().has_table() &&
+                               session.source_params().table().find("exposure");
             param_controls(
-                owner, stage.params,
-                [&](const std::string &name, const ParamValue &value) { session.edit(i, name, value); },
-                [&](const ParamDecl &decl) {
-                    const double camera = display.has_result() ? display.result().info.exposure_ms : NAN;
-                    if (decl.name == "exposure" && std::isfinite(camera))
-                        hint("The source reports " + quantity_text(camera, "ms", 3) +
-                                 ", which is used instead.",
+                owner, of_source ? with_exposure(stage.params, reported) : stage.params,
+                [&](const std::string& name, const ParamValue& value) {
+                    if (name == "exposure" && turns)
+                        session.edit_source(name, value);
+                    else
+                        session.edit(i, name, value);
+                },
+                [&](const ParamDecl& decl) {
+                    if (decl.name == "exposure" && of_source)
+                        hint(turns ? "This turns the exposure of the source."
+                                   : "The source reports its exposure, which is used.",
                              theme::kAccent);
                 });
         }
@@ -57,8 +76,8 @@ void stage_sections(Session &session, const Display &display) {
 }
 
 /// Colour map: its name over a strip of its colours.
-void colormap_control(Mapping &mapping, Display &display) {
-    const ParamDecl &decl = view_table().at("colormap");
+void colormap_control(Mapping& mapping, Display& display) {
+    const ParamDecl& decl = view_table().at("colormap");
     control_label("Colours");
     const float width = ImGui::CalcItemWidth(), height = ImGui::GetFrameHeight();
     const ImVec2 at = ImGui::GetCursorScreenPos();
@@ -69,7 +88,7 @@ void colormap_control(Mapping &mapping, Display &display) {
             const ImVec2 row = ImGui::GetCursorScreenPos();
             if (ImGui::Selectable("##map", i == index, 0, {0, height}))
                 mapping.colormap = static_cast<ColorMap>(i);
-            ImDrawList &draw = *ImGui::GetWindowDrawList();
+            ImDrawList& draw = *ImGui::GetWindowDrawList();
             draw.AddText({row.x + dp(4), row.y + (height - ImGui::GetTextLineHeight()) / 2}, theme::kText,
                          decl.choices[static_cast<std::size_t>(i)].c_str());
             ImGui::PopID();
@@ -77,11 +96,11 @@ void colormap_control(Mapping &mapping, Display &display) {
         ImGui::EndCombo();
     }
     probe::item("view.colormap");
-    ImDrawList &draw = *ImGui::GetWindowDrawList();
+    ImDrawList& draw = *ImGui::GetWindowDrawList();
     const ImVec2 end(at.x + width, at.y + height);
     draw.AddImageRounded(texture_id(display.shader().colors(mapping.colormap)), at, end, {0, 0}, {1, 1},
                          IM_COL32_WHITE, ImGui::GetStyle().FrameRounding);
-    const std::string &name = decl.choices[static_cast<std::size_t>(index)];
+    const std::string& name = decl.choices[static_cast<std::size_t>(index)];
     const ImVec2 text = ImGui::CalcTextSize(name.c_str());
     const ImVec2 label(end.x - text.x - dp(12), at.y + (height - text.y) / 2);
     draw.AddRectFilled({label.x - dp(6), at.y + dp(3)}, {end.x - dp(4), end.y - dp(3)},
@@ -89,12 +108,12 @@ void colormap_control(Mapping &mapping, Display &display) {
     draw.AddText(label, theme::kText, name.c_str());
 }
 
-void range_controls(Session &session, const Quantity &quantity) {
-    Mapping &mapping = session.view().mapping;
-    Params &view = session.settings().view;
+void range_controls(Session& session, const Quantity& quantity) {
+    Mapping& mapping = session.view().mapping;
+    Params& view = session.settings().view;
     const Params initial(view.table());
-    const auto declared = [&](const char *name) {
-        const ParamDecl &decl = view.table().at(name);
+    const auto declared = [&](const char* name) {
+        const ParamDecl& decl = view.table().at(name);
         if (const auto value = param_control("view", decl, view.get(name), initial.get(name)))
             view.set(name, *value);
     };
@@ -108,7 +127,7 @@ void range_controls(Session &session, const Quantity &quantity) {
         if (mapping.low_percentile >= mapping.high_percentile)
             mapping.high_percentile = std::min(100.0, mapping.low_percentile + 1);
     }
-    const auto end = [&](const char *label, const char *name, double &value) {
+    const auto end = [&](const char* label, const char* name, double& value) {
         control_label(label);
         const std::string unit = quantity.unit == "1" ? "" : quantity.unit;
         if (value_field(name, value, {-1e300, 1e300, false, false}, unit))
@@ -125,7 +144,7 @@ void range_controls(Session &session, const Quantity &quantity) {
     }
 }
 
-void display_section(Session &session, ViewState &state, Display &display) {
+void display_section(Session& session, ViewState& state, Display& display) {
     if (!section("Display"))
         return;
     ImGui::PushID("display");
@@ -142,10 +161,10 @@ void display_section(Session &session, ViewState &state, Display &display) {
 }
 
 /// One button with its format, and the running recording below it.
-void record_row(Session &session, RecordWhat what, const char *label, int &format,
-                const std::vector<std::string> &endings) {
+void record_row(Session& session, RecordWhat what, const char* label, int& format,
+                const std::vector<std::string>& endings) {
     ImGui::PushID(label);
-    const Recording *recording = session.recording(what);
+    const Recording* recording = session.recording(what);
     const float choice = dp(74);
     const float width = ImGui::GetContentRegionAvail().x - choice - ImGui::GetStyle().ItemSpacing.x;
     if (recording)
@@ -162,7 +181,7 @@ void record_row(Session &session, RecordWhat what, const char *label, int &forma
         for (int i = 0; i < static_cast<int>(endings.size()); ++i) {
             if (ImGui::Selectable(endings[static_cast<std::size_t>(i)].c_str(), i == format))
                 format = i;
-            for (const RecordFormat &row : record_formats())
+            for (const RecordFormat& row : record_formats())
                 if (row.ending.find(endings[static_cast<std::size_t>(i)]) != std::string_view::npos)
                     tooltip(std::string(what == RecordWhat::raw ? row.raw : row.processed));
         }
@@ -171,7 +190,7 @@ void record_row(Session &session, RecordWhat what, const char *label, int &forma
     ImGui::PopID();
 }
 
-void record_section(Session &session, ViewState &state) {
+void record_section(Session& session, ViewState& state) {
     if (!section("Record"))
         return;
     control_label("Folder");
@@ -183,7 +202,7 @@ void record_section(Session &session, ViewState &state) {
     if (ImGui::Button("Snapshot", {-1, 0}))
         state.snapshot = true;
     probe::item("snapshot");
-    for (const Recording &recording : session.recordings()) {
+    for (const Recording& recording : session.recordings()) {
         const SinkStatus status = recording.sink->status();
         hint((status.path.empty() ? "waiting for the first frame" : status.path) + " · " +
                  bytes_text(status.bytes) +
@@ -192,34 +211,34 @@ void record_section(Session &session, ViewState &state) {
     }
 }
 
-void source_section(Session &session) {
+void source_section(Session& session) {
     if (!section("Source"))
         return;
     ImGui::PushID("source");
-    const Params &params = session.source_params();
+    const Params& params = session.source_params();
     if (session.pipeline() && params.has_table())
-        param_controls("source", params, [&](const std::string &name, const ParamValue &value) {
+        param_controls("source", params, [&](const std::string& name, const ParamValue& value) {
             session.edit_source(name, value);
         });
     ImGui::PopID();
 }
 
-void log_section(const Session &session) {
+void log_section(const Session& session) {
     if (!section("Messages", false))
         return;
     const auto now = SteadyClock::now();
     if (session.notes().empty())
         hint("None so far.");
-    for (auto note = session.notes().rbegin(); note != session.notes().rend(); ++note) {
-        const double age = std::chrono::duration<double>(now - note->when).count();
-        hint(clock_text(age) + " ago  " + note->text,
-             note->level == Message::Level::info ? theme::kDim : level_color(note->level));
+    for (const Note& note : std::ranges::reverse_view(session.notes())) {
+        const double age = std::chrono::duration<double>(now - note.when).count();
+        hint(clock_text(age) + " ago  " + note.text,
+             note.level == Message::Level::info ? theme::kDim : level_color(note.level));
     }
 }
 
 } // namespace
 
-void draw_panel(const Rect &area, Session &session, ViewState &state, Display &display) {
+void draw_panel(const Rect& area, Session& session, ViewState& state, Display& display) {
     ImGui::SetNextWindowPos({static_cast<float>(area.x), static_cast<float>(area.y)});
     ImGui::SetNextWindowSize({static_cast<float>(area.width), static_cast<float>(area.height)});
     if (ImGui::Begin("##panel", nullptr,

@@ -21,10 +21,10 @@ struct State {
     std::chrono::steady_clock::time_point last{};
 };
 
-State &state() {
+State& state() {
     static State instance = [] {
         State made;
-        if (const char *path = std::getenv("SPECKLESCOPE_UI_PROBE"))
+        if (const char* path = std::getenv("SPECKLESCOPE_UI_PROBE"))
             made.path = path;
         return made;
     }();
@@ -35,24 +35,24 @@ State &state() {
 
 bool enabled() { return !state().path.empty(); }
 
-void widget(const std::string &name, double x, double y, double width, double height) {
+void widget(const std::string& name, double x, double y, double width, double height) {
     if (enabled())
         state().widgets[name] = {x, y, width, height};
 }
 
-void item(const std::string &name) {
+void item(const std::string& name) {
     if (!enabled())
         return;
     const ImVec2 low = ImGui::GetItemRectMin(), size = ImGui::GetItemRectSize();
     widget(name, low.x, low.y, size.x, size.y);
 }
 
-void value(const std::string &name, double number) {
+void value(const std::string& name, double number) {
     if (enabled())
         state().values[name] = std::isfinite(number) ? nlohmann::json(number) : nlohmann::json(nullptr);
 }
 
-void value(const std::string &name, const std::string &text) {
+void value(const std::string& name, const std::string& text) {
     if (enabled())
         state().values[name] = text;
 }
@@ -60,7 +60,7 @@ void value(const std::string &name, const std::string &text) {
 void end_frame() {
     if (!enabled())
         return;
-    State &s = state();
+    State& s = state();
     ++s.frame;
     const auto now = std::chrono::steady_clock::now();
     if (now - s.last > std::chrono::milliseconds(200)) {

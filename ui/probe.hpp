@@ -11,11 +11,11 @@ namespace specklescope::probe {
 
 bool enabled();
 /// A control's rectangle in window coordinates.
-void widget(const std::string &name, double x, double y, double width, double height);
+void widget(const std::string& name, double x, double y, double width, double height);
 /// The last ImGui item.
-void item(const std::string &name);
-void value(const std::string &name, double number);
-void value(const std::string &name, const std::string &text);
+void item(const std::string& name);
+void value(const std::string& name, double number);
+void value(const std::string& name, const std::string& text);
 /// At the end of a drawn frame: writes the file if it is time, and forgets what was collected.
 void end_frame();
 

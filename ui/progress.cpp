@@ -38,7 +38,7 @@ std::string progress_line(std::uint64_t done, std::uint64_t total, double rate) 
 }
 
 std::string progress_bar(std::uint64_t done, std::uint64_t total, double rate, std::size_t width) {
-    const std::string line = progress_line(done, total, rate);
+    std::string line = progress_line(done, total, rate);
     constexpr std::size_t kLeast = 10; // a shorter bar says nothing
     if (total == 0 || columns(line) + 3 + kLeast > width)
         return line;

@@ -20,13 +20,13 @@ constexpr auto kReadAgain = 150ms;
 constexpr std::size_t kNotes = 60;
 constexpr std::size_t kRecent = 8;
 
-bool ready(const auto &future) { return future.valid() && future.wait_for(0s) == std::future_status::ready; }
+bool ready(const auto& future) { return future.valid() && future.wait_for(0s) == std::future_status::ready; }
 
 Note note(Message::Level level, std::string text) {
     return {level, std::move(text), SteadyClock::now(), false};
 }
 
-std::string finished_text(const SinkStatus &status) {
+std::string finished_text(const SinkStatus& status) {
     std::string text = "Recorded " + count_text(status.written) + " frames to " + status.path;
     if (status.dropped)
         text += "; " + count_text(status.dropped) + " were dropped";
@@ -35,22 +35,38 @@ std::string finished_text(const SinkStatus &status) {
 
 } // namespace
 
-const std::vector<std::string> &Session::processed_endings() {
+const std::vector<std::string>& Session::processed_endings() {
     static const std::vector<std::string> endings = {".tiff", ".mkv"};
     return endings;
 }
-const std::vector<std::string> &Session::raw_endings() {
+const std::vector<std::string>& Session::raw_endings() {
     static const std::vector<std::string> endings = {".tiff", ".mkv"};
     return endings;
 }
 
 void Session::start(void (*notify)()) {
     notify_ = notify;
-    auto pipeline = make_pipeline(settings_);
-    pipeline->mailbox().on_post(notify_);
-    pipeline->start();
+    const auto begin = [this] {
+        auto pipeline = make_pipeline(settings_);
+        pipeline->mailbox().on_post(notify_);
+        auto sinks = add_recorders(*pipeline, settings_); // before start(): they get the first frame too
+        pipeline->start();
+        return std::pair(std::move(pipeline), std::move(sinks));
+    };
+    auto [pipeline, sinks] = [&] {
+        try {
+            return begin();
+        } catch (const Error& error) {
+            if (!settings_.source_remembered)
+                throw;
+            say(Message::Level::warning, std::string("The last source cannot be opened: ") + error.what() +
+                                             " Showing the simulated scene.");
+            settings_.source.clear();
+            return begin();
+        }
+    }();
     adopt({std::move(pipeline), settings_});
-    for (const auto &sink : add_recorders(*pipeline_, settings_))
+    for (const auto& sink : sinks)
         recordings_.push_back(
             {sink, sink->wants_host_image() ? RecordWhat::processed : RecordWhat::raw, SteadyClock::now()});
     // They belong to this run, not to what the window remembers.
@@ -68,14 +84,14 @@ void Session::adopt(Opened opened) {
     remember_recent(settings_.source.empty() ? "synthetic" : settings_.source);
 }
 
-void Session::remember_recent(const std::string &text) {
+void Session::remember_recent(const std::string& text) {
     std::erase(recent_, text);
     recent_.push_front(text);
     if (recent_.size() > kRecent)
         recent_.pop_back();
 }
 
-void Session::open(const std::string &text) {
+void Session::open(const std::string& text) {
     if (opening())
         return;
     Settings wanted = settings_;
@@ -101,7 +117,7 @@ void Session::poll_opening() {
         return;
     try {
         Opened opened = opening_.get();
-        for (Recording &recording : std::exchange(recordings_, {}))
+        for (Recording& recording : std::exchange(recordings_, {}))
             finish(std::move(recording));
         if (auto old = std::move(pipeline_))
             work_.push_back(std::async(std::launch::async, [old] {
@@ -111,7 +127,7 @@ void Session::poll_opening() {
         adopt(std::move(opened));
         say(Message::Level::info,
             "Opened " + (settings_.source.empty() ? "the simulated scene" : settings_.source) + ".");
-    } catch (const std::exception &error) {
+    } catch (const std::exception& error) {
         open_error_ = error.what();
         say(Message::Level::error, error.what());
     }
@@ -137,7 +153,7 @@ bool Session::poll() {
     const bool was_opening = opening();
     poll_opening();
     if (pipeline_)
-        for (Message &message : pipeline_->take_messages()) {
+        for (Message& message : pipeline_->take_messages()) {
             notes_.push_back(note(message.level, std::move(message.text))); // the pipeline has logged it
         }
     poll_recordings();
@@ -166,7 +182,7 @@ void Session::say(Message::Level level, std::string text) {
     notes_.push_back(note(level, std::move(text)));
 }
 
-const Chain &Session::chain() {
+const Chain& Session::chain() {
     const auto now = SteadyClock::now();
     if (pipeline_ && now - chain_asked_ > kSettle && now - chain_read_ > kReadAgain) {
         chain_ = pipeline_->chain();
@@ -175,19 +191,19 @@ const Chain &Session::chain() {
     return chain_;
 }
 
-void Session::edit(std::size_t stage, const std::string &name, const ParamValue &value) {
+void Session::edit(std::size_t stage, const std::string& name, const ParamValue& value) {
     if (!pipeline_ || stage >= chain_.stages().size())
         return;
     try {
         chain_.stages()[stage].params.set(name, value);
         pipeline_->edit(stage, name, value);
         chain_asked_ = SteadyClock::now();
-    } catch (const UsageError &error) {
+    } catch (const UsageError& error) {
         say(Message::Level::error, error.what());
     }
 }
 
-const Params &Session::source_params() {
+const Params& Session::source_params() {
     const auto now = SteadyClock::now();
     if (pipeline_ && now - source_asked_ > kSettle && now - source_read_ > kReadAgain) {
         source_params_ = pipeline_->source_params();
@@ -196,25 +212,25 @@ const Params &Session::source_params() {
     return source_params_;
 }
 
-void Session::edit_source(const std::string &name, const ParamValue &value) {
+void Session::edit_source(const std::string& name, const ParamValue& value) {
     if (!pipeline_)
         return;
     try {
         source_params_.set(name, value);
         pipeline_->edit_source(name, value);
         source_asked_ = SteadyClock::now();
-    } catch (const UsageError &error) {
+    } catch (const UsageError& error) {
         say(Message::Level::error, error.what());
     }
 }
 
-const Recording *Session::recording(RecordWhat what) const {
+const Recording* Session::recording(RecordWhat what) const {
     const auto at = std::find_if(recordings_.begin(), recordings_.end(),
-                                 [&](const Recording &r) { return r.what == what; });
+                                 [&](const Recording& r) { return r.what == what; });
     return at == recordings_.end() ? nullptr : &*at;
 }
 
-std::string Session::new_path(const char *what, const std::string &ending) const {
+std::string Session::new_path(const char* what, const std::string& ending) const {
     const std::time_t now = std::time(nullptr);
     std::tm local{};
     localtime_r(&now, &local);
@@ -227,7 +243,7 @@ std::string Session::new_path(const char *what, const std::string &ending) const
 
 void Session::toggle_record(RecordWhat what) {
     const auto at = std::find_if(recordings_.begin(), recordings_.end(),
-                                 [&](const Recording &r) { return r.what == what; });
+                                 [&](const Recording& r) { return r.what == what; });
     if (at != recordings_.end()) {
         finish(std::move(*at));
         recordings_.erase(at);
@@ -236,7 +252,7 @@ void Session::toggle_record(RecordWhat what) {
     if (!pipeline_)
         return;
     const bool raw = what == RecordWhat::raw;
-    const auto &endings = raw ? raw_endings() : processed_endings();
+    const auto& endings = raw ? raw_endings() : processed_endings();
     RecordOptions options;
     options.path = new_path(raw ? "raw" : "flow",
                             endings[static_cast<std::size_t>(raw ? raw_format : processed_format)]);
@@ -246,7 +262,7 @@ void Session::toggle_record(RecordWhat what) {
         auto sink = make_recorder(options);
         pipeline_->add_sink(sink);
         recordings_.push_back({std::move(sink), what, SteadyClock::now()});
-    } catch (const std::exception &error) {
+    } catch (const std::exception& error) {
         say(Message::Level::error, error.what());
     }
 }
@@ -281,7 +297,7 @@ void Session::snapshot(Result result) {
         try {
             done = note(Message::Level::info,
                         "Snapshot saved as " + write_snapshot(held, options, stream) + ".");
-        } catch (const std::exception &error) {
+        } catch (const std::exception& error) {
             done = note(Message::Level::error, error.what());
         }
         notify();
@@ -294,19 +310,19 @@ void Session::close() noexcept {
         if (opening_.valid()) {
             try {
                 opening_.get().first->stop();
-            } catch (const std::exception &error) {
+            } catch (const std::exception& error) {
                 spdlog::debug("{}", error.what()); // it failed anyway, and nobody waits for it any more
             }
         }
-        for (Recording &recording : std::exchange(recordings_, {}))
+        for (Recording& recording : std::exchange(recordings_, {}))
             finish(std::move(recording));
-        for (auto &work : std::exchange(work_, {}))
+        for (auto& work : std::exchange(work_, {}))
             if (const Note done = work.get(); !done.text.empty() && !done.logged)
                 spdlog::info("{}", done.text);
         if (pipeline_)
             pipeline_->stop();
         pipeline_.reset();
-    } catch (const std::exception &error) {
+    } catch (const std::exception& error) {
         spdlog::error("{}", error.what());
     }
 }

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "config/settings.hpp"
-#include "pipeline/recorder.hpp"
+#include "recording/recorder.hpp"
 
 #include <deque>
 #include <future>
@@ -32,8 +32,8 @@ class Session {
 public:
     explicit Session(Settings settings) : settings_(std::move(settings)) {}
     ~Session() { close(); }
-    Session(const Session &) = delete;
-    Session &operator=(const Session &) = delete;
+    Session(const Session&) = delete;
+    Session& operator=(const Session&) = delete;
 
     /// Opens the first source. Throws UsageError or RunError.
     void start(void (*notify)());
@@ -43,40 +43,40 @@ public:
     /// new.
     bool poll();
 
-    Settings &settings() { return settings_; }
-    ViewSettings &view() { return settings_.view.as<ViewSettings>(); }
-    Pipeline *pipeline() const { return pipeline_.get(); }
+    Settings& settings() { return settings_; }
+    ViewSettings& view() { return settings_.view.as<ViewSettings>(); }
+    Pipeline* pipeline() const { return pipeline_.get(); }
 
     /// Opens another source; the present one runs on until it is there. The same source again is closed
     /// first.
-    void open(const std::string &text);
+    void open(const std::string& text);
     bool opening() const { return opening_.valid(); }
-    const std::string &opening_text() const { return opening_text_; }
+    const std::string& opening_text() const { return opening_text_; }
     /// Why the last open failed; the window shows it until it is cleared.
-    std::optional<std::string> &open_error() { return open_error_; }
-    const std::deque<std::string> &recent() const { return recent_; }
+    std::optional<std::string>& open_error() { return open_error_; }
+    const std::deque<std::string>& recent() const { return recent_; }
     std::uint64_t generation() const { return generation_; } ///< counts the pipelines
 
     /// What the controls show: what was asked for, until the pipeline says what it is.
-    const Chain &chain();
-    void edit(std::size_t stage, const std::string &name, const ParamValue &value);
-    const Params &source_params();
-    void edit_source(const std::string &name, const ParamValue &value);
+    const Chain& chain();
+    void edit(std::size_t stage, const std::string& name, const ParamValue& value);
+    const Params& source_params();
+    void edit_source(const std::string& name, const ParamValue& value);
 
-    const Recording *recording(RecordWhat what) const;
-    const std::vector<Recording> &recordings() const { return recordings_; }
+    const Recording* recording(RecordWhat what) const;
+    const std::vector<Recording>& recordings() const { return recordings_; }
     void toggle_record(RecordWhat what);
     void snapshot(Result result);
 
     void say(Message::Level level, std::string text);
-    const std::deque<Note> &notes() const { return notes_; }
+    const std::deque<Note>& notes() const { return notes_; }
 
     // Choices of the record section.
     std::string folder = ".";
     int raw_format = 0;       ///< into raw_endings()
     int processed_format = 0; ///< into processed_endings()
-    static const std::vector<std::string> &processed_endings();
-    static const std::vector<std::string> &raw_endings();
+    static const std::vector<std::string>& processed_endings();
+    static const std::vector<std::string>& raw_endings();
 
 private:
     using Opened = std::pair<std::unique_ptr<Pipeline>, Settings>;
@@ -84,8 +84,8 @@ private:
     void poll_opening();
     void poll_recordings();
     void finish(Recording recording);
-    void remember_recent(const std::string &text);
-    std::string new_path(const char *what, const std::string &ending) const;
+    void remember_recent(const std::string& text);
+    std::string new_path(const char* what, const std::string& ending) const;
 
     Settings settings_;
     std::shared_ptr<Pipeline> pipeline_;

@@ -4,7 +4,7 @@
 
 #include "config/atomic_file.hpp"
 #include "config/text.hpp"
-#include "pipeline/recorder.hpp"
+#include "recording/recorder.hpp"
 
 #include <spdlog/spdlog.h>
 
@@ -37,8 +37,8 @@ public:
         sigaction(SIGINT, &action, &old_int_);
         sigaction(SIGTERM, &action, &old_term_);
     }
-    InterruptGuard(const InterruptGuard &) = delete;
-    InterruptGuard &operator=(const InterruptGuard &) = delete;
+    InterruptGuard(const InterruptGuard&) = delete;
+    InterruptGuard& operator=(const InterruptGuard&) = delete;
     ~InterruptGuard() {
         sigaction(SIGINT, &old_int_, nullptr);
         sigaction(SIGTERM, &old_term_, nullptr);
@@ -49,7 +49,7 @@ private:
     struct sigaction old_term_ {};
 };
 
-std::string printed(const char *format, auto... values) {
+std::string printed(const char* format, auto... values) {
     char text[256];
     std::snprintf(text, sizeof text, format, values...);
     return text;
@@ -62,7 +62,7 @@ std::string size_text(std::uint64_t bytes) {
                          : printed("%.2f GB", value / 1e9);
 }
 
-std::string drops_text(const DropCounts &drops) {
+std::string drops_text(const DropCounts& drops) {
     if (drops.total() == 0)
         return "none dropped";
     return printed(
@@ -72,7 +72,7 @@ std::string drops_text(const DropCounts &drops) {
         static_cast<unsigned long long>(drops.recorder));
 }
 
-std::string statistics(const StatsSnapshot &s, const Shape &shape) {
+std::string statistics(const StatsSnapshot& s, const Shape& shape) {
     constexpr std::size_t kLeft = 10;
     std::string out =
         row("source", s.source + ", " + to_string(shape), kLeft) + row("stages", s.chain, kLeft);
@@ -89,11 +89,11 @@ std::string statistics(const StatsSnapshot &s, const Shape &shape) {
                            s.latency.p95_ms, s.latency.p99_ms),
                    kLeft);
     std::string times;
-    for (const StageStat &stage : s.stages)
+    for (const StageStat& stage : s.stages)
         times += (times.empty() ? "" : ", ") + stage.name + printed(" %.3f ms", stage.mean_ms);
     if (!times.empty())
         out += row("time", times + " a frame", kLeft);
-    const PixelCounts &n = s.counts;
+    const PixelCounts& n = s.counts;
     if (n.undefined + n.infinite + n.saturated > 0)
         out += row("pixels",
                    "in the last frame " + std::to_string(n.undefined) + " undefined (mean 0), " +
@@ -105,19 +105,17 @@ std::string statistics(const StatsSnapshot &s, const Shape &shape) {
 
 class HeadlessRun {
 public:
-    HeadlessRun(const Settings &settings, double seconds)
+    HeadlessRun(const Settings& settings, double seconds)
         : settings_(settings), seconds_(seconds), pipeline_(make_pipeline(settings)) {}
 
     int run() {
         const InterruptGuard guard;
-        for (const std::string &path : {settings_.stats_path, settings_.snapshot_path})
+        for (const std::string& path : {settings_.stats_path, settings_.snapshot_path})
             if (!path.empty())
                 check_writable(path);
         pipeline_->viewer_wants_host(!settings_.snapshot_path.empty());
-        pipeline_->pause(true); // until the recorders listen: no frame of a file is missed
+        recorders_ = add_recorders(*pipeline_, settings_); // before start(): they get the first frame too
         pipeline_->start();
-        recorders_ = add_recorders(*pipeline_, settings_);
-        pipeline_->pause(false);
         wait();
         pipeline_->stop();
         return report();
@@ -147,7 +145,7 @@ private:
     }
 
     std::uint64_t total_frames() const {
-        const auto &program = settings_.program.as<ProgramSettings>();
+        const auto& program = settings_.program.as<ProgramSettings>();
         const auto limit = static_cast<std::uint64_t>(program.frames);
         const std::uint64_t known = program.loop ? 0 : pipeline_->status().source.frames;
         return limit == 0 ? known : known == 0 ? limit : std::min(limit, known);
@@ -158,7 +156,7 @@ private:
         const PipelineStatus status = pipeline_->status();
         bool failed = status.state == RunState::failed || stats.drops.failed > 0;
         std::string text = stats.acquired > 0 ? statistics(stats, status.source.shape) : "";
-        for (const auto &recorder : recorders_) {
+        for (const auto& recorder : recorders_) {
             const SinkStatus s = recorder->status();
             failed = failed || !s.error.empty();
             if (!s.path.empty())
@@ -193,7 +191,7 @@ private:
         return row("wrote", write_snapshot(last_, options, pipeline_->stream()), 10);
     }
 
-    const Settings &settings_;
+    const Settings& settings_;
     double seconds_;
     std::unique_ptr<Pipeline> pipeline_;
     std::vector<std::shared_ptr<Sink>> recorders_;
@@ -202,12 +200,12 @@ private:
 
 } // namespace
 
-int run_headless(const Settings &settings) {
+int run_headless(const Settings& settings) {
     set_up_log(settings);
     return HeadlessRun(settings, 0).run();
 }
 
-int run_without_display(Settings settings, const std::string &reason) {
+int run_without_display(Settings settings, const std::string& reason) {
     set_up_log(settings);
     constexpr double kSeconds = 3;
     const bool limited = settings.program.as<ProgramSettings>().frames > 0;

@@ -12,7 +12,7 @@ struct Format {
     GLenum format, type;
 };
 
-Format format_of(const Shape &shape) {
+Format format_of(const Shape& shape) {
     const bool colour = shape.channels == 3;
     const GLenum format = colour ? GL_RGB : GL_RED;
     switch (shape.type) {
@@ -27,10 +27,10 @@ Format format_of(const Shape &shape) {
 }
 
 /// Rows without padding; every `step`-th pixel of every `step`-th row.
-void pack(ConstHostView from, int step, const Shape &stored, std::byte *to) {
+void pack(ConstHostView from, int step, const Shape& stored, std::byte* to) {
     const std::size_t pixel = pixel_bytes(from.shape.type) * static_cast<std::size_t>(from.shape.channels);
     for (int y = 0; y < stored.height; ++y, to += stored.row_bytes()) {
-        const std::byte *row = from.row(y * step);
+        const std::byte* row = from.row(y * step);
         if (step == 1) {
             std::memcpy(to, row, stored.row_bytes());
             continue;
@@ -48,7 +48,7 @@ Shape ImageTexture::stored() const {
             shape_.type};
 }
 
-bool ImageTexture::prepare(const Shape &shape) {
+bool ImageTexture::prepare(const Shape& shape) {
     if (texture_ && shape == shape_)
         return false;
     GLint limit = 0;
@@ -77,10 +77,10 @@ void ImageTexture::upload(ConstHostView image) {
     glBindBuffer(GL_PIXEL_UNPACK_BUFFER, buffer_.id());
     // New storage each time: the driver may still be copying from the old one.
     glBufferData(GL_PIXEL_UNPACK_BUFFER, static_cast<GLsizeiptr>(size.bytes()), nullptr, GL_STREAM_DRAW);
-    void *room = glMapBufferRange(GL_PIXEL_UNPACK_BUFFER, 0, static_cast<GLsizeiptr>(size.bytes()),
+    void* room = glMapBufferRange(GL_PIXEL_UNPACK_BUFFER, 0, static_cast<GLsizeiptr>(size.bytes()),
                                   GL_MAP_WRITE_BIT | GL_MAP_INVALIDATE_BUFFER_BIT);
     if (room) {
-        pack(image, step_, size, static_cast<std::byte *>(room));
+        pack(image, step_, size, static_cast<std::byte*>(room));
         glUnmapBuffer(GL_PIXEL_UNPACK_BUFFER);
         glBindTexture(GL_TEXTURE_2D, texture_.id());
         glPixelStorei(GL_UNPACK_ALIGNMENT, 1);
@@ -96,7 +96,7 @@ std::array<float, 3> ImageTexture::read_pixel(int x, int y) const {
     glFramebufferTexture2D(GL_READ_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_TEXTURE_2D, texture_.id(), 0);
     glReadPixels(x / step_, y / step_, 1, 1, GL_RGB, GL_FLOAT, value.data());
     glBindFramebuffer(GL_READ_FRAMEBUFFER, 0);
-    for (float &channel : value)
+    for (float& channel : value)
         channel *= value_scale();
     return value;
 }

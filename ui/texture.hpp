@@ -14,14 +14,14 @@ class ImageTexture {
 public:
     /// Makes room for this shape; keeps what is there when the shape is the same. True if the texture is a
     /// new one (whoever registered the old one must register again).
-    bool prepare(const Shape &shape);
+    bool prepare(const Shape& shape);
     /// Copies the pixels through a pixel buffer. An image with a side over the driver's limit is thinned to
     /// fit.
     void upload(ConstHostView image);
 
     GLuint id() const { return texture_.id(); }
     explicit operator bool() const { return static_cast<bool>(texture_); }
-    const Shape &shape() const { return shape_; } ///< of the image
+    const Shape& shape() const { return shape_; } ///< of the image
     int thinning() const { return step_; }        ///< every n-th pixel is in the texture; 1: all of them
     Shape stored() const;                         ///< of the texture
     /// What a normalised texel is multiplied by to give the pixel value: 255, 65535 or 1.

@@ -17,8 +17,8 @@ constexpr std::array<ImWchar, 17> kRanges = {0x0020, 0x024F, 0x0370, 0x03FF, 0x2
                                              0x2070, 0x209F, 0x2190, 0x21FF, 0x2200, 0x22FF,
                                              0x25A0, 0x25FF, 0x2308, 0x230B, 0};
 
-std::string find_font(const char *file) {
-    for (const char *folder :
+std::string find_font(const char* file) {
+    for (const char* folder :
          {"/usr/share/fonts/truetype/dejavu/", "/usr/share/fonts/dejavu/", "/usr/share/fonts/TTF/",
           "/usr/share/fonts/dejavu-sans-fonts/", "/usr/local/share/fonts/"}) {
         const std::string path = std::string(folder) + file;
@@ -29,11 +29,11 @@ std::string find_font(const char *file) {
     return {};
 }
 
-ImFont *add(const std::string &path, float pixels) {
-    ImFontAtlas &atlas = *ImGui::GetIO().Fonts;
+ImFont* add(const std::string& path, float pixels) {
+    ImFontAtlas& atlas = *ImGui::GetIO().Fonts;
     ImFontConfig config;
     if (!path.empty())
-        if (ImFont *font = atlas.AddFontFromFileTTF(path.c_str(), pixels, &config, kRanges.data()))
+        if (ImFont* font = atlas.AddFontFromFileTTF(path.c_str(), pixels, &config, kRanges.data()))
             return font;
     config.SizePixels = pixels;
     return atlas.AddFontDefault(&config);
@@ -41,8 +41,8 @@ ImFont *add(const std::string &path, float pixels) {
 
 } // namespace
 
-void load_fonts(float scale, std::string *note) {
-    ImFontAtlas &atlas = *ImGui::GetIO().Fonts;
+void load_fonts(float scale, std::string* note) {
+    ImFontAtlas& atlas = *ImGui::GetIO().Fonts;
     atlas.Clear();
     atlas.FontBuilderIO = ImGuiFreeType::GetBuilderForFreeType();
     atlas.FontBuilderFlags = ImGuiFreeTypeBuilderFlags_LightHinting;
@@ -59,7 +59,7 @@ void load_fonts(float scale, std::string *note) {
     loaded.large = add(bold, 18.0F * scale);
 }
 
-const Fonts &fonts() { return loaded; }
+const Fonts& fonts() { return loaded; }
 float dp(float px) { return px * current_scale; }
 
 void apply(float scale) {

@@ -30,16 +30,16 @@ inline ImU32 fade(ImU32 color, float alpha) {
 }
 
 struct Fonts {
-    ImFont *normal = nullptr;
-    ImFont *bold = nullptr;
-    ImFont *small = nullptr;
-    ImFont *large = nullptr;
+    ImFont* normal = nullptr;
+    ImFont* bold = nullptr;
+    ImFont* small = nullptr;
+    ImFont* large = nullptr;
 };
 
 /// Fills the atlas of the current ImGui context for this scale. DejaVu Sans where it is installed, otherwise
 /// ImGui's own font; then `note` says so.
-void load_fonts(float scale, std::string *note);
-const Fonts &fonts();
+void load_fonts(float scale, std::string* note);
+const Fonts& fonts();
 
 /// Style for this scale (1: 96 dpi).
 void apply(float scale);

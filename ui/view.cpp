@@ -9,7 +9,7 @@ namespace specklescope {
 
 namespace {
 
-constexpr const char *kVertex = R"(#version 330 core
+constexpr const char* kVertex = R"(#version 330 core
 void main() {
     vec2 corner = vec2(gl_VertexID & 1, gl_VertexID >> 1);
     gl_Position = vec4(corner * 2.0 - 1.0, 0.0, 1.0);
@@ -20,7 +20,7 @@ void main() {
 // smaller, SAMPLES × SAMPLES places of the screen pixel's footprint are averaged after the range was applied,
 // undefined ones left out. SAMPLES and COLOUR are fixed when the program is built: on a software renderer a
 // loop in a fragment costs dearly.
-constexpr const char *kFragment = R"(
+constexpr const char* kFragment = R"(
 uniform sampler2D picture;
 uniform sampler2D colors;
 uniform float window;       // framebuffer height
@@ -70,20 +70,20 @@ void main() {
 
 constexpr double kLargestScale = 64;
 
-double fit_scale(const Rect &canvas, const Shape &image) {
+double fit_scale(const Rect& canvas, const Shape& image) {
     return std::min(canvas.width / std::max(image.width, 1), canvas.height / std::max(image.height, 1));
 }
 
 } // namespace
 
-Camera::Placement Camera::place(const Rect &canvas, const Shape &image) const {
+Camera::Placement Camera::place(const Rect& canvas, const Shape& image) const {
     const double scale = fitted_ ? fit_scale(canvas, image) : scale_;
     const double cx = fitted_ ? 0.5 : centre_x_, cy = fitted_ ? 0.5 : centre_y_;
     return {canvas.x + canvas.width / 2 - cx * image.width * scale,
             canvas.y + canvas.height / 2 - cy * image.height * scale, scale};
 }
 
-void Camera::zoom(const Rect &canvas, const Shape &image, double x, double y, double factor) {
+void Camera::zoom(const Rect& canvas, const Shape& image, double x, double y, double factor) {
     const double fit = fit_scale(canvas, image);
     const Placement before = place(canvas, image);
     const double scale =
@@ -95,7 +95,7 @@ void Camera::zoom(const Rect &canvas, const Shape &image, double x, double y, do
     centre_y_ = std::clamp((iy + (canvas.y + canvas.height / 2 - y) / scale) / image.height, 0.0, 1.0);
 }
 
-void Camera::pan(const Rect &canvas, const Shape &image, double dx, double dy) {
+void Camera::pan(const Rect& canvas, const Shape& image, double dx, double dy) {
     if (fitted_) {
         scale_ = fit_scale(canvas, image);
         centre_x_ = centre_y_ = 0.5;
@@ -107,14 +107,14 @@ void Camera::pan(const Rect &canvas, const Shape &image, double dx, double dy) {
 
 PictureShader::PictureShader() : quad_(gl::VertexArray::make()), software_(gl::software_renderer()) {}
 
-PictureShader::Variant &PictureShader::variant(int samples, bool colour) {
-    Variant &made = variants_[{samples, colour}];
+PictureShader::Variant& PictureShader::variant(int samples, bool colour) {
+    Variant& made = variants_[{samples, colour}];
     if (made.program)
         return made;
     const std::string head = "#version 330 core\n#define SAMPLES " + std::to_string(samples) +
                              "\n#define COLOUR " + (colour ? "true" : "false") + "\n";
     made.program = gl::build_program(kVertex, (head + kFragment).c_str());
-    const auto at = [&made](const char *name) { return glGetUniformLocation(made.program.id(), name); };
+    const auto at = [&made](const char* name) { return glGetUniformLocation(made.program.id(), name); };
     made.window = at("window");
     made.origin = at("origin");
     made.pixel = at("pixel");
@@ -135,11 +135,11 @@ int PictureShader::samples(double footprint) const {
     return footprint < 1.01 ? 1 : footprint < 2.01 ? 2 : 4;
 }
 
-void PictureShader::draw(const ImageTexture &texture, const PictureStyle &style, const Rect &canvas,
-                         const Camera::Placement &placement, double ratio) {
+void PictureShader::draw(const ImageTexture& texture, const PictureStyle& style, const Rect& canvas,
+                         const Camera::Placement& placement, double ratio) {
     GLint viewport[4];
     glGetIntegerv(GL_VIEWPORT, viewport);
-    const Shape &shape = texture.shape();
+    const Shape& shape = texture.shape();
     const auto pixel = [&](double v) { return static_cast<GLint>(std::lround(v * ratio)); };
     // Only what is seen of the picture is drawn: on a software renderer every fragment counts.
     const double left = std::max(canvas.x, placement.x), top = std::max(canvas.y, placement.y);
@@ -155,7 +155,7 @@ void PictureShader::draw(const ImageTexture &texture, const PictureStyle &style,
     glActiveTexture(GL_TEXTURE0);
     glBindTexture(GL_TEXTURE_2D, texture.id());
     const double footprint = 1 / (placement.scale * ratio);
-    const Variant &v = variant(samples(footprint), shape.channels == 3);
+    const Variant& v = variant(samples(footprint), shape.channels == 3);
     const Shape stored = texture.stored();
     glUseProgram(v.program.id());
     glUniform1f(v.window, static_cast<float>(viewport[3]));
@@ -188,7 +188,7 @@ SampleReader::SampleReader()
     glBindBuffer(GL_PIXEL_PACK_BUFFER, 0);
 }
 
-void SampleReader::start(const ImageTexture &texture) {
+void SampleReader::start(const ImageTexture& texture) {
     if (fence_)
         return;
     const Shape size = texture.stored();
@@ -212,14 +212,14 @@ std::vector<float> SampleReader::finish() {
     fence_ = nullptr;
     std::vector<float> sample;
     glBindBuffer(GL_PIXEL_PACK_BUFFER, buffer_.id());
-    if (const void *data =
+    if (const void* data =
             glMapBufferRange(GL_PIXEL_PACK_BUFFER, 0, kSide * kSide * static_cast<GLsizeiptr>(sizeof(float)),
                              GL_MAP_READ_BIT)) {
-        sample.assign(static_cast<const float *>(data), static_cast<const float *>(data) + kSide * kSide);
+        sample.assign(static_cast<const float*>(data), static_cast<const float*>(data) + kSide * kSide);
         glUnmapBuffer(GL_PIXEL_PACK_BUFFER);
     }
     glBindBuffer(GL_PIXEL_PACK_BUFFER, 0);
-    for (float &value : sample)
+    for (float& value : sample)
         value *= scale_;
     return sample;
 }

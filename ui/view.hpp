@@ -26,12 +26,12 @@ public:
     struct Placement {
         double x = 0, y = 0, scale = 1;
     };
-    Placement place(const Rect &canvas, const Shape &image) const;
+    Placement place(const Rect& canvas, const Shape& image) const;
     void fit() { fitted_ = true; }
     bool fitted() const { return fitted_; }
     /// Keeps the image point under (x, y) where it is.
-    void zoom(const Rect &canvas, const Shape &image, double x, double y, double factor);
-    void pan(const Rect &canvas, const Shape &image, double dx, double dy);
+    void zoom(const Rect& canvas, const Shape& image, double x, double y, double factor);
+    void pan(const Rect& canvas, const Shape& image, double dx, double dy);
 
 private:
     bool fitted_ = true;
@@ -50,8 +50,8 @@ public:
     PictureShader();
     /// Draws into the part of the framebuffer under `canvas`. `ratio`: framebuffer pixels per window
     /// coordinate.
-    void draw(const ImageTexture &texture, const PictureStyle &style, const Rect &canvas,
-              const Camera::Placement &placement, double ratio);
+    void draw(const ImageTexture& texture, const PictureStyle& style, const Rect& canvas,
+              const Camera::Placement& placement, double ratio);
     GLuint colors(ColorMap map) { return colors_.use(map); }
 
 private:
@@ -60,7 +60,7 @@ private:
         GLint window = 0, origin = 0, pixel = 0, last = 0, step = 0, value_scale = 0, range = 0,
               saturated = 0;
     };
-    Variant &variant(int samples, bool colour);
+    Variant& variant(int samples, bool colour);
     int samples(double footprint) const;
     std::map<std::pair<int, bool>, Variant> variants_; ///< built when first needed
     gl::VertexArray quad_;                             ///< empty: the vertex shader makes its own corners
@@ -74,7 +74,7 @@ class SampleReader {
 public:
     SampleReader();
     /// Starts a reading; nothing happens while one is under way.
-    void start(const ImageTexture &texture);
+    void start(const ImageTexture& texture);
     /// The sample as soon as it is there; empty otherwise.
     std::vector<float> finish();
 

@@ -19,7 +19,7 @@
 namespace specklescope {
 
 struct Window::State {
-    GLFWwindow *handle = nullptr;
+    GLFWwindow* handle = nullptr;
     std::vector<Key> keys;
     std::vector<std::string> drops;
     bool input = false;
@@ -31,10 +31,10 @@ namespace {
 std::atomic<bool> glfw_runs{false};
 std::string glfw_error; ///< of the last failing call; main thread
 
-bool start_glfw(std::string *reason) {
+bool start_glfw(std::string* reason) {
     if (glfw_runs)
         return true;
-    glfwSetErrorCallback([](int, const char *text) { glfw_error = text; });
+    glfwSetErrorCallback([](int, const char* text) { glfw_error = text; });
     if (!glfwInit()) {
         if (reason)
             *reason = glfw_error.empty() ? "the window system does not answer" : glfw_error;
@@ -44,28 +44,28 @@ bool start_glfw(std::string *reason) {
     return true;
 }
 
-Window::State &state_of(GLFWwindow *handle) {
-    return *static_cast<Window::State *>(glfwGetWindowUserPointer(handle));
+Window::State& state_of(GLFWwindow* handle) {
+    return *static_cast<Window::State*>(glfwGetWindowUserPointer(handle));
 }
 
-void install_callbacks(GLFWwindow *handle) {
-    glfwSetKeyCallback(handle, [](GLFWwindow *w, int key, int, int action, int modifiers) {
+void install_callbacks(GLFWwindow* handle) {
+    glfwSetKeyCallback(handle, [](GLFWwindow* w, int key, int, int action, int modifiers) {
         state_of(w).input = true;
         if (action != GLFW_RELEASE)
             state_of(w).keys.push_back({key, 0, modifiers});
     });
-    glfwSetCharCallback(handle, [](GLFWwindow *w, unsigned character) {
+    glfwSetCharCallback(handle, [](GLFWwindow* w, unsigned character) {
         state_of(w).input = true;
         state_of(w).keys.push_back({0, character, 0});
     });
-    glfwSetMouseButtonCallback(handle, [](GLFWwindow *w, int, int, int) { state_of(w).input = true; });
-    glfwSetScrollCallback(handle, [](GLFWwindow *w, double, double) { state_of(w).input = true; });
-    glfwSetCursorPosCallback(handle, [](GLFWwindow *w, double, double) { state_of(w).input = true; });
-    glfwSetCursorEnterCallback(handle, [](GLFWwindow *w, int) { state_of(w).input = true; });
-    glfwSetWindowFocusCallback(handle, [](GLFWwindow *w, int) { state_of(w).input = true; });
-    glfwSetFramebufferSizeCallback(handle, [](GLFWwindow *w, int, int) { state_of(w).input = true; });
-    glfwSetWindowRefreshCallback(handle, [](GLFWwindow *w) { state_of(w).input = true; });
-    glfwSetDropCallback(handle, [](GLFWwindow *w, int count, const char **paths) {
+    glfwSetMouseButtonCallback(handle, [](GLFWwindow* w, int, int, int) { state_of(w).input = true; });
+    glfwSetScrollCallback(handle, [](GLFWwindow* w, double, double) { state_of(w).input = true; });
+    glfwSetCursorPosCallback(handle, [](GLFWwindow* w, double, double) { state_of(w).input = true; });
+    glfwSetCursorEnterCallback(handle, [](GLFWwindow* w, int) { state_of(w).input = true; });
+    glfwSetWindowFocusCallback(handle, [](GLFWwindow* w, int) { state_of(w).input = true; });
+    glfwSetFramebufferSizeCallback(handle, [](GLFWwindow* w, int, int) { state_of(w).input = true; });
+    glfwSetWindowRefreshCallback(handle, [](GLFWwindow* w) { state_of(w).input = true; });
+    glfwSetDropCallback(handle, [](GLFWwindow* w, int count, const char** paths) {
         state_of(w).input = true;
         state_of(w).drops.assign(paths, paths + count);
     });
@@ -73,9 +73,9 @@ void install_callbacks(GLFWwindow *handle) {
 
 } // namespace
 
-bool display_available(std::string *reason) {
-    const auto set = [](const char *name) {
-        const char *value =
+bool display_available(std::string* reason) {
+    const auto set = [](const char* name) {
+        const char* value =
             std::getenv(name); // NOLINT(concurrency-mt-unsafe): nobody changes the environment
         return value && *value;
     };
@@ -92,7 +92,7 @@ void wake_window() {
         glfwPostEmptyEvent();
 }
 
-Window::Window(const ViewSettings &view) : state_(std::make_unique<State>()) {
+Window::Window(const ViewSettings& view) : state_(std::make_unique<State>()) {
     std::string reason;
     if (!start_glfw(&reason))
         throw RunError("No window can be opened: " + reason + "; 'specklescope run' works without one.");
@@ -102,7 +102,7 @@ Window::Window(const ViewSettings &view) : state_(std::make_unique<State>()) {
     glfwWindowHint(GLFW_OPENGL_FORWARD_COMPAT, GLFW_TRUE);
     glfwWindowHintString(GLFW_X11_CLASS_NAME, "specklescope");
     int width = view.width, height = view.height;
-    if (GLFWmonitor *monitor = glfwGetPrimaryMonitor()) {
+    if (GLFWmonitor* monitor = glfwGetPrimaryMonitor()) {
         int x = 0, y = 0, w = 0, h = 0;
         glfwGetMonitorWorkarea(monitor, &x, &y, &w, &h);
         if (w > 0 && h > 0) {
@@ -123,9 +123,9 @@ Window::Window(const ViewSettings &view) : state_(std::make_unique<State>()) {
     start_imgui(view);
 }
 
-void Window::start_imgui(const ViewSettings &view) {
+void Window::start_imgui(const ViewSettings& view) {
     ImGui::CreateContext();
-    ImGuiIO &io = ImGui::GetIO();
+    ImGuiIO& io = ImGui::GetIO();
     io.IniFilename = nullptr; // the settings remember what is worth it
     io.ConfigWindowsMoveFromTitleBarOnly = true;
     float scale = static_cast<float>(view.ui_scale);
@@ -151,16 +151,16 @@ Window::~Window() {
 
 bool Window::closed() const { return glfwWindowShouldClose(state_->handle); }
 void Window::request_close() { glfwSetWindowShouldClose(state_->handle, GLFW_TRUE); }
-void Window::set_title(const std::string &title) { glfwSetWindowTitle(state_->handle, title.c_str()); }
+void Window::set_title(const std::string& title) { glfwSetWindowTitle(state_->handle, title.c_str()); }
 
 void Window::toggle_full_screen() {
-    State &s = *state_;
+    State& s = *state_;
     if (glfwGetWindowMonitor(s.handle)) {
         glfwSetWindowMonitor(s.handle, nullptr, s.x, s.y, s.width, s.height, GLFW_DONT_CARE);
         return;
     }
-    GLFWmonitor *monitor = glfwGetPrimaryMonitor();
-    const GLFWvidmode *mode = monitor ? glfwGetVideoMode(monitor) : nullptr;
+    GLFWmonitor* monitor = glfwGetPrimaryMonitor();
+    const GLFWvidmode* mode = monitor ? glfwGetVideoMode(monitor) : nullptr;
     if (!mode)
         return;
     glfwGetWindowPos(s.handle, &s.x, &s.y);
@@ -182,7 +182,7 @@ void Window::begin_frame() {
     ImGui::NewFrame();
 }
 
-void Window::end_frame(void (*draw)(void *), void *context) {
+void Window::end_frame(void (*draw)(void*), void* context) {
     ImGui::Render();
     int width = 0, height = 0;
     glfwGetFramebufferSize(state_->handle, &width, &height);
@@ -203,12 +203,12 @@ double Window::ratio() const {
 }
 
 double Window::refresh_rate() const {
-    GLFWmonitor *monitor = glfwGetPrimaryMonitor();
-    const GLFWvidmode *mode = monitor ? glfwGetVideoMode(monitor) : nullptr;
+    GLFWmonitor* monitor = glfwGetPrimaryMonitor();
+    const GLFWvidmode* mode = monitor ? glfwGetVideoMode(monitor) : nullptr;
     return mode && mode->refreshRate > 0 ? mode->refreshRate : 60;
 }
 
-void Window::size(int &width, int &height) const {
+void Window::size(int& width, int& height) const {
     if (glfwGetWindowMonitor(state_->handle)) {
         width = state_->width;
         height = state_->height;

@@ -16,26 +16,26 @@ namespace specklescope {
 class Window {
 public:
     /// Throws RunError with the reason when no window or no OpenGL 3.3 can be had.
-    explicit Window(const ViewSettings &view);
+    explicit Window(const ViewSettings& view);
     ~Window();
-    Window(const Window &) = delete;
-    Window &operator=(const Window &) = delete;
+    Window(const Window&) = delete;
+    Window& operator=(const Window&) = delete;
 
     bool closed() const;
     void request_close();
-    void set_title(const std::string &title);
+    void set_title(const std::string& title);
     void toggle_full_screen();
     /// Sleeps until something happens, at most so long. True if there was input, a resize or an expose.
     bool wait(double seconds);
     void begin_frame();
     /// Clears, calls `draw` for the picture, draws Dear ImGui over it and shows it all.
-    void end_frame(void (*draw)(void *), void *context);
+    void end_frame(void (*draw)(void*), void* context);
     double ratio() const; ///< framebuffer pixels per window coordinate
     double refresh_rate() const;
-    const std::string &renderer() const { return renderer_; }
-    const std::string &note() const { return note_; } ///< about the font; empty when all is well
+    const std::string& renderer() const { return renderer_; }
+    const std::string& note() const { return note_; } ///< about the font; empty when all is well
     /// Size for the settings: of the window while it was not full screen.
-    void size(int &width, int &height) const;
+    void size(int& width, int& height) const;
 
     struct Key {
         int key = 0;            ///< GLFW_KEY_…; 0 for a character
@@ -47,7 +47,7 @@ public:
     struct State;
 
 private:
-    void start_imgui(const ViewSettings &view);
+    void start_imgui(const ViewSettings& view);
     std::unique_ptr<State> state_;
     std::string renderer_, note_;
 };

@@ -20,7 +20,7 @@ constexpr std::size_t kBeyondCache = std::size_t{400} << 20; ///< rotate over mo
 constexpr int kRounds = 15;
 
 /// Median over rounds of the time of one call, µs; `calls` of them between two events.
-template <class F> double median_us(const Stream &stream, int calls, F &&call) {
+template <class F> double median_us(const Stream& stream, int calls, F&& call) {
     const Event begin;
     const Event end;
     std::vector<double> times;
@@ -38,7 +38,7 @@ template <class F> double median_us(const Stream &stream, int calls, F &&call) {
 }
 
 /// Speckle-like samples: mean a tenth of the range, contrast 0.2, never at full scale.
-std::vector<std::byte> samples(const Shape &shape, std::size_t pitch) {
+std::vector<std::byte> samples(const Shape& shape, std::size_t pitch) {
     std::vector<std::byte> bytes(pitch * static_cast<std::size_t>(shape.height));
     std::mt19937 random(1);
     dispatch(shape.type, [&](auto zero) {
@@ -54,14 +54,14 @@ std::vector<std::byte> samples(const Shape &shape, std::size_t pitch) {
     return bytes;
 }
 
-std::vector<Frame> frames(FrameRing &ring) {
+std::vector<Frame> frames(FrameRing& ring) {
     std::vector<Frame> all;
     while (Frame frame = ring.try_acquire())
         all.push_back(std::move(frame));
     return all;
 }
 
-void bench_kernel(const Shape &shape, const std::vector<int> &radii) {
+void bench_kernel(const Shape& shape, const std::vector<int>& radii) {
     const Stream stream;
     const Shape result{shape.width, shape.height, 1, PixelType::f32};
     const std::size_t bytes = shape.bytes() + result.bytes();
@@ -72,7 +72,7 @@ void bench_kernel(const Shape &shape, const std::vector<int> &radii) {
     const std::vector<Frame> inputs = frames(input_ring);
     const std::vector<Frame> outputs = frames(output_ring);
     const std::vector<std::byte> pixels = samples(shape, inputs[0].device().pitch);
-    for (const Frame &input : inputs)
+    for (const Frame& input : inputs)
         check(cudaMemcpy(input.device().data, pixels.data(), pixels.size(), cudaMemcpyHostToDevice),
               "cudaMemcpy");
     Buffer counts(sizeof(PixelCounts), memory);
@@ -106,7 +106,7 @@ void bench_kernel(const Shape &shape, const std::vector<int> &radii) {
     }
 }
 
-void bench_executor(const Shape &shape, bool want_host) {
+void bench_executor(const Shape& shape, bool want_host) {
     const auto executor = make_cuda_executor(0);
     auto chain = std::make_shared<Chain>();
     chain->add("speckle:radius=2");
@@ -114,7 +114,7 @@ void bench_executor(const Shape &shape, bool want_host) {
     FrameRing ring(shape, 8, executor->slot_memory());
     {
         const std::vector<std::byte> pixels = samples(shape, shape.row_bytes());
-        for (const Frame &frame : frames(ring))
+        for (const Frame& frame : frames(ring))
             copy_pixels(ConstHostView(pixels.data(), shape), frame.host());
     }
     constexpr int kFrames = 400;
@@ -175,14 +175,14 @@ int main() try {
     std::printf("%s\n", use_device(0).name);
     constexpr int sizes[][2] = {{1392, 1040}, {1920, 1080}, {3840, 2160}, {7680, 4320}};
     for (const PixelType type : {PixelType::u8, PixelType::u16, PixelType::f32})
-        for (const auto &size : sizes)
+        for (const auto& size : sizes)
             bench_kernel({size[0], size[1], 1, type}, {2, 3, 7, 15});
     bench_copy_engines();
-    for (const auto &size : sizes)
+    for (const auto& size : sizes)
         for (const bool want_host : {false, true})
             bench_executor({size[0], size[1], 1, PixelType::u16}, want_host);
     return 0;
-} catch (const Error &error) {
+} catch (const Error& error) {
     std::fprintf(stderr, "%s\n", error.what());
     return 1;
 }

@@ -23,7 +23,7 @@ constexpr double kExposure = 0.01;
 constexpr std::size_t kFrames = 8;
 
 /// 12-bit speckle for u16 and f32, 8-bit for u8.
-template <class T> const std::vector<TestImage<T>> &frames() {
+template <class T> const std::vector<TestImage<T>>& frames() {
     static const std::vector<TestImage<T>> images = [] {
         std::mt19937_64 random = test_random(1);
         std::vector<TestImage<T>> list;
@@ -35,7 +35,7 @@ template <class T> const std::vector<TestImage<T>> &frames() {
     return images;
 }
 
-template <class T> void ours(benchmark::State &state, int radius, int threads) {
+template <class T> void ours(benchmark::State& state, int radius, int threads) {
     const ThreadLimit limit(threads);
     Params params(speckle_table());
     params.set("radius", std::int64_t{radius});
@@ -57,15 +57,15 @@ public:
     OpenCvSfi(int radius)
         : side_(2 * radius + 1), n_(static_cast<float>(side_) * static_cast<float>(side_)) {}
 
-    void run(const cv::Mat &image, cv::Mat &sfi) {
+    void run(const cv::Mat& image, cv::Mat& sfi) {
         cv::boxFilter(image, mean_, CV_32F, {side_, side_}, {-1, -1}, true, cv::BORDER_REPLICATE);
         cv::sqrBoxFilter(image, square_, CV_32F, {side_, side_}, {-1, -1}, true, cv::BORDER_REPLICATE);
         const float factor = (n_ - 1) / n_ / static_cast<float>(2 * kExposure);
-        cv::parallel_for_({0, image.rows}, [&](const cv::Range &rows) {
+        cv::parallel_for_({0, image.rows}, [&](const cv::Range& rows) {
             for (int y = rows.start; y < rows.end; ++y) {
-                const auto *mean = mean_.ptr<float>(y);
-                const auto *square = square_.ptr<float>(y);
-                auto *out = sfi.ptr<float>(y);
+                const auto* mean = mean_.ptr<float>(y);
+                const auto* square = square_.ptr<float>(y);
+                auto* out = sfi.ptr<float>(y);
                 for (int x = 0; x < image.cols; ++x) {
                     const float squared_mean = mean[x] * mean[x];
                     out[x] = factor * squared_mean / (square[x] - squared_mean);
@@ -81,24 +81,24 @@ private:
 };
 
 /// The filters run on one thread each: `split` gives each thread a band of the image, with its border rows.
-template <class T> void open_cv(benchmark::State &state, int radius, int threads, bool split) {
+template <class T> void open_cv(benchmark::State& state, int radius, int threads, bool split) {
     cv::setNumThreads(threads);
     const int type = sizeof(T) == 1 ? CV_8U : sizeof(T) == 2 ? CV_16U : CV_32F;
     std::vector<cv::Mat> images;
-    for (const TestImage<T> &frame : frames<T>())
-        images.emplace_back(kHeight, kWidth, type, const_cast<std::byte *>(frame.view().data),
+    for (const TestImage<T>& frame : frames<T>())
+        images.emplace_back(kHeight, kWidth, type, const_cast<std::byte*>(frame.view().data),
                             frame.view().pitch);
     cv::Mat sfi(kHeight, kWidth, CV_32F);
     const int bands = split ? threads : 1;
     std::vector<OpenCvSfi> filters(static_cast<std::size_t>(bands), OpenCvSfi(radius));
     std::size_t next = 0;
     for (auto _ : state) {
-        const cv::Mat &image = images[next++ % kFrames];
+        const cv::Mat& image = images[next++ % kFrames];
         if (!split) {
             filters[0].run(image, sfi);
             continue;
         }
-        cv::parallel_for_({0, bands}, [&](const cv::Range &range) {
+        cv::parallel_for_({0, bands}, [&](const cv::Range& range) {
             for (int i = range.start; i < range.end; ++i) { // a view of the image keeps the rows beside it
                 const cv::Range rows(kHeight * i / bands, kHeight * (i + 1) / bands);
                 cv::Mat part = sfi.rowRange(rows);
@@ -108,31 +108,31 @@ template <class T> void open_cv(benchmark::State &state, int radius, int threads
     }
 }
 
-template <class T> void add(const char *type) {
+template <class T> void add(const char* type) {
     for (const int threads : {1, 2})
         for (const int radius : {1, 2, 3, 7, 15}) {
             const std::string name = std::string("/") + type + "/radius:" + std::to_string(radius) +
                                      "/threads:" + std::to_string(threads);
-            const auto register_one = [&](const std::string &who, auto run) {
+            const auto register_one = [&](const std::string& who, auto run) {
                 benchmark::RegisterBenchmark((who + name).c_str(), run)
                     ->UseRealTime()
                     ->MeasureProcessCPUTime()
                     ->ComputeStatistics(
                         "min",
-                        [](const std::vector<double> &v) { return *std::min_element(v.begin(), v.end()); })
+                        [](const std::vector<double>& v) { return *std::min_element(v.begin(), v.end()); })
                     ->Unit(benchmark::kMillisecond);
             };
-            register_one("ours", [=](benchmark::State &state) { ours<T>(state, radius, threads); });
+            register_one("ours", [=](benchmark::State& state) { ours<T>(state, radius, threads); });
             register_one("opencv",
-                         [=](benchmark::State &state) { open_cv<T>(state, radius, threads, false); });
+                         [=](benchmark::State& state) { open_cv<T>(state, radius, threads, false); });
             if (threads > 1)
                 register_one("opencv-split",
-                             [=](benchmark::State &state) { open_cv<T>(state, radius, threads, true); });
+                             [=](benchmark::State& state) { open_cv<T>(state, radius, threads, true); });
         }
 }
 
 void take_target() {
-    const char *wanted = std::getenv("SPECKLESCOPE_BENCH_TARGET");
+    const char* wanted = std::getenv("SPECKLESCOPE_BENCH_TARGET");
     for (const std::int64_t target : hwy::SupportedAndGeneratedTargets())
         if (wanted && std::string(wanted) == hwy::TargetName(target)) {
             hwy::SetSupportedTargetsForTest(target);
@@ -143,7 +143,7 @@ void take_target() {
 } // namespace
 } // namespace specklescope::test
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
     specklescope::test::take_target();
     specklescope::test::add<std::uint8_t>("u8");
     specklescope::test::add<std::uint16_t>("u16");

@@ -1,0 +1,146 @@
+#include "recording/png_writer.hpp"
+
+#include "pipeline/error.hpp"
+
+#include <png.h>
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <filesystem>
+#include <vector>
+
+namespace specklescope {
+
+namespace {
+/// What the encoder reads: plain values only, because libpng leaves by longjmp.
+struct Picture {
+    const std::byte* data;
+    std::size_t pitch;
+    unsigned width, height;
+    int bits, color;
+    char* description;
+};
+
+/// False when libpng gave up: the file could not be written, or there is no memory.
+bool encode(png_structp png, png_infop info, std::FILE* file, const Picture& picture) {
+    if (setjmp(png_jmpbuf(png))) // NOLINT(cert-err52-cpp): libpng knows no other way to report
+        return false;
+    png_init_io(png, file);
+    png_set_compression_level(png, 3); // a noisy map hardly gets smaller above it
+    png_set_IHDR(png, info, picture.width, picture.height, picture.bits, picture.color, PNG_INTERLACE_NONE,
+                 PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
+    char key[] = "Description";
+    png_text text{};
+    text.compression = PNG_TEXT_COMPRESSION_NONE;
+    text.key = key;
+    text.text = picture.description;
+    png_set_text(png, info, &text, 1);
+    png_write_info(png, info);
+    if (picture.bits == 16)
+        png_set_swap(png); // PNG is big-endian
+    for (unsigned y = 0; y < picture.height; ++y)
+        png_write_row(png, reinterpret_cast<png_const_bytep>(picture.data + y * picture.pitch));
+    png_write_end(png, info);
+    return true;
+}
+
+void quiet(png_structp png, png_const_charp) { png_longjmp(png, 1); }
+void ignore(png_structp, png_const_charp) {}
+
+bool encode_file(File file, ConstHostView pixels, const std::string& description) {
+    std::FILE* stream = ::fdopen(::dup(file.fd()), "wb");
+    if (!stream)
+        return false;
+    std::string text = description;
+    const Shape& shape = pixels.shape;
+    const Picture picture{pixels.data,
+                          pixels.pitch,
+                          static_cast<unsigned>(shape.width),
+                          static_cast<unsigned>(shape.height),
+                          shape.type == PixelType::u16 ? 16 : 8,
+                          shape.channels == 3 ? PNG_COLOR_TYPE_RGB : PNG_COLOR_TYPE_GRAY,
+                          text.data()};
+    png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, nullptr, quiet, ignore);
+    png_infop info = png ? png_create_info_struct(png) : nullptr;
+    bool well = info && encode(png, info, stream, picture);
+    png_destroy_write_struct(&png, &info);
+    well = std::fclose(stream) == 0 && well;
+    return file.close() && well;
+}
+
+/// Returns the name, numbered if `wanted` is taken.
+std::string write_png(ConstHostView pixels, const std::string& description, const std::string& wanted) {
+    std::string hidden;
+    File file = create_hidden(wanted, hidden);
+    errno = 0;
+    if (!encode_file(std::move(file), pixels, description)) {
+        const int error = errno != 0 ? errno : EIO;
+        ::unlink(hidden.c_str());
+        throw RunError(write_error(wanted, error));
+    }
+    return publish(hidden, wanted);
+}
+
+} // namespace
+
+std::string write_picture(const RecordedFrame& frame, const FileTotals& totals, const RecordOptions& options,
+                          const StreamInfo& stream) {
+    std::string text = describe_file(frame, options, stream, totals);
+    text = text.substr(0, text.size() - 1) + ", \"frame\": " + describe_frame(frame) + "}";
+    const ConstHostView pixels = frame.pixels.host();
+    if (options.what == RecordWhat::raw)
+        return write_png(pixels, text, options.path);
+    const Shape shape{pixels.shape.width, pixels.shape.height, 3, PixelType::u8};
+    std::vector<std::byte> colors(shape.bytes());
+    const HostView rgb(colors.data(), shape);
+    color_picture(pixels, options.mapping, rgb);
+    return write_png(rgb, text, options.path);
+}
+
+namespace {
+/// Keeps a copy of the newest frame and writes it when the recording ends.
+class PngWriter final : public FileWriter {
+public:
+    PngWriter(const RecordedFrame& first, RecordOptions options, const StreamInfo& stream)
+        : options_(std::move(options)), stream_(stream), path_(options_.path), shape_(first.pixels.shape()),
+          ring_(shape_, 1, host_memory()), last_(first) {
+        last_.pixels = ring_.try_acquire(); // a copy: the recorder's frames go home
+    }
+    void write(const RecordedFrame& frame) override {
+        const Frame own = last_.pixels;
+        copy_pixels(frame.pixels.host(), own.host());
+        last_ = frame;
+        last_.pixels = own;
+    }
+    void update(const FileTotals&) override {}
+    void finish(const FileTotals& totals) override {
+        FileTotals picture = totals;
+        picture.written = 1;
+        path_ = write_picture(last_, picture, options_, stream_);
+        written_ = 1;
+        std::error_code ignored;
+        bytes_ = std::filesystem::file_size(path_, ignored);
+    }
+    std::uint64_t written() const override { return written_; }
+    std::uint64_t bytes() const override { return bytes_; }
+    const std::string& path() const override { return path_; }
+
+private:
+    RecordOptions options_;
+    StreamInfo stream_;
+    std::string path_;
+    Shape shape_;
+    FrameRing ring_;
+    RecordedFrame last_;
+    std::uint64_t written_ = 0, bytes_ = 0;
+};
+} // namespace
+
+std::unique_ptr<FileWriter> make_png_writer(const RecordedFrame& first, const RecordOptions& options,
+                                            const StreamInfo& stream) {
+    return std::make_unique<PngWriter>(first, options, stream);
+}
+
+} // namespace specklescope

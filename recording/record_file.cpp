@@ -1,0 +1,253 @@
+#include "recording/record_file.hpp"
+
+#include "pipeline/error.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <ctime>
+#include <filesystem>
+
+namespace specklescope {
+
+namespace fs = std::filesystem;
+
+namespace {
+constexpr int kMaxNumber = 100000;
+constexpr int kMode = 0666; ///< what the umask leaves of it
+
+std::string reason(int error) { return std::generic_category().message(error); }
+
+fs::path folder_of(const std::string& path) {
+    const fs::path folder = fs::path(path).parent_path();
+    return folder.empty() ? fs::path(".") : folder;
+}
+} // namespace
+
+File::~File() { close(); }
+
+bool File::close() noexcept { return fd_ < 0 || ::close(std::exchange(fd_, -1)) == 0; }
+
+std::string numbered(const std::string& path, int number) {
+    if (number == 0)
+        return path;
+    const fs::path whole(path);
+    return (whole.parent_path() /
+            (whole.stem().string() + "-" + std::to_string(number) + whole.extension().string()))
+        .string();
+}
+
+File create_new(const std::string& wanted, std::string& path) {
+    for (int number = 0; number < kMaxNumber; ++number) {
+        path = numbered(wanted, number);
+        const int fd = ::open(path.c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, kMode);
+        if (fd >= 0)
+            return File(fd);
+        if (errno != EEXIST)
+            throw RunError("Cannot create " + path + ": " + reason(errno) +
+                           "; record into a folder that can be written.");
+    }
+    throw RunError("All names from " + wanted + " to " + path + " are taken; choose another name.");
+}
+
+File create_hidden(const std::string& wanted, std::string& hidden) {
+    static std::atomic<unsigned> counter{0};
+    for (int attempt = 0; attempt < kMaxNumber; ++attempt) {
+        const fs::path whole(wanted);
+        std::string name(1, '.');
+        name += whole.filename().string();
+        name.append(".")
+            .append(std::to_string(::getpid()))
+            .append("-")
+            .append(std::to_string(counter++))
+            .append(".part");
+        hidden = (folder_of(wanted) / name).string();
+        const int fd = ::open(hidden.c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, kMode);
+        if (fd >= 0)
+            return File(fd);
+        if (errno != EEXIST)
+            break;
+    }
+    throw RunError("Cannot write into " + folder_of(wanted).string() + ": " + reason(errno) +
+                   "; choose a folder that can be written.");
+}
+
+std::string publish(const std::string& hidden, const std::string& wanted) {
+    for (int number = 0; number < kMaxNumber; ++number) {
+        const std::string path = numbered(wanted, number);
+        if (::renameat2(AT_FDCWD, hidden.c_str(), AT_FDCWD, path.c_str(), RENAME_NOREPLACE) == 0)
+            return path;
+        // Some file systems know no such rename, but refuse a second link of the same name.
+        if ((errno == EINVAL || errno == ENOSYS) && ::link(hidden.c_str(), path.c_str()) == 0) {
+            ::unlink(hidden.c_str());
+            return path;
+        }
+        if (errno != EEXIST) {
+            const int error = errno;
+            ::unlink(hidden.c_str());
+            throw RunError("Cannot give " + path + " its name: " + reason(error) + ".");
+        }
+    }
+    ::unlink(hidden.c_str());
+    throw RunError("All numbers of " + wanted + " are taken; choose another name.");
+}
+
+void check_folder(const std::string& path) {
+    const fs::path folder = folder_of(path);
+    std::error_code error;
+    if (!fs::is_directory(folder, error))
+        throw RunError("There is no folder " + folder.string() + " to record " +
+                       fs::path(path).filename().string() + " into; make it first.");
+    if (::access(folder.c_str(), W_OK | X_OK) != 0)
+        throw RunError("Cannot write into the folder " + folder.string() + ": " + reason(errno) +
+                       "; choose one that can be written.");
+}
+
+std::string write_error(const std::string& path, int error) {
+    std::string text = "Recording into " + path + " stopped: " + reason(error);
+    if (error == ENOSPC || error == EDQUOT || error == EFBIG)
+        text += "; what was written stays readable; make room and record again";
+    return text + ".";
+}
+
+std::string totals_text(const FileTotals& totals) {
+    char text[kTotalsChars + 1];
+    std::snprintf(text, sizeof text,
+                  "\"finished\": %s, \"written\": %llu, \"dropped\": %llu, \"lost_before_recorder\": %llu",
+                  totals.finished ? "true" : "false", static_cast<unsigned long long>(totals.written),
+                  static_cast<unsigned long long>(totals.dropped),
+                  static_cast<unsigned long long>(totals.lost_before));
+    std::string padded(text);
+    padded.resize(kTotalsChars, ' ');
+    return padded;
+}
+
+std::string describe_file(const RecordedFrame& first, const RecordOptions& options, const StreamInfo& stream,
+                          const FileTotals& totals) {
+    using Json = nlohmann::ordered_json;
+    const bool raw = options.what == RecordWhat::raw;
+    const Shape& shape = first.pixels.shape();
+    const auto now = std::chrono::system_clock::now();
+    const std::time_t seconds = std::chrono::system_clock::to_time_t(now);
+    std::tm utc{};
+    ::gmtime_r(&seconds, &utc);
+    char started[32];
+    std::strftime(started, sizeof started, "%Y-%m-%dT%H:%M:%SZ", &utc);
+
+    Json json;
+    json["program"] = "Specklescope " SPECKLESCOPE_VERSION;
+    json["content"] = raw ? "raw" : "processed";
+    json["quantity"] = first.quantity.name;
+    json["symbol"] = first.quantity.symbol;
+    json["unit"] = first.quantity.unit;
+    json["parameters"] = first.chain ? to_string(*first.chain) : "none";
+    json["source"] = stream.source_text;
+    json["source_name"] = stream.source.name;
+    json["backend"] = stream.backend;
+    json["width"] = shape.width;
+    json["height"] = shape.height;
+    json["channels"] = shape.channels;
+    json["pixel_type"] = to_string(shape.type);
+    json["full_scale"] = first.info.full_scale;
+    json["exposure_ms"] = first.info.exposure_ms; // NaN, unknown, becomes null
+    json["rate"] = options.rate > 0 ? options.rate : stream.source.rate;
+    json["started"] = started;
+    // Arrival times have no zero of their own: this is what their clock read at "started".
+    json["started_arrival_ns"] =
+        std::chrono::duration_cast<std::chrono::nanoseconds>(SteadyClock::now().time_since_epoch()).count();
+    if (!raw && record_ending(options.path) != ".tiff") {
+        const Mapping& mapping = options.mapping;
+        json["colormap"] = to_string(mapping_table().at("colormap").get(std::any(mapping)));
+        if (mapping.automatic)
+            json["range_percentiles"] = {mapping.low_percentile, mapping.high_percentile};
+        else
+            json["range"] = {mapping.low, mapping.high};
+    }
+    std::string text = "{";
+    text += totals_text(totals);
+    text += ", ";
+    text += json.dump(-1, ' ', true).substr(1);
+    return text;
+}
+
+std::string describe_frame(const RecordedFrame& frame) {
+    using Json = nlohmann::ordered_json;
+    Json json;
+    json["sequence"] = frame.info.sequence;
+    json["capture_ns"] = frame.info.capture_ns;
+    json["arrival_ns"] =
+        std::chrono::duration_cast<std::chrono::nanoseconds>(frame.info.arrival.time_since_epoch()).count();
+    json["exposure_ms"] = frame.info.exposure_ms;
+    json["dropped_before"] = frame.dropped;
+    if (frame.chain) {
+        json["version"] = frame.info.version;
+        json["parameters"] = to_string(*frame.chain);
+        json["quantity"] = frame.quantity.name;
+        json["unit"] = frame.quantity.unit;
+        json["undefined"] = frame.counts.undefined;
+        json["infinite"] = frame.counts.infinite;
+        json["saturated"] = frame.counts.saturated;
+    }
+    return json.dump(-1, ' ', true);
+}
+
+const std::vector<RecordFormat>& record_formats() {
+    static const std::vector<RecordFormat> formats{
+        {".tiff", "BigTIFF stack, uncompressed: 8/16-bit grey or RGB, float",
+         "BigTIFF stack, uncompressed: float numbers"},
+        {".mkv", "FFV1, lossless: 8/16-bit grey, 8-bit RGB", "H.264 of the colour-mapped picture"},
+        {".png", "the last frame: 8/16-bit grey or RGB", "the last picture, colour-mapped"},
+    };
+    return formats;
+}
+
+std::string record_ending(const std::string& path) {
+    std::string ending = fs::path(path).extension().string();
+    std::transform(ending.begin(), ending.end(), ending.begin(),
+                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    if (ending == ".tif")
+        return ".tiff";
+    for (const RecordFormat& format : record_formats())
+        if (format.ending == ending)
+            return ending;
+    throw UsageError("'" + path +
+                     "' does not say what to record: the name must end in .tiff, .tif, .mkv or .png.");
+}
+
+std::string cannot_hold(const RecordOptions& options, const Shape& shape) {
+    const std::string ending = record_ending(options.path);
+    if (ending == ".tiff" || options.what == RecordWhat::processed)
+        return "";
+    const bool holds = shape.type == PixelType::u8 ||
+                       (shape.type == PixelType::u16 && (shape.channels == 1 || ending == ".png"));
+    return holds ? ""
+                 : options.path + " cannot hold raw " + to_string(shape) + " frames exactly (" + ending +
+                       (ending == ".mkv" ? " takes 8/16-bit grey and 8-bit RGB"
+                                         : " takes 8/16-bit grey and RGB") +
+                       "); record them as .tiff.";
+}
+
+void color_picture(ConstHostView image, const Mapping& mapping, HostView rgb) {
+    const ValueRange range = mapping.automatic
+                                 ? percentile_range(image, mapping.low_percentile, mapping.high_percentile)
+                                 : ValueRange{mapping.low, mapping.high};
+    Shape part = rgb.shape;
+    part.width = image.shape.width;
+    part.height = image.shape.height;
+    map_colors(image, mapping.colormap, range, HostView(rgb.data, part, rgb.pitch));
+    for (int y = 0; y < part.height && part.width < rgb.shape.width; ++y)
+        std::memcpy(rgb.row(y) + 3 * part.width, rgb.row(y) + 3 * (part.width - 1), 3);
+    if (part.height < rgb.shape.height)
+        std::memcpy(rgb.row(part.height), rgb.row(part.height - 1), rgb.shape.row_bytes());
+}
+
+} // namespace specklescope

@@ -1,0 +1,108 @@
+// What every record format shares: one interface for the recorder's thread, names that are never overwritten,
+// and the text that says what is in a file.
+#pragma once
+
+#include "recording/recorder.hpp"
+
+#include <memory>
+#include <string>
+
+namespace specklescope {
+
+/// One frame on its way to a file: the handle of the pixels and what belongs to them.
+struct RecordedFrame {
+    Frame pixels;
+    FrameInfo info;
+    std::shared_ptr<const Chain> chain; ///< null for a raw frame
+    Quantity quantity;
+    PixelCounts counts;
+    std::uint64_t dropped = 0; ///< frames that the recorder had dropped in all before it accepted this one
+};
+
+/// The balance of one file; brought up to date in the file about once a second and when it is finished.
+struct FileTotals {
+    std::uint64_t written = 0;
+    std::uint64_t dropped = 0;     ///< offered to the recorder and not written
+    std::uint64_t lost_before = 0; ///< gaps in the sequence numbers that the recorder did not make
+    bool finished = false;         ///< false in a file whose recording was cut off
+};
+
+/// One file of one shape, written by one thread. The constructor of each creates the file under a name that
+/// was free.
+class FileWriter {
+public:
+    virtual ~FileWriter() = default;
+    /// Throws RunError when the frame could not be written; what was written before stays readable.
+    virtual void write(const RecordedFrame& frame) = 0;
+    virtual void update(const FileTotals& totals) = 0; ///< may throw RunError
+    /// Makes the file complete; called once, also after write() threw. Throws RunError.
+    virtual void finish(const FileTotals& totals) = 0;
+    virtual std::uint64_t written() const = 0; ///< frames in the file
+    virtual std::uint64_t bytes() const = 0;
+    virtual const std::string& path() const = 0;
+};
+
+/// Owns a file descriptor.
+class File {
+public:
+    File() = default;
+    explicit File(int fd) : fd_(fd) {}
+    File(File&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+    File& operator=(File&& other) noexcept {
+        std::swap(fd_, other.fd_);
+        return *this;
+    }
+    ~File();
+    int fd() const { return fd_; }
+    /// False when the last bytes could not be stored (a network file system says so only here).
+    bool close() noexcept;
+
+private:
+    int fd_ = -1;
+};
+
+/// "flow.tiff" for 0, "flow-1.tiff" for 1, …
+std::string numbered(const std::string& path, int number);
+/// Creates `wanted`, or the first numbered name that is free, and leaves the name in `path`. Two that ask at
+/// once get two names. Throws RunError naming the reason.
+File create_new(const std::string& wanted, std::string& path);
+/// A file in the folder of `wanted` under a name that nobody looks for, to become `wanted` by publish().
+File create_hidden(const std::string& wanted, std::string& hidden);
+/// Gives a hidden file its name, or the first numbered one that is free; never replaces a file. Returns the
+/// name.
+std::string publish(const std::string& hidden, const std::string& wanted);
+/// Throws RunError if the folder of `path` is missing or may not be written.
+void check_folder(const std::string& path);
+/// "No space left on device; free some space…": the reason of a failed write in words for the user.
+std::string write_error(const std::string& path, int error);
+
+/// Machine-readable description of a file (JSON, ASCII): program, source, what the numbers are, parameters,
+/// clock. The totals come first, in `totals_text`'s fixed width, so that they can be brought up to date in
+/// place.
+std::string describe_file(const RecordedFrame& first, const RecordOptions& options, const StreamInfo& stream,
+                          const FileTotals& totals);
+/// The members of the JSON object that change: always kTotalsChars long.
+std::string totals_text(const FileTotals& totals);
+inline constexpr std::size_t kTotalsChars = 144;
+/// One frame's own JSON object: sequence, times, exposure, parameter version and parameters.
+std::string describe_frame(const RecordedFrame& frame);
+
+std::unique_ptr<FileWriter> make_tiff_writer(const RecordedFrame& first, const RecordOptions& options,
+                                             const StreamInfo& stream);
+/// Throws RunError where an encoder is not installed or the shape cannot be held.
+std::unique_ptr<FileWriter> make_video_writer(const RecordedFrame& first, const RecordOptions& options,
+                                              const StreamInfo& stream);
+std::unique_ptr<FileWriter> make_png_writer(const RecordedFrame& first, const RecordOptions& options,
+                                            const StreamInfo& stream);
+/// Throws RunError if the encoder that .mkv needs for `what` is not installed.
+void check_video_encoder(RecordWhat what);
+
+/// Why a file of this kind cannot hold pixels of this shape; empty if it can.
+std::string cannot_hold(const RecordOptions& options, const Shape& shape);
+/// ".tiff", ".mkv" or ".png" (".tif" counts as ".tiff"), lower case; throws UsageError for any other ending.
+std::string record_ending(const std::string& path);
+
+/// Range and colours of a processed picture, as Mapping says. `rgb` may be larger by the last row and column.
+void color_picture(ConstHostView image, const Mapping& mapping, HostView rgb);
+
+} // namespace specklescope

@@ -1,0 +1,192 @@
+#include "recording/tiff_writer.hpp"
+
+#include "pipeline/error.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <bit>
+#include <cerrno>
+#include <climits>
+#include <cstring>
+
+namespace specklescope {
+
+static_assert(std::endian::native == std::endian::little,
+              "pages are written in the machine's order, marked II");
+
+namespace {
+constexpr std::uint64_t kHeaderBytes = 16;
+constexpr std::uint64_t kAlign = 16; ///< of directories and pixels
+constexpr std::string_view kSoftware = "Specklescope " SPECKLESCOPE_VERSION;
+
+// Field types of TIFF 6.0 and of BigTIFF.
+enum class Field : std::uint16_t { ascii = 2, u16 = 3, u32 = 4, rational = 5, u64 = 16 };
+
+constexpr std::uint64_t aligned(std::uint64_t bytes) { return (bytes + kAlign - 1) / kAlign * kAlign; }
+
+/// One entry of a directory whose value fits into its 8 bytes, or stands at `value` (an offset).
+struct Entry {
+    std::uint16_t tag;
+    Field type;
+    std::uint64_t count;
+    std::uint64_t value;
+};
+
+template <class T> void put(std::string& bytes, T value) {
+    bytes.append(reinterpret_cast<const char*>(&value), sizeof value);
+}
+} // namespace
+
+TiffWriter::TiffWriter(File file, std::string path, const RecordedFrame& first, const RecordOptions& options,
+                       const StreamInfo& stream)
+    : file_(std::move(file)), path_(std::move(path)), shape_(first.pixels.shape()),
+      file_description_(describe_file(first, options, stream, {})) {
+    struct {
+        char order[2] = {'I', 'I'};
+        std::uint16_t version = 43, offset_bytes = 8, zero = 0;
+        std::uint64_t first = 0; // no page yet
+    } header;
+    static_assert(sizeof header == kHeaderBytes);
+    write_at(0, &header, sizeof header);
+    link_ = offsetof(decltype(header), first);
+    end_ = kHeaderBytes;
+}
+
+void TiffWriter::build_head(const std::string& description) {
+    constexpr std::uint64_t kEntries = 15, kEntryBytes = 20;
+    const std::uint64_t text = end_ + 8 + kEntries * kEntryBytes + 8;
+    const std::uint64_t software = text + description.size() + 1;
+    const std::uint64_t pixels = aligned(software + kSoftware.size() + 1);
+    const auto channels = static_cast<std::uint64_t>(shape_.channels);
+    const std::uint64_t each_channel = channels == 3 ? 0x0000'0001'0001'0001U : 1U; // a u16 for each sample
+    const std::uint64_t one = 1ULL << 32 | 1U;                                      // 1/1
+    const Entry entries[kEntries] = {
+        {256, Field::u32, 1, static_cast<std::uint64_t>(shape_.width)},
+        {257, Field::u32, 1, static_cast<std::uint64_t>(shape_.height)},
+        {258, Field::u16, channels, each_channel * (8 * pixel_bytes(shape_.type))}, // bits per sample
+        {259, Field::u16, 1, 1},                                                    // not compressed
+        {262, Field::u16, 1, channels == 3 ? 2U : 1U},                              // RGB, or 0 is black
+        {270, Field::ascii, description.size() + 1, text},                          // image description
+        {273, Field::u64, 1, pixels},                                               // the one strip
+        {277, Field::u16, 1, channels},
+        {278, Field::u32, 1, static_cast<std::uint64_t>(shape_.height)}, // rows per strip
+        {279, Field::u64, 1, shape_.bytes()},
+        {282, Field::rational, 1, one}, // resolution: no unit
+        {283, Field::rational, 1, one},
+        {296, Field::u16, 1, 1},
+        {305, Field::ascii, kSoftware.size() + 1, software},
+        {339, Field::u16, channels,
+         each_channel * (shape_.type == PixelType::f32 ? 3U : 1U)}, // IEEE float, or unsigned
+    };
+    head_.clear();
+    put(head_, kEntries);
+    for (const Entry& entry : entries) {
+        put(head_, entry.tag);
+        put(head_, entry.type);
+        put(head_, entry.count);
+        put(head_, entry.value);
+    }
+    next_in_head_ = head_.size();
+    put(head_, std::uint64_t{0}); // the last page so far
+    head_.append(description).push_back('\0');
+    head_.append(kSoftware).push_back('\0');
+    head_.resize(pixels - end_);
+}
+
+void TiffWriter::gather(ConstHostView pixels) {
+    const auto part = [](const void* data, std::size_t bytes) {
+        return iovec{const_cast<void*>(data), bytes}; // NOLINT: iovec serves reading and writing
+    };
+    parts_.clear();
+    parts_.push_back(part(head_.data(), head_.size()));
+    if (pixels.pitch == shape_.row_bytes())
+        parts_.push_back(part(pixels.data, shape_.bytes()));
+    else
+        for (int y = 0; y < shape_.height; ++y)
+            parts_.push_back(part(pixels.row(y), shape_.row_bytes()));
+}
+
+void TiffWriter::write(const RecordedFrame& frame) {
+    const ConstHostView pixels = frame.pixels.host();
+    std::string description = describe_frame(frame);
+    if (pages_ == 0) {
+        description =
+            file_description_.substr(0, file_description_.size() - 1) + ", \"frame\": " + description + "}";
+    }
+    build_head(description);
+    gather(pixels);
+    write_gathered(end_);
+    // The page is whole in the file: only now it becomes part of the chain.
+    write_at(link_, &end_, sizeof end_);
+    if (pages_ == 0)
+        totals_offset_ = end_ + next_in_head_ + 8 + 1;
+    link_ = end_ + next_in_head_;
+    end_ = aligned(end_ + head_.size() + shape_.bytes());
+    ++pages_;
+}
+
+void TiffWriter::write_gathered(std::uint64_t offset) {
+    iovec* part = parts_.data();
+    iovec* const last = part + parts_.size();
+    while (part != last) {
+        const auto count = static_cast<int>(std::min<std::ptrdiff_t>(last - part, IOV_MAX));
+        const ssize_t done = ::pwritev(file_.fd(), part, count, static_cast<off_t>(offset));
+        if (done < 0 && errno == EINTR)
+            continue;
+        if (done <= 0)
+            fail(done < 0 ? errno : ENOSPC);
+        offset += static_cast<std::uint64_t>(done);
+        auto left = static_cast<std::size_t>(done);
+        while (part != last && left >= part->iov_len)
+            left -= part++->iov_len;
+        if (left > 0) {
+            part->iov_base = static_cast<std::byte*>(part->iov_base) + left;
+            part->iov_len -= left;
+        }
+    }
+}
+
+void TiffWriter::write_at(std::uint64_t offset, const void* data, std::size_t bytes) {
+    ssize_t done = 0;
+    do
+        done = ::pwrite(file_.fd(), data, bytes, static_cast<off_t>(offset));
+    while (done < 0 && errno == EINTR);
+    if (done != static_cast<ssize_t>(bytes))
+        fail(done < 0 ? errno : ENOSPC);
+}
+
+void TiffWriter::fail(int error) {
+    failed_ = true;
+    throw RunError(write_error(path_, error));
+}
+
+void TiffWriter::update(const FileTotals& totals) {
+    if (totals_offset_ == 0)
+        return;
+    const std::string text = totals_text(totals);
+    write_at(totals_offset_, text.data(), text.size());
+}
+
+void TiffWriter::finish(const FileTotals& totals) {
+    // Cuts off what a failed page left behind; the last page needs no padding.
+    if (failed_ && ::ftruncate(file_.fd(), static_cast<off_t>(end_)) != 0)
+        throw RunError(write_error(path_, errno));
+    update(totals);
+    if (!file_.close())
+        throw RunError(write_error(path_, errno));
+}
+
+std::unique_ptr<FileWriter> make_tiff_writer(const RecordedFrame& first, const RecordOptions& options,
+                                             const StreamInfo& stream) {
+    std::string path;
+    File file = create_new(options.path, path);
+    try {
+        return std::make_unique<TiffWriter>(std::move(file), path, first, options, stream);
+    } catch (...) {
+        ::unlink(path.c_str()); // not even the header could be written
+        throw;
+    }
+}
+
+} // namespace specklescope

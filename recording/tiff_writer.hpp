@@ -1,0 +1,50 @@
+// Multi-page BigTIFF, uncompressed, one strip a page, appended so that the file is whole after every page.
+//
+// Why not libtiff: it links a new directory into the chain before it writes that directory, so a process
+// killed in between leaves a chain that points behind the end; it wants a page in one piece, while rows here
+// are padded; and a page takes it 8 system calls. Here a page is one gathering write of directory,
+// description and rows (two above 1023 rows) and one 8-byte write that links it in.
+#pragma once
+
+#include "recording/record_file.hpp"
+
+#include <sys/uio.h>
+
+#include <vector>
+
+namespace specklescope {
+
+class TiffWriter final : public FileWriter {
+public:
+    /// Takes an empty file. `first` gives the shape that all pages have.
+    TiffWriter(File file, std::string path, const RecordedFrame& first, const RecordOptions& options,
+               const StreamInfo& stream);
+    void write(const RecordedFrame& frame) override;
+    void update(const FileTotals& totals) override;
+    void finish(const FileTotals& totals) override;
+    std::uint64_t written() const override { return pages_; }
+    std::uint64_t bytes() const override { return end_; }
+    const std::string& path() const override { return path_; }
+
+private:
+    void build_head(const std::string& description);
+    void gather(ConstHostView pixels);
+    void write_gathered(std::uint64_t offset);
+    void write_at(std::uint64_t offset, const void* data, std::size_t bytes);
+    [[noreturn]] void fail(int error);
+
+    File file_;
+    std::string path_;
+    Shape shape_;
+    std::string file_description_;
+    std::string head_; ///< directory, description and padding of the page in work
+    std::vector<iovec> parts_;
+    std::uint64_t next_in_head_ = 0;  ///< where in head_ the offset of the next directory stands
+    std::uint64_t link_ = 0;          ///< where in the file the next page's offset goes
+    std::uint64_t end_ = 0;           ///< end of the last whole page
+    std::uint64_t totals_offset_ = 0; ///< of the totals in the first description; 0: no page yet
+    std::uint64_t pages_ = 0;
+    bool failed_ = false;
+};
+
+} // namespace specklescope

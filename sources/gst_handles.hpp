@@ -1,0 +1,31 @@
+// Owners for GStreamer's counted objects.
+#pragma once
+
+#include <gst/gst.h>
+
+#include <memory>
+
+namespace specklescope {
+
+struct GstRelease {
+    void operator()(GstElement* object) const { gst_object_unref(object); }
+    void operator()(GstBus* object) const { gst_object_unref(object); }
+    void operator()(GstPad* object) const { gst_object_unref(object); }
+    void operator()(GstMessage* object) const { gst_message_unref(object); }
+    void operator()(GstCaps* object) const { gst_caps_unref(object); }
+    void operator()(GstSample* object) const { gst_sample_unref(object); }
+    void operator()(GError* object) const { g_error_free(object); }
+    void operator()(gchar* object) const { g_free(object); }
+};
+
+template <class T> using GstHandle = std::unique_ptr<T, GstRelease>;
+
+/// Takes a floating reference for its own.
+inline GstHandle<GstElement> own(GstElement* element) {
+    return GstHandle<GstElement>(element ? GST_ELEMENT(gst_object_ref_sink(element)) : nullptr);
+}
+inline GstHandle<GstElement> share(GstElement* element) {
+    return GstHandle<GstElement>(GST_ELEMENT(gst_object_ref(element)));
+}
+
+} // namespace specklescope

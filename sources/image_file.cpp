@@ -1,0 +1,31 @@
+#include "sources/image_file.hpp"
+
+#include "pipeline/error.hpp"
+#include "sources/input_file.hpp"
+
+#include <array>
+#include <cstring>
+
+namespace specklescope {
+
+std::unique_ptr<ImageReader> open_image(const std::string& path) {
+    std::array<unsigned char, 8> head{};
+    std::size_t got = 0;
+    {
+        const InputFile file = open_input(path);
+        got = std::fread(head.data(), 1, head.size(), file.get());
+    }
+    const auto begins = [&](const char* magic, std::size_t bytes) {
+        return got >= bytes && std::memcmp(head.data(), magic, bytes) == 0;
+    };
+    if (begins("\x89PNG\r\n\x1a\n", 8))
+        return open_png(path);
+    if (begins("\xff\xd8\xff", 3))
+        return open_jpeg(path);
+    if (begins("II*\0", 4) || begins("MM\0*", 4) || begins("II+\0", 4) || begins("MM\0+", 4))
+        return open_tiff(path);
+    throw RunError("'" + path + (got == 0 ? "' is empty" : "' is not an image") +
+                   "; allowed: PNG, JPEG and TIFF files.");
+}
+
+} // namespace specklescope

@@ -1,0 +1,42 @@
+// Reading image files row by row: PNG by libpng, JPEG by libjpeg, TIFF by libtiff. The contents decide which,
+// not the ending. Nothing of what the libraries have to say reaches the terminal: it is part of the RunError.
+#pragma once
+
+#include "pipeline/image.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace specklescope {
+
+/// One file with one or more pages. Rows come strictly from top to bottom, so that a tall image can be taken
+/// in parts.
+class ImageReader {
+public:
+    virtual ~ImageReader() = default;
+    /// Header of the next page, whose rows then follow; nothing after the last page. The first call gives the
+    /// first page. Throws RunError if the page is of a kind that cannot be read.
+    virtual std::optional<Shape> next_page() = 0;
+    /// The next to.shape.height rows of the page. Throws RunError where the file is damaged or cut short.
+    virtual void read_rows(HostView to) = 0;
+    /// Pages in the file, each a frame; walks through it, for TIFF. 0: unknown. To be asked before the second
+    /// page.
+    virtual std::uint64_t pages() = 0;
+};
+
+/// Throws RunError: no such file, not an image, a damaged header.
+///   PNG   1…16 bits grey (1, 2, 4 are spread over 0…255), 8/16-bit RGB, palette (as RGB); transparency is
+///   dropped JPEG  grey, colour (as RGB) TIFF  1-bit (0, 255), 8/16-bit unsigned and 32-bit float, grey or
+///   RGB, palette; strips or tiles, one plane or
+///         several, any compression libtiff knows, BigTIFF, both byte orders; transparency is dropped;
+///         previews and masks among the pages are passed over; "white is zero" is turned round
+std::unique_ptr<ImageReader> open_image(const std::string& path);
+
+// By kind; open_image chooses.
+std::unique_ptr<ImageReader> open_png(const std::string& path);
+std::unique_ptr<ImageReader> open_jpeg(const std::string& path);
+std::unique_ptr<ImageReader> open_tiff(const std::string& path);
+
+} // namespace specklescope

@@ -1,0 +1,19 @@
+// Frames from image files: one image, a multi-page TIFF, a folder, a numbered sequence, a tall image cut into
+// frames.
+#pragma once
+
+#include "pipeline/source.hpp"
+#include "sources/registry.hpp"
+
+namespace specklescope {
+
+struct ImageOptions {
+    double rate = 0; ///< frames/s; 0: as fast as they are taken
+    bool loop = false;
+    int frame_height = 0; ///< rows in a frame, for images with frames one below the other; 0: the whole image
+    double full_scale = 0; ///< largest value a pixel can have; 0: the type's
+};
+
+SourceType image_source_type();
+
+} // namespace specklescope

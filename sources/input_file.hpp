@@ -1,0 +1,25 @@
+// Opening files for reading, with the errors that a user can act on.
+#pragma once
+
+#include <cstdint>
+#include <cstdio>
+#include <memory>
+#include <string>
+
+namespace specklescope {
+
+struct CloseFile {
+    void operator()(std::FILE* file) const noexcept { (void)std::fclose(file); }
+};
+using InputFile = std::unique_ptr<std::FILE, CloseFile>;
+
+/// Throws RunError: no such file, a folder, no permission.
+InputFile open_input(const std::string& path);
+
+/// Bytes in a regular file; 0 for anything else (pipe, device).
+std::uint64_t input_size(const std::string& path);
+
+/// Throws RunError unless something of this name exists.
+void check_exists(const std::string& path);
+
+} // namespace specklescope

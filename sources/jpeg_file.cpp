@@ -1,0 +1,118 @@
+// JPEG by libjpeg. Its errors leave by longjmp; what it calls a warning (data cut short, bad codes) is an
+// error here.
+#include "pipeline/error.hpp"
+#include "sources/image_file.hpp"
+#include "sources/input_file.hpp"
+
+#include <cstdio> // jpeglib.h needs FILE
+
+#include <jerror.h>
+#include <jpeglib.h>
+
+#include <array>
+#include <csetjmp>
+
+namespace specklescope {
+
+namespace {
+
+struct JpegErrors {
+    jpeg_error_mgr manager{}; // first, so that libjpeg's pointer is also ours
+    std::jmp_buf exit{};
+    std::array<char, JMSG_LENGTH_MAX> message{};
+};
+
+void leave(j_common_ptr jpeg) {
+    auto* errors = reinterpret_cast<JpegErrors*>(jpeg->err);
+    errors->manager.format_message(jpeg, errors->message.data());
+    std::longjmp(errors->exit, 1); // NOLINT(cert-err52-cpp): libjpeg's way out
+}
+
+void on_message(j_common_ptr jpeg, int level) {
+    const int code = jpeg->err->msg_code;
+    if (level < 0 && code != JWRN_EXTRANEOUS_DATA && code != JWRN_ADOBE_XFORM)
+        leave(jpeg);
+}
+
+class JpegReader final : public ImageReader {
+public:
+    explicit JpegReader(const std::string& path) : path_(path), file_(open_input(path)) {
+        jpeg_.err = jpeg_std_error(&errors_.manager);
+        errors_.manager.error_exit = leave;
+        errors_.manager.emit_message = on_message;
+        try {
+            if (!attempt([this] {
+                    jpeg_create_decompress(&jpeg_);
+                    jpeg_stdio_src(&jpeg_, file_.get());
+                    jpeg_read_header(&jpeg_, TRUE);
+                }))
+                throw RunError("'" + path_ +
+                               "' is not a readable JPEG file (libjpeg: " + errors_.message.data() + ").");
+            set_shape();
+        } catch (...) {
+            jpeg_destroy_decompress(&jpeg_);
+            throw;
+        }
+    }
+    JpegReader(const JpegReader&) = delete;
+    JpegReader& operator=(const JpegReader&) = delete;
+    ~JpegReader() override { jpeg_destroy_decompress(&jpeg_); }
+
+    std::optional<Shape> next_page() override {
+        if (given_)
+            return std::nullopt;
+        given_ = true;
+        return shape_;
+    }
+
+    void read_rows(HostView to) override {
+        const bool good = attempt([this, &to] {
+            if (!started_)
+                jpeg_start_decompress(&jpeg_);
+            started_ = true;
+            for (int y = 0; y < to.shape.height; ++y, ++row_) {
+                auto* row = reinterpret_cast<JSAMPROW>(to.row(y));
+                jpeg_read_scanlines(&jpeg_, &row, 1);
+            }
+        });
+        if (!good)
+            throw RunError("'" + path_ + "' is damaged or cut short at row " + std::to_string(row_) + " of " +
+                           std::to_string(shape_.height) + " (libjpeg: " + errors_.message.data() + ").");
+    }
+
+    std::uint64_t pages() override { return 1; }
+
+private:
+    /// False if libjpeg gave up; errors_.message says why.
+    template <class F> bool attempt(F&& work) {
+        if (setjmp(errors_.exit) != 0) // NOLINT(cert-err52-cpp)
+            return false;
+        work();
+        return true;
+    }
+
+    void set_shape() {
+        const bool grey = jpeg_.jpeg_color_space == JCS_GRAYSCALE;
+        if (!grey && jpeg_.jpeg_color_space != JCS_YCbCr && jpeg_.jpeg_color_space != JCS_RGB)
+            throw RunError("'" + path_ + "' is a JPEG file with " + std::to_string(jpeg_.num_components) +
+                           " components (CMYK or unknown); allowed: grey, YCbCr, RGB.");
+        jpeg_.out_color_space = grey ? JCS_GRAYSCALE : JCS_RGB;
+        shape_ = {static_cast<int>(jpeg_.image_width), static_cast<int>(jpeg_.image_height), grey ? 1 : 3,
+                  PixelType::u8};
+    }
+
+    std::string path_;
+    InputFile file_;
+    jpeg_decompress_struct jpeg_{};
+    JpegErrors errors_;
+    Shape shape_;
+    bool given_ = false;
+    bool started_ = false;
+    int row_ = 0;
+};
+
+} // namespace
+
+std::unique_ptr<ImageReader> open_jpeg(const std::string& path) { return std::make_unique<JpegReader>(path); }
+
+} // namespace specklescope

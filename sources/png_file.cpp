@@ -1,0 +1,134 @@
+// PNG by libpng. Its errors leave by longjmp; everything between setjmp and there is free of destructors.
+#include "pipeline/error.hpp"
+#include "sources/image_file.hpp"
+#include "sources/input_file.hpp"
+
+#include <png.h>
+
+#include <bit>
+#include <csetjmp>
+#include <vector>
+
+namespace specklescope {
+
+namespace {
+
+class PngReader final : public ImageReader {
+public:
+    explicit PngReader(const std::string& path) : path_(path), file_(open_input(path)) {
+        png_ = png_create_read_struct(PNG_LIBPNG_VER_STRING, this, on_error, on_warning);
+        info_ = png_ ? png_create_info_struct(png_) : nullptr;
+        if (!info_) {
+            png_destroy_read_struct(&png_, nullptr, nullptr);
+            throw RunError("'" + path_ + "' cannot be read: libpng does not start.");
+        }
+        try {
+            if (!attempt([this] { read_header(); }))
+                throw RunError("'" + path_ + "' is not a readable PNG file (libpng: " + message_ + ").");
+        } catch (...) {
+            png_destroy_read_struct(&png_, &info_, nullptr);
+            throw;
+        }
+    }
+    PngReader(const PngReader&) = delete;
+    PngReader& operator=(const PngReader&) = delete;
+    ~PngReader() override { png_destroy_read_struct(&png_, &info_, nullptr); }
+
+    std::optional<Shape> next_page() override {
+        if (given_)
+            return std::nullopt;
+        given_ = true;
+        return shape_;
+    }
+
+    void read_rows(HostView to) override {
+        if (interlaced_)
+            return copy_interlaced(to);
+        if (!attempt([this, &to] {
+                for (int y = 0; y < to.shape.height; ++y, ++row_)
+                    png_read_row(png_, reinterpret_cast<png_bytep>(to.row(y)), nullptr);
+            }))
+            refuse();
+    }
+
+    std::uint64_t pages() override { return 1; }
+
+private:
+    static void on_error(png_structp png, png_const_charp text) {
+        auto* self = static_cast<PngReader*>(png_get_error_ptr(png));
+        self->message_ = text;
+        png_longjmp(png, 1);
+    }
+    static void on_warning(png_structp, png_const_charp) {} // damaged colour profiles and the like
+
+    /// False if libpng gave up; message_ says why.
+    template <class F> bool attempt(F&& work) {
+        if (setjmp(png_jmpbuf(png_)) != 0) // NOLINT(cert-err52-cpp): libpng's way out
+            return false;
+        work();
+        return true;
+    }
+
+    void read_header() {
+        png_init_io(png_, file_.get());
+        // Sizes are judged by check_shape, where the frame's height is known.
+        png_set_user_limits(png_, PNG_UINT_31_MAX, PNG_UINT_31_MAX);
+        png_read_info(png_, info_);
+        const int depth = png_get_bit_depth(png_, info_);
+        const int color = png_get_color_type(png_, info_);
+        if (color == PNG_COLOR_TYPE_PALETTE)
+            png_set_palette_to_rgb(png_);
+        if (color == PNG_COLOR_TYPE_GRAY && depth < 8)
+            png_set_expand_gray_1_2_4_to_8(png_);
+        png_set_strip_alpha(png_); // also what a palette's transparency turns into
+        if (depth == 16 && std::endian::native == std::endian::little)
+            png_set_swap(png_);
+        interlaced_ = png_set_interlace_handling(png_) > 1;
+        png_read_update_info(png_, info_);
+        shape_.width = static_cast<int>(png_get_image_width(png_, info_));
+        shape_.height = static_cast<int>(png_get_image_height(png_, info_));
+        shape_.channels = (color & PNG_COLOR_MASK_COLOR) != 0 ? 3 : 1;
+        shape_.type = depth == 16 ? PixelType::u16 : PixelType::u8;
+        if (png_get_rowbytes(png_, info_) != shape_.row_bytes())
+            png_error(png_, "unexpected row size");
+    }
+
+    /// Seven passes over the whole image: rows are complete only after the last.
+    void copy_interlaced(HostView to) {
+        if (whole_.empty()) {
+            check_shape(shape_, "'" + path_ + "'");
+            whole_.resize(shape_.bytes());
+            rows_.resize(static_cast<std::size_t>(shape_.height));
+            for (std::size_t y = 0; y < rows_.size(); ++y)
+                rows_[y] = whole_.data() + y * shape_.row_bytes();
+            if (!attempt([this] { png_read_image(png_, rows_.data()); }))
+                refuse();
+        }
+        const auto first = static_cast<std::size_t>(row_) * shape_.row_bytes();
+        copy_pixels({reinterpret_cast<const std::byte*>(whole_.data()) + first, to.shape}, to);
+        row_ += to.shape.height;
+    }
+
+    [[noreturn]] void refuse() const {
+        throw RunError("'" + path_ + "' is damaged or cut short at row " + std::to_string(row_) + " of " +
+                       std::to_string(shape_.height) + " (libpng: " + message_ + ").");
+    }
+
+    std::string path_;
+    InputFile file_;
+    png_structp png_ = nullptr;
+    png_infop info_ = nullptr;
+    std::string message_;
+    Shape shape_;
+    bool interlaced_ = false;
+    bool given_ = false;
+    int row_ = 0;
+    std::vector<png_byte> whole_;
+    std::vector<png_bytep> rows_;
+};
+
+} // namespace
+
+std::unique_ptr<ImageReader> open_png(const std::string& path) { return std::make_unique<PngReader>(path); }
+
+} // namespace specklescope

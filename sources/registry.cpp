@@ -1,0 +1,59 @@
+// Every source, in the order in which help and menus show them. The first is the default.
+#include "sources/registry.hpp"
+#include "sources/aravis_source.hpp"
+#include "sources/gst_source.hpp"
+#include "sources/image_source.hpp"
+#include "sources/input_file.hpp"
+#include "sources/raw_source.hpp"
+#include "sources/source_text.hpp"
+#include "sources/synthetic_source.hpp"
+
+#include <algorithm>
+
+namespace specklescope {
+
+const std::vector<SourceType>& source_types() {
+    static const std::vector<SourceType> types = {
+        synthetic_source_type(), image_source_type(),  video_source_type(), raw_source_type(),
+        v4l2_source_type(),      aravis_source_type(), rtsp_source_type(),  gst_source_type(),
+    };
+    return types;
+}
+
+namespace {
+
+const SourceType& find_type(const std::string& kind, const std::string& text) {
+    std::string names;
+    for (const SourceType& type : source_types()) {
+        if (type.kind == kind)
+            return type;
+        names += (names.empty() ? "" : ", ") + std::string(type.kind);
+    }
+    throw UsageError("source '" + text + "' is of kind " + kind +
+                     ", which is not built in; allowed: " + names + ".");
+}
+
+bool given(const SourceText& text, std::string_view key) {
+    return std::any_of(text.options.begin(), text.options.end(),
+                       [&](const auto& option) { return option.first == key; });
+}
+
+} // namespace
+
+std::unique_ptr<Source> make_source(const std::string& text, const SourceDefaults& defaults) {
+    const SourceText parsed = parse_source_text(text);
+    const SourceType& type = find_type(parsed.kind, text);
+    Params params(*type.table);
+    if (defaults.rate > 0 && type.table->find("rate") && !given(parsed, "rate"))
+        params.set("rate", defaults.rate);
+    if (defaults.loop && type.table->find("loop") && !given(parsed, "loop"))
+        params.set("loop", true);
+    for (const auto& [key, value] : parsed.options)
+        params.set_text(key, value);
+    std::unique_ptr<Source> source = type.make(parsed, params);
+    if (parsed.kind == "video" || parsed.kind == "raw") // images say it themselves
+        check_exists(parsed.target);
+    return source;
+}
+
+} // namespace specklescope

@@ -1,0 +1,129 @@
+#include "sources/source_text.hpp"
+#include "sources/registry.hpp"
+
+#include "sources/image_sequence.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <filesystem>
+#include <system_error>
+
+namespace specklescope {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+bool exists(std::string_view path) {
+    std::error_code ignored;
+    return fs::exists(fs::path(path), ignored);
+}
+
+std::string lower_ending(std::string_view path) {
+    std::string ending = fs::path(path).extension().string();
+    std::transform(ending.begin(), ending.end(), ending.begin(),
+                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    return ending;
+}
+
+std::string kind_names() {
+    std::string names;
+    for (const SourceType& type : source_types())
+        names += (names.empty() ? "" : ", ") + std::string(type.kind);
+    return names;
+}
+
+bool known_kind(std::string_view kind) {
+    return std::any_of(source_types().begin(), source_types().end(),
+                       [&](const SourceType& type) { return type.kind == kind; });
+}
+
+/// The '?' that begins the options: the last one whose left side is on disk, else the last one that is
+/// followed by key=value; npos: none.
+std::size_t option_mark(std::string_view text) {
+    if (exists(text))
+        return std::string_view::npos;
+    for (std::size_t mark = text.rfind('?'); mark != std::string_view::npos && mark > 0;
+         mark = text.rfind('?', mark - 1))
+        if (exists(text.substr(0, mark)))
+            return mark;
+    return text.rfind('?');
+}
+
+void split_options(std::string_view text, SourceText& source) {
+    const std::size_t mark = option_mark(text);
+    source.target = text.substr(0, mark);
+    std::string_view rest = mark == std::string_view::npos ? "" : text.substr(mark + 1);
+    while (!rest.empty()) {
+        const std::size_t end = rest.find('&');
+        const std::string_view pair = rest.substr(0, end);
+        rest = end == std::string_view::npos ? "" : rest.substr(end + 1);
+        const std::size_t equal = pair.find('=');
+        if (equal == std::string_view::npos || equal == 0)
+            throw UsageError("source '" + std::string(text) + "': the option '" + std::string(pair) +
+                             "' is not of the form key=value; write SOURCE?key=value&key=value.");
+        source.options.emplace_back(pair.substr(0, equal), pair.substr(equal + 1));
+    }
+}
+
+std::string path_kind(const std::string& path) {
+    std::error_code ignored;
+    if ((!path.empty() && path.back() == '/') || fs::is_directory(fs::path(path), ignored))
+        return "image";
+    if (has_image_ending(path) || (!exists(path) && is_number_pattern(path)))
+        return "image";
+    return lower_ending(path) == ".raw" ? "raw" : "video";
+}
+
+/// "aravis" of "aravis:Name" and of "aravis?gain=2"; empty where the text does not begin with a word.
+std::string_view leading_word(std::string_view text) {
+    std::size_t end = 0;
+    while (end < text.size() && (std::isalnum(static_cast<unsigned char>(text[end])) != 0 ||
+                                 text[end] == '+' || text[end] == '-' || text[end] == '_'))
+        ++end;
+    return text.substr(0, end);
+}
+
+} // namespace
+
+bool has_image_ending(std::string_view path) {
+    const std::string ending = lower_ending(path);
+    return ending == ".png" || ending == ".jpg" || ending == ".jpeg" || ending == ".tif" || ending == ".tiff";
+}
+
+SourceText parse_source_text(const std::string& text) {
+    SourceText source;
+    if (text.empty()) {
+        source.kind = "synthetic";
+        return source;
+    }
+    const std::string_view whole = text;
+    const std::string_view word = leading_word(whole);
+    const std::string_view rest = whole.substr(word.size());
+    if ((word == "rtsp" || word == "rtsps") && rest.starts_with("://")) {
+        source.kind = "rtsp";
+        source.target = text;
+        return source;
+    }
+    if (word == "gst" && rest.starts_with(":")) {
+        source.kind = "gst";
+        source.target = rest.substr(1);
+        return source;
+    }
+    if (known_kind(word) &&
+        (rest.starts_with(":") || rest.starts_with("?") || (rest.empty() && !exists(text)))) {
+        source.kind = word;
+        split_options(rest.starts_with(":") ? rest.substr(1) : rest, source);
+        return source;
+    }
+    split_options(whole, source);
+    // A word and a colon that lead nowhere were meant as a kind.
+    if (rest.starts_with(":") && word.size() > 1 && !exists(source.target) &&
+        !is_number_pattern(source.target))
+        throw UsageError("There is no source kind '" + std::string(word) + "' and no file '" + source.target +
+                         "'; allowed: a file, a folder, or one of " + kind_names() + ".");
+    source.kind = path_kind(source.target);
+    return source;
+}
+
+} // namespace specklescope

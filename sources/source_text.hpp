@@ -1,0 +1,26 @@
+// What a SOURCE argument means, before anything is opened.
+#pragma once
+
+#include "pipeline/source.hpp"
+#include "sources/registry.hpp"
+
+#include <string>
+#include <string_view>
+
+namespace specklescope {
+
+/// Splits a SOURCE argument into kind, target and options. In order:
+///   ""                      the default simulated scene
+///   rtsp://… rtsps://…      the whole URL is the target
+///   gst:DESCRIPTION         the whole text after gst: is the target, '?' and all
+///   KIND[:TARGET][?k=v&…]   a kind of source_types()
+///   PATH[?k=v&…]            image, raw or video, by what is there and by the ending; a name on disk that
+///   holds '?' or
+///                           ':' is taken as it is
+/// Throws UsageError for an unknown kind and for options that are not of the form key=value.
+SourceText parse_source_text(const std::string& text);
+
+/// png, jpg, jpeg, tif, tiff, in any case.
+bool has_image_ending(std::string_view path);
+
+} // namespace specklescope

@@ -1,0 +1,318 @@
+// TIFF by libtiff: a page at a time, a band (strip or row of tiles) at a time.
+#include "pipeline/error.hpp"
+#include "sources/image_file.hpp"
+#include "sources/input_file.hpp"
+
+#include <tiffio.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <cstring>
+#include <limits>
+#include <vector>
+
+namespace specklescope {
+
+namespace {
+
+struct CloseTiff {
+    void operator()(TIFF* tiff) const noexcept { TIFFClose(tiff); }
+};
+
+/// What the tags of one page say about where its samples are.
+struct Layout {
+    std::uint32_t width = 0, height = 0;
+    std::uint16_t bits = 1, samples = 1, format = SAMPLEFORMAT_UINT, planar = PLANARCONFIG_CONTIG;
+    std::uint16_t photometric = PHOTOMETRIC_MINISBLACK, compression = COMPRESSION_NONE;
+    bool tiled = false;
+    std::uint32_t band_rows = 0;  ///< rows in a strip or tile
+    std::uint32_t tile_width = 0; ///< tiles only
+    int channels = 1;             ///< given on: 1 or 3
+
+    bool separate() const { return planar == PLANARCONFIG_SEPARATE && samples > 1; }
+    bool palette() const { return photometric == PHOTOMETRIC_PALETTE; }
+    bool ycbcr() const { return photometric == PHOTOMETRIC_YCBCR; }
+    /// Samples of one pixel that lie together in a band.
+    std::size_t together() const { return separate() ? 1 : samples; }
+    std::size_t bytes_for(std::size_t pixels) const { return (pixels * together() * bits + 7) / 8; }
+};
+
+class TiffReader final : public ImageReader {
+public:
+    explicit TiffReader(const std::string& path) : path_(path) {
+        using Options = std::unique_ptr<TIFFOpenOptions, decltype(&TIFFOpenOptionsFree)>;
+        const Options options(TIFFOpenOptionsAlloc(), TIFFOpenOptionsFree);
+        TIFFOpenOptionsSetErrorHandlerExtR(options.get(), on_error, this);
+        TIFFOpenOptionsSetWarningHandlerExtR(options.get(), on_warning, nullptr);
+        // m: not mapped into memory, where a file that shrinks while we read would end the program.
+        tiff_.reset(TIFFOpenExt(path.c_str(), "rm", options.get()));
+        if (!tiff_)
+            throw RunError("'" + path_ + "' is not a readable TIFF file" + reason() + ".");
+    }
+
+    std::optional<Shape> next_page() override {
+        do {
+            if (page_ > 0 && TIFFLastDirectory(tiff_.get()) != 0)
+                return std::nullopt;
+            message_.clear();
+            if (page_ > 0 && TIFFReadDirectory(tiff_.get()) == 0)
+                throw RunError("'" + path_ + "' is damaged or cut short after page " + std::to_string(page_) +
+                               reason() + ".");
+            ++page_;
+        } while (is_preview());
+        read_layout();
+        row_ = band_begin_ = band_end_ = 0;
+        return shape();
+    }
+
+    void read_rows(HostView to) override {
+        for (int y = 0; y < to.shape.height; ++y, ++row_) {
+            if (row_ >= band_end_)
+                load_band();
+            give_row(to.row(y));
+        }
+    }
+
+    /// Called while the first page is the present one; the second tells whether previews lie between the
+    /// pages.
+    std::uint64_t pages() override {
+        message_.clear();
+        const std::uint64_t count = TIFFNumberOfDirectories(tiff_.get());
+        if (!message_.empty() || page_ > 1)
+            return 0;
+        if (count < 2)
+            return count;
+        const bool previews = TIFFSetDirectory(tiff_.get(), 1) == 0 || is_preview();
+        TIFFSetDirectory(tiff_.get(), 0);
+        if (page_ > 0)
+            read_layout(); // what was set for decoding went with the directory
+        return previews ? 0 : count;
+    }
+
+private:
+    static int on_error(TIFF*, void* self, const char*, const char* format, va_list arguments) {
+        std::array<char, 512> text{};
+        (void)std::vsnprintf(text.data(), text.size(), format, arguments);
+        auto& message = static_cast<TiffReader*>(self)->message_;
+        if (message.empty()) // the first is the cause
+            message = text.data();
+        return 1;
+    }
+    static int on_warning(TIFF*, void*, const char*, const char*, va_list) {
+        return 1;
+    } // unknown tags and the like
+
+    std::string reason() const {
+        std::string text = message_;
+        while (!text.empty() && (text.back() == '.' || text.back() == '\n'))
+            text.pop_back();
+        return text.empty() ? "" : " (libtiff: " + text + ")";
+    }
+
+    template <class T> T tag(std::uint32_t name, T otherwise) const {
+        T value = otherwise;
+        return TIFFGetFieldDefaulted(tiff_.get(), name, &value) != 0 ? value : otherwise;
+    }
+
+    bool is_preview() const {
+        return (tag<std::uint32_t>(TIFFTAG_SUBFILETYPE, 0) & (FILETYPE_REDUCEDIMAGE | FILETYPE_MASK)) != 0;
+    }
+
+    std::string where() const { return "'" + path_ + "', page " + std::to_string(page_) + ","; }
+
+    Shape shape() const {
+        const PixelType type = layout_.palette() || layout_.bits <= 8 ? PixelType::u8
+                               : layout_.bits == 16                   ? PixelType::u16
+                                                                      : PixelType::f32;
+        constexpr std::uint32_t most = std::numeric_limits<int>::max();
+        return {static_cast<int>(std::min(layout_.width, most)),
+                static_cast<int>(std::min(layout_.height, most)), layout_.channels, type};
+    }
+
+    void read_layout() {
+        Layout l;
+        l.width = tag<std::uint32_t>(TIFFTAG_IMAGEWIDTH, 0);
+        l.height = tag<std::uint32_t>(TIFFTAG_IMAGELENGTH, 0);
+        l.bits = tag<std::uint16_t>(TIFFTAG_BITSPERSAMPLE, 1);
+        l.samples = tag<std::uint16_t>(TIFFTAG_SAMPLESPERPIXEL, 1);
+        l.format = tag<std::uint16_t>(TIFFTAG_SAMPLEFORMAT, SAMPLEFORMAT_UINT);
+        l.planar = tag<std::uint16_t>(TIFFTAG_PLANARCONFIG, PLANARCONFIG_CONTIG);
+        l.compression = tag<std::uint16_t>(TIFFTAG_COMPRESSION, COMPRESSION_NONE);
+        l.photometric = tag<std::uint16_t>(TIFFTAG_PHOTOMETRIC, PHOTOMETRIC_MINISBLACK);
+        l.tiled = TIFFIsTiled(tiff_.get()) != 0;
+        check_kind(l);
+        const bool color = l.photometric == PHOTOMETRIC_RGB || l.palette() || l.ycbcr() || l.samples == 3;
+        l.channels = color ? 3 : 1;
+        if (l.ycbcr())
+            TIFFSetField(tiff_.get(), TIFFTAG_JPEGCOLORMODE, JPEGCOLORMODE_RGB);
+        l.band_rows = tag<std::uint32_t>(l.tiled ? TIFFTAG_TILELENGTH : TIFFTAG_ROWSPERSTRIP, 0);
+        l.tile_width = l.tiled ? tag<std::uint32_t>(TIFFTAG_TILEWIDTH, 0) : l.width;
+        layout_ = l;
+        check_band();
+    }
+
+    /// Throws RunError in one sentence for every kind that is not read.
+    void check_kind(const Layout& l) const {
+        const bool integer = l.format == SAMPLEFORMAT_UINT || l.format == SAMPLEFORMAT_VOID;
+        const bool kind = (integer && (l.bits == 8 || l.bits == 16)) ||
+                          (l.format == SAMPLEFORMAT_IEEEFP && l.bits == 32) ||
+                          (integer && l.bits == 1 && l.samples == 1);
+        static constexpr std::array kFormats = {"unsigned", "signed",         "float",
+                                                "untyped",  "complex signed", "complex float"};
+        if (!kind)
+            throw RunError(
+                where() + " has " + std::to_string(l.bits) + "-bit " +
+                (l.format >= 1 && l.format <= kFormats.size() ? kFormats[l.format - 1U] : "unknown") +
+                " samples; allowed: 8 and 16-bit unsigned, 32-bit float.");
+        const bool grey = l.photometric == PHOTOMETRIC_MINISBLACK || l.photometric == PHOTOMETRIC_MINISWHITE;
+        const bool rgb = l.photometric == PHOTOMETRIC_RGB;
+        const bool palette = l.palette() && l.bits == 8 && l.samples == 1;
+        const bool ycbcr = l.ycbcr() && l.compression == COMPRESSION_JPEG && l.samples == 3 && l.bits == 8;
+        if (!((grey && l.samples <= 3) || (rgb && (l.samples == 3 || l.samples == 4)) || palette || ycbcr))
+            throw RunError(where() + " has " + std::to_string(l.samples) +
+                           " samples a pixel of photometric kind " + std::to_string(l.photometric) +
+                           "; allowed: grey, RGB, 8-bit palette, YCbCr within JPEG.");
+        if (TIFFIsCODECConfigured(l.compression) == 0)
+            throw RunError(where() + " is compressed by scheme " + std::to_string(l.compression) +
+                           ", which this libtiff does not know; save it uncompressed, LZW or deflate.");
+    }
+
+    /// A band is what we allocate: it must be of reasonable size, and an uncompressed page must be there at
+    /// all.
+    void check_band() const {
+        const Layout& l = layout_;
+        Shape band = shape();
+        if (band.width > kMaxSide || band.height == 0)
+            check_shape(band,
+                        where()); // names the claimed size; a tall page of normal width may still be cut
+        band.height = static_cast<int>(std::min<std::uint32_t>(
+            l.tiled ? l.band_rows : std::min(l.band_rows, l.height), std::numeric_limits<int>::max()));
+        band.width = static_cast<int>(
+            std::min<std::uint32_t>(std::max(l.width, l.tile_width), std::numeric_limits<int>::max()));
+        check_shape(band, where() + (l.tiled ? " a row of tiles" : " a strip"));
+        const std::uint64_t all = static_cast<std::uint64_t>(l.width) * l.height * l.samples * l.bits / 8;
+        const std::uint64_t size = input_size(path_);
+        if (l.compression == COMPRESSION_NONE && size > 0 && size < all)
+            throw RunError(where() + " claims " + std::to_string(all) +
+                           " bytes of pixels, and the file has only " + std::to_string(size) +
+                           "; it is damaged or cut short.");
+    }
+
+    std::size_t planes() const { return layout_.separate() ? static_cast<std::size_t>(layout_.channels) : 1; }
+
+    [[noreturn]] void refuse() const {
+        throw RunError("'" + path_ + "' is damaged or cut short in page " + std::to_string(page_) +
+                       " at row " + std::to_string(row_) + " of " + std::to_string(layout_.height) +
+                       reason() + ".");
+    }
+
+    /// Decodes the band that begins at row_ into band_, plane after plane.
+    void load_band() {
+        message_.clear();
+        band_begin_ = row_;
+        const std::uint32_t left = layout_.height - row_;
+        band_end_ = row_ + std::min(left, layout_.band_rows);
+        if (layout_.tiled)
+            load_tiles();
+        else
+            load_strips();
+    }
+
+    void load_strips() {
+        stride_ = layout_.bytes_for(layout_.width);
+        const std::size_t bytes = stride_ * (band_end_ - band_begin_);
+        band_.resize(bytes * planes());
+        for (std::size_t plane = 0; plane < planes(); ++plane) {
+            const std::uint32_t strip =
+                TIFFComputeStrip(tiff_.get(), row_, static_cast<std::uint16_t>(plane));
+            const tmsize_t got = TIFFReadEncodedStrip(tiff_.get(), strip, band_.data() + plane * bytes,
+                                                      static_cast<tmsize_t>(bytes));
+            if (got != static_cast<tmsize_t>(bytes))
+                refuse();
+        }
+    }
+
+    void load_tiles() {
+        const std::size_t across =
+            (static_cast<std::size_t>(layout_.width) + layout_.tile_width - 1) / layout_.tile_width;
+        const std::size_t row = layout_.bytes_for(layout_.tile_width);
+        const std::size_t rows = layout_.band_rows;
+        stride_ = across * row;
+        band_.resize(stride_ * rows * planes());
+        tile_.resize(row * rows);
+        for (std::size_t plane = 0; plane < planes(); ++plane)
+            for (std::size_t i = 0; i < across; ++i) {
+                const auto x = static_cast<std::uint32_t>(i * layout_.tile_width);
+                const std::uint32_t tile =
+                    TIFFComputeTile(tiff_.get(), x, row_, 0, static_cast<std::uint16_t>(plane));
+                const tmsize_t got =
+                    TIFFReadEncodedTile(tiff_.get(), tile, tile_.data(), static_cast<tmsize_t>(tile_.size()));
+                if (got != static_cast<tmsize_t>(tile_.size()))
+                    refuse();
+                for (std::size_t y = 0; y < rows; ++y)
+                    std::memcpy(band_.data() + (plane * rows + y) * stride_ + i * row, tile_.data() + y * row,
+                                row);
+            }
+    }
+
+    /// Row row_ of the band to its place: channels picked, palette and "white is zero" resolved.
+    void give_row(std::byte* to) const {
+        const std::size_t offset = (row_ - band_begin_) * stride_;
+        const std::byte* from = band_.data() + offset;
+        if (layout_.palette())
+            return give_palette(from, to);
+        if (layout_.bits == 1)
+            give_bits(from, to);
+        else if (!layout_.separate() && layout_.samples == layout_.channels)
+            std::memcpy(to, from, shape().row_bytes());
+        else
+            give_samples(offset, to);
+        if (layout_.photometric == PHOTOMETRIC_MINISWHITE && layout_.format != SAMPLEFORMAT_IEEEFP)
+            for (std::size_t i = 0; i < shape().row_bytes();
+                 ++i) // of 8 and 16 bits alike: max − v turns every bit
+                to[i] = ~to[i];
+    }
+
+    void give_samples(std::size_t offset, std::byte* to) const {
+        const std::size_t size = layout_.bits / 8U;
+        const auto channels = static_cast<std::size_t>(layout_.channels);
+        const std::size_t plane_bytes = band_.size() / planes();
+        for (std::size_t c = 0; c < channels; ++c) {
+            const std::byte* from = band_.data() + offset + (layout_.separate() ? c * plane_bytes : c * size);
+            for (std::size_t x = 0; x < layout_.width; ++x)
+                std::memcpy(to + (x * channels + c) * size, from + x * layout_.together() * size, size);
+        }
+    }
+
+    void give_bits(const std::byte* from, std::byte* to) const {
+        for (std::size_t x = 0; x < layout_.width; ++x) {
+            const bool set = (from[x / 8] & (std::byte{0x80} >> (x % 8))) != std::byte{0};
+            to[x] = set ? std::byte{255} : std::byte{0};
+        }
+    }
+
+    void give_palette(const std::byte* from, std::byte* to) const {
+        std::array<const std::uint16_t*, 3> colors{};
+        if (TIFFGetField(tiff_.get(), TIFFTAG_COLORMAP, &colors[0], &colors[1], &colors[2]) == 0)
+            throw RunError(where() + " has a palette image without its palette.");
+        for (std::size_t x = 0; x < layout_.width; ++x)
+            for (std::size_t c = 0; c < 3; ++c)
+                to[x * 3 + c] = static_cast<std::byte>(colors[c][static_cast<std::size_t>(from[x])] >> 8);
+    }
+
+    std::string path_;
+    std::string message_; ///< libtiff's first complaint; before tiff_, whose closing may still complain
+    std::unique_ptr<TIFF, CloseTiff> tiff_;
+    Layout layout_;
+    std::uint64_t page_ = 0;
+    std::uint32_t row_ = 0, band_begin_ = 0, band_end_ = 0;
+    std::size_t stride_ = 0;
+    std::vector<std::byte> band_, tile_;
+};
+
+} // namespace
+
+std::unique_ptr<ImageReader> open_tiff(const std::string& path) { return std::make_unique<TiffReader>(path); }
+
+} // namespace specklescope
