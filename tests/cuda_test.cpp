@@ -71,8 +71,7 @@ template <class T> Picture<T> full_range(int width, int height, std::uint64_t se
     return picture;
 }
 
-// --- the truth
-// -----------------------------------------------------------------------------------------------------
+// --- the truth ---
 
 int truth_index(int i, int size, Border border) {
     if (border == Border::replicate)
@@ -138,8 +137,7 @@ double contrast_error(double got, double want, Output output) {
     return output == Output::contrast ? std::abs(got / want - 1) : std::abs(std::sqrt(got / want) - 1);
 }
 
-// --- running things
-// ------------------------------------------------------------------------------------------------
+// --- running things ---
 
 class Cuda : public testing::Test {
 protected:
@@ -373,8 +371,7 @@ TEST_F(Cuda, ColourIsTurnedIntoLumaAsOnTheHost) {
     EXPECT_EQ(from_colour.timings.entries[1].name, "convert");
 }
 
-// --- the executor
-// --------------------------------------------------------------------------------------------------
+// --- the executor ---
 
 TEST_F(Cuda, KeepsTwoHundredFramesInOrderAndGivesEverySlotBack) {
     const Shape shape{320, 200, 1, PixelType::u16};
