@@ -11,7 +11,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <ranges>
 
 namespace specklescope {
 
@@ -229,7 +228,8 @@ void log_section(const Session& session) {
     const auto now = SteadyClock::now();
     if (session.notes().empty())
         hint("None so far.");
-    for (const Note& note : std::ranges::reverse_view(session.notes())) {
+    for (std::size_t i = session.notes().size(); i-- > 0;) { // newest first
+        const Note& note = session.notes()[i];
         const double age = std::chrono::duration<double>(now - note.when).count();
         hint(clock_text(age) + " ago  " + note.text,
              note.level == Message::Level::info ? theme::kDim : level_color(note.level));
