@@ -5,8 +5,6 @@
 
 namespace specklescope::cuda {
 
-// ----------------------------------------------------------------------------------------------------
-
 /// Largest sample so far, in the way that is cheapest for the type.
 template <class T> struct Peak;
 template <> struct Peak<std::uint8_t> {
