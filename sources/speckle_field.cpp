@@ -1,9 +1,7 @@
 #include "sources/speckle_field.hpp"
 
 #include "pipeline/error.hpp"
-
-#include <tbb/blocked_range.h>
-#include <tbb/parallel_for.h>
+#include "pipeline/parallel.hpp"
 
 #include <algorithm>
 #include <array>
@@ -121,7 +119,7 @@ SpeckleBank::SpeckleBank(int width, int height, const SpeckleOptics& optics, std
       data_(static_cast<std::size_t>(kPatterns) * static_cast<std::size_t>(width_) *
             static_cast<std::size_t>(height_)) {
     const int bands = (height_ + kBandRows - 1) / kBandRows;
-    tbb::parallel_for(0, bands * kPatterns, [&](int task) {
+    run_bands(bands * kPatterns, parallel_threads(), [&](int task, int) {
         const int pattern = task / bands;
         const int first = task % bands * kBandRows;
         const int rows = std::min(kBandRows, height_ - first);
@@ -308,16 +306,18 @@ void expose(const SpeckleBank& bank, const float* rates, const float* mean, cons
             HostView to) {
     const RowMaker maker(bank, exposure);
     const int width = to.shape.width;
-    tbb::parallel_for(tbb::blocked_range<int>(0, to.shape.height, 16),
-                      [&](const tbb::blocked_range<int>& rows) {
-                          for (int y = rows.begin(); y < rows.end(); ++y) {
-                              const auto at = static_cast<std::size_t>(y) * static_cast<std::size_t>(width);
-                              if (to.shape.type == PixelType::u8)
-                                  maker.make(rates + at, mean + at, y, width, to.as<std::uint8_t>().row(y));
-                              else
-                                  maker.make(rates + at, mean + at, y, width, to.as<std::uint16_t>().row(y));
-                          }
-                      });
+    const int slots = parallel_threads();
+    const int bands = band_count(to.shape.height, slots, 16);
+    run_bands(bands, slots, [&](int band, int) {
+        const Band rows = band_rows(to.shape.height, bands, band);
+        for (int y = rows.begin; y < rows.end; ++y) {
+            const auto at = static_cast<std::size_t>(y) * static_cast<std::size_t>(width);
+            if (to.shape.type == PixelType::u8)
+                maker.make(rates + at, mean + at, y, width, to.as<std::uint8_t>().row(y));
+            else
+                maker.make(rates + at, mean + at, y, width, to.as<std::uint16_t>().row(y));
+        }
+    });
 }
 
 } // namespace specklescope

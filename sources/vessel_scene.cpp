@@ -1,8 +1,7 @@
 #include "sources/vessel_scene.hpp"
 
+#include "pipeline/parallel.hpp"
 #include "sources/speckle_field.hpp"
-
-#include <tbb/parallel_for.h>
 
 #include <algorithm>
 #include <cmath>
@@ -181,6 +180,16 @@ SceneMaps empty_maps(int width, int height) {
     return maps;
 }
 
+void for_rows(int height, const auto& each) {
+    const int slots = parallel_threads();
+    const int bands = band_count(height, slots, 16);
+    run_bands(bands, slots, [&](int band, int) {
+        const Band rows = band_rows(height, bands, band);
+        for (int y = rows.begin; y < rows.end; ++y)
+            each(y);
+    });
+}
+
 /// [1 2 1]/4 along both axes: light spreads in tissue, edges are never sharp.
 void soften(std::vector<float>& map, int width, int height) {
     const std::vector<float> from = map;
@@ -190,7 +199,7 @@ void soften(std::vector<float>& map, int width, int height) {
         return from[static_cast<std::size_t>(y) * static_cast<std::size_t>(width) +
                     static_cast<std::size_t>(x)];
     };
-    tbb::parallel_for(0, height, [&](int y) {
+    for_rows(height, [&](int y) {
         for (int x = 0; x < width; ++x) {
             const auto column = [&](int i) { return at(i, y - 1) + 2 * at(i, y) + at(i, y + 1); };
             map[static_cast<std::size_t>(y) * static_cast<std::size_t>(width) + static_cast<std::size_t>(x)] =
@@ -212,7 +221,7 @@ SceneMaps vessel_scene(int width, int height, std::uint64_t seed) {
     Drawing(maps, random_bits(seed, 77)).draw();
     for (auto* map : {&maps.flow, &maps.pulse, &maps.brightness})
         soften(*map, width, height);
-    tbb::parallel_for(0, height, [&](int y) {
+    for_rows(height, [&](int y) {
         for (int x = 0; x < width; ++x) {
             const std::size_t i =
                 static_cast<std::size_t>(y) * static_cast<std::size_t>(width) + static_cast<std::size_t>(x);

@@ -2,7 +2,7 @@
 // band.
 #include "stages/speckle.hpp"
 
-#include "stages/parallel.hpp"
+#include "pipeline/parallel.hpp"
 #include "stages/speckle_saturation.hpp"
 #include "stages/speckle_tile.hpp"
 

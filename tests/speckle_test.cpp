@@ -1,8 +1,8 @@
 // Speckle contrast on the host is what science.md's formulas say, to 1e-6 of K, everywhere and on every
 // processor.
 #include "oracle.hpp"
+#include "pipeline/parallel.hpp"
 #include "reference/speckle_reference.hpp"
-#include "stages/parallel.hpp"
 
 #include <gtest/gtest.h>
 #include <hwy/targets.h>

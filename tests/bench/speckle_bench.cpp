@@ -3,8 +3,8 @@
 // repetitions.
 //   speckle_bench [--benchmark_filter=u16] — names: who/type/radius/threads; SPECKLESCOPE_BENCH_TARGET=AVX2
 //   takes that instruction set.
+#include "pipeline/parallel.hpp"
 #include "random.hpp"
-#include "stages/parallel.hpp"
 #include "stages/speckle.hpp"
 
 #include <benchmark/benchmark.h>
