@@ -327,7 +327,7 @@ void App::canvas_labels(const Layout& layout) {
     ImDrawList& draw = *ImGui::GetWindowDrawList();
     const auto label = [&](const Rect& area, const std::string& text) {
         const ImVec2 size = ImGui::CalcTextSize(text.c_str());
-        const ImVec2 at(static_cast<float>(area.x + area.width / 2) - size.x / 2,
+        const ImVec2 at(static_cast<float>(area.x + area.width) - size.x - dp(22), // clear of the overlay
                         static_cast<float>(area.y) + dp(12));
         draw.AddRectFilled({at.x - dp(10), at.y - dp(5)}, {at.x + size.x + dp(10), at.y + size.y + dp(5)},
                            IM_COL32(10, 13, 16, 190), dp(5));
