@@ -278,10 +278,10 @@ void App::canvas_window(const Layout& layout) {
     if (session_.view().overlay && session_.pipeline())
         draw_statistics(layout.canvas, stats_, display_, window_.renderer());
     draw_record_marks(layout.canvas, session_.recordings());
-    draw_banner(layout.canvas, session_);
+    const float banner = draw_banner(layout.canvas, session_);
     const bool narrow = layout.canvas.width < dp(860); // marks and messages would lie on each other
     const float marks = narrow ? static_cast<float>(session_.recordings().size()) * dp(38) : 0;
-    fading_ = draw_toasts(layout.canvas, session_.notes(), marks);
+    fading_ = draw_toasts(layout.canvas, session_.notes(), std::max(marks, banner));
     ImGui::End();
 }
 
@@ -362,6 +362,8 @@ void App::draw_pictures() {
         display_.shader().draw(display_.processed(), {mapping.colormap, {mapping.low, mapping.high}, 0},
                                layout_.processed, at, ratio);
     }
+    // The panel's strip draws from the one texture of colours, after this: the raw picture left it grey.
+    display_.shader().colors(session_.view().mapping.colormap);
 }
 
 void App::report() const {
