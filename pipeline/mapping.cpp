@@ -105,27 +105,27 @@ const ParamTable& mapping_table() {
     static const ParamTable table =
         Declare<Mapping>("view")
             .choice("colormap", &Mapping::colormap, {"viridis", "inferno", "magma", "turbo", "jet", "grey"},
-                    {.doc = "Colours of the computed map, low to high."})
+                    {.doc = "colours of the computed map, low to high"})
             .boolean("automatic", &Mapping::automatic,
-                     {.doc = "Takes the range from percentiles of each picture."})
+                     {.doc = "takes the range from percentiles of each picture"})
             .real("low", &Mapping::low,
                   {.visible = [](const Mapping& m) { return !m.automatic; },
-                   .doc = "Value shown in the first colour, in the unit of the picture."})
+                   .doc = "value shown in the first colour, in the unit of the picture"})
             .real("high", &Mapping::high,
                   {.visible = [](const Mapping& m) { return !m.automatic; },
-                   .doc = "Value shown in the last colour, in the unit of the picture."})
+                   .doc = "value shown in the last colour, in the unit of the picture"})
             .real("low_percentile", &Mapping::low_percentile,
                   {.unit = "%",
                    .min = 0,
                    .max = 100,
                    .visible = [](const Mapping& m) { return m.automatic; },
-                   .doc = "Automatic range: this part of the pixels lies below the first colour."})
+                   .doc = "automatic range: this part of the pixels lies below the first colour"})
             .real("high_percentile", &Mapping::high_percentile,
                   {.unit = "%",
                    .min = 0,
                    .max = 100,
                    .visible = [](const Mapping& m) { return m.automatic; },
-                   .doc = "Automatic range: this part of the pixels lies below the last colour."})
+                   .doc = "automatic range: this part of the pixels lies below the last colour"})
             .table();
     return table;
 }

@@ -356,7 +356,8 @@ void Recorder::finish_file(std::uint64_t dropped) {
         throw;
     }
     settle();
-    spdlog::info("Recorded {} frames into {}, {} dropped.", writer->written(), writer->path(), last.dropped);
+    spdlog::info("Recorded {} frame{} into {}, {} dropped.", writer->written(),
+                 writer->written() == 1 ? "" : "s", writer->path(), last.dropped);
 }
 
 void Recorder::fail(const char* what) {

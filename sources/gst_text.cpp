@@ -51,7 +51,7 @@ SourceType gst_source_type() {
     static const ParamTable table = Declare<GstTextParams>("source gst").table();
     return {.kind = "gst",
             .syntax = "gst:DESCRIPTION",
-            .doc = "any gst-launch text, ending where our sink begins: \"gst:videotestsrc is-live=true\"",
+            .doc = "any gst-launch text, ending where Specklescope begins: \"gst:videotestsrc is-live=true\"",
             .table = &table,
             .make = make,
             .discover = nullptr};

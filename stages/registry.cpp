@@ -35,7 +35,7 @@ const StageType& find_stage(std::string_view name) {
             return type;
         names += (names.empty() ? "" : ", ") + std::string(type.name);
     }
-    throw UsageError("There is no stage '" + std::string(name) + "'; allowed: " + names + ".");
+    throw UsageError("There is no stage '" + std::string(name) + "'; allowed: " + names + ", none.");
 }
 
 } // namespace specklescope

@@ -278,10 +278,10 @@ void App::canvas_window(const Layout& layout) {
     if (session_.view().overlay && session_.pipeline())
         draw_statistics(layout.canvas, stats_, display_, window_.renderer());
     draw_record_marks(layout.canvas, session_.recordings());
-    draw_banner(layout.canvas, session_);
+    const float banner = draw_banner(layout.canvas, session_);
     const bool narrow = layout.canvas.width < dp(860); // marks and messages would lie on each other
     const float marks = narrow ? static_cast<float>(session_.recordings().size()) * dp(38) : 0;
-    fading_ = draw_toasts(layout.canvas, session_.notes(), marks);
+    fading_ = draw_toasts(layout.canvas, session_.notes(), std::max(marks, banner));
     ImGui::End();
 }
 
@@ -327,7 +327,7 @@ void App::canvas_labels(const Layout& layout) {
     ImDrawList& draw = *ImGui::GetWindowDrawList();
     const auto label = [&](const Rect& area, const std::string& text) {
         const ImVec2 size = ImGui::CalcTextSize(text.c_str());
-        const ImVec2 at(static_cast<float>(area.x + area.width / 2) - size.x / 2,
+        const ImVec2 at(static_cast<float>(area.x + area.width) - size.x - dp(22), // clear of the overlay
                         static_cast<float>(area.y) + dp(12));
         draw.AddRectFilled({at.x - dp(10), at.y - dp(5)}, {at.x + size.x + dp(10), at.y + size.y + dp(5)},
                            IM_COL32(10, 13, 16, 190), dp(5));
@@ -362,6 +362,8 @@ void App::draw_pictures() {
         display_.shader().draw(display_.processed(), {mapping.colormap, {mapping.low, mapping.high}, 0},
                                layout_.processed, at, ratio);
     }
+    // The panel's strip draws from the one texture of colours, after this: the raw picture left it grey.
+    display_.shader().colors(session_.view().mapping.colormap);
 }
 
 void App::report() const {

@@ -163,11 +163,11 @@ void draw_statistics(const Rect& canvas, const StatsSnapshot& stats, const Displ
     ImGui::PopFont();
 }
 
-void draw_banner(const Rect& canvas, Session& session) {
+float draw_banner(const Rect& canvas, Session& session) {
     const Banner banner = banner_of(session);
     probe::value("banner", banner.title);
     if (banner.title.empty())
-        return;
+        return 0;
     ImDrawList& draw = *ImGui::GetWindowDrawList();
     const float wrap = static_cast<float>(canvas.width) * 0.7F;
     ImFont& bold = *theme::fonts().bold;
@@ -186,6 +186,7 @@ void draw_banner(const Rect& canvas, Session& session) {
     if (!banner.text.empty())
         draw.AddText(ImGui::GetFont(), ImGui::GetFontSize(), {low.x + dp(18), low.y + dp(14) + title.y},
                      theme::kDim, banner.text.c_str(), nullptr, wrap);
+    return height + dp(20);
 }
 
 bool draw_toasts(const Rect& canvas, const std::deque<Note>& notes, float above) {

@@ -11,7 +11,8 @@ namespace specklescope {
 void draw_statistics(const Rect& canvas, const StatsSnapshot& stats, const Display& display,
                      const std::string& renderer);
 /// Why the picture stands still: reconnecting, failed, ended, paused, opening.
-void draw_banner(const Rect& canvas, Session& session);
+/// Returns the height that it takes at the lower edge, 0 without one.
+float draw_banner(const Rect& canvas, Session& session);
 /// Messages of the last seconds, bottom right of the canvas; true while one is fading (draw again soon).
 /// `above`: room left below them.
 bool draw_toasts(const Rect& canvas, const std::deque<Note>& notes, float above);

@@ -65,8 +65,8 @@ void stage_sections(Session& session, const Display& display) {
                 },
                 [&](const ParamDecl& decl) {
                     if (decl.name == "exposure" && of_source)
-                        hint(turns ? "This turns the exposure of the source."
-                                   : "The source reports its exposure, which is used.",
+                        hint(turns ? "Sets the exposure of the source."
+                                   : "The source reports it; that value is used.",
                              theme::kAccent);
                 });
         }

@@ -238,6 +238,7 @@ std::string Session::new_path(const char* what, const std::string& ending) const
     std::strftime(stamp.data(), stamp.size(), "%Y-%m-%d_%H-%M-%S", &local);
     return (std::filesystem::path(folder.empty() ? "." : folder) /
             (std::string(what) + "_" + stamp.data() + ending))
+        .lexically_normal()
         .string();
 }
 
