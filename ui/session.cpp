@@ -142,7 +142,7 @@ void Session::poll_recordings() {
         }
         if (!status.error.empty())
             say(Message::Level::error, "Recording stopped: " + status.error);
-        finish(std::move(recordings_[i]));
+        finish(recordings_[i]);
         recordings_.erase(recordings_.begin() + static_cast<std::ptrdiff_t>(i));
     }
 }
@@ -246,7 +246,7 @@ void Session::toggle_record(RecordWhat what) {
     const auto at = std::find_if(recordings_.begin(), recordings_.end(),
                                  [&](const Recording& r) { return r.what == what; });
     if (at != recordings_.end()) {
-        finish(std::move(*at));
+        finish(*at);
         recordings_.erase(at);
         return;
     }
