@@ -160,7 +160,6 @@ std::string version_text() {
     const std::string checks = "with assertions";
 #endif
     const std::vector<std::string> libraries = {
-        // NOLINT(bugprone-suspicious-missing-comma): names, versions
         "GStreamer " SPECKLESCOPE_GSTREAMER_VERSION,
         "Aravis " SPECKLESCOPE_ARAVIS_VERSION,
         "libtiff " SPECKLESCOPE_TIFF_VERSION,

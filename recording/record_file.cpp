@@ -83,7 +83,7 @@ File create_hidden(const std::string& wanted, std::string& hidden) {
 
 std::string publish(const std::string& hidden, const std::string& wanted) {
     for (int number = 0; number < kMaxNumber; ++number) {
-        const std::string path = numbered(wanted, number);
+        std::string path = numbered(wanted, number);
         if (::renameat2(AT_FDCWD, hidden.c_str(), AT_FDCWD, path.c_str(), RENAME_NOREPLACE) == 0)
             return path;
         // Some file systems know no such rename, but refuse a second link of the same name.

@@ -125,8 +125,8 @@ SpeckleBank::SpeckleBank(int width, int height, const SpeckleOptics& optics, std
         const int rows = std::min(kBandRows, height_ - first);
         FieldBand real(width_, height_, optics.taps());
         FieldBand imaginary(width_, height_, optics.taps());
-        real.prepare(random_bits(seed, static_cast<std::uint64_t>(2 * pattern)), 2 * first, 2 * rows);
-        imaginary.prepare(random_bits(seed, static_cast<std::uint64_t>(2 * pattern + 1)), 2 * first,
+        real.prepare(random_bits(seed, 2 * static_cast<std::uint64_t>(pattern)), 2 * first, 2 * rows);
+        imaginary.prepare(random_bits(seed, 2 * static_cast<std::uint64_t>(pattern) + 1), 2 * first,
                           2 * rows);
         std::vector<float> power(static_cast<std::size_t>(2 * width_));
         std::vector<float> scratch(power.size());

@@ -118,7 +118,7 @@ void Session::poll_opening() {
     try {
         Opened opened = opening_.get();
         for (Recording& recording : std::exchange(recordings_, {}))
-            finish(std::move(recording));
+            finish(recording);
         if (auto old = std::move(pipeline_))
             work_.push_back(std::async(std::launch::async, [old] {
                 old->stop();
@@ -268,7 +268,7 @@ void Session::toggle_record(RecordWhat what) {
     }
 }
 
-void Session::finish(Recording recording) {
+void Session::finish(const Recording& recording) {
     work_.push_back(
         std::async(std::launch::async, [pipeline = pipeline_, sink = recording.sink, notify = notify_] {
             pipeline->remove_sink(sink);
@@ -316,7 +316,7 @@ void Session::close() noexcept {
             }
         }
         for (Recording& recording : std::exchange(recordings_, {}))
-            finish(std::move(recording));
+            finish(recording);
         for (auto& work : std::exchange(work_, {}))
             if (const Note done = work.get(); !done.text.empty() && !done.logged)
                 spdlog::info("{}", done.text);

@@ -83,7 +83,7 @@ private:
     void adopt(Opened opened);
     void poll_opening();
     void poll_recordings();
-    void finish(Recording recording);
+    void finish(const Recording& recording);
     void remember_recent(const std::string& text);
     std::string new_path(const char* what, const std::string& ending) const;
 

@@ -21,7 +21,7 @@ std::string find_font(const char* file) {
     for (const char* folder :
          {"/usr/share/fonts/truetype/dejavu/", "/usr/share/fonts/dejavu/", "/usr/share/fonts/TTF/",
           "/usr/share/fonts/dejavu-sans-fonts/", "/usr/local/share/fonts/"}) {
-        const std::string path = std::string(folder) + file;
+        std::string path = std::string(folder) + file;
         std::error_code ignored;
         if (std::filesystem::is_regular_file(path, ignored))
             return path;

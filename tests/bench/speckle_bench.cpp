@@ -12,6 +12,7 @@
 #include <opencv2/core.hpp>
 #include <opencv2/imgproc.hpp>
 
+#include <fstream>
 #include <string>
 
 namespace specklescope::test {
@@ -140,11 +141,33 @@ void take_target() {
         }
 }
 
+/// Into the JSON output, for tests/bench/report.py.
+void describe_machine() {
+    std::ifstream file("/proc/cpuinfo");
+    for (std::string line; std::getline(file, line);)
+        if (line.starts_with("model name") && line.find(": ") != std::string::npos) {
+            benchmark::AddCustomContext("cpu", line.substr(line.find(": ") + 2));
+            break;
+        }
+#ifdef __clang__
+    benchmark::AddCustomContext("compiler", __VERSION__);
+#else
+    benchmark::AddCustomContext("compiler", "g++ " __VERSION__);
+#endif
+    benchmark::AddCustomContext("opencv", CV_VERSION);
+    std::int64_t best = 0; // bits of the best targets are the lowest
+    for (const std::int64_t target : hwy::SupportedAndGeneratedTargets())
+        best = best == 0 ? target : std::min(best, target);
+    benchmark::AddCustomContext("simd", hwy::TargetName(best));
+    benchmark::AddCustomContext("image", std::to_string(kWidth) + "×" + std::to_string(kHeight));
+}
+
 } // namespace
 } // namespace specklescope::test
 
 int main(int argc, char** argv) {
     specklescope::test::take_target();
+    specklescope::test::describe_machine();
     specklescope::test::add<std::uint8_t>("u8");
     specklescope::test::add<std::uint16_t>("u16");
     specklescope::test::add<float>("f32");
