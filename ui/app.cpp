@@ -1,6 +1,7 @@
 #include "ui/app.hpp"
 
 #include "ui/color_bar.hpp"
+#include "ui/interrupt.hpp"
 #include "ui/numbers.hpp"
 #include "ui/overlay.hpp"
 #include "ui/probe.hpp"
@@ -51,7 +52,7 @@ void App::run() {
     int redraw = kSettleFrames;
     const auto period = std::chrono::duration<double>(1 / window_.refresh_rate());
     auto drawn = SteadyClock::now() - 1s;
-    while (!window_.closed()) {
+    while (!window_.closed() && !InterruptGuard::interrupted()) {
         if (window_.wait(redraw > 0 || fading_ ? 0 : kIdle))
             redraw = kSettleFrames;
         // Where nothing waits for the monitor (no vsync, a virtual display) the same pace is kept by
@@ -394,6 +395,7 @@ int run_viewer(Settings settings) {
     std::string reason;
     if (!display_available(&reason))
         throw RunError("No window can be opened: " + reason + "; 'specklescope run' works without one.");
+    const InterruptGuard guard; // Ctrl-C closes the window and finishes the recordings
     Session session(std::move(settings));
     session.start(wake_window);
     {

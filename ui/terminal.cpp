@@ -1,4 +1,5 @@
 // The face without a window: a progress bar or plain lines, statistics at the end.
+#include "ui/interrupt.hpp"
 #include "ui/progress.hpp"
 #include "ui/ui.hpp"
 
@@ -8,8 +9,6 @@
 
 #include <spdlog/spdlog.h>
 
-#include <atomic>
-#include <csignal>
 #include <cstdio>
 #include <thread>
 #include <unistd.h>
@@ -17,37 +16,6 @@
 namespace specklescope {
 
 namespace {
-
-std::atomic<int> interrupts{0};
-static_assert(std::atomic<int>::is_always_lock_free); // so that a signal handler may touch it
-
-extern "C" void on_interrupt(int) {
-    if (interrupts.fetch_add(1) > 0)
-        _exit(130); // the second time: at once
-}
-
-/// SIGINT and SIGTERM end the run in order while this lives.
-class InterruptGuard {
-public:
-    InterruptGuard() {
-        interrupts = 0;
-        struct sigaction action {};
-        action.sa_handler = on_interrupt;
-        sigemptyset(&action.sa_mask);
-        sigaction(SIGINT, &action, &old_int_);
-        sigaction(SIGTERM, &action, &old_term_);
-    }
-    InterruptGuard(const InterruptGuard&) = delete;
-    InterruptGuard& operator=(const InterruptGuard&) = delete;
-    ~InterruptGuard() {
-        sigaction(SIGINT, &old_int_, nullptr);
-        sigaction(SIGTERM, &old_term_, nullptr);
-    }
-
-private:
-    struct sigaction old_int_ {};
-    struct sigaction old_term_ {};
-};
 
 std::string printed(const char* format, auto... values) {
     char text[256];
@@ -128,7 +96,7 @@ private:
         Progress progress(total_frames(), quiet);
         if (progress.on_terminal())
             set_up_log(settings_, "\r\033[K");
-        while (!pipeline_->finished() && interrupts == 0) {
+        while (!pipeline_->finished() && !InterruptGuard::interrupted()) {
             std::this_thread::sleep_for(std::chrono::milliseconds(20));
             if (seconds_ > 0 && SteadyClock::now() - begin > std::chrono::duration<double>(seconds_))
                 break;
@@ -140,7 +108,7 @@ private:
         }
         progress.clear();
         set_up_log(settings_);
-        if (interrupts > 0)
+        if (InterruptGuard::interrupted())
             spdlog::info("Interrupted: finishing the files.");
     }
 
