@@ -5,11 +5,18 @@
 #include "pipeline/image.hpp"
 
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
 
 namespace specklescope {
+
+/// What the recorder wrote beside the pixels, so that a recording played back means what it meant live.
+struct Recorded {
+    double exposure_ms = std::numeric_limits<double>::quiet_NaN(); ///< NaN: unknown
+    double full_scale = 0;                                         ///< 0: unknown
+};
 
 /// One file with one or more pages. Rows come strictly from top to bottom, so that a tall image can be taken
 /// in parts.
@@ -24,14 +31,18 @@ public:
     /// Pages in the file, each a frame; walks through it, for TIFF. 0: unknown. To be asked before the second
     /// page.
     virtual std::uint64_t pages() = 0;
+    /// What a raw recording of ours says of the present page; nothing in any other file.
+    virtual Recorded recorded() const { return {}; }
 };
 
 /// Throws RunError: no such file, not an image, a damaged header.
-///   PNG   1…16 bits grey (1, 2, 4 are spread over 0…255), 8/16-bit RGB, palette (as RGB); transparency is
-///   dropped JPEG  grey, colour (as RGB) TIFF  1-bit (0, 255), 8/16-bit unsigned and 32-bit float, grey or
-///   RGB, palette; strips or tiles, one plane or
-///         several, any compression libtiff knows, BigTIFF, both byte orders; transparency is dropped;
-///         previews and masks among the pages are passed over; "white is zero" is turned round
+/// - PNG: 1…16 bits grey (1, 2, 4 are spread over 0…255), 8/16-bit RGB, palette (as RGB)
+/// - JPEG: grey, colour (as RGB)
+/// - TIFF: 1-bit (0, 255), 8/16-bit unsigned and 32-bit float, grey or RGB, palette; strips or tiles, one
+/// plane
+///   or several, any compression libtiff knows, BigTIFF, both byte orders; previews and masks among the pages
+///   are passed over; "white is zero" is turned round
+/// Transparency is dropped.
 std::unique_ptr<ImageReader> open_image(const std::string& path);
 
 // By kind; open_image chooses.

@@ -69,7 +69,10 @@ private:
     const ImageOptions& options() const { return params_.as<ImageOptions>(); }
 
     double full_scale() const {
-        return options().full_scale > 0 ? options().full_scale : type_full_scale(shape_.type);
+        if (options().full_scale > 0)
+            return options().full_scale;
+        const double recorded = reader_ ? reader_->recorded().full_scale : 0;
+        return recorded > 0 ? recorded : type_full_scale(shape_.type);
     }
 
     Status deliver(FramePort& port) {
@@ -84,6 +87,7 @@ private:
         reader_->read_rows(frame.host());
         frame.info().capture_ns = pacer_.take(options().rate);
         frame.info().full_scale = full_scale();
+        frame.info().exposure_ms = reader_->recorded().exposure_ms;
         port.submit(std::move(frame));
         return Status::frame;
     }

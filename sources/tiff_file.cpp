@@ -3,6 +3,7 @@
 #include "sources/image_file.hpp"
 #include "sources/input_file.hpp"
 
+#include <nlohmann/json.hpp>
 #include <tiffio.h>
 
 #include <algorithm>
@@ -62,9 +63,12 @@ public:
             ++page_;
         } while (is_preview());
         read_layout();
+        read_description();
         row_ = band_begin_ = band_end_ = 0;
         return shape();
     }
+
+    Recorded recorded() const override { return recorded_; }
 
     void read_rows(HostView to) override {
         for (int y = 0; y < to.shape.height; ++y, ++row_) {
@@ -102,6 +106,29 @@ private:
     static int on_warning(TIFF*, void*, const char*, const char*, va_list) {
         return 1;
     } // unknown tags and the like
+
+    /// Each page of a recording of ours carries JSON; the first says what the file is.
+    void read_description() {
+        recorded_.exposure_ms = Recorded{}.exposure_ms;
+        char* text = nullptr;
+        if ((page_ > 1 && !ours_) || TIFFGetField(tiff_.get(), TIFFTAG_IMAGEDESCRIPTION, &text) == 0 || !text)
+            return;
+        const auto json = nlohmann::json::parse(text, nullptr, false);
+        const auto number = [&](const char* key, double otherwise) {
+            const auto at = json.find(key);
+            return at != json.end() && at->is_number() ? at->get<double>() : otherwise;
+        };
+        if (!json.is_object())
+            return;
+        if (page_ == 1) {
+            ours_ = json.contains("program") && json["program"].is_string() && json.contains("content") &&
+                    json["content"] == "raw" &&
+                    json["program"].get<std::string>().starts_with("Specklescope");
+            recorded_.full_scale = ours_ ? number("full_scale", 0) : 0;
+        }
+        if (ours_)
+            recorded_.exposure_ms = number("exposure_ms", recorded_.exposure_ms);
+    }
 
     std::string reason() const {
         std::string text = message_;
@@ -302,6 +329,8 @@ private:
     }
 
     std::string path_;
+    Recorded recorded_;
+    bool ours_ = false;   ///< a raw recording of this program
     std::string message_; ///< libtiff's first complaint; before tiff_, whose closing may still complain
     std::unique_ptr<TIFF, CloseTiff> tiff_;
     Layout layout_;

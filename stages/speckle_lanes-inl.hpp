@@ -23,12 +23,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 template <int, class D, class V> HWY_INLINE V shift_up(D, V v) { return v; }
 template <class D, class V> HWY_INLINE V upper_half(D, V v) { return v; }
 template <class D, class V> HWY_INLINE V combine(D, V, V lower) { return lower; }
-/// Highway 1.0 clamps to the largest float here: +∞ must stay +∞.
-template <class D, class V> HWY_INLINE hn::Vec<D> narrow_floats(D d, V v) {
-    return hn::Set(d, static_cast<float>(hn::GetLane(v)));
-}
 #else
-template <class D, class V> HWY_INLINE hn::Vec<D> narrow_floats(D d, V v) { return hn::DemoteTo(d, v); }
 template <int kCount, class D, class V> HWY_INLINE V shift_up(D d, V v) {
     return hn::ShiftLeftLanes<kCount>(d, v);
 }
@@ -36,6 +31,21 @@ template <class D, class V> HWY_INLINE auto upper_half(D d, V v) { return hn::Up
 template <class D, class V> HWY_INLINE auto combine(D d, V upper, V lower) {
     return hn::Combine(d, upper, lower);
 }
+#endif
+
+#if HWY_TARGET == HWY_SCALAR || HWY_TARGET == HWY_EMU128
+/// Highway 1.0 clamps to the largest float in these targets: +∞ must stay +∞.
+template <class D, class V> HWY_INLINE hn::Vec<D> narrow_floats(D d, V v) {
+    const hn::DFromV<V> wide;
+    HWY_ALIGN double from[hn::MaxLanes(wide)];
+    HWY_ALIGN float to[hn::MaxLanes(d)] = {};
+    hn::Store(v, wide, from);
+    for (std::size_t i = 0; i < hn::Lanes(wide); ++i)
+        to[i] = static_cast<float>(from[i]);
+    return hn::Load(d, to);
+}
+#else
+template <class D, class V> HWY_INLINE hn::Vec<D> narrow_floats(D d, V v) { return hn::DemoteTo(d, v); }
 #endif
 
 /// Inclusive prefix sums within a vector. Modulo 2^bits, so that differences are right wherever they fit.

@@ -193,6 +193,19 @@ TEST_F(Cli, WithoutADisplayTheSameSceneRunsWithoutAWindow) {
     EXPECT_EQ(names(), (std::vector<std::string>{"flow-1.png", "flow.png"}));
 }
 
+TEST_F(Cli, ARawRecordingPlayedBackKeepsItsExposureAndFullScale) {
+    const std::string source = "synthetic:uniform?width=64&height=48&live=false&exposure=2&bits=12";
+    ASSERT_EQ(
+        run({"run", source, "--frames", "3", "--record", "live.tiff", "--record-raw", "raw.tiff"}).status, 0);
+    ASSERT_EQ(run({"run", "raw.tiff", "--record", "again.tiff"}).status, 0);
+    const BigTiff live(read_text(folder_ / "live.tiff")), again(read_text(folder_ / "again.tiff"));
+    ASSERT_EQ(live.pages().size(), 3U);
+    ASSERT_EQ(again.pages().size(), 3U);
+    for (std::size_t i = 0; i < 3; ++i)
+        EXPECT_TRUE(live.pages()[i].pixels == again.pages()[i].pixels) << "SFI of page " << i;
+    EXPECT_NE(read_text(folder_ / "again.tiff").find("\"full_scale\":4095"), std::string::npos);
+}
+
 TEST_F(Cli, ASavedConfigurationRunsTheSame) {
     const std::vector<std::string> words = {"run",      "synthetic:uniform?width=64&height=48&live=false",
                                             "--frames", "3",
