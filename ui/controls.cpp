@@ -132,7 +132,7 @@ std::optional<ParamValue> any_control(const ParamDecl& decl, const ParamValue& c
     case ParamKind::boolean: {
         bool on = std::get<bool>(current);
         if (ImGui::Checkbox("##value", &on))
-            return ParamValue{on};
+            return std::optional<ParamValue>(std::in_place, on);
         return {};
     }
     case ParamKind::integer:
