@@ -205,7 +205,7 @@ TEST_F(ImageSource, TallImageIsCutIntoFrames) {
 TEST_F(ImageSource, FingerDataGivesItsThousandFrames) {
     const std::string data = data_folder();
     if (data.empty())
-        GTEST_SKIP() << "SPECKLESCOPE_TEST_DATA is not set to the folder of real speckle images";
+        GTEST_SKIP() << "there is no folder of real speckle images: set SPECKLESCOPE_TEST_DATA";
     const Outcome outcome = read_all(data + "/finger_64x64x1000_mono8.png?frame_height=64");
     EXPECT_EQ(outcome.info.frames, 1000U);
     ASSERT_EQ(outcome.frames.size(), 1000U);
