@@ -162,8 +162,9 @@ private:
                 (void)params.table().at(key.str()); // throws, naming the keys
             else if (const auto* flag = node.as_boolean(); flag && decl->kind == ParamKind::boolean)
                 params.set(decl->name, flag->get());
-            else if (const auto* whole = node.as_integer();
-                     whole && (decl->kind == ParamKind::integer || decl->kind == ParamKind::real))
+            else if (const auto* whole = node.as_integer(); whole && decl->kind != ParamKind::boolean &&
+                                                            decl->kind != ParamKind::choice &&
+                                                            decl->kind != ParamKind::text)
                 params.set(decl->name, whole->get());
             else if (const auto* real = node.as_floating_point(); real && decl->kind == ParamKind::real)
                 params.set(decl->name, real->get());
@@ -222,7 +223,8 @@ std::string value_text(const ParamValue& value) {
 std::string param_lines(const Params& params) {
     std::string out;
     for (const ParamDecl& decl : params.table().decls())
-        out += decl.name + " = " + value_text(params.get(decl.name)) + "\n";
+        if (decl.kind != ParamKind::action)
+            out += decl.name + " = " + value_text(params.get(decl.name)) + "\n";
     return out;
 }
 

@@ -1,18 +1,12 @@
 #include "cuda/convert.hpp"
 
 #include "cuda/device.hpp"
+#include "cuda/rows.cuh"
 #include "stages/convert.hpp"
 
 namespace specklescope::cuda {
 
 namespace {
-
-/// View::row for kernels.
-template <class T> __device__ T* row_of(const View<T, Space::device>& view, int y) {
-    using Byte = std::conditional_t<std::is_const_v<T>, const std::byte, std::byte>;
-    return reinterpret_cast<T*>(reinterpret_cast<Byte*>(view.data) +
-                                static_cast<std::size_t>(y) * view.pitch);
-}
 
 template <class From, class To> __global__ void convert_kernel(View<const From, Space::device> from,
                                                                View<To, Space::device> to, bool to_luma) {

@@ -72,18 +72,20 @@ public:
         version_ = version;
     }
 
-    void submit(Frame frame, bool want_host) override {
+    void submit(Frame frame, bool want_host, bool again) override {
         select_device();
         if (!plan_ || plan_->input != frame.shape())
             replace_plan(*chain_, frame.shape());
         if (want_host)
             plan_->make_downloads(page_locked_);
+        if (frame.info().discontinuity && !again)
+            plan_->reset();
         Flight& flight = flights_[(first_ + in_flight_) % flights_.size()];
         describe(flight, std::move(frame));
         take_slots(flight, want_host);
         try {
             upload(flight);
-            compute(flight);
+            compute(flight, again);
             download(flight);
         } catch (...) { // nothing may be given back while a stream still works on it
             finish_quietly();
@@ -133,8 +135,10 @@ private:
 
     /// The old plan stays if the new one cannot be made.
     void replace_plan(const Chain& chain, const Shape& input) {
-        auto next = std::make_unique<Plan>(chain, input, device_memory_, plan_.get());
-        compute_.synchronize(); // its stages' own memory goes with the old plan
+        auto next = std::make_unique<DevicePlan>(chain, input, device_memory_, plan_.get());
+        compute_
+            .synchronize(); // memory of stages that go, and of images between them, goes with the old plan
+        next->take_over(chain, plan_.get());
         plan_ = std::move(next);
         spare_result_.reset();
         spare_download_.reset();
@@ -147,6 +151,7 @@ private:
         result.info.version = version_;
         result.chain = chain_;
         result.quantity = chain_->quantity();
+        result.notes = plan_->notes;
         result.raw = std::move(frame);
     }
 
@@ -181,12 +186,13 @@ private:
         flight.upload_end.record(upload_);
     }
 
-    void compute(Flight& flight) {
+    void compute(Flight& flight, bool again) {
         flight.upload_end.hold(compute_);
         flight.steps = 0;
         flight.marks[0].record(compute_);
         ConstDeviceView image = flight.uploaded.device();
-        for (Plan::Step& step : plan_->steps) {
+        FrameInfo info = flight.result.info;
+        for (DevicePlan::Step& step : plan_->steps) {
             if (step.conversion) {
                 convert(image, step.conversion.device(), compute_.get());
                 image = step.conversion.device();
@@ -199,10 +205,12 @@ private:
                   "cudaMemsetAsync");
             step.stage->run(
                 image, output,
-                {.info = flight.result.info, .counts = flight.device_counts, .stream = compute_.get()});
+                {.info = info, .counts = flight.device_counts, .stream = compute_.get(), .again = again});
+            step.stage->describe(info);
             image = output;
-            mark(flight, step.type->name);
+            mark(flight, step.link.type->name);
         }
+        flight.result.warmup = plan_->warmup();
     }
 
     void mark(Flight& flight, std::string_view name) {
@@ -253,7 +261,7 @@ private:
     Stream upload_, compute_, download_;
     std::shared_ptr<const Chain> chain_ = std::make_shared<Chain>();
     std::uint64_t version_ = 0;
-    std::unique_ptr<Plan> plan_;
+    std::unique_ptr<DevicePlan> plan_;
     Frame spare_result_, spare_download_; ///< found by wait_slot() for the next submit
     std::array<Flight, kFramesInFlight> flights_;
     std::size_t first_ = 0, in_flight_ = 0;

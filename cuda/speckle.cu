@@ -100,6 +100,7 @@ public:
     }
 
     void set_params(const Params& params) override { params_ = params.as<SpeckleParams>(); }
+    void describe(FrameInfo& info) const override { info.full_scale = 0; }
 
 private:
     static bool misaligned(const std::byte* data, std::size_t pitch) {

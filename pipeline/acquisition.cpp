@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <utility>
 
 namespace specklescope {
 
@@ -39,6 +40,7 @@ public:
     void submit(Frame frame) override {
         frame.info().sequence = sequence_++;
         frame.info().arrival = SteadyClock::now();
+        frame.info().discontinuity = std::exchange(discontinuity_, false);
         flow_.stats.acquisition.tick(frame.info().arrival);
         if (!flow_.frames.try_enqueue(std::move(frame))) { // leaves the frame alone when there is no room
             flow_.stats.queue_grown.fetch_add(1, std::memory_order_relaxed);
@@ -55,6 +57,7 @@ public:
         sequence_ += frames;
     }
 
+    void discontinuity() override { discontinuity_ = true; }
     bool stopping() const override { return flow_.stop.load(); }
     std::uint64_t delivered() const { return delivered_; }
 
@@ -91,6 +94,7 @@ private:
     std::shared_ptr<FrameRing> ring_;
     std::uint64_t sequence_ = 0;
     std::uint64_t delivered_ = 0;
+    bool discontinuity_ = true;
 };
 
 void apply_source_edits(Flow& flow) {
@@ -173,6 +177,7 @@ void run(Flow& flow) {
         if (!dead.empty()) {
             if (!reopen(flow, dead, pause))
                 return;
+            port.discontinuity();
             last_sign = SteadyClock::now();
         }
     }

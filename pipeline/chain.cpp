@@ -4,6 +4,42 @@
 
 namespace specklescope {
 
+namespace {
+
+/// Up to the next comma, which goes too. A value in double quotes may hold commas; \" and \\ stand for " and
+/// \.
+std::string take_value(std::string_view& rest, const StageType& type) {
+    std::string value;
+    if (rest.empty() || rest[0] != '"') {
+        const std::size_t comma = rest.find(',');
+        value = rest.substr(0, comma);
+        rest.remove_prefix(comma == std::string_view::npos ? rest.size() : comma + 1);
+        return value;
+    }
+    std::size_t i = 1;
+    for (; i < rest.size() && rest[i] != '"'; ++i) {
+        if (rest[i] == '\\' && i + 1 < rest.size())
+            ++i;
+        value += rest[i];
+    }
+    if (i >= rest.size() || (i + 1 < rest.size() && rest[i + 1] != ','))
+        throw UsageError("stage " + std::string(type.name) + ": the quotes in " + std::string(rest) +
+                         " do not close before a comma or the end.");
+    rest.remove_prefix(std::min(rest.size(), i + 2));
+    return value;
+}
+
+std::string quoted_if_needed(const std::string& value) {
+    if (value.find_first_of(",\"|") == std::string::npos)
+        return value;
+    std::string text = "\"";
+    for (const char c : value)
+        text += (c == '"' || c == '\\' ? "\\" : "") + std::string(1, c);
+    return text + '"';
+}
+
+} // namespace
+
 void Chain::add(std::string_view text) {
     if (stages_.size() >= kMaxStages)
         throw UsageError("A chain holds at most " + std::to_string(kMaxStages) + " stages; leave some out.");
@@ -13,17 +49,18 @@ void Chain::add(std::string_view text) {
     stage.params = Params(*stage.type->table);
     std::string_view rest = colon == std::string_view::npos ? "" : text.substr(colon + 1);
     while (!rest.empty()) {
-        const std::size_t comma = rest.find(',');
-        const std::string_view pair = rest.substr(0, comma);
-        rest = comma == std::string_view::npos ? "" : rest.substr(comma + 1);
-        const std::size_t equal = pair.find('=');
-        if (equal == std::string_view::npos)
-            throw UsageError("stage " + std::string(stage.type->name) + ": '" + std::string(pair) +
-                             "' is not of the form key=value.");
-        stage.params.set_text(pair.substr(0, equal), pair.substr(equal + 1));
+        const std::size_t equal = rest.find_first_of("=,");
+        if (equal == std::string_view::npos || rest[equal] != '=')
+            throw UsageError("stage " + std::string(stage.type->name) + ": '" +
+                             std::string(rest.substr(0, equal)) + "' is not of the form key=value.");
+        const std::string_view key = rest.substr(0, equal);
+        rest.remove_prefix(equal + 1);
+        stage.params.set_text(key, take_value(rest, *stage.type));
     }
     stages_.push_back(std::move(stage));
 }
+
+Quantity same_quantity(const Params&, const Quantity& input) { return input; }
 
 Quantity Chain::quantity() const {
     Quantity quantity;
@@ -36,24 +73,28 @@ bool Chain::stateful() const {
     return std::any_of(stages_.begin(), stages_.end(), [](const ChainStage& s) { return s.type->stateful; });
 }
 
+bool differs_in_free_only(const ChainStage& a, const ChainStage& b) {
+    if (a.type != b.type)
+        return false;
+    const auto& decls = a.params.table().decls();
+    return std::all_of(decls.begin(), decls.end(), [&](const ParamDecl& decl) {
+        return decl.cost == Cost::free || a.params.get(decl.name) == b.params.get(decl.name);
+    });
+}
+
 bool differs_in_free_only(const Chain& a, const Chain& b) {
-    return std::equal(a.stages().begin(), a.stages().end(), b.stages().begin(), b.stages().end(),
-                      [](const ChainStage& left, const ChainStage& right) {
-                          if (left.type != right.type)
-                              return false;
-                          const auto& decls = left.params.table().decls();
-                          return std::all_of(decls.begin(), decls.end(), [&](const ParamDecl& decl) {
-                              return decl.cost == Cost::free ||
-                                     left.params.get(decl.name) == right.params.get(decl.name);
-                          });
-                      });
+    return std::equal(
+        a.stages().begin(), a.stages().end(), b.stages().begin(), b.stages().end(),
+        [](const ChainStage& left, const ChainStage& right) { return differs_in_free_only(left, right); });
 }
 
 std::string to_string(const ChainStage& stage) {
     std::string text(stage.type->name);
     char separator = ':';
     for (const ParamDecl& decl : stage.params.table().decls()) {
-        text += separator + decl.name + "=" + to_string(stage.params.get(decl.name));
+        if (decl.kind == ParamKind::action)
+            continue;
+        text += separator + decl.name + "=" + quoted_if_needed(to_string(stage.params.get(decl.name)));
         separator = ',';
     }
     return text;

@@ -34,6 +34,8 @@ private:
 std::string to_string(const ChainStage& stage);
 std::string to_string(const Chain& chain); ///< stages joined by " | "
 
+/// True if the stages are the same and only parameters of Cost::free differ.
+bool differs_in_free_only(const ChainStage& a, const ChainStage& b);
 /// True if the chains have the same stages and only parameters of Cost::free differ: no stage needs
 /// prepare().
 bool differs_in_free_only(const Chain& a, const Chain& b);

@@ -23,7 +23,8 @@ public:
     virtual void set_chain(std::shared_ptr<const Chain> chain, std::uint64_t version) = 0;
     /// Begins work on a frame; may return before it is done. Never called with in_flight() == capacity().
     /// Throws UsageError if the chain cannot run on this frame's shape. `want_host`: download the result.
-    virtual void submit(Frame frame, bool want_host) = 0;
+    /// `again`: the frame of the last submit once more, after an edit.
+    virtual void submit(Frame frame, bool want_host, bool again = false) = 0;
     /// The oldest result, in order of submission. With `wait` false: nothing if it is not ready yet.
     virtual std::optional<Result> collect(bool wait) = 0;
     virtual int in_flight() const = 0;

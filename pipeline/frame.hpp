@@ -22,6 +22,8 @@ struct FrameInfo {
     double exposure_ms = std::numeric_limits<double>::quiet_NaN(); ///< as the camera reports it; NaN: unknown
     double full_scale = 0;     ///< largest value the camera can give; 0: none (f32)
     std::uint64_t version = 0; ///< parameter version that made a result
+    /// The first frame after an opening, a seek or the end of a loop: it does not follow the one before it.
+    bool discontinuity = false;
 };
 
 /// Where slots live. Implementations: aligned host memory (here), page-locked and device memory (cuda/).

@@ -1,6 +1,7 @@
 // The chain on the host: stages run one after the other on the processing thread, each over oneTBB bands.
 #include "pipeline/error.hpp"
 #include "pipeline/executor.hpp"
+#include "pipeline/plan.hpp"
 #include "stages/convert.hpp"
 
 #include <hwy/targets.h>
@@ -18,42 +19,7 @@ double ms_between(SteadyClock::time_point from, SteadyClock::time_point to) {
     return std::chrono::duration<double, std::milli>(to - from).count();
 }
 
-/// Everything that depends on the chain and the input shape together; built whole or not at all.
-struct Plan {
-    struct Step {
-        const StageType* type = nullptr;
-        std::unique_ptr<HostStage> stage;
-        Shape converted;  ///< what the stage reads
-        Frame conversion; ///< holds it, if it differs from what comes in
-        Shape output;
-        Frame between; ///< holds the output; empty for the last step, which writes into a result slot
-    };
-    Shape input;
-    Shape output;
-    std::vector<Step> steps;
-    std::shared_ptr<FrameRing> results;
-
-    Plan(const Chain& chain, const Shape& shape, const std::shared_ptr<FrameRing>& old_results)
-        : input(shape), output(shape) {
-        for (const ChainStage& link : chain.stages()) {
-            Step step;
-            step.type = link.type;
-            step.converted = accepted_shape(*link.type, output);
-            if (step.converted != output)
-                step.conversion = FrameRing(step.converted, 1, host_memory()).try_acquire();
-            step.stage = link.type->make_host(link.params);
-            step.output = step.stage->prepare(step.converted);
-            output = step.output;
-            steps.push_back(std::move(step));
-        }
-        for (std::size_t i = 0; i + 1 < steps.size(); ++i)
-            steps[i].between = FrameRing(steps[i].output, 1, host_memory()).try_acquire();
-        if (!steps.empty())
-            results = old_results && old_results->shape() == output
-                          ? old_results
-                          : std::make_shared<FrameRing>(output, default_slots(output), host_memory());
-    }
-};
+using HostPlan = Plan<Space::host>;
 
 class HostExecutor final : public Executor {
 public:
@@ -74,25 +40,28 @@ public:
     void set_chain(std::shared_ptr<const Chain> chain, std::uint64_t version) override {
         if (input_) { // the newest frame's shape; the plan is an older one's if the chain could not run on it
             if (plan_ && plan_->input == *input_ && differs_in_free_only(*chain_, *chain))
-                for (std::size_t i = 0; i < plan_->steps.size(); ++i)
-                    plan_->steps[i].stage->set_params(chain->stages()[i].params);
+                plan_->set_params(*chain);
             else
-                plan_ = std::make_unique<Plan>(*chain, *input_, plan_ ? plan_->results : nullptr);
+                replace_plan(*chain, *input_);
         }
         chain_ = std::move(chain);
         version_ = version;
     }
 
-    void submit(Frame frame, bool) override {
+    void submit(Frame frame, bool, bool again) override {
         input_ = frame.shape();
         if (!plan_ || plan_->input != frame.shape())
-            plan_ = std::make_unique<Plan>(*chain_, frame.shape(), plan_ ? plan_->results : nullptr);
+            replace_plan(*chain_, frame.shape());
+        if (frame.info().discontinuity && !again)
+            plan_->reset();
         Result result;
         result.info = frame.info();
         result.info.version = version_;
         result.chain = chain_;
         result.quantity = chain_->quantity();
-        result.image = plan_->steps.empty() ? frame : run(frame, result);
+        result.notes = plan_->notes;
+        result.image = plan_->steps.empty() ? frame : run(frame, result, again);
+        result.warmup = plan_->warmup();
         result.raw = std::move(frame);
         result.ready = SteadyClock::now();
         done_.push_back(std::move(result));
@@ -109,22 +78,34 @@ public:
     int capacity() const override { return 1; }
 
     bool wait_slot(std::chrono::milliseconds timeout) override {
-        if (next_slot_ || !plan_ || !plan_->results)
+        if (next_slot_ || !results_)
             return true;
-        next_slot_ = plan_->results->acquire(timeout);
+        next_slot_ = results_->acquire(timeout);
         return static_cast<bool>(next_slot_);
     }
 
 private:
-    Frame run(const Frame& frame, Result& result) {
+    /// The old plan and its results stay if the new one cannot be made.
+    void replace_plan(const Chain& chain, const Shape& input) {
+        auto next = std::make_unique<HostPlan>(chain, input, host_memory(), plan_.get());
+        if (next->steps.empty())
+            results_.reset();
+        else if (!results_ || results_->shape() != next->output)
+            results_ = std::make_shared<FrameRing>(next->output, default_slots(next->output), host_memory());
+        next->take_over(chain, plan_.get());
+        plan_ = std::move(next);
+    }
+
+    Frame run(const Frame& frame, Result& result, bool again) {
         Frame slot = next_slot_ && next_slot_.shape() == plan_->output
                          ? std::exchange(next_slot_, Frame())
-                         : plan_->results->acquire(std::chrono::seconds(10));
+                         : results_->acquire(std::chrono::seconds(10));
         next_slot_.reset();
         if (!slot)
             throw RunError("No result slot came free within 10 s; a recorder or the viewer holds them all.");
         ConstHostView image = frame.host();
-        for (Plan::Step& step : plan_->steps) {
+        FrameInfo info = result.info;
+        for (HostPlan::Step& step : plan_->steps) {
             auto begin = SteadyClock::now();
             if (step.conversion) {
                 convert(image, step.conversion.host());
@@ -135,10 +116,11 @@ private:
             }
             const HostView output = step.between ? step.between.host() : slot.host();
             PixelCounts counts;
-            step.stage->run(image, output, {.info = result.info, .counts = counts});
+            step.stage->run(image, output, {.info = info, .counts = counts, .again = again});
+            step.stage->describe(info);
             result.counts = counts;
             image = output;
-            result.timings.add(step.type->name, ms_between(begin, SteadyClock::now()));
+            result.timings.add(step.link.type->name, ms_between(begin, SteadyClock::now()));
         }
         slot.info() = result.info;
         return slot;
@@ -149,7 +131,8 @@ private:
     std::shared_ptr<const Chain> chain_ = std::make_shared<Chain>();
     std::uint64_t version_ = 0;
     std::optional<Shape> input_;
-    std::unique_ptr<Plan> plan_;
+    std::unique_ptr<HostPlan> plan_;
+    std::shared_ptr<FrameRing> results_; ///< null with an empty chain
     Frame next_slot_;
     std::deque<Result> done_;
 };

@@ -54,6 +54,8 @@ std::string allowed_text(const ParamDecl& decl) {
         return "allowed: " + joined(decl.choices);
     case ParamKind::text:
         return "allowed: any text";
+    case ParamKind::action:
+        return "allowed: a whole number; each new one acts once";
     case ParamKind::integer:
     case ParamKind::real:
         break;
@@ -93,6 +95,7 @@ void Params::set(std::string_view name, const ParamValue& value) {
         if (!std::holds_alternative<bool>(value))
             refuse(table_->owner(), decl, given);
         break;
+    case ParamKind::action:
     case ParamKind::integer: {
         const auto* whole = std::get_if<std::int64_t>(&value);
         // Declared integers are stored as int.
@@ -138,6 +141,7 @@ void Params::set_text(std::string_view name, std::string_view text) {
             refuse(table_->owner(), decl, std::string(text));
         return set(name, yes);
     }
+    case ParamKind::action:
     case ParamKind::integer: {
         std::int64_t whole = 0;
         const auto [stop, error] = std::from_chars(text.data(), end, whole);

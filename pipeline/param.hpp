@@ -23,7 +23,9 @@ std::string to_string(const ParamValue& value);
 
 /// What an edit costs: `free` takes effect on the next frame, `rebuild` prepares the owner anew.
 enum class Cost : std::uint8_t { free, rebuild };
-enum class ParamKind : std::uint8_t { boolean, integer, real, choice, text };
+/// `action` is a button: its value counts how often it was pressed. It belongs to the moment, so it is not
+/// written into chain text, settings or recordings.
+enum class ParamKind : std::uint8_t { boolean, integer, real, choice, text, action };
 
 struct ParamDecl {
     std::string name;
@@ -115,6 +117,10 @@ public:
     }
     Declare& text(const char* name, std::string P::*member, const Options& options) {
         return add(name, ParamKind::text, member, options);
+    }
+    /// A button; the owner acts when the count differs from the one it saw last. Free.
+    Declare& action(const char* name, int P::*member, const Options& options) {
+        return add(name, ParamKind::action, member, options);
     }
     /// `names` in the order of the enumeration's values, which count from 0.
     template <class E>

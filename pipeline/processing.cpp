@@ -116,7 +116,7 @@ private:
             want_host = want_host || sink->wants_host_image();
         pending_.push_back({frame, repeated});
         try {
-            executor_->submit(std::move(frame), want_host);
+            executor_->submit(std::move(frame), want_host, repeated);
             complained_.clear();
         } catch (const UsageError& error) {
             last_raw_ = pending_.back().raw; // an edit may yet make a picture of it

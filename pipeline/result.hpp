@@ -25,6 +25,9 @@ struct Timings {
     }
 };
 
+/// What the stages chose, one text a stage of the chain; empty where there is nothing to say.
+using StageNotes = std::vector<std::string>;
+
 /// Cheap to copy: pixels are shared.
 struct Result {
     Frame raw;                          ///< what the source gave, on the host
@@ -34,6 +37,8 @@ struct Result {
     std::shared_ptr<const Chain> chain; ///< the parameters that made it
     Quantity quantity;
     PixelCounts counts;
+    Warmup warmup; ///< of the first stage that still fills its history; done() when none does
+    std::shared_ptr<const StageNotes> notes; ///< may be null
     Timings timings;
     SteadyClock::time_point ready{}; ///< when it could have been shown
     bool repeated =

@@ -35,6 +35,8 @@ public:
     /// Frames that the source knows were lost before they reached us (camera or network); they leave a gap in
     /// the sequence numbers.
     virtual void lost(std::uint64_t frames) = 0;
+    /// The next frame submitted does not follow the last one: after a seek, or at the start of a new round.
+    virtual void discontinuity() = 0;
     virtual bool stopping() const = 0;
 };
 

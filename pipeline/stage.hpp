@@ -22,13 +22,25 @@ struct PixelCounts {
 
 template <Space S> struct RunContext;
 template <> struct RunContext<Space::host> {
-    const FrameInfo& info;
-    PixelCounts& counts; ///< zero on entry
+    const FrameInfo& info; ///< as the stages before have described it
+    PixelCounts& counts;   ///< zero on entry
+    /// The frame of the run before once more, after an edit: a stage with history shows what it holds and
+    /// takes the frame in only if it holds nothing.
+    bool again = false;
 };
 template <> struct RunContext<Space::device> {
     const FrameInfo& info;
     PixelCounts* counts; ///< in device memory, zeroed on the stream before the run
-    void* stream;        ///< cudaStream_t
+    void* stream;        ///< cudaStream_t; every run of a stage is on the same one
+    bool again = false;
+};
+
+/// How many frames a stage with history holds of those it wants; `wanted` 0: it needs none.
+struct Warmup {
+    std::string_view stage; ///< set by the executor
+    int frames = 0, wanted = 0;
+    bool done() const { return frames >= wanted; }
+    bool operator==(const Warmup&) const = default;
 };
 
 /// One stage on one backend. prepare() allocates; run() never does.
@@ -39,8 +51,18 @@ public:
     /// UsageError when the parameters and the shape cannot go together.
     virtual Shape prepare(const Shape& input) = 0;
     virtual void run(ConstImageView<S> input, ImageView<S> output, const RunContext<S>& context) = 0;
-    /// New values of free parameters. Rebuild parameters are followed by prepare().
+    /// New values of free parameters; those of Cost::rebuild are as they were when the stage was made. Does
+    /// not throw: whatever may fail is of Cost::rebuild.
     virtual void set_params(const Params& params) = 0;
+    /// Forgets every frame; called between two runs, before a frame that does not follow the last one.
+    virtual void reset() {}
+    /// Asked after each run.
+    virtual Warmup warmup() const { return {}; }
+    /// What was chosen or should be known, in a few words ("recursive", "6 tiles of 2048×2048"); asked after
+    /// prepare() and set_params().
+    virtual std::string note() const { return {}; }
+    /// Changes what later stages are told of the frame: a stage whose output has no full scale sets it to 0.
+    virtual void describe(FrameInfo&) const {}
 };
 using HostStage = Stage<Space::host>;
 using DeviceStage = Stage<Space::device>;
@@ -63,8 +85,11 @@ struct StageType {
     Quantity (*quantity)(const Params&, const Quantity& input);
     std::unique_ptr<HostStage> (*make_host)(const Params&);
     std::unique_ptr<DeviceStage> (*make_device)(const Params&); ///< null in a build without CUDA
-    bool stateful = false;
+    bool stateful = false;                                      ///< a result depends on earlier frames
 };
+
+/// For stages whose output is what their input was: filters, averages, geometry.
+Quantity same_quantity(const Params& params, const Quantity& input);
 
 /// Ordered; first is the default. stages/registry.cpp.
 const std::vector<StageType>& stage_types();

@@ -103,6 +103,8 @@ void Stats::start() {
     start_ = SteadyClock::now();
     sums_.clear();
     counts_ = PixelCounts{};
+    warmup_ = {};
+    notes_.reset();
 }
 
 void Stats::record(const Result& result, bool with_latency) {
@@ -111,12 +113,19 @@ void Stats::record(const Result& result, bool with_latency) {
         latency.add(std::chrono::duration<double, std::milli>(result.ready - result.info.arrival).count());
     const std::scoped_lock lock(mutex_);
     counts_ = result.counts;
+    warmup_ = result.warmup;
+    notes_ = result.notes;
     for (std::size_t i = 0; i < result.timings.count; ++i) {
         const StageTiming& timing = result.timings.entries[i];
-        auto sum =
-            std::find_if(sums_.begin(), sums_.end(), [&](const Sum& s) { return s.name == timing.name; });
+        const auto entries = result.timings.entries.begin();
+        const auto earlier = // a chain may hold a stage twice
+            std::count_if(entries, entries + static_cast<std::ptrdiff_t>(i),
+                          [&](const StageTiming& other) { return other.name == timing.name; });
+        auto sum = std::find_if(sums_.begin(), sums_.end(), [&](const Sum& s) {
+            return s.name == timing.name && s.occurrence == earlier;
+        });
         if (sum == sums_.end())
-            sum = sums_.insert(sums_.end(), Sum{.name = timing.name});
+            sum = sums_.insert(sums_.end(), Sum{.name = timing.name, .occurrence = earlier});
         sum->last = timing.ms;
         sum->total += timing.ms;
         ++sum->count;
@@ -148,6 +157,9 @@ StatsSnapshot Stats::snapshot() const {
     const std::scoped_lock lock(mutex_);
     s.seconds = std::chrono::duration<double>(now - start_).count();
     s.counts = counts_;
+    s.warmup = warmup_;
+    if (notes_)
+        s.notes = *notes_;
     s.display_path = display_path_;
     for (const Sum& sum : sums_)
         s.stages.push_back({std::string(sum.name), sum.last, sum.total / static_cast<double>(sum.count)});
@@ -190,6 +202,8 @@ std::string to_json(const StatsSnapshot& s) {
     json["stages_ms"] = nlohmann::ordered_json::array();
     for (const StageStat& stage : s.stages)
         json["stages_ms"].push_back({{"name", stage.name}, {"last", stage.last_ms}, {"mean", stage.mean_ms}});
+    json["notes"] = s.notes;
+    json["warmup"] = {{"stage", s.warmup.stage}, {"frames", s.warmup.frames}, {"wanted", s.warmup.wanted}};
     json["pixels"] = {{"undefined", s.counts.undefined},
                       {"infinite", s.counts.infinite},
                       {"saturated", s.counts.saturated}};

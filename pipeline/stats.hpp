@@ -77,6 +77,8 @@ struct StatsSnapshot {
     LatencySummary latency;        ///< arrival of the pixels to result ready
     std::vector<StageStat> stages;
     PixelCounts counts;                        ///< of the newest result
+    Warmup warmup;                             ///< of the newest result
+    StageNotes notes;                          ///< of the newest result: what its stages chose
     std::string backend, device, display_path; ///< "cuda", "NVIDIA H200", "CUDA-GL interop"
     std::string source, chain;
     std::string note; ///< why a fallback was taken; empty if none
@@ -102,11 +104,14 @@ private:
     SteadyClock::time_point start_ = SteadyClock::now();
     struct Sum {
         std::string_view name;
+        std::ptrdiff_t occurrence = 0; ///< of the same name before it in the chain
         double last = 0, total = 0;
         std::uint64_t count = 0;
     };
     std::vector<Sum> sums_;
     PixelCounts counts_;
+    Warmup warmup_;
+    std::shared_ptr<const StageNotes> notes_;
     std::string display_path_;
 };
 

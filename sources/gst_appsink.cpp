@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <mutex>
+#include <utility>
 
 namespace specklescope {
 
@@ -207,6 +208,8 @@ void GstSource::deliver(GstSample* sample, FramePort& port) {
         port.lost(gap);
     const PixelLayout& now = layout(gst_sample_get_caps(sample));
     const std::int64_t captured = capture_time(sample);
+    if (std::exchange(new_round_, false))
+        port.discontinuity();
     Frame frame = port.acquire(now.shape);
     if (!frame)
         return;
@@ -262,6 +265,7 @@ std::uint64_t GstSource::lost_before(GstBuffer* buffer) {
 
 bool GstSource::rewind() {
     loop_offset_ns_ = last_end_ns_;
+    new_round_ = true;
     const auto flags = static_cast<GstSeekFlags>(GST_SEEK_FLAG_FLUSH | GST_SEEK_FLAG_ACCURATE);
     return gst_element_seek_simple(pipeline(), GST_FORMAT_TIME, flags, 0) != FALSE;
 }
@@ -269,6 +273,7 @@ bool GstSource::rewind() {
 void GstSource::close() {
     first_.reset();
     caps_.reset();
+    new_round_ = false;
     graph_.sink.reset();
     error_.clear();
     missing_.clear();

@@ -75,6 +75,7 @@ private:
     std::optional<std::uint64_t> last_offset_;
     std::int64_t loop_offset_ns_ = 0; ///< added to a file's presentation times so that they go on over a loop
     std::int64_t last_end_ns_ = 0;
+    bool new_round_ = false; ///< the next frame is the first after a rewind
 };
 
 /// Once per process; safe from any thread. Throws RunError with GStreamer's reason.

@@ -6,6 +6,7 @@
 #include "sources/pacer.hpp"
 
 #include <filesystem>
+#include <utility>
 
 namespace specklescope {
 
@@ -55,6 +56,7 @@ public:
         file_ = 0;
         rows_left_ = 0;
         ended_ = false;
+        new_round_ = false;
         pacer_.restart();
     }
 
@@ -83,6 +85,8 @@ private:
         Frame frame = port.acquire(shape_);
         if (!frame)
             return Status::idle;
+        if (std::exchange(new_round_, false))
+            port.discontinuity();
         rows_left_ -= shape_.height;
         reader_->read_rows(frame.host());
         frame.info().capture_ns = pacer_.take(options().rate);
@@ -106,6 +110,7 @@ private:
                 if (!options().loop || !any_)
                     return false;
                 file_ = 0;
+                new_round_ = true;
             }
             reader_ = open_image(files_[file_++]);
         }
@@ -155,6 +160,7 @@ private:
     int rows_left_ = 0; ///< of the page being read
     bool any_ = false;  ///< at least one page was found: a round of nothing would never end
     bool ended_ = false;
+    bool new_round_ = false;
     Pacer pacer_;
 };
 

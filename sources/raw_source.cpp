@@ -102,6 +102,7 @@ public:
         std::size_t bytes = read(frame.host());
         if (bytes == 0 && options.loop && in_pass_ > 0) {
             rewind();
+            port.discontinuity();
             bytes = read(frame.host());
         }
         if (bytes < shape_.bytes()) {

@@ -4,14 +4,9 @@
 #pragma once
 
 #include "pipeline/stage.hpp"
+#include "stages/host_device.hpp"
 
 #include <cstdint>
-
-#ifdef __CUDACC__
-#define SPECKLESCOPE_BOTH __host__ __device__
-#else
-#define SPECKLESCOPE_BOTH
-#endif
 
 namespace specklescope {
 

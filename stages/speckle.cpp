@@ -35,6 +35,7 @@ public:
     explicit SpeckleHost(const Params& params) : params_(params.as<SpeckleParams>()) {}
 
     void set_params(const Params& params) override { params_ = params.as<SpeckleParams>(); }
+    void describe(FrameInfo& info) const override { info.full_scale = 0; }
 
     Shape prepare(const Shape& input) override {
         const Shape output = speckle_shape(params_, input);

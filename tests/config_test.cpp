@@ -68,6 +68,8 @@ ParamValue random_value(const ParamDecl& decl, std::mt19937_64& random) {
     switch (decl.kind) {
     case ParamKind::boolean:
         return pick(2) == 1;
+    case ParamKind::action: // not kept
+        return std::int64_t{0};
     case ParamKind::integer: {
         const auto low = static_cast<std::int64_t>(decl.min), high = static_cast<std::int64_t>(decl.max);
         return pick(4) == 0   ? low

@@ -45,9 +45,12 @@ public:
         lost_frames += count;
         next_sequence += count;
     }
+    void discontinuity() override { discontinuities.push_back(next_sequence); }
     bool stopping() const override { return false; }
 
     std::vector<Delivered> frames;
+    std::vector<std::uint64_t>
+        discontinuities; ///< sequence numbers of frames that do not follow the one before
     std::uint64_t lost_frames = 0;
     std::uint64_t next_sequence = 0;
     bool refuse = false; ///< as a full ring of a live source does

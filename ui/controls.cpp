@@ -140,6 +140,10 @@ std::optional<ParamValue> any_control(const ParamDecl& decl, const ParamValue& c
         return number_control(decl, current);
     case ParamKind::choice:
         return choice_control(decl, current);
+    case ParamKind::action:
+        if (ImGui::Button(title_case(decl.name).c_str(), ImVec2(-1, 0)))
+            return ParamValue{std::get<std::int64_t>(current) + 1};
+        return {};
     case ParamKind::text:
         break;
     }
@@ -241,13 +245,19 @@ std::optional<ParamValue> param_control(const std::string& owner, const ParamDec
                                         const ParamValue& current, const ParamValue& initial) {
     ImGui::PushID(decl.name.c_str());
     ImGui::BeginGroup();
-    control_label(title_case(decl.name).c_str());
+    control_label(decl.kind == ParamKind::action ? "" : title_case(decl.name).c_str());
     std::optional<ParamValue> edited = any_control(decl, current);
     probe::item(owner + "." + decl.name);
     ImGui::EndGroup();
-    if (ImGui::IsItemHovered() && ImGui::IsMouseClicked(1) && current != initial)
+    if (ImGui::IsItemHovered() && ImGui::IsMouseClicked(1) && current != initial &&
+        decl.kind != ParamKind::action)
         edited = initial;
     const bool number = decl.kind == ParamKind::integer || decl.kind == ParamKind::real;
+    if (decl.kind == ParamKind::action) {
+        tooltip(decl.doc);
+        ImGui::PopID();
+        return edited;
+    }
     std::string text = decl.doc + "\n" + allowed_text(decl) + "\nDefault: " + to_string(initial) +
                        (decl.unit.empty() ? "" : " " + decl.unit) +
                        (current != initial ? " (right click to go back)" : "");

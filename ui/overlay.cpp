@@ -55,6 +55,11 @@ std::vector<Row> statistic_rows(const StatsSnapshot& s, const Display& display, 
     rows.push_back({"Latency median", milliseconds(s.latency.median_ms)});
     rows.push_back({"95 % · 99 %", milliseconds(s.latency.p95_ms) + " · " + milliseconds(s.latency.p99_ms)});
     drop_rows(rows, s.drops);
+    if (!s.warmup.done())
+        rows.push_back(
+            {"Warming up",
+             format("%s %d/%d", std::string(s.warmup.stage).c_str(), s.warmup.frames, s.warmup.wanted),
+             theme::kWarning});
     if (compact) {
         rows.push_back({"Display path", s.backend + " · " + display.path()});
         return rows;
@@ -63,6 +68,9 @@ std::vector<Row> statistic_rows(const StatsSnapshot& s, const Display& display, 
     rows.push_back({"", ""});
     for (const StageStat& stage : s.stages)
         rows.push_back({stage.name, milliseconds(stage.last_ms)});
+    for (const std::string& note : s.notes)
+        if (!note.empty())
+            rows.push_back({"", note, theme::kDim});
     rows.push_back({"", ""});
     rows.push_back({"Backend", s.backend + (s.device.empty() ? "" : " · " + s.device)});
     rows.push_back({"Display path", display.path()});

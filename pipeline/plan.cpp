@@ -1,0 +1,96 @@
+#include "pipeline/plan.hpp"
+
+#include "stages/convert.hpp"
+
+namespace specklescope {
+
+namespace {
+
+template <Space S> std::unique_ptr<Stage<S>> make_stage(const ChainStage& link) {
+    if constexpr (S == Space::host) {
+        return link.type->make_host(link.params);
+    } else {
+        if (!link.type->make_device)
+            throw UsageError("stage " + std::string(link.type->name) +
+                             " does not run on the GPU; use --backend cpu for this chain.");
+        return link.type->make_device(link.params);
+    }
+}
+
+Frame one_slot(const Shape& shape, const std::shared_ptr<SlotMemory>& memory) {
+    return FrameRing(shape, 1, memory).try_acquire();
+}
+
+} // namespace
+
+template <Space S> Plan<S>::Plan(const Chain& chain, const Shape& shape,
+                                 const std::shared_ptr<SlotMemory>& memory, const Plan* old)
+    : input(shape), output(shape) {
+    const std::vector<ChainStage>& links = chain.stages();
+    if (old && old->input == shape)
+        while (kept_ < links.size() && kept_ < old->steps.size() &&
+               differs_in_free_only(old->steps[kept_].link, links[kept_]))
+            ++kept_;
+    for (std::size_t i = 0; i < links.size(); ++i) {
+        Step step;
+        step.link = links[i];
+        if (i < kept_) {
+            step.converted = old->steps[i].converted;
+            step.output = old->steps[i].output;
+        } else {
+            step.converted = accepted_shape(*links[i].type, output);
+            step.stage = make_stage<S>(links[i]);
+            step.output = step.stage->prepare(step.converted);
+            if (step.converted != output)
+                step.conversion = one_slot(step.converted, memory);
+        }
+        if (i + 1 < links.size() && !(i < kept_ && old->steps[i].between))
+            step.between = one_slot(step.output, memory);
+        output = step.output;
+        steps.push_back(std::move(step));
+    }
+}
+
+template <Space S> void Plan<S>::take_over(const Chain& chain, Plan* old) {
+    for (std::size_t i = 0; i < kept_; ++i) {
+        typename Plan::Step& from = old->steps[i];
+        steps[i].stage = std::move(from.stage);
+        steps[i].conversion = std::move(from.conversion);
+        if (i + 1 < steps.size() && !steps[i].between)
+            steps[i].between = std::move(from.between);
+    }
+    set_params(chain);
+}
+
+template <Space S> void Plan<S>::set_params(const Chain& chain) {
+    for (std::size_t i = 0; i < steps.size(); ++i)
+        steps[i].stage->set_params(chain.stages()[i].params);
+    take_notes();
+}
+
+template <Space S> void Plan<S>::reset() {
+    for (Step& step : steps)
+        step.stage->reset();
+}
+
+template <Space S> Warmup Plan<S>::warmup() const {
+    for (const Step& step : steps) {
+        Warmup warmup = step.stage->warmup();
+        warmup.stage = step.link.type->name;
+        if (!warmup.done())
+            return warmup;
+    }
+    return {};
+}
+
+template <Space S> void Plan<S>::take_notes() {
+    auto texts = std::make_shared<StageNotes>();
+    for (const Step& step : steps)
+        texts->push_back(step.stage->note());
+    notes = std::move(texts);
+}
+
+template struct Plan<Space::host>;
+template struct Plan<Space::device>;
+
+} // namespace specklescope

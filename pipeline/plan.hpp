@@ -1,0 +1,52 @@
+// What an executor prepares for one chain and one input shape: the stages, and memory for every image between
+// them. The same for the host and the device.
+#pragma once
+
+#include "pipeline/chain.hpp"
+#include "pipeline/frame.hpp"
+#include "pipeline/result.hpp"
+
+#include <memory>
+#include <vector>
+
+namespace specklescope {
+
+/// Built whole or not at all; the constructor throws UsageError if the chain cannot run on the shape. Images
+/// between stages exist once: frames go through the chain one after the other.
+template <Space S> struct Plan {
+    struct Step {
+        ChainStage link; ///< as it was when the stage was made
+        std::unique_ptr<Stage<S>> stage;
+        Shape converted;  ///< what the stage reads
+        Frame conversion; ///< holds it, if it differs from what comes in
+        Shape output;
+        Frame between; ///< holds the output; empty for the last step, which writes into a result slot
+    };
+    Shape input;
+    Shape output;
+    std::vector<Step> steps;
+    std::shared_ptr<const StageNotes> notes;
+
+    /// Stages of `old` (may be null) before the first one that differs in more than free parameters are not
+    /// made again: take_over() fetches them. They keep their history, everything behind them starts afresh.
+    Plan(const Chain& chain, const Shape& shape, const std::shared_ptr<SlotMemory>& memory, const Plan* old);
+    /// Second and last step of making a plan, once nothing can fail any more; `old` is of no use afterwards.
+    void take_over(const Chain& chain, Plan* old);
+
+    /// Free parameters, to every stage.
+    void set_params(const Chain& chain);
+    /// Every stage forgets its history.
+    void reset();
+    /// Of the first stage that still fills its history.
+    Warmup warmup() const;
+
+private:
+    void take_notes();
+
+    std::size_t kept_ = 0; ///< steps that come from the old plan
+};
+
+extern template struct Plan<Space::host>;
+extern template struct Plan<Space::device>;
+
+} // namespace specklescope
