@@ -4,6 +4,7 @@
 #include "bench/peers.hpp"
 #include "bench/programs.hpp"
 #include "bench/report.hpp"
+#include "bench/simd.hpp"
 #include "bench/stream.hpp"
 #include "config/atomic_file.hpp"
 #include "pipeline/error.hpp"
@@ -40,6 +41,7 @@ public:
     explicit Bench(const Settings& settings) : settings_(settings), filter_(settings.bench.filter) {}
 
     int run() {
+        use_simd_of_environment();
         device_ = settings_.program.as<ProgramSettings>().backend == Backend::cpu
                       ? nullptr
                       : make_device_bench(&no_device_);
