@@ -50,6 +50,7 @@ const std::vector<CliOption>& cli_options() {
          kProcess},
         from_program("backend", kProcess),
         from_program("threads", kProcess),
+        from_program("gpus", kProcess),
         from_program("slots", kProcess),
         {"record", "FILE", "record results: .tiff numbers, .mkv or .png colours; again for another file",
          kOutput},

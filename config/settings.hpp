@@ -33,10 +33,11 @@ const ParamTable& view_table();
 struct ProgramSettings {
     enum class Log : std::uint8_t { normal, quiet, verbose };
     Backend backend = Backend::automatic;
-    int threads = 0; ///< 0: all cores
-    int slots = 0;   ///< 0: chosen from the frame size
-    int frames = 0;  ///< 0: no limit
-    double rate = 0; ///< 0: the source's own
+    int threads = 0;  ///< 0: all cores
+    std::string gpus; ///< "": the first
+    int slots = 0;    ///< 0: chosen from the frame size
+    int frames = 0;   ///< 0: no limit
+    double rate = 0;  ///< 0: the source's own
     bool loop = false;
     double silence_s = 5;
     Log log = Log::normal;
