@@ -121,9 +121,9 @@ private:
 
     void make_between(int samples, int rows) {
         between_pitch_ = (samples + 63) / 64 * 64;
-        between_ = Buffer(static_cast<std::size_t>(between_pitch_) * static_cast<std::size_t>(rows) *
-                              sizeof(float),
-                          memory_);
+        between_ =
+            Buffer(static_cast<std::size_t>(between_pitch_) * static_cast<std::size_t>(rows) * sizeof(float),
+                   memory_);
     }
 
     void make_inverses(const std::vector<double>& x, const std::vector<double>& y) {

@@ -52,8 +52,8 @@ template <int R> __device__ inline std::uint32_t rounded(std::uint32_t sums) {
     return sums + kHalf + (sums >> (4 * R) & 0x00010001U);
 }
 
-template <int C, int R> __device__ inline Samples<std::uint8_t, kBytes>
-blur_pairs(const std::uint32_t (&columns)[2 * kWords]) {
+template <int C, int R>
+__device__ inline Samples<std::uint8_t, kBytes> blur_pairs(const std::uint32_t (&columns)[2 * kWords]) {
     const RowPairs<(R * C + 3) / 4> pairs(columns);
     std::uint32_t sums[2 * kWords];
 #pragma unroll
@@ -69,9 +69,8 @@ blur_pairs(const std::uint32_t (&columns)[2 * kWords]) {
     Samples<std::uint8_t, kBytes> results;
 #pragma unroll
     for (int w = 0; w < kWords; ++w)
-        results.words[w] =
-            R == 1 ? (sums[2 * w] >> 4 & 0x00ff00ffU) | (sums[2 * w + 1] << 4 & 0xff00ff00U)
-                   : __byte_perm(sums[2 * w], sums[2 * w + 1], 0x7351);
+        results.words[w] = R == 1 ? (sums[2 * w] >> 4 & 0x00ff00ffU) | (sums[2 * w + 1] << 4 & 0xff00ff00U)
+                                  : __byte_perm(sums[2 * w], sums[2 * w + 1], 0x7351);
     return results;
 }
 

@@ -20,7 +20,7 @@ struct BlurImages {
     int input_pitch, output_pitch; ///< bytes; at most 65536 pixels a row
     int width, height;             ///< pixels of the input
     int out_width, out_height;     ///< smaller with crop
-    int offset;                    ///< image coordinate of the first result on both axes: with crop the radius
+    int offset; ///< image coordinate of the first result on both axes: with crop the radius
     Border border;
     const float* inverse_x; ///< omit: what a result is multiplied by, by column and by row; null otherwise
     const float* inverse_y;
@@ -65,9 +65,9 @@ void lay_pass_taps(const double* taps, int radius, float* laid);
 
 struct PassArgs {
     BlurImages images;
-    const float* taps;  ///< as laid out, in device memory
-    float* between;     ///< out_width × height samples after the pass along rows
-    int between_pitch;  ///< floats
+    const float* taps; ///< as laid out, in device memory
+    float* between;    ///< out_width × height samples after the pass along rows
+    int between_pitch; ///< floats
     int radius;
 };
 void launch_passes(const PassArgs& args, PixelType type, int channels, cudaStream_t stream);

@@ -27,8 +27,8 @@ SPECKLESCOPE_BOTH constexpr int line_samples(int radius, int channels) {
 }
 
 /// N results from a step of kRun samples; taps[i] is the tap i − kLead from the step's first sample.
-template <int N> __device__ inline void add_step(float (&sums)[N], const float (&samples)[kRun],
-                                                 const float4* taps) {
+template <int N>
+__device__ inline void add_step(float (&sums)[N], const float (&samples)[kRun], const float4* taps) {
     float near[kRun + N];
 #pragma unroll
     for (int i = 0; i < (kRun + N) / 4; ++i) {

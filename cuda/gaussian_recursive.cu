@@ -30,8 +30,8 @@ template <int C> struct Tile {
 };
 
 template <class T, bool Mirror> __global__ void __launch_bounds__(kColumnThreads)
-    column_states_kernel(const __grid_constant__ RecursiveArgs args, const __grid_constant__ LineFilter filter,
-                         int lines) {
+    column_states_kernel(const __grid_constant__ RecursiveArgs args,
+                         const __grid_constant__ LineFilter filter, int lines) {
     const int x = static_cast<int>(blockIdx.x) * kColumnThreads + static_cast<int>(threadIdx.x);
     const int block = static_cast<int>(blockIdx.y);
     if (x >= lines)
@@ -166,8 +166,7 @@ void launch(const RecursiveArgs& args, const Axes& axes, cudaStream_t stream) {
     float* const row_states = args.states + axis_states(lines, images.height, axes.columns.border);
     const auto blocks_down = static_cast<unsigned>(axes.columns.blocks);
     const dim3 columns(static_cast<unsigned>((lines + kColumnThreads - 1) / kColumnThreads), blocks_down);
-    column_states_kernel<T, Mirror>
-        <<<columns, kColumnThreads, 0, stream>>>(args, axes.columns, lines);
+    column_states_kernel<T, Mirror><<<columns, kColumnThreads, 0, stream>>>(args, axes.columns, lines);
     check_launch("the column states of stage gaussian");
     launch_scan({args.states, lines, images.input,
                  images.input + static_cast<std::int64_t>(images.height - 1) * images.input_pitch, lines, 1},

@@ -31,9 +31,10 @@ inline constexpr int kBackwardState = 3;
 inline constexpr int kMirroredState = 6;
 
 /// What a block adds, from weights whose places are known when this is compiled.
-template <bool Mirror> __device__ __forceinline__ void
-store_block_states(const float (&run)[kBlockSamples], const BlockWeights& weights, const LineStates& states,
-                   int block) {
+template <bool Mirror> __device__ __forceinline__ void store_block_states(const float (&run)[kBlockSamples],
+                                                                          const BlockWeights& weights,
+                                                                          const LineStates& states,
+                                                                          int block) {
     float sums[Mirror ? 9 : 6] = {};
 #pragma unroll
     for (int i = 0; i < kBlockSamples; ++i)
@@ -61,9 +62,8 @@ struct StepFactors {
 };
 
 /// Forward, then backward over the result; the first `count` samples if the block is not Whole.
-template <bool Whole> __device__ __forceinline__ void filter_block(float (&run)[kBlockSamples], int count,
-                                                                   const StepFactors& step, State forward,
-                                                                   State backward) {
+template <bool Whole> __device__ __forceinline__ void
+filter_block(float (&run)[kBlockSamples], int count, const StepFactors& step, State forward, State backward) {
 #pragma unroll
     for (int i = 0; i < kBlockSamples; ++i)
         if (Whole || i < count)

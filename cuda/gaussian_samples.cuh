@@ -70,8 +70,7 @@ template <class T, int V> struct Samples {
 #pragma unroll
         for (int i = 0; i < V; ++i) {
             if constexpr (sizeof(T) == 1)
-                values[i] =
-                    __uint_as_float(__byte_perm(words[i / 4], kExponent, 0x7440U + i % 4)) - kTwoTo23;
+                values[i] = __uint_as_float(__byte_perm(words[i / 4], kExponent, 0x7440U + i % 4)) - kTwoTo23;
             else if constexpr (sizeof(T) == 2)
                 values[i] =
                     __uint_as_float(__byte_perm(words[i / 2], kExponent, i % 2 == 0 ? 0x7410U : 0x7432U)) -

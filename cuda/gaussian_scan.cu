@@ -102,8 +102,7 @@ template <class T> __global__ void __launch_bounds__(kThreads)
     if (line >= args.lines)
         return;
     const LineStates states{args.states + line, args.lines, filter.blocks};
-    const std::int64_t at =
-        static_cast<std::int64_t>(line % args.group) * args.step + line / args.group;
+    const std::int64_t at = static_cast<std::int64_t>(line % args.group) * args.step + line / args.group;
     const auto first = static_cast<float>(static_cast<const T*>(args.first)[at]);
     const auto last = static_cast<float>(static_cast<const T*>(args.last)[at]);
 
@@ -124,9 +123,8 @@ template <class T> __global__ void __launch_bounds__(kThreads)
 
 void launch_scan(const ScanArgs& args, const LineFilter& filter, PixelType type, cudaStream_t stream) {
     const auto blocks = static_cast<unsigned>((args.lines + kThreads - 1) / kThreads);
-    dispatch(type, [&](auto zero) {
-        scan_kernel<decltype(zero)><<<blocks, kThreads, 0, stream>>>(args, filter);
-    });
+    dispatch(type,
+             [&](auto zero) { scan_kernel<decltype(zero)><<<blocks, kThreads, 0, stream>>>(args, filter); });
     check_launch("the scan of stage gaussian");
 }
 

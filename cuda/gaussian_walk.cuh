@@ -22,9 +22,8 @@ template <class T, int C, int R> struct WalkShape {
 };
 
 /// Along the row: `column` holds the lane's samples 0 … V − 1.
-template <int C, int R, int V>
-__device__ inline void blur_row(const float (&column)[V], const float (&taps)[kMaxWalkRadius + 1],
-                                float (&out)[V]) {
+template <int C, int R, int V> __device__ inline void
+blur_row(const float (&column)[V], const float (&taps)[kMaxWalkRadius + 1], float (&out)[V]) {
     constexpr int reach = R * C;
     float window[V + 2 * reach];
 #pragma unroll
@@ -79,7 +78,8 @@ template <class T, int C, int R> __global__ void __launch_bounds__(kWalkThreads)
 #pragma unroll
             for (int k = 0; k < 2 * R; ++k) {
                 const float tap = args.taps[k + 1 < R ? R - k - 1 : k + 1 - R];
-                sums[k][j] = k + 1 < 2 * R ? fmaf(tap, row[j], sums[k + 1 < 2 * R ? k + 1 : 0][j]) : tap * row[j];
+                sums[k][j] =
+                    k + 1 < 2 * R ? fmaf(tap, row[j], sums[k + 1 < 2 * R ? k + 1 : 0][j]) : tap * row[j];
             }
         }
         if (i < 2 * R)
@@ -103,7 +103,8 @@ template <class T, int C, int R> __global__ void __launch_bounds__(kWalkThreads)
 template <class T, int C> WalkKernels walk_kernels() {
     return []<int... I>(std::integer_sequence<int, I...>) {
         return WalkKernels{WalkKernel{walk_kernel<T, C, I + 1>, WalkShape<T, C, I + 1>::kStrip}...};
-    }(std::make_integer_sequence<int, kMaxWalkRadius>());
+    }
+    (std::make_integer_sequence<int, kMaxWalkRadius>());
 }
 
 } // namespace specklescope::cuda

@@ -73,7 +73,8 @@ void scan(const cuda::LineFilter& filter, const std::vector<double>& line, std::
         before = applied(filter.power[last(b)], before, adds);
     }
     const auto back = [&](std::size_t b, const State& s) {
-        return applied(filter.power[last(b)], s, applied(filter.through[last(b)], blocks[b].forward, blocks[b].backward));
+        return applied(filter.power[last(b)], s,
+                       applied(filter.through[last(b)], blocks[b].forward, blocks[b].backward));
     };
     State behind{};
     if (filter.border == Border::wrap) {
@@ -135,8 +136,8 @@ TEST(GaussianBlocks, MakeTheLineThatTheFilterMakesInOneGo) {
                 double worst = 0;
                 for (std::size_t i = 0; i < line.size(); ++i)
                     worst = std::max(worst, std::abs(got[i] - want[i]));
-                EXPECT_LE(worst, 5e-7) << "sigma " << sigma << " size " << size << " border "
-                                       << static_cast<int>(border);
+                EXPECT_LE(worst, 5e-7)
+                    << "sigma " << sigma << " size " << size << " border " << static_cast<int>(border);
             }
 }
 
@@ -146,7 +147,8 @@ TEST(GaussianBlocks, KeepAConstant) {
             for (const Border border : {Border::replicate, Border::reflect, Border::wrap})
                 for (const double sample :
                      line_in_blocks(std::vector<double>(static_cast<std::size_t>(size), 0.75), sigma, border))
-                    ASSERT_NEAR(sample, 0.75, 3e-7) << sigma << " " << size << " " << static_cast<int>(border);
+                    ASSERT_NEAR(sample, 0.75, 3e-7)
+                        << sigma << " " << size << " " << static_cast<int>(border);
 }
 
 // --- on the device ---
@@ -181,7 +183,8 @@ protected:
         return std::move(*result);
     }
 
-    /// Largest distance from the oracle of what has the oracle's shape; integers may be off by their rounding.
+    /// Largest distance from the oracle of what has the oracle's shape; integers may be off by their
+    /// rounding.
     template <class T> double worst(const TestImage<T>& image, const GaussianParams& params) {
         use(params);
         const Result result = run(image);
@@ -235,7 +238,8 @@ TYPED_TEST_SUITE(GaussianCudaOf, PixelTypes);
 
 TYPED_TEST(GaussianCudaOf, AgreesAtEveryBorderAndShape) {
     std::uint64_t stream = 10;
-    for (const auto& [width, height] : {std::pair{1, 1}, {2, 1}, {1, 9}, {3, 5}, {17, 13}, {33, 40}, {131, 70}, {521, 37}})
+    for (const auto& [width, height] :
+         {std::pair{1, 1}, {2, 1}, {1, 9}, {3, 5}, {17, 13}, {33, 40}, {131, 70}, {521, 37}})
         for (const int channels : {1, 3}) {
             const auto image = random_image<TypeParam>(width, height, channels, ++stream);
             for (const Border border : kBorders)
@@ -258,8 +262,10 @@ TYPED_TEST(GaussianCudaOf, AgreesAtEveryRadius) {
     for (const int channels : {1, 3}) {
         const auto image = random_image<TypeParam>(197, 61, channels, 100);
         for (const int radius : {1, 2, 3, 4, 5, 6, 7, 8, 9, 15, 16, 17, 40, 130}) {
-            const GaussianParams params{
-                .sigma = 0.4 * radius + 0.2, .method = Method::direct, .radius = radius, .border = Border::reflect};
+            const GaussianParams params{.sigma = 0.4 * radius + 0.2,
+                                        .method = Method::direct,
+                                        .radius = radius,
+                                        .border = Border::reflect};
             EXPECT_LE(this->worst(image, params), 2e-6 * kFull<TypeParam>) << describe(image.shape(), params);
         }
     }
@@ -299,7 +305,8 @@ TYPED_TEST(GaussianCudaOf, KeepsAConstant) {
                 for (int y = 0; y < got.height; ++y)
                     for (int x = 0; x < got.width * 3; ++x)
                         worst = std::max(worst, std::abs(static_cast<double>(got.row(y)[x]) - want));
-                EXPECT_LE(worst, std::is_integral_v<TypeParam> ? 0 : 1e-6 * want) << describe(image.shape(), at);
+                EXPECT_LE(worst, std::is_integral_v<TypeParam> ? 0 : 1e-6 * want)
+                    << describe(image.shape(), at);
             }
     }
 }

@@ -70,8 +70,7 @@ inline std::vector<double> convolved_line(const std::vector<double>& line, const
 inline std::vector<double> recursive_line(const std::vector<double>& line, double sigma, Border border) {
     using Real = long double;
     const Real s = sigma;
-    const Real q =
-        s <= 2.5L ? 3.97156L - 4.14554L * std::sqrt(1 - 0.26891L * s) : 0.98711L * s - 0.96330L;
+    const Real q = s <= 2.5L ? 3.97156L - 4.14554L * std::sqrt(1 - 0.26891L * s) : 0.98711L * s - 0.96330L;
     const Real b0 = 1.57825L + 2.44413L * q + 1.4281L * q * q + 0.422205L * q * q * q;
     const Real b1 = (2.44413L * q + 2 * 1.4281L * q * q + 3 * 0.422205L * q * q * q) / b0;
     const Real b2 = -(1.4281L * q * q + 3 * 0.422205L * q * q * q) / b0;
