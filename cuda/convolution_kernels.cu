@@ -10,18 +10,16 @@ namespace specklescope::cuda {
 
 namespace {
 
-constexpr unsigned divided(std::size_t n, unsigned by) {
-    return static_cast<unsigned>((n + by - 1) / by);
-}
+constexpr unsigned divided(std::size_t n, unsigned by) { return static_cast<unsigned>((n + by - 1) / by); }
 
 // --- into the transform ---
 
-constexpr int kLoadRows = 4; ///< of one thread
-constexpr dim3 kLoadBlock(64, 4);
+constexpr int kLoadRows = 4;                      ///< of one thread
+constexpr int kBlockWidth = 64, kBlockHeight = 4; ///< threads of loads and stores
 
 /// A thread fills two neighbouring positions of kLoadRows rows in each plane: 8 bytes are what a row's start
 /// is aligned to.
-template <class T, int C> __global__ void __launch_bounds__(kLoadBlock.x * kLoadBlock.y)
+template <class T, int C> __global__ void __launch_bounds__(kBlockWidth* kBlockHeight)
     load_kernel(const __grid_constant__ ConvolutionTile tile, View<const T, Space::device> image) {
     const ConvolutionGeometry& geometry = tile.geometry;
     const int d = 2 * static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
@@ -33,12 +31,13 @@ template <class T, int C> __global__ void __launch_bounds__(kLoadBlock.x * kLoad
     const std::size_t plane = 2 * tile.transform.plane();
 #pragma unroll
     for (int i = 0; i < kLoadRows; ++i) {
-        const int row = first + i * static_cast<int>(kLoadBlock.y);
+        const int row = first + i * kBlockHeight;
         if (row >= geometry.y.fft)
             return;
         const int line = geometry.y.source(tile.ty, axis_position(geometry.y, row), geometry.border);
         const T* pixels = row_of(image, max(line, 0));
-        float* to = tile.rows + static_cast<std::size_t>(row) * static_cast<unsigned>(tile.transform.real_pitch()) + d;
+        float* to = tile.rows +
+                    static_cast<std::size_t>(row) * static_cast<unsigned>(tile.transform.real_pitch()) + d;
 #pragma unroll
         for (int c = 0; c < C; ++c) {
             const float a = line < 0 || left < 0 ? 0.0F : static_cast<float>(pixels[left * C + c]);
@@ -52,14 +51,14 @@ template <class T, int C> __global__ void __launch_bounds__(kLoadBlock.x * kLoad
 
 constexpr int kStorePixels = 4; ///< of one thread, side by side
 constexpr int kStoreRows = 2;
-constexpr dim3 kStoreBlock(64, 4);
 
 template <class T> __device__ T rounded(float value) {
-    if constexpr (std::is_same_v<T, float>)
+    if constexpr (std::is_same_v<T, float>) {
         return value;
-    else // fmaxf(NaN, 0) is 0
-        return static_cast<T>(
-            fminf(fmaxf(rintf(value), 0.0F), static_cast<float>(std::numeric_limits<T>::max())));
+    } else {
+        constexpr T kMost = std::numeric_limits<T>::max();
+        return static_cast<T>(fminf(fmaxf(rintf(value), 0.0F), static_cast<float>(kMost))); // NaN: 0
+    }
 }
 
 /// As many bytes at once as a whole number of times makes N.
@@ -71,12 +70,12 @@ template <int N> struct StoreWord {
 struct StoreArgs {
     std::byte* first; ///< the tile's first result in the image
     std::size_t pitch;
-    int width, height;     ///< results of the tile
-    int column, row;       ///< of the first one, in the image
+    int width, height; ///< results of the tile
+    int column, row;   ///< of the first one, in the image
     bool aligned;
 };
 
-template <class T, int C> __global__ void __launch_bounds__(kStoreBlock.x * kStoreBlock.y)
+template <class T, int C> __global__ void __launch_bounds__(kBlockWidth* kBlockHeight)
     store_kernel(const __grid_constant__ ConvolutionTile tile, const __grid_constant__ StoreArgs args) {
     const int x = kStorePixels * static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
     if (x >= args.width)
@@ -86,7 +85,7 @@ template <class T, int C> __global__ void __launch_bounds__(kStoreBlock.x * kSto
     float values[kStoreRows][C][kStorePixels];
 #pragma unroll
     for (int i = 0; i < kStoreRows; ++i) {
-        const int y = min(first + i * static_cast<int>(kStoreBlock.y), args.height - 1);
+        const int y = min(first + i * kBlockHeight, args.height - 1);
         // Four positions from a multiple of four never pass the row's two spare ones.
         const float* from =
             tile.rows + static_cast<std::size_t>(y) * static_cast<unsigned>(tile.transform.real_pitch()) + x;
@@ -106,7 +105,7 @@ template <class T, int C> __global__ void __launch_bounds__(kStoreBlock.x * kSto
     } out;
 #pragma unroll
     for (int i = 0; i < kStoreRows; ++i) {
-        const int y = first + i * static_cast<int>(kStoreBlock.y);
+        const int y = first + i * kBlockHeight;
         if (y >= args.height)
             return;
 #pragma unroll
@@ -191,14 +190,15 @@ template <int Batch> __global__ void __launch_bounds__(kMultiplyThreads)
 } // namespace
 
 void load_tile(const ConvolutionTile& tile, ConstDeviceView image, cudaStream_t stream) {
-    const dim3 blocks(divided(static_cast<std::size_t>(tile.transform.columns()), kLoadBlock.x),
-                      divided(static_cast<std::size_t>(tile.transform.height), kLoadBlock.y * kLoadRows));
+    const dim3 blocks(divided(static_cast<std::size_t>(tile.transform.columns()), kBlockWidth),
+                      divided(static_cast<std::size_t>(tile.transform.height), kBlockHeight * kLoadRows));
+    const dim3 block(kBlockWidth, kBlockHeight);
     dispatch(image.shape.type, [&](auto zero) {
         using T = decltype(zero);
         if (image.shape.channels == 3)
-            load_kernel<T, 3><<<blocks, kLoadBlock, 0, stream>>>(tile, image.as<T>());
+            load_kernel<T, 3><<<blocks, block, 0, stream>>>(tile, image.as<T>());
         else
-            load_kernel<T, 1><<<blocks, kLoadBlock, 0, stream>>>(tile, image.as<T>());
+            load_kernel<T, 1><<<blocks, block, 0, stream>>>(tile, image.as<T>());
     });
     check_launch("the kernel that loads a transform");
 }
@@ -217,14 +217,15 @@ void store_tile(const ConvolutionTile& tile, DeviceView image, cudaStream_t stre
     // The widest word that four pixels are made of has 4 times a sample's bytes.
     const std::size_t word = kStorePixels * pixel_bytes(image.shape.type);
     args.aligned = (reinterpret_cast<std::uintptr_t>(args.first) | args.pitch) % word == 0;
-    const dim3 blocks(divided(static_cast<std::size_t>(args.width), kStoreBlock.x * kStorePixels),
-                      divided(static_cast<std::size_t>(args.height), kStoreBlock.y * kStoreRows));
+    const dim3 blocks(divided(static_cast<std::size_t>(args.width), kBlockWidth * kStorePixels),
+                      divided(static_cast<std::size_t>(args.height), kBlockHeight * kStoreRows));
+    const dim3 block(kBlockWidth, kBlockHeight);
     dispatch(image.shape.type, [&](auto zero) {
         using T = decltype(zero);
         if (image.shape.channels == 3)
-            store_kernel<T, 3><<<blocks, kStoreBlock, 0, stream>>>(tile, args);
+            store_kernel<T, 3><<<blocks, block, 0, stream>>>(tile, args);
         else
-            store_kernel<T, 1><<<blocks, kStoreBlock, 0, stream>>>(tile, args);
+            store_kernel<T, 1><<<blocks, block, 0, stream>>>(tile, args);
     });
     check_launch("the kernel that stores a transform");
 }

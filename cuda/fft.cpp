@@ -31,8 +31,9 @@ void* open_library() {
         for (const char* name : kNames)
             if (void* library = dlopen((folder + name).c_str(), RTLD_NOW | RTLD_LOCAL))
                 return library;
-    throw RunError("Fourier transforms on the GPU need cuFFT, and libcufft.so.12 cannot be loaded here; install "
-                   "libcufft of CUDA 12 or 13, set CUDA_PATH to the toolkit's folder, or use --backend cpu.");
+    throw RunError(
+        "Fourier transforms on the GPU need cuFFT, and libcufft.so.12 cannot be loaded here; install "
+        "libcufft of CUDA 12 or 13, set CUDA_PATH to the toolkit's folder, or use --backend cpu.");
 }
 
 template <class F> void find(void* library, const char* name, F& function) {
@@ -49,7 +50,6 @@ Cufft load() {
     find(library, "cufftDestroy", found.destroy);
     find(library, "cufftSetAutoAllocation", found.set_auto_allocation);
     find(library, "cufftMakePlanMany", found.make_plan_many);
-    find(library, "cufftEstimateMany", found.estimate_many);
     find(library, "cufftSetWorkArea", found.set_work_area);
     find(library, "cufftSetStream", found.set_stream);
     find(library, "cufftExecR2C", found.exec_r2c);
@@ -59,7 +59,7 @@ Cufft load() {
     return found;
 }
 
-/// The arguments of cufftMakePlanMany and cufftEstimateMany.
+/// The arguments of cufftMakePlanMany.
 struct Layout {
     std::array<int, 2> n, in, out;
     int in_plane, out_plane;
@@ -97,9 +97,9 @@ FftPlan::FftPlan(const FftShape& shape, cufftType type) {
     Layout layout(shape, type);
     cufftResult status = library.set_auto_allocation(plan_, 0);
     if (status == CUFFT_SUCCESS)
-        status = library.make_plan_many(plan_, 2, layout.n.data(), layout.in.data(), 1, layout.in_plane,
-                                        layout.out.data(), 1, layout.out_plane, type, shape.batch,
-                                        &work_bytes_);
+        status =
+            library.make_plan_many(plan_, 2, layout.n.data(), layout.in.data(), 1, layout.in_plane,
+                                   layout.out.data(), 1, layout.out_plane, type, shape.batch, &work_bytes_);
     if (status != CUFFT_SUCCESS) { // no destructor runs for a constructor that throws
         static_cast<void>(library.destroy(plan_));
         made_ = false;
@@ -128,15 +128,6 @@ void FftPlan::backward(void* data, cudaStream_t stream) const {
     check(cufft().set_stream(plan_, stream), "cufftSetStream");
     check(cufft().exec_c2r(plan_, static_cast<cufftComplex*>(data), static_cast<cufftReal*>(data)),
           "cufftExecC2R");
-}
-
-std::size_t estimated_work_bytes(const FftShape& shape, cufftType type) {
-    Layout layout(shape, type);
-    std::size_t bytes = 0;
-    check(cufft().estimate_many(2, layout.n.data(), layout.in.data(), 1, layout.in_plane, layout.out.data(),
-                                1, layout.out_plane, type, shape.batch, &bytes),
-          "cufftEstimateMany");
-    return bytes;
 }
 
 } // namespace specklescope::cuda

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "cuda/device.hpp"
+#include "stages/host_device.hpp"
 
 #include <cufft.h>
 
@@ -17,7 +18,6 @@ struct Cufft {
     decltype(&cufftDestroy) destroy = nullptr;
     decltype(&cufftSetAutoAllocation) set_auto_allocation = nullptr;
     decltype(&cufftMakePlanMany) make_plan_many = nullptr;
-    decltype(&cufftEstimateMany) estimate_many = nullptr;
     decltype(&cufftSetWorkArea) set_work_area = nullptr;
     decltype(&cufftSetStream) set_stream = nullptr;
     decltype(&cufftExecR2C) exec_r2c = nullptr;
@@ -33,17 +33,17 @@ const Cufft& cufft();
 /// Throws RunError naming the call and cuFFT's code.
 void check(cufftResult status, const char* call);
 
-/// Equal two-dimensional real transforms, row after row. A real row of `width` samples lies in the memory of its
-/// width/2 + 1 complex ones (in place), so that it has room for two more where the width is even.
+/// Equal two-dimensional real transforms, row after row. A real row of `width` samples lies in the memory of
+/// its width/2 + 1 complex ones (in place), so that it has room for two more where the width is even.
 struct FftShape {
     int width = 0, height = 0; ///< samples
     int batch = 1;
 
     bool operator==(const FftShape&) const = default;
-    int columns() const { return width / 2 + 1; }    ///< complex samples in a row
-    int real_pitch() const { return 2 * columns(); } ///< real samples from row to row
+    SPECKLESCOPE_BOTH int columns() const { return width / 2 + 1; }    ///< complex samples in a row
+    SPECKLESCOPE_BOTH int real_pitch() const { return 2 * columns(); } ///< real samples from row to row
     /// Complex samples in one transform.
-    std::size_t plane() const {
+    SPECKLESCOPE_BOTH std::size_t plane() const {
         return static_cast<std::size_t>(columns()) * static_cast<std::size_t>(height);
     }
     /// What cuFFT's 32-bit interface can express.
@@ -51,7 +51,8 @@ struct FftShape {
     std::size_t bytes() const { return plane() * static_cast<std::size_t>(batch) * sizeof(float2); }
 };
 
-/// Plan of an in-place transform without memory of its own: the owner lends it a work area.
+/// Plan of an in-place transform without memory of its own: the owner asks how much it works in, and lends it
+/// that.
 class FftPlan {
 public:
     /// CUFFT_R2C (forward) or CUFFT_C2R (backward, not scaled).
@@ -68,6 +69,7 @@ public:
         return *this;
     }
 
+    explicit operator bool() const { return made_; }
     std::size_t work_bytes() const { return work_bytes_; }
     void set_work_area(void* memory) const;
     /// R2C: `data` holds real rows before, complex rows after; C2R the other way.
@@ -79,8 +81,5 @@ private:
     bool made_ = false; ///< 0 is a handle like any other
     std::size_t work_bytes_ = 0;
 };
-
-/// cuFFT's own estimate of a plan's work area, without making the plan.
-std::size_t estimated_work_bytes(const FftShape& shape, cufftType type);
 
 } // namespace specklescope::cuda
