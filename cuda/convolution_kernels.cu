@@ -52,13 +52,13 @@ template <class T, int C> __global__ void __launch_bounds__(kBlockWidth* kBlockH
 constexpr int kStorePixels = 4; ///< of one thread, side by side
 constexpr int kStoreRows = 2;
 
+template <class T> inline constexpr auto kMost = static_cast<float>(std::numeric_limits<T>::max());
+
 template <class T> __device__ T rounded(float value) {
-    if constexpr (std::is_same_v<T, float>) {
+    if constexpr (std::is_same_v<T, float>)
         return value;
-    } else {
-        constexpr T kMost = std::numeric_limits<T>::max();
-        return static_cast<T>(fminf(fmaxf(rintf(value), 0.0F), static_cast<float>(kMost))); // NaN: 0
-    }
+    else
+        return static_cast<T>(fminf(fmaxf(rintf(value), 0.0F), kMost<T>)); // NaN: 0
 }
 
 /// As many bytes at once as a whole number of times makes N.

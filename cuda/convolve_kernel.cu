@@ -1,5 +1,7 @@
 #include "cuda/convolve_kernel.hpp"
 
+#include <algorithm>
+
 namespace specklescope::cuda {
 
 namespace {
@@ -24,24 +26,27 @@ struct KernelPlace {
     ConvolutionAxis x, y;
     float* rows;
     int real_pitch;
+
+    __device__ float* row(int line) const {
+        return rows + static_cast<std::size_t>(line) * static_cast<unsigned>(real_pitch);
+    }
 };
 
-/// One block kThreads positions of one row; its sum of weights goes to sums[block].
+/// A block takes kThreads positions of every gridDim.y-th row; its sum of weights goes to sums[block].
 __global__ void __launch_bounds__(kThreads)
     formula_kernel(const __grid_constant__ KernelFormula formula, const __grid_constant__ KernelPlace place,
                    double* sums) {
     const int position = static_cast<int>(blockIdx.x * kThreads + threadIdx.x);
-    const int line = static_cast<int>(blockIdx.y);
-    double value = 0;
-    if (position < place.x.fft) {
+    double total = 0;
+    for (int line = static_cast<int>(blockIdx.y); position < place.x.fft && line < place.y.fft;
+         line += static_cast<int>(gridDim.y)) {
         const int column = place.x.kernel_pixel(position);
         const int row = place.y.kernel_pixel(line);
-        if (column >= 0 && row >= 0)
-            value = kernel_value(formula, column, row);
-        place.rows[static_cast<std::size_t>(line) * static_cast<unsigned>(place.real_pitch) + position] =
-            static_cast<float>(value);
+        const double value = column >= 0 && row >= 0 ? kernel_value(formula, column, row) : 0;
+        place.row(line)[position] = static_cast<float>(value);
+        total += value;
     }
-    const double sum = block_sum(value);
+    const double sum = block_sum(total);
     if (threadIdx.x == 0)
         sums[static_cast<std::size_t>(blockIdx.y) * gridDim.x + blockIdx.x] = sum;
 }
@@ -74,15 +79,15 @@ __global__ void __launch_bounds__(kThreads)
 __global__ void __launch_bounds__(kThreads)
     place_kernel(const float* weights, const __grid_constant__ KernelPlace place) {
     const int position = static_cast<int>(blockIdx.x * kThreads + threadIdx.x);
-    const int line = static_cast<int>(blockIdx.y);
-    if (position >= place.x.fft)
-        return;
-    const int column = place.x.kernel_pixel(position);
-    const int row = place.y.kernel_pixel(line);
-    float value = 0;
-    if (column >= 0 && row >= 0)
-        value = weights[static_cast<std::size_t>(row) * static_cast<unsigned>(place.x.kernel) + column];
-    place.rows[static_cast<std::size_t>(line) * static_cast<unsigned>(place.real_pitch) + position] = value;
+    for (int line = static_cast<int>(blockIdx.y); position < place.x.fft && line < place.y.fft;
+         line += static_cast<int>(gridDim.y)) {
+        const int column = place.x.kernel_pixel(position);
+        const int row = place.y.kernel_pixel(line);
+        float value = 0;
+        if (column >= 0 && row >= 0)
+            value = weights[static_cast<std::size_t>(row) * static_cast<unsigned>(place.x.kernel) + column];
+        place.row(line)[position] = value;
+    }
 }
 
 __global__ void __launch_bounds__(kThreads) scale_kernel(float2* spectra, std::size_t samples, float scale) {
@@ -93,7 +98,7 @@ __global__ void __launch_bounds__(kThreads) scale_kernel(float2* spectra, std::s
 
 dim3 blocks_of(const FftShape& transform) {
     return {static_cast<unsigned>((transform.width + kThreads - 1) / kThreads),
-            static_cast<unsigned>(transform.height)};
+            static_cast<unsigned>(std::min(transform.height, 16384))}; // of at most 65535
 }
 unsigned blocks_of(std::size_t samples) { return static_cast<unsigned>((samples + kThreads - 1) / kThreads); }
 
