@@ -159,8 +159,8 @@ struct ConvolveKernel {
 /// (a weight that is not finite; normalize with a sum of 0).
 ConvolveKernel make_kernel(const ConvolveParams& params, const Shape& image);
 
-/// As it stands in the file: PNG or TIFF (first page; integers as their plain values) or NPY (version 1…3,
-/// C or Fortran order, little or big endian, of f2, f4, f8, u1, u2, i1, i2, i4; height × width, height ×
+/// As it stands in the file: PNG, TIFF (first page) or JPEG, integers as their plain values, or NPY (version
+/// 1…3, C or Fortran order, little or big endian, of f4, f8, u1, u2, u4, i1, i2, i4; height × width, height ×
 /// width × 3 or 3 × height × width). Throws RunError in one sentence for anything else.
 ConvolveKernel read_kernel(const std::string& path);
 
