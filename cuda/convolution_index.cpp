@@ -15,23 +15,34 @@ bool is_smooth(int n) {
     return n == 1;
 }
 
-/// Positions that a tile which is the whole axis needs: around zeros one margin serves both of its ends.
-int extent(const ConvolutionAxis& axis) {
-    const bool around_zeros = axis.origin == 0 && axis.filled == axis.results;
-    return std::max(axis.kernel, around_zeros ? axis.results + axis.kernel / 2 : axis.filled);
+/// Positions that the whole axis needs: around zeros one margin serves both of its ends.
+int whole_extent(const ConvolutionAxis& axis, Border border) {
+    const int margin = border == Border::zero ? axis.kernel / 2 : axis.kernel - 1;
+    return std::max(axis.kernel, axis.results + margin);
 }
 
 } // namespace
 
-std::vector<int> candidate_sizes(const ConvolutionAxis& axis) {
-    const int needed = extent(axis);
+ConvolutionAxis whole_axis(ConvolutionAxis axis, int fft, Border border) {
+    axis.fft = fft;
+    axis.tile = axis.results;
+    axis.tiles = 1;
+    axis.filled = border == Border::zero ? axis.results : axis.results + axis.kernel - 1;
+    axis.origin = border == Border::zero ? 0 : axis.kernel - 1 - axis.kernel / 2;
+    return axis;
+}
+
+std::vector<int> candidate_sizes(const ConvolutionAxis& axis, Border border) {
+    const int needed = whole_extent(axis, border);
     int smooth = std::max(2, needed + needed % 2);
     while (!is_smooth(smooth))
         smooth += 2;
     int power = 2;
     while (power < needed)
         power *= 2;
-    std::vector<int> sizes = {smooth, axis.fft, power};
+    std::vector<int> sizes = {smooth, power};
+    if (axis.fft >= needed)
+        sizes.push_back(axis.fft);
     std::sort(sizes.begin(), sizes.end());
     sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
     return sizes;

@@ -14,9 +14,12 @@ SPECKLESCOPE_BOTH constexpr int axis_position(const ConvolutionAxis& axis, int d
     return position < axis.fft ? position : position - axis.fft;
 }
 
-/// Even sizes worth a try for an axis that lies in one tile, ascending: the geometry's own, the smallest of
-/// factors 2, 3, 5, 7 and the next power of two.
-std::vector<int> candidate_sizes(const ConvolutionAxis& axis);
+/// The axis in one tile with transforms of `fft` positions, one of candidate_sizes().
+ConvolutionAxis whole_axis(ConvolutionAxis axis, int fft, Border border);
+
+/// Even sizes worth a try for the axis in one tile, ascending: the smallest of factors 2, 3, 5, 7, the next
+/// power of two, and the geometry's own if it holds the whole.
+std::vector<int> candidate_sizes(const ConvolutionAxis& axis, Border border);
 
 /// Real spectrum at frequencies 0 … count − 1 of `taps`, symmetric around their middle, at length `fft`:
 /// t₀ + 2·Σ tᵢ·cos(2πif/fft). Divided by fft.

@@ -1,6 +1,6 @@
 #include "cuda/fft_tune.hpp"
 
-#include "cuda/convolution_index.hpp"
+#include "cuda/convolution_launch.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -15,7 +15,7 @@ namespace {
 /// Under this many points a transform costs little more than its launches.
 constexpr std::int64_t kSmall = 512 * 512;
 /// Candidates of more points than this many times the fewest are not tried.
-constexpr double kMostPoints = 2.2;
+constexpr double kMostPoints = 2;
 
 double measure(const FftShape& shape) {
     const FftPlan forward(shape, CUFFT_R2C);
@@ -33,6 +33,7 @@ double measure(const FftShape& shape) {
     for (int i = 0; i < 4; ++i) { // the first warms up
         start.record(stream);
         forward.forward(data.as<void>(), stream.get());
+        multiply(shape, data.as<float2>(), data.as<float2>(), 1, stream.get());
         backward.backward(data.as<void>(), stream.get());
         end.record(stream);
         end.synchronize();
@@ -63,14 +64,16 @@ double measured_ms(const FftShape& shape) {
     return ms;
 }
 
-ConvolutionGeometry tuned(ConvolutionGeometry geometry, int batch, std::size_t bytes) {
+ConvolutionGeometry tuned(const ConvolutionGeometry& geometry, int batch, std::size_t bytes) {
     const std::int64_t points = static_cast<std::int64_t>(geometry.x.fft) * geometry.y.fft;
-    if (!geometry.whole() || points < kSmall)
+    if (points * geometry.tiles() < kSmall)
         return geometry;
-    const std::vector<int> widths = candidate_sizes(geometry.x);
-    const std::vector<int> heights = candidate_sizes(geometry.y);
+    const std::vector<int> widths = candidate_sizes(geometry.x, geometry.border);
+    const std::vector<int> heights = candidate_sizes(geometry.y, geometry.border);
     const double fewest = static_cast<double>(widths.front()) * heights.front();
     double least = std::numeric_limits<double>::infinity();
+    if (!geometry.whole())
+        least = geometry.tiles() * measured_ms({geometry.x.fft, geometry.y.fft, batch});
     ConvolutionGeometry best = geometry;
     for (const int width : widths)
         for (const int height : heights) {
@@ -80,8 +83,8 @@ ConvolutionGeometry tuned(ConvolutionGeometry geometry, int batch, std::size_t b
                 continue;
             if (const double ms = measured_ms(shape); ms < least) {
                 least = ms;
-                best.x.fft = width;
-                best.y.fft = height;
+                best.x = whole_axis(geometry.x, width, geometry.border);
+                best.y = whole_axis(geometry.y, height, geometry.border);
             }
         }
     return best;

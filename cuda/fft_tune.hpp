@@ -7,12 +7,12 @@
 
 namespace specklescope::cuda {
 
-/// Milliseconds of a forward and a backward transform on the current device: the least of three, measured
-/// once for the process; infinite where there is no memory to measure in.
+/// Milliseconds of a forward transform, a product and a backward transform on the current device: the least
+/// of three, measured once for the process; infinite where there is no memory to measure in.
 double measured_ms(const FftShape& shape);
 
-/// `geometry` with the transform that measures fastest among those of at most `bytes` of data; as it is if
-/// it has several tiles or is too small for this to pay.
-ConvolutionGeometry tuned(ConvolutionGeometry geometry, int batch, std::size_t bytes);
+/// `geometry`, or the whole image at once with the transform that measures fastest among those of at most
+/// `bytes` of data, whichever takes less time. Small images are not worth it and keep their geometry.
+ConvolutionGeometry tuned(const ConvolutionGeometry& geometry, int batch, std::size_t bytes);
 
 } // namespace specklescope::cuda
