@@ -374,7 +374,8 @@ TYPED_TEST(ConvolveCudaPixels, TilesGiveThePixelsOfTheWhole) {
     auto random = test::test_random(7);
     for (const int channels : {1, 3}) {
         const auto image = random_image<TypeParam>(channels == 1 ? 1501 : 901, 1003, channels, 8);
-        const std::vector<Weights> planes = {random_weights(101, 88, random)};
+        // So large that tiles do not pay where there is memory for the whole.
+        const std::vector<Weights> planes = {random_weights(402 / channels, 389 / channels, random)};
         for (const auto border : {ConvolveParams::Border::replicate, ConvolveParams::Border::zero}) {
             ConvolveParams params;
             params.border = border;
@@ -382,17 +383,16 @@ TYPED_TEST(ConvolveCudaPixels, TilesGiveThePixelsOfTheWhole) {
             params.memory = 16;
             const Result tiles = this->run(image, planes, params);
             ASSERT_NE(tiles.notes->at(0).find("tiles"), std::string::npos) << tiles.notes->at(0);
-            ASSERT_NE(whole.notes->at(0), tiles.notes->at(0));
             const auto a = whole.image.host().template as<TypeParam>();
             const auto b = tiles.image.host().template as<TypeParam>();
-            for (int i = 0; i < 200; ++i) {
+            for (int i = 0; i < 100; ++i) {
                 const auto x = static_cast<int>(random() % static_cast<unsigned>(a.width * channels));
                 const auto y = static_cast<int>(random() % static_cast<unsigned>(a.height));
                 ASSERT_NEAR(
                     static_cast<double>(b.row(y)[x]),
                     truth_at(image, planes[0], x / channels, y, x % channels, convolve_border(border)),
                     rounding + 1e-5 * full_scale<TypeParam>())
-                    << x << ", " << y << " " << tiles.notes->at(0);
+                    << x << ", " << y << " " << whole.notes->at(0) << ", " << tiles.notes->at(0);
             }
             const double most = std::is_same_v<TypeParam, float> ? 1e-5 * full_scale<TypeParam>() : 1;
             for (int y = 0; y < a.height; ++y)
