@@ -1,0 +1,104 @@
+// Compiled once for every instruction set (Highway); the call takes the best that the processor has.
+#include "stages/equalize_rows.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "stages/equalize_rows.cpp"
+#define HWY_DISABLED_TARGETS                                                                                 \
+    (HWY_SSSE3 | HWY_AVX3_DL | HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
+#include <hwy/foreach_target.h>
+
+#include <hwy/highway.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace specklescope {
+namespace HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+/// The largest of each byte and the two behind it: V where a pixel begins, and no shuffling.
+void SpreadV(const std::uint8_t* rgb, std::size_t pixels, std::uint8_t* v) {
+    const hn::ScalableTag<std::uint8_t> d;
+    const std::size_t lanes = hn::Lanes(d);
+    const std::size_t bytes = 3 * pixels;
+    std::size_t i = 0;
+    for (; i + lanes + 2 <= bytes; i += lanes)
+        hn::StoreU(
+            hn::Max(hn::Max(hn::LoadU(d, rgb + i), hn::LoadU(d, rgb + i + 1)), hn::LoadU(d, rgb + i + 2)), d,
+            v + i);
+    for (i += (3 - i % 3) % 3; i < bytes; i += 3)
+        v[i] = std::max({rgb[i], rgb[i + 1], rgb[i + 2]});
+}
+
+/// Pixels whose factors stay in the nearest cache.
+constexpr std::size_t kBlock = 256;
+
+/// sample·factor + 8192, where f32 goes in steps of 2⁻¹⁰. Products that are no tie stay 1/510 away from one,
+/// so this rounding takes the factor's own away and leaves ties exact, fused or not. What kBlackFactor adds
+/// to other pixels, 2⁻¹² at most, goes with it.
+constexpr float kGrid = 8192.0F;
+
+std::uint8_t scaled(std::uint8_t sample, float factor) {
+    const float product = static_cast<float>(sample) * factor + (factor / kBlackFactor + kGrid);
+    return static_cast<std::uint8_t>(std::nearbyint(product - kGrid));
+}
+
+void ScaleRow(const std::uint8_t* rgb, std::size_t pixels, const ByteFactors& factors, std::uint8_t* out) {
+    const hn::ScalableTag<float> d;
+    const hn::RebindToSigned<decltype(d)> di;
+    const hn::Rebind<std::uint8_t, decltype(d)> db;
+    const hn::RebindToUnsigned<decltype(d)> du;
+    const auto grid = hn::Set(d, kGrid);
+    const auto black = hn::Set(d, 1 / kBlackFactor);
+    const std::size_t lanes = hn::Lanes(d);
+    HWY_ALIGN std::uint8_t v[3 * kBlock];
+    HWY_ALIGN float factor[3 * kBlock + 1];
+    while (pixels > 0) {
+        const std::size_t count = std::min(kBlock, pixels);
+        SpreadV(rgb, count, v);
+        // The next block on its way while the processor is busy with this one.
+        for (std::size_t i = 3 * kBlock; i < 6 * kBlock; i += 64) {
+            __builtin_prefetch(rgb + i, 0);
+            __builtin_prefetch(out + i, 1);
+        }
+        for (std::size_t i = 0; i < 3 * count; i += 3)
+            std::memcpy(factor + i, factors.factor[v[i]], sizeof factors.factor[0]);
+        std::size_t i = 0;
+        for (; i + lanes <= 3 * count; i += lanes) {
+            const auto sample = hn::ConvertTo(d, hn::PromoteTo(di, hn::LoadU(db, rgb + i)));
+            const auto f = hn::LoadU(d, factor + i);
+            const auto value = hn::NearestInt(hn::MulAdd(sample, f, hn::MulAdd(f, black, grid)));
+            // 8192 is a multiple of 256: it does not show in the low byte, nor in what is even
+            hn::StoreU(hn::TruncateTo(db, hn::BitCast(du, value)), db, out + i);
+        }
+        for (; i < 3 * count; ++i)
+            out[i] = scaled(rgb[i], factor[i]);
+        rgb += 3 * count;
+        out += 3 * count;
+        pixels -= count;
+    }
+}
+
+} // namespace HWY_NAMESPACE
+} // namespace specklescope
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace specklescope {
+
+HWY_EXPORT(SpreadV);
+HWY_EXPORT(ScaleRow);
+
+void spread_v(const std::uint8_t* rgb, std::size_t pixels, std::uint8_t* v) {
+    HWY_DYNAMIC_DISPATCH(SpreadV)(rgb, pixels, v);
+}
+
+void scale_row(const std::uint8_t* rgb, std::size_t pixels, const ByteFactors& factors, std::uint8_t* out) {
+    HWY_DYNAMIC_DISPATCH(ScaleRow)(rgb, pixels, factors, out);
+}
+
+} // namespace specklescope
+#endif
