@@ -1,5 +1,6 @@
 // Every stage, in the order in which help and menus show them. The first is the default.
 #include "stages/speckle.hpp"
+#include "stages/temporal.hpp"
 
 #include <algorithm>
 
@@ -24,6 +25,16 @@ const std::vector<StageType>& stage_types() {
          .quantity = speckle_quantity,
          .make_host = make_speckle_host,
          .make_device = SPECKLESCOPE_DEVICE(make_speckle_device)},
+        {.name = "temporal",
+         .doc = "contrast and flow of each pixel over its last frames (Duncan and Kirkpatrick 2008)",
+         .table = &temporal_table(),
+         .types = {PixelType::u8, PixelType::u16, PixelType::f32},
+         .channels = {1},
+         .tolerance = 1e-6,
+         .quantity = temporal_quantity,
+         .make_host = make_temporal_host,
+         .make_device = SPECKLESCOPE_DEVICE(make_temporal_device),
+         .stateful = true},
     };
     return types;
 }
