@@ -232,8 +232,7 @@ Mailbox& Pipeline::mailbox() { return impl_->mailbox; }
 void Pipeline::viewer_wants_host(bool wants) { impl_->viewer_wants_host = wants; }
 
 void Pipeline::displayed(std::string_view path) {
-    impl_->stats.display.tick();
-    impl_->stats.set_display_path(path);
+    impl_->stats.drawn(path);
 }
 
 Chain Pipeline::chain() const {
