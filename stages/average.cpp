@@ -26,7 +26,8 @@ public:
         sums_.reset();
         check_history("stage average", "this computer", params_.frames, bytes_, available_host_memory());
         const std::size_t ring = bytes_.frame * static_cast<std::size_t>(params_.frames);
-        ring_ = hwy::AllocateAligned<std::byte>(ring);
+        if (ring > 0)
+            ring_ = hwy::AllocateAligned<std::byte>(ring);
         sums_ = hwy::AllocateAligned<std::byte>(bytes_.other);
         if (!sums_ || (ring > 0 && !ring_))
             throw UsageError("stage average: no room for " + std::to_string(ring + bytes_.other) +
