@@ -1,4 +1,6 @@
 // Every stage, in the order in which help and menus show them. The first is the default.
+#include "stages/clahe.hpp"
+#include "stages/geometry.hpp"
 #include "stages/speckle.hpp"
 
 #include <algorithm>
@@ -24,6 +26,51 @@ const std::vector<StageType>& stage_types() {
          .quantity = speckle_quantity,
          .make_host = make_speckle_host,
          .make_device = SPECKLESCOPE_DEVICE(make_speckle_device)},
+        {.name = "clahe",
+         .doc = "contrast-limited adaptive histogram equalisation over tiles (Zuiderveld 1994)",
+         .table = &clahe_table(),
+         .types = {PixelType::u8, PixelType::u16, PixelType::f32},
+         .channels = {1, 3},
+         .tolerance = 0,
+         .quantity = same_quantity,
+         .make_host = make_clahe_host,
+         .make_device = SPECKLESCOPE_DEVICE(make_clahe_device)},
+        {.name = "crop",
+         .doc = "a rectangle of the image",
+         .table = &crop_table(),
+         .types = {PixelType::u8, PixelType::u16, PixelType::f32},
+         .channels = {1, 3},
+         .tolerance = 0,
+         .quantity = same_quantity,
+         .make_host = make_crop_host,
+         .make_device = SPECKLESCOPE_DEVICE(make_crop_device)},
+        {.name = "flip",
+         .doc = "the image mirrored",
+         .table = &flip_table(),
+         .types = {PixelType::u8, PixelType::u16, PixelType::f32},
+         .channels = {1, 3},
+         .tolerance = 0,
+         .quantity = same_quantity,
+         .make_host = make_flip_host,
+         .make_device = SPECKLESCOPE_DEVICE(make_flip_device)},
+        {.name = "rotate90",
+         .doc = "the image turned by quarter turns, clockwise",
+         .table = &rotate_table(),
+         .types = {PixelType::u8, PixelType::u16, PixelType::f32},
+         .channels = {1, 3},
+         .tolerance = 0,
+         .quantity = same_quantity,
+         .make_host = make_rotate_host,
+         .make_device = SPECKLESCOPE_DEVICE(make_rotate_device)},
+        {.name = "downsample",
+         .doc = "blocks of pixels become one pixel, as binning in a camera",
+         .table = &downsample_table(),
+         .types = {PixelType::u8, PixelType::u16, PixelType::f32},
+         .channels = {1, 3},
+         .tolerance = 0,
+         .quantity = same_quantity,
+         .make_host = make_downsample_host,
+         .make_device = SPECKLESCOPE_DEVICE(make_downsample_device)},
     };
     return types;
 }
