@@ -47,13 +47,16 @@ SPECKLESCOPE_BOTH inline ClaheLevels clahe_integer_levels(int full, int bins, in
 /// Of an f32 image with finite values from low to high; low > high: it has none. A range that f32 cannot hold
 /// is cut to half of the type's; one too small to divide by is a constant image.
 SPECKLESCOPE_BOTH inline ClaheLevels clahe_real_levels(float low, float high, int bins, int area) {
-    constexpr float kMost = 1.7e38F;
     ClaheLevels levels;
     levels.bins = bins;
     if (!(low <= high))
         return levels;
-    levels.low = low < -kMost ? -kMost : low;
-    levels.high = high > kMost ? kMost : high;
+    levels.low = low;
+    levels.high = high;
+    if (high - low > FLT_MAX) {
+        levels.low = low > -0.5F * FLT_MAX ? low : -0.5F * FLT_MAX;
+        levels.high = high < 0.5F * FLT_MAX ? high : 0.5F * FLT_MAX;
+    }
     const float range = levels.high - levels.low;
     const float scale = static_cast<float>(bins) / range;
     levels.bins_per_value = scale <= FLT_MAX ? scale : 0.0F;
