@@ -43,6 +43,9 @@ struct Warmup {
     bool operator==(const Warmup&) const = default;
 };
 
+/// "temporal 7/25"; empty when done.
+std::string to_string(const Warmup& warmup);
+
 /// One stage on one backend. prepare() allocates; run() never does.
 template <Space S> class Stage {
 public:
