@@ -1,4 +1,5 @@
 // Every stage, in the order in which help and menus show them. The first is the default.
+#include "stages/gaussian.hpp"
 #include "stages/speckle.hpp"
 
 #include <algorithm>
@@ -24,6 +25,16 @@ const std::vector<StageType>& stage_types() {
          .quantity = speckle_quantity,
          .make_host = make_speckle_host,
          .make_device = SPECKLESCOPE_DEVICE(make_speckle_device)},
+        {.name = "gaussian",
+         .doc =
+             "Gaussian blur: direct, recursive (Young & van Vliet 1995), by FFT, or a small binomial kernel",
+         .table = &gaussian_table(),
+         .types = {PixelType::u8, PixelType::u16, PixelType::f32},
+         .channels = {1, 3},
+         .tolerance = 1e-5,
+         .quantity = same_quantity,
+         .make_host = make_gaussian_host,
+         .make_device = SPECKLESCOPE_DEVICE(make_gaussian_device)},
     };
     return types;
 }

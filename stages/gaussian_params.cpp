@@ -1,0 +1,235 @@
+#include "stages/gaussian.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace specklescope {
+
+namespace {
+
+using Method = GaussianParams::Method;
+
+bool is_binomial(Method method) { return method == Method::binomial3 || method == Method::binomial5; }
+
+bool has_sigma(const GaussianParams& params) { return !is_binomial(params.method); }
+
+bool has_radius(const GaussianParams& params) {
+    return !is_binomial(params.method) &&
+           (params.method != Method::recursive || params.border == Border::crop);
+}
+
+using Matrix = std::array<std::array<double, 3>, 3>;
+using Row = std::array<double, 3>;
+
+Row multiply(const Row& row, const Matrix& matrix) {
+    Row result{};
+    for (std::size_t i = 0; i < 3; ++i)
+        for (std::size_t j = 0; j < 3; ++j)
+            result[j] += row[i] * matrix[i][j];
+    return result;
+}
+
+double determinant(const Matrix& m) {
+    return m[0][0] * (m[1][1] * m[2][2] - m[1][2] * m[2][1]) -
+           m[0][1] * (m[1][0] * m[2][2] - m[1][2] * m[2][0]) +
+           m[0][2] * (m[1][0] * m[2][1] - m[1][1] * m[2][0]);
+}
+
+/// row·matrix = target, by Cramer's rule.
+Row solve(const Matrix& matrix, const Row& target) {
+    Row row{};
+    for (std::size_t i = 0; i < 3; ++i) {
+        Matrix replaced = matrix;
+        replaced[i] = target;
+        row[i] = determinant(replaced) / determinant(matrix);
+    }
+    return row;
+}
+
+/// Where every sample from N on is 0 the forward state goes s → F·s, so that v[n] = m·s[n] with one row m,
+/// and ∇v[n] = v[n] − v[n+1] = m·(1 − F)·s[n]. Put into the backward filter, m·(1 + k1·G + k2·G² + k3·G³) =
+/// (1, 0, 0) with G = 1 − F.
+void set_turn(RecursiveGaussian& filter, double k1, double k2, double k3) {
+    const double b = filter.gain;
+    const double d = filter.slope;
+    const double e = filter.curve;
+    const Matrix g = {{{b, d - 1, -e}, {b, d, -e}, {b, d, (1 + k1 + k2) * b}}};
+    Matrix system{};
+    for (std::size_t i = 0; i < 3; ++i) {
+        Row unit{};
+        unit[i] = 1;
+        const Row g1 = multiply(unit, g);
+        const Row g2 = multiply(g1, g);
+        const Row g3 = multiply(g2, g);
+        for (std::size_t j = 0; j < 3; ++j)
+            system[i][j] = unit[j] + k1 * g1[j] + k2 * g2[j] + k3 * g3[j];
+    }
+    const Row here = solve(system, {1, 0, 0});
+    const Row before = multiply(here, g); // v[N] = m·F·s = (m − m·G)·s
+    Row row = {here[0] - before[0], here[1] - before[1], here[2] - before[2]};
+    for (auto& out : filter.turn) {
+        std::copy(row.begin(), row.end(), out);
+        row = multiply(row, g);
+    }
+}
+
+/// Steps until a line that was 1 and is 0 from here on has died away.
+int decay(const RecursiveGaussian& filter, double q) {
+    double w = 1;
+    double d = 0;
+    double e = 0;
+    int steps = 0;
+    while (std::abs(w) + q * std::abs(d) + q * q * std::abs(e) > 1e-7) {
+        e = -filter.gain * w - filter.slope * d + filter.curve * e;
+        d += e;
+        w += d;
+        ++steps;
+    }
+    return steps;
+}
+
+/// Sigma from which the recursive filter takes less time than the taps.
+double recursive_from(const Shape& input, Space space) {
+    if (space == Space::device)
+        return 4;
+    return input.type == PixelType::u8 ? 4 : 3;
+}
+
+} // namespace
+
+const ParamTable& gaussian_table() {
+    static const ParamTable table =
+        Declare<GaussianParams>("stage gaussian")
+            .real("sigma", &GaussianParams::sigma,
+                  {.unit = "px",
+                   .min = 0.3,
+                   .max = 200,
+                   .logarithmic = true,
+                   .cost = Cost::rebuild,
+                   .visible = has_sigma,
+                   .doc = "standard deviation of the Gaussian"})
+            .choice("method", &GaussianParams::method,
+                    {"auto", "direct", "recursive", "fft", "binomial3", "binomial5"},
+                    {.cost = Cost::rebuild,
+                     .doc =
+                         "direct and fft are exact, recursive approximates at a cost independent of sigma, "
+                         "binomial3 and 5 are fixed small kernels, auto takes the fastest"})
+            .integer("radius", &GaussianParams::radius,
+                     {.unit = "px",
+                      .min = 0,
+                      .max = kMaxGaussianRadius,
+                      .cost = Cost::rebuild,
+                      .visible = has_radius,
+                      .doc = "where the Gaussian is cut off; 0: at 4 sigma"})
+            .choice("border", &GaussianParams::border,
+                    {"replicate", "reflect", "wrap", "zero", "omit", "crop"},
+                    {.cost = Cost::rebuild,
+                     .doc = "what lies outside the image; omit: only pixels that exist count; crop: smaller "
+                            "image of whole windows"})
+            .table();
+    return table;
+}
+
+int gaussian_radius(const GaussianParams& params) {
+    if (is_binomial(params.method))
+        return params.method == Method::binomial3 ? 1 : 2;
+    return params.radius > 0 ? params.radius : static_cast<int>(4 * params.sigma + 0.5);
+}
+
+std::vector<double> gaussian_taps(const GaussianParams& params) {
+    if (params.method == Method::binomial3)
+        return {0.25, 0.5, 0.25};
+    if (params.method == Method::binomial5)
+        return {0.0625, 0.25, 0.375, 0.25, 0.0625};
+    const int radius = gaussian_radius(params);
+    std::vector<double> taps;
+    double sum = 0;
+    for (int i = -radius; i <= radius; ++i) {
+        taps.push_back(std::exp(-0.5 * i * i / (params.sigma * params.sigma)));
+        sum += taps.back();
+    }
+    for (double& tap : taps)
+        tap /= sum;
+    return taps;
+}
+
+Shape gaussian_shape(const GaussianParams& params, const Shape& input) {
+    if (params.border != Border::crop)
+        return input;
+    const int radius = gaussian_radius(params);
+    const int side = std::min(input.width, input.height);
+    if (2 * radius + 1 > side)
+        throw UsageError("stage gaussian: border = crop leaves nothing of an image of " +
+                         std::to_string(input.width) + "×" + std::to_string(input.height) +
+                         " pixels with a radius of " + std::to_string(radius) + " px; allowed: up to " +
+                         std::to_string((side - 1) / 2) + " px, take a smaller sigma or radius.");
+    Shape output = input;
+    output.width -= 2 * radius;
+    output.height -= 2 * radius;
+    return output;
+}
+
+GaussianParams::Method gaussian_method(const GaussianParams& params, const Shape& input, Space space) {
+    if (params.method != Method::automatic)
+        return params.method;
+    return params.radius == 0 && params.sigma >= recursive_from(input, space) ? Method::recursive
+                                                                              : Method::direct;
+}
+
+std::string gaussian_note(const GaussianParams& params, GaussianParams::Method method) {
+    const std::string name = gaussian_table().at("method").choices[static_cast<std::size_t>(method)];
+    return params.method == Method::automatic ? name + " (auto)" : name;
+}
+
+RecursiveGaussian recursive_gaussian(double sigma) {
+    if (!(sigma >= 0.5))
+        throw UsageError("stage gaussian: sigma = " + to_string(ParamValue{sigma}) +
+                         " px is too small for method = recursive; allowed: from 0.5 px, or take method = "
+                         "direct.");
+    const double q =
+        sigma <= 2.5 ? 3.97156 - 4.14554 * std::sqrt(1 - 0.26891 * sigma) : 0.98711 * sigma - 0.96330;
+    const double k1 = 2.44413 * q / 1.57825;
+    const double k2 = 1.4281 * q * q / 1.57825;
+    const double k3 = 0.422205 * q * q * q / 1.57825;
+    RecursiveGaussian filter;
+    filter.gain = 1 / (1 + k1 + k2 + k3);
+    filter.slope = (1 + k1) * filter.gain;
+    filter.curve = k3 * filter.gain;
+    set_turn(filter, k1, k2, k3);
+    filter.reach = decay(filter, q);
+    return filter;
+}
+
+std::vector<double> gaussian_recursive_norms(const RecursiveGaussian& filter, int size) {
+    std::vector<double> line(static_cast<std::size_t>(size));
+    double w = 0;
+    double d = 0;
+    double e = 0;
+    const auto step = [&](double x) {
+        e = filter.gain * (x - w) - filter.slope * d + filter.curve * e;
+        d += e;
+        return w += d;
+    };
+    for (double& value : line)
+        value = step(1);
+    const double state[3] = {w, d, e};
+    double* const turned[3] = {&w, &d, &e};
+    for (std::size_t i = 0; i < 3; ++i)
+        *turned[i] =
+            filter.turn[i][0] * state[0] + filter.turn[i][1] * state[1] + filter.turn[i][2] * state[2];
+    for (auto value = line.rbegin(); value != line.rend(); ++value)
+        *value = step(*value);
+    return line;
+}
+
+std::vector<double> gaussian_tap_norms(const std::vector<double>& taps, int size) {
+    const int radius = static_cast<int>(taps.size()) / 2;
+    std::vector<double> norms(static_cast<std::size_t>(size));
+    for (int x = 0; x < size; ++x)
+        for (int i = std::max(-radius, -x); i <= std::min(radius, size - 1 - x); ++i)
+            norms[static_cast<std::size_t>(x)] += taps[static_cast<std::size_t>(i + radius)];
+    return norms;
+}
+
+} // namespace specklescope

@@ -1,0 +1,59 @@
+// Pixels of any type as vectors of f32, and back by rounding to nearest, ties to even.
+#if defined(SPECKLESCOPE_GAUSSIAN_PIXELS_INL) == defined(HWY_TARGET_TOGGLE)
+#ifdef SPECKLESCOPE_GAUSSIAN_PIXELS_INL
+#undef SPECKLESCOPE_GAUSSIAN_PIXELS_INL
+#else
+#define SPECKLESCOPE_GAUSSIAN_PIXELS_INL
+#endif
+
+#include <hwy/highway.h>
+
+#include <algorithm>
+#include <type_traits>
+
+HWY_BEFORE_NAMESPACE();
+namespace specklescope {
+namespace HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+/// D is a tag of f32.
+template <class D, class T> HWY_INLINE hn::Vec<D> load_pixels(D d, const T* from) {
+    if constexpr (std::is_same_v<T, float>) {
+        return hn::LoadU(d, from);
+    } else {
+        const hn::Rebind<std::int32_t, D> wide;
+        return hn::ConvertTo(d, hn::PromoteTo(wide, hn::LoadU(hn::Rebind<T, D>(), from)));
+    }
+}
+
+template <class D, class T> HWY_INLINE void store_pixels(D d, hn::Vec<D> v, T* to) {
+    if constexpr (std::is_same_v<T, float>) {
+        hn::StoreU(v, d, to);
+    } else {
+        const hn::Rebind<T, D> narrow;
+        hn::StoreU(hn::DemoteTo(narrow, hn::NearestInt(v)), narrow, to);
+    }
+}
+
+/// The first `count` of a vector.
+template <class D, class T> HWY_INLINE void store_some(D d, hn::Vec<D> v, T* to, int count) {
+    HWY_ALIGN T lanes[hn::MaxLanes(d)];
+    store_pixels(d, v, lanes);
+    std::copy_n(lanes, count, to);
+}
+
+/// The others are 0.
+template <class D> HWY_INLINE hn::Vec<D> load_some(D d, const float* from, int count) {
+    if (count == static_cast<int>(hn::MaxLanes(d)))
+        return hn::LoadU(d, from);
+    HWY_ALIGN float lanes[hn::MaxLanes(d)] = {};
+    std::copy_n(from, count, lanes);
+    return hn::Load(d, lanes);
+}
+
+} // namespace HWY_NAMESPACE
+} // namespace specklescope
+HWY_AFTER_NAMESPACE();
+
+#endif

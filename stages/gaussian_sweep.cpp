@@ -1,0 +1,67 @@
+// Compiled once for every instruction set (Highway); the call takes the best that the processor has.
+#include "stages/gaussian_between.hpp"
+
+#include <algorithm>
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "stages/gaussian_sweep.cpp"
+#define HWY_DISABLED_TARGETS                                                                                 \
+    (HWY_SSSE3 | HWY_AVX3_DL | HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
+#include <hwy/foreach_target.h>
+
+#include <hwy/highway.h>
+
+#include "stages/gaussian_columns-inl.hpp"
+#include "stages/gaussian_lines-inl.hpp"
+
+HWY_BEFORE_NAMESPACE();
+namespace specklescope {
+namespace HWY_NAMESPACE {
+
+void SweepColumns(const GaussianSweep& sweep, int strip, float* scratch) {
+    dispatch(sweep.input.shape.type,
+             [&](auto zero) { ColumnSweep<decltype(zero)>(sweep, strip, scratch).run(); });
+}
+
+void SweepRows(const GaussianSweep& sweep, int group, float* scratch) {
+    dispatch(sweep.input.shape.type,
+             [&](auto zero) { LineSweep<decltype(zero)>(sweep, group, scratch).run(); });
+}
+
+int Lanes() { return static_cast<int>(hn::MaxLanes(hn::ScalableTag<float>())); }
+
+} // namespace HWY_NAMESPACE
+} // namespace specklescope
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace specklescope {
+
+HWY_EXPORT(SweepColumns);
+HWY_EXPORT(SweepRows);
+HWY_EXPORT(Lanes);
+
+void sweep_columns(const GaussianSweep& sweep, int strip, float* scratch) {
+    HWY_DYNAMIC_DISPATCH(SweepColumns)(sweep, strip, scratch);
+}
+
+void sweep_rows(const GaussianSweep& sweep, int group, float* scratch) {
+    HWY_DYNAMIC_DISPATCH(SweepRows)(sweep, group, scratch);
+}
+
+int gaussian_group_rows(int channels) { return HWY_DYNAMIC_DISPATCH(Lanes)() * (kLineChains / channels); }
+
+std::size_t gaussian_between_bytes(const Shape& input, int rows) {
+    const auto strips = static_cast<std::size_t>(gaussian_strips(input.width * input.channels));
+    const std::size_t sample = input.type == PixelType::u8 ? sizeof(std::int16_t) : sizeof(float);
+    return strips * static_cast<std::size_t>(rows) * kGaussianStrip * sample;
+}
+
+std::size_t gaussian_sweep_bytes(const Shape& input, int warmup) {
+    const auto columns = static_cast<std::size_t>(input.height + warmup) * kGaussianStrip;
+    const std::size_t lines = line_sweep_samples(input.width + warmup);
+    return std::max(columns, lines) * sizeof(float);
+}
+
+} // namespace specklescope
+#endif
