@@ -1,7 +1,7 @@
 #include "sources/image_sequence.hpp"
 
+#include "files/input_file.hpp"
 #include "pipeline/error.hpp"
-#include "sources/input_file.hpp"
 #include "sources/source_text.hpp"
 
 #include <spdlog/spdlog.h>

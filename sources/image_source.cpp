@@ -1,7 +1,7 @@
 #include "sources/image_source.hpp"
 #include "sources/registry.hpp"
 
-#include "sources/image_file.hpp"
+#include "files/image_file.hpp"
 #include "sources/image_sequence.hpp"
 #include "sources/pacer.hpp"
 

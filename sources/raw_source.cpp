@@ -1,7 +1,7 @@
 #include "sources/raw_source.hpp"
 #include "sources/registry.hpp"
 
-#include "sources/input_file.hpp"
+#include "files/input_file.hpp"
 #include "sources/pacer.hpp"
 
 #include <spdlog/spdlog.h>

@@ -1,4 +1,5 @@
 // Every stage, in the order in which help and menus show them. The first is the default.
+#include "stages/convolve.hpp"
 #include "stages/gaussian.hpp"
 #include "stages/speckle.hpp"
 
@@ -35,6 +36,15 @@ const std::vector<StageType>& stage_types() {
          .quantity = same_quantity,
          .make_host = make_gaussian_host,
          .make_device = SPECKLESCOPE_DEVICE(make_gaussian_device)},
+        {.name = "convolve",
+         .doc = "convolution with a large kernel by Fourier transforms: blur, defocus, motion, glare, a file",
+         .table = &convolve_table(),
+         .types = {PixelType::u8, PixelType::u16, PixelType::f32},
+         .channels = {1, 3},
+         .tolerance = 1e-5,
+         .quantity = same_quantity,
+         .make_host = make_convolve_host,
+         .make_device = SPECKLESCOPE_DEVICE(make_convolve_device)},
     };
     return types;
 }

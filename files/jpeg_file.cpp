@@ -1,8 +1,8 @@
 // JPEG by libjpeg. Its errors leave by longjmp; what it calls a warning (data cut short, bad codes) is an
 // error here.
+#include "files/image_file.hpp"
+#include "files/input_file.hpp"
 #include "pipeline/error.hpp"
-#include "sources/image_file.hpp"
-#include "sources/input_file.hpp"
 
 #include <cstdio> // jpeglib.h needs FILE
 

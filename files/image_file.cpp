@@ -1,7 +1,7 @@
-#include "sources/image_file.hpp"
+#include "files/image_file.hpp"
 
+#include "files/input_file.hpp"
 #include "pipeline/error.hpp"
-#include "sources/input_file.hpp"
 
 #include <array>
 #include <cstring>

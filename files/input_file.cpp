@@ -1,4 +1,4 @@
-#include "sources/input_file.hpp"
+#include "files/input_file.hpp"
 
 #include "pipeline/error.hpp"
 

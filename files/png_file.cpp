@@ -1,7 +1,7 @@
 // PNG by libpng. Its errors leave by longjmp; everything between setjmp and there is free of destructors.
+#include "files/image_file.hpp"
+#include "files/input_file.hpp"
 #include "pipeline/error.hpp"
-#include "sources/image_file.hpp"
-#include "sources/input_file.hpp"
 
 #include <png.h>
 

@@ -1,7 +1,7 @@
 // TIFF by libtiff: a page at a time, a band (strip or row of tiles) at a time.
+#include "files/image_file.hpp"
+#include "files/input_file.hpp"
 #include "pipeline/error.hpp"
-#include "sources/image_file.hpp"
-#include "sources/input_file.hpp"
 
 #include <nlohmann/json.hpp>
 #include <tiffio.h>

@@ -1,0 +1,145 @@
+#include "cuda/convolution.hpp"
+
+#include "cuda/fft_tune.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numbers>
+
+namespace specklescope::cuda {
+
+namespace {
+
+/// Data and spectra; what cuFFT works in comes on top.
+std::size_t sample_bytes(const ConvolutionTask& task, const FftShape& shape) {
+    return shape.plane() * sizeof(float2) * static_cast<std::size_t>(task.image.channels + task.kernels);
+}
+
+ConvolutionGeometry plan(const ConvolutionTask& task, double work_ratio) {
+    ConvolutionLimits limits;
+    limits.space = Space::device;
+    limits.bytes = task.bytes;
+    limits.memory = [&](int width, int height) {
+        const FftShape shape{width, height, task.image.channels};
+        if (!shape.possible())
+            return std::numeric_limits<std::size_t>::max();
+        return sample_bytes(task, shape) +
+               static_cast<std::size_t>(std::ceil(work_ratio * static_cast<double>(shape.bytes())));
+    };
+    return plan_convolution(task.image, task.kernel_width, task.kernel_height, task.border, limits);
+}
+
+Buffer upload(const std::vector<float>& values) {
+    Buffer buffer(values.size() * sizeof(float), device_memory());
+    check(cudaMemcpy(buffer.as<void>(), values.data(), values.size() * sizeof(float), cudaMemcpyHostToDevice),
+          "cudaMemcpy");
+    return buffer;
+}
+
+} // namespace
+
+Convolution::Convolution(const ConvolutionTask& task) {
+    static_cast<void>(cufft()); // first the reason that explains most
+    make_plans(task);
+    const std::size_t work = bytes_ - sample_bytes(task, transform_);
+    data_ = Buffer(transform_.bytes(), device_memory());
+    if (task.kernels > 0)
+        spectra_ = Buffer(kernel_transform_.bytes(), device_memory());
+    work_ = Buffer(std::max<std::size_t>(work, 1), device_memory());
+    forward_.set_work_area(work_.as<void>());
+    backward_.set_work_area(work_.as<void>());
+    if (kernel_plan_)
+        kernel_plan_.set_work_area(work_.as<void>());
+}
+
+void Convolution::make_plans(const ConvolutionTask& task) {
+    // How much a plan works in is known for certain once it is made, and it takes that from nobody then: if
+    // it is more than was thought, what was learnt goes into the next try.
+    constexpr int kTries = 6;
+    double work_ratio = 0;
+    for (int i = 0; i < kTries; ++i) {
+        geometry_ = plan(task, work_ratio);
+        const auto rest = static_cast<double>(task.kernels) / task.image.channels + 1 + work_ratio;
+        if (i == 0)
+            geometry_ = tuned(geometry_, task.image.channels,
+                              static_cast<std::size_t>(static_cast<double>(task.bytes) / rest));
+        transform_ = {geometry_.x.fft, geometry_.y.fft, task.image.channels};
+        kernel_transform_ = {geometry_.x.fft, geometry_.y.fft, task.kernels};
+        forward_ = FftPlan(transform_, CUFFT_R2C);
+        backward_ = FftPlan(transform_, CUFFT_C2R);
+        if (task.kernels > 0 && task.kernels != task.image.channels)
+            kernel_plan_ = FftPlan(kernel_transform_, CUFFT_R2C);
+        const std::size_t work =
+            std::max({forward_.work_bytes(), backward_.work_bytes(), kernel_plan_.work_bytes()});
+        bytes_ = sample_bytes(task, transform_) + work;
+        if (bytes_ <= task.bytes)
+            return;
+        const double ratio = static_cast<double>(work) / static_cast<double>(transform_.bytes());
+        work_ratio = std::max(ratio, work_ratio * 1.25);
+    }
+    throw UsageError("memory = " + std::to_string(task.bytes / 1'000'000) +
+                     " MB is too little for the GPU's transforms, which need " +
+                     std::to_string((bytes_ + 999'999) / 1'000'000) + " MB; give the stage more.");
+}
+
+void Convolution::transform_kernels(cudaStream_t stream) const {
+    (kernel_transform_ == transform_ ? forward_ : kernel_plan_).forward(spectra_.as<void>(), stream);
+}
+
+void Convolution::set_separable(const std::vector<double>& taps) {
+    std::vector<float> factors = tap_spectrum(taps, transform_.width, transform_.columns());
+    const std::vector<float> down = tap_spectrum(taps, transform_.height, transform_.height);
+    factors.insert(factors.end(), down.begin(), down.end());
+    factors_ = upload(factors);
+}
+
+void Convolution::set_divisors(const std::vector<double>& x, const std::vector<double>& y) {
+    std::vector<float> divisors(x.begin(), x.end());
+    divisors.insert(divisors.end(), y.begin(), y.end());
+    divisors_ = upload(divisors);
+}
+
+void Convolution::run(ConstDeviceView input, DeviceView output, cudaStream_t stream) const {
+    ConvolutionTile tile;
+    tile.geometry = geometry_;
+    tile.transform = transform_;
+    tile.rows = data_.as<float>();
+    if (tile.divisor_x = divisors_.as<float>(); tile.divisor_x)
+        tile.divisor_y = tile.divisor_x + geometry_.x.results;
+    auto* const samples = data_.as<float2>();
+    for (tile.ty = 0; tile.ty < geometry_.y.tiles; ++tile.ty)
+        for (tile.tx = 0; tile.tx < geometry_.x.tiles; ++tile.tx) {
+            load_tile(tile, input, stream);
+            forward_.forward(samples, stream);
+            if (const float* across = factors_.as<float>())
+                multiply_separable(transform_, samples, across, across + transform_.columns(), stream);
+            else
+                multiply(transform_, samples, spectra_.as<float2>(), kernel_transform_.batch, stream);
+            backward_.backward(samples, stream);
+            store_tile(tile, output, stream);
+        }
+}
+
+std::vector<float> tap_spectrum(const std::vector<double>& taps, int fft, int count) {
+    const auto length = static_cast<std::size_t>(fft);
+    std::vector<double> cosines(length);
+    for (std::size_t i = 0; i < length; ++i)
+        cosines[i] = std::cos(2 * std::numbers::pi * static_cast<double>(i) / fft);
+    const std::size_t middle = taps.size() / 2;
+    std::vector<float> spectrum(static_cast<std::size_t>(count));
+    for (std::size_t f = 0; f < spectrum.size(); ++f) {
+        double sum = 0;
+        std::size_t angle = 0;
+        for (std::size_t i = 1; i <= middle; ++i) {
+            angle += f;
+            if (angle >= length)
+                angle -= length;
+            sum += taps[middle + i] * cosines[angle];
+        }
+        spectrum[f] = static_cast<float>((taps[middle] + 2 * sum) / fft);
+    }
+    return spectrum;
+}
+
+} // namespace specklescope::cuda

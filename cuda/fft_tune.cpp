@@ -1,0 +1,115 @@
+#include "cuda/fft_tune.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <mutex>
+#include <tuple>
+
+namespace specklescope::cuda {
+
+namespace {
+
+/// Under this many points a transform costs little more than its launches.
+constexpr std::int64_t kSmall = 512 * 512;
+/// Candidates of more points than this many times the fewest are not tried.
+constexpr double kMostPoints = 2.2;
+
+bool is_smooth(int n) {
+    for (const int prime : {2, 3, 5, 7})
+        while (n % prime == 0)
+            n /= prime;
+    return n == 1;
+}
+
+/// Positions that a tile which is the whole axis needs: around zeros one margin serves both of its ends.
+int extent(const ConvolutionAxis& axis) {
+    const bool around_zeros = axis.origin == 0 && axis.filled == axis.results;
+    return std::max(axis.kernel, around_zeros ? axis.results + axis.kernel / 2 : axis.filled);
+}
+
+double measure(const FftShape& shape) {
+    const FftPlan forward(shape, CUFFT_R2C);
+    const FftPlan backward(shape, CUFFT_C2R);
+    const Buffer data(shape.bytes(), device_memory());
+    const Buffer work(std::max<std::size_t>(1, std::max(forward.work_bytes(), backward.work_bytes())),
+                      device_memory());
+    forward.set_work_area(work.as<void>());
+    backward.set_work_area(work.as<void>());
+    const Stream stream;
+    const Event start;
+    const Event end;
+    check(cudaMemsetAsync(data.as<void>(), 0, shape.bytes(), stream.get()), "cudaMemsetAsync");
+    double least = std::numeric_limits<double>::infinity();
+    for (int i = 0; i < 4; ++i) { // the first warms up
+        start.record(stream);
+        forward.forward(data.as<void>(), stream.get());
+        backward.backward(data.as<void>(), stream.get());
+        end.record(stream);
+        end.synchronize();
+        if (i > 0)
+            least = std::min(least, end.ms_since(start));
+    }
+    return least;
+}
+
+} // namespace
+
+std::vector<int> candidate_sizes(const ConvolutionAxis& axis) {
+    const int needed = extent(axis);
+    int smooth = std::max(2, needed + needed % 2);
+    while (!is_smooth(smooth))
+        smooth += 2;
+    int power = 2;
+    while (power < needed)
+        power *= 2;
+    std::vector<int> sizes = {smooth, axis.fft, power};
+    std::sort(sizes.begin(), sizes.end());
+    sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
+    return sizes;
+}
+
+double measured_ms(const FftShape& shape) {
+    static std::mutex mutex;
+    static std::map<std::tuple<int, int, int, int>, double> known;
+    int device = 0;
+    check(cudaGetDevice(&device), "cudaGetDevice");
+    const std::tuple key{device, shape.width, shape.height, shape.batch};
+    const std::scoped_lock lock(mutex);
+    if (const auto found = known.find(key); found != known.end())
+        return found->second;
+    double ms = std::numeric_limits<double>::infinity();
+    try {
+        ms = measure(shape);
+    } catch (const RunError&) { // no room now: no reason never to ask again
+        return ms;
+    }
+    known.emplace(key, ms);
+    return ms;
+}
+
+ConvolutionGeometry tuned(ConvolutionGeometry geometry, int batch, std::size_t bytes) {
+    const std::int64_t points = static_cast<std::int64_t>(geometry.x.fft) * geometry.y.fft;
+    if (!geometry.whole() || points < kSmall)
+        return geometry;
+    const std::vector<int> widths = candidate_sizes(geometry.x);
+    const std::vector<int> heights = candidate_sizes(geometry.y);
+    const double fewest = static_cast<double>(widths.front()) * heights.front();
+    double least = std::numeric_limits<double>::infinity();
+    ConvolutionGeometry best = geometry;
+    for (const int width : widths)
+        for (const int height : heights) {
+            const FftShape shape{width, height, batch};
+            if (static_cast<double>(width) * height > kMostPoints * fewest || shape.bytes() > bytes ||
+                !shape.possible())
+                continue;
+            if (const double ms = measured_ms(shape); ms < least) {
+                least = ms;
+                best.x.fft = width;
+                best.y.fft = height;
+            }
+        }
+    return best;
+}
+
+} // namespace specklescope::cuda

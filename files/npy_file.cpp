@@ -1,0 +1,168 @@
+#include "files/npy_file.hpp"
+
+#include "files/input_file.hpp"
+#include "pipeline/error.hpp"
+#include "pipeline/image.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <charconv>
+#include <cstdint>
+#include <cstring>
+#include <string_view>
+
+namespace specklescope {
+
+namespace {
+
+constexpr std::string_view kMagic = "\x93NUMPY";
+
+struct Header {
+    std::string descr;
+    bool fortran = false;
+    std::vector<std::size_t> shape;
+};
+
+[[noreturn]] void refuse(const std::string& path, const std::string& why) {
+    throw RunError("'" + path + "' is not a readable NPY file: " + why + ".");
+}
+
+void read_exactly(std::FILE* file, void* to, std::size_t bytes, const std::string& path) {
+    if (std::fread(to, 1, bytes, file) != bytes)
+        refuse(path, "it is cut short");
+}
+
+/// What follows `key` and its colon in the header's dictionary.
+std::string_view value_of(std::string_view text, std::string_view key, const std::string& path) {
+    const std::size_t at = text.find(key);
+    const std::size_t colon = at == std::string_view::npos ? at : text.find(':', at + key.size());
+    if (colon == std::string_view::npos)
+        refuse(path, "its header has no " + std::string(key));
+    text.remove_prefix(colon + 1);
+    return text.substr(std::min(text.find_first_not_of(' '), text.size()));
+}
+
+std::vector<std::size_t> parse_shape(std::string_view text, const std::string& path) {
+    const std::size_t end = text.find(')');
+    if (!text.starts_with('(') || end == std::string_view::npos)
+        refuse(path, "its header has no shape");
+    text = text.substr(1, end - 1);
+    std::vector<std::size_t> shape;
+    for (;;) {
+        text.remove_prefix(std::min(text.find_first_not_of(" ,"), text.size()));
+        if (text.empty())
+            break;
+        std::size_t side = 0;
+        const auto [next, error] = std::from_chars(text.data(), text.data() + text.size(), side);
+        if (error != std::errc{} || shape.size() == 4)
+            refuse(path, "its shape is not one to four numbers");
+        shape.push_back(side);
+        text.remove_prefix(static_cast<std::size_t>(next - text.data()));
+    }
+    return shape;
+}
+
+Header read_header(std::FILE* file, const std::string& path) {
+    std::array<unsigned char, 8> head{};
+    read_exactly(file, head.data(), head.size(), path);
+    if (std::memcmp(head.data(), kMagic.data(), kMagic.size()) != 0)
+        refuse(path, "it does not begin as one");
+    std::array<unsigned char, 4> length{};
+    read_exactly(file, length.data(), head[6] == 1 ? 2 : 4, path);
+    const std::size_t bytes =
+        length[0] | length[1] << 8U | length[2] << 16U | static_cast<std::size_t>(length[3]) << 24U;
+    constexpr std::size_t kLongest = 1U << 20;
+    if (head[6] < 1 || head[6] > 3 || bytes > kLongest)
+        refuse(path, "its version is " + std::to_string(head[6]) + "; allowed: 1, 2, 3");
+    std::string text(bytes, '\0');
+    read_exactly(file, text.data(), bytes, path);
+    const std::string_view descr = value_of(text, "'descr'", path);
+    const std::size_t quote = descr.find('\'', 1);
+    if (!descr.starts_with('\'') || quote == std::string_view::npos)
+        refuse(path, "it holds a structure; allowed: one array of numbers");
+    return {std::string(descr.substr(1, quote - 1)),
+            value_of(text, "'fortran_order'", path).starts_with("True"),
+            parse_shape(value_of(text, "'shape'", path), path)};
+}
+
+template <class T> float number(const std::byte* from, bool swap) {
+    std::array<std::byte, sizeof(T)> bytes;
+    std::memcpy(bytes.data(), from, sizeof(T));
+    if (swap)
+        std::reverse(bytes.begin(), bytes.end());
+    return static_cast<float>(std::bit_cast<T>(bytes));
+}
+
+using Number = float (*)(const std::byte*, bool);
+struct Kind {
+    std::string_view name;
+    std::size_t bytes;
+    Number number;
+};
+constexpr std::array kKinds = {
+    Kind{"f4", 4, number<float>},         Kind{"f8", 8, number<double>},
+    Kind{"u1", 1, number<std::uint8_t>},  Kind{"u2", 2, number<std::uint16_t>},
+    Kind{"u4", 4, number<std::uint32_t>}, Kind{"i1", 1, number<std::int8_t>},
+    Kind{"i2", 2, number<std::int16_t>},  Kind{"i4", 4, number<std::int32_t>},
+};
+
+const Kind& kind_of(const std::string& descr, const std::string& path) {
+    const std::string_view name = std::string_view(descr).substr(std::min<std::size_t>(1, descr.size()));
+    for (const Kind& kind : kKinds)
+        if (kind.name == name && std::string_view("<>|=").find(descr[0]) != std::string_view::npos)
+            return kind;
+    refuse(path, "it holds '" + descr + "'; allowed: f4, f8, u1, u2, u4, i1, i2, i4");
+}
+
+/// Bytes of the array; refuses before anything of that size is allocated.
+std::size_t check_size(const Header& header, const Kind& kind, const std::string& path) {
+    std::size_t bytes = kind.bytes;
+    for (const std::size_t side : header.shape) {
+        if (side == 0 || side > kMaxImageBytes || bytes > kMaxImageBytes / side)
+            refuse(path, "it claims an array that is empty or of over 4 GiB");
+        bytes *= side;
+    }
+    if (const std::uint64_t size = input_size(path); header.shape.empty() || (size > 0 && size < bytes))
+        refuse(path, header.shape.empty() ? "it holds one number and no array" : "it is cut short");
+    return bytes;
+}
+
+} // namespace
+
+bool is_npy(const std::string& path) {
+    const InputFile file = open_input(path);
+    std::array<char, kMagic.size()> head{};
+    return std::fread(head.data(), 1, head.size(), file.get()) == head.size() &&
+           std::string_view(head.data(), head.size()) == kMagic;
+}
+
+NpyArray read_npy(const std::string& path) {
+    const InputFile file = open_input(path);
+    const Header header = read_header(file.get(), path);
+    const Kind& kind = kind_of(header.descr, path);
+    std::vector<std::byte> data(check_size(header, kind, path));
+    read_exactly(file.get(), data.data(), data.size(), path);
+    const bool swap = header.descr[0] == (std::endian::native == std::endian::little ? '>' : '<');
+    NpyArray array{header.shape, std::vector<float>(data.size() / kind.bytes)};
+    // Strides of the file's order, walked in C order.
+    const std::size_t axes = header.shape.size();
+    std::vector<std::size_t> strides(axes, 1);
+    for (std::size_t i = 1; i < axes; ++i) {
+        const std::size_t axis = header.fortran ? i : axes - 1 - i;
+        const std::size_t inner = header.fortran ? axis - 1 : axis + 1;
+        strides[axis] = strides[inner] * header.shape[inner];
+    }
+    std::vector<std::size_t> at(axes, 0);
+    for (float& value : array.values) {
+        std::size_t place = 0;
+        for (std::size_t i = 0; i < axes; ++i)
+            place += at[i] * strides[i];
+        value = kind.number(data.data() + place * kind.bytes, swap);
+        for (std::size_t i = axes; i-- > 0 && ++at[i] == header.shape[i];)
+            at[i] = 0;
+    }
+    return array;
+}
+
+} // namespace specklescope

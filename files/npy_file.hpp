@@ -1,0 +1,23 @@
+// NumPy's .npy files: one array.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace specklescope {
+
+/// Rows of float32, in C order whatever the file's order is.
+struct NpyArray {
+    std::vector<std::size_t> shape; ///< none of 0
+    std::vector<float> values;
+};
+
+/// True if the file begins as a .npy file does. Throws RunError if it cannot be opened.
+bool is_npy(const std::string& path);
+
+/// Version 1 to 3; f4, f8, u1, u2, u4, i1, i2, i4 of either byte order, C or Fortran order, 1 to 4 axes.
+/// Throws RunError in one sentence for anything else, and where the file is shorter than its header says.
+NpyArray read_npy(const std::string& path);
+
+} // namespace specklescope

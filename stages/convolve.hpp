@@ -1,0 +1,49 @@
+// Linear convolution with a large kernel of any form, by Fourier transforms (Johansson Bergström 2012):
+// parameters and declaration shared by host and device.
+#pragma once
+
+#include "pipeline/stage.hpp"
+#include "stages/border.hpp"
+
+namespace specklescope {
+
+struct ConvolveParams {
+    enum class Kernel : std::uint8_t {
+        gaussian,
+        disk,  ///< defocus: a disk of real radius with a smooth edge
+        line,  ///< motion: a bar one pixel wide
+        glare, ///< the eye's scattered light: CIE 146:2002, general disability-glare equation
+        file   ///< PNG, TIFF or NPY
+    };
+    enum class Border : std::uint8_t { replicate, reflect, wrap, zero };
+
+    Kernel kernel = Kernel::gaussian;
+    double sigma = 10;     ///< gaussian, px
+    double radius = 10;    ///< disk, px
+    double length = 20;    ///< line, px
+    double angle = 0;      ///< line, degrees, counterclockwise from the x axis
+    double age = 40;       ///< glare, years
+    double pigment = 0.5;  ///< glare: 0 very dark … 0.5 brown … 1.0 light … 1.2 very light blue eyes
+    double degrees = 0.05; ///< glare: visual angle of one pixel
+    int size = 0;          ///< longest side of the kernel, px; 0: as long as it takes
+    std::string file;      ///< kernel = file
+    bool per_channel = false;
+    bool normalize = true;
+    Border border = Border::replicate;
+    int memory = 2048; ///< MB for spectra and workspace
+};
+
+const ParamTable& convolve_table();
+
+/// In the terms of stages/border.hpp.
+Border convolve_border(ConvolveParams::Border border);
+
+/// Bytes that params.memory allows.
+std::size_t convolve_budget(const ConvolveParams& params);
+
+std::unique_ptr<HostStage> make_convolve_host(const Params& params);
+#ifdef SPECKLESCOPE_HAVE_CUDA
+std::unique_ptr<DeviceStage> make_convolve_device(const Params& params);
+#endif
+
+} // namespace specklescope
