@@ -1,5 +1,6 @@
 // Every stage, in the order in which help and menus show them. The first is the default.
 #include "stages/convolve.hpp"
+#include "stages/equalize.hpp"
 #include "stages/gaussian.hpp"
 #include "stages/speckle.hpp"
 
@@ -45,6 +46,15 @@ const std::vector<StageType>& stage_types() {
          .quantity = same_quantity,
          .make_host = make_convolve_host,
          .make_device = SPECKLESCOPE_DEVICE(make_convolve_device)},
+        {.name = "equalize",
+         .doc = "histogram equalisation of grey, or of V of HSV: hue and saturation are kept",
+         .table = &equalize_table(),
+         .types = {PixelType::u8, PixelType::u16, PixelType::f32},
+         .channels = {1, 3},
+         .tolerance = 0,
+         .quantity = equalize_quantity,
+         .make_host = make_equalize_host,
+         .make_device = SPECKLESCOPE_DEVICE(make_equalize_device)},
     };
     return types;
 }
