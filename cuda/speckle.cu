@@ -11,24 +11,6 @@ namespace {
 
 using namespace cuda;
 
-SpeckleForm form_of(SpeckleParams::Output output) {
-    switch (output) {
-    case SpeckleParams::Output::contrast:
-        return SpeckleForm::root;
-    case SpeckleParams::Output::contrast2:
-    case SpeckleParams::Output::tau:
-        return SpeckleForm::square;
-    case SpeckleParams::Output::sfi:
-    case SpeckleParams::Output::bfi:
-        break;
-    }
-    return SpeckleForm::inverse;
-}
-
-bool uses_flow(SpeckleParams::Output output) {
-    return output != SpeckleParams::Output::contrast && output != SpeckleParams::Output::contrast2;
-}
-
 SpeckleKernel kernel_of(PixelType type, int radius) {
     const SpeckleKernels& kernels = type == PixelType::u8    ? speckle_kernels_u8()
                                     : type == PixelType::u16 ? speckle_kernels_u16()
@@ -67,7 +49,7 @@ public:
     }
 
     void run(ConstDeviceView input, DeviceView output, const RunContext<Space::device>& context) override {
-        const SpeckleCoefficients coefficients = speckle_coefficients(params_, context.info);
+        const ContrastScale scale = speckle_scale(params_, context.info);
         SpeckleArgs args{};
         args.input = input.data;
         args.input_pitch = static_cast<int>(input.pitch); // at most 65536 pixels
@@ -82,9 +64,8 @@ public:
         args.strips_down = (args.out_height + strip_rows_ - 1) / strip_rows_;
         args.strip_rows = strip_rows_;
         args.border = params_.border;
-        args.form = form_of(params_.output);
-        args.coefficient =
-            static_cast<float>(uses_flow(params_.output) ? coefficients.flow : coefficients.k2);
+        args.form = scale.form;
+        args.coefficient = static_cast<float>(scale.c);
         const double full =
             context.info.full_scale > 0 ? context.info.full_scale : type_full_scale(input.shape.type);
         args.full_scale = static_cast<float>(full);

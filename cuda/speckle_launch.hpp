@@ -14,12 +14,7 @@ namespace specklescope::cuda {
 
 using SpeckleBorder = SpeckleParams::Border;
 
-/// With S = ΣI, D = N·ΣI² − S², c the coefficient.
-enum class SpeckleForm : int {
-    inverse, ///< c·S²/D: sfi, bfi
-    square,  ///< c·D/S²: contrast2, tau
-    root     ///< √(c·D)/S: contrast
-};
+using SpeckleForm = ContrastForm;
 
 inline constexpr int kSpeckleThreads = 128;
 inline constexpr int kMaxSpeckleRadius = 15;

@@ -3,6 +3,7 @@
 #include "stages/equalize.hpp"
 #include "stages/gaussian.hpp"
 #include "stages/speckle.hpp"
+#include "stages/temporal.hpp"
 
 #include <algorithm>
 
@@ -55,6 +56,16 @@ const std::vector<StageType>& stage_types() {
          .quantity = equalize_quantity,
          .make_host = make_equalize_host,
          .make_device = SPECKLESCOPE_DEVICE(make_equalize_device)},
+        {.name = "temporal",
+         .doc = "contrast and flow of each pixel over its last frames (Duncan and Kirkpatrick 2008)",
+         .table = &temporal_table(),
+         .types = {PixelType::u8, PixelType::u16, PixelType::f32},
+         .channels = {1},
+         .tolerance = 1e-6,
+         .quantity = temporal_quantity,
+         .make_host = make_temporal_host,
+         .make_device = SPECKLESCOPE_DEVICE(make_temporal_device),
+         .stateful = true},
     };
     return types;
 }

@@ -57,15 +57,12 @@ public:
     }
 
     void run(ConstHostView input, HostView output, const RunContext<Space::host>& context) override {
-        const SpeckleCoefficients coefficients = speckle_coefficients(params_, context.info);
         SpeckleTile frame;
         frame.input = input;
         frame.output = output;
         frame.params = prepared_; // radius and border as prepared
         frame.params.output = params_.output;
-        const bool flow = params_.output != SpeckleParams::Output::contrast &&
-                          params_.output != SpeckleParams::Output::contrast2;
-        frame.scale = flow ? coefficients.flow : coefficients.k2;
+        frame.scale = speckle_scale(params_, context.info).c;
         const std::optional<double> threshold = saturation_threshold(input.shape.type, context.info);
         for (Slot& slot : slots_)
             slot.counts = {};

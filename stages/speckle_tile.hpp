@@ -18,7 +18,7 @@ struct SpeckleTile {
     ConstHostView input;
     HostView output;
     SpeckleParams params;
-    double scale = 1;                   ///< of params.output: SpeckleCoefficients k2 or flow
+    double scale = 1;                   ///< of params.output: speckle_scale()
     int x0 = 0, x1 = 0, y0 = 0, y1 = 0; ///< output pixels [x0, x1) × [y0, y1)
     SpeckleSums sums = SpeckleSums::wide;
     std::uint32_t reference = 0; ///< narrow sums

@@ -1,0 +1,197 @@
+// How kernels of stages with history lay out what they keep: in tiles of 128 samples of one row, a warp each,
+// four samples a lane, so that every access is 16 bytes beside the neighbour's. Inside .cu files only.
+#pragma once
+
+#include "cuda/device.hpp"
+#include "pipeline/stage.hpp"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace specklescope::cuda {
+
+inline constexpr int kTileSamples = 128;
+inline constexpr int kLaneSamples = 4;
+inline constexpr int kTileThreads = 256;
+
+/// Samples of an image (channels side by side) in tiles.
+struct Tiles {
+    int width = 0;  ///< samples in a row
+    int across = 0; ///< tiles in a row
+    int count = 0;
+
+    static Tiles of(const Shape& shape) {
+        const int width = shape.width * shape.channels;
+        const int across = (width + kTileSamples - 1) / kTileSamples;
+        return {width, across, across * shape.height};
+    }
+    std::size_t samples() const { return static_cast<std::size_t>(count) * kTileSamples; }
+    unsigned blocks() const {
+        constexpr int per_block = kTileThreads / 32;
+        return static_cast<unsigned>((count + per_block - 1) / per_block);
+    }
+};
+
+#ifdef __CUDACC__
+
+inline constexpr unsigned kWholeWarp = 0xffffffffU;
+
+template <class T> struct Four;
+template <> struct Four<std::uint8_t> { using Type = uchar4; };
+template <> struct Four<std::uint16_t> { using Type = ushort4; };
+template <> struct Four<std::uint32_t> { using Type = uint4; };
+template <> struct Four<float> { using Type = float4; };
+
+/// Four neighbours in one load or store.
+template <class T> struct Samples {
+    T v[kLaneSamples];
+
+    __device__ static Samples load(const T* from) {
+        const auto four = *reinterpret_cast<const typename Four<T>::Type*>(from);
+        return {{four.x, four.y, four.z, four.w}};
+    }
+    __device__ void store(T* to) const {
+        *reinterpret_cast<typename Four<T>::Type*>(to) = {v[0], v[1], v[2], v[3]};
+    }
+};
+
+/// The tile and the samples of this lane.
+struct Place {
+    int tile, row, x, lane;
+    int inside; ///< how many of the lane's samples lie in the image: 0 … 4
+    __device__ std::size_t sample() const {
+        return static_cast<std::size_t>(tile) * kTileSamples + static_cast<std::size_t>(lane) * kLaneSamples;
+    }
+};
+/// Whole warps are beyond the last tile or not.
+__device__ inline Place place_of(const Tiles& tiles) {
+    Place place{};
+    place.tile = static_cast<int>((blockIdx.x * blockDim.x + threadIdx.x) / 32U);
+    place.lane = static_cast<int>(threadIdx.x % 32U);
+    place.row = place.tile / tiles.across;
+    place.x = (place.tile - place.row * tiles.across) * kTileSamples + place.lane * kLaneSamples;
+    place.inside = min(max(tiles.width - place.x, 0), kLaneSamples);
+    return place;
+}
+
+/// What lies beyond the row's end is not looked at: zeros stand there.
+template <class T>
+__device__ inline Samples<T> load_samples(const std::byte* image, std::size_t pitch, const Place& place) {
+    Samples<T> samples{};
+    if (place.inside == 0)
+        return samples;
+    samples = Samples<T>::load(
+        reinterpret_cast<const T*>(image + static_cast<std::size_t>(place.row) * pitch) + place.x);
+    if (place.inside < kLaneSamples) {
+#pragma unroll
+        for (int j = 1; j < kLaneSamples; ++j)
+            if (j >= place.inside)
+                samples.v[j] = T{};
+    }
+    return samples;
+}
+
+__device__ inline void store_results(std::byte* image, std::size_t pitch, const Place& place,
+                                     const Samples<float>& results) {
+    float* const to = reinterpret_cast<float*>(image + static_cast<std::size_t>(place.row) * pitch) + place.x;
+    if (place.inside == kLaneSamples) {
+        results.store(to);
+        return;
+    }
+#pragma unroll
+    for (int j = 0; j < kLaneSamples; ++j)
+        if (j < place.inside)
+            to[j] = results.v[j];
+}
+
+/// Word `index` of the lane's state: 16 bytes. A tile's words of one index lie side by side.
+__device__ inline uint4* state_word(uint4* state, const Place& place, int words, int index) {
+    return state + (static_cast<std::size_t>(place.tile) * words + index) * 32 + place.lane;
+}
+
+/// Adds the warp's sum to `counter`; every lane must take part.
+__device__ inline void count_in_warp(std::uint64_t& counter, unsigned mine) {
+    if (__any_sync(kWholeWarp, mine != 0) == 0)
+        return;
+    for (int step = 16; step > 0; step /= 2)
+        mine += __shfl_xor_sync(kWholeWarp, mine, step);
+    if ((threadIdx.x & 31U) == 0)
+        atomicAdd(reinterpret_cast<unsigned long long*>(&counter), static_cast<unsigned long long>(mine));
+}
+
+__device__ inline void count_undefined(PixelCounts& counts, const Place& place,
+                                       const Samples<float>& results) {
+    unsigned undefined = 0;
+    unsigned infinite = 0;
+#pragma unroll
+    for (int j = 0; j < kLaneSamples; ++j) {
+        undefined += j < place.inside && isnan(results.v[j]) ? 1U : 0U;
+        infinite += j < place.inside && isinf(results.v[j]) ? 1U : 0U;
+    }
+    if (__any_sync(kWholeWarp, (undefined | infinite) != 0) == 0)
+        return;
+    count_in_warp(counts.undefined, undefined);
+    count_in_warp(counts.infinite, infinite);
+}
+
+// --- saturation ---
+
+/// For each sample in how many runs more, this one included, its window still holds a sample at full scale.
+/// The largest of a tile stands beside it, so that tiles without any cost one number.
+struct AgesOnDevice {
+    std::uint16_t* ages;
+    std::uint32_t* of_tiles;
+    int window;       ///< frames
+    float full_scale; ///< 0: none
+};
+
+/// Takes the samples in (`take`) and returns the lane's ages.
+template <class T>
+__device__ inline Samples<std::uint16_t> advance_ages(const AgesOnDevice& saturation, const Place& place,
+                                                      const Samples<T>& newest, bool take, bool first) {
+    unsigned saturated = 0;
+#pragma unroll
+    for (int j = 0; j < kLaneSamples; ++j)
+        saturated |= take && saturation.full_scale > 0 && j < place.inside &&
+                             static_cast<float>(newest.v[j]) >= saturation.full_scale
+                         ? 1U << j
+                         : 0U;
+    const std::uint32_t oldest = first ? 0 : saturation.of_tiles[place.tile];
+    Samples<std::uint16_t> ages{};
+    const bool any_new = __any_sync(kWholeWarp, saturated != 0) != 0;
+    if (oldest == 0 && !any_new) {
+        if (first && place.lane == 0)
+            saturation.of_tiles[place.tile] = 0;
+        return ages;
+    }
+    if (oldest != 0)
+        ages = Samples<std::uint16_t>::load(saturation.ages + place.sample());
+    if (!take)
+        return ages;
+    unsigned largest = 0;
+#pragma unroll
+    for (int j = 0; j < kLaneSamples; ++j) {
+        const unsigned older = ages.v[j] - (ages.v[j] != 0 ? 1U : 0U);
+        const unsigned age = (saturated >> j & 1U) != 0 ? static_cast<unsigned>(saturation.window) : older;
+        ages.v[j] = static_cast<std::uint16_t>(age);
+        largest = max(largest, age);
+    }
+    ages.store(saturation.ages + place.sample());
+    for (int step = 16; step > 0; step /= 2)
+        largest = max(largest, __shfl_xor_sync(kWholeWarp, largest, step));
+    if (place.lane == 0)
+        saturation.of_tiles[place.tile] = largest;
+    return ages;
+}
+
+__device__ inline void count_saturated(PixelCounts& counts, const Samples<std::uint16_t>& ages) {
+    unsigned saturated = 0;
+#pragma unroll
+    for (int j = 0; j < kLaneSamples; ++j)
+        saturated += ages.v[j] != 0 ? 1U : 0U;
+    count_in_warp(counts.saturated, saturated);
+}
+
+#endif
+
+} // namespace specklescope::cuda

@@ -1,0 +1,45 @@
+#include "stages/contrast.hpp"
+
+#include <cmath>
+#include <limits>
+
+namespace specklescope {
+
+std::vector<std::string> contrast_output_names() { return {"sfi", "contrast", "contrast2", "tau", "bfi"}; }
+
+Quantity contrast_quantity(ContrastOutput output) {
+    switch (output) {
+    case ContrastOutput::contrast:
+        return {"speckle contrast", "K", "1"};
+    case ContrastOutput::contrast2:
+        return {"speckle contrast squared", "K²", "1"};
+    case ContrastOutput::tau:
+        return {"correlation time 2TK²", "τ", "s"};
+    case ContrastOutput::bfi:
+        return {"blood flow index 1/K²", "BFI", "1"};
+    case ContrastOutput::sfi:
+        break;
+    }
+    return {"speckle flow index 1/(2TK²)", "SFI", "1/s"};
+}
+
+ContrastScale contrast_scale(ContrastOutput output, double samples, double exposure_ms,
+                             const FrameInfo& info) {
+    const double exposure_s = (std::isfinite(info.exposure_ms) ? info.exposure_ms : exposure_ms) * 1e-3;
+    const double n = samples < 2 ? std::numeric_limits<double>::quiet_NaN() : samples;
+    switch (output) {
+    case ContrastOutput::contrast:
+        return {ContrastForm::root, n / (n - 1)};
+    case ContrastOutput::contrast2:
+        return {ContrastForm::square, n / (n - 1)};
+    case ContrastOutput::tau:
+        return {ContrastForm::square, 2 * exposure_s * n / (n - 1)};
+    case ContrastOutput::bfi:
+        return {ContrastForm::inverse, (n - 1) / n};
+    case ContrastOutput::sfi:
+        break;
+    }
+    return {ContrastForm::inverse, (n - 1) / (2 * exposure_s * n)};
+}
+
+} // namespace specklescope

@@ -1,0 +1,44 @@
+// What every contrast stage makes of its sums: the outputs, their names, their coefficients. Shared by
+// speckle, temporal and spatiotemporal, on host and device.
+#pragma once
+
+#include "pipeline/stage.hpp"
+
+#include <string>
+#include <vector>
+
+namespace specklescope {
+
+enum class ContrastOutput : std::uint8_t {
+    sfi,       ///< speckle flow index 1/(2·T·K²), 1/s (Yang 2011, eq. 3)
+    contrast,  ///< K
+    contrast2, ///< K²
+    tau,       ///< correlation time 2·T·K², s (Yang 2011, eq. 2)
+    bfi        ///< blood flow index 1/K²
+};
+
+/// In the order of the enumeration.
+std::vector<std::string> contrast_output_names();
+inline constexpr const char* kContrastOutputDoc =
+    "sfi 1/(2TK²) in 1/s, contrast K, contrast2 K², tau 2TK² in s, bfi 1/K²";
+inline constexpr const char* kExposureDoc = "exposure time T, used where the camera does not report its own";
+Quantity contrast_quantity(ContrastOutput output);
+
+/// With S = ΣI, D = N·ΣI² − S² of N samples and c the coefficient. S = 0 → NaN; D = 0 with S > 0 → K = 0,
+/// SFI = +∞.
+enum class ContrastForm : int {
+    inverse, ///< c·S²/D: sfi, bfi
+    square,  ///< c·D/S²: contrast2, tau
+    root     ///< √(c·D)/S: contrast
+};
+
+struct ContrastScale {
+    ContrastForm form = ContrastForm::inverse;
+    double c = 0;
+};
+/// K² = N·D/((N−1)·S²) as `output` wants it; every result is NaN with fewer than 2 samples. The exposure is
+/// the camera's (info.exposure_ms) where it is known, otherwise `exposure_ms`.
+ContrastScale contrast_scale(ContrastOutput output, double samples, double exposure_ms,
+                             const FrameInfo& info);
+
+} // namespace specklescope

@@ -1,0 +1,25 @@
+// Temporal speckle contrast and flow: parameters and declaration, shared by host and device.
+#pragma once
+
+#include "pipeline/stage.hpp"
+#include "stages/contrast.hpp"
+
+namespace specklescope {
+
+/// K = s/⟨I⟩ of each pixel over its last `frames` samples, sample standard deviation (Duncan and Kirkpatrick
+/// 2008). Fewer frames while it fills; one frame gives NaN.
+struct TemporalParams {
+    int frames = 25;
+    double exposure_ms = 10;
+    ContrastOutput output = ContrastOutput::sfi;
+};
+
+const ParamTable& temporal_table();
+Quantity temporal_quantity(const Params& params, const Quantity& input);
+
+std::unique_ptr<HostStage> make_temporal_host(const Params& params);
+#ifdef SPECKLESCOPE_HAVE_CUDA
+std::unique_ptr<DeviceStage> make_temporal_device(const Params& params);
+#endif
+
+} // namespace specklescope

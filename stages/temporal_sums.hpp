@@ -1,0 +1,113 @@
+// Running sums of one pixel over its last n samples: the arithmetic that host loops and kernels share.
+#pragma once
+
+#include "pipeline/image.hpp"
+#include "stages/contrast.hpp"
+#include "stages/host_device.hpp"
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+
+namespace specklescope {
+
+inline constexpr int kMaxTemporalFrames = 500;
+
+// --- integers: exact ---
+
+/// Σ packed_sample(I): ΣI² in the low 40 bits, ΣI in the high 24, whole numbers that are added and subtracted
+/// at once.
+SPECKLESCOPE_BOTH constexpr std::uint64_t packed_sample(std::uint32_t sample) {
+    return std::uint64_t{sample} << 40 | sample * sample;
+}
+/// Whether both sums stay within their bits: 256·65535² < 2⁴⁰.
+constexpr bool packed_sums_fit(PixelType type, int frames) {
+    return type == PixelType::u8 || (type == PixelType::u16 && frames <= 256);
+}
+inline constexpr std::size_t kWideSumsBytes = sizeof(std::uint64_t) + sizeof(std::uint32_t);
+
+struct IntegerSums {
+    std::uint64_t q; ///< ΣI², below 2⁴¹
+    std::uint32_t s; ///< ΣI, below 2²⁵
+};
+SPECKLESCOPE_BOTH constexpr IntegerSums unpacked(std::uint64_t sums) {
+    return {sums & ((std::uint64_t{1} << 40) - 1), static_cast<std::uint32_t>(sums >> 40)};
+}
+/// D = N·ΣI² − (ΣI)², below 2⁵⁰.
+SPECKLESCOPE_BOTH constexpr std::uint64_t determinant(IntegerSums sums, std::uint32_t n) {
+    return n * sums.q - std::uint64_t{sums.s} * sums.s;
+}
+
+/// Result of S and D; 0/0 is NaN and c·S²/0 is +∞, as ContrastForm says.
+template <class Real>
+SPECKLESCOPE_BOTH inline Real contrast_value(ContrastForm form, Real c, Real s, Real d) {
+    if (form == ContrastForm::inverse)
+        return c * s * s / d;
+    if (form == ContrastForm::square)
+        return c * d / (s * s);
+    return std::sqrt(c * d) / s;
+}
+
+// --- f32: sums in float64 that never carry the past along ---
+
+/// s = Σ(I − reference) and q = Σ(I − reference)². The reference is a sample of the window, so that a
+/// constant window gives exactly 0 and a small contrast on a high mean loses nothing.
+struct RealSums {
+    double s, q;
+    float reference;
+    float peak; ///< largest |I − reference| that has entered since the sums were last made anew
+};
+inline constexpr std::size_t kRealSumsBytes = 2 * sizeof(double) + 2 * sizeof(float);
+/// Each row is summed anew once in so many frames: roundings do not add up for longer.
+inline constexpr int kRenewFrames = 1024;
+SPECKLESCOPE_BOTH constexpr bool renewed(int row, std::uint64_t tick) {
+    return (tick + static_cast<std::uint64_t>(row)) % kRenewFrames == 0;
+}
+
+/// The sums of a window from its samples; at(k) is the k-th newest of `held`. Stops at the first that is not
+/// finite: s and q are NaN then.
+template <class At> SPECKLESCOPE_BOTH inline RealSums summed_anew(int held, const At& at) {
+    RealSums sums{0, 0, at(0), 0};
+    for (int k = 0; k < held; ++k) {
+        const double difference = static_cast<double>(at(k)) - static_cast<double>(sums.reference);
+        if (!std::isfinite(difference)) {
+            const double undefined = difference - difference; // ±∞ − ±∞
+            return {undefined, undefined, 0, 0};
+        }
+        sums.s += difference;
+        sums.q += difference * difference;
+        sums.peak = fmaxf(sums.peak, static_cast<float>(fabs(difference)));
+    }
+    return sums;
+}
+
+/// Whether so little is left of what was added and subtracted that its roundings show: D against the largest
+/// it could have been. Sums made anew have D ≥ peak², which is above this for up to 500 samples. False for
+/// NaN.
+SPECKLESCOPE_BOTH inline bool worn_out(const RealSums& sums, double n) {
+    const double most = n * static_cast<double>(sums.peak);
+    return n * sums.q - sums.s * sums.s < 1e-6 * most * most;
+}
+
+/// One sample enters.
+SPECKLESCOPE_BOTH inline void add_sample(RealSums& sums, float sample) {
+    const double difference = static_cast<double>(sample) - static_cast<double>(sums.reference);
+    sums.s += difference;
+    sums.q += difference * difference;
+    sums.peak = fmaxf(sums.peak, static_cast<float>(fabs(difference)));
+}
+/// One sample leaves; the sums must be made anew if it is not finite.
+SPECKLESCOPE_BOTH inline void remove_sample(RealSums& sums, float sample) {
+    const double difference = static_cast<double>(sample) - static_cast<double>(sums.reference);
+    sums.s -= difference;
+    sums.q -= difference * difference;
+}
+
+SPECKLESCOPE_BOTH inline float contrast_of(const RealSums& sums, ContrastForm form, double c, double n) {
+    const double sum = n * static_cast<double>(sums.reference) + sums.s;
+    const double spread = n * sums.q - sums.s * sums.s;
+    const double value = contrast_value(form, c, sum, spread < 0 ? 0.0 : spread);
+    return static_cast<float>(sum == 0 ? sum / sum : value); // mean 0: NaN, whatever the spread
+}
+
+} // namespace specklescope
