@@ -1,7 +1,9 @@
 // Every stage, in the order in which help and menus show them. The first is the default.
+#include "stages/clahe.hpp"
 #include "stages/convolve.hpp"
 #include "stages/equalize.hpp"
 #include "stages/gaussian.hpp"
+#include "stages/geometry.hpp"
 #include "stages/speckle.hpp"
 #include "stages/temporal.hpp"
 
@@ -66,6 +68,51 @@ const std::vector<StageType>& stage_types() {
          .make_host = make_temporal_host,
          .make_device = SPECKLESCOPE_DEVICE(make_temporal_device),
          .stateful = true},
+        {.name = "clahe",
+         .doc = "contrast-limited adaptive histogram equalisation over tiles (Zuiderveld 1994)",
+         .table = &clahe_table(),
+         .types = {PixelType::u8, PixelType::u16, PixelType::f32},
+         .channels = {1, 3},
+         .tolerance = 0,
+         .quantity = same_quantity,
+         .make_host = make_clahe_host,
+         .make_device = SPECKLESCOPE_DEVICE(make_clahe_device)},
+        {.name = "crop",
+         .doc = "a rectangle of the image",
+         .table = &crop_table(),
+         .types = {PixelType::u8, PixelType::u16, PixelType::f32},
+         .channels = {1, 3},
+         .tolerance = 0,
+         .quantity = same_quantity,
+         .make_host = make_crop_host,
+         .make_device = SPECKLESCOPE_DEVICE(make_crop_device)},
+        {.name = "flip",
+         .doc = "the image mirrored",
+         .table = &flip_table(),
+         .types = {PixelType::u8, PixelType::u16, PixelType::f32},
+         .channels = {1, 3},
+         .tolerance = 0,
+         .quantity = same_quantity,
+         .make_host = make_flip_host,
+         .make_device = SPECKLESCOPE_DEVICE(make_flip_device)},
+        {.name = "rotate90",
+         .doc = "the image turned by quarter turns, clockwise",
+         .table = &rotate_table(),
+         .types = {PixelType::u8, PixelType::u16, PixelType::f32},
+         .channels = {1, 3},
+         .tolerance = 0,
+         .quantity = same_quantity,
+         .make_host = make_rotate_host,
+         .make_device = SPECKLESCOPE_DEVICE(make_rotate_device)},
+        {.name = "downsample",
+         .doc = "blocks of pixels become one pixel, as binning in a camera",
+         .table = &downsample_table(),
+         .types = {PixelType::u8, PixelType::u16, PixelType::f32},
+         .channels = {1, 3},
+         .tolerance = 0,
+         .quantity = same_quantity,
+         .make_host = make_downsample_host,
+         .make_device = SPECKLESCOPE_DEVICE(make_downsample_device)},
     };
     return types;
 }

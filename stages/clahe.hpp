@@ -1,0 +1,49 @@
+// Contrast-limited adaptive histogram equalisation: K. Zuiderveld, "Contrast Limited Adaptive Histogram
+// Equalization", Graphics Gems IV (1994), VIII.5.
+#pragma once
+
+#include "pipeline/stage.hpp"
+
+#include <vector>
+
+namespace specklescope {
+
+/// Each tile's histogram, clipped, is the mapping at the tile's centre; between centres pixels blend the
+/// mappings of the four tiles around them. Grey images, or V = max(R, G, B) of HSV of colour ones, with hue
+/// and saturation kept. Integers are mapped from [0, full scale] to [0, full scale], f32 within the smallest
+/// and largest finite value of the frame; a pixel that is not finite is not counted and stays as it is. For
+/// u8 with 256 bins this is OpenCV's createCLAHE.
+struct ClaheParams {
+    int tiles = 8;
+    /// In mean bin heights, as OpenCV's clipLimit: a bin holds at most max(1, ⌊clip·pixels of a tile/bins⌋);
+    /// what is cut off is shared out over all bins. 0: no limit.
+    double clip = 2;
+    int bins = 256; ///< an integer image has at most one for each of its levels
+};
+
+const ParamTable& clahe_table();
+
+/// Tiles are equal; where they do not divide the image it is extended to the right and below, mirrored at its
+/// last pixel, by `tiles` less the remainder of each axis (as OpenCV: `tiles` where an axis alone divides).
+struct ClaheTiling {
+    int tiles = 1;
+    int width = 1, height = 1; ///< of a tile
+    int area() const { return width * height; }
+};
+ClaheTiling clahe_tiling(const ClaheParams& params, const Shape& input);
+
+/// Cell c of an axis lies between the centres of tiles c − 1 and c; the first and the last have one
+/// neighbour. Pixels [cells[c], cells[c + 1]) are in cell c; tiles + 2 numbers.
+std::vector<int> clahe_cells(int pixels, int tile_side, int tiles);
+
+/// Largest value of an integer image: the camera's where it is known.
+int clahe_full_scale(PixelType type, const FrameInfo& info);
+/// Largest height of a bin; 0: none.
+int clahe_clip_limit(double clip, int area, int bins);
+
+std::unique_ptr<HostStage> make_clahe_host(const Params& params);
+#ifdef SPECKLESCOPE_HAVE_CUDA
+std::unique_ptr<DeviceStage> make_clahe_device(const Params& params);
+#endif
+
+} // namespace specklescope

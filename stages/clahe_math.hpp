@@ -1,0 +1,164 @@
+// The arithmetic of stage clahe, the same bits on host and device: no product is fused into a sum. On the
+// host stages/clahe_rows.cpp is compiled with -ffp-contract=off for it.
+#pragma once
+
+#include "stages/host_device.hpp"
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+
+namespace specklescope {
+
+SPECKLESCOPE_BOTH inline float product(float a, float b) {
+#ifdef __CUDA_ARCH__
+    return __fmul_rn(a, b);
+#else
+    return a * b;
+#endif
+}
+SPECKLESCOPE_BOTH inline float sum(float a, float b) {
+#ifdef __CUDA_ARCH__
+    return __fadd_rn(a, b);
+#else
+    return a + b;
+#endif
+}
+
+/// From values to bins, and from counts to values.
+struct ClaheLevels {
+    int bins = 1;
+    float low = 0, high = 0;
+    float bins_per_value = 0;
+    float value_per_count = 0;
+};
+
+/// Of an image of levels 0 … full.
+SPECKLESCOPE_BOTH inline ClaheLevels clahe_integer_levels(int full, int bins, int area) {
+    ClaheLevels levels;
+    levels.bins = bins <= full ? bins : full + 1;
+    levels.high = static_cast<float>(full);
+    levels.bins_per_value = static_cast<float>(levels.bins) / static_cast<float>(full + 1);
+    levels.value_per_count = levels.high / static_cast<float>(area);
+    return levels;
+}
+
+/// Of an f32 image with finite values from low to high; low > high: it has none. A range that f32 cannot hold
+/// is cut to half of the type's; one too small to divide by is a constant image.
+SPECKLESCOPE_BOTH inline ClaheLevels clahe_real_levels(float low, float high, int bins, int area) {
+    constexpr float kMost = 1.7e38F;
+    ClaheLevels levels;
+    levels.bins = bins;
+    if (!(low <= high))
+        return levels;
+    levels.low = low < -kMost ? -kMost : low;
+    levels.high = high > kMost ? kMost : high;
+    const float range = levels.high - levels.low;
+    const float scale = static_cast<float>(bins) / range;
+    levels.bins_per_value = scale < std::numeric_limits<float>::infinity() ? scale : 0.0F;
+    levels.value_per_count = range / static_cast<float>(area);
+    return levels;
+}
+
+/// Values above the range are in the last bin; NaN is in bin `bins`, which nobody looks at.
+SPECKLESCOPE_BOTH inline int clahe_bin(float value, const ClaheLevels& levels) {
+    const float last = static_cast<float>(levels.bins - 1);
+    float at = product(sum(value, -levels.low), levels.bins_per_value);
+    at = at > 0.0F ? at : 0.0F;
+    at = at < last ? at : last;
+    const int bin = static_cast<int>(at);
+    return value == value ? bin : levels.bins;
+}
+
+/// What a bin is mapped to, when `count` pixels of the tile lie in it and below.
+template <class T> SPECKLESCOPE_BOTH inline T clahe_mapped(int count, const ClaheLevels& levels) {
+    const float value = product(static_cast<float>(count), levels.value_per_count);
+    if constexpr (std::is_same_v<T, float>) {
+        const float shifted = sum(levels.low, value);
+        return shifted < levels.high ? shifted : levels.high;
+    } else {
+        return static_cast<T>(rintf(value));
+    }
+}
+
+/// Height of bin i after clipping to `limit`: what was cut off goes to all bins alike, and the rest of that
+/// to every `step`-th bin.
+struct ClaheShare {
+    int each = 0, rest = 0, step = 1;
+};
+SPECKLESCOPE_BOTH inline ClaheShare clahe_share(int clipped, int bins) {
+    ClaheShare share;
+    share.each = clipped / bins;
+    share.rest = clipped - share.each * bins;
+    share.step = share.rest > 0 && bins > share.rest ? bins / share.rest : 1;
+    return share;
+}
+SPECKLESCOPE_BOTH inline int clahe_height(int count, int i, int limit, const ClaheShare& share) {
+    if (limit <= 0)
+        return count;
+    const int extra = i % share.step == 0 && i / share.step < share.rest ? 1 : 0;
+    return (count < limit ? count : limit) + share.each + extra;
+}
+
+/// Where a pixel lies among the tiles' centres: −0.5 … tiles − 0.5. OpenCV's place, half a pixel to the left
+/// of the exact one.
+SPECKLESCOPE_BOTH inline float clahe_position(int pixel, float tiles_per_pixel) {
+    return sum(product(static_cast<float>(pixel), tiles_per_pixel), -0.5F);
+}
+
+/// Bilinear: `right` and `below` are the weights of the second column and row, 0 … 1.
+SPECKLESCOPE_BOTH inline float clahe_blend(const float (&corner)[4], float right, float below) {
+    const float left = sum(1.0F, -right);
+    const float above = sum(1.0F, -below);
+    const float first = sum(product(corner[0], left), product(corner[1], right));
+    const float second = sum(product(corner[2], left), product(corner[3], right));
+    return sum(product(first, above), product(second, below));
+}
+
+/// Pixel i of an axis continued by mirroring at its last pixel and its first: … c b | a b c | b a …
+SPECKLESCOPE_BOTH inline int clahe_mirrored(int i, int pixels) {
+    if (pixels == 1)
+        return 0;
+    const int period = 2 * (pixels - 1);
+    const int rest = i % period;
+    return rest < pixels ? rest : period - rest;
+}
+
+/// V of HSV; NaN if a sample of the pixel is not finite.
+template <class T> SPECKLESCOPE_BOTH inline T hsv_value(T r, T g, T b) {
+    T most = g > r ? g : r;
+    most = b > most ? b : most;
+    if constexpr (std::is_same_v<T, float>)
+        most += (r - r) + ((g - g) + (b - b));
+    return most;
+}
+/// The same of a grey pixel.
+template <class T> SPECKLESCOPE_BOTH inline T grey_value(T v) {
+    if constexpr (std::is_same_v<T, float>)
+        v += v - v;
+    return v;
+}
+
+/// A sample of a pixel whose V becomes `to`: sample·to/value, so that hue and saturation stay; integers
+/// rounded to nearest, ties to even, exactly. A pixel without colour, V = 0, becomes grey; f32 with V < 0 is
+/// shifted.
+template <class T> SPECKLESCOPE_BOTH inline T with_value(T sample, T to, T value) {
+    if constexpr (std::is_same_v<T, float>) {
+        return value > 0.0F ? product(to, sample / value) : sample + (to - value);
+    } else {
+        const std::uint32_t divisor = value == 0 ? 1U : std::uint32_t{value};
+        const std::uint32_t whole = value == 0 ? std::uint32_t{to} : std::uint32_t{sample} * to;
+        if constexpr (sizeof(T) == 1) { // 16 bits over 8: no quotient of f32 is rounded onto a tie
+            return static_cast<T>(rintf(static_cast<float>(static_cast<std::int32_t>(whole)) /
+                                        static_cast<float>(static_cast<std::int32_t>(divisor))));
+        } else {
+            const std::uint32_t quotient = whole / divisor;
+            const std::uint32_t twice = 2 * (whole - quotient * divisor);
+            const bool up = twice > divisor || (twice == divisor && (quotient & 1U) != 0);
+            return static_cast<T>(quotient + (up ? 1U : 0U));
+        }
+    }
+}
+
+} // namespace specklescope

@@ -1,0 +1,62 @@
+// Which pixels of an image go on, and where: crop, flip, rotate90 and downsample. Exact for every pixel type;
+// what a pixel means stays as it was.
+#pragma once
+
+#include "pipeline/stage.hpp"
+
+namespace specklescope {
+
+/// A rectangle of the image, in pixels of the input; origin at the top left.
+struct CropParams {
+    int x = 0, y = 0;
+    int width = 0, height = 0; ///< 0: to the right and the lower edge
+};
+
+struct FlipParams {
+    enum class Direction : std::uint8_t {
+        horizontal, ///< left and right change places
+        vertical,   ///< top and bottom
+        both        ///< half a turn
+    };
+    Direction direction = Direction::horizontal;
+};
+
+struct RotateParams {
+    int turns = 1; ///< quarter turns, clockwise as seen on the screen
+};
+
+/// As binning in a camera: blocks of factor × factor pixels become one. Columns on the right and rows below
+/// that do not fill a block are cut off.
+struct DownsampleParams {
+    enum class Method : std::uint8_t {
+        mean,   ///< of the block; integers rounded to nearest, ties to even; f32 summed in f64
+        nearest ///< the block's first pixel
+    };
+    int factor = 2;
+    Method method = Method::mean;
+};
+
+const ParamTable& crop_table();
+const ParamTable& flip_table();
+const ParamTable& rotate_table();
+const ParamTable& downsample_table();
+
+/// Throws UsageError naming what is allowed if the rectangle does not lie in the image.
+Shape crop_shape(const CropParams& params, const Shape& input);
+/// Width and height change places with one turn and with three.
+Shape rotate_shape(const RotateParams& params, const Shape& input);
+/// Throws UsageError if the factor is larger than the image's shorter side.
+Shape downsample_shape(const DownsampleParams& params, const Shape& input);
+
+std::unique_ptr<HostStage> make_crop_host(const Params& params);
+std::unique_ptr<HostStage> make_flip_host(const Params& params);
+std::unique_ptr<HostStage> make_rotate_host(const Params& params);
+std::unique_ptr<HostStage> make_downsample_host(const Params& params);
+#ifdef SPECKLESCOPE_HAVE_CUDA
+std::unique_ptr<DeviceStage> make_crop_device(const Params& params);
+std::unique_ptr<DeviceStage> make_flip_device(const Params& params);
+std::unique_ptr<DeviceStage> make_rotate_device(const Params& params);
+std::unique_ptr<DeviceStage> make_downsample_device(const Params& params);
+#endif
+
+} // namespace specklescope
