@@ -154,7 +154,7 @@ void record_section(Session& session, ViewState& state) {
     for (const Recording& recording : session.recordings()) {
         const SinkStatus status = recording.sink->status();
         hint((status.path.empty() ? "waiting for the first frame" : status.path) + " · " +
-                 bytes_text(status.bytes) +
+                 size_text(status.bytes) +
                  (status.dropped ? " · " + count_text(status.dropped) + " dropped" : ""),
              status.dropped ? theme::kWarning : theme::kDim);
     }
