@@ -74,6 +74,11 @@ public:
     ~Perturbed() { mallopt(M_PERTURB, 0); }
 };
 
+/// An executor tells of a warm-up only while it lasts.
+bool same_warmup(const Warmup& a, const Warmup& b) {
+    return (a.done() && b.done()) || (a.frames == b.frames && a.wanted == b.wanted);
+}
+
 /// Empty if they are the same to the last bit; otherwise where they first differ.
 std::string first_difference(const Shot& a, const Shot& b) {
     if (a.shape != b.shape)
@@ -86,7 +91,7 @@ std::string first_difference(const Shot& a, const Shot& b) {
         }
     if (a.counts != b.counts)
         return "the counts of undefined, infinite or saturated pixels";
-    if (a.warmup.frames != b.warmup.frames || a.warmup.wanted != b.warmup.wanted)
+    if (!same_warmup(a.warmup, b.warmup))
         return "the warm-up";
     return "";
 }
@@ -243,7 +248,7 @@ public:
     std::string compare(const Shot& host, const Shot& device, double input_peak) {
         if (host.shape != device.shape)
             return "shape " + to_string(host.shape) + " and " + to_string(device.shape);
-        if (host.warmup.frames != device.warmup.frames || host.warmup.wanted != device.warmup.wanted)
+        if (!same_warmup(host.warmup, device.warmup))
             return "warm-up " + to_string(host.warmup) + " and " + to_string(device.warmup);
         if (host.counts != device.counts)
             return "counts of undefined, infinite, saturated pixels: " + counts_text(host.counts) + " and " +
