@@ -71,26 +71,28 @@ template <class T> OracleWindow oracle_window(const std::vector<T>& samples, dou
 
 /// science.md: K² = N·D/((N−1)·N·S²)·N…, here as s²/⟨I⟩² with the sample variance s² = D/(N·(N−1)) and ⟨I⟩ =
 /// S/N.
-inline double oracle_value(const OracleWindow& window, const SpeckleParams& params, double exposure_s) {
-    const double side = 2 * params.radius + 1;
-    const double n = side * side;
+inline double oracle_value(const OracleWindow& window, double n, ContrastOutput output, double exposure_s) {
     const double mean = window.sum / n;
-    if (window.sum == 0)
+    if (window.sum == 0 || n < 2)
         return std::nan("");
     const double k2 = window.determinant / (n * (n - 1)) / (mean * mean);
-    switch (params.output) {
-    case SpeckleParams::Output::sfi:
+    switch (output) {
+    case ContrastOutput::sfi:
         return 1 / (2 * exposure_s * k2);
-    case SpeckleParams::Output::contrast:
+    case ContrastOutput::contrast:
         return std::sqrt(k2);
-    case SpeckleParams::Output::contrast2:
+    case ContrastOutput::contrast2:
         return k2;
-    case SpeckleParams::Output::tau:
+    case ContrastOutput::tau:
         return 2 * exposure_s * k2;
-    case SpeckleParams::Output::bfi:
+    case ContrastOutput::bfi:
         return 1 / k2;
     }
     return std::nan("");
+}
+inline double oracle_value(const OracleWindow& window, const SpeckleParams& params, double exposure_s) {
+    const double side = 2 * params.radius + 1;
+    return oracle_value(window, side * side, params.output, exposure_s);
 }
 
 struct OracleResult {
