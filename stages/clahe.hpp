@@ -3,6 +3,7 @@
 #pragma once
 
 #include "pipeline/stage.hpp"
+#include "stages/host_device.hpp"
 
 #include <vector>
 
@@ -28,7 +29,7 @@ const ParamTable& clahe_table();
 struct ClaheTiling {
     int tiles = 1;
     int width = 1, height = 1; ///< of a tile
-    int area() const { return width * height; }
+    SPECKLESCOPE_BOTH int area() const { return width * height; }
 };
 ClaheTiling clahe_tiling(const ClaheParams& params, const Shape& input);
 

@@ -4,9 +4,9 @@
 
 #include "stages/host_device.hpp"
 
+#include <cfloat>
 #include <cmath>
 #include <cstdint>
-#include <limits>
 #include <type_traits>
 
 namespace specklescope {
@@ -56,7 +56,7 @@ SPECKLESCOPE_BOTH inline ClaheLevels clahe_real_levels(float low, float high, in
     levels.high = high > kMost ? kMost : high;
     const float range = levels.high - levels.low;
     const float scale = static_cast<float>(bins) / range;
-    levels.bins_per_value = scale < std::numeric_limits<float>::infinity() ? scale : 0.0F;
+    levels.bins_per_value = scale <= FLT_MAX ? scale : 0.0F;
     levels.value_per_count = range / static_cast<float>(area);
     return levels;
 }

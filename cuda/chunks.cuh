@@ -1,0 +1,85 @@
+// Rows in chunks of 16 bytes a channel, inside kernels: a thread loads and stores whole vectors, and takes
+// samples out of their words at places known when it is compiled.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace specklescope::cuda {
+
+/// Pixels of a chunk.
+template <class T> inline constexpr int kChunkPixels = 16 / static_cast<int>(sizeof(T));
+
+template <class T, int kChannels> struct Chunk {
+    static constexpr int kWords = 4 * kChannels;
+    static constexpr int kPerWord = 4 / static_cast<int>(sizeof(T));
+    std::uint32_t words[kWords] = {};
+
+    __device__ T get(int i) const {
+        if constexpr (sizeof(T) == 4)
+            return __uint_as_float(words[i]);
+        else
+            return static_cast<T>(words[i / kPerWord] >> (i % kPerWord * 8 * static_cast<int>(sizeof(T))));
+    }
+    /// Where a sample was set before, clear() comes first.
+    __device__ void set(int i, T value) {
+        if constexpr (sizeof(T) == 4)
+            words[i] = __float_as_uint(value);
+        else
+            words[i / kPerWord] |= static_cast<std::uint32_t>(value)
+                                   << (i % kPerWord * 8 * static_cast<int>(sizeof(T)));
+    }
+
+    /// Vectors that begin in [0, row_bytes); of one that begins there the rest may be padding, which every
+    /// row of a device image has up to a multiple of 16 bytes.
+    __device__ void load(const std::byte* row, int offset, int row_bytes) {
+#pragma unroll
+        for (int k = 0; k < kChannels; ++k)
+            if (offset + 16 * k < row_bytes) {
+                const uint4 v = *reinterpret_cast<const uint4*>(row + offset + 16 * k);
+                words[4 * k] = v.x;
+                words[4 * k + 1] = v.y;
+                words[4 * k + 2] = v.z;
+                words[4 * k + 3] = v.w;
+            }
+    }
+    /// The last vector of a row fills up its padding.
+    __device__ void store(std::byte* row, int offset, int row_bytes) const {
+#pragma unroll
+        for (int k = 0; k < kChannels; ++k)
+            if (offset + 16 * k < row_bytes)
+                *reinterpret_cast<uint4*>(row + offset + 16 * k) =
+                    make_uint4(words[4 * k], words[4 * k + 1], words[4 * k + 2], words[4 * k + 3]);
+    }
+
+    /// Of bytes from any place of the row, also before its begin (zeros). `offset` & 15 should be the same
+    /// for all threads.
+    __device__ void load_anywhere(const std::byte* row, int offset, int row_bytes) {
+        const int aligned = offset & ~15;
+        std::uint32_t around[kWords + 4] = {};
+#pragma unroll
+        for (int k = 0; k <= kChannels; ++k) {
+            const int at = aligned + 16 * k;
+            if (at >= 0 && at < row_bytes && (k < kChannels || at < offset + 16 * kChannels)) {
+                const uint4 v = *reinterpret_cast<const uint4*>(row + at);
+                around[4 * k] = v.x;
+                around[4 * k + 1] = v.y;
+                around[4 * k + 2] = v.z;
+                around[4 * k + 3] = v.w;
+            }
+        }
+        if ((offset & 8) != 0)
+#pragma unroll
+            for (int i = 0; i < kWords + 2; ++i)
+                around[i] = around[i + 2];
+        if ((offset & 4) != 0)
+#pragma unroll
+            for (int i = 0; i < kWords + 1; ++i)
+                around[i] = around[i + 1];
+#pragma unroll
+        for (int i = 0; i < kWords; ++i)
+            words[i] = __funnelshift_r(around[i], around[i + 1], 8U * (static_cast<unsigned>(offset) & 3U));
+    }
+};
+
+} // namespace specklescope::cuda
