@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numbers>
 
 namespace specklescope::cuda {
 
@@ -119,27 +118,6 @@ void Convolution::run(ConstDeviceView input, DeviceView output, cudaStream_t str
             backward_.backward(samples, stream);
             store_tile(tile, output, stream);
         }
-}
-
-std::vector<float> tap_spectrum(const std::vector<double>& taps, int fft, int count) {
-    const auto length = static_cast<std::size_t>(fft);
-    std::vector<double> cosines(length);
-    for (std::size_t i = 0; i < length; ++i)
-        cosines[i] = std::cos(2 * std::numbers::pi * static_cast<double>(i) / fft);
-    const std::size_t middle = taps.size() / 2;
-    std::vector<float> spectrum(static_cast<std::size_t>(count));
-    for (std::size_t f = 0; f < spectrum.size(); ++f) {
-        double sum = 0;
-        std::size_t angle = 0;
-        for (std::size_t i = 1; i <= middle; ++i) {
-            angle += f;
-            if (angle >= length)
-                angle -= length;
-            sum += taps[middle + i] * cosines[angle];
-        }
-        spectrum[f] = static_cast<float>((taps[middle] + 2 * sum) / fft);
-    }
-    return spectrum;
 }
 
 } // namespace specklescope::cuda

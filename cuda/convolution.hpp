@@ -63,8 +63,4 @@ private:
     Buffer data_, spectra_, work_, factors_, divisors_;
 };
 
-/// Real spectrum at frequencies 0 … count − 1 of `taps`, symmetric around their middle, at length `fft`:
-/// t₀ + 2·Σ tᵢ·cos(2πif/fft). Divided by fft.
-std::vector<float> tap_spectrum(const std::vector<double>& taps, int fft, int count);
-
 } // namespace specklescope::cuda

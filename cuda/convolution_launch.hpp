@@ -2,17 +2,10 @@
 // cuda/ only.
 #pragma once
 
+#include "cuda/convolution_index.hpp"
 #include "cuda/fft.hpp"
-#include "stages/convolution_geometry.hpp"
 
 namespace specklescope::cuda {
-
-/// Where position d of a device transform lies on the axis as the geometry counts: a cyclic shift by
-/// `origin`, so that the first result stands at the start of its row and stores are aligned.
-SPECKLESCOPE_BOTH constexpr int axis_position(const ConvolutionAxis& axis, int d) {
-    const int position = d + axis.origin;
-    return position < axis.fft ? position : position - axis.fft;
-}
 
 /// Tile (tx, ty) of an image, and the real rows that cuFFT turns into its spectrum in place: one plane a
 /// channel.

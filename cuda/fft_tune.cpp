@@ -1,5 +1,7 @@
 #include "cuda/fft_tune.hpp"
 
+#include "cuda/convolution_index.hpp"
+
 #include <algorithm>
 #include <limits>
 #include <map>
@@ -14,19 +16,6 @@ namespace {
 constexpr std::int64_t kSmall = 512 * 512;
 /// Candidates of more points than this many times the fewest are not tried.
 constexpr double kMostPoints = 2.2;
-
-bool is_smooth(int n) {
-    for (const int prime : {2, 3, 5, 7})
-        while (n % prime == 0)
-            n /= prime;
-    return n == 1;
-}
-
-/// Positions that a tile which is the whole axis needs: around zeros one margin serves both of its ends.
-int extent(const ConvolutionAxis& axis) {
-    const bool around_zeros = axis.origin == 0 && axis.filled == axis.results;
-    return std::max(axis.kernel, around_zeros ? axis.results + axis.kernel / 2 : axis.filled);
-}
 
 double measure(const FftShape& shape) {
     const FftPlan forward(shape, CUFFT_R2C);
@@ -54,20 +43,6 @@ double measure(const FftShape& shape) {
 }
 
 } // namespace
-
-std::vector<int> candidate_sizes(const ConvolutionAxis& axis) {
-    const int needed = extent(axis);
-    int smooth = std::max(2, needed + needed % 2);
-    while (!is_smooth(smooth))
-        smooth += 2;
-    int power = 2;
-    while (power < needed)
-        power *= 2;
-    std::vector<int> sizes = {smooth, axis.fft, power};
-    std::sort(sizes.begin(), sizes.end());
-    sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
-    return sizes;
-}
 
 double measured_ms(const FftShape& shape) {
     static std::mutex mutex;

@@ -7,10 +7,6 @@
 
 namespace specklescope::cuda {
 
-/// Even sizes worth a try for an axis that lies in one tile, ascending: the geometry's own, the smallest of
-/// factors 2, 3, 5, 7 and the next power of two.
-std::vector<int> candidate_sizes(const ConvolutionAxis& axis);
-
 /// Milliseconds of a forward and a backward transform on the current device: the least of three, measured
 /// once for the process; infinite where there is no memory to measure in.
 double measured_ms(const FftShape& shape);

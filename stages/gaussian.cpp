@@ -32,8 +32,7 @@ public:
 private:
     std::unique_ptr<HostStage> make(GaussianParams::Method method) const {
         if (method == GaussianParams::Method::fft)
-            throw UsageError("stage gaussian: method = fft is not part of this build; allowed: auto, direct, "
-                             "recursive, binomial3, binomial5.");
+            return make_gaussian_fft_host(params_);
         if (method == GaussianParams::Method::recursive)
             return make_gaussian_recursive_host(params_);
         return make_gaussian_direct_host(params_);
