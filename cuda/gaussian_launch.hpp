@@ -1,0 +1,75 @@
+// What the kernels of stage gaussian are told. Inside cuda/ only.
+#pragma once
+
+#include "pipeline/image.hpp"
+#include "stages/border.hpp"
+
+#include <cuda_runtime.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace specklescope::cuda {
+
+/// Rows of flat samples: pixel x, channel c is sample x·channels + c, the neighbouring pixel is `channels`
+/// samples away.
+struct BlurImages {
+    const std::byte* input;
+    std::byte* output;
+    int input_pitch, output_pitch; ///< bytes; at most 65536 pixels a row
+    int width, height;             ///< pixels of the input
+    int out_width, out_height;     ///< smaller with crop
+    int offset;                    ///< image coordinate of the first result on both axes: with crop the radius
+    Border border;
+    const float* inverse_x; ///< omit: what a result is multiplied by, by column and by row; null otherwise
+    const float* inverse_y;
+};
+
+// --- one pass from pixels to result: small windows (gaussian_walk.cuh) ---
+
+inline constexpr int kMaxWalkRadius = 8;
+inline constexpr int kWalkThreads = 128;
+
+struct WalkArgs {
+    BlurImages images;
+    int strips_across, strips_down, strip_rows;
+    float taps[kMaxWalkRadius + 1]; ///< by distance
+};
+
+struct WalkKernel {
+    void (*kernel)(WalkArgs) = nullptr;
+    int strip_samples = 0; ///< results of a warp in a row
+};
+
+/// By radius − 1.
+using WalkKernels = std::array<WalkKernel, kMaxWalkRadius>;
+// One file a pixel type: they take long to compile.
+const WalkKernels& walk_kernels_u8(int channels);
+const WalkKernels& walk_kernels_u16(int channels);
+const WalkKernels& walk_kernels_f32(int channels);
+/// [1 2 1] and [1 4 6 4 1] for u8 in integers; not for border = omit.
+WalkKernel binomial_kernel(int radius, int channels);
+
+/// About one strip for every warp that the device holds at once: sets the strips of `args`, whose images are
+/// set. `rows` 0: chosen.
+void place_strips(WalkArgs& args, const WalkKernel& kernel, int channels, int rows = 0);
+void launch_walk(const WalkArgs& args, const WalkKernel& kernel, cudaStream_t stream);
+
+// --- two passes, for windows of any size (gaussian_passes.cu) ---
+
+/// Floats that the taps take up in the layout that the passes read.
+std::size_t pass_taps_size(int radius);
+/// Lays the 2·radius + 1 taps out for the passes.
+void lay_pass_taps(const double* taps, int radius, float* laid);
+
+struct PassArgs {
+    BlurImages images;
+    const float* taps;  ///< as laid out, in device memory
+    float* between;     ///< out_width × height samples after the pass along rows
+    int between_pitch;  ///< floats
+    int radius;
+};
+void launch_passes(const PassArgs& args, PixelType type, int channels, cudaStream_t stream);
+
+} // namespace specklescope::cuda

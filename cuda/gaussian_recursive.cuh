@@ -1,0 +1,85 @@
+// Blocks of the recursive Gaussian in registers, and the states between them.
+#pragma once
+
+#include "cuda/gaussian_recursive.hpp"
+#include "cuda/gaussian_samples.cuh"
+
+namespace specklescope::cuda {
+
+struct State {
+    float w, d, e;
+};
+
+/// Where the states of one line are: (w, d, e) of the forward pass, of the backward pass and, with border =
+/// reflect, of the mirrored blocks, each for every block; lines side by side. The first kernel over an axis
+/// leaves what each block adds, the scan puts the state before the block (behind it, of the backward pass) in
+/// its place.
+struct LineStates {
+    float* first; ///< of this line
+    std::int64_t lines;
+    int blocks;
+
+    __device__ float* at(int component, int block) const {
+        return first + (static_cast<std::int64_t>(component) * blocks + block) * lines;
+    }
+    __device__ State load(int component, int block) const {
+        return {*at(component, block), *at(component + 1, block), *at(component + 2, block)};
+    }
+};
+inline constexpr int kForwardState = 0;
+inline constexpr int kBackwardState = 3;
+inline constexpr int kMirroredState = 6;
+
+/// What a block adds, from weights whose places are known when this is compiled.
+template <bool Mirror> __device__ __forceinline__ void
+store_block_states(const float (&run)[kBlockSamples], const BlockWeights& weights, const LineStates& states,
+                   int block) {
+    float sums[Mirror ? 9 : 6] = {};
+#pragma unroll
+    for (int i = 0; i < kBlockSamples; ++i)
+#pragma unroll
+        for (int c = 0; c < 3; ++c) {
+            sums[kForwardState + c] = fmaf(weights.forward[c][i], run[i], sums[kForwardState + c]);
+            sums[kBackwardState + c] = fmaf(weights.backward[c][i], run[i], sums[kBackwardState + c]);
+            if constexpr (Mirror)
+                sums[kMirroredState + c] = fmaf(weights.mirrored[c][i], run[i], sums[kMirroredState + c]);
+        }
+#pragma unroll
+    for (int component = 0; component < (Mirror ? 9 : 6); ++component)
+        *states.at(component, block) = sums[component];
+}
+
+struct StepFactors {
+    float gain, slope, curve;
+
+    __device__ float operator()(State& s, float x) const {
+        s.e = fmaf(gain, x - s.w, fmaf(-slope, s.d, curve * s.e));
+        s.d += s.e;
+        s.w += s.d;
+        return s.w;
+    }
+};
+
+/// Forward, then backward over the result; the first `count` samples if the block is not Whole.
+template <bool Whole> __device__ __forceinline__ void filter_block(float (&run)[kBlockSamples], int count,
+                                                                   const StepFactors& step, State forward,
+                                                                   State backward) {
+#pragma unroll
+    for (int i = 0; i < kBlockSamples; ++i)
+        if (Whole || i < count)
+            run[i] = step(forward, run[i]);
+#pragma unroll
+    for (int i = kBlockSamples - 1; i >= 0; --i)
+        if (Whole || i < count)
+            run[i] = step(backward, run[i]);
+}
+
+__device__ __forceinline__ void filter_block(float (&run)[kBlockSamples], int count, const StepFactors& step,
+                                             State forward, State backward) {
+    if (count == kBlockSamples)
+        filter_block<true>(run, count, step, forward, backward);
+    else
+        filter_block<false>(run, count, step, forward, backward);
+}
+
+} // namespace specklescope::cuda
