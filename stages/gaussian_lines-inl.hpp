@@ -6,6 +6,7 @@
 #define SPECKLESCOPE_GAUSSIAN_LINES_INL
 #endif
 
+#include <hwy/cache_control.h>
 #include <hwy/highway.h>
 
 #include "stages/gaussian_between.hpp"
@@ -55,8 +56,14 @@ private:
     void take_in(int g, int strip, int begin) {
         const D d;
         const int last = sweep_.output.shape.height - 1;
+        const int strips = gaussian_strips(sweep_.input.shape.width * channels_);
         for (int i = 0; i < kLanes; ++i) {
-            const Between* row = between_row<Between>(sweep_, strip, std::min(last, y0_ + g * kLanes + i));
+            const int y = std::min(last, y0_ + g * kLanes + i);
+            const Between* row = between_row<Between>(sweep_, strip, y);
+            // Strips lie too far apart for the hardware to see what comes next.
+            const Between* next = between_row<Between>(sweep_, std::min(strip + 2, strips - 1), y);
+            for (std::size_t x = 0; x < kGaussianStrip; x += 64 / sizeof(Between))
+                hwy::Prefetch(next + x);
             float* to = tile_ + static_cast<std::size_t>(i) * kTileStride;
             for (int x = 0; x < kGaussianStrip; x += kLanes)
                 hn::Store(load_between(row + x), d, to + x);

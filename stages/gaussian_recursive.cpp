@@ -56,7 +56,7 @@ public:
             padded_shape_.width = (kGaussianStrip + input.channels - 1) / input.channels;
             padded_ = allocate(padded_shape_.bytes());
         }
-        between_ = allocate(gaussian_between_bytes(input, output.height));
+        between_ = allocate(gaussian_between_bytes(padded_shape_, output.height));
         sweep_.between = between_.get();
         scratch_.resize(static_cast<std::size_t>(parallel_threads()));
         for (Memory& scratch : scratch_)
@@ -72,8 +72,10 @@ public:
         const auto scratch = [&](int slot) {
             return reinterpret_cast<float*>(scratch_[static_cast<std::size_t>(slot)].get());
         };
-        run_bands(gaussian_strips(input.shape.width * input.shape.channels), slots,
-                  [&](int strip, int slot) { sweep_columns(sweep, strip, scratch(slot)); });
+        const int strips = gaussian_strips(sweep.input.shape.width * sweep.input.shape.channels);
+        const int at_once = gaussian_strips_at_once(input.shape.type);
+        run_bands((strips + at_once - 1) / at_once, slots,
+                  [&](int block, int slot) { sweep_columns(sweep, block, scratch(slot)); });
         const int rows = gaussian_group_rows(input.shape.channels);
         run_bands((output.shape.height + rows - 1) / rows, slots,
                   [&](int group, int slot) { sweep_rows(sweep, group, scratch(slot)); });
@@ -90,8 +92,8 @@ private:
     GaussianParams params_;
     GaussianSweep sweep_;
     std::vector<float> row_scale_, column_scale_;
-    Shape padded_shape_;
-    Memory padded_; ///< the image, where it is narrower than a strip
+    Shape padded_shape_; ///< at least a strip wide
+    Memory padded_;      ///< the image, where it is narrower than a strip
     Memory between_;
     std::vector<Memory> scratch_;
 };
