@@ -4,6 +4,7 @@
 
 #include "cuda/device.hpp"
 #include "pipeline/stage.hpp"
+#include "stages/host_device.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -25,7 +26,7 @@ struct Tiles {
         const int across = (width + kTileSamples - 1) / kTileSamples;
         return {width, across, across * shape.height};
     }
-    std::size_t samples() const { return static_cast<std::size_t>(count) * kTileSamples; }
+    SPECKLESCOPE_BOTH std::size_t samples() const { return static_cast<std::size_t>(count) * kTileSamples; }
     unsigned blocks() const {
         constexpr int per_block = kTileThreads / 32;
         return static_cast<unsigned>((count + per_block - 1) / per_block);

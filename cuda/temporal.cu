@@ -2,8 +2,8 @@
 #include "cuda/device.hpp"
 #include "cuda/history.cuh"
 #include "cuda/history_memory.hpp"
-#include "stages/speckle_saturation.hpp"
 #include "stages/history.hpp"
+#include "stages/speckle_saturation.hpp"
 #include "stages/temporal.hpp"
 #include "stages/temporal_sums.hpp"
 
@@ -31,8 +31,8 @@ struct TemporalArgs {
 };
 
 template <class T> __device__ inline T* ring_samples(const TemporalArgs& args, int slot, const Place& place) {
-    const std::size_t frame = static_cast<std::size_t>(args.tiles.count) * kTileSamples;
-    return reinterpret_cast<T*>(args.ring) + static_cast<std::size_t>(slot) * frame + place.sample();
+    return reinterpret_cast<T*>(args.ring) + static_cast<std::size_t>(slot) * args.tiles.samples() +
+           place.sample();
 }
 
 __device__ inline std::uint64_t join(std::uint32_t low, std::uint32_t high) {

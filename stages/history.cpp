@@ -55,7 +55,7 @@ std::string bytes_text(std::size_t bytes) {
 }
 
 std::string history_note(int frames, const HistoryBytes& bytes) {
-    return std::to_string(frames) + " frames, " +
+    return std::to_string(frames) + (frames == 1 ? " frame, " : " frames, ") +
            bytes_text(bytes.other + bytes.frame * static_cast<std::size_t>(frames));
 }
 
@@ -64,7 +64,7 @@ void check_history(std::string_view stage, std::string_view place, int frames, c
     const std::size_t needed = bytes.other + bytes.frame * static_cast<std::size_t>(frames);
     if (needed <= room)
         return;
-    const std::size_t most = bytes.other < room ? (room - bytes.other) / bytes.frame : 0;
+    const std::size_t most = bytes.frame > 0 && bytes.other < room ? (room - bytes.other) / bytes.frame : 0;
     std::string text = std::string(stage) + ": frames = " + std::to_string(frames) + " of this size take " +
                        std::to_string(needed) + " bytes (" + bytes_text(needed) + "), " + std::string(place) +
                        " has " + bytes_text(room) + " left; ";

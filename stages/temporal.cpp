@@ -2,6 +2,7 @@
 #include "stages/temporal.hpp"
 
 #include "pipeline/parallel.hpp"
+#include "stages/count_undefined.hpp"
 #include "stages/saturated_ages.hpp"
 #include "stages/speckle_saturation.hpp"
 #include "stages/temporal_window.hpp"
@@ -9,10 +10,6 @@
 namespace specklescope {
 
 namespace {
-
-struct alignas(64) Slot {
-    PixelCounts counts;
-};
 
 class TemporalHost final : public HostStage {
 public:
@@ -33,7 +30,7 @@ public:
         const ContrastScale scale =
             contrast_scale(params_.output, step.held, params_.exposure_ms, context.info);
         const std::optional<double> threshold = saturation_threshold(input.shape.type, context.info);
-        for (Slot& slot : slots_)
+        for (SlotCounts& slot : slots_)
             slot.counts = {};
         run_bands(bands_, static_cast<int>(slots_.size()), [&](int band, int slot) {
             PixelCounts& counts = slots_[static_cast<std::size_t>(slot)].counts;
@@ -47,11 +44,7 @@ public:
                 counts.saturated += ages_.advance(y, newest, threshold);
             }
         });
-        for (const Slot& slot : slots_) {
-            context.counts.undefined += slot.counts.undefined;
-            context.counts.infinite += slot.counts.infinite;
-            context.counts.saturated += slot.counts.saturated;
-        }
+        add_counts(slots_, context.counts);
     }
 
     void set_params(const Params& params) override { params_ = params.as<TemporalParams>(); }
@@ -68,7 +61,7 @@ private:
     History history_;
     TemporalWindow window_;
     SaturatedAges ages_;
-    std::vector<Slot> slots_;
+    std::vector<SlotCounts> slots_;
     int bands_ = 1;
 };
 

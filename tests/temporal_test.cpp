@@ -2,7 +2,7 @@
 // on every processor.
 #include "oracle.hpp"
 #include "pipeline/error.hpp"
-#include "sources/image_file.hpp"
+#include "files/image_file.hpp"
 #include "stage_runner.hpp"
 #include "stages/history.hpp"
 #include "stages/temporal_sums.hpp"

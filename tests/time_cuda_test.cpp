@@ -160,6 +160,28 @@ TEST_F(TimeCuda, TemporalOfReals) {
                            {}, [&](int) { return low_contrast_image<float>(width, 5, 50000, 0.01, random); });
 }
 
+TEST_F(TimeCuda, Average) {
+    std::mt19937_64 random = test_random(5);
+    for (const char* kind : {"window", "exponential"})
+        for (const int width : {1, 43, 128, 300}) {
+            const std::string text = std::string("average:frames=7,kind=") + kind;
+            expect_same<std::uint8_t>(text, text, 30, {}, [&](int) {
+                return uniform_image<std::uint8_t>(width, 9, 0, 255, random);
+            });
+            expect_same<std::uint16_t>(text, text, 30, {}, [&](int) {
+                return TestImage<std::uint16_t>(width, 5, 1, 3).fill([&] { return random() & 0xffffU; });
+            });
+            expect_same<float>(text, text, 1200, {}, [&](int t) {
+                TestImage<float> image = uniform_image<float>(width, 3, 1, 10, random);
+                if (t % 20 == 3)
+                    image.at(t % width, 1) = std::numeric_limits<float>::quiet_NaN();
+                if (t % 30 == 7)
+                    image.at(t % width, 2) = std::numeric_limits<float>::infinity();
+                return image;
+            });
+        }
+}
+
 TEST_F(TimeCuda, IdenticalFramesHaveNoContrast) {
     std::mt19937_64 random = test_random(4);
     const TestImage<float> still = uniform_image<float>(200, 5, 100, 4000, random);
