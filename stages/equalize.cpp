@@ -27,20 +27,21 @@ std::size_t copies_of(std::size_t bins) {
 /// What one slot needs, apart from every other's cache lines.
 struct alignas(64) Slot {
     std::vector<std::uint32_t> counts; ///< copies one after the other
-    std::vector<std::uint8_t> v;       ///< of a row of 8-bit colour
+    std::vector<std::uint8_t> v;       ///< spread_v() of a row
     float low = 0, high = 0;
 };
 
-void count_bytes(const std::uint8_t* v, std::size_t pixels, std::uint32_t* counts) {
+/// Samples `Step` bytes apart.
+template <int Step> void count_bytes(const std::uint8_t* v, std::size_t pixels, std::uint32_t* counts) {
     std::size_t x = 0;
     for (; x + kCopies <= pixels; x += kCopies)
         for (std::size_t i = 0; i < kCopies; ++i)
-            ++counts[256 * i + v[x + i]];
+            ++counts[256 * i + v[Step * (x + i)]];
     for (; x < pixels; ++x)
-        ++counts[v[x]];
+        ++counts[v[Step * x]];
 }
 
-/// bin_of_pixel(pixel) < 0: not counted.
+/// bin(pixel) < 0: not counted.
 template <class T, class F>
 void count_row(const T* row, int width, int channels, std::size_t bins, std::uint32_t* counts, F&& bin) {
     const std::size_t mask = copies_of(bins) - 1;
@@ -73,7 +74,7 @@ public:
             // a camera's full scale may leave fewer bins, with more copies of them
             slot.counts.resize(std::min(bins * kCopies, std::max(bins, kMostCounters)));
             slot.v.resize(input.type == PixelType::u8 && input.channels == 3
-                              ? static_cast<std::size_t>(input.width)
+                              ? 3 * static_cast<std::size_t>(input.width)
                               : 0);
         }
         bands_ = band_count(output.height, static_cast<int>(slots_.size()), 8);
@@ -134,22 +135,20 @@ private:
         const auto width = static_cast<std::size_t>(in.width);
         clear_counts(256);
         for_rows(in.height, [&](int y, Slot& slot) {
-            if (in.channels == 3)
-                row_of_v(in.row(y), width, slot.v.data());
-            count_bytes(in.channels == 3 ? slot.v.data() : in.row(y), width, slot.counts.data());
+            if (in.channels == 1)
+                return count_bytes<1>(in.row(y), width, slot.counts.data());
+            spread_v(in.row(y), width, slot.v.data());
+            count_bytes<3>(slot.v.data(), width, slot.counts.data());
         });
         accumulate_levels(bins);
         const CumulativeScale scale = scan(bins.bins);
         std::array<std::uint8_t, 256> levels{};
-        alignas(64) std::array<float, 256> factors{};
-        for (std::uint32_t v = 0; v < 256; ++v) {
-            const std::uint32_t level = mapped_level(bins, scale, weight_, cumulative_.data(), v);
-            levels[v] = static_cast<std::uint8_t>(level);
-            factors[v] = static_cast<float>(level) / static_cast<float>(std::max(v, 1U));
-        }
+        for (std::uint32_t v = 0; v < 256; ++v)
+            levels[v] = static_cast<std::uint8_t>(mapped_level(bins, scale, weight_, cumulative_.data(), v));
+        const ByteFactors factors = byte_factors(levels);
         for_rows(in.height, [&](int y, Slot&) {
             if (in.channels == 3)
-                return scale_row(in.row(y), width, factors.data(), out.row(y));
+                return scale_row(in.row(y), width, factors, out.row(y));
             for (std::size_t x = 0; x < width; ++x)
                 out.row(y)[x] = levels[in.row(y)[x]];
         });

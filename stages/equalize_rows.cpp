@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "stages/equalize_rows.cpp"
@@ -18,86 +19,66 @@ namespace HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-void RowOfV(const std::uint8_t* rgb, std::size_t pixels, std::uint8_t* v) {
+/// The largest of each byte and the two behind it: V where a pixel begins, and no shuffling.
+void SpreadV(const std::uint8_t* rgb, std::size_t pixels, std::uint8_t* v) {
     const hn::ScalableTag<std::uint8_t> d;
     const std::size_t lanes = hn::Lanes(d);
-    std::size_t x = 0;
-    for (; x + lanes <= pixels; x += lanes) {
-        hn::Vec<decltype(d)> r, g, b;
-        hn::LoadInterleaved3(d, rgb + 3 * x, r, g, b);
-        hn::StoreU(hn::Max(hn::Max(r, g), b), d, v + x);
-    }
-    for (; x < pixels; ++x)
-        v[x] = std::max({rgb[3 * x], rgb[3 * x + 1], rgb[3 * x + 2]});
+    const std::size_t bytes = 3 * pixels;
+    std::size_t i = 0;
+    for (; i + lanes + 2 <= bytes; i += lanes)
+        hn::StoreU(
+            hn::Max(hn::Max(hn::LoadU(d, rgb + i), hn::LoadU(d, rgb + i + 1)), hn::LoadU(d, rgb + i + 2)), d,
+            v + i);
+    for (i += (3 - i % 3) % 3; i < bytes; i += 3)
+        v[i] = std::max({rgb[i], rgb[i + 1], rgb[i + 2]});
 }
 
-/// Pixels that are worked on as planes, in the nearest cache.
-constexpr std::size_t kBlock = 512;
+/// Pixels whose factors stay in the nearest cache.
+constexpr std::size_t kBlock = 256;
 
-struct Planes {
-    HWY_ALIGN std::uint8_t channel[3][kBlock] = {};
-    HWY_ALIGN std::uint8_t v[kBlock] = {};
-};
+/// sample·factor + 8192, where f32 goes in steps of 2⁻¹⁰. Products that are no tie stay 1/510 away from one,
+/// so this rounding takes the factor's own away and leaves ties exact, fused or not. What kBlackFactor adds
+/// to other pixels, 2⁻¹² at most, goes with it.
+constexpr float kGrid = 8192.0F;
 
-/// A black pixel becomes (1, 1, 1), so that its factor alone makes it grey.
-void split(const std::uint8_t* rgb, std::size_t pixels, Planes& planes) {
-    const hn::ScalableTag<std::uint8_t> d;
-    const std::size_t lanes = hn::Lanes(d);
-    const auto one = hn::Set(d, 1);
-    std::size_t x = 0;
-    for (; x + lanes <= pixels; x += lanes) {
-        hn::Vec<decltype(d)> r, g, b;
-        hn::LoadInterleaved3(d, rgb + 3 * x, r, g, b);
-        const auto v = hn::Max(hn::Max(r, g), b);
-        const auto lift = hn::And(hn::VecFromMask(d, hn::Eq(v, hn::Zero(d))), one);
-        hn::Store(hn::Or(r, lift), d, planes.channel[0] + x);
-        hn::Store(hn::Or(g, lift), d, planes.channel[1] + x);
-        hn::Store(hn::Or(b, lift), d, planes.channel[2] + x);
-        hn::Store(v, d, planes.v + x);
-    }
-    for (; x < pixels; ++x) {
-        planes.v[x] = std::max({rgb[3 * x], rgb[3 * x + 1], rgb[3 * x + 2]});
-        for (std::size_t c = 0; c < 3; ++c)
-            planes.channel[c][x] = planes.v[x] == 0 ? 1 : rgb[3 * x + c];
-    }
+std::uint8_t scaled(std::uint8_t sample, float factor) {
+    const float product = static_cast<float>(sample) * factor + (factor / kBlackFactor + kGrid);
+    return static_cast<std::uint8_t>(std::nearbyint(product - kGrid));
 }
 
-/// Ties are told exactly: products that are none stay 1/510 away, so rounding to 2⁻¹⁰ first (by adding 2¹³)
-/// takes the factor's own rounding away.
-void scale(Planes& planes, std::size_t pixels, const float* factors) {
+void ScaleRow(const std::uint8_t* rgb, std::size_t pixels, const ByteFactors& factors, std::uint8_t* out) {
     const hn::ScalableTag<float> d;
     const hn::RebindToSigned<decltype(d)> di;
     const hn::Rebind<std::uint8_t, decltype(d)> db;
-    const auto grid = hn::Set(d, 8192.0F);
-    for (std::size_t x = 0; x < pixels; x += hn::Lanes(d)) {
-        const auto factor = hn::GatherIndex(d, factors, hn::PromoteTo(di, hn::Load(db, planes.v + x)));
-        for (auto& channel : planes.channel) {
-            const auto value = hn::ConvertTo(d, hn::PromoteTo(di, hn::Load(db, channel + x)));
-            const auto product = hn::Sub(hn::Add(hn::Mul(value, factor), grid), grid);
-            hn::Store(hn::DemoteTo(db, hn::NearestInt(product)), db, channel + x);
-        }
-    }
-}
-
-void merge(const Planes& planes, std::size_t pixels, std::uint8_t* rgb) {
-    const hn::ScalableTag<std::uint8_t> d;
+    const hn::RebindToUnsigned<decltype(d)> du;
+    const auto grid = hn::Set(d, kGrid);
+    const auto black = hn::Set(d, 1 / kBlackFactor);
     const std::size_t lanes = hn::Lanes(d);
-    std::size_t x = 0;
-    for (; x + lanes <= pixels; x += lanes)
-        hn::StoreInterleaved3(hn::Load(d, planes.channel[0] + x), hn::Load(d, planes.channel[1] + x),
-                              hn::Load(d, planes.channel[2] + x), d, rgb + 3 * x);
-    for (; x < pixels; ++x)
-        for (std::size_t c = 0; c < 3; ++c)
-            rgb[3 * x + c] = planes.channel[c][x];
-}
-
-void ScaleRow(const std::uint8_t* rgb, std::size_t pixels, const float* factors, std::uint8_t* out) {
-    Planes planes;
-    for (std::size_t x = 0; x < pixels; x += kBlock) {
-        const std::size_t count = std::min(kBlock, pixels - x);
-        split(rgb + 3 * x, count, planes);
-        scale(planes, count, factors);
-        merge(planes, count, out + 3 * x);
+    HWY_ALIGN std::uint8_t v[3 * kBlock];
+    HWY_ALIGN float factor[3 * kBlock + 1];
+    while (pixels > 0) {
+        const std::size_t count = std::min(kBlock, pixels);
+        SpreadV(rgb, count, v);
+        // The next block on its way while the processor is busy with this one.
+        for (std::size_t i = 3 * kBlock; i < 6 * kBlock; i += 64) {
+            __builtin_prefetch(rgb + i, 0);
+            __builtin_prefetch(out + i, 1);
+        }
+        for (std::size_t i = 0; i < 3 * count; i += 3)
+            std::memcpy(factor + i, factors.factor[v[i]], sizeof factors.factor[0]);
+        std::size_t i = 0;
+        for (; i + lanes <= 3 * count; i += lanes) {
+            const auto sample = hn::ConvertTo(d, hn::PromoteTo(di, hn::LoadU(db, rgb + i)));
+            const auto f = hn::LoadU(d, factor + i);
+            const auto value = hn::NearestInt(hn::MulAdd(sample, f, hn::MulAdd(f, black, grid)));
+            // 8192 is a multiple of 256: it does not show in the low byte, nor in what is even
+            hn::StoreU(hn::TruncateTo(db, hn::BitCast(du, value)), db, out + i);
+        }
+        for (; i < 3 * count; ++i)
+            out[i] = scaled(rgb[i], factor[i]);
+        rgb += 3 * count;
+        out += 3 * count;
+        pixels -= count;
     }
 }
 
@@ -108,14 +89,14 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace specklescope {
 
-HWY_EXPORT(RowOfV);
+HWY_EXPORT(SpreadV);
 HWY_EXPORT(ScaleRow);
 
-void row_of_v(const std::uint8_t* rgb, std::size_t pixels, std::uint8_t* v) {
-    HWY_DYNAMIC_DISPATCH(RowOfV)(rgb, pixels, v);
+void spread_v(const std::uint8_t* rgb, std::size_t pixels, std::uint8_t* v) {
+    HWY_DYNAMIC_DISPATCH(SpreadV)(rgb, pixels, v);
 }
 
-void scale_row(const std::uint8_t* rgb, std::size_t pixels, const float* factors, std::uint8_t* out) {
+void scale_row(const std::uint8_t* rgb, std::size_t pixels, const ByteFactors& factors, std::uint8_t* out) {
     HWY_DYNAMIC_DISPATCH(ScaleRow)(rgb, pixels, factors, out);
 }
 

@@ -1,16 +1,33 @@
 // Rows of 8-bit colour in the best instruction set that the processor has. Used by stages/equalize.cpp alone.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 
 namespace specklescope {
 
-/// V of HSV of `pixels` RGB pixels.
-void row_of_v(const std::uint8_t* rgb, std::size_t pixels, std::uint8_t* v);
+/// v[3·x] = V of HSV of pixel x; the places between hold whatever is quickest. `v` has 3·pixels bytes.
+void spread_v(const std::uint8_t* rgb, std::size_t pixels, std::uint8_t* v);
 
-/// Every channel times factors[V] = V'/V (V = 0: V'), to nearest, ties to even. `factors` has 256 entries;
-/// the results must fit u8.
-void scale_row(const std::uint8_t* rgb, std::size_t pixels, const float* factors, std::uint8_t* out);
+/// V'/V of every V, four times over: one store of 16 bytes serves the three channels of a pixel. For V = 0,
+/// kBlackFactor·V'.
+struct ByteFactors {
+    alignas(64) float factor[256][4];
+};
+inline constexpr float kBlackFactor = 1048576;
+
+/// `levels`: V' of every V.
+inline ByteFactors byte_factors(const std::array<std::uint8_t, 256>& levels) {
+    ByteFactors result{};
+    for (std::size_t v = 0; v < 256; ++v)
+        for (float& factor : result.factor[v])
+            factor = static_cast<float>(levels[v]) * (v == 0 ? kBlackFactor : 1.0F / static_cast<float>(v));
+    return result;
+}
+
+/// Every channel times V'/V (V = 0: V'), to nearest, ties to even. The results must fit u8. `rgb` and `out`
+/// must not overlap.
+void scale_row(const std::uint8_t* rgb, std::size_t pixels, const ByteFactors& factors, std::uint8_t* out);
 
 } // namespace specklescope

@@ -185,11 +185,10 @@ TEST_P(EqualizeTargets, EveryByteIsScaledAsTheDivisionSays) {
             for (const unsigned sample : {channel, v, v - channel})
                 rgb.push_back(static_cast<std::uint8_t>(sample));
     std::vector<std::uint8_t> out(rgb.size());
-    std::array<float, 256> factors{};
     for (unsigned new_v = 0; new_v < 256; ++new_v) {
-        for (unsigned v = 0; v < 256; ++v)
-            factors[v] = static_cast<float>(new_v) / static_cast<float>(std::max(v, 1U));
-        scale_row(rgb.data(), rgb.size() / 3, factors.data(), out.data());
+        std::array<std::uint8_t, 256> levels{};
+        levels.fill(static_cast<std::uint8_t>(new_v));
+        scale_row(rgb.data(), rgb.size() / 3, byte_factors(levels), out.data());
         for (std::size_t i = 0; i < rgb.size(); ++i) {
             const unsigned v = rgb[i / 3 * 3 + 1];
             ASSERT_EQ(out[i], v == 0 ? new_v : round_even(rgb[i] * new_v, v)) << +rgb[i] << " " << v;

@@ -1,0 +1,101 @@
+#include "tests/bench/seeds/hsv_equalize.hpp"
+
+#include "cuda/device.hpp"
+
+namespace specklescope::seeds {
+
+namespace {
+
+using cuda::check;
+using cuda::check_launch;
+
+__global__ void rgb_to_hsv(const std::uint8_t* rgb, float* hue, float* saturation, float* value, int pixels) {
+    const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
+    if (i >= pixels)
+        return;
+    const float r = static_cast<float>(rgb[3 * i]) / 255;
+    const float g = static_cast<float>(rgb[3 * i + 1]) / 255;
+    const float b = static_cast<float>(rgb[3 * i + 2]) / 255;
+    const float v = fmaxf(r, fmaxf(g, b));
+    const float chroma = v - fminf(r, fminf(g, b));
+    float h = 0;
+    if (chroma > 0)
+        h = v == r ? (g - b) / chroma : v == g ? 2 + (b - r) / chroma : 4 + (r - g) / chroma;
+    hue[i] = h < 0 ? h + 6 : h;
+    saturation[i] = v > 0 ? chroma / v : 0;
+    value[i] = v;
+}
+
+__device__ int bin_of_value(float value, int bins) { return min(static_cast<int>(value * bins), bins - 1); }
+
+__global__ void count_values(const float* value, int* counts, int bins, int pixels) {
+    const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
+    if (i < pixels)
+        atomicAdd(&counts[bin_of_value(value[i], bins)], 1);
+}
+
+/// One block; each step adds the element `d` before. Two barriers a step: all have read before any writes.
+__global__ void scan_counts(const int* counts, float* cumulative, int bins, int pixels) {
+    extern __shared__ int sums[];
+    const int i = static_cast<int>(threadIdx.x);
+    sums[i] = i < bins ? counts[i] : 0;
+    for (int d = 1; d < bins; d *= 2) {
+        __syncthreads();
+        const int before = i >= d ? sums[i - d] : 0;
+        __syncthreads();
+        sums[i] += before;
+    }
+    if (i < bins)
+        cumulative[i] = static_cast<float>(sums[i]) / static_cast<float>(pixels);
+}
+
+__global__ void map_values(float* value, const float* cumulative, int bins, int pixels) {
+    const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
+    if (i < pixels)
+        value[i] = cumulative[bin_of_value(value[i], bins)];
+}
+
+__global__ void hsv_to_rgb(const float* hue, const float* saturation, const float* value, std::uint8_t* rgb,
+                           int pixels) {
+    const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
+    if (i >= pixels)
+        return;
+    const float chroma = value[i] * saturation[i];
+    for (int c = 0; c < 3; ++c) { // red falls away 2 sextants from hue 0, green from 2, blue from 4
+        float distance = fabsf(hue[i] - static_cast<float>(2 * c));
+        distance = fminf(distance, 6 - distance);
+        const float share = fminf(fmaxf(2 - distance, 0.0F), 1.0F);
+        const float channel = value[i] - chroma * (1 - share);
+        rgb[3 * i + c] = static_cast<std::uint8_t>(rintf(255 * channel));
+    }
+}
+
+} // namespace
+
+void hsv_equalize(const std::uint8_t* rgb, std::uint8_t* result, int width, int height, int bins) {
+    const int pixels = width * height;
+    const unsigned blocks = static_cast<unsigned>((pixels + 255) / 256);
+    const std::size_t plane = static_cast<std::size_t>(pixels) * sizeof(float);
+    float* planes[3]{};
+    int* counts = nullptr;
+    float* cumulative = nullptr;
+    for (float*& one : planes)
+        check(cudaMalloc(&one, plane), "cudaMalloc");
+    check(cudaMalloc(&counts, static_cast<std::size_t>(bins) * sizeof(int)), "cudaMalloc");
+    check(cudaMalloc(&cumulative, static_cast<std::size_t>(bins) * sizeof(float)), "cudaMalloc");
+    check(cudaMemset(counts, 0, static_cast<std::size_t>(bins) * sizeof(int)), "cudaMemset");
+    const unsigned threads = static_cast<unsigned>((bins + 31) / 32 * 32);
+    rgb_to_hsv<<<blocks, 256>>>(rgb, planes[0], planes[1], planes[2], pixels);
+    count_values<<<blocks, 256>>>(planes[2], counts, bins, pixels);
+    scan_counts<<<1, threads, threads * sizeof(int)>>>(counts, cumulative, bins, pixels);
+    map_values<<<blocks, 256>>>(planes[2], cumulative, bins, pixels);
+    hsv_to_rgb<<<blocks, 256>>>(planes[0], planes[1], planes[2], result, pixels);
+    check_launch("the kernels of hsv_equalize");
+    check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+    for (float* one : planes)
+        check(cudaFree(one), "cudaFree");
+    check(cudaFree(counts), "cudaFree");
+    check(cudaFree(cumulative), "cudaFree");
+}
+
+} // namespace specklescope::seeds
