@@ -2,6 +2,7 @@
 // host stages/clahe_rows.cpp is compiled with -ffp-contract=off for it.
 #pragma once
 
+#include "stages/equalize_map.hpp"
 #include "stages/host_device.hpp"
 
 #include <cfloat>
@@ -47,13 +48,16 @@ SPECKLESCOPE_BOTH inline ClaheLevels clahe_integer_levels(int full, int bins, in
 /// Of an f32 image with finite values from low to high; low > high: it has none. A range that f32 cannot hold
 /// is cut to half of the type's; one too small to divide by is a constant image.
 SPECKLESCOPE_BOTH inline ClaheLevels clahe_real_levels(float low, float high, int bins, int area) {
-    constexpr float kMost = 1.7e38F;
     ClaheLevels levels;
     levels.bins = bins;
     if (!(low <= high))
         return levels;
-    levels.low = low < -kMost ? -kMost : low;
-    levels.high = high > kMost ? kMost : high;
+    levels.low = low;
+    levels.high = high;
+    if (high - low > FLT_MAX) {
+        levels.low = low > -0.5F * FLT_MAX ? low : -0.5F * FLT_MAX;
+        levels.high = high < 0.5F * FLT_MAX ? high : 0.5F * FLT_MAX;
+    }
     const float range = levels.high - levels.low;
     const float scale = static_cast<float>(bins) / range;
     levels.bins_per_value = scale <= FLT_MAX ? scale : 0.0F;
@@ -140,25 +144,11 @@ template <class T> SPECKLESCOPE_BOTH inline T grey_value(T v) {
     return v;
 }
 
-/// A sample of a pixel whose V becomes `to`: sample·to/value, so that hue and saturation stay; integers
-/// rounded to nearest, ties to even, exactly. A pixel without colour, V = 0, becomes grey; f32 with V < 0 is
-/// shifted.
+/// A sample of a pixel whose V becomes `to`, as stage equalize does it.
 template <class T> SPECKLESCOPE_BOTH inline T with_value(T sample, T to, T value) {
-    if constexpr (std::is_same_v<T, float>) {
-        return value > 0.0F ? product(to, sample / value) : sample + (to - value);
-    } else {
-        const std::uint32_t divisor = value == 0 ? 1U : std::uint32_t{value};
-        const std::uint32_t whole = value == 0 ? std::uint32_t{to} : std::uint32_t{sample} * to;
-        if constexpr (sizeof(T) == 1) { // 16 bits over 8: no quotient of f32 is rounded onto a tie
-            return static_cast<T>(rintf(static_cast<float>(static_cast<std::int32_t>(whole)) /
-                                        static_cast<float>(static_cast<std::int32_t>(divisor))));
-        } else {
-            const std::uint32_t quotient = whole / divisor;
-            const std::uint32_t twice = 2 * (whole - quotient * divisor);
-            const bool up = twice > divisor || (twice == divisor && (quotient & 1U) != 0);
-            return static_cast<T>(quotient + (up ? 1U : 0U));
-        }
-    }
+    using Wide = std::conditional_t<std::is_same_v<T, float>, float, std::uint32_t>;
+    return static_cast<T>(
+        scaled_channel(static_cast<Wide>(sample), static_cast<Wide>(to), static_cast<Wide>(value)));
 }
 
 } // namespace specklescope

@@ -12,6 +12,8 @@
 
 #include <hwy/highway.h>
 
+#include "stages/clahe_color-inl.hpp"
+
 // Shared by all targets.
 #ifndef SPECKLESCOPE_CLAHE_ROWS
 #define SPECKLESCOPE_CLAHE_ROWS
@@ -71,12 +73,11 @@ const T* values_of(const T* HWY_RESTRICT pixels, int count, std::byte* memory) {
     if constexpr (kChannels == 1 && sizeof(T) < 4)
         return pixels;
     T* HWY_RESTRICT values = reinterpret_cast<T*>(memory);
-    for (int i = 0; i < count; ++i) {
-        if constexpr (kChannels == 1)
+    if constexpr (kChannels == 3)
+        color_values(pixels, count, values);
+    else
+        for (int i = 0; i < count; ++i)
             values[i] = grey_value(pixels[i]);
-        else
-            values[i] = hsv_value(pixels[3 * i], pixels[3 * i + 1], pixels[3 * i + 2]);
-    }
     return values;
 }
 
@@ -329,11 +330,7 @@ private:
             for (int i = 0; i < count; ++i)
                 out[i] = values[i] == values[i] ? results[i] : in[i];
         if constexpr (kChannels == 3)
-            for (int i = 0; i < count; ++i)
-                for (int c = 0; c < 3; ++c) {
-                    const T scaled = with_value(in[3 * i + c], results[i], values[i]);
-                    out[3 * i + c] = values[i] == values[i] ? scaled : in[3 * i + c];
-                }
+            scale_colors(in, values, results, count, out);
     }
 
     const ClaheCell& cell_;
