@@ -62,11 +62,13 @@ SPECKLESCOPE_BOTH inline double glare_pixel(int x, int y, const KernelFormula& f
     return sum / (static_cast<double>(n) * n) * side * side;
 }
 
-/// Part of the pixel (x, y) that a disk around the origin covers, 0…1: exact along y, the mean of 32 lines
-/// along x.
+/// Part of the pixel (x, y) that a disk around the origin covers, 0…1, by 32 lines, each exact along its
+/// length; they run across the edge, so that the error is below 0.1 % of a pixel for radius ≥ 1.
 SPECKLESCOPE_BOTH inline double disk_pixel(int x, int y, double radius) {
-    const double ax = std::abs(static_cast<double>(x));
-    const double ay = std::abs(static_cast<double>(y));
+    const int near = std::abs(x) < std::abs(y) ? x : y;
+    const int far = std::abs(x) < std::abs(y) ? y : x;
+    const double ax = std::abs(static_cast<double>(near));
+    const double ay = std::abs(static_cast<double>(far));
     if ((ax + 0.5) * (ax + 0.5) + (ay + 0.5) * (ay + 0.5) <= radius * radius)
         return 1;
     constexpr int kLines = 32;

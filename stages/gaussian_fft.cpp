@@ -45,6 +45,7 @@ public:
 private:
     static std::vector<float> inverse(const std::vector<double>& norms) {
         std::vector<float> gains;
+        gains.reserve(norms.size());
         for (const double norm : norms)
             gains.push_back(static_cast<float>(1 / norm));
         return gains;

@@ -65,6 +65,7 @@ private:
     float* row(int y) { return rows_.get() + static_cast<std::size_t>(y) * stride_; }
     const float* row(int y) const { return rows_.get() + static_cast<std::size_t>(y) * stride_; }
     std::size_t strip_floats() const;
+    std::size_t kernel_floats() const; ///< of one channel
 
     Shape image_;
     int kernel_channels_ = 1;
