@@ -60,6 +60,12 @@ void Chain::add(std::string_view text) {
     stages_.push_back(std::move(stage));
 }
 
+std::string to_string(const Warmup& warmup) {
+    return warmup.done() ? ""
+                         : std::string(warmup.stage) + " " + std::to_string(warmup.frames) + "/" +
+                               std::to_string(warmup.wanted);
+}
+
 Quantity same_quantity(const Params&, const Quantity& input) { return input; }
 
 Quantity Chain::quantity() const {

@@ -126,8 +126,19 @@ const ParamTable& mapping_table() {
                    .max = 100,
                    .visible = [](const Mapping& m) { return m.automatic; },
                    .doc = "automatic range: this part of the pixels lies below the last colour"})
+            .real("exposure_stops", &Mapping::exposure_stops,
+                  {.unit = "stops",
+                   .min = -10,
+                   .max = 10,
+                   .doc =
+                       "exposure of the picture: values are shown times 2^stops, the values themselves stay"})
             .table();
     return table;
+}
+
+ValueRange exposed(ValueRange range, double stops) {
+    const double gain = std::exp2(stops);
+    return {range.low / gain, range.high / gain};
 }
 
 ValueRange percentile_range(ConstHostView image, double low_percentile, double high_percentile) {

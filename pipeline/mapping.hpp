@@ -23,12 +23,17 @@ struct Mapping {
     double high = 1;
     double low_percentile = 1;
     double high_percentile = 99;
+    double exposure_stops = 0; ///< gain 2^stops before the range; the data stay as they are
 };
 const ParamTable& mapping_table(); ///< owner "view"
 
 struct ValueRange {
     double low = 0, high = 1;
 };
+/// The range that shows values v as `range` shows v·2^stops: both ends divided by 2^stops. The one place
+/// where exposure_stops takes effect; the shader and map_colors get what it returns.
+ValueRange exposed(ValueRange range, double stops);
+
 /// Percentiles over the finite pixels of the first channel (subsampled to about 65 536 of them); {0, 1} if
 /// none.
 ValueRange percentile_range(ConstHostView image, double low_percentile, double high_percentile);

@@ -43,6 +43,9 @@ struct Warmup {
     bool operator==(const Warmup&) const = default;
 };
 
+/// "temporal 7/25"; empty when done.
+std::string to_string(const Warmup& warmup);
+
 /// One stage on one backend. prepare() allocates; run() never does.
 template <Space S> class Stage {
 public:
@@ -81,7 +84,12 @@ struct StageType {
     const ParamTable* table;
     std::vector<PixelType> types; ///< accepted pixel types, without conversion
     std::vector<int> channels;    ///< accepted channel counts, without conversion
-    double tolerance;             ///< largest relative difference allowed between host and device
+    /// Largest difference allowed between host and device (tests/stage_agreement_test.cpp). 0: identical
+    /// bytes. For a stage whose quantity is its input's (same_quantity), a fraction of full scale: the
+    /// camera's or the type's, for f32 the largest absolute value of the frames so far; integers may also
+    /// differ by one level, where a rounding falls the other way. For any other stage the relative difference
+    /// of two results. NaN agrees with NaN, an infinity with the same one; counts and warm-up are equal.
+    double tolerance;
     Quantity (*quantity)(const Params&, const Quantity& input);
     std::unique_ptr<HostStage> (*make_host)(const Params&);
     std::unique_ptr<DeviceStage> (*make_device)(const Params&); ///< null in a build without CUDA

@@ -171,6 +171,7 @@ std::string describe_file(const RecordedFrame& first, const RecordOptions& optio
             json["range_percentiles"] = {mapping.low_percentile, mapping.high_percentile};
         else
             json["range"] = {mapping.low, mapping.high};
+        json["exposure_stops"] = mapping.exposure_stops;
     }
     std::string text = "{";
     text += totals_text(totals);
@@ -243,7 +244,8 @@ void color_picture(ConstHostView image, const Mapping& mapping, HostView rgb) {
     Shape part = rgb.shape;
     part.width = image.shape.width;
     part.height = image.shape.height;
-    map_colors(image, mapping.colormap, range, HostView(rgb.data, part, rgb.pitch));
+    map_colors(image, mapping.colormap, exposed(range, mapping.exposure_stops),
+               HostView(rgb.data, part, rgb.pitch));
     for (int y = 0; y < part.height && part.width < rgb.shape.width; ++y)
         std::memcpy(rgb.row(y) + 3 * part.width, rgb.row(y) + 3 * (part.width - 1), 3);
     if (part.height < rgb.shape.height)

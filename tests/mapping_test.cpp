@@ -186,6 +186,29 @@ TEST(MapColors, AgreesWithDoubleArithmetic) {
     }
 }
 
+TEST(MapColors, ExposureIsAGainBeforeTheRange) {
+    EXPECT_EQ(exposed({-3, 5}, 0).low, -3);
+    EXPECT_EQ(exposed({-3, 5}, 0).high, 5);
+    const unsigned seed = std::random_device{}();
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    std::mt19937 random(seed);
+    std::uniform_real_distribution<float> number(-1000, 5000);
+    for (int stops = -10; stops <= 10; ++stops) // whole stops only move the exponent: the same bits
+        for (int trial = 0; trial < 300; ++trial) {
+            const float value = number(random);
+            const ValueRange range{number(random), 6000};
+            const float gained = std::ldexp(value, stops);
+            EXPECT_EQ(mapped(value, exposed(range, stops)), mapped(gained, range)) << value << " " << stops;
+        }
+    for (const double stops : {-9.5, -0.5, 0.3, 3.7}) // parts of a stop: within a colour
+        for (int trial = 0; trial < 300; ++trial) {
+            const double value = number(random);
+            const double wanted = std::clamp(value * std::exp2(stops) / 4000 * 256, 0.0, 255.999);
+            const Rgb seen = mapped(static_cast<float>(value), exposed({0, 4000}, stops), ColorMap::grey);
+            EXPECT_NEAR(seen[0] + 0.5, wanted, 0.5 + 1e-3) << value << " " << stops;
+        }
+}
+
 TEST(MapColors, IntegersAndPitchAndColour) {
     const Shape shape{5, 3, 1, PixelType::u16};
     std::vector<std::uint16_t> pixels(3 * 8, 60000);
@@ -255,7 +278,9 @@ TEST(MappingTable, DeclaresEveryMemberWithItsDefault) {
     EXPECT_EQ(params.as<Mapping>().colormap, ColorMap::magma);
     EXPECT_THROW(params.set_text("colormap", "rainbow"), UsageError);
     EXPECT_THROW(params.set_text("low_percentile", "101"), UsageError);
-    EXPECT_EQ(mapping_table().decls().size(), 6U);
+    EXPECT_EQ(std::get<double>(params.get("exposure_stops")), 0);
+    EXPECT_THROW(params.set_text("exposure_stops", "10.5"), UsageError);
+    EXPECT_EQ(mapping_table().decls().size(), 7U);
     EXPECT_EQ(mapping_table().owner(), "view");
 }
 } // namespace

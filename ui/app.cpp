@@ -28,6 +28,7 @@ constexpr double kIdle = 0.25;   ///< s between drawings when nothing happens: t
 constexpr int kSettleFrames = 3; ///< Dear ImGui answers to an input over the next two frames
 constexpr auto kStatsEvery = 200ms;
 constexpr double kZoomStep = 1.2;
+constexpr double kStopStep = 0.5;
 
 /// Where the image point under (x, y) lies; processed images may be smaller by a border on each side.
 struct ImagePoint {
@@ -148,6 +149,10 @@ void App::handle_character(unsigned character) {
             state_.camera.zoom(area, display_.raw_shape(), area.x + area.width / 2, area.y + area.height / 2,
                                factor);
     };
+    const auto expose = [&](double stops) {
+        const ParamDecl& decl = view_table().at("exposure_stops");
+        view.mapping.exposure_stops = std::clamp(view.mapping.exposure_stops + stops, decl.min, decl.max);
+    };
     switch (character < 128 ? std::tolower(static_cast<int>(character)) : 0) {
     case '1':
         view.layout = Shown::processed;
@@ -177,6 +182,12 @@ void App::handle_character(unsigned character) {
         break;
     case 'a':
         view.mapping.automatic = !view.mapping.automatic;
+        break;
+    case '[':
+        expose(-kStopStep);
+        break;
+    case ']':
+        expose(kStopStep);
         break;
     case 'x':
         state_.mark_saturated = !state_.mark_saturated;
@@ -277,8 +288,11 @@ void App::canvas_window(const Layout& layout) {
         color_bar(layout.bar, mapping, quantity, display_.shader().colors(mapping.colormap));
     }
     canvas_labels(layout);
+    float statistics_end = 0;
     if (session_.view().overlay && session_.pipeline())
-        draw_statistics(layout.canvas, stats_, display_, window_.renderer());
+        statistics_end = draw_statistics(layout.canvas, stats_, display_, window_.renderer());
+    if (layout.shows_processed && display_.has_result())
+        draw_warmup(layout.processed, display_.result().warmup, statistics_end);
     draw_record_marks(layout.canvas, session_.recordings());
     const float banner = draw_banner(layout.canvas, session_);
     const bool narrow = layout.canvas.width < dp(860); // marks and messages would lie on each other
@@ -361,8 +375,10 @@ void App::draw_pictures() {
         Camera::Placement at = state_.camera.place(layout_.processed, raw);
         at.x += (raw.width - shape.width) / 2.0 * at.scale;
         at.y += (raw.height - shape.height) / 2.0 * at.scale;
-        display_.shader().draw(display_.processed(), {mapping.colormap, {mapping.low, mapping.high}, 0},
-                               layout_.processed, at, ratio);
+        display_.shader().draw(
+            display_.processed(),
+            {mapping.colormap, exposed({mapping.low, mapping.high}, mapping.exposure_stops), 0},
+            layout_.processed, at, ratio);
     }
     // The panel's strip draws from the one texture of colours, after this: the raw picture left it grey.
     display_.shader().colors(session_.view().mapping.colormap);

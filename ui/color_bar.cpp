@@ -47,6 +47,14 @@ std::string unit_line(const Quantity& quantity, const Scale& scale) {
     return text;
 }
 
+std::string stops_text(double stops) {
+    if (stops == 0)
+        return "";
+    std::array<char, 32> text{};
+    std::snprintf(text.data(), text.size(), " %+.3g stops", stops);
+    return text.data();
+}
+
 void draw_ticks(ImDrawList& draw, const Rect& bar, const Mapping& m, const Scale& scale) {
     const float x = static_cast<float>(bar.x + bar.width);
     const auto first = static_cast<std::int64_t>(std::ceil(m.low / scale.step - 1e-9));
@@ -94,7 +102,11 @@ bool drag_range(const Rect& bar, Mapping& m) {
 
 float color_bar_width() { return dp(86); }
 
-bool color_bar(const Rect& area, Mapping& mapping, const Quantity& quantity, GLuint colors) {
+bool color_bar(const Rect& area, Mapping& given, const Quantity& quantity, GLuint colors) {
+    Mapping mapping = given; // with the range as it is seen
+    const ValueRange seen = exposed({given.low, given.high}, given.exposure_stops);
+    mapping.low = seen.low;
+    mapping.high = seen.high;
     ImDrawList& draw = *ImGui::GetWindowDrawList();
     const float line = ImGui::GetTextLineHeight();
     const Rect bar{area.x + dp(14), area.y + dp(18) + line * 2.4, dp(18),
@@ -119,14 +131,17 @@ bool color_bar(const Rect& area, Mapping& mapping, const Quantity& quantity, GLu
     probe::widget("color_bar", bar.x, bar.y, bar.width, bar.height);
     const bool hovered = ImGui::IsItemHovered();
     const bool changed = drag_range(bar, mapping);
+    if (changed) {
+        const ValueRange wanted = exposed({mapping.low, mapping.high}, -given.exposure_stops);
+        given.automatic = mapping.automatic;
+        given.low = wanted.low;
+        given.high = wanted.high;
+    }
     if (hovered)
         ImGui::SetMouseCursor(ImGuiMouseCursor_ResizeNS);
-    if (mapping.automatic)
-        draw.AddText(theme::fonts().small, theme::fonts().small->FontSize, {low.x, high.y + dp(6)},
-                     theme::kDim, "auto");
-    else
-        draw.AddText(theme::fonts().small, theme::fonts().small->FontSize, {low.x, high.y + dp(6)},
-                     theme::kAccent, "fixed");
+    const std::string how = (mapping.automatic ? "auto" : "fixed") + stops_text(given.exposure_stops);
+    draw.AddText(theme::fonts().small, theme::fonts().small->FontSize, {low.x - dp(6), high.y + dp(6)},
+                 mapping.automatic ? theme::kDim : theme::kAccent, how.c_str());
     tooltip(quantity.name + (quantity.unit == "1" ? "" : " in " + quantity.unit) +
             "\nDrag near the top or the bottom to move that end, in the middle to move both. Double click "
             "for the "

@@ -170,6 +170,14 @@ void tooltip(const std::string& text) {
     ImGui::EndTooltip();
 }
 
+void hint(const std::string& text, ImU32 color) {
+    ImGui::PushFont(theme::fonts().small);
+    ImGui::PushStyleColor(ImGuiCol_Text, theme::vec(color));
+    ImGui::TextWrapped("%s", text.c_str());
+    ImGui::PopStyleColor();
+    ImGui::PopFont();
+}
+
 void control_label(const char* label) {
     ImGui::AlignTextToFramePadding();
     ImGui::TextColored(theme::vec(theme::kDim), "%s", label);
@@ -290,7 +298,7 @@ bool tool_button(const char* label, bool pressed, float width) {
     return clicked;
 }
 
-bool section(const char* title, bool open_at_first) {
+bool section(const char* title, bool open_at_first, bool with_buttons) {
     if (ImGui::GetCursorPosY() > ImGui::GetStyle().WindowPadding.y + 1) {
         ImGui::Dummy({0, theme::dp(1)});
         ImGui::Separator();
@@ -298,7 +306,9 @@ bool section(const char* title, bool open_at_first) {
     ImGui::PushStyleColor(ImGuiCol_Header, ImVec4(0, 0, 0, 0));
     ImGui::PushStyleColor(ImGuiCol_HeaderHovered, theme::vec(theme::kField));
     ImGui::PushFont(theme::fonts().bold);
-    const bool open = ImGui::CollapsingHeader(title, open_at_first ? ImGuiTreeNodeFlags_DefaultOpen : 0);
+    const bool open =
+        ImGui::CollapsingHeader(title, (open_at_first ? ImGuiTreeNodeFlags_DefaultOpen : 0) |
+                                           (with_buttons ? ImGuiTreeNodeFlags_AllowItemOverlap : 0));
     ImGui::PopFont();
     ImGui::PopStyleColor(2);
     return open;

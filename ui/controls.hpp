@@ -2,6 +2,7 @@
 #pragma once
 
 #include "pipeline/param.hpp"
+#include "ui/theme.hpp"
 
 #include <functional>
 #include <optional>
@@ -36,12 +37,14 @@ void param_controls(const std::string& owner, const Params& params, const EditFu
 /// Label in the left column; the next item fills the right one.
 void control_label(const char* label);
 void tooltip(const std::string& text);
+/// A line of small text.
+void hint(const std::string& text, ImU32 color = theme::kDim);
 /// "exposure" → "Exposure", "tau_c" → "Tau c".
 std::string title_case(std::string name);
 
 /// Push button; `pressed` draws it as switched on.
 bool tool_button(const char* label, bool pressed = false, float width = 0);
-/// A heading with a triangle; true while open.
-bool section(const char* title, bool open_at_first = true);
+/// A heading with a triangle; true while open. `with_buttons`: others lie on it.
+bool section(const char* title, bool open_at_first = true, bool with_buttons = false);
 
 } // namespace specklescope

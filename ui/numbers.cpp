@@ -46,7 +46,7 @@ std::string quantity_text(double value, const std::string& unit, int digits) {
     return unit.empty() || unit == "1" || std::isnan(value) ? text : text + " " + unit;
 }
 
-std::string bytes_text(std::uint64_t bytes) {
+std::string size_text(std::uint64_t bytes) {
     static constexpr std::array<const char*, 5> kUnits = {"B", "kB", "MB", "GB", "TB"};
     double value = static_cast<double>(bytes);
     std::size_t unit = 0;

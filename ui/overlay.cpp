@@ -46,6 +46,19 @@ void drop_rows(std::vector<Row>& rows, const DropCounts& drops) {
     row("Dropped: recorder", drops.recorder);
 }
 
+/// Each step with its time, and below it what the stage says of itself.
+void stage_rows(std::vector<Row>& rows, const StatsSnapshot& s) {
+    std::size_t index = 0; // in the chain: notes are told for stages, times also for what lies between
+    for (const StageStat& stage : s.stages) {
+        rows.push_back({stage.name, milliseconds(stage.last_ms)});
+        if (stage.name == "upload" || stage.name == "download" || stage.name == "convert")
+            continue;
+        if (index < s.notes.size() && !s.notes[index].empty())
+            rows.push_back({"", s.notes[index], theme::kDim});
+        ++index;
+    }
+}
+
 std::vector<Row> statistic_rows(const StatsSnapshot& s, const Display& display, const std::string& renderer,
                                 bool compact) {
     std::vector<Row> rows;
@@ -56,21 +69,14 @@ std::vector<Row> statistic_rows(const StatsSnapshot& s, const Display& display, 
     rows.push_back({"95 % · 99 %", milliseconds(s.latency.p95_ms) + " · " + milliseconds(s.latency.p99_ms)});
     drop_rows(rows, s.drops);
     if (!s.warmup.done())
-        rows.push_back(
-            {"Warming up",
-             format("%s %d/%d", std::string(s.warmup.stage).c_str(), s.warmup.frames, s.warmup.wanted),
-             theme::kWarning});
+        rows.push_back({"Warming up", to_string(s.warmup), theme::kWarning});
     if (compact) {
         rows.push_back({"Display path", s.backend + " · " + display.path()});
         return rows;
     }
     rows.push_back({"Queue", format("%d, peak %d of %d", s.queue_depth, s.queue_peak, s.slots)});
     rows.push_back({"", ""});
-    for (const StageStat& stage : s.stages)
-        rows.push_back({stage.name, milliseconds(stage.last_ms)});
-    for (const std::string& note : s.notes)
-        if (!note.empty())
-            rows.push_back({"", note, theme::kDim});
+    stage_rows(rows, s);
     rows.push_back({"", ""});
     rows.push_back({"Backend", s.backend + (s.device.empty() ? "" : " · " + s.device)});
     rows.push_back({"Display path", display.path()});
@@ -131,8 +137,8 @@ ImU32 level_color(Message::Level level) {
                                               : theme::kAccent;
 }
 
-void draw_statistics(const Rect& canvas, const StatsSnapshot& stats, const Display& display,
-                     const std::string& renderer) {
+float draw_statistics(const Rect& canvas, const StatsSnapshot& stats, const Display& display,
+                      const std::string& renderer) {
     ImDrawList& draw = *ImGui::GetWindowDrawList();
     ImGui::PushFont(theme::fonts().small);
     const float line = ImGui::GetTextLineHeight() * 1.28F, label = dp(112), gap = dp(7);
@@ -169,6 +175,30 @@ void draw_statistics(const Rect& canvas, const StatsSnapshot& stats, const Displ
         y += row_height(row);
     }
     ImGui::PopFont();
+    return low.x + full;
+}
+
+void draw_warmup(const Rect& area, const Warmup& warmup, float from) {
+    const std::string text = to_string(warmup);
+    probe::value("warmup", text);
+    if (text.empty())
+        return;
+    ImDrawList& draw = *ImGui::GetWindowDrawList();
+    const ImVec2 extent = ImGui::CalcTextSize(text.c_str());
+    // As wide as the last count, so that it does not tremble.
+    const std::string widest = to_string(Warmup{warmup.stage, warmup.wanted - 1, warmup.wanted});
+    const float width = ImGui::CalcTextSize(widest.c_str()).x + dp(32);
+    const float height = extent.y + dp(16);
+    const float middle = static_cast<float>(area.x + area.width / 2) - width / 2;
+    const ImVec2 low(std::max(middle, from + dp(12)), static_cast<float>(area.y) + dp(12));
+    const ImVec2 high(low.x + width, low.y + height);
+    draw.AddRectFilled(low, high, IM_COL32(10, 13, 16, 215), height / 2);
+    draw.AddText({low.x + (width - extent.x) / 2, low.y + dp(6)}, theme::kText, text.c_str());
+    const float x0 = low.x + dp(16), x1 = high.x - dp(16), y0 = high.y - dp(6), y1 = y0 + dp(2.5F);
+    const float part = static_cast<float>(warmup.frames) / static_cast<float>(warmup.wanted);
+    draw.AddRectFilled({x0, y0}, {x1, y1}, IM_COL32(255, 255, 255, 40), dp(1.25F));
+    draw.AddRectFilled({x0, y0}, {x0 + (x1 - x0) * part, y1}, theme::kAccent, dp(1.25F));
+    probe::widget("warmup", low.x, low.y, width, height);
 }
 
 float draw_banner(const Rect& canvas, Session& session) {
@@ -236,7 +266,7 @@ void draw_record_marks(const Rect& canvas, const std::vector<Recording>& recordi
         const SinkStatus status = recording.sink->status();
         const double seconds = std::chrono::duration<double>(now - recording.since).count();
         std::string text = std::string(recording.what == RecordWhat::raw ? "REC raw  " : "REC  ") +
-                           clock_text(seconds) + "  ·  " + bytes_text(status.bytes) + "  ·  " +
+                           clock_text(seconds) + "  ·  " + size_text(status.bytes) + "  ·  " +
                            count_text(status.written) + " frames";
         const std::string lost = status.dropped ? "  " + count_text(status.dropped) + " dropped" : "";
         const ImVec2 size = ImGui::CalcTextSize((text + lost).c_str());
@@ -254,7 +284,7 @@ void draw_record_marks(const Rect& canvas, const std::vector<Recording>& recordi
 }
 
 void draw_keys(bool* open) {
-    static constexpr std::array<std::array<const char*, 2>, 18> kKeys = {{
+    static constexpr std::array<std::array<const char*, 2>, 19> kKeys = {{
         {"Space", "pause, go on"},
         {"→  .", "one frame (paused file)"},
         {"1  2  3", "processed, raw, both"},
@@ -264,6 +294,7 @@ void draw_keys(bool* open) {
         {"Double click  F", "fit"},
         {"M", "next colour map"},
         {"A", "automatic range"},
+        {"[  ]", "darker, brighter by half a stop"},
         {"X", "mark saturated raw pixels"},
         {"R", "record processed"},
         {"W", "record raw"},

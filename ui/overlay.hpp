@@ -7,9 +7,12 @@
 
 namespace specklescope {
 
-/// The statistics (F1), top left of the canvas.
-void draw_statistics(const Rect& canvas, const StatsSnapshot& stats, const Display& display,
-                     const std::string& renderer);
+/// The statistics (F1), top left of the canvas; returns where they end on the right.
+float draw_statistics(const Rect& canvas, const StatsSnapshot& stats, const Display& display,
+                      const std::string& renderer);
+/// "temporal 7/25" over a bar, at the top of the picture while a stage fills its history; `from`: not left of
+/// this.
+void draw_warmup(const Rect& area, const Warmup& warmup, float from);
 /// Why the picture stands still: reconnecting, failed, ended, paused, opening.
 /// Returns the height that it takes at the lower edge, 0 without one.
 float draw_banner(const Rect& canvas, Session& session);

@@ -1,5 +1,6 @@
 #include "ui/panel.hpp"
 
+#include "ui/chain_panel.hpp"
 #include "ui/controls.hpp"
 #include "ui/numbers.hpp"
 #include "ui/overlay.hpp"
@@ -20,58 +21,6 @@ using theme::dp;
 
 ImTextureID texture_id(GLuint id) {
     return reinterpret_cast<ImTextureID>(static_cast<std::intptr_t>(id)); // NOLINT(performance-no-int-to-ptr)
-}
-
-void hint(const std::string& text, ImU32 color = theme::kDim) {
-    ImGui::PushFont(theme::fonts().small);
-    ImGui::PushStyleColor(ImGuiCol_Text, theme::vec(color));
-    ImGui::TextWrapped("%s", text.c_str());
-    ImGui::PopStyleColor();
-    ImGui::PopFont();
-}
-
-/// The stage's parameters as they take effect: with the exposure that the source reports.
-Params with_exposure(Params params, double reported_ms) {
-    try {
-        params.set("exposure", reported_ms);
-    } catch (const UsageError&) { // outside what the stage's own control can show
-    }
-    return params;
-}
-
-void stage_sections(Session& session, const Display& display) {
-    const Chain chain = session.chain();
-    if (chain.stages().empty())
-        hint("No stage: the source is shown as it is.");
-    for (std::size_t i = 0; i < chain.stages().size(); ++i) {
-        const ChainStage& stage = chain.stages()[i];
-        ImGui::PushID(static_cast<int>(i));
-        if (section(title_case(std::string(stage.type->name)).c_str())) {
-            const std::string owner = i == 0 || chain.stages().size() == 1
-                                          ? std::string(stage.type->name)
-                                          : std::string(stage.type->name) + std::to_string(i);
-            // Where the source reports its exposure the formula uses that, so the control turns the source's.
-            const double reported = display.has_result() ? display.result().info.exposure_ms : NAN;
-            const bool of_source = std::isfinite(reported) && stage.params.table().find("exposure");
-            const bool turns = of_source && session.source_params().has_table() &&
-                               session.source_params().table().find("exposure");
-            param_controls(
-                owner, of_source ? with_exposure(stage.params, reported) : stage.params,
-                [&](const std::string& name, const ParamValue& value) {
-                    if (name == "exposure" && turns)
-                        session.edit_source(name, value);
-                    else
-                        session.edit(i, name, value);
-                },
-                [&](const ParamDecl& decl) {
-                    if (decl.name == "exposure" && of_source)
-                        hint(turns ? "Sets the exposure of the source."
-                                   : "The source reports it; that value is used.",
-                             theme::kAccent);
-                });
-        }
-        ImGui::PopID();
-    }
 }
 
 /// Colour map: its name over a strip of its colours.
@@ -136,6 +85,7 @@ void range_controls(Session& session, const Quantity& quantity) {
     const double low = mapping.low, high = mapping.high;
     end("Low", "low", mapping.low);
     end("High", "high", mapping.high);
+    declared("exposure_stops");
     if (!(mapping.high > mapping.low)) {
         session.say(Message::Level::warning, "The low end of the range must be below the high end.");
         mapping.low = low;
@@ -204,7 +154,7 @@ void record_section(Session& session, ViewState& state) {
     for (const Recording& recording : session.recordings()) {
         const SinkStatus status = recording.sink->status();
         hint((status.path.empty() ? "waiting for the first frame" : status.path) + " · " +
-                 bytes_text(status.bytes) +
+                 size_text(status.bytes) +
                  (status.dropped ? " · " + count_text(status.dropped) + " dropped" : ""),
              status.dropped ? theme::kWarning : theme::kDim);
     }
@@ -244,7 +194,7 @@ void draw_panel(const Rect& area, Session& session, ViewState& state, Display& d
     if (ImGui::Begin("##panel", nullptr,
                      ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove |
                          ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoBringToFrontOnFocus)) {
-        stage_sections(session, display);
+        draw_chain(session, display);
         display_section(session, state, display);
         record_section(session, state);
         source_section(session);

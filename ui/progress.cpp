@@ -19,7 +19,7 @@ std::size_t terminal_width() {
 
 } // namespace
 
-std::string progress_line(std::uint64_t done, std::uint64_t total, double rate) {
+std::string progress_line(std::uint64_t done, std::uint64_t total, double rate, const std::string& note) {
     std::string text = std::to_string(done) + (total > 0 ? " of " + std::to_string(total) : "") + " frames";
     char part[64];
     std::snprintf(part, sizeof part, " · %.1f frames/s", rate);
@@ -34,11 +34,12 @@ std::string progress_line(std::uint64_t done, std::uint64_t total, double rate) 
             std::snprintf(part, sizeof part, " · %d:%02d left", seconds / 60, seconds % 60);
         text += part;
     }
-    return text;
+    return note.empty() ? text : text + " · " + note;
 }
 
-std::string progress_bar(std::uint64_t done, std::uint64_t total, double rate, std::size_t width) {
-    std::string line = progress_line(done, total, rate);
+std::string progress_bar(std::uint64_t done, std::uint64_t total, double rate, std::size_t width,
+                         const std::string& note) {
+    std::string line = progress_line(done, total, rate, note);
     constexpr std::size_t kLeast = 10; // a shorter bar says nothing
     if (total == 0 || columns(line) + 3 + kLeast > width)
         return line;
@@ -51,17 +52,18 @@ std::string progress_bar(std::uint64_t done, std::uint64_t total, double rate, s
 Progress::Progress(std::uint64_t total, bool quiet)
     : total_(total), quiet_(quiet), terminal_(!quiet && isatty(STDERR_FILENO) == 1) {}
 
-void Progress::update(std::uint64_t done, double rate) {
+void Progress::update(std::uint64_t done, double rate, const std::string& note) {
     const auto now = SteadyClock::now();
     if (quiet_ || now - last_ < std::chrono::milliseconds(terminal_ ? 100 : 2000))
         return;
     last_ = now;
     if (terminal_) {
-        std::fprintf(stderr, "\r\033[K%s", progress_bar(done, total_, rate, terminal_width() - 1).c_str());
+        std::fprintf(stderr, "\r\033[K%s",
+                     progress_bar(done, total_, rate, terminal_width() - 1, note).c_str());
         std::fflush(stderr);
         drawn_ = true;
     } else {
-        std::printf("%s\n", progress_line(done, total_, rate).c_str());
+        std::printf("%s\n", progress_line(done, total_, rate, note).c_str());
         std::fflush(stdout);
     }
 }

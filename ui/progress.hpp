@@ -11,7 +11,8 @@ class Progress {
 public:
     /// `total` 0: unknown.
     Progress(std::uint64_t total, bool quiet);
-    void update(std::uint64_t done, double rate);
+    /// `note`: what else is to be said, for example "temporal 7/25".
+    void update(std::uint64_t done, double rate, const std::string& note = "");
     /// Takes the bar off the screen.
     void clear();
     bool on_terminal() const { return terminal_; }
@@ -24,8 +25,9 @@ private:
 };
 
 /// "[####----] 450 of 1000 · 84.2 frames/s · 0:06 left", at most `width` columns.
-std::string progress_bar(std::uint64_t done, std::uint64_t total, double rate, std::size_t width);
+std::string progress_bar(std::uint64_t done, std::uint64_t total, double rate, std::size_t width,
+                         const std::string& note = "");
 /// The same without the bar.
-std::string progress_line(std::uint64_t done, std::uint64_t total, double rate);
+std::string progress_line(std::uint64_t done, std::uint64_t total, double rate, const std::string& note = "");
 
 } // namespace specklescope

@@ -203,6 +203,14 @@ void Session::edit(std::size_t stage, const std::string& name, const ParamValue&
     }
 }
 
+void Session::set_chain(Chain chain) {
+    if (!pipeline_)
+        return;
+    chain_ = std::move(chain);
+    pipeline_->set_chain(chain_);
+    chain_asked_ = SteadyClock::now();
+}
+
 const Params& Session::source_params() {
     const auto now = SteadyClock::now();
     if (pipeline_ && now - source_asked_ > kSettle && now - source_read_ > kReadAgain) {

@@ -60,6 +60,8 @@ public:
     /// What the controls show: what was asked for, until the pipeline says what it is.
     const Chain& chain();
     void edit(std::size_t stage, const std::string& name, const ParamValue& value);
+    /// Stages added, taken out or in another order.
+    void set_chain(Chain chain);
     const Params& source_params();
     void edit_source(const std::string& name, const ParamValue& value);
 

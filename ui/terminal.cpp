@@ -104,7 +104,7 @@ private:
             if (pipeline_->mailbox().take(result))
                 last_ = std::move(result);
             const StatsSnapshot stats = pipeline_->stats();
-            progress.update(stats.processed, stats.processing_rate);
+            progress.update(stats.processed, stats.processing_rate, to_string(stats.warmup));
         }
         progress.clear();
         set_up_log(settings_);

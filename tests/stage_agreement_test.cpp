@@ -1,0 +1,440 @@
+// Every stage of the registry, host against device, and the host against itself: with other numbers of
+// threads, other pitches, other memory contents. Nothing here knows a stage by name.
+//
+// SPECKLESCOPE_AGREEMENT_FILE=FILE.json writes what was compared and the worst differences;
+// tests/agreement_page.py makes docs/agreement.md of it.
+#include "stage_run.hpp"
+
+#include "child.hpp"
+
+#ifdef SPECKLESCOPE_HAVE_CUDA
+#include "cuda/devices.hpp"
+#endif
+
+#include <gtest/gtest.h>
+#include <malloc.h>
+#include <nlohmann/json.hpp>
+
+#include <ctime>
+#include <map>
+
+namespace specklescope {
+namespace {
+
+using namespace test;
+using Clock = std::chrono::steady_clock;
+
+/// What was found for one stage; by name, for the page.
+struct Row {
+    int cases = 0, refused = 0, frames = 0;
+    std::uint64_t samples = 0, differing = 0;
+    double worst = 0; ///< in the terms of StageType::tolerance
+    int steps = 0;    ///< integers: largest difference in grey levels
+    std::string worst_case;
+    double seconds = 0;
+};
+std::map<std::string, Row>& rows() {
+    static std::map<std::string, Row> all;
+    return all;
+}
+
+std::string reason_for_no_device() {
+#ifdef SPECKLESCOPE_HAVE_CUDA
+    std::string reason;
+    return list_gpus(&reason).empty() ? reason : "";
+#else
+    return "this build has no CUDA backend";
+#endif
+}
+
+class StageWalk : public testing::TestWithParam<const StageType*> {
+protected:
+    std::vector<StageCase> cases() {
+        return CaseMaker(*GetParam(),
+                         [this](int width, int height) {
+                             const std::string path =
+                                 folder_ / (std::to_string(width) + "x" + std::to_string(height) + ".tif");
+                             if (!std::filesystem::exists(path))
+                                 write_text(path, tiff_bytes({.width = static_cast<std::uint32_t>(width),
+                                                              .height = static_cast<std::uint32_t>(height)}));
+                             return path;
+                         })
+            .make();
+    }
+
+    TemporaryFolder folder_;
+};
+
+/// Fills what malloc hands out, so that a result that depends on memory nobody wrote differs between runs.
+class Perturbed {
+public:
+    explicit Perturbed(int byte) { mallopt(M_PERTURB, byte); }
+    Perturbed(const Perturbed&) = delete;
+    Perturbed& operator=(const Perturbed&) = delete;
+    ~Perturbed() { mallopt(M_PERTURB, 0); }
+};
+
+/// An executor tells of a warm-up only while it lasts.
+bool same_warmup(const Warmup& a, const Warmup& b) {
+    return (a.done() && b.done()) || (a.frames == b.frames && a.wanted == b.wanted);
+}
+
+/// Empty if they are the same to the last bit; otherwise where they first differ.
+std::string first_difference(const Shot& a, const Shot& b) {
+    if (a.shape != b.shape)
+        return "shape " + to_string(a.shape) + " and " + to_string(b.shape);
+    for (std::size_t i = 0; i < a.pixels.size(); ++i)
+        if (a.pixels[i] != b.pixels[i]) {
+            const std::size_t row = a.shape.row_bytes();
+            return "row " + std::to_string(i / row) + ", sample " +
+                   std::to_string(i % row / pixel_bytes(a.shape.type));
+        }
+    if (a.counts != b.counts)
+        return "the counts of undefined, infinite or saturated pixels";
+    if (!same_warmup(a.warmup, b.warmup))
+        return "the warm-up";
+    return "";
+}
+
+void expect_same(const Outcome& a, const Outcome& b, const std::string& what) {
+    ASSERT_EQ(a.refused, b.refused) << what << ": " << a.why << b.why;
+    ASSERT_EQ(a.shots.size(), b.shots.size()) << what;
+    for (std::size_t i = 0; i < a.shots.size(); ++i)
+        ASSERT_EQ(first_difference(a.shots[i], b.shots[i]), "") << what << ", turn " << i;
+}
+
+/// Undefined and infinite pixels are counted, so that none comes out unsaid.
+void expect_counted(const Outcome& outcome) {
+    for (const Shot& shot : outcome.shots) {
+        if (shot.shape.type != PixelType::f32)
+            continue;
+        PixelCounts seen;
+        const auto* pixels = reinterpret_cast<const float*>(shot.pixels.data());
+        const auto channels = static_cast<std::size_t>(shot.shape.channels);
+        for (std::size_t i = 0; i < shot.shape.pixels(); ++i) {
+            bool undefined = false, infinite = false;
+            for (std::size_t c = 0; c < channels; ++c) {
+                undefined = undefined || std::isnan(pixels[i * channels + c]);
+                infinite = infinite || std::isinf(pixels[i * channels + c]);
+            }
+            seen.undefined += undefined ? 1 : 0;
+            seen.infinite += infinite ? 1 : 0;
+        }
+        ASSERT_EQ(seen.undefined, shot.counts.undefined) << "undefined pixels";
+        ASSERT_EQ(seen.infinite, shot.counts.infinite) << "infinite pixels";
+    }
+}
+
+Outcome without_again(const Outcome& outcome, const Script& script) {
+    Outcome rest = outcome;
+    rest.shots.clear();
+    for (std::size_t i = 0; i < outcome.shots.size(); ++i)
+        if (!script[i].again)
+            rest.shots.push_back(outcome.shots[i]);
+    return rest;
+}
+
+void check_history(const StageCase& test, Scene& scene, const Script& script, const Outcome& reference) {
+    Script plain, tail;
+    Outcome after;
+    for (std::size_t i = 0; i < script.size(); ++i) {
+        if (!script[i].again)
+            plain.push_back(script[i]);
+        if (script[i].discontinuity && i > 2) {
+            tail.assign(script.begin() + static_cast<std::ptrdiff_t>(i), script.end());
+            after.shots.assign(reference.shots.begin() + static_cast<std::ptrdiff_t>(i),
+                               reference.shots.end());
+        }
+        if (i > 0 && script[i].again) {
+            ASSERT_EQ(first_difference(reference.shots[i], reference.shots[i - 1]), "")
+                << "turn " << i << " shows the frame before once more";
+        }
+    }
+    expect_same(without_again(reference, script), run_script(*make_host_executor(1), test, scene, plain),
+                "a frame shown again leaves no trace");
+    const bool button =
+        std::any_of(test.stage.params.table().decls().begin(), test.stage.params.table().decls().end(),
+                    [](const ParamDecl& decl) { return decl.kind == ParamKind::action; });
+    if (!tail.empty() && !button) // what a button has captured stays
+        expect_same(after, run_script(*make_host_executor(1), test, scene, tail),
+                    "after a gap as from the start");
+}
+
+/// Seconds that a first run may take before the variations of it are left out; two are done in any case.
+constexpr double kSlow = 0.1;
+/// Seconds for the variations of one stage; cases after that are run once. A fast machine reaches none.
+constexpr double kAllVariations = 4;
+
+TEST_P(StageWalk, HostIsTheSameForAnyThreadsPitchAndMemory) {
+    int slow = 0, ran = 0, refused = 0;
+    double varied = 0;
+    const std::vector<StageCase> all = cases();
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        const StageCase& test = all[i];
+        SCOPED_TRACE(test.name());
+        Scene scene(test.shape, i);
+        const Script script = script_for(test, scene);
+        const auto begin = Clock::now();
+        const Outcome reference = run_script(*make_host_executor(1), test, scene, script);
+        const double seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+        ++ran;
+        refused += reference.refused ? 1 : 0;
+        if (reference.refused) {
+            EXPECT_NE(reference.why.find("stage " + std::string(GetParam()->name)), std::string::npos)
+                << reference.why;
+            continue;
+        }
+        expect_counted(reference);
+        if (HasFatalFailure() || ((seconds > kSlow || varied > kAllVariations) && ++slow > 2))
+            continue;
+        const auto variations = Clock::now();
+        bool padding_kept = true;
+        {
+            const Perturbed memory(0x5a);
+            expect_same(reference,
+                        run_script(*make_host_executor(2 + static_cast<int>(i % 2)), test, scene, script),
+                        "other number of threads");
+            if (const auto alone = run_alone(test, scene, script, std::byte{0xff}, &padding_kept))
+                expect_same(reference, *alone, "odd pitch");
+        }
+        EXPECT_TRUE(padding_kept) << "wrote between the rows of its output";
+        if (!test.large)
+            check_history(test, scene, script, reference);
+        varied += std::chrono::duration<double>(Clock::now() - variations).count();
+        if (HasFailure())
+            break; // the rest would say the same
+    }
+    std::printf("%s: %d cases, %d refused with a sentence, %d too slow for every variation\n",
+                std::string(GetParam()->name).c_str(), ran, refused, std::max(0, slow - 2));
+}
+
+TEST_P(StageWalk, HostTakesNumbersThatAreNone) {
+    const StageType& type = *GetParam();
+    for (const PixelType pixel : type.types) {
+        if (pixel != PixelType::f32)
+            continue;
+        for (const int channels : type.channels) {
+            const Shape shape{37, 29, channels, PixelType::f32};
+            TestImage<float> image(shape.width, shape.height, 0, channels);
+            auto random = test_random(99);
+            constexpr float kInf = std::numeric_limits<float>::infinity();
+            const std::array<float, 9> odd = {kInf,   -kInf,  std::nanf(""), 3e38F, -3e38F,
+                                              1e-45F, -1e-3F, 0.0F,          -0.0F};
+            image.fill([&] { return random() % 5 == 0 ? odd[random() % odd.size()] : 0.5F; });
+            StageCase test;
+            test.stage = {&type, Params(*type.table)};
+            const auto stage = type.make_host(test.stage.params);
+            Shape out;
+            try {
+                out = stage->prepare(shape);
+            } catch (const UsageError&) {
+                continue;
+            }
+            std::vector<std::byte> output(out.bytes());
+            FrameInfo info;
+            for (int i = 0; i < 40; ++i) {
+                PixelCounts counts;
+                stage->run(image.view(), HostView(output.data(), out), {.info = info, .counts = counts});
+                if (i % 13 == 12) // good frames drive the bad ones out of any history
+                    image.fill([&] { return static_cast<float>(random() % 1000); });
+            }
+        }
+    }
+}
+
+// --- host against device ---
+
+/// The measure of StageType::tolerance.
+class Comparison {
+public:
+    Comparison(const StageType& type, Row& row) : type_(type), row_(row) {}
+
+    /// Empty if they agree.
+    std::string compare(const Shot& host, const Shot& device, double input_peak) {
+        if (host.shape != device.shape)
+            return "shape " + to_string(host.shape) + " and " + to_string(device.shape);
+        if (!same_warmup(host.warmup, device.warmup))
+            return "warm-up " + to_string(host.warmup) + " and " + to_string(device.warmup);
+        if (host.counts != device.counts)
+            return "counts of undefined, infinite, saturated pixels: " + counts_text(host.counts) + " and " +
+                   counts_text(device.counts);
+        row_.samples += host.shape.bytes() / pixel_bytes(host.shape.type);
+        return dispatch(host.shape.type, [&](auto zero) {
+            using T = decltype(zero);
+            return samples(reinterpret_cast<const T*>(host.pixels.data()),
+                           reinterpret_cast<const T*>(device.pixels.data()), host, input_peak);
+        });
+    }
+
+private:
+    static std::string counts_text(const PixelCounts& counts) {
+        return std::to_string(counts.undefined) + " " + std::to_string(counts.infinite) + " " +
+               std::to_string(counts.saturated);
+    }
+
+    template <class T>
+    std::string samples(const T* host, const T* device, const Shot& shot, double input_peak) {
+        const std::size_t count = shot.pixels.size() / sizeof(T);
+        const bool kept = type_.quantity == same_quantity;
+        double scale = std::is_integral_v<T>
+                           ? (shot.full_scale > 0 ? shot.full_scale : type_full_scale(shot.shape.type))
+                           : input_peak;
+        if constexpr (!std::is_integral_v<T>)
+            for (std::size_t i = 0; i < count; ++i)
+                if (std::isfinite(host[i]))
+                    scale = std::max(scale, std::abs(static_cast<double>(host[i])));
+        std::string text;
+        for (std::size_t i = 0; i < count; ++i) {
+            if (std::memcmp(host + i, device + i, sizeof(T)) == 0)
+                continue;
+            const auto a = static_cast<double>(host[i]), b = static_cast<double>(device[i]);
+            if (std::isnan(a) && std::isnan(b))
+                continue;
+            ++row_.differing;
+            const double apart = std::abs(a - b);
+            double measure =
+                kept ? apart / (scale > 0 ? scale : 1) : apart / std::max({std::abs(a), std::abs(b), 1e-300});
+            if (!std::isfinite(a) || !std::isfinite(b))
+                measure = std::numeric_limits<double>::infinity();
+            bool good = measure <= type_.tolerance;
+            if constexpr (std::is_integral_v<T>) {
+                row_.steps = std::max(row_.steps, static_cast<int>(apart));
+                good = good || (type_.tolerance > 0 && apart <= 1);
+            } else if (measure > row_.worst || !good) {
+                worst_here_ = true;
+                row_.worst = std::max(row_.worst, measure);
+            }
+            if (!good && text.empty())
+                text = "row " + std::to_string(i * sizeof(T) / shot.shape.row_bytes()) + ", sample " +
+                       std::to_string(i * sizeof(T) % shot.shape.row_bytes() / sizeof(T)) + ": host " +
+                       std::to_string(a) + ", device " + std::to_string(b) + ", " + std::to_string(measure) +
+                       " apart";
+        }
+        return text;
+    }
+
+public:
+    bool worst_here_ = false; ///< the last one compared was the worst so far
+private:
+    const StageType& type_;
+    Row& row_;
+};
+
+double peak_of(ConstHostView image) {
+    double peak = 0;
+    if (image.shape.type == PixelType::f32)
+        for (int y = 0; y < image.shape.height; ++y)
+            for (int i = 0; i < image.shape.width * image.shape.channels; ++i)
+                peak = std::max(peak, std::abs(static_cast<double>(image.as<float>().row(y)[i])));
+    return peak;
+}
+
+TEST_P(StageWalk, HostAndDeviceAgree) {
+    const StageType& type = *GetParam();
+    if (const std::string reason = reason_for_no_device(); !reason.empty())
+        GTEST_SKIP() << "host and device are not compared: " << reason;
+    if (!type.make_device)
+        GTEST_SKIP() << "stage " << type.name << " has no device side";
+    Row& row = rows()[std::string(type.name)];
+    const auto begin = Clock::now();
+    int failures = 0;
+    const std::vector<StageCase> all = cases();
+    for (std::size_t i = 0; i < all.size() && failures < 12; ++i) {
+        const StageCase& test = all[i];
+        SCOPED_TRACE(test.name());
+        Scene scene(test.shape, i);
+        const Script script = script_for(test, scene);
+        // An executor judges a chain by the frames it knows: each case has its own.
+        const Outcome host = run_script(*make_host_executor(0), test, scene, script);
+        const Outcome device =
+            run_script(*make_executor({.backend = Backend::cuda}, nullptr), test, scene, script);
+        ++row.cases;
+        row.frames += static_cast<int>(host.shots.size());
+        row.refused += host.refused ? 1 : 0;
+        EXPECT_EQ(host.refused, device.refused) << host.why << device.why;
+        if (host.refused || device.refused) {
+            failures += host.refused != device.refused ? 1 : 0;
+            continue;
+        }
+        Comparison comparison(type, row);
+        double peak = 0;
+        for (std::size_t k = 0; k < script.size(); ++k) {
+            peak = std::max(peak, peak_of(scene.frame(script[k].frame)));
+            const std::string difference = comparison.compare(host.shots[k], device.shots[k], peak);
+            if (comparison.worst_here_)
+                row.worst_case = test.name();
+            EXPECT_EQ(difference, "") << "turn " << k;
+            if (!difference.empty()) {
+                ++failures;
+                break;
+            }
+        }
+    }
+    row.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+    std::printf("%-16s %5d cases %5d refused %6d frames  tolerance %8.2g  worst %9.3g  levels %d  %.1f s\n",
+                std::string(type.name).c_str(), row.cases, row.refused, row.frames, type.tolerance, row.worst,
+                row.steps, row.seconds);
+}
+
+INSTANTIATE_TEST_SUITE_P(Every, StageWalk, testing::ValuesIn([] {
+                             std::vector<const StageType*> types;
+                             for (const StageType& type : stage_types())
+                                 types.push_back(&type);
+                             return types;
+                         }()),
+                         [](const auto& tested) { return std::string(tested.param->name); });
+
+std::string driver_version() {
+    std::istringstream line(read_text("/proc/driver/nvidia/version"));
+    for (std::string word; line >> word;)
+        if (word.size() > 4 && word.find('.') != std::string::npos &&
+            word.find_first_not_of("0123456789.") == std::string::npos)
+            return word;
+    return "";
+}
+
+/// Writes the file at the end of the program, if one was asked for and something was compared.
+class PageWriter final : public testing::Environment {
+public:
+    void TearDown() override {
+        const char* path = std::getenv("SPECKLESCOPE_AGREEMENT_FILE"); // NOLINT(concurrency-mt-unsafe)
+        if (!path || rows().empty())
+            return;
+        nlohmann::ordered_json page;
+        std::array<char, 32> date{};
+        const std::time_t now = std::time(nullptr);
+        std::tm utc{};
+        gmtime_r(&now, &utc);
+        std::strftime(date.data(), date.size(), "%Y-%m-%d", &utc);
+        page["date"] = date.data();
+        page["device"] = make_executor({.backend = Backend::cuda}, nullptr)->device_name();
+        page["driver"] = driver_version();
+        page["host"] = make_host_executor(0)->device_name();
+        page["seed"] = test_seed();
+        for (const StageType& type : stage_types()) {
+            const auto at = rows().find(std::string(type.name));
+            if (at == rows().end())
+                continue;
+            const Row& row = at->second;
+            page["stages"].push_back({{"name", type.name},
+                                      {"cases", row.cases},
+                                      {"refused", row.refused},
+                                      {"frames", row.frames},
+                                      {"samples", row.samples},
+                                      {"differing", row.differing},
+                                      {"measure", type.tolerance == 0              ? "identical bytes"
+                                                  : type.quantity == same_quantity ? "of full scale"
+                                                                                   : "relative"},
+                                      {"tolerance", type.tolerance},
+                                      {"worst", row.worst},
+                                      {"levels", row.steps},
+                                      {"worst_case", row.worst_case}});
+        }
+        write_text(path, page.dump(2) + "\n");
+        std::printf("wrote %s\n", path);
+    }
+};
+[[maybe_unused]] const auto* const kPage = testing::AddGlobalTestEnvironment(new PageWriter);
+
+} // namespace
+} // namespace specklescope
