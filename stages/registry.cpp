@@ -124,16 +124,6 @@ const std::vector<StageType>& stage_types() {
          .quantity = same_quantity,
          .make_host = make_downsample_host,
          .make_device = SPECKLESCOPE_DEVICE(make_downsample_device)},
-        {.name = "average",
-         .doc = "running mean over the last frames, against noise",
-         .table = &average_table(),
-         .types = {PixelType::u8, PixelType::u16, PixelType::f32},
-         .channels = {1, 3},
-         .tolerance = 1e-6,
-         .quantity = same_quantity,
-         .make_host = make_average_host,
-         .make_device = SPECKLESCOPE_DEVICE(make_average_device),
-         .stateful = true},
     };
     return types;
 }
