@@ -57,7 +57,7 @@ private:
     std::size_t sample_step() const { return kStep / static_cast<std::size_t>(channels_); }
 
     void take_in(int g, int strip, int begin) {
-        constexpr int kPerWord = static_cast<int>(sizeof(float) / sizeof(Between));
+        constexpr int kPerWord = 4 / static_cast<int>(sizeof(Between));
         constexpr int kLine = 64 / sizeof(Between);
         constexpr std::size_t kStride = kGaussianStrip / kPerWord;
         const Between* rows = between_row<Between>(sweep_, strip, y0_ + g * kLanes);
@@ -135,7 +135,7 @@ private:
         const int rows = std::min(kLanes, sweep_.output.shape.height - y0);
         if (rows <= 0)
             return;
-        constexpr int kPerWord = static_cast<int>(sizeof(float) / sizeof(T));
+        constexpr int kPerWord = 4 / static_cast<int>(sizeof(T));
         for (int i = 0; i < kGaussianStrip; i += 4 * kPerWord) {
             Words words;
             for (int j = 0; j < 4; ++j)
