@@ -108,9 +108,10 @@ ConvolutionGeometry plan_convolution(const Shape& image, int kernel_width, int k
                                      const ConvolutionLimits& limits) {
     const Border outside = border == Border::omit ? Border::zero : border;
     if (border == Border::crop && (kernel_width > image.width || kernel_height > image.height))
-        throw UsageError("A kernel of " + std::to_string(kernel_width) + "×" + std::to_string(kernel_height) +
-                         " pixels is larger than the image of " + std::to_string(image.width) + "×" +
-                         std::to_string(image.height) + "; take another border than crop.");
+        throw UsageError("stage convolve: a kernel of " + std::to_string(kernel_width) + "×" +
+                         std::to_string(kernel_height) + " pixels is larger than the image of " +
+                         std::to_string(image.width) + "×" + std::to_string(image.height) +
+                         "; take another border than crop.");
     ConvolutionGeometry trial;
     trial.x = axis_of(image.width, kernel_width, outside);
     trial.y = axis_of(image.height, kernel_height, outside);
@@ -137,9 +138,10 @@ ConvolutionGeometry plan_convolution(const Shape& image, int kernel_width, int k
             best_cost = cost;
         }
     if (best_cost == std::numeric_limits<double>::infinity())
-        throw UsageError("memory = " + megabytes(limits.bytes) + " is too little for a kernel of " +
-                         std::to_string(kernel_width) + "×" + std::to_string(kernel_height) +
-                         " pixels; allowed: from " + megabytes(least) + ", or a smaller kernel.");
+        throw UsageError("stage convolve: memory = " + megabytes(limits.bytes) +
+                         " is too little for a kernel of " + std::to_string(kernel_width) + "×" +
+                         std::to_string(kernel_height) + " pixels; allowed: from " + megabytes(least) +
+                         ", or a smaller kernel.");
     return best;
 }
 

@@ -45,7 +45,7 @@ void declare_kernels(Declare<ConvolveParams>& table) {
                .visible = is<Kernel::line>,
                .doc = "direction of the motion, counterclockwise from the x axis"})
         .real("age", &ConvolveParams::age,
-              {.unit = "a",
+              {.unit = "years",
                .min = 1,
                .max = 100,
                .cost = Cost::rebuild,
