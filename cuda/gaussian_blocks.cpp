@@ -161,6 +161,8 @@ LineFilter make_line_filter(const RecursiveGaussian& filter, int size, Border bo
     LineFilter line;
     line.size = size;
     line.blocks = (size + kBlockSamples - 1) / kBlockSamples;
+    line.segment_blocks = (line.blocks + kLineSegments - 1) / kLineSegments;
+    line.segments = (line.blocks + line.segment_blocks - 1) / line.segment_blocks;
     line.border = border == Border::crop ? Border::replicate : border == Border::omit ? Border::zero : border;
     line.gain = static_cast<float>(filter.gain);
     line.slope = static_cast<float>(filter.slope);
@@ -177,6 +179,9 @@ LineFilter make_line_filter(const RecursiveGaussian& filter, int size, Border bo
         line.power[i] = rounded(power_of(step, counts[i]));
         line.through[i] = rounded(through_of(response, step, counts[i]));
     }
+    const int segment = line.segment_blocks * kBlockSamples;
+    line.segment[0] = rounded(power_of(step, segment));
+    line.segment[1] = rounded(power_of(step, size - (line.segments - 1) * segment));
     const Square whole = power_of(step, size);
     line.line = rounded(whole);
     for (int i = 0; i < 3; ++i)

@@ -8,6 +8,8 @@
 namespace specklescope::cuda {
 
 inline constexpr int kBlockSamples = 32;
+/// A line's blocks are put together in so many parts at once.
+inline constexpr int kLineSegments = 16;
 
 struct Matrix3 {
     double m[3][3] = {};
@@ -25,10 +27,13 @@ struct BlockWeights {
 struct LineFilter {
     int size = 0;
     int blocks = 0;
+    int segment_blocks = 0; ///< of every segment but the last
+    int segments = 0;
     Border border = Border::replicate;
     float gain = 0, slope = 0, curve = 0;
     BlockWeights weights[2];
     Matrix3 power[2];   ///< a state through a block of zeros
+    Matrix3 segment[2]; ///< a state through a segment of zeros
     Matrix3 through[2]; ///< a forward state before a block → its part of the backward state there
     Matrix3 line;       ///< a state through a line of zeros
     Matrix3 begin;      ///< reflect, wrap: forward state before the line from one period begun at 0

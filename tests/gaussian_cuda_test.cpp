@@ -141,6 +141,29 @@ TEST(GaussianBlocks, MakeTheLineThatTheFilterMakesInOneGo) {
             }
 }
 
+TEST(GaussianBlocks, SegmentsMakeUpTheLine) {
+    for (const int size : {1, 32, 33, 512, 513, 1040, 3840, 65536}) {
+        const cuda::LineFilter filter =
+            cuda::make_line_filter(recursive_gaussian(150), size, Border::replicate);
+        EXPECT_LE(filter.segments, cuda::kLineSegments);
+        EXPECT_GT(filter.segments * filter.segment_blocks, filter.blocks - filter.segment_blocks);
+        for (std::size_t unit = 0; unit < 3; ++unit) {
+            State by_segments{};
+            by_segments[unit] = 1;
+            State by_blocks = by_segments;
+            for (int i = 0; i < filter.segments; ++i)
+                by_segments = applied(filter.segment[i + 1 == filter.segments ? 1 : 0], by_segments, {});
+            for (int i = 0; i < filter.blocks; ++i)
+                by_blocks = applied(filter.power[i + 1 == filter.blocks ? 1 : 0], by_blocks, {});
+            const State at_once{filter.line.m[0][unit], filter.line.m[1][unit], filter.line.m[2][unit]};
+            for (std::size_t c = 0; c < 3; ++c) {
+                EXPECT_NEAR(by_segments[c], at_once[c], 1e-8) << size;
+                EXPECT_NEAR(by_blocks[c], at_once[c], 1e-8) << size;
+            }
+        }
+    }
+}
+
 TEST(GaussianBlocks, KeepAConstant) {
     for (const double sigma : {0.5, 2.0, 30.0, 200.0})
         for (const int size : {1, 33, 1000})
