@@ -29,21 +29,28 @@ template <class T, int C> __global__ void __launch_bounds__(kBlockWidth* kBlockH
     const int right = geometry.x.source(tile.tx, axis_position(geometry.x, d + 1), geometry.border);
     const int first = static_cast<int>(blockIdx.y * blockDim.y) * kLoadRows + static_cast<int>(threadIdx.y);
     const std::size_t plane = 2 * tile.transform.plane();
+    float2 values[kLoadRows][C]; // all on their way before the first is stored
+#pragma unroll
+    for (int i = 0; i < kLoadRows; ++i) {
+        const int row = min(first + i * kBlockHeight, geometry.y.fft - 1);
+        const int line = geometry.y.source(tile.ty, axis_position(geometry.y, row), geometry.border);
+        const T* pixels = row_of(image, max(line, 0));
+#pragma unroll
+        for (int c = 0; c < C; ++c) {
+            values[i][c].x = line < 0 || left < 0 ? 0.0F : static_cast<float>(pixels[left * C + c]);
+            values[i][c].y = line < 0 || right < 0 ? 0.0F : static_cast<float>(pixels[right * C + c]);
+        }
+    }
 #pragma unroll
     for (int i = 0; i < kLoadRows; ++i) {
         const int row = first + i * kBlockHeight;
         if (row >= geometry.y.fft)
             return;
-        const int line = geometry.y.source(tile.ty, axis_position(geometry.y, row), geometry.border);
-        const T* pixels = row_of(image, max(line, 0));
         float* to = tile.rows +
                     static_cast<std::size_t>(row) * static_cast<unsigned>(tile.transform.real_pitch()) + d;
 #pragma unroll
-        for (int c = 0; c < C; ++c) {
-            const float a = line < 0 || left < 0 ? 0.0F : static_cast<float>(pixels[left * C + c]);
-            const float b = line < 0 || right < 0 ? 0.0F : static_cast<float>(pixels[right * C + c]);
-            *reinterpret_cast<float2*>(to + c * plane) = make_float2(a, b);
-        }
+        for (int c = 0; c < C; ++c)
+            *reinterpret_cast<float2*>(to + c * plane) = values[i][c];
     }
 }
 
@@ -173,17 +180,24 @@ template <int Batch> __global__ void __launch_bounds__(kMultiplyThreads)
     const float across = factor_x[column];
     const std::size_t plane = static_cast<std::size_t>(columns) * static_cast<unsigned>(rows);
     const int first = static_cast<int>(blockIdx.y) * kSeparableRows;
+    float2* const samples = data + static_cast<std::size_t>(first) * static_cast<unsigned>(columns) + column;
+    float2 values[kSeparableRows][Batch]; // all on their way before the first is stored
+#pragma unroll
+    for (int i = 0; i < kSeparableRows; ++i)
+#pragma unroll
+        for (int b = 0; b < Batch; ++b)
+            if (first + i < rows)
+                values[i][b] =
+                    samples[b * plane + static_cast<std::size_t>(i) * static_cast<unsigned>(columns)];
 #pragma unroll
     for (int i = 0; i < kSeparableRows; ++i) {
         if (first + i >= rows)
             return;
         const float factor = across * factor_y[first + i];
-        float2* sample = data + static_cast<std::size_t>(first + i) * static_cast<unsigned>(columns) + column;
 #pragma unroll
-        for (int b = 0; b < Batch; ++b) {
-            const float2 value = sample[b * plane];
-            sample[b * plane] = make_float2(value.x * factor, value.y * factor);
-        }
+        for (int b = 0; b < Batch; ++b)
+            samples[b * plane + static_cast<std::size_t>(i) * static_cast<unsigned>(columns)] =
+                make_float2(values[i][b].x * factor, values[i][b].y * factor);
     }
 }
 
