@@ -193,8 +193,13 @@ private:
             levels_[level] =
                 static_cast<std::uint16_t>(mapped_level(bins, scale, weight_, cumulative_.data(), level));
         for_rows(in.height, [&](int y, Slot&) {
-            for (int x = 0; x < in.width * C; x += C)
-                map_pixel<C>(in.row(y) + x, out.row(y) + x, levels_.data(), bins.full);
+            const std::uint16_t* from = in.row(y);
+            std::uint16_t* to = out.row(y);
+            if constexpr (C == 3)
+                scale_row(from, static_cast<std::size_t>(in.width), levels_.data(), bins.full, to);
+            else
+                for (int x = 0; x < in.width; ++x)
+                    map_pixel<1>(from + x, to + x, levels_.data(), bins.full);
         });
     }
 
