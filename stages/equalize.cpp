@@ -72,6 +72,8 @@ public:
 
     void set_params(const Params& params) override { params_ = params.as<EqualizeParams>(); }
 
+    std::string note() const override { return equalize_note(most_bins_, type_); }
+
     Shape prepare(const Shape& input) override {
         const Shape output = equalize_shape(input);
         most_bins_ = params_.bins;
@@ -91,6 +93,7 @@ public:
                               ? 3 * static_cast<std::size_t>(input.width)
                               : 0);
         }
+        type_ = input.type;
         bands_ = band_count(output.height, static_cast<int>(slots_.size()), 8);
         return output;
     }
@@ -253,6 +256,7 @@ private:
 
     EqualizeParams params_;
     int most_bins_ = 2; ///< as prepared
+    PixelType type_ = PixelType::u8;
     std::uint32_t weight_ = 0;
     int bands_ = 1;
     std::vector<Slot> slots_;

@@ -379,6 +379,15 @@ TEST(EqualizeStage, RefusesWhatIsOutOfRange) {
     EXPECT_EQ(find_stage("equalize").quantity(params, {}).name, "intensity");
 }
 
+TEST(EqualizeStage, SaysWhereBinsAreLevels) {
+    Params params(equalize_table());
+    const auto stage = make_equalize_host(params);
+    stage->prepare({10, 10, 1, PixelType::u8});
+    EXPECT_EQ(stage->note(), "a bin for each level");
+    stage->prepare({10, 10, 1, PixelType::f32});
+    EXPECT_EQ(stage->note(), "");
+}
+
 TEST(EqualizeStage, FreeParametersTakeEffectAtOnce) {
     std::mt19937_64 random = test_random(11);
     const auto image = equalize_picture<std::uint16_t>(40, 30, 1, 4095, random);
@@ -399,6 +408,7 @@ TEST(EqualizeStage, FreeParametersTakeEffectAtOnce) {
                       0);
             stage->describe(info);
             EXPECT_EQ(info.full_scale, full_scale);
+            EXPECT_EQ(stage->note(), "");
         }
 }
 
