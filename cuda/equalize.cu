@@ -41,11 +41,13 @@ public:
 
     void set_params(const Params& params) override { params_ = params.as<EqualizeParams>(); }
 
+    std::string note() const override { return equalize_note(bins_, type_); }
+
     Shape prepare(const Shape& input) override {
         const Shape output = equalize_shape(input);
         bins_ = params_.bins;
         kernels_ = equalize_kernels(input.type, input.channels);
-        sample_bytes_ = static_cast<int>(pixel_bytes(input.type));
+        type_ = input.type;
         constexpr int kStatic = 1024; // the count kernel's own shared memory is less
         most_counters_ = static_cast<std::uint32_t>(shared_bytes_ - kStatic) / sizeof(std::uint32_t);
         check(cudaFuncSetAttribute(kernels_.count, cudaFuncAttributeMaxDynamicSharedMemorySize,
@@ -126,7 +128,7 @@ private:
     }
 
     void launch(const EqualizeArgs& args, cudaStream_t stream) const {
-        const int group = 32 * (16 / sample_bytes_); // pixels that a warp holds
+        const int group = 32 * (16 / static_cast<int>(pixel_bytes(type_))); // pixels that a warp holds
         const int groups = (args.width + group - 1) / group;
         const auto blocks = [&](int most) { // no more than there are warps of work
             const std::int64_t warps = static_cast<std::int64_t>(groups) * args.height;
@@ -148,11 +150,11 @@ private:
     int processors_ = 0;
     int shared_bytes_ = 0;
     int bins_ = 2; ///< as prepared
+    PixelType type_ = PixelType::u8;
     EqualizeKernels kernels_{};
     std::uint32_t most_counters_ = 0;
     std::uint32_t counted_bins_ = 0; ///< what counters_ is for
     Counters counters_{};
-    int sample_bytes_ = 1;
     int range_blocks_ = 1, count_blocks_ = 1, map_blocks_ = 1;
     Buffer counts_, cumulative_, table_, state_;
 };

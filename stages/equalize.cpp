@@ -41,6 +41,20 @@ template <int Step> void count_bytes(const std::uint8_t* v, std::size_t pixels, 
         ++counts[v[Step * x]];
 }
 
+/// Eight at a time: looked up before any is written, since for the compiler `out` might be the table.
+void map_bytes(const std::uint8_t* in, std::size_t pixels, const std::array<std::uint8_t, 256>& levels,
+               std::uint8_t* out) {
+    std::size_t x = 0;
+    for (; x + 8 <= pixels; x += 8) {
+        std::array<std::uint8_t, 8> mapped; // NOLINT(cppcoreguidelines-pro-type-member-init)
+        for (std::size_t i = 0; i < 8; ++i)
+            mapped[i] = levels[in[x + i]];
+        std::copy_n(mapped.data(), 8, out + x);
+    }
+    for (; x < pixels; ++x)
+        out[x] = levels[in[x]];
+}
+
 /// bin(pixel) < 0: not counted.
 template <class T, class F>
 void count_row(const T* row, int width, int channels, std::size_t bins, std::uint32_t* counts, F&& bin) {
@@ -57,6 +71,8 @@ public:
     explicit EqualizeHost(const Params& params) : params_(params.as<EqualizeParams>()) {}
 
     void set_params(const Params& params) override { params_ = params.as<EqualizeParams>(); }
+
+    std::string note() const override { return equalize_note(most_bins_, type_); }
 
     Shape prepare(const Shape& input) override {
         const Shape output = equalize_shape(input);
@@ -77,6 +93,7 @@ public:
                               ? 3 * static_cast<std::size_t>(input.width)
                               : 0);
         }
+        type_ = input.type;
         bands_ = band_count(output.height, static_cast<int>(slots_.size()), 8);
         return output;
     }
@@ -148,9 +165,9 @@ private:
         const ByteFactors factors = byte_factors(levels);
         for_rows(in.height, [&](int y, Slot&) {
             if (in.channels == 3)
-                return scale_row(in.row(y), width, factors, out.row(y));
-            for (std::size_t x = 0; x < width; ++x)
-                out.row(y)[x] = levels[in.row(y)[x]];
+                scale_row(in.row(y), width, factors, out.row(y));
+            else
+                map_bytes(in.row(y), width, levels, out.row(y));
         });
     }
 
@@ -179,8 +196,13 @@ private:
             levels_[level] =
                 static_cast<std::uint16_t>(mapped_level(bins, scale, weight_, cumulative_.data(), level));
         for_rows(in.height, [&](int y, Slot&) {
-            for (int x = 0; x < in.width * C; x += C)
-                map_pixel<C>(in.row(y) + x, out.row(y) + x, levels_.data(), bins.full);
+            const std::uint16_t* from = in.row(y);
+            std::uint16_t* to = out.row(y);
+            if constexpr (C == 3)
+                scale_row(from, static_cast<std::size_t>(in.width), levels_.data(), bins.full, to);
+            else
+                for (int x = 0; x < in.width; ++x)
+                    map_pixel<1>(from + x, to + x, levels_.data(), bins.full);
         });
     }
 
@@ -234,6 +256,7 @@ private:
 
     EqualizeParams params_;
     int most_bins_ = 2; ///< as prepared
+    PixelType type_ = PixelType::u8;
     std::uint32_t weight_ = 0;
     int bands_ = 1;
     std::vector<Slot> slots_;

@@ -27,6 +27,8 @@ Quantity equalize_quantity(const Params& params, const Quantity& input);
 
 /// The input's own shape. Throws UsageError for 2³² pixels, which 32-bit counts do not hold.
 Shape equalize_shape(const Shape& input);
+/// Says where more bins were asked for than the pixel type has levels.
+std::string equalize_note(int bins, PixelType type);
 
 std::unique_ptr<HostStage> make_equalize_host(const Params& params);
 #ifdef SPECKLESCOPE_HAVE_CUDA

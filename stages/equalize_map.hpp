@@ -61,7 +61,7 @@ struct RealBins {
 /// Anything but low < high (constant frames, frames without a finite pixel) is one bin, and so is a range so
 /// narrow that `scale` overflows (below 2·10⁻³⁴ for 65536 bins).
 SPECKLESCOPE_BOTH inline RealBins real_bins(float low, float high, std::uint32_t bins) {
-    RealBins b{low == 0 ? 0.0F : low, high, 1, 0, bins};
+    RealBins b{low == 0 ? 0.0F : low, high == 0 ? 0.0F : high, 1, 0, bins}; // −0 as 0
     if (!(low < high))
         return b;
     if (high - low > FLT_MAX)

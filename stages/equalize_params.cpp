@@ -36,4 +36,9 @@ Shape equalize_shape(const Shape& input) {
     return input;
 }
 
+std::string equalize_note(int bins, PixelType type) {
+    const bool each = type != PixelType::f32 && bins > static_cast<int>(type_full_scale(type));
+    return each ? "a bin for each level" : "";
+}
+
 } // namespace specklescope

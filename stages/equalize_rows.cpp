@@ -82,6 +82,61 @@ void ScaleRow(const std::uint8_t* rgb, std::size_t pixels, const ByteFactors& fa
     }
 }
 
+/// As for bytes, in float64: sample·factor + 2³² goes in steps of 2⁻²⁰, products that are no tie stay 2⁻¹⁷
+/// away from one, and what kBlackWordFactor adds is 2⁻²² at most.
+constexpr double kWordGrid = 4294967296.0;
+constexpr double kBlackWordFactor = 274877906944.0; // 2³⁸
+/// Adding it leaves an even integer in ties; what was added for the grid is part of it.
+constexpr double kWordRound = 4503599627370496.0; // 2⁵²
+
+std::uint16_t scaled(std::uint16_t sample, double factor) {
+    const double product = static_cast<double>(sample) * factor + (factor / kBlackWordFactor + kWordGrid);
+    return static_cast<std::uint16_t>((product + (kWordRound - kWordGrid)) - kWordRound);
+}
+
+/// V'/V three times a pixel; V = 0: kBlackWordFactor·V'.
+void WordFactors(const std::uint16_t* rgb, std::size_t pixels, const std::uint16_t* levels,
+                 std::uint32_t full, double* factors) {
+    for (std::size_t i = 0; i < 3 * pixels; i += 3) {
+        const std::uint32_t v = std::max({rgb[i], rgb[i + 1], rgb[i + 2]});
+        const auto new_v = static_cast<double>(levels[std::min(v, full)]);
+        const double factor = v == 0 ? new_v * kBlackWordFactor : new_v / static_cast<double>(v);
+        factors[i] = factor;
+        factors[i + 1] = factor;
+        factors[i + 2] = factor;
+    }
+}
+
+void ScaleWords(const std::uint16_t* rgb, std::size_t pixels, const std::uint16_t* levels, std::uint32_t full,
+                std::uint16_t* out) {
+    const hn::ScalableTag<double> d;
+    const hn::Rebind<std::int32_t, decltype(d)> di;
+    const hn::Rebind<std::uint16_t, decltype(d)> dw;
+    const auto grid = hn::Set(d, kWordGrid);
+    const auto black = hn::Set(d, 1 / kBlackWordFactor);
+    const auto round = hn::Set(d, kWordRound - kWordGrid);
+    const auto unround = hn::Set(d, kWordRound);
+    const std::size_t lanes = hn::Lanes(d);
+    HWY_ALIGN double factors[3 * kBlock];
+    while (pixels > 0) {
+        const std::size_t count = std::min(kBlock, pixels);
+        WordFactors(rgb, count, levels, full, factors);
+        std::size_t i = 0;
+        for (; i + lanes <= 3 * count; i += lanes) {
+            const auto sample = hn::PromoteTo(d, hn::PromoteTo(di, hn::LoadU(dw, rgb + i)));
+            const auto factor = hn::LoadU(d, factors + i);
+            const auto product = hn::MulAdd(sample, factor, hn::MulAdd(factor, black, grid));
+            const auto value = hn::Sub(hn::Add(product, round), unround);
+            hn::StoreU(hn::DemoteTo(dw, hn::DemoteTo(di, value)), dw, out + i);
+        }
+        for (; i < 3 * count; ++i)
+            out[i] = scaled(rgb[i], factors[i]);
+        rgb += 3 * count;
+        out += 3 * count;
+        pixels -= count;
+    }
+}
+
 } // namespace HWY_NAMESPACE
 } // namespace specklescope
 HWY_AFTER_NAMESPACE();
@@ -91,6 +146,7 @@ namespace specklescope {
 
 HWY_EXPORT(SpreadV);
 HWY_EXPORT(ScaleRow);
+HWY_EXPORT(ScaleWords);
 
 void spread_v(const std::uint8_t* rgb, std::size_t pixels, std::uint8_t* v) {
     HWY_DYNAMIC_DISPATCH(SpreadV)(rgb, pixels, v);
@@ -98,6 +154,11 @@ void spread_v(const std::uint8_t* rgb, std::size_t pixels, std::uint8_t* v) {
 
 void scale_row(const std::uint8_t* rgb, std::size_t pixels, const ByteFactors& factors, std::uint8_t* out) {
     HWY_DYNAMIC_DISPATCH(ScaleRow)(rgb, pixels, factors, out);
+}
+
+void scale_row(const std::uint16_t* rgb, std::size_t pixels, const std::uint16_t* levels, std::uint32_t full,
+               std::uint16_t* out) {
+    HWY_DYNAMIC_DISPATCH(ScaleWords)(rgb, pixels, levels, full, out);
 }
 
 } // namespace specklescope

@@ -1,4 +1,5 @@
-// Rows of 8-bit colour in the best instruction set that the processor has. Used by stages/equalize.cpp alone.
+// Rows of integer colour in the best instruction set that the processor has. Used by stages/equalize.cpp
+// alone.
 #pragma once
 
 #include <array>
@@ -29,5 +30,9 @@ inline ByteFactors byte_factors(const std::array<std::uint8_t, 256>& levels) {
 /// Every channel times V'/V (V = 0: V'), to nearest, ties to even. The results must fit u8. `rgb` and `out`
 /// must not overlap.
 void scale_row(const std::uint8_t* rgb, std::size_t pixels, const ByteFactors& factors, std::uint8_t* out);
+
+/// The same for u16; `levels`: V' of V = 0…full, V above full as V = full.
+void scale_row(const std::uint16_t* rgb, std::size_t pixels, const std::uint16_t* levels, std::uint32_t full,
+               std::uint16_t* out);
 
 } // namespace specklescope

@@ -204,6 +204,14 @@ TEST_P(EqualizeTargets, EveryWidthHasItsTail) {
     }
     const auto image = equalize_picture<std::uint8_t>(1100, 2, 3, 255, random);
     ASSERT_EQ(differences(run_host(image, {}), oracle_equalize(image, EqualizeParams{}, 0)), 0);
+    for (int width = 1; width < 600; width += width < 20 ? 1 : 97)
+        for (const double full : {65535.0, 900.0, 13.0}) {
+            const auto words =
+                equalize_picture<std::uint16_t>(width, 3, 3, std::min(65535.0, 1.2 * full), random);
+            ASSERT_EQ(differences(run_host(words, {}, full), oracle_equalize(words, EqualizeParams{}, full)),
+                      0)
+                << width << ", full scale " << full;
+        }
 }
 
 INSTANTIATE_TEST_SUITE_P(All, EqualizeTargets, testing::ValuesIn([] {
@@ -371,6 +379,15 @@ TEST(EqualizeStage, RefusesWhatIsOutOfRange) {
     EXPECT_EQ(find_stage("equalize").quantity(params, {}).name, "intensity");
 }
 
+TEST(EqualizeStage, SaysWhereBinsAreLevels) {
+    Params params(equalize_table());
+    const auto stage = make_equalize_host(params);
+    stage->prepare({10, 10, 1, PixelType::u8});
+    EXPECT_EQ(stage->note(), "a bin for each level");
+    stage->prepare({10, 10, 1, PixelType::f32});
+    EXPECT_EQ(stage->note(), "");
+}
+
 TEST(EqualizeStage, FreeParametersTakeEffectAtOnce) {
     std::mt19937_64 random = test_random(11);
     const auto image = equalize_picture<std::uint16_t>(40, 30, 1, 4095, random);
@@ -391,6 +408,7 @@ TEST(EqualizeStage, FreeParametersTakeEffectAtOnce) {
                       0);
             stage->describe(info);
             EXPECT_EQ(info.full_scale, full_scale);
+            EXPECT_EQ(stage->note(), "");
         }
 }
 
