@@ -52,8 +52,8 @@ SPECKLESCOPE_BOTH inline ClaheLevels clahe_real_levels(float low, float high, in
     levels.bins = bins;
     if (!(low <= high))
         return levels;
-    levels.low = low;
-    levels.high = high;
+    levels.low = low + 0.0F; // not −0
+    levels.high = high + 0.0F;
     if (high - low > FLT_MAX) {
         levels.low = low > -0.5F * FLT_MAX ? low : -0.5F * FLT_MAX;
         levels.high = high < 0.5F * FLT_MAX ? high : 0.5F * FLT_MAX;
