@@ -122,7 +122,7 @@ template <class T> void scale_colors(const T* HWY_RESTRICT rgb, const T* HWY_RES
     }
     for (; i < count; ++i)
         for (int k = 3 * i; k < 3 * i + 3; ++k) // what is not finite stays
-            out[k] = from[i] == from[i] ? with_value(rgb[k], to[i], from[i]) : rgb[k];
+            out[k] = counts(from[i]) ? with_value(rgb[k], to[i], from[i]) : rgb[k];
 }
 
 } // namespace HWY_NAMESPACE

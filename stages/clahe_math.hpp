@@ -52,8 +52,8 @@ SPECKLESCOPE_BOTH inline ClaheLevels clahe_real_levels(float low, float high, in
     levels.bins = bins;
     if (!(low <= high))
         return levels;
-    levels.low = low;
-    levels.high = high;
+    levels.low = low + 0.0F; // not −0
+    levels.high = high + 0.0F;
     if (high - low > FLT_MAX) {
         levels.low = low > -0.5F * FLT_MAX ? low : -0.5F * FLT_MAX;
         levels.high = high < 0.5F * FLT_MAX ? high : 0.5F * FLT_MAX;
@@ -72,7 +72,7 @@ SPECKLESCOPE_BOTH inline int clahe_bin(float value, const ClaheLevels& levels) {
     at = at > 0.0F ? at : 0.0F;
     at = at < last ? at : last;
     const int bin = static_cast<int>(at);
-    return value == value ? bin : levels.bins;
+    return is_finite(value) ? bin : levels.bins;
 }
 
 /// What a bin is mapped to, when `count` pixels of the tile lie in it and below.
@@ -134,14 +134,21 @@ template <class T> SPECKLESCOPE_BOTH inline T hsv_value(T r, T g, T b) {
     T most = g > r ? g : r;
     most = b > most ? b : most;
     if constexpr (std::is_same_v<T, float>)
-        most += (r - r) + ((g - g) + (b - b));
+        most = is_finite(r) && is_finite(g) && is_finite(b) ? most : NAN;
     return most;
 }
 /// The same of a grey pixel.
 template <class T> SPECKLESCOPE_BOTH inline T grey_value(T v) {
     if constexpr (std::is_same_v<T, float>)
-        v += v - v;
+        v = is_finite(v) ? v : NAN;
     return v;
+}
+/// Of a value from these two.
+template <class T> SPECKLESCOPE_BOTH inline bool counts(T value) {
+    if constexpr (std::is_same_v<T, float>)
+        return is_finite(value);
+    else
+        return true;
 }
 
 /// A sample of a pixel whose V becomes `to`, as stage equalize does it.

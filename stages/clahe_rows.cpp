@@ -328,7 +328,7 @@ private:
                                              const T* results, int count, T* out) {
         if constexpr (kChannels == 1 && sizeof(T) == 4)
             for (int i = 0; i < count; ++i)
-                out[i] = values[i] == values[i] ? results[i] : in[i];
+                out[i] = counts(values[i]) ? results[i] : in[i];
         if constexpr (kChannels == 3)
             scale_colors(in, values, results, count, out);
     }

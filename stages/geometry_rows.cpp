@@ -152,6 +152,10 @@ void turn(const ConstHostView& input, const HostView& output, int turns, int beg
             turned.rows(x, std::min(x + tile, output.shape.width), column, std::min(column + tile, column1));
 }
 
+/// 16 rows of u8 fit 16 bits, a block of u16 fits 32.
+template <class T> using SumOfBlock = std::conditional_t<std::is_same_v<T, float>, double, std::uint32_t>;
+template <class T> using SumOfColumn = std::conditional_t<sizeof(T) == 1, std::uint16_t, SumOfBlock<T>>;
+
 /// kFactor 0: `factor`.
 template <class T, int kChannels, int kFactor, class Sum>
 void block_means(const Sum* sums, T* out, int width, int factor) {
@@ -159,7 +163,7 @@ void block_means(const Sum* sums, T* out, int width, int factor) {
     for (int x = 0; x < width; ++x)
         for (int c = 0; c < kChannels; ++c) {
             const Sum* block = sums + static_cast<std::ptrdiff_t>(x) * f * kChannels + c;
-            Sum sum = block[0];
+            SumOfBlock<T> sum = block[0];
             for (int i = 1; i < f; ++i)
                 sum += block[i * kChannels];
             if constexpr (std::is_same_v<T, float>)
@@ -171,7 +175,7 @@ void block_means(const Sum* sums, T* out, int width, int factor) {
 
 template <class T, int kChannels>
 void mean(const ConstHostView& input, const HostView& output, int factor, int row, std::byte* scratch) {
-    using Sum = std::conditional_t<std::is_same_v<T, float>, double, std::uint32_t>;
+    using Sum = SumOfColumn<T>;
     const auto in = input.as<T>();
     const auto out = output.as<T>();
     Sum* HWY_RESTRICT sums = reinterpret_cast<Sum*>(scratch);
@@ -182,7 +186,7 @@ void mean(const ConstHostView& input, const HostView& output, int factor, int ro
     for (int line = 1; line < factor; ++line) {
         const T* HWY_RESTRICT next = in.row(row * factor + line);
         for (int i = 0; i < samples; ++i)
-            sums[i] += static_cast<Sum>(next[i]);
+            sums[i] = static_cast<Sum>(sums[i] + static_cast<Sum>(next[i]));
     }
     if (factor == 2)
         block_means<T, kChannels, 2>(sums, out.row(row), out.width, factor);

@@ -78,6 +78,11 @@ TEST_F(ClaheCudaValues, PixelsThatAreNoNumbersStay) {
         EXPECT_TRUE(std::isnan(run_device(image, "clahe").at(0, 0)));
         image.fill([] { return 1.5F; });
         EXPECT_EQ(differing(run_device(image, "clahe"), image), 0);
+        int i = 0;
+        image.fill([&] { return ++i % 3 == 0 ? 0.0F : -0.0F; });
+        EXPECT_EQ(differing(run_device(image, "clahe"), run_host_stage(image, "clahe")), 0);
+        image.fill([&] { return ++i % 2 == 0 ? 3e38F : -3e38F; }); // a range that f32 cannot hold
+        EXPECT_EQ(differing(run_device(image, "clahe"), run_host_stage(image, "clahe")), 0);
     }
 }
 
