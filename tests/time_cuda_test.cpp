@@ -182,6 +182,26 @@ TEST_F(TimeCuda, Average) {
         }
 }
 
+TEST_F(TimeCuda, Background) {
+    std::mt19937_64 random = test_random(6);
+    FrameInfo info;
+    info.full_scale = 4000;
+    for (const int width : {1, 43, 128, 300})
+        for (const char* text :
+             {"background:black=64", "background:dark=capture,frames=3", "background:flat=capture,frames=4",
+              "background:dark=capture,flat=capture,frames=3"}) {
+            const std::string edited = std::string(text) + (text[11] == 'b' ? "" : ",black=5");
+            expect_same<std::uint16_t>(text, edited, 22, info, [&](int t) {
+                return uniform_image<std::uint16_t>(width, 9, t < 3 ? 10 : 500, t < 3 ? 90 : 4000, random);
+            });
+            expect_same<float>(text, edited, 22, info, [&](int t) {
+                return TestImage<float>(width, 5, 1, 3).fill([&] {
+                    return static_cast<double>(random() & 0xfffU) * (t < 3 ? 0.01 : 1);
+                });
+            });
+        }
+}
+
 TEST_F(TimeCuda, IdenticalFramesHaveNoContrast) {
     std::mt19937_64 random = test_random(4);
     const TestImage<float> still = uniform_image<float>(200, 5, 100, 4000, random);
