@@ -182,6 +182,37 @@ TEST_F(TimeCuda, Average) {
         }
 }
 
+TEST_F(TimeCuda, Spatiotemporal) {
+    std::mt19937_64 random = test_random(7);
+    FrameInfo info;
+    info.full_scale = 60000;
+    for (const char* border : {"replicate", "reflect", "crop", "zero"})
+        for (const int radius : {1, 2, 7, 15}) {
+            const std::string text =
+                "spatiotemporal:frames=4,output=contrast,radius=" + std::to_string(radius) +
+                ",border=" + border;
+            for (const int width : {37, 128, 517}) {
+                expect_same<std::uint8_t>(text, text, 8, {}, [&](int) {
+                    return uniform_image<std::uint8_t>(width, 41, 0, 254, random);
+                });
+                expect_same<std::uint16_t>(text, text, 8, info, [&](int t) {
+                    TestImage<std::uint16_t> image =
+                        low_contrast_image<std::uint16_t>(width, 70, 50000, 0.01, random);
+                    image.at(t * 4, t * 5) = 60000;
+                    return image;
+                });
+                expect_same<float>(text, text, 8, info, [&](int t) {
+                    TestImage<float> image = low_contrast_image<float>(width, 70, 50000, 0.01, random);
+                    image.at(t * 4, t * 5) = t == 3 ? std::numeric_limits<float>::quiet_NaN() : 60001.0F;
+                    return image;
+                });
+            }
+        }
+    expect_same<std::uint16_t>(
+        "spatiotemporal:frames=300,radius=3,output=contrast", "spatiotemporal:frames=300,radius=3,output=sfi",
+        320, {}, [&](int) { return uniform_image<std::uint16_t>(60, 9, 65000, 65535, random); });
+}
+
 TEST_F(TimeCuda, Background) {
     std::mt19937_64 random = test_random(6);
     FrameInfo info;
