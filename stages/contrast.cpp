@@ -1,5 +1,8 @@
 #include "stages/contrast.hpp"
 
+#include "pipeline/error.hpp"
+
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -40,6 +43,17 @@ ContrastScale contrast_scale(ContrastOutput output, double samples, double expos
         break;
     }
     return {ContrastForm::inverse, (n - 1) / (2 * exposure_s * n)};
+}
+
+Shape contrast_window_shape(const std::string& stage, int radius, bool crop, const Shape& input) {
+    const int side = std::min(input.width, input.height);
+    if (crop ? 2 * radius + 1 > side : radius > side)
+        throw UsageError(stage + ": radius = " + std::to_string(radius) + " is too large for an image of " +
+                         std::to_string(input.width) + "×" + std::to_string(input.height) +
+                         " pixels; allowed: up to " + std::to_string(crop ? (side - 1) / 2 : side) +
+                         (crop ? " with border = crop." : "."));
+    const int margin = crop ? 2 * radius : 0;
+    return {input.width - margin, input.height - margin, 1, PixelType::f32};
 }
 
 } // namespace specklescope

@@ -21,6 +21,8 @@ enum class ContrastOutput : std::uint8_t {
 std::vector<std::string> contrast_output_names();
 inline constexpr const char* kContrastOutputDoc =
     "sfi 1/(2TK²) in 1/s, contrast K, contrast2 K², tau 2TK² in s, bfi 1/K²";
+inline constexpr const char* kContrastBorderDoc =
+    "what lies outside the image; zero gives false high contrast at the edge";
 inline constexpr const char* kExposureDoc = "exposure time T, used where the camera does not report its own";
 Quantity contrast_quantity(ContrastOutput output);
 
@@ -40,5 +42,9 @@ struct ContrastScale {
 /// the camera's (info.exposure_ms) where it is known, otherwise `exposure_ms`.
 ContrastScale contrast_scale(ContrastOutput output, double samples, double exposure_ms,
                              const FrameInfo& info);
+
+/// Shape of a result over square windows: f32, one channel; smaller by 2·radius with `crop`. Throws
+/// UsageError naming `stage` ("stage speckle") if the radius is larger than the image (crop: the window is).
+Shape contrast_window_shape(const std::string& stage, int radius, bool crop, const Shape& input);
 
 } // namespace specklescope

@@ -1,10 +1,12 @@
 // Every stage, in the order in which help and menus show them. The first is the default.
 #include "stages/average.hpp"
+#include "stages/background.hpp"
 #include "stages/clahe.hpp"
 #include "stages/convolve.hpp"
 #include "stages/equalize.hpp"
 #include "stages/gaussian.hpp"
 #include "stages/geometry.hpp"
+#include "stages/spatiotemporal.hpp"
 #include "stages/speckle.hpp"
 #include "stages/temporal.hpp"
 
@@ -68,6 +70,26 @@ const std::vector<StageType>& stage_types() {
          .quantity = temporal_quantity,
          .make_host = make_temporal_host,
          .make_device = SPECKLESCOPE_DEVICE(make_temporal_device),
+         .stateful = true},
+        {.name = "spatiotemporal",
+         .doc = "contrast and flow over a square window of the last frames (Qiu 2010)",
+         .table = &spatiotemporal_table(),
+         .types = {PixelType::u8, PixelType::u16, PixelType::f32},
+         .channels = {1},
+         .tolerance = 1e-6,
+         .quantity = spatiotemporal_quantity,
+         .make_host = make_spatiotemporal_host,
+         .make_device = SPECKLESCOPE_DEVICE(make_spatiotemporal_device),
+         .stateful = true},
+        {.name = "background",
+         .doc = "dark frame and flat field, from files or captured",
+         .table = &background_table(),
+         .types = {PixelType::u8, PixelType::u16, PixelType::f32},
+         .channels = {1, 3},
+         .tolerance = 1e-6,
+         .quantity = same_quantity,
+         .make_host = make_background_host,
+         .make_device = SPECKLESCOPE_DEVICE(make_background_device),
          .stateful = true},
         {.name = "average",
          .doc = "running mean over the last frames, against noise",

@@ -1,8 +1,5 @@
 #include "stages/speckle.hpp"
 
-#include <algorithm>
-#include <string>
-
 namespace specklescope {
 
 const ParamTable& speckle_table() {
@@ -18,8 +15,7 @@ const ParamTable& speckle_table() {
                   {.unit = "ms", .min = 0.001, .max = 10000, .logarithmic = true, .doc = kExposureDoc})
             .choice("output", &SpeckleParams::output, contrast_output_names(), {.doc = kContrastOutputDoc})
             .choice("border", &SpeckleParams::border, {"replicate", "reflect", "crop", "zero"},
-                    {.cost = Cost::rebuild,
-                     .doc = "what lies outside the image; zero gives false high contrast at the edge"})
+                    {.cost = Cost::rebuild, .doc = kContrastBorderDoc})
             .table();
     return table;
 }
@@ -29,15 +25,8 @@ Quantity speckle_quantity(const Params& params, const Quantity&) {
 }
 
 Shape speckle_shape(const SpeckleParams& params, const Shape& input) {
-    const int side = std::min(input.width, input.height);
-    const bool crop = params.border == SpeckleParams::Border::crop;
-    if (crop ? 2 * params.radius + 1 > side : params.radius > side)
-        throw UsageError(
-            "stage speckle: radius = " + std::to_string(params.radius) + " is too large for an image of " +
-            std::to_string(input.width) + "×" + std::to_string(input.height) + " pixels; allowed: up to " +
-            std::to_string(crop ? (side - 1) / 2 : side) + (crop ? " with border = crop." : "."));
-    const int margin = crop ? 2 * params.radius : 0;
-    return {input.width - margin, input.height - margin, 1, PixelType::f32};
+    return contrast_window_shape("stage speckle", params.radius, params.border == SpeckleParams::Border::crop,
+                                 input);
 }
 
 ContrastScale speckle_scale(const SpeckleParams& params, const FrameInfo& info) {

@@ -182,6 +182,57 @@ TEST_F(TimeCuda, Average) {
         }
 }
 
+TEST_F(TimeCuda, Spatiotemporal) {
+    std::mt19937_64 random = test_random(7);
+    FrameInfo info;
+    info.full_scale = 60000;
+    for (const char* border : {"replicate", "reflect", "crop", "zero"})
+        for (const int radius : {1, 2, 7, 15}) {
+            const std::string text =
+                "spatiotemporal:frames=4,output=contrast,radius=" + std::to_string(radius) +
+                ",border=" + border;
+            for (const int width : {37, 128, 517}) {
+                expect_same<std::uint8_t>(text, text, 8, {}, [&](int) {
+                    return uniform_image<std::uint8_t>(width, 41, 0, 254, random);
+                });
+                expect_same<std::uint16_t>(text, text, 8, info, [&](int t) {
+                    TestImage<std::uint16_t> image =
+                        low_contrast_image<std::uint16_t>(width, 70, 50000, 0.01, random);
+                    image.at(t * 4, t * 5) = 60000;
+                    return image;
+                });
+                expect_same<float>(text, text, 8, info, [&](int t) {
+                    TestImage<float> image = low_contrast_image<float>(width, 70, 50000, 0.01, random);
+                    image.at(t * 4, t * 5) = t == 3 ? std::numeric_limits<float>::quiet_NaN() : 60001.0F;
+                    return image;
+                });
+            }
+        }
+    expect_same<std::uint16_t>(
+        "spatiotemporal:frames=300,radius=3,output=contrast", "spatiotemporal:frames=300,radius=3,output=sfi",
+        320, {}, [&](int) { return uniform_image<std::uint16_t>(60, 9, 65000, 65535, random); });
+}
+
+TEST_F(TimeCuda, Background) {
+    std::mt19937_64 random = test_random(6);
+    FrameInfo info;
+    info.full_scale = 4000;
+    for (const int width : {1, 43, 128, 300})
+        for (const char* text :
+             {"background:black=64", "background:dark=capture,frames=3", "background:flat=capture,frames=4",
+              "background:dark=capture,flat=capture,frames=3"}) {
+            const std::string edited = std::string(text) + (text[11] == 'b' ? "" : ",black=5");
+            expect_same<std::uint16_t>(text, edited, 22, info, [&](int t) {
+                return uniform_image<std::uint16_t>(width, 9, t < 3 ? 10 : 500, t < 3 ? 90 : 4000, random);
+            });
+            expect_same<float>(text, edited, 22, info, [&](int t) {
+                return TestImage<float>(width, 5, 1, 3).fill([&] {
+                    return static_cast<double>(random() & 0xfffU) * (t < 3 ? 0.01 : 1);
+                });
+            });
+        }
+}
+
 TEST_F(TimeCuda, IdenticalFramesHaveNoContrast) {
     std::mt19937_64 random = test_random(4);
     const TestImage<float> still = uniform_image<float>(200, 5, 100, 4000, random);
