@@ -1,5 +1,6 @@
 // Every stage, in the order in which help and menus show them. The first is the default.
 #include "stages/average.hpp"
+#include "stages/background.hpp"
 #include "stages/clahe.hpp"
 #include "stages/convolve.hpp"
 #include "stages/equalize.hpp"
@@ -114,6 +115,16 @@ const std::vector<StageType>& stage_types() {
          .quantity = same_quantity,
          .make_host = make_downsample_host,
          .make_device = SPECKLESCOPE_DEVICE(make_downsample_device)},
+        {.name = "background",
+         .doc = "dark frame and flat field, from files or captured",
+         .table = &background_table(),
+         .types = {PixelType::u8, PixelType::u16, PixelType::f32},
+         .channels = {1, 3},
+         .tolerance = 1e-6,
+         .quantity = same_quantity,
+         .make_host = make_background_host,
+         .make_device = SPECKLESCOPE_DEVICE(make_background_device),
+         .stateful = true},
         {.name = "average",
          .doc = "running mean over the last frames, against noise",
          .table = &average_table(),
