@@ -38,6 +38,7 @@ public:
         for (strip_ = begin_strip; strip_ < end_strip; ++strip_)
             for (int x = 0; x < kGaussianStrip; x += kVectors * kLanes)
                 sweep_block(gaussian_strip_begin(samples, strip_) - origin_ + x, x);
+        hwy::FlushStream();
     }
 
 private:
@@ -105,14 +106,19 @@ private:
         }
     }
 
+    /// Past the caches: it is read when all columns are done.
     static HWY_INLINE void store_between(V v, Between* to) {
         const D d;
         if constexpr (std::is_same_v<Between, float>) {
-            hn::Store(v, d, to);
+            hn::Stream(v, d, to);
         } else {
             const V fixed = hn::MulSub(v, hn::Set(d, 128.0F), hn::Set(d, 16384.0F));
             const hn::Rebind<std::int16_t, D> narrow;
-            hn::Store(hn::DemoteTo(narrow, hn::NearestInt(fixed)), narrow, to);
+            const auto fixed16 = hn::DemoteTo(narrow, hn::NearestInt(fixed));
+            if constexpr (kLanes >= 8)
+                hn::Stream(fixed16, narrow, to);
+            else // half a vector cannot be streamed
+                hn::Store(fixed16, narrow, to);
         }
     }
 

@@ -57,7 +57,8 @@ int gaussian_group_rows(int channels) { return HWY_DYNAMIC_DISPATCH(Lanes)() * (
 std::size_t gaussian_between_bytes(const Shape& input, int rows) {
     const auto strips = static_cast<std::size_t>(gaussian_strips(input.width * input.channels));
     const std::size_t sample = input.type == PixelType::u8 ? sizeof(std::int16_t) : sizeof(float);
-    return strips * static_cast<std::size_t>(rows) * kGaussianStrip * sample;
+    const std::size_t over = kLineChains * kMaxLanes; // rows of a group that begins in the last one
+    return (strips * static_cast<std::size_t>(rows) + over) * kGaussianStrip * sample;
 }
 
 std::size_t gaussian_sweep_bytes(const Shape& input, int warmup) {
