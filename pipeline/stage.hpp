@@ -94,6 +94,7 @@ struct StageType {
     std::unique_ptr<HostStage> (*make_host)(const Params&);
     std::unique_ptr<DeviceStage> (*make_device)(const Params&); ///< null in a build without CUDA
     bool stateful = false;                                      ///< a result depends on earlier frames
+    bool moves_pixels = false; ///< a result's pixel is not of the place in the input where it lies
 };
 
 /// For stages whose output is what their input was: filters, averages, geometry.

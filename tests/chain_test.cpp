@@ -61,6 +61,47 @@ TEST(Chain, EveryStageSurvivesTheWayThroughText) {
     }
 }
 
+TEST(Chain, TextInQuotesHoldsAnything) {
+    Chain chain;
+    chain.add(R"(convolve:kernel=file,file="a,b \"c\" | d\\.png",normalize=false)");
+    const Params& params = chain.stages()[0].params;
+    EXPECT_EQ(std::get<std::string>(params.get("file")), R"(a,b "c" | d\.png)");
+    EXPECT_FALSE(std::get<bool>(params.get("normalize"))) << "what follows the quotes is read too";
+    for (const std::string text : {R"(a,b "c".png)",
+                                   R"(")",
+                                   R"(\)",
+                                   R"(\\)",
+                                   R"(\")",
+                                   R"("\)",
+                                   ",",
+                                   "|",
+                                   " | ",
+                                   "a=b",
+                                   "a:b",
+                                   "=",
+                                   "",
+                                   " ",
+                                   " a ",
+                                   "a\tb",
+                                   "µ.tif",
+                                   R"(C:\new,folder\k.npy)",
+                                   R"("quoted")",
+                                   R"(ends with \)",
+                                   R"(ends with ,\)",
+                                   "'",
+                                   "a\nb"}) {
+        ChainStage stage{&find_stage("convolve"), Params(*find_stage("convolve").table)};
+        stage.params.set("file", text);
+        Chain back;
+        back.add(to_string(stage));
+        EXPECT_EQ(std::get<std::string>(back.stages()[0].params.get("file")), text) << to_string(stage);
+        EXPECT_EQ(to_string(back.stages()[0]), to_string(stage));
+    }
+    for (const std::string text : {R"(convolve:file="a)", R"(convolve:file="a\")", R"(convolve:file="a"b)",
+                                   R"(convolve:file="a" ,border=zero)", R"(convolve:file=")"})
+        EXPECT_NE(refusal(text).find("do not close"), std::string::npos) << text << ": " << refusal(text);
+}
+
 TEST(Chain, TextNamesEveryParameter) {
     Chain chain;
     EXPECT_EQ(to_string(chain), "none");

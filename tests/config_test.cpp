@@ -3,6 +3,7 @@
 #include "config/options.hpp"
 #include "config/settings.hpp"
 #include "config/text.hpp"
+#include "eventually.hpp"
 #include "pipeline/error.hpp"
 
 #include <gtest/gtest.h>
@@ -245,6 +246,25 @@ TEST_F(ConfigTest, EveryPresetLoadsAndSaysWhatItIs) {
         EXPECT_NO_THROW(load_preset(preset.name, settings)) << preset.name;
         EXPECT_GT(preset.doc.size(), 20U) << preset.name;
         EXPECT_NE(list_text("presets").find(preset.name), std::string::npos);
+    }
+}
+
+TEST_F(ConfigTest, EveryPresetStartsAndGivesAFirstResult) {
+    for (const Preset& preset : presets()) {
+        SCOPED_TRACE(preset.name);
+        Settings settings = parse({"run", "synthetic:width=160,height=120", "--preset", preset.name,
+                                   "--frames", "3", "--backend", "cpu", "--quiet"})
+                                .settings;
+        const auto pipeline = make_pipeline(settings);
+        pipeline->start();
+        ASSERT_TRUE(test::eventually([&] { return pipeline->finished(); }));
+        EXPECT_EQ(pipeline->status().state, RunState::ended) << pipeline->status().message;
+        EXPECT_EQ(pipeline->stats().processed, 3U);
+        EXPECT_EQ(pipeline->stats().drops.total(), 0U);
+        Result result;
+        ASSERT_TRUE(pipeline->mailbox().take(result));
+        EXPECT_EQ(result.chain->stages().size(), settings.chain.stages().size());
+        EXPECT_LT(result.counts.undefined, result.shape().pixels()) << "something is seen";
     }
 }
 

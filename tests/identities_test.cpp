@@ -91,7 +91,7 @@ protected:
                 chain->add(text.substr(at, bar - at));
             at = bar + 3;
         }
-        const auto executor = make_executor({.backend = GetParam()}, nullptr);
+        const auto executor = make_executor({.backend = GetParam(), .threads = 0, .gpus = ""}, nullptr);
         executor->set_chain(chain, 1);
         Picture last;
         FrameRing ring(frames.front()->shape(), 2, executor->slot_memory());

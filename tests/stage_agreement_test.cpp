@@ -329,6 +329,10 @@ double peak_of(ConstHostView image) {
     return peak;
 }
 
+std::unique_ptr<Executor> cuda_executor() {
+    return make_executor({.backend = Backend::cuda, .threads = 0, .gpus = ""}, nullptr);
+}
+
 TEST_P(StageWalk, HostAndDeviceAgree) {
     const StageType& type = *GetParam();
     if (const std::string reason = reason_for_no_device(); !reason.empty())
@@ -347,7 +351,7 @@ TEST_P(StageWalk, HostAndDeviceAgree) {
         // An executor judges a chain by the frames it knows: each case has its own.
         const Outcome host = run_script(*make_host_executor(0), test, scene, script);
         const Outcome device =
-            run_script(*make_executor({.backend = Backend::cuda}, nullptr), test, scene, script);
+            run_script(*cuda_executor(), test, scene, script);
         ++row.cases;
         row.frames += static_cast<int>(host.shots.size());
         row.refused += host.refused ? 1 : 0;
@@ -407,7 +411,7 @@ public:
         gmtime_r(&now, &utc);
         std::strftime(date.data(), date.size(), "%Y-%m-%d", &utc);
         page["date"] = date.data();
-        page["device"] = make_executor({.backend = Backend::cuda}, nullptr)->device_name();
+        page["device"] = cuda_executor()->device_name();
         page["driver"] = driver_version();
         page["host"] = make_host_executor(0)->device_name();
         page["seed"] = test_seed();

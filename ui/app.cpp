@@ -146,8 +146,8 @@ void App::handle_character(unsigned character) {
     const auto zoom = [&](double factor) {
         const Rect& area = layout_.shows_processed ? layout_.processed : layout_.raw;
         if (display_.has_result())
-            state_.camera.zoom(area, display_.raw_shape(), area.x + area.width / 2, area.y + area.height / 2,
-                               factor);
+            state_.camera.zoom(area, placed_shape(!layout_.shows_processed), area.x + area.width / 2,
+                               area.y + area.height / 2, factor);
     };
     const auto expose = [&](double stops) {
         const ParamDecl& decl = view_table().at("exposure_stops");
@@ -313,7 +313,7 @@ void App::canvas_mouse(const Layout& layout) {
     const ImGuiIO& io = ImGui::GetIO();
     const bool on_raw = layout.shows_raw && layout.raw.contains(io.MousePos.x, io.MousePos.y);
     const Rect& area = on_raw ? layout.raw : layout.processed;
-    const Shape shape = display_.raw_shape();
+    const Shape shape = placed_shape(on_raw);
     if (hovered && io.MouseWheel != 0)
         state_.camera.zoom(area, shape, io.MousePos.x, io.MousePos.y, std::pow(kZoomStep, io.MouseWheel));
     if (ImGui::IsItemActive() && ImGui::IsMouseDragging(0, 2.0F))
@@ -322,16 +322,27 @@ void App::canvas_mouse(const Layout& layout) {
         state_.camera.fit();
 }
 
+/// What the camera places: the raw image, on which the processed one lies pixel on pixel, unless a stage has
+/// moved them.
+Shape App::placed_shape(bool raw) const {
+    return raw || !display_.moved() ? display_.raw_shape() : display_.processed_shape();
+}
+
 Hover App::hover(const Layout& layout) const {
     if (!display_.has_result())
         return {};
     const ImVec2 mouse = ImGui::GetIO().MousePos;
     const bool on_raw = layout.shows_raw && layout.raw.contains(mouse.x, mouse.y);
-    const Rect& area = on_raw || !layout.shows_processed ? layout.raw : layout.processed;
+    const bool at_raw = on_raw || !layout.shows_processed;
+    const Rect& area = at_raw ? layout.raw : layout.processed;
     const Shape raw = display_.raw_shape(), processed = display_.processed_shape();
-    const ImagePoint p = image_point(state_.camera.place(area, raw), raw, mouse.x, mouse.y);
+    const Shape shape = placed_shape(at_raw);
+    const ImagePoint p = image_point(state_.camera.place(area, shape), shape, mouse.x, mouse.y);
     if (!p.inside)
         return {};
+    if (display_.moved()) // no raw pixel is known to belong to a processed one
+        return at_raw ? Hover{true, p.x, p.y, display_.raw_value(p.x, p.y), {}}
+                      : Hover{true, p.x, p.y, {}, display_.processed_value(p.x, p.y)};
     // border = crop: the result lacks as much on each side
     const int dx = (raw.width - processed.width) / 2, dy = (raw.height - processed.height) / 2;
     return {true, p.x, p.y, display_.raw_value(p.x, p.y), display_.processed_value(p.x - dx, p.y - dy)};
@@ -372,9 +383,10 @@ void App::draw_pictures() {
     if (layout_.shows_processed && display_.processed()) {
         const Mapping& mapping = session_.view().mapping;
         const Shape& shape = display_.processed().shape();
-        Camera::Placement at = state_.camera.place(layout_.processed, raw);
-        at.x += (raw.width - shape.width) / 2.0 * at.scale;
-        at.y += (raw.height - shape.height) / 2.0 * at.scale;
+        const Shape placed = placed_shape(false);
+        Camera::Placement at = state_.camera.place(layout_.processed, placed);
+        at.x += (placed.width - shape.width) / 2.0 * at.scale; // border = crop lacks as much on each side
+        at.y += (placed.height - shape.height) / 2.0 * at.scale;
         display_.shader().draw(
             display_.processed(),
             {mapping.colormap, exposed({mapping.low, mapping.high}, mapping.exposure_stops), 0},
@@ -402,7 +414,7 @@ void App::report() const {
         return;
     probe::value("chain", to_string(*display_.result().chain));
     probe::value("sequence", static_cast<double>(display_.result().info.sequence));
-    const Camera::Placement at = state_.camera.place(layout_.processed, display_.raw_shape());
+    const Camera::Placement at = state_.camera.place(layout_.processed, placed_shape(false));
     probe::value("image.x", at.x);
     probe::value("image.y", at.y);
     probe::value("image.scale", at.scale);

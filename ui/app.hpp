@@ -28,6 +28,7 @@ private:
     void canvas_window(const Layout& layout);
     void canvas_mouse(const Layout& layout);
     void canvas_labels(const Layout& layout);
+    Shape placed_shape(bool raw) const;
     Hover hover(const Layout& layout) const;
     void draw_pictures();
     void report() const;

@@ -57,6 +57,14 @@ void Display::clear() {
 
 Shape Display::processed_shape() const { return has_result() ? result_.shape() : Shape{}; }
 
+bool Display::moved() const {
+    if (!result_.chain)
+        return false;
+    const std::vector<ChainStage>& stages = result_.chain->stages();
+    return std::any_of(stages.begin(), stages.end(),
+                       [](const ChainStage& stage) { return stage.type->moves_pixels; });
+}
+
 void Display::show(Pipeline& pipeline, Result result, bool raw, bool processed) {
     result_ = std::move(result);
     ++shown_;

@@ -28,6 +28,8 @@ public:
     const ImageTexture& processed() const { return processed_; }
     Shape raw_shape() const { return result_.raw ? result_.raw.shape() : Shape{}; }
     Shape processed_shape() const;
+    /// A stage has moved the pixels: the processed picture cannot be laid on the raw one.
+    bool moved() const;
 
     /// Automatic range: a few times a second, eased so that the colours do not flicker.
     void update_range(Mapping& mapping);
