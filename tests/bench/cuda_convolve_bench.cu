@@ -63,6 +63,7 @@ double bench_parts(const Convolution& convolution, DeviceView input, DeviceView 
     tile.geometry = convolution.geometry();
     tile.transform = transform;
     tile.rows = data.as<float>();
+    tile.filled_rows = transform.height;
     const double load = median_ms(stream, [&] { load_tile(tile, input, stream.get()); });
     const double to = median_ms(stream, [&] { forward.forward(data.as<void>(), stream.get()); });
     const double product = median_ms(
@@ -189,7 +190,7 @@ void bench_seed(const Shape& shape, int side) {
     std::vector<double> times;
     for (int i = 0; i < 4; ++i) {
         const auto begin = SteadyClock::now();
-        seeds::convolve_c2c(input.device(), output.device(), kernel, side, side);
+        seeds::seed_convolve_c2c(input.device(), output.device(), kernel, side, side);
         times.push_back(std::chrono::duration<double, std::milli>(SteadyClock::now() - begin).count());
     }
     std::printf("    the seed's method, complex to complex, all made anew: %.3f ms\n",
