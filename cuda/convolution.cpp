@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
+#include <mutex>
+#include <tuple>
 
 namespace specklescope::cuda {
 
@@ -51,15 +54,8 @@ Convolution::Convolution(const ConvolutionTask& task) {
          {&forward_, &backward_, &kernel_plan_, &rows_forward_, &rows_backward_, &columns_})
         if (*plan)
             plan->set_work_area(work_.as<void>());
-    own_rows_ = false;
-    if (!columns_)
-        return;
-    own_rows_ = task.own_rows.value_or(false);
-    if (!task.own_rows) {
-        const double all = transforms_ms();
-        own_rows_ = true;
-        own_rows_ = transforms_ms() < all;
-    }
+    if (columns_)
+        own_rows_ = task.own_rows ? *task.own_rows : own_rows_measured();
 }
 
 void Convolution::make_plans(const ConvolutionTask& task) {
@@ -162,8 +158,25 @@ void Convolution::from_spectrum(cudaStream_t stream) const {
     }
 }
 
+/// True if own_rows is faster: measured once for the process, so that the same task gives the same bits.
+bool Convolution::own_rows_measured() {
+    static std::mutex mutex;
+    static std::map<std::tuple<int, int, int, int, int>, bool> known;
+    int device = 0;
+    check(cudaGetDevice(&device), "cudaGetDevice");
+    const std::tuple key{device, transform_.width, transform_.height, transform_.batch, geometry_.y.results};
+    const std::scoped_lock lock(mutex);
+    if (const auto found = known.find(key); found != known.end())
+        return found->second;
+    own_rows_ = false;
+    const double all = transforms_ms();
+    own_rows_ = true;
+    const double own = transforms_ms();
+    return known.emplace(key, own < all).first->second;
+}
+
 /// Milliseconds of both transforms as own_rows_ says: the least of three.
-double Convolution::transforms_ms() {
+double Convolution::transforms_ms() const {
     const Stream stream;
     const Event start;
     const Event end;

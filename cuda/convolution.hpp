@@ -35,8 +35,9 @@ public:
     const FftShape& transform() const { return transform_; }
     /// Transforms of all kernels; batch 0 for a separable one.
     const FftShape& kernel_transform() const { return kernel_transform_; }
-    /// "whole, 4096×2304, 250 MB".
-    std::string note() const { return to_string(geometry_, bytes_); }
+    /// "whole, 4096×2304, 250 MB", and "own rows" where the image's rows are transformed without the
+    /// border's.
+    std::string note() const { return to_string(geometry_, bytes_) + (own_rows_ ? ", own rows" : ""); }
     /// What ConvolutionTask::own_rows asks for, or measuring chose.
     bool own_rows() const { return own_rows_; }
 
@@ -63,7 +64,8 @@ private:
     ConvolutionTile tile() const;
     void to_spectrum(const ConvolutionTile& tile, cudaStream_t stream) const;
     void from_spectrum(cudaStream_t stream) const;
-    double transforms_ms();
+    bool own_rows_measured();
+    double transforms_ms() const;
 
     ConvolutionGeometry geometry_;
     FftShape transform_;
