@@ -83,7 +83,7 @@ void Convolution::make_plans(const ConvolutionTask& task) {
         const double ratio = static_cast<double>(work) / static_cast<double>(transform_.bytes());
         work_ratio = std::max(ratio, work_ratio * 1.25);
     }
-    throw UsageError("memory = " + std::to_string(task.bytes / 1'000'000) +
+    throw UsageError("stage convolve: memory = " + std::to_string(task.bytes / 1'000'000) +
                      " MB is too little for the GPU's transforms, which need " +
                      std::to_string((bytes_ + 999'999) / 1'000'000) + " MB; give the stage more.");
 }
