@@ -37,7 +37,7 @@ const std::vector<StageType>& stage_types() {
          .make_host = make_gaussian_host,
          .make_device = SPECKLESCOPE_DEVICE(make_gaussian_device)},
         {.name = "convolve",
-         .doc = "convolution with a large kernel by Fourier transforms: blur, defocus, motion, glare, a file",
+         .doc = "convolution with a large kernel by FFT: Gaussian, disk, line, glare of the eye, or a file",
          .table = &convolve_table(),
          .types = {PixelType::u8, PixelType::u16, PixelType::f32},
          .channels = {1, 3},
