@@ -1,4 +1,5 @@
 // Parse → pipeline → window or headless loop. Exit status: 0 well, 1 run time, 2 usage.
+#include "bench/bench.hpp"
 #include "config/text.hpp"
 #include "pipeline/error.hpp"
 #include "ui/ui.hpp"
@@ -17,6 +18,8 @@ int run(int argc, char** argv) {
     }
     const Settings& settings = outcome.settings;
     set_up_log(settings);
+    if (settings.command == Command::bench)
+        return run_bench(settings);
     if (settings.command == Command::run)
         return run_headless(settings);
     std::string reason;

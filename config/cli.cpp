@@ -102,15 +102,19 @@ void read_plain(const std::vector<std::string>& plain, Settings& settings) {
     if (plain.empty())
         return;
     static const std::map<std::string, Command> kCommands = {
-        {"view", Command::view}, {"run", Command::run}, {"list", Command::list}};
+        {"view", Command::view}, {"run", Command::run}, {"list", Command::list}, {"bench", Command::bench}};
     const auto command = kCommands.find(plain[0]);
     if (command == kCommands.end() && plain.size() > 1)
         throw UsageError("There is no command '" + one_line(plain[0]) +
-                         "'; allowed: view, run, list, or one SOURCE alone.");
+                         "'; allowed: view, run, list, bench, or one SOURCE alone.");
     std::size_t next = 0;
     if (command != kCommands.end()) {
         settings.command = command->second;
         ++next;
+    }
+    if (settings.command == Command::bench) {
+        settings.bench.files.assign(plain.begin() + static_cast<std::ptrdiff_t>(next), plain.end());
+        return;
     }
     if (plain.size() > next + 1)
         throw UsageError("'" + one_line(plain[next + 1]) + "' is one word too many; " + plain[0] +
@@ -182,6 +186,10 @@ void read_options(const Words& words, Settings& settings) {
         settings.record_raw = words.values.at("record-raw");
     if (words.has("stats"))
         settings.stats_path = words.last("stats");
+    settings.bench.filter = words.last("filter");
+    settings.bench.json = words.last("json");
+    settings.bench.markdown = words.last("markdown");
+    settings.bench.peers = words.has("peers");
     if (words.has("snapshot"))
         settings.snapshot_path = words.last("snapshot");
 }

@@ -12,6 +12,7 @@ const char* const kInput = "What comes in";
 const char* const kProcess = "What is computed";
 const char* const kOutput = "What is kept";
 const char* const kView = "What is shown";
+const char* const kBench = "What is measured";
 const char* const kRest = "Settings and help";
 
 std::string argument_of(const ParamDecl& decl) {
@@ -49,13 +50,20 @@ const std::vector<CliOption>& cli_options() {
          kProcess},
         from_program("backend", kProcess),
         from_program("threads", kProcess),
+        from_program("gpus", kProcess),
         from_program("slots", kProcess),
         {"record", "FILE", "record results: .tiff numbers, .mkv or .png colours; again for another file",
          kOutput},
         {"record-raw", "FILE", "record what came in: .tiff or .mkv, bit-exact; again for another file",
          kOutput},
         {"snapshot", "FILE", "run: write the last result as .png or .tiff at the end", kOutput},
-        {"stats", "FILE", "run: write all statistics as JSON at the end, also when interrupted", kOutput},
+        {"stats", "FILE", "write all statistics as JSON at the end, also when interrupted", kOutput},
+        {"filter", "TEXT",
+         "bench: only rows with TEXT in their name (a stage, a size, stream, pipeline, startup)", kBench},
+        {"json", "FILE", "bench: write everything measured as JSON", kBench},
+        {"markdown", "FILE", "bench: write the page; with FILE… after bench: from the JSON of earlier runs",
+         kBench},
+        {"peers", "", "bench: measure other libraries beside ours, where they are found", kBench},
         {"view", "key=value", "a setting of the view; again for another one; keys below", kView},
         {"colormap", "NAME", "the same as --view colormap=NAME", kView},
         {"preset", "NAME", "start from a preset; specklescope list presets names them", kRest},
@@ -85,6 +93,8 @@ const std::vector<CliCommand>& cli_commands() {
          "no window: process a source to its end; Ctrl-C finishes the files"},
         {"list", "specklescope list sources|stages|presets|devices",
          "say what there is, cameras found now included"},
+        {"bench", "specklescope bench [FILE…]",
+         "measure this machine: every stage, the stream, the whole program, its start"},
     };
     return commands;
 }

@@ -68,8 +68,7 @@ std::unique_ptr<Pipeline> make_pipeline(const Settings& settings) {
     if (settings.command == Command::view)
         source = std::make_unique<AtOwnPace>(std::move(source));
     PipelineOptions options;
-    options.backend = program.backend;
-    options.threads = program.threads;
+    options.executor = {.backend = program.backend, .threads = program.threads, .gpus = program.gpus};
     options.slots = program.slots;
     options.frames = static_cast<std::uint64_t>(program.frames);
     options.source_text = settings.source.empty() ? "synthetic" : settings.source;

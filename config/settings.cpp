@@ -60,6 +60,9 @@ const ParamTable& program_table() {
                 {.doc = "where stages run; auto takes the GPU where there is one, cuda fails without one"})
             .integer("threads", &ProgramSettings::threads,
                      {.min = 0, .max = 1024, .doc = "processing threads on the host; 0: one per core"})
+            .text("gpus", &ProgramSettings::gpus,
+                  {.doc = "GPUs that frames are dealt to in turn: all, or 0,2; empty: the first. For chains "
+                          "without a history"})
             .integer("slots", &ProgramSettings::slots,
                      {.min = 0,
                       .max = 4096,

@@ -33,10 +33,11 @@ const ParamTable& view_table();
 struct ProgramSettings {
     enum class Log : std::uint8_t { normal, quiet, verbose };
     Backend backend = Backend::automatic;
-    int threads = 0; ///< 0: all cores
-    int slots = 0;   ///< 0: chosen from the frame size
-    int frames = 0;  ///< 0: no limit
-    double rate = 0; ///< 0: the source's own
+    int threads = 0;  ///< 0: all cores
+    std::string gpus; ///< "": the first
+    int slots = 0;    ///< 0: chosen from the frame size
+    int frames = 0;   ///< 0: no limit
+    double rate = 0;  ///< 0: the source's own
     bool loop = false;
     double silence_s = 5;
     Log log = Log::normal;
@@ -44,7 +45,15 @@ struct ProgramSettings {
 /// Owner "specklescope": backend, threads, slots, frames, rate, loop, silence, log.
 const ParamTable& program_table();
 
-enum class Command : std::uint8_t { view, run, list };
+enum class Command : std::uint8_t { view, run, list, bench };
+
+/// What `bench` measures and writes.
+struct BenchSettings {
+    std::string filter;             ///< only rows with this text in their name
+    std::string json, markdown;     ///< files to write
+    bool peers = false;             ///< other libraries too
+    std::vector<std::string> files; ///< reports of earlier runs: only a page is made of them
+};
 
 struct Settings {
     Command command = Command::view;
@@ -56,6 +65,7 @@ struct Settings {
     std::vector<std::string> record;
     std::vector<std::string> record_raw;
     std::string stats_path;
+    BenchSettings bench;
     std::string snapshot_path; ///< run: a picture of the last result (--snapshot FILE.png)
     bool remember = false;     ///< view: write what the window remembers when it closes (save_remembered)
     /// The source came from the last window, not from the user: if it cannot be opened, start without it.

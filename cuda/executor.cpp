@@ -72,10 +72,14 @@ public:
         version_ = version;
     }
 
-    void submit(Frame frame, bool want_host, bool again) override {
+    void prepare(const Shape& input) override {
         select_device();
-        if (!plan_ || plan_->input != frame.shape())
-            replace_plan(*chain_, frame.shape());
+        if (!plan_ || plan_->input != input)
+            replace_plan(*chain_, input);
+    }
+
+    void submit(Frame frame, bool want_host, bool again) override {
+        prepare(frame.shape());
         if (want_host)
             plan_->make_downloads(page_locked_);
         if (frame.info().discontinuity && !again)

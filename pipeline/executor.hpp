@@ -21,6 +21,9 @@ public:
     /// Takes effect for the next submit. Throws UsageError if the chain cannot run on this input shape; then
     /// the old one stays.
     virtual void set_chain(std::shared_ptr<const Chain> chain, std::uint64_t version) = 0;
+    /// Makes what the chain needs for frames of this shape before the first one comes. Throws UsageError if
+    /// the chain cannot run on it.
+    virtual void prepare(const Shape& input) = 0;
     /// Begins work on a frame; may return before it is done. Never called with in_flight() == capacity().
     /// Throws UsageError if the chain cannot run on this frame's shape. `want_host`: download the result.
     /// `again`: the frame of the last submit once more, after an edit.
@@ -41,7 +44,13 @@ make_cuda_executor(int device = 0); ///< throws RunError with the reason; cuda/e
 #endif
 
 enum class Backend : std::uint8_t { automatic, cpu, cuda };
-/// automatic falls back to the host and says why in `note`; cuda throws RunError with the reason.
-std::unique_ptr<Executor> make_executor(Backend backend, int threads, std::string* note);
+struct ExecutorChoice {
+    Backend backend = Backend::automatic;
+    int threads = 0;  ///< of the host; 0: all cores
+    std::string gpus; ///< "": the first; "all", "0,2": frames are dealt in turn
+};
+/// automatic falls back to the host and says why in `note`; cuda, and a choice of GPUs, throw RunError with
+/// the reason.
+std::unique_ptr<Executor> make_executor(const ExecutorChoice& choice, std::string* note);
 
 } // namespace specklescope

@@ -48,10 +48,14 @@ public:
         version_ = version;
     }
 
+    void prepare(const Shape& input) override {
+        input_ = input;
+        if (!plan_ || plan_->input != input)
+            replace_plan(*chain_, input);
+    }
+
     void submit(Frame frame, bool, bool again) override {
-        input_ = frame.shape();
-        if (!plan_ || plan_->input != frame.shape())
-            replace_plan(*chain_, frame.shape());
+        prepare(frame.shape());
         if (frame.info().discontinuity && !again)
             plan_->reset();
         Result result;
@@ -140,27 +144,5 @@ private:
 } // namespace
 
 std::unique_ptr<Executor> make_host_executor(int threads) { return std::make_unique<HostExecutor>(threads); }
-
-std::unique_ptr<Executor> make_executor(Backend backend, int threads, std::string* note) {
-    if (backend == Backend::cpu)
-        return make_host_executor(threads);
-#ifdef SPECKLESCOPE_HAVE_CUDA
-    try {
-        return make_cuda_executor();
-    } catch (const RunError& error) {
-        if (backend == Backend::cuda)
-            throw;
-        if (note)
-            *note = std::string(error.what()) + " Running on the CPU.";
-    }
-#else
-    if (backend == Backend::cuda)
-        throw RunError(
-            "This build has no CUDA backend; use --backend cpu, or build where nvcc is installed.");
-    if (note)
-        *note = "This build has no CUDA backend. Running on the CPU.";
-#endif
-    return make_host_executor(threads);
-}
 
 } // namespace specklescope

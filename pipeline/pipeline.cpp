@@ -2,7 +2,6 @@
 
 #include "pipeline/error.hpp"
 #include "pipeline/flow.hpp"
-#include "stages/convert.hpp"
 
 #include <spdlog/spdlog.h>
 
@@ -81,15 +80,6 @@ void close_sinks(Flow& flow) {
         flow.close_sink(*sink);
 }
 
-/// Throws UsageError if the chain cannot run on frames of this shape.
-void check_chain(const Chain& chain, Shape shape) {
-    if (shape.width == 0)
-        return; // known with the first frame only
-    for (const ChainStage& stage : chain.stages()) {
-        shape = stage.type->make_host(stage.params)->prepare(accepted_shape(*stage.type, shape));
-    }
-}
-
 } // namespace
 
 struct Pipeline::Impl : Flow {
@@ -117,9 +107,10 @@ void Pipeline::start() {
     try {
         const SourceInfo info = flow.source->open();
         std::string note;
-        std::unique_ptr<Executor> executor = make_executor(flow.options.backend, flow.options.threads, &note);
-        check_chain(*flow.chain, info.shape);
+        std::unique_ptr<Executor> executor = make_executor(flow.options.executor, &note);
         executor->set_chain(flow.chain, flow.version);
+        if (info.shape.width > 0) // else known with the first frame only
+            executor->prepare(info.shape);
         {
             const std::scoped_lock lock(flow.mutex);
             flow.status = {RunState::running, "", info};
@@ -231,10 +222,7 @@ std::vector<SinkStatus> Pipeline::sinks() const {
 Mailbox& Pipeline::mailbox() { return impl_->mailbox; }
 void Pipeline::viewer_wants_host(bool wants) { impl_->viewer_wants_host = wants; }
 
-void Pipeline::displayed(std::string_view path) {
-    impl_->stats.display.tick();
-    impl_->stats.set_display_path(path);
-}
+void Pipeline::displayed(std::string_view path) { impl_->stats.drawn(path); }
 
 Chain Pipeline::chain() const {
     const std::scoped_lock lock(impl_->mutex);

@@ -14,8 +14,7 @@
 namespace specklescope {
 
 struct PipelineOptions {
-    Backend backend = Backend::automatic;
-    int threads = 0;          ///< host threads; 0: all cores
+    ExecutorChoice executor;
     int slots = 0;            ///< of the ring, at least kMinSlots; 0: default_slots
     std::uint64_t frames = 0; ///< stop after this many; 0: no limit
     std::string source_text;  ///< for metadata

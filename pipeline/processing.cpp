@@ -252,7 +252,7 @@ private:
             return;
         }
         flow_.say(Message::Level::error, "The GPU failed (" + why + "); the run goes on on the CPU.");
-        executor_ = make_host_executor(flow_.options.threads);
+        executor_ = make_host_executor(flow_.options.executor.threads);
         {
             const std::scoped_lock lock(flow_.mutex);
             flow_.backend = executor_->backend();

@@ -103,6 +103,7 @@ void Stats::start() {
     start_ = SteadyClock::now();
     sums_.clear();
     counts_ = PixelCounts{};
+    first_result_ = first_picture_ = {};
     warmup_ = {};
     notes_.reset();
 }
@@ -112,6 +113,8 @@ void Stats::record(const Result& result, bool with_latency) {
     if (with_latency)
         latency.add(std::chrono::duration<double, std::milli>(result.ready - result.info.arrival).count());
     const std::scoped_lock lock(mutex_);
+    if (first_result_ == SteadyClock::time_point{})
+        first_result_ = result.ready;
     counts_ = result.counts;
     warmup_ = result.warmup;
     notes_ = result.notes;
@@ -132,8 +135,11 @@ void Stats::record(const Result& result, bool with_latency) {
     }
 }
 
-void Stats::set_display_path(std::string_view path) {
+void Stats::drawn(std::string_view path) {
+    display.tick();
     const std::scoped_lock lock(mutex_);
+    if (first_picture_ == SteadyClock::time_point{})
+        first_picture_ = SteadyClock::now();
     if (display_path_ != path)
         display_path_ = path;
 }
@@ -156,6 +162,11 @@ StatsSnapshot Stats::snapshot() const {
     s.latency = latency.summary();
     const std::scoped_lock lock(mutex_);
     s.seconds = std::chrono::duration<double>(now - start_).count();
+    const auto clock_s = [](SteadyClock::time_point at) {
+        return std::chrono::duration<double>(at.time_since_epoch()).count();
+    };
+    s.first_result_clock_s = clock_s(first_result_);
+    s.first_picture_clock_s = clock_s(first_picture_);
     s.counts = counts_;
     s.warmup = warmup_;
     if (notes_)
@@ -188,6 +199,8 @@ std::string to_json(const StatsSnapshot& s) {
                      {"failed", s.drops.failed},
                      {"recorder", s.drops.recorder},
                      {"total", s.drops.total()}};
+    json["first_result_clock_s"] = s.first_result_clock_s;
+    json["first_picture_clock_s"] = s.first_picture_clock_s;
     json["queue"] = {{"depth", s.queue_depth},
                      {"peak", s.queue_peak},
                      {"grown", s.queue_grown},

@@ -74,7 +74,8 @@ struct StatsSnapshot {
     int queue_depth = 0, queue_peak = 0, slots = 0, slots_free = 0;
     std::uint64_t queue_grown = 0; ///< times the queue had to allocate; 0 unless it was sized wrong
     std::uint64_t reopened = 0;    ///< times a live source was opened again
-    LatencySummary latency;        ///< arrival of the pixels to result ready
+    double first_result_clock_s = 0, first_picture_clock_s = 0; ///< on the steady clock; 0: none yet
+    LatencySummary latency;                                     ///< arrival of the pixels to result ready
     std::vector<StageStat> stages;
     PixelCounts counts;                        ///< of the newest result
     Warmup warmup;                             ///< of the newest result
@@ -96,7 +97,7 @@ public:
     std::atomic<std::uint64_t> lost_by_source{0}, no_slot{0}, failed{0}, reopened{0}, queue_grown{0};
     std::atomic<int> queue_peak{0};
     void record(const Result& result, bool with_latency); ///< timings, counts, latency, processing rate
-    void set_display_path(std::string_view path);
+    void drawn(std::string_view path);                    ///< a result reached the screen on this path
     StatsSnapshot snapshot() const; ///< everything that is known here; the pipeline adds the rest
 
 private:
@@ -113,6 +114,7 @@ private:
     Warmup warmup_;
     std::shared_ptr<const StageNotes> notes_;
     std::string display_path_;
+    SteadyClock::time_point first_result_{}, first_picture_{};
 };
 
 } // namespace specklescope

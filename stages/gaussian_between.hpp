@@ -16,6 +16,10 @@ template <class B> B* between_row(const GaussianSweep& sweep, int strip, int y) 
     return reinterpret_cast<B*>(sweep.between) + row * kGaussianStrip;
 }
 
+constexpr std::size_t column_sweep_samples(int height, int warmup) {
+    return static_cast<std::size_t>(height + warmup) * kGaussianStrip;
+}
+
 /// Vectors of lines that are swept along together, so that one's latency hides behind the others: the three
 /// channels, or three groups of grey rows.
 inline constexpr int kLineChains = 3;

@@ -27,18 +27,36 @@ template <class T> class ColumnSweep {
     static constexpr int kVectors = 4;
 
 public:
-    ColumnSweep(const GaussianSweep& sweep, int strip, float* scratch)
-        : sweep_(sweep), strip_(strip), input_(sweep.input.as<const T>()), forward_(scratch),
-          height_(input_.height) {}
+    ColumnSweep(const GaussianSweep& sweep, float* scratch)
+        : sweep_(sweep), input_(sweep.input.as<const T>()), forward_(scratch), height_(input_.height) {}
 
-    void run() {
-        const int begin = gaussian_strip_begin(input_.width * input_.channels, strip_);
-        for (int x = 0; x < kGaussianStrip; x += kVectors * kLanes)
-            sweep_block(begin + x, x);
+    void run(int begin_strip, int end_strip) {
+        const int samples = input_.width * input_.channels;
+        const int first = gaussian_strip_begin(samples, begin_strip);
+        if (sizeof(T) < sizeof(float))
+            stage(first, gaussian_strip_begin(samples, end_strip - 1) + kGaussianStrip);
+        for (strip_ = begin_strip; strip_ < end_strip; ++strip_)
+            for (int x = 0; x < kGaussianStrip; x += kVectors * kLanes)
+                sweep_block(gaussian_strip_begin(samples, strip_) - origin_ + x, x);
+        hwy::FlushStream();
     }
 
 private:
-    static constexpr int kAhead = 12; ///< rows: each lies on a page of its own, where no hardware prefetches
+    static constexpr int kAhead = 24; ///< rows: each lies on a page of its own, where no hardware prefetches
+
+    /// Copies the columns [begin, end) together: the rows' pages are looked up once for several strips.
+    void stage(int begin, int end) {
+        T* staged = reinterpret_cast<T*>(forward_ + column_sweep_samples(height_, sweep_.warmup));
+        const auto width = static_cast<std::size_t>(end - begin);
+        for (int y = 0; y < height_; ++y) {
+            const T* ahead = input_.row(std::min(y + kAhead, height_ - 1)) + begin;
+            for (std::size_t x = 0; x < width; x += 64 / sizeof(T))
+                hwy::Prefetch(ahead + x);
+            std::copy_n(input_.row(y) + begin, width, staged + static_cast<std::size_t>(y) * width);
+        }
+        input_ = {staged, input_.width, height_, input_.channels, width * sizeof(T)};
+        origin_ = begin;
+    }
 
     V sample(int y, int x, int v) const {
         const int row =
@@ -59,7 +77,6 @@ private:
         float* to = forward_ + at;
         for (int y = 0; y < height_; ++y, to += kGaussianStrip) {
             const T* from = input_.row(y) + x;
-            hwy::Prefetch(input_.row(std::min(y + kAhead, height_ - 1)) + x);
             for (int v = 0; v < kVectors; ++v)
                 hn::Store(state.step(v, load_pixels(d, from + v * kLanes)), d, to + v * kLanes);
         }
@@ -89,20 +106,26 @@ private:
         }
     }
 
+    /// Past the caches: it is read when all columns are done.
     static HWY_INLINE void store_between(V v, Between* to) {
         const D d;
         if constexpr (std::is_same_v<Between, float>) {
-            hn::Store(v, d, to);
+            hn::Stream(v, d, to);
         } else {
             const V fixed = hn::MulSub(v, hn::Set(d, 128.0F), hn::Set(d, 16384.0F));
             const hn::Rebind<std::int16_t, D> narrow;
-            hn::Store(hn::DemoteTo(narrow, hn::NearestInt(fixed)), narrow, to);
+            const auto fixed16 = hn::DemoteTo(narrow, hn::NearestInt(fixed));
+            if constexpr (kLanes >= 8)
+                hn::Stream(fixed16, narrow, to);
+            else // half a vector cannot be streamed
+                hn::Store(fixed16, narrow, to);
         }
     }
 
     const GaussianSweep& sweep_;
-    int strip_;
-    View<const T> input_;
+    View<const T> input_; ///< the image, or the columns staged of it from sample origin_ on
+    int origin_ = 0;
+    int strip_ = 0;
     float* forward_; ///< result of the forward pass, row by row
     int height_;
 };

@@ -16,7 +16,10 @@ namespace HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// gaussian.hpp, RecursiveGaussian: w, d, e of every line.
+/// gaussian.hpp, RecursiveGaussian: w, d, e of every line. As written there each step waits for four
+/// operations of the one before. In terms of d and of w + d one step earlier,
+///   e ← gain·(x − (w + d)) − slope·d + (curve − slope − gain)·e,
+/// it waits for two.
 template <int kVectors> class FilterState {
     using D = hn::ScalableTag<float>;
     using V = hn::Vec<D>;
@@ -25,41 +28,45 @@ public:
     explicit FilterState(const RecursiveGaussian& filter)
         : gain_(hn::Set(D(), static_cast<float>(filter.gain))),
           slope_(hn::Set(D(), static_cast<float>(filter.slope))),
-          curve_(hn::Set(D(), static_cast<float>(filter.curve))) {
+          carry_(hn::Set(D(), static_cast<float>(filter.curve - filter.slope - filter.gain))) {
         for (int v = 0; v < kVectors; ++v)
-            w_[v] = d_[v] = e_[v] = hn::Zero(D());
+            settle(v, hn::Zero(D()));
     }
 
     /// As if line `v` had been `x` always.
-    HWY_INLINE void settle(int v, V x) {
-        w_[v] = x;
-        d_[v] = e_[v] = hn::Zero(D());
-    }
+    HWY_INLINE void settle(int v, V x) { set(v, x, hn::Zero(D()), hn::Zero(D())); }
 
     HWY_INLINE V step(int v, V x) {
-        const V gained = hn::NegMulAdd(slope_, d_[v], hn::Mul(curve_, e_[v]));
-        e_[v] = hn::MulAdd(gain_, hn::Sub(x, w_[v]), gained);
+        const V pull = hn::MulSub(gain_, hn::Sub(x, sum_[v]), hn::Mul(slope_, d_[v]));
         d_[v] = hn::Add(d_[v], e_[v]);
-        return w_[v] = hn::Add(w_[v], d_[v]);
+        e_[v] = hn::MulAdd(carry_, e_[v], pull);
+        sum_[v] = hn::Add(w_[v], d_[v]);
+        return w_[v] = hn::Add(sum_[v], e_[v]);
     }
 
     /// From the end of the forward pass to the start of the backward pass, line `v` being `x` from there on.
     HWY_INLINE void turn(int v, V x, const RecursiveGaussian& filter) {
-        const V s[3] = {hn::Sub(w_[v], x), d_[v], e_[v]};
+        const V s[3] = {hn::Sub(w_[v], x), hn::Add(d_[v], e_[v]), e_[v]};
         V out[3];
         for (int i = 0; i < 3; ++i) {
             out[i] = hn::Zero(D());
             for (int j = 0; j < 3; ++j)
                 out[i] = hn::MulAdd(hn::Set(D(), static_cast<float>(filter.turn[i][j])), s[j], out[i]);
         }
-        w_[v] = hn::Add(x, out[0]);
-        d_[v] = out[1];
-        e_[v] = out[2];
+        set(v, hn::Add(x, out[0]), out[1], out[2]);
     }
 
 private:
-    V gain_, slope_, curve_;
-    V w_[kVectors], d_[kVectors], e_[kVectors];
+    HWY_INLINE void set(int v, V w, V d, V e) {
+        w_[v] = w;
+        e_[v] = e;
+        d_[v] = hn::Sub(d, e);
+        sum_[v] = hn::Sub(w, e);
+    }
+
+    V gain_, slope_, carry_;
+    V w_[kVectors], e_[kVectors];
+    V d_[kVectors], sum_[kVectors]; ///< d and w + d, one step late
 };
 
 } // namespace HWY_NAMESPACE

@@ -6,7 +6,11 @@
 #define SPECKLESCOPE_GAUSSIAN_LINES_INL
 #endif
 
+#include <hwy/cache_control.h>
 #include <hwy/highway.h>
+
+#include <cstring>
+#include <limits>
 
 #include "stages/gaussian_between.hpp"
 #include "stages/gaussian_filter-inl.hpp"
@@ -53,24 +57,37 @@ private:
     std::size_t sample_step() const { return kStep / static_cast<std::size_t>(channels_); }
 
     void take_in(int g, int strip, int begin) {
-        const D d;
-        const int last = sweep_.output.shape.height - 1;
-        for (int i = 0; i < kLanes; ++i) {
-            const Between* row = between_row<Between>(sweep_, strip, std::min(last, y0_ + g * kLanes + i));
-            float* to = tile_ + static_cast<std::size_t>(i) * kTileStride;
-            for (int x = 0; x < kGaussianStrip; x += kLanes)
-                hn::Store(load_between(row + x), d, to + x);
+        constexpr int kPerWord = 4 / static_cast<int>(sizeof(Between));
+        constexpr int kLine = 64 / sizeof(Between);
+        constexpr std::size_t kStride = kGaussianStrip / kPerWord;
+        const Between* rows = between_row<Between>(sweep_, strip, y0_ + g * kLanes);
+        const int strips = gaussian_strips(sweep_.input.shape.width * channels_);
+        const Between* next = between_row<Between>(sweep_, std::min(strip + 1, strips - 1), y0_ + g * kLanes);
+        for (int x = 0; x < kGaussianStrip; x += 4 * kPerWord) {
+            // Strips lie too far apart for the hardware to see what comes next.
+            for (int i = 0; i < kLanes * 4 * kPerWord; i += kLine)
+                hwy::Prefetch(next + x * kLanes + i);
+            Words words;
+            load_words(reinterpret_cast<const float*>(rows + x), kStride, words);
+            for (int j = 0; j < 4; ++j)
+                unpack(words[j], lane(begin + x + j * kPerWord, g));
         }
-        for (int x = 0; x < kGaussianStrip; x += 4)
-            rows_to_lanes(tile_ + x, kTileStride, lane(begin + x, g), sample_step());
     }
 
-    static HWY_INLINE V load_between(const Between* from) {
+    /// One word's samples of all rows.
+    HWY_INLINE void unpack(V word, float* to) const {
         const D d;
-        if constexpr (std::is_same_v<Between, float>)
-            return hn::Load(d, from);
-        else
-            return hn::MulAdd(load_pixels(d, from), hn::Set(d, 1 / 128.0F), hn::Set(d, 128.0F));
+        if constexpr (std::is_same_v<Between, float>) {
+            hn::Store(word, d, to);
+        } else {
+            const hn::RebindToSigned<D> di;
+            const auto both = hn::BitCast(di, word);
+            const auto sample = [&](auto fixed) HWY_ATTR {
+                return hn::MulAdd(hn::ConvertTo(d, fixed), hn::Set(d, 1 / 128.0F), hn::Set(d, 128.0F));
+            };
+            hn::Store(sample(hn::ShiftRight<16>(hn::ShiftLeft<16>(both))), d, to);
+            hn::Store(sample(hn::ShiftRight<16>(both)), d, to + sample_step());
+        }
     }
 
     const float* pixel(int x) const { return lines_ + static_cast<std::size_t>(x) * kStep; }
@@ -114,24 +131,49 @@ private:
 
     /// `count` samples from x on of every output row of the group.
     void give_out(int g, int begin, int x, int count) {
-        const D d;
-        for (int i = 0; i < kGaussianStrip; i += 4)
-            lanes_to_rows(lane(begin + x + i, g), sample_step(), tile_ + i, kTileStride);
         const int y0 = y0_ + g * kLanes;
         const int rows = std::min(kLanes, sweep_.output.shape.height - y0);
+        if (rows <= 0)
+            return;
+        constexpr int kPerWord = 4 / static_cast<int>(sizeof(T));
+        for (int i = 0; i < kGaussianStrip; i += 4 * kPerWord) {
+            Words words;
+            for (int j = 0; j < 4; ++j)
+                words[j] = pack(g, begin, x + i + j * kPerWord);
+            store_words(words, tile_ + i / kPerWord, kTileStride);
+        }
         for (int i = 0; i < rows; ++i) {
             const float* from = tile_ + static_cast<std::size_t>(i) * kTileStride;
             T* to = sweep_.output.as<T>().row(y0 + i) + x;
-            for (int j = 0; j < count; j += kLanes) {
-                const int n = std::min(kLanes, count - j);
-                V value = hn::Load(d, from + j);
-                if (sweep_.column_scale)
-                    value = hn::Mul(value, load_some(d, sweep_.column_scale + x + j, n));
-                if (n == kLanes)
-                    store_pixels(d, value, to + j);
-                else
-                    store_some(d, value, to + j, n);
+            if (count == kGaussianStrip)
+                std::memcpy(to, from, kGaussianStrip * sizeof(T)); // of known size: a few vectors
+            else
+                std::memcpy(to, from, static_cast<std::size_t>(count) * sizeof(T));
+        }
+    }
+
+    /// Sample `x` of the output and those beside it that fill a word, rounded.
+    HWY_INLINE V pack(int g, int begin, int x) const {
+        const D d;
+        const auto sample = [&](int i) HWY_ATTR {
+            const V value = hn::Load(d, lane(begin + x + i, g));
+            return sweep_.column_scale ? hn::Mul(value, hn::Set(d, sweep_.column_scale[x + i])) : value;
+        };
+        if constexpr (std::is_same_v<T, float>) {
+            return sample(0);
+        } else {
+            const auto integer = [&](int i) HWY_ATTR {
+                constexpr auto kMost = static_cast<float>(std::numeric_limits<T>::max());
+                return hn::NearestInt(hn::Min(hn::Max(sample(i), hn::Zero(d)), hn::Set(d, kMost)));
+            };
+            auto word = integer(0);
+            if constexpr (sizeof(T) == 1) {
+                const auto low = hn::Or(word, hn::ShiftLeft<8>(integer(1)));
+                word = hn::Or(low, hn::Or(hn::ShiftLeft<16>(integer(2)), hn::ShiftLeft<24>(integer(3))));
+            } else {
+                word = hn::Or(word, hn::ShiftLeft<16>(integer(1)));
             }
+            return hn::BitCast(d, word);
         }
     }
 

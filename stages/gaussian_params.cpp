@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <numeric>
 
 namespace specklescope {
 
@@ -89,11 +90,13 @@ int decay(const RecursiveGaussian& filter, double q) {
     return steps;
 }
 
-/// Sigma from which the recursive filter takes less time than the taps.
+/// Sigma from which the recursive filter takes clearly less time than the taps; below, the exact result costs
+/// the same or less. Host: gaussian_bench, 3840×2160, one thread; equal at 2.4 (u8), 3.7 (u16), 4.2 (f32),
+/// for one channel as for three.
 double recursive_from(const Shape& input, Space space) {
     if (space == Space::device)
         return 4;
-    return input.type == PixelType::u8 ? 4 : 3;
+    return input.type == PixelType::u8 ? 3 : input.type == PixelType::u16 ? 4 : 5;
 }
 
 } // namespace
@@ -134,7 +137,7 @@ const ParamTable& gaussian_table() {
 int gaussian_radius(const GaussianParams& params) {
     if (is_binomial(params.method))
         return params.method == Method::binomial3 ? 1 : 2;
-    return params.radius > 0 ? params.radius : static_cast<int>(4 * params.sigma + 0.5);
+    return params.radius > 0 ? params.radius : static_cast<int>(std::floor(4 * params.sigma + 0.5));
 }
 
 std::vector<double> gaussian_taps(const GaussianParams& params) {
@@ -213,22 +216,25 @@ std::vector<double> gaussian_recursive_norms(const RecursiveGaussian& filter, in
     };
     for (double& value : line)
         value = step(1);
-    const double state[3] = {w, d, e};
-    double* const turned[3] = {&w, &d, &e};
-    for (std::size_t i = 0; i < 3; ++i)
-        *turned[i] =
-            filter.turn[i][0] * state[0] + filter.turn[i][1] * state[1] + filter.turn[i][2] * state[2];
-    for (auto value = line.rbegin(); value != line.rend(); ++value)
-        *value = step(*value);
+    const auto turned = [&, state = Row{w, d, e}](const double(&row)[3]) {
+        return row[0] * state[0] + row[1] * state[1] + row[2] * state[2];
+    };
+    w = turned(filter.turn[0]);
+    d = turned(filter.turn[1]);
+    e = turned(filter.turn[2]);
+    for (std::size_t i = line.size(); i-- > 0;)
+        line[i] = step(line[i]);
     return line;
 }
 
 std::vector<double> gaussian_tap_norms(const std::vector<double>& taps, int size) {
     const int radius = static_cast<int>(taps.size()) / 2;
-    std::vector<double> norms(static_cast<std::size_t>(size));
-    for (int x = 0; x < size; ++x)
-        for (int i = std::max(-radius, -x); i <= std::min(radius, size - 1 - x); ++i)
-            norms[static_cast<std::size_t>(x)] += taps[static_cast<std::size_t>(i + radius)];
+    std::vector<double> norms;
+    for (int x = 0; x < size; ++x) {
+        const int first = std::max(0, radius - x);
+        const int last = std::min(2 * radius, radius + size - 1 - x);
+        norms.push_back(std::accumulate(taps.begin() + first, taps.begin() + last + 1, 0.0));
+    }
     return norms;
 }
 

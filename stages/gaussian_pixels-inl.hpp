@@ -38,6 +38,8 @@ template <class D, class T> HWY_INLINE void store_pixels(D d, hn::Vec<D> v, T* t
 
 /// The first `count` of a vector.
 template <class D, class T> HWY_INLINE void store_some(D d, hn::Vec<D> v, T* to, int count) {
+    if (hn::MaxLanes(d) == 1)
+        return store_pixels(d, v, to);
     HWY_ALIGN T lanes[hn::MaxLanes(d)];
     store_pixels(d, v, lanes);
     std::copy_n(lanes, count, to);

@@ -3,22 +3,36 @@
 #include "stages/gaussian_host.hpp"
 #include "stages/gaussian_sweep.hpp"
 
-#include <hwy/aligned_allocator.h>
-
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
+
+#if __has_include(<sys/mman.h>)
+#include <sys/mman.h>
+#endif
 
 namespace specklescope {
 
 namespace {
 
-using Memory = hwy::AlignedFreeUniquePtr<std::byte[]>;
+struct Free {
+    void operator()(std::byte* memory) const { std::free(memory); }
+};
+using Memory = std::unique_ptr<std::byte[], Free>;
 
+/// Zeros, on large pages where the system has them: strips touch every page of an image over and over.
 Memory allocate(std::size_t bytes) {
-    Memory memory = hwy::AllocateAligned<std::byte>(bytes);
+    constexpr std::size_t kPage = std::size_t{2} << 20;
+    const std::size_t align = bytes < kPage ? 64 : kPage;
+    bytes = (bytes + align - 1) / align * align;
+    Memory memory(static_cast<std::byte*>(std::aligned_alloc(align, bytes)));
     if (!memory)
         throw RunError("stage gaussian: no room for " + std::to_string(bytes >> 20) +
                        " MiB between the passes; use a smaller image or method = direct.");
+#ifdef MADV_HUGEPAGE
+    if (align == kPage)
+        madvise(memory.get(), bytes, MADV_HUGEPAGE);
+#endif
     std::fill_n(memory.get(), bytes, std::byte{0});
     return memory;
 }
@@ -49,6 +63,7 @@ public:
             row_scale_ = reciprocals(gaussian_recursive_norms(sweep_.filter, input.height), 1);
             column_scale_ = reciprocals(gaussian_recursive_norms(sweep_.filter, input.width), input.channels);
             sweep_.row_scale = row_scale_.data();
+            column_scale_.resize(column_scale_.size() + kGaussianStrip); // the last tile reads on
             sweep_.column_scale = column_scale_.data();
         }
         padded_shape_ = input;
@@ -56,7 +71,7 @@ public:
             padded_shape_.width = (kGaussianStrip + input.channels - 1) / input.channels;
             padded_ = allocate(padded_shape_.bytes());
         }
-        between_ = allocate(gaussian_between_bytes(input, output.height));
+        between_ = allocate(gaussian_between_bytes(padded_shape_, output.height));
         sweep_.between = between_.get();
         scratch_.resize(static_cast<std::size_t>(parallel_threads()));
         for (Memory& scratch : scratch_)
@@ -72,8 +87,10 @@ public:
         const auto scratch = [&](int slot) {
             return reinterpret_cast<float*>(scratch_[static_cast<std::size_t>(slot)].get());
         };
-        run_bands(gaussian_strips(input.shape.width * input.shape.channels), slots,
-                  [&](int strip, int slot) { sweep_columns(sweep, strip, scratch(slot)); });
+        const int strips = gaussian_strips(sweep.input.shape.width * sweep.input.shape.channels);
+        const int at_once = gaussian_strips_at_once(input.shape.type);
+        run_bands((strips + at_once - 1) / at_once, slots,
+                  [&](int block, int slot) { sweep_columns(sweep, block, scratch(slot)); });
         const int rows = gaussian_group_rows(input.shape.channels);
         run_bands((output.shape.height + rows - 1) / rows, slots,
                   [&](int group, int slot) { sweep_rows(sweep, group, scratch(slot)); });
@@ -90,8 +107,8 @@ private:
     GaussianParams params_;
     GaussianSweep sweep_;
     std::vector<float> row_scale_, column_scale_;
-    Shape padded_shape_;
-    Memory padded_; ///< the image, where it is narrower than a strip
+    Shape padded_shape_; ///< at least a strip wide
+    Memory padded_;      ///< the image, where it is narrower than a strip
     Memory between_;
     std::vector<Memory> scratch_;
 };

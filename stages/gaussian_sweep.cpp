@@ -18,9 +18,12 @@ HWY_BEFORE_NAMESPACE();
 namespace specklescope {
 namespace HWY_NAMESPACE {
 
-void SweepColumns(const GaussianSweep& sweep, int strip, float* scratch) {
-    dispatch(sweep.input.shape.type,
-             [&](auto zero) { ColumnSweep<decltype(zero)>(sweep, strip, scratch).run(); });
+void SweepColumns(const GaussianSweep& sweep, int block, float* scratch) {
+    const Shape& shape = sweep.input.shape;
+    const int begin = block * gaussian_strips_at_once(shape.type);
+    const int end =
+        std::min(begin + gaussian_strips_at_once(shape.type), gaussian_strips(shape.width * shape.channels));
+    dispatch(shape.type, [&](auto zero) { ColumnSweep<decltype(zero)>(sweep, scratch).run(begin, end); });
 }
 
 void SweepRows(const GaussianSweep& sweep, int group, float* scratch) {
@@ -41,8 +44,8 @@ HWY_EXPORT(SweepColumns);
 HWY_EXPORT(SweepRows);
 HWY_EXPORT(Lanes);
 
-void sweep_columns(const GaussianSweep& sweep, int strip, float* scratch) {
-    HWY_DYNAMIC_DISPATCH(SweepColumns)(sweep, strip, scratch);
+void sweep_columns(const GaussianSweep& sweep, int block, float* scratch) {
+    HWY_DYNAMIC_DISPATCH(SweepColumns)(sweep, block, scratch);
 }
 
 void sweep_rows(const GaussianSweep& sweep, int group, float* scratch) {
@@ -54,11 +57,13 @@ int gaussian_group_rows(int channels) { return HWY_DYNAMIC_DISPATCH(Lanes)() * (
 std::size_t gaussian_between_bytes(const Shape& input, int rows) {
     const auto strips = static_cast<std::size_t>(gaussian_strips(input.width * input.channels));
     const std::size_t sample = input.type == PixelType::u8 ? sizeof(std::int16_t) : sizeof(float);
-    return strips * static_cast<std::size_t>(rows) * kGaussianStrip * sample;
+    const std::size_t over = kLineChains * kMaxLanes; // rows of a group that begins in the last one
+    return (strips * static_cast<std::size_t>(rows) + over) * kGaussianStrip * sample;
 }
 
 std::size_t gaussian_sweep_bytes(const Shape& input, int warmup) {
-    const auto columns = static_cast<std::size_t>(input.height + warmup) * kGaussianStrip;
+    const std::size_t staged = static_cast<std::size_t>(input.height) * kGaussianStrip; // 256 bytes a row
+    const std::size_t columns = column_sweep_samples(input.height, warmup) + staged;
     const std::size_t lines = line_sweep_samples(input.width + warmup);
     return std::max(columns, lines) * sizeof(float);
 }

@@ -37,7 +37,10 @@ std::size_t gaussian_between_bytes(const Shape& input, int rows);
 /// 64-byte aligned scratch of one thread for either pass.
 std::size_t gaussian_sweep_bytes(const Shape& input, int warmup);
 
-void sweep_columns(const GaussianSweep& sweep, int strip, float* scratch);
+/// Strips that one call of sweep_columns() takes: 256 bytes of a row.
+constexpr int gaussian_strips_at_once(PixelType type) { return 4 / static_cast<int>(pixel_bytes(type)); }
+/// Strips from block·gaussian_strips_at_once() on.
+void sweep_columns(const GaussianSweep& sweep, int block, float* scratch);
 
 /// Rows that are swept along at once on this processor.
 int gaussian_group_rows(int channels);

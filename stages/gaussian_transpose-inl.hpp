@@ -1,4 +1,4 @@
-// Rows to lanes and back, four columns at a time: vector j holds column j, lane i row i.
+// Rows to lanes and back in words of 32 bits: vector j holds word j of every row, lane i is row i.
 #if defined(SPECKLESCOPE_GAUSSIAN_TRANSPOSE_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef SPECKLESCOPE_GAUSSIAN_TRANSPOSE_INL
 #undef SPECKLESCOPE_GAUSSIAN_TRANSPOSE_INL
@@ -16,19 +16,21 @@ namespace HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
+/// Four words of as many rows as a vector has lanes.
+using Words = hn::Vec<hn::ScalableTag<float>>[4];
+
 #if HWY_TARGET == HWY_SCALAR
-/// One row is one lane.
-inline void rows_to_lanes(const float* rows, std::size_t, float* lanes, std::size_t step) {
+inline void load_words(const float* rows, std::size_t, Words& v) {
     for (std::size_t j = 0; j < 4; ++j)
-        lanes[j * step] = rows[j];
+        v[j] = hn::LoadU(hn::ScalableTag<float>(), rows + j);
 }
-inline void lanes_to_rows(const float* lanes, std::size_t step, float* rows, std::size_t) {
+inline void store_words(const Words& v, float* rows, std::size_t) {
     for (std::size_t j = 0; j < 4; ++j)
-        rows[j] = lanes[j * step];
+        hn::StoreU(v[j], hn::ScalableTag<float>(), rows + j);
 }
 #else
 
-/// Blocks of four samples, every fourth row.
+/// Blocks of four words, of every fourth row.
 template <class D> HWY_INLINE hn::Vec<D> load_blocks(D d, const float* rows, std::size_t stride) {
     if constexpr (hn::MaxLanes(D()) == 4) {
         return hn::LoadU(d, rows);
@@ -49,37 +51,30 @@ template <class D> HWY_INLINE void store_blocks(D d, hn::Vec<D> v, float* rows, 
     }
 }
 
-/// Within every block of four lanes.
-template <class D, class V> HWY_INLINE void transpose_blocks(D d, V (&v)[4]) {
-    const V even_low = hn::InterleaveLower(d, v[0], v[2]);
-    const V odd_low = hn::InterleaveLower(d, v[1], v[3]);
-    const V even_high = hn::InterleaveUpper(d, v[0], v[2]);
-    const V odd_high = hn::InterleaveUpper(d, v[1], v[3]);
+/// Within every block of four lanes; its own inverse.
+HWY_INLINE void transpose_blocks(Words& v) {
+    const hn::ScalableTag<float> d;
+    const auto even_low = hn::InterleaveLower(d, v[0], v[2]);
+    const auto odd_low = hn::InterleaveLower(d, v[1], v[3]);
+    const auto even_high = hn::InterleaveUpper(d, v[0], v[2]);
+    const auto odd_high = hn::InterleaveUpper(d, v[1], v[3]);
     v[0] = hn::InterleaveLower(d, even_low, odd_low);
     v[1] = hn::InterleaveUpper(d, even_low, odd_low);
     v[2] = hn::InterleaveLower(d, even_high, odd_high);
     v[3] = hn::InterleaveUpper(d, even_high, odd_high);
 }
 
-/// Rows `stride` samples apart, as many as a vector has lanes; vectors `step` samples apart.
-HWY_INLINE void rows_to_lanes(const float* rows, std::size_t stride, float* lanes, std::size_t step) {
-    const hn::ScalableTag<float> d;
-    hn::Vec<decltype(d)> v[4];
+/// Rows `stride` words apart.
+HWY_INLINE void load_words(const float* rows, std::size_t stride, Words& v) {
     for (std::size_t k = 0; k < 4; ++k)
-        v[k] = load_blocks(d, rows + k * stride, stride);
-    transpose_blocks(d, v);
-    for (std::size_t k = 0; k < 4; ++k)
-        hn::Store(v[k], d, lanes + k * step);
+        v[k] = load_blocks(hn::ScalableTag<float>(), rows + k * stride, stride);
+    transpose_blocks(v);
 }
 
-HWY_INLINE void lanes_to_rows(const float* lanes, std::size_t step, float* rows, std::size_t stride) {
-    const hn::ScalableTag<float> d;
-    hn::Vec<decltype(d)> v[4];
+HWY_INLINE void store_words(Words& v, float* rows, std::size_t stride) {
+    transpose_blocks(v);
     for (std::size_t k = 0; k < 4; ++k)
-        v[k] = hn::Load(d, lanes + k * step);
-    transpose_blocks(d, v);
-    for (std::size_t k = 0; k < 4; ++k)
-        store_blocks(d, v[k], rows + k * stride, stride);
+        store_blocks(hn::ScalableTag<float>(), v[k], rows + k * stride, stride);
 }
 #endif
 

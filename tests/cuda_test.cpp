@@ -516,16 +516,18 @@ TEST(CudaDevices, SaysWhatThereIsOrWhyThereIsNone) {
         } catch (const RunError& error) {
             EXPECT_EQ(std::string(error.what()), "No CUDA device can be used: " + reason + ".");
         }
-        EXPECT_THROW(make_executor(Backend::cuda, 1, nullptr), RunError);
+        EXPECT_THROW(make_executor({.backend = Backend::cuda, .threads = 1, .gpus = ""}, nullptr), RunError);
         std::string note;
-        EXPECT_EQ(make_executor(Backend::automatic, 1, &note)->backend(), "cpu");
+        EXPECT_EQ(make_executor({.backend = Backend::automatic, .threads = 1, .gpus = ""}, &note)->backend(),
+                  "cpu");
         EXPECT_NE(note.find(reason), std::string::npos);
         return;
     }
     EXPECT_GT(gpus[0].memory_bytes, 0U);
     EXPECT_NE(to_string(gpus[0]).find(gpus[0].name), std::string::npos);
     EXPECT_THROW(make_cuda_executor(static_cast<int>(gpus.size())), RunError);
-    EXPECT_EQ(make_executor(Backend::automatic, 1, nullptr)->backend(), "cuda");
+    EXPECT_EQ(make_executor({.backend = Backend::automatic, .threads = 1, .gpus = ""}, nullptr)->backend(),
+              "cuda");
 }
 
 } // namespace

@@ -14,8 +14,8 @@ namespace specklescope::test {
 
 inline PipelineOptions options(int slots = 6) {
     PipelineOptions made;
-    made.backend = Backend::cpu;
-    made.threads = 1;
+    made.executor.backend = Backend::cpu;
+    made.executor.threads = 1;
     made.slots = slots;
     made.silence_s = 60;
     return made;

@@ -1,5 +1,6 @@
 #include "ui/app.hpp"
 
+#include "config/atomic_file.hpp"
 #include "ui/color_bar.hpp"
 #include "ui/interrupt.hpp"
 #include "ui/numbers.hpp"
@@ -405,6 +406,8 @@ int run_viewer(Settings settings) {
         window.size(session.view().width, session.view().height);
     }
     session.settings().chain = session.chain();
+    if (const std::string& path = session.settings().stats_path; !path.empty() && session.pipeline())
+        write_atomically(path, to_json(session.pipeline()->stats()));
     session.close(); // finishes recordings
     save_remembered(session.settings());
     return 0;

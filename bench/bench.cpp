@@ -1,0 +1,285 @@
+#include "bench/bench.hpp"
+
+#include "bench/device.hpp"
+#include "bench/peers.hpp"
+#include "bench/programs.hpp"
+#include "bench/report.hpp"
+#include "bench/simd.hpp"
+#include "bench/stream.hpp"
+#include "config/atomic_file.hpp"
+#include "pipeline/error.hpp"
+#include "ui/ui.hpp"
+
+#include <spdlog/spdlog.h>
+
+#include <cmath>
+#include <cstdio>
+#include <ctime>
+#include <fstream>
+
+namespace specklescope {
+
+namespace {
+
+using namespace bench;
+using Json = nlohmann::ordered_json;
+
+Json json_of(const Spread& spread) {
+    return {{"median", spread.median}, {"low", spread.low}, {"high", spread.high}, {"rounds", spread.rounds}};
+}
+
+std::string first_line_after(const char* path, const std::string& start) {
+    std::ifstream file(path);
+    for (std::string line; std::getline(file, line);)
+        if (line.starts_with(start))
+            return line.substr(std::min(line.size(), line.find_first_not_of(" \t:", start.size())));
+    return "";
+}
+
+class Bench {
+public:
+    explicit Bench(const Settings& settings) : settings_(settings), filter_(settings.bench.filter) {}
+
+    int run() {
+        use_simd_of_environment();
+        device_ = settings_.program.as<ProgramSettings>().backend == Backend::cpu
+                      ? nullptr
+                      : make_device_bench(&no_device_);
+        if (!device_)
+            spdlog::info("No GPU is measured: {}.", no_device_.empty() ? "--backend cpu" : no_device_);
+        report_["machine"] = machine();
+        show("Machine", facts_list(report_["machine"]));
+        report_["ceilings"] = ceilings();
+        show("What the machine can do", facts_list(report_["ceilings"]));
+        kernels();
+        if (wanted("stream"))
+            section("stream", "Frames through the executor", streams(), stream_table);
+        if (wanted("pipeline"))
+            section("pipeline", "The whole program", pipelines(), pipeline_table);
+        if (wanted("startup"))
+            section("startup", "Start", starts(), startup_table);
+        if (settings_.bench.peers)
+            section("peers", "Beside other libraries", run_peers(filter_), peer_table);
+        if (!settings_.bench.json.empty())
+            write_atomically(settings_.bench.json, report_.dump(1) + "\n");
+        if (!settings_.bench.markdown.empty())
+            write_atomically(settings_.bench.markdown, markdown_page({report_}));
+        return wrong_ ? 1 : 0;
+    }
+
+private:
+    bool wanted(const std::string& name) const {
+        return filter_.empty() || name.find(filter_) != std::string::npos;
+    }
+
+    static void show(const std::string& title, const std::string& text) {
+        std::printf("\n%s\n\n%s", title.c_str(), text.c_str());
+        std::fflush(stdout);
+    }
+
+    void section(const char* key, const char* title, Json rows, std::string (*table)(const Json&)) {
+        if (!rows.empty())
+            show(title, table(rows));
+        report_[key] = std::move(rows);
+    }
+
+    Json machine() const {
+        char date[32] = "";
+        const std::time_t now = std::time(nullptr);
+        std::tm utc{};
+        gmtime_r(&now, &utc);
+        std::strftime(date, sizeof date, "%Y-%m-%d %H:%M UTC", &utc);
+        const auto host = make_host_executor(settings_.program.as<ProgramSettings>().threads);
+        Json facts;
+        const std::string cpu = first_line_after("/proc/cpuinfo", "model name");
+        facts["name"] = cpu;
+        if (device_)
+            for (const auto& [name, value] : device_->facts()) {
+                if (name == "GPU")
+                    facts["name"] = value;
+                facts[name] = value;
+            }
+        facts["CPU"] = cpu + ", " + host->device_name();
+        facts["load at the start"] = load_;
+        facts["compiler"] = "g++ " __VERSION__;
+        facts["measured"] = date;
+        return facts;
+    }
+
+    Json ceilings() {
+        constexpr std::size_t kBytes = std::size_t{256} << 20;
+        Json rates;
+        rates["copy in host memory, all threads, read and written, GB/s"] =
+            static_cast<double>(kBytes) / copy_on_host(kBytes).median * 1e-6;
+        if (device_) {
+            rates["copy inside the GPU, read and written, GB/s"] =
+                static_cast<double>(kBytes) / device_->copy_inside(kBytes).median * 1e-6;
+            rates["host to GPU, page-locked, GB/s"] = up_ = device_->upload_rate();
+            rates["GPU to host, page-locked, GB/s"] = down_ = device_->download_rate();
+        }
+        return rates;
+    }
+
+    void kernels() {
+        Json rows = Json::array();
+        for (const KernelCase& work : kernel_cases(filter_)) {
+            add_kernel(rows, work, "CPU", [&] { return run_on_host(work); });
+            if (device_)
+                add_kernel(rows, work, "GPU", [&] { return device_->run(work); });
+        }
+        section("kernels", "Stages", std::move(rows), kernel_table);
+    }
+
+    template <class F> void add_kernel(Json& rows, const KernelCase& work, const char* backend, F&& measure) {
+        try {
+            const KernelRun run = measure();
+            wrong_ = wrong_ || !run.agrees;
+            Json row = {{"work", std::string(backend) + " " + work.work},
+                        {"image", to_string(work.shape)},
+                        {"ms", json_of(run.time)},
+                        {"copy_ms", json_of(run.copy)},
+                        {"difference", run.difference},
+                        {"agrees", run.agrees},
+                        {"note", run.note}};
+            if (!std::isfinite(run.difference))
+                row["difference"] = nullptr;
+            std::fprintf(stderr, "%s, %s: %s ms\n", row["work"].get<std::string>().c_str(),
+                         to_string(work.shape).c_str(), digits(run.time.median).c_str());
+            rows.push_back(std::move(row));
+        } catch (const Error& error) {
+            spdlog::warn("Not measured: {} {}: {}", backend, work.name(), error.what());
+        }
+    }
+
+    Json streams() {
+        Json rows = Json::array();
+        for (const Shape& shape :
+             {Shape{1392, 1040, 1, PixelType::u16}, Shape{3840, 2160, 1, PixelType::u16}})
+            for (const bool down : {false, true}) {
+                const std::string work = "speckle:radius=2";
+                if (!down)
+                    add_stream(rows, *make_host_executor(settings_.program.as<ProgramSettings>().threads),
+                               work, shape, down);
+#ifdef SPECKLESCOPE_HAVE_CUDA
+                if (device_)
+                    add_stream(rows, *make_cuda_executor(), work, shape, down);
+#endif
+            }
+        return rows;
+    }
+
+    void add_stream(Json& rows, Executor& executor, const std::string& work, const Shape& shape,
+                    bool down) const {
+        const bool gpu = executor.backend() == "cuda";
+        const StreamRun run = run_stream(executor, work, shape, down);
+        const double bus =
+            std::max(up_ > 0 ? run.up_gb_per_s / up_ : 0, down_ > 0 ? run.down_gb_per_s / down_ : 0);
+        rows.push_back({{"work", (gpu ? "GPU " : "CPU ") + work},
+                        {"image", to_string(shape)},
+                        {"result", !gpu   ? "on the host"
+                                   : down ? "brought back"
+                                          : "stays on the GPU"},
+                        {"frames_per_s", run.frames_per_s},
+                        {"up_gb_per_s", run.up_gb_per_s},
+                        {"down_gb_per_s", run.down_gb_per_s},
+                        {"fraction", gpu ? bus : 0},
+                        {"latency_ms", run.latency_ms}});
+    }
+
+    Json pipelines() {
+        Json rows = Json::array();
+        const std::string scene = "synthetic:vessels?width=1392&height=1040";
+        const std::string backend = device_ ? "auto" : "cpu";
+        std::string no_window;
+        const bool window = display_available(&no_window);
+        if (!window)
+            spdlog::info("The window is not measured: {}.", no_window);
+        struct Pace {
+            const char* name;
+            std::string source;
+        };
+        for (const Pace& pace : {Pace{"full speed", scene + "&rate=0&live=false"},
+                                 Pace{"120 frames/s", scene + "&rate=120&live=true"},
+                                 Pace{"1000 frames/s", scene + "&rate=1000&live=true"}})
+            for (const bool drawn : {false, true}) {
+                if (drawn && !window)
+                    continue;
+                constexpr double kSeconds = 8;
+                std::vector<std::string> arguments = {drawn ? "view" : "run", pace.source, "--backend",
+                                                      backend};
+                if (drawn)
+                    arguments.push_back("--no-remember");
+                const ProgramRun run = run_program(arguments, kSeconds);
+                const Json& s = run.stats;
+                rows.push_back({{"name", std::string(pace.name) + (drawn ? ", window open" : ", no window")},
+                                {"frames_per_s", s.at("rate").at("processing")},
+                                {"frames", s.at("frames").at("processed")},
+                                {"dropped", s.at("drops").at("total")},
+                                {"drawn_per_s", s.at("rate").at("display")},
+                                {"median_ms", s.at("latency_ms").at("median")},
+                                {"p95_ms", s.at("latency_ms").at("p95")},
+                                {"p99_ms", s.at("latency_ms").at("p99")},
+                                {"cpu", run.processor_s / run.seconds},
+                                {"display_path", s.at("display_path")}});
+            }
+        return rows;
+    }
+
+    Json starts() {
+        Json rows = Json::array();
+        const auto add = [&](const std::string& name, const std::vector<std::string>& arguments,
+                             double seconds, double ProgramRun::*what) {
+            constexpr int kRuns = 7;
+            std::vector<double> times;
+            for (int i = 0; i < kRuns; ++i)
+                times.push_back(run_program(arguments, seconds).*what);
+            rows.push_back({{"name", name}, {"s", json_of(spread_of(std::move(times)))}});
+        };
+        const std::string scene = "synthetic:vessels?width=1392&height=1040";
+        add("first result, CPU", {"run", scene, "--frames", "1", "--backend", "cpu"}, 0,
+            &ProgramRun::first_result_s);
+        if (device_)
+            add("first result, GPU", {"run", scene, "--frames", "1", "--backend", "cuda"}, 0,
+                &ProgramRun::first_result_s);
+        if (display_available(nullptr))
+            add("first picture in the window", {"view", scene, "--no-remember"}, 3,
+                &ProgramRun::first_picture_s);
+        return rows;
+    }
+
+    const Settings& settings_;
+    std::string filter_, no_device_;
+    std::unique_ptr<DeviceBench> device_;
+    std::string load_ = first_line_after("/proc/loadavg", "");
+    double up_ = 0, down_ = 0;
+    Json report_;
+    bool wrong_ = false;
+};
+
+/// The page of runs made before.
+int write_page(const Settings& settings) {
+    std::vector<Json> reports;
+    for (const std::string& path : settings.bench.files) {
+        std::ifstream file(path);
+        if (!file)
+            throw RunError("'" + path + "' cannot be read.");
+        try {
+            reports.push_back(Json::parse(file));
+        } catch (const nlohmann::json::exception&) {
+            throw RunError("'" + path + "' is no report of specklescope bench --json.");
+        }
+    }
+    if (settings.bench.markdown.empty())
+        std::fputs(markdown_page(reports).c_str(), stdout);
+    else
+        write_atomically(settings.bench.markdown, markdown_page(reports));
+    return 0;
+}
+
+} // namespace
+
+int run_bench(const Settings& settings) {
+    return settings.bench.files.empty() ? Bench(settings).run() : write_page(settings);
+}
+
+} // namespace specklescope

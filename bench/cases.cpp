@@ -1,0 +1,123 @@
+#include "bench/cases.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstring>
+#include <map>
+#include <random>
+
+namespace specklescope::bench {
+
+namespace {
+
+/// Stages not named here are measured with their defaults.
+const std::map<std::string_view, std::vector<std::string>>& variants() {
+    static const std::map<std::string_view, std::vector<std::string>> table = {
+        {"speckle", {"radius=2", "radius=3", "radius=7", "radius=15"}},
+        {"gaussian",
+         {"method=binomial5", "method=direct,sigma=1", "method=direct,sigma=10", "method=recursive,sigma=10",
+          "method=recursive,sigma=100", "method=fft,sigma=10", "sigma=10"}},
+        {"convolve", {"kernel=disk,radius=15", "kernel=disk,radius=127"}},
+        {"equalize", {"bins=256", "bins=4096"}},
+        {"average", {"frames=25", "kind=exponential"}},
+        {"temporal", {"frames=25"}},
+        {"spatiotemporal", {"frames=25"}},
+        {"background", {"black=100,dark=none"}},
+        {"downsample", {"factor=2"}},
+        {"rotate90", {"turns=1"}},
+        {"flip", {"direction=horizontal"}},
+        {"crop", {"x=16,y=16"}},
+    };
+    return table;
+}
+
+constexpr std::array<std::pair<int, int>, 4> kSizes = {
+    {{1392, 1040}, {1920, 1080}, {3840, 2160}, {7680, 4320}}};
+
+void add_cases(const StageType& stage, const std::string& work, std::vector<KernelCase>& cases) {
+    for (const auto& [width, height] : kSizes) {
+        for (const PixelType type : stage.types)
+            cases.push_back({work, {width, height, 1, type}});
+        if (std::find(stage.channels.begin(), stage.channels.end(), 3) != stage.channels.end())
+            cases.push_back({work, {width, height, 3, PixelType::u8}});
+    }
+}
+
+/// Quantiles of the exponential distribution, in steps of 2⁻¹⁴: one look instead of a logarithm a pixel.
+const std::vector<std::uint16_t>& intensities() {
+    static const std::vector<std::uint16_t> table = [] {
+        constexpr int kSteps = 1 << 14;
+        constexpr double kMean = 800;
+        std::vector<std::uint16_t> values;
+        for (int i = 0; i < kSteps; ++i)
+            values.push_back(
+                static_cast<std::uint16_t>(std::min(4095.0, -kMean * std::log(1 - (i + 0.5) / kSteps))));
+        return values;
+    }();
+    return table;
+}
+
+void fill(const Frame& frame, std::mt19937_64& random) {
+    const Shape& shape = frame.shape();
+    const std::vector<std::uint16_t>& table = intensities();
+    for (int y = 0; y < shape.height; ++y)
+        dispatch(shape.type, [&](auto zero) {
+            using T = decltype(zero);
+            T* row = frame.host().as<T>().row(y);
+            std::uint64_t bits = 0;
+            for (int x = 0; x < shape.width * shape.channels; ++x) {
+                bits = x % 4 == 0 ? random() : bits >> 16;
+                const unsigned value = table[bits & 0x3fff];
+                row[x] = static_cast<T>(sizeof(T) == 1 ? value >> 4 : value);
+            }
+        });
+    frame.info().full_scale = shape.type == PixelType::u16 ? 4095 : 0;
+}
+
+std::vector<Frame> frames(const Shape& shape, int count, const std::shared_ptr<SlotMemory>& memory) {
+    FrameRing ring(shape, count, memory);
+    std::vector<Frame> all;
+    while (Frame frame = ring.try_acquire())
+        all.push_back(std::move(frame));
+    return all;
+}
+
+} // namespace
+
+std::vector<KernelCase> kernel_cases(std::string_view filter) {
+    std::vector<KernelCase> cases;
+    for (const StageType& stage : stage_types()) {
+        const auto found = variants().find(stage.name);
+        if (found == variants().end())
+            add_cases(stage, std::string(stage.name), cases);
+        else
+            for (const std::string& variant : found->second)
+                add_cases(stage, std::string(stage.name) + ":" + variant, cases);
+    }
+    std::erase_if(cases, [&](const KernelCase& c) { return c.name().find(filter) == std::string::npos; });
+    return cases;
+}
+
+std::vector<Frame> speckle_frames(const Shape& shape, int count, const std::shared_ptr<SlotMemory>& memory) {
+    static std::mt19937_64 random(std::random_device{}());
+    std::vector<Frame> all = frames(shape, count, memory);
+    for (const Frame& frame : all)
+        fill(frame, random);
+    return all;
+}
+
+std::vector<Frame> poisoned_frames(const Shape& shape, int count, std::byte poison) {
+    std::vector<Frame> all = frames(shape, count, host_memory());
+    for (const Frame& frame : all)
+        std::memset(frame.host().data, static_cast<int>(poison),
+                    frame.host().pitch * static_cast<std::size_t>(shape.height));
+    return all;
+}
+
+int rotation(const Shape& input, const Shape& output) {
+    constexpr std::size_t kBeyondCaches = std::size_t{256} << 20;
+    return static_cast<int>(std::clamp<std::size_t>(kBeyondCaches / (input.bytes() + output.bytes()), 2, 16));
+}
+
+} // namespace specklescope::bench

@@ -1,0 +1,28 @@
+// Stages and copies of one GPU. Needs no CUDA header.
+#pragma once
+
+#include "bench/host.hpp"
+
+#include <memory>
+
+namespace specklescope::bench {
+
+class DeviceBench {
+public:
+    virtual ~DeviceBench() = default;
+    /// Copies half of `bytes` inside the device.
+    virtual Spread copy_inside(std::size_t bytes) = 0;
+    /// Page-locked host → device, and back; 64 MiB a copy. GB/s.
+    virtual double upload_rate() = 0;
+    virtual double download_rate() = 0;
+    /// By events, many calls between two of them. The result of three frames in a row is compared with the
+    /// host's.
+    virtual KernelRun run(const KernelCase& work) = 0;
+    /// Driver, CUDA and memory, for the report.
+    virtual std::vector<std::pair<std::string, std::string>> facts() const = 0;
+};
+
+/// Null, with the reason, where there is no GPU or no CUDA in this build.
+std::unique_ptr<DeviceBench> make_device_bench(std::string* reason);
+
+} // namespace specklescope::bench

@@ -1,0 +1,35 @@
+// Stages and memory of the host.
+#pragma once
+
+#include "bench/cases.hpp"
+#include "bench/timing.hpp"
+
+#include <optional>
+
+namespace specklescope::bench {
+
+/// One stage on one kind of frame.
+struct KernelRun {
+    Spread time;
+    Spread copy; ///< of copying as many bytes as input and output have together
+    Shape output;
+    std::string note;      ///< what the stage chose
+    double difference = 0; ///< worst, from the reference: see difference(); infinite where poison is left
+    bool agrees = false;
+};
+
+/// Copies half of `bytes` with all threads, so that `bytes` are read and written together.
+Spread copy_on_host(std::size_t bytes);
+
+/// Throws UsageError if the stage cannot run on this shape. The result is checked to be the same whatever the
+/// output held before.
+KernelRun run_on_host(const KernelCase& work);
+
+/// What a stage of the host makes of `inputs`, one after the other; the output of the last.
+Frame host_result(const ChainStage& link, const std::vector<Frame>& inputs);
+
+/// Worst difference over all pixels: |a − b| over the larger of |b| and a thousandth of the largest finite
+/// |b|; for u8 and u16 over full scale. Infinite where only one is NaN or infinite.
+double difference(ConstHostView a, ConstHostView b);
+
+} // namespace specklescope::bench

@@ -1,0 +1,114 @@
+#include "bench/programs.hpp"
+
+#include "pipeline/error.hpp"
+
+#include <array>
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <fcntl.h>
+#include <filesystem>
+#include <fstream>
+#include <spawn.h>
+#include <sstream>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <thread>
+#include <unistd.h>
+
+extern char** environ;
+
+namespace specklescope::bench {
+
+namespace {
+
+namespace fs = std::filesystem;
+using Clock = std::chrono::steady_clock;
+
+/// A folder for what the child writes, removed at the end.
+class Scratch {
+public:
+    Scratch() {
+        std::string pattern = (fs::temp_directory_path() / "specklescope-bench-XXXXXX").string();
+        if (!mkdtemp(pattern.data()))
+            throw RunError("No folder can be made in " + fs::temp_directory_path().string() +
+                           "; set TMPDIR to one that can be written.");
+        path_ = pattern;
+    }
+    Scratch(const Scratch&) = delete;
+    Scratch& operator=(const Scratch&) = delete;
+    ~Scratch() {
+        std::error_code ignored;
+        fs::remove_all(path_, ignored);
+    }
+    std::string operator/(const char* name) const { return (path_ / name).string(); }
+
+private:
+    fs::path path_;
+};
+
+std::string read_file(const std::string& path) {
+    std::ifstream file(path);
+    std::ostringstream text;
+    text << file.rdbuf();
+    return text.str();
+}
+
+double seconds_of(const timeval& time) {
+    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
+}
+
+pid_t start(std::vector<std::string>& arguments, const std::string& log) {
+    std::vector<char*> argv;
+    for (std::string& argument : arguments)
+        argv.push_back(argument.data());
+    argv.push_back(nullptr);
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, log.c_str(), O_WRONLY | O_CREAT | O_TRUNC,
+                                     0600);
+    posix_spawn_file_actions_adddup2(&actions, STDOUT_FILENO, STDERR_FILENO);
+    pid_t child = 0;
+    const int failed = posix_spawn(&child, "/proc/self/exe", &actions, nullptr, argv.data(), environ);
+    posix_spawn_file_actions_destroy(&actions);
+    if (failed != 0)
+        throw RunError("The program could not be started a second time; is /proc mounted?");
+    return child;
+}
+
+} // namespace
+
+ProgramRun run_program(std::vector<std::string> arguments, double seconds) {
+    const Scratch scratch;
+    const std::string stats = scratch / "stats.json";
+    const std::string log = scratch / "log.txt";
+    arguments.insert(arguments.begin(), "specklescope");
+    arguments.insert(arguments.end(), {"--stats", stats, "--quiet"});
+    const auto begin = Clock::now();
+    const pid_t child = start(arguments, log);
+    if (seconds > 0) {
+        std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
+        kill(child, SIGINT);
+    }
+    int status = 0;
+    rusage usage{};
+    while (wait4(child, &status, 0, &usage) < 0 && errno == EINTR) {
+    }
+    ProgramRun run;
+    run.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
+        throw RunError("A run of the program failed: " + read_file(log));
+    run.processor_s = seconds_of(usage.ru_utime) + seconds_of(usage.ru_stime);
+    run.stats = nlohmann::json::parse(read_file(stats));
+    // Both processes read the same clock.
+    const double origin = std::chrono::duration<double>(begin.time_since_epoch()).count();
+    const auto since = [&](const char* key) {
+        const double at = run.stats.value(key, 0.0);
+        return at > 0 ? at - origin : 0;
+    };
+    run.first_result_s = since("first_result_clock_s");
+    run.first_picture_s = since("first_picture_clock_s");
+    return run;
+}
+
+} // namespace specklescope::bench

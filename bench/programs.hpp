@@ -1,0 +1,23 @@
+// The whole program as a child process: frames, drops, latency, processor time, start.
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include <string>
+#include <vector>
+
+namespace specklescope::bench {
+
+struct ProgramRun {
+    nlohmann::json stats;      ///< what --stats wrote
+    double seconds = 0;        ///< from the start of the process to its end
+    double processor_s = 0;    ///< user and system time of all its threads
+    double first_result_s = 0; ///< from the start of the process; 0: none
+    double first_picture_s = 0;
+};
+
+/// Starts this program anew with these arguments and --stats; with `seconds` > 0 it is interrupted (SIGINT)
+/// after that time. Throws RunError if it fails, with what it wrote.
+ProgramRun run_program(std::vector<std::string> arguments, double seconds = 0);
+
+} // namespace specklescope::bench

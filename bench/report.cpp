@@ -1,0 +1,186 @@
+#include "bench/report.hpp"
+
+#include "bench/timing.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+
+namespace specklescope::bench {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+using Row = std::vector<std::string>;
+
+/// In characters, not bytes: × and µ are one.
+std::size_t width_of(const std::string& text) {
+    return static_cast<std::size_t>(std::count_if(
+        text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
+}
+
+/// Markdown that also reads well in a terminal: columns of even width, all but the first to the right.
+std::string table(const std::vector<Row>& rows) {
+    std::vector<std::size_t> widths(rows[0].size(), 3);
+    for (const Row& row : rows)
+        for (std::size_t i = 0; i < row.size(); ++i)
+            widths[i] = std::max(widths[i], width_of(row[i]));
+    std::string text;
+    for (std::size_t r = 0; r < rows.size(); ++r) {
+        for (std::size_t i = 0; i < rows[r].size(); ++i) {
+            const std::string gap(widths[i] - width_of(rows[r][i]), ' ');
+            text += "| " + (i == 0 ? rows[r][i] + gap : gap + rows[r][i]) + " ";
+        }
+        text += "|\n";
+        for (std::size_t i = 0; r == 0 && i < widths.size(); ++i)
+            text +=
+                i == 0 ? "|" + std::string(widths[i] + 2, '-') : "|" + std::string(widths[i] + 1, '-') + ":";
+        text += r == 0 ? "|\n" : "";
+    }
+    return text;
+}
+
+std::string spread_text(const Json& time) {
+    const double median = time.at("median");
+    const double half = (time.at("high").get<double>() - time.at("low").get<double>()) / 2;
+    return digits(median) + (median > 0 ? " ± " + digits(100 * half / median) + " %" : "");
+}
+
+std::string number(const Json& row, const char* key) { return digits(row.at(key).get<double>()); }
+
+std::string if_positive(const Json& row, const char* key) {
+    const double value = row.value(key, 0.0);
+    return value > 0 ? digits(value) : "–";
+}
+
+std::string difference_text(const Json& row) {
+    if (row.at("difference").is_null())
+        return "**wrong**";
+    const double value = row.at("difference");
+    std::array<char, 32> text{};
+    std::snprintf(text.data(), text.size(), "%.1e", value);
+    return (value == 0 ? std::string("same") : std::string(text.data())) +
+           (row.at("agrees").get<bool>() ? "" : " **wrong**");
+}
+
+std::string machine_section(const Json& report) {
+    std::string text = "## " + report.at("machine").at("name").get<std::string>() + "\n\n" +
+                       facts_list(report.at("machine"));
+    if (report.contains("ceilings"))
+        text += "\n**What the machine can do**\n\n" + facts_list(report.at("ceilings"));
+    return text;
+}
+
+struct Section {
+    const char* key;
+    const char* title;
+    const char* how;
+    std::string (*make)(const Json&);
+};
+
+constexpr std::array<Section, 5> kSections = {{
+    {"kernels", "Stages",
+     "One stage on one frame, median ± half the distance of the quartiles, after warm-up, on fresh simulated "
+     "speckle in buffers used in turn. "
+     "*Copy* is the time to copy as many bytes as the input and the output have together (half of them read, "
+     "half written), "
+     "*fraction* is copy over stage: 1 would be a stage limited by memory alone. *Checked*: on the GPU the "
+     "worst difference from the host's "
+     "result, relative (integers: of full scale); on the CPU \"same\" says that the result did not depend on "
+     "what the output held before.",
+     kernel_table},
+    {"stream", "Frames through the executor",
+     "Frames from slots (page-locked with a GPU) through upload, stage and, where said, download, as fast as "
+     "the executor takes "
+     "them. *Fraction* is of the bus's rate in the direction that limits, or on the CPU of the stage alone.",
+     stream_table},
+    {"pipeline", "The whole program",
+     "The program as a process of its own on simulated speckle, 1392×1040 u16: source, ring, queue, "
+     "executor, and the window where said. Latency runs from "
+     "the arrival of the pixels to the result. CPU is processor time over wall-clock time, in cores.",
+     pipeline_table},
+    {"startup", "Start", "From the start of the process; the median of the runs and its quartiles.",
+     startup_table},
+    {"peers", "Beside other libraries",
+     "The same work by others, in one process, in turn with ours, on the same frames and as many threads. "
+     "*Factor* is their time over "
+     "ours: above 1, ours is faster.",
+     peer_table},
+}};
+
+} // namespace
+
+std::string kernel_table(const Json& rows) {
+    std::vector<Row> lines = {{"stage, frame", "ms", "copy, ms", "fraction", "checked", "chosen"}};
+    for (const Json& row : rows)
+        lines.push_back(
+            {row.at("work").get<std::string>() + ", " + row.at("image").get<std::string>(),
+             spread_text(row.at("ms")), number(row.at("copy_ms"), "median"),
+             digits(row.at("copy_ms").at("median").get<double>() / row.at("ms").at("median").get<double>()),
+             difference_text(row), row.value("note", "")});
+    return table(lines);
+}
+
+std::string stream_table(const Json& rows) {
+    std::vector<Row> lines = {
+        {"stage, frame", "result", "frames/s", "up, GB/s", "down, GB/s", "fraction", "latency, ms"}};
+    for (const Json& row : rows)
+        lines.push_back({row.at("work").get<std::string>() + ", " + row.at("image").get<std::string>(),
+                         row.at("result"), number(row, "frames_per_s"), number(row, "up_gb_per_s"),
+                         if_positive(row, "down_gb_per_s"), if_positive(row, "fraction"),
+                         number(row, "latency_ms")});
+    return table(lines);
+}
+
+std::string pipeline_table(const Json& rows) {
+    std::vector<Row> lines = {
+        {"run", "frames/s", "frames", "dropped", "drawn/s", "latency median, ms", "95 %", "99 %", "CPU"}};
+    for (const Json& row : rows)
+        lines.push_back(
+            {row.at("name"), number(row, "frames_per_s"), std::to_string(row.at("frames").get<long>()),
+             std::to_string(row.at("dropped").get<long>()), if_positive(row, "drawn_per_s"),
+             number(row, "median_ms"), number(row, "p95_ms"), number(row, "p99_ms"), number(row, "cpu")});
+    return table(lines);
+}
+
+std::string startup_table(const Json& rows) {
+    std::vector<Row> lines = {{"what", "s"}};
+    for (const Json& row : rows)
+        lines.push_back({row.at("name"), spread_text(row.at("s"))});
+    return table(lines);
+}
+
+std::string peer_table(const Json& rows) {
+    std::vector<Row> lines = {{"work, frame", "other", "other, ms", "ours, ms", "factor"}};
+    for (const Json& row : rows)
+        lines.push_back({row.at("work").get<std::string>() + ", " + row.at("image").get<std::string>(),
+                         row.at("peer"), spread_text(row.at("peer_ms")), spread_text(row.at("ours_ms")),
+                         digits(row.at("peer_ms").at("median").get<double>() /
+                                row.at("ours_ms").at("median").get<double>())});
+    return table(lines);
+}
+
+std::string facts_list(const Json& facts) {
+    std::string text;
+    for (const auto& [name, value] : facts.items())
+        if (name != "name")
+            text += "- " + name + ": " +
+                    (value.is_string() ? value.get<std::string>() : digits(value.get<double>())) + "\n";
+    return text;
+}
+
+std::string markdown_page(const std::vector<Json>& reports) {
+    std::string text = "# Benchmarks\n\nWritten by `specklescope bench --markdown` from the JSON files of "
+                       "the runs; nothing here is typed by hand. "
+                       "`specklescope bench` (or `./dev bench`) measures the machine it runs on.\n";
+    for (const Json& report : reports) {
+        text += "\n" + machine_section(report);
+        for (const Section& section : kSections)
+            if (report.contains(section.key) && !report.at(section.key).empty())
+                text += std::string("\n### ") + section.title + "\n\n" + section.how + "\n\n" +
+                        section.make(report.at(section.key));
+    }
+    return text;
+}
+
+} // namespace specklescope::bench

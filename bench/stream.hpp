@@ -1,0 +1,22 @@
+// Frames from slots through an executor, as fast as it takes them.
+#pragma once
+
+#include "pipeline/executor.hpp"
+
+#include <string>
+
+namespace specklescope::bench {
+
+struct StreamRun {
+    double frames_per_s = 0;
+    double up_gb_per_s = 0;   ///< bytes of the pixels that came in, over the time
+    double down_gb_per_s = 0; ///< of those that went back to the host; 0 if none did
+    double latency_ms = 0;    ///< mean from submit to collect, with the executor kept full
+    int frames = 0;
+};
+
+/// `chain` in chain text (one stage); at least `seconds` long.
+StreamRun run_stream(Executor& executor, const std::string& chain, const Shape& shape, bool want_host,
+                     double seconds = 1);
+
+} // namespace specklescope::bench

@@ -1,0 +1,16 @@
+// Several executors as one: frames are dealt in turn, results come back in order.
+#pragma once
+
+#include "pipeline/executor.hpp"
+
+namespace specklescope {
+
+/// For stateless chains: set_chain() throws UsageError for others, since no member sees every frame. Results
+/// come to the host: their device images lie on different devices. `members` must not be empty and are all of
+/// one backend.
+std::unique_ptr<Executor> make_dealing_executor(std::vector<std::unique_ptr<Executor>> members);
+
+/// "all" or "0,2": indices of GPUs, none twice, of `count` that there are. Throws UsageError.
+std::vector<int> parse_gpus(std::string_view text, int count);
+
+} // namespace specklescope
