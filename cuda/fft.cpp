@@ -59,18 +59,7 @@ Cufft load() {
     return found;
 }
 
-/// The arguments of cufftMakePlanMany.
-struct Layout {
-    std::array<int, 2> n, in, out;
-    int in_plane, out_plane;
-
-    Layout(const FftShape& shape, cufftType type) : n{shape.height, shape.width} {
-        in = {shape.height, type == CUFFT_R2C ? shape.real_pitch() : shape.columns()};
-        out = {shape.height, type == CUFFT_C2R ? shape.real_pitch() : shape.columns()};
-        in_plane = in[0] * in[1];
-        out_plane = out[0] * out[1];
-    }
-};
+int row_pitch(const FftShape& shape, bool real) { return real ? shape.real_pitch() : shape.columns(); }
 
 } // namespace
 
@@ -90,21 +79,62 @@ void check(cufftResult status, const char* call) {
                    std::to_string(static_cast<int>(status)) + ".");
 }
 
-FftPlan::FftPlan(const FftShape& shape, cufftType type) {
+/// The arguments of cufftMakePlanMany.
+struct FftPlan::Layout {
+    int rank = 1;
+    std::array<int, 2> n{}, in{}, out{};   ///< of 1 or 2 axes; memory around them
+    int stride = 1;                        ///< between samples of a line
+    int in_distance = 0, out_distance = 0; ///< between transforms
+    int batch = 1;
+};
+
+FftPlan::FftPlan(Layout layout, cufftType type) {
     const Cufft& library = cufft();
     check(library.create(&plan_), "cufftCreate");
     made_ = true;
-    Layout layout(shape, type);
     cufftResult status = library.set_auto_allocation(plan_, 0);
     if (status == CUFFT_SUCCESS)
-        status =
-            library.make_plan_many(plan_, 2, layout.n.data(), layout.in.data(), 1, layout.in_plane,
-                                   layout.out.data(), 1, layout.out_plane, type, shape.batch, &work_bytes_);
+        status = library.make_plan_many(plan_, layout.rank, layout.n.data(), layout.in.data(), layout.stride,
+                                        layout.in_distance, layout.out.data(), layout.stride,
+                                        layout.out_distance, type, layout.batch, &work_bytes_);
     if (status != CUFFT_SUCCESS) { // no destructor runs for a constructor that throws
         static_cast<void>(library.destroy(plan_));
         made_ = false;
         check(status, "cufftMakePlanMany");
     }
+}
+
+FftPlan::FftPlan(const FftShape& shape, cufftType type)
+    : FftPlan(Layout{.rank = 2,
+                     .n = {shape.height, shape.width},
+                     .in = {shape.height, row_pitch(shape, type == CUFFT_R2C)},
+                     .out = {shape.height, row_pitch(shape, type == CUFFT_C2R)},
+                     .in_distance = shape.height * row_pitch(shape, type == CUFFT_R2C),
+                     .out_distance = shape.height * row_pitch(shape, type == CUFFT_C2R),
+                     .batch = shape.batch},
+              type) {}
+
+FftPlan FftPlan::rows(const FftShape& shape, int count, cufftType type) {
+    const int in = row_pitch(shape, type == CUFFT_R2C);
+    const int out = row_pitch(shape, type == CUFFT_C2R);
+    return {Layout{.n = {shape.width},
+                   .in = {in},
+                   .out = {out},
+                   .in_distance = in,
+                   .out_distance = out,
+                   .batch = count},
+            type};
+}
+
+FftPlan FftPlan::columns(const FftShape& shape) {
+    return {Layout{.n = {shape.height},
+                   .in = {shape.height},
+                   .out = {shape.height},
+                   .stride = shape.columns(),
+                   .in_distance = 1,
+                   .out_distance = 1,
+                   .batch = shape.columns()},
+            CUFFT_C2C};
 }
 
 FftPlan::~FftPlan() {
@@ -128,6 +158,12 @@ void FftPlan::backward(void* data, cudaStream_t stream) const {
     check(cufft().set_stream(plan_, stream), "cufftSetStream");
     check(cufft().exec_c2r(plan_, static_cast<cufftComplex*>(data), static_cast<cufftReal*>(data)),
           "cufftExecC2R");
+}
+
+void FftPlan::complex(void* data, int direction, cudaStream_t stream) const {
+    check(cufft().set_stream(plan_, stream), "cufftSetStream");
+    auto* const samples = static_cast<cufftComplex*>(data);
+    check(cufft().exec_c2c(plan_, samples, samples, direction), "cufftExecC2C");
 }
 
 } // namespace specklescope::cuda

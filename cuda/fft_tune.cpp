@@ -12,8 +12,6 @@ namespace specklescope::cuda {
 
 namespace {
 
-/// Under this many points a transform costs little more than its launches.
-constexpr std::int64_t kSmall = 512 * 512;
 /// Candidates of more points than this many times the fewest are not tried.
 constexpr double kMostPoints = 2;
 
@@ -65,8 +63,8 @@ double measured_ms(const FftShape& shape) {
 }
 
 ConvolutionGeometry tuned(const ConvolutionGeometry& geometry, int batch, std::size_t bytes) {
-    const std::int64_t points = static_cast<std::int64_t>(geometry.x.fft) * geometry.y.fft;
-    if (points * geometry.tiles() < kSmall)
+    const double points = static_cast<double>(geometry.x.fft) * geometry.y.fft;
+    if (points * geometry.tiles() < kSmallTransform)
         return geometry;
     const std::vector<int> widths = candidate_sizes(geometry.x, geometry.border);
     const std::vector<int> heights = candidate_sizes(geometry.y, geometry.border);

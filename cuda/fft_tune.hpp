@@ -7,6 +7,9 @@
 
 namespace specklescope::cuda {
 
+/// Under this many points a transform costs little more than its launches, and is not measured.
+inline constexpr double kSmallTransform = 512 * 512;
+
 /// Milliseconds of a forward transform, a product and a backward transform on the current device: the least
 /// of three, measured once for the process; infinite where there is no memory to measure in.
 double measured_ms(const FftShape& shape);

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <optional>
 #include <random>
 #include <vector>
 
@@ -48,21 +49,41 @@ void fill(DeviceView view) {
     check(cudaMemcpy(view.data, bytes.data(), bytes.size(), cudaMemcpyHostToDevice), "cudaMemcpy");
 }
 
-/// Returns the time of both transforms.
-double bench_parts(const Convolution& convolution, DeviceView input, DeviceView output,
-                   const Stream& stream) {
+/// cuFFT's two transforms and what they work in.
+struct Bare {
+    explicit Bare(const FftShape& transform)
+        : data(transform.bytes(), device_memory()), forward(transform, CUFFT_R2C),
+          backward(transform, CUFFT_C2R),
+          work(std::max<std::size_t>(1, std::max(forward.work_bytes(), backward.work_bytes())),
+               device_memory()) {
+        forward.set_work_area(work.as<void>());
+        backward.set_work_area(work.as<void>());
+    }
+    Buffer data;
+    FftPlan forward, backward;
+    Buffer work;
+};
+
+double bare_ms(const FftShape& transform, const Stream& stream) {
+    const Bare bare(transform);
+    return median_ms(stream, [&] {
+        bare.forward.forward(bare.data.as<void>(), stream.get());
+        bare.backward.backward(bare.data.as<void>(), stream.get());
+    });
+}
+
+void bench_parts(const Convolution& convolution, DeviceView input, DeviceView output, const Stream& stream) {
     const FftShape& transform = convolution.transform();
-    Buffer data(transform.bytes(), device_memory());
-    FftPlan forward(transform, CUFFT_R2C);
-    FftPlan backward(transform, CUFFT_C2R);
-    Buffer work(std::max<std::size_t>(1, std::max(forward.work_bytes(), backward.work_bytes())),
-                device_memory());
-    forward.set_work_area(work.as<void>());
-    backward.set_work_area(work.as<void>());
+    const Bare bare(transform);
+    const FftPlan& forward = bare.forward;
+    const FftPlan& backward = bare.backward;
+    const Buffer& data = bare.data;
+    Buffer copied(transform.bytes(), device_memory());
     ConvolutionTile tile;
     tile.geometry = convolution.geometry();
     tile.transform = transform;
     tile.rows = data.as<float>();
+    tile.filled_rows = transform.height;
     const double load = median_ms(stream, [&] { load_tile(tile, input, stream.get()); });
     const double to = median_ms(stream, [&] { forward.forward(data.as<void>(), stream.get()); });
     const double product = median_ms(
@@ -70,20 +91,12 @@ double bench_parts(const Convolution& convolution, DeviceView input, DeviceView 
     const double back = median_ms(stream, [&] { backward.backward(data.as<void>(), stream.get()); });
     const double store = median_ms(stream, [&] { store_tile(tile, output, stream.get()); });
     const double copy = median_ms(stream, [&] {
-        check(cudaMemcpyAsync(work.as<void>(), data.as<void>(),
-                              std::min(forward.work_bytes(), transform.bytes()), cudaMemcpyDeviceToDevice,
+        check(cudaMemcpyAsync(copied.as<void>(), data.as<void>(), transform.bytes(), cudaMemcpyDeviceToDevice,
                               stream.get()),
               "cudaMemcpyAsync");
     });
-    std::printf("    load %.3f  R2C %.3f  multiply %.3f  C2R %.3f  store %.3f ms", load, to, product, back,
-                store);
-    std::printf("  (%.0f MB of transform, %.0f MB of workspace copied in %.3f ms)\n",
-                static_cast<double>(transform.bytes()) * 1e-6,
-                static_cast<double>(std::min(forward.work_bytes(), transform.bytes())) * 1e-6, copy);
-    return median_ms(stream, [&] {
-        forward.forward(data.as<void>(), stream.get());
-        backward.backward(data.as<void>(), stream.get());
-    });
+    std::printf("    load %.3f  R2C %.3f  multiply %.3f  C2R %.3f  store %.3f  copy of the %.0f MB %.3f ms\n",
+                load, to, product, back, store, static_cast<double>(transform.bytes()) * 1e-6, copy);
 }
 
 /// cuFFT's plans for one step, on memory of their own.
@@ -154,26 +167,35 @@ void bench(const Shape& shape, int side, const Stream& stream) {
     task.image = shape;
     task.kernel_width = task.kernel_height = side | 1;
     task.bytes = std::size_t{16} << 30;
-    Convolution convolution(task);
     KernelFormula formula;
     formula.width = formula.height = side | 1;
     formula.sigma = side / 8.0;
-    make_formula_spectrum(formula, true, convolution, stream.get());
     FrameRing ring(shape, 2, device_memory());
     const Frame input = ring.try_acquire();
     const Frame output = ring.try_acquire();
     fill(input.device());
-    const double whole =
-        median_ms(stream, [&] { convolution.run(input.device(), output.device(), stream.get()); });
-    std::printf("%s, kernel %d: %s\n", to_string(shape).c_str(), side | 1, convolution.note().c_str());
-    const double bare = bench_parts(convolution, input.device(), output.device(), stream);
-    std::printf("    whole %.3f ms, bare R2C + C2R %.3f ms: %.3f\n", whole, bare, whole / bare);
-    if (shape.channels == 3) {
-        FftShape one = convolution.transform();
-        one.batch = 1;
-        std::printf("    plane by plane 3 × %.3f ms\n", measured_ms(one));
+    std::printf("%s, kernel %d:\n", to_string(shape).c_str(), side | 1);
+    for (const std::optional<bool> own_rows : {std::optional<bool>(), {false}, {true}}) {
+        task.own_rows = own_rows;
+        const Convolution convolution(task);
+        make_formula_spectrum(formula, true, convolution, stream.get());
+        const double whole =
+            median_ms(stream, [&] { convolution.run(input.device(), output.device(), stream.get()); });
+        const double bare = bare_ms(convolution.transform(), stream);
+        std::printf("    %s (%s): %.3f ms, bare R2C + C2R %.3f ms: %.3f\n", convolution.note().c_str(),
+                    own_rows ? "asked for" : "chosen", whole, bare,
+                    whole / (bare * convolution.geometry().tiles()));
+        if (own_rows)
+            continue;
+        bench_parts(convolution, input.device(), output.device(), stream);
+        if (convolution.geometry().whole())
+            bench_split(convolution.transform(), shape.height, stream);
+        if (shape.channels == 3) {
+            FftShape one = convolution.transform();
+            one.batch = 1;
+            std::printf("    plane by plane, transforms and product: 3 × %.3f ms\n", measured_ms(one));
+        }
     }
-    bench_split(convolution.transform(), shape.height, stream);
 }
 
 void bench_seed(const Shape& shape, int side) {
@@ -189,7 +211,7 @@ void bench_seed(const Shape& shape, int side) {
     std::vector<double> times;
     for (int i = 0; i < 4; ++i) {
         const auto begin = SteadyClock::now();
-        seeds::convolve_c2c(input.device(), output.device(), kernel, side, side);
+        seeds::seed_convolve_c2c(input.device(), output.device(), kernel, side, side);
         times.push_back(std::chrono::duration<double, std::milli>(SteadyClock::now() - begin).count());
     }
     std::printf("    the seed's method, complex to complex, all made anew: %.3f ms\n",

@@ -84,8 +84,8 @@ private:
 
 } // namespace
 
-void convolve_c2c(ConstDeviceView image, DeviceView output, const std::vector<float>& kernel,
-                  int kernel_width, int kernel_height) {
+void seed_convolve_c2c(ConstDeviceView image, DeviceView output, const std::vector<float>& kernel,
+                       int kernel_width, int kernel_height) {
     const int width = image.shape.width + kernel_width - 1;
     const int height = image.shape.height + kernel_height - 1;
     const std::size_t points = static_cast<std::size_t>(width) * static_cast<std::size_t>(height);

@@ -14,7 +14,7 @@ namespace specklescope::seeds {
 /// × (height + kernel_height − 1), whatever factors that has; plans, planes and the kernel's transform are
 /// made in every call and gone after it. Works on the default stream and returns when it is done. Throws
 /// RunError without cuFFT or memory.
-void convolve_c2c(ConstDeviceView image, DeviceView output, const std::vector<float>& kernel,
-                  int kernel_width, int kernel_height);
+void seed_convolve_c2c(ConstDeviceView image, DeviceView output, const std::vector<float>& kernel,
+                       int kernel_width, int kernel_height);
 
 } // namespace specklescope::seeds
