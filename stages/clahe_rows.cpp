@@ -1,6 +1,8 @@
 // Compiled once for every instruction set (Highway); the call takes the best that the processor has.
 #include "stages/clahe_rows.hpp"
 
+#include "stages/clahe_scratch.hpp"
+
 #include <algorithm>
 #include <cstring>
 
@@ -13,53 +15,6 @@
 #include <hwy/highway.h>
 
 #include "stages/clahe_color-inl.hpp"
-
-// Shared by all targets.
-#ifndef SPECKLESCOPE_CLAHE_ROWS
-#define SPECKLESCOPE_CLAHE_ROWS
-namespace specklescope {
-
-/// Bins of u8 are looked up by value: every value has an entry.
-inline int clahe_table_entries(PixelType type, int bins) { return type == PixelType::u8 ? 256 : bins + 1; }
-
-/// Mappings of the four corners side by side: 4, 2 or 1 of them in a word, in 1, 2 or 4 tables.
-struct ClaheScratch {
-    std::byte* values; ///< V of a row, and what it becomes
-    std::byte* results;
-    std::uint32_t* bins;      ///< of a row
-    std::uint32_t* words[4];  ///< of a row, from each table
-    std::uint32_t* tables[4]; ///< by bin; also histograms
-
-    ClaheScratch(std::byte* memory, const Shape& shape, int most_bins) {
-        const std::size_t width = row_words(shape);
-        const std::size_t entries = table_words(shape, most_bins);
-        auto* next = reinterpret_cast<std::uint32_t*>(memory);
-        const auto take = [&](std::size_t words_wanted) {
-            std::uint32_t* taken = next;
-            next += words_wanted;
-            return taken;
-        };
-        values = reinterpret_cast<std::byte*>(take(width));
-        results = reinterpret_cast<std::byte*>(take(width));
-        bins = take(width);
-        for (std::uint32_t*& row : words)
-            row = take(width);
-        for (std::uint32_t*& table : tables)
-            table = take(entries);
-    }
-    static std::size_t row_words(const Shape& shape) {
-        return (static_cast<std::size_t>(shape.width) + 31) / 16 * 16;
-    }
-    static std::size_t table_words(const Shape& shape, int bins) {
-        return (static_cast<std::size_t>(clahe_table_entries(shape.type, bins)) + 31) / 16 * 16;
-    }
-    static std::size_t bytes(const Shape& shape, int bins) {
-        return 4 * (7 * row_words(shape) + 4 * table_words(shape, bins));
-    }
-};
-
-} // namespace specklescope
-#endif
 
 HWY_BEFORE_NAMESPACE();
 namespace specklescope {
@@ -131,6 +86,13 @@ template <int kChannels> ClaheRange range_of(const View<const float>& image, int
 template <class Index>
 void count_row(const Index* HWY_RESTRICT indices, int count, std::uint32_t* const (&counts)[4]) {
     int i = 0;
+    if constexpr (sizeof(Index) == 1) // eight at a load
+        for (; i + 8 <= count; i += 8) {
+            std::uint64_t eight;
+            std::memcpy(&eight, indices + i, 8);
+            for (int k = 0; k < 8; ++k)
+                ++counts[k % 4][eight >> (8 * k) & 0xffU];
+        }
     for (; i + 4 <= count; i += 4) {
         ++counts[0][indices[i]];
         ++counts[1][indices[i + 1]];
