@@ -114,7 +114,7 @@ private:
         const std::shared_ptr<SlotMemory> memory = device_memory();
         const std::size_t counts =
             (static_cast<std::size_t>(bins_) + kScanBins - 1) / kScanBins * kScanBins * sizeof(std::uint32_t);
-        const std::size_t levels = input.type == PixelType::u8 ? 256 : 65536;
+        const std::size_t levels = input.type == PixelType::u8 ? 257 : 65536; // 257: see EqualizeArgs::table
         const std::size_t entries = input.type == PixelType::f32 ? static_cast<std::size_t>(bins_) : levels;
         counts_ = Buffer(counts, memory);
         cumulative_ = Buffer(counts, memory);

@@ -38,7 +38,8 @@ struct EqualizeArgs {
     std::uint32_t* counts; ///< zero between frames
     std::uint32_t* cumulative;
     EqualizeState* state;
-    void* table; ///< u8 × 3: 256 byte_factor(); u8: 256 levels; u16: levels 0…full; f32: value of each bin
+    void* table; ///< u8 × 3: byte_ratio() of 0…255, V' of black in byte_offset()'s place; u8, u16: levels
+                 ///< 0…full; f32: value of each bin
 };
 
 /// Kernels of one pixel type and channel count; blocks of kEqualizeThreads.
