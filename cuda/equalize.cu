@@ -104,7 +104,8 @@ private:
     }
 
     void choose_counters(std::uint32_t bins) {
-        counters_ = counters_for(bins, most_counters_);
+        // bytes are counted by level, and bins made of the levels
+        counters_ = type_ == PixelType::u8 ? Counters{256, 32, 1} : counters_for(bins, most_counters_);
         counted_bins_ = bins;
         count_blocks_ =
             std::max(1, blocks_of(kernels_.count, counters_.bytes()) / static_cast<int>(counters_.passes));

@@ -65,37 +65,57 @@ pixel_bin(const EqualizeArgs& args, const RealBins& real, const T (&pixel)[C]) {
         return bin_of(args.levels, pixel_v<C>(pixel));
 }
 
-/// Counts this block's pixels whose bin is in [first, first + span) in shared memory: bin·copies + copy, so
-/// that 32 copies give every lane a bank of its own.
+/// Counts one pixel in shared memory if its bin is in [first, first + span): bin·copies + copy, so that 32
+/// copies give every lane a bank of its own. u8 counts levels, always with 32 copies.
+template <class T, int C>
+__device__ __forceinline__ void count_pixel(const EqualizeArgs& args, const RealBins& real,
+                                            std::uint32_t first, std::uint32_t* counters,
+                                            const T (&pixel)[C]) {
+    if constexpr (sizeof(T) == 1) {
+        atomicAdd(&counters[32 * pixel_v<C>(pixel) + threadIdx.x % 32], 1U);
+    } else {
+        const std::uint32_t bin = pixel_bin<T, C>(args, real, pixel) - first;
+        if (bin < args.span)
+            atomicAdd(&counters[bin * args.copies + (threadIdx.x & (args.copies - 1))], 1U);
+    }
+}
+
 template <class T, int C> __device__ __forceinline__ void
 count_pixels(const EqualizeArgs& args, const RealBins& real, std::uint32_t first, std::uint32_t* counters) {
-    const std::uint32_t copy = threadIdx.x & (args.copies - 1);
+    constexpr int kPixels = Unit<T, C>::kPixels;
     for (UnitWalk walk = UnitWalk::begin<T, C>(args); walk.y < args.height; walk.next()) {
         Unit<T, C> unit;
         unit.load(args.input + static_cast<std::size_t>(walk.y) * args.input_pitch, walk.unit(),
                   row_bytes<T, C>(args));
-        const int left = args.width - walk.unit() * Unit<T, C>::kPixels;
+        const int left = args.width - walk.unit() * kPixels;
+        T pixel[C];
+        if (left >= kPixels) {
 #pragma unroll
-        for (int i = 0; i < Unit<T, C>::kPixels; ++i) {
-            T pixel[C];
-            unit.pixel(i, pixel);
-            const std::uint32_t bin = pixel_bin<T, C>(args, real, pixel) - first;
-            if (i < left && bin < args.span)
-                atomicAdd(&counters[bin * args.copies + copy], 1U);
+            for (int i = 0; i < kPixels; ++i) {
+                unit.pixel(i, pixel);
+                count_pixel<T, C>(args, real, first, counters, pixel);
+            }
+        } else {
+#pragma unroll
+            for (int i = 0; i < kPixels; ++i)
+                if (i < left) {
+                    unit.pixel(i, pixel);
+                    count_pixel<T, C>(args, real, first, counters, pixel);
+                }
         }
     }
 }
 
 /// The block's copies into the frame's counts.
-__device__ __forceinline__ void add_counts(const EqualizeArgs& args, std::uint32_t first,
-                                           const std::uint32_t* counters) {
-    const std::uint32_t bins = min(args.span, args.bins - first);
+template <class T> __device__ __forceinline__ void add_counts(const EqualizeArgs& args, std::uint32_t first,
+                                                              const std::uint32_t* counters) {
+    const std::uint32_t bins = sizeof(T) == 1 ? args.span : min(args.span, args.bins - first);
     for (std::uint32_t bin = threadIdx.x; bin < bins; bin += blockDim.x) {
         std::uint32_t sum = 0;
         for (std::uint32_t i = 0; i < args.copies; ++i) // each lane begins in another bank
             sum += counters[bin * args.copies + ((i + bin) & (args.copies - 1))];
         if (sum != 0)
-            atomicAdd(&args.counts[first + bin], sum);
+            atomicAdd(&args.counts[sizeof(T) == 1 ? bin_of(args.levels, bin) : first + bin], sum);
     }
 }
 
@@ -112,7 +132,7 @@ template <class T, int C> __global__ void __launch_bounds__(kEqualizeThreads)
     __syncthreads();
     count_pixels<T, C>(args, real, first, counters);
     __syncthreads();
-    add_counts(args, first, counters);
+    add_counts<T>(args, first, counters);
 
     // The block that comes last sees every other's additions: each thread fences its own before the ticket.
     __threadfence();

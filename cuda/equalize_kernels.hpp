@@ -33,7 +33,7 @@ struct EqualizeArgs {
     std::uint32_t bins;
     std::uint32_t weight;
     EqualizeParams::Scaling scaling;
-    std::uint32_t span;    ///< bins that one pass counts in shared memory
+    std::uint32_t span;    ///< bins (u8: levels) that one pass counts in shared memory
     std::uint32_t copies;  ///< of them side by side, a power of two up to 32
     std::uint32_t* counts; ///< zero between frames
     std::uint32_t* cumulative;
