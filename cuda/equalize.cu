@@ -104,7 +104,8 @@ private:
     }
 
     void choose_counters(std::uint32_t bins) {
-        counters_ = counters_for(bins, most_counters_);
+        // bytes are counted by level, and bins made of the levels
+        counters_ = type_ == PixelType::u8 ? Counters{256, 32, 1} : counters_for(bins, most_counters_);
         counted_bins_ = bins;
         count_blocks_ =
             std::max(1, blocks_of(kernels_.count, counters_.bytes()) / static_cast<int>(counters_.passes));
@@ -114,7 +115,7 @@ private:
         const std::shared_ptr<SlotMemory> memory = device_memory();
         const std::size_t counts =
             (static_cast<std::size_t>(bins_) + kScanBins - 1) / kScanBins * kScanBins * sizeof(std::uint32_t);
-        const std::size_t levels = input.type == PixelType::u8 ? 256 : 65536;
+        const std::size_t levels = input.type == PixelType::u8 ? 257 : 65536; // 257: see EqualizeArgs::table
         const std::size_t entries = input.type == PixelType::f32 ? static_cast<std::size_t>(bins_) : levels;
         counts_ = Buffer(counts, memory);
         cumulative_ = Buffer(counts, memory);

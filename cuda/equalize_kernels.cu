@@ -65,37 +65,57 @@ pixel_bin(const EqualizeArgs& args, const RealBins& real, const T (&pixel)[C]) {
         return bin_of(args.levels, pixel_v<C>(pixel));
 }
 
-/// Counts this block's pixels whose bin is in [first, first + span) in shared memory: bin·copies + copy, so
-/// that 32 copies give every lane a bank of its own.
+/// Counts one pixel in shared memory if its bin is in [first, first + span): bin·copies + copy, so that 32
+/// copies give every lane a bank of its own. u8 counts levels, always with 32 copies.
+template <class T, int C>
+__device__ __forceinline__ void count_pixel(const EqualizeArgs& args, const RealBins& real,
+                                            std::uint32_t first, std::uint32_t* counters,
+                                            const T (&pixel)[C]) {
+    if constexpr (sizeof(T) == 1) {
+        atomicAdd(&counters[32 * pixel_v<C>(pixel) + threadIdx.x % 32], 1U);
+    } else {
+        const std::uint32_t bin = pixel_bin<T, C>(args, real, pixel) - first;
+        if (bin < args.span)
+            atomicAdd(&counters[bin * args.copies + (threadIdx.x & (args.copies - 1))], 1U);
+    }
+}
+
 template <class T, int C> __device__ __forceinline__ void
 count_pixels(const EqualizeArgs& args, const RealBins& real, std::uint32_t first, std::uint32_t* counters) {
-    const std::uint32_t copy = threadIdx.x & (args.copies - 1);
+    constexpr int kPixels = Unit<T, C>::kPixels;
     for (UnitWalk walk = UnitWalk::begin<T, C>(args); walk.y < args.height; walk.next()) {
         Unit<T, C> unit;
         unit.load(args.input + static_cast<std::size_t>(walk.y) * args.input_pitch, walk.unit(),
                   row_bytes<T, C>(args));
-        const int left = args.width - walk.unit() * Unit<T, C>::kPixels;
+        const int left = args.width - walk.unit() * kPixels;
+        T pixel[C];
+        if (left >= kPixels) {
 #pragma unroll
-        for (int i = 0; i < Unit<T, C>::kPixels; ++i) {
-            T pixel[C];
-            unit.pixel(i, pixel);
-            const std::uint32_t bin = pixel_bin<T, C>(args, real, pixel) - first;
-            if (i < left && bin < args.span)
-                atomicAdd(&counters[bin * args.copies + copy], 1U);
+            for (int i = 0; i < kPixels; ++i) {
+                unit.pixel(i, pixel);
+                count_pixel<T, C>(args, real, first, counters, pixel);
+            }
+        } else {
+#pragma unroll
+            for (int i = 0; i < kPixels; ++i)
+                if (i < left) {
+                    unit.pixel(i, pixel);
+                    count_pixel<T, C>(args, real, first, counters, pixel);
+                }
         }
     }
 }
 
 /// The block's copies into the frame's counts.
-__device__ __forceinline__ void add_counts(const EqualizeArgs& args, std::uint32_t first,
-                                           const std::uint32_t* counters) {
-    const std::uint32_t bins = min(args.span, args.bins - first);
+template <class T> __device__ __forceinline__ void add_counts(const EqualizeArgs& args, std::uint32_t first,
+                                                              const std::uint32_t* counters) {
+    const std::uint32_t bins = sizeof(T) == 1 ? args.span : min(args.span, args.bins - first);
     for (std::uint32_t bin = threadIdx.x; bin < bins; bin += blockDim.x) {
         std::uint32_t sum = 0;
         for (std::uint32_t i = 0; i < args.copies; ++i) // each lane begins in another bank
             sum += counters[bin * args.copies + ((i + bin) & (args.copies - 1))];
         if (sum != 0)
-            atomicAdd(&args.counts[first + bin], sum);
+            atomicAdd(&args.counts[sizeof(T) == 1 ? bin_of(args.levels, bin) : first + bin], sum);
     }
 }
 
@@ -112,7 +132,7 @@ template <class T, int C> __global__ void __launch_bounds__(kEqualizeThreads)
     __syncthreads();
     count_pixels<T, C>(args, real, first, counters);
     __syncthreads();
-    add_counts(args, first, counters);
+    add_counts<T>(args, first, counters);
 
     // The block that comes last sees every other's additions: each thread fences its own before the ticket.
     __threadfence();
@@ -126,27 +146,37 @@ template <class T, int C> __global__ void __launch_bounds__(kEqualizeThreads)
     make_table<T, C>(args, real);
 }
 
-/// 8-bit colour: 256 factors in shared memory, three multiplications a pixel.
+/// Byte i of a unit as kByteBase + byte.
+__device__ __forceinline__ float based_sample(const Unit<std::uint8_t, 3>& unit, int i) {
+    return __uint_as_float(__byte_perm(unit.words[i / 4], 0x4B000000U, 0x7540U + i % 4));
+}
+
+/// 8-bit colour in f32, where a processor adds and multiplies twice as fast as in integers. ratios[256] is
+/// the offset of black.
 __device__ __forceinline__ Unit<std::uint8_t, 3> map_unit(const Unit<std::uint8_t, 3>& in,
-                                                          const std::uint32_t* factors) {
+                                                          const float* ratios) {
     Unit<std::uint8_t, 3> out;
+    const float black = ratios[256];
 #pragma unroll
     for (int part = 0; part < 4; ++part) { // 4 pixels, 3 words
         std::uint32_t bytes[12];
 #pragma unroll
         for (int i = 0; i < 4; ++i) {
-            std::uint8_t pixel[3];
-            in.pixel(4 * part + i, pixel);
-            const std::uint32_t v = pixel_v<3>(pixel);
-            const std::uint32_t factor = factors[v];
+            float pixel[3];
 #pragma unroll
             for (int c = 0; c < 3; ++c)
-                bytes[3 * i + c] = scaled_byte(v == 0 ? 1U : pixel[c], factor);
+                pixel[c] = based_sample(in, 12 * part + 3 * i + c);
+            const std::uint32_t v = __float_as_uint(fmaxf(fmaxf(pixel[0], pixel[1]), pixel[2])) & 0xFFU;
+            const float ratio = ratios[v];
+            const float offset = v == 0 ? black : byte_offset(ratio);
+#pragma unroll
+            for (int c = 0; c < 3; ++c)
+                bytes[3 * i + c] = __float_as_uint(scaled_byte(pixel[c], ratio, offset));
         }
 #pragma unroll
-        for (int w = 0; w < 3; ++w) { // the uppermost byte of each
-            const std::uint32_t low = __byte_perm(bytes[4 * w], bytes[4 * w + 1], 0x0073);
-            const std::uint32_t high = __byte_perm(bytes[4 * w + 2], bytes[4 * w + 3], 0x0073);
+        for (int w = 0; w < 3; ++w) { // the lowest byte of each
+            const std::uint32_t low = __byte_perm(bytes[4 * w], bytes[4 * w + 1], 0x0040);
+            const std::uint32_t high = __byte_perm(bytes[4 * w + 2], bytes[4 * w + 3], 0x0040);
             out.words[3 * part + w] = __byte_perm(low, high, 0x5410);
         }
     }
@@ -199,14 +229,15 @@ map_unit(const Unit<float, C>& in, const float* values, const RealBins& real, st
 }
 
 template <class T, int C> __global__ void __launch_bounds__(kEqualizeThreads) map_kernel(EqualizeArgs args) {
-    using Entry = std::conditional_t<sizeof(T) == 1 && C == 3, std::uint32_t, T>;
-    __shared__ Entry near_table[sizeof(T) == 1 ? 256 : 1];
+    using Entry = std::conditional_t<sizeof(T) == 1 && C == 3, float, T>;
+    constexpr unsigned kNear = sizeof(T) != 1 ? 1 : C == 3 ? 257 : 256;
+    __shared__ Entry near_table[kNear];
     __shared__ uint4 stages[C == 1 ? 1 : kEqualizeThreads * C];
     const auto* table = static_cast<const Entry*>(args.table);
     RealBins real{};
     bool unchanged = false;
     if constexpr (sizeof(T) == 1) {
-        for (unsigned i = threadIdx.x; i < 256; i += blockDim.x)
+        for (unsigned i = threadIdx.x; i < kNear; i += blockDim.x)
             near_table[i] = table[i];
         __syncthreads();
     }

@@ -33,12 +33,13 @@ struct EqualizeArgs {
     std::uint32_t bins;
     std::uint32_t weight;
     EqualizeParams::Scaling scaling;
-    std::uint32_t span;    ///< bins that one pass counts in shared memory
+    std::uint32_t span;    ///< bins (u8: levels) that one pass counts in shared memory
     std::uint32_t copies;  ///< of them side by side, a power of two up to 32
     std::uint32_t* counts; ///< zero between frames
     std::uint32_t* cumulative;
     EqualizeState* state;
-    void* table; ///< u8 × 3: 256 byte_factor(); u8: 256 levels; u16: levels 0…full; f32: value of each bin
+    void* table; ///< u8 × 3: byte_ratio() of 0…255, V' of black in byte_offset()'s place; u8, u16: levels
+                 ///< 0…full; f32: value of each bin
 };
 
 /// Kernels of one pixel type and channel count; blocks of kEqualizeThreads.

@@ -100,10 +100,14 @@ template <class T, int C> __device__ inline void make_table(const EqualizeArgs& 
         for (std::uint32_t level = threadIdx.x; level < levels; level += blockDim.x) {
             const std::uint32_t mapped =
                 mapped_level(args.levels, scale, args.weight, args.cumulative, level);
-            if constexpr (sizeof(T) == 1 && C == 3)
-                static_cast<std::uint32_t*>(args.table)[level] = byte_factor(mapped, level);
-            else
+            if constexpr (sizeof(T) == 1 && C == 3) {
+                auto* ratios = static_cast<float*>(args.table);
+                ratios[level] = byte_ratio(mapped, level);
+                if (level == 0)
+                    ratios[256] = kByteGrid + static_cast<float>(mapped);
+            } else {
                 static_cast<T*>(args.table)[level] = static_cast<T>(mapped);
+            }
         }
     }
     if (threadIdx.x == 0)

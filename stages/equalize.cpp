@@ -27,7 +27,6 @@ std::size_t copies_of(std::size_t bins) {
 /// What one slot needs, apart from every other's cache lines.
 struct alignas(64) Slot {
     std::vector<std::uint32_t> counts; ///< copies one after the other
-    std::vector<std::uint8_t> v;       ///< spread_v() of a row
     float low = 0, high = 0;
 };
 
@@ -89,9 +88,6 @@ public:
         for (Slot& slot : slots_) {
             // a camera's full scale may leave fewer bins, with more copies of them
             slot.counts.resize(std::min(bins * kCopies, std::max(bins, kMostCounters)));
-            slot.v.resize(input.type == PixelType::u8 && input.channels == 3
-                              ? 3 * static_cast<std::size_t>(input.width)
-                              : 0);
         }
         type_ = input.type;
         bands_ = band_count(output.height, static_cast<int>(slots_.size()), 8);
@@ -154,8 +150,12 @@ private:
         for_rows(in.height, [&](int y, Slot& slot) {
             if (in.channels == 1)
                 return count_bytes<1>(in.row(y), width, slot.counts.data());
-            spread_v(in.row(y), width, slot.v.data());
-            count_bytes<3>(slot.v.data(), width, slot.counts.data());
+            std::array<std::uint8_t, 3 * kRowBlock> v; // NOLINT(cppcoreguidelines-pro-type-member-init)
+            for (std::size_t x = 0; x < width; x += kRowBlock) {
+                const std::size_t count = std::min(kRowBlock, width - x);
+                spread_v(in.row(y) + 3 * x, count, v.data());
+                count_bytes<3>(v.data(), count, slot.counts.data());
+            }
         });
         accumulate_levels(bins);
         const CumulativeScale scale = scan(bins.bins);

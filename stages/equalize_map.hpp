@@ -159,15 +159,28 @@ SPECKLESCOPE_BOTH inline std::uint32_t scaled_channel(std::uint32_t channel, std
     return quotient + (up ? 1 : 0);
 }
 
-/// The same for u8 without a division: factor V'/V in units of 2⁻²⁴, rounded up. For V = 0 multiply 1.
-SPECKLESCOPE_BOTH inline std::uint32_t byte_factor(std::uint32_t new_v, std::uint32_t v) {
-    return v == 0 ? new_v << 24 : ((new_v << 24) + (v - 1)) / v;
+/// The same for u8 by one multiplication and two roundings in f32, which kernels do fastest. kByteBase + byte
+/// is the float 0x4B0000xx; kByteGrid + result goes in steps of 2⁻¹⁰.
+inline constexpr float kByteBase = 8388608.0F; // 2²³
+inline constexpr float kByteGrid = 8192.0F;    // 2¹³
+
+/// V'/V in units of 2⁻¹⁶/V's power of two: fine enough for products to be known to 2⁻¹⁶, coarse enough for
+/// byte_offset() to be exact. 0 for V = 0.
+SPECKLESCOPE_BOTH inline float byte_ratio(std::uint32_t new_v, std::uint32_t v) {
+    if (v == 0)
+        return 0;
+    double unit = 65536;
+    for (std::uint32_t rest = v; rest > 1; rest /= 2)
+        unit *= 2;
+    return static_cast<float>(rint(static_cast<double>(new_v) * unit / static_cast<double>(v)) / unit);
 }
-/// Too large a factor adds up to 255 to the product, which a tie must not see: ties are told from their
-/// neighbours, 1/510 away, in steps of 2⁻¹⁶. The result is the uppermost byte.
-SPECKLESCOPE_BOTH inline std::uint32_t scaled_byte(std::uint32_t channel, std::uint32_t factor) {
-    const std::uint32_t product = channel * factor;
-    return product + 0x7FFF00U + ((product >> 16) & 0x100U);
+/// Takes kByteBase·ratio away again. For V = 0 take kByteGrid + V' instead.
+SPECKLESCOPE_BOTH inline float byte_offset(float ratio) { return fmaf(ratio, -kByteBase, kByteGrid); }
+
+/// The low byte of the result's bits, for `sample` = kByteBase + channel. A product that is no tie is 1/510
+/// away from one, so rounding it to 2⁻¹⁰ leaves ties exact, and the addition rounds them to even.
+SPECKLESCOPE_BOTH inline float scaled_byte(float sample, float ratio, float offset) {
+    return fmaf(sample, ratio, offset) + (kByteBase - kByteGrid);
 }
 
 /// V'·(R/V): no overflow for channels in [0, V], and exactly V' for R = V. A pixel without a positive channel

@@ -24,6 +24,8 @@ void SpreadV(const std::uint8_t* rgb, std::size_t pixels, std::uint8_t* v) {
     const hn::ScalableTag<std::uint8_t> d;
     const std::size_t lanes = hn::Lanes(d);
     const std::size_t bytes = 3 * pixels;
+    for (std::size_t ahead = bytes; ahead < 2 * bytes; ahead += 64)
+        __builtin_prefetch(rgb + ahead, 0);
     std::size_t i = 0;
     for (; i + lanes + 2 <= bytes; i += lanes)
         hn::StoreU(
@@ -32,9 +34,6 @@ void SpreadV(const std::uint8_t* rgb, std::size_t pixels, std::uint8_t* v) {
     for (i += (3 - i % 3) % 3; i < bytes; i += 3)
         v[i] = std::max({rgb[i], rgb[i + 1], rgb[i + 2]});
 }
-
-/// Pixels whose factors stay in the nearest cache.
-constexpr std::size_t kBlock = 256;
 
 /// sample·factor + 8192, where f32 goes in steps of 2⁻¹⁰. Products that are no tie stay 1/510 away from one,
 /// so this rounding takes the factor's own away and leaves ties exact, fused or not. What kBlackFactor adds
@@ -54,16 +53,13 @@ void ScaleRow(const std::uint8_t* rgb, std::size_t pixels, const ByteFactors& fa
     const auto grid = hn::Set(d, kGrid);
     const auto black = hn::Set(d, 1 / kBlackFactor);
     const std::size_t lanes = hn::Lanes(d);
-    HWY_ALIGN std::uint8_t v[3 * kBlock];
-    HWY_ALIGN float factor[3 * kBlock + 1];
+    HWY_ALIGN std::uint8_t v[3 * kRowBlock];
+    HWY_ALIGN float factor[3 * kRowBlock + 1];
     while (pixels > 0) {
-        const std::size_t count = std::min(kBlock, pixels);
+        const std::size_t count = std::min(kRowBlock, pixels);
         SpreadV(rgb, count, v);
-        // The next block on its way while the processor is busy with this one.
-        for (std::size_t i = 3 * kBlock; i < 6 * kBlock; i += 64) {
-            __builtin_prefetch(rgb + i, 0);
+        for (std::size_t i = 3 * kRowBlock; i < 6 * kRowBlock; i += 64)
             __builtin_prefetch(out + i, 1);
-        }
         for (std::size_t i = 0; i < 3 * count; i += 3)
             std::memcpy(factor + i, factors.factor[v[i]], sizeof factors.factor[0]);
         std::size_t i = 0;
@@ -117,9 +113,9 @@ void ScaleWords(const std::uint16_t* rgb, std::size_t pixels, const std::uint16_
     const auto round = hn::Set(d, kWordRound - kWordGrid);
     const auto unround = hn::Set(d, kWordRound);
     const std::size_t lanes = hn::Lanes(d);
-    HWY_ALIGN double factors[3 * kBlock];
+    HWY_ALIGN double factors[3 * kRowBlock];
     while (pixels > 0) {
-        const std::size_t count = std::min(kBlock, pixels);
+        const std::size_t count = std::min(kRowBlock, pixels);
         WordFactors(rgb, count, levels, full, factors);
         std::size_t i = 0;
         for (; i + lanes <= 3 * count; i += lanes) {

@@ -8,6 +8,10 @@
 
 namespace specklescope {
 
+/// Pixels to work on at a time: what is made of them stays in the nearest cache, and the next so many are
+/// fetched meanwhile.
+inline constexpr std::size_t kRowBlock = 256;
+
 /// v[3·x] = V of HSV of pixel x; the places between hold whatever is quickest. `v` has 3·pixels bytes.
 void spread_v(const std::uint8_t* rgb, std::size_t pixels, std::uint8_t* v);
 

@@ -156,10 +156,12 @@ TEST(EqualizeColour, GreyInThreeChannelsIsGrey) {
 TEST(EqualizeMap, EveryByteIsScaledAsTheDivisionSays) {
     for (std::uint32_t new_v = 0; new_v < 256; ++new_v)
         for (std::uint32_t v = 0; v < 256; ++v) {
-            const std::uint32_t factor = byte_factor(new_v, v);
+            const float ratio = byte_ratio(new_v, v);
+            const float offset = v == 0 ? kByteGrid + static_cast<float>(new_v) : byte_offset(ratio);
             for (std::uint32_t channel = 0; channel <= v; ++channel) {
                 const std::uint64_t expected = v == 0 ? new_v : round_even(channel * new_v, v);
-                ASSERT_EQ(scaled_byte(v == 0 ? 1 : channel, factor) >> 24, expected)
+                const float scaled = scaled_byte(kByteBase + static_cast<float>(channel), ratio, offset);
+                ASSERT_EQ(std::bit_cast<std::uint32_t>(scaled) & 255U, expected)
                     << channel << "·" << new_v << "/" << v;
                 ASSERT_EQ(scaled_channel(channel, new_v, v), expected);
             }
