@@ -19,7 +19,7 @@ public:
     Shape prepare(const Shape& input) override {
         constexpr std::size_t kAlignment = 64; // samples: rows of every plane start on 64 bytes
         input_ = input;
-        const auto samples = static_cast<std::size_t>(input.width * input.channels);
+        const auto samples = static_cast<std::size_t>(input.width) * static_cast<std::size_t>(input.channels);
         pitch_ = (samples + kAlignment - 1) / kAlignment * kAlignment;
         bytes_ = average_bytes(params_, input.type, pitch_ * static_cast<std::size_t>(input.height));
         ring_.reset();

@@ -37,7 +37,7 @@ public:
     explicit BackgroundHost(const Params& params) : calibration_(params.as<BackgroundParams>()) {}
 
     Shape prepare(const Shape& input) override {
-        stride_ = static_cast<std::size_t>(input.width * input.channels);
+        stride_ = static_cast<std::size_t>(input.width) * static_cast<std::size_t>(input.channels);
         calibration_.prepare(input, stride_);
         sums_.assign(stride_ * static_cast<std::size_t>(input.height), 0);
         slots_.resize(static_cast<std::size_t>(parallel_threads()));

@@ -42,10 +42,7 @@ std::size_t room_in_machine() {
     return kUnknown;
 }
 
-} // namespace
-
-std::size_t available_host_memory() { return std::min(room_in_machine(), room_in_group()); }
-
+/// "1.4 GB", "72 MB".
 std::string bytes_text(std::size_t bytes) {
     const bool large = bytes >= 1'000'000'000;
     char text[32];
@@ -53,6 +50,10 @@ std::string bytes_text(std::size_t bytes) {
                         static_cast<double>(bytes) / (large ? 1e9 : 1e6));
     return text;
 }
+
+} // namespace
+
+std::size_t available_host_memory() { return std::min(room_in_machine(), room_in_group()); }
 
 std::string history_note(int frames, const HistoryBytes& bytes) {
     return std::to_string(frames) + (frames == 1 ? " frame, " : " frames, ") +

@@ -62,8 +62,6 @@ void check_history(std::string_view stage, std::string_view place, int frames, c
 /// Bytes of memory that this process may still take without swapping; the largest number where the system
 /// does not say.
 std::size_t available_host_memory();
-/// "1.4 GB", "72 MB".
-std::string bytes_text(std::size_t bytes);
 /// For Stage::note(): "25 frames, 72 MB".
 std::string history_note(int frames, const HistoryBytes& bytes);
 

@@ -20,8 +20,9 @@ template <class T> struct Sums {
     std::vector<T> columns[2], windows[2];
 
     void prepare(int width, int radius) {
+        const std::size_t padded = static_cast<std::size_t>(width) + 2 * static_cast<std::size_t>(radius);
         for (int i = 0; i < 2; ++i) {
-            columns[i].resize(static_cast<std::size_t>(width + 2 * radius));
+            columns[i].resize(padded);
             windows[i].resize(static_cast<std::size_t>(width));
         }
     }
@@ -52,7 +53,8 @@ public:
                 scratch.reals.prepare(input.width, radius);
             else
                 scratch.integers.prepare(input.width, radius);
-            scratch.saturated.resize(static_cast<std::size_t>(input.width + 2 * radius));
+            scratch.saturated.resize(static_cast<std::size_t>(input.width) +
+                                     2 * static_cast<std::size_t>(radius));
             scratch.saturated_windows.resize(static_cast<std::size_t>(input.width));
         }
         // A band sums 2·radius rows before its first result.
@@ -121,7 +123,7 @@ private:
     template <class T> void fill_border(std::vector<T>& columns) const {
         const Border border = window_border(params_.border);
         const int shift = margin();
-        const auto at = [&](int x) -> T& { return columns[static_cast<std::size_t>(x + shift)]; };
+        const auto at = [&](int x) -> T& { return columns.data()[x + shift]; };
         for (int i = 1; i <= shift; ++i) {
             const int left = border_index(-i, input_.width, border);
             const int right = border_index(input_.width - 1 + i, input_.width, border);
@@ -185,7 +187,7 @@ private:
         const auto move = [&](int y, std::uint64_t by) {
             const std::uint16_t* const ages = y < 0 || y >= input_.height ? nullptr : ages_.row(y);
             for (int x = 0; ages && x < input_.width; ++x)
-                scratch.saturated[static_cast<std::size_t>(x + margin())] += ages[x] != 0 ? by : 0;
+                scratch.saturated.data()[x + margin()] += ages[x] != 0 ? by : 0;
         };
         for (int y = rows.begin; y < rows.begin + window() - 1; ++y)
             move(y - margin(), 1);

@@ -41,7 +41,8 @@ constexpr Border window_border(SpeckleParams::Border border) {
 
 /// S and D = N·Σ(I − ⟨I⟩)² in f32, from exact sums of up to 961·500 samples of 16 bits, whose N·ΣI² passes 64
 /// bits. Moved by the rounded mean m the sums are small: Q' = ΣI² − 2·m·ΣI + N·m² and S' = ΣI − N·m with
-/// N·Q' ≥ 2·S'², so that D = N·Q' − S'² cancels next to nothing, and is 0 where all samples are equal.
+/// N·Q' ≥ 2·S'² or nearly, so that D = N·Q' − S'² cancels next to nothing, and is 0 where all samples are
+/// equal. `part` is 1/N.
 struct WindowMoments {
     float s, d;
 };
@@ -49,7 +50,9 @@ SPECKLESCOPE_BOTH inline WindowMoments window_moments(std::uint64_t s, std::uint
                                                       float part) {
     const auto signed_s = static_cast<std::int64_t>(s);
     const float sum = static_cast<float>(signed_s);
-    const auto mean = static_cast<std::int64_t>(static_cast<std::int32_t>(sum * part + 0.5F)); // part: 1/N
+    // To the nearest or near it: what is left is exact for any mean.
+    // NOLINTNEXTLINE(bugprone-incorrect-roundings)
+    const auto mean = static_cast<std::int64_t>(static_cast<std::int32_t>(sum * part + 0.5F));
     const std::int64_t moved_s = signed_s - static_cast<std::int64_t>(n) * mean;
     const std::int64_t moved_q = static_cast<std::int64_t>(q) - mean * (signed_s + moved_s);
     const auto small = static_cast<float>(moved_s);

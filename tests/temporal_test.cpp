@@ -1,8 +1,8 @@
 // Temporal contrast on the host is that of the frames stored beside it, after ten frames and after thousands,
 // on every processor.
+#include "files/image_file.hpp"
 #include "oracle.hpp"
 #include "pipeline/error.hpp"
-#include "files/image_file.hpp"
 #include "stage_runner.hpp"
 #include "stages/history.hpp"
 #include "stages/temporal_sums.hpp"
