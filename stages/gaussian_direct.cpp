@@ -13,14 +13,6 @@ namespace specklescope {
 
 namespace {
 
-std::vector<float> reciprocals(const std::vector<double>& norms, int repeat) {
-    std::vector<float> result;
-    result.reserve(norms.size() * static_cast<std::size_t>(repeat));
-    for (const double norm : norms)
-        result.insert(result.end(), static_cast<std::size_t>(repeat), static_cast<float>(1 / norm));
-    return result;
-}
-
 class GaussianDirectHost final : public HostStage {
 public:
     explicit GaussianDirectHost(const GaussianParams& params) : params_(params) {}
@@ -36,8 +28,8 @@ public:
         slab_.taps = taps_.data();
         choose_integers(input.type, taps);
         if (params_.border == Border::omit) {
-            row_scale_ = reciprocals(gaussian_tap_norms(taps, input.height), 1);
-            column_scale_ = reciprocals(gaussian_tap_norms(taps, input.width), input.channels);
+            row_scale_ = gaussian_scale(gaussian_tap_norms(taps, input.height), 1);
+            column_scale_ = gaussian_scale(gaussian_tap_norms(taps, input.width), input.channels);
             slab_.row_scale = row_scale_.data();
             slab_.column_scale = column_scale_.data();
         }
