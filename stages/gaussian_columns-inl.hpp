@@ -24,7 +24,7 @@ template <class T> class ColumnSweep {
     using V = hn::Vec<D>;
     using Between = BetweenOf<T>;
     static constexpr int kLanes = static_cast<int>(hn::MaxLanes(D()));
-    static constexpr int kVectors = 4;
+    static constexpr int kVectors = 4; ///< fills whole cache lines, which streamed stores must
 
 public:
     ColumnSweep(const GaussianSweep& sweep, float* scratch)

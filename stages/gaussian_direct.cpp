@@ -7,18 +7,11 @@
 #include <hwy/aligned_allocator.h>
 
 #include <algorithm>
+#include <cmath>
 
 namespace specklescope {
 
 namespace {
-
-std::vector<float> reciprocals(const std::vector<double>& norms, int repeat) {
-    std::vector<float> result;
-    result.reserve(norms.size() * static_cast<std::size_t>(repeat));
-    for (const double norm : norms)
-        result.insert(result.end(), static_cast<std::size_t>(repeat), static_cast<float>(1 / norm));
-    return result;
-}
 
 class GaussianDirectHost final : public HostStage {
 public:
@@ -33,11 +26,10 @@ public:
         slab_.border = params_.border;
         slab_.radius = gaussian_radius(params_);
         slab_.taps = taps_.data();
-        slab_.binomial = params_.method == GaussianParams::Method::binomial3 ||
-                         params_.method == GaussianParams::Method::binomial5;
+        choose_integers(input.type, taps);
         if (params_.border == Border::omit) {
-            row_scale_ = reciprocals(gaussian_tap_norms(taps, input.height), 1);
-            column_scale_ = reciprocals(gaussian_tap_norms(taps, input.width), input.channels);
+            row_scale_ = gaussian_scale(gaussian_tap_norms(taps, input.height), 1);
+            column_scale_ = gaussian_scale(gaussian_tap_norms(taps, input.width), input.channels);
             slab_.row_scale = row_scale_.data();
             slab_.column_scale = column_scale_.data();
         }
@@ -67,9 +59,27 @@ public:
     }
 
 private:
+    void choose_integers(PixelType type, const std::vector<double>& taps) {
+        if (type != PixelType::u8 || params_.border == Border::omit)
+            return;
+        slab_.binomial = params_.method == GaussianParams::Method::binomial3 ||
+                         params_.method == GaussianParams::Method::binomial5;
+        if (slab_.binomial || slab_.radius > kGaussianFixedRadius)
+            return;
+        int middle = 1 << 15;
+        fixed_.assign(1, 0);
+        for (std::size_t i = taps.size() / 2 + 1; i < taps.size(); ++i) {
+            fixed_.push_back(static_cast<std::int16_t>(std::lround(taps[i] * (1 << 15))));
+            middle -= 2 * fixed_.back();
+        }
+        fixed_[0] = static_cast<std::int16_t>(std::min(middle, (1 << 15) - 1));
+        slab_.fixed = fixed_.data();
+    }
+
     GaussianParams params_;
     GaussianSlab slab_;
     std::vector<float> taps_, row_scale_, column_scale_;
+    std::vector<std::int16_t> fixed_;
     std::vector<hwy::AlignedFreeUniquePtr<std::byte[]>> scratch_;
     int bands_ = 1;
 };

@@ -10,6 +10,14 @@ std::unique_ptr<HostStage> make_gaussian_direct_host(const GaussianParams& param
 /// method = recursive (or automatic standing for it).
 std::unique_ptr<HostStage> make_gaussian_recursive_host(const GaussianParams& params);
 
+/// What omit multiplies by: 1/norm, each `repeat` times, once for every channel.
+inline std::vector<float> gaussian_scale(const std::vector<double>& norms, int repeat) {
+    std::vector<float> scale;
+    for (const double norm : norms)
+        scale.insert(scale.end(), static_cast<std::size_t>(repeat), static_cast<float>(1 / norm));
+    return scale;
+}
+
 /// Rows of f32 scratch start on this many samples: 64 bytes.
 inline constexpr std::size_t kGaussianAlign = 16;
 constexpr std::size_t gaussian_stride(std::size_t samples) {

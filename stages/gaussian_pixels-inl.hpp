@@ -47,7 +47,7 @@ template <class D, class T> HWY_INLINE void store_some(D d, hn::Vec<D> v, T* to,
 
 /// The others are 0.
 template <class D> HWY_INLINE hn::Vec<D> load_some(D d, const float* from, int count) {
-    if (count == static_cast<int>(hn::MaxLanes(d)))
+    if (hn::MaxLanes(d) == 1 || count == static_cast<int>(hn::MaxLanes(d)))
         return hn::LoadU(d, from);
     HWY_ALIGN float lanes[hn::MaxLanes(d)] = {};
     std::copy_n(from, count, lanes);

@@ -37,13 +37,6 @@ Memory allocate(std::size_t bytes) {
     return memory;
 }
 
-std::vector<float> reciprocals(const std::vector<double>& norms, int repeat) {
-    std::vector<float> result;
-    for (const double norm : norms)
-        result.insert(result.end(), static_cast<std::size_t>(repeat), static_cast<float>(1 / norm));
-    return result;
-}
-
 class GaussianRecursiveHost final : public HostStage {
 public:
     explicit GaussianRecursiveHost(const GaussianParams& params) : params_(params) {}
@@ -60,8 +53,9 @@ public:
         if (params_.border == Border::reflect || params_.border == Border::wrap)
             sweep_.warmup = sweep_.filter.reach;
         if (params_.border == Border::omit) {
-            row_scale_ = reciprocals(gaussian_recursive_norms(sweep_.filter, input.height), 1);
-            column_scale_ = reciprocals(gaussian_recursive_norms(sweep_.filter, input.width), input.channels);
+            row_scale_ = gaussian_scale(gaussian_recursive_norms(sweep_.filter, input.height), 1);
+            column_scale_ =
+                gaussian_scale(gaussian_recursive_norms(sweep_.filter, input.width), input.channels);
             sweep_.row_scale = row_scale_.data();
             column_scale_.resize(column_scale_.size() + kGaussianStrip); // the last tile reads on
             sweep_.column_scale = column_scale_.data();

@@ -14,7 +14,7 @@
 
 #include <hwy/highway.h>
 
-#include "stages/gaussian_binomial-inl.hpp"
+#include "stages/gaussian_bytes-inl.hpp"
 #include "stages/gaussian_real-inl.hpp"
 
 HWY_BEFORE_NAMESPACE();
@@ -24,8 +24,8 @@ namespace HWY_NAMESPACE {
 void RunSlab(const GaussianSlab& slab, int y0, int y1, std::byte* scratch) {
     switch (slab.input.shape.type) {
     case PixelType::u8:
-        if (slab.binomial && slab.border != Border::omit)
-            return BinomialSlab(slab, scratch).run(y0, y1);
+        if (slab.binomial || slab.fixed)
+            return RunBytes(slab, y0, y1, scratch);
         return RealSlab<std::uint8_t>(slab, scratch).run(y0, y1);
     case PixelType::u16:
         return RealSlab<std::uint16_t>(slab, scratch).run(y0, y1);

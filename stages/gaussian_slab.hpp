@@ -18,10 +18,14 @@ struct GaussianSlab {
     /// omit: what a row and a sample of a row are multiplied by; null for other borders.
     const float* row_scale = nullptr;
     const float* column_scale = nullptr;
-    bool binomial = false; ///< taps of binomial3 or binomial5: u8 in 16-bit integers
+    // u8 with a border other than omit is summed in 16-bit integers, if one of these is set.
+    bool binomial = false;               ///< taps are those of binomial3 or binomial5
+    const std::int16_t* fixed = nullptr; ///< the middle tap and those to its right, ·2¹⁵; together 2¹⁵
 };
 
 inline constexpr int kGaussianSlabRows = 16;
+/// Largest radius in fixed point: beyond, rounding adds up.
+inline constexpr int kGaussianFixedRadius = 12;
 
 /// Scratch of one thread, 64-byte aligned and zero at first: a slab with its border, a row of zeros.
 std::size_t gaussian_slab_bytes(const Shape& input, int radius);

@@ -74,8 +74,7 @@ const std::vector<StageType>& stage_types() {
          .make_device = SPECKLESCOPE_DEVICE(make_average_device),
          .stateful = true},
         {.name = "gaussian",
-         .doc =
-             "Gaussian blur: direct, recursive (Young & van Vliet 1995), by FFT, or a small binomial kernel",
+         .doc = "Gaussian blur: direct, recursive (Young & van Vliet 1995), FFT or small binomial kernels",
          .table = &gaussian_table(),
          .types = {PixelType::u8, PixelType::u16, PixelType::f32},
          .channels = {1, 3},
