@@ -147,7 +147,6 @@ const std::vector<StageType>& stage_types() {
          .tolerance = 0,
          .quantity = same_quantity,
          .make_host = make_downsample_host,
-         .make_device = SPECKLESCOPE_DEVICE(make_downsample_device)},
          .make_device = SPECKLESCOPE_DEVICE(make_downsample_device),
          .moves_pixels = true},
     };
