@@ -252,8 +252,8 @@ TEST_F(ConfigTest, EveryPresetLoadsAndSaysWhatItIs) {
 TEST_F(ConfigTest, EveryPresetStartsAndGivesAFirstResult) {
     for (const Preset& preset : presets()) {
         SCOPED_TRACE(preset.name);
-        Settings settings = parse({"run", "synthetic:width=160,height=120", "--preset", preset.name,
-                                   "--frames", "3", "--backend", "cpu", "--quiet"})
+        Settings settings = parse({"run", "synthetic:vessels?width=160&height=120&live=false", "--preset",
+                                   preset.name, "--frames", "3", "--backend", "cpu", "--quiet"})
                                 .settings;
         const auto pipeline = make_pipeline(settings);
         pipeline->start();
