@@ -33,8 +33,7 @@ const std::vector<StageType>& stage_types() {
          .make_host = make_speckle_host,
          .make_device = SPECKLESCOPE_DEVICE(make_speckle_device)},
         {.name = "gaussian",
-         .doc =
-             "Gaussian blur: direct, recursive (Young & van Vliet 1995), by FFT, or a small binomial kernel",
+         .doc = "Gaussian blur: direct, recursive (Young, van Vliet 1995), by FFT, or small binomial",
          .table = &gaussian_table(),
          .types = {PixelType::u8, PixelType::u16, PixelType::f32},
          .channels = {1, 3},
@@ -43,7 +42,7 @@ const std::vector<StageType>& stage_types() {
          .make_host = make_gaussian_host,
          .make_device = SPECKLESCOPE_DEVICE(make_gaussian_device)},
         {.name = "convolve",
-         .doc = "convolution with a large kernel by Fourier transforms: blur, defocus, motion, glare, a file",
+         .doc = "convolution with a large kernel by FFT: blur, defocus, motion, glare, a file",
          .table = &convolve_table(),
          .types = {PixelType::u8, PixelType::u16, PixelType::f32},
          .channels = {1, 3},

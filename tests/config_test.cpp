@@ -395,7 +395,7 @@ TEST_F(ConfigTest, TheWindowsMemoryIsTheGroundForViewAlone) {
     EXPECT_EQ(radius(again), "9");
     EXPECT_EQ(radius(parse({"run", "other.mkv"}).settings), "3") << "run remembers nothing";
     EXPECT_EQ(radius(parse({"--no-remember"}).settings), "3");
-    EXPECT_EQ(radius(parse({"--preset", "flow"}).settings), "3");
+    EXPECT_EQ(radius(parse({"--preset", "contrast"}).settings), "3");
 
     write("memory/specklescope/last.toml", "radius = ");
     EXPECT_EQ(radius(parse({}).settings), "3") << "a damaged memory must not keep the window from opening";
