@@ -12,7 +12,8 @@
 
 namespace specklescope {
 
-/// Pixels of a result that need a word beside the picture (science.md: "where it is undefined").
+/// Samples of a result (in colour each channel by itself) that need a word beside the picture (science.md:
+/// "where it is undefined").
 struct PixelCounts {
     std::uint64_t undefined = 0; ///< NaN: mean 0
     std::uint64_t infinite = 0;  ///< ±infinity: variance 0 with mean > 0

@@ -252,8 +252,8 @@ TEST_F(ConfigTest, EveryPresetLoadsAndSaysWhatItIs) {
 TEST_F(ConfigTest, EveryPresetStartsAndGivesAFirstResult) {
     for (const Preset& preset : presets()) {
         SCOPED_TRACE(preset.name);
-        Settings settings = parse({"run", "synthetic:width=160,height=120", "--preset", preset.name,
-                                   "--frames", "3", "--backend", "cpu", "--quiet"})
+        Settings settings = parse({"run", "synthetic:vessels?width=160&height=120&live=false", "--preset",
+                                   preset.name, "--frames", "3", "--backend", "cpu", "--quiet"})
                                 .settings;
         const auto pipeline = make_pipeline(settings);
         pipeline->start();
@@ -395,7 +395,7 @@ TEST_F(ConfigTest, TheWindowsMemoryIsTheGroundForViewAlone) {
     EXPECT_EQ(radius(again), "9");
     EXPECT_EQ(radius(parse({"run", "other.mkv"}).settings), "3") << "run remembers nothing";
     EXPECT_EQ(radius(parse({"--no-remember"}).settings), "3");
-    EXPECT_EQ(radius(parse({"--preset", "flow"}).settings), "3");
+    EXPECT_EQ(radius(parse({"--preset", "contrast"}).settings), "3");
 
     write("memory/specklescope/last.toml", "radius = ");
     EXPECT_EQ(radius(parse({}).settings), "3") << "a damaged memory must not keep the window from opening";

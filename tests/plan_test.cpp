@@ -51,7 +51,7 @@ public:
     }
     void reset() override { held_ = 0; }
     Warmup warmup() const override {
-        return {.frames = std::min(held_, params_.wanted), .wanted = params_.wanted};
+        return {.stage = {}, .frames = std::min(held_, params_.wanted), .wanted = params_.wanted};
     }
     std::string note() const override { return params_.label; }
 

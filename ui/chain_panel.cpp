@@ -66,8 +66,10 @@ void header_note(const char* title, const std::string& note, const ImVec2& low, 
         return;
     ImFont& bold = *theme::fonts().bold;
     ImFont& small = *theme::fonts().small;
-    const float x = low.x + ImGui::GetTreeNodeToLabelSpacing() + dp(9) +
-                    bold.CalcTextSizeA(bold.FontSize, FLT_MAX, 0, title).x;
+    const ImGuiStyle& style = ImGui::GetStyle();
+    const float x = ImGui::GetWindowPos().x + style.WindowPadding.x + ImGui::GetFontSize() +
+                    style.FramePadding.x * 3 + bold.CalcTextSizeA(bold.FontSize, FLT_MAX, 0, title).x +
+                    dp(10);
     const float y = low.y + (ImGui::GetFrameHeight() - small.FontSize) / 2 + dp(0.5F);
     const ImVec2 extent = small.CalcTextSizeA(small.FontSize, FLT_MAX, 0, note.c_str());
     ImDrawList& draw = *ImGui::GetWindowDrawList();

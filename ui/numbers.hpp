@@ -13,7 +13,7 @@ std::string number_text(double value, int digits = 4);
 /// With its unit; "1" (a pure number) is left out.
 std::string quantity_text(double value, const std::string& unit, int digits = 4);
 std::string power_text(int exponent);        ///< "10³"
-std::string size_text(std::uint64_t bytes); ///< "12.4 MB"
+std::string size_text(std::uint64_t bytes);  ///< "12.4 MB"
 std::string count_text(std::uint64_t count); ///< "1 234 567"
 std::string clock_text(double seconds);      ///< "2:05", "1:02:05"
 /// A step of 1, 2 or 5 times a power of ten that divides `span` into about `parts`.

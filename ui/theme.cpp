@@ -12,8 +12,9 @@ namespace {
 Fonts loaded;
 float current_scale = 1;
 
-// Latin, Greek (τ, β, µ), dashes and quotation marks, superscripts, arrows, ∞ ≤ ≥, geometric shapes.
-constexpr std::array<ImWchar, 17> kRanges = {0x0020, 0x024F, 0x0370, 0x03FF, 0x2010, 0x2040,
+// Latin, Greek (τ, β, µ), thin spaces, dashes and quotation marks, superscripts, arrows, ∞ ≤ ≥, geometric
+// shapes.
+constexpr std::array<ImWchar, 17> kRanges = {0x0020, 0x024F, 0x0370, 0x03FF, 0x2000, 0x2040,
                                              0x2070, 0x209F, 0x2190, 0x21FF, 0x2200, 0x22FF,
                                              0x25A0, 0x25FF, 0x2308, 0x230B, 0};
 
