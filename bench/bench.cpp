@@ -42,9 +42,9 @@ public:
 
     int run() {
         use_simd_of_environment();
-        device_ = settings_.program.as<ProgramSettings>().backend == Backend::cpu
-                      ? nullptr
-                      : make_device_bench(&no_device_);
+        device_ = backend() == Backend::cpu ? nullptr : make_device_bench(&no_device_);
+        if (!device_ && backend() == Backend::cuda)
+            throw RunError("No GPU can be measured: " + no_device_ + ".");
         if (!device_)
             spdlog::info("No GPU is measured: {}.", no_device_.empty() ? "--backend cpu" : no_device_);
         report_["machine"] = machine();
@@ -68,6 +68,7 @@ public:
     }
 
 private:
+    Backend backend() const { return settings_.program.as<ProgramSettings>().backend; }
     bool wanted(const std::string& name) const {
         return filter_.empty() || name.find(filter_) != std::string::npos;
     }
@@ -122,8 +123,10 @@ private:
 
     void kernels() {
         Json rows = Json::array();
+        const bool host = backend() != Backend::cuda;
         for (const KernelCase& work : kernel_cases(filter_)) {
-            add_kernel(rows, work, "CPU", [&] { return run_on_host(work); });
+            if (host)
+                add_kernel(rows, work, "CPU", [&] { return run_on_host(work); });
             if (device_)
                 add_kernel(rows, work, "GPU", [&] { return device_->run(work); });
         }
