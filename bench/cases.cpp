@@ -48,7 +48,7 @@ void add_cases(const StageType& stage, const std::string& work, std::vector<Kern
 const std::vector<std::uint16_t>& intensities() {
     static const std::vector<std::uint16_t> table = [] {
         constexpr int kSteps = 1 << 14;
-        constexpr double kMean = 800;
+        constexpr double kMean = 400; // one sample in 28 000 at full scale
         std::vector<std::uint16_t> values;
         for (int i = 0; i < kSteps; ++i)
             values.push_back(

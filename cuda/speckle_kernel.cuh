@@ -135,10 +135,15 @@ template <class T, int R> __global__ void __launch_bounds__(kSpeckleThreads)
 
     const bool inside = args.x_offset == 0 && begin >= 0 && begin + 32 * kColumns <= args.width &&
                         strip.first >= R && strip.end + R <= args.height;
-    const bool special = inside ? walk<T, R, true>(args, strip, InsideReader<T>(args, strip.x))
-                                : walk<T, R, false>(args, strip, BorderReader<T>(args, strip.x));
-    if (__any_sync(kAllLanes, special))
-        count_special<T>(args, R, strip);
+    if (inside) {
+        const InsideReader<T> reader(args, strip.x);
+        if (__any_sync(kAllLanes, walk<T, R, true>(args, strip, reader)))
+            count_special<T, true>(args, R, strip, reader);
+    } else {
+        const BorderReader<T> reader(args, strip.x);
+        if (__any_sync(kAllLanes, walk<T, R, false>(args, strip, reader)))
+            count_special<T, false>(args, R, strip, reader);
+    }
 }
 
 } // namespace specklescope::cuda

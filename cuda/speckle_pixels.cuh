@@ -114,46 +114,98 @@ struct Strip {
     bool serves; ///< this lane's results are stored
 };
 
-template <class T> __device__ inline bool at_full_scale(T sample, float full) {
+template <class V> __device__ inline bool at_full_scale(V sample, float full) {
     return full > 0 && static_cast<float>(sample) >= full;
 }
 
-/// Counts by a second walk, which only warps that saw something take. Reads the results this lane has just
-/// written.
-template <class T>
-__device__ __noinline__ void count_special(const SpeckleArgs& args, int radius, const Strip strip) {
-    const BorderReader<T> reader(args, strip.x);
+/// The results of this lane in row y, as it has just written them; 1 where there is none.
+template <bool Inside>
+__device__ inline float4 results_at(const SpeckleArgs& args, const Strip& strip, int y) {
+    if (!strip.serves)
+        return make_float4(1, 1, 1, 1);
+    const float* row = args.row(y);
+    const int x = strip.x - args.x_offset;
+    if constexpr (Inside) {
+        return *reinterpret_cast<const float4*>(row + x);
+    } else {
+        const auto at = [&](int column) {
+            return column >= 0 && column < args.out_width ? row[column] : 1.0F;
+        };
+        return make_float4(at(x), at(x + 1), at(x + 2), at(x + 3));
+    }
+}
+
+/// Bit j: column j of this lane has a full-scale sample in its window, where `active` says the same of single
+/// columns over the rows of the window.
+__device__ inline unsigned saturated_windows(unsigned active, int radius) {
     const int lane = static_cast<int>(threadIdx.x & 31U);
+    // Bit 4·lane + j of 128: column j of that lane.
+    unsigned bits = active << (kColumns * (lane & 7));
+    for (int step = 1; step < 8; step *= 2)
+        bits |= __shfl_xor_sync(kAllLanes, bits, step);
+    unsigned found = 0;
+#pragma unroll
+    for (int j = 0; j < kColumns; ++j) {
+        const int begin = kColumns * lane + j - radius;
+        const unsigned low = __shfl_sync(kAllLanes, bits, (begin >> 5) * 8);
+        const unsigned high = __shfl_sync(kAllLanes, bits, ((begin >> 5) + 1) * 8);
+        const unsigned window = __funnelshift_r(low, high, begin & 31) & ((1U << (2 * radius + 1)) - 1U);
+        found |= (window != 0 ? 1U : 0U) << j;
+    }
+    return found;
+}
+
+/// Counts by a second walk, which only warps that saw something take. Several rows are on their way at once.
+template <class T, bool Inside, class Reader> __device__ __noinline__ void
+count_special(const SpeckleArgs& args, int radius, const Strip strip, const Reader& reader) {
+    constexpr int kBatch = 4;
+    const int lane = static_cast<int>(threadIdx.x & 31U);
+    const int x = strip.x - args.x_offset;
+    const int first = strip.first + args.y_offset; // image row of the first result
+    const int end = strip.end + args.y_offset + radius;
     int last[kColumns] = {-0x40000000, -0x40000000, -0x40000000,
                           -0x40000000}; // row of the last full-scale sample
     unsigned undefined = 0;
     unsigned infinite = 0;
     unsigned saturated = 0;
-    for (int y = strip.first + args.y_offset - radius; y < strip.end + args.y_offset + radius; ++y) {
-        for (int j = 0; j < kColumns; ++j)
-            if (at_full_scale(reader.sample(y, j), args.full_scale))
-                last[j] = y;
-        const int middle = y - radius; // the window of this row is complete now
-        if (middle < strip.first + args.y_offset)
-            continue;
-        // Bit 4·lane + j of 128: column j of that lane holds a full-scale sample within the window's rows.
-        unsigned bits = 0;
-        for (int j = 0; j < kColumns; ++j)
-            bits |= (last[j] >= middle - radius ? 1U : 0U) << (kColumns * (lane & 7) + j);
-        for (int step = 1; step < 8; step *= 2)
-            bits |= __shfl_xor_sync(kAllLanes, bits, step);
-        for (int j = 0; j < kColumns; ++j) {
-            const int begin = kColumns * lane + j - radius;
-            const unsigned low = __shfl_sync(kAllLanes, bits, (begin >> 5) * 8);
-            const unsigned high = __shfl_sync(kAllLanes, bits, ((begin >> 5) + 1) * 8);
-            const unsigned window = __funnelshift_r(low, high, begin & 31) & ((1U << (2 * radius + 1)) - 1U);
-            const int x = strip.x + j - args.x_offset;
-            if (!strip.serves || x < 0 || x >= args.out_width)
+#pragma unroll 1
+    for (int begin = first - radius; begin < end; begin += kBatch) {
+        Quad<T> rows[kBatch];
+        float4 results[kBatch];
+#pragma unroll
+        for (int i = 0; i < kBatch; ++i)
+            if (begin + i < end) {
+                rows[i] = reader.row(begin + i);
+                if (begin + i - radius >= first) // the window of this row is complete then
+                    results[i] = results_at<Inside>(args, strip, begin + i - radius - args.y_offset);
+            }
+#pragma unroll
+        for (int i = 0; i < kBatch; ++i) {
+            const int y = begin + i;
+            if (y >= end) // the same for all lanes
+                break;
+#pragma unroll
+            for (int j = 0; j < kColumns; ++j)
+                if (at_full_scale(rows[i].get(j), args.full_scale))
+                    last[j] = y;
+            const int middle = y - radius;
+            if (middle < first)
                 continue;
-            const float value = args.row(middle - args.y_offset)[x];
-            undefined += isnan(value) ? 1U : 0U;
-            infinite += isinf(value) ? 1U : 0U;
-            saturated += window != 0 ? 1U : 0U;
+            unsigned active = 0;
+#pragma unroll
+            for (int j = 0; j < kColumns; ++j)
+                active |= (last[j] >= middle - radius ? 1U : 0U) << j;
+            const unsigned windows =
+                __any_sync(kAllLanes, active != 0) ? saturated_windows(active, radius) : 0;
+            const float values[kColumns] = {results[i].x, results[i].y, results[i].z, results[i].w};
+#pragma unroll
+            for (int j = 0; j < kColumns; ++j) {
+                if (!strip.serves || x + j < 0 || x + j >= args.out_width)
+                    continue;
+                undefined += isnan(values[j]) ? 1U : 0U;
+                infinite += isinf(values[j]) ? 1U : 0U;
+                saturated += windows >> j & 1U;
+            }
         }
     }
     static_assert(sizeof(PixelCounts) == 3 * sizeof(unsigned long long));
