@@ -1,13 +1,11 @@
 #include "cuda/convolution.hpp"
 
 #include "cuda/fft_tune.hpp"
+#include "cuda/upload.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <map>
-#include <mutex>
-#include <tuple>
 
 namespace specklescope::cuda {
 
@@ -32,30 +30,19 @@ ConvolutionGeometry plan(const ConvolutionTask& task, double work_ratio) {
     return plan_convolution(task.image, task.kernel_width, task.kernel_height, task.border, limits);
 }
 
-Buffer upload(const std::vector<float>& values) {
-    Buffer buffer(values.size() * sizeof(float), device_memory());
-    check(cudaMemcpy(buffer.as<void>(), values.data(), values.size() * sizeof(float), cudaMemcpyHostToDevice),
-          "cudaMemcpy");
-    return buffer;
-}
-
 } // namespace
 
 Convolution::Convolution(const ConvolutionTask& task) {
     static_cast<void>(cufft()); // first the reason that explains most
     make_plans(task);
-    make_line_plans(task);
     const std::size_t work = bytes_ - sample_bytes(task, transform_);
     data_ = Buffer(transform_.bytes(), device_memory());
     if (task.kernels > 0)
         spectra_ = Buffer(kernel_transform_.bytes(), device_memory());
     work_ = Buffer(std::max<std::size_t>(work, 1), device_memory());
-    for (const FftPlan* plan :
-         {&forward_, &backward_, &kernel_plan_, &rows_forward_, &rows_backward_, &columns_})
+    for (const FftPlan* plan : {&forward_, &backward_, &kernel_plan_})
         if (*plan)
             plan->set_work_area(work_.as<void>());
-    if (columns_)
-        own_rows_ = task.own_rows ? *task.own_rows : own_rows_measured();
 }
 
 void Convolution::make_plans(const ConvolutionTask& task) {
@@ -88,22 +75,6 @@ void Convolution::make_plans(const ConvolutionTask& task) {
                      std::to_string((bytes_ + 999'999) / 1'000'000) + " MB; give the stage more.");
 }
 
-void Convolution::make_line_plans(const ConvolutionTask& task) {
-    const bool worth = static_cast<double>(transform_.width) * transform_.height >= kSmallTransform;
-    if (!geometry_.whole() || task.border == Border::crop || !task.own_rows.value_or(worth))
-        return;
-    rows_forward_ = FftPlan::rows(transform_, geometry_.y.results, CUFFT_R2C);
-    rows_backward_ = FftPlan::rows(transform_, geometry_.y.results, CUFFT_C2R);
-    columns_ = FftPlan::columns(transform_);
-    const std::size_t work =
-        std::max({rows_forward_.work_bytes(), rows_backward_.work_bytes(), columns_.work_bytes()});
-    const std::size_t bytes = std::max(bytes_, sample_bytes(task, transform_) + work);
-    if (bytes <= task.bytes)
-        bytes_ = bytes;
-    else
-        columns_ = FftPlan(); // does not fit: as if it had never been thought of
-}
-
 void Convolution::transform_kernels(cudaStream_t stream) const {
     (kernel_transform_ == transform_ ? forward_ : kernel_plan_).forward(spectra_.as<void>(), stream);
 }
@@ -112,13 +83,13 @@ void Convolution::set_separable(const std::vector<double>& taps) {
     std::vector<float> factors = tap_spectrum(taps, transform_.width, transform_.columns());
     const std::vector<float> down = tap_spectrum(taps, transform_.height, transform_.height);
     factors.insert(factors.end(), down.begin(), down.end());
-    factors_ = upload(factors);
+    factors_ = uploaded(factors);
 }
 
 void Convolution::set_divisors(const std::vector<double>& x, const std::vector<double>& y) {
     std::vector<float> divisors(x.begin(), x.end());
     divisors.insert(divisors.end(), y.begin(), y.end());
-    divisors_ = upload(divisors);
+    divisors_ = uploaded(divisors);
 }
 
 ConvolutionTile Convolution::tile() const {
@@ -126,72 +97,9 @@ ConvolutionTile Convolution::tile() const {
     tile.geometry = geometry_;
     tile.transform = transform_;
     tile.rows = data_.as<float>();
-    tile.filled_rows = own_rows_ ? geometry_.y.results : transform_.height;
     if (tile.divisor_x = divisors_.as<float>(); tile.divisor_x)
         tile.divisor_y = tile.divisor_x + geometry_.x.results;
     return tile;
-}
-
-void Convolution::to_spectrum(const ConvolutionTile& tile, cudaStream_t stream) const {
-    auto* const samples = data_.as<float2>();
-    if (!own_rows_) {
-        forward_.forward(samples, stream);
-        return;
-    }
-    for (int i = 0; i < transform_.batch; ++i)
-        rows_forward_.forward(samples + transform_.plane() * static_cast<std::size_t>(i), stream);
-    repeat_rows(tile, stream);
-    for (int i = 0; i < transform_.batch; ++i)
-        columns_.complex(samples + transform_.plane() * static_cast<std::size_t>(i), CUFFT_FORWARD, stream);
-}
-
-void Convolution::from_spectrum(cudaStream_t stream) const {
-    auto* const samples = data_.as<float2>();
-    if (!own_rows_) {
-        backward_.backward(samples, stream);
-        return;
-    }
-    for (int i = 0; i < transform_.batch; ++i) {
-        float2* const plane = samples + transform_.plane() * static_cast<std::size_t>(i);
-        columns_.complex(plane, CUFFT_INVERSE, stream);
-        rows_backward_.backward(plane, stream);
-    }
-}
-
-/// True if own_rows is faster: measured once for the process, so that the same task gives the same bits.
-bool Convolution::own_rows_measured() {
-    static std::mutex mutex;
-    static std::map<std::tuple<int, int, int, int, int>, bool> known;
-    int device = 0;
-    check(cudaGetDevice(&device), "cudaGetDevice");
-    const std::tuple key{device, transform_.width, transform_.height, transform_.batch, geometry_.y.results};
-    const std::scoped_lock lock(mutex);
-    if (const auto found = known.find(key); found != known.end())
-        return found->second;
-    own_rows_ = false;
-    const double all = transforms_ms();
-    own_rows_ = true;
-    const double own = transforms_ms();
-    return known.emplace(key, own < all).first->second;
-}
-
-/// Milliseconds of both transforms as own_rows_ says: the least of three.
-double Convolution::transforms_ms() const {
-    const Stream stream;
-    const Event start;
-    const Event end;
-    check(cudaMemsetAsync(data_.as<void>(), 0, transform_.bytes(), stream.get()), "cudaMemsetAsync");
-    double least = std::numeric_limits<double>::infinity();
-    for (int i = 0; i < 4; ++i) { // the first warms up
-        start.record(stream);
-        to_spectrum(tile(), stream.get());
-        from_spectrum(stream.get());
-        end.record(stream);
-        end.synchronize();
-        if (i > 0)
-            least = std::min(least, end.ms_since(start));
-    }
-    return least;
 }
 
 void Convolution::run(ConstDeviceView input, DeviceView output, cudaStream_t stream) const {
@@ -200,12 +108,12 @@ void Convolution::run(ConstDeviceView input, DeviceView output, cudaStream_t str
     for (tile.ty = 0; tile.ty < geometry_.y.tiles; ++tile.ty)
         for (tile.tx = 0; tile.tx < geometry_.x.tiles; ++tile.tx) {
             load_tile(tile, input, stream);
-            to_spectrum(tile, stream);
+            forward_.forward(samples, stream);
             if (const float* across = factors_.as<float>())
                 multiply_separable(transform_, samples, across, across + transform_.columns(), stream);
             else
                 multiply(transform_, samples, spectra_.as<float2>(), kernel_transform_.batch, stream);
-            from_spectrum(stream);
+            backward_.backward(samples, stream);
             store_tile(tile, output, stream);
         }
 }

@@ -6,7 +6,6 @@
 #include "cuda/convolution_launch.hpp"
 
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,9 +18,6 @@ struct ConvolutionTask {
     /// Spectra of the kernel: 1 for every channel, 3 for one each, 0 for a symmetric separable kernel.
     int kernels = 1;
     std::size_t bytes = 0; ///< all that data, spectra and workspace may take
-    /// Where the image lies in one tile: transforms of its own rows alone, not of the border that repeats
-    /// them, and of columns, instead of cuFFT's two-dimensional ones. Empty: whichever measures faster.
-    std::optional<bool> own_rows;
 };
 
 /// Plans and memory for one task. The kernel must be given before the first run.
@@ -35,11 +31,8 @@ public:
     const FftShape& transform() const { return transform_; }
     /// Transforms of all kernels; batch 0 for a separable one.
     const FftShape& kernel_transform() const { return kernel_transform_; }
-    /// "whole, 4096×2304, 250 MB", and "own rows" where the image's rows are transformed without the
-    /// border's.
-    std::string note() const { return to_string(geometry_, bytes_) + (own_rows_ ? ", own rows" : ""); }
-    /// What ConvolutionTask::own_rows asks for, or measuring chose.
-    bool own_rows() const { return own_rows_; }
+    /// "whole, 4096×2304, 250 MB".
+    std::string note() const { return to_string(geometry_, bytes_); }
 
     /// Real rows of the kernels' spectra, to be filled by the caller with every position of the transform:
     /// kernel pixel k at ConvolutionAxis::kernel_position(k), zeros elsewhere.
@@ -60,20 +53,13 @@ public:
 
 private:
     void make_plans(const ConvolutionTask& task);
-    void make_line_plans(const ConvolutionTask& task);
     ConvolutionTile tile() const;
-    void to_spectrum(const ConvolutionTile& tile, cudaStream_t stream) const;
-    void from_spectrum(cudaStream_t stream) const;
-    bool own_rows_measured();
-    double transforms_ms() const;
 
     ConvolutionGeometry geometry_;
     FftShape transform_;
     FftShape kernel_transform_;
     FftPlan forward_, backward_;
     FftPlan kernel_plan_; ///< where the kernels are fewer than the channels
-    bool own_rows_ = false;
-    FftPlan rows_forward_, rows_backward_, columns_; ///< of one plane, for own_rows_
     std::size_t bytes_ = 0;
     Buffer data_, spectra_, work_, factors_, divisors_;
 };

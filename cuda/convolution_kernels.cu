@@ -32,7 +32,7 @@ template <class T, int C> __global__ void __launch_bounds__(kBlockWidth* kBlockH
     float2 values[kLoadRows][C]; // all on their way before the first is stored
 #pragma unroll
     for (int i = 0; i < kLoadRows; ++i) {
-        const int row = min(first + i * kBlockHeight, tile.filled_rows - 1);
+        const int row = min(first + i * kBlockHeight, tile.transform.height - 1);
         const int line = geometry.y.source(tile.ty, axis_position(geometry.y, row), geometry.border);
         const T* pixels = row_of(image, max(line, 0));
 #pragma unroll
@@ -44,7 +44,7 @@ template <class T, int C> __global__ void __launch_bounds__(kBlockWidth* kBlockH
 #pragma unroll
     for (int i = 0; i < kLoadRows; ++i) {
         const int row = first + i * kBlockHeight;
-        if (row >= tile.filled_rows)
+        if (row >= tile.transform.height)
             return;
         float* to = tile.rows +
                     static_cast<std::size_t>(row) * static_cast<unsigned>(tile.transform.real_pitch()) + d;
@@ -52,23 +52,6 @@ template <class T, int C> __global__ void __launch_bounds__(kBlockWidth* kBlockH
         for (int c = 0; c < C; ++c)
             *reinterpret_cast<float2*>(to + c * plane) = values[i][c];
     }
-}
-
-constexpr int kRepeatThreads = 256;
-
-__global__ void __launch_bounds__(kRepeatThreads)
-    repeat_kernel(const __grid_constant__ ConvolutionTile tile) {
-    const ConvolutionAxis& y = tile.geometry.y;
-    const int column = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
-    const int row = y.results + static_cast<int>(blockIdx.y);
-    const auto columns = static_cast<unsigned>(tile.transform.columns());
-    if (column >= tile.transform.columns())
-        return;
-    const int from = y.source(0, axis_position(y, row), tile.geometry.border);
-    auto* plane = reinterpret_cast<float2*>(tile.rows) + column;
-    for (int b = 0; b < tile.transform.batch; ++b, plane += tile.transform.plane())
-        plane[static_cast<std::size_t>(row) * columns] =
-            from < 0 ? make_float2(0, 0) : plane[static_cast<std::size_t>(from) * columns];
 }
 
 // --- out of it ---
@@ -222,7 +205,7 @@ template <int Batch> __global__ void __launch_bounds__(kMultiplyThreads)
 
 void load_tile(const ConvolutionTile& tile, ConstDeviceView image, cudaStream_t stream) {
     const dim3 blocks(divided(static_cast<std::size_t>(tile.transform.columns()), kBlockWidth),
-                      divided(static_cast<std::size_t>(tile.filled_rows), kBlockHeight * kLoadRows));
+                      divided(static_cast<std::size_t>(tile.transform.height), kBlockHeight * kLoadRows));
     const dim3 block(kBlockWidth, kBlockHeight);
     dispatch(image.shape.type, [&](auto zero) {
         using T = decltype(zero);
@@ -232,16 +215,6 @@ void load_tile(const ConvolutionTile& tile, ConstDeviceView image, cudaStream_t 
             load_kernel<T, 1><<<blocks, block, 0, stream>>>(tile, image.as<T>());
     });
     check_launch("the kernel that loads a transform");
-}
-
-void repeat_rows(const ConvolutionTile& tile, cudaStream_t stream) {
-    const int rows = tile.geometry.y.fft - tile.geometry.y.results;
-    if (rows == 0)
-        return;
-    const dim3 blocks(divided(static_cast<std::size_t>(tile.transform.columns()), kRepeatThreads),
-                      static_cast<unsigned>(rows));
-    repeat_kernel<<<blocks, kRepeatThreads, 0, stream>>>(tile);
-    check_launch("the kernel that repeats rows");
 }
 
 void store_tile(const ConvolutionTile& tile, DeviceView image, cudaStream_t stream) {

@@ -14,7 +14,6 @@ struct ConvolutionTile {
     int tx = 0, ty = 0;
     FftShape transform;
     float* rows = nullptr;
-    int filled_rows = 0; ///< of these; rows after them are left alone
     /// Results are divided by divisor_x[column]·divisor_y[row] of the whole result; null: they are not.
     const float* divisor_x = nullptr;
     const float* divisor_y = nullptr;
@@ -22,9 +21,6 @@ struct ConvolutionTile {
 
 /// Fills the tile's real rows from the image: border, conversion to f32, one plane a channel.
 void load_tile(const ConvolutionTile& tile, ConstDeviceView image, cudaStream_t stream);
-/// Spectra of rows that stand for border: copies of those of the image's own rows, [0, y.results) in the
-/// plane, or zeros. For one tile that is the whole image, without crop.
-void repeat_rows(const ConvolutionTile& tile, cudaStream_t stream);
 /// The tile's results into their place in the image: integers to nearest, ties to even, clamped.
 void store_tile(const ConvolutionTile& tile, DeviceView image, cudaStream_t stream);
 

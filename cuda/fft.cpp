@@ -55,11 +55,8 @@ Cufft load() {
     find(library, "cufftExecR2C", found.exec_r2c);
     find(library, "cufftExecC2R", found.exec_c2r);
     find(library, "cufftExecC2C", found.exec_c2c);
-    find(library, "cufftGetVersion", found.get_version);
     return found;
 }
-
-int row_pitch(const FftShape& shape, bool real) { return real ? shape.real_pitch() : shape.columns(); }
 
 } // namespace
 
@@ -79,62 +76,23 @@ void check(cufftResult status, const char* call) {
                    std::to_string(static_cast<int>(status)) + ".");
 }
 
-/// The arguments of cufftMakePlanMany.
-struct FftPlan::Layout {
-    int rank = 1;
-    std::array<int, 2> n{}, in{}, out{};   ///< of 1 or 2 axes; memory around them
-    int stride = 1;                        ///< between samples of a line
-    int in_distance = 0, out_distance = 0; ///< between transforms
-    int batch = 1;
-};
-
-FftPlan::FftPlan(Layout layout, cufftType type) {
+FftPlan::FftPlan(const FftShape& shape, cufftType type) {
+    const bool forward = type == CUFFT_R2C;
+    std::array<int, 2> size{shape.height, shape.width};
+    std::array<int, 2> in{shape.height, forward ? shape.real_pitch() : shape.columns()};
+    std::array<int, 2> out{shape.height, forward ? shape.columns() : shape.real_pitch()};
     const Cufft& library = cufft();
     check(library.create(&plan_), "cufftCreate");
     made_ = true;
     cufftResult status = library.set_auto_allocation(plan_, 0);
     if (status == CUFFT_SUCCESS)
-        status = library.make_plan_many(plan_, layout.rank, layout.n.data(), layout.in.data(), layout.stride,
-                                        layout.in_distance, layout.out.data(), layout.stride,
-                                        layout.out_distance, type, layout.batch, &work_bytes_);
+        status = library.make_plan_many(plan_, 2, size.data(), in.data(), 1, in[0] * in[1], out.data(), 1,
+                                        out[0] * out[1], type, shape.batch, &work_bytes_);
     if (status != CUFFT_SUCCESS) { // no destructor runs for a constructor that throws
         static_cast<void>(library.destroy(plan_));
         made_ = false;
         check(status, "cufftMakePlanMany");
     }
-}
-
-FftPlan::FftPlan(const FftShape& shape, cufftType type)
-    : FftPlan(Layout{.rank = 2,
-                     .n = {shape.height, shape.width},
-                     .in = {shape.height, row_pitch(shape, type == CUFFT_R2C)},
-                     .out = {shape.height, row_pitch(shape, type == CUFFT_C2R)},
-                     .in_distance = shape.height * row_pitch(shape, type == CUFFT_R2C),
-                     .out_distance = shape.height * row_pitch(shape, type == CUFFT_C2R),
-                     .batch = shape.batch},
-              type) {}
-
-FftPlan FftPlan::rows(const FftShape& shape, int count, cufftType type) {
-    const int in = row_pitch(shape, type == CUFFT_R2C);
-    const int out = row_pitch(shape, type == CUFFT_C2R);
-    return {Layout{.n = {shape.width},
-                   .in = {in},
-                   .out = {out},
-                   .in_distance = in,
-                   .out_distance = out,
-                   .batch = count},
-            type};
-}
-
-FftPlan FftPlan::columns(const FftShape& shape) {
-    return {Layout{.n = {shape.height},
-                   .in = {shape.height},
-                   .out = {shape.height},
-                   .stride = shape.columns(),
-                   .in_distance = 1,
-                   .out_distance = 1,
-                   .batch = shape.columns()},
-            CUFFT_C2C};
 }
 
 FftPlan::~FftPlan() {
@@ -158,12 +116,6 @@ void FftPlan::backward(void* data, cudaStream_t stream) const {
     check(cufft().set_stream(plan_, stream), "cufftSetStream");
     check(cufft().exec_c2r(plan_, static_cast<cufftComplex*>(data), static_cast<cufftReal*>(data)),
           "cufftExecC2R");
-}
-
-void FftPlan::complex(void* data, int direction, cudaStream_t stream) const {
-    check(cufft().set_stream(plan_, stream), "cufftSetStream");
-    auto* const samples = static_cast<cufftComplex*>(data);
-    check(cufft().exec_c2c(plan_, samples, samples, direction), "cufftExecC2C");
 }
 
 } // namespace specklescope::cuda

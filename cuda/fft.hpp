@@ -23,7 +23,6 @@ struct Cufft {
     decltype(&cufftExecR2C) exec_r2c = nullptr;
     decltype(&cufftExecC2R) exec_c2r = nullptr;
     decltype(&cufftExecC2C) exec_c2c = nullptr;
-    decltype(&cufftGetVersion) get_version = nullptr;
 };
 
 /// The library, loaded once for the process: by its plain name, else from CUDA_PATH, CUDA_HOME or
@@ -57,10 +56,6 @@ class FftPlan {
 public:
     /// CUFFT_R2C (forward) or CUFFT_C2R (backward, not scaled).
     FftPlan(const FftShape& shape, cufftType type);
-    /// The same for lines: the first `count` rows of one plane (CUFFT_R2C, CUFFT_C2R).
-    static FftPlan rows(const FftShape& shape, int count, cufftType type);
-    /// Every column of one plane, complex to complex.
-    static FftPlan columns(const FftShape& shape);
     FftPlan() = default;
     ~FftPlan();
     FftPlan(FftPlan&& other) noexcept
@@ -79,13 +74,8 @@ public:
     /// R2C: `data` holds real rows before, complex rows after; C2R the other way.
     void forward(void* data, cudaStream_t stream) const;
     void backward(void* data, cudaStream_t stream) const;
-    /// Complex to complex; CUFFT_FORWARD or CUFFT_INVERSE (not scaled).
-    void complex(void* data, int direction, cudaStream_t stream) const;
 
 private:
-    struct Layout;
-    FftPlan(Layout layout, cufftType type);
-
     cufftHandle plan_ = 0;
     bool made_ = false; ///< 0 is a handle like any other
     std::size_t work_bytes_ = 0;

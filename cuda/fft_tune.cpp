@@ -12,6 +12,8 @@ namespace specklescope::cuda {
 
 namespace {
 
+/// Under this many points a transform costs little more than its launches, and is not measured.
+constexpr double kSmallTransform = 512 * 512;
 /// Candidates of more points than this many times the fewest are not tried.
 constexpr double kMostPoints = 2;
 
@@ -23,6 +25,7 @@ double measure(const FftShape& shape) {
                       device_memory());
     forward.set_work_area(work.as<void>());
     backward.set_work_area(work.as<void>());
+    check(cudaDeviceSynchronize(), "cudaDeviceSynchronize"); // frames still in flight would be measured too
     const Stream stream;
     const Event start;
     const Event end;
@@ -41,8 +44,8 @@ double measure(const FftShape& shape) {
     return least;
 }
 
-} // namespace
-
+/// Milliseconds of a forward transform, a product and a backward transform on the current device: the least
+/// of three, measured once for the process; infinite where there is no memory to measure in.
 double measured_ms(const FftShape& shape) {
     static std::mutex mutex;
     static std::map<std::tuple<int, int, int, int>, double> known;
@@ -61,6 +64,8 @@ double measured_ms(const FftShape& shape) {
     known.emplace(key, ms);
     return ms;
 }
+
+} // namespace
 
 ConvolutionGeometry tuned(const ConvolutionGeometry& geometry, int batch, std::size_t bytes) {
     const double points = static_cast<double>(geometry.x.fft) * geometry.y.fft;

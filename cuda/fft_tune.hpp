@@ -7,13 +7,6 @@
 
 namespace specklescope::cuda {
 
-/// Under this many points a transform costs little more than its launches, and is not measured.
-inline constexpr double kSmallTransform = 512 * 512;
-
-/// Milliseconds of a forward transform, a product and a backward transform on the current device: the least
-/// of three, measured once for the process; infinite where there is no memory to measure in.
-double measured_ms(const FftShape& shape);
-
 /// `geometry`, or the whole image at once with the transform that measures fastest among those of at most
 /// `bytes` of data, whichever takes less time. Small images are not worth it and keep their geometry.
 ConvolutionGeometry tuned(const ConvolutionGeometry& geometry, int batch, std::size_t bytes);

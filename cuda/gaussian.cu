@@ -1,6 +1,7 @@
 // The device side of stage gaussian: which kernels, with which memory.
 #include "cuda/device.hpp"
 #include "cuda/gaussian_recursive.hpp"
+#include "cuda/upload.hpp"
 
 #include <optional>
 
@@ -15,19 +16,11 @@ bool misaligned(const std::byte* data, std::size_t pitch) {
     return (reinterpret_cast<std::uintptr_t>(data) | pitch) % 16 != 0;
 }
 
-/// Device memory with these floats in it.
-Buffer uploaded(const std::vector<float>& values, const std::shared_ptr<SlotMemory>& memory) {
-    Buffer buffer(values.size() * sizeof(float), memory);
-    check(cudaMemcpy(buffer.as<float>(), values.data(), values.size() * sizeof(float), cudaMemcpyDefault),
-          "cudaMemcpy");
-    return buffer;
-}
-
-Buffer uploaded_inverses(const std::vector<double>& norms, const std::shared_ptr<SlotMemory>& memory) {
+Buffer uploaded_inverses(const std::vector<double>& norms) {
     std::vector<float> inverses;
     for (const double norm : norms)
         inverses.push_back(static_cast<float>(1 / norm));
-    return uploaded(inverses, memory);
+    return uploaded(inverses);
 }
 
 WalkKernel walk_kernel_of(const Shape& input, int radius) {
@@ -104,7 +97,7 @@ private:
         if (radius_ > kMaxWalkRadius) {
             std::vector<float> laid(pass_taps_size(radius_));
             lay_pass_taps(taps.data(), radius_, laid.data());
-            taps_ = uploaded(laid, memory_);
+            taps_ = uploaded(laid);
             make_between(images_.out_width * input.channels, input.height);
             return;
         }
@@ -127,8 +120,8 @@ private:
     }
 
     void make_inverses(const std::vector<double>& x, const std::vector<double>& y) {
-        inverse_x_ = uploaded_inverses(x, memory_);
-        inverse_y_ = uploaded_inverses(y, memory_);
+        inverse_x_ = uploaded_inverses(x);
+        inverse_y_ = uploaded_inverses(y);
         images_.inverse_x = inverse_x_.as<float>();
         images_.inverse_y = inverse_y_.as<float>();
     }

@@ -52,8 +52,8 @@ const WalkKernels& walk_kernels_f32(int channels);
 WalkKernel binomial_kernel(int radius, int channels);
 
 /// About one strip for every warp that the device holds at once: sets the strips of `args`, whose images are
-/// set. `rows` 0: chosen.
-void place_strips(WalkArgs& args, const WalkKernel& kernel, int channels, int rows = 0);
+/// set.
+void place_strips(WalkArgs& args, const WalkKernel& kernel, int channels);
 void launch_walk(const WalkArgs& args, const WalkKernel& kernel, cudaStream_t stream);
 
 // --- two passes, for windows of any size (gaussian_passes.cu) ---

@@ -6,25 +6,22 @@
 
 namespace specklescope::cuda {
 
-void place_strips(WalkArgs& args, const WalkKernel& kernel, int channels, int rows) {
+void place_strips(WalkArgs& args, const WalkKernel& kernel, int channels) {
     const BlurImages& images = args.images;
     args.strips_across = (images.width * channels + kernel.strip_samples - 1) / kernel.strip_samples;
-    if (rows == 0) {
-        int device = 0;
-        int processors = 0;
-        int blocks = 0;
-        check(cudaGetDevice(&device), "cudaGetDevice");
-        check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device),
-              "cudaDeviceGetAttribute");
-        check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel.kernel, kWalkThreads, 0),
-              "cudaOccupancyMaxActiveBlocksPerMultiprocessor");
-        const int warps = std::max(1, blocks) * processors * (kWalkThreads / 32);
-        const int down = std::max(1, warps / args.strips_across);
-        // None so short that its run-up is most of it, none so long that the last ones are waited for.
-        rows = std::clamp((images.out_height + down - 1) / down, 8, 64);
-    }
-    args.strip_rows = rows;
-    args.strips_down = (images.out_height + rows - 1) / rows;
+    int device = 0;
+    int processors = 0;
+    int blocks = 0;
+    check(cudaGetDevice(&device), "cudaGetDevice");
+    check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device),
+          "cudaDeviceGetAttribute");
+    check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel.kernel, kWalkThreads, 0),
+          "cudaOccupancyMaxActiveBlocksPerMultiprocessor");
+    const int warps = std::max(1, blocks) * processors * (kWalkThreads / 32);
+    const int down = std::max(1, warps / args.strips_across);
+    // None so short that its run-up is most of it, none so long that the last ones are waited for.
+    args.strip_rows = std::clamp((images.out_height + down - 1) / down, 8, 64);
+    args.strips_down = (images.out_height + args.strip_rows - 1) / args.strip_rows;
 }
 
 void launch_walk(const WalkArgs& args, const WalkKernel& kernel, cudaStream_t stream) {

@@ -1,0 +1,14 @@
+// Tables on their way to the device. Inside cuda/ only.
+#pragma once
+
+#include "cuda/device.hpp"
+
+#include <vector>
+
+namespace specklescope::cuda {
+
+/// Device memory with a copy of these values, there for every stream: a plain cudaMemcpy may return while
+/// pageable memory is still on its way, and the frames' streams do not wait for the default one.
+Buffer uploaded(const std::vector<float>& values);
+
+} // namespace specklescope::cuda
