@@ -31,6 +31,7 @@ struct ClaheTiling {
     int width = 1, height = 1; ///< of a tile
     SPECKLESCOPE_BOTH int area() const { return width * height; }
 };
+/// Throws UsageError for tiles of 2³¹ pixels and more, which an int does not count.
 ClaheTiling clahe_tiling(const ClaheParams& params, const Shape& input);
 
 /// Cell c of an axis lies between the centres of tiles c − 1 and c; the first and the last have one

@@ -1,9 +1,13 @@
 #include "stages/clahe.hpp"
 
+#include "pipeline/error.hpp"
 #include "stages/clahe_math.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <limits>
+#include <string>
 
 namespace specklescope {
 
@@ -36,8 +40,13 @@ ClaheTiling clahe_tiling(const ClaheParams& params, const Shape& input) {
     const int right = input.width % tiles;
     const int below = input.height % tiles;
     const bool divides = right == 0 && below == 0;
-    return {tiles, (input.width + (divides ? 0 : tiles - right)) / tiles,
-            (input.height + (divides ? 0 : tiles - below)) / tiles};
+    const ClaheTiling tiling{tiles, (input.width + (divides ? 0 : tiles - right)) / tiles,
+                             (input.height + (divides ? 0 : tiles - below)) / tiles};
+    if (static_cast<std::int64_t>(tiling.width) * tiling.height > std::numeric_limits<int>::max())
+        throw UsageError("stage clahe: tiles of " + std::to_string(tiling.width) + "×" +
+                         std::to_string(tiling.height) +
+                         " pixels are too large; allowed: fewer than 2³¹ pixels, take more tiles.");
+    return tiling;
 }
 
 std::vector<int> clahe_cells(int pixels, int tile_side, int tiles) {

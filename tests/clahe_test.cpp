@@ -195,6 +195,14 @@ TEST(Clahe, ClipIsFree) {
     EXPECT_EQ(differing(output, run_clahe(image, {.clip = 7})), 0);
 }
 
+TEST(Clahe, RefusesTilesWhosePixelsAnIntCannotCount) {
+    const Shape largest{kMaxSide, kMaxSide, 1, PixelType::u8};
+    EXPECT_THROW(clahe_tiling({.tiles = 1}, largest), UsageError);
+    EXPECT_EQ(clahe_tiling({.tiles = 2}, largest).area(), 1 << 30);
+    EXPECT_THROW(clahe_tiling({.tiles = 1}, {46341, 46341, 1, PixelType::u8}), UsageError);
+    EXPECT_EQ(clahe_tiling({.tiles = 1}, {46340, 46340, 1, PixelType::u8}).area(), 46340 * 46340);
+}
+
 TEST(Clahe, RefusesParametersOutOfRange) {
     Params params(clahe_table());
     EXPECT_THROW(params.set("tiles", std::int64_t{0}), UsageError);
