@@ -8,26 +8,32 @@ namespace specklescope::bench {
 
 namespace {
 
-double ms_of(const std::function<void(int)>& call, int calls, int& i) {
-    const auto begin = std::chrono::steady_clock::now();
-    for (int k = 0; k < calls; ++k)
-        call(i++);
-    return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count() /
-           calls;
-}
-
 nlohmann::ordered_json json_of(const Spread& spread) {
     return {{"median", spread.median}, {"low", spread.low}, {"high", spread.high}, {"rounds", spread.rounds}};
 }
 
 } // namespace
 
+double wall_ms(const std::function<void()>& calls) {
+    const auto begin = std::chrono::steady_clock::now();
+    calls();
+    return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
+}
+
 nlohmann::ordered_json compare(const std::string& work, const Shape& shape, const std::string& peer,
-                               const std::function<void(int)>& ours, const std::function<void(int)>& theirs) {
+                               const std::function<void(int)>& ours, const std::function<void(int)>& theirs,
+                               const Clock& clock) {
     constexpr int kRounds = 15;
     constexpr double kRoundMs = 25;
     int i = 0;
     int j = 0;
+    const auto ms_of = [&clock](const std::function<void(int)>& call, int calls, int& at) {
+        return clock([&] {
+                   for (int k = 0; k < calls; ++k)
+                       call(at++);
+               }) /
+               calls;
+    };
     ms_of(ours, 1, i);
     ms_of(theirs, 1, j);
     const auto calls_for = [](double one) {

@@ -1,0 +1,75 @@
+// Our stages of the device and other methods on the same pixels, in memory of the device.
+#pragma once
+
+#include "bench/peers/compare.hpp"
+#include "cuda/device.hpp"
+#include "pipeline/chain.hpp"
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace specklescope::bench {
+
+/// One stage, and frames in turn: so many that no cache holds them.
+class Ours {
+public:
+    Ours(const std::string& work, const Shape& shape);
+    void run(int i) const;
+    std::string note() const { return stage_->note(); }
+
+    int sets() const { return static_cast<int>(inputs_.size()); }
+    const std::vector<Frame>& inputs() const { return inputs_; }
+    const std::vector<Frame>& outputs() const { return outputs_; }
+    const cuda::Stream& stream() const { return stream_; }
+    /// Milliseconds on the device, by events on stream().
+    double device_ms(const std::function<void()>& calls) const;
+    /// Milliseconds of the host until stream() is done: for peers that allocate and wait inside.
+    double host_ms(const std::function<void()>& calls) const;
+
+private:
+    std::unique_ptr<DeviceStage> stage_;
+    cuda::Stream stream_;
+    cuda::Event begin_, end_;
+    std::vector<Frame> inputs_, outputs_;
+    FrameInfo info_;
+    cuda::Buffer counts_;
+};
+
+/// Images whose rows lie without gaps, in a frame of `margin` pixels of zeros.
+class Packed {
+public:
+    Packed(const Shape& shape, int count, int margin = 0);
+    /// The pixels of all inputs.
+    Packed(const std::vector<Frame>& frames, int margin);
+    template <class T> T* at(int i) const {
+        return reinterpret_cast<T*>(memory_.as<std::byte>() + bytes_ * static_cast<std::size_t>(i % count_));
+    }
+
+private:
+    int count_;
+    std::size_t bytes_; ///< of one
+    cuda::Buffer memory_;
+};
+
+/// Another method, ready to work on Ours::inputs().
+struct Peer {
+    std::string name;
+    std::function<void(int)> call; ///< frame 0 … sets() − 1
+    bool waits = false;            ///< allocates and waits inside: see Ours::host_ms()
+};
+
+struct Comparison {
+    std::string work;
+    Shape shape;
+    std::function<Peer(const Ours&)> peer;
+};
+
+void add_seeds(std::vector<Comparison>& all);
+/// cuFFT's two transforms of the padded image, and nothing else.
+void add_cufft(std::vector<Comparison>& all);
+/// Says on standard error if this build has no NPP.
+void add_npp(std::vector<Comparison>& all);
+
+} // namespace specklescope::bench

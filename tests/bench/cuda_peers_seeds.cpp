@@ -1,0 +1,133 @@
+// Methods of earlier systems (seeds/) beside ours.
+#include "cuda_peers.hpp"
+
+#include "seeds/fft_c2c.hpp"
+#include "seeds/hsv_equalize.hpp"
+#include "seeds/seeds.hpp"
+
+#include <array>
+#include <cstdint>
+#include <utility>
+
+namespace specklescope::bench {
+
+namespace {
+
+using namespace cuda;
+
+constexpr int kWidth = 3840, kHeight = 2160;
+
+seeds::Size size_of(const Shape& shape) { return {shape.width, shape.height}; }
+
+using Weights = std::shared_ptr<Buffer>;
+
+/// [1 4 6 4 1]/16 by itself, in device memory.
+Weights binomial_weights() {
+    constexpr std::array kLine = {1.0F, 4.0F, 6.0F, 4.0F, 1.0F};
+    std::vector<float> weights;
+    for (const float a : kLine)
+        for (const float b : kLine)
+            weights.push_back(a * b / 256);
+    auto buffer = std::make_shared<Buffer>(weights.size() * sizeof(float), device_memory());
+    check(cudaMemcpy(buffer->as<void>(), weights.data(), weights.size() * sizeof(float),
+                     cudaMemcpyHostToDevice),
+          "cudaMemcpy");
+    check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+    return buffer;
+}
+
+template <class T> using Convolve5 = void (*)(const T*, const float*, T*, seeds::Size, cudaStream_t);
+
+template <class T> void add_convolve5(std::vector<Comparison>& all, int channels) {
+    const Shape shape{kWidth, kHeight, channels, pixel_type_of<T>()};
+    const std::array<std::pair<const char*, Convolve5<T>>, 3> methods = {
+        {{"5×5 from global memory, a thread a pixel", seeds::seed_convolve_global},
+         {"5×5, weights in constant memory", seeds::seed_convolve_constant},
+         {"5×5, tiles in shared memory", seeds::seed_convolve_shared}}};
+    for (const auto& [name, method] : methods)
+        all.push_back(
+            {"gaussian:method=binomial5", shape, [name = name, method = method](const Ours& ours) {
+                 const auto padded = std::make_shared<Packed>(ours.inputs(), 2);
+                 const auto results = std::make_shared<Packed>(ours.inputs().front().shape(), ours.sets());
+                 return Peer{name, [padded, results, method, weights = binomial_weights(), &ours](int i) {
+                                 method(padded->at<T>(i), weights->template as<float>(), results->at<T>(i),
+                                        size_of(ours.inputs().front().shape()), ours.stream().get());
+                             }};
+             }});
+}
+
+Peer recursive(const Ours& ours) {
+    const Shape& shape = ours.inputs().front().shape();
+    const std::size_t samples =
+        static_cast<std::size_t>(shape.width) * static_cast<std::size_t>(shape.height);
+    const auto inputs = std::make_shared<Packed>(ours.inputs(), 0);
+    const auto results = std::make_shared<Packed>(shape, ours.sets());
+    const auto scratch = std::make_shared<Buffer>(2 * samples * sizeof(double), device_memory());
+    return {"recursive in float64, a thread a row, transposed between",
+            [inputs, results, scratch, size = size_of(shape), &ours](int i) {
+                seeds::seed_recursive(inputs->at<float>(i), scratch->as<double>(), results->at<float>(i), 10,
+                                      size, ours.stream().get());
+            }};
+}
+
+template <class T> Peer speckle(const Ours& ours) {
+    constexpr float kExposure = 0.01F;
+    const Shape& shape = ours.inputs().front().shape();
+    const std::size_t samples =
+        static_cast<std::size_t>(shape.width) * static_cast<std::size_t>(shape.height);
+    const auto inputs = std::make_shared<Packed>(ours.inputs(), 0);
+    const auto results = std::make_shared<Packed>(ours.outputs().front().shape(), ours.sets());
+    const auto sums = std::make_shared<Buffer>(2 * samples * sizeof(int), device_memory());
+    return {"window sums written out, then the flow index: two kernels",
+            [inputs, results, sums, size = size_of(shape), &ours](int i) {
+                seeds::seed_speckle(inputs->at<T>(i), sums->template as<int>(), results->at<float>(i),
+                                    kExposure, size, ours.stream().get());
+            }};
+}
+
+/// Any weights: they change nothing in the time.
+Peer convolve_c2c(const Ours& ours) {
+    constexpr int kSide = 63;
+    Shape result = ours.inputs().front().shape();
+    result.type = PixelType::f32;
+    const auto ring = std::make_shared<FrameRing>(result, 2, device_memory());
+    return {"complex to complex, everything made anew for every image",
+            [outputs = std::array{ring->try_acquire(), ring->try_acquire()},
+             weights = std::vector<float>(kSide * kSide, 1.0F / (kSide * kSide)), &ours](int i) {
+                seeds::seed_convolve_c2c(ours.inputs()[static_cast<std::size_t>(i)].device(),
+                                         outputs[static_cast<std::size_t>(i % 2)].device(), weights, kSide,
+                                         kSide);
+            },
+            true};
+}
+
+Peer hsv_equalize(const Ours& ours) {
+    const Shape& shape = ours.inputs().front().shape();
+    const auto inputs = std::make_shared<Packed>(ours.inputs(), 0);
+    const auto results = std::make_shared<Packed>(shape, ours.sets());
+    return {"pictures in HSV between five kernels, memory allocated for every image",
+            [inputs, results, shape](int i) {
+                seeds::hsv_equalize(inputs->at<std::uint8_t>(i), results->at<std::uint8_t>(i), shape.width,
+                                    shape.height, 256);
+            },
+            true};
+}
+
+} // namespace
+
+void add_seeds(std::vector<Comparison>& all) {
+    const Shape colour{kWidth, kHeight, 3, PixelType::u8};
+    const Shape real{kWidth, kHeight, 1, PixelType::f32};
+    add_convolve5<std::uint8_t>(all, 3);
+    add_convolve5<float>(all, 1);
+    all.push_back({"gaussian:method=recursive,sigma=10", real, recursive});
+    for (const auto& [width, height] : {std::pair{1392, 1040}, {kWidth, kHeight}}) {
+        all.push_back({"speckle:radius=2", {width, height, 1, PixelType::u16}, speckle<std::uint16_t>});
+        all.push_back({"speckle:radius=2", {width, height, 1, PixelType::u8}, speckle<std::uint8_t>});
+    }
+    for (const Shape& shape : {colour, real})
+        all.push_back({"convolve:kernel=disk,radius=30.9,size=63", shape, convolve_c2c});
+    all.push_back({"equalize:bins=256", colour, hsv_equalize});
+}
+
+} // namespace specklescope::bench
