@@ -73,6 +73,20 @@ private:
         return !stopping();
     }
 
+    /// A fast camera needs more: opening the window, or a recorder's disk, may take this long.
+    int usual_slots(const Shape& shape) const {
+        constexpr double kHiccup = 0.08; // s
+        constexpr std::size_t kBudget = std::size_t{512} << 20;
+        double rate = 0;
+        {
+            const std::scoped_lock lock(flow_.mutex);
+            rate = flow_.status.source.live ? std::min(flow_.status.source.rate, 1e4) : 0;
+        }
+        const auto wanted = static_cast<std::size_t>(rate * kHiccup);
+        const std::size_t fit = kBudget / std::max<std::size_t>(shape.bytes(), 1);
+        return std::max(default_slots(shape), static_cast<int>(std::min(wanted, fit)));
+    }
+
     void renew(const Shape& shape) {
         std::shared_ptr<SlotMemory> memory;
         {
@@ -81,7 +95,7 @@ private:
             flow_.ring.reset();
         }
         const int slots =
-            flow_.options.slots > 0 ? std::max(flow_.options.slots, kMinSlots) : default_slots(shape);
+            flow_.options.slots > 0 ? std::max(flow_.options.slots, kMinSlots) : usual_slots(shape);
         ring_.reset(); // frames in flight keep the old memory until they are home
         ring_ = std::make_shared<FrameRing>(shape, slots, memory);
         flow_.slots = slots;

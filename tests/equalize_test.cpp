@@ -282,16 +282,18 @@ TEST(EqualizeReal, WhatIsNoNumberStaysAndDoesNotCount) {
 TEST(EqualizeReal, NegativeHugeAndTinyRanges) {
     std::mt19937_64 random = test_random(10);
     std::uniform_real_distribution<double> unit(0, 1);
-    for (const auto& [low, high] : {std::pair{-5.0, 12.0},
-                                    {-9.0, -1.0},
-                                    {-3.4e38, 3.4e38},
-                                    {0.0, 3.4e38},
-                                    {1e-30, 2e-30},
-                                    {1e6, 1e6 + 1},
-                                    {-1e-3, 0.0},
-                                    {1e-45, 1e-44}})
+    for (const auto& range : {std::pair{-5.0, 12.0},
+                              {-9.0, -1.0},
+                              {-3.4e38, 3.4e38},
+                              {0.0, 3.4e38},
+                              {1e-30, 2e-30},
+                              {1e6, 1e6 + 1},
+                              {-1e-3, 0.0},
+                              {1e-45, 1e-44}})
         for (const int channels : {1, 3})
             for (const int bins : {2, 256, 65536}) {
+                const double low = range.first;
+                const double high = range.second;
                 TestImage<float> image(50, 30, 1, channels);
                 image.fill([&] { return low + (high - low) * unit(random); });
                 const EqualizeParams params{.bins = bins, .scaling = Scaling::minmax};

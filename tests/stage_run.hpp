@@ -33,6 +33,7 @@ struct Shot {
 struct Outcome {
     bool refused = false;
     std::string why;
+    std::string note; ///< what the stage chose
     std::vector<Shot> shots;
 };
 
@@ -105,6 +106,7 @@ inline Outcome run_script(Executor& executor, const StageCase& test, Scene& scen
             shot.counts = result->counts;
             shot.warmup = result->warmup;
             shot.full_scale = result->info.full_scale;
+            outcome.note = result->notes->front();
             outcome.shots.push_back(std::move(shot));
         }
     } catch (const UsageError& error) {
