@@ -214,6 +214,17 @@ TEST_F(PlanTest, AFrameThatDoesNotFollowMakesEveryStageForget) {
     EXPECT_EQ(next(), 1001) << "and back";
 }
 
+TEST_F(PlanTest, AFrameThatFailsIsAGap) {
+    use(chain_of({count("a", 8)}));
+    next();
+    EXPECT_EQ(next(), 2);
+    shape_ = {4, 4, 1, PixelType::f32}; // too narrow for the stage
+    EXPECT_THROW(submit(), UsageError);
+    shape_ = {8, 4, 1, PixelType::f32};
+    EXPECT_EQ(next(), 1) << "the plan is the old one, its history is not";
+    EXPECT_EQ(next(), 2);
+}
+
 TEST_F(PlanTest, AFrameOnceMoreIsNotTakenInTwice) {
     use(chain_of({count("a"), count("b")}));
     EXPECT_EQ(next(false, true), 1001);
