@@ -1,5 +1,8 @@
 #include "stages/clahe.hpp"
 
+#include "stages/clahe_math.hpp"
+#include "stages/equalize.hpp"
+
 #include <algorithm>
 #include <cmath>
 
