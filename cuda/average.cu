@@ -1,9 +1,12 @@
 // Running mean over time on the device: one pass over the newest frame, the one that leaves and the sums.
+#include "cuda/colour_counts.cuh"
 #include "cuda/device.hpp"
 #include "cuda/history.cuh"
 #include "cuda/history_memory.hpp"
 #include "stages/average.hpp"
 #include "stages/temporal_sums.hpp"
+
+#include <limits>
 
 namespace specklescope {
 
