@@ -36,7 +36,7 @@ public:
     }
     void set_params(const Params& params) override {
         params_ = params.as<CountParams>();
-        if (params_.clear != pressed_)
+        if (params_.clear > pressed_)
             held_ = 0;
         pressed_ = params_.clear;
     }
