@@ -1,9 +1,12 @@
 // Running mean over time on the device: one pass over the newest frame, the one that leaves and the sums.
+#include "cuda/colour_counts.cuh"
 #include "cuda/device.hpp"
 #include "cuda/history.cuh"
 #include "cuda/history_memory.hpp"
 #include "stages/average.hpp"
 #include "stages/temporal_sums.hpp"
+
+#include <limits>
 
 namespace specklescope {
 
@@ -165,11 +168,13 @@ public:
         state_ = Buffer(tiles_.samples() / kLaneSamples * sizeof(uint4) *
                             static_cast<std::size_t>(form_.state_words),
                         device_memory());
+        colour_counts_ = ColourCounts(input);
         history_.reset();
         return {input.width, input.height, input.channels, PixelType::f32};
     }
 
     void run(ConstDeviceView input, DeviceView output, const RunContext<Space::device>& context) override {
+        auto* const stream = static_cast<cudaStream_t>(context.stream);
         const HistoryStep step = history_.next(context.again);
         const AverageArgs args{.input = input.data,
                                .input_pitch = input.pitch,
@@ -181,9 +186,12 @@ public:
                                .step = step,
                                .state = state_.as<uint4>(),
                                .weight = exponential_weight(params_.frames, step.tick),
-                               .counts = context.counts};
-        form_.kernel<<<tiles_.blocks(), kTileThreads, 0, static_cast<cudaStream_t>(context.stream)>>>(args);
+                               .counts = colour_counts_.begin(context.counts, stream)};
+        form_.kernel<<<tiles_.blocks(), kTileThreads, 0, stream>>>(args);
         check_launch("the kernel of stage average");
+        if (input_.type == PixelType::f32) // of integers every mean is a number
+            colour_counts_.finish(input, output, std::numeric_limits<float>::infinity(), context.counts,
+                                  stream);
     }
 
     void set_params(const Params&) override {} // all are of Cost::rebuild
@@ -203,6 +211,7 @@ private:
     Tiles tiles_;
     AverageForm form_{};
     Buffer ring_, state_;
+    ColourCounts colour_counts_;
 };
 
 } // namespace

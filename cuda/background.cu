@@ -1,5 +1,6 @@
 // Dark frame and flat field on the device: it adds frames up and applies the planes; a capture that is
 // complete is turned into planes on the host, which holds the stream up once.
+#include "cuda/colour_counts.cuh"
 #include "cuda/device.hpp"
 #include "cuda/history.cuh"
 #include "stages/background.hpp"
@@ -36,7 +37,7 @@ struct CorrectArgs {
     Tiles tiles;
     const float *dark, *gain;
     Calibration::Saturation saturation;
-    PixelCounts* counts;
+    PixelCounts* counts; ///< of samples
 };
 
 template <class T> __global__ void __launch_bounds__(kTileThreads)
@@ -73,6 +74,7 @@ public:
         sums_ = Buffer(tiles_.samples() * sizeof(double), device_memory());
         dark_ = Buffer(tiles_.samples() * sizeof(float), device_memory());
         gain_ = Buffer(tiles_.samples() * sizeof(float), device_memory());
+        colour_counts_ = ColourCounts(input);
         uploaded_ = calibration_.version() - 1;
         return {input.width, input.height, input.channels, PixelType::f32};
     }
@@ -94,14 +96,18 @@ public:
                                .dark = dark_.as<float>(),
                                .gain = gain_.as<float>(),
                                .saturation = saturation_,
-                               .counts = context.counts};
+                               .counts = colour_counts_.begin(context.counts, stream)};
         dispatch(input.shape.type, [&](auto zero) {
             correct_kernel<decltype(zero)><<<tiles_.blocks(), kTileThreads, 0, stream>>>(args);
         });
         check_launch("the kernel of stage background");
+        colour_counts_.finish(input, output, saturation_.threshold, context.counts, stream);
     }
 
     void set_params(const Params& params) override { calibration_.set_params(params.as<BackgroundParams>()); }
+    void inherit(DeviceStage& old) override {
+        calibration_.inherit(dynamic_cast<BackgroundDevice&>(old).calibration_);
+    }
     void reset() override { calibration_.reset(); }
     Warmup warmup() const override { return calibration_.warmup(); }
     std::string note() const override { return calibration_.note(); }
@@ -145,6 +151,7 @@ private:
     Tiles tiles_;
     std::vector<double> host_sums_;
     Buffer sums_, dark_, gain_;
+    ColourCounts colour_counts_;
     unsigned uploaded_ = 0; ///< version of the planes on the device
 };
 

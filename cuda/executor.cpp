@@ -79,10 +79,14 @@ public:
     }
 
     void submit(Frame frame, bool want_host, bool again) override {
+        // A frame that fails here is missing to every history: the next one does not follow.
+        gap_ = gap_ || (frame.info().discontinuity && !again);
+        if (!again && plan_ && plan_->input != frame.shape())
+            gap_ = true;
         prepare(frame.shape());
         if (want_host)
             plan_->make_downloads(page_locked_);
-        if (frame.info().discontinuity && !again)
+        if (std::exchange(gap_, false))
             plan_->reset();
         Flight& flight = flights_[(first_ + in_flight_) % flights_.size()];
         describe(flight, std::move(frame));
@@ -155,7 +159,6 @@ private:
         result.info.version = version_;
         result.chain = chain_;
         result.quantity = chain_->quantity();
-        result.notes = plan_->notes;
         result.raw = std::move(frame);
     }
 
@@ -215,6 +218,8 @@ private:
             mark(flight, step.link.type->name);
         }
         flight.result.warmup = plan_->warmup();
+        plan_->refresh_notes();
+        flight.result.notes = plan_->notes;
     }
 
     void mark(Flight& flight, std::string_view name) {
@@ -266,6 +271,7 @@ private:
     std::shared_ptr<const Chain> chain_ = std::make_shared<Chain>();
     std::uint64_t version_ = 0;
     std::unique_ptr<DevicePlan> plan_;
+    bool gap_ = false;                    ///< since the last frame that was run
     Frame spare_result_, spare_download_; ///< found by wait_slot() for the next submit
     std::array<Flight, kFramesInFlight> flights_;
     std::size_t first_ = 0, in_flight_ = 0;

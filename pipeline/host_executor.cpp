@@ -55,17 +55,22 @@ public:
     }
 
     void submit(Frame frame, bool, bool again) override {
+        // A frame that fails here is missing to every history: the next one does not follow.
+        gap_ = gap_ || (frame.info().discontinuity && !again);
+        if (!again && plan_ && plan_->input != frame.shape())
+            gap_ = true;
         prepare(frame.shape());
-        if (frame.info().discontinuity && !again)
+        if (std::exchange(gap_, false))
             plan_->reset();
         Result result;
         result.info = frame.info();
         result.info.version = version_;
         result.chain = chain_;
         result.quantity = chain_->quantity();
-        result.notes = plan_->notes;
         result.image = plan_->steps.empty() ? frame : run(frame, result, again);
         result.warmup = plan_->warmup();
+        plan_->refresh_notes();
+        result.notes = plan_->notes;
         result.raw = std::move(frame);
         result.ready = SteadyClock::now();
         done_.push_back(std::move(result));
@@ -136,6 +141,7 @@ private:
     std::uint64_t version_ = 0;
     std::optional<Shape> input_;
     std::unique_ptr<HostPlan> plan_;
+    bool gap_ = false;                   ///< since the last frame that was run
     std::shared_ptr<FrameRing> results_; ///< null with an empty chain
     Frame next_slot_;
     std::deque<Result> done_;

@@ -118,7 +118,7 @@ public:
     Declare& text(const char* name, std::string P::*member, const Options& options) {
         return add(name, ParamKind::text, member, options);
     }
-    /// A button; the owner acts when the count differs from the one it saw last. Free.
+    /// A button; the owner acts when the count is larger than the one it saw last. Free.
     Declare& action(const char* name, int P::*member, const Options& options) {
         return add(name, ParamKind::action, member, options);
     }

@@ -59,6 +59,12 @@ template <Space S> void Plan<S>::take_over(const Chain& chain, Plan* old) {
         if (i + 1 < steps.size() && !steps[i].between)
             steps[i].between = std::move(from.between);
     }
+    if (old && old->input == input && kept_ < steps.size() && kept_ < old->steps.size()) {
+        Step& step = steps[kept_];
+        typename Plan::Step& from = old->steps[kept_];
+        if (step.link.type == from.link.type && step.converted == from.converted)
+            step.stage->inherit(*from.stage);
+    }
     set_params(chain);
 }
 
@@ -71,6 +77,7 @@ template <Space S> void Plan<S>::set_params(const Chain& chain) {
 template <Space S> void Plan<S>::reset() {
     for (Step& step : steps)
         step.stage->reset();
+    notes_settled_ = false;
 }
 
 template <Space S> Warmup Plan<S>::warmup() const {
@@ -83,7 +90,13 @@ template <Space S> Warmup Plan<S>::warmup() const {
     return {};
 }
 
+template <Space S> void Plan<S>::refresh_notes() {
+    if (!notes_settled_)
+        take_notes();
+}
+
 template <Space S> void Plan<S>::take_notes() {
+    notes_settled_ = warmup().done();
     auto texts = std::make_shared<StageNotes>();
     for (const Step& step : steps)
         texts->push_back(step.stage->note());

@@ -28,7 +28,8 @@ template <Space S> struct Plan {
     std::shared_ptr<const StageNotes> notes;
 
     /// Stages of `old` (may be null) before the first one that differs in more than free parameters are not
-    /// made again: take_over() fetches them. They keep their history, everything behind them starts afresh.
+    /// made again: take_over() fetches them. They keep their history, the one that differs may inherit() from
+    /// the one in its place, everything behind starts afresh.
     Plan(const Chain& chain, const Shape& shape, const std::shared_ptr<SlotMemory>& memory, const Plan* old);
     /// Second and last step of making a plan, once nothing can fail any more; `old` is of no use afterwards.
     void take_over(const Chain& chain, Plan* old);
@@ -39,11 +40,14 @@ template <Space S> struct Plan {
     void reset();
     /// Of the first stage that still fills its history.
     Warmup warmup() const;
+    /// To be called after each run: what a stage says of itself may change while it fills its history.
+    void refresh_notes();
 
 private:
     void take_notes();
 
-    std::size_t kept_ = 0; ///< steps that come from the old plan
+    std::size_t kept_ = 0;       ///< steps that come from the old plan
+    bool notes_settled_ = false; ///< no stage was filling its history when they were taken
 };
 
 extern template struct Plan<Space::host>;

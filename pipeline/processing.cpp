@@ -215,7 +215,7 @@ private:
                 }
                 auto shared = std::make_shared<const Chain>(std::move(next));
                 version_ = std::max(version_, edit.version); // of two threads the later may come first
-                executor_->set_chain(shared, version_);
+                set_chain(shared);
                 any = true;
                 const std::scoped_lock lock(flow_.mutex);
                 flow_.chain = std::move(shared);
@@ -226,6 +226,20 @@ private:
             }
         }
         return any;
+    }
+
+    /// If the device fails at it, the host takes the chain.
+    void set_chain(const std::shared_ptr<const Chain>& chain) {
+        try {
+            executor_->set_chain(chain, version_);
+        } catch (const UsageError&) {
+            throw;
+        } catch (const std::exception& error) {
+            if (executor_->backend() == "cpu")
+                throw;
+            device_failed(error.what());
+            executor_->set_chain(chain, version_);
+        }
     }
 
     std::shared_ptr<const Chain> chain() const {
@@ -251,7 +265,9 @@ private:
                 failed(why, lost.repeated);
             return;
         }
-        flow_.say(Message::Level::error, "The GPU failed (" + why + "); the run goes on on the CPU.");
+        flow_.say(Message::Level::error,
+                  "The GPU failed (" + why + "); the run goes on on the CPU" +
+                      (chain()->stateful() ? ", and stages that look back over frames begin anew." : "."));
         executor_ = make_host_executor(flow_.options.executor.threads);
         {
             const std::scoped_lock lock(flow_.mutex);

@@ -12,7 +12,7 @@
 
 namespace specklescope {
 
-/// Samples of a result (in colour each channel by itself) that need a word beside the picture (science.md:
+/// Pixels of a result, in colour by any of their channels, that need a word beside the picture (science.md:
 /// "where it is undefined").
 struct PixelCounts {
     std::uint64_t undefined = 0; ///< NaN: mean 0
@@ -58,12 +58,16 @@ public:
     /// New values of free parameters; those of Cost::rebuild are as they were when the stage was made. Does
     /// not throw: whatever may fail is of Cost::rebuild.
     virtual void set_params(const Params& params) = 0;
+    /// Called once after prepare(), when an edit of Cost::rebuild has made this stage in place of `old`,
+    /// which is of the same type and was prepared for the same input: takes over what still holds. Does not
+    /// throw; `old` is of no use afterwards.
+    virtual void inherit(Stage& /*old*/) {}
     /// Forgets every frame; called between two runs, before a frame that does not follow the last one.
     virtual void reset() {}
     /// Asked after each run.
     virtual Warmup warmup() const { return {}; }
     /// What was chosen or should be known, in a few words ("recursive", "6 tiles of 2048×2048"); asked after
-    /// prepare() and set_params().
+    /// set_params(), and after each run until Stage::warmup() is done.
     virtual std::string note() const { return {}; }
     /// Changes what later stages are told of the frame: a stage whose output has no full scale sets it to 0.
     virtual void describe(FrameInfo&) const {}

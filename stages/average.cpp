@@ -49,7 +49,8 @@ public:
                 const AverageRow row = row_of(y, step);
                 run_average_row(row, input.row(y), results);
                 if (row.type == PixelType::f32)
-                    count_undefined(results, row.samples, slots_[static_cast<std::size_t>(slot)].counts);
+                    count_undefined(results, input_.width, input_.channels,
+                                    slots_[static_cast<std::size_t>(slot)].counts);
             }
         });
         add_counts(slots_, context.counts);

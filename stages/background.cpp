@@ -19,17 +19,17 @@ template <class T> void add_row(const T* samples, int count, bool first, double*
         sums[x] += samples[x];
 }
 
-template <class T> void correct_row(const T* samples, int count, const float* dark, const float* gain,
-                                    Calibration::Saturation saturation, float* output, PixelCounts& counts) {
-    int saturated = 0;
-    for (int x = 0; x < count; ++x) {
-        const auto sample = static_cast<float>(samples[x]);
-        output[x] = corrected(sample, dark[x], gain[x], saturation.threshold, saturation.mark);
-        saturated += sample >= saturation.threshold ? 1 : 0;
-    }
+template <class T> void correct_row(const T* samples, int width, int channels, const float* dark,
+                                    const float* gain, Calibration::Saturation saturation, float* output,
+                                    PixelCounts& counts) {
+    for (int x = 0; x < width * channels; ++x)
+        output[x] = corrected(static_cast<float>(samples[x]), dark[x], gain[x], saturation.threshold,
+                              saturation.mark);
     if (std::isfinite(saturation.threshold))
-        counts.saturated += static_cast<std::uint64_t>(saturated);
-    count_undefined(output, count, counts);
+        counts.saturated += count_pixels(samples, width, channels, [&](T sample) {
+            return static_cast<float>(sample) >= saturation.threshold ? 1 : 0;
+        });
+    count_undefined(output, width, channels, counts);
 }
 
 class BackgroundHost final : public HostStage {
@@ -57,7 +57,7 @@ public:
         for (SlotCounts& slot : slots_)
             slot.counts = {};
         each_row(input, [&](const auto* samples, int y, int slot) {
-            correct_row(samples, static_cast<int>(stride_), calibration_.dark().data() + at(y),
+            correct_row(samples, input.shape.width, input.shape.channels, calibration_.dark().data() + at(y),
                         calibration_.gain().data() + at(y), saturation_, output.as<float>().row(y),
                         slots_[static_cast<std::size_t>(slot)].counts);
         });
@@ -65,6 +65,9 @@ public:
     }
 
     void set_params(const Params& params) override { calibration_.set_params(params.as<BackgroundParams>()); }
+    void inherit(HostStage& old) override {
+        calibration_.inherit(dynamic_cast<BackgroundHost&>(old).calibration_);
+    }
     void reset() override { calibration_.reset(); }
     Warmup warmup() const override { return calibration_.warmup(); }
     std::string note() const override { return calibration_.note(); }

@@ -38,12 +38,11 @@ const ParamTable& background_table() {
                      {.min = 1,
                       .max = 1000,
                       .logarithmic = true,
-                      .cost = Cost::rebuild,
                       .visible =
                           [](const BackgroundParams& p) {
                               return p.dark == From::capture || p.flat == From::capture;
                           },
-                      .doc = "how many frames a capture takes the mean of"})
+                      .doc = "how many frames the next capture takes the mean of"})
             .table();
     return table;
 }

@@ -13,14 +13,16 @@ namespace specklescope {
 namespace {
 constexpr double kLeastLight = 0.01; ///< of the flat field's mean
 
+using From = BackgroundParams::From;
+
 bool same_size(const Shape& a, const Shape& b) {
     return a.width == b.width && a.height == b.height && a.channels == b.channels;
 }
 } // namespace
 
 Calibration::Calibration(const BackgroundParams& params)
-    : params_(params), wants_dark_(params.dark == BackgroundParams::From::capture),
-      wants_flat_(params.flat == BackgroundParams::From::capture) {}
+    : params_(params), wants_dark_(params.dark == From::capture), wants_flat_(params.flat == From::capture),
+      wanted_(params.frames) {}
 
 void Calibration::prepare(const Shape& input, std::size_t stride) {
     input_ = input;
@@ -29,15 +31,41 @@ void Calibration::prepare(const Shape& input, std::size_t stride) {
     dark_.assign(samples, 0);
     gain_.assign(samples, 1);
     // Memory for what is captured comes now; empty means that there is nothing yet.
-    for (std::vector<float>* plane : {&measured_dark_, &measured_flat_}) {
-        plane->clear();
-        plane->reserve(samples);
-    }
-    if (params_.dark == BackgroundParams::From::file)
-        read("dark", params_.dark_file, measured_dark_);
-    if (params_.flat == BackgroundParams::From::file)
-        read("flat", params_.flat_file, measured_flat_);
+    captured_dark_.clear();
+    captured_flat_.clear();
+    if (params_.dark == From::capture)
+        captured_dark_.reserve(samples);
+    if (params_.flat == From::capture)
+        captured_flat_.reserve(samples);
+    if (params_.dark == From::file)
+        read("dark", params_.dark_file, file_dark_);
+    if (params_.flat == From::file)
+        read("flat", params_.flat_file, file_flat_);
     make_planes();
+}
+
+void Calibration::inherit(Calibration& old) {
+    if (old.input_ != input_ || old.stride_ != stride_)
+        return;
+    const auto take = [](std::vector<float>& mine, std::vector<float>& others, bool& wants, bool wanted) {
+        if (others.empty())
+            return;
+        mine.swap(others);
+        wants = wants && wanted; // its button may have been pressed since
+    };
+    take(captured_dark_, old.captured_dark_, wants_dark_, old.wants_dark_);
+    take(captured_flat_, old.captured_flat_, wants_flat_, old.wants_flat_);
+    make_planes();
+}
+
+const std::vector<float>& Calibration::measured_dark() const {
+    static const std::vector<float> none;
+    return params_.dark == From::file ? file_dark_ : params_.dark == From::capture ? captured_dark_ : none;
+}
+
+const std::vector<float>& Calibration::measured_flat() const {
+    static const std::vector<float> none;
+    return params_.flat == From::file ? file_flat_ : params_.flat == From::capture ? captured_flat_ : none;
 }
 
 void Calibration::read(const char* part, const std::string& path, std::vector<float>& plane) const {
@@ -74,31 +102,32 @@ void Calibration::read(const char* part, const std::string& path, std::vector<fl
 
 void Calibration::set_params(const BackgroundParams& params) {
     const bool new_black = params.black != params_.black;
-    // A button counts how often it was pressed.
-    const bool dark =
-        params.capture_dark != params_.capture_dark && params_.dark == BackgroundParams::From::capture;
-    const bool flat =
-        params.capture_flat != params_.capture_flat && params_.flat == BackgroundParams::From::capture;
+    // A button counts how often it was pressed; a chain read from a file counts from 0 again.
+    const bool dark = params.capture_dark > params_.capture_dark && params_.dark == From::capture;
+    const bool flat = params.capture_flat > params_.capture_flat && params_.flat == From::capture;
     params_.black = params.black;
+    params_.frames = params.frames;
     params_.capture_dark = params.capture_dark;
     params_.capture_flat = params.capture_flat;
     if (dark || (flat && !wants_dark_))
         taken_ = 0;
     wants_dark_ |= dark;
     wants_flat_ |= flat;
-    if (new_black && measured_dark_.empty())
+    if (new_black && params_.dark == From::none)
         make_planes();
 }
 
 Calibration::Take Calibration::next(bool again) {
-    if (!(wants_dark_ || wants_flat_) || (again && taken_ > 0))
+    if (!(wants_dark_ || wants_flat_) || again)
         return {};
+    if (taken_ == 0)
+        wanted_ = params_.frames;
     ++taken_;
-    return {.take = true, .first = taken_ == 1, .last = taken_ == params_.frames};
+    return {.take = true, .first = taken_ == 1, .last = taken_ == wanted_};
 }
 
 void Calibration::finish(const double* sums) {
-    std::vector<float>& plane = wants_dark_ ? measured_dark_ : measured_flat_;
+    std::vector<float>& plane = wants_dark_ ? captured_dark_ : captured_flat_;
     plane.resize(dark_.size());
     const double part = 1.0 / taken_;
     for (std::size_t i = 0; i < plane.size(); ++i)
@@ -109,7 +138,7 @@ void Calibration::finish(const double* sums) {
 }
 
 Warmup Calibration::warmup() const {
-    return wants_dark_ || wants_flat_ ? Warmup{{}, taken_, params_.frames} : Warmup{};
+    return wants_dark_ || wants_flat_ ? Warmup{{}, taken_, taken_ > 0 ? wanted_ : params_.frames} : Warmup{};
 }
 
 template <class F> void Calibration::for_channel(int channel, F&& f) const {
@@ -121,8 +150,9 @@ template <class F> void Calibration::for_channel(int channel, F&& f) const {
 
 /// False if the flat field is as dark as the dark frame: there is nothing to divide by.
 bool Calibration::make_gain_of_channel(int channel) {
+    const std::vector<float>& flat = measured_flat();
     const auto light = [&](std::size_t i) {
-        return static_cast<double>(measured_flat_[i]) - static_cast<double>(dark_[i]);
+        return static_cast<double>(flat[i]) - static_cast<double>(dark_[i]);
     };
     double sum = 0;
     std::uint64_t count = 0;
@@ -145,17 +175,17 @@ bool Calibration::make_gain_of_channel(int channel) {
 
 void Calibration::make_planes() {
     ++version_;
-    if (measured_dark_.empty())
-        std::fill(dark_.begin(), dark_.end(),
-                  static_cast<float>(params_.dark == BackgroundParams::From::none ? params_.black : 0));
+    if (const std::vector<float>& dark = measured_dark(); !dark.empty())
+        dark_ = dark;
     else
-        dark_ = measured_dark_;
+        std::fill(dark_.begin(), dark_.end(),
+                  static_cast<float>(params_.dark == From::none ? params_.black : 0));
     std::fill(gain_.begin(), gain_.end(), 1.0F);
     without_light_ = 0;
     largest_gain_ = 0;
     smallest_offset_ = std::numeric_limits<double>::max();
     for (int channel = 0; channel < input_.channels; ++channel) {
-        if (!measured_flat_.empty() && !make_gain_of_channel(channel))
+        if (!measured_flat().empty() && !make_gain_of_channel(channel))
             for_channel(channel, [&](std::size_t i) {
                 gain_[i] = std::numeric_limits<float>::quiet_NaN();
                 ++without_light_;
@@ -184,9 +214,11 @@ Calibration::Saturation Calibration::saturation(const FrameInfo& info) const {
 }
 
 std::string Calibration::note() const {
-    if (without_light_ == 0)
-        return {};
-    return std::to_string(without_light_) + " samples of the flat field have no light: undefined";
+    std::string text = wants_dark_ ? "takes the dark frame" : wants_flat_ ? "takes the flat field" : "";
+    if (without_light_ > 0)
+        text += (text.empty() ? "" : "; ") + std::to_string(without_light_) +
+                " samples of the flat field have no light: undefined";
+    return text;
 }
 
 } // namespace specklescope

@@ -18,7 +18,6 @@ SPECKLESCOPE_BOTH inline float corrected(float sample, float dark, float gain, f
 /// Planes of `stride` samples a row (pixels × channels, then padding).
 class Calibration {
 public:
-    enum class Part : std::uint8_t { none, dark, flat };
     struct Saturation {
         float threshold, mark; ///< both +∞ where nothing saturates
     };
@@ -28,7 +27,10 @@ public:
     /// Reads the files. Throws UsageError if one is not named, cannot be read or is not of the input's size
     /// and channels.
     void prepare(const Shape& input, std::size_t stride);
-    /// New values of black and the buttons.
+    /// Takes over the captures of the calibration that this one replaces, if its input was the same; one that
+    /// is not complete starts afresh. `old` is of no use afterwards.
+    void inherit(Calibration& old);
+    /// New values of black, frames and the buttons.
     void set_params(const BackgroundParams& params);
     /// A capture that is not complete starts afresh.
     void reset() { taken_ = 0; }
@@ -52,6 +54,9 @@ public:
 
 private:
     void read(const char* part, const std::string& path, std::vector<float>& plane) const;
+    /// What is in use: the file's image or the capture; empty where there is none.
+    const std::vector<float>& measured_dark() const;
+    const std::vector<float>& measured_flat() const;
     void make_planes();
     bool make_gain_of_channel(int channel);
     template <class F> void for_channel(int channel, F&& f) const;
@@ -59,13 +64,15 @@ private:
     BackgroundParams params_;
     Shape input_;
     std::size_t stride_ = 0;
-    std::vector<float> measured_dark_, measured_flat_; ///< empty until there is one
+    std::vector<float> file_dark_, file_flat_;
+    std::vector<float> captured_dark_, captured_flat_; ///< empty until there is one
     std::vector<float> dark_, gain_;
     double largest_gain_ = 1, smallest_offset_ = 0; ///< offset: dark·gain
     std::uint64_t without_light_ = 0;
     unsigned version_ = 0;
     bool wants_dark_ = false, wants_flat_ = false;
-    int taken_ = 0; ///< frames of the present capture
+    int taken_ = 0;  ///< frames of the present capture
+    int wanted_ = 1; ///< frames it takes
 };
 
 } // namespace specklescope

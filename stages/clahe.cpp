@@ -28,8 +28,8 @@ std::vector<float> axis_weights(int pixels, int tile_side) {
 hwy::AlignedFreeUniquePtr<std::byte[]> room(std::size_t bytes) {
     auto memory = hwy::AllocateAligned<std::byte>(bytes);
     if (!memory)
-        throw RunError("stage clahe: no room for " + std::to_string(bytes >> 10) +
-                       " KiB of mappings; use fewer tiles or bins.");
+        throw UsageError("stage clahe: no room for " + std::to_string(bytes >> 10) +
+                         " KiB of mappings; use fewer tiles or bins.");
     return memory;
 }
 

@@ -23,6 +23,7 @@ struct ClaheParams {
 };
 
 const ParamTable& clahe_table();
+Quantity clahe_quantity(const Params& params, const Quantity& input);
 
 /// Tiles are equal; where they do not divide the image it is extended to the right and below, mirrored at its
 /// last pixel, by `tiles` less the remainder of each axis (as OpenCV: `tiles` where an axis alone divides).

@@ -2,6 +2,7 @@
 
 #include "pipeline/error.hpp"
 #include "stages/clahe_math.hpp"
+#include "stages/equalize.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -70,5 +71,7 @@ int clahe_full_scale(PixelType type, const FrameInfo& info) {
 int clahe_clip_limit(double clip, int area, int bins) {
     return clip > 0 ? std::max(1, static_cast<int>(std::min(clip * area / bins, 2e9))) : 0;
 }
+
+Quantity clahe_quantity(const Params&, const Quantity& input) { return equalized_quantity(input); }
 
 } // namespace specklescope

@@ -23,6 +23,9 @@ struct EqualizeParams {
 };
 
 const ParamTable& equalize_table();
+/// What values are after an equalisation: of the input's range and in its order, but ranks of pixels and no
+/// longer a measure: "SFI eq." in a.u.
+Quantity equalized_quantity(const Quantity& input);
 Quantity equalize_quantity(const Params& params, const Quantity& input);
 
 /// The input's own shape. Throws UsageError for 2³² pixels, which 32-bit counts do not hold.

@@ -22,10 +22,17 @@ const ParamTable& equalize_table() {
     return table;
 }
 
+Quantity equalized_quantity(const Quantity& input) {
+    const std::string mark = " eq.";
+    if (input.symbol.ends_with(mark))
+        return input;
+    return {"equalised " + input.name, input.symbol + mark, "a.u."};
+}
+
 Quantity equalize_quantity(const Params& params, const Quantity& input) {
     if (params.as<EqualizeParams>().strength == 0)
         return input;
-    return {"equalised " + input.name, input.symbol, "a.u."};
+    return equalized_quantity(input);
 }
 
 Shape equalize_shape(const Shape& input) {

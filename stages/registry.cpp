@@ -106,7 +106,7 @@ const std::vector<StageType>& stage_types() {
          .types = {PixelType::u8, PixelType::u16, PixelType::f32},
          .channels = {1, 3},
          .tolerance = 0,
-         .quantity = same_quantity,
+         .quantity = clahe_quantity,
          .make_host = make_clahe_host,
          .make_device = SPECKLESCOPE_DEVICE(make_clahe_device)},
         {.name = "crop",

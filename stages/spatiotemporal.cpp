@@ -81,7 +81,7 @@ public:
             else
                 integer_band(rows, scratch, output.as<float>());
             for (int y = rows.begin; y < rows.end; ++y)
-                count_undefined(output.as<float>().row(y), output_.width, counts);
+                count_undefined(output.as<float>().row(y), output_.width, 1, counts);
             count_saturated(rows, scratch, counts);
         });
         add_counts(slots_, context.counts);

@@ -213,6 +213,126 @@ TEST(Background, TheButtonTakesAnewAndKeepsTheOldUntilThen) {
     EXPECT_TRUE(run.stage().warmup().done());
 }
 
+TEST(Background, AFrameShownAgainIsNeverTaken) {
+    std::mt19937_64 random = test_random(7);
+    const std::vector<std::string> texts = {"dark=capture", "flat=capture", "frames=1"};
+    StageRunner run("background", texts, {23, 7, 1, PixelType::u16});
+    const auto first = noise<std::uint16_t>(1, 40, 60, random);
+    run.run(first, true); // an edit in a pause has made the stage
+    EXPECT_EQ(run.stage().warmup(), (Warmup{{}, 0, 1}));
+    EXPECT_EQ(run.stage().note(), "takes the dark frame");
+    run.run(first);
+    const Plane dark = mean_plane<std::uint16_t>({first});
+    EXPECT_EQ(run.stage().note(), "takes the flat field");
+    run.run(first, true); // the flat field is missing, and this is not it
+    expect_corrected(run, first, &dark, nullptr);
+    EXPECT_FALSE(run.stage().warmup().done());
+    const auto second = noise<std::uint16_t>(1, 1000, 2000, random);
+    run.run(second);
+    const Plane flat = mean_plane<std::uint16_t>({second});
+    expect_corrected(run, second, &dark, &flat);
+    EXPECT_EQ(run.stage().note(), "");
+}
+
+TEST(Background, AChainThatCountsItsButtonsFromZeroPressesNone) {
+    std::mt19937_64 random = test_random(8);
+    const std::vector<std::string> texts = {"dark=capture", "frames=1"};
+    StageRunner run("background", texts, {23, 7, 1, PixelType::u16});
+    run.run(noise<std::uint16_t>(1, 40, 60, random));
+    Params params = params_of("background", texts);
+    params.as<BackgroundParams>().capture_dark = 2;
+    run.stage().set_params(params);
+    run.run(noise<std::uint16_t>(1, 40, 60, random));
+    EXPECT_TRUE(run.stage().warmup().done());
+    run.set(texts);
+    EXPECT_TRUE(run.stage().warmup().done());
+    params.as<BackgroundParams>().capture_dark = 1;
+    run.stage().set_params(params);
+    EXPECT_FALSE(run.stage().warmup().done());
+}
+
+TEST(Background, MoreFramesAreForTheNextCapture) {
+    std::mt19937_64 random = test_random(9);
+    StageRunner run("background", {"dark=capture", "frames=2"}, {23, 7, 1, PixelType::u8});
+    run.run(noise<std::uint8_t>(1, 40, 60, random));
+    run.set({"dark=capture", "frames=5"});
+    EXPECT_EQ(run.stage().warmup(), (Warmup{{}, 1, 2}));
+    run.run(noise<std::uint8_t>(1, 40, 60, random));
+    EXPECT_TRUE(run.stage().warmup().done());
+}
+
+TEST(Background, ColourIsCountedByPixel) {
+    StageRunner run("background", {}, {5, 2, 3, PixelType::f32});
+    TestImage<float> frame(5, 2, 1, 3);
+    frame.fill([] { return 7; });
+    frame.at(0, 0) = frame.at(2, 0) = std::nanf(""); // one pixel
+    frame.at(3, 0) = std::numeric_limits<float>::infinity();
+    frame.at(4, 0) = std::nanf(""); // the same pixel
+    run.run(frame);
+    EXPECT_EQ(run.counts.undefined, 2U);
+    EXPECT_EQ(run.counts.infinite, 1U);
+    StageRunner bytes("background", {}, {5, 2, 3, PixelType::u8});
+    TestImage<std::uint8_t> bright(5, 2, 1, 3);
+    bright.fill([] { return 255; });
+    bright.at(0, 0) = 3;
+    bright.at(3, 1) = bright.at(4, 1) = bright.at(5, 1) = 3;
+    bytes.info.full_scale = 255;
+    bytes.run(bright);
+    EXPECT_EQ(bytes.counts.saturated, 9U);
+}
+
+/// One stage in an executor, edited as by a user.
+class EditedBackground {
+public:
+    void use(const std::string& text) {
+        auto chain = std::make_shared<Chain>();
+        chain->add(text);
+        executor_->set_chain(std::move(chain), ++version_);
+    }
+    Result run(const TestImage<std::uint16_t>& frame) {
+        Frame slot = ring_.try_acquire();
+        copy_pixels(frame.view(), slot.host());
+        executor_->submit(std::move(slot), true);
+        return *executor_->collect(true);
+    }
+
+private:
+    std::unique_ptr<Executor> executor_ = make_host_executor(1);
+    FrameRing ring_{{23, 7, 1, PixelType::u16}, 2, host_memory()};
+    std::uint64_t version_ = 0;
+};
+
+TEST(Background, WhoeverHasTakenTheDarkFrameChoosesTheFlatFieldWithoutLosingIt) {
+    std::mt19937_64 random = test_random(10);
+    const auto even = [](double value) {
+        return TestImage<std::uint16_t>(23, 7, 0, 1).fill([&] { return value; });
+    };
+    const auto at = [](const Result& result) { return result.image.host().as<float>().row(3)[4]; };
+    const auto dark = noise<std::uint16_t>(1, 40, 60, random);
+    EditedBackground stage;
+    stage.use("background:dark=capture,frames=1");
+    Result result = stage.run(dark);
+    EXPECT_TRUE(result.warmup.done());
+    EXPECT_EQ(*result.notes, StageNotes{""});
+    EXPECT_EQ(at(result), 0);
+    stage.use("background:dark=capture,flat=capture,frames=2");
+    result = stage.run(even(1000));
+    EXPECT_EQ(*result.notes, StageNotes{"takes the flat field"});
+    EXPECT_EQ(result.warmup.frames, 1);
+    EXPECT_EQ(at(result), 1000.0F - static_cast<float>(dark.at(4, 3)));
+    stage.use("background:flat=capture,frames=3"); // the capture in progress begins again
+    EXPECT_EQ(stage.run(even(1000)).warmup.wanted, 3);
+    stage.use("background:dark=none");
+    EXPECT_EQ(at(stage.run(even(500))), 500);
+    stage.use("background:dark=capture,frames=1");
+    result = stage.run(even(500));
+    EXPECT_TRUE(result.warmup.done()) << "not taken in use is not lost";
+    EXPECT_EQ(at(result), 500.0F - static_cast<float>(dark.at(4, 3)));
+    stage.use("average:frames=3");
+    stage.use("background:dark=capture,frames=1");
+    EXPECT_EQ(at(stage.run(even(500))), 0) << "another stage stood in its place";
+}
+
 TEST(Background, SpeckleBehindItStillCountsSaturation) {
     std::mt19937_64 random = test_random(6);
     const TempFolder folder;

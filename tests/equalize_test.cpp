@@ -379,6 +379,13 @@ TEST(EqualizeStage, RefusesWhatIsOutOfRange) {
     EXPECT_THROW(params.set_text("scaling", "mean"), UsageError);
     EXPECT_THROW(make_equalize_host(params)->prepare({65536, 65536, 1, PixelType::u8}), UsageError);
     EXPECT_EQ(find_stage("equalize").quantity(params, {}).name, "equalised intensity");
+    const Quantity flow{"speckle flow index", "SFI", "1/s"};
+    const Quantity once = find_stage("equalize").quantity(params, flow);
+    EXPECT_EQ(once.symbol, "SFI eq.") << "ranks are no flow any more";
+    EXPECT_EQ(once.unit, "a.u.");
+    const Quantity twice = find_stage("clahe").quantity(Params(*find_stage("clahe").table), once);
+    EXPECT_EQ(twice.symbol, once.symbol);
+    EXPECT_EQ(twice.name, once.name);
     params.set("strength", 0.0);
     EXPECT_EQ(find_stage("equalize").quantity(params, {}).name, "intensity");
 }

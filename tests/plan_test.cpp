@@ -36,7 +36,7 @@ public:
     }
     void set_params(const Params& params) override {
         params_ = params.as<CountParams>();
-        if (params_.clear != pressed_)
+        if (params_.clear > pressed_)
             held_ = 0;
         pressed_ = params_.clear;
     }
@@ -212,6 +212,17 @@ TEST_F(PlanTest, AFrameThatDoesNotFollowMakesEveryStageForget) {
     EXPECT_EQ(next(), 1001) << "another size";
     shape_ = {8, 4, 1, PixelType::f32};
     EXPECT_EQ(next(), 1001) << "and back";
+}
+
+TEST_F(PlanTest, AFrameThatFailsIsAGap) {
+    use(chain_of({count("a", 8)}));
+    next();
+    EXPECT_EQ(next(), 2);
+    shape_ = {4, 4, 1, PixelType::f32}; // too narrow for the stage
+    EXPECT_THROW(submit(), UsageError);
+    shape_ = {8, 4, 1, PixelType::f32};
+    EXPECT_EQ(next(), 1) << "the plan is the old one, its history is not";
+    EXPECT_EQ(next(), 2);
 }
 
 TEST_F(PlanTest, AFrameOnceMoreIsNotTakenInTwice) {
