@@ -98,8 +98,8 @@ std::string to_string(const ChainStage& stage) {
     std::string text(stage.type->name);
     char separator = ':';
     for (const ParamDecl& decl : stage.params.table().decls()) {
-        if (decl.kind == ParamKind::action || !stage.params.visible(decl))
-            continue; // says nothing about the result
+        if (decl.kind == ParamKind::action)
+            continue;
         text += separator + decl.name + "=" + quoted_if_needed(to_string(stage.params.get(decl.name)));
         separator = ',';
     }

@@ -30,8 +30,7 @@ private:
     std::vector<ChainStage> stages_;
 };
 
-/// "speckle:radius=3,exposure=10,output=sfi,border=replicate": every parameter that applies, also those
-/// at their default.
+/// "speckle:radius=3,exposure=10,output=sfi,border=replicate": every parameter, also those at their default.
 std::string to_string(const ChainStage& stage);
 std::string to_string(const Chain& chain); ///< stages joined by " | "
 
