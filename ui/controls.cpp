@@ -130,6 +130,12 @@ std::optional<ParamValue> text_control(const ParamDecl& decl, const ParamValue& 
     else
         ImGui::InputText("##value", &text);
     const bool done = ImGui::IsItemDeactivatedAfterEdit();
+    static std::string typed; // a click on what is drawn before takes the text away with the focus
+    if (ImGui::IsItemActive())
+        typed = text;
+    else if (done && text == std::get<std::string>(current) &&
+             !ImGui::IsKeyPressed(ImGui::GetKeyIndex(ImGuiKey_Escape)))
+        text = typed;
     if (names_file(decl) && dropped_file &&
         ImGui::IsMouseHoveringRect(ImGui::GetItemRectMin(), ImGui::GetItemRectMax()))
         return ParamValue{*take_drop()};
