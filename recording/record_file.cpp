@@ -204,7 +204,7 @@ std::string describe_frame(const RecordedFrame& frame) {
 const std::vector<RecordFormat>& record_formats() {
     static const std::vector<RecordFormat> formats{
         {".tiff", "BigTIFF stack, uncompressed: 8/16-bit grey or RGB, float",
-         "BigTIFF stack, uncompressed: float numbers"},
+         "BigTIFF stack, uncompressed: the numbers of the result, float or integer"},
         {".mkv", "FFV1, lossless: 8/16-bit grey, 8-bit RGB", "H.264 of the colour-mapped picture"},
         {".png", "the last frame: 8/16-bit grey or RGB", "the last picture, colour-mapped"},
     };

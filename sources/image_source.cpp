@@ -57,6 +57,7 @@ public:
         rows_left_ = 0;
         ended_ = false;
         new_round_ = false;
+        frames_in_round_ = 0;
         pacer_.restart();
     }
 
@@ -88,6 +89,7 @@ private:
         if (std::exchange(new_round_, false))
             port.discontinuity();
         rows_left_ -= shape_.height;
+        ++frames_in_round_;
         reader_->read_rows(frame.host());
         frame.info().capture_ns = pacer_.take(options().rate);
         frame.info().full_scale = full_scale();
@@ -110,7 +112,8 @@ private:
                 if (!options().loop || !any_)
                     return false;
                 file_ = 0;
-                new_round_ = true;
+                // One picture again and again is a scene that stands still: histories go on.
+                new_round_ = std::exchange(frames_in_round_, 0) > 1;
             }
             reader_ = open_image(files_[file_++]);
         }
@@ -161,6 +164,7 @@ private:
     bool any_ = false;  ///< at least one page was found: a round of nothing would never end
     bool ended_ = false;
     bool new_round_ = false;
+    std::int64_t frames_in_round_ = 0;
     Pacer pacer_;
 };
 

@@ -231,7 +231,7 @@ TEST_F(ConfigTest, LaterWordsWinOverFileAndFileOverPreset) {
     const Settings s =
         parse({"--view", "low=0.75", "--preset", "contrast", "--config", path, "--rate", "8"}).settings;
     const auto& mapping = s.view.as<ViewSettings>().mapping;
-    EXPECT_EQ(mapping.high, 0.3) << "preset";
+    EXPECT_EQ(mapping.high, 0.5) << "preset";
     EXPECT_EQ(mapping.colormap, ColorMap::jet) << "file over preset";
     EXPECT_EQ(mapping.low, 0.75) << "command line over file";
     EXPECT_EQ(s.program.as<ProgramSettings>().rate, 8);

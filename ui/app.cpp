@@ -2,6 +2,7 @@
 
 #include "config/atomic_file.hpp"
 #include "ui/color_bar.hpp"
+#include "ui/controls.hpp"
 #include "ui/interrupt.hpp"
 #include "ui/numbers.hpp"
 #include "ui/overlay.hpp"
@@ -106,7 +107,7 @@ void App::handle_input() {
     }
     const std::vector<std::string> drops = window_.take_drops();
     if (!drops.empty())
-        session_.open(drops.front());
+        offer_drop(drops.front()); // to the field under the mouse; what no field takes is a source
 }
 
 void App::handle_key(const Window::Key& key) {
@@ -265,6 +266,8 @@ void App::frame() {
     draw_keys(&state_.keys_open);
     if (std::exchange(state_.snapshot, false) && display_.has_result())
         session_.snapshot(display_.host_result());
+    if (const std::optional<std::string> dropped = take_drop())
+        session_.open(*dropped);
     report();
     window_.end_frame([](void* self) { static_cast<App*>(self)->draw_pictures(); }, this);
     probe::end_frame();
@@ -340,12 +343,19 @@ Hover App::hover(const Layout& layout) const {
     const ImagePoint p = image_point(state_.camera.place(area, shape), shape, mouse.x, mouse.y);
     if (!p.inside)
         return {};
-    if (display_.moved()) // no raw pixel is known to belong to a processed one
-        return at_raw ? Hover{true, p.x, p.y, display_.raw_value(p.x, p.y), {}}
-                      : Hover{true, p.x, p.y, {}, display_.processed_value(p.x, p.y)};
-    // border = crop: the result lacks as much on each side
-    const int dx = (raw.width - processed.width) / 2, dy = (raw.height - processed.height) / 2;
-    return {true, p.x, p.y, display_.raw_value(p.x, p.y), display_.processed_value(p.x - dx, p.y - dy)};
+    Hover found{true, p.x, p.y, {}, {}, {}, {}};
+    if (at_raw || !display_.moved()) { // otherwise no raw pixel is known to belong to a processed one
+        found.raw = display_.raw_value(p.x, p.y);
+        found.raw_color = display_.raw_color(p.x, p.y);
+    }
+    if (!at_raw || !display_.moved()) {
+        // border = crop: the result lacks as much on each side
+        const int dx = display_.moved() ? 0 : (raw.width - processed.width) / 2;
+        const int dy = display_.moved() ? 0 : (raw.height - processed.height) / 2;
+        found.value = display_.processed_value(p.x - dx, p.y - dy);
+        found.color = display_.processed_color(p.x - dx, p.y - dy);
+    }
+    return found;
 }
 
 void App::canvas_labels(const Layout& layout) {
@@ -433,7 +443,7 @@ int run_viewer(Settings settings) {
         app.run();
         window.size(session.view().width, session.view().height);
     }
-    session.settings().chain = session.chain();
+    session.settings().chain = session.running_chain();
     if (const std::string& path = session.settings().stats_path; !path.empty() && session.pipeline())
         write_atomically(path, to_json(session.pipeline()->stats()));
     session.close(); // finishes recordings

@@ -96,25 +96,18 @@ std::string source_line(const Session& session, const Display& display) {
     if (display.has_result()) {
         const Shape& shape = display.result().raw.shape();
         text += "   " + std::to_string(shape.width) + " × " + std::to_string(shape.height);
-        text += shape.type == PixelType::f32 ? "  float" : shape.channels == 3 ? "  colour" : "";
+        text += shape.type == PixelType::f32 ? "  float" : "";
+        text += shape.channels == 3 ? "  colour" : "";
     }
     return text;
 }
 
 std::string raw_text(double value, const Shape& shape) {
-    const bool whole = shape.type != PixelType::f32 && shape.channels == 1;
-    return whole ? std::to_string(std::lround(value)) : number_text(value);
+    return shape.type != PixelType::f32 ? std::to_string(std::lround(value)) : number_text(value);
 }
 
-/// The title, cut in its middle where there is no room.
-void fitted_text(const std::string& text, float width) {
-    std::string head = text;
-    while (head.size() > 8 && ImGui::CalcTextSize((head + "…").c_str()).x > width)
-        do
-            head.pop_back();
-        while (!head.empty() && (static_cast<unsigned char>(head.back()) & 0x80U) != 0);
-    ImGui::AlignTextToFramePadding();
-    ImGui::TextUnformatted(head.size() == text.size() ? text.c_str() : (head + "…").c_str());
+std::string color_text(const Color& color, const Shape& shape) {
+    return raw_text(color[0], shape) + " · " + raw_text(color[1], shape) + " · " + raw_text(color[2], shape);
 }
 
 } // namespace
@@ -163,8 +156,9 @@ void draw_tool_bar(const Rect& area, Session& session, ViewState& state, const D
         tooltip("Open another source (O)");
         ImGui::SameLine(0, dp(12));
         const float right = dp(74) + ImGui::GetFrameHeight();
-        fitted_text(source_line(session, display),
-                    static_cast<float>(area.width) - ImGui::GetCursorPosX() - right - dp(24));
+        const float room = static_cast<float>(area.width) - ImGui::GetCursorPosX() - right - dp(24);
+        ImGui::AlignTextToFramePadding();
+        ImGui::TextUnformatted(fitted(*ImGui::GetFont(), source_line(session, display), room).c_str());
         ImGui::SameLine(static_cast<float>(area.width) - right - dp(12));
         if (ImGui::Button("Panel", {dp(62), 0}))
             session.view().panel = !session.view().panel;
@@ -191,9 +185,13 @@ void draw_status_bar(const Rect& area, Session& session, const Hover& hover, con
             const Quantity& quantity = display.result().quantity;
             pair("x", std::to_string(hover.x), dp(70));
             pair("y", std::to_string(hover.y), dp(78));
-            if (hover.raw)
+            if (hover.raw_color)
+                pair("raw RGB", color_text(*hover.raw_color, display.raw_shape()), dp(260));
+            else if (hover.raw)
                 pair("raw", raw_text(*hover.raw, display.raw_shape()) + " DN", dp(132));
-            if (hover.value)
+            if (hover.color)
+                pair("RGB", color_text(*hover.color, display.processed_shape()), dp(240));
+            else if (hover.value)
                 pair(quantity.symbol.c_str(), quantity_text(*hover.value, quantity.unit), dp(150));
         } else {
             ImGui::TextColored(

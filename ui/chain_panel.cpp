@@ -73,9 +73,10 @@ void header_note(const char* title, const std::string& note, const ImVec2& low, 
     const float y = low.y + (ImGui::GetFrameHeight() - small.FontSize) / 2 + dp(0.5F);
     const ImVec2 extent = small.CalcTextSizeA(small.FontSize, FLT_MAX, 0, note.c_str());
     ImDrawList& draw = *ImGui::GetWindowDrawList();
-    const ImVec4 clip(x, low.y, right, low.y + ImGui::GetFrameHeight());
-    draw.AddText(&small, small.FontSize, {x, y}, theme::kAccent, note.c_str(), nullptr, 0, &clip);
-    if (ImGui::IsMouseHoveringRect({x, clip.y}, {std::min(right, x + extent.x), clip.w}) &&
+    draw.AddText(&small, small.FontSize, {x, y}, theme::kAccent,
+                 fitted(small, note, right - x - dp(4)).c_str());
+    if (ImGui::IsMouseHoveringRect({x, low.y},
+                                   {std::min(right, x + extent.x), low.y + ImGui::GetFrameHeight()}) &&
         x + extent.x > right) {
         ImGui::BeginTooltip();
         ImGui::TextUnformatted(note.c_str());
@@ -120,6 +121,8 @@ void stage_controls(Session& session, const Display& display, const std::string&
         of_source && session.source_params().has_table() && session.source_params().table().find("exposure");
     if (stage.params.table().decls().empty())
         hint("Nothing to set.");
+    if (waits_for_file(stage))
+        hint("Takes effect when the file is given.", theme::kWarning);
     param_controls(
         owner, of_source ? with_exposure(stage.params, reported) : stage.params,
         [&](const std::string& name, const ParamValue& value) {

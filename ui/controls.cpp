@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace specklescope {
 
@@ -22,6 +23,7 @@ struct Typing {
     double value = 0;
 };
 Typing typing; ///< the one slider that takes a typed number now
+std::optional<std::string> dropped_file;
 
 double to_position(double value, const SliderRange& range) {
     const double v = std::clamp(value, range.min, range.max);
@@ -120,9 +122,24 @@ std::optional<ParamValue> choice_control(const ParamDecl& decl, const ParamValue
     return chosen;
 }
 
-std::optional<ParamValue> text_control(const ParamValue& current) {
+/// Takes effect with Enter and when the field is left, Escape goes back; also takes a file dropped on it.
+std::optional<ParamValue> text_control(const ParamDecl& decl, const ParamValue& current) {
     std::string text = std::get<std::string>(current);
-    if (ImGui::InputText("##value", &text, ImGuiInputTextFlags_EnterReturnsTrue))
+    if (names_file(decl))
+        ImGui::InputTextWithHint("##value", "path, or drop the file here", &text);
+    else
+        ImGui::InputText("##value", &text);
+    const bool done = ImGui::IsItemDeactivatedAfterEdit();
+    static std::string typed; // a click on what is drawn before takes the text away with the focus
+    if (ImGui::IsItemActive())
+        typed = text;
+    else if (done && text == std::get<std::string>(current) &&
+             !ImGui::IsKeyPressed(ImGui::GetKeyIndex(ImGuiKey_Escape)))
+        text = typed;
+    if (names_file(decl) && dropped_file &&
+        ImGui::IsMouseHoveringRect(ImGui::GetItemRectMin(), ImGui::GetItemRectMax()))
+        return ParamValue{*take_drop()};
+    if (done && text != std::get<std::string>(current))
         return ParamValue{text};
     return {};
 }
@@ -147,10 +164,31 @@ std::optional<ParamValue> any_control(const ParamDecl& decl, const ParamValue& c
     case ParamKind::text:
         break;
     }
-    return text_control(current);
+    return text_control(decl, current);
 }
 
 } // namespace
+
+void offer_drop(std::string path) { dropped_file = std::move(path); }
+std::optional<std::string> take_drop() { return std::exchange(dropped_file, std::nullopt); }
+
+bool names_file(const ParamDecl& decl) {
+    return decl.kind == ParamKind::text && (decl.name == "file" || decl.name.ends_with("_file"));
+}
+
+std::string fitted(const ImFont& font, std::string text, float width) {
+    const auto extent = [&](const std::string& t) {
+        return font.CalcTextSizeA(font.FontSize, FLT_MAX, 0, t.c_str()).x;
+    };
+    if (extent(text) <= width)
+        return text;
+    while (!text.empty() && extent(text + "…") > width) {
+        while ((static_cast<unsigned char>(text.back()) & 0xC0U) == 0x80U) // all bytes of one character
+            text.pop_back();
+        text.pop_back();
+    }
+    return text.empty() ? text : text + "…";
+}
 
 std::string title_case(std::string name) {
     std::replace(name.begin(), name.end(), '_', ' ');
@@ -266,9 +304,11 @@ std::optional<ParamValue> param_control(const std::string& owner, const ParamDec
         ImGui::PopID();
         return edited;
     }
-    std::string text = decl.doc + "\n" + allowed_text(decl) + "\nDefault: " + to_string(initial) +
-                       (decl.unit.empty() ? "" : " " + decl.unit) +
-                       (current != initial ? " (right click to go back)" : "");
+    std::string text = decl.doc;
+    if (decl.kind != ParamKind::text) // of which any is allowed, and the default is none
+        text += "\n" + allowed_text(decl) + "\nDefault: " + to_string(initial) +
+                (decl.unit.empty() ? "" : " " + decl.unit) +
+                (current != initial ? " (right click to go back)" : "");
     if (number)
         text += "\nDouble click to type a number.";
     tooltip(text);

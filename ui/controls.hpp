@@ -22,6 +22,9 @@ bool value_slider(const std::string& id, double& value, const SliderRange& range
 /// A number without a useful range: type it, or drag.
 bool value_field(const std::string& id, double& value, const SliderRange& range, const std::string& unit);
 
+/// A text that is the path of a file: its name is "file" or ends so.
+bool names_file(const ParamDecl& decl);
+
 /// One labelled line for one parameter; the new value when the user changed it. Tooltip, reset (right click)
 /// and range come from the declaration.
 std::optional<ParamValue> param_control(const std::string& owner, const ParamDecl& decl,
@@ -34,9 +37,15 @@ using EditFunction = std::function<void(const std::string& name, const ParamValu
 void param_controls(const std::string& owner, const Params& params, const EditFunction& edit,
                     const std::function<void(const ParamDecl&)>& after = {});
 
+/// A file dropped on the window goes to the text field under the mouse, or is taken by whoever asks last.
+void offer_drop(std::string path);
+std::optional<std::string> take_drop();
+
 /// Label in the left column; the next item fills the right one.
 void control_label(const char* label);
 void tooltip(const std::string& text);
+/// As much of the text as the width holds, with an ellipsis where it is cut.
+std::string fitted(const ImFont& font, std::string text, float width);
 /// A line of small text.
 void hint(const std::string& text, ImU32 color = theme::kDim);
 /// "exposure" → "Exposure", "tau_c" → "Tau c".

@@ -5,9 +5,12 @@
 #include "pipeline/pipeline.hpp"
 #include "ui/view.hpp"
 
+#include <array>
 #include <optional>
 
 namespace specklescope {
+
+using Color = std::array<double, 3>; ///< red, green, blue in the unit of the picture
 
 class Display {
 public:
@@ -40,6 +43,9 @@ public:
     /// The pixel of the raw image; nothing outside it.
     std::optional<double> raw_value(int x, int y) const;
     std::optional<double> processed_value(int x, int y) const;
+    /// The same of a colour picture, whose pixels the host has; nothing for grey.
+    std::optional<Color> raw_color(int x, int y) const;
+    std::optional<Color> processed_color(int x, int y) const;
     /// The present result with host pixels, read back from the texture if need be.
     Result host_result() const;
 

@@ -97,7 +97,10 @@ void display_section(Session& session, ViewState& state, Display& display) {
     if (!section("Display"))
         return;
     ImGui::PushID("display");
-    colormap_control(session.view().mapping, display);
+    if (display.has_result() && display.processed_shape().channels == 3)
+        hint("A colour picture keeps its colours.");
+    else
+        colormap_control(session.view().mapping, display);
     range_controls(session, display.has_result() ? display.result().quantity : session.chain().quantity());
     control_label("Raw picture");
     ImGui::Checkbox("Stretch", &state.stretch_raw);

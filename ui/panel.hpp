@@ -25,8 +25,9 @@ void draw_tool_bar(const Rect& area, Session& session, ViewState& state, const D
 /// What is under the mouse.
 struct Hover {
     bool inside = false;
-    int x = 0, y = 0; ///< raw pixel
-    std::optional<double> raw, value;
+    int x = 0, y = 0;                 ///< raw pixel
+    std::optional<double> raw, value; ///< grey, of colours their luma
+    std::optional<Color> raw_color, color;
 };
 void draw_status_bar(const Rect& area, Session& session, const Hover& hover, const Display& display);
 void draw_open_dialog(Session& session, ViewState& state);

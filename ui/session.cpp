@@ -1,5 +1,6 @@
 #include "ui/session.hpp"
 
+#include "ui/controls.hpp"
 #include "ui/numbers.hpp"
 
 #include <spdlog/spdlog.h>
@@ -34,6 +35,14 @@ std::string finished_text(const SinkStatus& status) {
 }
 
 } // namespace
+
+bool waits_for_file(const ChainStage& stage) {
+    const std::vector<ParamDecl>& decls = stage.params.table().decls();
+    return std::any_of(decls.begin(), decls.end(), [&](const ParamDecl& decl) {
+        return names_file(decl) && stage.params.visible(decl) &&
+               std::get<std::string>(stage.params.get(decl.name)).empty();
+    });
+}
 
 const std::vector<std::string>& Session::processed_endings() {
     static const std::vector<std::string> endings = {".tiff", ".mkv"};
@@ -79,6 +88,7 @@ void Session::adopt(Opened opened) {
     settings_.source_remembered = false;
     pipeline_ = std::move(opened.first);
     chain_ = pipeline_->chain();
+    held_ = false;
     source_params_ = pipeline_->source_params();
     ++generation_;
     remember_recent(settings_.source.empty() ? "synthetic" : settings_.source);
@@ -96,7 +106,7 @@ void Session::open(const std::string& text) {
         return;
     Settings wanted = settings_;
     wanted.source = text;
-    wanted.chain = chain();
+    wanted.chain = running_chain();
     opening_text_ = text;
     open_error_.reset();
     const bool again = pipeline_ && text == settings_.source;
@@ -184,7 +194,7 @@ void Session::say(Message::Level level, std::string text) {
 
 const Chain& Session::chain() {
     const auto now = SteadyClock::now();
-    if (pipeline_ && now - chain_asked_ > kSettle && now - chain_read_ > kReadAgain) {
+    if (pipeline_ && !held_ && now - chain_asked_ > kSettle && now - chain_read_ > kReadAgain) {
         chain_ = pipeline_->chain();
         chain_read_ = now;
     }
@@ -196,6 +206,9 @@ void Session::edit(std::size_t stage, const std::string& name, const ParamValue&
         return;
     try {
         chain_.stages()[stage].params.set(name, value);
+        const std::vector<ChainStage>& stages = chain_.stages();
+        if (held_ || std::any_of(stages.begin(), stages.end(), waits_for_file))
+            return set_chain(chain_);
         pipeline_->edit(stage, name, value);
         chain_asked_ = SteadyClock::now();
     } catch (const UsageError& error) {
@@ -207,6 +220,9 @@ void Session::set_chain(Chain chain) {
     if (!pipeline_)
         return;
     chain_ = std::move(chain);
+    held_ = std::any_of(chain_.stages().begin(), chain_.stages().end(), waits_for_file);
+    if (held_)
+        return;
     pipeline_->set_chain(chain_);
     chain_asked_ = SteadyClock::now();
 }
@@ -263,7 +279,7 @@ void Session::toggle_record(RecordWhat what) {
     const bool raw = what == RecordWhat::raw;
     const auto& endings = raw ? raw_endings() : processed_endings();
     RecordOptions options;
-    options.path = new_path(raw ? "raw" : "flow",
+    options.path = new_path(raw ? "raw" : "processed",
                             endings[static_cast<std::size_t>(raw ? raw_format : processed_format)]);
     options.what = what;
     options.mapping = view().mapping;

@@ -28,6 +28,9 @@ struct Recording {
     SteadyClock::time_point since;
 };
 
+/// A file is chosen as the origin of something, and not named yet.
+bool waits_for_file(const ChainStage& stage);
+
 class Session {
 public:
     explicit Session(Settings settings) : settings_(std::move(settings)) {}
@@ -57,8 +60,11 @@ public:
     const std::deque<std::string>& recent() const { return recent_; }
     std::uint64_t generation() const { return generation_; } ///< counts the pipelines
 
-    /// What the controls show: what was asked for, until the pipeline says what it is.
+    /// What the controls show: what was asked for, until the pipeline says what it is. While a stage waits
+    /// for the name of its file the pipeline keeps what it has.
     const Chain& chain();
+    /// What takes effect.
+    Chain running_chain() { return held_ ? pipeline_->chain() : chain(); }
     void edit(std::size_t stage, const std::string& name, const ParamValue& value);
     /// Stages added, taken out or in another order.
     void set_chain(Chain chain);
@@ -101,6 +107,7 @@ private:
     std::vector<std::future<Note>> work_;
     std::deque<Note> notes_;
     Chain chain_;
+    bool held_ = false; ///< chain_ waits for a file and was not sent
     Params source_params_;
     SteadyClock::time_point chain_asked_{}, source_asked_{}, chain_read_{}, source_read_{};
 };
