@@ -211,7 +211,7 @@ private:
                 std::vector<std::string> arguments = {drawn ? "view" : "run", pace.source, "--backend",
                                                       backend};
                 if (drawn)
-                    arguments.push_back("--no-remember");
+                    arguments.emplace_back("--no-remember");
                 const ProgramRun run = run_program(arguments, kSeconds);
                 const Json& s = run.stats;
                 rows.push_back({{"name", std::string(pace.name) + (drawn ? ", window open" : ", no window")},
@@ -233,9 +233,9 @@ private:
         const auto add = [&](const std::string& name, const std::vector<std::string>& arguments,
                              double seconds, double ProgramRun::*what) {
             constexpr int kRuns = 7;
-            std::vector<double> times;
-            for (int i = 0; i < kRuns; ++i)
-                times.push_back(run_program(arguments, seconds).*what);
+            std::vector<double> times(kRuns);
+            for (double& time : times)
+                time = run_program(arguments, seconds).*what;
             rows.push_back({{"name", name}, {"s", json_of(spread_of(std::move(times)))}});
         };
         const std::string scene = "synthetic:vessels?width=1392&height=1040";

@@ -17,7 +17,7 @@ const std::map<std::string_view, std::vector<std::string>>& variants() {
         {"speckle", {"radius=2", "radius=3", "radius=7", "radius=15"}},
         {"gaussian",
          {"method=binomial5", "method=direct,sigma=1", "method=direct,sigma=10", "method=recursive,sigma=10",
-          "method=recursive,sigma=100", "method=fft,sigma=10", "sigma=10"}},
+          "method=recursive,sigma=100", "method=fft,sigma=10"}},
         {"convolve", {"kernel=disk,radius=15", "kernel=disk,radius=127"}},
         {"equalize", {"bins=256", "bins=4096"}},
         {"average", {"frames=25", "kind=exponential"}},
@@ -49,10 +49,10 @@ const std::vector<std::uint16_t>& intensities() {
     static const std::vector<std::uint16_t> table = [] {
         constexpr int kSteps = 1 << 14;
         constexpr double kMean = 400; // one sample in 28 000 at full scale
-        std::vector<std::uint16_t> values;
+        std::vector<std::uint16_t> values(kSteps);
         for (int i = 0; i < kSteps; ++i)
-            values.push_back(
-                static_cast<std::uint16_t>(std::min(4095.0, -kMean * std::log(1 - (i + 0.5) / kSteps))));
+            values[static_cast<std::size_t>(i)] =
+                static_cast<std::uint16_t>(std::min(4095.0, -kMean * std::log(1 - (i + 0.5) / kSteps)));
         return values;
     }();
     return table;

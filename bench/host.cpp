@@ -94,7 +94,7 @@ KernelRun run_on_host(const KernelCase& work) {
 Frame host_result(const ChainStage& link, const std::vector<Frame>& inputs) {
     const auto stage = link.type->make_host(link.params);
     const Shape shape = stage->prepare(inputs[0].shape());
-    const Frame output = poisoned_frames(shape, 1, std::byte{0x5a}).front();
+    Frame output = poisoned_frames(shape, 1, std::byte{0x5a}).front();
     for (const Frame& input : inputs)
         run(*stage, input, output);
     return output;

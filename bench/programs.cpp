@@ -16,8 +16,6 @@
 #include <thread>
 #include <unistd.h>
 
-extern char** environ;
-
 namespace specklescope::bench {
 
 namespace {
@@ -60,6 +58,7 @@ double seconds_of(const timeval& time) {
 
 pid_t start(std::vector<std::string>& arguments, const std::string& log) {
     std::vector<char*> argv;
+    argv.reserve(arguments.size() + 1);
     for (std::string& argument : arguments)
         argv.push_back(argument.data());
     argv.push_back(nullptr);

@@ -242,7 +242,8 @@ void HostConvolution::restore_rows(HostView output, int tile_x, int tile_y, int 
             fftwf_execute_dft_c2r(row_backward_.get(), complex(row(i)), line);
             SampleGains gains;
             if (!gain_across_.empty())
-                gains = {gain_across_.data() + first, gain_down_[static_cast<std::size_t>(top + i)]};
+                gains = {gain_across_.data() + first,
+                         gain_down_[static_cast<std::size_t>(top) + static_cast<std::size_t>(i)]};
             store_samples(line + x.origin, output, top + i, channel, columns, gains);
         }
     });
