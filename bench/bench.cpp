@@ -1,6 +1,8 @@
 #include "bench/bench.hpp"
 
 #include "bench/device.hpp"
+#include "bench/feeds.hpp"
+#include "bench/gpus.hpp"
 #include "bench/peers.hpp"
 #include "bench/programs.hpp"
 #include "bench/report.hpp"
@@ -52,8 +54,13 @@ public:
         report_["ceilings"] = ceilings();
         show("What the machine can do", facts_list(report_["ceilings"]));
         kernels();
+        if (backend() != Backend::cuda)
+            section("simd", "Instruction sets", instruction_sets(), simd_table);
         if (wanted("stream"))
             section("stream", "Frames through the executor", streams(), stream_table);
+        section("feeds", "Sources and recorders", feeds(), feed_table);
+        if (device_ && wanted("gpus"))
+            section("gpus", "Several GPUs", run_gpus(), gpus_table);
         if (wanted("pipeline"))
             section("pipeline", "The whole program", pipelines(), pipeline_table);
         if (wanted("startup"))
@@ -154,6 +161,23 @@ private:
         }
     }
 
+    Json instruction_sets() {
+        Json rows = Json::array();
+        if (simd_to_compare().size() < 2)
+            return rows;
+        for (const KernelCase& work : simd_cases(filter_)) {
+            Json times = Json::object();
+            for (const auto& [name, run] : run_with_each_simd(work)) {
+                wrong_ = wrong_ || !run.agrees;
+                times[name] = json_of(run.time);
+            }
+            rows.push_back({{"work", "CPU " + work.work},
+                            {"image", to_string(work.shape)},
+                            {"ms_by_simd", std::move(times)}});
+        }
+        return rows;
+    }
+
     Json streams() {
         Json rows = Json::array();
         for (const Shape& shape :
@@ -174,7 +198,7 @@ private:
     void add_stream(Json& rows, Executor& executor, const std::string& work, const Shape& shape,
                     bool down) const {
         const bool gpu = executor.backend() == "cuda";
-        const StreamRun run = run_stream(executor, work, shape, down);
+        const StreamRun run = run_stream(executor, {work}, shape, down);
         const double bus =
             std::max(up_ > 0 ? run.up_gb_per_s / up_ : 0, down_ > 0 ? run.down_gb_per_s / down_ : 0);
         rows.push_back({{"work", (gpu ? "GPU " : "CPU ") + work},
@@ -187,6 +211,19 @@ private:
                         {"down_gb_per_s", run.down_gb_per_s},
                         {"fraction", gpu ? bus : 0},
                         {"latency_ms", run.latency_ms}});
+    }
+
+    Json feeds() const {
+        Json rows = Json::array();
+        for (const FeedRun& run : run_feeds(filter_))
+            rows.push_back({{"name", run.name},
+                            {"place", run.place},
+                            {"frames_per_s", run.frames_per_s},
+                            {"mb_per_s", run.mb_per_s},
+                            {"cpu", run.cpu},
+                            {"frames", run.frames},
+                            {"dropped", run.dropped}});
+        return rows;
     }
 
     Json pipelines() {

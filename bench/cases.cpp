@@ -99,6 +99,20 @@ std::vector<KernelCase> kernel_cases(std::string_view filter) {
     return cases;
 }
 
+std::vector<KernelCase> simd_cases(std::string_view filter) {
+    const Shape camera{1392, 1040, 1, PixelType::u16};
+    const Shape rgb{3840, 2160, 3, PixelType::u8};
+    std::vector<KernelCase> cases = {{"speckle:radius=2", camera},
+                                     {"speckle:radius=3", camera},
+                                     {"speckle:radius=7", camera},
+                                     {"gaussian:method=binomial5", rgb},
+                                     {"gaussian:sigma=10", rgb},
+                                     {"equalize:bins=256", rgb},
+                                     {"convolve:kernel=disk,radius=127", {1024, 1024, 1, PixelType::f32}}};
+    std::erase_if(cases, [&](const KernelCase& c) { return c.name().find(filter) == std::string::npos; });
+    return cases;
+}
+
 std::vector<Frame> speckle_frames(const Shape& shape, int count, const std::shared_ptr<SlotMemory>& memory) {
     static std::mt19937_64 random(std::random_device{}());
     std::vector<Frame> all = frames(shape, count, memory);

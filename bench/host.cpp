@@ -1,5 +1,6 @@
 #include "bench/host.hpp"
 
+#include "bench/simd.hpp"
 #include "pipeline/parallel.hpp"
 
 #include <cmath>
@@ -89,6 +90,15 @@ KernelRun run_on_host(const KernelCase& work) {
     result.agrees = same_pixels(outputs[0].host(), other[0].host());
     result.difference = result.agrees ? 0 : std::numeric_limits<double>::infinity();
     return result;
+}
+
+SimdRuns run_with_each_simd(const KernelCase& work) {
+    SimdRuns runs;
+    for (const std::string& name : simd_to_compare()) {
+        const SimdLimit limit(name);
+        runs.emplace_back(name, run_on_host(work));
+    }
+    return runs;
 }
 
 Frame host_result(const ChainStage& link, const std::vector<Frame>& inputs) {

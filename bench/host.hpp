@@ -5,6 +5,9 @@
 #include "bench/timing.hpp"
 
 #include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace specklescope::bench {
 
@@ -24,6 +27,10 @@ Spread copy_on_host(std::size_t bytes);
 /// Throws UsageError if the stage cannot run on this shape. The result is checked to be the same whatever the
 /// output held before.
 KernelRun run_on_host(const KernelCase& work);
+
+/// The same with each of simd_to_compare(), by their names.
+using SimdRuns = std::vector<std::pair<std::string, KernelRun>>;
+SimdRuns run_with_each_simd(const KernelCase& work);
 
 /// What a stage of the host makes of `inputs`, one after the other; the output of the last.
 Frame host_result(const ChainStage& link, const std::vector<Frame>& inputs);

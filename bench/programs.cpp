@@ -1,5 +1,6 @@
 #include "bench/programs.hpp"
 
+#include "bench/scratch.hpp"
 #include "pipeline/error.hpp"
 
 #include <array>
@@ -7,7 +8,6 @@
 #include <csignal>
 #include <cstdlib>
 #include <fcntl.h>
-#include <filesystem>
 #include <fstream>
 #include <spawn.h>
 #include <sstream>
@@ -20,30 +20,7 @@ namespace specklescope::bench {
 
 namespace {
 
-namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
-
-/// A folder for what the child writes, removed at the end.
-class Scratch {
-public:
-    Scratch() {
-        std::string pattern = (fs::temp_directory_path() / "specklescope-bench-XXXXXX").string();
-        if (!mkdtemp(pattern.data()))
-            throw RunError("No folder can be made in " + fs::temp_directory_path().string() +
-                           "; set TMPDIR to one that can be written.");
-        path_ = pattern;
-    }
-    Scratch(const Scratch&) = delete;
-    Scratch& operator=(const Scratch&) = delete;
-    ~Scratch() {
-        std::error_code ignored;
-        fs::remove_all(path_, ignored);
-    }
-    std::string operator/(const char* name) const { return (path_ / name).string(); }
-
-private:
-    fs::path path_;
-};
 
 std::string read_file(const std::string& path) {
     std::ifstream file(path);

@@ -63,6 +63,21 @@ std::string difference_text(const Json& row) {
            (row.at("agrees").get<bool>() ? "" : " **wrong**");
 }
 
+/// Instruction sets in the order in which rows name them first.
+std::vector<std::string> simd_names(const Json& rows, const char* key) {
+    std::vector<std::string> names;
+    for (const Json& row : rows)
+        if (row.contains(key))
+            for (const auto& [name, time] : row.at(key).items())
+                if (std::find(names.begin(), names.end(), name) == names.end())
+                    names.push_back(name);
+    return names;
+}
+
+const Json* simd_ms(const Json& row, const char* key, const std::string& name) {
+    return row.contains(key) && row.at(key).contains(name) ? &row.at(key).at(name) : nullptr;
+}
+
 std::string machine_section(const Json& report) {
     std::string text = "## " + report.at("machine").at("name").get<std::string>() + "\n\n" +
                        facts_list(report.at("machine"));
@@ -78,7 +93,7 @@ struct Section {
     std::string (*make)(const Json&);
 };
 
-constexpr std::array<Section, 5> kSections = {{
+constexpr auto kSections = std::to_array<Section>({
     {"kernels", "Stages",
      "One stage on one frame, median ± half the distance of the quartiles, after warm-up, on fresh simulated "
      "speckle in buffers used in turn. "
@@ -89,11 +104,32 @@ constexpr std::array<Section, 5> kSections = {{
      "result, relative (integers: of full scale); on the CPU \"same\" says that the result did not depend on "
      "what the output held before.",
      kernel_table},
+    {"simd", "Instruction sets",
+     "Stages of the host whose loops are limited to one instruction set or the other, in turn. AVX3 is "
+     "Highway's name of AVX-512.",
+     simd_table},
     {"stream", "Frames through the executor",
      "Frames from slots (page-locked with a GPU) through upload, stage and, where said, download, as fast as "
      "the executor takes "
      "them. *Fraction* is of the bus's rate in the direction that limits, or on the CPU of the stage alone.",
      stream_table},
+    {"feeds", "Sources and recorders",
+     "1392×1040 u16. Sources run unpaced through ring, queue and an empty chain. Recorders take frames "
+     "from slots, and the time counts until the file is closed; *plain write* puts as many bytes into a file "
+     "there with one "
+     "system call a frame. CPU is processor time over wall-clock time, in cores.",
+     feed_table},
+    {"gpus", "Several GPUs",
+     "The same frames from page-locked slots dealt in turn to the GPUs of one host, results in order, each "
+     "left "
+     "on its GPU. *Times* is the "
+     "rate over that of one GPU, *fraction* that over the number of GPUs. *Kernels* is the time between the "
+     "first and the last kernel of a frame "
+     "(of one GPU), *submit* what the thread that deals them spends on one: with one GPU it starts the "
+     "kernels "
+     "itself, with several each GPU has "
+     "a thread for that.",
+     gpus_table},
     {"pipeline", "The whole program",
      "The program as a process of its own on simulated speckle, 1392×1040 u16: source, ring, queue, "
      "executor, and the window where said. Latency runs from "
@@ -104,9 +140,10 @@ constexpr std::array<Section, 5> kSections = {{
     {"peers", "Beside other libraries",
      "The same work by others, in one process, in turn with ours, on the same frames and as many threads. "
      "*Factor* is their time over "
-     "ours: above 1, ours is faster.",
+     "ours: above 1, ours is faster. The last columns: ours with one instruction set of the processor or the "
+     "other, in turn in the same run; AVX3 is Highway's name of AVX-512.",
      peer_table},
-}};
+});
 
 } // namespace
 
@@ -132,6 +169,27 @@ std::string stream_table(const Json& rows) {
     return table(lines);
 }
 
+std::string feed_table(const Json& rows) {
+    std::vector<Row> lines = {{"what", "where", "frames/s", "MB/s", "CPU", "frames", "dropped"}};
+    for (const Json& row : rows)
+        lines.push_back({row.at("name"), row.at("place"), number(row, "frames_per_s"),
+                         number(row, "mb_per_s"), number(row, "cpu"),
+                         std::to_string(row.at("frames").get<long>()),
+                         std::to_string(row.at("dropped").get<long>())});
+    return table(lines);
+}
+
+std::string gpus_table(const Json& rows) {
+    std::vector<Row> lines = {
+        {"stages, frame", "GPUs", "frames/s", "times", "fraction", "kernels, ms", "submit, µs", "up, GB/s"}};
+    for (const Json& row : rows)
+        lines.push_back({row.at("work").get<std::string>() + ", " + row.at("image").get<std::string>(),
+                         std::to_string(row.at("gpus").get<int>()), number(row, "frames_per_s"),
+                         number(row, "times"), number(row, "fraction"), number(row, "kernels_ms"),
+                         number(row, "submit_us"), number(row, "up_gb_per_s")});
+    return table(lines);
+}
+
 std::string pipeline_table(const Json& rows) {
     std::vector<Row> lines = {
         {"run", "frames/s", "frames", "dropped", "drawn/s", "latency median, ms", "95 %", "99 %", "CPU"}};
@@ -151,12 +209,38 @@ std::string startup_table(const Json& rows) {
 }
 
 std::string peer_table(const Json& rows) {
+    const std::vector<std::string> simd = simd_names(rows, "ours_ms_by_simd");
     std::vector<Row> lines = {{"work, frame", "other", "other, ms", "ours, ms", "factor"}};
-    for (const Json& row : rows)
+    for (const std::string& name : simd)
+        lines[0].insert(lines[0].end(), {name + ", ms", "factor"});
+    for (const Json& row : rows) {
+        const auto factor = [&](const Json& ours) {
+            return digits(row.at("peer_ms").at("median").get<double>() / ours.at("median").get<double>());
+        };
         lines.push_back({row.at("work").get<std::string>() + ", " + row.at("image").get<std::string>(),
                          row.at("peer"), spread_text(row.at("peer_ms")), spread_text(row.at("ours_ms")),
-                         digits(row.at("peer_ms").at("median").get<double>() /
-                                row.at("ours_ms").at("median").get<double>())});
+                         factor(row.at("ours_ms"))});
+        for (const std::string& name : simd) {
+            const Json* ours = simd_ms(row, "ours_ms_by_simd", name);
+            lines.back().insert(lines.back().end(),
+                                {ours ? spread_text(*ours) : "–", ours ? factor(*ours) : "–"});
+        }
+    }
+    return table(lines);
+}
+
+std::string simd_table(const Json& rows) {
+    const std::vector<std::string> simd = simd_names(rows, "ms_by_simd");
+    std::vector<Row> lines = {{"stage, frame"}};
+    for (const std::string& name : simd)
+        lines[0].push_back(name + ", ms");
+    for (const Json& row : rows) {
+        lines.push_back({row.at("work").get<std::string>() + ", " + row.at("image").get<std::string>()});
+        for (const std::string& name : simd) {
+            const Json* ms = simd_ms(row, "ms_by_simd", name);
+            lines.back().push_back(ms ? spread_text(*ms) : "–");
+        }
+    }
     return table(lines);
 }
 

@@ -10,7 +10,10 @@ namespace specklescope::bench {
 
 /// One table: `columns` of the report's rows, in order.
 std::string kernel_table(const nlohmann::ordered_json& rows);
+std::string simd_table(const nlohmann::ordered_json& rows);
 std::string stream_table(const nlohmann::ordered_json& rows);
+std::string feed_table(const nlohmann::ordered_json& rows);
+std::string gpus_table(const nlohmann::ordered_json& rows);
 std::string pipeline_table(const nlohmann::ordered_json& rows);
 std::string startup_table(const nlohmann::ordered_json& rows);
 std::string peer_table(const nlohmann::ordered_json& rows);

@@ -7,53 +7,85 @@
 
 namespace specklescope::bench {
 
-StreamRun run_stream(Executor& executor, const std::string& chain, const Shape& shape, bool want_host,
-                     double seconds) {
-    auto links = std::make_shared<Chain>();
-    links->add(chain);
-    executor.set_chain(links, 1);
-    const int sets = rotation(shape, shape);
-    const std::vector<Frame> frames = speckle_frames(shape, sets, executor.slot_memory());
-    std::deque<SteadyClock::time_point> submitted;
-    double waited = 0;
-    StreamRun run;
-    Shape output;
-    const auto collect = [&](bool wait) {
-        const std::optional<Result> result = executor.collect(wait);
+namespace {
+
+double ms_since(SteadyClock::time_point begin) {
+    return std::chrono::duration<double, std::milli>(SteadyClock::now() - begin).count();
+}
+
+/// Sums while frames go through.
+class Stream {
+public:
+    Stream(Executor& executor, bool want_host) : executor_(executor), want_host_(want_host) {}
+
+    void run(const std::vector<Frame>& frames, double length) {
+        const auto begin = SteadyClock::now();
+        for (std::size_t i = 0; ms_since(begin) < length * 1e3; ++i) {
+            while (executor_.in_flight() == executor_.capacity() ||
+                   !executor_.wait_slot(std::chrono::milliseconds(0)))
+                if (!collect())
+                    throw RunError("The executor has no slot and nothing in flight.");
+            submitted_.push_back(SteadyClock::now());
+            executor_.submit(frames[i % frames.size()], want_host_);
+            submitting_ms_ += ms_since(submitted_.back());
+        }
+        while (executor_.in_flight() > 0)
+            collect();
+        seconds_ = ms_since(begin) * 1e-3;
+    }
+
+    StreamRun result(const Shape& shape) const {
+        StreamRun run;
+        run.frames = frames_;
+        run.frames_per_s = frames_ / seconds_;
+        run.up_gb_per_s = run.frames_per_s * static_cast<double>(shape.bytes()) * 1e-9;
+        run.down_gb_per_s = want_host_ ? run.frames_per_s * static_cast<double>(output_.bytes()) * 1e-9 : 0;
+        run.latency_ms = waited_ms_ / frames_;
+        run.submit_us = submitting_ms_ * 1e3 / frames_;
+        run.kernels_ms = timed_ > 0 ? kernels_ms_ / timed_ : 0;
+        return run;
+    }
+
+private:
+    bool collect() {
+        const std::optional<Result> result = executor_.collect(true);
         if (!result)
             return false;
-        output = result->shape();
-        waited += std::chrono::duration<double, std::milli>(SteadyClock::now() - submitted.front()).count();
-        submitted.pop_front();
-        ++run.frames;
+        if (result->image || result->device_image)
+            output_ = result->shape();
+        waited_ms_ += ms_since(submitted_.front());
+        submitted_.pop_front();
+        ++frames_;
+        const Timings& timings = result->timings;
+        timed_ += timings.count > 0 ? 1 : 0;
+        for (std::size_t i = 0; i < timings.count; ++i)
+            if (timings.entries[i].name != "upload" && timings.entries[i].name != "download")
+                kernels_ms_ += timings.entries[i].ms;
         return true;
-    };
-    const auto stream_for = [&](double length) {
-        run = {};
-        waited = 0;
-        const auto begin = SteadyClock::now();
-        const auto elapsed = [&] {
-            return std::chrono::duration<double>(SteadyClock::now() - begin).count();
-        };
-        for (std::size_t i = 0; elapsed() < length; ++i) {
-            while (executor.in_flight() == executor.capacity() ||
-                   !executor.wait_slot(std::chrono::milliseconds(0)))
-                if (!collect(true))
-                    throw RunError("The executor has no slot and nothing in flight.");
-            submitted.push_back(SteadyClock::now());
-            executor.submit(frames[i % frames.size()], want_host);
-        }
-        while (executor.in_flight() > 0)
-            collect(true);
-        return elapsed();
-    };
-    stream_for(0.2 * seconds); // warm-up
-    const double time = stream_for(seconds);
-    run.frames_per_s = run.frames / time;
-    run.up_gb_per_s = run.frames_per_s * static_cast<double>(shape.bytes()) * 1e-9;
-    run.down_gb_per_s = want_host ? run.frames_per_s * static_cast<double>(output.bytes()) * 1e-9 : 0;
-    run.latency_ms = waited / run.frames;
-    return run;
+    }
+
+    Executor& executor_;
+    bool want_host_;
+    std::deque<SteadyClock::time_point> submitted_;
+    Shape output_;
+    double waited_ms_ = 0, submitting_ms_ = 0, kernels_ms_ = 0, seconds_ = 0;
+    int frames_ = 0, timed_ = 0;
+};
+
+} // namespace
+
+StreamRun run_stream(Executor& executor, const std::vector<std::string>& stages, const Shape& shape,
+                     bool want_host, double seconds) {
+    auto chain = std::make_shared<Chain>();
+    for (const std::string& stage : stages)
+        chain->add(stage);
+    executor.set_chain(chain, 1);
+    executor.prepare(shape, want_host);
+    const std::vector<Frame> frames = speckle_frames(shape, rotation(shape, shape), executor.slot_memory());
+    Stream(executor, want_host).run(frames, 0.2 * seconds); // warm-up
+    Stream stream(executor, want_host);
+    stream.run(frames, seconds);
+    return stream.result(shape);
 }
 
 } // namespace specklescope::bench

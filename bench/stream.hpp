@@ -4,6 +4,7 @@
 #include "pipeline/executor.hpp"
 
 #include <string>
+#include <vector>
 
 namespace specklescope::bench {
 
@@ -12,11 +13,13 @@ struct StreamRun {
     double up_gb_per_s = 0;   ///< bytes of the pixels that came in, over the time
     double down_gb_per_s = 0; ///< of those that went back to the host; 0 if none did
     double latency_ms = 0;    ///< mean from submit to collect, with the executor kept full
+    double submit_us = 0;     ///< mean of what submit() took of the caller's time
+    double kernels_ms = 0;    ///< mean over timed frames of all stages together
     int frames = 0;
 };
 
-/// `chain` in chain text (one stage); at least `seconds` long.
-StreamRun run_stream(Executor& executor, const std::string& chain, const Shape& shape, bool want_host,
-                     double seconds = 1);
+/// Stages in chain text; at least `seconds` long.
+StreamRun run_stream(Executor& executor, const std::vector<std::string>& stages, const Shape& shape,
+                     bool want_host, double seconds = 1);
 
 } // namespace specklescope::bench

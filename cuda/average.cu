@@ -44,11 +44,11 @@ struct IntegerMean {
         if (args.step.take) {
             T* const slot = ring_samples<T>(args, args.step.slot, place);
             const Samples<T> leave = args.step.leaves ? Samples<T>::load(slot) : Samples<T>{};
-            newest.store(slot);
 #pragma unroll
             for (int j = 0; j < kLaneSamples; ++j)
                 sums.v[j] += static_cast<std::uint32_t>(newest.v[j]) - static_cast<std::uint32_t>(leave.v[j]);
             sums.store(reinterpret_cast<std::uint32_t*>(word));
+            newest.store(slot); // last, as in take_in()
         }
         Samples<float> results;
         const double part = 1.0 / args.step.held;
@@ -64,35 +64,41 @@ struct RealMean {
 
     __device__ static Samples<float> of(const AverageArgs& args, const Place& place,
                                         const Samples<float>& newest) {
-        Samples<float> leave{};
+        float* const slot = ring_samples<float>(args, args.step.slot, place);
+        const Samples<float> leave =
+            args.step.take && args.step.leaves ? Samples<float>::load(slot) : Samples<float>{};
+        LongSum sums[kLaneSamples] = {};
+        if (!args.step.first)
+#pragma unroll
+            for (int j = 0; j < kLaneSamples; ++j) {
+                const double2 kept =
+                    *reinterpret_cast<const double2*>(state_word(args.state, place, kWords, j));
+                sums[j] = {kept.x, kept.y};
+            }
         if (args.step.take) {
-            float* const slot = ring_samples<float>(args, args.step.slot, place);
-            if (args.step.leaves)
-                leave = Samples<float>::load(slot);
-            newest.store(slot);
+            const bool renew = args.step.first || renewed(place.row, args.step.tick);
+#pragma unroll
+            for (int j = 0; j < kLaneSamples; ++j) {
+                sums[j].add(newest.v[j]);
+                sums[j].add(-static_cast<double>(leave.v[j]));
+                if (renew || !isfinite(leave.v[j]))
+                    sums[j] = long_sum(args.step.held, [&](int k) {
+                        if (k == 0) // not in the ring yet
+                            return newest.v[j];
+                        const int at = args.step.slot - k + (k > args.step.slot ? args.frames : 0);
+                        return ring_samples<float>(args, at, place)[j];
+                    });
+            }
+#pragma unroll
+            for (int j = 0; j < kLaneSamples; ++j)
+                *reinterpret_cast<double2*>(state_word(args.state, place, kWords, j)) =
+                    make_double2(sums[j].high, sums[j].low);
+            newest.store(slot); // last, as in take_in()
         }
-        const bool renew = args.step.first || renewed(place.row, args.step.tick);
         Samples<float> results;
 #pragma unroll
-        for (int j = 0; j < kLaneSamples; ++j) {
-            auto* const word = reinterpret_cast<double2*>(state_word(args.state, place, kWords, j));
-            LongSum sum{0, 0};
-            if (!args.step.first) {
-                const double2 kept = *word;
-                sum = {kept.x, kept.y};
-            }
-            if (args.step.take) {
-                sum.add(newest.v[j]);
-                sum.add(-static_cast<double>(leave.v[j]));
-                if (renew || !isfinite(leave.v[j]))
-                    sum = long_sum(args.step.held, [&](int k) {
-                        const int slot = args.step.slot - k + (k > args.step.slot ? args.frames : 0);
-                        return ring_samples<float>(args, slot, place)[j];
-                    });
-                *word = make_double2(sum.high, sum.low);
-            }
-            results.v[j] = static_cast<float>(sum.value() / args.step.held);
-        }
+        for (int j = 0; j < kLaneSamples; ++j)
+            results.v[j] = static_cast<float>(sums[j].value() / args.step.held);
         return results;
     }
 };

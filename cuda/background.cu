@@ -65,11 +65,14 @@ template <class T> __global__ void __launch_bounds__(kTileThreads)
 
 class BackgroundDevice final : public DeviceStage {
 public:
-    explicit BackgroundDevice(const Params& params) : calibration_(params.as<BackgroundParams>()) {}
+    explicit BackgroundDevice(const Params& params)
+        : calibration_(params.as<BackgroundParams>()), passes_(background_passes(params)) {}
 
     Shape prepare(const Shape& input) override {
         tiles_ = Tiles::of(input);
         calibration_.prepare(input, static_cast<std::size_t>(tiles_.across) * kTileSamples);
+        if (passes_)
+            return input;
         host_sums_.assign(tiles_.samples(), 0);
         sums_ = Buffer(tiles_.samples() * sizeof(double), device_memory());
         dark_ = Buffer(tiles_.samples() * sizeof(float), device_memory());
@@ -81,6 +84,8 @@ public:
 
     void run(ConstDeviceView input, DeviceView output, const RunContext<Space::device>& context) override {
         auto* const stream = static_cast<cudaStream_t>(context.stream);
+        if (passes_)
+            return copy(input, output, stream);
         const Calibration::Take take = calibration_.next(context.again);
         if (take.take)
             add(input, take.first, stream);
@@ -112,10 +117,19 @@ public:
     Warmup warmup() const override { return calibration_.warmup(); }
     std::string note() const override { return calibration_.note(); }
     void describe(FrameInfo& info) const override {
+        if (passes_)
+            return;
         info.full_scale = std::isfinite(saturation_.mark) ? static_cast<double>(saturation_.mark) : 0;
     }
 
 private:
+    static void copy(ConstDeviceView input, DeviceView output, cudaStream_t stream) {
+        check(cudaMemcpy2DAsync(output.data, output.pitch, input.data, input.pitch, input.shape.row_bytes(),
+                                static_cast<std::size_t>(input.shape.height), cudaMemcpyDeviceToDevice,
+                                stream),
+              "cudaMemcpy2DAsync");
+    }
+
     void add(ConstDeviceView input, bool first, cudaStream_t stream) {
         dispatch(input.shape.type, [&](auto zero) {
             add_kernel<decltype(zero)><<<tiles_.blocks(), kTileThreads, 0, stream>>>(
@@ -147,6 +161,7 @@ private:
     }
 
     Calibration calibration_;
+    bool passes_;
     Calibration::Saturation saturation_{};
     Tiles tiles_;
     std::vector<double> host_sums_;

@@ -75,9 +75,11 @@ Stream::~Stream() {
 }
 void Stream::synchronize() const { check(cudaStreamSynchronize(stream_), "cudaStreamSynchronize"); }
 
-Event::Event(bool sleeps) {
-    check(cudaEventCreateWithFlags(&event_, sleeps ? cudaEventBlockingSync : cudaEventDefault),
-          "cudaEventCreate");
+Event::Event(Use use) {
+    const unsigned flags = use == Use::timing     ? cudaEventDefault
+                           : use == Use::ordering ? cudaEventDisableTiming
+                                                  : cudaEventDisableTiming | cudaEventBlockingSync;
+    check(cudaEventCreateWithFlags(&event_, flags), "cudaEventCreate");
 }
 Event::~Event() {
     if (event_)

@@ -2,11 +2,15 @@
 // flight. Frames stay in order because each stream keeps its own order.
 #include "pipeline/executor.hpp"
 #include "cuda/convert.hpp"
+#include "cuda/counts.hpp"
 #include "cuda/device.hpp"
 #include "cuda/plan.hpp"
 
+#include <spdlog/spdlog.h>
+
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <string_view>
 
 namespace specklescope {
@@ -15,11 +19,12 @@ namespace {
 
 using namespace cuda;
 
-/// 1-D where both sides have the same pitch: copy engines like it better.
+/// Long rows go as rows, so that their padding does not cross the bus; the copy engines take both alike.
 void copy_rows(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch, const Shape& shape,
                cudaMemcpyKind kind, const Stream& stream) {
+    constexpr std::size_t kLongRow = 2048; // bytes
     const auto rows = static_cast<std::size_t>(shape.height);
-    if (to_pitch == from_pitch)
+    if (to_pitch == from_pitch && (to_pitch == shape.row_bytes() || shape.row_bytes() < kLongRow))
         check(cudaMemcpyAsync(to, from, to_pitch * (rows - 1) + shape.row_bytes(), kind, stream.get()),
               "cudaMemcpyAsync");
     else
@@ -29,27 +34,40 @@ void copy_rows(void* to, std::size_t to_pitch, const void* from, std::size_t fro
 
 /// One frame on its way. Everything a stream still works on is held here.
 struct Flight {
-    Event upload_begin, upload_end, download_begin;
-    Event done{true};                            ///< the last event of a frame
+    Event uploaded_all{Event::Use::ordering}, computed{Event::Use::ordering};
+    Event done{Event::Use::waiting}; ///< the last event of a frame
+    // Recorded only if `timed`.
+    Event upload_begin, upload_end, download_begin, download_end;
     std::array<Event, 2 * kMaxStages + 1> marks; ///< on the compute stream: begin, then the end of every step
     std::array<std::string_view, 2 * kMaxStages> names;
     std::size_t steps = 0;
+    bool timed = false;
     bool downloads = false;
     Frame uploaded;
     Result result;
     PixelCounts* host_counts = nullptr;
-    PixelCounts* device_counts = nullptr;
+    PixelCounts* device_counts = nullptr; ///< kMaxStages of them, zero between frames
+
+    void time(const Event& event, const Stream& stream) const {
+        if (timed)
+            event.record(stream);
+    }
 };
+
+/// Timing events stand between two copies on the bus; of faster frames only some are timed.
+constexpr std::chrono::milliseconds kTimedEvery(10);
 
 class CudaExecutor final : public Executor {
 public:
     explicit CudaExecutor(int device)
         : device_(device), name_(use_device(device).name),
-          device_counts_(sizeof(PixelCounts) * kFramesInFlight, device_memory_),
+          device_counts_(sizeof(PixelCounts) * kFramesInFlight * kMaxStages, device_memory_),
           host_counts_(sizeof(PixelCounts) * kFramesInFlight, page_locked_) {
+        check(cudaMemset(device_counts_.as<void>(), 0, sizeof(PixelCounts) * kFramesInFlight * kMaxStages),
+              "cudaMemset");
         for (std::size_t i = 0; i < flights_.size(); ++i) {
             flights_[i].host_counts = host_counts_.as<PixelCounts>() + i;
-            flights_[i].device_counts = device_counts_.as<PixelCounts>() + i;
+            flights_[i].device_counts = device_counts_.as<PixelCounts>() + i * kMaxStages;
         }
     }
     CudaExecutor(const CudaExecutor&) = delete;
@@ -72,10 +90,13 @@ public:
         version_ = version;
     }
 
-    void prepare(const Shape& input) override {
+    void prepare(const Shape& input, bool want_host) override {
         select_device();
-        if (!plan_ || plan_->input != input)
-            replace_plan(*chain_, input);
+        if (plan_ && plan_->input == input)
+            return;
+        replace_plan(*chain_, input);
+        if (in_flight_ == 0)
+            warm_up(want_host);
     }
 
     void submit(Frame frame, bool want_host, bool again) override {
@@ -83,13 +104,19 @@ public:
         gap_ = gap_ || (frame.info().discontinuity && !again);
         if (!again && plan_ && plan_->input != frame.shape())
             gap_ = true;
-        prepare(frame.shape());
+        select_device();
+        if (!plan_ || plan_->input != frame.shape())
+            replace_plan(*chain_, frame.shape());
         if (want_host)
             plan_->make_downloads(page_locked_);
         if (std::exchange(gap_, false))
             plan_->reset();
         Flight& flight = flights_[(first_ + in_flight_) % flights_.size()];
         describe(flight, std::move(frame));
+        const auto now = SteadyClock::now();
+        flight.timed = now - timed_ >= kTimedEvery;
+        if (flight.timed)
+            timed_ = now;
         take_slots(flight, want_host);
         try {
             upload(flight);
@@ -97,6 +124,7 @@ public:
             download(flight);
         } catch (...) { // nothing may be given back while a stream still works on it
             finish_quietly();
+            log_failure(cudaMemset(flight.device_counts, 0, sizeof(PixelCounts) * kMaxStages), "cudaMemset");
             clear(flight);
             throw;
         }
@@ -139,6 +167,27 @@ public:
     }
 
 private:
+    /// Sends a dark frame through the chain: kernels are loaded and memory is there before the first frame. A
+    /// device that fails here fails again at that one, where the run can go on on the host.
+    void warm_up(bool want_host) {
+        try {
+            run_dark_frame(want_host);
+        } catch (const RunError& error) {
+            spdlog::debug("Warming up: {}", error.what());
+        }
+        plan_->reset();
+        timed_ = {};
+    }
+
+    void run_dark_frame(bool want_host) {
+        FrameRing ring(plan_->input, 1, page_locked_);
+        Frame dark = ring.try_acquire();
+        const HostView pixels = dark.host();
+        std::memset(pixels.data, 0, pixels.pitch * static_cast<std::size_t>(pixels.shape.height));
+        submit(std::move(dark), want_host, true);
+        collect(true);
+    }
+
     void select_device() const { check(cudaSetDevice(device_), "cudaSetDevice"); }
 
     /// The old plan stays if the new one cannot be made.
@@ -150,6 +199,7 @@ private:
         plan_ = std::move(next);
         spare_result_.reset();
         spare_download_.reset();
+        timed_ = {}; // the first frame of a plan is always timed
     }
 
     void describe(Flight& flight, Frame frame) const {
@@ -188,68 +238,75 @@ private:
     void upload(Flight& flight) {
         const ConstHostView from = flight.result.raw.host();
         const DeviceView to = flight.uploaded.device();
-        flight.upload_begin.record(upload_);
+        flight.time(flight.upload_begin, upload_);
         copy_rows(to.data, to.pitch, from.data, from.pitch, from.shape, cudaMemcpyHostToDevice, upload_);
-        flight.upload_end.record(upload_);
+        flight.time(flight.upload_end, upload_);
     }
 
     void compute(Flight& flight, bool again) {
-        flight.upload_end.hold(compute_);
         flight.steps = 0;
-        flight.marks[0].record(compute_);
+        flight.result.warmup = plan_->warmup();
+        flight.result.notes = plan_->notes;
+        if (plan_->steps.empty())
+            return;
+        flight.uploaded_all.record(upload_);
+        flight.uploaded_all.hold(compute_);
+        flight.time(flight.marks[0], compute_);
         ConstDeviceView image = flight.uploaded.device();
         FrameInfo info = flight.result.info;
+        PixelCounts* counts = flight.device_counts; // those of a result are its last stage's
         for (DevicePlan::Step& step : plan_->steps) {
             if (step.conversion) {
                 convert(image, step.conversion.device(), compute_.get());
                 image = step.conversion.device();
                 mark(flight, "convert");
             }
+            if (step.left_out)
+                continue;
             const DeviceView output =
                 step.between ? step.between.device() : flight.result.device_image.device();
-            // The counts of a result are those of its last stage.
-            check(cudaMemsetAsync(flight.device_counts, 0, sizeof(PixelCounts), compute_.get()),
-                  "cudaMemsetAsync");
-            step.stage->run(
-                image, output,
-                {.info = info, .counts = flight.device_counts, .stream = compute_.get(), .again = again});
+            step.stage->run(image, output,
+                            {.info = info, .counts = counts++, .stream = compute_.get(), .again = again});
             step.stage->describe(info);
             image = output;
             mark(flight, step.link.type->name);
         }
+        publish_counts(flight.device_counts, static_cast<int>(counts - flight.device_counts),
+                       flight.host_counts, compute_.get());
         flight.result.warmup = plan_->warmup();
         plan_->refresh_notes();
         flight.result.notes = plan_->notes;
     }
 
-    void mark(Flight& flight, std::string_view name) {
+    void mark(Flight& flight, std::string_view name) const {
         flight.names[flight.steps++] = name;
-        flight.marks[flight.steps].record(compute_);
+        flight.time(flight.marks[flight.steps], compute_);
     }
 
     void download(Flight& flight) {
-        flight.marks[flight.steps].hold(download_);
-        flight.download_begin.record(download_);
-        if (flight.steps > 0)
-            check(cudaMemcpyAsync(flight.host_counts, flight.device_counts, sizeof(PixelCounts),
-                                  cudaMemcpyDeviceToHost, download_.get()),
-                  "cudaMemcpyAsync");
-        if (flight.downloads) {
-            const ConstDeviceView from = flight.result.device_image.device();
-            const HostView to = flight.result.image.host();
-            copy_rows(to.data, to.pitch, from.data, from.pitch, from.shape, cudaMemcpyDeviceToHost,
-                      download_);
+        if (!flight.downloads) {
+            flight.done.record(flight.steps > 0 ? compute_ : upload_);
+            return;
         }
+        flight.computed.record(compute_);
+        flight.computed.hold(download_);
+        flight.time(flight.download_begin, download_);
+        const ConstDeviceView from = flight.result.device_image.device();
+        const HostView to = flight.result.image.host();
+        copy_rows(to.data, to.pitch, from.data, from.pitch, from.shape, cudaMemcpyDeviceToHost, download_);
+        flight.time(flight.download_end, download_);
         flight.done.record(download_);
     }
 
     static void read_timings(Flight& flight) {
+        if (!flight.timed)
+            return;
         Timings& timings = flight.result.timings;
         timings.add("upload", flight.upload_end.ms_since(flight.upload_begin));
         for (std::size_t i = 0; i < flight.steps; ++i)
             timings.add(flight.names[i], flight.marks[i + 1].ms_since(flight.marks[i]));
         if (flight.downloads)
-            timings.add("download", flight.done.ms_since(flight.download_begin));
+            timings.add("download", flight.download_end.ms_since(flight.download_begin));
     }
 
     static void clear(Flight& flight) {
@@ -272,6 +329,7 @@ private:
     std::uint64_t version_ = 0;
     std::unique_ptr<DevicePlan> plan_;
     bool gap_ = false;                    ///< since the last frame that was run
+    SteadyClock::time_point timed_{};     ///< when a frame was last submitted that is timed
     Frame spare_result_, spare_download_; ///< found by wait_slot() for the next submit
     std::array<Flight, kFramesInFlight> flights_;
     std::size_t first_ = 0, in_flight_ = 0;

@@ -63,8 +63,8 @@ public:
         images.output_pitch = static_cast<int>(output.pitch);
         const auto stream = static_cast<cudaStream_t>(context.stream);
         if (method_ == Method::recursive) {
-            launch_recursive({images, between_.as<float>(), between_pitch_, states_.as<float>()}, input.shape,
-                             *columns_, *rows_, stream);
+            launch_recursive({images, states_.as<float>()}, input.shape, *columns_, *rows_,
+                             {stream, overlaps_});
         } else if (kernel_.kernel) {
             walk_.images = images;
             launch_walk(walk_, kernel_, stream);
@@ -82,8 +82,9 @@ private:
         const RecursiveGaussian filter = recursive_gaussian(params_.sigma);
         columns_ = make_line_filter(filter, input.height, params_.border);
         rows_ = make_line_filter(filter, input.width, params_.border);
-        make_between(input.width * input.channels, input.height);
-        states_ = Buffer(recursive_states(input, columns_->border) * sizeof(float), memory_);
+        const RecursivePlan plan = plan_recursive(input, columns_->border);
+        states_ = Buffer(plan.memory * sizeof(float), memory_);
+        overlaps_ = plan.overlaps;
         if (params_.border == Border::omit)
             make_inverses(gaussian_recursive_norms(filter, input.width),
                           gaussian_recursive_norms(filter, input.height));
@@ -109,7 +110,7 @@ private:
         walk_.images = images_;
         for (int i = 0; i <= radius_; ++i)
             walk_.taps[i] = static_cast<float>(taps[static_cast<std::size_t>(radius_ + i)]);
-        place_strips(walk_, kernel_, input.channels);
+        place_strips(walk_, kernel_, input.channels, radius_);
     }
 
     void make_between(int samples, int rows) {
@@ -136,13 +137,12 @@ private:
     WalkArgs walk_{};
     // Taps, large windows:
     int radius_ = 0;
-    Buffer taps_;
+    Buffer taps_, between_;
+    int between_pitch_ = 0;
     // Recursive:
     std::optional<LineFilter> columns_, rows_;
     Buffer states_;
-    // The last two:
-    Buffer between_;
-    int between_pitch_ = 0;
+    bool overlaps_ = false;
 };
 
 /// Decides by the input's shape, then hands everything on.

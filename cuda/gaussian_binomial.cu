@@ -1,5 +1,5 @@
 // [1 2 1] and [1 4 6 4 1] for u8, exactly, two samples to a register: 255·256 fits into 16 bits. Down the
-// columns each row is added to the one before it, 2·R times over; along the rows the taps are written out.
+// columns every row that enters adds its part to the unfinished sums, as in gaussian_walk.cuh.
 #include "cuda/gaussian_ring.cuh"
 
 namespace specklescope::cuda {
@@ -74,7 +74,7 @@ __device__ inline Samples<std::uint8_t, kBytes> blur_pairs(const std::uint32_t (
     return results;
 }
 
-template <int C, int R> __global__ void __launch_bounds__(kWalkThreads)
+template <int C, int R> __global__ void __launch_bounds__(kWalkThreads, 5)
     binomial_walk_kernel(const __grid_constant__ WalkArgs args) {
     using Ring = RowRing<std::uint8_t, kBytes>;
     __shared__ alignas(16) std::byte memory[kWalkThreads / 32][Ring::kBytes];
@@ -82,35 +82,37 @@ template <int C, int R> __global__ void __launch_bounds__(kWalkThreads)
     if (!strip_of_warp(args, 30 * kBytes, kBytes, strip))
         return;
     const int lane = static_cast<int>(threadIdx.x & 31U);
-    const bool serves = lane >= 1 && lane < 31;
     const int steps = strip.end - strip.first + 2 * R;
+    ResultRows<std::uint8_t, kBytes, C> results(args.images, strip, strip.begin + lane * kBytes,
+                                                lane >= 1 && lane < 31);
     Ring ring(memory[threadIdx.x / 32], args.images, strip, C, R * C, strip.first - R);
 #pragma unroll 1
     for (int i = 0; i < kRingRows - 1; ++i)
         ring.ask(i, i < steps);
 
-    std::uint32_t before[2 * R][2 * kWords] = {};
-#pragma unroll 1
+    std::uint32_t sums[2 * R][2 * kWords] = {}; // sums[k] lacks k + 1 rows
+#pragma unroll 2                                // sums move on by name, not by copies
     for (int i = 0; i < steps; ++i) {
         ring.ask(i + kRingRows - 1, i + kRingRows - 1 < steps);
         const Samples<std::uint8_t, kBytes> samples = ring.take(i);
         std::uint32_t columns[2 * kWords];
 #pragma unroll
         for (int p = 0; p < 2 * kWords; ++p) {
-            columns[p] = samples.words[p / 2] >> (8 * (p % 2)) & 0x00ff00ffU;
-#pragma unroll
-            for (int k = 0; k < 2 * R; ++k) {
-                const std::uint32_t sum = columns[p] + before[k][p];
-                before[k][p] = columns[p];
-                columns[p] = sum;
+            const std::uint32_t row = p % 2 == 0 ? samples.words[p / 2] & 0x00ff00ffU
+                                                 : __byte_perm(samples.words[p / 2], 0, 0x4341);
+            columns[p] = sums[0][p] + row;
+            if constexpr (R == 2) {
+                sums[0][p] = sums[1][p] + 4 * row;
+                sums[1][p] = sums[2][p] + 6 * row;
+                sums[2][p] = sums[3][p] + 4 * row;
+            } else {
+                sums[0][p] = sums[1][p] + 2 * row;
             }
+            sums[2 * R - 1][p] = row;
         }
         if (i < 2 * R)
             continue;
-        const Samples<std::uint8_t, kBytes> results = blur_pairs<C, R>(columns);
-        if (serves)
-            store_results<std::uint8_t, kBytes, C>(args.images, results, strip.begin + lane * kBytes,
-                                                   strip.first + i - 2 * R);
+        results.put(blur_pairs<C, R>(columns));
     }
 }
 

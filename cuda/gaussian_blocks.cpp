@@ -1,5 +1,6 @@
 #include "cuda/gaussian_blocks.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 
@@ -161,8 +162,8 @@ LineFilter make_line_filter(const RecursiveGaussian& filter, int size, Border bo
     LineFilter line;
     line.size = size;
     line.blocks = (size + kBlockSamples - 1) / kBlockSamples;
-    line.segment_blocks = (line.blocks + kLineSegments - 1) / kLineSegments;
-    line.segments = (line.blocks + line.segment_blocks - 1) / line.segment_blocks;
+    line.segment_blocks = std::max(1, (line.blocks - 1 + kLineSegments - 1) / kLineSegments);
+    line.segments = (line.blocks - 1 + line.segment_blocks - 1) / line.segment_blocks;
     line.border = border == Border::crop ? Border::replicate : border == Border::omit ? Border::zero : border;
     line.gain = static_cast<float>(filter.gain);
     line.slope = static_cast<float>(filter.slope);
@@ -179,9 +180,9 @@ LineFilter make_line_filter(const RecursiveGaussian& filter, int size, Border bo
         line.power[i] = rounded(power_of(step, counts[i]));
         line.through[i] = rounded(through_of(response, step, counts[i]));
     }
-    const int segment = line.segment_blocks * kBlockSamples;
-    line.segment[0] = rounded(power_of(step, segment));
-    line.segment[1] = rounded(power_of(step, size - (line.segments - 1) * segment));
+    for (int i = 0; i < kSegmentPowers; ++i)
+        line.segment[i] = rounded(power_of(step, (line.segment_blocks << i) * kBlockSamples));
+    line.first_segment = rounded(power_of(step, line.segment_begin(1) * kBlockSamples));
     const Square whole = power_of(step, size);
     line.line = rounded(whole);
     for (int i = 0; i < 3; ++i)

@@ -51,9 +51,8 @@ const WalkKernels& walk_kernels_f32(int channels);
 /// [1 2 1] and [1 4 6 4 1] for u8 in integers; not for border = omit.
 WalkKernel binomial_kernel(int radius, int channels);
 
-/// About one strip for every warp that the device holds at once: sets the strips of `args`, whose images are
-/// set.
-void place_strips(WalkArgs& args, const WalkKernel& kernel, int channels);
+/// Sets the strips of `args`, whose images are set, for the current GPU.
+void place_strips(WalkArgs& args, const WalkKernel& kernel, int channels, int radius);
 void launch_walk(const WalkArgs& args, const WalkKernel& kernel, cudaStream_t stream);
 
 // --- two passes, for windows of any size (gaussian_passes.cu) ---

@@ -10,45 +10,56 @@ struct State {
     float w, d, e;
 };
 
-/// Where the states of one line are: (w, d, e) of the forward pass, of the backward pass and, with border =
-/// reflect, of the mirrored blocks, each for every block; lines side by side. The first kernel over an axis
-/// leaves what each block adds, the scan puts the state before the block (behind it, of the backward pass) in
-/// its place.
+/// Where the states of one line are: for every block (w, d, e) of the forward pass, of the backward pass and,
+/// with border = reflect, of the mirrored block; lines side by side. The first kernel over an axis leaves
+/// what each block adds, the scan puts the state before the block (behind it, of the backward pass) in its
+/// place.
 struct LineStates {
     float* first; ///< of this line
-    std::int64_t lines;
-    int blocks;
+    int lines;
+    int components;
 
     __device__ float* at(int component, int block) const {
-        return first + (static_cast<std::int64_t>(component) * blocks + block) * lines;
+        return first + (static_cast<std::int64_t>(block) * components + component) * lines;
     }
     __device__ State load(int component, int block) const {
-        return {*at(component, block), *at(component + 1, block), *at(component + 2, block)};
+        // Not from the L1 cache: kernels overlap.
+        const float* const w = at(component, block);
+        return {__ldcg(w), __ldcg(w + lines), __ldcg(w + 2 * static_cast<std::int64_t>(lines))};
+    }
+    __device__ void store(int component, int block, const State& state) const {
+        float* const w = at(component, block);
+        w[0] = state.w;
+        w[lines] = state.d;
+        w[2 * static_cast<std::int64_t>(lines)] = state.e;
     }
 };
 inline constexpr int kForwardState = 0;
 inline constexpr int kBackwardState = 3;
 inline constexpr int kMirroredState = 6;
+SPECKLESCOPE_BOTH constexpr int state_components(Border border) { return border == Border::reflect ? 9 : 6; }
 
 /// What a block adds, from weights whose places are known when this is compiled.
-template <bool Mirror> __device__ __forceinline__ void store_block_states(const float (&run)[kBlockSamples],
-                                                                          const BlockWeights& weights,
-                                                                          const LineStates& states,
-                                                                          int block) {
-    float sums[Mirror ? 9 : 6] = {};
-#pragma unroll
-    for (int i = 0; i < kBlockSamples; ++i)
+template <bool Mirror> struct BlockSums {
+    static constexpr int kComponents = Mirror ? 9 : 6;
+    float sums[kComponents] = {};
+
+    __device__ __forceinline__ void add(const BlockWeights& weights, int i, float sample) {
 #pragma unroll
         for (int c = 0; c < 3; ++c) {
-            sums[kForwardState + c] = fmaf(weights.forward[c][i], run[i], sums[kForwardState + c]);
-            sums[kBackwardState + c] = fmaf(weights.backward[c][i], run[i], sums[kBackwardState + c]);
+            sums[kForwardState + c] = fmaf(weights.forward[c][i], sample, sums[kForwardState + c]);
+            sums[kBackwardState + c] = fmaf(weights.backward[c][i], sample, sums[kBackwardState + c]);
             if constexpr (Mirror)
-                sums[kMirroredState + c] = fmaf(weights.mirrored[c][i], run[i], sums[kMirroredState + c]);
+                sums[kMirroredState + c] = fmaf(weights.mirrored[c][i], sample, sums[kMirroredState + c]);
         }
+    }
+    __device__ __forceinline__ void store(const LineStates& states, int block) const {
+        float* const first = states.at(0, block);
 #pragma unroll
-    for (int component = 0; component < (Mirror ? 9 : 6); ++component)
-        *states.at(component, block) = sums[component];
-}
+        for (int c = 0; c < kComponents; ++c)
+            first[c * static_cast<std::int64_t>(states.lines)] = sums[c];
+    }
+};
 
 struct StepFactors {
     float gain, slope, curve;

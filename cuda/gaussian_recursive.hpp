@@ -3,20 +3,24 @@
 
 #include "cuda/gaussian_blocks.hpp"
 #include "cuda/gaussian_launch.hpp"
+#include "cuda/sequence.hpp"
 
 namespace specklescope::cuda {
 
-struct RecursiveArgs {
-    BlurImages images;
-    float* between;    ///< width × height samples after the columns
-    int between_pitch; ///< floats
-    float* states;     ///< recursive_states() floats, of columns and then of rows
+struct RecursivePlan {
+    std::size_t memory = 0; ///< floats: what the blocks of all lines hand on, and both ends of the rows
+    bool overlaps = false;  ///< as in Sequence
 };
 
-/// Floats for what the blocks of all lines hand on.
-std::size_t recursive_states(const Shape& input, Border border);
+struct RecursiveArgs {
+    BlurImages images;
+    float* memory; ///< as planned
+};
+
+/// For the current GPU; `border` as in LineFilter.
+RecursivePlan plan_recursive(const Shape& input, Border border);
 /// Columns, then rows; `columns` and `rows` for the input's height and width.
 void launch_recursive(const RecursiveArgs& args, const Shape& input, const LineFilter& columns,
-                      const LineFilter& rows, cudaStream_t stream);
+                      const LineFilter& rows, const Sequence& sequence);
 
 } // namespace specklescope::cuda

@@ -31,6 +31,9 @@ public:
         const int x = begin_ + lane_ * V;
         within_ = x >= 0 && x < row;
         source_ = images.input + static_cast<std::int64_t>(x) * static_cast<int>(sizeof(T));
+        inside_ = top >= 0 && strip.end + (strip.first - top) <= images.height;
+        if (inside_)
+            source_ += static_cast<std::int64_t>(top) * images.input_pitch;
         edge_ = begin_ < 0 || begin_ + 32 * V > row;
         if (edge_ && lane_ < reach) {
             left_ = patch(-1 - lane_, channels);
@@ -40,14 +43,15 @@ public:
 
     /// Asks for row `top + i`, or for nothing; to be called for every i in turn.
     __device__ void ask(int i, bool wanted) {
-        if (wanted && within_) {
+        std::byte* const to = slot(i) + lane_ * kLaneBytes;
+        if (inside_) {
+            if (wanted && within_)
+                copy(to, source_);
+            source_ += images_.input_pitch;
+        } else if (wanted && within_) {
             const int line = border_index(top_ + i, images_.height, images_.border);
-            const std::size_t zeros = line < 0 ? kCopy : 0;
-            const std::byte* from = source_ + static_cast<std::int64_t>(max(line, 0)) * images_.input_pitch;
-            std::byte* to = slot(i) + lane_ * kLaneBytes;
-#pragma unroll
-            for (int byte = 0; byte < kLaneBytes; byte += static_cast<int>(kCopy))
-                __pipeline_memcpy_async(to + byte, from + byte, kCopy, zeros);
+            copy(to, source_ + static_cast<std::int64_t>(max(line, 0)) * images_.input_pitch,
+                 line < 0 ? kCopy : 0);
         }
         __pipeline_commit();
     }
@@ -68,6 +72,12 @@ public:
 
 private:
     static constexpr std::size_t kCopy = kLaneBytes < 16 ? kLaneBytes : 16;
+
+    __device__ static void copy(std::byte* to, const std::byte* from, std::size_t zeros = 0) {
+#pragma unroll
+        for (int byte = 0; byte < kLaneBytes; byte += static_cast<int>(kCopy))
+            __pipeline_memcpy_async(to + byte, from + byte, kCopy, zeros);
+    }
 
     struct Patch {
         int to = -1;   ///< sample of the warp's row; −1: none
@@ -99,9 +109,10 @@ private:
 
     std::byte* memory_;
     const BlurImages& images_;
-    const std::byte* source_;
+    const std::byte* source_; ///< the lane's samples in row 0; inside: in the row asked for next
     int begin_, lane_, top_;
     bool within_, edge_;
+    bool inside_; ///< no row lies outside the image
     Patch left_, right_;
 };
 
@@ -118,20 +129,36 @@ __device__ inline bool strip_of_warp(const WalkArgs& args, int strip_samples, in
     return true;
 }
 
-/// Writes the lane's results of image row y, those that exist.
-template <class T, int V, int C>
-__device__ inline void store_results(const BlurImages& images, const Samples<T, V>& results, int x, int y) {
-    T* const row = output_row<T>(images, y - images.offset);
-    const int first = x - images.offset * C;
-    const int samples = images.out_width * C;
-    if (images.offset == 0 && x + V <= samples) {
-        results.store(row + x);
-        return;
+/// Where a lane's results go, row after row of its strip; those that exist.
+template <class T, int V, int C> class ResultRows {
+public:
+    /// `x`: the lane's first flat sample; `serves`: it has results.
+    __device__ ResultRows(const BlurImages& images, const WalkStrip& strip, int x, bool serves)
+        : row_(images.output + static_cast<std::int64_t>(strip.first - images.offset) * images.output_pitch),
+          first_(x - images.offset * C), samples_(images.out_width * C),
+          whole_(serves && images.offset == 0 && first_ + V <= samples_), part_(serves && !whole_),
+          pitch_(images.output_pitch) {
+        row_ += static_cast<std::int64_t>(first_) * static_cast<int>(sizeof(T));
     }
+    __device__ void put(const Samples<T, V>& results) {
+        if (whole_)
+            results.store(row_);
+        if (part_) {
 #pragma unroll
-    for (int j = 0; j < V; ++j)
-        if (first + j >= 0 && first + j < samples)
-            row[first + j] = results.get(j);
-}
+            for (int j = 0; j < V; ++j)
+                if (first_ + j >= 0 && first_ + j < samples_)
+                    reinterpret_cast<T*>(row_)[j] = results.get(j);
+        }
+        row_ += pitch_;
+    }
+
+private:
+    std::byte* row_; ///< the lane's first result
+    int first_;      ///< flat sample of the output
+    int samples_;    ///< of an output row
+    bool whole_;     ///< all V exist, and are aligned
+    bool part_;      ///< some may
+    int pitch_;
+};
 
 } // namespace specklescope::cuda

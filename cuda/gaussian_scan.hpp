@@ -2,23 +2,18 @@
 #pragma once
 
 #include "cuda/gaussian_blocks.hpp"
-
-#include <cuda_runtime.h>
-
-#include <cstdint>
+#include "cuda/sequence.hpp"
 
 namespace specklescope::cuda {
 
 struct ScanArgs {
     float* states;
     int lines;
-    /// A line's first and last sample, at line % group · step + line / group of these.
-    const void* first;
+    const void* first; ///< every line's first sample, side by side
     const void* last;
-    int group;
-    std::int64_t step;
 };
 
-void launch_scan(const ScanArgs& args, const LineFilter& filter, PixelType type, cudaStream_t stream);
+/// Between two kernels of a Sequence.
+void launch_scan(const ScanArgs& args, const LineScan& scan, PixelType type, const Sequence& sequence);
 
 } // namespace specklescope::cuda

@@ -56,9 +56,9 @@ template <class T, int C, int R> __global__ void __launch_bounds__(kWalkThreads)
     const BlurImages& images = args.images;
     const int lane = static_cast<int>(threadIdx.x & 31U);
     const int x = strip.begin + lane * V;
-    const bool serves = lane >= halo && lane < 32 - halo;
     const bool weighted = images.inverse_x != nullptr;
     const int steps = strip.end - strip.first + 2 * R;
+    ResultRows<T, V, C> results(images, strip, x, lane >= halo && lane < 32 - halo);
     Ring ring(memory[threadIdx.x / 32], images, strip, C, R * C, strip.first - R);
 #pragma unroll 1
     for (int i = 0; i < kRingRows - 1; ++i)
@@ -86,17 +86,15 @@ template <class T, int C, int R> __global__ void __launch_bounds__(kWalkThreads)
             continue;
         float out[V];
         blur_row<C, R, V>(column, args.taps, out);
-        const int y = strip.first + i - 2 * R;
-        if (!serves)
-            continue;
         if (weighted) {
+            const int y = strip.first + i - 2 * R;
 #pragma unroll
             for (int j = 0; j < V; ++j)
                 out[j] *= images.inverse_x[min(max(x + j, 0) / C, images.width - 1)] * images.inverse_y[y];
         }
-        Samples<T, V> results;
-        results.from_float(out);
-        store_results<T, V, C>(images, results, x, y);
+        Samples<T, V> rounded;
+        rounded.from_float(out);
+        results.put(rounded);
     }
 }
 

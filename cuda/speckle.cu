@@ -1,8 +1,9 @@
 // The device side of stage speckle: which kernel, in how many strips, with which coefficients.
-#include "cuda/device.hpp"
+#include "cuda/sequence.hpp"
 #include "cuda/speckle_launch.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 
 namespace specklescope {
@@ -33,17 +34,19 @@ public:
         int blocks = 0;
         check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, kSpeckleThreads, 0),
               "cudaOccupancyMaxActiveBlocksPerMultiprocessor");
-        // About two strips for every warp that the device holds at once, in steps of 4 rows, but none longer
-        // than pays, and none so short that its run-up of 2·radius rows is all it does (lengths measured on
-        // an H200).
+        // About two strips for every warp that the device holds at once, but none longer than pays, and none
+        // so short that its run-up of 2·radius rows is all it does (lengths measured on an H200).
         const int columns = strip_columns(params_.radius);
         strips_across_ = (input.width + columns - 1) / columns;
         const int warps = 2 * std::max(1, blocks) * processors_ * (kSpeckleThreads / 32);
         const int strips_down = std::max(1, warps / strips_across_);
         const int rows = (output.height + strips_down - 1) / strips_down;
         const int longest = (input.type == PixelType::f32 ? 24 : 10) + params_.radius;
-        const int shortest = params_.radius <= 3 ? 3 : 4;
-        strip_rows_ = rows <= shortest ? shortest : (std::min(rows, longest) + 3) / 4 * 4;
+        const int step = input.type == PixelType::f32 ? kRowsAhead<float> : kRowsAhead<std::uint16_t>;
+        strip_rows_ = (std::clamp(rows, 3, longest) + step - 1) / step * step;
+        cudaFuncAttributes code{};
+        check(cudaFuncGetAttributes(&code, kernel), "cudaFuncGetAttributes");
+        overlaps_ = code.ptxVersion >= 90;
         kernel_ = kernel;
         return output;
     }
@@ -68,16 +71,19 @@ public:
         args.coefficient = static_cast<float>(scale.c);
         const double full =
             context.info.full_scale > 0 ? context.info.full_scale : type_full_scale(input.shape.type);
-        args.full_scale = static_cast<float>(full);
+        args.full_scale = !(full > 0)                          ? NAN
+                          : input.shape.type == PixelType::f32 ? static_cast<float>(full)
+                                                               : static_cast<float>(std::ceil(full));
         args.counts = context.counts;
         if (misaligned(input.data, input.pitch) || misaligned(output.data, output.pitch))
             throw RunError("stage speckle: rows of device images must start on 16 bytes.");
 
         const int warps = strips_across_ * args.strips_down;
         constexpr int per_block = kSpeckleThreads / 32;
-        kernel_<<<static_cast<unsigned>((warps + per_block - 1) / per_block), kSpeckleThreads, 0,
-                  static_cast<cudaStream_t>(context.stream)>>>(args);
-        check_launch("the kernel of stage speckle");
+        // The kernel before it may be that of the frame before.
+        Sequence{static_cast<cudaStream_t>(context.stream), overlaps_}.next(
+            "the kernel of stage speckle",
+            {static_cast<unsigned>((warps + per_block - 1) / per_block), kSpeckleThreads}, kernel_, args);
     }
 
     void set_params(const Params& params) override { params_ = params.as<SpeckleParams>(); }
@@ -93,6 +99,7 @@ private:
     int strips_across_ = 1;
     int strip_rows_ = 1;
     SpeckleKernel kernel_ = nullptr;
+    bool overlaps_ = false; ///< as in Sequence
 };
 
 } // namespace

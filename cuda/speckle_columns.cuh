@@ -5,49 +5,44 @@
 
 namespace specklescope::cuda {
 
-/// Largest sample so far, in the way that is cheapest for the type.
+/// Largest sample of some rows, in the way that is cheapest for the type.
 template <class T> struct Peak;
 template <> struct Peak<std::uint8_t> {
-    std::uint32_t bits = 0;
+    std::uint32_t high = 0; ///< bytes 1 and 3, each with what is below it
+    std::uint32_t low = 0;  ///< bytes 0 and 2
     __device__ void see(const Quad<std::uint8_t>& quad) {
-#if __CUDA_ARCH__ >= 900
-        // Two packed maxima of 16 bits over bytes 1 and 3, and 0 and 2: full scale needs the larger byte
-        // alone.
-        bits = __vmaxu2(bits, quad.bits & 0xff00ff00U);
+        high = __vmaxu2(high, quad.bits);
         low = __vmaxu2(low, quad.bits & 0x00ff00ffU);
-#else
-        for (int j = 0; j < kColumns; ++j)
-            low = max(low, quad.get(j));
-#endif
     }
-    std::uint32_t low = 0;
-    __device__ float value() const {
-        return static_cast<float>(max(max(bits >> 24, bits >> 8 & 0xffU), max(low >> 16, low & 0xffffU)));
+    __device__ bool reaches(std::uint32_t full) const {
+        return max(max(high >> 24, high >> 8 & 0xffU), max(low >> 16, low & 0xffffU)) >= full;
     }
 };
 template <> struct Peak<std::uint16_t> {
     std::uint32_t bits = 0;
     __device__ void see(const Quad<std::uint16_t>& quad) {
-#if __CUDA_ARCH__ >= 900
         bits = __vmaxu2(bits, __vmaxu2(quad.bits.x, quad.bits.y));
-#else
-        for (int j = 0; j < kColumns; ++j)
-            bits = max(bits, quad.get(j));
-#endif
     }
-    __device__ float value() const { return static_cast<float>(max(bits >> 16, bits & 0xffffU)); }
+    __device__ bool reaches(std::uint32_t full) const { return max(bits >> 16, bits & 0xffffU) >= full; }
 };
+template <> struct Peak<float> {
+    float most = 0;
+    __device__ void see(const Quad<float>& quad) {
+        most = fmaxf(fmaxf(most, fmaxf(quad.bits.x, quad.bits.y)), fmaxf(quad.bits.z, quad.bits.w));
+    }
+    __device__ bool reaches(float full) const { return most >= full; }
+};
+template <class T> using FullScale = std::conditional_t<std::is_same_v<T, float>, float, std::uint32_t>;
 
 /// Column sums of integer samples.
 template <class T, int R> struct Columns {
     using Sums = typename SumsOf<T, R>::Type;
     Sums c[kColumns] = {};
-    Peak<T> peak;
-    float lowest = 1; ///< D of all windows, or 1
+    int lowest =
+        1; ///< D of all windows since it was set to 1, its bits; 0: a result is undefined or infinite
 
     template <class Reader>
     __device__ void replace_row(const Quad<T>& enter, const Quad<T>& leave, const Reader&, int) {
-        peak.see(enter);
 #pragma unroll
         for (int j = 0; j < kColumns; ++j)
             replace(c[j], enter.get(j), leave.get(j));
@@ -58,13 +53,10 @@ template <class T, int R> struct Columns {
 #pragma unroll
         for (int j = 0; j < kColumns; ++j) {
             m[j] = moments<R>(windows.w[j]);
-            lowest = fminf(lowest, m[j].d);
+            lowest = min(lowest, __float_as_int(m[j].d));
         }
         results_of(m, args.form, args.coefficient, out);
     }
-    /// Was any result of this lane undefined or infinite?
-    __device__ bool special() const { return lowest == 0; }
-    __device__ bool saturated(float full) const { return peak.value() >= full; }
 };
 
 /// Column sums of f32 samples, in f64. Samples that are not finite count apart, so that only their windows
@@ -73,8 +65,7 @@ template <class T, int R> struct Columns {
 template <int R> struct Columns<float, R> {
     SumsReal c[kColumns] = {};
     unsigned bad[kColumns] = {};
-    float peak = 0;
-    bool met = false;
+    int lowest = 1;
 
     template <class Reader> __device__ void replace_row(const Quad<float>& enter, const Quad<float>& leave,
                                                         const Reader& reader, int newest) {
@@ -87,7 +78,6 @@ template <int R> struct Columns<float, R> {
             const bool l_good = isfinite(l);
             const double ed = e_good ? static_cast<double>(e) : 0.0;
             const double ld = l_good ? static_cast<double>(l) : 0.0;
-            peak = fmaxf(peak, e);
             bad[j] += (e_good ? 0U : 1U) - (l_good ? 0U : 1U);
             c[j].s += ed - ld;
             c[j].q = fma(ed, ed, fma(-ld, ld, c[j].q));
@@ -106,7 +96,7 @@ template <int R> struct Columns<float, R> {
             double d = fma(-s, s, nq);
             if (!(d > kNothing * nq))
                 d = 0;
-            met |= d == 0;
+            lowest = d == 0 ? 0 : lowest;
             const bool inverse = args.form == SpeckleForm::inverse;
             const double square = s * s;
             const auto value = static_cast<float>(static_cast<double>(args.coefficient) *
@@ -119,12 +109,10 @@ template <int R> struct Columns<float, R> {
             for (int j = 0; j < kColumns; ++j)
                 if (holes.w[j] != 0) {
                     out[j] = __int_as_float(0x7fffffff);
-                    met = true;
+                    lowest = 0;
                 }
         }
     }
-    __device__ bool special() const { return met; }
-    __device__ bool saturated(float full) const { return full > 0 && peak >= full; }
 
 private:
     static constexpr double kDwarfs = 256;

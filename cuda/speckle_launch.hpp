@@ -22,6 +22,9 @@ inline constexpr int kColumns = 4; ///< per lane: 4 results are one 16-byte stor
 
 /// Lanes on each side of a warp that only serve their neighbours: those whose windows reach beyond it.
 constexpr int halo_lanes(int radius) { return (radius + kColumns - 1) / kColumns; }
+inline constexpr int kMaxHaloLanes = halo_lanes(kMaxSpeckleRadius);
+/// Rows that are asked for before they are needed: the steps in which a strip is walked.
+template <class T> inline constexpr int kRowsAhead = sizeof(T) == 4 ? 2 : 3;
 /// Columns of results of one warp.
 constexpr int strip_columns(int radius) { return kColumns * (32 - 2 * halo_lanes(radius)); }
 
@@ -37,7 +40,7 @@ struct SpeckleArgs {
     SpeckleBorder border;
     SpeckleForm form;
     float coefficient;
-    float full_scale; ///< 0: none
+    float full_scale; ///< a whole number for integer samples; NaN: none
     PixelCounts* counts;
 
 #ifdef __CUDACC__

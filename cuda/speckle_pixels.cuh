@@ -1,5 +1,5 @@
-// How the speckle kernel reads rows, at the border and within, and counts pixels that need a word beside the
-// picture.
+// How the speckle kernel reads rows, within the image, over its border and anywhere, and how it counts pixels
+// that need a word beside the picture.
 #pragma once
 
 #include "cuda/speckle_sums.cuh"
@@ -45,64 +45,146 @@ template <> struct Quad<float> {
     }
 };
 
+/// The order in which the samples of a quad stand for those of a lane.
+enum class Turn : std::uint8_t { none, reversed, first, last };
+
+__device__ inline Quad<std::uint8_t> turned(const Quad<std::uint8_t>& quad, Turn turn) {
+    const std::uint32_t order = turn == Turn::none       ? 0x3210U
+                                : turn == Turn::reversed ? 0x0123U
+                                : turn == Turn::first    ? 0x0000U
+                                                         : 0x3333U;
+    return {__byte_perm(quad.bits, 0, order)};
+}
+__device__ inline Quad<std::uint16_t> turned(const Quad<std::uint16_t>& quad, Turn turn) {
+    const std::uint32_t low = turn == Turn::none       ? 0x3210U
+                              : turn == Turn::reversed ? 0x5476U
+                              : turn == Turn::first    ? 0x1010U
+                                                       : 0x7676U;
+    const std::uint32_t high = turn == Turn::none ? 0x7654U : turn == Turn::reversed ? 0x1032U : low;
+    return {{__byte_perm(quad.bits.x, quad.bits.y, low), __byte_perm(quad.bits.x, quad.bits.y, high)}};
+}
+__device__ inline Quad<float> turned(const Quad<float>& quad, Turn turn) {
+    const float4& q = quad.bits;
+    return turn == Turn::none       ? quad
+           : turn == Turn::reversed ? Quad<float>{make_float4(q.w, q.z, q.y, q.x)}
+           : turn == Turn::first    ? Quad<float>{make_float4(q.x, q.x, q.x, q.x)}
+                                    : Quad<float>{make_float4(q.w, q.w, q.w, q.w)};
+}
+
 /// What one lane reads: columns x … x+3 of any row.
 template <class T> __device__ inline const T* line_pixels(const SpeckleArgs& args, int line) {
     return reinterpret_cast<const T*>(args.input + static_cast<std::int64_t>(line) * args.input_pitch);
 }
 
+// A reader loads the four samples of a lane in row y of the image, which may lie outside of it; what it has
+// loaded becomes samples when it is `taken`, so that `kRowsAtOnce` can be on their way.
+
 /// For warps that see nothing but image.
 template <class T> class InsideReader {
 public:
+    static constexpr int kRowsAtOnce = sizeof(T) == 4 ? 4 : 7;
     __device__ InsideReader(const SpeckleArgs& args, int x)
         : first_(line_pixels<T>(args, 0) + x), pitch_(args.input_pitch) {}
     __device__ Quad<T> row(int y) const {
         return *reinterpret_cast<const Quad<T>*>(advanced(first_, y, pitch_));
     }
+    __device__ Quad<T> taken(const Quad<T>& quad) const { return quad; }
     __device__ T sample(int y, int j) const { return advanced(first_, y, pitch_)[j]; }
-    __device__ void prefetch(int) const {} // the walk itself asks early enough
 
 private:
     const T* first_;
     int pitch_;
 };
 
-/// For all others: rows through the border, and columns too where the lane's own are not all in the image.
-template <class T> class BorderReader {
+/// For warps over the border whose right side lies in the image, or on an edge at a multiple of four columns:
+/// what a lane sees outside is some four columns of the image in another order.
+template <class T> class EdgeReader {
 public:
-    __device__ BorderReader(const SpeckleArgs& args, int x)
-        : args_(args), x_(x), columns_inside_(x >= 0 && x + kColumns <= args.width) {}
+    static constexpr int kRowsAtOnce = InsideReader<T>::kRowsAtOnce;
+    static constexpr int kLeastWidth = 4 * kMaxHaloLanes; ///< as far as windows reach outside
+
+    __device__ EdgeReader(const SpeckleArgs& args, int x)
+        : pitch_(args.input_pitch), height_(args.height), rows_zero_(args.border == SpeckleBorder::zero),
+          nothing_(rows_zero_ && (x < 0 || x >= args.width)) {
+        const bool left = x < 0;
+        const bool right = x >= args.width;
+        const bool mirror = args.border == SpeckleBorder::reflect;
+        if (mirror)
+            x = left ? -kColumns - x : right ? 2 * args.width - kColumns - x : x;
+        if (left || right)
+            turn_ = mirror ? Turn::reversed : left ? Turn::first : Turn::last;
+        first_ = line_pixels<T>(args, 0) + min(max(x, 0), args.width - kColumns);
+        before_ = mirror ? -1 : -kFar;
+        behind_ = mirror ? 2 * args.height - 1 : kFar;
+    }
+    __device__ Quad<T> row(int y) const {
+        Quad<T> quad{};
+        if (!nothing(y))
+            quad = *reinterpret_cast<const Quad<T>*>(advanced(first_, line(y), pitch_));
+        return quad;
+    }
+    __device__ Quad<T> taken(const Quad<T>& quad) const { return turned(quad, turn_); }
+    __device__ T sample(int y, int j) const {
+        const int column = turn_ == Turn::none       ? j
+                           : turn_ == Turn::reversed ? kColumns - 1 - j
+                           : turn_ == Turn::first    ? 0
+                                                     : kColumns - 1;
+        return nothing(y) ? T{} : advanced(first_, line(y), pitch_)[column];
+    }
+
+private:
+    static constexpr int kFar = 1 << 29;
+    __device__ bool nothing(int y) const {
+        return nothing_ || (rows_zero_ && static_cast<unsigned>(y) >= static_cast<unsigned>(height_));
+    }
+    /// As mapped(), with less to ask.
+    __device__ int line(int y) const {
+        y = max(y, before_ - y);
+        y = min(y, behind_ - y);
+        return min(max(y, 0), height_ - 1);
+    }
+
+    const T* first_;
+    int pitch_, height_;
+    int before_, behind_; ///< row y outside stands for before_ − y, behind_ − y
+    bool rows_zero_, nothing_;
+    Turn turn_ = Turn::none;
+};
+
+/// For all others, sample by sample. Where each column is in a row is found once.
+template <class T> class AnyReader {
+public:
+    static constexpr int kRowsAtOnce = 1;
+    __device__ AnyReader(const SpeckleArgs& args, int x) : args_(args) {
+#pragma unroll
+        for (int j = 0; j < kColumns; ++j) {
+            const int column = mapped(x + j, args.width, args.border);
+            outside_ |= (column < 0 ? 1U : 0U) << j;
+            column_[j] = max(column, 0);
+        }
+    }
     __device__ Quad<T> row(int y) const {
         Quad<T> quad{};
         const int line = mapped(y, args_.height, args_.border);
         if (line < 0)
             return quad;
         const T* pixels = line_pixels<T>(args_, line);
-        if (columns_inside_)
-            return *reinterpret_cast<const Quad<T>*>(pixels + x_);
+        T samples[kColumns];
 #pragma unroll
-        for (int j = 0; j < kColumns; ++j) {
-            const int column = mapped(x_ + j, args_.width, args_.border);
-            if (column >= 0)
-                quad.set(j, pixels[column]);
-        }
+        for (int j = 0; j < kColumns; ++j)
+            samples[j] = pixels[column_[j]];
+#pragma unroll
+        for (int j = 0; j < kColumns; ++j)
+            quad.set(j, (outside_ >> j & 1U) != 0 ? T{} : samples[j]);
         return quad;
     }
-    /// Brings the row nearer without holding a register for it.
-    __device__ void prefetch(int y) const {
-        const T* pixels =
-            line_pixels<T>(args_, min(max(y, 0), args_.height - 1)) + min(max(x_, 0), args_.width - 1);
-        asm volatile("prefetch.global.L1 [%0];" ::"l"(pixels));
-    }
-    __device__ T sample(int y, int j) const {
-        const int line = mapped(y, args_.height, args_.border);
-        const int column = mapped(x_ + j, args_.width, args_.border);
-        return line < 0 || column < 0 ? T{} : line_pixels<T>(args_, line)[column];
-    }
+    __device__ Quad<T> taken(const Quad<T>& quad) const { return quad; }
+    __device__ T sample(int y, int j) const { return row(y).get(j); }
 
 private:
     const SpeckleArgs& args_;
-    int x_;
-    bool columns_inside_;
+    int column_[kColumns];
+    unsigned outside_ = 0; ///< a bit a column; border zero
 };
 
 // --- pixels that need a word beside the picture ---
@@ -111,29 +193,8 @@ private:
 /// image.
 struct Strip {
     int x, first, end;
-    bool serves; ///< this lane's results are stored
+    unsigned stored; ///< bit j: the lane's column j is of the output and not only there for its neighbours
 };
-
-template <class V> __device__ inline bool at_full_scale(V sample, float full) {
-    return full > 0 && static_cast<float>(sample) >= full;
-}
-
-/// The results of this lane in row y, as it has just written them; 1 where there is none.
-template <bool Inside>
-__device__ inline float4 results_at(const SpeckleArgs& args, const Strip& strip, int y) {
-    if (!strip.serves)
-        return make_float4(1, 1, 1, 1);
-    const float* row = args.row(y);
-    const int x = strip.x - args.x_offset;
-    if constexpr (Inside) {
-        return *reinterpret_cast<const float4*>(row + x);
-    } else {
-        const auto at = [&](int column) {
-            return column >= 0 && column < args.out_width ? row[column] : 1.0F;
-        };
-        return make_float4(at(x), at(x + 1), at(x + 2), at(x + 3));
-    }
-}
 
 /// Bit j: column j of this lane has a full-scale sample in its window, where `active` says the same of single
 /// columns over the rows of the window.
@@ -155,67 +216,80 @@ __device__ inline unsigned saturated_windows(unsigned active, int radius) {
     return found;
 }
 
-/// Counts by a second walk, which only warps that saw something take. Several rows are on their way at once.
-template <class T, bool Inside, class Reader> __device__ __noinline__ void
-count_special(const SpeckleArgs& args, int radius, const Strip strip, const Reader& reader) {
-    constexpr int kBatch = 4;
-    const int lane = static_cast<int>(threadIdx.x & 31U);
-    const int x = strip.x - args.x_offset;
-    const int first = strip.first + args.y_offset; // image row of the first result
-    const int end = strip.end + args.y_offset + radius;
-    int last[kColumns] = {-0x40000000, -0x40000000, -0x40000000,
-                          -0x40000000}; // row of the last full-scale sample
-    unsigned undefined = 0;
-    unsigned infinite = 0;
-    unsigned saturated = 0;
+/// Bit j: sample j is at full scale.
+template <class T> __device__ inline unsigned full_samples(const Quad<T>& quad, float full) {
+    unsigned bits = 0;
+#pragma unroll
+    for (int j = 0; j < kColumns; ++j)
+        bits |= static_cast<float>(quad.get(j)) >= full ? 1U << j : 0U;
+    return bits;
+}
+
+/// What a lane has counted in its strip, and for how many rows more each of its columns is saturated.
+struct Tally {
+    std::uint32_t rows = 0;   ///< a byte a column
+    std::uint32_t counts = 0; ///< undefined, infinite, saturated: 10 bits each (at most 4 · 255)
+};
+
+/// A row has entered the window, with full-scale samples where `full` says; only rows that matter come here.
+template <int R> __device__ inline void age(Tally& tally, unsigned full) {
+    // Bytes are at most 31: 0x7f stops the borrow.
+    tally.rows -= (tally.rows + 0x7f7f7f7fU) >> 7 & 0x01010101U;
+    constexpr std::uint32_t kRows = 2 * R + 1;
+    if (full == 0)
+        return;
+#pragma unroll
+    for (int j = 0; j < kColumns; ++j)
+        if ((full >> j & 1U) != 0)
+            tally.rows = (tally.rows & ~(0xffU << (8 * j))) | kRows << (8 * j);
+}
+
+/// What brought a warp to look at some rows again.
+struct Reason {
+    bool full;    ///< a full-scale sample has entered
+    bool special; ///< a result is undefined or infinite
+};
+
+/// Counts in `rows` rows of results from row `first` on, as they have just been written.
+template <class T, int R, class Reader>
+__device__ inline void count_rows(const SpeckleArgs& args, const Strip& strip, const Reader& reader,
+                                  int first, int rows, Reason reason, Tally& tally) {
+    unsigned known = ~0U; // the saturated columns that `windows` belongs to
+    unsigned windows = 0;
 #pragma unroll 1
-    for (int begin = first - radius; begin < end; begin += kBatch) {
-        Quad<T> rows[kBatch];
-        float4 results[kBatch];
+    for (int y = first; y < first + rows; ++y) {
+        age<R>(tally, reason.full
+                          ? full_samples(reader.taken(reader.row(y + args.y_offset + R)), args.full_scale)
+                          : 0U);
+        const std::uint32_t some = (tally.rows + 0x7f7f7f7fU) >> 7; // bits 0, 8, 16, 24
+        const unsigned active = (some & 1U) | (some >> 7 & 2U) | (some >> 14 & 4U) | (some >> 21 & 8U);
+        if (__any_sync(kAllLanes, active != known)) {
+            known = active;
+            windows = __popc(saturated_windows(active, R) & strip.stored);
+        }
+        tally.counts += windows << 20;
+        if (!reason.special)
+            continue;
+        const float* results = args.row(y) + strip.x - args.x_offset;
 #pragma unroll
-        for (int i = 0; i < kBatch; ++i)
-            if (begin + i < end) {
-                rows[i] = reader.row(begin + i);
-                if (begin + i - radius >= first) // the window of this row is complete then
-                    results[i] = results_at<Inside>(args, strip, begin + i - radius - args.y_offset);
-            }
-#pragma unroll
-        for (int i = 0; i < kBatch; ++i) {
-            const int y = begin + i;
-            if (y >= end) // the same for all lanes
-                break;
-#pragma unroll
-            for (int j = 0; j < kColumns; ++j)
-                if (at_full_scale(rows[i].get(j), args.full_scale))
-                    last[j] = y;
-            const int middle = y - radius;
-            if (middle < first)
-                continue;
-            unsigned active = 0;
-#pragma unroll
-            for (int j = 0; j < kColumns; ++j)
-                active |= (last[j] >= middle - radius ? 1U : 0U) << j;
-            const unsigned windows =
-                __any_sync(kAllLanes, active != 0) ? saturated_windows(active, radius) : 0;
-            const float values[kColumns] = {results[i].x, results[i].y, results[i].z, results[i].w};
-#pragma unroll
-            for (int j = 0; j < kColumns; ++j) {
-                if (!strip.serves || x + j < 0 || x + j >= args.out_width)
-                    continue;
-                undefined += isnan(values[j]) ? 1U : 0U;
-                infinite += isinf(values[j]) ? 1U : 0U;
-                saturated += windows >> j & 1U;
-            }
+        for (int j = 0; j < kColumns; ++j) {
+            const float value = (strip.stored >> j & 1U) != 0 ? results[j] : 1.0F;
+            tally.counts += (isnan(value) ? 1U : 0U) + (isinf(value) ? 1U << 10 : 0U);
         }
     }
-    static_assert(sizeof(PixelCounts) == 3 * sizeof(unsigned long long));
+}
+
+/// Adds what the lanes of this warp have counted.
+__device__ inline void add_counts(const SpeckleArgs& args, const Tally& tally) {
+    if (!__any_sync(kAllLanes, tally.counts != 0))
+        return;
     auto* const counts = reinterpret_cast<unsigned long long*>(args.counts);
-    const unsigned mine[3] = {undefined, infinite, saturated}; // in the order of PixelCounts
+#pragma unroll
     for (int i = 0; i < 3; ++i) {
-        unsigned sum = mine[i];
+        unsigned sum = tally.counts >> (10 * i) & 1023U;
         for (int step = 16; step > 0; step /= 2)
             sum += __shfl_xor_sync(kAllLanes, sum, step);
-        if (lane == 0 && sum != 0)
+        if ((threadIdx.x & 31U) == 0 && sum != 0)
             atomicAdd(counts + i, static_cast<unsigned long long>(sum));
     }
 }

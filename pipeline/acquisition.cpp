@@ -12,17 +12,30 @@ namespace {
 
 using std::chrono::milliseconds;
 
+/// A fast camera needs more than others: a recorder's disk, or the window's first picture, may take this
+/// long.
+int usual_slots(const SourceInfo& source, const Shape& shape) {
+    constexpr double kHiccup = 0.08; // s
+    constexpr std::size_t kBudget = std::size_t{512} << 20;
+    const double rate = source.live ? std::min(source.rate, 1e4) : 0;
+    const auto wanted = static_cast<std::size_t>(rate * kHiccup);
+    const std::size_t fit = kBudget / std::max<std::size_t>(shape.bytes(), 1);
+    return std::max(default_slots(shape), static_cast<int>(std::min(wanted, fit)));
+}
+
 /// Lends ring slots to the source; counts what it must refuse.
 class RingPort final : public FramePort {
 public:
-    explicit RingPort(Flow& flow) : flow_(flow) {}
+    explicit RingPort(Flow& flow) : flow_(flow) {
+        const std::scoped_lock lock(flow.mutex);
+        ring_ = flow.ring;
+        spare_ = ring_ ? flow.status.source.lends : 0;
+    }
 
     Frame acquire(const Shape& shape) override {
         check_shape(shape, "The frame from the source");
         const bool live = flow_.live();
-        const bool room = !ring_ || ring_->shape() == shape || room_for_another_ring(live);
-        if (room && (!ring_ || ring_->shape() != shape))
-            renew(shape);
+        const bool room = provide(shape, 0);
         Frame frame = room ? ring_->try_acquire() : Frame();
         if (!frame && live) {
             if (!stopping()) {
@@ -37,7 +50,16 @@ public:
         return frame;
     }
 
+    std::shared_ptr<FrameRing> ring(const Shape& shape, int more) override {
+        check_shape(shape, "The frame from the source");
+        return provide(shape, more) ? ring_ : nullptr;
+    }
+
+    void copied(std::string_view why) override { flow_.stats.copied(why); }
+
     void submit(Frame frame) override {
+        if (frame.lent())
+            flow_.stats.in_place.fetch_add(1, std::memory_order_relaxed);
         frame.info().sequence = sequence_++;
         frame.info().arrival = SteadyClock::now();
         frame.info().discontinuity = std::exchange(discontinuity_, false);
@@ -62,6 +84,16 @@ public:
     std::uint64_t delivered() const { return delivered_; }
 
 private:
+    /// Makes ring_ one of this shape that can spare `more` slots; false if there is no room for it now.
+    bool provide(const Shape& shape, int more) {
+        if (ring_ && ring_->shape() == shape && more <= spare_)
+            return true;
+        if (ring_ && !room_for_another_ring(flow_.live()))
+            return false;
+        renew(shape, more);
+        return true;
+    }
+
     /// A new size brings a new ring of free slots. What is queued keeps the old ones, so that a source whose
     /// size keeps changing would never run out: a file waits until the queue is empty, a live source drops
     /// when it is as long as the ring.
@@ -73,39 +105,15 @@ private:
         return !stopping();
     }
 
-    /// A fast camera needs more: opening the window, or a recorder's disk, may take this long.
-    int usual_slots(const Shape& shape) const {
-        constexpr double kHiccup = 0.08; // s
-        constexpr std::size_t kBudget = std::size_t{512} << 20;
-        double rate = 0;
-        {
-            const std::scoped_lock lock(flow_.mutex);
-            rate = flow_.status.source.live ? std::min(flow_.status.source.rate, 1e4) : 0;
-        }
-        const auto wanted = static_cast<std::size_t>(rate * kHiccup);
-        const std::size_t fit = kBudget / std::max<std::size_t>(shape.bytes(), 1);
-        return std::max(default_slots(shape), static_cast<int>(std::min(wanted, fit)));
-    }
-
-    void renew(const Shape& shape) {
-        std::shared_ptr<SlotMemory> memory;
-        {
-            const std::scoped_lock lock(flow_.mutex);
-            memory = flow_.slot_memory;
-            flow_.ring.reset();
-        }
-        const int slots =
-            flow_.options.slots > 0 ? std::max(flow_.options.slots, kMinSlots) : usual_slots(shape);
+    void renew(const Shape& shape, int more) {
         ring_.reset(); // frames in flight keep the old memory until they are home
-        ring_ = std::make_shared<FrameRing>(shape, slots, memory);
-        flow_.slots = slots;
-        const std::scoped_lock lock(flow_.mutex);
-        flow_.ring = ring_;
-        flow_.status.source.shape = shape;
+        ring_ = make_ring(flow_, shape, more);
+        spare_ = more;
     }
 
     Flow& flow_;
     std::shared_ptr<FrameRing> ring_;
+    int spare_ = 0; ///< slots of ring_ beyond what the pipeline needs
     std::uint64_t sequence_ = 0;
     std::uint64_t delivered_ = 0;
     bool discontinuity_ = true;
@@ -198,6 +206,24 @@ void run(Flow& flow) {
 }
 
 } // namespace
+
+std::shared_ptr<FrameRing> make_ring(Flow& flow, const Shape& shape, int more) {
+    std::shared_ptr<SlotMemory> memory;
+    int slots = std::max(flow.options.slots, kMinSlots);
+    {
+        const std::scoped_lock lock(flow.mutex);
+        memory = flow.slot_memory;
+        flow.ring.reset(); // before the new one: there may not be room for both
+        if (flow.options.slots <= 0)
+            slots = usual_slots(flow.status.source, shape);
+    }
+    auto ring = std::make_shared<FrameRing>(shape, slots + more, memory);
+    flow.slots = ring->slots();
+    const std::scoped_lock lock(flow.mutex);
+    flow.ring = ring;
+    flow.status.source.shape = shape;
+    return ring;
+}
 
 void acquire_frames(Flow& flow) {
     try {

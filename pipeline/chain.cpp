@@ -79,8 +79,10 @@ bool Chain::stateful() const {
     return std::any_of(stages_.begin(), stages_.end(), [](const ChainStage& s) { return s.type->stateful; });
 }
 
+bool passes(const ChainStage& stage) { return stage.type->passes && stage.type->passes(stage.params); }
+
 bool differs_in_free_only(const ChainStage& a, const ChainStage& b) {
-    if (a.type != b.type)
+    if (a.type != b.type || passes(a) != passes(b))
         return false;
     const auto& decls = a.params.table().decls();
     return std::all_of(decls.begin(), decls.end(), [&](const ParamDecl& decl) {
@@ -94,11 +96,13 @@ bool differs_in_free_only(const Chain& a, const Chain& b) {
         [](const ChainStage& left, const ChainStage& right) { return differs_in_free_only(left, right); });
 }
 
-std::string to_string(const ChainStage& stage) {
+namespace {
+
+std::string stage_text(const ChainStage& stage, bool all) {
     std::string text(stage.type->name);
     char separator = ':';
     for (const ParamDecl& decl : stage.params.table().decls()) {
-        if (decl.kind == ParamKind::action)
+        if (decl.kind == ParamKind::action || !(all || stage.params.visible(decl)))
             continue;
         text += separator + decl.name + "=" + quoted_if_needed(to_string(stage.params.get(decl.name)));
         separator = ',';
@@ -106,11 +110,17 @@ std::string to_string(const ChainStage& stage) {
     return text;
 }
 
-std::string to_string(const Chain& chain) {
+std::string chain_text(const Chain& chain, bool all) {
     std::string text;
     for (const ChainStage& stage : chain.stages())
-        text += (text.empty() ? "" : " | ") + to_string(stage);
+        text += (text.empty() ? "" : " | ") + stage_text(stage, all);
     return text.empty() ? "none" : text;
 }
+
+} // namespace
+
+std::string to_string(const ChainStage& stage) { return stage_text(stage, true); }
+std::string to_string(const Chain& chain) { return chain_text(chain, true); }
+std::string text_in_effect(const Chain& chain) { return chain_text(chain, false); }
 
 } // namespace specklescope

@@ -33,8 +33,14 @@ private:
 /// "speckle:radius=3,exposure=10,output=sfi,border=replicate": every parameter, also those at their default.
 std::string to_string(const ChainStage& stage);
 std::string to_string(const Chain& chain); ///< stages joined by " | "
+/// The same for people: without parameters that have no effect with the others as they are.
+std::string text_in_effect(const Chain& chain);
 
-/// True if the stages are the same and only parameters of Cost::free differ.
+/// True if the stage hands on what it gets, with the parameters as they are.
+bool passes(const ChainStage& stage);
+
+/// True if the stages are the same and only parameters of Cost::free differ, none of which decides whether
+/// the stage passes.
 bool differs_in_free_only(const ChainStage& a, const ChainStage& b);
 /// True if the chains have the same stages and only parameters of Cost::free differ: no stage needs
 /// prepare().

@@ -3,26 +3,119 @@
 #include "pipeline/error.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <charconv>
 #include <deque>
+#include <functional>
+#include <thread>
 
 namespace specklescope {
 
 namespace {
 
+/// An executor and the thread that gives it its work. To start the kernels of a long chain takes the host
+/// about as long as a GPU works on a small frame: one thread could not do it for several GPUs.
+class Member {
+public:
+    using Task = std::function<void(Executor&)>;
+
+    Member(std::unique_ptr<Executor> executor, std::string name)
+        : executor_(std::move(executor)), name_(std::move(name)), thread_([this] { run(); }) {}
+    Member(const Member&) = delete;
+    Member& operator=(const Member&) = delete;
+    ~Member() {
+        wait();
+        change(State::ending);
+        thread_.join();
+    }
+
+    /// What never changes.
+    const Executor& description() const { return *executor_; }
+
+    /// Begins `task` on the member's thread as soon as the one before is done. Throws what that one threw.
+    void begin(Task task) {
+        executor();
+        task_ = std::move(task);
+        change(State::busy);
+    }
+    bool busy() const { return state_ == State::busy; }
+    /// Waits for the last task. True if it threw.
+    bool failed() const {
+        wait();
+        return error_ != nullptr;
+    }
+    /// What it threw, told once; null if all went well.
+    std::exception_ptr take_error() {
+        wait();
+        return std::exchange(error_, nullptr);
+    }
+    /// For calls from the owner's thread, between two tasks. Throws what the last one threw.
+    Executor& executor() const {
+        if (failed())
+            std::rethrow_exception(error_);
+        return *executor_;
+    }
+    /// Calls it; errors of the device say whose they are.
+    template <class F> auto named(F&& call) const {
+        try {
+            return call(*executor_);
+        } catch (const UsageError&) {
+            throw;
+        } catch (const std::exception& error) {
+            throw RunError(name_ + ": " + error.what());
+        }
+    }
+
+private:
+    enum class State : int { idle, busy, ending };
+
+    void wait() const { state_.wait(State::busy); }
+    void change(State state) {
+        state_ = state;
+        state_.notify_all();
+    }
+
+    void run() {
+        for (state_.wait(State::idle); state_ != State::ending; state_.wait(State::idle)) {
+            error_ = nullptr;
+            try {
+                named(std::exchange(task_, nullptr));
+            } catch (...) {
+                error_ = std::current_exception();
+            }
+            change(State::idle);
+        }
+    }
+
+    std::unique_ptr<Executor> executor_;
+    std::string name_;
+    std::atomic<State> state_{State::idle};
+    Task task_;                ///< the thread's while busy, as the executor and the error
+    std::exception_ptr error_; ///< of the last task
+    std::thread thread_;       ///< last: it begins when the others are there
+};
+
 class DealingExecutor final : public Executor {
 public:
-    explicit DealingExecutor(std::vector<std::unique_ptr<Executor>> members) : members_(std::move(members)) {}
+    explicit DealingExecutor(std::vector<std::unique_ptr<Executor>> executors) {
+        for (std::size_t i = 0; i < executors.size(); ++i)
+            members_.push_back(
+                std::make_unique<Member>(std::move(executors[i]), "GPU " + std::to_string(i + 1) + " of " +
+                                                                      std::to_string(executors.size())));
+    }
 
-    std::string backend() const override { return members_[0]->backend(); }
+    std::string backend() const override { return members_[0]->description().backend(); }
     std::string device_name() const override {
-        std::string names = std::to_string(members_.size()) + " × " + members_[0]->device_name();
+        const std::string first = members_[0]->description().device_name();
+        std::string names = std::to_string(members_.size()) + " × " + first;
         for (const auto& member : members_)
-            if (member->device_name() != members_[0]->device_name())
-                names += ", " + member->device_name();
+            if (const std::string name = member->description().device_name(); name != first)
+                names += ", " + name;
         return names;
     }
-    std::shared_ptr<SlotMemory> slot_memory() const override { return members_[0]->slot_memory(); }
+    std::shared_ptr<SlotMemory> slot_memory() const override {
+        return members_[0]->description().slot_memory();
+    }
 
     void set_chain(std::shared_ptr<const Chain> chain, std::uint64_t version) override {
         for (const ChainStage& link : chain->stages())
@@ -30,26 +123,28 @@ public:
                 throw UsageError(
                     "stage " + std::string(link.type->name) +
                     " needs every frame in order on one GPU; leave it out, or give one GPU with --gpus.");
-        for (std::size_t i = 0; i < members_.size(); ++i) {
-            try {
-                members_[i]->set_chain(chain, version);
-            } catch (...) {
-                for (std::size_t k = 0; k < i; ++k) // all or none
-                    members_[k]->set_chain(chain_, version_);
-                throw;
-            }
+        try {
+            on_all([&](Executor& executor) { executor.set_chain(chain, version); });
+        } catch (...) { // all or none
+            on_all([&](Executor& executor) { executor.set_chain(chain_, version_); });
+            throw;
         }
         chain_ = std::move(chain);
         version_ = version;
     }
 
-    void prepare(const Shape& input) override {
-        for (const auto& member : members_)
-            member->prepare(input);
+    void prepare(const Shape& input, bool want_host) override {
+        shape_.reset();
+        on_all([&](Executor& executor) { executor.prepare(input, want_host); });
+        shape_ = input;
     }
 
-    void submit(Frame frame, bool, bool again) override {
-        members_[next_]->submit(std::move(frame), true, again);
+    void submit(Frame frame, bool want_host, bool again) override {
+        if (shape_ != frame.shape()) // here, since a chain that cannot run on it has to say so now
+            prepare(frame.shape(), want_host);
+        members_[next_]->begin([frame = std::move(frame), want_host, again](Executor& executor) {
+            executor.submit(frame, want_host, again);
+        });
         order_.push_back(next_);
         next_ = (next_ + 1) % members_.size();
     }
@@ -57,10 +152,15 @@ public:
     std::optional<Result> collect(bool wait) override {
         if (order_.empty())
             return std::nullopt;
-        std::optional<Result> result = members_[order_.front()]->collect(wait);
+        const Member& member = *members_[order_.front()];
+        if (!wait && member.busy())
+            return std::nullopt;
+        member.executor();
+        auto result = member.named([wait](Executor& executor) { return executor.collect(wait); });
         if (result) {
             order_.pop_front();
-            result->device_image.reset();
+            if (result->image) // else no one asks for pixels
+                result->device_image.reset();
         }
         return result;
     }
@@ -68,13 +168,33 @@ public:
     int in_flight() const override { return static_cast<int>(order_.size()); }
     /// Dealt in turn and collected in order, members differ by one at most: the next one has room while this
     /// has.
-    int capacity() const override { return members_[0]->capacity() * static_cast<int>(members_.size()); }
-    bool wait_slot(std::chrono::milliseconds timeout) override { return members_[next_]->wait_slot(timeout); }
+    int capacity() const override {
+        return members_[0]->description().capacity() * static_cast<int>(members_.size());
+    }
+    bool wait_slot(std::chrono::milliseconds timeout) override {
+        const Member& member = *members_[next_];
+        return member.failed() || member.executor().wait_slot(timeout); // the next submit tells of the error
+    }
 
 private:
-    std::vector<std::unique_ptr<Executor>> members_;
+    /// At once on every member; throws the first one's error, after all are done.
+    void on_all(const Member::Task& task) {
+        for (const auto& member : members_)
+            member->executor(); // none begins if one has failed before
+        for (const auto& member : members_)
+            member->begin(task);
+        std::exception_ptr error;
+        for (const auto& member : members_)
+            if (const std::exception_ptr own = member->take_error(); own && !error)
+                error = own;
+        if (error)
+            std::rethrow_exception(error);
+    }
+
+    std::vector<std::unique_ptr<Member>> members_;
     std::deque<std::size_t> order_; ///< who works on each frame in flight, oldest first
     std::size_t next_ = 0;
+    std::optional<Shape> shape_; ///< that all are prepared for
     std::shared_ptr<const Chain> chain_ = std::make_shared<Chain>();
     std::uint64_t version_ = 0;
 };

@@ -5,9 +5,10 @@
 
 namespace specklescope {
 
-/// For stateless chains: set_chain() throws UsageError for others, since no member sees every frame. Results
-/// come to the host: their device images lie on different devices. `members` must not be empty and are all of
-/// one backend.
+/// For stateless chains: set_chain() throws UsageError for others, since no member sees every frame. Each
+/// member gets its frames on a thread of its own. Results on the host come without their device images, which
+/// lie on different devices. An error names the member; what is in flight then is lost here. `members` must
+/// not be empty and are all of one backend.
 std::unique_ptr<Executor> make_dealing_executor(std::vector<std::unique_ptr<Executor>> members);
 
 /// "all" or "0,2": indices of GPUs, none twice, of `count` that there are. Throws UsageError.

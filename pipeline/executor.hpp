@@ -21,9 +21,10 @@ public:
     /// Takes effect for the next submit. Throws UsageError if the chain cannot run on this input shape; then
     /// the old one stays.
     virtual void set_chain(std::shared_ptr<const Chain> chain, std::uint64_t version) = 0;
-    /// Makes what the chain needs for frames of this shape before the first one comes. Throws UsageError if
-    /// the chain cannot run on it.
-    virtual void prepare(const Shape& input) = 0;
+    /// Makes and warms up what the chain needs for frames of this shape before the first one comes, so that
+    /// it is not slower than the others; `want_host` as in submit. Throws UsageError if the chain cannot run
+    /// on it.
+    virtual void prepare(const Shape& input, bool want_host) = 0;
     /// Begins work on a frame; may return before it is done. Never called with in_flight() == capacity().
     /// Throws UsageError if the chain cannot run on this frame's shape. `want_host`: download the result.
     /// `again`: the frame of the last submit once more, after an edit.

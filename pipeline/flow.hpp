@@ -38,7 +38,7 @@ struct Flow {
     const std::unique_ptr<Source> source;
 
     // Between the threads.
-    moodycamel::BlockingConcurrentQueue<Frame> frames{64};
+    moodycamel::BlockingConcurrentQueue<Frame> frames{1024}; ///< more than make_ring() gives a fast camera
     moodycamel::ConcurrentQueue<Edit> edits;
     moodycamel::ConcurrentQueue<SourceEdit> source_edits;
     std::atomic<bool> stop{false};
@@ -86,6 +86,11 @@ struct Flow {
         wake.wait_for(lock, time, [&] { return stop.load(); });
     }
 };
+
+/// Makes flow.ring: slots of this shape, as many as asked for or as a live source's rate suggests, and `more`
+/// that the source may lend. Called before acquire_frames(), so that no frame waits for memory, and by it
+/// when the size changes. Throws RunError without memory.
+std::shared_ptr<FrameRing> make_ring(Flow& flow, const Shape& shape, int more);
 
 /// Reads the source until it ends or `stop`; reopens a live one that dies.
 void acquire_frames(Flow& flow);

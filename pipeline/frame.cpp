@@ -2,11 +2,12 @@
 
 #include "pipeline/error.hpp"
 
-#include <blockingconcurrentqueue.h>
-
 #include <algorithm>
 #include <atomic>
+#include <condition_variable>
 #include <cstdlib>
+#include <mutex>
+#include <optional>
 #include <vector>
 
 namespace specklescope {
@@ -43,7 +44,41 @@ struct Slot {
     FrameInfo info;
     RingState* ring = nullptr;
     std::shared_ptr<RingState> keep; ///< set while anyone holds the slot: the memory outlives the ring object
+    std::shared_ptr<void> owner;     ///< of the LentSlot that this frame stands on; null: none
     int index = 0;
+};
+
+/// The slots that nobody holds. The one that came home last goes out first: its memory is still in the
+/// caches.
+class FreeSlots {
+public:
+    explicit FreeSlots(int count) { indices_.reserve(static_cast<std::size_t>(count)); }
+    void put(int index) noexcept {
+        {
+            const std::scoped_lock lock(mutex_);
+            indices_.push_back(index); // there is room for all
+        }
+        came_home_.notify_one();
+    }
+    std::optional<int> take(std::chrono::milliseconds timeout) {
+        std::unique_lock lock(mutex_);
+        if (indices_.empty() && timeout.count() > 0)
+            came_home_.wait_for(lock, timeout, [&] { return !indices_.empty(); });
+        if (indices_.empty())
+            return std::nullopt;
+        const int index = indices_.back();
+        indices_.pop_back();
+        return index;
+    }
+    int count() const {
+        const std::scoped_lock lock(mutex_);
+        return static_cast<int>(indices_.size());
+    }
+
+private:
+    mutable std::mutex mutex_;
+    std::condition_variable came_home_;
+    std::vector<int> indices_;
 };
 
 struct RingState {
@@ -52,15 +87,11 @@ struct RingState {
     std::shared_ptr<SlotMemory> memory;
     std::byte* block = nullptr;
     std::vector<Slot> slots;
-    moodycamel::BlockingConcurrentQueue<int> free;
+    FreeSlots free;
 
     RingState(const Shape& size, int count, std::shared_ptr<SlotMemory> where)
-        : shape(size), memory(std::move(where)), slots(static_cast<std::size_t>(count)),
-          // Room for every index from every thread that may let go of a frame, so that enqueue never
-          // allocates.
-          free(static_cast<std::size_t>(count) * 64) {
-        const std::size_t align = memory->space() == Space::device ? 256 : 64;
-        pitch = (shape.row_bytes() + align - 1) / align * align;
+        : shape(size), memory(std::move(where)), slots(static_cast<std::size_t>(count)), free(count) {
+        pitch = slot_pitch(shape, memory->space());
         const std::size_t slot_bytes = pitch * static_cast<std::size_t>(shape.height);
         block = static_cast<std::byte*>(memory->allocate(slot_bytes * static_cast<std::size_t>(count)));
         for (int i = 0; i < count; ++i) {
@@ -68,7 +99,7 @@ struct RingState {
             slot.data = block + slot_bytes * static_cast<std::size_t>(i);
             slot.ring = this;
             slot.index = i;
-            free.enqueue(i);
+            free.put(i);
         }
     }
     RingState(const RingState&) = delete;
@@ -77,6 +108,14 @@ struct RingState {
 };
 
 } // namespace detail
+
+namespace {
+void send_home(detail::Slot& slot) {
+    // The index goes home before the ring may go: `keep` can be the last owner.
+    const std::shared_ptr<detail::RingState> keep = std::move(slot.keep);
+    keep->free.put(slot.index);
+}
+} // namespace
 
 Frame::Frame(const Frame& other) noexcept : slot_(other.slot_) {
     if (slot_)
@@ -87,14 +126,18 @@ void Frame::reset() noexcept {
     detail::Slot* slot = std::exchange(slot_, nullptr);
     if (!slot || slot->holders.fetch_sub(1, std::memory_order_acq_rel) != 1)
         return;
-    // The index goes home before the ring may go: `keep` can be the last owner.
-    const std::shared_ptr<detail::RingState> keep = std::move(slot->keep);
-    keep->free.enqueue(slot->index);
+    if (slot->owner) {
+        // The slot goes home with the LentSlot, which may be now, in this destructor.
+        const std::shared_ptr<void> owner = std::move(slot->owner);
+        return;
+    }
+    send_home(*slot);
 }
 
 const Shape& Frame::shape() const { return slot_->ring->shape; }
 FrameInfo& Frame::info() const { return slot_->info; }
 Space Frame::space() const { return slot_->ring->memory->space(); }
+bool Frame::lent() const { return slot_->owner != nullptr; }
 
 HostView Frame::host() const {
     assert(space() == Space::host);
@@ -104,6 +147,28 @@ HostView Frame::host() const {
 DeviceView Frame::device() const {
     assert(space() == Space::device);
     return {slot_->data, slot_->ring->shape, slot_->ring->pitch};
+}
+
+LentSlot::~LentSlot() {
+    if (slot_)
+        send_home(*slot_);
+}
+
+HostView LentSlot::host() const {
+    assert(slot_->ring->memory->space() == Space::host);
+    return {slot_->data, slot_->ring->shape, slot_->ring->pitch};
+}
+
+Frame LentSlot::frame(std::shared_ptr<void> owner) const {
+    slot_->owner = std::move(owner);
+    slot_->info = FrameInfo{};
+    slot_->holders.store(1, std::memory_order_relaxed);
+    return Frame(slot_);
+}
+
+std::size_t slot_pitch(const Shape& shape, Space space) {
+    const std::size_t align = space == Space::device ? 256 : 64;
+    return (shape.row_bytes() + align - 1) / align * align;
 }
 
 FrameRing::FrameRing(const Shape& shape, int slots, const std::shared_ptr<SlotMemory>& memory)
@@ -121,19 +186,25 @@ detail::Slot* claim(const std::shared_ptr<detail::RingState>& state, int index) 
 }
 } // namespace
 
-Frame FrameRing::try_acquire() {
-    int index = 0;
-    return state_->free.try_dequeue(index) ? Frame(claim(state_, index)) : Frame();
-}
+Frame FrameRing::try_acquire() { return acquire(std::chrono::milliseconds(0)); }
 
 Frame FrameRing::acquire(std::chrono::milliseconds timeout) {
-    int index = 0;
-    return state_->free.wait_dequeue_timed(index, timeout) ? Frame(claim(state_, index)) : Frame();
+    const std::optional<int> index = state_->free.take(timeout);
+    return index ? Frame(claim(state_, *index)) : Frame();
+}
+
+LentSlot FrameRing::lend(std::chrono::milliseconds timeout) {
+    const std::optional<int> index = state_->free.take(timeout);
+    if (!index)
+        return {};
+    detail::Slot& slot = state_->slots[static_cast<std::size_t>(*index)];
+    slot.keep = state_;
+    return LentSlot(&slot);
 }
 
 const Shape& FrameRing::shape() const { return state_->shape; }
 int FrameRing::slots() const { return static_cast<int>(state_->slots.size()); }
-int FrameRing::free_slots() const { return static_cast<int>(state_->free.size_approx()); }
+int FrameRing::free_slots() const { return state_->free.count(); }
 
 int default_slots(const Shape& shape, std::size_t budget) {
     const std::size_t fit = budget / std::max<std::size_t>(1, shape.bytes());

@@ -61,21 +61,51 @@ public:
     const Shape& shape() const;
     FrameInfo& info() const;
     Space space() const;
+    /// Made by LentSlot::frame: its pixels were written here by others, not copied.
+    bool lent() const;
     /// Pixels. Only whoever acquired the frame writes, and only before handing it on.
     HostView host() const;
     DeviceView device() const;
 
 private:
     friend class FrameRing;
+    friend class LentSlot;
     explicit Frame(detail::Slot* slot) : slot_(slot) {}
     detail::Slot* slot_ = nullptr;
 };
 
-/// A fixed number of equal slots. acquire() is safe from any thread.
+/// A slot in the hands of others, who fill it on their own threads (a driver, a decoder). It goes home when
+/// this object ends, whether it became a frame or not.
+class LentSlot {
+public:
+    LentSlot() = default;
+    LentSlot(LentSlot&& other) noexcept : slot_(std::exchange(other.slot_, nullptr)) {}
+    LentSlot& operator=(LentSlot&& other) noexcept {
+        std::swap(slot_, other.slot_);
+        return *this;
+    }
+    LentSlot(const LentSlot&) = delete;
+    ~LentSlot();
+
+    explicit operator bool() const { return slot_ != nullptr; }
+    HostView host() const;
+    /// The slot as a frame; once at most. `owner` keeps this object alive and is held by the frame's handles:
+    /// the last one gone lets go of it.
+    Frame frame(std::shared_ptr<void> owner) const;
+
+private:
+    friend class FrameRing;
+    explicit LentSlot(detail::Slot* slot) : slot_(slot) {}
+    detail::Slot* slot_ = nullptr;
+};
+
+/// Bytes from one row of a slot to the next: rows start on 64 bytes (host) or 256 bytes (device).
+std::size_t slot_pitch(const Shape& shape, Space space);
+
+/// A fixed number of equal slots. Taking one is safe from any thread.
 class FrameRing {
 public:
-    /// Throws RunError when the memory cannot be had. Rows are padded so that each starts on 64 bytes
-    /// (host) or 256 bytes (device).
+    /// Throws RunError when the memory cannot be had. Rows lie slot_pitch() apart.
     FrameRing(const Shape& shape, int slots, const std::shared_ptr<SlotMemory>& memory);
     ~FrameRing();
     FrameRing(FrameRing&&) noexcept = default;
@@ -85,6 +115,8 @@ public:
     Frame try_acquire();
     /// Waits up to `timeout`; an empty frame when none came free.
     Frame acquire(std::chrono::milliseconds timeout);
+    /// As acquire(), for those who fill it elsewhere.
+    LentSlot lend(std::chrono::milliseconds timeout);
 
     const Shape& shape() const;
     int slots() const;

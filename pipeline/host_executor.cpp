@@ -48,7 +48,7 @@ public:
         version_ = version;
     }
 
-    void prepare(const Shape& input) override {
+    void prepare(const Shape& input, bool) override {
         input_ = input;
         if (!plan_ || plan_->input != input)
             replace_plan(*chain_, input);
@@ -59,7 +59,7 @@ public:
         gap_ = gap_ || (frame.info().discontinuity && !again);
         if (!again && plan_ && plan_->input != frame.shape())
             gap_ = true;
-        prepare(frame.shape());
+        prepare(frame.shape(), true);
         if (std::exchange(gap_, false))
             plan_->reset();
         Result result;
@@ -123,6 +123,8 @@ private:
                 result.timings.add("convert", ms_between(begin, end));
                 begin = end;
             }
+            if (step.left_out)
+                continue;
             const HostView output = step.between ? step.between.host() : slot.host();
             PixelCounts counts;
             step.stage->run(image, output, {.info = info, .counts = counts, .again = again});

@@ -70,6 +70,12 @@ void open_sinks(Flow& flow, const StreamInfo& stream) {
     flow.sinks.insert(flow.sinks.end(), waiting.begin(), waiting.end());
 }
 
+bool wants_host(Flow& flow) {
+    const std::scoped_lock lock(flow.mutex);
+    return flow.viewer_wants_host || std::any_of(flow.sinks_to_open.begin(), flow.sinks_to_open.end(),
+                                                 [](const auto& sink) { return sink->wants_host_image(); });
+}
+
 void close_sinks(Flow& flow) {
     std::vector<std::shared_ptr<Sink>> sinks;
     {
@@ -109,8 +115,10 @@ void Pipeline::start() {
         std::string note;
         std::unique_ptr<Executor> executor = make_executor(flow.options.executor, &note);
         executor->set_chain(flow.chain, flow.version);
-        if (info.shape.width > 0) // else known with the first frame only
-            executor->prepare(info.shape);
+        // Whatever is slow the first time, before the source's clock starts.
+        const bool shape_known = info.shape.width > 0; // else with the first frame
+        if (shape_known)
+            executor->prepare(info.shape, wants_host(flow));
         {
             const std::scoped_lock lock(flow.mutex);
             flow.status = {RunState::running, "", info};
@@ -120,6 +128,8 @@ void Pipeline::start() {
             flow.note = note;
             flow.slot_memory = executor->slot_memory();
         }
+        if (shape_known)
+            make_ring(flow, info.shape, info.lends);
         open_sinks(flow, stream());
         flow.processing = std::thread(
             [&flow, made = std::move(executor)]() mutable { process_frames(flow, std::move(made)); });
@@ -130,6 +140,7 @@ void Pipeline::start() {
         if (flow.processing.joinable())
             flow.processing.join();
         close_sinks(flow);
+        flow.ring.reset();
         throw;
     }
     flow.started = true;

@@ -44,7 +44,8 @@ template <Space S> Plan<S>::Plan(const Chain& chain, const Shape& shape,
             if (step.converted != output)
                 step.conversion = one_slot(step.converted, memory);
         }
-        if (i + 1 < links.size() && !(i < kept_ && old->steps[i].between))
+        step.left_out = i + 1 < links.size() && passes(links[i]);
+        if (i + 1 < links.size() && !step.left_out && !(i < kept_ && old->steps[i].between))
             step.between = one_slot(step.output, memory);
         output = step.output;
         steps.push_back(std::move(step));

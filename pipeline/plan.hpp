@@ -21,6 +21,8 @@ template <Space S> struct Plan {
         Frame conversion; ///< holds it, if it differs from what comes in
         Shape output;
         Frame between; ///< holds the output; empty for the last step, which writes into a result slot
+        /// The stage passes, and others follow: it is not run, what it would read goes on.
+        bool left_out = false;
     };
     Shape input;
     Shape output;

@@ -39,7 +39,7 @@ struct Result {
     PixelCounts counts;
     Warmup warmup; ///< of the first stage that still fills its history; done() when none does
     std::shared_ptr<const StageNotes> notes; ///< may be null
-    Timings timings;
+    Timings timings; ///< empty where the frame was not timed: with CUDA about 100 a second are
     SteadyClock::time_point ready{}; ///< when it could have been shown
     bool repeated =
         false; ///< the same frame again, after an edit while paused: for the eye only, not for recorders

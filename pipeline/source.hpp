@@ -19,6 +19,7 @@ struct SourceInfo {
     double full_scale = 0;    ///< 255, 4095, …; 0 for f32
     double rate = 0;          ///< nominal frames/s; 0 if unknown
     std::uint64_t frames = 0; ///< how many there are; 0 if unknown or endless
+    int lends = 0;            ///< slots that it will ask FramePort::ring for beyond the pipeline's
     bool live = false;        ///< live sources drop when no slot is free, files wait
 };
 
@@ -29,6 +30,12 @@ public:
     /// A slot of this shape to fill, or an empty frame: then the incoming frame is to be thrown away (a live
     /// source found no free slot; already counted) or the pipeline is stopping.
     virtual Frame acquire(const Shape& shape) = 0;
+    /// The ring behind acquire(), with at least `more` slots than the pipeline itself needs, for a source
+    /// whose frames are written on other threads: those take slots with FrameRing::lend, never more than
+    /// `more` at a time that are not frames yet. Null where there is no room for a ring of this shape now.
+    virtual std::shared_ptr<FrameRing> ring(const Shape& shape, int more) = 0;
+    /// The frame submitted next had to be copied into its slot, because `why`: for the statistics.
+    virtual void copied(std::string_view why) = 0;
     /// Hands a filled frame on. The source has set info().capture_ns, exposure_ms and full_scale; the port
     /// sets sequence and arrival.
     virtual void submit(Frame frame) = 0;

@@ -99,6 +99,9 @@ struct StageType {
     std::unique_ptr<HostStage> (*make_host)(const Params&);
     std::unique_ptr<DeviceStage> (*make_device)(const Params&); ///< null in a build without CUDA
     bool stateful = false;                                      ///< a result depends on earlier frames
+    /// True: with these parameters the output is the input, so that executors may leave the stage out. Null:
+    /// never.
+    bool (*passes)(const Params&) = nullptr;
     bool moves_pixels = false; ///< a result's pixel is not of the place in the input where it lies
 };
 

@@ -97,7 +97,7 @@ void Stats::start() {
     processing.clear();
     display.clear();
     latency.clear();
-    lost_by_source = no_slot = failed = reopened = queue_grown = 0;
+    lost_by_source = no_slot = failed = reopened = queue_grown = in_place = 0;
     queue_peak = 0;
     const std::scoped_lock lock(mutex_);
     start_ = SteadyClock::now();
@@ -106,6 +106,36 @@ void Stats::start() {
     first_result_ = first_picture_ = {};
     warmup_ = {};
     notes_.reset();
+    copied_.clear();
+}
+
+void Stats::copied(std::string_view why) {
+    const std::scoped_lock lock(mutex_);
+    auto row = std::find_if(copied_.begin(), copied_.end(), [&](const CopyCount& c) { return c.why == why; });
+    if (row == copied_.end())
+        row = copied_.insert(copied_.end(), CopyCount{std::string(why)});
+    ++row->frames;
+}
+
+std::uint64_t TransferCounts::copies() const {
+    std::uint64_t sum = 0;
+    for (const CopyCount& count : copied)
+        sum += count.frames;
+    return sum;
+}
+
+std::string to_string(const TransferCounts& transfer) {
+    if (transfer.in_place + transfer.copies() == 0)
+        return {};
+    std::string text = std::to_string(transfer.in_place) + " without a copy";
+    if (transfer.copied.empty())
+        return text;
+    std::string reasons;
+    for (const CopyCount& count : transfer.copied) {
+        const std::string number = transfer.copied.size() > 1 ? std::to_string(count.frames) + ": " : "";
+        reasons += (reasons.empty() ? "" : "; ") + number + count.why;
+    }
+    return text + ", " + std::to_string(transfer.copies()) + " copied once (" + reasons + ")";
 }
 
 void Stats::record(const Result& result, bool with_latency) {
@@ -156,6 +186,7 @@ StatsSnapshot Stats::snapshot() const {
     s.drops.source = lost_by_source;
     s.drops.ring = no_slot;
     s.drops.failed = failed;
+    s.transfer.in_place = in_place;
     s.queue_peak = queue_peak;
     s.queue_grown = queue_grown;
     s.reopened = reopened;
@@ -172,6 +203,7 @@ StatsSnapshot Stats::snapshot() const {
     if (notes_)
         s.notes = *notes_;
     s.display_path = display_path_;
+    s.transfer.copied = copied_;
     for (const Sum& sum : sums_)
         s.stages.push_back({std::string(sum.name), sum.last, sum.total / static_cast<double>(sum.count)});
     return s;
@@ -199,6 +231,11 @@ std::string to_json(const StatsSnapshot& s) {
                      {"failed", s.drops.failed},
                      {"recorder", s.drops.recorder},
                      {"total", s.drops.total()}};
+    json["transfer"] = {{"in_place", s.transfer.in_place},
+                        {"copied", s.transfer.copies()},
+                        {"reasons", nlohmann::ordered_json::object()}};
+    for (const CopyCount& count : s.transfer.copied)
+        json["transfer"]["reasons"][count.why] = count.frames;
     json["first_result_clock_s"] = s.first_result_clock_s;
     json["first_picture_clock_s"] = s.first_picture_clock_s;
     json["queue"] = {{"depth", s.queue_depth},

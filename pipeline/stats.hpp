@@ -64,6 +64,21 @@ struct DropCounts {
     std::uint64_t total() const { return source + ring + failed + recorder; }
 };
 
+/// Frames that were copied into their slot, by the reason why.
+struct CopyCount {
+    std::string why;
+    std::uint64_t frames = 0;
+};
+
+/// How frames that others write reached their slots; all zero for a source that writes into slots itself.
+struct TransferCounts {
+    std::uint64_t in_place = 0; ///< written there by others
+    std::vector<CopyCount> copied;
+    std::uint64_t copies() const;
+};
+/// "9990 without a copy, 10 copied once (the first, before slots were lent)"; empty if all is zero.
+std::string to_string(const TransferCounts& transfer);
+
 struct StatsSnapshot {
     double seconds = 0; ///< since start
     double acquisition_rate = 0, processing_rate = 0, display_rate = 0;
@@ -71,6 +86,7 @@ struct StatsSnapshot {
     std::uint64_t not_shown =
         0; ///< results overtaken by a newer one before they were drawn; not lost to recorders
     DropCounts drops;
+    TransferCounts transfer;
     int queue_depth = 0, queue_peak = 0, slots = 0, slots_free = 0;
     std::uint64_t queue_grown = 0; ///< times the queue had to allocate; 0 unless it was sized wrong
     std::uint64_t reopened = 0;    ///< times a live source was opened again
@@ -95,9 +111,11 @@ public:
     RateMeter acquisition, processing, display;
     LatencyHistogram latency;
     std::atomic<std::uint64_t> lost_by_source{0}, no_slot{0}, failed{0}, reopened{0}, queue_grown{0};
+    std::atomic<std::uint64_t> in_place{0};
     std::atomic<int> queue_peak{0};
     void record(const Result& result, bool with_latency); ///< timings, counts, latency, processing rate
     void drawn(std::string_view path);                    ///< a result reached the screen on this path
+    void copied(std::string_view why);                    ///< a frame was copied into its slot
     StatsSnapshot snapshot() const; ///< everything that is known here; the pipeline adds the rest
 
 private:
@@ -114,6 +132,7 @@ private:
     Warmup warmup_;
     std::shared_ptr<const StageNotes> notes_;
     std::string display_path_;
+    std::vector<CopyCount> copied_;
     SteadyClock::time_point first_result_{}, first_picture_{};
 };
 

@@ -124,6 +124,9 @@ void TiffWriter::write(const RecordedFrame& frame) {
     link_ = end_ + next_in_head_;
     end_ = aligned(end_ + head_.size() + shape_.bytes());
     ++pages_;
+    // The directory of the last page is still to be linked to the next one.
+    if (const int error = behind_.advance(file_.fd(), link_); error != 0)
+        fail(error);
 }
 
 void TiffWriter::write_gathered(std::uint64_t offset) {
@@ -169,6 +172,7 @@ void TiffWriter::update(const FileTotals& totals) {
 }
 
 void TiffWriter::finish(const FileTotals& totals) {
+    behind_.stop();
     // Cuts off what a failed page left behind; the last page needs no padding.
     if (failed_ && ::ftruncate(file_.fd(), static_cast<off_t>(end_)) != 0)
         throw RunError(write_error(path_, errno));

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "recording/record_file.hpp"
+#include "recording/write_behind.hpp"
 
 #include <sys/uio.h>
 
@@ -45,6 +46,7 @@ private:
     std::uint64_t totals_offset_ = 0; ///< of the totals in the first description; 0: no page yet
     std::uint64_t pages_ = 0;
     bool failed_ = false;
+    WriteBehind behind_; ///< last: stops before the file is closed
 };
 
 } // namespace specklescope

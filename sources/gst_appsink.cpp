@@ -15,10 +15,16 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr guint kQueuedBuffers = 8;  ///< a live burst; a file is held up by it
-constexpr milliseconds kPoll{100};   ///< what next() may wait
-constexpr milliseconds kDrain{1000}; ///< a broken file has nothing more to give after this silence
+constexpr guint kQueuedBuffers = 8;           ///< a live burst; a file is held up by it
+constexpr int kMostLent = kQueuedBuffers + 2; ///< slots in the hands of elements and of the queue
+constexpr milliseconds kPoll{100};            ///< what next() may wait
+constexpr milliseconds kDrain{1000};          ///< a broken file has nothing more to give after this silence
 constexpr milliseconds kClosePatience{500};
+
+int most_lent(const Shape& shape) {
+    constexpr std::size_t kBudget = std::size_t{256} << 20;
+    return static_cast<int>(std::clamp<std::size_t>(kBudget / shape.bytes(), 4, kMostLent));
+}
 
 /// GStreamer's message as a clause: no full stop, and the cause from the debug text where the message has
 /// none.
@@ -113,6 +119,8 @@ SourceInfo GstSource::open() {
         throw RunError(key_ + " is still being closed; try again in a few seconds.");
     try {
         graph_ = build();
+        lender_ = std::make_shared<SlotLender>();
+        offer_slots(graph_.sink.get(), lender_);
         start();
         wait_first();
         const PixelLayout& first = layout(gst_sample_get_caps(first_.get()));
@@ -121,6 +129,10 @@ SourceInfo GstSource::open() {
         info.shape = first.shape;
         info.full_scale = type_full_scale(first.shape.type);
         info.live = live_;
+        CopyReason reason = CopyReason::none;
+        frame_in_place(gst_sample_get_buffer(first_.get()), first, reason);
+        if (reason == CopyReason::not_lent) // the pool is in use
+            info.lends = most_lent(info.shape);
         if (GST_VIDEO_INFO_FPS_D(&first.info) > 0)
             info.rate =
                 static_cast<double>(GST_VIDEO_INFO_FPS_N(&first.info)) / GST_VIDEO_INFO_FPS_D(&first.info);
@@ -210,15 +222,44 @@ void GstSource::deliver(GstSample* sample, FramePort& port) {
     const std::int64_t captured = capture_time(sample);
     if (std::exchange(new_round_, false))
         port.discontinuity();
-    Frame frame = port.acquire(now.shape);
+    Frame frame = fill_slot(buffer, now, port);
     if (!frame)
         return;
-    copy_buffer(buffer, now, frame.host(), name_);
     FrameInfo& info = frame.info();
     info.capture_ns = captured;
     info.full_scale = type_full_scale(now.shape.type);
     describe(info);
     port.submit(std::move(frame));
+}
+
+/// The slot that the buffer is, or one that it is copied into.
+Frame GstSource::fill_slot(GstBuffer* buffer, const PixelLayout& layout, FramePort& port) {
+    CopyReason reason = CopyReason::none;
+    Frame frame = frame_in_place(buffer, layout, reason);
+    if (frame)
+        return frame;
+    if (reason == CopyReason::not_lent && !lender_->serves(layout.shape))
+        lend_slots(layout.shape, port);
+    frame = port.acquire(layout.shape);
+    if (!frame)
+        return frame;
+    copy_buffer(buffer, layout, frame.host(), name_);
+    if (maker_.empty())
+        maker_ = memory_maker(graph_.sink.get());
+    port.copied(to_string(reason, maker_, layout));
+    return frame;
+}
+
+/// Once for each size: the elements ask for memory on their own threads, long before there is a port.
+void GstSource::lend_slots(const Shape& shape, FramePort& port) {
+    const int most = most_lent(shape);
+    const std::shared_ptr<FrameRing> ring = port.ring(shape, most);
+    if (!ring)
+        return;
+    // With one in the making and one in our hands a file's frames are never more than are lent.
+    if (!live_)
+        gst_app_sink_set_max_buffers(GST_APP_SINK(graph_.sink.get()), static_cast<guint>(most - 2));
+    lender_->serve(ring, most, !live_);
 }
 
 const PixelLayout& GstSource::layout(GstCaps* caps) {
@@ -227,6 +268,7 @@ const PixelLayout& GstSource::layout(GstCaps* caps) {
         changed.swap = changed.swap != (swap_bytes() && changed.shape.type == PixelType::u16);
         layout_ = changed;
         caps_.reset(gst_caps_ref(caps));
+        maker_.clear();
     }
     return layout_;
 }
@@ -271,6 +313,9 @@ bool GstSource::rewind() {
 }
 
 void GstSource::close() {
+    if (lender_)
+        lender_->stop(); // a thread of the pipeline may wait for a slot
+    lender_.reset();
     first_.reset();
     caps_.reset();
     new_round_ = false;

@@ -3,7 +3,7 @@
 
 #include "pipeline/source.hpp"
 #include "sources/gst_handles.hpp"
-#include "sources/gst_pixels.hpp"
+#include "sources/gst_slots.hpp"
 
 #include <chrono>
 #include <optional>
@@ -59,13 +59,17 @@ private:
     /// Keeps the first error as the user's sentence in error_.
     void poll_bus();
     void deliver(GstSample* sample, FramePort& port);
+    Frame fill_slot(GstBuffer* buffer, const PixelLayout& layout, FramePort& port);
+    void lend_slots(const Shape& shape, FramePort& port);
     const PixelLayout& layout(GstCaps* caps);
     std::int64_t capture_time(GstSample* sample);
 
     std::string key_;  ///< names the device for as long as this object lives
     std::string name_; ///< what the user would call it once it is open
     GstGraph graph_;
-    GstHandle<GstSample> first_; ///< pulled by open(), delivered by the first next()
+    std::shared_ptr<SlotLender> lender_; ///< of this opening; elements may hold it for longer
+    std::string maker_;                  ///< memory_maker() for caps_, once it was asked for
+    GstHandle<GstSample> first_;         ///< pulled by open(), delivered by the first next()
     GstHandle<GstCaps> caps_;
     PixelLayout layout_;
     bool live_ = false;

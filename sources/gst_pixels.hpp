@@ -15,6 +15,9 @@ struct PixelLayout {
     GstVideoInfo info{};
     Shape shape;
     bool swap = false; ///< 16-bit words in the other byte order than this machine's
+
+    /// Bytes in the order of a slot's: only the distance of the rows may differ.
+    bool as_in_slot() const;
 };
 
 /// The formats that a slot can take without loss, best first: for the appsink's caps.

@@ -160,18 +160,12 @@ private:
 
     /// Bytes read: a frame's worth, 0 at the end, something between when the last frame is cut short.
     std::size_t read(HostView view) {
+        // In one piece to the beginning of the slot, from where each row goes to its place, the last one
+        // first: a call for every row would take longer.
+        const std::size_t total = std::fread(view.data, 1, shape_.bytes(), file_.get());
         const std::size_t row = shape_.row_bytes();
-        std::size_t total = 0;
-        if (view.pitch == row) {
-            total = std::fread(view.data, 1, shape_.bytes(), file_.get());
-        } else {
-            for (int y = 0; y < shape_.height; ++y) {
-                const std::size_t got = std::fread(view.row(y), 1, row, file_.get());
-                total += got;
-                if (got < row)
-                    break;
-            }
-        }
+        for (int y = shape_.height - 1; y > 0 && view.pitch != row; --y)
+            std::memmove(view.row(y), view.data + static_cast<std::size_t>(y) * row, row);
         if (std::ferror(file_.get()) != 0)
             throw RunError("'" + path_ + "' cannot be read: " + std::strerror(errno) +
                            "."); // NOLINT(concurrency-mt-unsafe)

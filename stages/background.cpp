@@ -34,11 +34,14 @@ template <class T> void correct_row(const T* samples, int width, int channels, c
 
 class BackgroundHost final : public HostStage {
 public:
-    explicit BackgroundHost(const Params& params) : calibration_(params.as<BackgroundParams>()) {}
+    explicit BackgroundHost(const Params& params)
+        : calibration_(params.as<BackgroundParams>()), passes_(background_passes(params)) {}
 
     Shape prepare(const Shape& input) override {
         stride_ = static_cast<std::size_t>(input.width) * static_cast<std::size_t>(input.channels);
         calibration_.prepare(input, stride_);
+        if (passes_)
+            return input;
         sums_.assign(stride_ * static_cast<std::size_t>(input.height), 0);
         slots_.resize(static_cast<std::size_t>(parallel_threads()));
         bands_ = band_count(input.height, static_cast<int>(slots_.size()), 16);
@@ -46,6 +49,8 @@ public:
     }
 
     void run(ConstHostView input, HostView output, const RunContext<Space::host>& context) override {
+        if (passes_)
+            return copy_pixels(input, output);
         const Calibration::Take take = calibration_.next(context.again);
         if (take.take)
             each_row(input, [&](const auto* samples, int y, int) {
@@ -72,6 +77,8 @@ public:
     Warmup warmup() const override { return calibration_.warmup(); }
     std::string note() const override { return calibration_.note(); }
     void describe(FrameInfo& info) const override {
+        if (passes_)
+            return;
         info.full_scale = std::isfinite(saturation_.mark) ? static_cast<double>(saturation_.mark) : 0;
     }
 
@@ -91,6 +98,7 @@ private:
     }
 
     Calibration calibration_;
+    bool passes_;
     Calibration::Saturation saturation_{};
     std::size_t stride_ = 0;
     std::vector<double> sums_; ///< of the present capture

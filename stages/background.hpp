@@ -14,7 +14,8 @@ namespace specklescope {
 /// complete capture outlives reset(), edits of this stage, and a time in which it is not used: it belongs to
 /// the camera, not to the stream. Samples where flat − dark is below 1 % of its mean are NaN. Samples at full
 /// scale become the full scale that describe() tells, which no other sample reaches, so that stages behind
-/// still see them as saturated.
+/// still see them as saturated. With nothing to subtract or divide by, the stage passes: pixels go on as they
+/// are, in their own type, and nothing is counted.
 struct BackgroundParams {
     enum class From : std::uint8_t { none, file, capture };
 
@@ -25,9 +26,12 @@ struct BackgroundParams {
     std::string flat_file;
     int frames = 16;
     int capture_dark = 0, capture_flat = 0; ///< how often the button was pressed
+
+    bool passes() const { return dark == From::none && flat == From::none && black == 0; }
 };
 
 const ParamTable& background_table();
+bool background_passes(const Params& params);
 
 std::unique_ptr<HostStage> make_background_host(const Params& params);
 #ifdef SPECKLESCOPE_HAVE_CUDA

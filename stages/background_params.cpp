@@ -47,4 +47,6 @@ const ParamTable& background_table() {
     return table;
 }
 
+bool background_passes(const Params& params) { return params.as<BackgroundParams>().passes(); }
+
 } // namespace specklescope

@@ -56,11 +56,13 @@ void WriteWindowRow(const std::uint64_t* s, const std::uint64_t* q, int width, s
 
 void MergeRow(const TemporalRow* row, int width, int held, int count, double* sums, double* deviations) {
     const double n = held;
+    const double inverse = 1.0 / n;
+    const double part = merge_part(n, count);
     for (int x = 0; x < width; ++x) {
         const RealGroup one = row ? RealGroup{n * static_cast<double>(row->reference[x]) + row->real_s[x],
-                                              row->real_q[x] - row->real_s[x] * row->real_s[x] / n}
+                                              row->real_q[x] - row->real_s[x] * row->real_s[x] * inverse}
                                   : RealGroup{0, 0};
-        const RealGroup all = count == 0 ? one : merged({sums[x], deviations[x]}, count, one, n);
+        const RealGroup all = count == 0 ? one : merged({sums[x], deviations[x]}, count, one, part);
         sums[x] = all.sum;
         deviations[x] = all.deviation;
     }
@@ -68,10 +70,13 @@ void MergeRow(const TemporalRow* row, int width, int held, int count, double* su
 
 void WriteMergedRow(const double* sums, const double* deviations, int window, int width, double n,
                     const ContrastScale& scale, float* output) {
+    std::array<double, MergeParts::kMost> parts{};
+    for (int k = 1; k < window; ++k)
+        parts[static_cast<std::size_t>(k)] = merge_part(n, k);
     for (int x = 0; x < width; ++x) {
         RealGroup all{sums[x], deviations[x]};
         for (int k = 1; k < window; ++k)
-            all = merged(all, k, {sums[x + k], deviations[x + k]}, n);
+            all = merged(all, k, {sums[x + k], deviations[x + k]}, parts[static_cast<std::size_t>(k)]);
         const double d = n * window * (all.deviation < 0 ? 0.0 : all.deviation);
         output[x] = static_cast<float>(all.sum == 0 ? all.sum / all.sum
                                                     : contrast_value(scale.form, scale.c, all.sum, d));

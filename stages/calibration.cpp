@@ -28,11 +28,11 @@ void Calibration::prepare(const Shape& input, std::size_t stride) {
     input_ = input;
     stride_ = stride;
     const std::size_t samples = stride * static_cast<std::size_t>(input.height);
-    dark_.assign(samples, 0);
-    gain_.assign(samples, 1);
     // Memory for what is captured comes now; empty means that there is nothing yet.
     captured_dark_.clear();
     captured_flat_.clear();
+    dark_.assign(params_.passes() ? 0 : samples, 0);
+    gain_.assign(dark_.size(), 1);
     if (params_.dark == From::capture)
         captured_dark_.reserve(samples);
     if (params_.flat == From::capture)
@@ -174,6 +174,8 @@ bool Calibration::make_gain_of_channel(int channel) {
 }
 
 void Calibration::make_planes() {
+    if (params_.passes())
+        return;
     ++version_;
     if (const std::vector<float>& dark = measured_dark(); !dark.empty())
         dark_ = dark;

@@ -45,6 +45,7 @@ public:
     void finish(const double* sums);
     Warmup warmup() const;
 
+    /// Empty where there is nothing to correct.
     const std::vector<float>& dark() const { return dark_; }
     const std::vector<float>& gain() const { return gain_; }
     /// Changes with the planes.

@@ -40,20 +40,6 @@ template <int Step> void count_bytes(const std::uint8_t* v, std::size_t pixels, 
         ++counts[v[Step * x]];
 }
 
-/// Eight at a time: looked up before any is written, since for the compiler `out` might be the table.
-void map_bytes(const std::uint8_t* in, std::size_t pixels, const std::array<std::uint8_t, 256>& levels,
-               std::uint8_t* out) {
-    std::size_t x = 0;
-    for (; x + 8 <= pixels; x += 8) {
-        std::array<std::uint8_t, 8> mapped; // NOLINT(cppcoreguidelines-pro-type-member-init)
-        for (std::size_t i = 0; i < 8; ++i)
-            mapped[i] = levels[in[x + i]];
-        std::copy_n(mapped.data(), 8, out + x);
-    }
-    for (; x < pixels; ++x)
-        out[x] = levels[in[x]];
-}
-
 /// bin(pixel) < 0: not counted.
 template <class T, class F>
 void count_row(const T* row, int width, int channels, std::size_t bins, std::uint32_t* counts, F&& bin) {
@@ -162,13 +148,12 @@ private:
         std::array<std::uint8_t, 256> levels{};
         for (std::uint32_t v = 0; v < 256; ++v)
             levels[v] = static_cast<std::uint8_t>(mapped_level(bins, scale, weight_, cumulative_.data(), v));
+        if (in.channels == 1)
+            return run_bands(bands_, static_cast<int>(slots_.size()), [&](int band, int) {
+                map_rows(in, levels, out, band_rows(in.height, bands_, band));
+            });
         const ByteFactors factors = byte_factors(levels);
-        for_rows(in.height, [&](int y, Slot&) {
-            if (in.channels == 3)
-                scale_row(in.row(y), width, factors, out.row(y));
-            else
-                map_bytes(in.row(y), width, levels, out.row(y));
-        });
+        for_rows(in.height, [&](int y, Slot&) { scale_row(in.row(y), width, factors, out.row(y)); });
     }
 
     /// The slots' counts of 256 levels as counts of bins.

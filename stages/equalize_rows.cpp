@@ -133,6 +133,78 @@ void ScaleWords(const std::uint16_t* rgb, std::size_t pixels, const std::uint16_
     }
 }
 
+#if HWY_TARGET != HWY_SCALAR
+/// Look-up in a table of 256 by shuffles, which look up 16 and give 0 for an index with its highest bit set.
+/// Bytes − 16·k, saturated, show that bit from the first k on that is too large, so that differences (xor) of
+/// neighbouring parts of the table add up to the part that a byte wants; for either half of the table.
+class ByteTable {
+    using D = hn::ScalableTag<std::uint8_t>;
+    using DI = hn::RebindToSigned<D>;
+    using V = hn::Vec<D>;
+    static constexpr std::size_t kPart = 16;
+    static constexpr std::size_t kParts = 16;
+
+public:
+    explicit ByteTable(const std::uint8_t* levels) {
+        for (std::size_t k = 0; k < kParts; ++k)
+            for (std::size_t i = 0; i < kPart; ++i) {
+                const int before = k % (kParts / 2) == 0 ? 0 : levels[kPart * (k - 1) + i];
+                differences_[kPart * k + i] = static_cast<std::uint8_t>(levels[kPart * k + i] ^ before);
+            }
+    }
+
+    HWY_INLINE V operator()(V bytes) const {
+        const V low = half(bytes, differences_);
+        const V high = half(hn::Xor(bytes, hn::Set(D(), 0x80)), differences_ + kPart * kParts / 2);
+        return hn::Or(low, high);
+    }
+
+private:
+    /// The index without the bits between its lowest four and its highest, which shuffles of x86 do not look
+    /// at.
+    static HWY_INLINE V place(hn::Vec<DI> index) {
+        const V bytes = hn::BitCast(D(), index);
+#if HWY_ARCH_X86 && HWY_TARGET <= HWY_SSSE3
+        return bytes;
+#else
+        return hn::And(bytes, hn::Set(D(), 0x8f));
+#endif
+    }
+    static HWY_INLINE V half(V bytes, const std::uint8_t* differences) {
+        auto index = hn::BitCast(DI(), bytes);
+        V found = hn::Zero(D());
+        for (std::size_t k = 0; k < kParts / 2; ++k) {
+            const V part = hn::LoadDup128(D(), differences + kPart * k);
+            found = hn::Xor(found, hn::TableLookupBytesOr0(part, place(index)));
+            index = hn::SaturatedSub(index, hn::Set(DI(), kPart));
+        }
+        return found;
+    }
+
+    HWY_ALIGN std::uint8_t differences_[kPart * kParts];
+};
+#endif
+
+void MapRows(const View<const std::uint8_t>& in, const ByteLevels& levels, const View<std::uint8_t>& out,
+             Band rows) {
+    const auto width = static_cast<std::size_t>(in.width);
+#if HWY_TARGET != HWY_SCALAR
+    const hn::ScalableTag<std::uint8_t> d;
+    const ByteTable table(levels.data());
+#endif
+    for (int y = rows.begin; y < rows.end; ++y) {
+        const std::uint8_t* from = in.row(y);
+        std::uint8_t* to = out.row(y);
+        std::size_t x = 0;
+#if HWY_TARGET != HWY_SCALAR
+        for (; x + hn::Lanes(d) <= width; x += hn::Lanes(d))
+            hn::StoreU(table(hn::LoadU(d, from + x)), d, to + x);
+#endif
+        for (; x < width; ++x)
+            to[x] = levels[from[x]];
+    }
+}
+
 } // namespace HWY_NAMESPACE
 } // namespace specklescope
 HWY_AFTER_NAMESPACE();
@@ -141,6 +213,7 @@ HWY_AFTER_NAMESPACE();
 namespace specklescope {
 
 HWY_EXPORT(SpreadV);
+HWY_EXPORT(MapRows);
 HWY_EXPORT(ScaleRow);
 HWY_EXPORT(ScaleWords);
 
@@ -155,6 +228,11 @@ void scale_row(const std::uint8_t* rgb, std::size_t pixels, const ByteFactors& f
 void scale_row(const std::uint16_t* rgb, std::size_t pixels, const std::uint16_t* levels, std::uint32_t full,
                std::uint16_t* out) {
     HWY_DYNAMIC_DISPATCH(ScaleWords)(rgb, pixels, levels, full, out);
+}
+
+void map_rows(const View<const std::uint8_t>& in, const ByteLevels& levels, const View<std::uint8_t>& out,
+              Band rows) {
+    HWY_DYNAMIC_DISPATCH(MapRows)(in, levels, out, rows);
 }
 
 } // namespace specklescope

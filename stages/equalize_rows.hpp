@@ -1,6 +1,8 @@
-// Rows of integer colour in the best instruction set that the processor has. Used by stages/equalize.cpp
-// alone.
+// Rows of integers in the best instruction set that the processor has. Used by stages/equalize.cpp alone.
 #pragma once
+
+#include "pipeline/image.hpp"
+#include "pipeline/parallel.hpp"
 
 #include <array>
 #include <cstddef>
@@ -38,5 +40,11 @@ void scale_row(const std::uint8_t* rgb, std::size_t pixels, const ByteFactors& f
 /// The same for u16; `levels`: V' of V = 0…full, V above full as V = full.
 void scale_row(const std::uint16_t* rgb, std::size_t pixels, const std::uint16_t* levels, std::uint32_t full,
                std::uint16_t* out);
+
+using ByteLevels = std::array<std::uint8_t, 256>;
+
+/// `rows` of `out` are those of `in` by levels[sample]. One channel.
+void map_rows(const View<const std::uint8_t>& in, const ByteLevels& levels, const View<std::uint8_t>& out,
+              Band rows);
 
 } // namespace specklescope

@@ -114,7 +114,7 @@ private:
         } else {
             const V fixed = hn::MulSub(v, hn::Set(d, 128.0F), hn::Set(d, 16384.0F));
             const hn::Rebind<std::int16_t, D> narrow;
-            const auto fixed16 = hn::DemoteTo(narrow, hn::NearestInt(fixed));
+            const auto fixed16 = hn::DemoteTo(narrow, rounded(d, fixed));
             if constexpr (kLanes >= 8)
                 hn::Stream(fixed16, narrow, to);
             else // half a vector cannot be streamed

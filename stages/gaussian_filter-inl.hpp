@@ -38,15 +38,16 @@ public:
 
     HWY_INLINE V step(int v, V x) {
         const V pull = hn::MulSub(gain_, hn::Sub(x, sum_[v]), hn::Mul(slope_, d_[v]));
+        const V before = hn::Add(sum_[v], e_[v]);
         d_[v] = hn::Add(d_[v], e_[v]);
         e_[v] = hn::MulAdd(carry_, e_[v], pull);
-        sum_[v] = hn::Add(w_[v], d_[v]);
-        return w_[v] = hn::Add(sum_[v], e_[v]);
+        sum_[v] = hn::Add(before, d_[v]);
+        return hn::Add(sum_[v], e_[v]);
     }
 
     /// From the end of the forward pass to the start of the backward pass, line `v` being `x` from there on.
     HWY_INLINE void turn(int v, V x, const RecursiveGaussian& filter) {
-        const V s[3] = {hn::Sub(w_[v], x), hn::Add(d_[v], e_[v]), e_[v]};
+        const V s[3] = {hn::Sub(hn::Add(sum_[v], e_[v]), x), hn::Add(d_[v], e_[v]), e_[v]};
         V out[3];
         for (int i = 0; i < 3; ++i) {
             out[i] = hn::Zero(D());
@@ -58,14 +59,13 @@ public:
 
 private:
     HWY_INLINE void set(int v, V w, V d, V e) {
-        w_[v] = w;
         e_[v] = e;
         d_[v] = hn::Sub(d, e);
         sum_[v] = hn::Sub(w, e);
     }
 
     V gain_, slope_, carry_;
-    V w_[kVectors], e_[kVectors];
+    V e_[kVectors];
     V d_[kVectors], sum_[kVectors]; ///< d and w + d, one step late
 };
 

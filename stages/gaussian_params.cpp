@@ -98,10 +98,10 @@ bool recursive_pays_on_host(double sigma, const Shape& input) {
 }
 
 /// Device, measured on an H200 in µs for M million samples, any type: taps up to radius 8 take one pass and
-/// always less; above, two passes take 8.5 + (10.5 + 0.2·radius)·M, the recursive filter 35 + 6.4·M.
+/// always less; above, two passes take 8.5 + (10.5 + 0.2·radius)·M, the recursive filter 22 + 5.3·M.
 bool recursive_pays_on_device(int radius, const Shape& input) {
     const double samples = static_cast<double>(input.pixels()) * input.channels * 1e-6;
-    return radius > 8 && samples * (4.1 + 0.2 * radius) > 26.5;
+    return radius > 8 && samples * (5.2 + 0.2 * radius) > 13.5;
 }
 
 } // namespace

@@ -17,6 +17,16 @@ namespace HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
+/// v + 1.5·2²³ for |v| < 2²²: rounded to nearest, ties to even, v stands in the low bits as two's complement.
+/// Highway's NearestInt spends four operations on values that overflow.
+template <class D> HWY_INLINE hn::Vec<hn::RebindToSigned<D>> rounded_bits(D d, hn::Vec<D> v) {
+    return hn::BitCast(hn::RebindToSigned<D>(), hn::Add(v, hn::Set(d, 12582912.0F)));
+}
+/// The same, less what stands above.
+template <class D> HWY_INLINE hn::Vec<hn::RebindToSigned<D>> rounded(D d, hn::Vec<D> v) {
+    return hn::Sub(rounded_bits(d, v), hn::Set(hn::RebindToSigned<D>(), 0x4b400000));
+}
+
 /// D is a tag of f32.
 template <class D, class T> HWY_INLINE hn::Vec<D> load_pixels(D d, const T* from) {
     if constexpr (std::is_same_v<T, float>) {

@@ -173,27 +173,80 @@ void block_means(const Sum* sums, T* out, int width, int factor) {
         }
 }
 
+/// Means of 2 × 2 for as many pixels as fill vectors; returns how many.
+template <class T, int kChannels>
+int halve([[maybe_unused]] const T* HWY_RESTRICT first, [[maybe_unused]] const T* HWY_RESTRICT second,
+          [[maybe_unused]] T* HWY_RESTRICT out, [[maybe_unused]] int width) {
+    int x = 0;
+#if HWY_TARGET != HWY_SCALAR
+    const hn::ScalableTag<T> d;
+    const hn::RepartitionToWide<decltype(d)> wide;
+    const hn::RebindToSigned<decltype(wide)> whole;
+    constexpr int kBits = 8 * sizeof(T);
+    const int lanes = static_cast<int>(hn::Lanes(d));
+    const auto pairs = [&](auto v) HWY_ATTR {
+        const auto both = hn::BitCast(wide, v);
+        return hn::Add(hn::ShiftRight<kBits>(both), hn::ShiftRight<kBits>(hn::ShiftLeft<kBits>(both)));
+    };
+    const auto means = [&](auto above, auto below) HWY_ATTR {
+        const auto one = hn::Set(wide, 1);
+        const auto sum = hn::Add(pairs(above), pairs(below));
+        const auto odd = hn::And(hn::ShiftRight<2>(sum), one); // ties go to even
+        const auto mean = hn::ShiftRight<2>(hn::Add(sum, hn::Add(one, odd)));
+        return hn::DemoteTo(hn::Half<decltype(d)>(), hn::BitCast(whole, mean));
+    };
+    using V = hn::Vec<decltype(d)>;
+    const auto load = [&](const T* from, V* v) HWY_ATTR {
+        if constexpr (kChannels == 1)
+            v[0] = hn::LoadU(d, from);
+        else
+            hn::LoadInterleaved3(d, from, v[0], v[1], v[2]);
+    };
+    for (; x + lanes <= width; x += lanes) {
+        V rows[4][kChannels]; // above and below, of the left and of the right half
+        for (int i = 0; i < 4; ++i)
+            load((i % 2 == 0 ? first : second) +
+                     static_cast<std::ptrdiff_t>(2 * x + i / 2 * lanes) * kChannels,
+                 rows[i]);
+        V v[kChannels];
+        for (int c = 0; c < kChannels; ++c)
+            v[c] = hn::Combine(d, means(rows[2][c], rows[3][c]), means(rows[0][c], rows[1][c]));
+        T* to = out + static_cast<std::ptrdiff_t>(x) * kChannels;
+        if constexpr (kChannels == 1)
+            hn::StoreU(v[0], d, to);
+        else
+            hn::StoreInterleaved3(v[0], v[1], v[2], d, to);
+    }
+#endif
+    return x;
+}
+
 template <class T, int kChannels>
 void mean(const ConstHostView& input, const HostView& output, int factor, int row, std::byte* scratch) {
     using Sum = SumOfColumn<T>;
     const auto in = input.as<T>();
     const auto out = output.as<T>();
     Sum* HWY_RESTRICT sums = reinterpret_cast<Sum*>(scratch);
-    const int samples = out.width * factor * kChannels;
-    const T* HWY_RESTRICT first = in.row(row * factor);
+    int done = 0;
+    if constexpr (!std::is_same_v<T, float>)
+        if (factor == 2)
+            done = halve<T, kChannels>(in.row(2 * row), in.row(2 * row + 1), out.row(row), out.width);
+    const std::ptrdiff_t skipped = static_cast<std::ptrdiff_t>(done) * kChannels;
+    const int samples = (out.width - done) * factor * kChannels;
+    const T* HWY_RESTRICT first = in.row(row * factor) + skipped * factor;
     for (int i = 0; i < samples; ++i)
         sums[i] = static_cast<Sum>(first[i]);
     for (int line = 1; line < factor; ++line) {
-        const T* HWY_RESTRICT next = in.row(row * factor + line);
+        const T* HWY_RESTRICT next = in.row(row * factor + line) + skipped * factor;
         for (int i = 0; i < samples; ++i)
             sums[i] = static_cast<Sum>(sums[i] + static_cast<Sum>(next[i]));
     }
     if (factor == 2)
-        block_means<T, kChannels, 2>(sums, out.row(row), out.width, factor);
+        block_means<T, kChannels, 2>(sums, out.row(row) + skipped, out.width - done, factor);
     else if (factor == 4)
-        block_means<T, kChannels, 4>(sums, out.row(row), out.width, factor);
+        block_means<T, kChannels, 4>(sums, out.row(row) + skipped, out.width - done, factor);
     else
-        block_means<T, kChannels, 0>(sums, out.row(row), out.width, factor);
+        block_means<T, kChannels, 0>(sums, out.row(row) + skipped, out.width - done, factor);
 }
 
 template <class F> void by_kind(const Shape& shape, F&& f) {

@@ -64,12 +64,33 @@ SPECKLESCOPE_BOTH inline WindowMoments window_moments(std::uint64_t s, std::uint
 struct RealGroup {
     double sum, deviation;
 };
+/// `part`: of the squared difference that becomes deviation, merge_part(n, count).
 SPECKLESCOPE_BOTH inline RealGroup merged(const RealGroup& groups, double count, const RealGroup& one,
-                                          double n) {
+                                          double part) {
     const double delta = groups.sum - count * one.sum;
-    return {groups.sum + one.sum,
-            groups.deviation + one.deviation + delta * delta / (n * count * (count + 1))};
+    return {groups.sum + one.sum, groups.deviation + one.deviation + delta * delta * part};
 }
+SPECKLESCOPE_BOTH constexpr double merge_part(double n, double count) {
+    return 1.0 / (n * count * (count + 1));
+}
+
+/// merge_part() for every number of groups that a window has met, and 1/n: divisions done once a frame.
+struct MergeParts {
+    static constexpr int kMost = 32;
+    double inverse;        ///< 1/held
+    double columns[kMost]; ///< of rows: n = held
+    double rows[kMost];    ///< of the columns of a window: n = held · (2·radius + 1)
+
+    static MergeParts of(int held, int radius) {
+        MergeParts parts{.inverse = 1.0 / held, .columns = {}, .rows = {}};
+        const double window = 2 * radius + 1;
+        for (int k = 1; k <= 2 * radius; ++k) {
+            parts.columns[k] = merge_part(held, k);
+            parts.rows[k] = merge_part(held * window, k);
+        }
+        return parts;
+    }
+};
 
 std::unique_ptr<HostStage> make_spatiotemporal_host(const Params& params);
 #ifdef SPECKLESCOPE_HAVE_CUDA

@@ -59,7 +59,7 @@ private:
 };
 
 inline std::size_t integer_scratch_bytes(std::size_t columns, std::size_t input_width) {
-    return 2 * ScratchCutter::aligned(columns * 4) + 2 * ScratchCutter::aligned(columns * 8) +
+    return 3 * ScratchCutter::aligned(columns * 4) + 3 * ScratchCutter::aligned(columns * 8) +
            2 * ScratchCutter::aligned(input_width * 2);
 }
 

@@ -1,91 +1,102 @@
+// Compiled once for every instruction set (Highway); the call takes the best that the processor has.
 #include "stages/speckle_saturation.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
-#include <limits>
+#include <functional>
 
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "stages/speckle_saturation.cpp"
+#define HWY_DISABLED_TARGETS                                                                                 \
+    (HWY_SSSE3 | HWY_AVX3_DL | HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
+#include <hwy/foreach_target.h>
+
+#include <hwy/highway.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace specklescope {
+namespace HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+constexpr int kBits = 64;
+
+/// Most words of most images have no bit.
+template <class T> std::uint64_t saturated_bits(const T* samples, T limit) {
+    const hn::ScalableTag<T> d;
+    const auto threshold = hn::Set(d, limit);
+    bool any = false;
+    for (int i = 0; i < kBits; i += static_cast<int>(hn::Lanes(d))) {
+        const auto v = hn::LoadU(d, samples + i);
+        if constexpr (std::is_same_v<T, float>) // NaN is not saturated
+            any |= !hn::AllFalse(d, hn::Ge(v, threshold));
+        else
+            any |= !hn::AllFalse(d, hn::Eq(hn::Max(v, threshold), v));
+    }
+    std::uint64_t bits = 0;
+    for (int i = 0; any && i < kBits; ++i)
+        bits |= std::uint64_t{samples[i] >= limit} << i;
+    return bits;
+}
+
+/// bits[i] = OR of bits[i] … bits[i + window − 1]: two overlapping runs of the largest power of two.
+void widen(std::span<std::uint64_t> bits, unsigned window) {
+    const auto or_shifted = [bits](unsigned by) {
+        for (std::size_t i = 0; i + 1 < bits.size(); ++i)
+            bits[i] |= bits[i] >> by | bits[i + 1] << (kBits - by);
+        bits.back() |= bits.back() >> by;
+    };
+    const unsigned run = std::bit_floor(window);
+    for (unsigned by = 1; by < run; by *= 2)
+        or_shifted(by);
+    if (window > run)
+        or_shifted(window - run);
+}
+
+template <class T> void mark_row(const T* row, int width, T limit, const SaturationBits& bits) {
+    std::fill(bits.words.begin(), bits.words.end(), std::uint64_t{0});
+    for (int x = 0; x < width; x += kBits) {
+        std::uint64_t word = 0;
+        if (x + kBits <= width) {
+            word = saturated_bits(row + x, limit);
+        } else {
+            for (int i = x; i < width; ++i)
+                word |= std::uint64_t{row[i] >= limit} << (i - x);
+        }
+        const auto at = static_cast<std::size_t>(x / kBits);
+        bits.words[at] |= word << bits.before;
+        if (bits.before > 0)
+            bits.words[at + 1] |= word >> (kBits - bits.before);
+    }
+    widen(bits.words, bits.window);
+}
+
+void MarkRow(const ConstHostView& image, int y, double threshold, const SaturationBits& bits) {
+    dispatch(image.shape.type, [&](auto zero) {
+        using T = decltype(zero);
+        mark_row(image.as<T>().row(y), image.shape.width, static_cast<T>(threshold), bits);
+    });
+}
+
+std::uint64_t CountFirst(std::span<const std::uint64_t> words, std::size_t bits) {
+    std::uint64_t count = 0;
+    for (std::size_t i = 0; i < bits / kBits; ++i)
+        count += static_cast<unsigned>(std::popcount(words[i]));
+    if (const std::size_t rest = bits % kBits; rest > 0)
+        count += static_cast<unsigned>(std::popcount(words[bits / kBits] << (kBits - rest)));
+    return count;
+}
+
+} // namespace HWY_NAMESPACE
+} // namespace specklescope
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
 namespace specklescope {
 
-namespace {
-
-constexpr int kMaxRadius = 15;
-constexpr std::size_t kPad = 2 * kMaxRadius + 2; ///< zeros on either side of a row of ages
-
-template <class T> bool has_saturated(const T* row, int width, T limit) {
-    bool any = false;
-    for (int x = 0; x < width; ++x)
-        any |= row[x] >= limit;
-    return any;
-}
-
-/// age: for how many rows more a window on this column holds a saturated sample.
-template <class T>
-void advance_ages(const T* row, int width, T limit, std::uint8_t window, std::uint8_t* ages) {
-    for (int x = 0; x < width; ++x) {
-        const auto older = static_cast<std::uint8_t>(ages[x] - (ages[x] != 0));
-        ages[x] = row[x] >= limit ? window : older;
-    }
-}
-
-void pair_maxima(const std::uint8_t* from, std::size_t step, std::size_t count, std::uint8_t* to) {
-    for (std::size_t i = 0; i < count; ++i)
-        to[i] = std::max(from[i], from[i + step]);
-}
-
-/// How many of `outputs` windows of `window` columns hold an age above 0; the first begins at ages[0].
-/// Maxima over 2, 4, 8, … columns, of which two overlapping ones make up the window.
-std::uint64_t count_windows(const std::uint8_t* ages, std::size_t window, std::size_t outputs,
-                            std::uint8_t* scratch, std::size_t stride) {
-    const std::uint8_t* from = ages;
-    std::uint8_t* to = scratch;
-    std::uint8_t* other = scratch + stride;
-    std::size_t size = 1;
-    for (; 2 * size <= window; size *= 2) {
-        pair_maxima(from, size, outputs + window - 2 * size, to);
-        from = to;
-        std::swap(to, other);
-    }
-    std::uint32_t count = 0;
-    for (std::size_t i = 0; i < outputs; ++i)
-        count += (from[i] | from[i + window - size]) != 0;
-    return count;
-}
-
-template <class T>
-std::uint64_t count_rows(const SpeckleTile& tile, double threshold, std::uint8_t* scratch) {
-    const View<const T> input = tile.input.as<T>();
-    const int radius = tile.params.radius;
-    const int window = 2 * radius + 1;
-    const int shift = tile.params.border == SpeckleParams::Border::crop ? radius : 0;
-    const auto limit = static_cast<T>(threshold);
-    const std::size_t stride = saturation_scratch_bytes(input.width) / 3;
-    std::fill_n(scratch, stride, std::uint8_t{0});
-    std::uint8_t* ages = scratch + kPad;
-    std::uint64_t count = 0;
-    int until = -1; // the last row whose window holds a saturated sample
-    int next = std::max(0, tile.y0 + shift - radius);
-    for (int y = tile.y0; y < tile.y1; ++y) {
-        const int bottom = y + shift + radius;
-        for (; next <= bottom; ++next) {
-            const T* row =
-                next < input.height ? input.row(next) : nullptr; // rows past the image age the columns too
-            if (row && has_saturated(row, input.width, limit)) {
-                until = next + window - 1;
-                advance_ages(row, input.width, limit, static_cast<std::uint8_t>(window), ages);
-            } else if (next <= until + 1) {
-                std::transform(ages, ages + input.width, ages,
-                               [](std::uint8_t age) { return static_cast<std::uint8_t>(age - (age != 0)); });
-            }
-        }
-        if (bottom <= until)
-            count +=
-                count_windows(ages + shift - radius, static_cast<std::size_t>(window),
-                              static_cast<std::size_t>(tile.output.shape.width), scratch + stride, stride);
-    }
-    return count;
-}
-
-} // namespace
+HWY_EXPORT(MarkRow);
+HWY_EXPORT(CountFirst);
 
 std::optional<double> saturation_threshold(PixelType type, const FrameInfo& info) {
     const double full = info.full_scale > 0 ? info.full_scale : type_full_scale(type);
@@ -94,24 +105,45 @@ std::optional<double> saturation_threshold(PixelType type, const FrameInfo& info
     return type == PixelType::f32 ? full : std::ceil(full);
 }
 
-bool any_saturated(ConstHostView image, int begin, int end, double threshold) {
-    const View<const float> view = image.as<float>();
-    const auto limit = static_cast<float>(threshold);
-    for (int y = begin; y < end; ++y) {
-        bool any = false;
-        for (int x = 0; x < view.width; ++x)
-            any |= view.row(y)[x] >= limit;
-        if (any)
-            return true;
+SaturatedWindows::SaturatedWindows(const Shape& input, int radius)
+    : window_(static_cast<std::size_t>(2 * radius + 1)),
+      words_((static_cast<std::size_t>(input.width) + window_) / 64 + 2), rows_(window_ * words_),
+      any_(words_) {}
+
+std::uint64_t SaturatedWindows::count(const SpeckleTile& tile, double threshold,
+                                      std::span<const std::uint8_t> marked) {
+    const int radius = tile.params.radius;
+    const bool crop = tile.params.border == SpeckleParams::Border::crop;
+    const InputRows rows = tile.rows;
+    const auto is_marked = [&](int row) { return marked[static_cast<std::size_t>(row - rows.begin)] != 0; };
+    const auto outputs = static_cast<std::size_t>(tile.output.shape.width);
+    std::uint64_t count = 0;
+    std::uint64_t in_row = 0; // the same for every output row until a marked row enters or leaves
+    int next = rows.begin;
+    for (int y = tile.y0; y < tile.y1; ++y) {
+        const int centre = y + (crop ? radius : 0);
+        const int begin = std::max(rows.begin, centre - radius);
+        const int end = std::min(rows.end, centre + radius + 1);
+        bool changed = begin > rows.begin && is_marked(begin - 1);
+        for (; next < end; ++next)
+            if (is_marked(next)) {
+                const auto window = static_cast<unsigned>(window_);
+                const auto before = static_cast<unsigned>(crop ? 0 : radius);
+                HWY_DYNAMIC_DISPATCH(MarkRow)
+                (tile.input, next, threshold, {row_bits(next), window, before});
+                changed = true;
+            }
+        if (changed) {
+            std::fill(any_.begin(), any_.end(), std::uint64_t{0});
+            for (int row = begin; row < end; ++row)
+                if (const auto bits = row_bits(row); is_marked(row))
+                    std::transform(bits.begin(), bits.end(), any_.begin(), any_.begin(), std::bit_or<>());
+            in_row = HWY_DYNAMIC_DISPATCH(CountFirst)(any_, outputs);
+        }
+        count += in_row;
     }
-    return false;
-}
-
-std::size_t saturation_scratch_bytes(int width) { return 3 * (static_cast<std::size_t>(width) + 2 * kPad); }
-
-std::uint64_t count_saturated(const SpeckleTile& rows, double threshold, std::uint8_t* scratch) {
-    return dispatch(rows.input.shape.type,
-                    [&](auto zero) { return count_rows<decltype(zero)>(rows, threshold, scratch); });
+    return count;
 }
 
 } // namespace specklescope
+#endif

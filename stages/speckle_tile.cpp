@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <limits>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "stages/speckle_tile.cpp"
@@ -20,16 +21,16 @@ HWY_BEFORE_NAMESPACE();
 namespace specklescope {
 namespace HWY_NAMESPACE {
 
-template <class T> SampleRange range_of(ConstHostView image, int begin, int end) {
+template <class T> SampleRange range_of(const ConstHostView& image, InputRows rows) {
     const hn::ScalableTag<T> d;
     const std::size_t lanes = hn::Lanes(d);
     const auto width = static_cast<std::size_t>(image.shape.width);
     const View<const T> view = image.as<T>();
-    auto low = hn::Set(d, static_cast<T>(~T{0}));
+    auto low = hn::Set(d, std::numeric_limits<T>::max());
     auto high = hn::Zero(d);
-    std::uint32_t min = static_cast<T>(~T{0});
-    std::uint32_t max = 0;
-    for (int y = begin; y < end; ++y) {
+    T min = std::numeric_limits<T>::max();
+    T max = 0;
+    for (int y = rows.begin; y < rows.end; ++y) {
         const T* row = view.row(y);
         std::size_t x = 0;
         for (; x + lanes <= width; x += lanes) {
@@ -38,26 +39,44 @@ template <class T> SampleRange range_of(ConstHostView image, int begin, int end)
             high = hn::Max(high, v);
         }
         for (; x < width; ++x) {
-            min = std::min<std::uint32_t>(min, row[x]);
-            max = std::max<std::uint32_t>(max, row[x]);
+            min = std::min(min, row[x]);
+            max = std::max(max, row[x]);
         }
     }
     HWY_ALIGN T lane[2][HWY_MAX_BYTES / sizeof(T)];
     hn::Store(low, d, lane[0]);
     hn::Store(high, d, lane[1]);
-    for (std::size_t i = 0; i < lanes; ++i) {
-        min = std::min<std::uint32_t>(min, lane[0][i]);
-        max = std::max<std::uint32_t>(max, lane[1][i]);
-    }
+    min = std::min(min, *std::min_element(lane[0], lane[0] + lanes));
+    max = std::max(max, *std::max_element(lane[1], lane[1] + lanes));
     return {min, max};
 }
 
-SampleRange SampleRangeOf(const ConstHostView& image, int begin, int end) {
-    return image.shape.type == PixelType::u8 ? range_of<std::uint8_t>(image, begin, end)
-                                             : range_of<std::uint16_t>(image, begin, end);
+SampleRange SampleRangeOf(const ConstHostView& image, InputRows rows) {
+    return image.shape.type == PixelType::u8 ? range_of<std::uint8_t>(image, rows)
+                                             : range_of<std::uint16_t>(image, rows);
 }
 
-void RunTile(const SpeckleTile& tile, std::byte* scratch, PixelCounts& counts) {
+/// NaN is not saturated.
+void FindSaturatedRows(const ConstHostView& image, InputRows rows, double threshold,
+                       std::uint8_t* saturated) {
+    const hn::ScalableTag<float> d;
+    const int lanes = static_cast<int>(hn::Lanes(d));
+    const auto limit = static_cast<float>(threshold);
+    for (int y = rows.begin; y < rows.end; ++y) {
+        const float* row = image.as<float>().row(y);
+        auto any = hn::Zero(d);
+        bool found = false;
+        int x = 0;
+        for (; x + lanes <= image.shape.width; x += lanes)
+            any = hn::Or(any, hn::VecFromMask(d, hn::Ge(hn::LoadU(d, row + x), hn::Set(d, limit))));
+        for (; x < image.shape.width; ++x)
+            found |= row[x] >= limit;
+        if (found || !hn::AllFalse(d, hn::MaskFromVec(any)))
+            saturated[y - rows.begin] = 1;
+    }
+}
+
+bool RunTile(const SpeckleTile& tile, std::byte* scratch, PixelCounts& counts) {
     switch (tile.input.shape.type) {
     case PixelType::u8:
         return IntegerTile<std::uint8_t, std::uint32_t>(tile, scratch).run(counts);
@@ -66,8 +85,9 @@ void RunTile(const SpeckleTile& tile, std::byte* scratch, PixelCounts& counts) {
             return IntegerTile<std::uint16_t, std::uint32_t>(tile, scratch).run(counts);
         return IntegerTile<std::uint16_t, std::uint64_t>(tile, scratch).run(counts);
     case PixelType::f32:
-        return RealTile(tile, scratch).run(counts);
+        RealTile(tile, scratch).run(counts);
     }
+    return true;
 }
 
 } // namespace HWY_NAMESPACE
@@ -78,14 +98,26 @@ HWY_AFTER_NAMESPACE();
 namespace specklescope {
 
 HWY_EXPORT(SampleRangeOf);
+HWY_EXPORT(FindSaturatedRows);
 HWY_EXPORT(RunTile);
 
-SampleRange sample_range(ConstHostView image, int begin, int end) {
-    return HWY_DYNAMIC_DISPATCH(SampleRangeOf)(image, begin, end);
+InputRows input_rows(const SpeckleTile& tile) {
+    const int radius = tile.params.radius;
+    const int shift = tile.params.border == SpeckleParams::Border::crop ? radius : 0;
+    return {std::max(0, tile.y0 + shift - radius),
+            std::min(tile.input.shape.height, tile.y1 + shift + radius)};
 }
 
-void run_speckle_tile(const SpeckleTile& tile, std::byte* scratch, PixelCounts& counts) {
-    HWY_DYNAMIC_DISPATCH(RunTile)(tile, scratch, counts);
+SampleRange sample_range(ConstHostView image, InputRows rows) {
+    return HWY_DYNAMIC_DISPATCH(SampleRangeOf)(image, rows);
+}
+
+void find_saturated_rows(ConstHostView image, InputRows rows, double threshold, std::uint8_t* saturated) {
+    HWY_DYNAMIC_DISPATCH(FindSaturatedRows)(image, rows, threshold, saturated);
+}
+
+bool run_speckle_tile(const SpeckleTile& tile, std::byte* scratch, PixelCounts& counts) {
+    return HWY_DYNAMIC_DISPATCH(RunTile)(tile, scratch, counts);
 }
 
 int speckle_tile_width(PixelType type) { return type == PixelType::f32 ? 512 : 1536; }

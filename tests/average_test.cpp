@@ -1,9 +1,8 @@
 // The running mean on the host is the mean of the frames stored beside it, after ten frames and after
 // thousands.
+#include "instruction_sets.hpp"
 #include "stage_runner.hpp"
 #include "stages/average.hpp"
-
-#include <hwy/targets.h>
 
 namespace specklescope::test {
 namespace {
@@ -65,17 +64,7 @@ void expect_window(int frames, int count, int step, int channels, double largest
     }
 }
 
-class AverageTargets : public testing::TestWithParam<std::int64_t> {
-protected:
-    void SetUp() override {
-        hwy::SetSupportedTargetsForTest(GetParam());
-        hwy::GetChosenTarget().Update(GetParam());
-    }
-    void TearDown() override {
-        hwy::SetSupportedTargetsForTest(0);
-        hwy::GetChosenTarget().Update(hwy::SupportedTargets());
-    }
-};
+class AverageTargets : public EveryInstructionSet {};
 
 TEST_P(AverageTargets, EveryTypeAndLength) {
     std::mt19937_64 random = test_random(1);
@@ -168,8 +157,7 @@ TEST_P(AverageTargets, ExponentialLeavesUndefinedSamplesOut) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(Highway, AverageTargets, testing::ValuesIn(hwy::SupportedAndGeneratedTargets()),
-                         [](const auto& target) { return std::string(hwy::TargetName(target.param)); });
+INSTANTIATE_TEST_SUITE_P(Highway, AverageTargets, instruction_sets(), instruction_set_name);
 
 TEST(Average, AgainAndReset) {
     for (const char* kind : {"kind=window", "kind=exponential"}) {

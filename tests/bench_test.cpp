@@ -1,7 +1,9 @@
 // `specklescope bench`: its figures are figures, its files can be read, and a wrong result does not pass.
 #include "bench/cases.hpp"
+#include "bench/feeds.hpp"
 #include "bench/host.hpp"
 #include "bench/report.hpp"
+#include "bench/simd.hpp"
 #include "bench/timing.hpp"
 #include "child.hpp"
 #include "pipeline/error.hpp"
@@ -93,12 +95,48 @@ TEST(Bench, WritesAReportThatMakesAPage) {
     EXPECT_GT(report.at("kernels")[0].at("ms").at("median"), 0.0);
     EXPECT_EQ(report.at("kernels")[0].at("difference"), 0.0);
     EXPECT_GT(report.at("ceilings").front(), 0.0);
+    const std::vector<std::string> simd = simd_to_compare();
+    ASSERT_EQ(report.at("simd").size(), simd.size() < 2 ? 0U : 1U);
+    for (std::size_t i = 0; i < simd.size() && simd.size() > 1; ++i)
+        EXPECT_GT(report.at("simd")[0].at("ms_by_simd").at(simd[i]).at("median"), 0.0);
     const std::string page = read_text(folder / "page.md");
     EXPECT_NE(page.find("| CPU speckle:radius=2, 1392×1040 u16 |"), std::string::npos) << page;
     const ChildResult again = run_program({"bench", folder / "host.json", "--markdown", folder / "again.md"},
                                           folder.path().string());
     ASSERT_EQ(again.status, 0) << again.all();
     EXPECT_EQ(read_text(folder / "again.md"), page);
+}
+
+TEST(Bench, FeedsCountEveryFrame) {
+    for (const char* name : {"raw file", "TIFF recorder", "plain write"}) {
+        const std::vector<FeedRun> runs = run_feeds(std::string("feeds ") + name, 0.05);
+        ASSERT_FALSE(runs.empty()) << name;
+        for (const FeedRun& run : runs) {
+            EXPECT_TRUE(run.name.starts_with(name)) << run.name;
+            EXPECT_NE(run.place, "");
+            EXPECT_GT(run.frames, 0);
+            EXPECT_EQ(run.dropped, 0);
+            EXPECT_NEAR(run.mb_per_s, run.frames_per_s * 1392 * 1040 * 2e-6, 1e-6 * run.mb_per_s);
+            EXPECT_GT(run.cpu, 0);
+        }
+    }
+    EXPECT_TRUE(run_feeds("nothing of this name", 0.05).empty());
+}
+
+TEST(Bench, InstructionSetsStandBesideOtherLibraries) {
+    const auto time = [](double ms) {
+        return nlohmann::ordered_json{{"median", ms}, {"low", ms}, {"high", ms}, {"rounds", 1}};
+    };
+    nlohmann::ordered_json rows = nlohmann::ordered_json::array();
+    rows.push_back({{"work", "CPU a"}, {"image", "9×9 u8"}, {"peer", "P"}, {"peer_ms", time(8)}});
+    rows[0]["ours_ms"] = time(2);
+    EXPECT_EQ(peer_table(rows).find("AVX2"), std::string::npos); // as in reports of before
+    rows.push_back(rows[0]);
+    rows[0]["ours_ms_by_simd"] = {{"AVX3", time(2)}, {"AVX2", time(4)}};
+    const std::string table = peer_table(rows);
+    EXPECT_NE(table.find("AVX2, ms"), std::string::npos) << table;
+    EXPECT_NE(table.find("|   2.00 |\n"), std::string::npos) << table;
+    EXPECT_NE(table.find("|      – |\n"), std::string::npos) << table;
 }
 
 TEST(Bench, RefusesAFileThatIsNoReport) {

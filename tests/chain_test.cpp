@@ -112,6 +112,16 @@ TEST(Chain, TextNamesEveryParameter) {
                                 "speckle:radius=1,exposure=10,output=sfi,border=replicate");
 }
 
+TEST(Chain, TextInEffectLeavesOutWhatDoesNotApply) {
+    Chain chain;
+    EXPECT_EQ(text_in_effect(chain), "none");
+    chain.add("background:black=64,dark_file=d.tif");
+    EXPECT_EQ(text_in_effect(chain), "background:dark=none,black=64,flat=none");
+    chain.add("background:black=64,dark=file,dark_file=d.tif");
+    EXPECT_EQ(text_in_effect(chain), "background:dark=none,black=64,flat=none | "
+                                     "background:dark=file,dark_file=d.tif,flat=none");
+}
+
 TEST(Chain, RefusesWithASentence) {
     EXPECT_NE(refusal("spekle").find("There is no stage 'spekle'; allowed: speckle"), std::string::npos);
     EXPECT_NE(refusal("").find("There is no stage ''"), std::string::npos);
@@ -125,6 +135,21 @@ TEST(Chain, RefusesWithASentence) {
         chain.add("speckle");
     EXPECT_THROW(chain.add("speckle"), UsageError);
     EXPECT_EQ(chain.stages().size(), static_cast<std::size_t>(kMaxStages));
+}
+
+TEST(Chain, AnEditThatDecidesWhetherAStagePassesNeedsPreparation) {
+    const auto stage = [](const char* text) {
+        Chain chain;
+        chain.add(text);
+        return chain.stages()[0];
+    };
+    EXPECT_TRUE(passes(stage("background")));
+    EXPECT_FALSE(passes(stage("background:black=1")));
+    EXPECT_FALSE(passes(stage("background:flat=capture")));
+    EXPECT_FALSE(passes(stage("speckle")));
+    EXPECT_FALSE(differs_in_free_only(stage("background"), stage("background:black=1")));
+    EXPECT_TRUE(differs_in_free_only(stage("background:black=2"), stage("background:black=1")));
+    EXPECT_TRUE(differs_in_free_only(stage("background:frames=2"), stage("background")));
 }
 
 TEST(Chain, KnowsWhichEditsNeedNoPreparation) {

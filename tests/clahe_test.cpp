@@ -4,11 +4,10 @@
 
 #include "clahe_oracle.hpp"
 #include "geometry_oracle.hpp"
+#include "instruction_sets.hpp"
 #include "pipeline/error.hpp"
 #include "pipeline/parallel.hpp"
 #include "reference/clahe_reference.hpp"
-
-#include <hwy/targets.h>
 
 #include <string>
 
@@ -46,17 +45,7 @@ void expect_oracle(const TestImage<T>& image, const ClaheParams& params, double 
 
 int digit(char c) { return c <= '9' ? c - '0' : c - 'a' + 10; }
 
-class ClaheTargets : public testing::TestWithParam<std::int64_t> {
-protected:
-    void SetUp() override {
-        hwy::SetSupportedTargetsForTest(GetParam());
-        hwy::GetChosenTarget().Update(GetParam());
-    }
-    void TearDown() override {
-        hwy::SetSupportedTargetsForTest(0);
-        hwy::GetChosenTarget().Update(hwy::SupportedTargets());
-    }
-};
+class ClaheTargets : public EveryInstructionSet {};
 
 TEST_P(ClaheTargets, BytesOfOpenCv) {
     for (const ClaheReference& reference : kClaheReference) {
@@ -97,8 +86,7 @@ TEST_P(ClaheTargets, EveryTypeChannelCountAndShape) {
     every_shape<float>(3.5);
 }
 
-INSTANTIATE_TEST_SUITE_P(Every, ClaheTargets, testing::ValuesIn(hwy::SupportedAndGeneratedTargets()),
-                         [](const auto& target) { return std::string(hwy::TargetName(target.param)); });
+INSTANTIATE_TEST_SUITE_P(Every, ClaheTargets, instruction_sets(), instruction_set_name);
 
 TEST(Clahe, EveryParameterAndFullScale) {
     const TestImage<std::uint8_t> u8 = clahe_image<std::uint8_t>(90, 61, 1, 255, 2);

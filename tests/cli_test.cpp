@@ -109,12 +109,28 @@ TEST_F(Cli, FramesEndsTheRunAndFilesAreNeverOverwritten) {
         const ChildResult result = run({"run", "synthetic:uniform?width=64&height=48", "--frames", "5",
                                         "--record", "flow.tiff", "--snapshot", "last.png", "--quiet"});
         ASSERT_EQ(result.status, 0) << result.all();
-        EXPECT_NE(result.out.find("5 in, 5 processed"), std::string::npos) << result.out;
-        EXPECT_EQ(result.err, "");
+        EXPECT_EQ(result.out + result.err, "") << "--quiet";
     }
     EXPECT_EQ(names(), (std::vector<std::string>{"flow-1.tiff", "flow.tiff", "last-1.png", "last.png"}));
     EXPECT_EQ(BigTiff(read_text(folder_ / "flow.tiff")).pages().size(), 5U);
     EXPECT_EQ(BigTiff(read_text(folder_ / "flow-1.tiff")).pages().size(), 5U);
+}
+
+TEST_F(Cli, QuietStillSaysWhatWentWrong) {
+    const ChildResult result =
+        run({"run", "raw:none.raw?width=8&height=8&format=gray8", "--stage", "speckle", "--quiet"});
+    EXPECT_EQ(result.status, 1);
+    EXPECT_EQ(result.out, "");
+    EXPECT_NE(result.err.find("none.raw"), std::string::npos) << result.err;
+}
+
+TEST_F(Cli, TheSummaryNamesOnlyParametersInEffect) {
+    const ChildResult result = run({"run", "synthetic:uniform?width=64&height=48", "--frames", "2", "--stage",
+                                    "gaussian:method=binomial5", "--stage", "background:black=3"});
+    ASSERT_EQ(result.status, 0) << result.all();
+    EXPECT_NE(result.out.find("gaussian:method=binomial5"), std::string::npos) << result.out;
+    EXPECT_NE(result.out.find("background:dark=none,black=3,flat=none"), std::string::npos) << result.out;
+    EXPECT_EQ(result.out.find("sigma"), std::string::npos) << result.out;
 }
 
 TEST_F(Cli, InterruptFinishesTheFilesAndPrintsTheStatistics) {

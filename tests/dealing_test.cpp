@@ -26,7 +26,7 @@ public:
             throw UsageError("This one does not want to.");
         host_->set_chain(std::move(chain), version);
     }
-    void prepare(const Shape& input) override { host_->prepare(input); }
+    void prepare(const Shape& input, bool want_host) override { host_->prepare(input, want_host); }
     void submit(Frame frame, bool want_host, bool again) override {
         host_->submit(std::move(frame), want_host, again);
         done_.push_back(*host_->collect(true));

@@ -1,6 +1,7 @@
 // Histogram equalisation on the host is what its definition says, to the byte, and what OpenCV and
 // scikit-image make of the same picture; colours keep hue and saturation.
 #include "equalize_cases.hpp"
+#include "instruction_sets.hpp"
 #include "pipeline/parallel.hpp"
 #include "reference/equalize_reference.hpp"
 #include "stages/equalize_map.hpp"
@@ -168,17 +169,7 @@ TEST(EqualizeMap, EveryByteIsScaledAsTheDivisionSays) {
         }
 }
 
-class EqualizeTargets : public testing::TestWithParam<std::int64_t> {
-protected:
-    void SetUp() override {
-        hwy::SetSupportedTargetsForTest(GetParam());
-        hwy::GetChosenTarget().Update(GetParam());
-    }
-    void TearDown() override {
-        hwy::SetSupportedTargetsForTest(0);
-        hwy::GetChosenTarget().Update(hwy::SupportedTargets());
-    }
-};
+class EqualizeTargets : public EveryInstructionSet {};
 
 TEST_P(EqualizeTargets, EveryByteIsScaledAsTheDivisionSays) {
     std::vector<std::uint8_t> rgb; // every R ≤ V
@@ -216,13 +207,29 @@ TEST_P(EqualizeTargets, EveryWidthHasItsTail) {
         }
 }
 
+TEST_P(EqualizeTargets, EveryByteIsLookedUp) {
+    std::mt19937_64 random = test_random(8);
+    for (int width = 1; width < 300; width += width < 70 ? 1 : 37) {
+        TestImage<std::uint8_t> in(width, 9, 3);
+        in.fill([&, next = 0]() mutable { return next++ & 255; });
+        TestImage<std::uint8_t> out(width, 9, 5);
+        ByteLevels levels{};
+        for (std::uint8_t& level : levels)
+            level = static_cast<std::uint8_t>(random());
+        map_rows(ConstHostView(in.view()).as<std::uint8_t>(), levels, out.view().as<std::uint8_t>(), {1, 8});
+        for (int y = 0; y < 9; ++y)
+            for (int x = 0; x < width; ++x)
+                ASSERT_EQ(out.at(x, y), y == 0 || y == 8 ? 0 : levels[in.at(x, y)]) << width << ", " << x;
+    }
+}
+
 INSTANTIATE_TEST_SUITE_P(All, EqualizeTargets, testing::ValuesIn([] {
                              std::vector<std::int64_t> targets;
                              for (std::int64_t bits = hwy::SupportedTargets(); bits != 0; bits &= bits - 1)
                                  targets.push_back(bits & -bits);
                              return targets;
                          }()),
-                         [](const auto& row) { return std::string(hwy::TargetName(row.param)); });
+                         instruction_set_name);
 
 TEST(EqualizeMap, EveryLevelIsInItsBin) {
     for (const double full : {1.0, 2.0, 200.0, 1023.0, 4095.0, 40000.0, 65534.0, 65535.0})

@@ -140,6 +140,61 @@ TEST(FrameRing, HandlesOutliveTheRingAndTheMemoryGoesWithTheLast) {
     EXPECT_EQ(memory->blocks, 0);
 }
 
+TEST(FrameRing, TheSlotThatCameHomeLastGoesOutFirst) {
+    FrameRing ring(kOdd, 5, host_memory());
+    std::vector<Frame> frames;
+    for (int i = 0; i < 5; ++i)
+        frames.push_back(ring.try_acquire());
+    for (const std::size_t last : {3U, 0U, 4U}) {
+        const std::byte* data = frames[last].host().data;
+        frames[1].reset();
+        frames[last].reset();
+        frames[last] = ring.try_acquire();
+        EXPECT_EQ(frames[last].host().data, data);
+        frames[1] = ring.try_acquire();
+    }
+}
+
+TEST(FrameRing, ALentSlotGoesHomeAlone) {
+    FrameRing ring(kOdd, 1, host_memory());
+    {
+        const LentSlot slot = ring.lend(0ms);
+        ASSERT_TRUE(slot);
+        EXPECT_FALSE(ring.lend(0ms));
+        EXPECT_FALSE(ring.try_acquire());
+    }
+    EXPECT_EQ(ring.free_slots(), 1);
+    const Frame frame = ring.try_acquire();
+    EXPECT_FALSE(frame.lent());
+}
+
+TEST(FrameRing, ALentSlotIsAFrameUntilTheLastHandleAndItsOwnerAreGone) {
+    const auto memory = std::make_shared<CountedMemory>();
+    auto ring = std::make_unique<FrameRing>(kOdd, 1, memory);
+    auto slot = std::make_shared<LentSlot>(ring->lend(0ms));
+    paint(slot->host(), 5);
+    Frame frame = slot->frame(slot);
+    frame.info().sequence = 77;
+    EXPECT_TRUE(frame.lent());
+    Frame copy = frame;
+    frame.reset();
+    EXPECT_TRUE(shows(copy.host(), 5));
+    EXPECT_EQ(copy.info().sequence, 77U);
+    copy.reset();
+    EXPECT_FALSE(ring->try_acquire()) << "whoever filled it may still read it";
+    slot.reset();
+    EXPECT_EQ(ring->free_slots(), 1);
+
+    slot = std::make_shared<LentSlot>(ring->lend(0ms));
+    frame = slot->frame(slot);
+    EXPECT_EQ(frame.info().sequence, 0U) << "nothing of the frame before";
+    slot.reset();
+    ring.reset();
+    EXPECT_EQ(memory->blocks, 1);
+    frame.reset();
+    EXPECT_EQ(memory->blocks, 0);
+}
+
 TEST(FrameRing, MemoryThatCannotBeHadIsAnErrorThatNamesTheAmount) {
     class None final : public SlotMemory {
     public:

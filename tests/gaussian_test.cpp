@@ -1,11 +1,11 @@
 // Gaussian blur on the host is its definition's, on every processor: exact methods to 1e-5 of full scale or
 // the nearest integer, the recursive one as far from a true Gaussian as docs/gaussian.md says and no further.
 #include "gaussian_oracle.hpp"
+#include "instruction_sets.hpp"
 #include "pipeline/parallel.hpp"
 #include "reference/gaussian_reference.hpp"
 
 #include <gtest/gtest.h>
-#include <hwy/targets.h>
 
 #include <string>
 
@@ -122,17 +122,7 @@ std::vector<GaussianParams> methods() {
     return list;
 }
 
-class GaussianTargets : public testing::TestWithParam<std::int64_t> {
-protected:
-    void SetUp() override {
-        hwy::SetSupportedTargetsForTest(GetParam());
-        hwy::GetChosenTarget().Update(GetParam());
-    }
-    void TearDown() override {
-        hwy::SetSupportedTargetsForTest(0);
-        hwy::GetChosenTarget().Update(hwy::SupportedTargets());
-    }
-};
+class GaussianTargets : public EveryInstructionSet {};
 
 template <class T> struct Case {
     TestImage<T> image;
@@ -171,11 +161,7 @@ TEST_P(GaussianTargets, EveryBorderAndShapeOfBytes) { expect_everything<std::uin
 TEST_P(GaussianTargets, EveryBorderAndShapeOfWords) { expect_everything<std::uint16_t>(); }
 TEST_P(GaussianTargets, EveryBorderAndShapeOfFloats) { expect_everything<float>(); }
 
-std::string target_name(const testing::TestParamInfo<std::int64_t>& target) {
-    return hwy::TargetName(target.param);
-}
-INSTANTIATE_TEST_SUITE_P(Processor, GaussianTargets, testing::ValuesIn(hwy::SupportedAndGeneratedTargets()),
-                         target_name);
+INSTANTIATE_TEST_SUITE_P(Processor, GaussianTargets, instruction_sets(), instruction_set_name);
 
 TEST(Gaussian, SeveralStripsAndBandsOnAnyNumberOfThreads) {
     std::mt19937_64 random = test_random(4);

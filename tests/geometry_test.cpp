@@ -3,11 +3,10 @@
 #include <gtest/gtest.h>
 
 #include "geometry_oracle.hpp"
+#include "instruction_sets.hpp"
 #include "pipeline/chain.hpp"
 #include "pipeline/error.hpp"
 #include "stages/geometry_rows.hpp"
-
-#include <hwy/targets.h>
 
 namespace specklescope::test {
 namespace {
@@ -43,17 +42,7 @@ std::string message_of(const std::string& text, const Shape& shape) {
     return "";
 }
 
-class GeometryTargets : public testing::TestWithParam<std::int64_t> {
-protected:
-    void SetUp() override {
-        hwy::SetSupportedTargetsForTest(GetParam());
-        hwy::GetChosenTarget().Update(GetParam());
-    }
-    void TearDown() override {
-        hwy::SetSupportedTargetsForTest(0);
-        hwy::GetChosenTarget().Update(hwy::SupportedTargets());
-    }
-};
+class GeometryTargets : public EveryInstructionSet {};
 
 template <class T> void flips_and_turns() {
     for (const auto& [width, height] : kGeometryShapes)
@@ -101,8 +90,23 @@ TEST_P(GeometryTargets, DownsamplesWholeBlocksOnly) {
     downsamples<float>();
 }
 
-INSTANTIATE_TEST_SUITE_P(Every, GeometryTargets, testing::ValuesIn(hwy::SupportedAndGeneratedTargets()),
-                         [](const auto& target) { return std::string(hwy::TargetName(target.param)); });
+template <class T> void halves() {
+    for (int width = 2; width <= 300; width += width < 70 ? 1 : 23)
+        for (const int channels : {1, 3}) {
+            const TestImage<T> image =
+                geometry_image<T>(width, 4, channels, static_cast<std::uint64_t>(width));
+            ASSERT_EQ(differing(run_stage(image, "downsample:factor=2"), oracle_mean(image, 2)), 0)
+                << to_string(image.shape());
+        }
+}
+
+TEST_P(GeometryTargets, HalvesEveryWidth) {
+    halves<std::uint8_t>();
+    halves<std::uint16_t>();
+    halves<float>();
+}
+
+INSTANTIATE_TEST_SUITE_P(Every, GeometryTargets, instruction_sets(), instruction_set_name);
 
 TEST(Downsample, RoundsTiesToEvenAndReachesFullScale) {
     TestImage<std::uint16_t> image(8, 2);

@@ -56,6 +56,22 @@ TEST(Pipeline, AThousandFramesOfAFileArriveInOrder) {
     EXPECT_EQ(sink->after_close, 0);
 }
 
+TEST(Pipeline, SlotsAreThereBeforeTheFirstFrame) {
+    Pipeline* running = nullptr;
+    std::atomic<int> free{-1};
+    Pipeline pipeline(std::make_unique<test::ScriptedSource>(test::camera_info(),
+                                                             [&](test::ScriptedSource&, FramePort&) {
+                                                                 if (free < 0)
+                                                                     free = running->stats().slots_free;
+                                                                 return test::nothing();
+                                                             }),
+                      chain_of("speckle:radius=1"), options(9));
+    running = &pipeline;
+    pipeline.start();
+    ASSERT_TRUE(eventually([&] { return free >= 0; }));
+    EXPECT_EQ(free, 9);
+}
+
 TEST(Pipeline, AFileWaitsForASlowSink) {
     auto source = test::file_of(300);
     test::ScriptedSource& file = *source;

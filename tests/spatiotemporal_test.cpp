@@ -1,10 +1,9 @@
 // Contrast over (2w+1)²·n samples on the host is that of the frames stored beside it, on every processor.
+#include "instruction_sets.hpp"
 #include "oracle.hpp"
 #include "pipeline/error.hpp"
 #include "stage_runner.hpp"
 #include "stages/spatiotemporal.hpp"
-
-#include <hwy/targets.h>
 
 namespace specklescope::test {
 namespace {
@@ -70,17 +69,7 @@ template <class T, class Make> void expect_stream(const Case& c, int count, Make
     }
 }
 
-class SpatiotemporalTargets : public testing::TestWithParam<std::int64_t> {
-protected:
-    void SetUp() override {
-        hwy::SetSupportedTargetsForTest(GetParam());
-        hwy::GetChosenTarget().Update(GetParam());
-    }
-    void TearDown() override {
-        hwy::SetSupportedTargetsForTest(0);
-        hwy::GetChosenTarget().Update(hwy::SupportedTargets());
-    }
-};
+class SpatiotemporalTargets : public EveryInstructionSet {};
 
 TEST_P(SpatiotemporalTargets, EveryTypeBorderAndOutput) {
     std::mt19937_64 random = test_random(1);
@@ -133,9 +122,7 @@ TEST_P(SpatiotemporalTargets, EqualSamplesHaveNoContrast) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(Highway, SpatiotemporalTargets,
-                         testing::ValuesIn(hwy::SupportedAndGeneratedTargets()),
-                         [](const auto& target) { return std::string(hwy::TargetName(target.param)); });
+INSTANTIATE_TEST_SUITE_P(Highway, SpatiotemporalTargets, instruction_sets(), instruction_set_name);
 
 TEST(Spatiotemporal, MomentsOfTheLargestWindow) { // 961·500 samples: N·ΣI² has 70 bits
     const std::uint32_t n = 961 * 500;

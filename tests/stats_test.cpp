@@ -173,6 +173,7 @@ StatsSnapshot full_snapshot() {
     s.displayed = 13;
     s.not_shown = 14;
     s.drops = {.source = 1, .ring = 2, .failed = 3, .recorder = 4};
+    s.transfer = {.in_place = 51, .copied = {{"x brought its own memory", 52}, {"no slot was free", 3}}};
     s.queue_depth = 21;
     s.queue_peak = 22;
     s.slots = 23;
@@ -210,12 +211,31 @@ TEST(Stats, JsonHoldsEverything) {
     EXPECT_EQ(
         json["queue"],
         nlohmann::json({{"depth", 21}, {"peak", 22}, {"grown", 25}, {"slots", 23}, {"slots_free", 24}}));
+    EXPECT_EQ(json["transfer"],
+              nlohmann::json({{"in_place", 51},
+                              {"copied", 55},
+                              {"reasons", {{"x brought its own memory", 52}, {"no slot was free", 3}}}}));
     EXPECT_EQ(json["reopened"], 26);
     EXPECT_EQ(json["latency_ms"],
               nlohmann::json({{"count", 31}, {"median", 3.25}, {"p95", 3.5}, {"p99", 3.75}, {"max", 4.0}}));
     EXPECT_EQ(json["stages_ms"],
               nlohmann::json::array({{{"name", "speckle"}, {"last", 0.5}, {"mean", 0.25}}}));
     EXPECT_EQ(json["pixels"], nlohmann::json({{"undefined", 41}, {"infinite", 42}, {"saturated", 43}}));
+}
+
+TEST(Stats, TransferIsToldWithTheReasonsOfEveryCopy) {
+    EXPECT_EQ(to_string(TransferCounts{}), "");
+    Stats stats;
+    stats.in_place = 7;
+    EXPECT_EQ(to_string(stats.snapshot().transfer), "7 without a copy");
+    stats.copied("no slot was free");
+    stats.copied("no slot was free");
+    EXPECT_EQ(to_string(stats.snapshot().transfer), "7 without a copy, 2 copied once (no slot was free)");
+    stats.copied("x brought its own memory");
+    EXPECT_EQ(to_string(stats.snapshot().transfer),
+              "7 without a copy, 3 copied once (2: no slot was free; 1: x brought its own memory)");
+    stats.start();
+    EXPECT_EQ(to_string(stats.snapshot().transfer), "");
 }
 
 TEST(Stats, JsonIsWrittenForAnyFileName) {

@@ -1,13 +1,12 @@
 // Temporal contrast on the host is that of the frames stored beside it, after ten frames and after thousands,
 // on every processor.
 #include "files/image_file.hpp"
+#include "instruction_sets.hpp"
 #include "oracle.hpp"
 #include "pipeline/error.hpp"
 #include "stage_runner.hpp"
 #include "stages/history.hpp"
 #include "stages/temporal_sums.hpp"
-
-#include <hwy/targets.h>
 
 #include <filesystem>
 
@@ -64,17 +63,7 @@ void expect_stream(int frames, int count, int step, ContrastOutput output, doubl
     }
 }
 
-class TemporalTargets : public testing::TestWithParam<std::int64_t> {
-protected:
-    void SetUp() override {
-        hwy::SetSupportedTargetsForTest(GetParam());
-        hwy::GetChosenTarget().Update(GetParam());
-    }
-    void TearDown() override {
-        hwy::SetSupportedTargetsForTest(0);
-        hwy::GetChosenTarget().Update(hwy::SupportedTargets());
-    }
-};
+class TemporalTargets : public EveryInstructionSet {};
 
 TEST_P(TemporalTargets, EveryOutputTypeAndLength) {
     std::mt19937_64 random = test_random(1);
@@ -159,8 +148,7 @@ TEST_P(TemporalTargets, IdenticalFramesHaveNoContrast) {
     EXPECT_EQ(run.counts.infinite, 63U);
 }
 
-INSTANTIATE_TEST_SUITE_P(Highway, TemporalTargets, testing::ValuesIn(hwy::SupportedAndGeneratedTargets()),
-                         [](const auto& target) { return std::string(hwy::TargetName(target.param)); });
+INSTANTIATE_TEST_SUITE_P(Highway, TemporalTargets, instruction_sets(), instruction_set_name);
 
 TEST(Temporal, DarkPixelsAreUndefined) {
     TestImage<std::uint16_t> dark(5, 4);

@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -15,6 +16,8 @@ struct Delivered {
     FrameInfo info;
     Shape shape;
     std::vector<std::byte> pixels; ///< rows without padding
+    std::string why_copied;        ///< the source's reason; empty: none given
+    bool lent = false;             ///< written into its slot by others
 
     template <class T> const T* data() const { return reinterpret_cast<const T*>(pixels.data()); }
 };
@@ -28,13 +31,21 @@ public:
         if (refuse)
             return {};
         if (!ring_ || ring_->shape() != shape)
-            ring_ = std::make_unique<FrameRing>(shape, 3, host_memory());
+            ring_ = std::make_shared<FrameRing>(shape, 3, host_memory());
         return ring_->try_acquire();
     }
+    std::shared_ptr<FrameRing> ring(const Shape& shape, int more) override {
+        if (!lends)
+            return nullptr;
+        if (!ring_ || ring_->shape() != shape || ring_->slots() < 3 + more)
+            ring_ = std::make_shared<FrameRing>(shape, 3 + more, host_memory());
+        return ring_;
+    }
+    void copied(std::string_view why) override { why_copied = why; }
     void submit(Frame frame) override {
         frame.info().sequence = next_sequence++;
         frame.info().arrival = SteadyClock::now();
-        Delivered delivered{frame.info(), frame.shape(), {}};
+        Delivered delivered{frame.info(), frame.shape(), {}, std::exchange(why_copied, {}), frame.lent()};
         if (keep_pixels_) {
             delivered.pixels.resize(frame.shape().bytes());
             copy_pixels(frame.host(), HostView(delivered.pixels.data(), frame.shape()));
@@ -54,10 +65,12 @@ public:
     std::uint64_t lost_frames = 0;
     std::uint64_t next_sequence = 0;
     bool refuse = false; ///< as a full ring of a live source does
+    bool lends = true;   ///< gives the ring away
 
 private:
     bool keep_pixels_;
-    std::unique_ptr<FrameRing> ring_;
+    std::shared_ptr<FrameRing> ring_;
+    std::string why_copied;
 };
 
 /// Reads until the end, until the port holds `most` frames, or until nothing came for `patience`. False in

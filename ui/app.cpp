@@ -10,8 +10,6 @@
 #include "ui/theme.hpp"
 #include "ui/ui.hpp"
 
-#define GLFW_INCLUDE_NONE
-#include <GLFW/glfw3.h>
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
@@ -28,8 +26,6 @@ using theme::dp;
 constexpr double kIdle = 0.25;   ///< s between drawings when nothing happens: the statistics move on
 constexpr int kSettleFrames = 3; ///< Dear ImGui answers to an input over the next two frames
 constexpr auto kStatsEvery = 200ms;
-constexpr double kZoomStep = 1.2;
-constexpr double kStopStep = 0.5;
 
 /// Where the image point under (x, y) lies; processed images may be smaller by a border on each side.
 struct ImagePoint {
@@ -88,132 +84,6 @@ bool App::take_result() {
         return false;
     display_.show(*session_.pipeline(), std::move(result), layout_.shows_raw, layout_.shows_processed);
     return true;
-}
-
-void App::handle_input() {
-    // A dialog takes all keys; only leaving works everywhere.
-    const bool busy = ImGui::GetIO().WantTextInput ||
-                      (ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopup) && !state_.keys_open);
-    state_.confirm = state_.dismiss = false;
-    for (const Window::Key& key : window_.take_keys()) {
-        state_.confirm = state_.confirm || key.key == GLFW_KEY_ENTER || key.key == GLFW_KEY_KP_ENTER;
-        state_.dismiss = state_.dismiss || key.key == GLFW_KEY_ESCAPE;
-        if (key.key == GLFW_KEY_Q && (key.modifiers & GLFW_MOD_CONTROL))
-            window_.request_close();
-        else if (!busy && key.key != 0)
-            handle_key(key);
-        else if (!busy)
-            handle_character(key.character);
-    }
-    const std::vector<std::string> drops = window_.take_drops();
-    if (!drops.empty())
-        offer_drop(drops.front()); // to the field under the mouse; what no field takes is a source
-}
-
-void App::handle_key(const Window::Key& key) {
-    using Shown = ViewSettings::Layout;
-    ViewSettings& view = session_.view();
-    switch (key.key) {
-    case GLFW_KEY_F1:
-        view.overlay = !view.overlay;
-        break;
-    case GLFW_KEY_F11:
-        window_.toggle_full_screen();
-        break;
-    case GLFW_KEY_SPACE:
-        toggle_pause(session_);
-        break;
-    case GLFW_KEY_RIGHT:
-        step_once(session_);
-        break;
-    case GLFW_KEY_TAB:
-        view.layout = static_cast<Shown>((static_cast<int>(view.layout) + 1) % 3);
-        break;
-    case GLFW_KEY_ESCAPE:
-        state_.keys_open = false;
-        break;
-    case GLFW_KEY_O:
-        if (key.modifiers & GLFW_MOD_CONTROL)
-            state_.open_dialog = true;
-        break;
-    default:
-        break;
-    }
-}
-
-void App::handle_character(unsigned character) {
-    using Shown = ViewSettings::Layout;
-    ViewSettings& view = session_.view();
-    const auto zoom = [&](double factor) {
-        const Rect& area = layout_.shows_processed ? layout_.processed : layout_.raw;
-        if (display_.has_result())
-            state_.camera.zoom(area, placed_shape(!layout_.shows_processed), area.x + area.width / 2,
-                               area.y + area.height / 2, factor);
-    };
-    const auto expose = [&](double stops) {
-        const ParamDecl& decl = view_table().at("exposure_stops");
-        view.mapping.exposure_stops = std::clamp(view.mapping.exposure_stops + stops, decl.min, decl.max);
-    };
-    switch (character < 128 ? std::tolower(static_cast<int>(character)) : 0) {
-    case '1':
-        view.layout = Shown::processed;
-        break;
-    case '2':
-        view.layout = Shown::raw;
-        break;
-    case '3':
-        view.layout = Shown::side_by_side;
-        break;
-    case '.':
-        step_once(session_);
-        break;
-    case '+':
-        zoom(kZoomStep);
-        break;
-    case '-':
-        zoom(1 / kZoomStep);
-        break;
-    case 'f':
-        state_.camera.fit();
-        break;
-    case 'm':
-        view.mapping.colormap =
-            static_cast<ColorMap>((static_cast<int>(view.mapping.colormap) + 1) %
-                                  static_cast<int>(view_table().at("colormap").choices.size()));
-        break;
-    case 'a':
-        view.mapping.automatic = !view.mapping.automatic;
-        break;
-    case '[':
-        expose(-kStopStep);
-        break;
-    case ']':
-        expose(kStopStep);
-        break;
-    case 'x':
-        state_.mark_saturated = !state_.mark_saturated;
-        break;
-    case 'r':
-        session_.toggle_record(RecordWhat::processed);
-        break;
-    case 'w':
-        session_.toggle_record(RecordWhat::raw);
-        break;
-    case 's':
-        state_.snapshot = true;
-        break;
-    case 'o':
-        state_.open_dialog = true;
-        break;
-    case 'p':
-        view.panel = !view.panel;
-        break;
-    case '?':
-        state_.keys_open = !state_.keys_open;
-        break;
-    default:
-        break;
-    }
 }
 
 App::Layout App::arrange() const {

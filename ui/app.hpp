@@ -15,6 +15,8 @@ public:
     void run();
 
 private:
+    static constexpr double kZoomStep = 1.2; ///< of a key, or a notch of the wheel
+
     struct Layout {
         Rect tools, status, panel, canvas, bar, processed, raw;
         bool shows_processed = true, shows_raw = false, shows_panel = true;

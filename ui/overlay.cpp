@@ -75,6 +75,12 @@ std::vector<Row> statistic_rows(const StatsSnapshot& s, const Display& display, 
         return rows;
     }
     rows.push_back({"Queue", format("%d, peak %d of %d", s.queue_depth, s.queue_peak, s.slots)});
+    if (s.transfer.in_place > 0)
+        rows.push_back({"Without a copy", count_text(s.transfer.in_place)});
+    if (!s.transfer.copied.empty()) {
+        rows.push_back({"Copied once", count_text(s.transfer.copies())});
+        rows.push_back({"", s.transfer.copied.back().why, theme::kDim});
+    }
     rows.push_back({"", ""});
     stage_rows(rows, s);
     rows.push_back({"", ""});

@@ -40,15 +40,17 @@ std::string drops_text(const DropCounts& drops) {
         static_cast<unsigned long long>(drops.recorder));
 }
 
-std::string statistics(const StatsSnapshot& s, const Shape& shape) {
+std::string statistics(const StatsSnapshot& s, const Shape& shape, const Chain& chain) {
     constexpr std::size_t kLeft = 10;
-    std::string out =
-        row("source", s.source + ", " + to_string(shape), kLeft) + row("stages", s.chain, kLeft);
+    std::string out = row("source", s.source + ", " + to_string(shape), kLeft) +
+                      row("stages", text_in_effect(chain), kLeft);
     out += row("ran on", s.backend + " (" + s.device + ")" + (s.note.empty() ? "" : "; " + s.note), kLeft);
     out += row("frames",
                std::to_string(s.acquired) + " in, " + std::to_string(s.processed) + " processed, " +
                    drops_text(s.drops),
                kLeft);
+    if (const std::string transfer = to_string(s.transfer); !transfer.empty())
+        out += row("into slots", transfer, kLeft);
     const double rate = s.seconds > 0 ? static_cast<double>(s.processed) / s.seconds : 0;
     out += row("rate", printed("%.1f frames/s over %.2f s", rate, s.seconds), kLeft);
     if (s.latency.count > 0)
@@ -92,8 +94,7 @@ public:
 private:
     void wait() {
         const auto begin = SteadyClock::now();
-        const bool quiet = settings_.program.as<ProgramSettings>().log == ProgramSettings::Log::quiet;
-        Progress progress(total_frames(), quiet);
+        Progress progress(total_frames(), quiet());
         if (progress.on_terminal())
             set_up_log(settings_, "\r\033[K");
         while (!pipeline_->finished() && !InterruptGuard::interrupted()) {
@@ -112,6 +113,8 @@ private:
             spdlog::info("Interrupted: finishing the files.");
     }
 
+    bool quiet() const { return settings_.program.as<ProgramSettings>().log == ProgramSettings::Log::quiet; }
+
     std::uint64_t total_frames() const {
         const auto& program = settings_.program.as<ProgramSettings>();
         const auto limit = static_cast<std::uint64_t>(program.frames);
@@ -123,7 +126,8 @@ private:
         const StatsSnapshot stats = pipeline_->stats();
         const PipelineStatus status = pipeline_->status();
         bool failed = status.state == RunState::failed || stats.drops.failed > 0;
-        std::string text = stats.acquired > 0 ? statistics(stats, status.source.shape) : "";
+        std::string text =
+            stats.acquired > 0 ? statistics(stats, status.source.shape, pipeline_->chain()) : "";
         for (const auto& recorder : recorders_) {
             const SinkStatus s = recorder->status();
             failed = failed || !s.error.empty();
@@ -140,7 +144,8 @@ private:
             write_atomically(settings_.stats_path, to_json(stats));
             text += row("wrote", settings_.stats_path, 10);
         }
-        std::fputs(text.c_str(), stdout);
+        if (!quiet())
+            std::fputs(text.c_str(), stdout);
         std::fflush(stdout);
         return failed ? 1 : 0;
     }

@@ -1,8 +1,13 @@
 #include "bench/peers/compare.hpp"
 
+#include "bench/simd.hpp"
+
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <memory>
+#include <optional>
+#include <utility>
 
 namespace specklescope::bench {
 
@@ -10,6 +15,11 @@ namespace {
 
 nlohmann::ordered_json json_of(const Spread& spread) {
     return {{"median", spread.median}, {"low", spread.low}, {"high", spread.high}, {"rounds", spread.rounds}};
+}
+
+/// None where there is no choice.
+std::optional<SimdLimit> limit_to(const std::string& simd) {
+    return simd.empty() ? std::nullopt : std::optional<SimdLimit>(std::in_place, simd);
 }
 
 } // namespace
@@ -21,41 +31,51 @@ double wall_ms(const std::function<void()>& calls) {
 }
 
 nlohmann::ordered_json compare(const std::string& work, const Shape& shape, const std::string& peer,
-                               const std::function<void(int)>& ours, const std::function<void(int)>& theirs,
+                               const std::vector<OurSide>& ours, const std::function<void(int)>& theirs,
                                const Clock& clock) {
     constexpr int kRounds = 15;
     constexpr double kRoundMs = 25;
-    int i = 0;
-    int j = 0;
-    const auto ms_of = [&clock](const std::function<void(int)>& call, int calls, int& at) {
-        return clock([&] {
-                   for (int k = 0; k < calls; ++k)
-                       call(at++);
+    struct Side {
+        const std::function<void(int)>& call;
+        std::string simd;
+        int at = 0, calls = 1;
+        std::vector<double> times = {};
+    };
+    std::vector<Side> sides{{theirs, ""}};
+    for (const OurSide& our : ours)
+        sides.push_back({our.call, our.simd});
+    const auto ms_of = [&clock](Side& side) {
+        const std::optional<SimdLimit> limit = limit_to(side.simd);
+        return clock([&side] {
+                   for (int k = 0; k < side.calls; ++k)
+                       side.call(side.at++);
                }) /
-               calls;
+               side.calls;
     };
-    ms_of(ours, 1, i);
-    ms_of(theirs, 1, j);
-    const auto calls_for = [](double one) {
-        return std::max(1, static_cast<int>(kRoundMs / std::max(one, 1e-3)));
-    };
-    const int our_calls = calls_for(ms_of(ours, 1, i));
-    const int their_calls = calls_for(ms_of(theirs, 1, j));
-    std::vector<double> our_times;
-    std::vector<double> their_times;
-    for (int round = 0; round < kRounds; ++round) {
-        our_times.push_back(ms_of(ours, our_calls, i));
-        their_times.push_back(ms_of(theirs, their_calls, j));
+    for (Side& side : sides) {
+        ms_of(side); // warm
+        side.calls = std::max(1, static_cast<int>(kRoundMs / std::max(ms_of(side), 1e-3)));
     }
-    const Spread our = spread_of(std::move(our_times));
-    const Spread their = spread_of(std::move(their_times));
-    std::fprintf(stderr, "%s, %s: %s ms; %s: %s ms\n", work.c_str(), to_string(shape).c_str(),
-                 digits(our.median).c_str(), peer.c_str(), digits(their.median).c_str());
-    return {{"work", work},
-            {"image", to_string(shape)},
-            {"peer", peer},
-            {"peer_ms", json_of(their)},
-            {"ours_ms", json_of(our)}};
+    for (int round = 0; round < kRounds; ++round)
+        for (Side& side : sides)
+            side.times.push_back(ms_of(side));
+    const Spread their = spread_of(std::move(sides[0].times));
+    nlohmann::ordered_json by_simd = nlohmann::ordered_json::object();
+    for (std::size_t i = 0; i < ours.size(); ++i) {
+        const Spread our = spread_of(std::move(sides[i + 1].times));
+        by_simd[ours[i].simd] = json_of(our);
+        std::fprintf(stderr, "%s, %s: %s ms%s%s; %s: %s ms\n", work.c_str(), to_string(shape).c_str(),
+                     digits(our.median).c_str(), ours[i].simd.empty() ? "" : " with ", ours[i].simd.c_str(),
+                     peer.c_str(), digits(their.median).c_str());
+    }
+    nlohmann::ordered_json row = {{"work", work},
+                                  {"image", to_string(shape)},
+                                  {"peer", peer},
+                                  {"peer_ms", json_of(their)},
+                                  {"ours_ms", by_simd.front()}};
+    if (ours.size() > 1)
+        row["ours_ms_by_simd"] = std::move(by_simd);
+    return row;
 }
 
 nlohmann::ordered_json compare_on_host(const std::string& work, const Shape& shape, const std::string& peer,
@@ -63,18 +83,29 @@ nlohmann::ordered_json compare_on_host(const std::string& work, const Shape& sha
     Chain chain;
     chain.add(work);
     const ChainStage& link = chain.stages().front();
-    const auto stage = link.type->make_host(link.params);
-    const Shape result = stage->prepare(shape);
+    std::vector<std::string> simd = simd_to_compare();
+    if (simd.empty())
+        simd.emplace_back();
+    std::vector<std::unique_ptr<HostStage>> stages;
+    Shape result;
+    for (const std::string& name : simd) {
+        const std::optional<SimdLimit> limit = limit_to(name);
+        stages.push_back(link.type->make_host(link.params));
+        result = stages.back()->prepare(shape);
+    }
     const int sets = rotation(shape, result);
     const std::vector<Frame> inputs = speckle_frames(shape, sets, host_memory());
     const std::vector<Frame> outputs = poisoned_frames(result, sets + 1, std::byte{0xa5});
-    const auto ours = [&](int i) {
-        const auto at = static_cast<std::size_t>(i % sets);
-        PixelCounts counts;
-        stage->run(inputs[at].host(), outputs[at].host(), {.info = inputs[at].info(), .counts = counts});
-    };
+    std::vector<OurSide> ours;
+    for (std::size_t k = 0; k < simd.size(); ++k)
+        ours.push_back({simd[k], [&, k](int i) {
+                            const auto at = static_cast<std::size_t>(i % sets);
+                            PixelCounts counts;
+                            stages[k]->run(inputs[at].host(), outputs[at].host(),
+                                           {.info = inputs[at].info(), .counts = counts});
+                        }});
     const std::function<void(int)> theirs = make_theirs(inputs, outputs.back());
-    const std::string note = stage->note();
+    const std::string note = stages.front()->note();
     return compare("CPU " + work + (note.empty() ? "" : " (" + note + ")"), shape, peer, ours,
                    [&](int i) { theirs(i % sets); });
 }

@@ -8,6 +8,7 @@
 
 #include <functional>
 #include <string>
+#include <vector>
 
 namespace specklescope::bench {
 
@@ -15,13 +16,20 @@ namespace specklescope::bench {
 using Clock = std::function<double(const std::function<void()>& calls)>;
 double wall_ms(const std::function<void()>& calls);
 
-/// `theirs(i)` does the work for frame i of those it was given. Rounds of both take turns, so that a change
-/// of the machine's pace meets both.
+/// OurSide with one instruction set of the host; `simd` is empty where there is no choice, as on a GPU.
+struct OurSide {
+    std::string simd;
+    std::function<void(int)> call;
+};
+
+/// `theirs(i)` and ours, the first of which counts as the one to compare, do the work for frame i of those
+/// they were given. Rounds of all take turns, so that a change of the machine's pace meets all.
 nlohmann::ordered_json compare(const std::string& work, const Shape& shape, const std::string& peer,
-                               const std::function<void(int)>& ours, const std::function<void(int)>& theirs,
+                               const std::vector<OurSide>& ours, const std::function<void(int)>& theirs,
                                const Clock& clock = wall_ms);
 
-/// The same for a stage of the host: `make_theirs` gets the frames and an output of the stage's shape.
+/// The same for a stage of the host, with each of simd_to_compare(): `make_theirs` gets the frames and an
+/// output of the stage's shape.
 using HostPeer =
     std::function<std::function<void(int)>(const std::vector<Frame>& inputs, const Frame& output)>;
 nlohmann::ordered_json compare_on_host(const std::string& work, const Shape& shape, const std::string& peer,

@@ -2,6 +2,7 @@
 //   specklescope-peers [FILTER]
 #include "bench/peers/compare.hpp"
 #include "bench/simd.hpp"
+#include "pipeline/parallel.hpp"
 
 #include <opencv2/core.hpp>
 #include <opencv2/imgproc.hpp>
@@ -24,6 +25,7 @@ cv::Mat mat_of(const Frame& frame) {
 
 std::vector<cv::Mat> mats_of(const std::vector<Frame>& frames) {
     std::vector<cv::Mat> mats;
+    mats.reserve(frames.size());
     for (const Frame& frame : frames)
         mats.push_back(mat_of(frame));
     return mats;
@@ -147,6 +149,9 @@ std::vector<Comparison> comparisons() {
         {"gaussian:sigma=10,method=direct,radius=30", rgb, version + "GaussianBlur 61×61", gaussian(61, 10)});
     all.push_back(
         {"gaussian:sigma=10", {3840, 2160, 1, PixelType::f32}, version + "GaussianBlur", gaussian(0, 10)});
+    all.push_back(
+        {"gaussian:sigma=10", {3840, 2160, 1, PixelType::u16}, version + "GaussianBlur", gaussian(0, 10)});
+    all.push_back({"gaussian:sigma=10", grey, version + "GaussianBlur", gaussian(0, 10)});
     all.push_back({"equalize:bins=256,scaling=minmax", rgb, version + "cvtColor, equalizeHist, cvtColor",
                    hsv_equalize()});
     all.push_back({"equalize:bins=256,scaling=minmax", grey, version + "equalizeHist",
@@ -175,6 +180,7 @@ std::vector<Comparison> comparisons() {
 
 int run(const std::string& filter) {
     use_simd_of_environment();
+    cv::setNumThreads(parallel_threads());
     nlohmann::ordered_json rows = nlohmann::ordered_json::array();
     for (const Comparison& c : comparisons())
         if ((c.work + " " + to_string(c.shape)).find(filter) != std::string::npos)

@@ -35,7 +35,7 @@ nlohmann::ordered_json row_of(const Comparison& comparison) {
     const std::string note = ours.note();
     return compare(
         "GPU " + comparison.work + (note.empty() ? "" : " (" + note + ")"), comparison.shape, peer.name,
-        [&](int i) { ours.run(i % ours.sets()); }, [&](int i) { peer.call(i % ours.sets()); },
+        {{"", [&](int i) { ours.run(i % ours.sets()); }}}, [&](int i) { peer.call(i % ours.sets()); },
         [&](const std::function<void()>& calls) {
             return peer.waits ? ours.host_ms(calls) : ours.device_ms(calls);
         });

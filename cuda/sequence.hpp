@@ -1,0 +1,59 @@
+// Kernels one after the other, each of which begins while the one before it still runs (compute capability
+// 9.0 and later; elsewhere it waits).
+#pragma once
+
+#include "cuda/device.hpp"
+
+namespace specklescope::cuda {
+
+/// In a kernel: the next of the sequence may begin once all blocks of this one have come here.
+__device__ inline void let_next_begin() {
+#if __CUDA_ARCH__ >= 900
+    cudaTriggerProgrammaticLaunchCompletion();
+#endif
+}
+/// In a kernel: until the one before it in the sequence is done and what it has written is there.
+__device__ inline void wait_for_previous() {
+#if __CUDA_ARCH__ >= 900
+    cudaGridDependencySynchronize();
+#endif
+}
+
+struct Sequence {
+    cudaStream_t stream = nullptr;
+    bool overlaps =
+        false; ///< the kernels' code has the two functions above (cudaFuncAttributes::ptxVersion ≥ 90)
+
+    struct Grid {
+        dim3 blocks;
+        unsigned threads;
+    };
+
+    /// The first one waits for everything before it on the stream.
+    template <class... Args, class... Given>
+    void first(const char* name, const Grid& grid, void (*kernel)(Args...), const Given&... args) const {
+        launch(name, grid, 0, kernel, args...);
+    }
+    template <class... Args, class... Given>
+    void next(const char* name, const Grid& grid, void (*kernel)(Args...), const Given&... args) const {
+        launch(name, grid, overlaps ? 1 : 0, kernel, args...);
+    }
+
+private:
+    template <class... Args, class... Given> void launch(const char* name, const Grid& grid,
+                                                         unsigned attributes, void (*kernel)(Args...),
+                                                         const Given&... args) const {
+        cudaLaunchAttribute overlap{};
+        overlap.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+        overlap.val.programmaticStreamSerializationAllowed = 1;
+        cudaLaunchConfig_t config{};
+        config.gridDim = grid.blocks;
+        config.blockDim = dim3(grid.threads);
+        config.stream = stream;
+        config.attrs = &overlap;
+        config.numAttrs = attributes;
+        check(cudaLaunchKernelEx(&config, kernel, static_cast<Args>(args)...), name);
+    }
+};
+
+} // namespace specklescope::cuda

@@ -1,0 +1,82 @@
+#include "recording/write_behind.hpp"
+
+#include <fcntl.h>
+
+#include <cerrno>
+#include <utility>
+
+namespace specklescope {
+
+namespace {
+constexpr std::uint64_t kPage = 4096;
+constexpr std::uint64_t kPiece = std::uint64_t{8} << 20; ///< sent at once
+
+struct Piece {
+    off64_t begin = 0, bytes = 0;
+};
+
+/// An error number of the storage, or 0. A file that cannot be sent in parts is left to the system.
+int sync_range(int file, const Piece& piece, unsigned flags) {
+    if (::sync_file_range(file, piece.begin, piece.bytes, flags) == 0)
+        return 0;
+    return errno == EIO || errno == ENOSPC || errno == EDQUOT ? errno : 0;
+}
+
+/// Waits until the storage has it.
+int release(int file, const Piece& piece) {
+    if (piece.bytes == 0) // would mean the whole file
+        return 0;
+    constexpr unsigned kWhole =
+        SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE | SYNC_FILE_RANGE_WAIT_AFTER;
+    const int error = sync_range(file, piece, kWhole);
+    ::posix_fadvise(file, piece.begin, piece.bytes, POSIX_FADV_DONTNEED);
+    return error;
+}
+} // namespace
+
+int WriteBehind::advance(int file, std::uint64_t end) {
+    if (end < kKept + kPiece)
+        return 0;
+    {
+        const std::lock_guard lock(mutex_);
+        end_ = end;
+    }
+    if (thread_.joinable())
+        more_.notify_one();
+    else if (!stop_)
+        thread_ = std::thread([this, file] { run(file); });
+    return error_;
+}
+
+void WriteBehind::stop() {
+    {
+        const std::lock_guard lock(mutex_);
+        stop_ = true;
+    }
+    more_.notify_one();
+    if (thread_.joinable())
+        thread_.join();
+}
+
+void WriteBehind::run(int file) {
+    std::uint64_t sent = kKept;
+    Piece before; // on its way: its pages go when the next piece has been sent
+    std::unique_lock lock(mutex_);
+    while (true) {
+        more_.wait(lock, [&] { return stop_ || end_ >= sent + kPiece; });
+        if (stop_)
+            return;
+        const std::uint64_t next = end_ / kPage * kPage;
+        const Piece piece{static_cast<off64_t>(sent), static_cast<off64_t>(next - sent)};
+        sent = next;
+        lock.unlock();
+        int error = sync_range(file, piece, SYNC_FILE_RANGE_WRITE);
+        if (const int late = release(file, std::exchange(before, piece)); late != 0)
+            error = late;
+        if (error != 0)
+            error_ = error;
+        lock.lock();
+    }
+}
+
+} // namespace specklescope
