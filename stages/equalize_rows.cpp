@@ -7,8 +7,7 @@
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "stages/equalize_rows.cpp"
-#define HWY_DISABLED_TARGETS                                                                                 \
-    (HWY_SSSE3 | HWY_AVX3_DL | HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
+#include "stages/vector_targets.hpp"
 #include <hwy/foreach_target.h>
 
 #include <hwy/highway.h>
@@ -39,43 +38,141 @@ void SpreadV(const std::uint8_t* rgb, std::size_t pixels, std::uint8_t* v) {
 /// so this rounding takes the factor's own away and leaves ties exact, fused or not. What kBlackFactor adds
 /// to other pixels, 2⁻¹² at most, goes with it.
 constexpr float kGrid = 8192.0F;
+/// Added to that it leaves whole numbers, ties to even, and their last byte is that of the result.
+constexpr float kRound = 8388608.0F; // 2²³
 
 std::uint8_t scaled(std::uint8_t sample, float factor) {
     const float product = static_cast<float>(sample) * factor + (factor / kBlackFactor + kGrid);
-    return static_cast<std::uint8_t>(std::nearbyint(product - kGrid));
+    const float rounded = product + kRound;
+    std::uint32_t bits = 0;
+    std::memcpy(&bits, &rounded, sizeof bits);
+    return static_cast<std::uint8_t>(bits);
+}
+
+/// Pixels after the last one of a vector that are read with it, and written with anything.
+constexpr std::size_t kBeyond = 2;
+
+#if HWY_TARGET != HWY_SCALAR
+/// Pixels in 32-bit lanes, R lowest: 128 bits hold four of them, which in memory are 12 bytes.
+class PixelLanes {
+public:
+    using D = hn::ScalableTag<std::uint32_t>;
+    using V = hn::Vec<D>;
+    static constexpr std::size_t kCount = hn::MaxLanes(D());
+    static HWY_INLINE V load(const std::uint8_t* rgb) {
+        return hn::BitCast(D(), hn::TableLookupBytesOr0(load_blocks(Bytes(), rgb), places(kSpread)));
+    }
+    /// The highest byte of a lane is ignored.
+    static HWY_INLINE void store(V pixels, std::uint8_t* rgb) {
+        store_blocks(Bytes(), hn::TableLookupBytesOr0(hn::BitCast(Bytes(), pixels), places(kPacked)), rgb);
+    }
+
+private:
+    using Bytes = hn::Repartition<std::uint8_t, D>;
+    HWY_ALIGN static constexpr std::uint8_t kSpread[16] = {0, 1, 2, 255, 3, 4,  5,  255,
+                                                           6, 7, 8, 255, 9, 10, 11, 255};
+    HWY_ALIGN static constexpr std::uint8_t kPacked[16] = {0,  1,  2,  4,  5,   6,   8,   9,
+                                                           10, 12, 13, 14, 255, 255, 255, 255};
+
+    static HWY_INLINE hn::Vec<Bytes> places(const std::uint8_t* of_block) {
+        return hn::LoadDup128(Bytes(), of_block);
+    }
+    template <class D8> static HWY_INLINE hn::Vec<D8> load_blocks(D8 d, const std::uint8_t* rgb) {
+        if constexpr (hn::MaxLanes(d) <= 16) {
+            return hn::LoadU(d, rgb);
+        } else {
+            const hn::Half<D8> half;
+            return hn::Combine(d, load_blocks(half, rgb + 3 * hn::MaxLanes(half) / 4),
+                               load_blocks(half, rgb));
+        }
+    }
+    /// In order: what a block writes beyond its pixels, the next one writes again.
+    template <class D8> static HWY_INLINE void store_blocks(D8 d, hn::Vec<D8> v, std::uint8_t* rgb) {
+        if constexpr (hn::MaxLanes(d) <= 16) {
+            hn::StoreU(v, d, rgb);
+        } else {
+            const hn::Half<D8> half;
+            store_blocks(half, hn::LowerHalf(half, v), rgb);
+            store_blocks(half, hn::UpperHalf(half, v), rgb + 3 * hn::MaxLanes(half) / 4);
+        }
+    }
+};
+
+/// A multiple of 4 factors, one by one (that is what volatile is for): gathered lanes take longer.
+void look_up(const ByteFactors& factors, const std::uint32_t* v, std::size_t count, float* to) {
+    volatile float* const out = to;
+    for (std::size_t i = 0; i < count; i += 4) {
+        out[i] = factors[v[i]];
+        out[i + 1] = factors[v[i + 1]];
+        out[i + 2] = factors[v[i + 2]];
+        out[i + 3] = factors[v[i + 3]];
+    }
+}
+
+/// All but the last pixels of a block, kBeyond at least; returns how many. Writes up to kBeyond pixels more.
+std::size_t ScalePixels(const std::uint8_t* rgb, std::size_t pixels, const ByteFactors& factors,
+                        std::uint8_t* out) {
+    const PixelLanes::D du;
+    const hn::RebindToSigned<PixelLanes::D> di;
+    const hn::RebindToFloat<PixelLanes::D> d;
+    constexpr std::size_t kStep = PixelLanes::kCount;
+    if (pixels < kStep + kBeyond)
+        return 0;
+    const std::size_t end = (pixels - kBeyond) / kStep * kStep;
+    const auto byte = hn::Set(du, 255);
+
+    HWY_ALIGN std::uint32_t v[kRowBlock];
+    for (std::size_t x = 0; x < end; x += kStep) {
+        const auto pixel = PixelLanes::load(rgb + 3 * x);
+        const auto g = hn::And(hn::ShiftRight<8>(pixel), byte);
+        hn::Store(hn::Max(hn::Max(hn::And(pixel, byte), g), hn::ShiftRight<16>(pixel)), du, v + x);
+    }
+    HWY_ALIGN float factor[kRowBlock];
+    look_up(factors, v, end, factor);
+
+    const auto grid = hn::Set(d, kGrid);
+    const auto black = hn::Set(d, 1 / kBlackFactor);
+    const auto round = hn::Set(d, kRound);
+    for (std::size_t x = 0; x < end; x += kStep) {
+        const auto pixel = PixelLanes::load(rgb + 3 * x);
+        const auto f = hn::Load(d, factor + x);
+        const auto pedestal = hn::MulAdd(f, black, grid);
+        const auto new_byte = [&](auto sample) HWY_ATTR {
+            const auto product = hn::MulAdd(hn::ConvertTo(d, hn::BitCast(di, sample)), f, pedestal);
+            return hn::BitCast(du, hn::Add(product, round));
+        };
+        const auto r = hn::And(new_byte(hn::And(pixel, byte)), byte);
+        const auto g = hn::And(new_byte(hn::And(hn::ShiftRight<8>(pixel), byte)), byte);
+        const auto b = new_byte(hn::ShiftRight<16>(pixel));
+        PixelLanes::store(hn::Or(hn::Or(r, hn::ShiftLeft<8>(g)), hn::ShiftLeft<16>(b)), out + 3 * x);
+    }
+    return end;
+}
+#else
+std::size_t ScalePixels(const std::uint8_t*, std::size_t, const ByteFactors&, std::uint8_t*) { return 0; }
+#endif
+
+/// Up to kRowBlock + kBeyond pixels.
+void ScaleBlock(const std::uint8_t* rgb, std::size_t pixels, const ByteFactors& factors, std::uint8_t* out) {
+    for (std::size_t x = ScalePixels(rgb, pixels, factors, out); x < pixels; ++x) {
+        const std::uint8_t* pixel = rgb + 3 * x;
+        const float factor = factors[std::max({pixel[0], pixel[1], pixel[2]})];
+        for (std::size_t c = 0; c < 3; ++c)
+            out[3 * x + c] = scaled(pixel[c], factor);
+    }
 }
 
 void ScaleRow(const std::uint8_t* rgb, std::size_t pixels, const ByteFactors& factors, std::uint8_t* out) {
-    const hn::ScalableTag<float> d;
-    const hn::RebindToSigned<decltype(d)> di;
-    const hn::Rebind<std::uint8_t, decltype(d)> db;
-    const hn::RebindToUnsigned<decltype(d)> du;
-    const auto grid = hn::Set(d, kGrid);
-    const auto black = hn::Set(d, 1 / kBlackFactor);
-    const std::size_t lanes = hn::Lanes(d);
-    HWY_ALIGN std::uint8_t v[3 * kRowBlock];
-    HWY_ALIGN float factor[3 * kRowBlock + 1];
-    while (pixels > 0) {
-        const std::size_t count = std::min(kRowBlock, pixels);
-        SpreadV(rgb, count, v);
-        for (std::size_t i = 3 * kRowBlock; i < 6 * kRowBlock; i += 64)
-            __builtin_prefetch(out + i, 1);
-        for (std::size_t i = 0; i < 3 * count; i += 3)
-            std::memcpy(factor + i, factors.factor[v[i]], sizeof factors.factor[0]);
-        std::size_t i = 0;
-        for (; i + lanes <= 3 * count; i += lanes) {
-            const auto sample = hn::ConvertTo(d, hn::PromoteTo(di, hn::LoadU(db, rgb + i)));
-            const auto f = hn::LoadU(d, factor + i);
-            const auto value = hn::NearestInt(hn::MulAdd(sample, f, hn::MulAdd(f, black, grid)));
-            // 8192 is a multiple of 256: it does not show in the low byte, nor in what is even
-            hn::StoreU(hn::TruncateTo(db, hn::BitCast(du, value)), db, out + i);
+    constexpr std::size_t kBytes = 3 * kRowBlock;
+    // whole blocks, each done in vectors: what these write beyond it the next block writes again
+    for (; pixels >= kRowBlock + kBeyond; pixels -= kRowBlock, rgb += kBytes, out += kBytes) {
+        for (std::size_t ahead = kBytes; ahead < 2 * kBytes; ahead += 64) {
+            __builtin_prefetch(rgb + ahead, 0);
+            __builtin_prefetch(out + ahead, 1);
         }
-        for (; i < 3 * count; ++i)
-            out[i] = scaled(rgb[i], factor[i]);
-        rgb += 3 * count;
-        out += 3 * count;
-        pixels -= count;
+        ScaleBlock(rgb, kRowBlock + kBeyond, factors, out);
     }
+    ScaleBlock(rgb, pixels, factors, out);
 }
 
 /// As for bytes, in float64: sample·factor + 2³² goes in steps of 2⁻²⁰, products that are no tie stay 2⁻¹⁷

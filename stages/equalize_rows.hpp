@@ -17,19 +17,15 @@ inline constexpr std::size_t kRowBlock = 256;
 /// v[3·x] = V of HSV of pixel x; the places between hold whatever is quickest. `v` has 3·pixels bytes.
 void spread_v(const std::uint8_t* rgb, std::size_t pixels, std::uint8_t* v);
 
-/// V'/V of every V, four times over: one store of 16 bytes serves the three channels of a pixel. For V = 0,
-/// kBlackFactor·V'.
-struct ByteFactors {
-    alignas(64) float factor[256][4];
-};
+/// V'/V of every V; of V = 0 kBlackFactor·V'.
+using ByteFactors = std::array<float, 256>;
 inline constexpr float kBlackFactor = 1048576;
 
 /// `levels`: V' of every V.
 inline ByteFactors byte_factors(const std::array<std::uint8_t, 256>& levels) {
     ByteFactors result{};
     for (std::size_t v = 0; v < 256; ++v)
-        for (float& factor : result.factor[v])
-            factor = static_cast<float>(levels[v]) * (v == 0 ? kBlackFactor : 1.0F / static_cast<float>(v));
+        result[v] = static_cast<float>(levels[v]) * (v == 0 ? kBlackFactor : 1.0F / static_cast<float>(v));
     return result;
 }
 

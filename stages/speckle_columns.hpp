@@ -52,14 +52,22 @@ public:
         next_ += aligned(count * sizeof(T));
         return array;
     }
+    /// The same, `offset` bytes into a page. A load waits for an earlier store under way whose address has
+    /// the same lower 12 bits: what one loop loads and stores belongs into different parts of a page.
+    template <class T> T* take_in_page(std::size_t offset, std::size_t count) {
+        next_ += (kPage - reinterpret_cast<std::uintptr_t>(next_) % kPage) % kPage + offset;
+        return take<T>(count);
+    }
     static std::size_t aligned(std::size_t bytes) { return (bytes + 63) / 64 * 64; }
+    static std::size_t in_page(std::size_t bytes) { return 2 * kPage + aligned(bytes); }
 
 private:
+    static constexpr std::size_t kPage = 4096;
     std::byte* next_;
 };
 
 inline std::size_t integer_scratch_bytes(std::size_t columns, std::size_t input_width) {
-    return 3 * ScratchCutter::aligned(columns * 4) + 3 * ScratchCutter::aligned(columns * 8) +
+    return 3 * ScratchCutter::in_page(columns * 4) + 3 * ScratchCutter::in_page(columns * 8) +
            2 * ScratchCutter::aligned(input_width * 2);
 }
 

@@ -52,8 +52,9 @@ public:
           reference_(kWide ? 0 : tile.reference) {
         const std::size_t count = TileColumns::buffer_columns(tile.params.radius, tile.x1 - tile.x0);
         ScratchCutter cut(scratch);
-        for (Columns& level : levels_)
-            level = {start(cut.take<Sum>(count), count), start(cut.take<Square>(count), count)};
+        for (int level = 0; level < kLevels; ++level)
+            levels_[level] = {start(cut.take_in_page<Sum>(kPlace[level], count), count),
+                              start(cut.take_in_page<Square>(kPlace[level] + kSquaresPlace, count), count)};
         const auto width = static_cast<std::size_t>(input_.width);
         zeros_ = cut.take<T>(width);
         references_ = cut.take<T>(width);
@@ -306,6 +307,9 @@ private:
 
     static constexpr int kLevels = 3;
     static constexpr int kGroup[kLevels] = {1, 3, 9}; ///< columns in a group of each level
+    /// Of their sums within a page, and how far from there their squares are.
+    static constexpr std::size_t kPlace[kLevels] = {0, 1536, 1024};
+    static constexpr std::size_t kSquaresPlace = 2048;
     static constexpr int kMostTerms = 7;
     static constexpr int kMostBorders = 2 * 15;
     struct BorderColumn {

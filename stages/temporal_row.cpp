@@ -9,8 +9,7 @@
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "stages/temporal_row.cpp"
-#define HWY_DISABLED_TARGETS                                                                                 \
-    (HWY_SSSE3 | HWY_AVX3_DL | HWY_SVE | HWY_SVE2 | HWY_SVE_256 | HWY_SVE2_128 | HWY_RVV)
+#include "stages/vector_targets.hpp"
 #include <hwy/foreach_target.h>
 
 #include <hwy/highway.h>

@@ -84,7 +84,7 @@ template <class T> void save_tiff(const std::string& path, const TestImage<T>& i
 
 template <class T> void expect_from_files(int channels) {
     std::mt19937_64 random = test_random(1);
-    const TempFolder folder;
+    const TemporaryFolder folder;
     const auto dark = noise<T>(channels, 10, 30, random);
     auto flat = noise<T>(channels, 90, 200, random);
     flat.at(4, 2) = dark.at(4, 2); // no light there
@@ -149,7 +149,7 @@ TEST(Background, WithNothingToCorrectPixelsGoOnAsTheyAre) {
 
 TEST(Background, FilesThatDoNotFitAreRefusedInOneSentence) {
     std::mt19937_64 random = test_random(3);
-    const TempFolder folder;
+    const TemporaryFolder folder;
     save_tiff(folder / "colour.tif", noise<std::uint8_t>(3, 0, 255, random));
     write_file(folder / "text.tif", "not an image");
     const auto refused = [&](const std::vector<std::string>& texts) -> std::string {
@@ -297,7 +297,7 @@ TEST(Background, ColourIsCountedByPixel) {
 
 TEST(Background, SpeckleBehindItStillCountsSaturation) {
     std::mt19937_64 random = test_random(6);
-    const TempFolder folder;
+    const TemporaryFolder folder;
     auto frame = noise<std::uint16_t>(1, 100, 4094, random);
     for (const auto& [x, y] : {std::pair{3, 3}, {15, 4}})
         frame.at(x, y) = 4095;

@@ -1,6 +1,8 @@
 // Runs the real program as a child process, as a user would.
 #pragma once
 
+#include "folder.hpp"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -28,28 +30,6 @@ struct ChildResult {
     std::string all() const {
         return "status " + std::to_string(status) + "\n--- out\n" + out + "--- err\n" + err;
     }
-};
-
-/// A new folder, removed at the end.
-class TemporaryFolder {
-public:
-    TemporaryFolder() {
-        static int count = 0;
-        path_ = std::filesystem::path(testing::TempDir()) /
-                ("specklescope-" + std::to_string(getpid()) + "-" + std::to_string(count++));
-        std::filesystem::create_directories(path_);
-    }
-    TemporaryFolder(const TemporaryFolder&) = delete;
-    TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-    ~TemporaryFolder() {
-        std::error_code ignored;
-        std::filesystem::remove_all(path_, ignored);
-    }
-    const std::filesystem::path& path() const { return path_; }
-    std::string operator/(const std::string& name) const { return (path_ / name).string(); }
-
-private:
-    std::filesystem::path path_;
 };
 
 inline std::string read_text(const std::string& path) {

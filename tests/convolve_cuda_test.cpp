@@ -123,7 +123,7 @@ protected:
         return largest;
     }
 
-    test::TempFolder folder;
+    TemporaryFolder folder;
     std::unique_ptr<Executor> executor;
     std::uint64_t version = 0;
 };

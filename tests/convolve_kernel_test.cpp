@@ -161,7 +161,7 @@ template <class T, class Bits> std::string numbers(const std::vector<double>& va
 }
 
 TEST(KernelFile, npy_is_read_in_every_order_and_type) {
-    const TempFolder folder;
+    const TemporaryFolder folder;
     const std::vector<float> expected = {1, 2, 3, 4, 5, 6}; // 2 rows of 3
     const std::vector<double> rows = {1, 2, 3, 4, 5, 6};
     const std::vector<double> columns = {1, 4, 2, 5, 3, 6};
@@ -186,7 +186,7 @@ TEST(KernelFile, npy_is_read_in_every_order_and_type) {
 }
 
 TEST(KernelFile, colour_is_taken_apart_and_put_together_as_asked) {
-    const TempFolder folder;
+    const TemporaryFolder folder;
     write_file(folder / "side.npy",
                npy("<f4", "(1, 2, 3)", numbers<float, std::uint32_t>({1, 2, 3, 5, 6, 7})));
     write_file(folder / "planes.npy",
@@ -212,7 +212,7 @@ TEST(KernelFile, colour_is_taken_apart_and_put_together_as_asked) {
 }
 
 TEST(KernelFile, png_and_tiff_are_their_plain_values) {
-    const TempFolder folder;
+    const TemporaryFolder folder;
     if (!python(folder, "import numpy as np, PIL.Image as I\n"
                         "I.fromarray(np.array([[0, 7, 255], [1, 2, 3]], np.uint8)).save('k.png')\n"
                         "I.fromarray(np.array([[0.5, -2], [3e4, 1]], np.float32)).save('k.tif')\n"))
@@ -236,7 +236,7 @@ template <class E> std::string sentence(const std::function<void()>& call) {
 }
 
 TEST(KernelFile, what_is_no_kernel_is_refused_in_a_sentence) {
-    const TempFolder folder;
+    const TemporaryFolder folder;
     const std::string data(48, '\1');
     const std::tuple<const char*, std::string, const char*> files[] = {
         {"empty", "", "is empty"},
@@ -265,7 +265,7 @@ TEST(KernelFile, what_is_no_kernel_is_refused_in_a_sentence) {
 }
 
 TEST(KernelFile, weights_that_cannot_be_used_are_refused_in_a_sentence) {
-    const TempFolder folder;
+    const TemporaryFolder folder;
     ConvolveParams params;
     params.kernel = Kernel::file;
     EXPECT_NE(sentence<UsageError>([&] { (void)make_kernel(params, kImage); }).find("needs the name"),

@@ -1,6 +1,8 @@
 // Files for tests of sources: a folder that goes away, bytes, Debian's Python.
 #pragma once
 
+#include "folder.hpp"
+
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -12,25 +14,6 @@
 #include <vector>
 
 namespace specklescope::test {
-
-class TempFolder {
-public:
-    TempFolder() {
-        std::string name = (std::filesystem::temp_directory_path() / "specklescope-XXXXXX").string();
-        path_ = ::mkdtemp(name.data());
-    }
-    TempFolder(const TempFolder&) = delete;
-    TempFolder& operator=(const TempFolder&) = delete;
-    ~TempFolder() {
-        std::error_code ignored;
-        std::filesystem::remove_all(path_, ignored);
-    }
-    const std::string& path() const { return path_; }
-    std::string operator/(const std::string& name) const { return path_ + "/" + name; }
-
-private:
-    std::string path_;
-};
 
 /// The current folder, for a while.
 class WorkingFolder {
@@ -61,9 +44,10 @@ inline void cut_file(const std::string& path, std::uint64_t bytes) {
 }
 
 /// Runs a script with Debian's Python in `folder`; false if it failed or is not there.
-inline bool python(const TempFolder& folder, const std::string& script) {
+inline bool python(const TemporaryFolder& folder, const std::string& script) {
     write_file(folder / "script.py", script);
-    const std::string command = "cd '" + folder.path() + "' && /usr/bin/python3 script.py > python.log 2>&1";
+    const std::string command =
+        "cd '" + folder.path().string() + "' && /usr/bin/python3 script.py > python.log 2>&1";
     return std::system(command.c_str()) == 0; // NOLINT(concurrency-mt-unsafe)
 }
 

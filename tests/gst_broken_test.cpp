@@ -9,7 +9,7 @@ using namespace specklescope::test;
 namespace {
 /// Everything that is decoded before the cut comes, in order, and then the error.
 void expect_cut_short(const std::string& chain, const std::string& name) {
-    const ScratchFolder folder;
+    const TemporaryFolder folder;
     const RawMovie movie = counting_movie(200);
     ASSERT_NO_FATAL_FAILURE(encode(movie, chain, folder / name));
     std::filesystem::resize_file(folder / name, std::filesystem::file_size(folder / name) * 6 / 10);
@@ -29,7 +29,7 @@ TEST(BrokenVideo, CutCompressedMatroskaGivesWhatThereIs) {
 }
 
 TEST(BrokenVideo, CutAviGivesWhatThereIs) {
-    const ScratchFolder folder;
+    const TemporaryFolder folder;
     const RawMovie movie = noise_movie(64, 48, 40, "BGR", 3);
     ASSERT_NO_FATAL_FAILURE(encode(movie, "avimux", folder / "cut.avi"));
     std::filesystem::resize_file(folder / "cut.avi", std::filesystem::file_size(folder / "cut.avi") * 6 / 10);
@@ -43,7 +43,7 @@ TEST(BrokenVideo, CutAviGivesWhatThereIs) {
 }
 
 TEST(BrokenVideo, CutMp4WithItsIndexFirstGivesWhatThereIs) {
-    const ScratchFolder folder;
+    const TemporaryFolder folder;
     ASSERT_TRUE(launch(
         "videotestsrc num-buffers=100 pattern=snow ! video/x-raw,width=64,height=48 ! x264enc ! mp4mux "
         "faststart=true ! filesink location=" +
@@ -57,7 +57,7 @@ TEST(BrokenVideo, CutMp4WithItsIndexFirstGivesWhatThereIs) {
 }
 
 TEST(BrokenVideo, CutMp4WithoutIndexIsRefused) {
-    const ScratchFolder folder;
+    const TemporaryFolder folder;
     ASSERT_TRUE(
         launch("videotestsrc num-buffers=50 ! video/x-raw,width=64,height=48 ! x264enc ! mp4mux ! filesink "
                "location=" +
@@ -67,7 +67,7 @@ TEST(BrokenVideo, CutMp4WithoutIndexIsRefused) {
 }
 
 TEST(BrokenVideo, DamageInTheMiddleIsAnError) {
-    const ScratchFolder folder;
+    const TemporaryFolder folder;
     ASSERT_NO_FATAL_FAILURE(
         encode(noise_movie(64, 48, 60, "GRAY8", 1), "avenc_ffv1 ! matroskamux", folder / "a.mkv"));
     std::vector<char> bytes = file_bytes(folder / "a.mkv");
@@ -82,7 +82,7 @@ TEST(BrokenVideo, DamageInTheMiddleIsAnError) {
 }
 
 TEST(BrokenVideo, OtherFilesAreRefusedInOneSentence) {
-    const ScratchFolder folder;
+    const TemporaryFolder folder;
     const std::string text = "these are words, not pictures; these are words, not pictures\n";
     write_file(folder / "text.avi", text.data(), text.size());
     write_file(folder / "empty.mkv", "", 0);
@@ -97,7 +97,7 @@ TEST(BrokenVideo, OtherFilesAreRefusedInOneSentence) {
 
 TEST(BrokenVideo, AMissingDecoderIsNamed) {
     // A Matroska file whose codec is none that anybody has: the ID is changed in place.
-    const ScratchFolder folder;
+    const TemporaryFolder folder;
     ASSERT_TRUE(launch(
         "videotestsrc num-buffers=5 ! video/x-raw,width=64,height=48 ! theoraenc ! matroskamux ! filesink "
         "location=" +

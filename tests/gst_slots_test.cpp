@@ -50,7 +50,7 @@ public:
     }
 
 private:
-    ScratchFolder folder_;
+    TemporaryFolder folder_;
     RawMovie movie_;
     Shape shape_;
 };
@@ -203,7 +203,7 @@ TEST(GstSlots, MemoryGivenAgainIsCopied) {
 }
 
 TEST(GstSlots, WhoBringsItsOwnMemoryIsNamed) {
-    const ScratchFolder folder;
+    const TemporaryFolder folder;
     const RawMovie movie = noise_movie(40, 24, 12, "GRAY8", 1);
     ASSERT_NO_FATAL_FAILURE(encode(movie, "matroskamux", folder / "a.mkv"));
     const auto source = video(folder / "a.mkv");
@@ -231,7 +231,7 @@ TEST(GstSlots, OtherOrdersOfPixelsAreCopiedAndNamed) {
 }
 
 TEST(GstSlots, ALoopGoesOnInSlots) {
-    const ScratchFolder folder;
+    const TemporaryFolder folder;
     ASSERT_TRUE(launch("videotestsrc pattern=ball num-buffers=30 ! "
                        "video/x-raw,format=I420,width=62,height=48,framerate=25/1 ! x264enc bframes=2 ! "
                        "mp4mux ! filesink location=" +

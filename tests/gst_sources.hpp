@@ -66,7 +66,7 @@ inline void expect_same(const RawMovie& movie, const TestPort& port, const Shape
 
 inline void expect_lossless(const RawMovie& movie, const std::string& chain, const std::string& ending,
                             const Shape& shape) {
-    const ScratchFolder folder;
+    const TemporaryFolder folder;
     const std::string path = folder / ("movie" + ending);
     ASSERT_NO_FATAL_FAILURE(encode(movie, chain, path));
     const auto source = video(path);

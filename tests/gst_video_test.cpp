@@ -28,7 +28,7 @@ TEST(VideoFile, RawRgbInMatroskaIsBitExact) {
 
 TEST(VideoFile, BgrInAviBecomesRgb) {
     RawMovie movie = noise_movie(40, 24, 5, "BGR", 3);
-    const ScratchFolder folder;
+    const TemporaryFolder folder;
     ASSERT_NO_FATAL_FAILURE(encode(movie, "avimux", folder / "a.avi"));
     for (std::size_t i = 0; i < movie.bytes.size(); i += 3)
         std::swap(movie.bytes[i], movie.bytes[i + 2]);
@@ -54,7 +54,7 @@ TEST(VideoFile, LossyCodecsGiveTheSamePicture) {
         const char *chain, *ending;
         std::size_t channels; ///< x264enc takes no grey: that picture comes back as colour
     };
-    const ScratchFolder folder;
+    const TemporaryFolder folder;
     for (const Case& c :
          {Case{"jpegenc quality=95 ! avimux", ".avi", 1}, Case{"jpegenc ! matroskamux", ".mkv", 1},
           Case{"videoconvert ! x264enc ! mp4mux", ".mp4", 3},
@@ -76,7 +76,7 @@ TEST(VideoFile, LossyCodecsGiveTheSamePicture) {
 }
 
 TEST(VideoFile, YuvBecomesRgb) {
-    const ScratchFolder folder;
+    const TemporaryFolder folder;
     ASSERT_TRUE(launch(
         "videotestsrc num-buffers=4 pattern=red ! video/x-raw,format=I420,width=64,height=48 ! x264enc ! "
         "mp4mux ! filesink location=" +
@@ -97,7 +97,7 @@ TEST(VideoFile, AThousandFramesAllComeInOrder) {
 }
 
 TEST(VideoFile, LoopGoesRoundWithoutLosingOrDoublingAFrame) {
-    const ScratchFolder folder;
+    const TemporaryFolder folder;
     ASSERT_NO_FATAL_FAILURE(encode(counting_movie(30), "avenc_ffv1 ! matroskamux", folder / "a.mkv"));
     const auto source = video(folder / "a.mkv", true);
     source->open();
@@ -119,7 +119,7 @@ TEST(VideoFile, LoopGoesRoundWithoutLosingOrDoublingAFrame) {
 // H.264 with frames that refer to later ones: the decoder's last frames come out at the end, before it starts
 // again.
 TEST(VideoFile, LoopOfReorderedFramesIsWhole) {
-    const ScratchFolder folder;
+    const TemporaryFolder folder;
     ASSERT_TRUE(launch(
         "videotestsrc num-buffers=30 ! video/x-raw,width=64,height=48,framerate=25/1 ! x264enc bframes=3 ! "
         "mp4mux ! filesink location=" +
@@ -134,7 +134,7 @@ TEST(VideoFile, LoopOfReorderedFramesIsWhole) {
 }
 
 TEST(VideoFile, ARateHoldsItBack) {
-    const ScratchFolder folder;
+    const TemporaryFolder folder;
     ASSERT_NO_FATAL_FAILURE(encode(counting_movie(21), "avenc_ffv1 ! matroskamux", folder / "a.mkv"));
     const auto source = video(folder / "a.mkv", false, 100);
     source->open();
@@ -147,7 +147,7 @@ TEST(VideoFile, ARateHoldsItBack) {
 }
 
 TEST(VideoFile, OpensAgainAfterCloseAndLeavesNoThread) {
-    const ScratchFolder folder;
+    const TemporaryFolder folder;
     ASSERT_NO_FATAL_FAILURE(encode(counting_movie(40), "avenc_ffv1 ! matroskamux", folder / "a.mkv"));
     const auto threads = [] {
         const std::filesystem::directory_iterator tasks("/proc/self/task");
@@ -173,7 +173,7 @@ TEST(VideoFile, OpensAgainAfterCloseAndLeavesNoThread) {
 }
 
 TEST(VideoWithSound, SoundIsLeftAlone) {
-    const ScratchFolder folder;
+    const TemporaryFolder folder;
     ASSERT_TRUE(launch("matroskamux name=m ! filesink location=" + (folder / "a.mkv") +
                        " videotestsrc num-buffers=50 ! video/x-raw,format=GRAY8,width=64,height=48 ! m. "
                        "audiotestsrc num-buffers=200 ! vorbisenc ! m."));

@@ -66,7 +66,7 @@ void expect_words(const std::string& text, const std::vector<std::string>& words
 class ImageSource : public testing::Test {
 protected:
     static void SetUpTestSuite() {
-        folder_ = std::make_unique<TempFolder>();
+        folder_ = std::make_unique<TemporaryFolder>();
         usable_ =
             python(*folder_, read_file(std::string(SPECKLESCOPE_SOURCE_DIR) + "/tests/write_images.py"));
     }
@@ -77,7 +77,7 @@ protected:
                          << read_file(*folder_ / "python.log");
     }
     static std::string file(const std::string& name) { return *folder_ / name; }
-    static inline std::unique_ptr<TempFolder> folder_;
+    static inline std::unique_ptr<TemporaryFolder> folder_;
     static inline bool usable_ = false;
 };
 

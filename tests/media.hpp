@@ -1,6 +1,8 @@
 // Media for tests, made by GStreamer's own command-line tool from frames with known pixels.
 #pragma once
 
+#include "folder.hpp"
+
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -14,27 +16,6 @@
 #include <vector>
 
 namespace specklescope::test {
-
-/// A folder of its own, removed at the end.
-class ScratchFolder {
-public:
-    ScratchFolder() {
-        std::string name = (std::filesystem::temp_directory_path() / "specklescope_test_XXXXXX").string();
-        if (!mkdtemp(name.data()))
-            throw std::runtime_error("no scratch folder");
-        path_ = name;
-    }
-    ~ScratchFolder() {
-        std::error_code ignored;
-        std::filesystem::remove_all(path_, ignored);
-    }
-    ScratchFolder(const ScratchFolder&) = delete;
-    ScratchFolder& operator=(const ScratchFolder&) = delete;
-    std::string operator/(const std::string& name) const { return (path_ / name).string(); }
-
-private:
-    std::filesystem::path path_;
-};
 
 /// Frames without padding, one after another.
 struct RawMovie {

@@ -35,7 +35,7 @@ std::string pixels(const Delivered& frame) {
 
 class RawSource : public testing::Test {
 protected:
-    TempFolder folder_;
+    TemporaryFolder folder_;
     std::string write(const std::string& name, const std::string& bytes) const {
         write_file(folder_ / name, bytes);
         return folder_ / name;
@@ -133,7 +133,8 @@ TEST_F(RawSource, TooSmallTooLargeAndMissing) {
     EXPECT_THROW((void)make_source(path, {}), UsageError);
     EXPECT_THROW((void)make_source(path + "?width=100000&height=3", {}), UsageError);
     EXPECT_THROW((void)make_source(path + "?width=65536&height=65536&format=rgb8", {}), Error);
-    EXPECT_THROW((void)make_source("raw:" + folder_.path() + "?width=1&height=1", {})->open(), RunError);
+    EXPECT_THROW((void)make_source("raw:" + folder_.path().string() + "?width=1&height=1", {})->open(),
+                 RunError);
 }
 
 TEST_F(RawSource, CaptureTimesFollowTheRate) {

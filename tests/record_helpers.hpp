@@ -1,6 +1,7 @@
 // For the recorder's tests: made-up frames, and readers that share no code with the writers.
 #pragma once
 
+#include "folder.hpp"
 #include "pipeline/error.hpp"
 #include "recording/recorder.hpp"
 
@@ -25,32 +26,6 @@ namespace specklescope {
 namespace fs = std::filesystem;
 using Bytes = std::vector<std::byte>;
 using Json = nlohmann::json;
-
-/// A folder of its own, gone at the end.
-class Folder {
-public:
-    explicit Folder(const fs::path& parent = fs::temp_directory_path()) {
-        std::string name = (parent / "record-XXXXXX").string();
-        path_ = ::mkdtemp(name.data());
-    }
-    ~Folder() {
-        std::error_code ignored;
-        fs::remove_all(path_, ignored);
-    }
-    Folder(const Folder&) = delete;
-    Folder& operator=(const Folder&) = delete;
-    std::string operator/(const std::string& name) const { return (path_ / name).string(); }
-    std::vector<std::string> names() const {
-        std::vector<std::string> found;
-        for (const auto& entry : fs::directory_iterator(path_))
-            found.push_back(entry.path().filename().string());
-        std::sort(found.begin(), found.end());
-        return found;
-    }
-
-private:
-    fs::path path_;
-};
 
 /// Frame number `n` of a stream: every pixel follows from its place and n, so any reader can be checked.
 inline void paint(HostView view, std::uint64_t n) {

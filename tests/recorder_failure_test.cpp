@@ -107,7 +107,7 @@ Offered record_and_kill(const std::string& path, const std::string& what) {
 }
 
 TEST(Killed, ATiffStackOpensWithAllButTheLastSecond) {
-    const Folder folder;
+    const TemporaryFolder folder;
     for (const std::string what : {"raw", "processed"}) { // NOLINT: a copy of a literal
         const std::string path = folder / (what + ".tiff");
         const std::uint64_t last = record_and_kill(path, what).last;
@@ -129,7 +129,7 @@ TEST(Killed, ATiffStackOpensWithAllButTheLastSecond) {
 }
 
 TEST(Killed, AVideoOpensWithAllButTheLastSecond) {
-    const Folder folder;
+    const TemporaryFolder folder;
     for (const std::string what : {"raw", "processed"}) { // NOLINT: a copy of a literal
         const std::string path = folder / (what + ".mkv");
         const Offered offered = record_and_kill(path, what);
@@ -173,7 +173,7 @@ void check_full(const Json& said, const std::string& found, const std::string& w
 }
 
 TEST(FullDisk, IsSaidLoudlyAndWhatWasWrittenStaysReadable) {
-    const Folder folder;
+    const TemporaryFolder folder;
     int status = 0;
     const std::string disk = folder / "disk";
     fs::create_directory(disk);
@@ -194,7 +194,7 @@ TEST(FullDisk, IsSaidLoudlyAndWhatWasWrittenStaysReadable) {
 }
 
 TEST(FullDisk, AReadOnlyOneIsRefusedBeforeTheFirstFrame) {
-    const Folder folder;
+    const TemporaryFolder folder;
     int status = 0;
     const std::string mount = "mount -t tmpfs -o ro none '" + (folder / "") + "'";
     run_command("unshare -rm " + mount + " 2>&1", &status);
@@ -209,7 +209,7 @@ TEST(FullDisk, AReadOnlyOneIsRefusedBeforeTheFirstFrame) {
 }
 
 TEST(FullDisk, AFileThatMayNotGrowEndsTheSameWay) {
-    const Folder folder;
+    const TemporaryFolder folder;
     for (const auto& [name, what] : {std::pair{"a.tiff", "raw"}, {"b.tiff", "processed"}}) {
         const std::string path = folder / name;
         const std::string text =
@@ -219,7 +219,7 @@ TEST(FullDisk, AFileThatMayNotGrowEndsTheSameWay) {
 }
 
 TEST(FullDisk, NoRoomForOneFrameLeavesNoFile) {
-    const Folder folder;
+    const TemporaryFolder folder;
     const std::string text =
         run_command("'" + self() + "' --helper full '" + (folder / "a.tiff") + "' raw 1000 2>&1");
     const Json said = result_of(text);
@@ -232,7 +232,7 @@ TEST(FullDisk, NoRoomForOneFrameLeavesNoFile) {
 /// FFV1 of large 16-bit frames is slower than any camera: what is offered is written or counted, the ring
 /// stays free.
 TEST(Flood, EveryFrameIsWrittenOrCounted) {
-    const Folder folder;
+    const TemporaryFolder folder;
     const Shape shape{640, 480, 1, PixelType::u16};
     Maker maker(shape, {8, 8, 1, PixelType::f32});
     const auto sink = make_recorder({.path = folder / "flood.mkv", .what = RecordWhat::raw});
@@ -275,7 +275,7 @@ TEST(Flood, EveryFrameIsWrittenOrCounted) {
 
 /// More frames at once than may be pinned: the rest are copied, and none is lost on a disk that keeps up.
 TEST(Flood, ABurstIsBufferedByCopies) {
-    const Folder folder;
+    const TemporaryFolder folder;
     const Shape shape{64, 64, 1, PixelType::u16};
     Maker maker(shape);
     const auto sink = make_recorder({.path = folder / "burst.tiff", .what = RecordWhat::raw});
@@ -296,7 +296,7 @@ TEST(Flood, ABurstIsBufferedByCopies) {
 }
 
 TEST(Flood, AFileWaitsAndLosesNothing) {
-    const Folder folder;
+    const TemporaryFolder folder;
     const Shape shape{640, 480, 1, PixelType::u16};
     Maker maker(shape);
     const auto sink = make_recorder({.path = folder / "wait.mkv", .what = RecordWhat::raw});

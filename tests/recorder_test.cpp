@@ -26,7 +26,7 @@ SinkStatus record(Maker& maker, const RecordOptions& options, std::uint64_t firs
 class TiffStack : public testing::TestWithParam<Shape> {};
 
 TEST_P(TiffStack, ComesBackBitForBitWithItsMetadata) {
-    const Folder folder;
+    const TemporaryFolder folder;
     const Shape shape = GetParam();
     Maker maker(shape);
     for (const RecordWhat what : {RecordWhat::raw, RecordWhat::processed}) {
@@ -60,7 +60,7 @@ INSTANTIATE_TEST_SUITE_P(Shapes, TiffStack,
                                          Shape{17, 13, 3, kU16}, Shape{3, 2500, 1, kU16}));
 
 TEST(Recorder, SaysWhatTheNumbersAre) {
-    const Folder folder;
+    const TemporaryFolder folder;
     Maker maker({20, 10, 1, kU16}, {20, 10, 1, kF32});
     const SinkStatus status = record(maker, {.path = folder / "flow.tiff"}, 0, 3);
     const Json json = read_stack(status.path).at(0).description;
@@ -79,7 +79,7 @@ TEST(Recorder, SaysWhatTheNumbersAre) {
 }
 
 TEST(Recorder, CountsGapsThatTheSourceLeft) {
-    const Folder folder;
+    const TemporaryFolder folder;
     Maker maker({20, 10, 1, kU16});
     const auto sink = make_recorder({.path = folder / "gap.tiff"});
     sink->open(stream_of(maker.raw().shape()));
@@ -95,7 +95,7 @@ TEST(Recorder, CountsGapsThatTheSourceLeft) {
 }
 
 TEST(Recorder, TifffileSeesOneStack) {
-    const Folder folder;
+    const TemporaryFolder folder;
     for (const Shape shape : {Shape{31, 21, 1, kU16}, Shape{31, 21, 1, kF32}, Shape{31, 21, 3, kU8}}) {
         Maker maker(shape);
         const SinkStatus status = record(maker, {.path = folder / "stack.tif"}, 0, 20);
@@ -125,7 +125,7 @@ TEST(Recorder, TifffileSeesOneStack) {
 }
 
 TEST(Recorder, NeverOverwritesAndStartsAgain) {
-    const Folder folder;
+    const TemporaryFolder folder;
     Maker maker({8, 8, 1, kU8});
     const std::string path = folder / "a.tiff";
     std::ofstream(path) << "precious";
@@ -146,7 +146,7 @@ TEST(Recorder, NeverOverwritesAndStartsAgain) {
 }
 
 TEST(Recorder, TwoThatWantOneNameGetTwo) {
-    const Folder folder;
+    const TemporaryFolder folder;
     Maker maker({16, 16, 1, kU16}, {16, 16, 1, kF32});
     std::vector<std::shared_ptr<Sink>> sinks;
     for (int i = 0; i < 4; ++i) {
@@ -171,7 +171,7 @@ TEST(Recorder, TwoThatWantOneNameGetTwo) {
 }
 
 TEST(Recorder, ANewSizeGetsANewFile) {
-    const Folder folder;
+    const TemporaryFolder folder;
     for (const char* ending : {".tiff", ".mkv"}) {
         const Shape shapes[] = {{32, 16, 1, kU8}, {48, 32, 1, kU8}, {48, 32, 1, kU16}};
         const auto sink =
@@ -201,7 +201,7 @@ TEST(Recorder, ANewSizeGetsANewFile) {
 }
 
 TEST(Recorder, Ffv1IsExact) {
-    const Folder folder;
+    const TemporaryFolder folder;
     const std::pair<Shape, const char*> cases[] = {
         {{64, 48, 1, kU8}, "GRAY8"},      {{63, 47, 1, kU8}, "GRAY8"}, {{64, 48, 1, kU16}, "GRAY16_LE"},
         {{61, 47, 1, kU16}, "GRAY16_LE"}, {{64, 48, 3, kU8}, "RGB"},   {{33, 17, 3, kU8}, "RGB"}};
@@ -225,7 +225,7 @@ TEST(Recorder, Ffv1IsExact) {
 
 /// A smooth picture, which H.264 must show nearly as it is.
 TEST(Recorder, H264ShowsTheMappedPictureAlsoOfOddSize) {
-    const Folder folder;
+    const TemporaryFolder folder;
     const Shape shape{95, 63, 1, kF32};
     const Mapping mapping{.colormap = ColorMap::viridis, .automatic = false, .low = 0, .high = 200};
     Maker maker({95, 63, 1, kU16}, shape);
@@ -268,7 +268,7 @@ Bytes read_png(const std::string& path, unsigned format, std::size_t bytes) {
 }
 
 TEST(Snapshot, IsExactOrMappedAndNeverOverwrites) {
-    const Folder folder;
+    const TemporaryFolder folder;
     const Shape grey{33, 17, 1, kU8}, color{33, 17, 3, kU8}, number{33, 17, 1, kF32};
     const StreamInfo stream = stream_of(grey);
     const RecordOptions raw{.path = folder / "s.png", .what = RecordWhat::raw};
@@ -294,7 +294,7 @@ TEST(Snapshot, IsExactOrMappedAndNeverOverwrites) {
 }
 
 TEST(Snapshot, SixteenBitIsExact) {
-    const Folder folder;
+    const TemporaryFolder folder;
     for (const int channels : {1, 3}) {
         const Shape shape{33, 17, channels, kU16};
         const std::string path = write_snapshot(
@@ -313,7 +313,7 @@ TEST(Snapshot, SixteenBitIsExact) {
 }
 
 TEST(Recorder, PngKeepsTheLastPicture) {
-    const Folder folder;
+    const TemporaryFolder folder;
     const Shape shape{20, 10, 1, kU8};
     Maker maker(shape);
     const SinkStatus status = record(maker, {.path = folder / "last.png", .what = RecordWhat::raw}, 0, 7);
@@ -323,7 +323,7 @@ TEST(Recorder, PngKeepsTheLastPicture) {
 }
 
 TEST(Recorder, RefusesInOneSentence) {
-    const Folder folder;
+    const TemporaryFolder folder;
     const auto refused = [&](const RecordOptions& options, const Shape& shape) -> std::string {
         try {
             const auto sink = make_recorder(options);
@@ -349,7 +349,7 @@ TEST(Recorder, RefusesInOneSentence) {
 }
 
 TEST(Recorder, RefusesAFolderThatMayNotBeWritten) {
-    const Folder folder;
+    const TemporaryFolder folder;
     const std::string locked = folder / "locked";
     fs::create_directory(locked);
     fs::permissions(locked, fs::perms::owner_read | fs::perms::owner_exec);

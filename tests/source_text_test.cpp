@@ -58,7 +58,7 @@ TEST(SourceText, SchemesAndPaths) {
 }
 
 TEST(SourceText, NamesOnDiskWithQuestionMarksAndColons) {
-    const TempFolder folder;
+    const TemporaryFolder folder;
     for (const char* name : {"a?b=c.png", "10:30.tif", "what?.avi", "why?x.raw", "synthetic"})
         std::ofstream(folder / name) << "x";
     const auto expect = [&](const std::string& name, const char* kind, const std::string& target,
@@ -124,7 +124,7 @@ TEST(SourceText, WrongRequestsSayWhatIsAllowed) {
 }
 
 TEST(SourceText, CommandLineFillsInWhatTheTextDoesNotSay) {
-    const TempFolder folder;
+    const TemporaryFolder folder;
     write_file(folder / "a.raw", std::string(64, 'x'));
     const std::string raw = (folder / "a.raw") + "?width=4&height=4";
     const auto value = [](const std::unique_ptr<Source>& source, const char* key) {

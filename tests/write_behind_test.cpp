@@ -7,7 +7,7 @@ namespace specklescope {
 namespace {
 
 TEST(WriteBehind, ALongFileIsTheSameThoughItsPagesLeaveTheCache) {
-    const Folder folder;
+    const TemporaryFolder folder;
     const Shape shape{1001, 700, 1, PixelType::u16};
     Maker maker(shape);
     constexpr std::uint64_t kFrames = 40;
