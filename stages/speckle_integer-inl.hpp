@@ -1,5 +1,5 @@
 // Speckle contrast of u8 and u16, exact: running sums down the columns; along the row sums of 3 and 9
-// columns, of which seven at most make up a window, so that the cost hardly depends on the radius. Only the
+// columns, of which five at most make up a window, so that the cost hardly depends on the radius. Only the
 // last division is floating point.
 #if defined(SPECKLESCOPE_SPECKLE_INTEGER_INL) == defined(HWY_TARGET_TOGGLE)
 #ifdef SPECKLESCOPE_SPECKLE_INTEGER_INL
@@ -13,6 +13,8 @@
 
 #include "stages/speckle_columns.hpp"
 #include "stages/speckle_window-inl.hpp"
+
+#include <array>
 
 HWY_BEFORE_NAMESPACE();
 namespace specklescope {
@@ -96,9 +98,9 @@ private:
         return row < 0 ? zeros_ : input_.row(row);
     }
 
-    /// The columns of a window, from the widest groups down.
+    /// The columns of a window, from the widest groups down: three or five groups for every window up to 31.
     void choose_terms() {
-        while (top_ + 1 < kLevels && window_ >= 2 * kGroup[top_ + 1])
+        while (top_ + 1 < kLevels && window_ >= kLeastWindow[top_ + 1])
             ++top_;
         int at = -columns_.left;
         const int end = at + window_;
@@ -121,7 +123,10 @@ private:
             fill_border();
             for (int level = 0; level < top_; ++level)
                 add_groups(levels_[level], kGroup[level], levels_[level + 1]);
-            finish_row<kOutput>(output.row(y) + tile_.x0, counts);
+            if (term_count_ == 3)
+                finish_row<kOutput, 3>(output.row(y) + tile_.x0, counts);
+            else
+                finish_row<kOutput, kMostTerms>(output.row(y) + tile_.x0, counts);
         }
         hwy::FlushStream();
     }
@@ -236,7 +241,8 @@ private:
     }
 
     /// kCount vectors of outputs from i on.
-    template <int kCount> HWY_INLINE void add_terms(int i, Windows* windows) const {
+    template <int kCount, std::size_t kTerms>
+    static HWY_INLINE void add_terms(const std::array<Columns, kTerms>& terms, int i, Windows* windows) {
         const D32 d;
         const DSquare dq;
         const auto load = [&, i](const Columns& term, int v) HWY_ATTR {
@@ -246,19 +252,20 @@ private:
                 w.square[1] = hn::LoadU(dq, term.squares + at + kSquareLanes);
             return w;
         };
-        for (int v = 0; v < kCount; ++v)
-            windows[v] = load(terms_[0], v);
-        for (int t = 1; t < term_count_; ++t)
-            for (int v = 0; v < kCount; ++v) {
-                const Windows more = load(terms_[t], v);
+        for (int v = 0; v < kCount; ++v) {
+            windows[v] = load(terms[0], v);
+            for (std::size_t t = 1; t < kTerms; ++t) {
+                const Windows more = load(terms[t], v);
                 windows[v].sum = hn::Add(windows[v].sum, more.sum);
                 windows[v].square[0] = hn::Add(windows[v].square[0], more.square[0]);
                 if constexpr (kWide && kLanes > kSquareLanes)
                     windows[v].square[1] = hn::Add(windows[v].square[1], more.square[1]);
             }
+        }
     }
 
-    template <SpeckleParams::Output kOutput> void finish_row(float* output, PixelCounts& counts) const {
+    template <SpeckleParams::Output kOutput, std::size_t kTerms>
+    void finish_row(float* output, PixelCounts& counts) const {
         constexpr int kStep = kBlock * kVector;
         const DF df;
         const auto samples = static_cast<Sum>(window_) * static_cast<Sum>(window_);
@@ -266,11 +273,13 @@ private:
                                                  hn::Set(df, static_cast<float>(tile_.scale)),
                                                  hn::Set(df, static_cast<float>(samples))};
         const int width = tile_.x1 - tile_.x0;
+        std::array<Columns, kTerms> terms;
+        std::copy_n(terms_, kTerms, terms.begin());
         const bool streamed = streamed_;
         int i = 0;
         for (; i + kStep <= width; i += kStep) {
             Windows windows[kBlock];
-            add_terms<kBlock>(i, windows);
+            add_terms<kBlock>(terms, i, windows);
             VF results[kBlock];
             V32 largest = hn::Zero(D32());
             for (int v = 0; v < kBlock; ++v) {
@@ -288,7 +297,7 @@ private:
         }
         for (; i < width; i += kVector) {
             Windows windows[1];
-            add_terms<1>(i, windows);
+            add_terms<1>(terms, i, windows);
             const int count = std::min(width - i, kVector);
             const VF result = Math::template value<kOutput>(windows[0], constants);
             HWY_ALIGN float rest[kLanes];
@@ -306,11 +315,12 @@ private:
     }
 
     static constexpr int kLevels = 3;
-    static constexpr int kGroup[kLevels] = {1, 3, 9}; ///< columns in a group of each level
+    static constexpr int kGroup[kLevels] = {1, 3, 9};        ///< columns in a group of each level
+    static constexpr int kLeastWindow[kLevels] = {3, 7, 17}; ///< that is made of such groups
     /// Of their sums within a page, and how far from there their squares are.
     static constexpr std::size_t kPlace[kLevels] = {0, 1536, 1024};
     static constexpr std::size_t kSquaresPlace = 2048;
-    static constexpr int kMostTerms = 7;
+    static constexpr std::size_t kMostTerms = 5;
     static constexpr int kMostBorders = 2 * 15;
     struct BorderColumn {
         int to, from; ///< −1: zeros
