@@ -58,11 +58,17 @@ struct Place {
     Place(std::string text, const fs::path& parent) : name(std::move(text)), folder(parent) {}
     std::string name;
     Scratch folder;
-    /// Frames that a file here may hold: 2 GiB, and never more than a quarter of the room.
+    /// Frames that a file here may hold: 2 GiB, and never more than a quarter of the room. Throws RunError if
+    /// there is none for one.
     long room() const {
         constexpr std::uintmax_t kMost = std::uintmax_t{2} << 30;
-        const std::uintmax_t bytes = std::min(kMost, fs::space(folder.path()).available / 4);
-        return std::max(1L, static_cast<long>(bytes / kShape.bytes()));
+        std::error_code unknown;
+        const fs::space_info space = fs::space(folder.path(), unknown);
+        const std::uintmax_t bytes = unknown ? 0 : std::min(kMost, space.available / 4);
+        if (bytes < kShape.bytes())
+            throw RunError("No room for a frame in " + folder.path().string() +
+                           "; set TMPDIR to another folder.");
+        return static_cast<long>(bytes / kShape.bytes());
     }
 };
 
@@ -147,6 +153,22 @@ void write_raw_file(const std::string& path, int count) {
         throw RunError(path + " cannot be written.");
 }
 
+/// Goes away with the measurement, however that ends.
+class TemporaryFile {
+public:
+    explicit TemporaryFile(std::string path) : path_(std::move(path)) {}
+    TemporaryFile(const TemporaryFile&) = delete;
+    TemporaryFile& operator=(const TemporaryFile&) = delete;
+    ~TemporaryFile() {
+        std::error_code ignored;
+        fs::remove(path_, ignored);
+    }
+    const std::string& path() const { return path_; }
+
+private:
+    std::string path_;
+};
+
 class Feeds {
 public:
     Feeds(const std::string& filter, double seconds) : filter_(filter), seconds_(seconds) { find_places(); }
@@ -212,41 +234,41 @@ private:
         const std::string tiff = place.folder / "played.tiff";
         const std::string mkv = place.folder / "played.mkv";
         const auto play = [&](const std::string& name, const std::string& file, const std::string& text,
-                              const std::function<void()>& write) {
+                              const std::function<void(long frames)>& write) {
             add(name, place.name, [&] {
-                write();
-                FeedRun run = run_source(text, seconds_);
-                fs::remove(file);
-                return run;
+                const TemporaryFile goes(file);
+                write(std::min(kFrames, place.room()));
+                return run_source(text, seconds_);
             });
         };
         play("raw file", raw, "raw:" + raw + "?format=gray16le&loop=true&" + size,
-             [&] { write_raw_file(raw, kFrames); });
+             [&](long frames) { write_raw_file(raw, static_cast<int>(frames)); });
         play("TIFF recording, played back", tiff, tiff + "?loop=true",
-             [&] { run_recorder(tiff, kFrames, seconds_); });
+             [&](long frames) { run_recorder(tiff, frames, seconds_); });
         play("Matroska recording (FFV1), played back", mkv, mkv + "?loop=true",
-             [&] { run_recorder(mkv, kFrames, 4 * seconds_); });
+             [&](long frames) { run_recorder(mkv, frames, 4 * seconds_); });
     }
 
     void recorders(const Place& place) {
-        const long room = place.room();
         const auto write = [&](const std::string& name, const char* file, const auto& run) {
             add(name, place.name, [&] {
-                FeedRun result = run(place.folder / file);
-                fs::remove(place.folder / file);
-                return result;
+                const TemporaryFile goes(place.folder / file);
+                return run(goes.path(), place.room());
             });
         };
-        write("plain write", "plain",
-              [&](const std::string& path) { return run_plain_write(path, room, seconds_, false); });
+        write("plain write", "plain", [&](const std::string& path, long room) {
+            return run_plain_write(path, room, seconds_, false);
+        });
         write("TIFF recorder", "flow.tiff",
-              [&](const std::string& path) { return run_recorder(path, room, seconds_); });
+              [&](const std::string& path, long room) { return run_recorder(path, room, seconds_); });
         if (&place != places_.front().get() || places_.size() == 1)
             write("plain write, and the storage waited for", "plain",
-                  [&](const std::string& path) { return run_plain_write(path, room, seconds_, true); });
+                  [&](const std::string& path, long room) {
+                      return run_plain_write(path, room, seconds_, true);
+                  });
         else
             write("Matroska recorder (FFV1)", "flow.mkv",
-                  [&](const std::string& path) { return run_recorder(path, room, seconds_); });
+                  [&](const std::string& path, long room) { return run_recorder(path, room, seconds_); });
     }
 
     std::string filter_;

@@ -65,6 +65,7 @@ public:
           host_counts_(sizeof(PixelCounts) * kFramesInFlight, page_locked_) {
         check(cudaMemset(device_counts_.as<void>(), 0, sizeof(PixelCounts) * kFramesInFlight * kMaxStages),
               "cudaMemset");
+        check(cudaStreamSynchronize(nullptr), "cudaStreamSynchronize"); // the streams here do not wait for it
         for (std::size_t i = 0; i < flights_.size(); ++i) {
             flights_[i].host_counts = host_counts_.as<PixelCounts>() + i;
             flights_[i].device_counts = device_counts_.as<PixelCounts>() + i * kMaxStages;
@@ -125,6 +126,7 @@ public:
         } catch (...) { // nothing may be given back while a stream still works on it
             finish_quietly();
             log_failure(cudaMemset(flight.device_counts, 0, sizeof(PixelCounts) * kMaxStages), "cudaMemset");
+            log_failure(cudaStreamSynchronize(nullptr), "cudaStreamSynchronize");
             clear(flight);
             throw;
         }

@@ -172,13 +172,17 @@ void TiffWriter::update(const FileTotals& totals) {
 }
 
 void TiffWriter::finish(const FileTotals& totals) {
-    behind_.stop();
+    const int late = behind_.stop();
     // Cuts off what a failed page left behind; the last page needs no padding.
     if (failed_ && ::ftruncate(file_.fd(), static_cast<off_t>(end_)) != 0)
         throw RunError(write_error(path_, errno));
-    update(totals);
+    FileTotals known = totals;
+    known.finished = totals.finished && late == 0;
+    update(known);
     if (!file_.close())
         throw RunError(write_error(path_, errno));
+    if (late != 0 && !failed_)
+        throw RunError(write_error(path_, late));
 }
 
 std::unique_ptr<FileWriter> make_tiff_writer(const RecordedFrame& first, const RecordOptions& options,

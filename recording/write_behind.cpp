@@ -2,14 +2,16 @@
 
 #include <fcntl.h>
 
+#include <spdlog/spdlog.h>
+
 #include <cerrno>
+#include <system_error>
 #include <utility>
 
 namespace specklescope {
 
 namespace {
-constexpr std::uint64_t kPage = 4096;
-constexpr std::uint64_t kPiece = std::uint64_t{8} << 20; ///< sent at once
+constexpr std::uint64_t kPiece = std::uint64_t{8} << 20; ///< sent at once: whole pages
 
 struct Piece {
     off64_t begin = 0, bytes = 0;
@@ -41,14 +43,20 @@ int WriteBehind::advance(int file, std::uint64_t end) {
         const std::lock_guard lock(mutex_);
         end_ = end;
     }
-    if (thread_.joinable())
+    if (thread_.joinable()) {
         more_.notify_one();
-    else if (!stop_)
-        thread_ = std::thread([this, file] { run(file); });
+    } else if (!stop_) {
+        try {
+            thread_ = std::thread([this, file] { run(file); });
+        } catch (const std::system_error& error) {
+            stop_ = true;
+            spdlog::debug("No thread to write behind, the system does it: {}", error.what());
+        }
+    }
     return error_;
 }
 
-void WriteBehind::stop() {
+int WriteBehind::stop() {
     {
         const std::lock_guard lock(mutex_);
         stop_ = true;
@@ -56,6 +64,7 @@ void WriteBehind::stop() {
     more_.notify_one();
     if (thread_.joinable())
         thread_.join();
+    return error_;
 }
 
 void WriteBehind::run(int file) {
@@ -66,9 +75,9 @@ void WriteBehind::run(int file) {
         more_.wait(lock, [&] { return stop_ || end_ >= sent + kPiece; });
         if (stop_)
             return;
-        const std::uint64_t next = end_ / kPage * kPage;
-        const Piece piece{static_cast<off64_t>(sent), static_cast<off64_t>(next - sent)};
-        sent = next;
+        // never more than this at once: who stops waits for what is on its way
+        const Piece piece{static_cast<off64_t>(sent), static_cast<off64_t>(kPiece)};
+        sent += kPiece;
         lock.unlock();
         int error = sync_range(file, piece, SYNC_FILE_RANGE_WRITE);
         if (const int late = release(file, std::exchange(before, piece)); late != 0)

@@ -28,7 +28,8 @@ public:
     /// Everything before `end` is written and will not change. Never waits. `file` stays open until stop().
     /// Returns the error number that the storage gave for earlier bytes; 0: none.
     int advance(int file, std::uint64_t end);
-    void stop();
+    /// Waits for two pieces of 8 MiB at most. Returns the error number as above.
+    int stop();
 
 private:
     void run(int file);

@@ -239,9 +239,11 @@ Frame frame_in_place(GstBuffer* buffer, const PixelLayout& layout, CopyReason& r
     const gint stride = meta ? meta->stride[0] : GST_VIDEO_INFO_PLANE_STRIDE(&layout.info, 0);
     const gsize start = meta ? meta->offset[0] : GST_VIDEO_INFO_PLANE_OFFSET(&layout.info, 0);
     gsize before = 0;
-    gst_buffer_get_sizes(buffer, &before, nullptr);
+    const gsize bytes = gst_buffer_get_sizes(buffer, &before, nullptr);
+    const gsize last_row = slot.pitch * static_cast<gsize>(slot.shape.height - 1);
     // An element may have cut a piece out of a picture that it was given.
-    if (slot.shape != layout.shape || before + start != 0 || static_cast<std::size_t>(stride) != slot.pitch) {
+    if (slot.shape != layout.shape || before + start != 0 || static_cast<std::size_t>(stride) != slot.pitch ||
+        bytes < last_row + slot.shape.row_bytes()) {
         reason = CopyReason::foreign;
         return {};
     }

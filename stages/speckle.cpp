@@ -126,11 +126,12 @@ private:
         const int width = tile.output.shape.width;
         const int tiles = (width + tile_width_ - 1) / tile_width_;
         bool fits = true;
+        constexpr int kLine = 16; // pixels of a cache line, which no tile shares with another
+        const int lines = (width + kLine - 1) / kLine;
         for (int i = 0; fits && i < tiles; ++i) {
-            constexpr int kLine = 16; // whole cache lines
-            const Band columns = band_rows(width, tiles, i);
-            tile.x0 = columns.begin / kLine * kLine;
-            tile.x1 = columns.end == width ? width : columns.end / kLine * kLine;
+            const Band columns = band_rows(lines, tiles, i);
+            tile.x0 = columns.begin * kLine;
+            tile.x1 = std::min(columns.end * kLine, width);
             fits = run_speckle_tile(tile, slot.scratch.get(), slot.counts);
         }
         return fits;

@@ -106,6 +106,19 @@ TEST_F(Cuda, SamplesThatAreNoNumbersSpoilOnlyTheirWindows) {
     }
 }
 
+TEST_F(Cuda, FloatsOfMeanZeroAreUndefined) {
+    Picture<float> picture(9, 9);
+    for (int y = 0; y < 9; ++y)
+        for (int x = 0; x < 9; ++x)
+            picture.at(x, y) = static_cast<float>((x + y) % 3 - 1); // each 3×3 window sums to 0
+    for (const Output output : {Output::sfi, Output::bfi, Output::contrast, Output::contrast2, Output::tau}) {
+        use({.radius = 1, .output = output, .border = Border::crop});
+        const Result result = run(picture);
+        EXPECT_EQ(result.counts, (PixelCounts{49, 0, 0}));
+        EXPECT_TRUE(std::isnan(result.image.host().as<float>().row(3)[3]));
+    }
+}
+
 TYPED_TEST(CudaContrast, CountsUndefinedInfiniteAndSaturatedPixels) {
     std::mt19937_64 random(kSeed);
     for (const Border border : {Border::replicate, Border::reflect, Border::crop, Border::zero})

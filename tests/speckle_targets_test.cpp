@@ -101,6 +101,19 @@ TEST_P(SpeckleTargets, WideImagesAreCutIntoTiles) {
     expect_oracle(uniform_image<float>(1600, 8, 0, 1, random), params);
 }
 
+// The address sanitizer sees a tile that is wider than its memory.
+TEST_P(SpeckleTargets, NoTileIsWiderThanItsSums) {
+    std::mt19937_64 random = test_random(7);
+    for (const int radius : {1, 2, 7, 15}) {
+        const SpeckleParams params = with(radius, Output::contrast, Border::crop);
+        const int least = 2 * radius + 1;
+        for (const int width : {510, 512, 1010, 1020, 1022, 1023, 1024, 1025, 2044, 2048})
+            expect_oracle(uniform_image<float>(width, least, 0, 1, random), params);
+        for (const int width : {1535, 1537, 3071, 3072})
+            expect_oracle(uniform_image<std::uint16_t>(width, least, 0, 65535, random), params);
+    }
+}
+
 INSTANTIATE_TEST_SUITE_P(Processor, SpeckleTargets, instruction_sets(), instruction_set_name);
 
 } // namespace
