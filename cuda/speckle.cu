@@ -41,7 +41,7 @@ public:
         const int warps = 2 * std::max(1, blocks) * processors_ * (kSpeckleThreads / 32);
         const int strips_down = std::max(1, warps / strips_across_);
         const int rows = (output.height + strips_down - 1) / strips_down;
-        const int longest = (input.type == PixelType::f32 ? 24 : 10) + params_.radius;
+        const int longest = input.type == PixelType::f32 ? 24 + params_.radius : 12 + params_.radius * 5 / 4;
         const int step = input.type == PixelType::f32 ? kRowsAhead<float> : kRowsAhead<std::uint16_t>;
         strip_rows_ = (std::clamp(rows, 3, longest) + step - 1) / step * step;
         cudaFuncAttributes code{};
@@ -78,12 +78,14 @@ public:
         if (misaligned(input.data, input.pitch) || misaligned(output.data, output.pitch))
             throw RunError("stage speckle: rows of device images must start on 16 bytes.");
 
-        const int warps = strips_across_ * args.strips_down;
         constexpr int per_block = kSpeckleThreads / 32;
         // The kernel before it may be that of the frame before.
         Sequence{static_cast<cudaStream_t>(context.stream), overlaps_}.next(
             "the kernel of stage speckle",
-            {static_cast<unsigned>((warps + per_block - 1) / per_block), kSpeckleThreads}, kernel_, args);
+            {dim3(static_cast<unsigned>(strips_across_),
+                  static_cast<unsigned>((args.strips_down + per_block - 1) / per_block)),
+             kSpeckleThreads},
+            kernel_, args);
     }
 
     void set_params(const Params& params) override { params_ = params.as<SpeckleParams>(); }

@@ -47,6 +47,19 @@ template <class T, int R> struct Columns {
         for (int j = 0; j < kColumns; ++j)
             replace(c[j], enter.get(j), leave.get(j));
     }
+    /// The rows above the last one of the first window; `first` is that of the image.
+    template <int Rows, class Reader>
+    __device__ void enter_rows(const Quad<T> (&rows)[Rows], const Reader&, int) {
+        std::uint32_t rest[kColumns] = {};
+#pragma unroll
+        for (int i = 0; i < Rows; ++i) // in the order in which they come
+#pragma unroll
+            for (int j = 0; j < kColumns; ++j)
+                enter(c[j], rows[i].get(j), rest[j]);
+#pragma unroll
+        for (int j = 0; j < kColumns; ++j)
+            complete(c[j], rest[j]);
+    }
     __device__ void results(const SpeckleArgs& args, float (&out)[kColumns]) {
         const Windows<R, Sums> windows(c);
         Moments m[kColumns];
@@ -85,6 +98,12 @@ template <int R> struct Columns<float, R> {
         }
         if (dwarfed != 0)
             sum_anew(reader, dwarfed, newest);
+    }
+    template <int Rows, class Reader>
+    __device__ void enter_rows(const Quad<float> (&rows)[Rows], const Reader& reader, int first) {
+#pragma unroll
+        for (int i = 0; i < Rows; ++i)
+            replace_row(rows[i], Quad<float>{}, reader, first + i);
     }
     __device__ void results(const SpeckleArgs& args, float (&out)[kColumns]) {
         constexpr double n = (2 * R + 1) * (2 * R + 1);

@@ -12,10 +12,9 @@ namespace specklescope::cuda {
 template <int R> inline constexpr int kHaloLanes = halo_lanes(R);
 template <int R> inline constexpr int kStripColumns = strip_columns(R);
 
-template <bool Inside> __device__ inline void store(const SpeckleArgs& args, const Strip& strip, int y,
+/// Results of a lane's columns, from `row` on.
+template <bool Inside> __device__ inline void store(const SpeckleArgs& args, const Strip& strip, float* row,
                                                     const float (&out)[kColumns]) {
-    float* const row = advanced(
-        reinterpret_cast<float*>(args.output) + strip.x - (Inside ? 0 : args.x_offset), y, args.output_pitch);
     if (strip.stored == 0xfU && (Inside || args.x_offset == 0)) {
         *reinterpret_cast<float4*>(row) = make_float4(out[0], out[1], out[2], out[3]);
     } else if constexpr (!Inside) {
@@ -31,40 +30,39 @@ template <bool Inside> __device__ inline void store(const SpeckleArgs& args, con
 template <class T, int R, bool Inside, class Reader>
 __device__ inline Tally walk(const SpeckleArgs& args, const Strip& strip, const Reader& reader) {
     constexpr int kAhead = kRowsAhead<T> < Reader::kRowsAtOnce ? kRowsAhead<T> : Reader::kRowsAtOnce;
-    constexpr int kRunUp = R <= 3   ? 2 * R
-                           : R <= 7 ? R
-                                    : 4; // rows on their way at once before the first result
+    constexpr int kRunUp = R <= 7 ? 2 * R : 8; // rows on their way at once before the first result
     constexpr int kBatch = kRunUp < Reader::kRowsAtOnce ? kRunUp : Reader::kRowsAtOnce;
     const int top = strip.first + args.y_offset; // image row of the first result
+    typename Reader::Cursor entering(reader, top + R);
+    typename Reader::Cursor leaving(reader, top - R);
     Quad<T> enter[kAhead];
     Quad<T> leave[kAhead] = {};
 #pragma unroll
     for (int i = 0; i < kAhead; ++i)
-        if (strip.first + i < strip.end)
-            enter[i] = reader.row(top + R + i);
+        if (Inside || strip.first + i < strip.end)
+            enter[i] = entering.next();
     if constexpr (kAhead > 1)
 #pragma unroll
         for (int i = 1; i < kAhead; ++i)
-            leave[i] = reader.row(top - R + i - 1);
+            leave[i] = leaving.next();
 
     Columns<T, R> columns;
     Tally tally;
     const auto full = static_cast<FullScale<T>>(args.full_scale);
+    typename Reader::Cursor above(reader, top - R);
 #pragma unroll 1
     for (int first = 0; first < 2 * R; first += kBatch) {
         Quad<T> rows[kBatch];
         Peak<T> peak;
 #pragma unroll
         for (int i = 0; i < kBatch; ++i)
-            if (first + i < 2 * R)
-                rows[i] = reader.row(top - R + first + i);
+            rows[i] = first + i < 2 * R ? above.next() : Quad<T>{};
 #pragma unroll
-        for (int i = 0; i < kBatch; ++i)
-            if (first + i < 2 * R) {
-                rows[i] = reader.taken(rows[i]);
-                columns.replace_row(rows[i], Quad<T>{}, reader, top - R + first + i);
-                peak.see(rows[i]);
-            }
+        for (int i = 0; i < kBatch; ++i) {
+            rows[i] = reader.taken(rows[i]);
+            peak.see(rows[i]);
+        }
+        columns.enter_rows(rows, reader, top - R + first);
         if (__any_sync(kAllLanes, peak.reaches(full) || tally.rows != 0))
 #pragma unroll
             for (int i = 0; i < kBatch; ++i)
@@ -72,25 +70,28 @@ __device__ inline Tally walk(const SpeckleArgs& args, const Strip& strip, const 
                     age<R>(tally, full_samples(rows[i], args.full_scale));
     }
 
+    float* row = advanced(reinterpret_cast<float*>(args.output) + strip.x - (Inside ? 0 : args.x_offset),
+                          strip.first, args.output_pitch);
 #pragma unroll 1
     for (int begin = strip.first; begin < strip.end; begin += kAhead) {
+        const bool more = begin + kAhead < strip.end;
         Peak<T> peak;
 #pragma unroll
         for (int i = 0; i < kAhead; ++i) {
             const int y = begin + i;
-            if (y >= strip.end) // the same for all lanes
+            if (!Inside && y >= strip.end) // the same for all lanes
                 break;
-            const int middle = y + args.y_offset;
             const Quad<T> newest = reader.taken(enter[i]);
-            columns.replace_row(newest, reader.taken(leave[i]), reader, middle + R);
+            columns.replace_row(newest, reader.taken(leave[i]), reader, y + args.y_offset + R);
             peak.see(newest);
-            if (y + kAhead < strip.end) {
-                enter[i] = reader.row(middle + R + kAhead);
-                leave[i] = reader.row(middle - R + kAhead - 1);
+            if (Inside ? more : y + kAhead < strip.end) {
+                enter[i] = entering.next();
+                leave[i] = leaving.next();
             }
             float out[kColumns];
             columns.results(args, out);
-            store<Inside>(args, strip, y, out);
+            store<Inside>(args, strip, row, out);
+            row = next_row(row, args.output_pitch);
         }
         const bool entered = peak.reaches(full);
         const bool special = columns.lowest == 0 && strip.stored != 0;
@@ -105,48 +106,48 @@ __device__ inline Tally walk(const SpeckleArgs& args, const Strip& strip, const 
     return tally;
 }
 
-/// Which strip a warp takes; false if there is none left. Rows of strips at the bottom and the top, then the
-/// columns at both sides, then what lies inside: strips at the border take longer, so they must not be the
-/// last.
-__device__ inline bool place_of(const SpeckleArgs& args, int warp, int& across, int& down) {
-    const int ends = min(2, args.strips_down) * args.strips_across;
-    if (warp < ends) {
-        down = warp < args.strips_across ? args.strips_down - 1 : 0;
-        across = warp % args.strips_across;
-        return true;
+/// While the kernel before this one ends: the rows that will be wanted first come as far as the L2 cache,
+/// which also gets whatever is still written to them.
+template <class T, int R> __device__ inline void ask_ahead(const SpeckleArgs& args, const Strip& strip) {
+#if __CUDA_ARCH__ >= 900
+    const T* at = advanced(line_pixels<T>(args, 0) + strip.x, strip.first - R, args.input_pitch);
+#pragma unroll 4
+    for (int i = 0; i < 2 * R + kRowsAhead<T>; ++i) {
+        asm volatile("prefetch.global.L2 [%0];" ::"l"(at));
+        at = next_row(at, args.input_pitch);
     }
-    warp -= ends;
-    const int rows = max(args.strips_down - 2, 0);
-    const int side_columns = min(args.strips_across, 3); // the first and the last two
-    if (warp < rows * side_columns) {
-        const int i = warp % side_columns;
-        across = i == 0 ? 0 : args.strips_across - i;
-        down = 1 + warp / side_columns;
-        return true;
-    }
-    warp -= rows * side_columns;
-    const int columns = args.strips_across - side_columns;
-    if (columns == 0 || warp >= rows * columns)
-        return false;
-    across = 1 + warp % columns;
-    down = 1 + warp / columns;
-    return true;
+#endif
 }
 
-/// Blocks that a multiprocessor is to hold: more would need registers that the compiler then puts in memory.
-template <class T, int R> inline constexpr int kSpeckleBlocks = sizeof(T) == 4 ? 4 : R <= 7 ? 8 : 5;
+/// The strips of a block lie below each other: what one reads above its first row the next has just read.
+/// Those at the border take longer, so they must not be the last: among blocks, the first column and the last
+/// two come first, and in a column the strips at the bottom and the top.
+__device__ inline int across_of(const SpeckleArgs& args, int block) {
+    return block == 0 ? 0 : block <= 2 ? args.strips_across - block : block - 2;
+}
+__device__ inline int down_of(const SpeckleArgs& args, int warp) {
+    return warp == 0 ? args.strips_down - 1 : warp - 1;
+}
+
+/// Blocks that a multiprocessor is to hold: as many as were fastest on an H200. More would need registers
+/// that the compiler then puts in memory.
+template <class T, int R> inline constexpr int kSpeckleBlocks = 4; // f32
+template <int R> inline constexpr int kSpeckleBlocks<std::uint8_t, R> = R <= 4 ? 8 : R <= 7 ? 7 : 6;
+template <int R> inline constexpr int kSpeckleBlocks<std::uint16_t, R> = R <= 3   ? 8
+                                                                         : R == 4 ? 7
+                                                                         : R <= 7 ? 6
+                                                                                  : 5;
 
 template <class T, int R> __global__ void __launch_bounds__(kSpeckleThreads, kSpeckleBlocks<T, R>)
     speckle_kernel(const __grid_constant__ SpeckleArgs args) {
     let_next_begin();
-    wait_for_previous();
     constexpr int halo = kHaloLanes<R>;
     const int lane = static_cast<int>(threadIdx.x & 31U);
-    int across = 0;
-    int down = 0;
-    if (!place_of(args, static_cast<int>(blockIdx.x * (kSpeckleThreads / 32) + threadIdx.x / 32), across,
-                  down))
+    const int warp = static_cast<int>(blockIdx.y * (kSpeckleThreads / 32) + threadIdx.x / 32);
+    if (warp >= args.strips_down)
         return;
+    const int across = across_of(args, static_cast<int>(blockIdx.x));
+    const int down = down_of(args, warp);
     const int begin = across * kStripColumns<R> - halo * kColumns; // of the warp's columns
     Strip strip;
     strip.x = begin + lane * kColumns;
@@ -161,9 +162,13 @@ template <class T, int R> __global__ void __launch_bounds__(kSpeckleThreads, kSp
         }
 
     const bool inside = args.x_offset == 0 && begin >= 0 && begin + 32 * kColumns <= args.width &&
-                        strip.first >= R && strip.end + R <= args.height;
+                        strip.first >= R && strip.end + R <= args.height &&
+                        strip.end - strip.first == args.strip_rows; // whole steps
     const bool edge = args.width >= EdgeReader<T>::kLeastWidth &&
                       (begin + 32 * kColumns <= args.width || args.width % kColumns == 0);
+    if (inside)
+        ask_ahead<T, R>(args, strip);
+    wait_for_previous();
     Tally tally;
     if (inside)
         tally = walk<T, R, true>(args, strip, InsideReader<T>(args, strip.x));

@@ -76,13 +76,14 @@ template <class T> __device__ inline const T* line_pixels(const SpeckleArgs& arg
     return reinterpret_cast<const T*>(args.input + static_cast<std::int64_t>(line) * args.input_pitch);
 }
 
-// A reader loads the four samples of a lane in row y of the image, which may lie outside of it; what it has
-// loaded becomes samples when it is `taken`, so that `kRowsAtOnce` can be on their way.
+// A reader loads the four samples of a lane in row y of the image, which may lie outside of it, or, with a
+// cursor, in one row after the other; what it has loaded becomes samples when it is `taken`, so that
+// `kRowsAtOnce` can be on their way.
 
 /// For warps that see nothing but image.
 template <class T> class InsideReader {
 public:
-    static constexpr int kRowsAtOnce = sizeof(T) == 4 ? 4 : 7;
+    static constexpr int kRowsAtOnce = sizeof(T) == 4 ? 4 : 14;
     __device__ InsideReader(const SpeckleArgs& args, int x)
         : first_(line_pixels<T>(args, 0) + x), pitch_(args.input_pitch) {}
     __device__ Quad<T> row(int y) const {
@@ -91,17 +92,44 @@ public:
     __device__ Quad<T> taken(const Quad<T>& quad) const { return quad; }
     __device__ T sample(int y, int j) const { return advanced(first_, y, pitch_)[j]; }
 
+    class Cursor {
+    public:
+        __device__ Cursor(const InsideReader& reader, int y)
+            : at_(advanced(reader.first_, y, reader.pitch_)), pitch_(reader.pitch_) {}
+        __device__ Quad<T> next() {
+            const Quad<T> quad = *reinterpret_cast<const Quad<T>*>(at_);
+            at_ = next_row(at_, pitch_);
+            return quad;
+        }
+
+    private:
+        const T* at_;
+        int pitch_;
+    };
+
 private:
     const T* first_;
     int pitch_;
+};
+
+/// Where no address runs from row to row.
+template <class Reader> class RowCursor {
+public:
+    __device__ RowCursor(const Reader& reader, int y) : reader_(reader), y_(y) {}
+    __device__ auto next() { return reader_.row(y_++); }
+
+private:
+    const Reader& reader_;
+    int y_;
 };
 
 /// For warps over the border whose right side lies in the image, or on an edge at a multiple of four columns:
 /// what a lane sees outside is some four columns of the image in another order.
 template <class T> class EdgeReader {
 public:
-    static constexpr int kRowsAtOnce = InsideReader<T>::kRowsAtOnce;
+    static constexpr int kRowsAtOnce = sizeof(T) == 4 ? 4 : 7;
     static constexpr int kLeastWidth = 4 * kMaxHaloLanes; ///< as far as windows reach outside
+    using Cursor = RowCursor<EdgeReader>;
 
     __device__ EdgeReader(const SpeckleArgs& args, int x)
         : pitch_(args.input_pitch), height_(args.height), rows_zero_(args.border == SpeckleBorder::zero),
@@ -155,6 +183,7 @@ private:
 template <class T> class AnyReader {
 public:
     static constexpr int kRowsAtOnce = 1;
+    using Cursor = RowCursor<AnyReader>;
     __device__ AnyReader(const SpeckleArgs& args, int x) : args_(args) {
 #pragma unroll
         for (int j = 0; j < kColumns; ++j) {

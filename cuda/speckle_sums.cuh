@@ -36,6 +36,16 @@ __device__ inline SumsPacked operator+(SumsPacked a, SumsPacked b) { return {a.p
 __device__ inline Sums64 operator+(Sums64 a, Sums64 b) { return {a.q + b.q, a.s + b.s}; }
 __device__ inline SumsReal operator+(SumsReal a, SumsReal b) { return {a.s + b.s, a.q + b.q}; }
 
+template <class V> __device__ inline V sum(const V& a, const V& b, const V& c) { return a + b + c; }
+/// Two instructions, like the sum of two; the compiler left alone shares sums of two among the windows.
+__device__ inline SumsPacked sum(const SumsPacked& a, const SumsPacked& b, const SumsPacked& c) {
+    SumsPacked result;
+    asm("{\n\t.reg .u64 two;\n\tadd.u64 two, %1, %2;\n\tadd.u64 %0, two, %3;\n\t}"
+        : "=l"(result.p)
+        : "l"(a.p), "l"(b.p), "l"(c.p));
+    return result;
+}
+
 /// The value of the lane `Offset` to the right (negative: left).
 template <int Offset, class V> __device__ inline V from_lane(V value) {
     if constexpr (Offset < 0)
@@ -87,6 +97,9 @@ template <class T> __device__ inline T* advanced(T* first, std::int32_t count, s
                                 static_cast<std::int64_t>(opaque(count)) * opaque(step));
 }
 
+/// The address `step` bytes further, in one instruction.
+template <class T> __device__ inline T* next_row(T* at, std::int32_t step) { return advanced(at, 1, step); }
+
 /// One sample enters, one leaves: ΔI² = (e − l)(e + l).
 __device__ inline void replace(Sums32& sums, std::uint32_t enter, std::uint32_t leave) {
     const std::uint32_t d = enter - leave;
@@ -97,13 +110,27 @@ __device__ inline void replace(SumsPacked& sums, std::uint32_t enter, std::uint3
     const auto d = static_cast<std::int32_t>(enter - leave);
     const std::uint64_t p = multiply_add(d, static_cast<std::int32_t>(enter + leave), sums.p);
     const std::uint32_t high =
-        opaque(static_cast<std::uint32_t>(p >> 32)) + (static_cast<std::uint32_t>(d) << 8);
+        opaque(static_cast<std::uint32_t>(p >> 32)) + opaque(static_cast<std::uint32_t>(d)) * 256;
     sums.p = static_cast<std::uint64_t>(high) << 32 | static_cast<std::uint32_t>(p);
 }
 __device__ inline void replace(Sums64& sums, std::uint32_t enter, std::uint32_t leave) {
     const auto d = static_cast<std::int32_t>(enter - leave);
     sums.s += static_cast<std::uint32_t>(d);
     sums.q = multiply_add(d, static_cast<std::int32_t>(enter + leave), sums.q);
+}
+
+/// A sample enters, none leaves. What can wait until all have entered is added to `rest`.
+template <class Sums> __device__ inline void enter(Sums& sums, std::uint32_t sample, std::uint32_t&) {
+    replace(sums, sample, 0);
+}
+__device__ inline void enter(SumsPacked& sums, std::uint32_t sample, std::uint32_t& rest) {
+    rest += sample;
+    sums.p = multiply_add(sample, sample, sums.p);
+}
+template <class Sums> __device__ inline void complete(Sums&, std::uint32_t) {}
+__device__ inline void complete(SumsPacked& sums, std::uint32_t rest) {
+    const std::uint32_t high = opaque(static_cast<std::uint32_t>(sums.p >> 32)) + opaque(rest) * 256;
+    sums.p = static_cast<std::uint64_t>(high) << 32 | static_cast<std::uint32_t>(sums.p);
 }
 
 // --- from the sums of a window to the result ---
@@ -176,22 +203,30 @@ template <int R, class V> struct Windows {
 
     __device__ explicit Windows(const V (&c)[kColumns]) {
         const V a2 = column<2 - R>(c);
-        const V a12 = column<1 - R>(c) + a2;
-        const V a012 = column<-R>(c) + a12;
+        const V a1 = column<1 - R>(c);
+        const V a0 = column<-R>(c);
         const V b0 = column<R + 1>(c);
-        const V b01 = b0 + column<R + 2>(c);
-        const V b012 = b01 + column<R + 3>(c);
+        const V b1 = column<R + 2>(c);
+        const V b2 = column<R + 3>(c);
         if constexpr (R == 1) {
-            w[0] = a012;
-            w[1] = a12 + b0;
-            w[2] = a2 + b01;
-            w[3] = b012;
+            w[0] = sum(a0, a1, a2);
+            w[1] = sum(a1, a2, b0);
+            w[2] = sum(a2, b0, b1);
+            w[3] = sum(b0, b1, b2);
         } else {
-            const V m = shared(c);
-            w[0] = m + a012;
-            w[1] = m + a12 + b0;
-            w[2] = m + a2 + b01;
-            w[3] = m + b012;
+            V left, right; // of the two windows to the left, and to the right
+            if constexpr (R == 2) {
+                left = sum(c[1], c[2], a2);
+                right = sum(c[1], c[2], b0);
+            } else {
+                const V all = shared(c);
+                left = all + a2;
+                right = all + b0;
+            }
+            w[0] = sum(left, a0, a1);
+            w[1] = sum(left, a1, b0);
+            w[2] = sum(right, a2, b1);
+            w[3] = sum(right, b1, b2);
         }
     }
 
@@ -201,34 +236,30 @@ private:
         constexpr int lane = I >= 0 ? I / kColumns : -((-I + kColumns - 1) / kColumns);
         return from_lane<lane>(c[I - lane * kColumns]);
     }
-    /// Columns 3 − R … R.
+    /// Columns 3 − R … R, for R ≥ 3.
     __device__ static V shared(const V (&c)[kColumns]) {
-        if constexpr (R == 2) {
-            return c[1] + c[2];
+        constexpr int whole = (R - 3) / kColumns; // neighbours on each side that lie in it with all columns
+        constexpr int part = (R - 3) % kColumns;  // columns of the next one after those
+        const V own = sum(c[0], c[1], c[2]) + c[3];
+        V result = own;
+        if constexpr (whole == 3) {
+            const V two = own + from_lane<-1>(own);
+            result =
+                sum(sum(own, from_lane<-1>(own), from_lane<-2>(two)), from_lane<1>(own), from_lane<3>(two));
         } else {
-            constexpr int whole =
-                (R - 3) / kColumns; // neighbours on each side that lie in it with all columns
-            constexpr int part = (R - 3) % kColumns; // columns of the next one after those
-            const V own = (c[0] + c[1]) + (c[2] + c[3]);
-            V sum = own;
-            if constexpr (whole == 3) {
-                const V two = own + from_lane<-1>(own);
-                sum = sum + from_lane<-1>(own) + from_lane<-2>(two) + from_lane<1>(own) + from_lane<3>(two);
-            } else {
-                if constexpr (whole >= 1)
-                    sum = sum + from_lane<-1>(own) + from_lane<1>(own);
-                if constexpr (whole >= 2)
-                    sum = sum + from_lane<-2>(own) + from_lane<2>(own);
-            }
-            if constexpr (part == 1)
-                sum = sum + from_lane<-whole - 1>(c[3]) + from_lane<whole + 1>(c[0]);
-            if constexpr (part == 2)
-                sum = sum + from_lane<-whole - 1>(c[2] + c[3]) + from_lane<whole + 1>(c[0] + c[1]);
-            if constexpr (part == 3)
-                sum = sum + from_lane<-whole - 1>(c[1] + (c[2] + c[3])) +
-                      from_lane<whole + 1>((c[0] + c[1]) + c[2]);
-            return sum;
+            if constexpr (whole >= 1)
+                result = sum(result, from_lane<-1>(own), from_lane<1>(own));
+            if constexpr (whole >= 2)
+                result = sum(result, from_lane<-2>(own), from_lane<2>(own));
         }
+        if constexpr (part == 1)
+            result = sum(result, from_lane<-whole - 1>(c[3]), from_lane<whole + 1>(c[0]));
+        if constexpr (part == 2)
+            result = sum(result, from_lane<-whole - 1>(c[2] + c[3]), from_lane<whole + 1>(c[0] + c[1]));
+        if constexpr (part == 3)
+            result = sum(result, from_lane<-whole - 1>(sum(c[1], c[2], c[3])),
+                         from_lane<whole + 1>(sum(c[0], c[1], c[2])));
+        return result;
     }
 };
 
