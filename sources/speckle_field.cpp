@@ -54,7 +54,30 @@ double SpeckleOptics::axis_covariance(int pixels) const {
 
 namespace {
 
-constexpr int kBandRows = 32; ///< pixel rows that one task makes
+constexpr int kBandRows = 64; ///< pixel rows that one task makes
+
+/// to[x] = Σ taps[t]·from(t)[x] for x < count: a piece of the sums stays in registers until it is whole.
+template <class From>
+void weighted_sum(const std::vector<float>& taps, const From& from, int count, float* to) {
+    constexpr int kPieceOfSums = 32;
+    const auto add = [&](float(&sums)[kPieceOfSums], int x, int n) {
+        for (std::size_t t = 0; t < taps.size(); ++t) {
+            const float* in = from(static_cast<int>(t)) + x;
+            const float tap = taps[t];
+            for (int i = 0; i < n; ++i)
+                sums[i] += tap * in[i];
+        }
+    };
+    int x = 0;
+    for (; x + kPieceOfSums <= count; x += kPieceOfSums) {
+        float sums[kPieceOfSums] = {};
+        add(sums, x, kPieceOfSums);
+        std::copy_n(sums, kPieceOfSums, to + x);
+    }
+    float sums[kPieceOfSums] = {};
+    add(sums, x, count - x);
+    std::copy_n(sums, count - x, to + x);
+}
 
 /// Filters bands of one component of the field on the torus; noise is made on the fly, row by row.
 class FieldBand {
@@ -73,9 +96,8 @@ public:
 
     /// Adds |component|² of prepared row i to `power`.
     void add_power(int i, std::vector<float>& power, std::vector<float>& sum) const {
-        std::fill(sum.begin(), sum.end(), 0.0F);
-        for (int t = 0; t <= 2 * radius_; ++t)
-            accumulate(filtered(i + t), taps_[static_cast<std::size_t>(t)], sum.data());
+        weighted_sum(
+            taps_, [&](int t) { return filtered(i + t); }, points_, sum.data());
         for (std::size_t x = 0; x < sum.size(); ++x)
             power[x] += sum[x] * sum[x];
     }
@@ -88,11 +110,6 @@ private:
         return filtered_.data() + static_cast<std::size_t>(i) * static_cast<std::size_t>(points_);
     }
 
-    void accumulate(const float* from, float tap, float* to) const {
-        for (int x = 0; x < points_; ++x)
-            to[x] += tap * from[x];
-    }
-
     void filter_noise(std::uint64_t seed, int row, float* to) {
         const std::uint64_t base = static_cast<std::uint64_t>(row) * static_cast<std::uint64_t>(points_);
         float* middle = noise_.data() + radius_;
@@ -102,9 +119,8 @@ private:
             middle[-i] = middle[((-i) % points_ + points_) % points_];
             middle[points_ + i - 1] = middle[(i - 1) % points_];
         }
-        std::fill(to, to + points_, 0.0F);
-        for (int t = 0; t <= 2 * radius_; ++t)
-            accumulate(noise_.data() + t, taps_[static_cast<std::size_t>(t)], to);
+        weighted_sum(
+            taps_, [&](int t) { return noise_.data() + t; }, points_, to);
     }
 
     int points_, rows_, radius_;
