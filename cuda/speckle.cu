@@ -43,7 +43,8 @@ public:
         const int rows = (output.height + strips_down - 1) / strips_down;
         const int longest = input.type == PixelType::f32 ? 24 + params_.radius : 12 + params_.radius * 5 / 4;
         const int step = input.type == PixelType::f32 ? kRowsAhead<float> : kRowsAhead<std::uint16_t>;
-        strip_rows_ = (std::clamp(rows, 3, longest) + step - 1) / step * step;
+        const int shortest = params_.radius < 8 ? 3 : 6;
+        strip_rows_ = (std::clamp(rows, shortest, longest) + step - 1) / step * step;
         cudaFuncAttributes code{};
         check(cudaFuncGetAttributes(&code, kernel), "cudaFuncGetAttributes");
         overlaps_ = code.ptxVersion >= 90;
