@@ -80,7 +80,7 @@ public:
             throw RunError("stage speckle: rows of device images must start on 16 bytes.");
 
         constexpr int per_block = kSpeckleThreads / 32;
-        // The kernel before it may be that of the frame before.
+        // What comes before it may be a kernel, the one of the frame before or that of another stage.
         Sequence{static_cast<cudaStream_t>(context.stream), overlaps_}.next(
             "the kernel of stage speckle",
             {dim3(static_cast<unsigned>(strips_across_),

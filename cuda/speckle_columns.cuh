@@ -47,18 +47,18 @@ template <class T, int R> struct Columns {
         for (int j = 0; j < kColumns; ++j)
             replace(c[j], enter.get(j), leave.get(j));
     }
-    /// The rows above the last one of the first window; `first` is that of the image.
+    /// Rows enter one after the other, the first of them row `first` of the image; zeros change nothing.
     template <int Rows, class Reader>
-    __device__ void enter_rows(const Quad<T> (&rows)[Rows], const Reader&, int) {
+    __device__ void enter_rows(const Quad<T> (&rows)[Rows], const Reader&, int /*first*/) {
         std::uint32_t rest[kColumns] = {};
 #pragma unroll
         for (int i = 0; i < Rows; ++i) // in the order in which they come
 #pragma unroll
             for (int j = 0; j < kColumns; ++j)
-                enter(c[j], rows[i].get(j), rest[j]);
+                add_sample(c[j], rows[i].get(j), rest[j]);
 #pragma unroll
         for (int j = 0; j < kColumns; ++j)
-            complete(c[j], rest[j]);
+            add_rest(c[j], rest[j]);
     }
     __device__ void results(const SpeckleArgs& args, float (&out)[kColumns]) {
         const Windows<R, Sums> windows(c);

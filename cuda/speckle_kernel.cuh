@@ -119,9 +119,9 @@ template <class T, int R> __device__ inline void ask_ahead(const SpeckleArgs& ar
 #endif
 }
 
-/// The strips of a block lie below each other: what one reads above its first row the next has just read.
-/// Those at the border take longer, so they must not be the last: among blocks, the first column and the last
-/// two come first, and in a column the strips at the bottom and the top.
+/// The strips of a block lie below each other: what one reads below its last row, the next has just read.
+/// Those at the border take longer, so they must not be the last: in a row of blocks the first column and the
+/// last two come first, and in a column the strips at the bottom and the top.
 __device__ inline int across_of(const SpeckleArgs& args, int block) {
     return block == 0 ? 0 : block <= 2 ? args.strips_across - block : block - 2;
 }
@@ -162,8 +162,8 @@ template <class T, int R> __global__ void __launch_bounds__(kSpeckleThreads, kSp
         }
 
     const bool inside = args.x_offset == 0 && begin >= 0 && begin + 32 * kColumns <= args.width &&
-                        strip.first >= R && strip.end + R <= args.height &&
-                        strip.end - strip.first == args.strip_rows; // whole steps
+                        strip.first >= R &&
+                        strip.end + R <= args.height; // so it has all its rows: whole steps
     const bool edge = args.width >= EdgeReader<T>::kLeastWidth &&
                       (begin + 32 * kColumns <= args.width || args.width % kColumns == 0);
     if (inside)

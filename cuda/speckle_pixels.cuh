@@ -127,8 +127,8 @@ private:
 /// what a lane sees outside is some four columns of the image in another order.
 template <class T> class EdgeReader {
 public:
-    static constexpr int kRowsAtOnce = sizeof(T) == 4 ? 4 : 7;
-    static constexpr int kLeastWidth = 4 * kMaxHaloLanes; ///< as far as windows reach outside
+    static constexpr int kRowsAtOnce = sizeof(T) == 4 ? 4 : 7; ///< more would not fit beside what it knows
+    static constexpr int kLeastWidth = 4 * kMaxHaloLanes;      ///< as far as windows reach outside
     using Cursor = RowCursor<EdgeReader>;
 
     __device__ EdgeReader(const SpeckleArgs& args, int x)

@@ -36,9 +36,10 @@ __device__ inline SumsPacked operator+(SumsPacked a, SumsPacked b) { return {a.p
 __device__ inline Sums64 operator+(Sums64 a, Sums64 b) { return {a.q + b.q, a.s + b.s}; }
 __device__ inline SumsReal operator+(SumsReal a, SumsReal b) { return {a.s + b.s, a.q + b.q}; }
 
-template <class V> __device__ inline V sum(const V& a, const V& b, const V& c) { return a + b + c; }
-/// Two instructions, like the sum of two; the compiler left alone shares sums of two among the windows.
-__device__ inline SumsPacked sum(const SumsPacked& a, const SumsPacked& b, const SumsPacked& c) {
+template <class V> __device__ inline V three(const V& a, const V& b, const V& c) { return a + b + c; }
+/// The sum of three takes two instructions, as the sum of two does; the compiler left alone shares sums of
+/// two.
+__device__ inline SumsPacked three(const SumsPacked& a, const SumsPacked& b, const SumsPacked& c) {
     SumsPacked result;
     asm("{\n\t.reg .u64 two;\n\tadd.u64 two, %1, %2;\n\tadd.u64 %0, two, %3;\n\t}"
         : "=l"(result.p)
@@ -100,6 +101,12 @@ template <class T> __device__ inline T* advanced(T* first, std::int32_t count, s
 /// The address `step` bytes further, in one instruction.
 template <class T> __device__ inline T* next_row(T* at, std::int32_t step) { return advanced(at, 1, step); }
 
+/// Adds to Σ I alone, in one instruction: a multiplication, since a shift would become two.
+__device__ inline void add_samples(SumsPacked& sums, std::uint32_t samples) {
+    const std::uint32_t high = opaque(static_cast<std::uint32_t>(sums.p >> 32)) + opaque(samples) * 256;
+    sums.p = static_cast<std::uint64_t>(high) << 32 | static_cast<std::uint32_t>(sums.p);
+}
+
 /// One sample enters, one leaves: ΔI² = (e − l)(e + l).
 __device__ inline void replace(Sums32& sums, std::uint32_t enter, std::uint32_t leave) {
     const std::uint32_t d = enter - leave;
@@ -108,10 +115,8 @@ __device__ inline void replace(Sums32& sums, std::uint32_t enter, std::uint32_t 
 }
 __device__ inline void replace(SumsPacked& sums, std::uint32_t enter, std::uint32_t leave) {
     const auto d = static_cast<std::int32_t>(enter - leave);
-    const std::uint64_t p = multiply_add(d, static_cast<std::int32_t>(enter + leave), sums.p);
-    const std::uint32_t high =
-        opaque(static_cast<std::uint32_t>(p >> 32)) + opaque(static_cast<std::uint32_t>(d)) * 256;
-    sums.p = static_cast<std::uint64_t>(high) << 32 | static_cast<std::uint32_t>(p);
+    sums.p = multiply_add(d, static_cast<std::int32_t>(enter + leave), sums.p);
+    add_samples(sums, static_cast<std::uint32_t>(d));
 }
 __device__ inline void replace(Sums64& sums, std::uint32_t enter, std::uint32_t leave) {
     const auto d = static_cast<std::int32_t>(enter - leave);
@@ -119,19 +124,17 @@ __device__ inline void replace(Sums64& sums, std::uint32_t enter, std::uint32_t 
     sums.q = multiply_add(d, static_cast<std::int32_t>(enter + leave), sums.q);
 }
 
-/// A sample enters, none leaves. What can wait until all have entered is added to `rest`.
-template <class Sums> __device__ inline void enter(Sums& sums, std::uint32_t sample, std::uint32_t&) {
+/// A sample enters, none leaves. What can wait until all have entered is added to `rest`, and at last by
+/// add_rest().
+template <class Sums> __device__ inline void add_sample(Sums& sums, std::uint32_t sample, std::uint32_t&) {
     replace(sums, sample, 0);
 }
-__device__ inline void enter(SumsPacked& sums, std::uint32_t sample, std::uint32_t& rest) {
+__device__ inline void add_sample(SumsPacked& sums, std::uint32_t sample, std::uint32_t& rest) {
     rest += sample;
     sums.p = multiply_add(sample, sample, sums.p);
 }
-template <class Sums> __device__ inline void complete(Sums&, std::uint32_t) {}
-__device__ inline void complete(SumsPacked& sums, std::uint32_t rest) {
-    const std::uint32_t high = opaque(static_cast<std::uint32_t>(sums.p >> 32)) + opaque(rest) * 256;
-    sums.p = static_cast<std::uint64_t>(high) << 32 | static_cast<std::uint32_t>(sums.p);
-}
+template <class Sums> __device__ inline void add_rest(Sums&, std::uint32_t) {}
+__device__ inline void add_rest(SumsPacked& sums, std::uint32_t rest) { add_samples(sums, rest); }
 
 // --- from the sums of a window to the result ---
 
@@ -209,24 +212,24 @@ template <int R, class V> struct Windows {
         const V b1 = column<R + 2>(c);
         const V b2 = column<R + 3>(c);
         if constexpr (R == 1) {
-            w[0] = sum(a0, a1, a2);
-            w[1] = sum(a1, a2, b0);
-            w[2] = sum(a2, b0, b1);
-            w[3] = sum(b0, b1, b2);
+            w[0] = three(a0, a1, a2);
+            w[1] = three(a1, a2, b0);
+            w[2] = three(a2, b0, b1);
+            w[3] = three(b0, b1, b2);
         } else {
             V left, right; // of the two windows to the left, and to the right
             if constexpr (R == 2) {
-                left = sum(c[1], c[2], a2);
-                right = sum(c[1], c[2], b0);
+                left = three(c[1], c[2], a2);
+                right = three(c[1], c[2], b0);
             } else {
                 const V all = shared(c);
                 left = all + a2;
                 right = all + b0;
             }
-            w[0] = sum(left, a0, a1);
-            w[1] = sum(left, a1, b0);
-            w[2] = sum(right, a2, b1);
-            w[3] = sum(right, b1, b2);
+            w[0] = three(left, a0, a1);
+            w[1] = three(left, a1, b0);
+            w[2] = three(right, a2, b1);
+            w[3] = three(right, b1, b2);
         }
     }
 
@@ -240,25 +243,25 @@ private:
     __device__ static V shared(const V (&c)[kColumns]) {
         constexpr int whole = (R - 3) / kColumns; // neighbours on each side that lie in it with all columns
         constexpr int part = (R - 3) % kColumns;  // columns of the next one after those
-        const V own = sum(c[0], c[1], c[2]) + c[3];
+        const V own = three(c[0], c[1], c[2]) + c[3];
         V result = own;
         if constexpr (whole == 3) {
             const V two = own + from_lane<-1>(own);
-            result =
-                sum(sum(own, from_lane<-1>(own), from_lane<-2>(two)), from_lane<1>(own), from_lane<3>(two));
+            result = three(three(own, from_lane<-1>(own), from_lane<-2>(two)), from_lane<1>(own),
+                           from_lane<3>(two));
         } else {
             if constexpr (whole >= 1)
-                result = sum(result, from_lane<-1>(own), from_lane<1>(own));
+                result = three(result, from_lane<-1>(own), from_lane<1>(own));
             if constexpr (whole >= 2)
-                result = sum(result, from_lane<-2>(own), from_lane<2>(own));
+                result = three(result, from_lane<-2>(own), from_lane<2>(own));
         }
         if constexpr (part == 1)
-            result = sum(result, from_lane<-whole - 1>(c[3]), from_lane<whole + 1>(c[0]));
+            result = three(result, from_lane<-whole - 1>(c[3]), from_lane<whole + 1>(c[0]));
         if constexpr (part == 2)
-            result = sum(result, from_lane<-whole - 1>(c[2] + c[3]), from_lane<whole + 1>(c[0] + c[1]));
+            result = three(result, from_lane<-whole - 1>(c[2] + c[3]), from_lane<whole + 1>(c[0] + c[1]));
         if constexpr (part == 3)
-            result = sum(result, from_lane<-whole - 1>(sum(c[1], c[2], c[3])),
-                         from_lane<whole + 1>(sum(c[0], c[1], c[2])));
+            result = three(result, from_lane<-whole - 1>(three(c[1], c[2], c[3])),
+                           from_lane<whole + 1>(three(c[0], c[1], c[2])));
         return result;
     }
 };

@@ -8,6 +8,7 @@
 #include <bit>
 #include <cmath>
 #include <numeric>
+#include <type_traits>
 
 namespace specklescope {
 
@@ -56,27 +57,29 @@ namespace {
 
 constexpr int kBandRows = 64; ///< pixel rows that one task makes
 
-/// to[x] = Σ taps[t]·from(t)[x] for x < count: a piece of the sums stays in registers until it is whole.
+/// Adds taps[t]·from(t)[x] to sums[0 … n − 1], which stay in registers where n is known to the compiler.
+template <class From, class Count>
+void add_weighted(const std::vector<float>& taps, const From& from, int x, Count n, float* sums) {
+    for (std::size_t t = 0; t < taps.size(); ++t) {
+        const float* in = from(static_cast<int>(t)) + x;
+        const float tap = taps[t];
+        for (int i = 0; i < n; ++i)
+            sums[i] += tap * in[i];
+    }
+}
+
+/// to[x] = Σ taps[t]·from(t)[x] for x < count.
 template <class From>
 void weighted_sum(const std::vector<float>& taps, const From& from, int count, float* to) {
     constexpr int kPieceOfSums = 32;
-    const auto add = [&](float(&sums)[kPieceOfSums], int x, int n) {
-        for (std::size_t t = 0; t < taps.size(); ++t) {
-            const float* in = from(static_cast<int>(t)) + x;
-            const float tap = taps[t];
-            for (int i = 0; i < n; ++i)
-                sums[i] += tap * in[i];
-        }
-    };
     int x = 0;
     for (; x + kPieceOfSums <= count; x += kPieceOfSums) {
         float sums[kPieceOfSums] = {};
-        add(sums, x, kPieceOfSums);
+        add_weighted(taps, from, x, std::integral_constant<int, kPieceOfSums>(), sums);
         std::copy_n(sums, kPieceOfSums, to + x);
     }
-    float sums[kPieceOfSums] = {};
-    add(sums, x, count - x);
-    std::copy_n(sums, count - x, to + x);
+    std::fill(to + x, to + count, 0.0F);
+    add_weighted(taps, from, x, count - x, to + x);
 }
 
 /// Filters bands of one component of the field on the torus; noise is made on the fly, row by row.

@@ -280,20 +280,21 @@ private:
         for (; i + kStep <= width; i += kStep) {
             Windows windows[kBlock];
             add_terms<kBlock>(terms, i, windows);
-            VF results[kBlock];
-            V32 largest = hn::Zero(D32());
-            for (int v = 0; v < kBlock; ++v) {
-                results[v] = Math::template value<kOutput>(windows[v], constants);
-                if (streamed)
-                    hn::Stream(results[v], df, output + i + v * kVector);
-                else
-                    hn::StoreU(results[v], df, output + i + v * kVector);
-                largest = hn::Max(largest, hn::BitCast(D32(), results[v]));
+            const VF first = Math::template value<kOutput>(windows[0], constants);
+            const VF second = Math::template value<kOutput>(windows[1], constants);
+            if (streamed) {
+                hn::Stream(first, df, output + i);
+                hn::Stream(second, df, output + i + kVector);
+            } else {
+                hn::StoreU(first, df, output + i);
+                hn::StoreU(second, df, output + i + kVector);
             }
             // As bits NaN and ∞ are above every finite value; none is negative.
-            if (HWY_UNLIKELY(!hn::AllTrue(D32(), hn::Lt(largest, hn::Set(D32(), 0x7f800000U)))))
-                for (const VF result : results)
-                    count_vector(result, kVector, counts);
+            const V32 largest = hn::Max(hn::BitCast(D32(), first), hn::BitCast(D32(), second));
+            if (HWY_UNLIKELY(!hn::AllTrue(D32(), hn::Lt(largest, hn::Set(D32(), 0x7f800000U))))) {
+                count_vector(first, kVector, counts);
+                count_vector(second, kVector, counts);
+            }
         }
         for (; i < width; i += kVector) {
             Windows windows[1];
