@@ -2,7 +2,6 @@
 #include "stages/equalize_rows.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 
 #undef HWY_TARGET_INCLUDE
