@@ -1,6 +1,9 @@
 #include "sources/exposure_cache.hpp"
 
+#include "pipeline/parallel.hpp"
+
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 
 namespace specklescope {
@@ -99,12 +102,20 @@ void ExposureCache::make(int i) {
 }
 
 void ExposureCache::fill(const std::stop_token& stop) {
+    // A camera does not take the processor from those who look at its frames: while it runs, an eighth of it
+    // at most.
+    using Clock = std::chrono::steady_clock;
+    const bool beside = options_.live && options_.rate > 0;
+    const int pauses = beside ? std::max(0, 8 / parallel_threads() - 1) : 0; // as long as the work
+    const ThreadLimit limit(beside ? 1 : 0);
     try {
         for (int i = 1; i < exposures_ && !stop.stop_requested(); ++i) {
+            const Clock::time_point begin = Clock::now();
             make(i);
-            const std::lock_guard lock(mutex_);
+            std::unique_lock lock(mutex_);
             ready_.store(i + 1, std::memory_order_release);
             all_.notify_all();
+            all_.wait_for(lock, stop, pauses * (Clock::now() - begin), [] { return false; });
         }
     } catch (...) {
         const std::lock_guard lock(mutex_);
