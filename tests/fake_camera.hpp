@@ -22,7 +22,7 @@ inline bool enter_network_namespace(char** argv, std::string* reason) {
     if (std::getenv(kInside))
         return true;
     if (std::system("command -v arv-fake-gv-camera-0.8 >/dev/null 2>&1") != 0) {
-        *reason = "arv-fake-gv-camera-0.8 is not installed (package aravis-tools-cli)";
+        *reason = "arv-fake-gv-camera-0.8 is not installed (package aravis-tools)";
         return false;
     }
     if (std::system("unshare -rn ip link set lo up >/dev/null 2>&1") != 0) {
