@@ -102,7 +102,7 @@ void ExposureCache::make(int i) {
 }
 
 void ExposureCache::fill(const std::stop_token& stop) {
-    // A camera does not take the processor from those who look at its frames: while it runs, an eighth of it
+    // A camera does not take the processor from those who look at its frames: while it runs, a quarter of it
     // at most.
     using Clock = std::chrono::steady_clock;
     const bool beside = options_.live && options_.rate > 0;
