@@ -1,6 +1,6 @@
 #include "cuda/fft_tune.hpp"
 
-#include "cuda/convolution_launch.hpp"
+#include "cuda/convolve/convolution_launch.hpp"
 
 #include <algorithm>
 #include <limits>

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "cuda/fft.hpp"
-#include "stages/convolution_geometry.hpp"
+#include "stages/convolve/convolution_geometry.hpp"
 
 namespace specklescope::cuda {
 

@@ -5,7 +5,7 @@
 #include "cuda/history.cuh"
 #include "pipeline/stage.hpp"
 #include "stages/history.hpp"
-#include "stages/speckle_saturation.hpp"
+#include "stages/speckle/speckle_saturation.hpp"
 
 namespace specklescope::cuda {
 

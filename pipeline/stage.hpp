@@ -89,7 +89,7 @@ struct StageType {
     const ParamTable* table;
     std::vector<PixelType> types; ///< accepted pixel types, without conversion
     std::vector<int> channels;    ///< accepted channel counts, without conversion
-    /// Largest difference allowed between host and device (tests/stage_agreement_test.cpp). 0: identical
+    /// Largest difference allowed between host and device (tests/stages/stage_agreement_test.cpp). 0: identical
     /// bytes. For a stage whose quantity is its input's (same_quantity), a fraction of full scale: the
     /// camera's or the type's, for f32 the largest absolute value of the frames so far; integers may also
     /// differ by one level, where a rounding falls the other way. For any other stage the relative difference

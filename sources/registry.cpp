@@ -1,12 +1,12 @@
 // Every source, in the order in which help and menus show them. The first is the default.
 #include "sources/registry.hpp"
 #include "files/input_file.hpp"
-#include "sources/aravis_source.hpp"
-#include "sources/gst_source.hpp"
-#include "sources/image_source.hpp"
-#include "sources/raw_source.hpp"
+#include "sources/aravis/aravis_source.hpp"
+#include "sources/gst/gst_source.hpp"
+#include "sources/files/image_source.hpp"
+#include "sources/files/raw_source.hpp"
 #include "sources/source_text.hpp"
-#include "sources/synthetic_source.hpp"
+#include "sources/synthetic/synthetic_source.hpp"
 
 #include <algorithm>
 

@@ -1,7 +1,7 @@
 #include "sources/source_text.hpp"
 #include "sources/registry.hpp"
 
-#include "sources/image_sequence.hpp"
+#include "sources/files/image_sequence.hpp"
 
 #include <algorithm>
 #include <cctype>

@@ -1,14 +1,14 @@
 // Every stage, in the order in which help and menus show them. The first is the default.
-#include "stages/average.hpp"
-#include "stages/background.hpp"
-#include "stages/clahe.hpp"
-#include "stages/convolve.hpp"
-#include "stages/equalize.hpp"
-#include "stages/gaussian.hpp"
-#include "stages/geometry.hpp"
-#include "stages/spatiotemporal.hpp"
-#include "stages/speckle.hpp"
-#include "stages/temporal.hpp"
+#include "stages/average/average.hpp"
+#include "stages/background/background.hpp"
+#include "stages/equalize/clahe.hpp"
+#include "stages/convolve/convolve.hpp"
+#include "stages/equalize/equalize.hpp"
+#include "stages/gaussian/gaussian.hpp"
+#include "stages/geometry/geometry.hpp"
+#include "stages/temporal/spatiotemporal.hpp"
+#include "stages/speckle/speckle.hpp"
+#include "stages/temporal/temporal.hpp"
 
 #include <algorithm>
 

@@ -1,13 +1,13 @@
 #include "ui/app.hpp"
 
 #include "config/atomic_file.hpp"
-#include "ui/color_bar.hpp"
-#include "ui/controls.hpp"
+#include "ui/canvas/color_bar.hpp"
+#include "ui/panels/controls.hpp"
 #include "ui/interrupt.hpp"
-#include "ui/numbers.hpp"
-#include "ui/overlay.hpp"
-#include "ui/probe.hpp"
-#include "ui/theme.hpp"
+#include "ui/canvas/numbers.hpp"
+#include "ui/panels/overlay.hpp"
+#include "ui/canvas/probe.hpp"
+#include "ui/canvas/theme.hpp"
 #include "ui/ui.hpp"
 
 #include <spdlog/spdlog.h>

@@ -1,10 +1,10 @@
 // The window's life: events, layout, drawing, pacing.
 #pragma once
 
-#include "ui/display.hpp"
-#include "ui/panel.hpp"
+#include "ui/canvas/display.hpp"
+#include "ui/panels/panel.hpp"
 #include "ui/session.hpp"
-#include "ui/window.hpp"
+#include "ui/canvas/window.hpp"
 
 namespace specklescope {
 

@@ -1,7 +1,7 @@
 // What keys, characters and dropped files do.
 #include "ui/app.hpp"
 
-#include "ui/controls.hpp"
+#include "ui/panels/controls.hpp"
 #include "ui/ui.hpp"
 
 #define GLFW_INCLUDE_NONE

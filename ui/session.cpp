@@ -1,7 +1,7 @@
 #include "ui/session.hpp"
 
-#include "ui/controls.hpp"
-#include "ui/numbers.hpp"
+#include "ui/panels/controls.hpp"
+#include "ui/canvas/numbers.hpp"
 
 #include <spdlog/spdlog.h>
 

@@ -1,6 +1,6 @@
 // Other methods on the GPU beside our device stages: JSON rows on standard output.
 //   specklescope-peers-cuda [FILTER]
-#include "cuda_peers.hpp"
+#include "tests/bench/cuda_peers.hpp"
 
 #include "cuda/devices.hpp"
 

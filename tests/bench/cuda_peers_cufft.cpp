@@ -1,7 +1,7 @@
 // What cuFFT alone takes for the transforms that a convolution cannot do without.
-#include "cuda_peers.hpp"
+#include "tests/bench/cuda_peers.hpp"
 
-#include "cuda/convolution_index.hpp"
+#include "cuda/convolve/convolution_index.hpp"
 #include "cuda/fft_tune.hpp"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // NVIDIA's own image library beside ours, where it is installed.
-#include "cuda_peers.hpp"
+#include "tests/bench/cuda_peers.hpp"
 
 #if defined(SPECKLESCOPE_HAVE_NPP) && __has_include(<nppi_filtering_functions.h>)
 #include <nppcore.h>

@@ -1,9 +1,9 @@
 // Methods of earlier systems (seeds/) beside ours.
-#include "cuda_peers.hpp"
+#include "tests/bench/cuda_peers.hpp"
 
-#include "seeds/fft_c2c.hpp"
-#include "seeds/hsv_equalize.hpp"
-#include "seeds/seeds.hpp"
+#include "tests/bench/seeds/fft_c2c.hpp"
+#include "tests/bench/seeds/hsv_equalize.hpp"
+#include "tests/bench/seeds/seeds.hpp"
 
 #include <array>
 #include <cstdint>

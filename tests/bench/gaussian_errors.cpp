@@ -1,8 +1,8 @@
 // How far the recursive Gaussian is from a true one: runs the host's stage on an impulse and on a step of f32
 // and writes the table into docs/gaussian.md, between its two markers.
 //   gaussian_errors docs/gaussian.md
-#include "random.hpp"
-#include "stages/gaussian.hpp"
+#include "tests/support/random.hpp"
+#include "stages/gaussian/gaussian.hpp"
 
 #include <cmath>
 #include <cstdio>

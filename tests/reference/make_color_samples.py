@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Prints every 15th colour of matplotlib's maps as C++ rows: the reference values in tests/mapping_test.cpp."""
+"""Prints every 15th colour of matplotlib's maps as C++ rows: the reference values in tests/pipeline/mapping_test.cpp."""
 import matplotlib
 import numpy as np
 

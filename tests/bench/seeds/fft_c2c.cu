@@ -1,4 +1,4 @@
-#include "fft_c2c.hpp"
+#include "tests/bench/seeds/fft_c2c.hpp"
 
 #include "cuda/fft.hpp"
 #include "cuda/rows.cuh"

@@ -1,4 +1,4 @@
-#include "seeds.hpp"
+#include "tests/bench/seeds/seeds.hpp"
 
 namespace specklescope::seeds {
 

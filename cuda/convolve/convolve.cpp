@@ -1,0 +1,56 @@
+// The device side of stage convolve.
+#include "cuda/convolve/convolve_kernel.hpp"
+
+namespace specklescope {
+
+namespace {
+
+using namespace cuda;
+
+class ConvolveDevice final : public DeviceStage {
+public:
+    explicit ConvolveDevice(const Params& params) : params_(params.as<ConvolveParams>()) {}
+
+    Shape prepare(const Shape& input) override {
+        convolution_.reset(); // its memory first
+        ConvolutionTask task;
+        task.image = input;
+        task.border = convolve_border(params_.border);
+        task.bytes = convolve_budget(params_);
+        const Stream stream;
+        if (params_.kernel == ConvolveParams::Kernel::file) {
+            const ConvolveKernel kernel = make_kernel(params_, input);
+            task.kernel_width = kernel.width;
+            task.kernel_height = kernel.height;
+            task.kernels = kernel.channels;
+            convolution_ = std::make_unique<Convolution>(task);
+            make_weight_spectra(kernel, *convolution_, stream.get());
+        } else {
+            const KernelFormula formula = kernel_formula(params_, input);
+            task.kernel_width = formula.width;
+            task.kernel_height = formula.height;
+            convolution_ = std::make_unique<Convolution>(task);
+            make_formula_spectrum(formula, params_.normalize, *convolution_, stream.get());
+        }
+        return input;
+    }
+
+    void run(ConstDeviceView input, DeviceView output, const RunContext<Space::device>& context) override {
+        convolution_->run(input, output, static_cast<cudaStream_t>(context.stream));
+    }
+
+    void set_params(const Params& params) override { params_ = params.as<ConvolveParams>(); }
+    std::string note() const override { return convolution_->note(); }
+
+private:
+    ConvolveParams params_;
+    std::unique_ptr<Convolution> convolution_;
+};
+
+} // namespace
+
+std::unique_ptr<DeviceStage> make_convolve_device(const Params& params) {
+    return std::make_unique<ConvolveDevice>(params);
+}
+
+} // namespace specklescope

@@ -1,0 +1,55 @@
+// Between the device side of stage equalize and its kernels.
+#pragma once
+
+#include "stages/equalize/equalize_map.hpp"
+
+#include <cuda_runtime.h>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace specklescope::cuda {
+
+inline constexpr int kEqualizeThreads = 512;
+/// One round of the scan: 4 bins a thread. Counts and cumulative counts are padded to whole rounds.
+inline constexpr std::uint32_t kScanBins = 4 * kEqualizeThreads;
+/// Counters that keep several blocks on a processor: 32 copies of 256 bins, one for each lane.
+inline constexpr std::uint32_t kFewCounters = 8192;
+
+/// In device memory. `low` and `high` are ordered_bits() of f32.
+struct EqualizeState {
+    std::uint32_t low, high; ///< of the finite pixels; 0xFFFFFFFF and 0 between frames
+    std::uint32_t done;      ///< blocks that have counted; 0 between frames
+    std::uint32_t unchanged; ///< f32: the frame stays as it is
+    RealBins real;
+};
+
+struct EqualizeArgs {
+    const std::byte* input;
+    std::byte* output;
+    std::size_t input_pitch, output_pitch;
+    int width, height;
+    LevelBins levels; ///< u8, u16
+    std::uint32_t bins;
+    std::uint32_t weight;
+    EqualizeParams::Scaling scaling;
+    std::uint32_t span;    ///< bins (u8: levels) that one pass counts in shared memory
+    std::uint32_t copies;  ///< of them side by side, a power of two up to 32
+    std::uint32_t* counts; ///< zero between frames
+    std::uint32_t* cumulative;
+    EqualizeState* state;
+    void* table; ///< u8 × 3: byte_ratio() of 0…255, V' of black in byte_offset()'s place; u8, u16: levels
+                 ///< 0…full; f32: value of each bin
+};
+
+/// Kernels of one pixel type and channel count; blocks of kEqualizeThreads.
+struct EqualizeKernels {
+    void (*range)(EqualizeArgs); ///< f32: fills low and high; else null
+    /// Counts and, in the block that ends last, makes the table. Dynamic shared memory: span·copies counters;
+    /// gridDim.y: passes.
+    void (*count)(EqualizeArgs);
+    void (*map)(EqualizeArgs);
+};
+EqualizeKernels equalize_kernels(PixelType type, int channels);
+
+} // namespace specklescope::cuda

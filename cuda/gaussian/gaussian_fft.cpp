@@ -1,0 +1,55 @@
+// Method fft of stage gaussian on the device: the taps' spectrum is a product of two real lines.
+#include "cuda/convolve/convolution.hpp"
+#include "stages/gaussian/gaussian.hpp"
+
+namespace specklescope {
+
+namespace {
+
+using namespace cuda;
+
+class GaussianFftDevice final : public DeviceStage {
+public:
+    explicit GaussianFftDevice(const GaussianParams& params) : params_(params) {}
+
+    Shape prepare(const Shape& input) override {
+        convolution_.reset(); // its memory first
+        const Shape output = gaussian_shape(params_, input);
+        const std::vector<double> taps = gaussian_taps(params_);
+        ConvolutionTask task;
+        task.image = input;
+        task.kernel_width = task.kernel_height = static_cast<int>(taps.size());
+        task.border = params_.border;
+        task.kernels = 0;
+        task.bytes = kBudget;
+        convolution_ = std::make_unique<Convolution>(task);
+        convolution_->set_separable(taps);
+        if (params_.border == Border::omit)
+            convolution_->set_divisors(gaussian_tap_norms(taps, input.width),
+                                       gaussian_tap_norms(taps, input.height));
+        return output;
+    }
+
+    void run(ConstDeviceView input, DeviceView output, const RunContext<Space::device>& context) override {
+        convolution_->run(input, output, static_cast<cudaStream_t>(context.stream));
+    }
+
+    void set_params(const Params& params) override { params_ = params.as<GaussianParams>(); }
+    std::string note() const override {
+        return gaussian_note(params_, GaussianParams::Method::fft) + ", " + convolution_->note();
+    }
+
+private:
+    static constexpr std::size_t kBudget = 2'000'000'000; ///< as stage convolve has by default
+
+    GaussianParams params_;
+    std::unique_ptr<Convolution> convolution_;
+};
+
+} // namespace
+
+std::unique_ptr<DeviceStage> make_gaussian_fft_device(const GaussianParams& params) {
+    return std::make_unique<GaussianFftDevice>(params);
+}
+
+} // namespace specklescope

@@ -1,0 +1,96 @@
+// Blocks of the recursive Gaussian in registers, and the states between them.
+#pragma once
+
+#include "cuda/gaussian/gaussian_recursive.hpp"
+#include "cuda/gaussian/gaussian_samples.cuh"
+
+namespace specklescope::cuda {
+
+struct State {
+    float w, d, e;
+};
+
+/// Where the states of one line are: for every block (w, d, e) of the forward pass, of the backward pass and,
+/// with border = reflect, of the mirrored block; lines side by side. The first kernel over an axis leaves
+/// what each block adds, the scan puts the state before the block (behind it, of the backward pass) in its
+/// place.
+struct LineStates {
+    float* first; ///< of this line
+    int lines;
+    int components;
+
+    __device__ float* at(int component, int block) const {
+        return first + (static_cast<std::int64_t>(block) * components + component) * lines;
+    }
+    __device__ State load(int component, int block) const {
+        // Not from the L1 cache: kernels overlap.
+        const float* const w = at(component, block);
+        return {__ldcg(w), __ldcg(w + lines), __ldcg(w + 2 * static_cast<std::int64_t>(lines))};
+    }
+    __device__ void store(int component, int block, const State& state) const {
+        float* const w = at(component, block);
+        w[0] = state.w;
+        w[lines] = state.d;
+        w[2 * static_cast<std::int64_t>(lines)] = state.e;
+    }
+};
+inline constexpr int kForwardState = 0;
+inline constexpr int kBackwardState = 3;
+inline constexpr int kMirroredState = 6;
+SPECKLESCOPE_BOTH constexpr int state_components(Border border) { return border == Border::reflect ? 9 : 6; }
+
+/// What a block adds, from weights whose places are known when this is compiled.
+template <bool Mirror> struct BlockSums {
+    static constexpr int kComponents = Mirror ? 9 : 6;
+    float sums[kComponents] = {};
+
+    __device__ __forceinline__ void add(const BlockWeights& weights, int i, float sample) {
+#pragma unroll
+        for (int c = 0; c < 3; ++c) {
+            sums[kForwardState + c] = fmaf(weights.forward[c][i], sample, sums[kForwardState + c]);
+            sums[kBackwardState + c] = fmaf(weights.backward[c][i], sample, sums[kBackwardState + c]);
+            if constexpr (Mirror)
+                sums[kMirroredState + c] = fmaf(weights.mirrored[c][i], sample, sums[kMirroredState + c]);
+        }
+    }
+    __device__ __forceinline__ void store(const LineStates& states, int block) const {
+        float* const first = states.at(0, block);
+#pragma unroll
+        for (int c = 0; c < kComponents; ++c)
+            first[c * static_cast<std::int64_t>(states.lines)] = sums[c];
+    }
+};
+
+struct StepFactors {
+    float gain, slope, curve;
+
+    __device__ float operator()(State& s, float x) const {
+        s.e = fmaf(gain, x - s.w, fmaf(-slope, s.d, curve * s.e));
+        s.d += s.e;
+        s.w += s.d;
+        return s.w;
+    }
+};
+
+/// Forward, then backward over the result; the first `count` samples if the block is not Whole.
+template <bool Whole> __device__ __forceinline__ void
+filter_block(float (&run)[kBlockSamples], int count, const StepFactors& step, State forward, State backward) {
+#pragma unroll
+    for (int i = 0; i < kBlockSamples; ++i)
+        if (Whole || i < count)
+            run[i] = step(forward, run[i]);
+#pragma unroll
+    for (int i = kBlockSamples - 1; i >= 0; --i)
+        if (Whole || i < count)
+            run[i] = step(backward, run[i]);
+}
+
+__device__ __forceinline__ void filter_block(float (&run)[kBlockSamples], int count, const StepFactors& step,
+                                             State forward, State backward) {
+    if (count == kBlockSamples)
+        filter_block<true>(run, count, step, forward, backward);
+    else
+        filter_block<false>(run, count, step, forward, backward);
+}
+
+} // namespace specklescope::cuda

@@ -1,0 +1,26 @@
+// The recursive Gaussian on the device. Inside cuda/ only.
+#pragma once
+
+#include "cuda/gaussian/gaussian_blocks.hpp"
+#include "cuda/gaussian/gaussian_launch.hpp"
+#include "cuda/sequence.hpp"
+
+namespace specklescope::cuda {
+
+struct RecursivePlan {
+    std::size_t memory = 0; ///< floats: what the blocks of all lines hand on, and both ends of the rows
+    bool overlaps = false;  ///< as in Sequence
+};
+
+struct RecursiveArgs {
+    BlurImages images;
+    float* memory; ///< as planned
+};
+
+/// For the current GPU; `border` as in LineFilter.
+RecursivePlan plan_recursive(const Shape& input, Border border);
+/// Columns, then rows; `columns` and `rows` for the input's height and width.
+void launch_recursive(const RecursiveArgs& args, const Shape& input, const LineFilter& columns,
+                      const LineFilter& rows, const Sequence& sequence);
+
+} // namespace specklescope::cuda

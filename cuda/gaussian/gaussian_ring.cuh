@@ -1,0 +1,164 @@
+// Rows on their way to one warp. Each lane copies its V samples of the rows to come into shared memory, many
+// rows ahead and without a register for them; samples outside the image are put in when a row has arrived.
+#pragma once
+
+#include "cuda/gaussian/gaussian_samples.cuh"
+
+#include <cuda_pipeline.h>
+
+namespace specklescope::cuda {
+
+inline constexpr int kRingRows = 8; ///< a power of two
+
+/// A strip as one warp walks it, in image coordinates.
+struct WalkStrip {
+    int begin;      ///< flat sample of the first lane; may be negative
+    int first, end; ///< rows of results
+};
+
+template <class T, int V> class RowRing {
+public:
+    static constexpr int kLaneBytes = V * static_cast<int>(sizeof(T));
+    static constexpr int kRowBytes = 32 * kLaneBytes;
+    static constexpr int kBytes = kRingRows * kRowBytes;
+
+    /// `reach` samples on each side of a row are put in (at most 32); `top` is the first row asked for.
+    __device__ RowRing(std::byte* memory, const BlurImages& images, const WalkStrip& strip, int channels,
+                       int reach, int top)
+        : memory_(memory), images_(images), begin_(strip.begin), lane_(static_cast<int>(threadIdx.x & 31U)),
+          top_(top) {
+        const int row = images.width * channels;
+        const int x = begin_ + lane_ * V;
+        within_ = x >= 0 && x < row;
+        source_ = images.input + static_cast<std::int64_t>(x) * static_cast<int>(sizeof(T));
+        inside_ = top >= 0 && strip.end + (strip.first - top) <= images.height;
+        if (inside_)
+            source_ += static_cast<std::int64_t>(top) * images.input_pitch;
+        edge_ = begin_ < 0 || begin_ + 32 * V > row;
+        if (edge_ && lane_ < reach) {
+            left_ = patch(-1 - lane_, channels);
+            right_ = patch(row + lane_, channels);
+        }
+    }
+
+    /// Asks for row `top + i`, or for nothing; to be called for every i in turn.
+    __device__ void ask(int i, bool wanted) {
+        std::byte* const to = slot(i) + lane_ * kLaneBytes;
+        if (inside_) {
+            if (wanted && within_)
+                copy(to, source_);
+            source_ += images_.input_pitch;
+        } else if (wanted && within_) {
+            const int line = border_index(top_ + i, images_.height, images_.border);
+            copy(to, source_ + static_cast<std::int64_t>(max(line, 0)) * images_.input_pitch,
+                 line < 0 ? kCopy : 0);
+        }
+        __pipeline_commit();
+    }
+
+    /// Waits for row `top + i`, the last but kRingRows − 1 asked for, and gives the lane its part.
+    __device__ Samples<T, V> take(int i) {
+        __pipeline_wait_prior(kRingRows - 1);
+        if (edge_) {
+            __syncwarp();
+            put(left_, i);
+            put(right_, i);
+            __syncwarp();
+        }
+        Samples<T, V> samples;
+        samples.load(slot(i) + lane_ * kLaneBytes);
+        return samples;
+    }
+
+private:
+    static constexpr std::size_t kCopy = kLaneBytes < 16 ? kLaneBytes : 16;
+
+    __device__ static void copy(std::byte* to, const std::byte* from, std::size_t zeros = 0) {
+#pragma unroll
+        for (int byte = 0; byte < kLaneBytes; byte += static_cast<int>(kCopy))
+            __pipeline_memcpy_async(to + byte, from + byte, kCopy, zeros);
+    }
+
+    struct Patch {
+        int to = -1;   ///< sample of the warp's row; −1: none
+        int from = -1; ///< flat sample of the image's row; −1: zero
+    };
+
+    __device__ Patch patch(int sample, int channels) const {
+        const int to = sample - begin_;
+        if (to < 0 || to >= 32 * V)
+            return {};
+        return {to, border_sample(sample, images_.width, channels, images_.border)};
+    }
+    __device__ void put(const Patch& patch, int i) {
+        if (patch.to < 0)
+            return;
+        T* const row = reinterpret_cast<T*>(slot(i));
+        T value{};
+        const int near = patch.from - begin_;
+        if (patch.from >= 0 && near >= 0 && near < 32 * V) {
+            value = row[near];
+        } else if (patch.from >= 0) { // the other end of the row
+            const int line = border_index(top_ + i, images_.height, images_.border);
+            if (line >= 0)
+                value = input_row<T>(images_, line)[patch.from];
+        }
+        row[patch.to] = value;
+    }
+    __device__ std::byte* slot(int i) const { return memory_ + (i & (kRingRows - 1)) * kRowBytes; }
+
+    std::byte* memory_;
+    const BlurImages& images_;
+    const std::byte* source_; ///< the lane's samples in row 0; inside: in the row asked for next
+    int begin_, lane_, top_;
+    bool within_, edge_;
+    bool inside_; ///< no row lies outside the image
+    Patch left_, right_;
+};
+
+/// The strip of this warp; false if there is none.
+__device__ inline bool strip_of_warp(const WalkArgs& args, int strip_samples, int halo_samples,
+                                     WalkStrip& strip) {
+    const int warp = static_cast<int>(blockIdx.x * (kWalkThreads / 32) + threadIdx.x / 32);
+    const int down = warp / args.strips_across;
+    if (down >= args.strips_down)
+        return false;
+    strip.begin = (warp - down * args.strips_across) * strip_samples - halo_samples;
+    strip.first = down * args.strip_rows + args.images.offset;
+    strip.end = min(strip.first + args.strip_rows, args.images.out_height + args.images.offset);
+    return true;
+}
+
+/// Where a lane's results go, row after row of its strip; those that exist.
+template <class T, int V, int C> class ResultRows {
+public:
+    /// `x`: the lane's first flat sample; `serves`: it has results.
+    __device__ ResultRows(const BlurImages& images, const WalkStrip& strip, int x, bool serves)
+        : row_(images.output + static_cast<std::int64_t>(strip.first - images.offset) * images.output_pitch),
+          first_(x - images.offset * C), samples_(images.out_width * C),
+          whole_(serves && images.offset == 0 && first_ + V <= samples_), part_(serves && !whole_),
+          pitch_(images.output_pitch) {
+        row_ += static_cast<std::int64_t>(first_) * static_cast<int>(sizeof(T));
+    }
+    __device__ void put(const Samples<T, V>& results) {
+        if (whole_)
+            results.store(row_);
+        if (part_) {
+#pragma unroll
+            for (int j = 0; j < V; ++j)
+                if (first_ + j >= 0 && first_ + j < samples_)
+                    reinterpret_cast<T*>(row_)[j] = results.get(j);
+        }
+        row_ += pitch_;
+    }
+
+private:
+    std::byte* row_; ///< the lane's first result
+    int first_;      ///< flat sample of the output
+    int samples_;    ///< of an output row
+    bool whole_;     ///< all V exist, and are aligned
+    bool part_;      ///< some may
+    int pitch_;
+};
+
+} // namespace specklescope::cuda

@@ -1,0 +1,19 @@
+// States between the blocks of all lines of an axis. Inside cuda/ only.
+#pragma once
+
+#include "cuda/gaussian/gaussian_blocks.hpp"
+#include "cuda/sequence.hpp"
+
+namespace specklescope::cuda {
+
+struct ScanArgs {
+    float* states;
+    int lines;
+    const void* first; ///< every line's first sample, side by side
+    const void* last;
+};
+
+/// Between two kernels of a Sequence.
+void launch_scan(const ScanArgs& args, const LineScan& scan, PixelType type, const Sequence& sequence);
+
+} // namespace specklescope::cuda

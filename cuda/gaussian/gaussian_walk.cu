@@ -1,0 +1,50 @@
+// How the one-pass kernels of stage gaussian are started.
+#include "cuda/device.hpp"
+#include "cuda/gaussian/gaussian_launch.hpp"
+
+#include <algorithm>
+#include <cstdint>
+
+namespace specklescope::cuda {
+
+void place_strips(WalkArgs& args, const WalkKernel& kernel, int channels, int radius) {
+    const BlurImages& images = args.images;
+    args.strips_across = (images.width * channels + kernel.strip_samples - 1) / kernel.strip_samples;
+    int device = 0;
+    int processors = 0;
+    int blocks = 0;
+    check(cudaGetDevice(&device), "cudaGetDevice");
+    check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device),
+          "cudaDeviceGetAttribute");
+    check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel.kernel, kWalkThreads, 0),
+          "cudaOccupancyMaxActiveBlocksPerMultiprocessor");
+    // Long strips have less run-up, short ones fill the GPU evenly: of the lengths that give each
+    // multiprocessor 1, 2, 3 … blocks, the one with the fewest rows to walk through for the busiest. One
+    // block more stands for the time in which a few warps cannot fill a multiprocessor (measured: RGB and
+    // grey, radius 2 and 4).
+    constexpr int kPerBlock = kWalkThreads / 32;
+    std::int64_t least = 0;
+    for (int each = 1; each <= std::max(1, blocks); ++each) {
+        const int down = std::max(1, each * processors * kPerBlock / args.strips_across);
+        const int rows = (images.out_height + down - 1) / down;
+        const int strips = (images.out_height + rows - 1) / rows;
+        const int placed = (strips * args.strips_across + kPerBlock - 1) / kPerBlock;
+        const int busiest = (placed + processors - 1) / processors;
+        const std::int64_t cost = std::int64_t{rows + 2 * radius} * (busiest + 1);
+        if (each > 1 && cost >= least)
+            continue;
+        least = cost;
+        args.strip_rows = rows;
+        args.strips_down = strips;
+    }
+}
+
+void launch_walk(const WalkArgs& args, const WalkKernel& kernel, cudaStream_t stream) {
+    constexpr int per_block = kWalkThreads / 32;
+    const int warps = args.strips_across * args.strips_down;
+    kernel.kernel<<<static_cast<unsigned>((warps + per_block - 1) / per_block), kWalkThreads, 0, stream>>>(
+        args);
+    check_launch("the one-pass kernel of stage gaussian");
+}
+
+} // namespace specklescope::cuda

@@ -1,0 +1,114 @@
+// The device side of stage speckle: which kernel, in how many strips, with which coefficients.
+#include "cuda/sequence.hpp"
+#include "cuda/speckle/speckle_launch.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+
+namespace specklescope {
+
+namespace {
+
+using namespace cuda;
+
+SpeckleKernel kernel_of(PixelType type, int radius) {
+    const SpeckleKernels& kernels = type == PixelType::u8    ? speckle_kernels_u8()
+                                    : type == PixelType::u16 ? speckle_kernels_u16()
+                                                             : speckle_kernels_f32();
+    return kernels[static_cast<std::size_t>(radius - 1)];
+}
+
+class SpeckleDevice final : public DeviceStage {
+public:
+    explicit SpeckleDevice(const Params& params) : params_(params.as<SpeckleParams>()) {
+        int device = 0;
+        check(cudaGetDevice(&device), "cudaGetDevice");
+        check(cudaDeviceGetAttribute(&processors_, cudaDevAttrMultiProcessorCount, device),
+              "cudaDeviceGetAttribute");
+    }
+
+    Shape prepare(const Shape& input) override {
+        const Shape output = speckle_shape(params_, input);
+        const SpeckleKernel kernel = kernel_of(input.type, params_.radius);
+        int blocks = 0;
+        check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, kSpeckleThreads, 0),
+              "cudaOccupancyMaxActiveBlocksPerMultiprocessor");
+        // About two strips for every warp that the device holds at once, but none longer than pays, and none
+        // so short that its run-up of 2·radius rows is all it does (lengths measured on an H200).
+        const int columns = strip_columns(params_.radius);
+        strips_across_ = (input.width + columns - 1) / columns;
+        const int warps = 2 * std::max(1, blocks) * processors_ * (kSpeckleThreads / 32);
+        const int strips_down = std::max(1, warps / strips_across_);
+        const int rows = (output.height + strips_down - 1) / strips_down;
+        const int longest = input.type == PixelType::f32 ? 24 + params_.radius : 12 + params_.radius * 5 / 4;
+        const int step = input.type == PixelType::f32 ? kRowsAhead<float> : kRowsAhead<std::uint16_t>;
+        const int shortest = params_.radius < 8 ? 3 : 6;
+        strip_rows_ = (std::clamp(rows, shortest, longest) + step - 1) / step * step;
+        cudaFuncAttributes code{};
+        check(cudaFuncGetAttributes(&code, kernel), "cudaFuncGetAttributes");
+        overlaps_ = code.ptxVersion >= 90;
+        kernel_ = kernel;
+        return output;
+    }
+
+    void run(ConstDeviceView input, DeviceView output, const RunContext<Space::device>& context) override {
+        const ContrastScale scale = speckle_scale(params_, context.info);
+        SpeckleArgs args{};
+        args.input = input.data;
+        args.input_pitch = static_cast<int>(input.pitch); // at most 65536 pixels
+        args.output = output.data;
+        args.output_pitch = static_cast<int>(output.pitch);
+        args.width = input.shape.width;
+        args.height = input.shape.height;
+        args.out_width = output.shape.width;
+        args.out_height = output.shape.height;
+        args.x_offset = args.y_offset = params_.border == SpeckleParams::Border::crop ? params_.radius : 0;
+        args.strips_across = strips_across_;
+        args.strips_down = (args.out_height + strip_rows_ - 1) / strip_rows_;
+        args.strip_rows = strip_rows_;
+        args.border = params_.border;
+        args.form = scale.form;
+        args.coefficient = static_cast<float>(scale.c);
+        const double full =
+            context.info.full_scale > 0 ? context.info.full_scale : type_full_scale(input.shape.type);
+        args.full_scale = !(full > 0)                          ? NAN
+                          : input.shape.type == PixelType::f32 ? static_cast<float>(full)
+                                                               : static_cast<float>(std::ceil(full));
+        args.counts = context.counts;
+        if (misaligned(input.data, input.pitch) || misaligned(output.data, output.pitch))
+            throw RunError("stage speckle: rows of device images must start on 16 bytes.");
+
+        constexpr int per_block = kSpeckleThreads / 32;
+        // What comes before it may be a kernel, the one of the frame before or that of another stage.
+        Sequence{static_cast<cudaStream_t>(context.stream), overlaps_}.next(
+            "the kernel of stage speckle",
+            {dim3(static_cast<unsigned>(strips_across_),
+                  static_cast<unsigned>((args.strips_down + per_block - 1) / per_block)),
+             kSpeckleThreads},
+            kernel_, args);
+    }
+
+    void set_params(const Params& params) override { params_ = params.as<SpeckleParams>(); }
+    void describe(FrameInfo& info) const override { info.full_scale = 0; }
+
+private:
+    static bool misaligned(const std::byte* data, std::size_t pitch) {
+        return (reinterpret_cast<std::uintptr_t>(data) | pitch) % 16 != 0;
+    }
+
+    SpeckleParams params_;
+    int processors_ = 0;
+    int strips_across_ = 1;
+    int strip_rows_ = 1;
+    SpeckleKernel kernel_ = nullptr;
+    bool overlaps_ = false; ///< as in Sequence
+};
+
+} // namespace
+
+std::unique_ptr<DeviceStage> make_speckle_device(const Params& params) {
+    return std::make_unique<SpeckleDevice>(params);
+}
+
+} // namespace specklescope

@@ -1,0 +1,166 @@
+// The four columns of one lane: their sums as the window moves down, and the results of a row.
+#pragma once
+
+#include "cuda/speckle/speckle_pixels.cuh"
+
+namespace specklescope::cuda {
+
+/// Largest sample of some rows, in the way that is cheapest for the type.
+template <class T> struct Peak;
+template <> struct Peak<std::uint8_t> {
+    std::uint32_t high = 0; ///< bytes 1 and 3, each with what is below it
+    std::uint32_t low = 0;  ///< bytes 0 and 2
+    __device__ void see(const Quad<std::uint8_t>& quad) {
+        high = __vmaxu2(high, quad.bits);
+        low = __vmaxu2(low, quad.bits & 0x00ff00ffU);
+    }
+    __device__ bool reaches(std::uint32_t full) const {
+        return max(max(high >> 24, high >> 8 & 0xffU), max(low >> 16, low & 0xffffU)) >= full;
+    }
+};
+template <> struct Peak<std::uint16_t> {
+    std::uint32_t bits = 0;
+    __device__ void see(const Quad<std::uint16_t>& quad) {
+        bits = __vmaxu2(bits, __vmaxu2(quad.bits.x, quad.bits.y));
+    }
+    __device__ bool reaches(std::uint32_t full) const { return max(bits >> 16, bits & 0xffffU) >= full; }
+};
+template <> struct Peak<float> {
+    float most = 0;
+    __device__ void see(const Quad<float>& quad) {
+        most = fmaxf(fmaxf(most, fmaxf(quad.bits.x, quad.bits.y)), fmaxf(quad.bits.z, quad.bits.w));
+    }
+    __device__ bool reaches(float full) const { return most >= full; }
+};
+template <class T> using FullScale = std::conditional_t<std::is_same_v<T, float>, float, std::uint32_t>;
+
+/// Column sums of integer samples.
+template <class T, int R> struct Columns {
+    using Sums = typename SumsOf<T, R>::Type;
+    Sums c[kColumns] = {};
+    int lowest =
+        1; ///< D of all windows since it was set to 1, its bits; 0: a result is undefined or infinite
+
+    template <class Reader>
+    __device__ void replace_row(const Quad<T>& enter, const Quad<T>& leave, const Reader&, int) {
+#pragma unroll
+        for (int j = 0; j < kColumns; ++j)
+            replace(c[j], enter.get(j), leave.get(j));
+    }
+    /// Rows enter one after the other, the first of them row `first` of the image; zeros change nothing.
+    template <int Rows, class Reader>
+    __device__ void enter_rows(const Quad<T> (&rows)[Rows], const Reader&, int /*first*/) {
+        std::uint32_t rest[kColumns] = {};
+#pragma unroll
+        for (int i = 0; i < Rows; ++i) // in the order in which they come
+#pragma unroll
+            for (int j = 0; j < kColumns; ++j)
+                add_sample(c[j], rows[i].get(j), rest[j]);
+#pragma unroll
+        for (int j = 0; j < kColumns; ++j)
+            add_rest(c[j], rest[j]);
+    }
+    __device__ void results(const SpeckleArgs& args, float (&out)[kColumns]) {
+        const Windows<R, Sums> windows(c);
+        Moments m[kColumns];
+#pragma unroll
+        for (int j = 0; j < kColumns; ++j) {
+            m[j] = moments<R>(windows.w[j]);
+            lowest = min(lowest, __float_as_int(m[j].d));
+        }
+        results_of(m, args.form, args.coefficient, out);
+    }
+};
+
+/// Column sums of f32 samples, in f64. Samples that are not finite count apart, so that only their windows
+/// turn NaN; and where a sample leaves that dwarfs what remains, the column is summed anew: what it had
+/// swallowed comes back.
+template <int R> struct Columns<float, R> {
+    SumsReal c[kColumns] = {};
+    unsigned bad[kColumns] = {};
+    int lowest = 1;
+
+    template <class Reader> __device__ void replace_row(const Quad<float>& enter, const Quad<float>& leave,
+                                                        const Reader& reader, int newest) {
+        unsigned dwarfed = 0; // one bit a column
+#pragma unroll
+        for (int j = 0; j < kColumns; ++j) {
+            const float e = enter.get(j);
+            const float l = leave.get(j);
+            const bool e_good = isfinite(e);
+            const bool l_good = isfinite(l);
+            const double ed = e_good ? static_cast<double>(e) : 0.0;
+            const double ld = l_good ? static_cast<double>(l) : 0.0;
+            bad[j] += (e_good ? 0U : 1U) - (l_good ? 0U : 1U);
+            c[j].s += ed - ld;
+            c[j].q = fma(ed, ed, fma(-ld, ld, c[j].q));
+            dwarfed |= (ld * ld > kDwarfs * c[j].q ? 1U : 0U) << j;
+        }
+        if (dwarfed != 0)
+            sum_anew(reader, dwarfed, newest);
+    }
+    template <int Rows, class Reader>
+    __device__ void enter_rows(const Quad<float> (&rows)[Rows], const Reader& reader, int first) {
+#pragma unroll
+        for (int i = 0; i < Rows; ++i)
+            replace_row(rows[i], Quad<float>{}, reader, first + i);
+    }
+    __device__ void results(const SpeckleArgs& args, float (&out)[kColumns]) {
+        constexpr double n = (2 * R + 1) * (2 * R + 1);
+        const Windows<R, SumsReal> windows(c);
+#pragma unroll
+        for (int j = 0; j < kColumns; ++j) {
+            const double s = windows.w[j].s;
+            const double nq = n * windows.w[j].q;
+            double d = fma(-s, s, nq);
+            if (!(d > kNothing * nq))
+                d = 0;
+            lowest = d == 0 || s == 0 ? 0 : lowest;
+            const bool inverse = args.form == SpeckleForm::inverse;
+            const double square = s * s;
+            const auto value = static_cast<float>(static_cast<double>(args.coefficient) *
+                                                  (inverse ? square : d) / (inverse ? d : square));
+            out[j] = args.form == SpeckleForm::root ? copysignf(sqrtf(value), static_cast<float>(s)) : value;
+            if (s == 0) // samples may be negative: undefined though D > 0
+                out[j] = __int_as_float(0x7fffffff);
+        }
+        if (__any_sync(kAllLanes, (bad[0] | bad[1] | bad[2] | bad[3]) != 0)) {
+            const Windows<R, unsigned> holes(bad);
+#pragma unroll
+            for (int j = 0; j < kColumns; ++j)
+                if (holes.w[j] != 0) {
+                    out[j] = __int_as_float(0x7fffffff);
+                    lowest = 0;
+                }
+        }
+    }
+
+private:
+    static constexpr double kDwarfs = 256;
+    /// D below this part of N·ΣI² (contrast below 5e-7, a few units in the last place of f32 samples) is
+    /// rounding.
+    static constexpr double kNothing = 1.0 / (std::uint64_t{1} << 42);
+
+    /// Rare: one copy of the loop for all columns.
+    template <class Reader> __device__ void sum_anew(const Reader& reader, unsigned dwarfed, int newest) {
+#pragma unroll 1
+        for (int column = 0; column < kColumns; ++column) {
+            if ((dwarfed >> column & 1U) == 0)
+                continue;
+            SumsReal sum{};
+#pragma unroll 1
+            for (int y = newest - 2 * R; y <= newest; ++y) {
+                const float v = reader.sample(y, column);
+                const double d = isfinite(v) ? static_cast<double>(v) : 0.0;
+                sum.s += d;
+                sum.q = fma(d, d, sum.q);
+            }
+#pragma unroll
+            for (int j = 0; j < kColumns; ++j)
+                if (j == column)
+                    c[j] = sum;
+        }
+    }
+};
+
+} // namespace specklescope::cuda

@@ -1,0 +1,15 @@
+#include "cuda/speckle/speckle_kernel.cuh"
+
+#include <utility>
+
+namespace specklescope::cuda {
+
+const SpeckleKernels& speckle_kernels_f32() {
+    static const SpeckleKernels kernels = []<int... I>(std::integer_sequence<int, I...>) {
+        return SpeckleKernels{speckle_kernel<float, I + 1>...};
+    }
+    (std::make_integer_sequence<int, kMaxSpeckleRadius>());
+    return kernels;
+}
+
+} // namespace specklescope::cuda

@@ -1,0 +1,182 @@
+// Speckle contrast in one pass from pixels to result. A warp walks down a strip of 128 columns; each lane
+// keeps the sums of I and I² of four columns over the rows of the window, adding the row that enters and
+// taking off the one that leaves, and gathers the window's width from its neighbours by shuffles. Work per
+// pixel hardly depends on the radius. Lanes at both ends of a warp only serve their neighbours.
+#pragma once
+
+#include "cuda/sequence.hpp"
+#include "cuda/speckle/speckle_columns.cuh"
+
+namespace specklescope::cuda {
+
+template <int R> inline constexpr int kHaloLanes = halo_lanes(R);
+template <int R> inline constexpr int kStripColumns = strip_columns(R);
+
+/// Results of a lane's columns, from `row` on.
+template <bool Inside> __device__ inline void store(const SpeckleArgs& args, const Strip& strip, float* row,
+                                                    const float (&out)[kColumns]) {
+    if (strip.stored == 0xfU && (Inside || args.x_offset == 0)) {
+        *reinterpret_cast<float4*>(row) = make_float4(out[0], out[1], out[2], out[3]);
+    } else if constexpr (!Inside) {
+#pragma unroll
+        for (int j = 0; j < kColumns; ++j)
+            if ((strip.stored >> j & 1U) != 0)
+                row[j] = out[j];
+    }
+}
+
+/// Down the strip. Rows are asked for some rows before they are needed, each into registers of its own:
+/// copying one that is still on its way would wait for it.
+template <class T, int R, bool Inside, class Reader>
+__device__ inline Tally walk(const SpeckleArgs& args, const Strip& strip, const Reader& reader) {
+    constexpr int kAhead = kRowsAhead<T> < Reader::kRowsAtOnce ? kRowsAhead<T> : Reader::kRowsAtOnce;
+    constexpr int kRunUp = R <= 7 ? 2 * R : 8; // rows on their way at once before the first result
+    constexpr int kBatch = kRunUp < Reader::kRowsAtOnce ? kRunUp : Reader::kRowsAtOnce;
+    const int top = strip.first + args.y_offset; // image row of the first result
+    typename Reader::Cursor entering(reader, top + R);
+    typename Reader::Cursor leaving(reader, top - R);
+    Quad<T> enter[kAhead];
+    Quad<T> leave[kAhead] = {};
+#pragma unroll
+    for (int i = 0; i < kAhead; ++i)
+        if (Inside || strip.first + i < strip.end)
+            enter[i] = entering.next();
+    if constexpr (kAhead > 1)
+#pragma unroll
+        for (int i = 1; i < kAhead; ++i)
+            leave[i] = leaving.next();
+
+    Columns<T, R> columns;
+    Tally tally;
+    const auto full = static_cast<FullScale<T>>(args.full_scale);
+    typename Reader::Cursor above(reader, top - R);
+#pragma unroll 1
+    for (int first = 0; first < 2 * R; first += kBatch) {
+        Quad<T> rows[kBatch];
+        Peak<T> peak;
+#pragma unroll
+        for (int i = 0; i < kBatch; ++i)
+            rows[i] = first + i < 2 * R ? above.next() : Quad<T>{};
+#pragma unroll
+        for (int i = 0; i < kBatch; ++i) {
+            rows[i] = reader.taken(rows[i]);
+            peak.see(rows[i]);
+        }
+        columns.enter_rows(rows, reader, top - R + first);
+        if (__any_sync(kAllLanes, peak.reaches(full) || tally.rows != 0))
+#pragma unroll
+            for (int i = 0; i < kBatch; ++i)
+                if (first + i < 2 * R)
+                    age<R>(tally, full_samples(rows[i], args.full_scale));
+    }
+
+    float* row = advanced(reinterpret_cast<float*>(args.output) + strip.x - (Inside ? 0 : args.x_offset),
+                          strip.first, args.output_pitch);
+#pragma unroll 1
+    for (int begin = strip.first; begin < strip.end; begin += kAhead) {
+        const bool more = begin + kAhead < strip.end;
+        Peak<T> peak;
+#pragma unroll
+        for (int i = 0; i < kAhead; ++i) {
+            const int y = begin + i;
+            if (!Inside && y >= strip.end) // the same for all lanes
+                break;
+            const Quad<T> newest = reader.taken(enter[i]);
+            columns.replace_row(newest, reader.taken(leave[i]), reader, y + args.y_offset + R);
+            peak.see(newest);
+            if (Inside ? more : y + kAhead < strip.end) {
+                enter[i] = entering.next();
+                leave[i] = leaving.next();
+            }
+            float out[kColumns];
+            columns.results(args, out);
+            store<Inside>(args, strip, row, out);
+            row = next_row(row, args.output_pitch);
+        }
+        const bool entered = peak.reaches(full);
+        const bool special = columns.lowest == 0 && strip.stored != 0;
+        if (__any_sync(kAllLanes, entered || special || tally.rows != 0)) {
+            count_rows<T, R>(
+                args, strip, reader, begin, min(kAhead, strip.end - begin),
+                {.full = __any_sync(kAllLanes, entered) != 0, .special = __any_sync(kAllLanes, special) != 0},
+                tally);
+            columns.lowest = 1;
+        }
+    }
+    return tally;
+}
+
+/// While the kernel before this one ends: the rows that will be wanted first come as far as the L2 cache,
+/// which also gets whatever is still written to them.
+template <class T, int R> __device__ inline void ask_ahead(const SpeckleArgs& args, const Strip& strip) {
+#if __CUDA_ARCH__ >= 900
+    const T* at = advanced(line_pixels<T>(args, 0) + strip.x, strip.first - R, args.input_pitch);
+#pragma unroll 4
+    for (int i = 0; i < 2 * R + kRowsAhead<T>; ++i) {
+        asm volatile("prefetch.global.L2 [%0];" ::"l"(at));
+        at = next_row(at, args.input_pitch);
+    }
+#endif
+}
+
+/// The strips of a block lie below each other: what one reads below its last row, the next has just read.
+/// Those at the border take longer, so they must not be the last: in a row of blocks the first column and the
+/// last two come first, and in a column the strips at the bottom and the top.
+__device__ inline int across_of(const SpeckleArgs& args, int block) {
+    return block == 0 ? 0 : block <= 2 ? args.strips_across - block : block - 2;
+}
+__device__ inline int down_of(const SpeckleArgs& args, int warp) {
+    return warp == 0 ? args.strips_down - 1 : warp - 1;
+}
+
+/// Blocks that a multiprocessor is to hold: as many as were fastest on an H200. More would need registers
+/// that the compiler then puts in memory.
+template <class T, int R> inline constexpr int kSpeckleBlocks = 4; // f32
+template <int R> inline constexpr int kSpeckleBlocks<std::uint8_t, R> = R <= 4 ? 8 : R <= 7 ? 7 : 6;
+template <int R> inline constexpr int kSpeckleBlocks<std::uint16_t, R> = R <= 3   ? 8
+                                                                         : R == 4 ? 7
+                                                                         : R <= 7 ? 6
+                                                                                  : 5;
+
+template <class T, int R> __global__ void __launch_bounds__(kSpeckleThreads, kSpeckleBlocks<T, R>)
+    speckle_kernel(const __grid_constant__ SpeckleArgs args) {
+    let_next_begin();
+    constexpr int halo = kHaloLanes<R>;
+    const int lane = static_cast<int>(threadIdx.x & 31U);
+    const int warp = static_cast<int>(blockIdx.y * (kSpeckleThreads / 32) + threadIdx.x / 32);
+    if (warp >= args.strips_down)
+        return;
+    const int across = across_of(args, static_cast<int>(blockIdx.x));
+    const int down = down_of(args, warp);
+    const int begin = across * kStripColumns<R> - halo * kColumns; // of the warp's columns
+    Strip strip;
+    strip.x = begin + lane * kColumns;
+    strip.first = down * args.strip_rows;
+    strip.end = min(strip.first + args.strip_rows, args.out_height);
+    strip.stored = 0;
+    if (lane >= halo && lane < 32 - halo)
+#pragma unroll
+        for (int j = 0; j < kColumns; ++j) {
+            const int x = strip.x - args.x_offset + j;
+            strip.stored |= (x >= 0 && x < args.out_width ? 1U : 0U) << j;
+        }
+
+    const bool inside = args.x_offset == 0 && begin >= 0 && begin + 32 * kColumns <= args.width &&
+                        strip.first >= R &&
+                        strip.end + R <= args.height; // so it has all its rows: whole steps
+    const bool edge = args.width >= EdgeReader<T>::kLeastWidth &&
+                      (begin + 32 * kColumns <= args.width || args.width % kColumns == 0);
+    if (inside)
+        ask_ahead<T, R>(args, strip);
+    wait_for_previous();
+    Tally tally;
+    if (inside)
+        tally = walk<T, R, true>(args, strip, InsideReader<T>(args, strip.x));
+    else if (edge)
+        tally = walk<T, R, false>(args, strip, EdgeReader<T>(args, strip.x));
+    else
+        tally = walk<T, R, false>(args, strip, AnyReader<T>(args, strip.x));
+    add_counts(args, tally);
+}
+
+} // namespace specklescope::cuda

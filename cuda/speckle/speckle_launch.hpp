@@ -1,0 +1,61 @@
+// What the speckle kernel is told, and how it is started. Inside cuda/ only.
+#pragma once
+
+#include "pipeline/stage.hpp"
+#include "stages/speckle/speckle.hpp"
+
+#include <cuda_runtime.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace specklescope::cuda {
+
+using SpeckleBorder = SpeckleParams::Border;
+
+using SpeckleForm = ContrastForm;
+
+inline constexpr int kSpeckleThreads = 128;
+inline constexpr int kMaxSpeckleRadius = 15;
+inline constexpr int kColumns = 4; ///< per lane: 4 results are one 16-byte store
+
+/// Lanes on each side of a warp that only serve their neighbours: those whose windows reach beyond it.
+constexpr int halo_lanes(int radius) { return (radius + kColumns - 1) / kColumns; }
+inline constexpr int kMaxHaloLanes = halo_lanes(kMaxSpeckleRadius);
+/// Rows that are asked for before they are needed: the steps in which a strip is walked.
+template <class T> inline constexpr int kRowsAhead = sizeof(T) == 4 ? 2 : 3;
+/// Columns of results of one warp.
+constexpr int strip_columns(int radius) { return kColumns * (32 - 2 * halo_lanes(radius)); }
+
+struct SpeckleArgs {
+    const std::byte* input;
+    int input_pitch;
+    std::byte* output;
+    int output_pitch;
+    int width, height;         ///< of the input
+    int out_width, out_height; ///< smaller with crop
+    int x_offset, y_offset;    ///< image coordinates of the first result: the radius with crop, else 0
+    int strips_across, strips_down, strip_rows;
+    SpeckleBorder border;
+    SpeckleForm form;
+    float coefficient;
+    float full_scale; ///< a whole number for integer samples; NaN: none
+    PixelCounts* counts;
+
+#ifdef __CUDACC__
+    __device__ float* row(int y) const {
+        return reinterpret_cast<float*>(output + static_cast<std::int64_t>(y) * output_pitch);
+    }
+#endif
+};
+
+using SpeckleKernel = void (*)(SpeckleArgs);
+/// By radius − 1.
+using SpeckleKernels = std::array<SpeckleKernel, kMaxSpeckleRadius>;
+// One file a pixel type: they take long to compile.
+const SpeckleKernels& speckle_kernels_u8();
+const SpeckleKernels& speckle_kernels_u16();
+const SpeckleKernels& speckle_kernels_f32();
+
+} // namespace specklescope::cuda

@@ -1,0 +1,178 @@
+// Spatiotemporal contrast of integers: a block walks down a strip of columns, each thread with the sums of
+// one column over the rows of the window; every four rows they meet, and each warp adds up the windows of one
+// row, four side by side in a lane. For .cu files only.
+#pragma once
+
+#include "cuda/temporal/spatiotemporal_box.cuh"
+
+namespace specklescope::cuda {
+
+inline constexpr int kBoxThreads = 128; ///< columns of a block, with those that only serve their neighbours
+inline constexpr int kBoxRows = kBoxThreads / 32; ///< between two meetings
+/// Columns of results of one block: lanes store four at once.
+SPECKLESCOPE_BOTH constexpr int box_columns(int radius) { return (kBoxThreads - 2 * radius) / 4 * 4; }
+
+/// Above the sum of a column, ΣI < 31·500·2¹⁶ < 2³⁰, and of a window's columns: how many hold a saturated
+/// sample.
+inline constexpr int kFlagBit = 48;
+inline constexpr std::uint64_t kFlag = std::uint64_t{1} << kFlagBit;
+
+/// ΣI with flags and ΣI² of the block's columns in one row, where neither 32 neighbours nor 32 that are four
+/// columns apart meet in a bank.
+class ColumnSums {
+public:
+    struct Sums {
+        std::uint64_t s, q;
+    };
+    __device__ void put(int column, const Sums& sums) {
+        s_[slot(column)] = sums.s;
+        q_[slot(column)] = sums.q;
+    }
+    /// Beyond the block's columns: anything.
+    __device__ Sums at(int column) const { return {s_[slot(column)], q_[slot(column)]}; }
+
+private:
+    static constexpr int kStride = kBoxThreads / 4 + 4;
+    static constexpr int kSlots = 4 * kStride + 8;
+    __device__ static int slot(int column) { return column % 4 * kStride + column / 4; }
+    std::uint64_t s_[kSlots], q_[kSlots];
+};
+
+/// What one pixel of a column adds. Loaded without a question, so that many can be on their way.
+template <class State> struct BoxSample {
+    IntegerSums sums;
+    std::uint32_t oldest; ///< of the pixel's tile: 0 where none of it is saturated
+    std::size_t age;      ///< where its own age is
+    bool exists;
+
+    __device__ static BoxSample load(const BoxArgs& args, int column, int y) {
+        const int row = border_index(y, args.height, args.border);
+        const Pixel pixel(args.history.tiles, max(column, 0), max(row, 0));
+        return {sums_at(args, pixel, State{}), args.history.saturation.of_tiles[pixel.tile],
+                static_cast<std::size_t>(pixel.tile) * kTileSamples + pixel.lane * kLaneSamples + pixel.j,
+                column >= 0 && row >= 0};
+    }
+    __device__ ColumnSums::Sums flagged(const BoxArgs& args) const {
+        if (!exists)
+            return {0, 0};
+        const bool saturated = oldest != 0 && args.history.saturation.ages[age] != 0;
+        return {sums.s + (saturated ? kFlag : 0), sums.q};
+    }
+};
+
+/// Running sums of a column over the rows of the window. What the border repeats lies in the same window:
+/// counting its saturated samples twice changes no flag.
+struct RunningColumn {
+    ColumnSums::Sums all{0, 0};
+
+    __device__ void add(const ColumnSums::Sums& sample) {
+        all.s += sample.s;
+        all.q += sample.q;
+    }
+    __device__ void take_off(const ColumnSums::Sums& sample) {
+        all.s -= sample.s;
+        all.q -= sample.q;
+    }
+    /// The flag says whether any sample is saturated.
+    __device__ ColumnSums::Sums sums() const {
+        return {(all.s & (kFlag - 1)) | (all.s >> kFlagBit != 0 ? kFlag : 0), all.q};
+    }
+};
+
+struct BoxCounts {
+    unsigned undefined = 0, infinite = 0, saturated = 0;
+};
+
+/// The lane's four results of row y, from column 4·lane of the block on; `valid` of them exist.
+__device__ inline void write_windows(const BoxArgs& args, const ColumnSums& columns, float* results,
+                                     int valid, BoxCounts& counts) {
+    const int first = static_cast<int>(threadIdx.x % 32U) * 4;
+    const int window = 2 * args.radius + 1;
+    const auto n = static_cast<std::uint32_t>(window * window * args.history.step.held);
+    ColumnSums::Sums sums{};
+    for (int k = 0; k < window; ++k) {
+        const ColumnSums::Sums column = columns.at(first + k);
+        sums.s += column.s;
+        sums.q += column.q;
+    }
+    float out[4];
+#pragma unroll
+    for (int j = 0; j < 4; ++j) {
+        const WindowMoments moments =
+            window_moments(sums.s & (kFlag - 1), sums.q, n, 1.0F / static_cast<float>(n));
+        out[j] = contrast_value(args.form, static_cast<float>(args.c), moments.s, moments.d);
+        if (j < valid) {
+            counts.undefined += isnan(out[j]) ? 1U : 0U;
+            counts.infinite += isinf(out[j]) ? 1U : 0U;
+            counts.saturated += sums.s >> kFlagBit != 0 ? 1U : 0U;
+        }
+        if (j < 3) {
+            const ColumnSums::Sums enters = columns.at(first + j + window);
+            const ColumnSums::Sums leaves = columns.at(first + j);
+            sums.s += enters.s - leaves.s;
+            sums.q += enters.q - leaves.q;
+        }
+    }
+    if (valid == 4) {
+        *reinterpret_cast<float4*>(results) = make_float4(out[0], out[1], out[2], out[3]);
+    } else {
+#pragma unroll
+        for (int j = 0; j < 3; ++j)
+            if (j < valid)
+                results[j] = out[j];
+    }
+}
+
+template <class State> __global__ void __launch_bounds__(kBoxThreads)
+    integer_box_kernel(const __grid_constant__ BoxArgs args) {
+    __shared__ ColumnSums rows[kBoxRows];
+    const int thread = static_cast<int>(threadIdx.x);
+    const int columns = box_columns(args.radius);
+    const int left = static_cast<int>(blockIdx.x) * columns; // of the results
+    const int first = static_cast<int>(blockIdx.y) * kWalkRows;
+    const int end = min(first + kWalkRows, args.out_height);
+    const int valid = min(max(min(columns, args.out_width - left) - thread % 32 * 4, 0), 4);
+
+    const int column = border_index(left + thread - args.margin, args.width, args.border);
+    RunningColumn running;
+    for (int begin = 0; begin < 2 * args.radius; begin += kBoxRows) {
+        BoxSample<State> enter[kBoxRows];
+#pragma unroll
+        for (int i = 0; i < kBoxRows; ++i)
+            enter[i] = BoxSample<State>::load(args, column, first - args.margin + begin + i);
+#pragma unroll
+        for (int i = 0; i < kBoxRows; ++i)
+            if (begin + i < 2 * args.radius)
+                running.add(enter[i].flagged(args));
+    }
+    BoxCounts counts;
+    for (int begin = first; begin < end; begin += kBoxRows) {
+        BoxSample<State> enter[kBoxRows];
+        BoxSample<State> leave[kBoxRows];
+#pragma unroll
+        for (int i = 0; i < kBoxRows; ++i) {
+            enter[i] = BoxSample<State>::load(args, column, begin + i - args.margin + 2 * args.radius);
+            leave[i] = BoxSample<State>::load(args, column, begin + i - args.margin);
+        }
+#pragma unroll
+        for (int i = 0; i < kBoxRows; ++i) { // rows behind the last are not looked at
+            running.add(enter[i].flagged(args));
+            rows[i].put(thread, running.sums());
+            running.take_off(leave[i].flagged(args));
+        }
+        __syncthreads();
+        const int y = begin + thread / 32;
+        if (y < end && valid > 0)
+            write_windows(
+                args, rows[thread / 32],
+                reinterpret_cast<float*>(args.output + static_cast<std::size_t>(y) * args.output_pitch) +
+                    left + thread % 32 * 4,
+                valid, counts);
+        __syncthreads();
+    }
+    count_in_warp(args.counts->undefined, counts.undefined);
+    count_in_warp(args.counts->infinite, counts.infinite);
+    count_in_warp(args.counts->saturated, counts.saturated);
+}
+
+} // namespace specklescope::cuda

@@ -1,0 +1,239 @@
+// The running sums of temporal and spatiotemporal contrast on the device: the last frames and the sums of
+// every pixel, in tiles. For .cu files only.
+#pragma once
+
+#include "cuda/device.hpp"
+#include "cuda/history.cuh"
+#include "cuda/history_memory.hpp"
+#include "stages/history.hpp"
+#include "stages/temporal/temporal_sums.hpp"
+
+namespace specklescope::cuda {
+
+struct TemporalHistory {
+    const std::byte* input;
+    std::size_t input_pitch;
+    Tiles tiles;
+    std::byte* ring; ///< frames one after the other, each in tiles
+    int frames;
+    HistoryStep step;
+    uint4* state;
+    AgesOnDevice saturation;
+};
+
+template <class T>
+__device__ inline T* ring_samples(const TemporalHistory& args, int slot, const Place& place) {
+    return reinterpret_cast<T*>(args.ring) + static_cast<std::size_t>(slot) * args.tiles.samples() +
+           place.sample();
+}
+
+__device__ inline std::uint64_t join(std::uint32_t low, std::uint32_t high) {
+    return static_cast<std::uint64_t>(high) << 32 | low;
+}
+__device__ inline uint4 halves(std::uint64_t a, std::uint64_t b) {
+    return make_uint4(static_cast<std::uint32_t>(a), static_cast<std::uint32_t>(a >> 32),
+                      static_cast<std::uint32_t>(b), static_cast<std::uint32_t>(b >> 32));
+}
+
+// What is kept of four pixels, and how one sample of each enters and one leaves. All begin as zeros.
+
+/// u8, and u16 of up to 256 frames: ΣI² and ΣI in 64 bits.
+struct PackedState {
+    static constexpr int kWords = 2;
+    std::uint64_t sums[kLaneSamples] = {};
+
+    __device__ void load(const TemporalHistory& args, const Place& place) {
+#pragma unroll
+        for (int i = 0; i < kWords; ++i) {
+            const uint4 word = *state_word(args.state, place, kWords, i);
+            sums[2 * i] = join(word.x, word.y);
+            sums[2 * i + 1] = join(word.z, word.w);
+        }
+    }
+    __device__ void store(const TemporalHistory& args, const Place& place) const {
+#pragma unroll
+        for (int i = 0; i < kWords; ++i)
+            *state_word(args.state, place, kWords, i) = halves(sums[2 * i], sums[2 * i + 1]);
+    }
+    template <class T> __device__ void replace(const TemporalHistory&, const Place&, const Samples<T>& enter,
+                                               const Samples<T>& leave) {
+#pragma unroll
+        for (int j = 0; j < kLaneSamples; ++j)
+            sums[j] += packed_sample(enter.v[j]) - packed_sample(leave.v[j]);
+    }
+    __device__ IntegerSums of(int j) const { return unpacked(sums[j]); }
+};
+
+/// u16 of more frames.
+struct WideState {
+    static constexpr int kWords = 3;
+    std::uint64_t q[kLaneSamples] = {};
+    std::uint32_t s[kLaneSamples] = {};
+
+    __device__ void load(const TemporalHistory& args, const Place& place) {
+#pragma unroll
+        for (int i = 0; i < 2; ++i) {
+            const uint4 word = *state_word(args.state, place, kWords, i);
+            q[2 * i] = join(word.x, word.y);
+            q[2 * i + 1] = join(word.z, word.w);
+        }
+        const uint4 word = *state_word(args.state, place, kWords, 2);
+        s[0] = word.x;
+        s[1] = word.y;
+        s[2] = word.z;
+        s[3] = word.w;
+    }
+    __device__ void store(const TemporalHistory& args, const Place& place) const {
+#pragma unroll
+        for (int i = 0; i < 2; ++i)
+            *state_word(args.state, place, kWords, i) = halves(q[2 * i], q[2 * i + 1]);
+        *state_word(args.state, place, kWords, 2) = make_uint4(s[0], s[1], s[2], s[3]);
+    }
+    template <class T> __device__ void replace(const TemporalHistory&, const Place&, const Samples<T>& enter,
+                                               const Samples<T>& leave) {
+#pragma unroll
+        for (int j = 0; j < kLaneSamples; ++j) {
+            const std::uint32_t in = enter.v[j];
+            const std::uint32_t out = leave.v[j];
+            s[j] += in - out;
+            q[j] += static_cast<std::uint64_t>(in * in) - static_cast<std::uint64_t>(out * out);
+        }
+    }
+    __device__ IntegerSums of(int j) const { return {q[j], s[j]}; }
+};
+
+struct RealState {
+    static constexpr int kWords = 6;
+    RealSums sums[kLaneSamples] = {};
+
+    __device__ void load(const TemporalHistory& args, const Place& place) {
+#pragma unroll
+        for (int i = 0; i < 2; ++i) {
+            const uint4 s = *state_word(args.state, place, kWords, i);
+            const uint4 q = *state_word(args.state, place, kWords, 2 + i);
+            sums[2 * i].s = __longlong_as_double(static_cast<long long>(join(s.x, s.y)));
+            sums[2 * i + 1].s = __longlong_as_double(static_cast<long long>(join(s.z, s.w)));
+            sums[2 * i].q = __longlong_as_double(static_cast<long long>(join(q.x, q.y)));
+            sums[2 * i + 1].q = __longlong_as_double(static_cast<long long>(join(q.z, q.w)));
+        }
+        const uint4 reference = *state_word(args.state, place, kWords, 4);
+        const uint4 peak = *state_word(args.state, place, kWords, 5);
+        const std::uint32_t references[] = {reference.x, reference.y, reference.z, reference.w};
+        const std::uint32_t peaks[] = {peak.x, peak.y, peak.z, peak.w};
+#pragma unroll
+        for (int j = 0; j < kLaneSamples; ++j) {
+            sums[j].reference = __uint_as_float(references[j]);
+            sums[j].peak = __uint_as_float(peaks[j]);
+        }
+    }
+    __device__ void store(const TemporalHistory& args, const Place& place) const {
+        const auto bits = [](double value) {
+            return static_cast<std::uint64_t>(__double_as_longlong(value));
+        };
+#pragma unroll
+        for (int i = 0; i < 2; ++i) {
+            *state_word(args.state, place, kWords, i) = halves(bits(sums[2 * i].s), bits(sums[2 * i + 1].s));
+            *state_word(args.state, place, kWords, 2 + i) =
+                halves(bits(sums[2 * i].q), bits(sums[2 * i + 1].q));
+        }
+        *state_word(args.state, place, kWords, 4) =
+            make_uint4(__float_as_uint(sums[0].reference), __float_as_uint(sums[1].reference),
+                       __float_as_uint(sums[2].reference), __float_as_uint(sums[3].reference));
+        *state_word(args.state, place, kWords, 5) =
+            make_uint4(__float_as_uint(sums[0].peak), __float_as_uint(sums[1].peak),
+                       __float_as_uint(sums[2].peak), __float_as_uint(sums[3].peak));
+    }
+    __device__ void replace(const TemporalHistory& args, const Place& place, const Samples<float>& enter,
+                            const Samples<float>& leave) {
+        const bool renew = args.step.first || renewed(place.row, args.step.tick);
+#pragma unroll
+        for (int j = 0; j < kLaneSamples; ++j) {
+            bool anew = renew;
+            if (!anew) {
+                add_sample(sums[j], enter.v[j]);
+                if (args.step.leaves)
+                    remove_sample(sums[j], leave.v[j]);
+                anew = worn_out(sums[j], args.step.held) || !isfinite(leave.v[j]);
+            }
+            if (anew)
+                sums[j] = summed_anew(args.step.held, [&](int k) {
+                    if (k == 0) // not in the ring yet
+                        return enter.v[j];
+                    const int slot = args.step.slot - k + (k > args.step.slot ? args.frames : 0);
+                    return ring_samples<float>(args, slot, place)[j];
+                });
+        }
+    }
+    __device__ const RealSums& of(int j) const { return sums[j]; }
+};
+
+/// Takes the lane's samples of the newest frame in, if it is new; returns the sums.
+template <class T, class State>
+__device__ inline State take_in(const TemporalHistory& args, const Place& place, Samples<T>& newest) {
+    State state;
+    if (!args.step.first)
+        state.load(args, place);
+    if (args.step.take) {
+        newest = load_samples<T>(args.input, args.input_pitch, place);
+        T* const samples = ring_samples<T>(args, args.step.slot, place);
+        const Samples<T> leave = args.step.leaves ? Samples<T>::load(samples) : Samples<T>{};
+        state.replace(args, place, newest, leave);
+        state.store(args, place);
+        // Last, so that it comes after `leave` has: a store to memory that is still on its way into the cache
+        // is slow (three times the whole kernel, for u8 on an H200).
+        newest.store(samples);
+    }
+    return state;
+}
+
+/// The state that a pixel type and a number of frames need: f(T{}, State{}).
+template <class F> decltype(auto) dispatch_state(PixelType type, int frames, F&& f) {
+    if (type == PixelType::f32)
+        return f(float{}, RealState{});
+    if (type == PixelType::u8)
+        return f(std::uint8_t{}, PackedState{});
+    if (packed_sums_fit(type, frames))
+        return f(std::uint16_t{}, PackedState{});
+    return f(std::uint16_t{}, WideState{});
+}
+
+/// Owns what TemporalHistory points to.
+class TemporalMemory {
+public:
+    /// `other`: bytes that the stage needs besides.
+    void prepare(std::string_view stage, const Shape& input, int frames, std::size_t other = 0) {
+        tiles_ = Tiles::of(input);
+        frames_ = frames;
+        const int words =
+            dispatch_state(input.type, frames, [](auto, auto state) { return decltype(state)::kWords; });
+        const std::size_t state =
+            tiles_.samples() / kLaneSamples * sizeof(uint4) * static_cast<std::size_t>(words);
+        bytes_ = {.frame = tiles_.samples() * pixel_bytes(input.type),
+                  .other = state + AgesMemory::bytes(tiles_) + other};
+        check_device_history(stage, frames, bytes_);
+        ring_ = Buffer(bytes_.frame * static_cast<std::size_t>(frames), device_memory());
+        state_ = Buffer(state, device_memory());
+        ages_ = AgesMemory(tiles_);
+    }
+    TemporalHistory view(ConstDeviceView input, const HistoryStep& step, const FrameInfo& info) const {
+        return {.input = input.data,
+                .input_pitch = input.pitch,
+                .tiles = tiles_,
+                .ring = ring_.as<std::byte>(),
+                .frames = frames_,
+                .step = step,
+                .state = state_.as<uint4>(),
+                .saturation = ages_.view(frames_, input.shape.type, info)};
+    }
+    const Tiles& tiles() const { return tiles_; }
+    const HistoryBytes& bytes() const { return bytes_; }
+
+private:
+    Tiles tiles_;
+    int frames_ = 0;
+    HistoryBytes bytes_;
+    Buffer ring_, state_;
+    AgesMemory ages_;
+};
+
+} // namespace specklescope::cuda

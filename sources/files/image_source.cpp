@@ -1,0 +1,211 @@
+#include "sources/files/image_source.hpp"
+#include "sources/registry.hpp"
+
+#include "files/image_file.hpp"
+#include "sources/files/image_sequence.hpp"
+#include "sources/pacer.hpp"
+
+#include <filesystem>
+#include <utility>
+
+namespace specklescope {
+
+namespace {
+
+/// More files than this are not opened only to count their frames.
+constexpr std::size_t kMaxCounted = 1000;
+
+class ImageSource final : public Source {
+public:
+    ImageSource(std::string path, const Params& params) : path_(std::move(path)) {
+        params_ = params;
+        listed_ = list_images(path_); // what is not there is said at once
+    }
+
+    SourceInfo open() override {
+        close();
+        files_ = listed_.empty() ? list_images(path_) : std::exchange(listed_, {});
+        if (!advance())
+            throw RunError("'" + path_ + "' holds no picture.");
+        SourceInfo info;
+        const std::filesystem::path path(path_);
+        info.name = (path.has_filename() ? path : path.parent_path()).filename().string();
+        info.shape = shape_;
+        info.full_scale = full_scale();
+        info.rate = options().rate;
+        info.frames = options().loop ? 0 : count_frames();
+        return info;
+    }
+
+    Status next(FramePort& port) override {
+        if (ended_)
+            return Status::end;
+        if (!pacer_.wait(options().rate))
+            return Status::idle;
+        try {
+            return deliver(port);
+        } catch (...) {
+            ended_ = true; // said once
+            throw;
+        }
+    }
+
+    void close() override {
+        reader_.reset();
+        files_.clear();
+        file_ = 0;
+        rows_left_ = 0;
+        ended_ = false;
+        new_round_ = false;
+        frames_in_round_ = 0;
+        pacer_.restart();
+    }
+
+    void set(std::string_view name, const ParamValue& value) override {
+        if (params_.table().at(name).cost == Cost::rebuild)
+            throw UsageError("source image: " + std::string(name) +
+                             " is fixed while the file is open; open it anew.");
+        params_.set(name, value);
+    }
+
+private:
+    const ImageOptions& options() const { return params_.as<ImageOptions>(); }
+
+    double full_scale() const {
+        if (options().full_scale > 0)
+            return options().full_scale;
+        const double recorded = reader_ ? reader_->recorded().full_scale : 0;
+        return recorded > 0 ? recorded : type_full_scale(shape_.type);
+    }
+
+    Status deliver(FramePort& port) {
+        if (rows_left_ == 0 && !advance()) {
+            ended_ = true;
+            return Status::end;
+        }
+        Frame frame = port.acquire(shape_);
+        if (!frame)
+            return Status::idle;
+        if (std::exchange(new_round_, false))
+            port.discontinuity();
+        rows_left_ -= shape_.height;
+        ++frames_in_round_;
+        reader_->read_rows(frame.host());
+        frame.info().capture_ns = pacer_.take(options().rate);
+        frame.info().full_scale = full_scale();
+        frame.info().exposure_ms = reader_->recorded().exposure_ms;
+        port.submit(std::move(frame));
+        return Status::frame;
+    }
+
+    /// Goes on to the next page, file, or round; false at the end of all.
+    bool advance() {
+        for (;;) {
+            if (reader_) {
+                if (const auto page = reader_->next_page()) {
+                    begin_page(*page);
+                    return true;
+                }
+                reader_.reset();
+            }
+            if (file_ == files_.size()) {
+                if (!options().loop || !any_)
+                    return false;
+                file_ = 0;
+                // One picture again and again is a scene that stands still: histories go on.
+                new_round_ = std::exchange(frames_in_round_, 0) > 1;
+            }
+            reader_ = open_image(files_[file_++]);
+        }
+    }
+
+    void begin_page(const Shape& page) {
+        const std::string& name = files_[file_ - 1];
+        shape_ = page;
+        const int rows = options().frame_height;
+        if (rows > 0) {
+            if (page.height % rows != 0)
+                throw UsageError("source image: frame_height = " + std::to_string(rows) +
+                                 " does not divide the " + std::to_string(page.height) + " rows of '" + name +
+                                 "'; allowed: a divisor of it.");
+            shape_.height = rows;
+        }
+        check_shape(shape_, "'" + name + "'");
+        rows_left_ = page.height;
+        any_ = true;
+    }
+
+    /// Opens further files for their number of pages, but not thousands.
+    std::uint64_t count_frames() {
+        if (files_.size() > kMaxCounted)
+            return 0;
+        const auto a_page = static_cast<std::uint64_t>(rows_left_ / shape_.height);
+        std::uint64_t frames = 0;
+        for (std::size_t i = 0; i < files_.size(); ++i) {
+            std::uint64_t pages = 0;
+            try {
+                pages = i == 0 ? reader_->pages() : open_image(files_[i])->pages();
+            } catch (const RunError&) { // said when its turn comes
+            }
+            if (pages == 0)
+                return 0;
+            frames += pages * a_page;
+        }
+        return frames;
+    }
+
+    std::string path_;
+    std::vector<std::string> listed_; ///< by the constructor, for the first open()
+    std::vector<std::string> files_;
+    std::size_t file_ = 0; ///< the one after the file being read
+    std::unique_ptr<ImageReader> reader_;
+    Shape shape_;       ///< of the next frame
+    int rows_left_ = 0; ///< of the page being read
+    bool any_ = false;  ///< at least one page was found: a round of nothing would never end
+    bool ended_ = false;
+    bool new_round_ = false;
+    std::int64_t frames_in_round_ = 0;
+    Pacer pacer_;
+};
+
+const ParamTable& image_table() {
+    static const ParamTable table =
+        Declare<ImageOptions>("source image")
+            .real("rate", &ImageOptions::rate,
+                  {.unit = "1/s",
+                   .min = 0,
+                   .max = 100000,
+                   .doc = "frames a second; 0: as fast as they are taken"})
+            .boolean("loop", &ImageOptions::loop,
+                     {.doc = "begin again at the end; a single image is repeated"})
+            .integer(
+                "frame_height", &ImageOptions::frame_height,
+                {.unit = "rows",
+                 .min = 0,
+                 .max = kMaxSide,
+                 .cost = Cost::rebuild,
+                 .doc =
+                     "cuts an image into frames that lie one below the other; 0: the whole image is a frame"})
+            .real(
+                "full_scale", &ImageOptions::full_scale,
+                {.min = 0, .max = 1e9, .doc = "largest value a pixel can have (4095: 12 bit); 0: the type's"})
+            .table();
+    return table;
+}
+
+} // namespace
+
+SourceType image_source_type() {
+    return {.kind = "image",
+            .syntax = "FILE.png|jpg|tif, FOLDER/, name_%04d.tif",
+            .doc = "PNG, JPEG, TIFF (8/16-bit, float; a multi-page TIFF is a movie), every image of a "
+                   "folder, a numbered "
+                   "sequence",
+            .table = &image_table(),
+            .make = [](const SourceText& text, const Params& params) -> std::unique_ptr<Source> {
+                return std::make_unique<ImageSource>(text.target, params);
+            },
+            .discover = nullptr};
+}
+
+} // namespace specklescope

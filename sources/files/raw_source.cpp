@@ -1,0 +1,248 @@
+#include "sources/files/raw_source.hpp"
+#include "sources/registry.hpp"
+
+#include "files/input_file.hpp"
+#include "sources/pacer.hpp"
+
+#include <spdlog/spdlog.h>
+
+#include <bit>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+
+namespace specklescope {
+
+namespace {
+
+constexpr int kMaxHeader = 1 << 30;
+
+Shape raw_shape(const RawOptions& options) {
+    switch (options.format) {
+    case RawOptions::Format::gray16le:
+    case RawOptions::Format::gray16be:
+        return {options.width, options.height, 1, PixelType::u16};
+    case RawOptions::Format::gray32f:
+        return {options.width, options.height, 1, PixelType::f32};
+    case RawOptions::Format::rgb8:
+        return {options.width, options.height, 3, PixelType::u8};
+    case RawOptions::Format::gray8:
+        break;
+    }
+    return {options.width, options.height, 1, PixelType::u8};
+}
+
+/// Files are little-endian unless the format says otherwise.
+bool needs_swap(RawOptions::Format format) {
+    constexpr bool little = std::endian::native == std::endian::little;
+    return format == RawOptions::Format::gray16be
+               ? little
+               : !little && (format == RawOptions::Format::gray16le || format == RawOptions::Format::gray32f);
+}
+
+void swap_bytes(HostView view) {
+    const std::size_t size = pixel_bytes(view.shape.type);
+    for (int y = 0; y < view.shape.height; ++y) {
+        std::byte* row = view.row(y);
+        for (std::size_t at = 0; at < view.shape.row_bytes(); at += size)
+            std::reverse(row + at, row + at + size);
+    }
+}
+
+class RawSource final : public Source {
+public:
+    RawSource(std::string path, const Params& params) : path_(std::move(path)) {
+        params_ = params;
+        const auto& options = params_.as<RawOptions>();
+        if (path_.empty())
+            throw UsageError(
+                "source raw: the file is missing; write raw:FILE?width=1920&height=1200&format=gray8.");
+        if (options.width == 0 || options.height == 0)
+            throw UsageError("source raw: '" + path_ +
+                             "' has no header, so its width and height are needed; write raw:" + path_ +
+                             "?width=1920&height=1200&format=gray8 (formats: gray8, gray16le, gray16be, " +
+                             "gray32f, rgb8).");
+        check_shape(raw_shape(options), "source raw: a frame");
+    }
+
+    SourceInfo open() override {
+        close();
+        const auto& options = params_.as<RawOptions>();
+        shape_ = raw_shape(options);
+        file_ = open_input(path_);
+        // Frames are read in one piece, straight into their slot.
+        (void)std::setvbuf(file_.get(), nullptr, _IONBF, 0);
+        const std::uint64_t size = input_size(path_);
+        const std::uint64_t wanted = static_cast<std::uint64_t>(options.header) + shape_.bytes();
+        const bool regular = std::filesystem::is_regular_file(path_);
+        if (regular && size < wanted)
+            throw RunError("'" + path_ + "' has " + std::to_string(size) + " bytes, less than one frame of " +
+                           to_string(shape_) + " (" + std::to_string(wanted) +
+                           " bytes with the header); check width, " + "height and format.");
+        skip_header();
+        SourceInfo info;
+        info.name = std::filesystem::path(path_).filename().string();
+        info.shape = shape_;
+        info.full_scale = full_scale();
+        info.rate = options.rate;
+        if (regular && !options.loop)
+            info.frames = (size - static_cast<std::uint64_t>(options.header)) / shape_.bytes();
+        return info;
+    }
+
+    Status next(FramePort& port) override {
+        const auto& options = params_.as<RawOptions>();
+        if (ended_)
+            return Status::end;
+        if (!pacer_.wait(options.rate))
+            return Status::idle;
+        Frame frame = port.acquire(shape_);
+        if (!frame)
+            return Status::idle;
+        std::size_t bytes = read(frame.host());
+        if (bytes == 0 && options.loop && in_pass_ > 0) {
+            rewind();
+            port.discontinuity();
+            bytes = read(frame.host());
+        }
+        if (bytes < shape_.bytes()) {
+            if (bytes > 0)
+                return cut_short(bytes, options.loop);
+            ended_ = true;
+            return Status::end;
+        }
+        if (needs_swap(options.format))
+            swap_bytes(frame.host());
+        ++in_pass_;
+        frame.info().capture_ns = pacer_.take(options.rate);
+        frame.info().full_scale = full_scale();
+        port.submit(std::move(frame));
+        return Status::frame;
+    }
+
+    void close() override {
+        file_.reset();
+        pacer_.restart();
+        in_pass_ = 0;
+        ended_ = false;
+        warned_ = false;
+    }
+
+    void set(std::string_view name, const ParamValue& value) override {
+        const ParamDecl& decl = params_.table().at(name);
+        if (decl.cost == Cost::rebuild)
+            throw UsageError("source raw: " + decl.name + " is fixed while the file is open; open it anew.");
+        params_.set(name, value);
+    }
+
+private:
+    double full_scale() const {
+        const double given = params_.as<RawOptions>().full_scale;
+        return given > 0 ? given : type_full_scale(shape_.type);
+    }
+
+    void skip_header() {
+        char scratch[4096];
+        for (auto left = static_cast<std::size_t>(params_.as<RawOptions>().header); left > 0;) {
+            const std::size_t got = std::fread(scratch, 1, std::min(left, sizeof scratch), file_.get());
+            if (got == 0)
+                throw RunError("'" + path_ + "' ends within its header.");
+            left -= got;
+        }
+    }
+
+    void rewind() {
+        if (std::fseek(file_.get(), 0, SEEK_SET) != 0)
+            throw RunError("'" + path_ + "' cannot be read again from its beginning; leave loop out.");
+        in_pass_ = 0;
+        skip_header();
+    }
+
+    /// Bytes read: a frame's worth, 0 at the end, something between when the last frame is cut short.
+    std::size_t read(HostView view) {
+        // In one piece to the beginning of the slot, from where each row goes to its place, the last one
+        // first: a call for every row would take longer.
+        const std::size_t total = std::fread(view.data, 1, shape_.bytes(), file_.get());
+        const std::size_t row = shape_.row_bytes();
+        for (int y = shape_.height - 1; y > 0 && view.pitch != row; --y)
+            std::memmove(view.row(y), view.data + static_cast<std::size_t>(y) * row, row);
+        if (std::ferror(file_.get()) != 0)
+            throw RunError("'" + path_ + "' cannot be read: " + std::strerror(errno) +
+                           "."); // NOLINT(concurrency-mt-unsafe)
+        return total;
+    }
+
+    Status cut_short(std::size_t bytes, bool loop) {
+        const std::string text = "'" + path_ + "' is cut short: its last frame has " + std::to_string(bytes) +
+                                 " of " + std::to_string(shape_.bytes()) + " bytes; the " +
+                                 std::to_string(in_pass_) + " whole frames before it count.";
+        if (!loop) {
+            ended_ = true;
+            throw RunError(text);
+        }
+        if (!warned_)
+            spdlog::warn("{}", text);
+        warned_ = true;
+        rewind();
+        return Status::idle;
+    }
+
+    std::string path_;
+    Shape shape_;
+    InputFile file_;
+    Pacer pacer_;
+    std::uint64_t in_pass_ = 0; ///< frames since the beginning of the file
+    bool ended_ = false;
+    bool warned_ = false;
+};
+
+const ParamTable& raw_table() {
+    static const ParamTable table =
+        Declare<RawOptions>("source raw")
+            .integer("width", &RawOptions::width,
+                     {.unit = "px",
+                      .min = 0,
+                      .max = kMaxSide,
+                      .cost = Cost::rebuild,
+                      .doc = "pixels in a row; required"})
+            .integer("height", &RawOptions::height,
+                     {.unit = "px",
+                      .min = 0,
+                      .max = kMaxSide,
+                      .cost = Cost::rebuild,
+                      .doc = "rows in a frame; required"})
+            .choice("format", &RawOptions::format, {"gray8", "gray16le", "gray16be", "gray32f", "rgb8"},
+                    {.cost = Cost::rebuild, .doc = "what a pixel is; 32-bit float is little-endian"})
+            .integer("header", &RawOptions::header,
+                     {.unit = "bytes",
+                      .min = 0,
+                      .max = kMaxHeader,
+                      .cost = Cost::rebuild,
+                      .doc = "bytes to skip before the first frame"})
+            .real("rate", &RawOptions::rate,
+                  {.unit = "1/s",
+                   .min = 0,
+                   .max = 100000,
+                   .doc = "frames a second; 0: as fast as they are taken"})
+            .boolean("loop", &RawOptions::loop, {.doc = "begin again at the end"})
+            .real(
+                "full_scale", &RawOptions::full_scale,
+                {.min = 0, .max = 1e9, .doc = "largest value a pixel can have (4095: 12 bit); 0: the type's"})
+            .table();
+    return table;
+}
+
+} // namespace
+
+SourceType raw_source_type() {
+    return {.kind = "raw",
+            .syntax = "raw:FILE?width=W&height=H&format=F",
+            .doc = "headerless frames one after another: gray8, gray16le, gray16be, gray32f, rgb8",
+            .table = &raw_table(),
+            .make = [](const SourceText& text, const Params& params) -> std::unique_ptr<Source> {
+                return std::make_unique<RawSource>(text.target, params);
+            },
+            .discover = nullptr};
+}
+
+} // namespace specklescope

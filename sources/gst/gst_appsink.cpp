@@ -1,0 +1,331 @@
+#include "sources/gst/gst_appsink.hpp"
+
+#include "pipeline/error.hpp"
+#include "sources/gst/gst_reaper.hpp"
+
+#include <gst/app/gstappsink.h>
+
+#include <algorithm>
+#include <mutex>
+#include <utility>
+
+namespace specklescope {
+
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr guint kQueuedBuffers = 8;           ///< a live burst; a file is held up by it
+constexpr int kMostLent = kQueuedBuffers + 2; ///< slots in the hands of elements and of the queue
+constexpr milliseconds kPoll{100};            ///< what next() may wait
+constexpr milliseconds kDrain{1000};          ///< a broken file has nothing more to give after this silence
+constexpr milliseconds kClosePatience{500};
+
+int most_lent(const Shape& shape) {
+    constexpr std::size_t kBudget = std::size_t{256} << 20;
+    return static_cast<int>(std::clamp<std::size_t>(kBudget / shape.bytes(), 4, kMostLent));
+}
+
+/// GStreamer's message as a clause: no full stop, and the cause from the debug text where the message has
+/// none.
+std::string reason_of(GstMessage* message) {
+    GError* raw = nullptr;
+    gchar* raw_debug = nullptr;
+    gst_message_parse_error(message, &raw, &raw_debug);
+    const GstHandle<GError> error(raw);
+    const GstHandle<gchar> debug(raw_debug);
+    std::string text = error->message;
+    const std::string detail = debug ? debug.get() : "";
+    const bool vague = text.starts_with("Internal data stream error") || text.starts_with("GStreamer e") ||
+                       text.starts_with("Could not multiplex") ||
+                       text.starts_with("Internal GStreamer error");
+    if (const std::size_t line = detail.rfind('\n');
+        vague && line != std::string::npos && line + 1 < detail.size())
+        text = detail.substr(line + 1);
+    while (!text.empty() && (text.back() == '.' || text.back() == '\n' || text.back() == ' '))
+        text.pop_back();
+    std::replace(text.begin(), text.end(), '\n', ' ');
+    return text;
+}
+
+/// Name of the decoder or element that a "missing-plugin" message asks for; empty for any other message.
+std::string missing_plugin(GstMessage* message) {
+    const GstStructure* structure = gst_message_get_structure(message);
+    if (!structure || !gst_structure_has_name(structure, "missing-plugin"))
+        return {};
+    const gchar* name = gst_structure_get_string(structure, "name");
+    const gchar* codec = nullptr; // a codec that GStreamer has no name for
+    GstCaps* raw = nullptr;
+    if (gst_structure_get(structure, "detail", GST_TYPE_CAPS, &raw, nullptr) && gst_caps_get_size(raw) > 0)
+        codec = gst_structure_get_string(gst_caps_get_structure(raw, 0), "codec-id");
+    const GstHandle<GstCaps> detail(raw);
+    return codec ? codec : name ? name : "a plugin";
+}
+
+} // namespace
+
+void init_gstreamer() {
+    static std::once_flag once;
+    std::call_once(once, [] {
+        GError* raw = nullptr;
+        if (!gst_init_check(nullptr, nullptr, &raw)) {
+            const GstHandle<GError> error(raw);
+            throw RunError(std::string("GStreamer does not start: ") +
+                           (error ? error->message : "no reason given") + ".");
+        }
+    });
+}
+
+GstHandle<GstElement> make_element(const char* factory, const char* package) {
+    GstElement* element = gst_element_factory_make(factory, nullptr);
+    if (!element)
+        throw RunError(std::string("GStreamer's element '") + factory + "' is missing; install the package " +
+                       package + ".");
+    return own(element);
+}
+
+GstTail make_tail() {
+    GstTail tail{make_element("videoconvert", "gstreamer1.0-plugins-base"),
+                 make_element("appsink", "gstreamer1.0-plugins-base")};
+    gst_util_set_object_arg(G_OBJECT(tail.convert.get()), "dither",
+                            "none"); // the same input gives the same output
+    auto* sink = GST_APP_SINK(tail.sink.get());
+    const GstHandle<GstCaps> caps = accepted_caps();
+    gst_app_sink_set_caps(sink, caps.get());
+    gst_app_sink_set_max_buffers(sink, kQueuedBuffers);
+    gst_app_sink_set_drop(sink, FALSE);
+    gst_base_sink_set_sync(GST_BASE_SINK(sink), FALSE);
+    gst_base_sink_set_qos_enabled(GST_BASE_SINK(sink), FALSE);
+    // Without this the sink keeps one buffer more than its queue, which a camera's pool then lacks.
+    gst_base_sink_set_last_sample_enabled(GST_BASE_SINK(sink), FALSE);
+    return tail;
+}
+
+void add_and_link(GstElement* pipeline, std::initializer_list<GstElement*> elements) {
+    for (GstElement* element : elements)
+        gst_bin_add(GST_BIN(pipeline), element);
+    for (const auto* it = elements.begin(); it + 1 < elements.end(); ++it)
+        if (!gst_element_link(it[0], it[1])) {
+            const GstHandle<gchar> from(gst_element_get_name(it[0]));
+            const GstHandle<gchar> to(gst_element_get_name(it[1]));
+            throw RunError(std::string("GStreamer cannot connect ") + from.get() + " to " + to.get() + ".");
+        }
+}
+
+SourceInfo GstSource::open() {
+    init_gstreamer();
+    close();
+    if (pipeline_closing(key_))
+        throw RunError(key_ + " is still being closed; try again in a few seconds.");
+    try {
+        graph_ = build();
+        lender_ = std::make_shared<SlotLender>();
+        offer_slots(graph_.sink.get(), lender_);
+        start();
+        wait_first();
+        const PixelLayout& first = layout(gst_sample_get_caps(first_.get()));
+        SourceInfo info;
+        info.name = name_;
+        info.shape = first.shape;
+        info.full_scale = type_full_scale(first.shape.type);
+        info.live = live_;
+        CopyReason reason = CopyReason::none;
+        frame_in_place(gst_sample_get_buffer(first_.get()), first, reason);
+        if (reason == CopyReason::not_lent) // the pool is in use
+            info.lends = most_lent(info.shape);
+        if (GST_VIDEO_INFO_FPS_D(&first.info) > 0)
+            info.rate =
+                static_cast<double>(GST_VIDEO_INFO_FPS_N(&first.info)) / GST_VIDEO_INFO_FPS_D(&first.info);
+        opened(info);
+        caps_.reset(); // what opened() learned may change the layout
+        info.name = name_;
+        return info;
+    } catch (...) {
+        GstSource::close();
+        throw;
+    }
+}
+
+void GstSource::start() {
+    const GstStateChangeReturn paused = gst_element_set_state(pipeline(), GST_STATE_PAUSED);
+    live_ = paused == GST_STATE_CHANGE_NO_PREROLL;
+    const bool failed = paused == GST_STATE_CHANGE_FAILURE ||
+                        gst_element_set_state(pipeline(), GST_STATE_PLAYING) == GST_STATE_CHANGE_FAILURE;
+    if (failed) {
+        poll_bus();
+        throw RunError(error_.empty() ? explain("it cannot be started") : error_);
+    }
+}
+
+void GstSource::wait_first() {
+    const auto deadline = SteadyClock::now() + open_timeout();
+    while (!first_) {
+        first_ = pull(kPoll);
+        if (first_)
+            break;
+        poll_bus();
+        if (!error_.empty())
+            throw RunError(error_);
+        if (gst_app_sink_is_eos(GST_APP_SINK(graph_.sink.get())))
+            throw RunError(explain("it holds no frame"));
+        if (SteadyClock::now() > deadline)
+            throw RunError(
+                explain("no frame came within " + std::to_string(open_timeout().count() / 1000) + " s"));
+    }
+}
+
+GstHandle<GstSample> GstSource::pull(milliseconds timeout) {
+    return GstHandle<GstSample>(gst_app_sink_try_pull_sample(
+        GST_APP_SINK(graph_.sink.get()), static_cast<GstClockTime>(timeout.count()) * GST_MSECOND));
+}
+
+void GstSource::poll_bus() {
+    const GstHandle<GstBus> bus(gst_element_get_bus(pipeline()));
+    // Messages of other types are thrown away by this call, so that the bus does not fill up over hours.
+    const auto wanted = static_cast<GstMessageType>(GST_MESSAGE_ERROR | GST_MESSAGE_ELEMENT);
+    while (const GstHandle<GstMessage> message{gst_bus_pop_filtered(bus.get(), wanted)}) {
+        if (GST_MESSAGE_TYPE(message.get()) == GST_MESSAGE_ELEMENT) {
+            if (const std::string name = missing_plugin(message.get()); !name.empty())
+                missing_ = name;
+        } else if (error_.empty()) {
+            error_ = missing_.empty() ? explain(reason_of(message.get()))
+                                      : name_ + " needs '" + missing_ +
+                                            "', which is not installed; install gstreamer1.0-libav, "
+                                            "gstreamer1.0-plugins-bad or gstreamer1.0-plugins-ugly.";
+            last_activity_ = SteadyClock::now();
+        }
+    }
+}
+
+Source::Status GstSource::next(FramePort& port) {
+    if (!graph_.pipeline)
+        throw RunError(name_ + " is not open.");
+    GstHandle<GstSample> sample = first_ ? std::move(first_) : pull(kPoll);
+    poll_bus();
+    if (sample) {
+        last_activity_ = SteadyClock::now();
+        deliver(sample.get(), port);
+        return Status::frame;
+    }
+    const bool eos = gst_app_sink_is_eos(GST_APP_SINK(graph_.sink.get()));
+    // What was decoded before the error is still on its way through a file's queues.
+    if (!error_.empty() && (eos || live_ || SteadyClock::now() - last_activity_ > kDrain))
+        throw RunError(error_);
+    return eos ? ended() : Status::idle;
+}
+
+void GstSource::deliver(GstSample* sample, FramePort& port) {
+    GstBuffer* buffer = gst_sample_get_buffer(sample);
+    if (const std::uint64_t gap = lost_before(buffer); gap > 0)
+        port.lost(gap);
+    const PixelLayout& now = layout(gst_sample_get_caps(sample));
+    const std::int64_t captured = capture_time(sample);
+    if (std::exchange(new_round_, false))
+        port.discontinuity();
+    Frame frame = fill_slot(buffer, now, port);
+    if (!frame)
+        return;
+    FrameInfo& info = frame.info();
+    info.capture_ns = captured;
+    info.full_scale = type_full_scale(now.shape.type);
+    describe(info);
+    port.submit(std::move(frame));
+}
+
+/// The slot that the buffer is, or one that it is copied into.
+Frame GstSource::fill_slot(GstBuffer* buffer, const PixelLayout& layout, FramePort& port) {
+    CopyReason reason = CopyReason::none;
+    Frame frame = frame_in_place(buffer, layout, reason);
+    if (frame)
+        return frame;
+    if (reason == CopyReason::not_lent && !lender_->serves(layout.shape))
+        lend_slots(layout.shape, port);
+    frame = port.acquire(layout.shape);
+    if (!frame)
+        return frame;
+    copy_buffer(buffer, layout, frame.host(), name_);
+    if (maker_.empty())
+        maker_ = memory_maker(graph_.sink.get());
+    port.copied(to_string(reason, maker_, layout));
+    return frame;
+}
+
+/// Once for each size: the elements ask for memory on their own threads, long before there is a port.
+void GstSource::lend_slots(const Shape& shape, FramePort& port) {
+    const int most = most_lent(shape);
+    const std::shared_ptr<FrameRing> ring = port.ring(shape, most);
+    if (!ring)
+        return;
+    // With one in the making and one in our hands a file's frames are never more than are lent.
+    if (!live_)
+        gst_app_sink_set_max_buffers(GST_APP_SINK(graph_.sink.get()), static_cast<guint>(most - 2));
+    lender_->serve(ring, most, !live_);
+}
+
+const PixelLayout& GstSource::layout(GstCaps* caps) {
+    if (caps != caps_.get()) {
+        PixelLayout changed = layout_of(caps, name_);
+        changed.swap = changed.swap != (swap_bytes() && changed.shape.type == PixelType::u16);
+        layout_ = changed;
+        caps_.reset(gst_caps_ref(caps));
+        maker_.clear();
+    }
+    return layout_;
+}
+
+std::int64_t GstSource::capture_time(GstSample* sample) {
+    const GstBuffer* buffer = gst_sample_get_buffer(sample);
+    const GstSegment* segment = gst_sample_get_segment(sample);
+    const GstClockTime pts = GST_BUFFER_PTS(buffer);
+    if (!GST_CLOCK_TIME_IS_VALID(pts) || segment->format != GST_FORMAT_TIME) {
+        // Raw streams may carry no times: then the time of arrival, or the place in a file of unknown rate.
+        if (live_)
+            return std::chrono::duration_cast<std::chrono::nanoseconds>(SteadyClock::now().time_since_epoch())
+                .count();
+        return last_end_ns_++;
+    }
+    if (live_)
+        return static_cast<std::int64_t>(gst_segment_to_running_time(segment, GST_FORMAT_TIME, pts) +
+                                         gst_element_get_base_time(pipeline()));
+    const GstClockTime at = gst_segment_to_stream_time(segment, GST_FORMAT_TIME, pts);
+    const std::int64_t time =
+        loop_offset_ns_ + static_cast<std::int64_t>(GST_CLOCK_TIME_IS_VALID(at) ? at : pts);
+    const GstClockTime duration = GST_BUFFER_DURATION(buffer);
+    last_end_ns_ = std::max(
+        last_end_ns_, time + (GST_CLOCK_TIME_IS_VALID(duration) ? static_cast<std::int64_t>(duration) : 1));
+    return time;
+}
+
+std::uint64_t GstSource::lost_before(GstBuffer* buffer) {
+    // Live elements that number their frames set offset_end = offset + 1; byte offsets do not look like that.
+    const std::uint64_t offset = GST_BUFFER_OFFSET(buffer);
+    if (!live_ || offset == GST_BUFFER_OFFSET_NONE || GST_BUFFER_OFFSET_END(buffer) != offset + 1)
+        return 0;
+    const std::optional<std::uint64_t> before = std::exchange(last_offset_, offset);
+    return before && offset > *before + 1 ? offset - *before - 1 : 0;
+}
+
+bool GstSource::rewind() {
+    loop_offset_ns_ = last_end_ns_;
+    new_round_ = true;
+    const auto flags = static_cast<GstSeekFlags>(GST_SEEK_FLAG_FLUSH | GST_SEEK_FLAG_ACCURATE);
+    return gst_element_seek_simple(pipeline(), GST_FORMAT_TIME, flags, 0) != FALSE;
+}
+
+void GstSource::close() {
+    if (lender_)
+        lender_->stop(); // a thread of the pipeline may wait for a slot
+    lender_.reset();
+    first_.reset();
+    caps_.reset();
+    new_round_ = false;
+    graph_.sink.reset();
+    error_.clear();
+    missing_.clear();
+    last_offset_.reset();
+    loop_offset_ns_ = last_end_ns_ = 0;
+    if (graph_.pipeline)
+        retire_pipeline(std::move(graph_.pipeline), key_, kClosePatience);
+}
+
+} // namespace specklescope

@@ -1,0 +1,98 @@
+// What every source over GStreamer shares: a pipeline that ends in an appsink, its errors, its frames.
+#pragma once
+
+#include "pipeline/source.hpp"
+#include "sources/gst/gst_handles.hpp"
+#include "sources/gst/gst_slots.hpp"
+
+#include <chrono>
+#include <optional>
+
+namespace specklescope {
+
+/// A pipeline and its appsink; nothing is running yet.
+struct GstGraph {
+    GstHandle<GstElement> pipeline;
+    GstHandle<GstElement> sink;
+};
+
+/// All methods run on one thread, the acquisition thread, as the contract says. GStreamer's own threads end
+/// in the appsink's queue, which holds a few buffers and then holds them up.
+class GstSource : public Source {
+public:
+    explicit GstSource(std::string name) : key_(name), name_(std::move(name)) {}
+    ~GstSource() override { GstSource::close(); }
+
+    SourceInfo open() override;
+    Status next(FramePort& port) override;
+    void close() override;
+
+protected:
+    /// Makes the pipeline. Throws UsageError or RunError.
+    virtual GstGraph build() = 0;
+    /// Called when the first buffer is here: the place to read back what the device is set to.
+    virtual void opened(SourceInfo&) {}
+    /// What the frame's fields are beyond its pixels.
+    virtual void describe(FrameInfo&) {}
+    /// The stream is at its end and all is delivered. Default: end; a camera throws.
+    virtual Status ended() { return Status::end; }
+    /// The user's sentence for an error of the pipeline. `reason` is GStreamer's message without its full
+    /// stop.
+    virtual std::string explain(const std::string& reason) const { return name_ + ": " + reason + "."; }
+    /// Frames lost between the one before and this one, as far as the source can tell.
+    virtual std::uint64_t lost_before(GstBuffer* buffer);
+    virtual std::chrono::milliseconds open_timeout() const { return std::chrono::seconds(10); }
+    /// 16-bit pixels come in the other byte order than their caps say.
+    virtual bool swap_bytes() const { return false; }
+
+    const std::string& name() const { return name_; }
+    void set_name(std::string name) { name_ = std::move(name); }
+    GstElement* pipeline() const { return graph_.pipeline.get(); }
+    bool live() const { return live_; }
+    /// Goes back to the first frame; false if the pipeline cannot.
+    bool rewind();
+
+private:
+    GstHandle<GstSample> pull(std::chrono::milliseconds timeout);
+    void start();
+    void wait_first();
+    /// Keeps the first error as the user's sentence in error_.
+    void poll_bus();
+    void deliver(GstSample* sample, FramePort& port);
+    Frame fill_slot(GstBuffer* buffer, const PixelLayout& layout, FramePort& port);
+    void lend_slots(const Shape& shape, FramePort& port);
+    const PixelLayout& layout(GstCaps* caps);
+    std::int64_t capture_time(GstSample* sample);
+
+    std::string key_;  ///< names the device for as long as this object lives
+    std::string name_; ///< what the user would call it once it is open
+    GstGraph graph_;
+    std::shared_ptr<SlotLender> lender_; ///< of this opening; elements may hold it for longer
+    std::string maker_;                  ///< memory_maker() for caps_, once it was asked for
+    GstHandle<GstSample> first_;         ///< pulled by open(), delivered by the first next()
+    GstHandle<GstCaps> caps_;
+    PixelLayout layout_;
+    bool live_ = false;
+    std::string error_;   ///< seen on the bus; thrown once everything before it is delivered
+    std::string missing_; ///< decoder or element that a missing-plugin message named
+    SteadyClock::time_point last_activity_{};
+    std::optional<std::uint64_t> last_offset_;
+    std::int64_t loop_offset_ns_ = 0; ///< added to a file's presentation times so that they go on over a loop
+    std::int64_t last_end_ns_ = 0;
+    bool new_round_ = false; ///< the next frame is the first after a rewind
+};
+
+/// Once per process; safe from any thread. Throws RunError with GStreamer's reason.
+void init_gstreamer();
+/// Throws RunError that names the element and the package to install.
+GstHandle<GstElement> make_element(const char* factory, const char* package);
+/// The end of every pipeline: videoconvert, which lets grey and RGB pass unchanged, and an appsink for those.
+struct GstTail {
+    GstHandle<GstElement> convert;
+    GstHandle<GstElement> sink;
+};
+GstTail make_tail();
+/// Adds the elements (which stay valid inside the bin) and links them in order; throws RunError.
+void add_and_link(GstElement* pipeline, std::initializer_list<GstElement*> elements);
+
+} // namespace specklescope

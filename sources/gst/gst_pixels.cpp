@@ -1,0 +1,106 @@
+#include "sources/gst/gst_pixels.hpp"
+
+#include "pipeline/error.hpp"
+
+#include <bit>
+#include <cstring>
+
+namespace specklescope {
+
+namespace {
+
+/// What a slot holds as it is, first: videoconvert makes everything else into one of these, right in a slot.
+/// Apart from them what the copy into a slot rearranges faster than videoconvert does; in one list it would
+/// make YUV into these too. Of 32-bit pixels videoconvert is the faster.
+constexpr const char* kCaps = "video/x-raw, format = { GRAY8, GRAY16_LE, RGB };"
+                              "video/x-raw, format = { GRAY16_BE, BGR, GBR }";
+
+bool is_grey(GstVideoFormat format) {
+    return format == GST_VIDEO_FORMAT_GRAY8 || format == GST_VIDEO_FORMAT_GRAY16_LE ||
+           format == GST_VIDEO_FORMAT_GRAY16_BE;
+}
+
+void copy_swapped(const std::byte* from, std::byte* to, int width) {
+    for (int x = 0; x < width; ++x) {
+        to[2 * x] = from[2 * x + 1];
+        to[2 * x + 1] = from[2 * x];
+    }
+}
+
+/// Unmaps at the end of the scope.
+class MappedFrame {
+public:
+    MappedFrame(GstBuffer* buffer, const GstVideoInfo& info)
+        : mapped_(gst_video_frame_map(&frame_, &info, buffer, GST_MAP_READ)) {}
+    ~MappedFrame() {
+        if (mapped_)
+            gst_video_frame_unmap(&frame_);
+    }
+    MappedFrame(const MappedFrame&) = delete;
+    MappedFrame& operator=(const MappedFrame&) = delete;
+    explicit operator bool() const { return mapped_; }
+    const std::byte* row(int component, int y) const {
+        return reinterpret_cast<const std::byte*>(GST_VIDEO_FRAME_COMP_DATA(&frame_, component)) +
+               static_cast<std::ptrdiff_t>(y) * GST_VIDEO_FRAME_COMP_STRIDE(&frame_, component);
+    }
+    int step(int component) const { return GST_VIDEO_FRAME_COMP_PSTRIDE(&frame_, component); }
+    int width() const { return GST_VIDEO_FRAME_WIDTH(&frame_); }
+    int height() const { return GST_VIDEO_FRAME_HEIGHT(&frame_); }
+
+private:
+    GstVideoFrame frame_{};
+    bool mapped_;
+};
+
+/// Three components, each with its own start and step, interleaved as R, G, B.
+void copy_rgb_row(const MappedFrame& frame, int y, std::byte* to) {
+    const std::byte* r = frame.row(GST_VIDEO_COMP_R, y);
+    const std::byte* g = frame.row(GST_VIDEO_COMP_G, y);
+    const std::byte* b = frame.row(GST_VIDEO_COMP_B, y);
+    const int step = frame.step(GST_VIDEO_COMP_R);
+    for (int x = 0; x < frame.width(); ++x, to += 3) {
+        to[0] = r[x * step];
+        to[1] = g[x * step];
+        to[2] = b[x * step];
+    }
+}
+
+} // namespace
+
+GstHandle<GstCaps> accepted_caps() { return GstHandle<GstCaps>(gst_caps_from_string(kCaps)); }
+
+PixelLayout layout_of(const GstCaps* caps, const std::string& name) {
+    PixelLayout layout;
+    if (!gst_video_info_from_caps(&layout.info, caps)) {
+        const GstHandle<gchar> text(gst_caps_to_string(caps));
+        throw RunError(name + " gives '" + text.get() + "', which is not video in memory.");
+    }
+    const GstVideoFormat format = GST_VIDEO_INFO_FORMAT(&layout.info);
+    const bool wide = format == GST_VIDEO_FORMAT_GRAY16_LE || format == GST_VIDEO_FORMAT_GRAY16_BE;
+    layout.shape = {GST_VIDEO_INFO_WIDTH(&layout.info), GST_VIDEO_INFO_HEIGHT(&layout.info),
+                    is_grey(format) ? 1 : 3, wide ? PixelType::u16 : PixelType::u8};
+    constexpr bool little = std::endian::native == std::endian::little;
+    layout.swap = format == (little ? GST_VIDEO_FORMAT_GRAY16_BE : GST_VIDEO_FORMAT_GRAY16_LE);
+    check_shape(layout.shape, name);
+    return layout;
+}
+
+bool PixelLayout::as_in_slot() const {
+    return !swap && (shape.channels == 1 || GST_VIDEO_INFO_FORMAT(&info) == GST_VIDEO_FORMAT_RGB);
+}
+
+void copy_buffer(GstBuffer* buffer, const PixelLayout& layout, HostView to, const std::string& name) {
+    const MappedFrame frame(buffer, layout.info);
+    if (!frame || frame.width() != to.shape.width || frame.height() != to.shape.height)
+        throw RunError(name + " gave a frame that is smaller than its format says.");
+    for (int y = 0; y < to.shape.height; ++y) {
+        if (layout.as_in_slot())
+            std::memcpy(to.row(y), frame.row(0, y), to.shape.row_bytes());
+        else if (layout.swap)
+            copy_swapped(frame.row(0, y), to.row(y), to.shape.width);
+        else
+            copy_rgb_row(frame, y, to.row(y));
+    }
+}
+
+} // namespace specklescope

@@ -1,0 +1,71 @@
+#include "sources/gst/gst_reaper.hpp"
+
+#include "sources/gst/gst_source.hpp"
+
+#include <algorithm>
+#include <future>
+#include <mutex>
+#include <vector>
+
+namespace specklescope {
+
+namespace {
+
+/// Threads that stop pipelines. Its destructor, at the end of the process, joins what is left.
+class Reaper {
+public:
+    void retire(GstHandle<GstElement> pipeline, const std::string& key, std::chrono::milliseconds patience) {
+        // The future of std::async joins its thread when it goes.
+        std::future<void> done = std::async(std::launch::async, [held = std::move(pipeline)]() mutable {
+            gst_element_set_state(held.get(), GST_STATE_NULL);
+            held.reset();
+        });
+        if (done.wait_for(patience) == std::future_status::ready)
+            return;
+        const std::lock_guard lock(mutex_);
+        sweep();
+        closing_.push_back({key, std::move(done)});
+    }
+    bool busy(const std::string& key) {
+        const std::lock_guard lock(mutex_);
+        sweep();
+        return std::any_of(closing_.begin(), closing_.end(),
+                           [&](const Entry& entry) { return entry.key == key; });
+    }
+    int count() {
+        const std::lock_guard lock(mutex_);
+        sweep();
+        return static_cast<int>(closing_.size());
+    }
+
+private:
+    struct Entry {
+        std::string key;
+        std::future<void> done;
+    };
+    void sweep() {
+        std::erase_if(closing_, [](const Entry& entry) {
+            return entry.done.wait_for(std::chrono::seconds(0)) == std::future_status::ready;
+        });
+    }
+    std::mutex mutex_;
+    std::vector<Entry> closing_;
+};
+
+Reaper& reaper() {
+    static Reaper instance;
+    return instance;
+}
+
+} // namespace
+
+void retire_pipeline(GstHandle<GstElement> pipeline, const std::string& key,
+                     std::chrono::milliseconds patience) {
+    reaper().retire(std::move(pipeline), key, patience);
+}
+
+bool pipeline_closing(const std::string& key) { return reaper().busy(key); }
+
+int pipelines_closing() { return reaper().count(); }
+
+} // namespace specklescope

@@ -1,0 +1,60 @@
+// gst:DESCRIPTION: any gst-launch text.
+#include "pipeline/error.hpp"
+#include "sources/gst/gst_appsink.hpp"
+#include "sources/gst/gst_source.hpp"
+#include "sources/registry.hpp"
+
+namespace specklescope {
+
+namespace {
+
+/// Live if the description is (GStreamer tells by NO_PREROLL). Its end is the end of the run in either case:
+/// only the description itself can have asked for one.
+class GstTextSource final : public GstSource {
+public:
+    GstTextSource(std::string text, const Params& params) : GstSource("gst:" + text), text_(std::move(text)) {
+        params_ = params;
+    }
+
+private:
+    GstGraph build() override {
+        GError* raw = nullptr;
+        GstParseContext* context = nullptr;
+        GstElement* parsed =
+            gst_parse_launch_full((text_ + " ! identity name=specklescope_end silent=true").c_str(), context,
+                                  GST_PARSE_FLAG_FATAL_ERRORS, &raw);
+        const GstHandle<GError> error(raw);
+        GstGraph graph{own(parsed), nullptr};
+        if (!parsed || error)
+            throw UsageError("source gst: '" + text_ +
+                             "' is not a pipeline: " + (error ? error->message : "nothing in it") +
+                             "; give gst-launch text without a sink, such as gst:videotestsrc is-live=true.");
+        const GstHandle<GstElement> end(gst_bin_get_by_name(GST_BIN(parsed), "specklescope_end"));
+        GstTail tail = make_tail();
+        gst_bin_add_many(GST_BIN(parsed), tail.convert.get(), tail.sink.get(), nullptr);
+        if (!gst_element_link_many(end.get(), tail.convert.get(), tail.sink.get(), nullptr))
+            throw UsageError("source gst: '" + text_ + "' does not end in video.");
+        graph.sink = std::move(tail.sink);
+        return graph;
+    }
+
+    std::string text_;
+};
+
+std::unique_ptr<Source> make(const SourceText& text, const Params& params) {
+    return std::make_unique<GstTextSource>(text.target, params);
+}
+
+} // namespace
+
+SourceType gst_source_type() {
+    static const ParamTable table = Declare<GstTextParams>("source gst").table();
+    return {.kind = "gst",
+            .syntax = "gst:DESCRIPTION",
+            .doc = "any gst-launch text, ending where Specklescope begins: \"gst:videotestsrc is-live=true\"",
+            .table = &table,
+            .make = make,
+            .discover = nullptr};
+}
+
+} // namespace specklescope

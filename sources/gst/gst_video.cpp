@@ -1,0 +1,171 @@
+// Video files, through decodebin.
+#include "pipeline/error.hpp"
+#include "sources/gst/gst_appsink.hpp"
+#include "sources/gst/gst_container.hpp"
+#include "sources/gst/gst_source.hpp"
+#include "sources/registry.hpp"
+
+#include <cmath>
+#include <filesystem>
+#include <thread>
+
+namespace specklescope {
+
+namespace {
+
+bool starts_with(const GstCaps* caps, const char* prefix) {
+    return gst_caps_get_size(caps) > 0 &&
+           g_str_has_prefix(gst_structure_get_name(gst_caps_get_structure(caps, 0)), prefix);
+}
+
+GstHandle<GstCaps> caps_of(GstPad* pad) {
+    GstCaps* caps = gst_pad_get_current_caps(pad);
+    return GstHandle<GstCaps>(caps ? caps : gst_pad_query_caps(pad, nullptr));
+}
+
+/// Sound and subtitles are not decoded: a missing audio decoder is no reason to refuse a film.
+gboolean wants_decoding(GstElement*, GstPad*, GstCaps* caps, gpointer) {
+    return !starts_with(caps, "audio/") && !starts_with(caps, "text/") && !starts_with(caps, "subpicture/");
+}
+
+/// The first video stream is ours.
+void link_video(GstElement*, GstPad* pad, gpointer convert) {
+    const GstHandle<GstPad> sink(gst_element_get_static_pad(GST_ELEMENT(convert), "sink"));
+    if (!gst_pad_is_linked(sink.get()) && starts_with(caps_of(pad).get(), "video/x-raw"))
+        gst_pad_link(pad, sink.get());
+}
+
+void check_found(GstElement* decoder, gpointer convert) {
+    const GstHandle<GstPad> sink(gst_element_get_static_pad(GST_ELEMENT(convert), "sink"));
+    if (!gst_pad_is_linked(sink.get()))
+        GST_ELEMENT_ERROR(decoder, STREAM, WRONG_TYPE, ("it holds no video that can be decoded"), (nullptr));
+}
+
+/// A decoder that meets damaged data says so, instead of going on with what it can guess.
+void make_strict(GstBin*, GstBin*, GstElement* element, gpointer) {
+    if (g_object_class_find_property(G_OBJECT_GET_CLASS(element), "max-errors"))
+        g_object_set(element, "max-errors", 0, nullptr);
+}
+
+class VideoSource final : public GstSource {
+public:
+    VideoSource(const std::string& path, const Params& params)
+        : GstSource(std::filesystem::path(path).filename().string()), path_(path) {
+        params_ = params;
+    }
+
+    Status next(FramePort& port) override {
+        const double rate = params_.as<VideoParams>().rate;
+        if (rate > 0 && !wait_turn(rate))
+            return Status::idle;
+        const Status status = GstSource::next(port);
+        if (rate > 0 && status == Status::frame)
+            due_ = std::max(due_ + period(rate),
+                            SteadyClock::now() - period(rate)); // late frames are not hurried
+        return status;
+    }
+
+private:
+    static SteadyClock::duration period(double rate) {
+        return std::chrono::duration_cast<SteadyClock::duration>(std::chrono::duration<double>(1 / rate));
+    }
+
+    /// False if the next frame is not due yet after a short wait.
+    bool wait_turn(double rate) {
+        const auto now = SteadyClock::now();
+        if (due_ > now + period(rate)) // the rate was raised meanwhile
+            due_ = now + period(rate);
+        const auto longest = now + std::chrono::milliseconds(100);
+        std::this_thread::sleep_until(std::min(due_, longest));
+        return due_ <= longest;
+    }
+
+    GstGraph build() override {
+        std::error_code failed;
+        bytes_ = std::filesystem::file_size(path_, failed);
+        if (failed)
+            throw RunError("'" + path_ + "' cannot be read: " + failed.message() + ".");
+        if (bytes_ == 0)
+            throw RunError("'" + path_ + "' is empty; give a video.");
+        due_ = SteadyClock::now();
+        GstGraph graph{own(gst_pipeline_new(nullptr)), nullptr};
+        const GstHandle<GstElement> file = make_element("filesrc", "libgstreamer1.0-0");
+        const GstHandle<GstElement> decoder = make_element("decodebin", "gstreamer1.0-plugins-base");
+        g_object_set(file.get(), "location", path_.c_str(), nullptr);
+        GstTail tail = make_tail();
+        add_and_link(graph.pipeline.get(), {file.get(), decoder.get()});
+        add_and_link(graph.pipeline.get(), {tail.convert.get(), tail.sink.get()});
+        g_signal_connect(decoder.get(), "autoplug-continue", G_CALLBACK(wants_decoding), nullptr);
+        g_signal_connect(decoder.get(), "pad-added", G_CALLBACK(link_video), tail.convert.get());
+        g_signal_connect(decoder.get(), "no-more-pads", G_CALLBACK(check_found), tail.convert.get());
+        g_signal_connect(graph.pipeline.get(), "deep-element-added", G_CALLBACK(make_strict), nullptr);
+        graph.sink = std::move(tail.sink);
+        return graph;
+    }
+
+    void opened(SourceInfo& info) override {
+        info.live = false;
+        gint64 duration = 0;
+        if (info.rate <= 0 || claimed_bytes(path_) > bytes_ ||
+            !gst_element_query_duration(pipeline(), GST_FORMAT_TIME, &duration) || duration <= 0)
+            return;
+        // Containers round times, most of them to 1 ms; a length that is no whole number of frames tells
+        // nothing.
+        const double frames = static_cast<double>(duration) * 1e-9 * info.rate;
+        if (std::abs(frames - std::round(frames)) < 0.05 + 1e-3 * info.rate)
+            info.frames = static_cast<std::uint64_t>(std::round(frames));
+    }
+
+    Status ended() override {
+        if (const std::uint64_t claimed = claimed_bytes(path_); claimed > bytes_)
+            throw RunError("'" + path_ + "' is cut short: it has " + std::to_string(bytes_) + " of " +
+                           std::to_string(claimed) + " bytes; the frames before the cut are delivered.");
+        if (!params_.as<VideoParams>().loop)
+            return Status::end;
+        if (!rewind())
+            throw RunError("'" + path_ + "' cannot be played again from its start; leave out --loop.");
+        return Status::idle;
+    }
+
+    std::string explain(const std::string& reason) const override {
+        return "'" + path_ + "' cannot be read as video: " + reason + ".";
+    }
+
+    std::string path_;
+    std::uintmax_t bytes_ = 0;
+    SteadyClock::time_point due_{};
+};
+
+std::unique_ptr<Source> make(const SourceText& text, const Params& params) {
+    return make_video_source(text.target, params);
+}
+
+} // namespace
+
+const ParamTable& video_table() {
+    static const ParamTable table =
+        Declare<VideoParams>("source video")
+            .real("rate", &VideoParams::rate,
+                  {.unit = "1/s",
+                   .min = 0,
+                   .max = 100000,
+                   .doc = "frames per second; 0: as fast as they are processed"})
+            .boolean("loop", &VideoParams::loop, {.doc = "start again at the end"})
+            .table();
+    return table;
+}
+
+std::unique_ptr<Source> make_video_source(const std::string& path, const Params& video_params) {
+    return std::make_unique<VideoSource>(path, video_params);
+}
+
+SourceType video_source_type() {
+    return {.kind = "video",
+            .syntax = "FILE.avi, .mkv, .mp4, .mov, …",
+            .doc = "a video file, anything that GStreamer decodes; 8- and 16-bit grey and RGB unchanged",
+            .table = &video_table(),
+            .make = make,
+            .discover = nullptr};
+}
+
+} // namespace specklescope

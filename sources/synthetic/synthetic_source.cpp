@@ -1,0 +1,174 @@
+#include "sources/synthetic/synthetic_source.hpp"
+#include "sources/registry.hpp"
+
+#include "sources/synthetic/exposure_cache.hpp"
+#include "sources/pacer.hpp"
+
+namespace specklescope {
+
+namespace {
+
+constexpr double kFallbackRate = 60; ///< of the heartbeat's clock where frames have no rate
+
+class SyntheticSource final : public Source {
+public:
+    explicit SyntheticSource(const Params& params) { params_ = params; }
+
+    SourceInfo open() override {
+        close();
+        live_ = options().live && options().rate > 0;
+        cache_ = std::make_unique<ExposureCache>(options());
+        SourceInfo info;
+        info.name = "simulated " + std::get<std::string>(params_.get("scene"));
+        info.shape = cache_->shape();
+        info.full_scale = cache_->truth().full_scale;
+        info.rate = options().rate;
+        info.frames = static_cast<std::uint64_t>(options().frames);
+        info.live = live_;
+        return info;
+    }
+
+    Status next(FramePort& port) override {
+        if (options().frames > 0 && number_ >= static_cast<std::uint64_t>(options().frames))
+            return Status::end;
+        if (stale_) {
+            cache_ = std::make_unique<ExposureCache>(options());
+            stale_ = false;
+        }
+        // Not live: the same frames whenever they are taken, so nothing is shown before all is there.
+        if (!live_ && !cache_->wait_all(std::chrono::milliseconds(50)))
+            return Status::idle;
+        if (!pacer_.wait(options().rate))
+            return Status::idle;
+        Frame frame = port.acquire(cache_->shape());
+        if (!frame && !live_)
+            return Status::idle;
+        const std::int64_t capture = pacer_.take(options().rate);
+        const double step = 1 / (options().rate > 0 ? options().rate : kFallbackRate);
+        if (frame) {
+            cache_->compose(number_, seconds_, frame.host());
+            frame.info().capture_ns = capture;
+            frame.info().exposure_ms = options().exposure_ms;
+            frame.info().full_scale = cache_->truth().full_scale;
+            port.submit(std::move(frame));
+        }
+        ++number_;
+        seconds_ += step;
+        return Status::frame; // also when no slot was free: the camera did not fall silent
+    }
+
+    void close() override {
+        cache_.reset();
+        pacer_.restart();
+        number_ = 0;
+        seconds_ = 0;
+        stale_ = false;
+    }
+
+    void set(std::string_view name, const ParamValue& value) override {
+        Params edited = params_;
+        edited.set(name, value);
+        const auto& wanted = edited.as<SyntheticOptions>();
+        if (wanted.live != options().live)
+            throw UsageError("source synthetic: live is fixed while the source is open; open it anew.");
+        if (live_ && wanted.rate <= 0)
+            throw UsageError("source synthetic: rate = 0 needs live=false; allowed here: more than 0.");
+        stale_ = stale_ || edited.table().at(name).cost == Cost::rebuild;
+        params_ = std::move(edited);
+    }
+
+private:
+    const SyntheticOptions& options() const { return params_.as<SyntheticOptions>(); }
+
+    std::unique_ptr<ExposureCache> cache_;
+    Pacer pacer_;
+    std::uint64_t number_ = 0; ///< frames since open()
+    double seconds_ = 0;       ///< of the heartbeat's clock
+    bool live_ = true;
+    bool stale_ = false; ///< an edit asks for new exposures
+};
+
+std::unique_ptr<Source> make_synthetic(const SourceText& text, const Params& given) {
+    Params params = given;
+    if (!text.target.empty()) {
+        const ParamDecl& scene = params.table().at("scene");
+        if (std::find(scene.choices.begin(), scene.choices.end(), text.target) == scene.choices.end())
+            throw UsageError("There is no scene '" + text.target + "'; " + allowed_text(scene) + ".");
+        params.set("scene", text.target);
+    }
+    return std::make_unique<SyntheticSource>(params);
+}
+
+} // namespace
+
+const ParamTable& synthetic_table() {
+    using O = SyntheticOptions;
+    static const ParamTable table =
+        Declare<O>("source synthetic")
+            .choice(
+                "scene", &O::scene, {"vessels", "uniform", "static"},
+                {.cost = Cost::rebuild,
+                 .doc = "branching vessels that pulse at 1.2 Hz, one speed everywhere, or nothing moving"})
+            .integer("width", &O::width,
+                     {.unit = "px", .min = 1, .max = 8192, .cost = Cost::rebuild, .doc = "pixels in a row"})
+            .integer("height", &O::height,
+                     {.unit = "px", .min = 1, .max = 8192, .cost = Cost::rebuild, .doc = "rows"})
+            .real("rate", &O::rate,
+                  {.unit = "1/s",
+                   .min = 0,
+                   .max = 100000,
+                   .doc = "frames a second; 0: as fast as they are taken, never dropped"})
+            .integer("bits", &O::bits,
+                     {.min = 8,
+                      .max = 16,
+                      .cost = Cost::rebuild,
+                      .doc = "depth of a pixel; full scale is 2^bits − 1"})
+            .real("exposure", &O::exposure_ms,
+                  {.unit = "ms",
+                   .min = 0.001,
+                   .max = 10000,
+                   .logarithmic = true,
+                   .cost = Cost::rebuild,
+                   .doc = "simulated exposure time T, reported with every frame"})
+            .real("tau", &O::tau_ms,
+                  {.unit = "ms",
+                   .min = 0.0001,
+                   .max = 100000,
+                   .logarithmic = true,
+                   .cost = Cost::rebuild,
+                   .visible = [](const O& o) { return o.scene == O::Scene::uniform; },
+                   .doc = "correlation time of the uniform scene"})
+            .real("speckle", &O::speckle,
+                  {.unit = "px",
+                   .min = 1,
+                   .max = 10,
+                   .cost = Cost::rebuild,
+                   .doc = "speckle size, full width at half maximum of the intensity's autocovariance"})
+            .real("noise", &O::noise,
+                  {.min = 0,
+                   .max = 20,
+                   .cost = Cost::rebuild,
+                   .doc = "camera noise: 1 is shot noise of 20 000 electrons at full scale and 6 electrons "
+                          "read noise"})
+            .integer(
+                "seed", &O::seed,
+                {.min = 0, .max = 2147483647, .cost = Cost::rebuild, .doc = "another seed, another picture"})
+            .integer("frames", &O::frames,
+                     {.min = 0, .max = 2147483647, .doc = "ends after so many; 0: never"})
+            .boolean("live", &O::live,
+                     {.doc = "true: as a camera, drops what finds no slot; false: as a file, waits, the same "
+                             "frames every time"})
+            .table();
+    return table;
+}
+
+SourceType synthetic_source_type() {
+    return {.kind = "synthetic",
+            .syntax = "synthetic[:vessels|uniform|static]",
+            .doc = "simulated speckle with known correlation time at every pixel",
+            .table = &synthetic_table(),
+            .make = make_synthetic,
+            .discover = nullptr};
+}
+
+} // namespace specklescope

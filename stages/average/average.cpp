@@ -1,0 +1,110 @@
+// Running mean over time on the host: rows over the threads.
+#include "stages/average/average.hpp"
+
+#include "pipeline/parallel.hpp"
+#include "stages/average/simd/average_row.hpp"
+#include "stages/count_undefined.hpp"
+
+#include <hwy/aligned_allocator.h>
+
+namespace specklescope {
+
+namespace {
+
+class AverageHost final : public HostStage {
+public:
+    explicit AverageHost(const Params& params)
+        : params_(params.as<AverageParams>()), history_(params_.frames) {}
+
+    Shape prepare(const Shape& input) override {
+        constexpr std::size_t kAlignment = 64; // samples: rows of every plane start on 64 bytes
+        input_ = input;
+        const auto samples = static_cast<std::size_t>(input.width) * static_cast<std::size_t>(input.channels);
+        pitch_ = (samples + kAlignment - 1) / kAlignment * kAlignment;
+        bytes_ = average_bytes(params_, input.type, pitch_ * static_cast<std::size_t>(input.height));
+        ring_.reset();
+        sums_.reset();
+        check_history("stage average", "this computer", params_.frames, bytes_, available_host_memory());
+        const std::size_t ring = bytes_.frame * static_cast<std::size_t>(params_.frames);
+        if (ring > 0)
+            ring_ = hwy::AllocateAligned<std::byte>(ring);
+        sums_ = hwy::AllocateAligned<std::byte>(bytes_.other);
+        if (!sums_ || (ring > 0 && !ring_))
+            throw UsageError("stage average: no room for " + std::to_string(ring + bytes_.other) +
+                             " bytes of frames; use fewer frames or kind = exponential.");
+        slots_.resize(static_cast<std::size_t>(parallel_threads()));
+        bands_ = band_count(input.height, static_cast<int>(slots_.size()), 16);
+        history_.reset();
+        return {input.width, input.height, input.channels, PixelType::f32};
+    }
+
+    void run(ConstHostView input, HostView output, const RunContext<Space::host>& context) override {
+        const HistoryStep step = history_.next(context.again);
+        for (SlotCounts& slot : slots_)
+            slot.counts = {};
+        run_bands(bands_, static_cast<int>(slots_.size()), [&](int band, int slot) {
+            const Band rows = band_rows(input.shape.height, bands_, band);
+            for (int y = rows.begin; y < rows.end; ++y) {
+                float* const results = output.as<float>().row(y);
+                const AverageRow row = row_of(y, step);
+                run_average_row(row, input.row(y), results);
+                if (row.type == PixelType::f32)
+                    count_undefined(results, input_.width, input_.channels,
+                                    slots_[static_cast<std::size_t>(slot)].counts);
+            }
+        });
+        add_counts(slots_, context.counts);
+    }
+
+    void set_params(const Params&) override {} // all are of Cost::rebuild
+    void reset() override { history_.reset(); }
+    Warmup warmup() const override { return history_.warmup(); }
+    std::string note() const override { return history_note(params_.frames, bytes_); }
+    void describe(FrameInfo& info) const override {
+        if (!(info.full_scale > 0)) // f32 has none of its own
+            info.full_scale = type_full_scale(input_.type);
+    }
+
+private:
+    AverageRow row_of(int y, const HistoryStep& step) const {
+        const std::size_t plane = pitch_ * static_cast<std::size_t>(input_.height);
+        const std::size_t first = pitch_ * static_cast<std::size_t>(y);
+        AverageRow row;
+        row.type = input_.type;
+        row.samples = input_.width * input_.channels;
+        row.y = y;
+        row.frames = params_.frames;
+        row.step = step;
+        auto* const doubles = reinterpret_cast<double*>(sums_.get());
+        if (params_.kind == AverageParams::Kind::exponential) {
+            row.mean = doubles + first;
+            return row;
+        }
+        row.ring = ring_.get() + first * pixel_bytes(input_.type);
+        row.slot_bytes = bytes_.frame;
+        if (input_.type == PixelType::f32) {
+            row.high = doubles + first;
+            row.low = doubles + plane + first;
+        } else {
+            row.sums = reinterpret_cast<std::uint32_t*>(sums_.get()) + first;
+        }
+        return row;
+    }
+
+    AverageParams params_;
+    History history_;
+    HistoryBytes bytes_;
+    Shape input_;
+    std::size_t pitch_ = 0; ///< samples of a row, in ring and sums
+    hwy::AlignedFreeUniquePtr<std::byte[]> ring_, sums_;
+    std::vector<SlotCounts> slots_;
+    int bands_ = 1;
+};
+
+} // namespace
+
+std::unique_ptr<HostStage> make_average_host(const Params& params) {
+    return std::make_unique<AverageHost>(params);
+}
+
+} // namespace specklescope

@@ -1,0 +1,115 @@
+// Dark frame and flat field on the host.
+#include "stages/background/background.hpp"
+
+#include "pipeline/parallel.hpp"
+#include "stages/background/calibration.hpp"
+#include "stages/count_undefined.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace specklescope {
+
+namespace {
+
+template <class T> void add_row(const T* samples, int count, bool first, double* sums) {
+    if (first)
+        std::fill_n(sums, count, 0.0);
+    for (int x = 0; x < count; ++x)
+        sums[x] += samples[x];
+}
+
+template <class T> void correct_row(const T* samples, int width, int channels, const float* dark,
+                                    const float* gain, Calibration::Saturation saturation, float* output,
+                                    PixelCounts& counts) {
+    for (int x = 0; x < width * channels; ++x)
+        output[x] = corrected(static_cast<float>(samples[x]), dark[x], gain[x], saturation.threshold,
+                              saturation.mark);
+    if (std::isfinite(saturation.threshold))
+        counts.saturated += count_pixels(samples, width, channels, [&](T sample) {
+            return static_cast<float>(sample) >= saturation.threshold ? 1 : 0;
+        });
+    count_undefined(output, width, channels, counts);
+}
+
+class BackgroundHost final : public HostStage {
+public:
+    explicit BackgroundHost(const Params& params)
+        : calibration_(params.as<BackgroundParams>()), passes_(background_passes(params)) {}
+
+    Shape prepare(const Shape& input) override {
+        stride_ = static_cast<std::size_t>(input.width) * static_cast<std::size_t>(input.channels);
+        calibration_.prepare(input, stride_);
+        if (passes_)
+            return input;
+        sums_.assign(stride_ * static_cast<std::size_t>(input.height), 0);
+        slots_.resize(static_cast<std::size_t>(parallel_threads()));
+        bands_ = band_count(input.height, static_cast<int>(slots_.size()), 16);
+        return {input.width, input.height, input.channels, PixelType::f32};
+    }
+
+    void run(ConstHostView input, HostView output, const RunContext<Space::host>& context) override {
+        if (passes_)
+            return copy_pixels(input, output);
+        const Calibration::Take take = calibration_.next(context.again);
+        if (take.take)
+            each_row(input, [&](const auto* samples, int y, int) {
+                add_row(samples, static_cast<int>(stride_), take.first, sums_.data() + at(y));
+            });
+        if (take.last)
+            calibration_.finish(sums_.data());
+        saturation_ = calibration_.saturation(context.info);
+        for (SlotCounts& slot : slots_)
+            slot.counts = {};
+        each_row(input, [&](const auto* samples, int y, int slot) {
+            correct_row(samples, input.shape.width, input.shape.channels, calibration_.dark().data() + at(y),
+                        calibration_.gain().data() + at(y), saturation_, output.as<float>().row(y),
+                        slots_[static_cast<std::size_t>(slot)].counts);
+        });
+        add_counts(slots_, context.counts);
+    }
+
+    void set_params(const Params& params) override { calibration_.set_params(params.as<BackgroundParams>()); }
+    void inherit(HostStage& old) override {
+        calibration_.inherit(dynamic_cast<BackgroundHost&>(old).calibration_);
+    }
+    void reset() override { calibration_.reset(); }
+    Warmup warmup() const override { return calibration_.warmup(); }
+    std::string note() const override { return calibration_.note(); }
+    void describe(FrameInfo& info) const override {
+        if (passes_)
+            return;
+        info.full_scale = std::isfinite(saturation_.mark) ? static_cast<double>(saturation_.mark) : 0;
+    }
+
+private:
+    std::size_t at(int y) const { return static_cast<std::size_t>(y) * stride_; }
+
+    /// f(samples, y, slot) for every row, over the threads.
+    template <class F> void each_row(ConstHostView input, F&& f) {
+        run_bands(bands_, static_cast<int>(slots_.size()), [&](int band, int slot) {
+            const Band rows = band_rows(input.shape.height, bands_, band);
+            dispatch(input.shape.type, [&](auto zero) {
+                const auto view = input.as<decltype(zero)>();
+                for (int y = rows.begin; y < rows.end; ++y)
+                    f(view.row(y), y, slot);
+            });
+        });
+    }
+
+    Calibration calibration_;
+    bool passes_;
+    Calibration::Saturation saturation_{};
+    std::size_t stride_ = 0;
+    std::vector<double> sums_; ///< of the present capture
+    std::vector<SlotCounts> slots_;
+    int bands_ = 1;
+};
+
+} // namespace
+
+std::unique_ptr<HostStage> make_background_host(const Params& params) {
+    return std::make_unique<BackgroundHost>(params);
+}
+
+} // namespace specklescope

@@ -1,0 +1,138 @@
+#include "stages/convolve/convolve_kernel.hpp"
+
+#include "pipeline/parallel.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+namespace specklescope {
+
+namespace {
+
+using Kernel = ConvolveParams::Kernel;
+
+int odd_side(double radius, int limit) {
+    const double most = limit > 0 ? (limit - 1) / 2 : kMaxSide;
+    return 2 * static_cast<int>(std::clamp(std::ceil(radius), 0.0, most)) + 1;
+}
+
+ConvolveKernel kernel_by_formula(const ConvolveParams& params, const Shape& image) {
+    const KernelFormula formula = kernel_formula(params, image);
+    ConvolveKernel kernel{formula.width, formula.height, 1, {}};
+    const auto width = static_cast<std::size_t>(formula.width);
+    kernel.weights.resize(width * static_cast<std::size_t>(formula.height));
+    std::vector<double> sums(static_cast<std::size_t>(formula.height));
+    const int slots = parallel_threads();
+    // Every formula is the same around the centre: the upper half is the lower half turned round.
+    const int half = formula.height / 2;
+    run_bands(half + 1, slots, [&](int y, int) {
+        float* row = kernel.weights.data() + static_cast<std::size_t>(y) * width;
+        double sum = 0;
+        for (int x = 0; x < formula.width; ++x) {
+            const double value = kernel_value(formula, x, y);
+            sum += value;
+            row[x] = static_cast<float>(value);
+        }
+        sums[static_cast<std::size_t>(y)] = sum;
+        const int turned = formula.height - 1 - y;
+        if (turned == y)
+            return;
+        std::reverse_copy(row, row + width, kernel.weights.data() + static_cast<std::size_t>(turned) * width);
+        sums[static_cast<std::size_t>(turned)] = sum;
+    });
+    const double sum = std::accumulate(sums.begin(), sums.end(), 0.0);
+    const double centre = kernel_centre(formula, sum);
+    kernel.weights[static_cast<std::size_t>(half) * width + width / 2] += static_cast<float>(centre);
+    const auto scale = static_cast<float>(kernel_scale(sum + centre, params.normalize));
+    for (float& weight : kernel.weights)
+        weight *= scale;
+    return kernel;
+}
+
+/// Its channels become their mean where the image does not take them one by one.
+void reduce_channels(ConvolveKernel& kernel, const ConvolveParams& params, const Shape& image) {
+    if (kernel.channels == 1 || (params.per_channel && image.channels == 3))
+        return;
+    const std::size_t plane = kernel.weights.size() / 3;
+    for (std::size_t i = 0; i < plane; ++i)
+        kernel.weights[i] = static_cast<float>((static_cast<double>(kernel.weights[i]) +
+                                                kernel.weights[plane + i] + kernel.weights[2 * plane + i]) /
+                                               3);
+    kernel.weights.resize(plane);
+    kernel.channels = 1;
+}
+
+void normalize_planes(ConvolveKernel& kernel, const std::string& path) {
+    const std::size_t plane = kernel.weights.size() / static_cast<std::size_t>(kernel.channels);
+    for (std::size_t first = 0; first < kernel.weights.size(); first += plane) {
+        double sum = 0;
+        double size = 0;
+        for (std::size_t i = first; i < first + plane; ++i) {
+            sum += kernel.weights[i];
+            size += std::abs(static_cast<double>(kernel.weights[i]));
+        }
+        if (!(std::abs(sum) > 1e-6 * size))
+            throw UsageError("stage convolve: the weights of '" + path +
+                             "' sum to 0 and cannot be normalized; set normalize = false.");
+        for (std::size_t i = first; i < first + plane; ++i)
+            kernel.weights[i] = static_cast<float>(kernel.weights[i] / sum);
+    }
+}
+
+} // namespace
+
+KernelFormula kernel_formula(const ConvolveParams& params, const Shape& image) {
+    constexpr double kRadians = 3.14159265358979323846 / 180;
+    KernelFormula f;
+    f.kind = params.kernel;
+    f.sigma = params.sigma;
+    f.radius = params.radius;
+    f.length = params.length;
+    f.cosine = std::cos(params.angle * kRadians);
+    f.sine = -std::sin(params.angle * kRadians);
+    f.age = params.age;
+    f.pigment = params.pigment;
+    f.degrees = params.degrees;
+    double across = 0;
+    double down = 0;
+    switch (params.kernel) {
+    case Kernel::gaussian:
+        across = down = 4 * params.sigma;
+        break;
+    case Kernel::disk:
+        across = down = params.radius - 0.5;
+        break;
+    case Kernel::line: // half the bar, less the half of the last pixel; rounding must not add a column
+        across = (std::abs(f.cosine) * params.length + std::abs(f.sine) - 1) / 2 - 1e-9;
+        down = (std::abs(f.sine) * params.length + std::abs(f.cosine) - 1) / 2 - 1e-9;
+        break;
+    case Kernel::glare:
+        across = std::min(image.width - 1.0, std::floor(kGlareOuter / params.degrees));
+        down = std::min(image.height - 1.0, std::floor(kGlareOuter / params.degrees));
+        break;
+    case Kernel::file:
+        break;
+    }
+    f.width = odd_side(across, params.size);
+    f.height = odd_side(down, params.size);
+    return f;
+}
+
+ConvolveKernel make_kernel(const ConvolveParams& params, const Shape& image) {
+    if (params.kernel != Kernel::file)
+        return kernel_by_formula(params, image);
+    if (params.file.empty())
+        throw UsageError("stage convolve: kernel = file needs the name of one, as file = \"kernel.npy\"; "
+                         "allowed: PNG, TIFF and NPY.");
+    ConvolveKernel kernel = read_kernel(params.file);
+    for (const float weight : kernel.weights)
+        if (!std::isfinite(weight))
+            throw UsageError("stage convolve: '" + params.file +
+                             "' holds a weight that is not a finite number; every weight must be one.");
+    reduce_channels(kernel, params, image);
+    if (params.normalize)
+        normalize_planes(kernel, params.file);
+    return kernel;
+}
+
+} // namespace specklescope

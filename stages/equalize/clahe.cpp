@@ -1,0 +1,141 @@
+// Contrast-limited adaptive histogram equalisation on the host: tiles over the threads, then the cells
+// between their centres.
+#include "stages/equalize/clahe.hpp"
+
+#include "pipeline/parallel.hpp"
+#include "stages/equalize/simd/clahe_rows.hpp"
+
+#include <hwy/aligned_allocator.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace specklescope {
+
+namespace {
+
+/// Weights of the right or the lower tile for every pixel of an axis.
+std::vector<float> axis_weights(int pixels, int tile_side) {
+    const float tiles_per_pixel = 1.0F / static_cast<float>(tile_side);
+    std::vector<float> weights(static_cast<std::size_t>(pixels));
+    for (int i = 0; i < pixels; ++i) {
+        const float position = clahe_position(i, tiles_per_pixel);
+        weights[static_cast<std::size_t>(i)] = position - std::floor(position);
+    }
+    return weights;
+}
+
+hwy::AlignedFreeUniquePtr<std::byte[]> room(std::size_t bytes) {
+    auto memory = hwy::AllocateAligned<std::byte>(bytes);
+    if (!memory)
+        throw UsageError("stage clahe: no room for " + std::to_string(bytes >> 10) +
+                         " KiB of mappings; use fewer tiles or bins.");
+    return memory;
+}
+
+class ClaheHost final : public HostStage {
+public:
+    explicit ClaheHost(const Params& params) : params_(params.as<ClaheParams>()) {}
+    void set_params(const Params& params) override { params_ = params.as<ClaheParams>(); }
+
+    Shape prepare(const Shape& input) override {
+        tiling_ = clahe_tiling(params_, input);
+        columns_ = clahe_cells(input.width, tiling_.width, tiling_.tiles);
+        rows_ = clahe_cells(input.height, tiling_.height, tiling_.tiles);
+        right_ = axis_weights(input.width, tiling_.width);
+        below_ = axis_weights(input.height, tiling_.height);
+        mapping_bytes_ = static_cast<std::size_t>(params_.bins) * pixel_bytes(input.type);
+        mappings_ = room(mapping_bytes_ * static_cast<std::size_t>(tiling_.tiles * tiling_.tiles));
+        scratch_.clear();
+        for (int slot = 0; slot < parallel_threads(); ++slot)
+            scratch_.push_back(room(clahe_scratch_bytes(input, params_.bins)));
+        ranges_.resize(scratch_.size());
+        return input;
+    }
+
+    void run(ConstHostView input, HostView output, const RunContext<Space::host>& context) override {
+        const ClaheLevels levels = levels_of(input, context.info);
+        const int slots = static_cast<int>(scratch_.size());
+        const int tiles = tiling_.tiles;
+        const int limit = clahe_clip_limit(params_.clip, tiling_.area(), levels.bins);
+        run_bands(tiles * tiles, slots, [&](int tile, int slot) {
+            const int x = tile % tiles * tiling_.width;
+            const int y = tile / tiles * tiling_.height;
+            clahe_map_tile(input, {x, x + tiling_.width, y, y + tiling_.height}, levels, limit,
+                           mapping(tile % tiles, tile / tiles),
+                           scratch_[static_cast<std::size_t>(slot)].get());
+        });
+        const int across = tiles + 1;
+        const int parts = std::max(1, 8 * slots / (across * across)); // of a cell, where there are few
+        run_bands(across * across * parts, slots, [&](int item, int slot) {
+            const int index = item / parts;
+            map_part(input, output, index % across, index / across, {item % parts, parts}, levels,
+                     scratch_[static_cast<std::size_t>(slot)].get());
+        });
+    }
+
+private:
+    struct Part {
+        int index, count;
+    };
+
+    ClaheLevels levels_of(const ConstHostView& input, const FrameInfo& info) {
+        if (input.shape.type != PixelType::f32)
+            return clahe_integer_levels(clahe_full_scale(input.shape.type, info), params_.bins,
+                                        tiling_.area());
+        const int slots = static_cast<int>(ranges_.size());
+        const int bands = band_count(input.shape.height, slots, 16);
+        std::fill(ranges_.begin(), ranges_.end(), ClaheRange{});
+        run_bands(bands, slots, [&](int band, int slot) {
+            const Band rows = band_rows(input.shape.height, bands, band);
+            const ClaheRange here = clahe_range(input, rows.begin, rows.end);
+            ClaheRange& range = ranges_[static_cast<std::size_t>(slot)];
+            range = {std::min(range.low, here.low), std::max(range.high, here.high)};
+        });
+        ClaheRange all;
+        for (const ClaheRange& range : ranges_)
+            all = {std::min(all.low, range.low), std::max(all.high, range.high)};
+        return clahe_real_levels(all.low, all.high, params_.bins, tiling_.area());
+    }
+
+    std::byte* mapping(int x, int y) const {
+        return mappings_.get() + static_cast<std::size_t>(y * tiling_.tiles + x) * mapping_bytes_;
+    }
+
+    void map_part(const ConstHostView& input, const HostView& output, int x, int y, Part part,
+                  const ClaheLevels& levels, std::byte* scratch) const {
+        const auto column = static_cast<std::size_t>(x);
+        const auto row = static_cast<std::size_t>(y);
+        const Band rows = band_rows(rows_[row + 1] - rows_[row], part.count, part.index);
+        ClaheCell cell;
+        cell.input = input;
+        cell.output = output;
+        cell.area = {columns_[column], columns_[column + 1], rows_[row] + rows.begin, rows_[row] + rows.end};
+        if (cell.area.x0 == cell.area.x1 || cell.area.y0 == cell.area.y1)
+            return;
+        const int last = tiling_.tiles - 1;
+        for (int k = 0; k < 4; ++k)
+            cell.mappings[k] =
+                mapping(std::clamp(x - 1 + k % 2, 0, last), std::clamp(y - 1 + k / 2, 0, last));
+        cell.right = right_.data();
+        cell.below = below_.data();
+        clahe_map_cell(cell, levels, scratch);
+    }
+
+    ClaheParams params_;
+    ClaheTiling tiling_;
+    std::vector<int> columns_, rows_; ///< cells
+    std::vector<float> right_, below_;
+    std::size_t mapping_bytes_ = 0; ///< of a tile
+    hwy::AlignedFreeUniquePtr<std::byte[]> mappings_;
+    std::vector<hwy::AlignedFreeUniquePtr<std::byte[]>> scratch_; ///< by slot
+    std::vector<ClaheRange> ranges_;                              ///< by slot
+};
+
+} // namespace
+
+std::unique_ptr<HostStage> make_clahe_host(const Params& params) {
+    return std::make_unique<ClaheHost>(params);
+}
+
+} // namespace specklescope

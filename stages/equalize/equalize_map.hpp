@@ -1,0 +1,195 @@
+// The arithmetic of histogram equalisation, one pixel or one bin at a time, for host and device: integers,
+// and floating point whose every operation is exact or rounded once, so that no contraction to a fused
+// multiply-add changes a bit.
+#pragma once
+
+#include "stages/equalize/equalize.hpp"
+#include "stages/host_device.hpp"
+
+#include <cfloat>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+
+namespace specklescope {
+
+/// strength in units of 1/65536.
+inline constexpr std::uint32_t kFullStrength = 65536;
+inline std::uint32_t equalize_weight(double strength) {
+    return static_cast<std::uint32_t>(std::lround(strength * kFullStrength));
+}
+
+// --- bins ---
+
+/// Bins of the levels 0…full; never more than there are levels.
+struct LevelBins {
+    std::uint32_t full;
+    std::uint32_t bins;
+    std::uint32_t factor; ///< 0: a bin for each level; else bins/(full + 1) in units of 2⁻³², rounded up
+};
+
+inline LevelBins level_bins(int bins, PixelType type, double full_scale) {
+    const double top = type_full_scale(type);
+    const double full = full_scale > 0 ? std::fmax(1, std::fmin(top, std::floor(full_scale))) : top;
+    LevelBins result{static_cast<std::uint32_t>(full), 0, 0};
+    const std::uint64_t levels = result.full + 1;
+    result.bins = static_cast<std::uint32_t>(bins);
+    if (result.bins >= levels)
+        result.bins = static_cast<std::uint32_t>(levels);
+    else
+        result.factor =
+            static_cast<std::uint32_t>(((static_cast<std::uint64_t>(bins) << 32) + levels - 1) / levels);
+    return result;
+}
+
+/// floor(level·bins/(full + 1)): what the factor is too large by adds less than 1/(full + 1), because
+/// full·(full + 1) < 2³².
+SPECKLESCOPE_BOTH inline std::uint32_t bin_of(const LevelBins& b, std::uint32_t level) {
+    level = level < b.full ? level : b.full;
+    return b.factor == 0 ? level
+                         : static_cast<std::uint32_t>((static_cast<std::uint64_t>(level) * b.factor) >> 32);
+}
+
+/// Equal bins over [low, high].
+struct RealBins {
+    float low, high;
+    float half;  ///< 0.5 where high − low overflows, else 1
+    float scale; ///< bins a unit; 0: all of the frame is in bin 0
+    std::uint32_t bins;
+};
+
+/// Anything but low < high (constant frames, frames without a finite pixel) is one bin, and so is a range so
+/// narrow that `scale` overflows (below 2·10⁻³⁴ for 65536 bins).
+SPECKLESCOPE_BOTH inline RealBins real_bins(float low, float high, std::uint32_t bins) {
+    RealBins b{low == 0 ? 0.0F : low, high == 0 ? 0.0F : high, 1, 0, bins}; // −0 as 0
+    if (!(low < high))
+        return b;
+    if (high - low > FLT_MAX)
+        b.half = 0.5F;
+    const float scale = static_cast<float>(bins) / (high * b.half - low * b.half);
+    b.scale = scale <= FLT_MAX ? scale : 0;
+    return b;
+}
+
+/// For low ≤ value ≤ high.
+SPECKLESCOPE_BOTH inline std::uint32_t bin_of(const RealBins& b, float value) {
+    const float place = (value * b.half - b.low * b.half) * b.scale;
+    const auto bin = static_cast<std::uint32_t>(place);
+    return bin < b.bins ? bin : b.bins - 1;
+}
+
+SPECKLESCOPE_BOTH inline bool is_finite(float value) { return value - value == 0; }
+
+// --- from counts to values ---
+
+/// (count − base)/span, of cumulative counts; span 0: the frame stays as it is.
+struct CumulativeScale {
+    std::uint32_t base, span;
+};
+
+/// `total` pixels, `first` of them in the lowest bin in use.
+SPECKLESCOPE_BOTH inline CumulativeScale cumulative_scale(EqualizeParams::Scaling scaling,
+                                                          std::uint32_t total, std::uint32_t first) {
+    if (first == total)
+        return {0, 0};
+    return scaling == EqualizeParams::Scaling::maxabs ? CumulativeScale{0, total}
+                                                      : CumulativeScale{first, total - first};
+}
+
+SPECKLESCOPE_BOTH inline std::uint32_t counted(const CumulativeScale& scale, std::uint32_t cumulative) {
+    return cumulative > scale.base ? cumulative - scale.base : 0;
+}
+
+/// full·r, to nearest, ties to even: both sides of the division are below 2⁵³ and a quotient that is no tie
+/// is farther from one than the division's rounding.
+SPECKLESCOPE_BOTH inline std::uint32_t equalized_level(const CumulativeScale& scale, std::uint32_t cumulative,
+                                                       std::uint32_t full) {
+    const double product = static_cast<double>(static_cast<std::uint64_t>(counted(scale, cumulative)) * full);
+    return static_cast<std::uint32_t>(rint(product / static_cast<double>(scale.span)));
+}
+
+/// ((65536 − weight)·level + weight·equalized)/65536, to nearest, ties to even. Both levels up to 65535.
+SPECKLESCOPE_BOTH inline std::uint32_t mixed_level(std::uint32_t level, std::uint32_t equalized,
+                                                   std::uint32_t weight) {
+    const std::uint32_t sum = level * (kFullStrength - weight) + equalized * weight;
+    return (sum + 0x7FFFU + ((sum >> 16) & 1U)) >> 16;
+}
+
+/// What becomes of `level` (above full scale: of full scale). `cumulative`: counts up to and with each bin.
+SPECKLESCOPE_BOTH inline std::uint32_t mapped_level(const LevelBins& bins, const CumulativeScale& scale,
+                                                    std::uint32_t weight, const std::uint32_t* cumulative,
+                                                    std::uint32_t level) {
+    level = level < bins.full ? level : bins.full;
+    if (scale.span == 0)
+        return level;
+    return mixed_level(level, equalized_level(scale, cumulative[bin_of(bins, level)], bins.full), weight);
+}
+
+/// low + r·(high − low) of one bin.
+SPECKLESCOPE_BOTH inline float equalized_value(const RealBins& bins, const CumulativeScale& scale,
+                                               std::uint32_t cumulative) {
+    const std::uint32_t count = counted(scale, cumulative);
+    if (count == scale.span)
+        return bins.high;
+    const double r = static_cast<double>(count) / static_cast<double>(scale.span);
+    const double range = static_cast<double>(bins.high) - static_cast<double>(bins.low);
+    return static_cast<float>(fma(range, r, static_cast<double>(bins.low)));
+}
+
+/// In float64, where both products are exact.
+SPECKLESCOPE_BOTH inline float mixed_value(float value, float equalized, std::uint32_t weight) {
+    if (weight == kFullStrength)
+        return equalized;
+    return static_cast<float>((static_cast<double>(value) * static_cast<double>(kFullStrength - weight) +
+                               static_cast<double>(equalized) * static_cast<double>(weight)) *
+                              (1.0 / kFullStrength));
+}
+
+// --- colour: R' = R·V'/V keeps hue and saturation, RGB being linear in V ---
+
+/// R·V'/V to nearest, ties to even, in u16's range; black becomes grey V'.
+SPECKLESCOPE_BOTH inline std::uint32_t scaled_channel(std::uint32_t channel, std::uint32_t new_v,
+                                                      std::uint32_t v) {
+    if (v == 0)
+        return new_v;
+    const std::uint32_t product = channel * new_v;
+    const std::uint32_t quotient = product / v;
+    const std::uint32_t rest = product - quotient * v;
+    const bool up = rest > v - rest || (rest == v - rest && (quotient & 1U) != 0);
+    return quotient + (up ? 1 : 0);
+}
+
+/// The same for u8 by one multiplication and two roundings in f32, which kernels do fastest. kByteBase + byte
+/// is the float 0x4B0000xx; kByteGrid + result goes in steps of 2⁻¹⁰.
+inline constexpr float kByteBase = 8388608.0F; // 2²³
+inline constexpr float kByteGrid = 8192.0F;    // 2¹³
+
+/// V'/V in units of 2⁻¹⁶/V's power of two: fine enough for products to be known to 2⁻¹⁶, coarse enough for
+/// byte_offset() to be exact. 0 for V = 0.
+SPECKLESCOPE_BOTH inline float byte_ratio(std::uint32_t new_v, std::uint32_t v) {
+    if (v == 0)
+        return 0;
+    double unit = 65536;
+    for (std::uint32_t rest = v; rest > 1; rest /= 2)
+        unit *= 2;
+    return static_cast<float>(rint(static_cast<double>(new_v) * unit / static_cast<double>(v)) / unit);
+}
+/// Takes kByteBase·ratio away again. For V = 0 take kByteGrid + V' instead.
+SPECKLESCOPE_BOTH inline float byte_offset(float ratio) { return fmaf(ratio, -kByteBase, kByteGrid); }
+
+/// The low byte of the result's bits, for `sample` = kByteBase + channel. A product that is no tie is 1/510
+/// away from one, so rounding it to 2⁻¹⁰ leaves ties exact, and the addition rounds them to even.
+SPECKLESCOPE_BOTH inline float scaled_byte(float sample, float ratio, float offset) {
+    return fmaf(sample, ratio, offset) + (kByteBase - kByteGrid);
+}
+
+/// V'·(R/V): no overflow for channels in [0, V], and exactly V' for R = V. A pixel without a positive channel
+/// has no hue: its channels are shifted.
+SPECKLESCOPE_BOTH inline float scaled_channel(float channel, float new_v, float v) {
+    if (!(v > 0))
+        return channel + (new_v - v);
+    const float share = channel / v;
+    return new_v * (share > -FLT_MAX ? share : -FLT_MAX);
+}
+
+} // namespace specklescope

@@ -1,0 +1,46 @@
+// Rows of integers in the best instruction set that the processor has. Used by stages/equalize/equalize.cpp alone.
+#pragma once
+
+#include "pipeline/image.hpp"
+#include "pipeline/parallel.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace specklescope {
+
+/// Pixels to work on at a time: what is made of them stays in the nearest cache, and the next so many are
+/// fetched meanwhile.
+inline constexpr std::size_t kRowBlock = 256;
+
+/// v[3·x] = V of HSV of pixel x; the places between hold whatever is quickest. `v` has 3·pixels bytes.
+void spread_v(const std::uint8_t* rgb, std::size_t pixels, std::uint8_t* v);
+
+/// V'/V of every V; of V = 0 kBlackFactor·V'.
+using ByteFactors = std::array<float, 256>;
+inline constexpr float kBlackFactor = 1048576;
+
+/// `levels`: V' of every V.
+inline ByteFactors byte_factors(const std::array<std::uint8_t, 256>& levels) {
+    ByteFactors result{};
+    for (std::size_t v = 0; v < 256; ++v)
+        result[v] = static_cast<float>(levels[v]) * (v == 0 ? kBlackFactor : 1.0F / static_cast<float>(v));
+    return result;
+}
+
+/// Every channel times V'/V (V = 0: V'), to nearest, ties to even. The results must fit u8. `rgb` and `out`
+/// must not overlap.
+void scale_row(const std::uint8_t* rgb, std::size_t pixels, const ByteFactors& factors, std::uint8_t* out);
+
+/// The same for u16; `levels`: V' of V = 0…full, V above full as V = full.
+void scale_row(const std::uint16_t* rgb, std::size_t pixels, const std::uint16_t* levels, std::uint32_t full,
+               std::uint16_t* out);
+
+using ByteLevels = std::array<std::uint8_t, 256>;
+
+/// `rows` of `out` are those of `in` by levels[sample]. One channel.
+void map_rows(const View<const std::uint8_t>& in, const ByteLevels& levels, const View<std::uint8_t>& out,
+              Band rows);
+
+} // namespace specklescope

@@ -1,0 +1,64 @@
+// Gaussian blur by transforms: the same taps as direct, all at once. The work depends on the image and hardly
+// on sigma.
+#include "stages/gaussian/gaussian.hpp"
+#include "stages/convolve/host_convolution.hpp"
+
+#include <optional>
+
+namespace specklescope {
+
+namespace {
+
+/// For the spectra of one image; what does not fit is done in tiles.
+constexpr std::size_t kBudget = std::size_t{2} << 30;
+
+class GaussianFftHost final : public HostStage {
+public:
+    explicit GaussianFftHost(const GaussianParams& params) : params_(params) {
+        params_.method = GaussianParams::Method::fft; // automatic has been decided
+    }
+
+    Shape prepare(const Shape& input) override {
+        const Shape output = gaussian_shape(params_, input);
+        const std::vector<double> taps = gaussian_taps(params_);
+        const int side = static_cast<int>(taps.size());
+        ConvolveKernel kernel{side, side, 1, {}};
+        kernel.weights.reserve(taps.size() * taps.size());
+        for (const double down : taps)
+            for (const double across : taps)
+                kernel.weights.push_back(static_cast<float>(down * across));
+        convolution_.reset();
+        convolution_.emplace(input, kernel, params_.border, kBudget);
+        if (params_.border == Border::omit)
+            convolution_->set_gains(inverse(gaussian_tap_norms(taps, input.width)),
+                                    inverse(gaussian_tap_norms(taps, input.height)));
+        return output;
+    }
+
+    void run(ConstHostView input, HostView output, const RunContext<Space::host>&) override {
+        convolution_->run(input, output);
+    }
+
+    void set_params(const Params&) override {} // all of Cost::rebuild
+    std::string note() const override { return convolution_ ? convolution_->note() : std::string(); }
+
+private:
+    static std::vector<float> inverse(const std::vector<double>& norms) {
+        std::vector<float> gains;
+        gains.reserve(norms.size());
+        for (const double norm : norms)
+            gains.push_back(static_cast<float>(1 / norm));
+        return gains;
+    }
+
+    GaussianParams params_;
+    std::optional<HostConvolution> convolution_;
+};
+
+} // namespace
+
+std::unique_ptr<HostStage> make_gaussian_fft_host(const GaussianParams& params) {
+    return std::make_unique<GaussianFftHost>(params);
+}
+
+} // namespace specklescope

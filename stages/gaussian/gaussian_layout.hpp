@@ -1,0 +1,60 @@
+// How a slab and its border lie in a thread's scratch.
+#pragma once
+
+#include "stages/gaussian/gaussian_host.hpp"
+#include "stages/gaussian/gaussian_slab.hpp"
+
+namespace specklescope {
+
+/// Rows of `stride` f32 samples: `margin` samples of border, the row, the border, room for vectors that start
+/// inside and end outside. The same room serves 16-bit sums.
+struct SlabLayout {
+    static constexpr std::size_t kOver = 512; ///< samples that a block of vectors may read past the border
+
+    std::size_t width;  ///< samples of an input row
+    std::size_t margin; ///< radius · channels
+    std::size_t stride;
+    std::size_t rows; ///< pointers to input rows
+
+    SlabLayout(const Shape& input, int radius)
+        : width(static_cast<std::size_t>(input.width) * static_cast<std::size_t>(input.channels)),
+          margin(static_cast<std::size_t>(radius) * static_cast<std::size_t>(input.channels)),
+          stride(gaussian_stride(margin) + gaussian_stride(width + margin + kOver)),
+          rows(static_cast<std::size_t>(kGaussianSlabRows + 2 * radius)) {}
+
+    std::size_t slab_bytes() const { return stride * kGaussianSlabRows * sizeof(float); }
+    std::size_t zero_bytes() const { return gaussian_stride(width) * sizeof(float); }
+    std::size_t bytes() const { return slab_bytes() + zero_bytes() + rows * sizeof(void*); }
+    /// Where the image begins in a row of the slab: aligned.
+    std::size_t first() const { return gaussian_stride(margin); }
+};
+
+/// The input rows that a slab's columns meet, from `y0` − radius on; rows outside are `zeros` or where the
+/// border finds them.
+template <class T> void find_rows(const GaussianSlab& slab, int y0, int y1, const T* zeros, const T** rows) {
+    const View<const T> input = slab.input.as<T>();
+    const int shift = slab.border == Border::crop ? slab.radius : 0;
+    for (int y = y0 + shift - slab.radius; y < y1 + shift + slab.radius; ++y) {
+        const int row = border_index(y, input.height, slab.border);
+        *rows++ = row < 0 ? zeros : input.row(row);
+    }
+}
+
+/// Fills the border of a row, `image` its first sample; unless cropped.
+template <class T> void fill_sides(const GaussianSlab& slab, T* image) {
+    if (slab.border == Border::crop)
+        return;
+    const int width = slab.input.shape.width;
+    const int channels = slab.input.shape.channels;
+    const auto fill = [&](int begin, int end) {
+        for (int x = begin; x < end; ++x) {
+            const int from = border_index(x, width, slab.border);
+            for (int c = 0; c < channels; ++c)
+                image[x * channels + c] = from < 0 ? T{0} : image[from * channels + c];
+        }
+    };
+    fill(-slab.radius, 0);
+    fill(width, width + slab.radius);
+}
+
+} // namespace specklescope

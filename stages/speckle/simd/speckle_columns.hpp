@@ -1,0 +1,93 @@
+// Columns of a tile: the real ones, read from the image, and the border columns beside them.
+#pragma once
+
+#include "stages/speckle/simd/speckle_tile.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <span>
+
+namespace specklescope {
+
+/// Buffers count columns from the first real one, so that it is aligned; border columns on the left have
+/// negative indices.
+struct TileColumns {
+    static constexpr int kLead = 32;   ///< room for the border on the left and one zero before it
+    static constexpr int kSlack = 128; ///< whole vectors may be read and written past the last column
+
+    int first = 0; ///< image column of index 0
+    int real = 0;  ///< columns read from the image
+    int left = 0;  ///< border columns before them
+    int right = 0; ///< and after them
+
+    explicit TileColumns(const SpeckleTile& tile) {
+        const int radius = tile.params.radius;
+        const int shift = tile.params.border == SpeckleParams::Border::crop ? radius : 0;
+        const int begin = tile.x0 + shift - radius;
+        const int end = tile.x1 + shift + radius;
+        first = std::max(0, begin);
+        real = std::min(tile.input.shape.width, end) - first;
+        left = first - begin;
+        right = end - first - real;
+    }
+
+    /// Buffer index of the column whose sums stand at border column `index`; −1: zeros.
+    int source(int index, const SpeckleTile& tile) const {
+        const int column = border_index(first + index, tile.input.shape.width, tile.params.border);
+        return column < 0 ? -1 : column - first;
+    }
+
+    static std::size_t buffer_columns(int radius, int width) {
+        return static_cast<std::size_t>(kLead + width + 2 * radius + kSlack) / 16 * 16;
+    }
+};
+
+/// Cuts aligned arrays from a block of scratch memory.
+class ScratchCutter {
+public:
+    explicit ScratchCutter(std::byte* memory) : next_(memory) {}
+    template <class T> T* take(std::size_t count) {
+        T* array = reinterpret_cast<T*>(next_);
+        next_ += aligned(count * sizeof(T));
+        return array;
+    }
+    /// The same, `offset` bytes into a page. A load waits for an earlier store under way whose address has
+    /// the same lower 12 bits: what one loop loads and stores belongs into different parts of a page.
+    template <class T> T* take_in_page(std::size_t offset, std::size_t count) {
+        next_ += (kPage - reinterpret_cast<std::uintptr_t>(next_) % kPage) % kPage + offset;
+        return take<T>(count);
+    }
+    static std::size_t aligned(std::size_t bytes) { return (bytes + 63) / 64 * 64; }
+    static std::size_t in_page(std::size_t bytes) { return 2 * kPage + aligned(bytes); }
+
+private:
+    static constexpr std::size_t kPage = 4096;
+    std::byte* next_;
+};
+
+inline std::size_t integer_scratch_bytes(std::size_t columns, std::size_t input_width) {
+    return 3 * ScratchCutter::in_page(columns * 4) + 3 * ScratchCutter::in_page(columns * 8) +
+           2 * ScratchCutter::aligned(input_width * 2);
+}
+
+inline std::size_t real_scratch_bytes(int radius, std::size_t columns, std::size_t input_width) {
+    const auto rows = static_cast<std::size_t>(2 * radius + 1);
+    return 2 * (rows + 3) * ScratchCutter::aligned(columns * 8) + ScratchCutter::aligned(input_width * 4);
+}
+
+/// Adds the NaN and ±∞ of a row to `counts`.
+inline void count_non_finite(std::span<const float> row, PixelCounts& counts) {
+    constexpr std::uint32_t kInfinity = 0x7f800000U;
+    std::uint32_t undefined = 0;
+    std::uint32_t infinite = 0;
+    for (const float value : row) {
+        const std::uint32_t magnitude = std::bit_cast<std::uint32_t>(value) & 0x7fffffffU;
+        undefined += magnitude > kInfinity;
+        infinite += magnitude == kInfinity;
+    }
+    counts.undefined += undefined;
+    counts.infinite += infinite;
+}
+
+} // namespace specklescope

@@ -1,0 +1,153 @@
+// Spatial speckle contrast and flow on the host: bands of rows over the threads, tiles of columns within a
+// band.
+#include "stages/speckle/speckle.hpp"
+
+#include "pipeline/parallel.hpp"
+#include "stages/speckle/speckle_saturation.hpp"
+#include "stages/speckle/simd/speckle_tile.hpp"
+
+#include <hwy/aligned_allocator.h>
+
+#include <algorithm>
+
+namespace specklescope {
+
+namespace {
+
+constexpr std::uint32_t kNoLimit = ~std::uint32_t{0};
+
+/// Bytes of output that the nearest caches may still hold when the next stage reads them.
+constexpr std::size_t kCached = std::size_t{2} << 20;
+
+/// What one slot needs, apart from every other's cache lines.
+struct alignas(64) Slot {
+    hwy::AlignedFreeUniquePtr<std::byte[]> scratch;
+    std::vector<std::uint8_t> saturated; ///< of each input row of a band: 1 if it has saturated samples
+    SaturatedWindows windows;
+    PixelCounts counts;
+};
+
+/// Chooses the column sums for samples in `range`; the reference halves the largest difference.
+void choose_sums(SpeckleTile& tile, SampleRange range) {
+    const std::uint64_t side = 2U * static_cast<unsigned>(tile.params.radius) + 1;
+    tile.largest = range.max;
+    tile.reference = (range.min + range.max) / 2;
+    const std::uint64_t most = range.max - tile.reference;
+    const bool fits = side * side * most * most < (std::uint64_t{1} << 32);
+    tile.sums = fits ? SpeckleSums::narrow : SpeckleSums::wide;
+}
+
+/// The range that the frame's full scale promises.
+SampleRange promised_range(PixelType type, const FrameInfo& info) {
+    const double type_full = type_full_scale(type);
+    const double full = info.full_scale > 0 ? std::min(info.full_scale, type_full) : type_full;
+    return {0, static_cast<std::uint32_t>(full)};
+}
+
+class SpeckleHost final : public HostStage {
+public:
+    explicit SpeckleHost(const Params& params) : params_(params.as<SpeckleParams>()) {}
+
+    void set_params(const Params& params) override { params_ = params.as<SpeckleParams>(); }
+    void describe(FrameInfo& info) const override { info.full_scale = 0; }
+
+    Shape prepare(const Shape& input) override {
+        const Shape output = speckle_shape(params_, input);
+        const int radius = params_.radius;
+        tile_width_ = std::min(output.width, speckle_tile_width(input.type));
+        slots_.resize(static_cast<std::size_t>(parallel_threads()));
+        const std::size_t bytes = speckle_scratch_bytes(input.type, radius, tile_width_, input.width);
+        for (Slot& slot : slots_) {
+            slot.scratch = hwy::AllocateAligned<std::byte>(bytes);
+            if (!slot.scratch)
+                throw RunError("stage speckle: no room for " + std::to_string(bytes >> 10) +
+                               " KiB of sums; use a smaller image.");
+            slot.saturated.resize(static_cast<std::size_t>(input.height));
+            slot.windows = SaturatedWindows(input, radius);
+        }
+        // A band sums 2·radius rows before its first result.
+        bands_ = band_count(output.height, static_cast<int>(slots_.size()), std::max(16, 8 * radius));
+        prepared_ = params_;
+        return output;
+    }
+
+    void run(ConstHostView input, HostView output, const RunContext<Space::host>& context) override {
+        SpeckleTile frame;
+        frame.input = input;
+        frame.output = output;
+        frame.params = prepared_; // radius and border as prepared
+        frame.params.output = params_.output;
+        frame.streamed = output.shape.bytes() > kCached;
+        frame.scale = speckle_scale(params_, context.info).c;
+        const std::optional<double> threshold = saturation_threshold(input.shape.type, context.info);
+        frame.limit = threshold && input.shape.type != PixelType::f32 ? static_cast<std::uint32_t>(*threshold)
+                                                                      : kNoLimit;
+        choose_sums(frame, promised_range(input.shape.type, context.info));
+        for (Slot& slot : slots_)
+            slot.counts = {};
+        run_bands(bands_, static_cast<int>(slots_.size()), [&](int band, int slot) {
+            run_band(frame, threshold, band, slots_[static_cast<std::size_t>(slot)]);
+        });
+        for (const Slot& slot : slots_) {
+            context.counts.undefined += slot.counts.undefined;
+            context.counts.infinite += slot.counts.infinite;
+            context.counts.saturated += slot.counts.saturated;
+        }
+    }
+
+private:
+    void run_band(const SpeckleTile& frame, std::optional<double> threshold, int band, Slot& slot) const {
+        SpeckleTile tile = frame;
+        const Band rows = band_rows(frame.output.shape.height, bands_, band);
+        tile.y0 = rows.begin;
+        tile.y1 = rows.end;
+        tile.rows = input_rows(tile);
+        tile.saturated = slot.saturated.data();
+        std::fill_n(tile.saturated, tile.rows.end - tile.rows.begin, std::uint8_t{0});
+        const bool real = tile.input.shape.type == PixelType::f32;
+        if (real && threshold)
+            find_saturated_rows(tile.input, tile.rows, *threshold, tile.saturated);
+        // Sums that hold what the full scale promises need no look at the samples first.
+        const bool narrow = real || tile.sums == SpeckleSums::narrow;
+        if (const PixelCounts before = slot.counts; !narrow || !run_tiles(tile, slot)) {
+            slot.counts = before;
+            SampleRange range = sample_range(tile.input, tile.rows);
+            if (tile.params.border == SpeckleParams::Border::zero)
+                range.min = 0;
+            choose_sums(tile, range);
+            run_tiles(tile, slot);
+        }
+        if (threshold)
+            slot.counts.saturated += slot.windows.count(tile, *threshold, slot.saturated);
+    }
+
+    /// False if samples are larger than the tile says.
+    bool run_tiles(SpeckleTile& tile, Slot& slot) const {
+        const int width = tile.output.shape.width;
+        const int tiles = (width + tile_width_ - 1) / tile_width_;
+        bool fits = true;
+        constexpr int kLine = 16; // pixels of a cache line, which no tile shares with another
+        const int lines = (width + kLine - 1) / kLine;
+        for (int i = 0; fits && i < tiles; ++i) {
+            const Band columns = band_rows(lines, tiles, i);
+            tile.x0 = columns.begin * kLine;
+            tile.x1 = std::min(columns.end * kLine, width);
+            fits = run_speckle_tile(tile, slot.scratch.get(), slot.counts);
+        }
+        return fits;
+    }
+
+    SpeckleParams params_;
+    SpeckleParams prepared_;
+    int tile_width_ = 0;
+    int bands_ = 1;
+    std::vector<Slot> slots_;
+};
+
+} // namespace
+
+std::unique_ptr<HostStage> make_speckle_host(const Params& params) {
+    return std::make_unique<SpeckleHost>(params);
+}
+
+} // namespace specklescope

@@ -1,0 +1,127 @@
+// Plain loops, compiled once for every instruction set (Highway); the call takes the best that the processor
+// has.
+#include "stages/temporal/simd/box_row.hpp"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "stages/temporal/simd/box_row.cpp"
+#include "stages/vector_targets.hpp"
+#include <hwy/foreach_target.h>
+
+#include <hwy/highway.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace specklescope {
+namespace HWY_NAMESPACE {
+
+template <bool kWide, bool kEnters>
+void move_row(const TemporalRow& row, std::uint64_t* s, std::uint64_t* q) {
+    for (int x = 0; x < row.width; ++x) {
+        IntegerSums sums = unpacked(row.packed[x]);
+        if constexpr (kWide)
+            sums = {row.packed[x], row.wide[x]};
+        s[x] += kEnters ? std::uint64_t{sums.s} : -std::uint64_t{sums.s};
+        q[x] += kEnters ? sums.q : -sums.q;
+    }
+}
+
+void MoveColumns(const TemporalRow& row, bool enters, std::uint64_t* s, std::uint64_t* q) {
+    if (row.wide)
+        enters ? move_row<true, true>(row, s, q) : move_row<true, false>(row, s, q);
+    else
+        enters ? move_row<false, true>(row, s, q) : move_row<false, false>(row, s, q);
+}
+
+template <ContrastForm kForm> void write_windows(const std::uint64_t* s, const std::uint64_t* q, int width,
+                                                 std::uint32_t n, float c, float* output) {
+    const float part = 1.0F / static_cast<float>(n);
+    for (int x = 0; x < width; ++x) {
+        const WindowMoments moments = window_moments(s[x], q[x], n, part);
+        output[x] = contrast_value(kForm, c, moments.s, moments.d);
+    }
+}
+
+void WriteWindowRow(const std::uint64_t* s, const std::uint64_t* q, int width, std::uint32_t n,
+                    const ContrastScale& scale, float* output) {
+    const auto c = static_cast<float>(scale.c);
+    switch (scale.form) {
+    case ContrastForm::inverse:
+        return write_windows<ContrastForm::inverse>(s, q, width, n, c, output);
+    case ContrastForm::square:
+        return write_windows<ContrastForm::square>(s, q, width, n, c, output);
+    case ContrastForm::root:
+        return write_windows<ContrastForm::root>(s, q, width, n, c, output);
+    }
+}
+
+void MergeRow(const TemporalRow* row, int width, int held, int count, double* sums, double* deviations) {
+    const double n = held;
+    const double inverse = 1.0 / n;
+    const double part = merge_part(n, count);
+    for (int x = 0; x < width; ++x) {
+        const RealGroup one = row ? RealGroup{n * static_cast<double>(row->reference[x]) + row->real_s[x],
+                                              row->real_q[x] - row->real_s[x] * row->real_s[x] * inverse}
+                                  : RealGroup{0, 0};
+        const RealGroup all = count == 0 ? one : merged({sums[x], deviations[x]}, count, one, part);
+        sums[x] = all.sum;
+        deviations[x] = all.deviation;
+    }
+}
+
+void WriteMergedRow(const double* sums, const double* deviations, int window, int width, double n,
+                    const ContrastScale& scale, float* output) {
+    std::array<double, MergeParts::kMost> parts{};
+    for (int k = 1; k < window; ++k)
+        parts[static_cast<std::size_t>(k)] = merge_part(n, k);
+    for (int x = 0; x < width; ++x) {
+        RealGroup all{sums[x], deviations[x]};
+        for (int k = 1; k < window; ++k)
+            all = merged(all, k, {sums[x + k], deviations[x + k]}, parts[static_cast<std::size_t>(k)]);
+        const double d = n * window * (all.deviation < 0 ? 0.0 : all.deviation);
+        output[x] = static_cast<float>(all.sum == 0 ? all.sum / all.sum
+                                                    : contrast_value(scale.form, scale.c, all.sum, d));
+    }
+}
+
+} // namespace HWY_NAMESPACE
+} // namespace specklescope
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace specklescope {
+
+HWY_EXPORT(MoveColumns);
+HWY_EXPORT(WriteWindowRow);
+HWY_EXPORT(MergeRow);
+HWY_EXPORT(WriteMergedRow);
+
+void move_columns(const TemporalRow& row, bool enters, std::uint64_t* s, std::uint64_t* q) {
+    HWY_DYNAMIC_DISPATCH(MoveColumns)(row, enters, s, q);
+}
+
+void sum_along_row(const std::uint64_t* from, int window, int width, std::uint64_t* to) {
+    std::uint64_t sum = 0;
+    for (int x = 0; x < window - 1; ++x)
+        sum += from[x];
+    for (int x = 0; x < width; ++x) {
+        sum += from[x + window - 1];
+        to[x] = sum;
+        sum -= from[x];
+    }
+}
+
+void write_window_row(const std::uint64_t* s, const std::uint64_t* q, int width, std::uint32_t n,
+                      const ContrastScale& scale, float* output) {
+    HWY_DYNAMIC_DISPATCH(WriteWindowRow)(s, q, width, n, scale, output);
+}
+
+void merge_row(const TemporalRow* row, int width, int held, int count, double* sums, double* deviations) {
+    HWY_DYNAMIC_DISPATCH(MergeRow)(row, width, held, count, sums, deviations);
+}
+
+void write_merged_row(const double* sums, const double* deviations, int window, int width, double n,
+                      const ContrastScale& scale, float* output) {
+    HWY_DYNAMIC_DISPATCH(WriteMergedRow)(sums, deviations, window, width, n, scale, output);
+}
+
+} // namespace specklescope
+#endif

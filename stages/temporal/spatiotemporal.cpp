@@ -1,0 +1,223 @@
+// Spatio-temporal speckle contrast on the host: the newest frame enters the running sums of every pixel; then
+// these are summed over square windows, by running sums down the columns and along the rows.
+#include "stages/temporal/spatiotemporal.hpp"
+
+#include "pipeline/parallel.hpp"
+#include "stages/temporal/simd/box_row.hpp"
+#include "stages/count_undefined.hpp"
+#include "stages/temporal/saturated_ages.hpp"
+#include "stages/speckle/speckle_saturation.hpp"
+#include "stages/temporal/temporal_window.hpp"
+
+#include <algorithm>
+
+namespace specklescope {
+
+namespace {
+
+/// Sums of columns, with room for `radius` more on either side, and of windows.
+template <class T> struct Sums {
+    std::vector<T> columns[2], windows[2];
+
+    void prepare(int width, int radius) {
+        const std::size_t padded = static_cast<std::size_t>(width) + 2 * static_cast<std::size_t>(radius);
+        for (int i = 0; i < 2; ++i) {
+            columns[i].resize(padded);
+            windows[i].resize(static_cast<std::size_t>(width));
+        }
+    }
+};
+
+struct alignas(64) Scratch {
+    Sums<std::uint64_t> integers;
+    Sums<double> reals;
+    std::vector<std::uint64_t> saturated,
+        saturated_windows; ///< samples at full scale, in columns and windows
+};
+
+class SpatiotemporalHost final : public HostStage {
+public:
+    explicit SpatiotemporalHost(const Params& params)
+        : params_(params.as<SpatiotemporalParams>()), history_(params_.frames) {}
+
+    Shape prepare(const Shape& input) override {
+        output_ = spatiotemporal_shape(params_, input);
+        input_ = input;
+        const int radius = params_.radius;
+        window_.prepare("stage spatiotemporal", input, history_.frames());
+        ages_.prepare(input, history_.frames());
+        slots_.assign(static_cast<std::size_t>(parallel_threads()), {});
+        scratch_.resize(slots_.size());
+        for (Scratch& scratch : scratch_) {
+            if (input.type == PixelType::f32)
+                scratch.reals.prepare(input.width, radius);
+            else
+                scratch.integers.prepare(input.width, radius);
+            scratch.saturated.resize(static_cast<std::size_t>(input.width) +
+                                     2 * static_cast<std::size_t>(radius));
+            scratch.saturated_windows.resize(static_cast<std::size_t>(input.width));
+        }
+        // A band sums 2·radius rows before its first result.
+        bands_ = band_count(output_.height, static_cast<int>(slots_.size()), std::max(16, 8 * radius));
+        history_.reset();
+        return output_;
+    }
+
+    void run(ConstHostView input, HostView output, const RunContext<Space::host>& context) override {
+        step_ = history_.next(context.again);
+        const std::optional<double> threshold = saturation_threshold(input.shape.type, context.info);
+        const int slots = static_cast<int>(slots_.size());
+        if (step_.take)
+            take_in(input, threshold);
+        scale_ = spatiotemporal_scale(params_, step_.held, context.info);
+        for (SlotCounts& slot : slots_)
+            slot.counts = {};
+        run_bands(bands_, slots, [&](int band, int slot) {
+            const Band rows = band_rows(output_.height, bands_, band);
+            Scratch& scratch = scratch_[static_cast<std::size_t>(slot)];
+            PixelCounts& counts = slots_[static_cast<std::size_t>(slot)].counts;
+            if (input_.type == PixelType::f32)
+                real_band(rows, scratch, output.as<float>());
+            else
+                integer_band(rows, scratch, output.as<float>());
+            for (int y = rows.begin; y < rows.end; ++y)
+                count_undefined(output.as<float>().row(y), output_.width, 1, counts);
+            count_saturated(rows, scratch, counts);
+        });
+        add_counts(slots_, context.counts);
+    }
+
+    void set_params(const Params& params) override {
+        const auto& values = params.as<SpatiotemporalParams>();
+        params_.exposure_ms = values.exposure_ms;
+        params_.output = values.output;
+    }
+    void reset() override {
+        history_.reset();
+        ages_.reset();
+    }
+    Warmup warmup() const override { return history_.warmup(); }
+    std::string note() const override { return history_note(history_.frames(), window_.bytes()); }
+    void describe(FrameInfo& info) const override { info.full_scale = 0; }
+
+private:
+    void take_in(ConstHostView input, std::optional<double> threshold) {
+        const int slots = static_cast<int>(slots_.size());
+        const int bands = band_count(input_.height, slots, 16);
+        run_bands(bands, slots, [&](int band, int) {
+            const Band rows = band_rows(input_.height, bands, band);
+            for (int y = rows.begin; y < rows.end; ++y) {
+                take_temporal_row(window_.row(y, step_), input.row(y));
+                ages_.advance(y, input.row(y), threshold);
+            }
+        });
+    }
+
+    int window() const { return 2 * params_.radius + 1; }
+    /// Of the image, above and left of the first result's window.
+    int margin() const { return params_.border == SpeckleParams::Border::crop ? 0 : params_.radius; }
+    /// Row of the image that stands at `y`, which may lie outside; −1: zeros stand there.
+    int row_at(int y) const { return border_index(y, input_.height, window_border(params_.border)); }
+
+    /// Columns stand from index margin() on; the border's are copied beside them.
+    template <class T> void fill_border(std::vector<T>& columns) const {
+        const Border border = window_border(params_.border);
+        const int shift = margin();
+        const auto at = [&](int x) -> T& { return columns.data()[x + shift]; };
+        for (int i = 1; i <= shift; ++i) {
+            const int left = border_index(-i, input_.width, border);
+            const int right = border_index(input_.width - 1 + i, input_.width, border);
+            at(-i) = left < 0 ? T{} : at(left);
+            at(input_.width - 1 + i) = right < 0 ? T{} : at(right);
+        }
+    }
+
+    void integer_band(Band rows, Scratch& scratch, View<float> output) const {
+        Sums<std::uint64_t>& sums = scratch.integers;
+        std::uint64_t* const s = sums.columns[0].data() + margin();
+        std::uint64_t* const q = sums.columns[1].data() + margin();
+        std::fill_n(s, input_.width, std::uint64_t{0});
+        std::fill_n(q, input_.width, std::uint64_t{0});
+        const auto move = [&](int y, bool enters) {
+            if (const int row = row_at(y); row >= 0)
+                move_columns(window_.row(row, step_), enters, s, q);
+        };
+        for (int y = rows.begin; y < rows.begin + window() - 1; ++y)
+            move(y - margin(), true);
+        const auto n = static_cast<std::uint32_t>(window() * window() * step_.held);
+        for (int y = rows.begin; y < rows.end; ++y) {
+            move(y - margin() + window() - 1, true);
+            for (int i = 0; i < 2; ++i) {
+                fill_border(sums.columns[i]);
+                sum_along_row(sums.columns[i].data(), window(), output_.width, sums.windows[i].data());
+            }
+            write_window_row(sums.windows[0].data(), sums.windows[1].data(), output_.width, n, scale_,
+                             output.row(y));
+            move(y - margin(), false);
+        }
+    }
+
+    void real_band(Band rows, Scratch& scratch, View<float> output) const {
+        Sums<double>& groups = scratch.reals;
+        double* const sums = groups.columns[0].data() + margin();
+        double* const deviations = groups.columns[1].data() + margin();
+        const double n = static_cast<double>(window()) * step_.held;
+        for (int y = rows.begin; y < rows.end; ++y) {
+            for (int k = 0; k < window(); ++k) {
+                const int row = row_at(y - margin() + k);
+                const TemporalRow pixels = window_.row(std::max(row, 0), step_);
+                merge_row(row < 0 ? nullptr : &pixels, input_.width, step_.held, k, sums, deviations);
+            }
+            for (std::vector<double>& columns : groups.columns)
+                fill_border(columns);
+            write_merged_row(groups.columns[0].data(), groups.columns[1].data(), window(), output_.width, n,
+                             scale_, output.row(y));
+        }
+    }
+
+    /// What the border repeats lies in the same window and needs no look.
+    void count_saturated(Band rows, Scratch& scratch, PixelCounts& counts) const {
+        const int last = rows.end - 1 - margin() + window() - 1;
+        bool any = false;
+        for (int y = std::max(0, rows.begin - margin()); y <= std::min(last, input_.height - 1); ++y)
+            any = any || ages_.row(y);
+        if (!any)
+            return;
+        std::fill(scratch.saturated.begin(), scratch.saturated.end(), std::uint64_t{0});
+        const auto move = [&](int y, std::uint64_t by) {
+            const std::uint16_t* const ages = y < 0 || y >= input_.height ? nullptr : ages_.row(y);
+            for (int x = 0; ages && x < input_.width; ++x)
+                scratch.saturated.data()[x + margin()] += ages[x] != 0 ? by : 0;
+        };
+        for (int y = rows.begin; y < rows.begin + window() - 1; ++y)
+            move(y - margin(), 1);
+        for (int y = rows.begin; y < rows.end; ++y) {
+            move(y - margin() + window() - 1, 1);
+            sum_along_row(scratch.saturated.data(), window(), output_.width,
+                          scratch.saturated_windows.data());
+            counts.saturated += static_cast<std::uint64_t>(std::count_if(
+                scratch.saturated_windows.begin(), scratch.saturated_windows.begin() + output_.width,
+                [](std::uint64_t samples) { return samples != 0; }));
+            move(y - margin(), ~std::uint64_t{0});
+        }
+    }
+
+    SpatiotemporalParams params_;
+    History history_;
+    HistoryStep step_; ///< of the present run
+    ContrastScale scale_;
+    Shape input_, output_;
+    TemporalWindow window_;
+    SaturatedAges ages_;
+    std::vector<Scratch> scratch_;
+    std::vector<SlotCounts> slots_;
+    int bands_ = 1;
+};
+
+} // namespace
+
+std::unique_ptr<HostStage> make_spatiotemporal_host(const Params& params) {
+    return std::make_unique<SpatiotemporalHost>(params);
+}
+
+} // namespace specklescope

@@ -1,0 +1,100 @@
+// Spatio-temporal speckle contrast and flow: parameters, declaration and arithmetic shared by host and
+// device.
+#pragma once
+
+#include "pipeline/stage.hpp"
+#include "stages/border.hpp"
+#include "stages/contrast.hpp"
+#include "stages/host_device.hpp"
+#include "stages/speckle/speckle.hpp"
+
+#include <cmath>
+#include <cstdint>
+
+namespace specklescope {
+
+/// K = s/⟨I⟩ over (2·radius+1)² pixels of the last `frames` frames, sample standard deviation of all
+/// (2·radius+1)²·frames samples (Qiu 2010). Fewer frames while it fills.
+struct SpatiotemporalParams {
+    int radius = 2;
+    int frames = 10;
+    double exposure_ms = 10;
+    ContrastOutput output = ContrastOutput::sfi;
+    SpeckleParams::Border border = SpeckleParams::Border::replicate;
+};
+
+const ParamTable& spatiotemporal_table();
+Quantity spatiotemporal_quantity(const Params& params, const Quantity& input);
+/// As contrast_window_shape.
+Shape spatiotemporal_shape(const SpatiotemporalParams& params, const Shape& input);
+/// For windows of `held` frames.
+ContrastScale spatiotemporal_scale(const SpatiotemporalParams& params, int held, const FrameInfo& info);
+
+inline constexpr int kMaxSpatiotemporalRadius = 15;
+
+/// Where the pixels outside the image come from; crop never asks.
+constexpr Border window_border(SpeckleParams::Border border) {
+    return border == SpeckleParams::Border::reflect ? Border::reflect
+           : border == SpeckleParams::Border::zero  ? Border::zero
+                                                    : Border::replicate;
+}
+
+/// S and D = N·Σ(I − ⟨I⟩)² in f32, from exact sums of up to 961·500 samples of 16 bits, whose N·ΣI² passes 64
+/// bits. Moved by the rounded mean m the sums are small: Q' = ΣI² − 2·m·ΣI + N·m² and S' = ΣI − N·m with
+/// N·Q' ≥ 2·S'² or nearly, so that D = N·Q' − S'² cancels next to nothing, and is 0 where all samples are
+/// equal. `part` is 1/N.
+struct WindowMoments {
+    float s, d;
+};
+SPECKLESCOPE_BOTH inline WindowMoments window_moments(std::uint64_t s, std::uint64_t q, std::uint32_t n,
+                                                      float part) {
+    const auto signed_s = static_cast<std::int64_t>(s);
+    const float sum = static_cast<float>(signed_s);
+    // To the nearest or near it: what is left is exact for any mean.
+    // NOLINTNEXTLINE(bugprone-incorrect-roundings)
+    const auto mean = static_cast<std::int64_t>(static_cast<std::int32_t>(sum * part + 0.5F));
+    const std::int64_t moved_s = signed_s - static_cast<std::int64_t>(n) * mean;
+    const std::int64_t moved_q = static_cast<std::int64_t>(q) - mean * (signed_s + moved_s);
+    const auto small = static_cast<float>(moved_s);
+    return {sum, static_cast<float>(n) * static_cast<float>(moved_q) - small * small};
+}
+
+/// `count` equal groups of n samples with sum and squared deviation M = Σ(I − ⟨I⟩)² take in one more (Chan,
+/// Golub, LeVeque 1979); nothing is ever subtracted, so that NaN and ∞ stay within their windows.
+struct RealGroup {
+    double sum, deviation;
+};
+/// `part`: of the squared difference that becomes deviation, merge_part(n, count).
+SPECKLESCOPE_BOTH inline RealGroup merged(const RealGroup& groups, double count, const RealGroup& one,
+                                          double part) {
+    const double delta = groups.sum - count * one.sum;
+    return {groups.sum + one.sum, groups.deviation + one.deviation + delta * delta * part};
+}
+SPECKLESCOPE_BOTH constexpr double merge_part(double n, double count) {
+    return 1.0 / (n * count * (count + 1));
+}
+
+/// merge_part() for every number of groups that a window has met, and 1/n: divisions done once a frame.
+struct MergeParts {
+    static constexpr int kMost = 32;
+    double inverse;        ///< 1/held
+    double columns[kMost]; ///< of rows: n = held
+    double rows[kMost];    ///< of the columns of a window: n = held · (2·radius + 1)
+
+    static MergeParts of(int held, int radius) {
+        MergeParts parts{.inverse = 1.0 / held, .columns = {}, .rows = {}};
+        const double window = 2 * radius + 1;
+        for (int k = 1; k <= 2 * radius; ++k) {
+            parts.columns[k] = merge_part(held, k);
+            parts.rows[k] = merge_part(held * window, k);
+        }
+        return parts;
+    }
+};
+
+std::unique_ptr<HostStage> make_spatiotemporal_host(const Params& params);
+#ifdef SPECKLESCOPE_HAVE_CUDA
+std::unique_ptr<DeviceStage> make_spatiotemporal_device(const Params& params);
+#endif
+
+} // namespace specklescope

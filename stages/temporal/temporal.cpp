@@ -1,0 +1,74 @@
+// Temporal speckle contrast and flow on the host: rows over the threads, each pixel from its running sums.
+#include "stages/temporal/temporal.hpp"
+
+#include "pipeline/parallel.hpp"
+#include "stages/count_undefined.hpp"
+#include "stages/temporal/saturated_ages.hpp"
+#include "stages/speckle/speckle_saturation.hpp"
+#include "stages/temporal/temporal_window.hpp"
+
+namespace specklescope {
+
+namespace {
+
+class TemporalHost final : public HostStage {
+public:
+    explicit TemporalHost(const Params& params)
+        : params_(params.as<TemporalParams>()), history_(params_.frames) {}
+
+    Shape prepare(const Shape& input) override {
+        window_.prepare("stage temporal", input, history_.frames());
+        ages_.prepare(input, history_.frames());
+        slots_.resize(static_cast<std::size_t>(parallel_threads()));
+        bands_ = band_count(input.height, static_cast<int>(slots_.size()), 16);
+        history_.reset();
+        return {input.width, input.height, 1, PixelType::f32};
+    }
+
+    void run(ConstHostView input, HostView output, const RunContext<Space::host>& context) override {
+        const HistoryStep step = history_.next(context.again);
+        const ContrastScale scale =
+            contrast_scale(params_.output, step.held, params_.exposure_ms, context.info);
+        const std::optional<double> threshold = saturation_threshold(input.shape.type, context.info);
+        for (SlotCounts& slot : slots_)
+            slot.counts = {};
+        run_bands(bands_, static_cast<int>(slots_.size()), [&](int band, int slot) {
+            PixelCounts& counts = slots_[static_cast<std::size_t>(slot)].counts;
+            const Band rows = band_rows(input.shape.height, bands_, band);
+            for (int y = rows.begin; y < rows.end; ++y) {
+                const TemporalRow row = window_.row(y, step);
+                const std::byte* const newest = step.take ? input.row(y) : nullptr;
+                if (newest)
+                    take_temporal_row(row, newest);
+                write_temporal_row(row, scale, output.as<float>().row(y), counts);
+                counts.saturated += ages_.advance(y, newest, threshold);
+            }
+        });
+        add_counts(slots_, context.counts);
+    }
+
+    void set_params(const Params& params) override { params_ = params.as<TemporalParams>(); }
+    void reset() override {
+        history_.reset();
+        ages_.reset();
+    }
+    Warmup warmup() const override { return history_.warmup(); }
+    std::string note() const override { return history_note(history_.frames(), window_.bytes()); }
+    void describe(FrameInfo& info) const override { info.full_scale = 0; }
+
+private:
+    TemporalParams params_;
+    History history_;
+    TemporalWindow window_;
+    SaturatedAges ages_;
+    std::vector<SlotCounts> slots_;
+    int bands_ = 1;
+};
+
+} // namespace
+
+std::unique_ptr<HostStage> make_temporal_host(const Params& params) {
+    return std::make_unique<TemporalHost>(params);
+}
+
+} // namespace specklescope

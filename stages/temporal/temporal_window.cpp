@@ -1,0 +1,56 @@
+#include "stages/temporal/temporal_window.hpp"
+
+namespace specklescope {
+
+HistoryBytes temporal_bytes(PixelType type, std::size_t pixels, int frames) {
+    const std::size_t sums = type == PixelType::f32          ? kRealSumsBytes
+                             : packed_sums_fit(type, frames) ? sizeof(std::uint64_t)
+                                                             : kWideSumsBytes;
+    return {.frame = pixels * pixel_bytes(type), .other = pixels * sums};
+}
+
+void TemporalWindow::prepare(std::string_view stage, const Shape& shape, int frames) {
+    constexpr std::size_t kAlignment = 64; // samples: rows of every plane start on 64 bytes
+    shape_ = shape;
+    frames_ = frames;
+    pitch_ = (static_cast<std::size_t>(shape.width) + kAlignment - 1) / kAlignment * kAlignment;
+    bytes_ = temporal_bytes(shape.type, pitch_ * static_cast<std::size_t>(shape.height), frames);
+    ring_.reset();
+    sums_.reset();
+    check_history(stage, "this computer", frames, bytes_, available_host_memory());
+    const std::size_t ring = bytes_.frame * static_cast<std::size_t>(frames);
+    ring_ = hwy::AllocateAligned<std::byte>(ring);
+    sums_ = hwy::AllocateAligned<std::byte>(bytes_.other);
+    if (!ring_ || !sums_)
+        throw UsageError(std::string(stage) + ": no room for " + std::to_string(ring + bytes_.other) +
+                         " bytes of frames; use fewer frames.");
+}
+
+TemporalRow TemporalWindow::row(int y, const HistoryStep& step) const {
+    const std::size_t plane = pitch_ * static_cast<std::size_t>(shape_.height);
+    const std::size_t first = pitch_ * static_cast<std::size_t>(y);
+    TemporalRow row;
+    row.type = shape_.type;
+    row.width = shape_.width;
+    row.y = y;
+    row.ring = ring_.get() + first * pixel_bytes(shape_.type);
+    row.slot_bytes = bytes_.frame;
+    row.frames = frames_;
+    row.step = step;
+    auto* const doubles = reinterpret_cast<double*>(sums_.get());
+    if (shape_.type == PixelType::f32) {
+        auto* const floats = reinterpret_cast<float*>(doubles + 2 * plane);
+        row.real_s = doubles + first;
+        row.real_q = doubles + plane + first;
+        row.reference = floats + first;
+        row.peak = floats + plane + first;
+        return row;
+    }
+    auto* const packed = reinterpret_cast<std::uint64_t*>(sums_.get());
+    row.packed = packed + first;
+    if (!packed_sums_fit(shape_.type, frames_))
+        row.wide = reinterpret_cast<std::uint32_t*>(packed + plane) + first;
+    return row;
+}
+
+} // namespace specklescope

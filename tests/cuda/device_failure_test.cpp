@@ -1,0 +1,151 @@
+// A GPU that fails in the middle of a run, one of several too: every frame is still processed, in order, and
+// the run says what happened.
+#include "pipeline/dealing_executor.hpp"
+#include "pipeline/error.hpp"
+#include "pipeline/flow.hpp"
+#include "tests/support/watching_sink.hpp"
+
+#include <gtest/gtest.h>
+
+#include <thread>
+
+namespace specklescope {
+namespace {
+
+enum class Where { submit, collect };
+
+/// The host's under the device's name; its work fails from frame `failing` of its own on.
+class FailingExecutor final : public Executor {
+public:
+    FailingExecutor(int failing, Where where) : failing_(failing), where_(where) {}
+    std::string backend() const override { return "cuda"; }
+    std::string device_name() const override { return "stand-in"; }
+    std::shared_ptr<SlotMemory> slot_memory() const override { return host_->slot_memory(); }
+    void set_chain(std::shared_ptr<const Chain> chain, std::uint64_t version) override {
+        host_->set_chain(std::move(chain), version);
+    }
+    void prepare(const Shape& input, bool want_host) override { host_->prepare(input, want_host); }
+    void submit(Frame frame, bool want_host, bool again) override {
+        fail_if(Where::submit, submitted_++);
+        host_->submit(std::move(frame), want_host, again);
+        done_.push_back(*host_->collect(true));
+    }
+    std::optional<Result> collect(bool) override {
+        fail_if(Where::collect, collected_);
+        if (done_.empty())
+            return std::nullopt;
+        ++collected_;
+        Result result = std::move(done_.front());
+        done_.pop_front();
+        return result;
+    }
+    int in_flight() const override { return static_cast<int>(done_.size()); }
+    int capacity() const override { return 3; }
+    bool wait_slot(std::chrono::milliseconds timeout) override { return host_->wait_slot(timeout); }
+
+private:
+    void fail_if(Where here, int frame) const {
+        if (failing_ >= 0 && where_ == here && frame >= failing_)
+            throw RunError("It fell off the bus.");
+    }
+
+    std::unique_ptr<Executor> host_ = make_host_executor(1);
+    std::deque<Result> done_;
+    int failing_;
+    Where where_;
+    int submitted_ = 0, collected_ = 0;
+};
+
+std::unique_ptr<Executor> three_of_which_one_fails(Where where) {
+    std::vector<std::unique_ptr<Executor>> members;
+    for (const int failing : {-1, 7, -1})
+        members.push_back(std::make_unique<FailingExecutor>(failing, where));
+    return make_dealing_executor(std::move(members));
+}
+
+/// Both threads on a file of 100 frames; every one must reach the sink once, intact and in order.
+void run_and_expect_all(std::unique_ptr<Executor> executor, const std::string& told) {
+    constexpr std::uint64_t kFrames = 100;
+    Chain chain;
+    chain.add("speckle:radius=1");
+    PipelineOptions options;
+    options.executor.threads = 1;
+    options.slots = 12;
+    Flow flow(test::file_of(kFrames), chain, options);
+    flow.status = {RunState::running, "", flow.source->open()};
+    flow.backend = executor->backend();
+    flow.slot_memory = executor->slot_memory();
+    const auto sink = std::make_shared<test::WatchingSink>();
+    flow.sinks.push_back(sink);
+    executor->set_chain(flow.chain, 0);
+    std::thread processing(
+        [&flow, made = std::move(executor)]() mutable { process_frames(flow, std::move(made)); });
+    std::thread acquisition([&flow] { acquire_frames(flow); });
+    acquisition.join();
+    EXPECT_TRUE(test::eventually([&] { return flow.finished.load(); }));
+    flow.stop = true;
+    processing.join();
+    ASSERT_EQ(sink->count(), kFrames);
+    for (std::uint64_t i = 0; i < kFrames; ++i) {
+        EXPECT_EQ(sink->seen()[i].sequence, i);
+        EXPECT_TRUE(sink->seen()[i].raw_intact) << i;
+    }
+    EXPECT_EQ(flow.stats.failed, 0U);
+    EXPECT_EQ(flow.backend, "cpu");
+    ASSERT_EQ(flow.messages.size(), 1U);
+    EXPECT_NE(flow.messages[0].text.find(told), std::string::npos) << flow.messages[0].text;
+    EXPECT_NE(flow.messages[0].text.find("goes on on the CPU"), std::string::npos);
+}
+
+TEST(DeviceFailure, TheHostGoesOnWhereTheGpuStopped) {
+    for (const Where where : {Where::submit, Where::collect})
+        run_and_expect_all(std::make_unique<FailingExecutor>(20, where), "It fell off the bus.");
+}
+
+TEST(DeviceFailure, OneOfSeveralGpusEndsThemAllAndIsNamed) {
+    for (const Where where : {Where::submit, Where::collect})
+        run_and_expect_all(three_of_which_one_fails(where), "GPU 2 of 3: It fell off the bus.");
+}
+
+TEST(DeviceFailure, ADealerThrowsWhatItsMemberThrew) {
+    const auto dealer = three_of_which_one_fails(Where::submit);
+    auto chain = std::make_shared<Chain>();
+    chain->add("speckle:radius=1");
+    dealer->set_chain(chain, 1);
+    FrameRing ring({20, 10, 1, PixelType::u8}, 4, host_memory());
+    const auto put = [&] {
+        Frame frame = ring.acquire(std::chrono::seconds(1));
+        test::paint(frame.host(), 0);
+        ASSERT_TRUE(dealer->wait_slot(std::chrono::seconds(1)));
+        dealer->submit(std::move(frame), true, false);
+    };
+    for (int i = 0; i < 3 * 7 + 1; ++i) {
+        put();
+        ASSERT_TRUE(dealer->collect(true)) << i;
+    }
+    put(); // its thread finds out
+    EXPECT_THROW(dealer->collect(true), RunError);
+    EXPECT_THROW(dealer->collect(true), RunError) << "again";
+    EXPECT_THROW(dealer->set_chain(chain, 2), RunError);
+}
+
+TEST(DeviceFailure, AFrameThatTheChainCannotTakeIsRefusedAtOnce) {
+    std::vector<std::unique_ptr<Executor>> members;
+    for (int i = 0; i < 2; ++i)
+        members.push_back(std::make_unique<FailingExecutor>(-1, Where::submit));
+    const auto dealer = make_dealing_executor(std::move(members));
+    auto chain = std::make_shared<Chain>();
+    chain->add("speckle:radius=3,border=crop");
+    dealer->set_chain(chain, 1);
+    FrameRing small({4, 4, 1, PixelType::u8}, 1, host_memory());
+    FrameRing large({40, 40, 1, PixelType::u8}, 1, host_memory());
+    EXPECT_THROW(dealer->submit(small.try_acquire(), true, false), UsageError);
+    EXPECT_EQ(dealer->in_flight(), 0);
+    Frame frame = large.try_acquire();
+    test::paint(frame.host(), 0);
+    dealer->submit(std::move(frame), true, false);
+    EXPECT_EQ(dealer->collect(true)->shape().width, 34);
+}
+
+} // namespace
+} // namespace specklescope

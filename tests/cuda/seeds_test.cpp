@@ -1,0 +1,154 @@
+// The earlier methods that benchmarks are compared with give what they should where they are right: a
+// reference that is wrong is worth nothing.
+#include <gtest/gtest.h>
+
+#ifndef SPECKLESCOPE_HAVE_CUDA
+
+TEST(Seeds, Backend) { GTEST_SKIP() << "this build has no CUDA backend"; }
+
+#else
+
+#include "tests/bench/seeds/seeds.hpp"
+#include "cuda/device.hpp"
+#include "cuda/devices.hpp"
+#include "tests/stages/gaussian/gaussian_plane.hpp"
+#include "tests/support/oracle.hpp"
+
+namespace specklescope::test {
+namespace {
+
+using seeds::Size;
+
+class Seeds : public testing::Test {
+protected:
+    void SetUp() override {
+        std::string reason;
+        if (list_gpus(&reason).empty())
+            GTEST_SKIP() << reason;
+        memory_ = cuda::device_memory();
+    }
+
+    template <class T> cuda::Buffer upload(const std::vector<T>& values) {
+        cuda::Buffer buffer(values.size() * sizeof(T), memory_);
+        cuda::check(cudaMemcpy(buffer.as<T>(), values.data(), values.size() * sizeof(T), cudaMemcpyDefault),
+                    "cudaMemcpy");
+        return buffer;
+    }
+    template <class T> cuda::Buffer room(std::size_t count) {
+        return cuda::Buffer(count * sizeof(T), memory_);
+    }
+    template <class T> std::vector<T> fetched(const cuda::Buffer& buffer, std::size_t count) {
+        std::vector<T> values(count);
+        cuda::check(cudaGetLastError(), "a seed's kernel");
+        cuda::check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+        cuda::check(cudaMemcpy(values.data(), buffer.as<T>(), count * sizeof(T), cudaMemcpyDefault),
+                    "cudaMemcpy");
+        return values;
+    }
+
+    template <class T> void convolutions_agree(const TestImage<T>& image, double tolerance);
+
+    std::shared_ptr<SlotMemory> memory_;
+};
+
+template <class T> std::vector<T> flat(const TestImage<T>& image, int frame = 0) {
+    const Shape& shape = image.shape();
+    std::vector<T> values;
+    for (int y = -frame; y < shape.height + frame; ++y)
+        for (int x = -frame * shape.channels; x < (shape.width + frame) * shape.channels; ++x) {
+            const bool inside = y >= 0 && y < shape.height && x >= 0 && x < shape.width * shape.channels;
+            values.push_back(inside ? image.at(x, y) : T{});
+        }
+    return values;
+}
+
+template <class T> void Seeds::convolutions_agree(const TestImage<T>& image, double tolerance) {
+    const GaussianParams params{.method = GaussianParams::Method::binomial5, .border = Border::zero};
+    const std::vector<double> taps = gaussian_taps(params);
+    std::vector<float> weights;
+    for (const double down : taps)
+        for (const double across : taps)
+            weights.push_back(static_cast<float>(down * across));
+    const cuda::Buffer padded = upload(flat(image, 2));
+    const cuda::Buffer on_device = upload(weights);
+    const Size size{image.shape().width, image.shape().height};
+    const Plane want = gaussian_oracle(image, params);
+    for (const auto seed :
+         {static_cast<void (*)(const T*, const float*, T*, Size, cudaStream_t)>(seeds::seed_convolve_global),
+          static_cast<void (*)(const T*, const float*, T*, Size, cudaStream_t)>(
+              seeds::seed_convolve_constant),
+          static_cast<void (*)(const T*, const float*, T*, Size, cudaStream_t)>(
+              seeds::seed_convolve_shared)}) {
+        const cuda::Buffer output = room<T>(want.samples.size());
+        seed(padded.as<T>(), on_device.as<float>(), output.as<T>(), size, nullptr);
+        const std::vector<T> got = fetched<T>(output, want.samples.size());
+        double worst = 0;
+        for (std::size_t i = 0; i < got.size(); ++i)
+            worst = std::max(worst, std::abs(static_cast<double>(got[i]) - want.samples[i]));
+        EXPECT_LE(worst, tolerance);
+    }
+}
+
+TEST_F(Seeds, ConvolutionsOfRgbAgree) {
+    auto random = test_random(1);
+    std::uniform_int_distribution<int> value(0, 255);
+    convolutions_agree(TestImage<std::uint8_t>(117, 43, 0, 3).fill([&] { return value(random); }), 0.5);
+}
+
+TEST_F(Seeds, ConvolutionsOfGreyAgree) {
+    auto random = test_random(2);
+    std::uniform_real_distribution<float> value(0, 1);
+    convolutions_agree(TestImage<float>(131, 50).fill([&] { return value(random); }), 1e-6);
+}
+
+TEST_F(Seeds, RecursiveGaussianAgreesAwayFromWhereItsBackwardPassBegins) {
+    auto random = test_random(3);
+    std::uniform_real_distribution<float> value(0, 1);
+    const auto image = TestImage<float>(301, 203).fill([&] { return value(random); });
+    const double sigma = 4;
+    const Plane want = gaussian_oracle(image, {.sigma = sigma, .method = GaussianParams::Method::recursive});
+    const std::size_t pixels = want.samples.size();
+    const cuda::Buffer input = upload(flat(image));
+    const cuda::Buffer scratch = room<double>(2 * pixels);
+    const cuda::Buffer output = room<float>(pixels);
+    seeds::seed_recursive(input.as<float>(), scratch.as<double>(), output.as<float>(), sigma,
+                          {want.width, want.height}, nullptr);
+    const std::vector<float> got = fetched<float>(output, pixels);
+    const int beside = static_cast<int>(20 * sigma);
+    double worst = 0;
+    for (int y = 0; y < want.height - beside; ++y)
+        for (int x = 0; x < want.width - beside; ++x)
+            worst = std::max(worst,
+                             std::abs(static_cast<double>(got[static_cast<std::size_t>(y * want.width + x)]) -
+                                      want.at(x, y, 0)));
+    EXPECT_LE(worst, 1e-6);
+}
+
+TEST_F(Seeds, SpeckleAgreesAtSmallIntensities) {
+    auto random = test_random(4);
+    for (const bool flow : {false, true}) {
+        const auto image = uniform_image<std::uint16_t>(157, 61, 200, 1800, random);
+        const SpeckleParams params{.radius = 2,
+                                   .exposure_ms = 5,
+                                   .output =
+                                       flow ? SpeckleParams::Output::sfi : SpeckleParams::Output::contrast};
+        const OracleResult want = oracle_speckle(image, params);
+        const std::size_t pixels = want.values.size();
+        const cuda::Buffer input = upload(flat(image));
+        const cuda::Buffer sums = room<int>(2 * pixels);
+        const cuda::Buffer output = room<float>(pixels);
+        seeds::seed_speckle(input.as<std::uint16_t>(), sums.as<int>(), output.as<float>(),
+                            flow ? 0.005F : 0.0F, {157, 61}, nullptr);
+        const std::vector<float> got = fetched<float>(output, pixels);
+        double worst = 0;
+        for (std::size_t i = 0; i < pixels; ++i)
+            worst =
+                std::max(worst, contrast_error(static_cast<double>(got[i]), want.values[i], params.output));
+        EXPECT_LE(worst, 1e-6);
+    }
+}
+
+} // namespace
+} // namespace specklescope::test
+
+#endif

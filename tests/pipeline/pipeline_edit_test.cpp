@@ -1,0 +1,353 @@
+// Edits between frames, versions on results, pause and step.
+#include "tests/support/contrast_reference.hpp"
+#include "tests/support/running.hpp"
+
+#include <gtest/gtest.h>
+
+#include <map>
+
+namespace specklescope {
+namespace {
+
+using test::chain_of;
+using test::eventually;
+using test::options;
+using test::WatchingSink;
+using Status = Source::Status;
+
+constexpr std::uint64_t kEndless = std::numeric_limits<std::uint64_t>::max();
+
+const SpeckleParams& params_of(const Result& result) {
+    return result.chain->stages().at(0).params.as<SpeckleParams>();
+}
+
+TEST(PipelineEdits, TakeEffectBetweenFramesAndEachResultNamesTheOneThatMadeIt) {
+    for (const bool live : {false, true}) {
+        Pipeline pipeline(live ? test::camera_of(kEndless) : test::file_of(kEndless),
+                          chain_of("speckle:radius=1"), options());
+        const auto sink = std::make_shared<WatchingSink>();
+        std::map<std::uint64_t, SpeckleParams> made_with; // by version; only read after stop
+        std::atomic<std::uint64_t> newest{0};
+        std::atomic<int> wrong{0};
+        sink->on_push = [&](const Result& result) {
+            wrong += !test::agrees(result) || result.image.info().version != result.info.version;
+            wrong += made_with.contains(result.info.version) &&
+                     (made_with[result.info.version].radius != params_of(result).radius ||
+                      made_with[result.info.version].exposure_ms != params_of(result).exposure_ms);
+            made_with[result.info.version] = params_of(result);
+            newest = result.info.version;
+        };
+        pipeline.add_sink(sink);
+        pipeline.start();
+        ASSERT_TRUE(eventually([&] { return sink->count() > 0; }));
+        std::map<std::uint64_t, std::pair<int, double>> asked{{0, {1, 10.0}}};
+        int radius = 1;
+        double exposure = 10;
+        for (int i = 1; i <= 40; ++i) {
+            std::uint64_t version = 0;
+            if (i % 2 == 0) {
+                radius = 1 + i % 7;
+                version = pipeline.edit(0, "radius", std::int64_t{radius});
+            } else {
+                exposure = 0.5 * i;
+                version = pipeline.edit(0, "exposure", exposure);
+            }
+            asked[version] = {radius, exposure};
+            ASSERT_TRUE(eventually([&] { return newest == version; }));
+        }
+        pipeline.stop();
+        EXPECT_EQ(wrong, 0);
+        ASSERT_EQ(made_with.size(), asked.size());
+        for (const auto& [version, params] : made_with) {
+            EXPECT_EQ(params.radius, asked[version].first) << version;
+            EXPECT_EQ(params.exposure_ms, asked[version].second) << version;
+        }
+        EXPECT_EQ(pipeline.stats().drops.failed, 0U);
+        EXPECT_EQ(pipeline.chain().stages()[0].params.as<SpeckleParams>().radius, radius);
+    }
+}
+
+TEST(PipelineEdits, AWholeChainCanBeExchanged) {
+    Pipeline pipeline(test::file_of(kEndless), chain_of("speckle:radius=1"), options());
+    pipeline.start();
+    Result result;
+    const auto made_by = [&](std::uint64_t version) {
+        return test::wait_result(pipeline, result,
+                                 [&](const Result& r) { return r.info.version == version; });
+    };
+    ASSERT_TRUE(made_by(pipeline.set_chain(Chain())));
+    EXPECT_EQ(result.quantity.unit, "DN");
+    EXPECT_EQ(result.image.shape(), test::kSmall);
+    EXPECT_TRUE(test::shows(result.image.host(), result.info.sequence));
+    ASSERT_TRUE(made_by(pipeline.set_chain(chain_of("speckle:radius=2,border=crop,output=contrast2"))));
+    EXPECT_EQ(result.quantity.symbol, "K²");
+    EXPECT_EQ(result.image.shape(), (Shape{20, 13, 1, PixelType::f32}));
+    EXPECT_NEAR(result.image.host().as<float>().row(3)[4] / test::contrast2_at(result.raw.host(), 2, 6, 5), 1,
+                1e-5);
+    Chain two = chain_of("speckle:radius=1,output=contrast2");
+    two.add("speckle:radius=2,output=contrast2");
+    ASSERT_TRUE(made_by(pipeline.set_chain(two)));
+    EXPECT_EQ(result.image.shape(), (Shape{24, 17, 1, PixelType::f32}));
+}
+
+TEST(PipelineEdits, AFailingOneKeepsTheOldValueAndSaysWhy) {
+    const Shape flat{40, 9, 1, PixelType::u8};
+    Pipeline pipeline(test::file_of(kEndless, flat), chain_of("speckle:radius=2"), options());
+    test::Listener listener(pipeline);
+    pipeline.start();
+    const std::uint64_t good = pipeline.edit(0, "radius", std::int64_t{4});
+    Result result;
+    ASSERT_TRUE(test::wait_result(pipeline, result, [&](const Result& r) { return r.info.version == good; }));
+    pipeline.edit(0, "radius", std::int64_t{99});
+    pipeline.edit(0, "exposure", std::numeric_limits<double>::quiet_NaN());
+    pipeline.edit(0, "output", std::string("speed"));
+    pipeline.edit(0, "no_such", 1.0);
+    pipeline.edit(7, "radius", std::int64_t{3});
+    pipeline.edit(0, "radius", std::int64_t{10}); // in the declared range, larger than the image
+    pipeline.set_chain(chain_of("speckle:radius=12"));
+    ASSERT_TRUE(eventually([&] { return listener.heard("radius = 12") == 1; })) << listener.all();
+    for (const char* said : {"radius = 99 is not possible; allowed: a whole number, 1…15 px",
+                             "exposure = nan", "allowed: sfi, contrast", "has no key 'no_such'",
+                             "no stage number 8", "radius = 10 is too large for an image of 40×9 pixels"})
+        EXPECT_EQ(listener.heard(said), 1) << said << "\n" << listener.all();
+    const std::uint64_t seen = pipeline.stats().processed;
+    ASSERT_TRUE(eventually([&] { return pipeline.stats().processed > seen + 20; }));
+    while (pipeline.mailbox().take(result))
+        ;
+    ASSERT_TRUE(test::wait_result(pipeline, result, [](const Result&) { return true; }));
+    EXPECT_EQ(result.info.version, good);
+    EXPECT_EQ(params_of(result).radius, 4);
+    EXPECT_TRUE(test::agrees(result));
+    EXPECT_EQ(pipeline.stats().drops.failed, 0U);
+    const std::uint64_t better = pipeline.edit(0, "radius", std::int64_t{5});
+    ASSERT_TRUE(
+        test::wait_result(pipeline, result, [&](const Result& r) { return r.info.version == better; }));
+    EXPECT_TRUE(test::agrees(result));
+}
+
+TEST(PipelineEdits, FromTwoThreadsTheNewestVersionIsTheOneThatStays) {
+    Pipeline pipeline(test::file_of(kEndless), chain_of("speckle:radius=1"), options());
+    pipeline.start();
+    std::vector<std::thread> editors;
+    for (int i = 0; i < 2; ++i)
+        editors.emplace_back([&] {
+            for (int k = 1; k <= 2000; ++k)
+                pipeline.edit(0, "exposure", 0.01 * k);
+        });
+    for (std::thread& editor : editors)
+        editor.join();
+    Result result;
+    std::uint64_t last = 0;
+    EXPECT_TRUE(test::wait_result(pipeline, result, [&](const Result& r) {
+        EXPECT_GE(r.info.version, last);
+        last = r.info.version;
+        return last == 4000;
+    }));
+}
+
+TEST(PipelineEdits, WhenTheSizeNoLongerFitsAnEditMendsIt) {
+    // From frame 5 on the image is too small for the radius; a smaller radius brings the picture back, and
+    // then a radius that only the new size allows is judged by the new size.
+    std::atomic<std::uint64_t> allowed{10};
+    auto source = std::make_unique<test::ScriptedSource>(
+        test::file_info({30, 6, 1, PixelType::u8}), [&](test::ScriptedSource& self, FramePort& port) {
+            if (self.offered >= allowed)
+                return test::nothing();
+            self.offer(port, {30, self.offered < 5 ? 6 : self.offered < 20 ? 3 : 20, 1, PixelType::u8});
+            return Status::frame;
+        });
+    Pipeline pipeline(std::move(source), chain_of("speckle:radius=5"), options());
+    test::Listener listener(pipeline);
+    pipeline.start();
+    ASSERT_TRUE(eventually([&] { return pipeline.stats().drops.failed == 5; }));
+    EXPECT_EQ(pipeline.stats().processed, 5U);
+    EXPECT_EQ(listener.heard("radius = 5 is too large for an image of 30×3 pixels"), 1)
+        << "once, not per frame";
+    pipeline.edit(0, "radius", std::int64_t{4}); // fits the old size alone: refused
+    ASSERT_TRUE(eventually([&] { return listener.heard("radius = 4 is too large") == 1; })) << listener.all();
+    const std::uint64_t version = pipeline.edit(0, "radius", std::int64_t{2});
+    allowed = 20;
+    Result result;
+    ASSERT_TRUE(test::wait_result(pipeline, result, [&](const Result& r) { return r.info.sequence == 19; }));
+    EXPECT_EQ(result.info.version, version);
+    EXPECT_TRUE(test::agrees(result));
+    EXPECT_EQ(pipeline.stats().drops.failed, 5U);
+    EXPECT_EQ(pipeline.stats().processed, 15U);
+}
+
+/// Pauses after some frames and drains the mailbox; the last picture is in `shown`.
+void pause_and_settle(Pipeline& pipeline, Result& shown) {
+    ASSERT_TRUE(test::wait_result(pipeline, shown, [](const Result& r) { return r.info.sequence >= 5; }));
+    pipeline.pause(true);
+    std::uint64_t before = 0;
+    ASSERT_TRUE(eventually([&] { // the frame in work at that moment is the last
+        std::this_thread::sleep_for(std::chrono::milliseconds(30));
+        const std::uint64_t now = pipeline.stats().processed;
+        while (pipeline.mailbox().take(shown))
+            ;
+        return std::exchange(before, now) == now;
+    }));
+    EXPECT_EQ(pipeline.status().state, RunState::paused);
+}
+
+TEST(PipelinePause, AnEditOfAPausedFileMakesTheLastPictureAgain) {
+    Pipeline pipeline(test::file_of(kEndless), chain_of("speckle:radius=2,exposure=10"), options());
+    const auto sink = std::make_shared<WatchingSink>();
+    pipeline.add_sink(sink);
+    pipeline.start();
+    Result shown;
+    pause_and_settle(pipeline, shown);
+    const std::size_t recorded = sink->count();
+    const StatsSnapshot before = pipeline.stats();
+    Result again;
+    for (const int radius : {3, 1, 4}) {
+        const std::uint64_t version = pipeline.edit(0, "radius", std::int64_t{radius});
+        ASSERT_TRUE(
+            test::wait_result(pipeline, again, [&](const Result& r) { return r.info.version == version; }));
+        EXPECT_TRUE(again.repeated);
+        EXPECT_EQ(again.info.sequence, shown.info.sequence);
+        EXPECT_EQ(params_of(again).radius, radius);
+        EXPECT_TRUE(test::agrees(again));
+    }
+    EXPECT_EQ(sink->count(), recorded) << "repeated pictures are not recorded";
+    EXPECT_EQ(pipeline.stats().processed, before.processed);
+    EXPECT_EQ(pipeline.stats().latency.count, before.latency.count);
+    pipeline.pause(false);
+    ASSERT_TRUE(test::wait_result(pipeline, again, [&](const Result& r) { return !r.repeated; }));
+    EXPECT_EQ(sink->seen()[recorded].sequence, shown.info.sequence + 1) << "none skipped, none twice";
+    EXPECT_FALSE(sink->seen()[recorded].repeated);
+}
+
+TEST(PipelinePause, AfterTheEndOfAFileEditsStillMakeThePictureAgain) {
+    Pipeline pipeline(test::file_of(1), chain_of("speckle:radius=2"), options());
+    const auto sink = std::make_shared<WatchingSink>();
+    pipeline.add_sink(sink);
+    pipeline.start();
+    ASSERT_TRUE(eventually([&] { return pipeline.finished(); }));
+    Result result;
+    const std::uint64_t version = pipeline.edit(0, "exposure", 2.5);
+    ASSERT_TRUE(
+        test::wait_result(pipeline, result, [&](const Result& r) { return r.info.version == version; }));
+    EXPECT_TRUE(result.repeated);
+    EXPECT_EQ(params_of(result).exposure_ms, 2.5);
+    EXPECT_TRUE(test::agrees(result));
+    EXPECT_EQ(sink->count(), 1U);
+    EXPECT_EQ(pipeline.stats().processed, 1U);
+    EXPECT_TRUE(pipeline.finished());
+}
+
+TEST(PipelinePause, AStepIsExactlyOneFrame) {
+    Pipeline pipeline(test::file_of(40), chain_of("speckle:radius=1"), options());
+    const auto sink = std::make_shared<WatchingSink>();
+    pipeline.add_sink(sink);
+    pipeline.pause(true);
+    pipeline.start();
+    ASSERT_TRUE(eventually([&] { return pipeline.stats().queue_depth > 3; }));
+    EXPECT_EQ(sink->count(), 0U);
+    for (std::size_t i = 1; i <= 20; ++i) {
+        pipeline.step();
+        ASSERT_TRUE(eventually([&] { return sink->count() >= i; }));
+        ASSERT_EQ(sink->count(), i);
+    }
+    for (int i = 0; i < 5; ++i)
+        pipeline.step(); // faster than they are made
+    ASSERT_TRUE(eventually([&] { return sink->count() >= 25; }));
+    // Time for a fault to show; the right behaviour needs none.
+    EXPECT_FALSE(eventually([&] { return sink->count() > 25; }, std::chrono::seconds(1)));
+    EXPECT_FALSE(pipeline.finished());
+    pipeline.pause(false);
+    ASSERT_TRUE(eventually([&] { return pipeline.finished(); }));
+    EXPECT_EQ(sink->count(), 40U);
+}
+
+TEST(PipelinePause, AFrameThatComesWhileThePauseBeginsDoesNotOpenTheGate) {
+    std::atomic<std::uint64_t> allowed{1};
+    auto source = std::make_unique<test::ScriptedSource>(
+        test::file_info(), [&](test::ScriptedSource& self, FramePort& port) {
+            if (self.offered >= allowed)
+                return Status::idle; // asks again at once, so that a frame can follow the pause closely
+            self.offer(port, test::kSmall);
+            return Status::frame;
+        });
+    Pipeline pipeline(std::move(source), Chain(), options());
+    pipeline.start();
+    for (int round = 0; round < 40; ++round) {
+        const std::uint64_t before = allowed;
+        ASSERT_TRUE(eventually([&] { return pipeline.stats().processed == before; }));
+        std::this_thread::sleep_for(std::chrono::milliseconds(round % 3)); // into the wait for the next frame
+        pipeline.pause(true);
+        allowed = before + 4;
+        ASSERT_TRUE(eventually([&] { return pipeline.stats().acquired == before + 4; }));
+        ASSERT_FALSE(
+            eventually([&] { return pipeline.stats().processed > before; }, std::chrono::seconds(0)));
+        std::this_thread::sleep_for(std::chrono::milliseconds(30)); // time for the fault to show
+        ASSERT_EQ(pipeline.stats().processed, before) << "round " << round;
+        pipeline.pause(false);
+    }
+}
+
+TEST(PipelinePause, APausedCameraKeepsRecordingAndItsPictureStandsStill) {
+    Pipeline pipeline(test::camera_of(kEndless), chain_of("speckle:radius=1"), options());
+    const auto sink = std::make_shared<WatchingSink>();
+    pipeline.add_sink(sink);
+    pipeline.start();
+    Result shown;
+    ASSERT_TRUE(test::wait_result(pipeline, shown, [](const Result&) { return true; }));
+    pipeline.pause(true);
+    const std::size_t recorded = sink->count();
+    ASSERT_TRUE(eventually([&] { return sink->count() > recorded + 50; }));
+    while (pipeline.mailbox().take(shown))
+        ;
+    const std::size_t more = sink->count();
+    ASSERT_TRUE(eventually([&] { return sink->count() > more + 50; }));
+    Result again;
+    EXPECT_FALSE(pipeline.mailbox().take(again)) << "the picture stands still";
+    for (const double exposure : {3.0, 4.0, 5.0}) {
+        const std::uint64_t version = pipeline.edit(0, "exposure", exposure);
+        ASSERT_TRUE(
+            test::wait_result(pipeline, again, [&](const Result& r) { return r.info.version == version; }));
+        EXPECT_TRUE(again.repeated);
+        EXPECT_EQ(again.info.sequence, shown.info.sequence) << "the same picture, not a newer one";
+        EXPECT_TRUE(test::agrees(again));
+    }
+    for (const test::Seen& one : sink->seen())
+        ASSERT_FALSE(one.repeated);
+    pipeline.pause(false);
+    EXPECT_TRUE(test::wait_result(pipeline, again, [&](const Result& r) {
+        return !r.repeated && r.info.sequence > shown.info.sequence;
+    }));
+}
+
+/// A source with an option of its own.
+class Tunable final : public test::ScriptedSource {
+public:
+    struct Options {
+        double gain = 1;
+    };
+    Tunable()
+        : ScriptedSource(test::camera_info(), [](ScriptedSource& self, FramePort& port) {
+              self.offer(port, test::kSmall);
+              return Status::frame;
+          }) {
+        static const ParamTable table =
+            Declare<Options>("source tunable").real("gain", &Options::gain, {.min = 0, .max = 24}).table();
+        params_ = Params(table);
+    }
+};
+
+TEST(PipelineEdits, ReachTheSourceAndFailLoudly) {
+    Pipeline pipeline(std::make_unique<Tunable>(), Chain(), options());
+    test::Listener listener(pipeline);
+    EXPECT_EQ(pipeline.source_params().as<Tunable::Options>().gain, 1);
+    pipeline.start();
+    pipeline.edit_source("gain", 6.0);
+    ASSERT_TRUE(eventually([&] { return pipeline.source_params().as<Tunable::Options>().gain == 6; }));
+    pipeline.edit_source("gain", 60.0);
+    ASSERT_TRUE(eventually(
+        [&] { return listener.heard("gain = 60 is not possible; allowed: a number, 0…24") == 1; }));
+    EXPECT_EQ(pipeline.source_params().as<Tunable::Options>().gain, 6);
+    EXPECT_EQ(pipeline.status().state, RunState::running);
+}
+
+} // namespace
+} // namespace specklescope

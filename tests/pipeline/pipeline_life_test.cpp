@@ -1,0 +1,343 @@
+// Start, stop, restart, die and come back: nothing is left behind, nothing spins, nothing hangs.
+#include "tests/support/running.hpp"
+
+#include <gtest/gtest.h>
+
+#include <ctime>
+
+namespace specklescope {
+namespace {
+
+using test::chain_of;
+using test::eventually;
+using test::options;
+using test::WatchingSink;
+using Status = Source::Status;
+
+constexpr std::uint64_t kEndless = std::numeric_limits<std::uint64_t>::max();
+
+double cpu_seconds() {
+    timespec time{};
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+    return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
+
+TEST(PipelineLife, FiftyStartsAndStopsLeaveNothingBehind) {
+    auto source = test::file_of(kEndless);
+    test::ScriptedSource& file = *source;
+    Pipeline pipeline(std::move(source), chain_of("speckle:radius=1"), options());
+    int threads = 0;
+    int files = 0;
+    for (int i = 0; i < 50; ++i) {
+        const auto sink = std::make_shared<WatchingSink>();
+        pipeline.add_sink(sink);
+        pipeline.start();
+        pipeline.start(); // a second time does nothing
+        ASSERT_TRUE(eventually([&] { return sink->count() > 5; }));
+        EXPECT_EQ(sink->seen().front().sequence, 0U);
+        EXPECT_EQ(sink->seen().front().index, 0U);
+        EXPECT_FALSE(pipeline.finished());
+        pipeline.stop();
+        pipeline.stop();
+        EXPECT_TRUE(sink->closed());
+        EXPECT_EQ(pipeline.status().state, RunState::idle);
+        EXPECT_EQ(pipeline.stats().processed, sink->count());
+        EXPECT_EQ(pipeline.stats().processed, pipeline.stats().acquired) << "what was read is processed";
+        EXPECT_EQ(pipeline.stats().queue_grown, 0U) << i;
+        EXPECT_EQ(pipeline.stats().queue_depth, 0);
+        EXPECT_TRUE(pipeline.sinks().empty());
+        EXPECT_EQ(file.opened, i + 1);
+        EXPECT_EQ(file.closed, i + 1);
+        if (i == 0) {
+            threads = test::threads_now(); // oneTBB keeps its own for ever
+            files = test::files_now();
+        }
+        ASSERT_EQ(test::threads_now(), threads) << i;
+        ASSERT_EQ(test::files_now(), files) << i;
+    }
+}
+
+TEST(PipelineLife, FiftyPipelinesLeaveNothingBehind) {
+    int threads = 0;
+    int files = 0;
+    for (int i = 0; i < 50; ++i) {
+        {
+            Pipeline pipeline(test::camera_of(kEndless), chain_of("speckle:radius=1"), options());
+            if (i % 5 > 0) {
+                pipeline.start();
+                ASSERT_TRUE(eventually([&] { return pipeline.stats().processed > 5; }));
+            }
+            if (i % 5 == 1)
+                pipeline.pause(true);
+            if (i % 5 == 2)
+                pipeline.stop();
+        }
+        if (i == 4) {
+            threads = test::threads_now();
+            files = test::files_now();
+        }
+        if (i >= 4) {
+            ASSERT_EQ(test::threads_now(), threads) << i;
+            ASSERT_EQ(test::files_now(), files) << i;
+        }
+    }
+}
+
+TEST(PipelineLife, ARadiusLargerThanTheImageIsRefusedAtStartAndNothingRuns) {
+    auto source = test::file_of(10, {40, 9, 1, PixelType::u8});
+    test::ScriptedSource& file = *source;
+    Pipeline pipeline(std::move(source), chain_of("speckle:radius=10"), options());
+    const int threads = test::threads_now();
+    try {
+        pipeline.start();
+        FAIL() << "started";
+    } catch (const UsageError& error) {
+        EXPECT_EQ(std::string(error.what()),
+                  "stage speckle: radius = 10 is too large for an image of 40×9 pixels; allowed: up to 9.");
+    }
+    EXPECT_EQ(test::threads_now(), threads);
+    EXPECT_EQ(file.closed, 1);
+    EXPECT_EQ(pipeline.status().state, RunState::idle);
+    pipeline.stop();
+}
+
+TEST(PipelineLife, ASourceThatCannotOpenIsRefusedAtStart) {
+    auto source = test::file_of(10);
+    source->on_open = [](test::ScriptedSource&) { throw RunError("There is no file 'x.avi'."); };
+    Pipeline pipeline(std::move(source), Chain(), options());
+    const int threads = test::threads_now();
+    EXPECT_THROW(pipeline.start(), RunError);
+    EXPECT_THROW(pipeline.start(), RunError);
+    EXPECT_EQ(test::threads_now(), threads);
+}
+
+TEST(PipelineLife, AFileThatBreaksInTheMiddleEndsFailedWithWhatCameBefore) {
+    for (const bool known : {true, false}) { // an error of ours, and one of a library
+        auto source = std::make_unique<test::ScriptedSource>(
+            test::file_info(), [known](test::ScriptedSource& self, FramePort& port) {
+                if (self.offered == 57 && known)
+                    throw RunError("x.avi: frame 57 cannot be decoded.");
+                if (self.offered == 57)
+                    throw std::runtime_error("x.avi: frame 57 cannot be decoded.");
+                self.offer(port, test::kSmall);
+                return Status::frame;
+            });
+        Pipeline pipeline(std::move(source), Chain(), options());
+        test::Listener listener(pipeline);
+        const auto sink = std::make_shared<WatchingSink>();
+        pipeline.add_sink(sink);
+        pipeline.start();
+        ASSERT_TRUE(eventually([&] { return pipeline.finished(); }));
+        EXPECT_EQ(sink->count(), 57U);
+        EXPECT_EQ(pipeline.status().state, RunState::failed);
+        EXPECT_EQ(pipeline.status().message, "x.avi: frame 57 cannot be decoded.");
+        EXPECT_EQ(listener.heard("frame 57 cannot be decoded"), 1);
+        pipeline.stop();
+        EXPECT_EQ(pipeline.status().state, RunState::failed) << "the reason is still to be read";
+    }
+}
+
+TEST(PipelineLife, ADeadCameraIsOpenedAgainWithGrowingPauses) {
+    auto source = std::make_unique<test::ScriptedSource>(test::camera_info(),
+                                                         [](test::ScriptedSource& self, FramePort& port) {
+                                                             if (self.opened == 1 && self.offered == 3)
+                                                                 throw RunError("The camera was unplugged.");
+                                                             if (self.offered >= 6)
+                                                                 return test::nothing();
+                                                             self.offer(port, test::kSmall);
+                                                             return Status::frame;
+                                                         });
+    source->on_open = [](test::ScriptedSource& self) {
+        if (self.opened == 2 || self.opened == 3)
+            throw RunError("There is no such camera.");
+    };
+    test::ScriptedSource& camera = *source;
+    Pipeline pipeline(std::move(source), Chain(), options());
+    test::Listener listener(pipeline);
+    const auto sink = std::make_shared<WatchingSink>();
+    pipeline.add_sink(sink);
+    pipeline.start();
+    ASSERT_TRUE(eventually([&] { return pipeline.status().state == RunState::reconnecting; }));
+    EXPECT_NE(pipeline.status().message.find("The camera was unplugged."), std::string::npos);
+    ASSERT_TRUE(eventually([&] { return sink->count() == 6; }));
+    EXPECT_EQ(pipeline.status().state, RunState::running);
+    EXPECT_EQ(pipeline.status().message, "");
+    EXPECT_EQ(listener.heard("The camera was unplugged. Next try in 0.5 s."), 1) << listener.all();
+    EXPECT_EQ(listener.heard("There is no such camera. Next try in 1.0 s."), 1) << listener.all();
+    EXPECT_EQ(listener.heard("There is no such camera. Next try in 2.0 s."), 1) << listener.all();
+    EXPECT_EQ(listener.heard("is back"), 1);
+    EXPECT_EQ(camera.opened, 4);
+    EXPECT_EQ(camera.closed, 3) << "closed after each death and each failed try";
+    EXPECT_EQ(pipeline.stats().reopened, 1U);
+    for (std::size_t i = 0; i < 6; ++i)
+        EXPECT_EQ(sink->seen()[i].sequence, i) << "the count goes on";
+}
+
+TEST(PipelineLife, PausesKeepGrowingWhenACameraOpensButNeverSends) {
+    auto source = std::make_unique<test::ScriptedSource>(test::camera_info(),
+                                                         [](test::ScriptedSource& self, FramePort& port) {
+                                                             if (self.opened < 4)
+                                                                 throw RunError("No stream.");
+                                                             if (self.offered < 5) {
+                                                                 self.offer(port, test::kSmall);
+                                                                 return Status::frame;
+                                                             }
+                                                             if (self.opened == 4)
+                                                                 throw RunError("No stream.");
+                                                             return test::nothing();
+                                                         });
+    test::ScriptedSource& camera = *source;
+    Pipeline pipeline(std::move(source), Chain(), options());
+    test::Listener listener(pipeline);
+    pipeline.start();
+    ASSERT_TRUE(eventually([&] { return camera.opened == 5; }));
+    EXPECT_EQ(listener.heard("Next try in 0.5 s."), 2)
+        << listener.all(); // at first, and after frames had come
+    EXPECT_EQ(listener.heard("Next try in 1.0 s."), 1) << listener.all();
+    EXPECT_EQ(listener.heard("Next try in 2.0 s."), 1) << listener.all();
+}
+
+TEST(PipelineLife, ACameraThatEndsOrFallsSilentIsOpenedAgain) {
+    for (const bool ends : {true, false}) {
+        auto source = std::make_unique<test::ScriptedSource>(
+            test::camera_info(), [ends](test::ScriptedSource& self, FramePort& port) {
+                if (self.offered < 4U * static_cast<unsigned>(self.opened)) {
+                    self.offer(port, test::kSmall);
+                    return Status::frame;
+                }
+                return ends ? Status::end : test::nothing();
+            });
+        PipelineOptions impatient = options();
+        impatient.silence_s = 0.2;
+        Pipeline pipeline(std::move(source), Chain(), impatient);
+        test::Listener listener(pipeline);
+        pipeline.start();
+        ASSERT_TRUE(eventually([&] { return pipeline.stats().processed >= 12; }));
+        EXPECT_GE(pipeline.stats().reopened, 2U);
+        EXPECT_GE(listener.heard(ends ? "scripted camera has ended." : "scripted camera is silent."), 2)
+            << listener.all();
+        EXPECT_FALSE(pipeline.finished());
+    }
+}
+
+TEST(PipelineLife, StopsWhileReconnecting) {
+    auto source = std::make_unique<test::ScriptedSource>(
+        test::camera_info(), [](test::ScriptedSource&, FramePort&) -> Status { throw RunError("Gone."); });
+    source->on_open = [](test::ScriptedSource& self) {
+        if (self.opened > 1)
+            throw RunError("Gone.");
+    };
+    Pipeline pipeline(std::move(source), Chain(), options());
+    test::Listener listener(pipeline);
+    pipeline.start();
+    ASSERT_TRUE(eventually([&] { return listener.heard("Next try in 1.0 s.") == 1; }));
+    pipeline.stop();
+    EXPECT_EQ(pipeline.status().state, RunState::idle);
+    EXPECT_EQ(pipeline.stats().reopened, 0U);
+}
+
+TEST(PipelineLife, StopsWhileTheSourceWaitsForASlotAndASinkBlocks) {
+    for (const bool live : {false, true}) {
+        auto source = live ? test::camera_of(kEndless) : test::file_of(kEndless);
+        test::ScriptedSource& any = *source;
+        Pipeline pipeline(std::move(source), chain_of("speckle:radius=1"), options());
+        const auto sink = std::make_shared<WatchingSink>();
+        sink->shut(true);
+        pipeline.add_sink(sink);
+        pipeline.start();
+        ASSERT_TRUE(eventually([&] { return sink->pushing == 1 && any.offered >= 6; }));
+        std::atomic<bool> stopped{false};
+        std::thread stopper([&] {
+            pipeline.stop();
+            stopped = true;
+        });
+        ASSERT_TRUE(eventually([&] { return any.closed == 1; })) << "the source is not held up by the sink";
+        EXPECT_FALSE(stopped);
+        EXPECT_FALSE(sink->closed()) << "what was accepted is still to be written";
+        sink->shut(false);
+        stopper.join();
+        EXPECT_TRUE(sink->closed());
+        EXPECT_EQ(sink->after_close, 0);
+        const StatsSnapshot s = pipeline.stats();
+        EXPECT_EQ(s.acquired, s.processed + s.drops.total());
+        EXPECT_EQ(sink->count(), s.processed);
+    }
+}
+
+TEST(PipelineLife, StopsThoughSomebodyKeepsEveryResult) {
+    Pipeline pipeline(test::file_of(kEndless), chain_of("speckle:radius=1"), options());
+    test::Listener listener(pipeline);
+    const auto hoard = std::make_shared<WatchingSink>();
+    std::vector<Frame> kept;
+    hoard->on_push = [&](const Result& result) { kept.push_back(result.image); };
+    pipeline.add_sink(hoard);
+    pipeline.start();
+    const auto results = static_cast<std::uint64_t>(default_slots({24, 17, 1, PixelType::f32}));
+    ASSERT_TRUE(eventually([&] { return pipeline.stats().acquired >= results + 5; }));
+    EXPECT_EQ(pipeline.stats().processed, results);
+    pipeline.stop();
+    const StatsSnapshot s = pipeline.stats();
+    EXPECT_EQ(s.acquired, s.processed + s.drops.total()) << "frames given up at the stop are counted";
+    EXPECT_GT(s.drops.failed, 0U);
+    EXPECT_EQ(listener.heard("No result slot came free"), 1) << listener.all();
+}
+
+TEST(PipelineLife, NothingSpinsWhereThereIsNothingToDo) {
+    const auto idle_cpu = [](Pipeline& pipeline) {
+        const double before = cpu_seconds();
+        std::this_thread::sleep_for(std::chrono::seconds(1));
+        EXPECT_GT(pipeline.stats().acquired, 0U);
+        return cpu_seconds() -
+               before; // a thread that spins uses a whole second, or its share of a busy machine
+    };
+    {
+        Pipeline pipeline(test::file_of(kEndless), chain_of("speckle:radius=1"), options());
+        pipeline.start();
+        ASSERT_TRUE(eventually([&] { return pipeline.stats().processed > 0; }));
+        pipeline.pause(true);
+        ASSERT_TRUE(eventually([&] { return pipeline.stats().slots_free == 0; }));
+        const double used = idle_cpu(pipeline);
+        RecordProperty("paused_file_cpu", std::to_string(used));
+        EXPECT_LT(used, 0.2) << "paused file";
+    }
+    {
+        Pipeline pipeline(test::camera_of(5), chain_of("speckle:radius=1"), options());
+        pipeline.start();
+        ASSERT_TRUE(eventually([&] { return pipeline.stats().acquired == 5; }));
+        const double used = idle_cpu(pipeline);
+        RecordProperty("silent_camera_cpu", std::to_string(used));
+        EXPECT_LT(used, 0.2) << "camera between frames";
+    }
+    {
+        Pipeline pipeline(test::file_of(5), chain_of("speckle:radius=1"), options());
+        pipeline.start();
+        ASSERT_TRUE(eventually([&] { return pipeline.finished(); }));
+        const double used = idle_cpu(pipeline);
+        RecordProperty("ended_file_cpu", std::to_string(used));
+        EXPECT_LT(used, 0.2) << "ended file";
+    }
+}
+
+TEST(PipelineLife, NothingSpinsWhileStopWaitsForASourceThatBlocks) {
+    std::atomic<bool> blocked{false};
+    auto source = std::make_unique<test::ScriptedSource>(
+        test::file_info(), [&](test::ScriptedSource& self, FramePort& port) {
+            if (self.offered < 3) {
+                self.offer(port, test::kSmall);
+                return Status::frame;
+            }
+            blocked = true;
+            std::this_thread::sleep_for(std::chrono::seconds(1)); // a driver that does not answer
+            return Status::idle;
+        });
+    Pipeline pipeline(std::move(source), chain_of("speckle:radius=1"), options());
+    pipeline.pause(true);
+    pipeline.start();
+    ASSERT_TRUE(eventually([&] { return blocked.load(); }));
+    const double before = cpu_seconds();
+    pipeline.stop();
+    EXPECT_LT(cpu_seconds() - before, 0.2);
+}
+
+} // namespace
+} // namespace specklescope

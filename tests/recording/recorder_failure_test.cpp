@@ -1,0 +1,324 @@
+// Recording when things go wrong: kill -9, a full disk, an encoder that cannot keep up. A child process of
+// this same program records; what it leaves behind is read here.
+#include "tests/recording/record_helpers.hpp"
+
+#include <sys/resource.h>
+#include <sys/wait.h>
+
+#include <csignal>
+#include <thread>
+
+using namespace specklescope;
+using namespace std::chrono_literals;
+
+namespace {
+const Shape kGrey{320, 240, 1, PixelType::u16};
+const Shape kNumber{320, 240, 1, PixelType::f32};
+
+RecordOptions options_for(const std::string& path, const std::string& what) {
+    return {.path = path, .what = what == "raw" ? RecordWhat::raw : RecordWhat::processed};
+}
+
+/// Records like a camera of 100 frames/s until killed; tells each frame's number when it was offered.
+int helper_endless(const std::string& path, const std::string& what) {
+    Maker maker(kGrey, kNumber, 12);
+    const auto sink = make_recorder(options_for(path, what));
+    sink->open(stream_of(kGrey));
+    for (std::uint64_t n = 0; n < 100000; ++n) {
+        const auto due = SteadyClock::now() + 10ms;
+        sink->push(maker.make(n), false);
+        std::printf("%llu %llu\n", static_cast<unsigned long long>(n),
+                    static_cast<unsigned long long>(sink->status().dropped));
+        std::fflush(stdout);
+        std::this_thread::sleep_until(due);
+    }
+    return 1;
+}
+
+/// Fills the disk, goes on offering frames, and prints what the recorder says. `limit` > 0: bytes a file may
+/// have.
+int helper_full(const std::string& path, const std::string& what, long limit) try {
+    if (limit > 0) {
+        std::signal(SIGXFSZ, SIG_IGN); // a write then fails, as on a full disk
+        const rlimit most{static_cast<rlim_t>(limit), static_cast<rlim_t>(limit)};
+        ::setrlimit(RLIMIT_FSIZE, &most);
+    }
+    Maker maker(kGrey, kNumber, 12);
+    const auto sink = make_recorder(options_for(path, what));
+    sink->open(stream_of(kGrey));
+    for (std::uint64_t n = 0; n < 100; ++n)
+        sink->push(maker.make(n), true);
+    sink->close();
+    const SinkStatus status = sink->status();
+    const Json json{{"error", status.error},
+                    {"written", status.written},
+                    {"dropped", status.dropped},
+                    {"path", status.path},
+                    {"slots_home", maker.raw().free_slots() == 12 && maker.image().free_slots() == 12}};
+    std::printf("RESULT %s\n", json.dump().c_str());
+    return 0;
+} catch (const RunError& error) {
+    std::printf("RESULT %s\n", Json{{"refused", error.what()}}.dump().c_str());
+    return 0;
+}
+
+std::string self() { return fs::read_symlink("/proc/self/exe").string(); }
+
+Json result_of(const std::string& text) {
+    const std::size_t at = text.find("RESULT ");
+    return at == std::string::npos ? Json() : Json::parse(text.substr(at + 7, text.find('\n', at) - at - 7));
+}
+
+struct Offered {
+    std::uint64_t last = 0, dropped = 0;
+};
+
+/// Records in a child, kills it after about 2.5 s, returns what it had offered by then.
+Offered record_and_kill(const std::string& path, const std::string& what) {
+    int pipe[2] = {-1, -1};
+    EXPECT_EQ(::pipe(pipe), 0);
+    const std::string program = self();
+    const pid_t child = ::fork();
+    if (child == 0) {
+        ::dup2(pipe[1], 1);
+        ::close(pipe[0]);
+        ::close(pipe[1]);
+        ::execl(program.c_str(), program.c_str(), "--helper", "endless", path.c_str(), what.c_str(), nullptr);
+        ::_exit(127);
+    }
+    ::close(pipe[1]);
+    std::FILE* numbers = ::fdopen(pipe[0], "r");
+    Offered offered;
+    SteadyClock::time_point first{};
+    char line[64];
+    while (std::fgets(line, sizeof line, numbers)) {
+        char* rest = nullptr;
+        offered.last = std::strtoull(line, &rest, 10);
+        offered.dropped = std::strtoull(rest, nullptr, 10);
+        if (first == SteadyClock::time_point{})
+            first = SteadyClock::now();
+        if (SteadyClock::now() - first > 2500ms)
+            break;
+    }
+    ::kill(child, SIGKILL);
+    ::waitpid(child, nullptr, 0);
+    std::fclose(numbers);
+    return offered;
+}
+
+TEST(Killed, ATiffStackOpensWithAllButTheLastSecond) {
+    const TemporaryFolder folder;
+    for (const std::string what : {"raw", "processed"}) { // NOLINT: a copy of a literal
+        const std::string path = folder / (what + ".tiff");
+        const std::uint64_t last = record_and_kill(path, what).last;
+        ASSERT_GT(last, 20U);
+        const std::vector<Page> pages = read_stack(path);
+        ASSERT_GT(pages.size(), 0U);
+        EXPECT_EQ(pages[0].description.at("finished"), false);
+        std::uint64_t sequence = 0;
+        for (std::size_t i = 0; i < pages.size(); ++i) {
+            sequence = (i == 0 ? pages[i].description.at("frame") : pages[i].description).at("sequence");
+            ASSERT_EQ(compare(pages[i].pixels, expected(what == "raw" ? kGrey : kNumber, sequence)), "equal");
+        }
+        EXPECT_GE(sequence + 100, last);
+        // The balance in the first page is at most about a second old.
+        const std::uint64_t counted = pages[0].description.at("written");
+        EXPECT_LE(counted, pages.size());
+        EXPECT_GE(counted + 130, pages.size());
+    }
+}
+
+TEST(Killed, AVideoOpensWithAllButTheLastSecond) {
+    const TemporaryFolder folder;
+    for (const std::string what : {"raw", "processed"}) { // NOLINT: a copy of a literal
+        const std::string path = folder / (what + ".mkv");
+        const Offered offered = record_and_kill(path, what);
+        const bool raw = what == "raw";
+        const Shape shape = raw ? kGrey : Shape{320, 240, 3, PixelType::u8};
+        const std::vector<Bytes> frames = decode_video(path, raw ? "GRAY16_LE" : "RGB", shape);
+        ASSERT_GT(frames.size(), 0U);
+        EXPECT_GE(frames.size() + 100, offered.last + 1 - offered.dropped);
+        if (raw) {
+            EXPECT_EQ(compare(frames[0], expected(kGrey, 0)), "equal");
+            std::uint64_t newest = offered.last + 1; // one more than it had told may be in the file
+            while (newest > 0 && compare(frames.back(), expected(kGrey, newest)) != "equal")
+                --newest;
+            EXPECT_GE(newest + 100, offered.last);
+        }
+    }
+}
+
+void check_full(const Json& said, const std::string& found, const std::string& what) {
+    ASSERT_TRUE(said.is_object());
+    EXPECT_NE(said.at("error").get<std::string>().find("stopped"), std::string::npos) << said;
+    const std::uint64_t written = said.at("written");
+    EXPECT_GT(written, 0U);
+    EXPECT_EQ(written + said.at("dropped").get<std::uint64_t>(), 100U);
+    EXPECT_EQ(said.at("slots_home"), true);
+    const Shape shape = what == "raw" ? kGrey : kNumber;
+    if (found.ends_with(".tiff")) {
+        const std::vector<Page> pages = read_stack(found);
+        ASSERT_EQ(pages.size(), written);
+        for (std::size_t i = 0; i < pages.size(); ++i)
+            EXPECT_EQ(compare(pages[i].pixels, expected(shape, i)), "equal");
+        EXPECT_EQ(pages[0].description.at("finished"), true);
+        EXPECT_EQ(pages[0].description.at("written"), written);
+        EXPECT_EQ(pages[0].description.at("dropped").get<std::uint64_t>() > 0, true);
+    } else {
+        const std::vector<Bytes> frames = decode_video(found, "GRAY16_LE", kGrey);
+        EXPECT_GE(frames.size() + 1, written);
+        for (std::size_t i = 0; i + 1 < frames.size(); ++i) // the one that met the end may be cut
+            EXPECT_EQ(compare(frames[i], expected(kGrey, i)), "equal");
+    }
+}
+
+TEST(FullDisk, IsSaidLoudlyAndWhatWasWrittenStaysReadable) {
+    const TemporaryFolder folder;
+    int status = 0;
+    const std::string disk = folder / "disk";
+    fs::create_directory(disk);
+    run_command("unshare -rm mount -t tmpfs -o size=4m none '" + disk + "' 2>&1", &status);
+    if (status != 0)
+        GTEST_SKIP() << "no small disk can be mounted here without rights";
+    for (const auto& [name, what] : {std::pair{"a.tiff", "raw"}, {"b.tiff", "processed"}, {"c.mkv", "raw"}}) {
+        // The small disk exists in the child's world alone: it carries the file out before it ends.
+        const std::string path = disk + "/" + name;
+        const std::string text = run_command("unshare -rm sh -c \"mount -t tmpfs -o size=4m none '" + disk +
+                                             "' && '" + self() + "' --helper full '" + path + "' " + what +
+                                             " 0; cp '" + path + "' '" + (folder / name) + "'\" 2>&1");
+        const Json said = result_of(text);
+        ASSERT_TRUE(said.is_object()) << text;
+        EXPECT_NE(text.find("[error]"), std::string::npos) << text;
+        check_full(said, folder / name, what);
+    }
+}
+
+TEST(FullDisk, AReadOnlyOneIsRefusedBeforeTheFirstFrame) {
+    const TemporaryFolder folder;
+    int status = 0;
+    const std::string mount = "mount -t tmpfs -o ro none '" + (folder / "") + "'";
+    run_command("unshare -rm " + mount + " 2>&1", &status);
+    if (status != 0)
+        GTEST_SKIP() << "no disk can be mounted here without rights";
+    const std::string text = run_command("unshare -rm sh -c \"" + mount + " && '" + self() +
+                                         "' --helper full '" + (folder / "a.tiff") + "' raw 0\" 2>&1");
+    const Json said = result_of(text);
+    ASSERT_TRUE(said.contains("refused")) << text;
+    EXPECT_NE(said.at("refused").get<std::string>().find("Cannot write into the folder"), std::string::npos)
+        << said;
+}
+
+TEST(FullDisk, AFileThatMayNotGrowEndsTheSameWay) {
+    const TemporaryFolder folder;
+    for (const auto& [name, what] : {std::pair{"a.tiff", "raw"}, {"b.tiff", "processed"}}) {
+        const std::string path = folder / name;
+        const std::string text =
+            run_command("'" + self() + "' --helper full '" + path + "' " + what + " 4000000 2>&1");
+        check_full(result_of(text), path, what);
+    }
+}
+
+TEST(FullDisk, NoRoomForOneFrameLeavesNoFile) {
+    const TemporaryFolder folder;
+    const std::string text =
+        run_command("'" + self() + "' --helper full '" + (folder / "a.tiff") + "' raw 1000 2>&1");
+    const Json said = result_of(text);
+    ASSERT_TRUE(said.is_object()) << text;
+    EXPECT_EQ(said.at("written"), 0);
+    EXPECT_EQ(said.at("dropped"), 100);
+    EXPECT_EQ(folder.names(), std::vector<std::string>{});
+}
+
+/// FFV1 of large 16-bit frames is slower than any camera: what is offered is written or counted, the ring
+/// stays free.
+TEST(Flood, EveryFrameIsWrittenOrCounted) {
+    const TemporaryFolder folder;
+    const Shape shape{640, 480, 1, PixelType::u16};
+    Maker maker(shape, {8, 8, 1, PixelType::f32});
+    const auto sink = make_recorder({.path = folder / "flood.mkv", .what = RecordWhat::raw});
+    sink->open(stream_of(shape));
+    const Result model = maker.make(0);
+    constexpr std::uint64_t kOffered = 300;
+    int fewest = 6;
+    for (std::uint64_t n = 0; n < kOffered; ++n) {
+        Result result = model;
+        result.raw = maker.raw().try_acquire();
+        ASSERT_TRUE(result.raw) << "the recorder starved the source";
+        copy_pixels(model.raw.host(), result.raw.host());
+        std::memcpy(result.raw.host().data, &n, sizeof n);
+        maker.describe(result, n);
+        sink->push(result, false);
+        result = {};
+        fewest = std::min(fewest, maker.raw().free_slots());
+        std::this_thread::sleep_for(5ms);
+    }
+    EXPECT_GE(fewest, 6 - 2 - 1); // the model, and two that the recorder may hold
+    sink->close();
+    const SinkStatus status = sink->status();
+    EXPECT_EQ(status.error, "");
+    EXPECT_EQ(status.written + status.dropped, kOffered);
+    EXPECT_GT(status.dropped, 0U);
+    const Json tags = video_tags(status.path);
+    ASSERT_TRUE(tags.is_object());
+    EXPECT_EQ(tags.at("written"), status.written);
+    EXPECT_EQ(tags.at("dropped"), status.dropped);
+    const std::vector<Bytes> frames = decode_video(status.path, "GRAY16_LE", shape);
+    ASSERT_EQ(frames.size(), status.written);
+    std::uint64_t before = 0;
+    for (std::size_t i = 0; i < frames.size(); ++i) { // in order, none twice
+        std::uint64_t number = 0;
+        std::memcpy(&number, frames[i].data(), sizeof number);
+        EXPECT_TRUE(i == 0 || number > before);
+        before = number;
+    }
+}
+
+/// More frames at once than may be pinned: the rest are copied, and none is lost on a disk that keeps up.
+TEST(Flood, ABurstIsBufferedByCopies) {
+    const TemporaryFolder folder;
+    const Shape shape{64, 64, 1, PixelType::u16};
+    Maker maker(shape);
+    const auto sink = make_recorder({.path = folder / "burst.tiff", .what = RecordWhat::raw});
+    sink->open(stream_of(shape));
+    for (std::uint64_t n = 0; n < 500; ++n)
+        sink->push(maker.make(n), false);
+    sink->close();
+    const SinkStatus status = sink->status();
+    EXPECT_EQ(status.written + status.dropped, 500U);
+    const std::vector<Page> pages = read_stack(status.path);
+    ASSERT_EQ(pages.size(), status.written);
+    EXPECT_EQ(pages[0].description.at("dropped"), status.dropped);
+    EXPECT_EQ(pages[0].description.at("lost_before_recorder"), 0);
+    for (const Page& page : pages) {
+        const Json& frame = &page == pages.data() ? page.description.at("frame") : page.description;
+        ASSERT_EQ(compare(page.pixels, expected(shape, frame.at("sequence"))), "equal");
+    }
+}
+
+TEST(Flood, AFileWaitsAndLosesNothing) {
+    const TemporaryFolder folder;
+    const Shape shape{640, 480, 1, PixelType::u16};
+    Maker maker(shape);
+    const auto sink = make_recorder({.path = folder / "wait.mkv", .what = RecordWhat::raw});
+    sink->open(stream_of(shape));
+    for (std::uint64_t n = 0; n < 12; ++n)
+        sink->push(maker.make(n), true);
+    sink->close();
+    EXPECT_EQ(sink->status().written, 12U);
+    EXPECT_EQ(sink->status().dropped, 0U);
+    const std::vector<Bytes> frames = decode_video(sink->status().path, "GRAY16_LE", shape);
+    ASSERT_EQ(frames.size(), 12U);
+    for (std::size_t n = 0; n < 12; ++n)
+        EXPECT_EQ(compare(frames[n], expected(shape, n)), "equal");
+}
+} // namespace
+
+int main(int argc, char** argv) {
+    const std::vector<std::string> arguments(argv, argv + argc);
+    if (argc > 4 && arguments[1] == "--helper")
+        return arguments[2] == "endless"
+                   ? helper_endless(arguments[3], arguments[4])
+                   : helper_full(arguments[3], arguments[4], std::stol(arguments.at(5)));
+    testing::InitGoogleTest(&argc, argv);
+    return RUN_ALL_TESTS();
+}

@@ -1,0 +1,373 @@
+// Recording: what comes back is what went in, under a name that was free, with the words that explain it.
+#include "tests/recording/record_helpers.hpp"
+
+#include "recording/video_writer.hpp"
+
+#include <png.h>
+
+#include <cmath>
+#include <thread>
+
+using namespace specklescope;
+
+namespace {
+constexpr PixelType kU8 = PixelType::u8, kU16 = PixelType::u16, kF32 = PixelType::f32;
+
+/// Records frames first…first+count−1 as a file would, and returns the final status.
+SinkStatus record(Maker& maker, const RecordOptions& options, std::uint64_t first, std::uint64_t count) {
+    const auto sink = make_recorder(options);
+    sink->open(stream_of(maker.raw().shape()));
+    for (std::uint64_t n = first; n < first + count; ++n)
+        sink->push(maker.make(n), true);
+    sink->close();
+    return sink->status();
+}
+
+class TiffStack : public testing::TestWithParam<Shape> {};
+
+TEST_P(TiffStack, ComesBackBitForBitWithItsMetadata) {
+    const TemporaryFolder folder;
+    const Shape shape = GetParam();
+    Maker maker(shape);
+    for (const RecordWhat what : {RecordWhat::raw, RecordWhat::processed}) {
+        const SinkStatus status = record(maker, {.path = folder / "s.tiff", .what = what}, 100, 5);
+        EXPECT_EQ(status.error, "");
+        EXPECT_EQ(status.written, 5U);
+        EXPECT_EQ(status.dropped, 0U);
+        const std::vector<Page> pages = read_stack(status.path);
+        ASSERT_EQ(pages.size(), 5U);
+        for (std::size_t i = 0; i < 5; ++i) {
+            EXPECT_EQ(pages[i].shape, shape);
+            EXPECT_EQ(compare(pages[i].pixels, expected(shape, 100 + i)), "equal") << "page " << i;
+            const Json frame = i == 0 ? pages[i].description.at("frame") : pages[i].description;
+            EXPECT_EQ(frame.at("sequence"), 100 + i);
+            EXPECT_EQ(frame.at("capture_ns"), (100 + i) * 10'000'000 + 5);
+            EXPECT_EQ(frame.at("exposure_ms"), 4.5);
+            EXPECT_GT(frame.at("arrival_ns"), 0);
+            EXPECT_EQ(frame.contains("version"), what == RecordWhat::processed);
+            if (what == RecordWhat::processed) {
+                EXPECT_EQ(frame.at("version"), 3);
+                EXPECT_EQ(frame.at("undefined"), 100 + i);
+            }
+        }
+    }
+    EXPECT_EQ(folder.names(), (std::vector<std::string>{"s-1.tiff", "s.tiff"}));
+}
+INSTANTIATE_TEST_SUITE_P(Shapes, TiffStack,
+                         testing::Values(Shape{1, 1, 1, kU8}, Shape{17, 13, 1, kU8}, Shape{17, 13, 1, kU16},
+                                         Shape{64, 48, 1, kU16}, Shape{17, 13, 1, kF32},
+                                         Shape{64, 48, 1, kF32}, Shape{17, 13, 3, kU8},
+                                         Shape{17, 13, 3, kU16}, Shape{3, 2500, 1, kU16}));
+
+TEST(Recorder, SaysWhatTheNumbersAre) {
+    const TemporaryFolder folder;
+    Maker maker({20, 10, 1, kU16}, {20, 10, 1, kF32});
+    const SinkStatus status = record(maker, {.path = folder / "flow.tiff"}, 0, 3);
+    const Json json = read_stack(status.path).at(0).description;
+    EXPECT_EQ(json.at("content"), "processed");
+    EXPECT_EQ(json.at("quantity"), "speckle flow index");
+    EXPECT_EQ(json.at("unit"), "1/s");
+    EXPECT_EQ(json.at("parameters"), "speckle:radius=2,exposure=10,output=sfi,border=replicate");
+    EXPECT_EQ(json.at("source"), "synthetic:uniform");
+    EXPECT_EQ(json.at("source_name"), "Test \"camera\" µ");
+    EXPECT_EQ(json.at("full_scale"), 4095);
+    EXPECT_EQ(json.at("written"), 3);
+    EXPECT_EQ(json.at("dropped"), 0);
+    EXPECT_EQ(json.at("lost_before_recorder"), 0);
+    EXPECT_EQ(json.at("finished"), true);
+    EXPECT_EQ(json.at("program").get<std::string>().substr(0, 13), "Specklescope ");
+}
+
+TEST(Recorder, CountsGapsThatTheSourceLeft) {
+    const TemporaryFolder folder;
+    Maker maker({20, 10, 1, kU16});
+    const auto sink = make_recorder({.path = folder / "gap.tiff"});
+    sink->open(stream_of(maker.raw().shape()));
+    for (const std::uint64_t n : {5, 6, 9, 10, 20})
+        sink->push(maker.make(n), true);
+    Result again = maker.make(20);
+    again.repeated = true; // shown twice, recorded once
+    sink->push(again, true);
+    sink->close();
+    const Json json = read_stack(sink->status().path).at(0).description;
+    EXPECT_EQ(json.at("written"), 5);
+    EXPECT_EQ(json.at("lost_before_recorder"), 2 + 9);
+}
+
+TEST(Recorder, TifffileSeesOneStack) {
+    const TemporaryFolder folder;
+    for (const Shape shape : {Shape{31, 21, 1, kU16}, Shape{31, 21, 1, kF32}, Shape{31, 21, 3, kU8}}) {
+        Maker maker(shape);
+        const SinkStatus status = record(maker, {.path = folder / "stack.tif"}, 0, 20);
+        std::ofstream bytes(folder / "expected.bin", std::ios::binary);
+        for (std::uint64_t n = 0; n < 20; ++n)
+            bytes.write(reinterpret_cast<const char*>(expected(shape, n).data()),
+                        static_cast<long>(shape.bytes()));
+        bytes.close();
+        int code = 0;
+        const std::string text =
+            run_command("/usr/bin/python3 '" SPECKLESCOPE_SOURCE_DIR "/tests/recording/check_recording.py' '" +
+                            status.path + "' '" + (folder / "expected.bin") + "' 2>&1",
+                        &code);
+        if (WEXITSTATUS(code) == 3)
+            GTEST_SKIP() << "python3-tifffile is not installed: " << text;
+        ASSERT_EQ(code, 0) << text;
+        const Json seen = Json::parse(text);
+        EXPECT_EQ(seen.at("series"), 1);
+        EXPECT_EQ(seen.at("big"), true);
+        EXPECT_EQ(seen.at("contiguous_pages"), true);
+        EXPECT_EQ(seen.at("equal"), true);
+        EXPECT_EQ(seen.at("shape"), shape.channels == 3 ? Json({20, 21, 31, 3}) : Json({20, 21, 31}));
+        EXPECT_EQ(seen.at("dtype"), shape.type == kF32 ? "float32" : shape.type == kU16 ? "uint16" : "uint8");
+        for (std::size_t i = 0; i < 20; ++i)
+            EXPECT_EQ(seen.at("sequences").at(i), i);
+    }
+}
+
+TEST(Recorder, NeverOverwritesAndStartsAgain) {
+    const TemporaryFolder folder;
+    Maker maker({8, 8, 1, kU8});
+    const std::string path = folder / "a.tiff";
+    std::ofstream(path) << "precious";
+    const auto sink = make_recorder({.path = path, .what = RecordWhat::raw});
+    for (std::uint64_t round = 0; round < 3; ++round) { // the same recorder, opened again
+        sink->open(stream_of(maker.raw().shape()));
+        EXPECT_EQ(sink->status().written, 0U);
+        sink->push(maker.make(round), true);
+        sink->close();
+        sink->close();
+        EXPECT_TRUE(sink->status().closed);
+        EXPECT_EQ(read_stack(folder / ("a-" + std::to_string(round + 1) + ".tiff")).at(0).pixels,
+                  expected({8, 8, 1, kU8}, round));
+    }
+    EXPECT_EQ(read_bytes(path).size(), 8U);
+    sink->push(maker.make(9), true); // after the end: not offered, not counted
+    EXPECT_EQ(sink->status().written + sink->status().dropped, 1U);
+}
+
+TEST(Recorder, TwoThatWantOneNameGetTwo) {
+    const TemporaryFolder folder;
+    Maker maker({16, 16, 1, kU16}, {16, 16, 1, kF32});
+    std::vector<std::shared_ptr<Sink>> sinks;
+    for (int i = 0; i < 4; ++i) {
+        sinks.push_back(make_recorder(
+            {.path = folder / "x.tiff", .what = i % 2 ? RecordWhat::raw : RecordWhat::processed}));
+        sinks.back()->open(stream_of(maker.raw().shape()));
+    }
+    for (std::uint64_t n = 0; n < 50; ++n) {
+        const Result result = maker.make(n);
+        for (const auto& sink : sinks)
+            sink->push(result, true);
+    }
+    for (std::size_t i = 0; i < 4; ++i) {
+        sinks[i]->close();
+        const std::vector<Page> pages = read_stack(sinks[i]->status().path);
+        ASSERT_EQ(pages.size(), 50U);
+        EXPECT_EQ(pages[49].pixels, expected({16, 16, 1, i % 2 ? kU16 : kF32}, 49));
+    }
+    EXPECT_EQ(folder.names(), (std::vector<std::string>{"x-1.tiff", "x-2.tiff", "x-3.tiff", "x.tiff"}));
+    EXPECT_EQ(maker.raw().free_slots(), 6);
+    EXPECT_EQ(maker.image().free_slots(), 6);
+}
+
+TEST(Recorder, ANewSizeGetsANewFile) {
+    const TemporaryFolder folder;
+    for (const char* ending : {".tiff", ".mkv"}) {
+        const Shape shapes[] = {{32, 16, 1, kU8}, {48, 32, 1, kU8}, {48, 32, 1, kU16}};
+        const auto sink =
+            make_recorder({.path = folder / (std::string("size") + ending), .what = RecordWhat::raw});
+        sink->open(stream_of(shapes[0]));
+        for (std::uint64_t i = 0; i < 3; ++i) {
+            Maker maker(shapes[i]);
+            for (std::uint64_t n = 0; n < 4; ++n)
+                sink->push(maker.make(4 * i + n), true);
+        }
+        sink->close();
+        EXPECT_EQ(sink->status().written, 12U);
+        EXPECT_EQ(sink->status().error, "");
+        for (std::uint64_t i = 0; i < 3; ++i) {
+            const std::string path = folder / ("size" + (i ? "-" + std::to_string(i) : "") + ending);
+            std::vector<Bytes> frames;
+            if (std::string(ending) == ".tiff")
+                for (Page& page : read_stack(path))
+                    frames.push_back(std::move(page.pixels));
+            else
+                frames = decode_video(path, shapes[i].type == kU8 ? "GRAY8" : "GRAY16_LE", shapes[i]);
+            ASSERT_EQ(frames.size(), 4U) << path;
+            for (std::uint64_t n = 0; n < 4; ++n)
+                EXPECT_EQ(compare(frames[n], expected(shapes[i], 4 * i + n)), "equal") << path;
+        }
+    }
+}
+
+TEST(Recorder, Ffv1IsExact) {
+    const TemporaryFolder folder;
+    const std::pair<Shape, const char*> cases[] = {
+        {{64, 48, 1, kU8}, "GRAY8"},      {{63, 47, 1, kU8}, "GRAY8"}, {{64, 48, 1, kU16}, "GRAY16_LE"},
+        {{61, 47, 1, kU16}, "GRAY16_LE"}, {{64, 48, 3, kU8}, "RGB"},   {{33, 17, 3, kU8}, "RGB"}};
+    for (const auto& [shape, format] : cases) {
+        Maker maker(shape);
+        const SinkStatus status = record(maker, {.path = folder / "v.mkv", .what = RecordWhat::raw}, 0, 12);
+        EXPECT_EQ(status.error, "");
+        EXPECT_EQ(status.written, 12U);
+        EXPECT_EQ(status.bytes, fs::file_size(status.path));
+        const std::vector<Bytes> frames = decode_video(status.path, format, shape);
+        ASSERT_EQ(frames.size(), 12U) << to_string(shape);
+        for (std::size_t n = 0; n < 12; ++n)
+            EXPECT_EQ(compare(frames[n], expected(shape, n)), "equal") << to_string(shape) << " frame " << n;
+        const Json tags = video_tags(status.path);
+        ASSERT_TRUE(tags.is_object());
+        EXPECT_EQ(tags.at("written"), 12);
+        EXPECT_EQ(tags.at("finished"), true);
+        EXPECT_EQ(tags.at("source"), "synthetic:uniform");
+    }
+}
+
+/// A smooth picture, which H.264 must show nearly as it is.
+TEST(Recorder, H264ShowsTheMappedPictureAlsoOfOddSize) {
+    const TemporaryFolder folder;
+    const Shape shape{95, 63, 1, kF32};
+    const Mapping mapping{.colormap = ColorMap::viridis, .automatic = false, .low = 0, .high = 200};
+    Maker maker({95, 63, 1, kU16}, shape);
+    const auto sink = make_recorder({.path = folder / "flow.mkv", .mapping = mapping});
+    sink->open(stream_of(shape));
+    Bytes wanted(95 * 63 * 3);
+    for (std::uint64_t n = 0; n < 10; ++n) {
+        const Result result = maker.make(n);
+        const auto view = result.image.host().as<float>();
+        for (int y = 0; y < 63; ++y)
+            for (int x = 0; x < 95; ++x)
+                view.row(y)[x] = static_cast<float>(x + y);
+        map_colors(result.image.host(), ColorMap::viridis, {0, 200},
+                   HostView(wanted.data(), {95, 63, 3, kU8}));
+        sink->push(result, true);
+    }
+    sink->close();
+    ASSERT_EQ(sink->status().error, "");
+    const std::vector<Bytes> frames = decode_video(sink->status().path, "RGB", {96, 64, 3, kU8});
+    ASSERT_EQ(frames.size(), 10U);
+    double sum = 0;
+    for (std::size_t y = 0; y < 63; ++y)
+        for (std::size_t i = 0; i < 95 * 3; ++i)
+            sum += std::abs(std::to_integer<int>(frames[9][y * 96 * 3 + i]) -
+                            std::to_integer<int>(wanted[y * 95 * 3 + i]));
+    EXPECT_LT(sum / (63 * 95 * 3),
+              4.0); // quantizer 18 and halved chroma; a wrong map or shift is off by tens
+    EXPECT_EQ(video_tags(sink->status().path).at("colormap"), "viridis");
+}
+
+Bytes read_png(const std::string& path, unsigned format, std::size_t bytes) {
+    png_image image{};
+    image.version = PNG_IMAGE_VERSION;
+    EXPECT_TRUE(png_image_begin_read_from_file(&image, path.c_str())) << image.message;
+    image.format = format;
+    Bytes pixels(bytes);
+    EXPECT_EQ(PNG_IMAGE_SIZE(image), bytes);
+    EXPECT_TRUE(png_image_finish_read(&image, nullptr, pixels.data(), 0, nullptr)) << image.message;
+    return pixels;
+}
+
+TEST(Snapshot, IsExactOrMappedAndNeverOverwrites) {
+    const TemporaryFolder folder;
+    const Shape grey{33, 17, 1, kU8}, color{33, 17, 3, kU8}, number{33, 17, 1, kF32};
+    const StreamInfo stream = stream_of(grey);
+    const RecordOptions raw{.path = folder / "s.png", .what = RecordWhat::raw};
+    EXPECT_EQ(write_snapshot(Maker(grey).make(1), raw, stream), folder / "s.png");
+    EXPECT_EQ(write_snapshot(Maker(color).make(2), raw, stream), folder / "s-1.png");
+    EXPECT_EQ(read_png(folder / "s.png", PNG_FORMAT_GRAY, grey.bytes()), expected(grey, 1));
+    EXPECT_EQ(read_png(folder / "s-1.png", PNG_FORMAT_RGB, color.bytes()), expected(color, 2));
+
+    const RecordOptions processed{.path = folder / "p.png", .mapping = {.colormap = ColorMap::inferno}};
+    const Result result = Maker(number).make(3);
+    Bytes wanted(color.bytes());
+    map_colors(result.image.host(), ColorMap::inferno, percentile_range(result.image.host(), 1, 99),
+               HostView(wanted.data(), color));
+    EXPECT_EQ(read_png(write_snapshot(result, processed, stream), PNG_FORMAT_RGB, wanted.size()), wanted);
+
+    const std::string tiff = write_snapshot(result, {.path = folder / "p.tiff"}, stream);
+    EXPECT_EQ(read_stack(tiff).at(0).pixels, expected(number, 3));
+    EXPECT_THROW(write_snapshot(result, {.path = folder / "p.mkv"}, stream), UsageError);
+    EXPECT_THROW(write_snapshot(result, raw, stream), RunError); // float into a raw .png
+    EXPECT_THROW(write_snapshot(result, {.path = folder / "none/p.png"}, stream), RunError);
+    EXPECT_EQ(folder.names(),
+              (std::vector<std::string>{"p.png", "p.tiff", "s-1.png", "s.png"})); // nothing half-made
+}
+
+TEST(Snapshot, SixteenBitIsExact) {
+    const TemporaryFolder folder;
+    for (const int channels : {1, 3}) {
+        const Shape shape{33, 17, channels, kU16};
+        const std::string path = write_snapshot(
+            Maker(shape).make(4), {.path = folder / "w.png", .what = RecordWhat::raw}, stream_of(shape));
+        const std::string out = folder / "w.bin";
+        const std::string code = "import cv2,sys;open('" + out + "','wb').write(cv2.imread('" + path +
+                                 "',cv2.IMREAD_UNCHANGED)" + (channels == 3 ? "[:,:,::-1]" : "") +
+                                 ".tobytes())";
+        int status = 0;
+        const std::string log = run_command("/usr/bin/python3 -c \"" + code + "\" 2>&1", &status);
+        if (log.find("ModuleNotFoundError") != std::string::npos)
+            GTEST_SKIP() << "python3-opencv is not installed";
+        ASSERT_EQ(status, 0) << log;
+        EXPECT_EQ(read_bytes(out), expected(shape, 4));
+    }
+}
+
+TEST(Recorder, PngKeepsTheLastPicture) {
+    const TemporaryFolder folder;
+    const Shape shape{20, 10, 1, kU8};
+    Maker maker(shape);
+    const SinkStatus status = record(maker, {.path = folder / "last.png", .what = RecordWhat::raw}, 0, 7);
+    EXPECT_EQ(status.written, 1U);
+    EXPECT_EQ(read_png(status.path, PNG_FORMAT_GRAY, shape.bytes()), expected(shape, 6));
+    EXPECT_EQ(folder.names(), std::vector<std::string>{"last.png"});
+}
+
+TEST(Recorder, RefusesInOneSentence) {
+    const TemporaryFolder folder;
+    const auto refused = [&](const RecordOptions& options, const Shape& shape) -> std::string {
+        try {
+            const auto sink = make_recorder(options);
+            sink->open(stream_of(shape));
+        } catch (const UsageError& error) {
+            return std::string("usage: ") + error.what();
+        } catch (const RunError& error) {
+            return std::string("run: ") + error.what();
+        }
+        return "accepted";
+    };
+    const Shape number{8, 8, 1, kF32}, grey{8, 8, 1, kU8};
+    EXPECT_EQ(refused({.path = "x.avi"}, grey),
+              "usage: 'x.avi' does not say what to record: the name must end in .tiff, .tif, .mkv or .png.");
+    EXPECT_EQ(refused({.path = "x"}, grey).substr(0, 6), "usage:");
+    EXPECT_EQ(refused({.path = folder / "x.mkv", .what = RecordWhat::raw}, number).substr(0, 6), "usage:");
+    EXPECT_EQ(refused({.path = folder / "x.mkv", .what = RecordWhat::raw}, {8, 8, 3, kU16}).substr(0, 6),
+              "usage:");
+    EXPECT_EQ(refused({.path = folder / "x.mkv"}, number), "accepted");
+    EXPECT_NE(refused({.path = folder / "none/x.tiff"}, grey).find("run: There is no folder"),
+              std::string::npos);
+    EXPECT_EQ(folder.names(), std::vector<std::string>{});
+}
+
+TEST(Recorder, RefusesAFolderThatMayNotBeWritten) {
+    const TemporaryFolder folder;
+    const std::string locked = folder / "locked";
+    fs::create_directory(locked);
+    fs::permissions(locked, fs::perms::owner_read | fs::perms::owner_exec);
+    if (::access(locked.c_str(), W_OK) == 0)
+        GTEST_SKIP() << "root may write everywhere";
+    EXPECT_THROW(make_recorder({.path = locked + "/x.tiff"})->open({}), RunError);
+}
+
+TEST(VideoClock, FollowsTheCameraAndAlwaysGrows) {
+    VideoClock camera(0, 50);
+    EXPECT_EQ(camera.next(7'000'000'000), 0);
+    EXPECT_EQ(camera.next(7'033'000'000), 33'000'000);
+    EXPECT_EQ(camera.next(7'033'000'000), 53'000'000); // stands still: one period
+    EXPECT_EQ(camera.next(1'000'000'000), 73'000'000); // set back
+    EXPECT_EQ(camera.next(1'010'000'000), 83'000'000); // and on from there
+    VideoClock fixed(200, 50);
+    EXPECT_EQ(fixed.next(5), 0);
+    EXPECT_EQ(fixed.next(9'000'000'000), 5'000'000);
+    EXPECT_EQ(fixed.next(0), 10'000'000);
+}
+} // namespace

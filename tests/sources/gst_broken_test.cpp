@@ -1,0 +1,112 @@
+// Of a damaged video comes what can be decoded, then one sentence that says why no more.
+#include "tests/sources/gst_sources.hpp"
+
+#include <algorithm>
+
+using namespace specklescope;
+using namespace specklescope::test;
+
+namespace {
+/// Everything that is decoded before the cut comes, in order, and then the error.
+void expect_cut_short(const std::string& chain, const std::string& name) {
+    const TemporaryFolder folder;
+    const RawMovie movie = counting_movie(200);
+    ASSERT_NO_FATAL_FAILURE(encode(movie, chain, folder / name));
+    std::filesystem::resize_file(folder / name, std::filesystem::file_size(folder / name) * 6 / 10);
+    const auto source = video(folder / name);
+    TestPort port;
+    const std::string said = failure<RunError>(*source, port);
+    EXPECT_NE(said.find(name), std::string::npos);
+    EXPECT_GT(port.frames.size(), 50u);
+    EXPECT_LT(port.frames.size(), 200u);
+    for (std::size_t i = 0; i < port.frames.size(); ++i)
+        ASSERT_EQ(port.frames[i].data<std::uint16_t>()[0], i);
+}
+} // namespace
+
+TEST(BrokenVideo, CutCompressedMatroskaGivesWhatThereIs) {
+    expect_cut_short("avenc_ffv1 ! matroskamux", "cut.mkv");
+}
+
+TEST(BrokenVideo, CutAviGivesWhatThereIs) {
+    const TemporaryFolder folder;
+    const RawMovie movie = noise_movie(64, 48, 40, "BGR", 3);
+    ASSERT_NO_FATAL_FAILURE(encode(movie, "avimux", folder / "cut.avi"));
+    std::filesystem::resize_file(folder / "cut.avi", std::filesystem::file_size(folder / "cut.avi") * 6 / 10);
+    const auto source = video(folder / "cut.avi");
+    TestPort port;
+    EXPECT_NE(failure<RunError>(*source, port).find("cut.avi"), std::string::npos);
+    EXPECT_GE(port.frames.size(), 22u);
+    EXPECT_LE(port.frames.size(), 24u);
+    for (std::size_t i = 0; i < port.frames.size(); ++i)
+        ASSERT_EQ(std::to_integer<int>(port.frames[i].pixels[2]), movie.frame(i)[0]) << i;
+}
+
+TEST(BrokenVideo, CutMp4WithItsIndexFirstGivesWhatThereIs) {
+    const TemporaryFolder folder;
+    ASSERT_TRUE(launch(
+        "videotestsrc num-buffers=100 pattern=snow ! video/x-raw,width=64,height=48 ! x264enc ! mp4mux "
+        "faststart=true ! filesink location=" +
+        (folder / "cut.mp4")));
+    std::filesystem::resize_file(folder / "cut.mp4", std::filesystem::file_size(folder / "cut.mp4") * 7 / 10);
+    const auto source = video(folder / "cut.mp4");
+    TestPort port;
+    EXPECT_NE(failure<RunError>(*source, port).find("cut.mp4"), std::string::npos);
+    EXPECT_GT(port.frames.size(), 30u);
+    EXPECT_LT(port.frames.size(), 100u);
+}
+
+TEST(BrokenVideo, CutMp4WithoutIndexIsRefused) {
+    const TemporaryFolder folder;
+    ASSERT_TRUE(
+        launch("videotestsrc num-buffers=50 ! video/x-raw,width=64,height=48 ! x264enc ! mp4mux ! filesink "
+               "location=" +
+               (folder / "cut.mp4")));
+    std::filesystem::resize_file(folder / "cut.mp4", std::filesystem::file_size(folder / "cut.mp4") / 2);
+    EXPECT_NE(failure<RunError>(*video(folder / "cut.mp4")).find("cut.mp4"), std::string::npos);
+}
+
+TEST(BrokenVideo, DamageInTheMiddleIsAnError) {
+    const TemporaryFolder folder;
+    ASSERT_NO_FATAL_FAILURE(
+        encode(noise_movie(64, 48, 60, "GRAY8", 1), "avenc_ffv1 ! matroskamux", folder / "a.mkv"));
+    std::vector<char> bytes = file_bytes(folder / "a.mkv");
+    for (std::size_t i = bytes.size() / 2; i < bytes.size() / 2 + 20000; ++i)
+        bytes[i] = static_cast<char>(i * 7);
+    write_file(folder / "a.mkv", bytes.data(), bytes.size());
+    const auto source = video(folder / "a.mkv");
+    TestPort port;
+    EXPECT_NE(failure<RunError>(*source, port).find("a.mkv"), std::string::npos);
+    EXPECT_GT(port.frames.size(), 20u);
+    EXPECT_LT(port.frames.size(), 60u);
+}
+
+TEST(BrokenVideo, OtherFilesAreRefusedInOneSentence) {
+    const TemporaryFolder folder;
+    const std::string text = "these are words, not pictures; these are words, not pictures\n";
+    write_file(folder / "text.avi", text.data(), text.size());
+    write_file(folder / "empty.mkv", "", 0);
+    const RawMovie noise = noise_movie(50, 50, 1, "GRAY8", 1);
+    write_file(folder / "noise.mp4", noise.bytes.data(), noise.bytes.size());
+    ASSERT_TRUE(launch("audiotestsrc num-buffers=20 ! wavenc ! filesink location=" + (folder / "sound.wav")));
+    ASSERT_TRUE(launch("audiotestsrc num-buffers=20 ! vorbisenc ! matroskamux ! filesink location=" +
+                       (folder / "sound.mkv")));
+    for (const char* name : {"text.avi", "empty.mkv", "noise.mp4", "sound.wav", "sound.mkv", "absent.mkv"})
+        EXPECT_NE(failure<RunError>(*video(folder / name)).find(name), std::string::npos) << name;
+}
+
+TEST(BrokenVideo, AMissingDecoderIsNamed) {
+    // A Matroska file whose codec is none that anybody has: the ID is changed in place.
+    const TemporaryFolder folder;
+    ASSERT_TRUE(launch(
+        "videotestsrc num-buffers=5 ! video/x-raw,width=64,height=48 ! theoraenc ! matroskamux ! filesink "
+        "location=" +
+        (folder / "a.mkv")));
+    std::vector<char> bytes = file_bytes(folder / "a.mkv");
+    const std::string id = "V_THEORA";
+    const auto at = std::search(bytes.begin(), bytes.end(), id.begin(), id.end());
+    ASSERT_NE(at, bytes.end());
+    std::copy_n("V_NOBODY", 8, at);
+    write_file(folder / "a.mkv", bytes.data(), bytes.size());
+    EXPECT_NE(failure<RunError>(*video(folder / "a.mkv")).find("V_NOBODY"), std::string::npos);
+}

@@ -1,0 +1,175 @@
+// Headerless frames: every format bit by bit, headers, cut ends, loops and pace.
+#include "tests/support/file_tools.hpp"
+#include "pipeline/source.hpp"
+#include "sources/registry.hpp"
+#include "tests/support/test_port.hpp"
+
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <cmath>
+#include <cstring>
+
+namespace specklescope::test {
+namespace {
+
+std::string bytes_0_to(std::size_t count) {
+    std::string bytes;
+    for (std::size_t i = 0; i < count; ++i)
+        bytes += static_cast<char>((i * 37 + i / 256) & 255);
+    return bytes;
+}
+
+std::vector<Delivered> read_all(const std::string& text) {
+    const auto source = make_source(text, {});
+    (void)source->open();
+    TestPort port;
+    EXPECT_TRUE(read_frames(*source, port));
+    source->close();
+    return port.frames;
+}
+
+std::string pixels(const Delivered& frame) {
+    return {reinterpret_cast<const char*>(frame.pixels.data()), frame.pixels.size()};
+}
+
+class RawSource : public testing::Test {
+protected:
+    TemporaryFolder folder_;
+    std::string write(const std::string& name, const std::string& bytes) const {
+        write_file(folder_ / name, bytes);
+        return folder_ / name;
+    }
+};
+
+TEST_F(RawSource, EveryFormatBitByBit) {
+    // 17×13: rows that do not fill their padded slot rows.
+    const std::size_t n = 17 * 13;
+    const struct {
+        const char* format;
+        std::size_t bytes;
+        Shape shape;
+        bool swapped;
+    } formats[] = {{"gray8", 1, {17, 13, 1, PixelType::u8}, false},
+                   {"gray16le", 2, {17, 13, 1, PixelType::u16}, false},
+                   {"gray16be", 2, {17, 13, 1, PixelType::u16}, true},
+                   {"gray32f", 4, {17, 13, 1, PixelType::f32}, false},
+                   {"rgb8", 3, {17, 13, 3, PixelType::u8}, false}};
+    static_assert(std::endian::native == std::endian::little);
+    for (const auto& format : formats) {
+        const std::size_t frame = n * format.bytes;
+        const std::string file = bytes_0_to(3 * frame);
+        const auto frames =
+            read_all("raw:" + write("f.bin", file) + "?width=17&height=13&format=" + format.format);
+        ASSERT_EQ(frames.size(), 3U) << format.format;
+        for (std::size_t i = 0; i < 3; ++i) {
+            EXPECT_EQ(frames[i].shape, format.shape);
+            EXPECT_EQ(frames[i].info.sequence, i);
+            EXPECT_EQ(frames[i].info.full_scale, type_full_scale(format.shape.type));
+            EXPECT_TRUE(std::isnan(frames[i].info.exposure_ms));
+            std::string expected = file.substr(i * frame, frame);
+            if (format.swapped)
+                for (std::size_t at = 0; at < frame; at += 2)
+                    std::swap(expected[at], expected[at + 1]);
+            EXPECT_EQ(pixels(frames[i]), expected) << format.format << " frame " << i;
+        }
+    }
+}
+
+TEST_F(RawSource, HeaderIsPassedOverAndInfoIsRight) {
+    const std::string path = write("f.raw", bytes_0_to(10 + 2 * 12));
+    const auto source = make_source(path + "?width=4&height=3&header=10&full_scale=200", {});
+    const SourceInfo info = source->open();
+    EXPECT_EQ(info.name, "f.raw");
+    EXPECT_EQ(info.shape, (Shape{4, 3, 1, PixelType::u8}));
+    EXPECT_EQ(info.frames, 2U);
+    EXPECT_EQ(info.full_scale, 200);
+    EXPECT_FALSE(info.live);
+    TestPort port;
+    ASSERT_TRUE(read_frames(*source, port));
+    ASSERT_EQ(port.frames.size(), 2U);
+    EXPECT_EQ(pixels(port.frames[1]), bytes_0_to(34).substr(22));
+    EXPECT_EQ(source->next(port), Source::Status::end); // and stays there
+    // Opened again it begins again.
+    source->close();
+    source->close();
+    (void)source->open();
+    ASSERT_TRUE(read_frames(*source, port));
+    EXPECT_EQ(port.frames.size(), 4U);
+}
+
+TEST_F(RawSource, LastFrameCutShortIsSaidAfterTheWholeOnes) {
+    const std::string path = write("cut.raw", bytes_0_to(2 * 12 + 5));
+    const auto source = make_source(path + "?width=4&height=3", {});
+    EXPECT_EQ(source->open().frames, 2U);
+    TestPort port;
+    try {
+        read_frames(*source, port);
+        ADD_FAILURE() << "the cut end was not noticed";
+    } catch (const RunError& error) {
+        const std::string text = error.what();
+        EXPECT_NE(text.find("cut.raw"), std::string::npos) << text;
+        EXPECT_NE(text.find("5 of 12 bytes"), std::string::npos) << text;
+        EXPECT_NE(text.find("2 whole frames"), std::string::npos) << text;
+    }
+    EXPECT_EQ(port.frames.size(), 2U);
+    EXPECT_EQ(source->next(port), Source::Status::end); // said once
+}
+
+TEST_F(RawSource, LoopGoesOnWithWholeFrames) {
+    const std::string path = write("cut.raw", bytes_0_to(2 * 12 + 5));
+    const auto source = make_source(path + "?width=4&height=3&loop=true", {});
+    EXPECT_EQ(source->open().frames, 0U);
+    TestPort port;
+    ASSERT_TRUE(read_frames(*source, port, 7));
+    for (std::size_t i = 0; i < 7; ++i)
+        EXPECT_EQ(pixels(port.frames[i]), bytes_0_to(24).substr(i % 2 * 12, 12)) << i;
+}
+
+TEST_F(RawSource, TooSmallTooLargeAndMissing) {
+    const std::string path = write("small.raw", "abc");
+    EXPECT_THROW((void)make_source(path + "?width=4&height=3", {})->open(), RunError);
+    EXPECT_THROW((void)make_source(path + "?width=4", {}), UsageError);
+    EXPECT_THROW((void)make_source(path, {}), UsageError);
+    EXPECT_THROW((void)make_source(path + "?width=100000&height=3", {}), UsageError);
+    EXPECT_THROW((void)make_source(path + "?width=65536&height=65536&format=rgb8", {}), Error);
+    EXPECT_THROW((void)make_source("raw:" + folder_.path().string() + "?width=1&height=1", {})->open(),
+                 RunError);
+}
+
+TEST_F(RawSource, CaptureTimesFollowTheRate) {
+    const std::string path = write("f.raw", bytes_0_to(5 * 12));
+    const auto source = make_source(path + "?width=4&height=3&rate=300", {});
+    EXPECT_EQ(source->open().rate, 300);
+    TestPort port;
+    const auto begin = SteadyClock::now();
+    ASSERT_TRUE(read_frames(*source, port));
+    // Not before its time: the fifth frame is due 4/300 s after the first.
+    EXPECT_GE(SteadyClock::now() - begin, std::chrono::microseconds(13333));
+    ASSERT_EQ(port.frames.size(), 5U);
+    for (std::size_t i = 0; i < 5; ++i)
+        EXPECT_NEAR(static_cast<double>(port.frames[i].info.capture_ns), static_cast<double>(i) * 1e9 / 300,
+                    1.0);
+}
+
+TEST_F(RawSource, WithoutRateCaptureTimesStillGrow) {
+    const auto frames = read_all(write("f.raw", bytes_0_to(5 * 12)) + "?width=4&height=3");
+    for (std::size_t i = 1; i < frames.size(); ++i)
+        EXPECT_GT(frames[i].info.capture_ns, frames[i - 1].info.capture_ns);
+}
+
+TEST_F(RawSource, WaitsWhenNoSlotIsFree) {
+    const auto source = make_source(write("f.raw", bytes_0_to(3 * 12)) + "?width=4&height=3", {});
+    (void)source->open();
+    TestPort port;
+    port.refuse = true;
+    for (int i = 0; i < 5; ++i)
+        EXPECT_EQ(source->next(port), Source::Status::idle);
+    port.refuse = false;
+    ASSERT_TRUE(read_frames(*source, port));
+    ASSERT_EQ(port.frames.size(), 3U);
+    EXPECT_EQ(pixels(port.frames[0]), bytes_0_to(12));
+}
+
+} // namespace
+} // namespace specklescope::test

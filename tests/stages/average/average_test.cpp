@@ -1,0 +1,195 @@
+// The running mean on the host is the mean of the frames stored beside it, after ten frames and after
+// thousands.
+#include "tests/support/instruction_sets.hpp"
+#include "tests/support/stage_runner.hpp"
+#include "stages/average/average.hpp"
+
+namespace specklescope::test {
+namespace {
+
+/// NaN where a sample is not finite.
+template <class T> double mean_of(const std::vector<T>& samples) {
+    long double sum = 0;
+    for (const T sample : samples) {
+        if (!std::isfinite(static_cast<double>(sample)))
+            return std::nan("");
+        sum += sample;
+    }
+    return static_cast<double>(sum / static_cast<long double>(samples.size()));
+}
+
+/// The bias-corrected exponential mean as it is defined: Σ(1−α)^age·I / Σ(1−α)^age, finite samples.
+template <class T> double exponential_of(const std::vector<T>& samples, int frames) {
+    long double sum = 0;
+    long double weights = 0;
+    long double weight = 1;
+    for (std::size_t i = samples.size(); i-- > 0;) {
+        sum += weight * samples[i];
+        weights += weight;
+        weight *= 1 - 1.0L / frames;
+    }
+    return static_cast<double>(sum / weights);
+}
+
+/// Half a step of f32 at `largest`, the size of the samples.
+void expect_close(double value, double expected, double largest, const std::string& where) {
+    if (std::isnan(value) && std::isnan(expected))
+        return;
+    EXPECT_NEAR(value, expected, 6.1e-8 * std::abs(expected) + 1e-13 * largest) << where;
+}
+
+template <class T, class Make>
+void expect_window(int frames, int count, int step, int channels, double largest, Make&& make) {
+    TestImage<T> frame = make(0);
+    StageRunner run("average", {"frames=" + std::to_string(frames)}, frame.shape());
+    LastFrames<T> window(frames);
+    for (int t = 0; t < count && !testing::Test::HasFailure(); ++t) {
+        if (t > 0)
+            frame = make(t);
+        window.add(frame);
+        run.run(frame);
+        EXPECT_EQ(run.held(), window.held());
+        if (t >= 40 && t % step != 0 && t + 1 != count)
+            continue;
+        PixelCounts expected;
+        for (int y = 0; y < frame.shape().height; ++y)
+            for (int x = 0; x < frame.shape().width * channels; ++x) {
+                const double mean = mean_of(window.samples(x, y));
+                expected.undefined += std::isnan(mean) ? 1 : 0;
+                expect_close(run.output.at(x, y), mean, largest,
+                             std::to_string(frames) + " frames, " + to_string(frame.shape()) + ", at " +
+                                 std::to_string(t) + ": " + std::to_string(x) + ", " + std::to_string(y));
+            }
+        EXPECT_EQ(run.counts, expected);
+    }
+}
+
+class AverageTargets : public EveryInstructionSet {};
+
+TEST_P(AverageTargets, EveryTypeAndLength) {
+    std::mt19937_64 random = test_random(1);
+    for (const int frames : {1, 2, 7, 25}) {
+        expect_window<std::uint8_t>(frames, 60, 7, 1, 255,
+                                    [&](int) { return uniform_image<std::uint8_t>(21, 3, 0, 255, random); });
+        expect_window<std::uint16_t>(frames, 60, 7, 1, 65535, [&](int) {
+            return uniform_image<std::uint16_t>(21, 3, 0, 65535, random);
+        });
+        expect_window<float>(frames, 60, 7, 1, 10,
+                             [&](int) { return uniform_image<float>(133, 3, -10, 10, random); });
+    }
+}
+
+TEST_P(AverageTargets, Colour) {
+    std::mt19937_64 random = test_random(2);
+    std::uniform_int_distribution<int> value(0, 65535);
+    expect_window<std::uint16_t>(5, 30, 1, 3, 65535, [&](int) {
+        return TestImage<std::uint16_t>(7, 4, 2, 3).fill([&] { return value(random); });
+    });
+    expect_window<float>(5, 30, 1, 3, 65535, [&](int) {
+        return TestImage<float>(7, 4, 2, 3).fill([&] { return value(random) / 7.0; });
+    });
+}
+
+TEST_P(AverageTargets, LongWindowsOfTheLargestSamples) {
+    std::mt19937_64 random = test_random(3);
+    expect_window<std::uint16_t>(1000, 2100, 300, 1, 65535, [&](int) {
+        return uniform_image<std::uint16_t>(9, 2, 65000, 65535, random);
+    });
+}
+
+TEST_P(AverageTargets, ThousandsOfFramesDoNotDrift) {
+    std::mt19937_64 random = test_random(4);
+    expect_window<float>(10, 5000, 97, 1, 1, [&](int) { return uniform_image<float>(17, 2, -1, 1, random); });
+}
+
+TEST_P(AverageTargets, RealsForgetWhatWasLargeOrUndefined) {
+    std::mt19937_64 random = test_random(5);
+    expect_window<float>(6, 100, 1, 1, 1, [&](int t) {
+        TestImage<float> image = uniform_image<float>(70, 3, -1, 1, random);
+        if (t == 10 || t == 13 || t == 40)
+            image.at(4, 1) = std::numeric_limits<float>::quiet_NaN();
+        if (t == 12 || t == 30)
+            image.at(5, 2) = (t == 12 ? 1.0F : -1.0F) * std::numeric_limits<float>::infinity();
+        image.at(69, 0) = std::numeric_limits<float>::quiet_NaN(); // always
+        return image;
+    });
+    StageRunner run("average", {"frames=3"}, {4, 1, 1, PixelType::f32});
+    TestImage<float> frame(4, 1);
+    for (int t = 0; t < 20; ++t) {
+        frame.fill([&] { return t == 5 ? 1e12F : 0.25F; });
+        run.run(frame);
+    }
+    EXPECT_EQ(run.output.at(2, 0), 0.25F);
+}
+
+TEST_P(AverageTargets, ExponentialIsTheWeightedMeanOfAllFrames) {
+    std::mt19937_64 random = test_random(6);
+    for (const int frames : {1, 2, 10, 1000}) {
+        StageRunner run("average", {"kind=exponential", "frames=" + std::to_string(frames)},
+                        {9, 2, 1, PixelType::u16});
+        LastFrames<std::uint16_t> all(100000);
+        for (int t = 0; t < 300; ++t) {
+            const TestImage<std::uint16_t> frame = uniform_image<std::uint16_t>(9, 2, 0, 65535, random);
+            all.add(frame);
+            run.run(frame);
+            EXPECT_EQ(run.held(), std::min(t + 1, frames));
+            for (int x = 0; x < 9; ++x)
+                expect_close(run.output.at(x, 1), exponential_of(all.samples(x, 1), frames), 65535,
+                             std::to_string(frames) + " frames at " + std::to_string(t));
+        }
+    }
+}
+
+TEST_P(AverageTargets, ExponentialLeavesUndefinedSamplesOut) {
+    StageRunner run("average", {"kind=exponential", "frames=4"}, {3, 1, 1, PixelType::f32});
+    TestImage<float> frame(3, 1);
+    const float undefined = std::numeric_limits<float>::quiet_NaN();
+    for (int t = 0; t < 12; ++t) {
+        frame.fill([] { return 5.0F; });
+        frame.at(0, 0) = t < 3 || t == 7 ? undefined : 5.0F;
+        frame.at(2, 0) = t == 8 ? std::numeric_limits<float>::infinity() : 5.0F;
+        run.run(frame);
+        EXPECT_EQ(run.counts.undefined, std::isnan(frame.at(0, 0)) ? 1U : 0U);
+        EXPECT_EQ(run.counts.infinite, t == 8 ? 1U : 0U);
+        EXPECT_EQ(run.output.at(1, 0), 5.0F);
+        EXPECT_TRUE(t == 8 || run.output.at(2, 0) == 5.0F);
+        EXPECT_TRUE(std::isnan(frame.at(0, 0)) || run.output.at(0, 0) == 5.0F);
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Highway, AverageTargets, instruction_sets(), instruction_set_name);
+
+TEST(Average, AgainAndReset) {
+    for (const char* kind : {"kind=window", "kind=exponential"}) {
+        StageRunner run("average", {kind, "frames=4"}, {2, 1, 1, PixelType::u8});
+        TestImage<std::uint8_t> frame(2, 1);
+        const auto feed = [&](int value, bool again) {
+            frame.fill([value] { return value; });
+            run.run(frame, again);
+            return run.output.at(0, 0);
+        };
+        EXPECT_EQ(feed(10, true), 10); // nothing is held: taken in
+        EXPECT_EQ(feed(10, true), 10);
+        EXPECT_EQ(run.held(), 1);
+        const float second = feed(20, false);
+        EXPECT_EQ(run.held(), 2);
+        EXPECT_EQ(feed(20, true), second);
+        EXPECT_EQ(run.held(), 2);
+        run.stage().reset();
+        EXPECT_EQ(run.held(), 0);
+        EXPECT_EQ(feed(99, false), 99);
+    }
+}
+
+TEST(Average, FullScaleStaysKnown) {
+    StageRunner run("average", {"frames=2"}, {2, 1, 1, PixelType::u8});
+    FrameInfo info;
+    run.stage().describe(info);
+    EXPECT_EQ(info.full_scale, 255);
+    info.full_scale = 200;
+    run.stage().describe(info);
+    EXPECT_EQ(info.full_scale, 200);
+}
+
+} // namespace
+} // namespace specklescope::test

@@ -1,0 +1,329 @@
+// Dark frame and flat field: the formula on files and captures, what a capture shows while it lasts, and
+// saturation that later stages still see.
+#include "tests/support/file_tools.hpp"
+#include "pipeline/error.hpp"
+#include "pipeline/executor.hpp"
+#include "tests/support/stage_runner.hpp"
+#include "stages/background/background.hpp"
+
+#include <tiffio.h>
+
+namespace specklescope::test {
+namespace {
+
+/// A plane of the oracle, channels side by side.
+struct Plane {
+    int width = 0;
+    std::vector<double> values;
+    double at(int x, int y) const { return values[static_cast<std::size_t>(y * width + x)]; }
+};
+
+/// Mean of some frames.
+template <class T> Plane mean_plane(const std::vector<TestImage<T>>& frames) {
+    const Shape& shape = frames[0].shape();
+    Plane plane{shape.width * shape.channels, {}};
+    for (int y = 0; y < shape.height; ++y)
+        for (int x = 0; x < plane.width; ++x) {
+            double sum = 0;
+            for (const TestImage<T>& frame : frames)
+                sum += static_cast<double>(frame.at(x, y));
+            plane.values.push_back(sum / static_cast<double>(frames.size()));
+        }
+    return plane;
+}
+
+/// (I − dark)/(flat − dark)·⟨flat − dark⟩ in float64; NaN under 1 % of the mean light. Planes may be null.
+template <class T> void expect_corrected(const StageRunner& run, const TestImage<T>& frame, const Plane* dark,
+                                         const Plane* flat, double black = 0) {
+    const Shape& shape = frame.shape();
+    const auto dark_at = [&](int x, int y) { return dark ? dark->at(x, y) : black; };
+    std::vector<double> mean(3, 0);
+    for (int y = 0; flat && y < shape.height; ++y)
+        for (int x = 0; x < flat->width; ++x)
+            mean[static_cast<std::size_t>(x % shape.channels)] +=
+                (flat->at(x, y) - dark_at(x, y)) / static_cast<double>(shape.pixels());
+    for (int y = 0; y < shape.height; ++y)
+        for (int x = 0; x < shape.width * shape.channels; ++x) {
+            double expected = static_cast<double>(frame.at(x, y)) - dark_at(x, y);
+            const double even = mean[static_cast<std::size_t>(x % shape.channels)];
+            const double light = flat ? flat->at(x, y) - dark_at(x, y) : 1;
+            if (flat)
+                expected *= even / light;
+            const auto got = static_cast<double>(run.output.at(x, y));
+            if (flat && light < 0.01 * even)
+                EXPECT_TRUE(std::isnan(got)) << x << ", " << y;
+            else
+                EXPECT_NEAR(got, expected, 4e-7 * (std::abs(expected) + 1000)) << x << ", " << y;
+        }
+}
+
+template <class T> TestImage<T> noise(int channels, double low, double high, std::mt19937_64& random) {
+    std::uniform_real_distribution<double> value(low, high);
+    return TestImage<T>(23, 7, 2, channels).fill([&] { return value(random); });
+}
+
+template <class T> void save_tiff(const std::string& path, const TestImage<T>& image) {
+    const Shape& shape = image.shape();
+    TIFF* const file = TIFFOpen(path.c_str(), "w");
+    ASSERT_TRUE(file);
+    TIFFSetField(file, TIFFTAG_IMAGEWIDTH, shape.width);
+    TIFFSetField(file, TIFFTAG_IMAGELENGTH, shape.height);
+    TIFFSetField(file, TIFFTAG_SAMPLESPERPIXEL, shape.channels);
+    TIFFSetField(file, TIFFTAG_BITSPERSAMPLE, 8 * static_cast<int>(sizeof(T)));
+    TIFFSetField(file, TIFFTAG_SAMPLEFORMAT, std::is_integral_v<T> ? SAMPLEFORMAT_UINT : SAMPLEFORMAT_IEEEFP);
+    TIFFSetField(file, TIFFTAG_PHOTOMETRIC, shape.channels == 3 ? PHOTOMETRIC_RGB : PHOTOMETRIC_MINISBLACK);
+    TIFFSetField(file, TIFFTAG_PLANARCONFIG, PLANARCONFIG_CONTIG);
+    for (int y = 0; y < shape.height; ++y) {
+        std::vector<T> row;
+        for (int x = 0; x < shape.width * shape.channels; ++x)
+            row.push_back(image.at(x, y));
+        TIFFWriteScanline(file, row.data(), static_cast<std::uint32_t>(y), 0);
+    }
+    TIFFClose(file);
+}
+
+template <class T> void expect_from_files(int channels) {
+    std::mt19937_64 random = test_random(1);
+    const TemporaryFolder folder;
+    const auto dark = noise<T>(channels, 10, 30, random);
+    auto flat = noise<T>(channels, 90, 200, random);
+    flat.at(4, 2) = dark.at(4, 2); // no light there
+    flat.at(5, 3) = 0;
+    const auto frame = noise<T>(channels, 0, 250, random);
+    save_tiff(folder / "dark.tif", dark);
+    save_tiff(folder / "flat.tif", flat);
+    const Plane dark_plane = mean_plane<T>({dark});
+    const Plane flat_plane = mean_plane<T>({flat});
+    const std::string dark_text = "dark_file=" + (folder / "dark.tif");
+    const std::string flat_text = "flat_file=" + (folder / "flat.tif");
+    StageRunner both("background", {"dark=file", dark_text, "flat=file", flat_text}, frame.shape());
+    both.run(frame);
+    expect_corrected(both, frame, &dark_plane, &flat_plane);
+    EXPECT_EQ(both.counts.undefined, 2U);
+    EXPECT_NE(both.stage().note().find("2 samples"), std::string::npos) << both.stage().note();
+    StageRunner only_dark("background", {"dark=file", dark_text}, frame.shape());
+    only_dark.run(frame);
+    expect_corrected(only_dark, frame, &dark_plane, nullptr);
+    StageRunner only_flat("background", {"flat=file", flat_text, "black=7"}, frame.shape());
+    only_flat.run(frame);
+    expect_corrected(only_flat, frame, nullptr, &flat_plane, 7);
+    only_flat.set({"flat=file", flat_text, "black=12"});
+    only_flat.run(frame, true);
+    expect_corrected(only_flat, frame, nullptr, &flat_plane, 12);
+}
+
+TEST(Background, FilesOfEveryType) {
+    for (const int channels : {1, 3}) {
+        expect_from_files<std::uint8_t>(channels);
+        expect_from_files<std::uint16_t>(channels);
+        expect_from_files<float>(channels);
+    }
+}
+
+template <class T> void expect_passed(int channels, std::mt19937_64& random) {
+    const auto frame = noise<T>(channels, 0, 255, random);
+    const auto stage = make_background_host(params_of("background", {}));
+    EXPECT_EQ(stage->prepare(frame.shape()), frame.shape());
+    TestImage<T> output(frame.shape().width, frame.shape().height, 5, channels);
+    FrameInfo info;
+    info.full_scale = 200; // which some samples are above
+    PixelCounts counts;
+    stage->run(frame.view(), output.view(), {.info = info, .counts = counts});
+    stage->describe(info);
+    EXPECT_EQ(info.full_scale, 200);
+    EXPECT_EQ(counts, PixelCounts{});
+    EXPECT_TRUE(stage->warmup().done());
+    for (int y = 0; y < frame.shape().height; ++y)
+        for (int x = 0; x < frame.shape().width * channels; ++x)
+            ASSERT_EQ(output.at(x, y), frame.at(x, y)) << x << ", " << y;
+}
+
+TEST(Background, WithNothingToCorrectPixelsGoOnAsTheyAre) {
+    std::mt19937_64 random = test_random(2);
+    for (const int channels : {1, 3}) {
+        expect_passed<std::uint8_t>(channels, random);
+        expect_passed<std::uint16_t>(channels, random);
+        expect_passed<float>(channels, random);
+    }
+}
+
+TEST(Background, FilesThatDoNotFitAreRefusedInOneSentence) {
+    std::mt19937_64 random = test_random(3);
+    const TemporaryFolder folder;
+    save_tiff(folder / "colour.tif", noise<std::uint8_t>(3, 0, 255, random));
+    write_file(folder / "text.tif", "not an image");
+    const auto refused = [&](const std::vector<std::string>& texts) -> std::string {
+        try {
+            StageRunner(std::string("background"), texts, {23, 7, 1, PixelType::u8});
+        } catch (const UsageError& error) {
+            return error.what();
+        }
+        return "accepted";
+    };
+    EXPECT_NE(refused({"dark=file"}).find("dark_file = "), std::string::npos) << refused({"dark=file"});
+    EXPECT_NE(refused({"dark=file", "dark_file=" + (folder / "colour.tif")}).find("23x7"), std::string::npos);
+    EXPECT_NE(refused({"flat=file", "flat_file=" + (folder / "none.tif")}).find("none.tif"),
+              std::string::npos);
+    EXPECT_NE(refused({"flat=file", "flat_file=" + (folder / "text.tif")}).find("not an image"),
+              std::string::npos);
+}
+
+TEST(Background, CapturesDarkThenFlatAndShowsWhatItHas) {
+    std::mt19937_64 random = test_random(4);
+    std::vector<TestImage<std::uint16_t>> darks;
+    std::vector<TestImage<std::uint16_t>> flats;
+    StageRunner run("background", {"dark=capture", "flat=capture", "frames=5"}, {23, 7, 1, PixelType::u16});
+    for (int t = 0; t < 3; ++t) {
+        const auto frame = noise<std::uint16_t>(1, 40, 60, random);
+        run.run(frame);
+        run.run(frame, true); // after an edit: not taken in twice
+        EXPECT_EQ(run.stage().warmup(), (Warmup{{}, t + 1, 5}));
+        expect_corrected(run, frame, nullptr, nullptr);
+    }
+    run.stage().reset(); // a gap: the capture begins again
+    for (int t = 0; t < 5; ++t) {
+        darks.push_back(noise<std::uint16_t>(1, 40, 60, random));
+        run.run(darks.back());
+    }
+    const Plane dark = mean_plane(darks);
+    EXPECT_EQ(run.stage().warmup(), (Warmup{{}, 0, 5})); // the flat field is next
+    for (int t = 0; t < 5; ++t) {
+        flats.push_back(noise<std::uint16_t>(1, 1000, 2000, random));
+        if (t < 4) {
+            run.run(flats.back());
+            expect_corrected(run, flats.back(), &dark, nullptr);
+        }
+    }
+    run.run(flats.back());
+    const Plane flat = mean_plane(flats);
+    expect_corrected(run, flats.back(), &dark, &flat);
+    EXPECT_TRUE(run.stage().warmup().done());
+    run.stage().reset(); // what is complete stays
+    const auto frame = noise<std::uint16_t>(1, 0, 3000, random);
+    run.run(frame);
+    expect_corrected(run, frame, &dark, &flat);
+}
+
+TEST(Background, TheButtonTakesAnewAndKeepsTheOldUntilThen) {
+    std::mt19937_64 random = test_random(5);
+    StageRunner run("background", {"dark=capture", "frames=1"}, {23, 7, 1, PixelType::f32});
+    const auto first = noise<float>(1, 5, 6, random);
+    run.run(first);
+    const Plane old = mean_plane<float>({first});
+    Params params = params_of("background", {"dark=capture", "frames=1"});
+    params.as<BackgroundParams>().capture_flat = 3; // not in use: nothing happens
+    run.stage().set_params(params);
+    EXPECT_TRUE(run.stage().warmup().done());
+    params.as<BackgroundParams>().capture_dark = 1;
+    const auto frame = noise<float>(1, 50, 60, random);
+    run.run(frame);
+    expect_corrected(run, frame, &old, nullptr);
+    run.stage().set_params(params);
+    EXPECT_FALSE(run.stage().warmup().done());
+    const auto second = noise<float>(1, 8, 9, random);
+    run.run(second);
+    const Plane renewed = mean_plane<float>({second});
+    expect_corrected(run, second, &renewed, nullptr);
+    EXPECT_TRUE(run.stage().warmup().done());
+}
+
+TEST(Background, AFrameShownAgainIsNeverTaken) {
+    std::mt19937_64 random = test_random(7);
+    const std::vector<std::string> texts = {"dark=capture", "flat=capture", "frames=1"};
+    StageRunner run("background", texts, {23, 7, 1, PixelType::u16});
+    const auto first = noise<std::uint16_t>(1, 40, 60, random);
+    run.run(first, true); // an edit in a pause has made the stage
+    EXPECT_EQ(run.stage().warmup(), (Warmup{{}, 0, 1}));
+    EXPECT_EQ(run.stage().note(), "takes the dark frame");
+    run.run(first);
+    const Plane dark = mean_plane<std::uint16_t>({first});
+    EXPECT_EQ(run.stage().note(), "takes the flat field");
+    run.run(first, true); // the flat field is missing, and this is not it
+    expect_corrected(run, first, &dark, nullptr);
+    EXPECT_FALSE(run.stage().warmup().done());
+    const auto second = noise<std::uint16_t>(1, 1000, 2000, random);
+    run.run(second);
+    const Plane flat = mean_plane<std::uint16_t>({second});
+    expect_corrected(run, second, &dark, &flat);
+    EXPECT_EQ(run.stage().note(), "");
+}
+
+TEST(Background, AChainThatCountsItsButtonsFromZeroPressesNone) {
+    std::mt19937_64 random = test_random(8);
+    const std::vector<std::string> texts = {"dark=capture", "frames=1"};
+    StageRunner run("background", texts, {23, 7, 1, PixelType::u16});
+    run.run(noise<std::uint16_t>(1, 40, 60, random));
+    Params params = params_of("background", texts);
+    params.as<BackgroundParams>().capture_dark = 2;
+    run.stage().set_params(params);
+    run.run(noise<std::uint16_t>(1, 40, 60, random));
+    EXPECT_TRUE(run.stage().warmup().done());
+    run.set(texts);
+    EXPECT_TRUE(run.stage().warmup().done());
+    params.as<BackgroundParams>().capture_dark = 1;
+    run.stage().set_params(params);
+    EXPECT_FALSE(run.stage().warmup().done());
+}
+
+TEST(Background, MoreFramesAreForTheNextCapture) {
+    std::mt19937_64 random = test_random(9);
+    StageRunner run("background", {"dark=capture", "frames=2"}, {23, 7, 1, PixelType::u8});
+    run.run(noise<std::uint8_t>(1, 40, 60, random));
+    run.set({"dark=capture", "frames=5"});
+    EXPECT_EQ(run.stage().warmup(), (Warmup{{}, 1, 2}));
+    run.run(noise<std::uint8_t>(1, 40, 60, random));
+    EXPECT_TRUE(run.stage().warmup().done());
+}
+
+TEST(Background, ColourIsCountedByPixel) {
+    StageRunner run("background", {"black=1"}, {5, 2, 3, PixelType::f32});
+    TestImage<float> frame(5, 2, 1, 3);
+    frame.fill([] { return 7; });
+    frame.at(0, 0) = frame.at(2, 0) = std::nanf(""); // one pixel
+    frame.at(3, 0) = std::numeric_limits<float>::infinity();
+    frame.at(4, 0) = std::nanf(""); // the same pixel
+    run.run(frame);
+    EXPECT_EQ(run.counts.undefined, 2U);
+    EXPECT_EQ(run.counts.infinite, 1U);
+    StageRunner bytes("background", {"black=1"}, {5, 2, 3, PixelType::u8});
+    TestImage<std::uint8_t> bright(5, 2, 1, 3);
+    bright.fill([] { return 255; });
+    bright.at(0, 0) = 3;
+    bright.at(3, 1) = bright.at(4, 1) = bright.at(5, 1) = 3;
+    bytes.info.full_scale = 255;
+    bytes.run(bright);
+    EXPECT_EQ(bytes.counts.saturated, 9U);
+}
+
+TEST(Background, SpeckleBehindItStillCountsSaturation) {
+    std::mt19937_64 random = test_random(6);
+    const TemporaryFolder folder;
+    auto frame = noise<std::uint16_t>(1, 100, 4094, random);
+    for (const auto& [x, y] : {std::pair{3, 3}, {15, 4}})
+        frame.at(x, y) = 4095;
+    save_tiff(folder / "flat.tif", noise<std::uint16_t>(1, 500, 4000, random));
+    save_tiff(folder / "dark.tif", noise<std::uint16_t>(1, 10, 90, random));
+    const auto saturated = [&](const std::string& first) {
+        const std::unique_ptr<Executor> executor = make_host_executor(1);
+        auto chain = std::make_shared<Chain>();
+        if (!first.empty())
+            chain->add(first);
+        chain->add("speckle:radius=1,border=crop");
+        executor->set_chain(chain, 1);
+        FrameRing ring(frame.shape(), 1, host_memory());
+        Frame slot = ring.try_acquire();
+        copy_pixels(frame.view(), slot.host());
+        slot.info().full_scale = 4095;
+        executor->submit(std::move(slot), true);
+        return executor->collect(true)->counts.saturated;
+    };
+    EXPECT_EQ(saturated(""), 18U);
+    EXPECT_EQ(saturated("background"), 18U);
+    EXPECT_EQ(saturated("background:black=64"), 18U);
+    EXPECT_EQ(saturated("background:dark=file,dark_file=\"" + (folder / "dark.tif") +
+                        "\",flat=file,flat_file=\"" + (folder / "flat.tif") + "\""),
+              18U);
+}
+
+} // namespace
+} // namespace specklescope::test

@@ -1,0 +1,159 @@
+// Runs the real program as a child process, as a user would.
+#pragma once
+
+#include "tests/support/folder.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <poll.h>
+#include <pty.h>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <utility>
+#include <vector>
+
+namespace specklescope {
+
+struct ChildResult {
+    int status = -1; ///< exit status; 128 + signal if one ended it
+    std::string out, err;
+    std::string all() const {
+        return "status " + std::to_string(status) + "\n--- out\n" + out + "--- err\n" + err;
+    }
+};
+
+inline std::string read_text(const std::string& path) {
+    std::ifstream file(path, std::ios::binary);
+    std::ostringstream text;
+    text << file.rdbuf();
+    return text.str();
+}
+
+inline void write_text(const std::string& path, const std::string& text) {
+    std::ofstream(path, std::ios::binary) << text;
+}
+
+inline std::string test_data(const std::string& name) {
+    const char* folder = std::getenv("SPECKLESCOPE_TEST_DATA"); // NOLINT(concurrency-mt-unsafe)
+    return (folder ? std::string(folder) : std::string(SPECKLESCOPE_SOURCE_DIR) + "/../shared/data") + "/" +
+           name;
+}
+
+/// A program that runs; its output is collected meanwhile.
+class Child {
+public:
+    /// Starts argv[0] in `folder`, without a display and with a memory of its own. `terminal`: standard error
+    /// is a terminal of 80 columns.
+    Child(std::vector<std::string> argv, const std::string& folder, bool terminal = false) {
+        int out[2], err[2];
+        const winsize size{.ws_row = 24, .ws_col = 80, .ws_xpixel = 0, .ws_ypixel = 0};
+        if (pipe(out) != 0 ||
+            (terminal ? openpty(&err[0], &err[1], nullptr, nullptr, &size) : pipe(err)) != 0)
+            throw std::runtime_error("no pipe");
+        pid_ = fork();
+        if (pid_ == 0) {
+            dup2(out[1], STDOUT_FILENO);
+            dup2(err[1], STDERR_FILENO);
+            for (const int descriptor : {out[0], out[1], err[0], err[1]})
+                close(descriptor);
+            become(argv, folder);
+        }
+        close(out[1]);
+        close(err[1]);
+        out_ = out[0];
+        err_ = err[0];
+    }
+    Child(const Child&) = delete;
+    Child& operator=(const Child&) = delete;
+    ~Child() {
+        if (pid_ > 0) {
+            kill(pid_, SIGKILL);
+            waitpid(pid_, nullptr, 0);
+        }
+        close(out_);
+        close(err_);
+    }
+
+    /// Collects output until `enough` says so, the program ends, or the time is over (false).
+    bool until(const std::function<bool(const ChildResult&)>& enough, std::chrono::seconds limit) {
+        const auto end = std::chrono::steady_clock::now() + limit;
+        while (!enough(result_) && (out_open_ || err_open_)) {
+            if (std::chrono::steady_clock::now() > end)
+                return false;
+            pollfd polls[2] = {{out_open_ ? out_ : -1, POLLIN, 0}, {err_open_ ? err_ : -1, POLLIN, 0}};
+            poll(polls, 2, 100);
+            if (polls[0].revents != 0)
+                out_open_ = take(out_, result_.out);
+            if (polls[1].revents != 0)
+                err_open_ = take(err_, result_.err);
+        }
+        return true;
+    }
+    void signal(int number) const { kill(pid_, number); }
+    /// Waits for the end; status stays −1 if it does not come.
+    ChildResult finish(std::chrono::seconds limit = std::chrono::seconds(120)) {
+        if (until([](const ChildResult&) { return false; }, limit)) {
+            int status = 0;
+            waitpid(pid_, &status, 0);
+            result_.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+            pid_ = -1;
+        }
+        return result_;
+    }
+
+private:
+    [[noreturn]] static void become(const std::vector<std::string>& argv, const std::string& folder) {
+        unsetenv("DISPLAY");         // NOLINT(concurrency-mt-unsafe): one thread after fork
+        unsetenv("WAYLAND_DISPLAY"); // NOLINT(concurrency-mt-unsafe)
+        setenv("XDG_CONFIG_HOME", (folder + "/.config").c_str(), 1); // NOLINT(concurrency-mt-unsafe)
+        std::vector<char*> arguments;
+        for (const std::string& word : argv)
+            arguments.push_back(const_cast<char*>(word.c_str())); // NOLINT: execvp's old signature
+        arguments.push_back(nullptr);
+        if (chdir(folder.c_str()) == 0)
+            execvp(arguments[0], arguments.data());
+        _exit(127);
+    }
+    static bool take(int descriptor, std::string& text) {
+        char buffer[4096];
+        const ssize_t count = read(descriptor, buffer, sizeof buffer);
+        if (count > 0)
+            text.append(buffer, static_cast<std::size_t>(count));
+        return count > 0;
+    }
+    pid_t pid_ = -1;
+    int out_ = -1, err_ = -1;
+    bool out_open_ = true, err_open_ = true;
+    ChildResult result_;
+};
+
+inline ChildResult run_child(std::vector<std::string> argv, const std::string& folder) {
+    return Child(std::move(argv), folder).finish();
+}
+
+inline ChildResult run_program(std::vector<std::string> arguments, const std::string& folder) {
+    arguments.insert(arguments.begin(), SPECKLESCOPE_PROGRAM);
+    return run_child(std::move(arguments), folder);
+}
+
+/// Names of what is in a folder, hidden ones left out, sorted.
+inline std::vector<std::string> names_in(const std::string& folder) {
+    std::vector<std::string> names;
+    for (const auto& entry : std::filesystem::directory_iterator(folder))
+        if (const std::string name = entry.path().filename().string(); name[0] != '.')
+            names.push_back(name);
+    std::sort(names.begin(), names.end());
+    return names;
+}
+
+} // namespace specklescope

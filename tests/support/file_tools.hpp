@@ -1,0 +1,61 @@
+// Files for tests of sources: a folder that goes away, bytes, Debian's Python.
+#pragma once
+
+#include "tests/support/folder.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <vector>
+
+namespace specklescope::test {
+
+/// The current folder, for a while.
+class WorkingFolder {
+public:
+    explicit WorkingFolder(const std::string& folder) : before_(std::filesystem::current_path()) {
+        std::filesystem::current_path(folder);
+    }
+    WorkingFolder(const WorkingFolder&) = delete;
+    WorkingFolder& operator=(const WorkingFolder&) = delete;
+    ~WorkingFolder() { std::filesystem::current_path(before_); }
+
+private:
+    std::filesystem::path before_;
+};
+
+inline void write_file(const std::string& path, const std::string& bytes) {
+    std::ofstream(path, std::ios::binary) << bytes;
+}
+
+inline std::string read_file(const std::string& path) {
+    std::ifstream file(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), {}};
+}
+
+/// Cuts a file to its first `bytes`.
+inline void cut_file(const std::string& path, std::uint64_t bytes) {
+    std::filesystem::resize_file(path, bytes);
+}
+
+/// Runs a script with Debian's Python in `folder`; false if it failed or is not there.
+inline bool python(const TemporaryFolder& folder, const std::string& script) {
+    write_file(folder / "script.py", script);
+    const std::string command =
+        "cd '" + folder.path().string() + "' && /usr/bin/python3 script.py > python.log 2>&1";
+    return std::system(command.c_str()) == 0; // NOLINT(concurrency-mt-unsafe)
+}
+
+/// Folder with real data, empty if there is none.
+inline std::string data_folder() {
+    const char* given = std::getenv("SPECKLESCOPE_TEST_DATA"); // NOLINT(concurrency-mt-unsafe)
+    const std::string folder = given ? given : std::string(SPECKLESCOPE_SOURCE_DIR) + "/../shared/data";
+    return std::filesystem::is_directory(folder) ? folder : "";
+}
+
+} // namespace specklescope::test

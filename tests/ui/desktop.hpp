@@ -1,0 +1,241 @@
+// A virtual screen with the real window on it, driven by real mouse and keyboard events.
+#pragma once
+
+#include "tests/support/child.hpp"
+#include "ui/canvas/probe.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <array>
+#include <cmath>
+#include <thread>
+
+namespace specklescope {
+
+/// A picture of the screen, RGB.
+struct Screenshot {
+    int width = 0, height = 0;
+    std::string pixels;
+    std::array<int, 3> at(int x, int y) const {
+        const std::size_t i =
+            3 * (static_cast<std::size_t>(y) * static_cast<std::size_t>(width) + static_cast<std::size_t>(x));
+        return {static_cast<unsigned char>(pixels.at(i)), static_cast<unsigned char>(pixels.at(i + 1)),
+                static_cast<unsigned char>(pixels.at(i + 2))};
+    }
+};
+
+inline bool have_tool(const std::string& name) {
+    const char* path = std::getenv("PATH"); // NOLINT(concurrency-mt-unsafe)
+    std::istringstream folders(path ? path : "");
+    for (std::string folder; std::getline(folders, folder, ':');)
+        if (access((folder + "/" + name).c_str(), X_OK) == 0)
+            return true;
+    return false;
+}
+
+/// Forks and runs argv with these variables; the descriptor `keep` stays open in it. Output goes to `log`.
+inline pid_t start_process(std::vector<std::string> argv,
+                           const std::vector<std::pair<std::string, std::string>>& variables,
+                           const std::string& folder, const std::string& log) {
+    std::vector<char*> words;
+    for (std::string& word : argv)
+        words.push_back(word.data());
+    words.push_back(nullptr);
+    const pid_t pid = fork();
+    if (pid != 0)
+        return pid;
+    for (const auto& [name, value] : variables)
+        setenv(name.c_str(), value.c_str(), 1); // NOLINT(concurrency-mt-unsafe): the child is alone
+    if (!folder.empty() && chdir(folder.c_str()) != 0)
+        _exit(126);
+    if (FILE* out = std::fopen(log.c_str(), "ae")) {
+        dup2(fileno(out), STDOUT_FILENO);
+        dup2(fileno(out), STDERR_FILENO);
+    }
+    execvp(words[0], words.data());
+    _exit(127);
+}
+
+/// Exit status, or nothing while it runs.
+inline int wait_process(pid_t pid, std::chrono::seconds limit) {
+    const auto end = std::chrono::steady_clock::now() + limit;
+    int status = 0;
+    while (waitpid(pid, &status, WNOHANG) == 0) {
+        if (std::chrono::steady_clock::now() > end) {
+            kill(pid, SIGKILL);
+            waitpid(pid, &status, 0);
+            return -1;
+        }
+        std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    }
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+/// Xvfb on a display number that it finds itself.
+class Desktop {
+public:
+    explicit Desktop(const std::string& log, const std::string& size = "1280x800") : log_(log) {
+        int number[2];
+        if (pipe(number) != 0)
+            throw std::runtime_error("no pipe");
+        server_ = start_process({"Xvfb", "-displayfd", std::to_string(number[1]), "-screen", "0",
+                                 size + "x24", "-nolisten", "tcp"},
+                                {}, "", log);
+        close(number[1]);
+        char text[16] = {};
+        const ssize_t got =
+            read(number[0], text, sizeof text - 1); // returns when the server is ready, or is gone
+        close(number[0]);
+        if (got > 0)
+            display_ = ":" + std::to_string(std::atoi(text));
+    }
+    Desktop(const Desktop&) = delete;
+    Desktop& operator=(const Desktop&) = delete;
+    ~Desktop() {
+        kill(server_, SIGTERM);
+        wait_process(server_, std::chrono::seconds(10));
+    }
+    const std::string& display() const { return display_; } ///< empty: it did not start
+
+    /// Runs xdotool with these words and waits for it.
+    void events(const std::vector<std::string>& words) const {
+        std::vector<std::string> argv = {"xdotool"};
+        argv.insert(argv.end(), words.begin(), words.end());
+        ASSERT_EQ(
+            wait_process(start_process(argv, {{"DISPLAY", display_}}, "", log_), std::chrono::seconds(60)),
+            0);
+    }
+    Screenshot shot(const std::string& file) const {
+        const pid_t pid = start_process({"import", "-window", "root", "-depth", "8", "ppm:" + file},
+                                        {{"DISPLAY", display_}}, "", log_);
+        EXPECT_EQ(wait_process(pid, std::chrono::seconds(60)), 0);
+        std::ifstream in(file, std::ios::binary);
+        Screenshot shot;
+        std::string magic;
+        int depth = 0;
+        in >> magic >> shot.width >> shot.height >> depth;
+        in.get();
+        shot.pixels.assign(std::istreambuf_iterator<char>(in), {});
+        EXPECT_EQ(magic, "P6");
+        EXPECT_EQ(shot.pixels.size(),
+                  static_cast<std::size_t>(shot.width) * static_cast<std::size_t>(shot.height) * 3);
+        return shot;
+    }
+
+private:
+    std::string log_, display_;
+    pid_t server_ = -1;
+};
+
+/// The program's window; what it says of itself comes from the probe file.
+class Viewer {
+public:
+    Viewer(const Desktop& desktop, const TemporaryFolder& folder, const std::vector<std::string>& arguments)
+        : desktop_(desktop), probe_(folder / "probe.json"), log_(folder / "log.txt") {
+        std::filesystem::remove(probe_);
+        std::vector<std::string> argv = {SPECKLESCOPE_PROGRAM};
+        argv.insert(argv.end(), arguments.begin(), arguments.end());
+        pid_ = start_process(argv,
+                             {{"DISPLAY", desktop.display()},
+                              {"XDG_CONFIG_HOME", folder / "config"},
+                              {"SPECKLESCOPE_UI_PROBE", probe_},
+                              {"LIBGL_ALWAYS_SOFTWARE", "1"}},
+                             folder.path().string(), log_);
+    }
+    Viewer(const Viewer&) = delete;
+    Viewer& operator=(const Viewer&) = delete;
+    ~Viewer() {
+        if (pid_ > 0) {
+            kill(pid_, SIGKILL);
+            waitpid(pid_, nullptr, 0);
+        }
+    }
+
+    nlohmann::json probe() const { return nlohmann::json::parse(read_text(probe_), nullptr, false); }
+    double number(const std::string& name) const {
+        const auto json = probe();
+        const auto& value =
+            json.is_object() && json["values"].contains(name) ? json["values"][name] : nlohmann::json();
+        return value.is_number() ? value.get<double>() : NAN;
+    }
+    std::string text(const std::string& name) const {
+        const auto json = probe();
+        return json.is_object() && json["values"].contains(name) ? json["values"][name].get<std::string>()
+                                                                 : "";
+    }
+    bool has_widget(const std::string& name) const {
+        const auto json = probe();
+        return json.is_object() && json["widgets"].contains(name);
+    }
+    /// Waits until it is so; false after a minute and a half.
+    bool until(const std::function<bool()>& so) const {
+        const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(90);
+        while (!so()) {
+            if (std::chrono::steady_clock::now() > end)
+                return false;
+            std::this_thread::sleep_for(std::chrono::milliseconds(100));
+        }
+        return true;
+    }
+    /// A picture is there, and its automatic range has come to rest.
+    bool shows_picture() const {
+        return until([this] {
+            return number("displayed") > 0 && number("high") > number("low") && !text("chain").empty();
+        });
+    }
+    Rect widget(const std::string& name) const {
+        const auto json = probe();
+        if (!json.is_object() || !json["widgets"].contains(name)) {
+            ADD_FAILURE() << "no control named " << name << " on the screen\n" << read_text(log_);
+            return {};
+        }
+        const auto& r = json["widgets"][name];
+        return {r[0], r[1], r[2], r[3]};
+    }
+    void drag(const std::string& name, double from, double to) const {
+        const Rect r = widget(name);
+        const auto x = [&](double part) { return std::to_string(std::lround(r.x + part * (r.width - 1))); };
+        const std::string y = std::to_string(std::lround(r.y + r.height / 2));
+        desktop_.events({"mousemove",
+                         x(from),
+                         y,
+                         "sleep",
+                         "0.4",
+                         "mousedown",
+                         "1",
+                         "sleep",
+                         "0.4",
+                         "mousemove",
+                         x((from + to) / 2),
+                         y,
+                         "sleep",
+                         "0.4",
+                         "mousemove",
+                         x(to),
+                         y,
+                         "sleep",
+                         "0.6",
+                         "mouseup",
+                         "1"});
+    }
+    void click(const std::string& name) const {
+        const Rect r = widget(name);
+        desktop_.events({"mousemove", std::to_string(std::lround(r.x + r.width / 2)),
+                         std::to_string(std::lround(r.y + r.height / 2)), "sleep", "0.4", "mousedown", "1",
+                         "sleep", "0.3", "mouseup", "1"});
+    }
+    void key(const std::string& name) const { desktop_.events({"key", name}); }
+    /// Ctrl+Q; the exit status.
+    int quit() {
+        key("ctrl+q");
+        return wait_process(std::exchange(pid_, -1), std::chrono::seconds(60));
+    }
+    std::string log() const { return read_text(log_); }
+
+private:
+    const Desktop& desktop_;
+    std::string probe_, log_;
+    pid_t pid_ = -1;
+};
+
+} // namespace specklescope

@@ -1,0 +1,212 @@
+// The real window under a virtual screen: what is asked for with mouse and keys is what is seen.
+#include "tests/ui/desktop.hpp"
+#include "tests/support/images.hpp"
+
+#include "pipeline/mapping.hpp"
+#include "stages/speckle/speckle.hpp"
+
+namespace specklescope {
+namespace {
+
+class ViewerTest : public testing::Test {
+protected:
+    void SetUp() override {
+        for (const char* tool : {"Xvfb", "xdotool", "import"})
+            if (!have_tool(tool))
+                GTEST_SKIP() << tool << " is not installed; the window cannot be driven.";
+        desktop_ = std::make_unique<Desktop>(folder_ / "log.txt");
+        if (desktop_->display().empty())
+            GTEST_SKIP() << "Xvfb does not start: " << read_text(folder_ / "log.txt");
+    }
+    Screenshot shot() { return desktop_->shot(folder_ / "shot.ppm"); }
+
+    TemporaryFolder folder_;
+    std::unique_ptr<Desktop> desktop_;
+};
+
+const std::vector<std::string> kWindow = {"--view", "width=1280", "--view", "height=800"};
+
+std::vector<std::string> with(std::vector<std::string> words, const std::vector<std::string>& more = {}) {
+    words.insert(words.end(), kWindow.begin(), kWindow.end());
+    words.insert(words.end(), more.begin(), more.end());
+    return words;
+}
+
+/// Mean step between neighbours in the middle of the picture, in grey levels.
+double roughness(const Screenshot& shot, const Rect& canvas) {
+    double sum = 0;
+    int count = 0;
+    for (int y = static_cast<int>(canvas.y + canvas.height * 0.4);
+         y < static_cast<int>(canvas.y + canvas.height * 0.7); ++y)
+        for (int x = static_cast<int>(canvas.x + canvas.width * 0.55);
+             x < static_cast<int>(canvas.x + canvas.width * 0.9); ++x, ++count)
+            sum += std::abs(shot.at(x, y)[0] - shot.at(x + 1, y)[0]);
+    return sum / count;
+}
+
+TEST_F(ViewerTest, RadiusAndExposureSlidersChangeTheMap) {
+    Viewer viewer(*desktop_, folder_,
+                  with({test_data("rat_cortex_1280x1024_mono8.tif"), "--no-remember", "--rate", "5"},
+                       {"--view", "colormap=grey", "--stage", "speckle:radius=1"}));
+    ASSERT_TRUE(viewer.shows_picture()) << viewer.log();
+    const Rect canvas = viewer.widget("canvas");
+    const auto settled = [&] {
+        double last = NAN;
+        return viewer.until([&] {
+            return std::exchange(last, viewer.number("high")) == viewer.number("high") &&
+                   viewer.has_widget("canvas");
+        });
+    };
+    ASSERT_TRUE(settled());
+    const double rough = roughness(shot(), canvas);
+
+    viewer.drag("speckle.radius", 0.1, 0.6);
+    ASSERT_TRUE(viewer.until([&] { return viewer.text("chain").find("radius=1,") == std::string::npos; }))
+        << viewer.text("chain");
+    ASSERT_TRUE(settled());
+    const std::string chain = viewer.text("chain");
+    const int radius = std::atoi(chain.substr(chain.find("radius=") + 7).c_str());
+    EXPECT_GE(radius, 8) << chain;
+    // Windows of (2w+1)² pixels shift by one pixel and keep all but a strip 1/(2w+1) wide.
+    EXPECT_TRUE(viewer.until([&] { return roughness(shot(), canvas) < rough / 2; })) << "before " << rough;
+
+    // SFI = 1/(2TK²): the product with T stays, at one pixel and for the whole range.
+    desktop_->events({"mousemove", "600", "420"});
+    ASSERT_TRUE(viewer.until([&] { return viewer.number("hover.value") > 0; }));
+    const double value = viewer.number("hover.value"), high = viewer.number("high");
+    viewer.drag("speckle.exposure", 0.5, 0.8);
+    desktop_->events({"mousemove", "600", "420"});
+    ASSERT_TRUE(viewer.until([&] { return viewer.text("chain").find("exposure=10,") == std::string::npos; }));
+    const auto exposure = [&] {
+        const std::string now = viewer.text("chain");
+        return std::atof(now.substr(now.find("exposure=") + 9).c_str());
+    };
+    EXPECT_GT(exposure(), 20);
+    EXPECT_TRUE(viewer.until([&] {
+        return std::abs(viewer.number("hover.value") * exposure() / (value * 10) - 1) < 1e-4;
+    })) << viewer.number("hover.value")
+        << " at " << exposure() << " ms, before " << value << " at 10 ms";
+    EXPECT_TRUE(
+        viewer.until([&] { return std::abs(viewer.number("high") * exposure() / (high * 10) - 1) < 0.02; }));
+    EXPECT_EQ(viewer.quit(), 0) << viewer.log();
+}
+
+TEST_F(ViewerTest, PixelsOnTheScreenFollowTheMappingOfTheHost) {
+    const TiffSpec spec{.width = 48, .height = 40};
+    const std::string bytes = tiff_bytes(spec);
+    write_text(folder_ / "small.tif", bytes);
+    Viewer viewer(*desktop_, folder_,
+                  with({"small.tif", "--no-remember", "--stage", "speckle:radius=2,output=contrast"},
+                       {"--view", "colormap=viridis", "--view", "automatic=false", "--view", "low=0.35",
+                        "--view", "high=0.5", "--view", "overlay=false"}));
+    ASSERT_TRUE(viewer.shows_picture()) << viewer.log();
+    desktop_->events({"mousemove", "5", "5"});
+    // The messages of the start have gone when two pictures half a second apart are the same.
+    Screenshot screen = shot();
+    ASSERT_TRUE(viewer.until([&] {
+        std::this_thread::sleep_for(std::chrono::milliseconds(500));
+        const Screenshot last = std::exchange(screen, shot());
+        const Rect c = viewer.widget("canvas");
+        for (int y = static_cast<int>(c.y); y < static_cast<int>(c.y + c.height); ++y)
+            for (int x = 0; x < static_cast<int>(c.width); ++x)
+                if (last.at(x, y) != screen.at(x, y))
+                    return false;
+        return viewer.number("image.scale") > 4;
+    }));
+
+    const Shape shape{48, 40, 1, PixelType::u8}, result{48, 40, 1, PixelType::f32},
+        colour{48, 40, 3, PixelType::u8};
+    std::vector<float> map(shape.pixels());
+    std::vector<std::byte> rgb(colour.bytes());
+    Params params(speckle_table());
+    params.set_text("radius", "2");
+    params.set_text("output", "contrast");
+    const auto stage = make_speckle_host(params);
+    stage->prepare(shape);
+    FrameInfo info;
+    PixelCounts counts;
+    const auto* first = reinterpret_cast<const std::byte*>(bytes.data() + bytes.size() - shape.bytes());
+    const HostView out(reinterpret_cast<std::byte*>(map.data()), result), painted(rgb.data(), colour);
+    stage->run(ConstHostView(first, shape), out, {info, counts});
+    map_colors(out, ColorMap::viridis, {0.35, 0.5}, painted);
+
+    const double x0 = viewer.number("image.x"), y0 = viewer.number("image.y"),
+                 scale = viewer.number("image.scale");
+    int wrong = 0, different = 0;
+    for (int y = 0; y < shape.height; ++y)
+        for (int x = 0; x < shape.width; ++x) {
+            const auto seen =
+                screen.at(static_cast<int>(x0 + (x + 0.5) * scale), static_cast<int>(y0 + (y + 0.5) * scale));
+            const auto* wanted = reinterpret_cast<const std::uint8_t*>(painted.row(y)) + 3 * x;
+            int largest = 0;
+            for (std::size_t c = 0; c < 3; ++c)
+                largest = std::max(largest, std::abs(seen[c] - wanted[c]));
+            different += largest > 0;
+            wrong += largest >
+                     6; // viridis moves by less from one index to the next: float32 may fall on its neighbour
+        }
+    EXPECT_EQ(wrong, 0);
+    EXPECT_LE(different, shape.width * shape.height / 100);
+    EXPECT_EQ(viewer.quit(), 0) << viewer.log();
+}
+
+TEST_F(ViewerTest, KeysOverlayRecordingAndMemory) {
+    Viewer viewer(*desktop_, folder_, with({"synthetic"}));
+    ASSERT_TRUE(viewer.shows_picture()) << viewer.log();
+    const double before = viewer.number("sequence");
+    EXPECT_TRUE(viewer.until([&] { return viewer.number("sequence") > before; }));
+
+    ASSERT_TRUE(viewer.until([&] { return viewer.has_widget("overlay"); }));
+    viewer.key("F1");
+    EXPECT_TRUE(viewer.until([&] { return !viewer.has_widget("overlay"); }));
+    viewer.key("F1");
+    EXPECT_TRUE(viewer.until([&] { return viewer.has_widget("overlay"); }));
+
+    viewer.key("space");
+    EXPECT_TRUE(viewer.until([&] { return viewer.text("banner") == "Paused"; }));
+    viewer.key("space");
+    EXPECT_TRUE(viewer.until([&] { return viewer.text("banner").empty(); }));
+
+    viewer.click("record.raw");
+    const auto recorded = [&] {
+        for (const auto& entry : std::filesystem::directory_iterator(folder_.path()))
+            if (entry.path().filename().string().starts_with("raw_") && entry.file_size() > 3000000)
+                return true;
+        return false;
+    };
+    EXPECT_TRUE(viewer.until(recorded)) << viewer.log();
+    viewer.click("record.raw");
+    EXPECT_TRUE(viewer.until([&] { return viewer.log().find("Recorded") != std::string::npos; }))
+        << viewer.log();
+
+    viewer.key("m");
+    EXPECT_TRUE(viewer.until([&] { return viewer.text("colormap") == "jet"; }));
+    EXPECT_EQ(viewer.quit(), 0) << viewer.log();
+    const std::string last = read_text(folder_ / "config/specklescope/last.toml");
+    EXPECT_NE(last.find("jet"), std::string::npos) << last;
+
+    Viewer again(*desktop_, folder_, {});
+    ASSERT_TRUE(again.shows_picture()) << again.log();
+    EXPECT_EQ(again.text("colormap"), "jet");
+    EXPECT_EQ(again.quit(), 0) << again.log();
+}
+
+TEST_F(ViewerTest, ASourceThatFailsLeavesThePictureAndSaysWhy) {
+    Viewer viewer(*desktop_, folder_, with({"synthetic", "--no-remember"}));
+    ASSERT_TRUE(viewer.shows_picture()) << viewer.log();
+    viewer.click("tool.open");
+    ASSERT_TRUE(viewer.until([&] { return viewer.has_widget("open.text") && viewer.number("typing") == 1; }));
+    desktop_->events({"type", "--delay", "60", "nowhere.tif"}); // over the selected text
+    desktop_->events({"key", "Return"});
+    ASSERT_TRUE(viewer.until([&] { return viewer.has_widget("error.close"); })) << viewer.log();
+    const double before = viewer.number("sequence");
+    EXPECT_TRUE(viewer.until([&] { return viewer.number("sequence") > before; }))
+        << "the old source should run on";
+    viewer.click("error.close");
+    EXPECT_TRUE(viewer.until([&] { return !viewer.has_widget("error.close"); }));
+    EXPECT_NE(viewer.log().find("nowhere.tif"), std::string::npos);
+    EXPECT_EQ(viewer.quit(), 0) << viewer.log();
+}
+
+} // namespace
+} // namespace specklescope

@@ -1,0 +1,152 @@
+#include "ui/canvas/color_bar.hpp"
+
+#include "ui/panels/controls.hpp"
+#include "ui/canvas/numbers.hpp"
+#include "ui/canvas/probe.hpp"
+#include "ui/canvas/theme.hpp"
+
+#include <imgui.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+
+namespace specklescope {
+
+namespace {
+
+using theme::dp;
+
+/// Ticks share one power of ten where plain figures would be long: 0 … 6 "·10⁶".
+struct Scale {
+    double step = 1, factor = 1;
+    int decimals = 0;
+    int exponent = 0;
+};
+
+Scale scale_of(const Mapping& m, int parts) {
+    Scale scale;
+    scale.step = nice_step(m.high - m.low, parts);
+    const double size = std::max({std::abs(m.low), std::abs(m.high), 1e-300});
+    const int exponent = static_cast<int>(std::floor(std::log10(size)));
+    if (exponent >= 4 || exponent < -3) {
+        scale.exponent = exponent - ((exponent % 3) + 3) % 3; // thousands: the prefixes people know
+        scale.factor = std::pow(10, -scale.exponent);
+    }
+    scale.decimals = decimals_of(scale.step * scale.factor);
+    return scale;
+}
+
+std::string unit_line(const Quantity& quantity, const Scale& scale) {
+    std::string text = quantity.unit == "1" ? "" : quantity.unit;
+    if (scale.exponent != 0) {
+        text = "×" + power_text(scale.exponent) + (text.empty() ? "" : "  " + text);
+    }
+    return text;
+}
+
+std::string stops_text(double stops) {
+    if (stops == 0)
+        return "";
+    std::array<char, 32> text{};
+    std::snprintf(text.data(), text.size(), " %+.3g stops", stops);
+    return text.data();
+}
+
+void draw_ticks(ImDrawList& draw, const Rect& bar, const Mapping& m, const Scale& scale) {
+    const float x = static_cast<float>(bar.x + bar.width);
+    const auto first = static_cast<std::int64_t>(std::ceil(m.low / scale.step - 1e-9));
+    const auto last = static_cast<std::int64_t>(std::floor(m.high / scale.step + 1e-9));
+    for (std::int64_t i = first; i <= last; ++i) {
+        const double v = static_cast<double>(i) * scale.step;
+        const double t = (v - m.low) / (m.high - m.low);
+        const float y = static_cast<float>(bar.y + bar.height * (1 - t));
+        draw.AddLine({x, y}, {x + dp(4), y}, theme::kDim);
+        std::array<char, 40> text{};
+        std::snprintf(text.data(), text.size(), "%.*f", scale.decimals, v * scale.factor + 0.0);
+        const ImVec2 size = ImGui::CalcTextSize(text.data());
+        const float top = std::clamp(y - size.y / 2, static_cast<float>(bar.y) - size.y / 2,
+                                     static_cast<float>(bar.y + bar.height) - size.y / 2);
+        draw.AddText({x + dp(7), top}, theme::kText, text.data());
+    }
+}
+
+/// Which end a drag moves is decided where it began.
+bool drag_range(const Rect& bar, Mapping& m) {
+    static int part = 0;
+    if (ImGui::IsItemHovered() && ImGui::IsMouseDoubleClicked(0)) {
+        m.automatic = true;
+        return true;
+    }
+    const double at = 1 - (ImGui::GetIO().MousePos.y - bar.y) / bar.height;
+    if (ImGui::IsItemActivated())
+        part = at > 0.67 ? 1 : at < 0.33 ? -1 : 0;
+    if (!ImGui::IsItemActive() || !ImGui::IsMouseDragging(0, 2.0F) || ImGui::GetIO().MouseDelta.y == 0)
+        return false;
+    const double delta = ImGui::GetIO().MouseDelta.y / bar.height * (m.high - m.low);
+    m.automatic = false;
+    // The picture follows the hand: pulling the top up brings more range.
+    if (part >= 0)
+        m.high += part == 0 ? delta : -delta;
+    if (part <= 0)
+        m.low += part == 0 ? delta : -delta;
+    const double least = std::max({std::abs(m.low), std::abs(m.high), 1e-9}) * 1e-6;
+    if (m.high - m.low < least)
+        (part > 0 ? m.high : m.low) = part > 0 ? m.low + least : m.high - least;
+    return true;
+}
+
+} // namespace
+
+float color_bar_width() { return dp(86); }
+
+bool color_bar(const Rect& area, Mapping& given, const Quantity& quantity, GLuint colors) {
+    Mapping mapping = given; // with the range as it is seen
+    const ValueRange seen = exposed({given.low, given.high}, given.exposure_stops);
+    mapping.low = seen.low;
+    mapping.high = seen.high;
+    ImDrawList& draw = *ImGui::GetWindowDrawList();
+    const float line = ImGui::GetTextLineHeight();
+    const Rect bar{area.x + dp(14), area.y + dp(18) + line * 2.4, dp(18),
+                   area.height - dp(18) - line * 2.4 - dp(22)};
+    if (bar.height < dp(40) || !(mapping.high > mapping.low))
+        return false;
+    const Scale scale = scale_of(mapping, std::clamp(static_cast<int>(bar.height / dp(64)), 2, 10));
+    const ImVec2 head(static_cast<float>(bar.x), static_cast<float>(area.y) + dp(10));
+    draw.AddText(theme::fonts().bold, ImGui::GetFontSize(), head, theme::kText, quantity.symbol.c_str());
+    draw.AddText(theme::fonts().small, theme::fonts().small->FontSize, {head.x, head.y + line * 1.15F},
+                 theme::kDim, unit_line(quantity, scale).c_str());
+    const ImVec2 low(static_cast<float>(bar.x), static_cast<float>(bar.y));
+    const ImVec2 high(static_cast<float>(bar.x + bar.width), static_cast<float>(bar.y + bar.height));
+    const auto texture =
+        reinterpret_cast<ImTextureID>(static_cast<std::intptr_t>(colors)); // NOLINT: as ImGui wants it
+    draw.AddImageQuad(texture, low, {high.x, low.y}, high, {low.x, high.y}, {1, 0}, {1, 0}, {0, 0}, {0, 0});
+    draw.AddRect(low, high, theme::kLine);
+    draw_ticks(draw, bar, mapping, scale);
+    ImGui::SetCursorScreenPos(low);
+    ImGui::InvisibleButton("color bar",
+                           {static_cast<float>(bar.width) + dp(40), static_cast<float>(bar.height)});
+    probe::widget("color_bar", bar.x, bar.y, bar.width, bar.height);
+    const bool hovered = ImGui::IsItemHovered();
+    const bool changed = drag_range(bar, mapping);
+    if (changed) {
+        const ValueRange wanted = exposed({mapping.low, mapping.high}, -given.exposure_stops);
+        given.automatic = mapping.automatic;
+        given.low = wanted.low;
+        given.high = wanted.high;
+    }
+    if (hovered)
+        ImGui::SetMouseCursor(ImGuiMouseCursor_ResizeNS);
+    const std::string how = (mapping.automatic ? "auto" : "fixed") + stops_text(given.exposure_stops);
+    draw.AddText(theme::fonts().small, theme::fonts().small->FontSize, {low.x - dp(6), high.y + dp(6)},
+                 mapping.automatic ? theme::kDim : theme::kAccent, how.c_str());
+    tooltip(quantity.name + (quantity.unit == "1" ? "" : " in " + quantity.unit) +
+            "\nDrag near the top or the bottom to move that end, in the middle to move both. Double click "
+            "for the "
+            "automatic range.");
+    return changed;
+}
+
+} // namespace specklescope

@@ -1,0 +1,220 @@
+#include "ui/canvas/display.hpp"
+
+#ifdef SPECKLESCOPE_HAVE_CUDA
+#include "cuda/gl_texture.hpp"
+#endif
+
+#include <algorithm>
+#include <cmath>
+
+namespace specklescope {
+
+namespace {
+
+using namespace std::chrono_literals;
+constexpr auto kRangeEvery = 100ms;
+
+/// Red, green and blue, or one grey three times.
+std::optional<Color> pixel(const Frame& frame, int x, int y) {
+    if (!frame || x < 0 || y < 0 || x >= frame.shape().width || y >= frame.shape().height)
+        return {};
+    const ConstHostView view = frame.host();
+    return dispatch(view.shape.type, [&](auto zero) {
+        using T = decltype(zero);
+        const int channels = view.shape.channels;
+        const T* at = view.as<T>().row(y) + static_cast<std::ptrdiff_t>(x) * channels;
+        const auto sample = [&](int c) { return static_cast<double>(at[channels == 3 ? c : 0]); };
+        return std::optional<Color>({sample(0), sample(1), sample(2)});
+    });
+}
+
+/// Luma where the picture has colours, as a grey stage sees it.
+std::optional<double> grey(const Frame& frame, int x, int y) {
+    const std::optional<Color> color = pixel(frame, x, y);
+    if (!color)
+        return {};
+    if (frame.shape().channels == 1)
+        return (*color)[0];
+    return 0.299 * (*color)[0] + 0.587 * (*color)[1] + 0.114 * (*color)[2];
+}
+
+std::optional<Color> color_of(const Frame& frame, int x, int y) {
+    return frame && frame.shape().channels == 3 ? pixel(frame, x, y) : std::nullopt;
+}
+
+/// A step towards the wanted range: at once where it is far away, gently where it only trembles.
+double eased(double now, double wanted, double span) {
+    if (!std::isfinite(now) || std::abs(wanted - now) > 0.5 * span)
+        return wanted;
+    return std::abs(wanted - now) < 1e-3 * span ? wanted : now + 0.35 * (wanted - now);
+}
+
+} // namespace
+
+#ifdef SPECKLESCOPE_HAVE_CUDA
+struct Display::Interop {
+    std::unique_ptr<GlTexture> registration;
+    bool refused = false;
+};
+#else
+struct Display::Interop {
+    bool refused = true;
+};
+#endif
+
+Display::Display() : interop_(std::make_unique<Interop>()) {}
+Display::~Display() = default;
+
+void Display::clear() {
+    result_ = {};
+    ranged_ = raw_ranged_ = {};
+}
+
+Shape Display::processed_shape() const { return has_result() ? result_.shape() : Shape{}; }
+
+bool Display::moved() const {
+    if (!result_.chain)
+        return false;
+    const std::vector<ChainStage>& stages = result_.chain->stages();
+    return std::any_of(stages.begin(), stages.end(),
+                       [](const ChainStage& stage) { return stage.type->moves_pixels; });
+}
+
+void Display::show(Pipeline& pipeline, Result result, bool raw, bool processed) {
+    result_ = std::move(result);
+    ++shown_;
+    look(pipeline, raw, processed);
+    pipeline.displayed(path_);
+}
+
+void Display::look(Pipeline& pipeline, bool raw, bool processed) {
+    if (raw && raw_filled_ != shown_ && result_.raw) {
+        raw_.upload(result_.raw.host());
+        raw_filled_ = shown_;
+    }
+    if (processed && processed_filled_ != shown_ && has_result() && fill_processed(pipeline))
+        processed_filled_ = shown_;
+}
+
+bool Display::fill_processed(Pipeline& pipeline) {
+    if (result_.device_image && interop()) {
+        pipeline.viewer_wants_host(false);
+        path_ = "CUDA-GL interop";
+        return true;
+    }
+    pipeline.viewer_wants_host(true);
+    path_ = "host upload";
+    if (!result_.image)
+        return false; // the next one will have host pixels
+    drop_registration();
+    processed_.upload(result_.image.host());
+    return true;
+}
+
+#ifdef SPECKLESCOPE_HAVE_CUDA
+bool Display::interop() {
+    if (interop_->refused)
+        return false;
+    try {
+        const Shape& shape = result_.device_image.shape();
+        if (!GlTexture::supports(shape)) {
+            reason_ = "colour results go through the host";
+            return false;
+        }
+        if (!interop_->registration || processed_.shape() != shape) {
+            interop_->registration.reset(); // before its texture goes
+            processed_ = {};
+            processed_.prepare(shape);
+            if (processed_.thinning() != 1)
+                throw RunError("the image is larger than the largest texture");
+            interop_->registration = std::make_unique<GlTexture>(processed_.id(), shape);
+        }
+        interop_->registration->copy(result_.device_image);
+        reason_.clear();
+        return true;
+    } catch (const Error& error) {
+        interop_->refused = true; // it will not be otherwise for the next frame
+        interop_->registration.reset();
+        reason_ = error.what();
+        return false;
+    }
+}
+
+void Display::drop_registration() { interop_->registration.reset(); }
+#else
+bool Display::interop() { return false; }
+void Display::drop_registration() {}
+#endif
+
+void Display::update_raw_range() {
+    const auto now = SteadyClock::now();
+    if (!result_.raw || now - raw_ranged_ < kRangeEvery)
+        return;
+    raw_ranged_ = now;
+    raw_range_ = percentile_range(result_.raw.host(), 0.5, 99.5);
+}
+
+void Display::update_range(Mapping& mapping) {
+    if (!has_result() || !mapping.automatic)
+        return;
+    const auto now = SteadyClock::now();
+    std::optional<ValueRange> wanted;
+    const bool new_parameters = result_.info.version != ranged_version_;
+    if (result_.image) {
+        if (now - ranged_ < kRangeEvery && !new_parameters)
+            return;
+        wanted = percentile_range(result_.image.host(), mapping.low_percentile, mapping.high_percentile);
+    } else {
+        std::vector<float> sample = reader_.finish();
+        if (!sample.empty()) {
+            const Shape shape{static_cast<int>(sample.size()), 1, 1, PixelType::f32};
+            const ConstHostView view(reinterpret_cast<const std::byte*>(sample.data()), shape);
+            wanted = percentile_range(view, mapping.low_percentile, mapping.high_percentile);
+        }
+        if (now - ranged_ >= kRangeEvery && processed_)
+            reader_.start(processed_);
+    }
+    if (!wanted)
+        return;
+    ranged_ = now;
+    ranged_version_ = result_.info.version;
+    const double span = std::max(wanted->high - wanted->low, 1e-12);
+    mapping.low = new_parameters ? wanted->low : eased(mapping.low, wanted->low, span);
+    mapping.high = new_parameters ? wanted->high : eased(mapping.high, wanted->high, span);
+    if (!(mapping.high > mapping.low))
+        mapping.high = mapping.low + std::max(std::abs(mapping.low) * 1e-6, 1e-12);
+}
+
+ValueRange Display::raw_range(bool stretch) const {
+    const double full =
+        result_.info.full_scale > 0 ? result_.info.full_scale : type_full_scale(raw_shape().type);
+    if (!stretch && full > 0)
+        return {0, full};
+    return raw_range_;
+}
+
+std::optional<double> Display::raw_value(int x, int y) const { return grey(result_.raw, x, y); }
+std::optional<Color> Display::raw_color(int x, int y) const { return color_of(result_.raw, x, y); }
+std::optional<Color> Display::processed_color(int x, int y) const { return color_of(result_.image, x, y); }
+
+std::optional<double> Display::processed_value(int x, int y) const {
+    if (result_.image || !result_.device_image)
+        return grey(result_.image, x, y);
+    const Shape& shape = result_.device_image.shape();
+    if (!processed_ || processed_.shape() != shape || x < 0 || y < 0 || x >= shape.width || y >= shape.height)
+        return {};
+    return static_cast<double>(processed_.read_pixel(x, y)[0]);
+}
+
+Result Display::host_result() const {
+    Result copy = result_;
+    if (copy.image || !copy.device_image || !processed_)
+        return copy;
+    FrameRing room(copy.device_image.shape(), 1, host_memory());
+    copy.image = room.try_acquire();
+    copy.image.info() = copy.info;
+    processed_.read_all(copy.image.host());
+    return copy;
+}
+
+} // namespace specklescope

@@ -1,0 +1,74 @@
+// From results to textures: CUDA-GL interop where it works, otherwise an upload from the host; and from
+// pixels to the range on the colour bar.
+#pragma once
+
+#include "pipeline/pipeline.hpp"
+#include "ui/canvas/view.hpp"
+
+#include <array>
+#include <optional>
+
+namespace specklescope {
+
+using Color = std::array<double, 3>; ///< red, green, blue in the unit of the picture
+
+class Display {
+public:
+    Display();
+    ~Display();
+    Display(const Display&) = delete;
+    Display& operator=(const Display&) = delete;
+
+    /// Takes the newest result into the textures that are looked at. `raw`, `processed`: which ones.
+    void show(Pipeline& pipeline, Result result, bool raw, bool processed);
+    /// Fills a texture that was not looked at when the present result came.
+    void look(Pipeline& pipeline, bool raw, bool processed);
+    void clear();
+
+    bool has_result() const { return static_cast<bool>(result_.raw); }
+    const Result& result() const { return result_; }
+    const ImageTexture& raw() const { return raw_; }
+    const ImageTexture& processed() const { return processed_; }
+    Shape raw_shape() const { return result_.raw ? result_.raw.shape() : Shape{}; }
+    Shape processed_shape() const;
+    /// A stage has moved the pixels: the processed picture cannot be laid on the raw one.
+    bool moved() const;
+
+    /// Automatic range: a few times a second, eased so that the colours do not flicker.
+    void update_range(Mapping& mapping);
+    void update_raw_range();
+    /// 0 to full scale, or from the 0.5 to the 99.5 percentile.
+    ValueRange raw_range(bool stretch) const;
+
+    /// The pixel of the raw image; nothing outside it.
+    std::optional<double> raw_value(int x, int y) const;
+    std::optional<double> processed_value(int x, int y) const;
+    /// The same of a colour picture, whose pixels the host has; nothing for grey.
+    std::optional<Color> raw_color(int x, int y) const;
+    std::optional<Color> processed_color(int x, int y) const;
+    /// The present result with host pixels, read back from the texture if need be.
+    Result host_result() const;
+
+    const std::string& path() const { return path_; }     ///< "CUDA-GL interop", "host upload"
+    const std::string& reason() const { return reason_; } ///< why not interop, where there is a GPU
+    PictureShader& shader() { return shader_; }
+
+private:
+    bool fill_processed(Pipeline& pipeline);
+    bool interop();
+    void drop_registration();
+
+    PictureShader shader_;
+    SampleReader reader_;
+    ImageTexture raw_, processed_;
+    Result result_;
+    std::uint64_t raw_filled_ = 0, processed_filled_ = 0, shown_ = 0; ///< serial numbers of results
+    std::string path_ = "host upload", reason_;
+    SteadyClock::time_point ranged_{}, raw_ranged_{};
+    std::uint64_t ranged_version_ = ~std::uint64_t{0};
+    ValueRange raw_range_;
+    struct Interop;
+    std::unique_ptr<Interop> interop_;
+};
+
+} // namespace specklescope

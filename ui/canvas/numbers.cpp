@@ -1,0 +1,90 @@
+#include "ui/canvas/numbers.hpp"
+
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+
+namespace specklescope {
+
+namespace {
+
+std::string fixed(double value, int decimals) {
+    std::array<char, 64> text{};
+    std::snprintf(text.data(), text.size(), "%.*f", decimals, value);
+    return text.data();
+}
+
+} // namespace
+
+std::string power_text(int exponent) {
+    static constexpr std::array<const char*, 10> kDigits = {"⁰", "¹", "²", "³", "⁴", "⁵", "⁶", "⁷", "⁸", "⁹"};
+    std::string text = exponent < 0 ? "10⁻" : "10";
+    for (const char digit : std::to_string(std::abs(exponent)))
+        text += kDigits[static_cast<std::size_t>(digit - '0')];
+    return text;
+}
+
+std::string number_text(double value, int digits) {
+    if (std::isnan(value))
+        return "undefined";
+    if (std::isinf(value))
+        return value > 0 ? "∞" : "−∞";
+    if (value == 0)
+        return "0";
+    int exponent = static_cast<int>(std::floor(std::log10(std::abs(value))));
+    const double rounded = value * std::pow(10, digits - 1 - exponent);
+    if (std::abs(std::round(rounded)) >= std::pow(10, digits)) // 9.9996 becomes 10.00
+        ++exponent;
+    if (exponent >= -4 && exponent < 6)
+        return fixed(value, std::max(0, digits - 1 - exponent));
+    return fixed(value / std::pow(10, exponent), std::max(0, digits - 2)) + "·" + power_text(exponent);
+}
+
+std::string quantity_text(double value, const std::string& unit, int digits) {
+    const std::string text = number_text(value, digits);
+    return unit.empty() || unit == "1" || std::isnan(value) ? text : text + " " + unit;
+}
+
+std::string size_text(std::uint64_t bytes) {
+    static constexpr std::array<const char*, 5> kUnits = {"B", "kB", "MB", "GB", "TB"};
+    double value = static_cast<double>(bytes);
+    std::size_t unit = 0;
+    while (value >= 999.5 && unit + 1 < kUnits.size()) {
+        value /= 1000;
+        ++unit;
+    }
+    return fixed(value, unit == 0 || value >= 99.95 ? 0 : 1) + " " + kUnits[unit];
+}
+
+std::string count_text(std::uint64_t count) {
+    std::string text = std::to_string(count);
+    for (std::size_t at = text.size(); at > 3; at -= 3)
+        text.insert(at - 3, "\u2009"); // thin space
+    return text;
+}
+
+std::string clock_text(double seconds) {
+    const auto whole = static_cast<long>(std::max(0.0, seconds));
+    std::array<char, 32> text{};
+    if (whole >= 3600)
+        std::snprintf(text.data(), text.size(), "%ld:%02ld:%02ld", whole / 3600, whole / 60 % 60, whole % 60);
+    else
+        std::snprintf(text.data(), text.size(), "%ld:%02ld", whole / 60, whole % 60);
+    return text.data();
+}
+
+double nice_step(double span, int parts) {
+    if (!(span > 0) || parts < 1)
+        return 1;
+    const double raw = span / parts;
+    const double power = std::pow(10, std::floor(std::log10(raw)));
+    const double lead = raw / power;
+    return (lead <= 1 ? 1 : lead <= 2 ? 2 : lead <= 5 ? 5 : 10) * power;
+}
+
+int decimals_of(double step) {
+    return step >= 1 || !(step > 0) ? 0 : static_cast<int>(std::ceil(-std::log10(step) - 1e-9));
+}
+
+} // namespace specklescope

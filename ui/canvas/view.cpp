@@ -1,0 +1,227 @@
+#include "ui/canvas/view.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string>
+
+namespace specklescope {
+
+namespace {
+
+constexpr const char* kVertex = R"(#version 330 core
+void main() {
+    vec2 corner = vec2(gl_VertexID & 1, gl_VertexID >> 1);
+    gl_Position = vec4(corner * 2.0 - 1.0, 0.0, 1.0);
+}
+)";
+
+// NaN is told by its bits: a compiler may take it that isnan() is never true. Where the picture is made
+// smaller, SAMPLES × SAMPLES places of the screen pixel's footprint are averaged after the range was applied,
+// undefined ones left out. SAMPLES and COLOUR are fixed when the program is built: on a software renderer a
+// loop in a fragment costs dearly.
+constexpr const char* kFragment = R"(
+uniform sampler2D picture;
+uniform sampler2D colors;
+uniform float window;       // framebuffer height
+uniform vec2 origin;        // of the image, framebuffer pixels from the top left
+uniform float pixel;        // image pixels per framebuffer pixel
+uniform ivec2 last;         // last texel
+uniform float step;         // texels hold every step-th pixel
+uniform float value_scale;
+uniform vec2 range;
+uniform float saturated;    // infinite: off
+out vec4 result;
+
+const vec3 undefined_color = vec3(90.0, 90.0, 90.0) / 255.0;
+
+vec3 sum = vec3(0.0);
+float count = 0.0;
+float peak = 0.0;
+
+bool is_nan(float v) { return (floatBitsToUint(v) & 0x7fffffffu) > 0x7f800000u; }
+
+void take(vec2 at) {
+    vec3 v = texelFetch(picture, clamp(ivec2(at / step), ivec2(0), last), 0).rgb;
+    if (value_scale > 1.0) v = floor(v * value_scale + 0.5);
+    if (!COLOUR) v = v.rrr;
+    if (is_nan(v.r) || is_nan(v.g) || is_nan(v.b)) return;
+    peak = max(peak, max(v.r, max(v.g, v.b)));
+    sum += clamp((v - range.x) / (range.y - range.x), 0.0, 1.0);
+    count += 1.0;
+}
+
+void main() {
+    vec2 at = (vec2(gl_FragCoord.x, window - gl_FragCoord.y) - origin) * pixel;
+    if (SAMPLES == 1) {
+        take(at);
+    } else {
+        for (int j = 0; j < SAMPLES; ++j)
+            for (int i = 0; i < SAMPLES; ++i)
+                take(at + pixel * ((vec2(i, j) + 0.5) / float(SAMPLES) - 0.5));
+    }
+    vec3 index = clamp(floor(sum / max(count, 1.0) * 256.0), 0.0, 255.0);
+    vec3 color = COLOUR ? index / 255.0 : texelFetch(colors, ivec2(int(index.r), 0), 0).rgb;
+    if (count == 0.0) color = undefined_color;
+    if (peak >= saturated) color = vec3(1.0, 0.15, 0.1);
+    result = vec4(color, 1.0);
+}
+)";
+
+constexpr double kLargestScale = 64;
+
+double fit_scale(const Rect& canvas, const Shape& image) {
+    return std::min(canvas.width / std::max(image.width, 1), canvas.height / std::max(image.height, 1));
+}
+
+} // namespace
+
+Camera::Placement Camera::place(const Rect& canvas, const Shape& image) const {
+    const double scale = fitted_ ? fit_scale(canvas, image) : scale_;
+    const double cx = fitted_ ? 0.5 : centre_x_, cy = fitted_ ? 0.5 : centre_y_;
+    return {canvas.x + canvas.width / 2 - cx * image.width * scale,
+            canvas.y + canvas.height / 2 - cy * image.height * scale, scale};
+}
+
+void Camera::zoom(const Rect& canvas, const Shape& image, double x, double y, double factor) {
+    const double fit = fit_scale(canvas, image);
+    const Placement before = place(canvas, image);
+    const double scale =
+        std::clamp(before.scale * factor, std::min(fit, 1.0) * 0.5, std::max(kLargestScale, fit * 4));
+    const double ix = (x - before.x) / before.scale, iy = (y - before.y) / before.scale;
+    fitted_ = false;
+    scale_ = scale;
+    centre_x_ = std::clamp((ix + (canvas.x + canvas.width / 2 - x) / scale) / image.width, 0.0, 1.0);
+    centre_y_ = std::clamp((iy + (canvas.y + canvas.height / 2 - y) / scale) / image.height, 0.0, 1.0);
+}
+
+void Camera::pan(const Rect& canvas, const Shape& image, double dx, double dy) {
+    if (fitted_) {
+        scale_ = fit_scale(canvas, image);
+        centre_x_ = centre_y_ = 0.5;
+        fitted_ = false;
+    }
+    centre_x_ = std::clamp(centre_x_ - dx / scale_ / image.width, 0.0, 1.0);
+    centre_y_ = std::clamp(centre_y_ - dy / scale_ / image.height, 0.0, 1.0);
+}
+
+PictureShader::PictureShader() : quad_(gl::VertexArray::make()), software_(gl::software_renderer()) {}
+
+PictureShader::Variant& PictureShader::variant(int samples, bool colour) {
+    Variant& made = variants_[{samples, colour}];
+    if (made.program)
+        return made;
+    const std::string head = "#version 330 core\n#define SAMPLES " + std::to_string(samples) +
+                             "\n#define COLOUR " + (colour ? "true" : "false") + "\n";
+    made.program = gl::build_program(kVertex, (head + kFragment).c_str());
+    const auto at = [&made](const char* name) { return glGetUniformLocation(made.program.id(), name); };
+    made.window = at("window");
+    made.origin = at("origin");
+    made.pixel = at("pixel");
+    made.last = at("last");
+    made.step = at("step");
+    made.value_scale = at("value_scale");
+    made.range = at("range");
+    made.saturated = at("saturated");
+    glUseProgram(made.program.id());
+    glUniform1i(at("picture"), 0);
+    glUniform1i(at("colors"), 1);
+    return made;
+}
+
+int PictureShader::samples(double footprint) const {
+    if (software_) // every fragment counts there; below half size the eye sees the difference
+        return footprint < 1.9 ? 1 : 2;
+    return footprint < 1.01 ? 1 : footprint < 2.01 ? 2 : 4;
+}
+
+void PictureShader::draw(const ImageTexture& texture, const PictureStyle& style, const Rect& canvas,
+                         const Camera::Placement& placement, double ratio) {
+    GLint viewport[4];
+    glGetIntegerv(GL_VIEWPORT, viewport);
+    const Shape& shape = texture.shape();
+    const auto pixel = [&](double v) { return static_cast<GLint>(std::lround(v * ratio)); };
+    // Only what is seen of the picture is drawn: on a software renderer every fragment counts.
+    const double left = std::max(canvas.x, placement.x), top = std::max(canvas.y, placement.y);
+    const double right = std::min(canvas.x + canvas.width, placement.x + shape.width * placement.scale);
+    const double bottom = std::min(canvas.y + canvas.height, placement.y + shape.height * placement.scale);
+    if (right <= left || bottom <= top)
+        return;
+    glEnable(GL_SCISSOR_TEST);
+    glScissor(pixel(left), viewport[3] - pixel(bottom), pixel(right) - pixel(left),
+              pixel(bottom) - pixel(top));
+    glActiveTexture(GL_TEXTURE1);
+    glBindTexture(GL_TEXTURE_2D, colors_.use(style.map));
+    glActiveTexture(GL_TEXTURE0);
+    glBindTexture(GL_TEXTURE_2D, texture.id());
+    const double footprint = 1 / (placement.scale * ratio);
+    const Variant& v = variant(samples(footprint), shape.channels == 3);
+    const Shape stored = texture.stored();
+    glUseProgram(v.program.id());
+    glUniform1f(v.window, static_cast<float>(viewport[3]));
+    glUniform2f(v.origin, static_cast<float>(placement.x * ratio), static_cast<float>(placement.y * ratio));
+    glUniform1f(v.pixel, static_cast<float>(footprint));
+    glUniform2i(v.last, stored.width - 1, stored.height - 1);
+    glUniform1f(v.step, static_cast<float>(texture.thinning()));
+    glUniform1f(v.value_scale, texture.value_scale());
+    glUniform2f(v.range, static_cast<float>(style.range.low), static_cast<float>(style.range.high));
+    glUniform1f(v.saturated, style.saturated > 0 ? static_cast<float>(style.saturated)
+                                                 : std::numeric_limits<float>::infinity());
+    glBindVertexArray(quad_.id());
+    glDisable(GL_BLEND);
+    glDrawArrays(GL_TRIANGLE_STRIP, 0, 4);
+    glBindVertexArray(0);
+    glDisable(GL_SCISSOR_TEST);
+}
+
+SampleReader::SampleReader()
+    : texture_(gl::Texture::make()), source_(gl::Framebuffer::make()), target_(gl::Framebuffer::make()),
+      buffer_(gl::Buffer::make()) {
+    glBindTexture(GL_TEXTURE_2D, texture_.id());
+    glTexImage2D(GL_TEXTURE_2D, 0, GL_R32F, kSide, kSide, 0, GL_RED, GL_FLOAT, nullptr);
+    glBindFramebuffer(GL_DRAW_FRAMEBUFFER, target_.id());
+    glFramebufferTexture2D(GL_DRAW_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_TEXTURE_2D, texture_.id(), 0);
+    glBindFramebuffer(GL_DRAW_FRAMEBUFFER, 0);
+    glBindBuffer(GL_PIXEL_PACK_BUFFER, buffer_.id());
+    glBufferData(GL_PIXEL_PACK_BUFFER, kSide * kSide * static_cast<GLsizeiptr>(sizeof(float)), nullptr,
+                 GL_STREAM_READ);
+    glBindBuffer(GL_PIXEL_PACK_BUFFER, 0);
+}
+
+void SampleReader::start(const ImageTexture& texture) {
+    if (fence_)
+        return;
+    const Shape size = texture.stored();
+    scale_ = texture.value_scale();
+    glBindFramebuffer(GL_READ_FRAMEBUFFER, source_.id());
+    glFramebufferTexture2D(GL_READ_FRAMEBUFFER, GL_COLOR_ATTACHMENT0, GL_TEXTURE_2D, texture.id(), 0);
+    glBindFramebuffer(GL_DRAW_FRAMEBUFFER, target_.id());
+    glBlitFramebuffer(0, 0, size.width, size.height, 0, 0, kSide, kSide, GL_COLOR_BUFFER_BIT, GL_NEAREST);
+    glBindFramebuffer(GL_READ_FRAMEBUFFER, target_.id());
+    glBindBuffer(GL_PIXEL_PACK_BUFFER, buffer_.id());
+    glReadPixels(0, 0, kSide, kSide, GL_RED, GL_FLOAT, nullptr);
+    glBindBuffer(GL_PIXEL_PACK_BUFFER, 0);
+    glBindFramebuffer(GL_FRAMEBUFFER, 0);
+    fence_ = glFenceSync(GL_SYNC_GPU_COMMANDS_COMPLETE, 0);
+}
+
+std::vector<float> SampleReader::finish() {
+    if (!fence_ || glClientWaitSync(fence_, GL_SYNC_FLUSH_COMMANDS_BIT, 0) == GL_TIMEOUT_EXPIRED)
+        return {};
+    glDeleteSync(fence_);
+    fence_ = nullptr;
+    std::vector<float> sample;
+    glBindBuffer(GL_PIXEL_PACK_BUFFER, buffer_.id());
+    if (const void* data =
+            glMapBufferRange(GL_PIXEL_PACK_BUFFER, 0, kSide * kSide * static_cast<GLsizeiptr>(sizeof(float)),
+                             GL_MAP_READ_BIT)) {
+        sample.assign(static_cast<const float*>(data), static_cast<const float*>(data) + kSide * kSide);
+        glUnmapBuffer(GL_PIXEL_PACK_BUFFER);
+    }
+    glBindBuffer(GL_PIXEL_PACK_BUFFER, 0);
+    for (float& value : sample)
+        value *= scale_;
+    return sample;
+}
+
+} // namespace specklescope

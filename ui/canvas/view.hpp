@@ -1,0 +1,90 @@
+// The picture: one quad, one shader. Range, colour map, zoom and the mark of saturated pixels live here and
+// never touch the data. The rule is that of map_colors (pipeline/mapping.hpp); tests/ui/viewer_test.cpp holds
+// the two together.
+#pragma once
+
+#include "ui/canvas/texture.hpp"
+
+#include <map>
+#include <utility>
+#include <vector>
+
+namespace specklescope {
+
+/// Rectangle in window coordinates, y down.
+struct Rect {
+    double x = 0, y = 0, width = 0, height = 0;
+    bool contains(double px, double py) const {
+        return px >= x && py >= y && px < x + width && py < y + height;
+    }
+};
+
+/// Which part of the image is seen; shared by the raw and the processed picture.
+class Camera {
+public:
+    /// Screen pixels per image pixel, and where the image's top left corner lies within `canvas`.
+    struct Placement {
+        double x = 0, y = 0, scale = 1;
+    };
+    Placement place(const Rect& canvas, const Shape& image) const;
+    void fit() { fitted_ = true; }
+    bool fitted() const { return fitted_; }
+    /// Keeps the image point under (x, y) where it is.
+    void zoom(const Rect& canvas, const Shape& image, double x, double y, double factor);
+    void pan(const Rect& canvas, const Shape& image, double dx, double dy);
+
+private:
+    bool fitted_ = true;
+    double scale_ = 1;
+    double centre_x_ = 0.5, centre_y_ = 0.5; ///< in parts of the image, so that sizes may change under way
+};
+
+struct PictureStyle {
+    ColorMap map = ColorMap::turbo;
+    ValueRange range;
+    double saturated = 0; ///< pixels of at least this value turn red; 0: off
+};
+
+class PictureShader {
+public:
+    PictureShader();
+    /// Draws into the part of the framebuffer under `canvas`. `ratio`: framebuffer pixels per window
+    /// coordinate.
+    void draw(const ImageTexture& texture, const PictureStyle& style, const Rect& canvas,
+              const Camera::Placement& placement, double ratio);
+    GLuint colors(ColorMap map) { return colors_.use(map); }
+
+private:
+    struct Variant {
+        gl::Program program;
+        GLint window = 0, origin = 0, pixel = 0, last = 0, step = 0, value_scale = 0, range = 0,
+              saturated = 0;
+    };
+    Variant& variant(int samples, bool colour);
+    int samples(double footprint) const;
+    std::map<std::pair<int, bool>, Variant> variants_; ///< built when first needed
+    gl::VertexArray quad_;                             ///< empty: the vertex shader makes its own corners
+    ColorTexture colors_;
+    bool software_;
+};
+
+/// A 256×256 sample of a texture, read back without waiting: for the automatic range where no host pixels
+/// are.
+class SampleReader {
+public:
+    SampleReader();
+    /// Starts a reading; nothing happens while one is under way.
+    void start(const ImageTexture& texture);
+    /// The sample as soon as it is there; empty otherwise.
+    std::vector<float> finish();
+
+private:
+    static constexpr int kSide = 256;
+    gl::Texture texture_;
+    gl::Framebuffer source_, target_;
+    gl::Buffer buffer_;
+    GLsync fence_ = nullptr;
+    float scale_ = 1;
+};
+
+} // namespace specklescope

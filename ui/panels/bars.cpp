@@ -1,0 +1,262 @@
+// The tool bar above the picture, the status line below it and the dialog that opens a source.
+#include "ui/panels/controls.hpp"
+#include "ui/canvas/numbers.hpp"
+#include "ui/panels/panel.hpp"
+#include "ui/canvas/probe.hpp"
+#include "ui/canvas/theme.hpp"
+
+#include <imgui_stdlib.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace specklescope {
+
+namespace {
+
+using theme::dp;
+
+bool begin_bar(const char* name, const Rect& area, ImU32 color) {
+    ImGui::SetNextWindowPos({static_cast<float>(area.x), static_cast<float>(area.y)});
+    ImGui::SetNextWindowSize({static_cast<float>(area.width), static_cast<float>(area.height)});
+    ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {dp(12), 0});
+    ImGui::PushStyleVar(ImGuiStyleVar_WindowMinSize, {1, 1});
+    ImGui::PushStyleColor(ImGuiCol_WindowBg, theme::vec(color));
+    const bool open =
+        ImGui::Begin(name, nullptr,
+                     ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove |
+                         ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoBringToFrontOnFocus);
+    ImGui::PopStyleColor();
+    ImGui::PopStyleVar(2);
+    return open;
+}
+
+enum class Icon : std::uint8_t { pause, play, step, record, camera };
+
+/// A square button with a drawn sign: no icon font is needed.
+bool icon_button(const char* id, Icon icon, const char* text, bool on = false) {
+    const float side = ImGui::GetFrameHeight();
+    ImGui::InvisibleButton(id, {side * 1.15F, side});
+    probe::item(std::string("tool.") + id);
+    const bool clicked = ImGui::IsItemClicked();
+    const ImVec2 low = ImGui::GetItemRectMin(), high = ImGui::GetItemRectMax();
+    ImDrawList& draw = *ImGui::GetWindowDrawList();
+    draw.AddRectFilled(low, high, ImGui::IsItemHovered() ? theme::kFieldHover : theme::kField,
+                       ImGui::GetStyle().FrameRounding);
+    const ImVec2 c((low.x + high.x) / 2, (low.y + high.y) / 2);
+    const float r = dp(5);
+    const ImU32 color = on ? theme::kAccent : theme::kText;
+    switch (icon) {
+    case Icon::pause:
+        draw.AddRectFilled({c.x - r, c.y - r}, {c.x - dp(1.5F), c.y + r}, color);
+        draw.AddRectFilled({c.x + dp(1.5F), c.y - r}, {c.x + r, c.y + r}, color);
+        break;
+    case Icon::play:
+        draw.AddTriangleFilled({c.x - r * 0.8F, c.y - r}, {c.x - r * 0.8F, c.y + r}, {c.x + r, c.y}, color);
+        break;
+    case Icon::step:
+        draw.AddTriangleFilled({c.x - r, c.y - r}, {c.x - r, c.y + r}, {c.x + dp(2), c.y}, color);
+        draw.AddRectFilled({c.x + dp(3), c.y - r}, {c.x + r, c.y + r}, color);
+        break;
+    case Icon::record:
+        draw.AddCircleFilled(c, r, theme::kRecord);
+        if (on)
+            draw.AddCircle(c, r + dp(3), theme::kRecord, 0, dp(1.5F));
+        break;
+    case Icon::camera:
+        draw.AddRectFilled({c.x - r - dp(2), c.y - r + dp(1)}, {c.x + r + dp(2), c.y + r}, color, dp(2));
+        draw.AddRectFilled({c.x - dp(3), c.y - r - dp(1)}, {c.x + dp(3), c.y - r + dp(2)}, color, dp(1));
+        draw.AddCircleFilled({c.x, c.y + dp(0.5F)}, dp(3), theme::kField);
+        break;
+    }
+    tooltip(text);
+    return clicked;
+}
+
+void layout_buttons(ViewSettings& view) {
+    using Layout = ViewSettings::Layout;
+    static constexpr std::array<std::pair<const char*, Layout>, 3> kLayouts = {
+        {{"Processed", Layout::processed}, {"Raw", Layout::raw}, {"Both", Layout::side_by_side}}};
+    ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {dp(2), 0});
+    for (const auto& [label, layout] : kLayouts) {
+        if (tool_button(label, view.layout == layout))
+            view.layout = layout;
+        probe::item(std::string("layout.") + label);
+        ImGui::SameLine();
+    }
+    ImGui::PopStyleVar();
+}
+
+std::string source_line(const Session& session, const Display& display) {
+    if (!session.pipeline())
+        return "No source";
+    const SourceInfo info = session.pipeline()->status().source;
+    std::string text = info.name;
+    if (display.has_result()) {
+        const Shape& shape = display.result().raw.shape();
+        text += "   " + std::to_string(shape.width) + " × " + std::to_string(shape.height);
+        text += shape.type == PixelType::f32 ? "  float" : "";
+        text += shape.channels == 3 ? "  colour" : "";
+    }
+    return text;
+}
+
+std::string raw_text(double value, const Shape& shape) {
+    return shape.type != PixelType::f32 ? std::to_string(std::lround(value)) : number_text(value);
+}
+
+std::string color_text(const Color& color, const Shape& shape) {
+    return raw_text(color[0], shape) + " · " + raw_text(color[1], shape) + " · " + raw_text(color[2], shape);
+}
+
+} // namespace
+
+void toggle_pause(Session& session) {
+    if (session.pipeline())
+        session.pipeline()->pause(!session.pipeline()->paused());
+}
+
+void step_once(Session& session) {
+    if (!session.pipeline())
+        return;
+    if (!session.pipeline()->paused())
+        session.pipeline()->pause(true);
+    else
+        session.pipeline()->step();
+}
+
+void draw_tool_bar(const Rect& area, Session& session, ViewState& state, const Display& display) {
+    if (begin_bar("##tools", area, theme::kBar)) {
+        ImGui::SetCursorPosY((static_cast<float>(area.height) - ImGui::GetFrameHeight()) / 2);
+        const bool paused = session.pipeline() && session.pipeline()->paused();
+        const bool file = session.pipeline() && !session.pipeline()->status().source.live;
+        if (icon_button("pause", paused ? Icon::play : Icon::pause,
+                        paused ? "Go on (space)" : "Pause (space)", paused))
+            toggle_pause(session);
+        ImGui::SameLine(0, dp(4));
+        if (file) {
+            if (icon_button("step", Icon::step, "One frame (→)"))
+                step_once(session);
+            ImGui::SameLine(0, dp(4));
+        }
+        const bool recording = session.recording(RecordWhat::processed) != nullptr;
+        if (icon_button("record", Icon::record,
+                        recording ? "Stop recording (R)" : "Record the processed picture (R)", recording))
+            session.toggle_record(RecordWhat::processed);
+        ImGui::SameLine(0, dp(4));
+        if (icon_button("snapshot", Icon::camera, "Snapshot (S)"))
+            state.snapshot = true;
+        ImGui::SameLine(0, dp(16));
+        layout_buttons(session.view());
+        ImGui::SameLine(0, dp(16));
+        if (ImGui::Button("Open …"))
+            state.open_dialog = true;
+        probe::item("tool.open");
+        tooltip("Open another source (O)");
+        ImGui::SameLine(0, dp(12));
+        const float right = dp(74) + ImGui::GetFrameHeight();
+        const float room = static_cast<float>(area.width) - ImGui::GetCursorPosX() - right - dp(24);
+        ImGui::AlignTextToFramePadding();
+        ImGui::TextUnformatted(fitted(*ImGui::GetFont(), source_line(session, display), room).c_str());
+        ImGui::SameLine(static_cast<float>(area.width) - right - dp(12));
+        if (ImGui::Button("Panel", {dp(62), 0}))
+            session.view().panel = !session.view().panel;
+        tooltip("Show or hide the controls (P)");
+        ImGui::SameLine(0, dp(6));
+        if (ImGui::Button("?", {ImGui::GetFrameHeight(), 0}))
+            state.keys_open = true;
+        tooltip("Keys (?)");
+    }
+    ImGui::End();
+}
+
+void draw_status_bar(const Rect& area, Session& session, const Hover& hover, const Display& display) {
+    if (begin_bar("##status", area, theme::kBar)) {
+        ImGui::SetCursorPosY((static_cast<float>(area.height) - ImGui::GetTextLineHeight()) / 2);
+        const auto pair = [](const char* label, const std::string& value, float width) {
+            const float x = ImGui::GetCursorPosX();
+            ImGui::TextColored(theme::vec(theme::kDim), "%s", label);
+            ImGui::SameLine(0, dp(6));
+            ImGui::TextUnformatted(value.c_str());
+            ImGui::SameLine(x + width);
+        };
+        if (hover.inside && display.has_result()) {
+            const Quantity& quantity = display.result().quantity;
+            pair("x", std::to_string(hover.x), dp(70));
+            pair("y", std::to_string(hover.y), dp(78));
+            if (hover.raw_color)
+                pair("raw RGB", color_text(*hover.raw_color, display.raw_shape()), dp(260));
+            else if (hover.raw)
+                pair("raw", raw_text(*hover.raw, display.raw_shape()) + " DN", dp(132));
+            if (hover.color)
+                pair("RGB", color_text(*hover.color, display.processed_shape()), dp(240));
+            else if (hover.value)
+                pair(quantity.symbol.c_str(), quantity_text(*hover.value, quantity.unit), dp(150));
+        } else {
+            ImGui::TextColored(
+                theme::vec(theme::kDim), "%s",
+                "Point at the picture for its values.  Wheel zooms, drag moves, double click fits.");
+            ImGui::SameLine();
+        }
+        if (session.pipeline()) {
+            const StatsSnapshot stats = session.pipeline()->stats();
+            const std::string text =
+                number_text(stats.processing_rate, 3) + " frames/s   " +
+                (stats.drops.total() ? count_text(stats.drops.total()) + " dropped" : "no drops");
+            const float width = ImGui::CalcTextSize(text.c_str()).x;
+            if (static_cast<float>(area.width) - width - dp(12) > ImGui::GetCursorPosX()) {
+                ImGui::SameLine(static_cast<float>(area.width) - width - dp(12));
+                ImGui::TextColored(theme::vec(stats.drops.total() ? theme::kWarning : theme::kDim), "%s",
+                                   text.c_str());
+            }
+        }
+    }
+    ImGui::End();
+}
+
+void draw_open_dialog(Session& session, ViewState& state) {
+    if (state.open_dialog) {
+        state.open_dialog = false;
+        state.open_text = session.settings().source;
+        ImGui::OpenPopup("Open a source");
+    }
+    ImGui::SetNextWindowPos(ImGui::GetMainViewport()->GetCenter(), ImGuiCond_Always, {0.5F, 0.5F});
+    ImGui::SetNextWindowSize({std::min(dp(560), ImGui::GetIO().DisplaySize.x * 0.92F), 0});
+    bool open = true;
+    if (!ImGui::BeginPopupModal("Open a source", &open, ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoResize))
+        return;
+    std::optional<std::string> chosen;
+    if (ImGui::IsWindowAppearing())
+        ImGui::SetKeyboardFocusHere();
+    ImGui::SetNextItemWidth(-dp(94));
+    ImGui::InputTextWithHint("##source", "file, folder, synthetic:vessels, v4l2:/dev/video0, rtsp://…",
+                             &state.open_text, ImGuiInputTextFlags_AutoSelectAll);
+    if (state.confirm)
+        chosen = state.open_text;
+    probe::item("open.text");
+    ImGui::SameLine();
+    if (ImGui::Button("Open", {-1, 0}))
+        chosen = state.open_text;
+    const auto list = [&](const char* title, const auto& entries) {
+        ImGui::Dummy({0, dp(2)});
+        ImGui::TextColored(theme::vec(theme::kDim), "%s", title);
+        for (const std::string& entry : entries)
+            if (ImGui::Selectable(entry.c_str()))
+                chosen = entry;
+    };
+    list("Recent", session.recent());
+    list("Simulated",
+         std::array<std::string, 3>{"synthetic:vessels", "synthetic:uniform", "synthetic:static"});
+    ImGui::Dummy({0, dp(2)});
+    ImGui::TextColored(theme::vec(theme::kDim), "%s", "A file can also be dropped on the window.");
+    if (chosen) {
+        session.open(*chosen);
+        ImGui::CloseCurrentPopup();
+    } else if (!open || state.dismiss) {
+        ImGui::CloseCurrentPopup();
+    }
+    ImGui::EndPopup();
+}
+
+} // namespace specklescope

@@ -1,0 +1,357 @@
+#include "ui/panels/controls.hpp"
+
+#include "ui/canvas/numbers.hpp"
+#include "ui/canvas/probe.hpp"
+#include "ui/canvas/theme.hpp"
+
+#include <imgui.h>
+#include <imgui_stdlib.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace specklescope {
+
+namespace {
+
+constexpr double kWidestSlider = 20000; ///< more whole numbers than this on a slider cannot be hit
+
+struct Typing {
+    ImGuiID id = 0;
+    bool first = false;
+    double value = 0;
+};
+Typing typing; ///< the one slider that takes a typed number now
+std::optional<std::string> dropped_file;
+
+double to_position(double value, const SliderRange& range) {
+    const double v = std::clamp(value, range.min, range.max);
+    if (range.max <= range.min)
+        return 0;
+    if (range.logarithmic)
+        return std::log(v / range.min) / std::log(range.max / range.min);
+    return (v - range.min) / (range.max - range.min);
+}
+
+/// Rounded as far as a hand on a slider can mean it: three significant digits, or whole numbers.
+double from_position(double position, const SliderRange& range) {
+    const double t = std::clamp(position, 0.0, 1.0);
+    double value = range.logarithmic ? range.min * std::pow(range.max / range.min, t)
+                                     : range.min + t * (range.max - range.min);
+    if (range.integer)
+        value = std::round(value);
+    else {
+        const double size = range.logarithmic ? std::abs(value) : (range.max - range.min) / 4;
+        const double unit = std::pow(10, std::floor(std::log10(std::max(size, 1e-300))) - 2);
+        value = std::round(value / unit) * unit;
+    }
+    return std::clamp(value, range.min, range.max);
+}
+
+std::string shown(double value, const SliderRange& range, const std::string& unit) {
+    std::string text = range.integer ? std::to_string(std::llround(value)) : number_text(value, 4);
+    if (!range.integer && text.find('.') != std::string::npos && text.find("·") == std::string::npos) {
+        while (text.back() == '0')
+            text.pop_back();
+        if (text.back() == '.')
+            text.pop_back();
+    }
+    return unit.empty() ? text : text + " " + unit;
+}
+
+bool type_number(ImGuiID id, double& value, const SliderRange& range) {
+    if (typing.first)
+        ImGui::SetKeyboardFocusHere();
+    const bool done =
+        ImGui::InputDouble("##typed", &typing.value, 0, 0, range.integer ? "%.0f" : "%.6g",
+                           ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_AutoSelectAll);
+    const bool left = !typing.first && ImGui::IsItemDeactivated();
+    typing.first = false;
+    if (!done && !left)
+        return false;
+    if (typing.id == id)
+        typing.id = 0;
+    if (!std::isfinite(typing.value) ||
+        (left && !done && ImGui::IsKeyPressed(ImGui::GetKeyIndex(ImGuiKey_Escape))))
+        return false;
+    const double before = value;
+    value = std::clamp(range.integer ? std::round(typing.value) : typing.value, range.min, range.max);
+    return value != before;
+}
+
+/// Ready-made range for a declaration, and whether a slider can serve it.
+bool slider_range(const ParamDecl& decl, SliderRange& range) {
+    range = {decl.min, decl.max, decl.logarithmic && decl.min > 0, decl.kind == ParamKind::integer};
+    const double span = decl.max - decl.min;
+    if (!(span < std::numeric_limits<double>::max()) || std::abs(decl.min) > 1e12 ||
+        std::abs(decl.max) > 1e12)
+        return false;
+    return range.logarithmic || span <= kWidestSlider;
+}
+
+double as_number(const ParamValue& value) {
+    if (const auto* whole = std::get_if<std::int64_t>(&value))
+        return static_cast<double>(*whole);
+    if (const auto* real = std::get_if<double>(&value))
+        return *real;
+    return 0;
+}
+
+std::optional<ParamValue> number_control(const ParamDecl& decl, const ParamValue& current) {
+    SliderRange range;
+    double value = as_number(current);
+    const bool fits = slider_range(decl, range);
+    const bool changed = fits ? value_slider("##value", value, range, decl.unit)
+                              : value_field("##value", value, range, decl.unit);
+    if (!changed)
+        return {};
+    if (decl.kind == ParamKind::integer)
+        return ParamValue{static_cast<std::int64_t>(std::llround(value))};
+    return ParamValue{value};
+}
+
+std::optional<ParamValue> choice_control(const ParamDecl& decl, const ParamValue& current) {
+    std::optional<ParamValue> chosen;
+    if (!ImGui::BeginCombo("##value", std::get<std::string>(current).c_str()))
+        return chosen;
+    for (const std::string& name : decl.choices)
+        if (ImGui::Selectable(name.c_str(), name == std::get<std::string>(current)))
+            chosen = ParamValue{name};
+    ImGui::EndCombo();
+    return chosen;
+}
+
+/// Takes effect with Enter and when the field is left, Escape goes back; also takes a file dropped on it.
+std::optional<ParamValue> text_control(const ParamDecl& decl, const ParamValue& current) {
+    std::string text = std::get<std::string>(current);
+    if (names_file(decl))
+        ImGui::InputTextWithHint("##value", "path, or drop the file here", &text);
+    else
+        ImGui::InputText("##value", &text);
+    const bool done = ImGui::IsItemDeactivatedAfterEdit();
+    static std::string typed; // a click on what is drawn before takes the text away with the focus
+    if (ImGui::IsItemActive())
+        typed = text;
+    else if (done && text == std::get<std::string>(current) &&
+             !ImGui::IsKeyPressed(ImGui::GetKeyIndex(ImGuiKey_Escape)))
+        text = typed;
+    if (names_file(decl) && dropped_file &&
+        ImGui::IsMouseHoveringRect(ImGui::GetItemRectMin(), ImGui::GetItemRectMax()))
+        return ParamValue{*take_drop()};
+    if (done && text != std::get<std::string>(current))
+        return ParamValue{text};
+    return {};
+}
+
+std::optional<ParamValue> any_control(const ParamDecl& decl, const ParamValue& current) {
+    switch (decl.kind) {
+    case ParamKind::boolean: {
+        bool on = std::get<bool>(current);
+        if (ImGui::Checkbox("##value", &on))
+            return std::optional<ParamValue>(std::in_place, on);
+        return {};
+    }
+    case ParamKind::integer:
+    case ParamKind::real:
+        return number_control(decl, current);
+    case ParamKind::choice:
+        return choice_control(decl, current);
+    case ParamKind::action:
+        if (ImGui::Button(title_case(decl.name).c_str(), ImVec2(-1, 0)))
+            return ParamValue{std::get<std::int64_t>(current) + 1};
+        return {};
+    case ParamKind::text:
+        break;
+    }
+    return text_control(decl, current);
+}
+
+} // namespace
+
+void offer_drop(std::string path) { dropped_file = std::move(path); }
+std::optional<std::string> take_drop() { return std::exchange(dropped_file, std::nullopt); }
+
+bool names_file(const ParamDecl& decl) {
+    return decl.kind == ParamKind::text && (decl.name == "file" || decl.name.ends_with("_file"));
+}
+
+std::string fitted(const ImFont& font, std::string text, float width) {
+    const auto extent = [&](const std::string& t) {
+        return font.CalcTextSizeA(font.FontSize, FLT_MAX, 0, t.c_str()).x;
+    };
+    if (extent(text) <= width)
+        return text;
+    while (!text.empty() && extent(text + "…") > width) {
+        while ((static_cast<unsigned char>(text.back()) & 0xC0U) == 0x80U) // all bytes of one character
+            text.pop_back();
+        text.pop_back();
+    }
+    return text.empty() ? text : text + "…";
+}
+
+std::string title_case(std::string name) {
+    std::replace(name.begin(), name.end(), '_', ' ');
+    std::replace(name.begin(), name.end(), '-', ' ');
+    if (!name.empty() && name[0] >= 'a' && name[0] <= 'z')
+        name[0] = static_cast<char>(name[0] - 'a' + 'A');
+    return name;
+}
+
+void tooltip(const std::string& text) {
+    if (!ImGui::IsItemHovered() || ImGui::IsItemActive())
+        return;
+    ImGui::BeginTooltip();
+    ImGui::PushTextWrapPos(theme::dp(320));
+    ImGui::TextUnformatted(text.c_str());
+    ImGui::PopTextWrapPos();
+    ImGui::EndTooltip();
+}
+
+void hint(const std::string& text, ImU32 color) {
+    ImGui::PushFont(theme::fonts().small);
+    ImGui::PushStyleColor(ImGuiCol_Text, theme::vec(color));
+    ImGui::TextWrapped("%s", text.c_str());
+    ImGui::PopStyleColor();
+    ImGui::PopFont();
+}
+
+void control_label(const char* label) {
+    ImGui::AlignTextToFramePadding();
+    ImGui::TextColored(theme::vec(theme::kDim), "%s", label);
+    ImGui::SameLine();
+    ImGui::SetCursorPosX(ImGui::GetStyle().WindowPadding.x +
+                         theme::dp(112)); // the same column inside and outside groups
+    ImGui::SetNextItemWidth(-1);
+}
+
+bool value_slider(const std::string& id, double& value, const SliderRange& range, const std::string& unit) {
+    ImGui::PushID(id.c_str());
+    const ImGuiID self = ImGui::GetID("slider");
+    bool changed = false;
+    if (typing.id == self) {
+        ImGui::SetNextItemWidth(ImGui::CalcItemWidth());
+        changed = type_number(self, value, range);
+        ImGui::PopID();
+        return changed;
+    }
+    const ImVec2 size(ImGui::CalcItemWidth(), ImGui::GetFrameHeight());
+    ImGui::InvisibleButton("slider", size);
+    const ImVec2 low = ImGui::GetItemRectMin(), high = ImGui::GetItemRectMax();
+    const bool hovered = ImGui::IsItemHovered(), active = ImGui::IsItemActive();
+    if (hovered && ImGui::IsMouseDoubleClicked(0)) {
+        typing = {self, true, value};
+    } else if (active && (ImGui::IsMouseDragging(0, 1.0F) || ImGui::IsItemActivated())) {
+        const double moved =
+            from_position((ImGui::GetIO().MousePos.x - low.x) / std::max(size.x, 1.0F), range);
+        changed = moved != value;
+        value = moved;
+    }
+    ImDrawList& draw = *ImGui::GetWindowDrawList();
+    const float round = ImGui::GetStyle().FrameRounding;
+    draw.AddRectFilled(low, high, hovered || active ? theme::kFieldHover : theme::kField, round);
+    const float x = low.x + static_cast<float>(to_position(value, range)) * size.x;
+    if (x > low.x + 1) {
+        draw.PushClipRect(low, {x, high.y}, true);
+        draw.AddRectFilled(low, high, active ? IM_COL32(45, 112, 136, 255) : theme::kAccentDim, round);
+        draw.PopClipRect();
+    }
+    const float grip = std::clamp(x, low.x + theme::dp(2), high.x - theme::dp(2));
+    draw.AddRectFilled({grip - theme::dp(1.5F), low.y + theme::dp(3)},
+                       {grip + theme::dp(1.5F), high.y - theme::dp(3)},
+                       hovered || active ? theme::kText : theme::kAccent, theme::dp(1.5F));
+    const std::string text = shown(value, range, unit);
+    const ImVec2 extent = ImGui::CalcTextSize(text.c_str());
+    draw.AddText({high.x - extent.x - theme::dp(9), low.y + (size.y - extent.y) / 2}, theme::kText,
+                 text.c_str());
+    ImGui::PopID();
+    return changed;
+}
+
+bool value_field(const std::string& id, double& value, const SliderRange& range, const std::string& unit) {
+    ImGui::PushID(id.c_str());
+    const float unit_width = unit.empty() ? 0 : ImGui::CalcTextSize(unit.c_str()).x + theme::dp(8);
+    double edited = value;
+    ImGui::SetNextItemWidth(ImGui::CalcItemWidth() - unit_width);
+    ImGui::InputDouble("##field", &edited, 0, 0, range.integer ? "%.0f" : "%.6g");
+    const bool done = ImGui::IsItemDeactivatedAfterEdit();
+    if (!unit.empty()) {
+        ImGui::SameLine(0, theme::dp(8));
+        ImGui::TextColored(theme::vec(theme::kDim), "%s", unit.c_str());
+    }
+    ImGui::PopID();
+    if (!done || !std::isfinite(edited))
+        return false;
+    const double before = value;
+    value = std::clamp(range.integer ? std::round(edited) : edited, range.min, range.max);
+    return value != before;
+}
+
+std::optional<ParamValue> param_control(const std::string& owner, const ParamDecl& decl,
+                                        const ParamValue& current, const ParamValue& initial) {
+    ImGui::PushID(decl.name.c_str());
+    ImGui::BeginGroup();
+    control_label(decl.kind == ParamKind::action ? "" : title_case(decl.name).c_str());
+    std::optional<ParamValue> edited = any_control(decl, current);
+    probe::item(owner + "." + decl.name);
+    ImGui::EndGroup();
+    if (ImGui::IsItemHovered() && ImGui::IsMouseClicked(1) && current != initial &&
+        decl.kind != ParamKind::action)
+        edited = initial;
+    const bool number = decl.kind == ParamKind::integer || decl.kind == ParamKind::real;
+    if (decl.kind == ParamKind::action) {
+        tooltip(decl.doc);
+        ImGui::PopID();
+        return edited;
+    }
+    std::string text = decl.doc;
+    if (decl.kind != ParamKind::text) // of which any is allowed, and the default is none
+        text += "\n" + allowed_text(decl) + "\nDefault: " + to_string(initial) +
+                (decl.unit.empty() ? "" : " " + decl.unit) +
+                (current != initial ? " (right click to go back)" : "");
+    if (number)
+        text += "\nDouble click to type a number.";
+    tooltip(text);
+    ImGui::PopID();
+    return edited;
+}
+
+void param_controls(const std::string& owner, const Params& params, const EditFunction& edit,
+                    const std::function<void(const ParamDecl&)>& after) {
+    ImGui::PushID(owner.c_str());
+    const Params initial(params.table());
+    for (const ParamDecl& decl : params.table().decls()) {
+        if (!params.visible(decl))
+            continue;
+        if (const auto value = param_control(owner, decl, params.get(decl.name), initial.get(decl.name)))
+            edit(decl.name, *value);
+        if (after)
+            after(decl);
+    }
+    ImGui::PopID();
+}
+
+bool tool_button(const char* label, bool pressed, float width) {
+    ImGui::PushStyleColor(ImGuiCol_Button, theme::vec(pressed ? theme::kAccentDim : theme::kField));
+    const bool clicked = ImGui::Button(label, ImVec2(width, 0));
+    ImGui::PopStyleColor();
+    return clicked;
+}
+
+bool section(const char* title, bool open_at_first, bool with_buttons) {
+    if (ImGui::GetCursorPosY() > ImGui::GetStyle().WindowPadding.y + 1) {
+        ImGui::Dummy({0, theme::dp(1)});
+        ImGui::Separator();
+    }
+    ImGui::PushStyleColor(ImGuiCol_Header, ImVec4(0, 0, 0, 0));
+    ImGui::PushStyleColor(ImGuiCol_HeaderHovered, theme::vec(theme::kField));
+    ImGui::PushFont(theme::fonts().bold);
+    const bool open =
+        ImGui::CollapsingHeader(title, (open_at_first ? ImGuiTreeNodeFlags_DefaultOpen : 0) |
+                                           (with_buttons ? ImGuiTreeNodeFlags_AllowItemOverlap : 0));
+    ImGui::PopFont();
+    ImGui::PopStyleColor(2);
+    return open;
+}
+
+} // namespace specklescope

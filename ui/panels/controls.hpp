@@ -1,0 +1,59 @@
+// Parameters → widgets: one function draws any declared parameter.
+#pragma once
+
+#include "pipeline/param.hpp"
+#include "ui/canvas/theme.hpp"
+
+#include <functional>
+#include <optional>
+#include <string>
+
+namespace specklescope {
+
+/// A slider that shows its value and unit, runs logarithmically where asked, and takes a typed number after a
+/// double click. True while the value changes. `name` for the probe.
+struct SliderRange {
+    double min = 0, max = 1;
+    bool logarithmic = false;
+    bool integer = false;
+};
+bool value_slider(const std::string& id, double& value, const SliderRange& range, const std::string& unit);
+
+/// A number without a useful range: type it, or drag.
+bool value_field(const std::string& id, double& value, const SliderRange& range, const std::string& unit);
+
+/// A text that is the path of a file: its name is "file" or ends so.
+bool names_file(const ParamDecl& decl);
+
+/// One labelled line for one parameter; the new value when the user changed it. Tooltip, reset (right click)
+/// and range come from the declaration.
+std::optional<ParamValue> param_control(const std::string& owner, const ParamDecl& decl,
+                                        const ParamValue& current, const ParamValue& initial);
+
+/// All visible parameters of a set, in the order of their declaration; `edit` is called at most once a
+/// parameter and frame. `after` may add a line below a control (for example where the value really comes
+/// from).
+using EditFunction = std::function<void(const std::string& name, const ParamValue& value)>;
+void param_controls(const std::string& owner, const Params& params, const EditFunction& edit,
+                    const std::function<void(const ParamDecl&)>& after = {});
+
+/// A file dropped on the window goes to the text field under the mouse, or is taken by whoever asks last.
+void offer_drop(std::string path);
+std::optional<std::string> take_drop();
+
+/// Label in the left column; the next item fills the right one.
+void control_label(const char* label);
+void tooltip(const std::string& text);
+/// As much of the text as the width holds, with an ellipsis where it is cut.
+std::string fitted(const ImFont& font, std::string text, float width);
+/// A line of small text.
+void hint(const std::string& text, ImU32 color = theme::kDim);
+/// "exposure" → "Exposure", "tau_c" → "Tau c".
+std::string title_case(std::string name);
+
+/// Push button; `pressed` draws it as switched on.
+bool tool_button(const char* label, bool pressed = false, float width = 0);
+/// A heading with a triangle; true while open. `with_buttons`: others lie on it.
+bool section(const char* title, bool open_at_first = true, bool with_buttons = false);
+
+} // namespace specklescope

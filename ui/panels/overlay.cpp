@@ -1,0 +1,355 @@
+#include "ui/panels/overlay.hpp"
+
+#include "ui/canvas/numbers.hpp"
+#include "ui/canvas/probe.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+
+namespace specklescope {
+
+namespace {
+
+using theme::dp;
+
+std::string format(const char* pattern, auto... values) {
+    std::array<char, 160> text{};
+    std::snprintf(text.data(), text.size(), pattern, values...);
+    return text.data();
+}
+
+ImVec2 point(double x, double y) { return {static_cast<float>(x), static_cast<float>(y)}; }
+
+struct Row {
+    std::string label, value;
+    ImU32 color = theme::kText;
+};
+
+std::string milliseconds(double ms) {
+    return ms < 9.995 ? format("%.2f ms", ms) : ms < 99.95 ? format("%.1f ms", ms) : format("%.0f ms", ms);
+}
+
+void drop_rows(std::vector<Row>& rows, const DropCounts& drops) {
+    if (drops.total() == 0) {
+        rows.push_back({"Dropped", "0", theme::kGood});
+        return;
+    }
+    const auto row = [&](const char* label, std::uint64_t count) {
+        if (count)
+            rows.push_back({label, count_text(count), theme::kWarning});
+    };
+    row("Dropped: source", drops.source);
+    row("Dropped: no slot", drops.ring);
+    row("Dropped: failed", drops.failed);
+    row("Dropped: recorder", drops.recorder);
+}
+
+/// Each step with its time, and below it what the stage says of itself.
+void stage_rows(std::vector<Row>& rows, const StatsSnapshot& s) {
+    std::size_t index = 0; // in the chain: notes are told for stages, times also for what lies between
+    for (const StageStat& stage : s.stages) {
+        rows.push_back({stage.name, milliseconds(stage.last_ms)});
+        if (stage.name == "upload" || stage.name == "download" || stage.name == "convert")
+            continue;
+        if (index < s.notes.size() && !s.notes[index].empty())
+            rows.push_back({"", s.notes[index], theme::kDim});
+        ++index;
+    }
+}
+
+std::vector<Row> statistic_rows(const StatsSnapshot& s, const Display& display, const std::string& renderer,
+                                bool compact) {
+    std::vector<Row> rows;
+    rows.push_back({"Acquisition", format("%.1f /s", s.acquisition_rate)});
+    rows.push_back({"Processing", format("%.1f /s", s.processing_rate)});
+    rows.push_back({"Display", format("%.1f /s", s.display_rate)});
+    rows.push_back({"Latency median", milliseconds(s.latency.median_ms)});
+    rows.push_back({"95 % · 99 %", milliseconds(s.latency.p95_ms) + " · " + milliseconds(s.latency.p99_ms)});
+    drop_rows(rows, s.drops);
+    if (!s.warmup.done())
+        rows.push_back({"Warming up", to_string(s.warmup), theme::kWarning});
+    if (compact) {
+        rows.push_back({"Display path", s.backend + " · " + display.path()});
+        return rows;
+    }
+    rows.push_back({"Queue", format("%d, peak %d of %d", s.queue_depth, s.queue_peak, s.slots)});
+    if (s.transfer.in_place > 0)
+        rows.push_back({"Without a copy", count_text(s.transfer.in_place)});
+    if (!s.transfer.copied.empty()) {
+        rows.push_back({"Copied once", count_text(s.transfer.copies())});
+        rows.push_back({"", s.transfer.copied.back().why, theme::kDim});
+    }
+    rows.push_back({"", ""});
+    stage_rows(rows, s);
+    rows.push_back({"", ""});
+    rows.push_back({"Backend", s.backend + (s.device.empty() ? "" : " · " + s.device)});
+    rows.push_back({"Display path", display.path()});
+    if (!display.reason().empty())
+        rows.push_back({"", display.reason(), theme::kWarning});
+    rows.push_back({"OpenGL", renderer, theme::kDim});
+    if (!s.note.empty())
+        rows.push_back({"Note", s.note, theme::kWarning});
+    const auto pixels = [&](const char* label, std::uint64_t count, ImU32 color) {
+        if (count)
+            rows.push_back({label, count_text(count) + " px", color});
+    };
+    pixels("Undefined", s.counts.undefined, theme::kWarning);
+    pixels("Infinite", s.counts.infinite, theme::kWarning);
+    pixels("Saturated", s.counts.saturated, theme::kError);
+    return rows;
+}
+
+struct Banner {
+    std::string title, text;
+    ImU32 color = theme::kWarning;
+};
+
+Banner banner_of(Session& session) {
+    if (session.opening())
+        return {"Opening " +
+                    (session.opening_text().empty() ? "the simulated scene" : session.opening_text()) + " …",
+                "", theme::kAccent};
+    if (!session.pipeline())
+        return {"No source", "Drop a file on the window, or press O to open one.", theme::kAccent};
+    const PipelineStatus status = session.pipeline()->status();
+    switch (status.state) {
+    case RunState::reconnecting:
+        return {"Source lost", status.message, theme::kWarning};
+    case RunState::failed:
+        return {"Stopped", status.message + " Press O to open another source.", theme::kError};
+    case RunState::ended:
+        return {"End of " + status.source.name,
+                status.message.empty() ? "Press O to open again or another." : status.message,
+                theme::kAccent};
+    case RunState::paused:
+        return {"Paused",
+                status.source.live ? "The source runs on; space goes on."
+                                   : "Space goes on, → steps one frame.",
+                theme::kAccent};
+    case RunState::idle:
+    case RunState::running:
+        break;
+    }
+    return {};
+}
+
+} // namespace
+
+ImU32 level_color(Message::Level level) {
+    return level == Message::Level::error     ? theme::kError
+           : level == Message::Level::warning ? theme::kWarning
+                                              : theme::kAccent;
+}
+
+float draw_statistics(const Rect& canvas, const StatsSnapshot& stats, const Display& display,
+                      const std::string& renderer) {
+    ImDrawList& draw = *ImGui::GetWindowDrawList();
+    ImGui::PushFont(theme::fonts().small);
+    const float line = ImGui::GetTextLineHeight() * 1.28F, label = dp(112), gap = dp(7);
+    const float room = std::min(dp(330), static_cast<float>(canvas.width) - dp(24));
+    const std::vector<Row> rows = statistic_rows(stats, display, renderer, canvas.width < dp(520));
+    float width = 0;
+    for (const Row& row : rows)
+        width = std::max(width, ImGui::CalcTextSize(row.value.c_str()).x);
+    const float full = std::min(room, label + width + dp(26)), wrap = full - label - dp(24);
+    const auto row_height = [&](const Row& row) {
+        if (row.label.empty() && row.value.empty())
+            return gap;
+        return line - ImGui::GetTextLineHeight() +
+               ImGui::CalcTextSize(row.value.c_str(), nullptr, false, wrap).y;
+    };
+    float height = dp(16);
+    for (const Row& row : rows)
+        height += row_height(row);
+    const ImVec2 low = point(canvas.x + dp(12), canvas.y + dp(12));
+    draw.AddRectFilled(low, {low.x + full, low.y + height}, IM_COL32(10, 13, 16, 205), dp(6));
+    probe::widget("overlay", low.x, low.y, full, height);
+    float y = low.y + dp(8);
+    for (const Row& row : rows) {
+        if (row.label.empty() && row.value.empty()) {
+            draw.AddLine({low.x + dp(12), y + gap / 2}, {low.x + full - dp(12), y + gap / 2},
+                         IM_COL32(255, 255, 255, 28));
+            y += gap;
+            continue;
+        }
+        ImFont& font = *theme::fonts().small;
+        draw.AddText({low.x + dp(12), y}, theme::kDim, row.label.c_str());
+        draw.AddText(&font, font.FontSize, {low.x + dp(12) + label, y}, row.color, row.value.c_str(), nullptr,
+                     wrap);
+        y += row_height(row);
+    }
+    ImGui::PopFont();
+    return low.x + full;
+}
+
+void draw_warmup(const Rect& area, const Warmup& warmup, float from) {
+    const std::string text = to_string(warmup);
+    probe::value("warmup", text);
+    if (text.empty())
+        return;
+    ImDrawList& draw = *ImGui::GetWindowDrawList();
+    const ImVec2 extent = ImGui::CalcTextSize(text.c_str());
+    // As wide as the last count, so that it does not tremble.
+    const std::string widest = to_string(Warmup{warmup.stage, warmup.wanted - 1, warmup.wanted});
+    const float width = ImGui::CalcTextSize(widest.c_str()).x + dp(32);
+    const float height = extent.y + dp(16);
+    const float middle = static_cast<float>(area.x + area.width / 2) - width / 2;
+    const ImVec2 low(std::max(middle, from + dp(12)), static_cast<float>(area.y) + dp(12));
+    const ImVec2 high(low.x + width, low.y + height);
+    draw.AddRectFilled(low, high, IM_COL32(10, 13, 16, 215), height / 2);
+    draw.AddText({low.x + (width - extent.x) / 2, low.y + dp(6)}, theme::kText, text.c_str());
+    const float x0 = low.x + dp(16), x1 = high.x - dp(16), y0 = high.y - dp(6), y1 = y0 + dp(2.5F);
+    const float part = static_cast<float>(warmup.frames) / static_cast<float>(warmup.wanted);
+    draw.AddRectFilled({x0, y0}, {x1, y1}, IM_COL32(255, 255, 255, 40), dp(1.25F));
+    draw.AddRectFilled({x0, y0}, {x0 + (x1 - x0) * part, y1}, theme::kAccent, dp(1.25F));
+    probe::widget("warmup", low.x, low.y, width, height);
+}
+
+float draw_banner(const Rect& canvas, Session& session) {
+    const Banner banner = banner_of(session);
+    probe::value("banner", banner.title);
+    if (banner.title.empty())
+        return 0;
+    ImDrawList& draw = *ImGui::GetWindowDrawList();
+    const float wrap = static_cast<float>(canvas.width) * 0.7F;
+    ImFont& bold = *theme::fonts().bold;
+    const ImVec2 title = bold.CalcTextSizeA(bold.FontSize, FLT_MAX, wrap, banner.title.c_str());
+    const ImVec2 text =
+        banner.text.empty() ? ImVec2() : ImGui::CalcTextSize(banner.text.c_str(), nullptr, false, wrap);
+    const float width = std::max(title.x, text.x) + dp(36);
+    const float height = title.y + (banner.text.empty() ? 0 : text.y + dp(4)) + dp(20);
+    const ImVec2 low =
+        point(canvas.x + (canvas.width - width) / 2, canvas.y + canvas.height - height - dp(20));
+    draw.AddRectFilled(low, {low.x + width, low.y + height}, IM_COL32(16, 20, 24, 232), dp(7));
+    draw.AddRectFilled(low, {low.x + dp(4), low.y + height}, banner.color, dp(7),
+                       ImDrawFlags_RoundCornersLeft);
+    draw.AddText(&bold, bold.FontSize, {low.x + dp(18), low.y + dp(10)}, theme::kText, banner.title.c_str(),
+                 nullptr, wrap);
+    if (!banner.text.empty())
+        draw.AddText(ImGui::GetFont(), ImGui::GetFontSize(), {low.x + dp(18), low.y + dp(14) + title.y},
+                     theme::kDim, banner.text.c_str(), nullptr, wrap);
+    return height + dp(20);
+}
+
+bool draw_toasts(const Rect& canvas, const std::deque<Note>& notes, float above) {
+    ImDrawList& draw = *ImGui::GetWindowDrawList();
+    const auto now = SteadyClock::now();
+    const float width = std::min(dp(380), static_cast<float>(canvas.width) - dp(24));
+    float bottom = static_cast<float>(canvas.y + canvas.height) - dp(12) - above;
+    bool fading = false;
+    int shown = 0;
+    for (auto note = notes.rbegin(); note != notes.rend() && shown < 5; ++note) {
+        const double age = std::chrono::duration<double>(now - note->when).count();
+        const double life = note->level == Message::Level::error     ? 12
+                            : note->level == Message::Level::warning ? 8
+                                                                     : 4;
+        if (age > life)
+            continue;
+        fading = fading || life - age < 0.6;
+        const float alpha = static_cast<float>(std::clamp((life - age) / 0.5, 0.0, 1.0));
+        const ImVec2 size = ImGui::CalcTextSize(note->text.c_str(), nullptr, false, width - dp(32));
+        const ImVec2 low(static_cast<float>(canvas.x + canvas.width) - dp(12) - width,
+                         bottom - size.y - dp(18));
+        draw.AddRectFilled(low, {low.x + width, bottom}, theme::fade(IM_COL32(20, 24, 29, 240), alpha),
+                           dp(6));
+        draw.AddRectFilled(low, {low.x + dp(4), bottom}, theme::fade(level_color(note->level), alpha), dp(6),
+                           ImDrawFlags_RoundCornersLeft);
+        draw.AddText(ImGui::GetFont(), ImGui::GetFontSize(), {low.x + dp(18), low.y + dp(9)},
+                     theme::fade(theme::kText, alpha), note->text.c_str(), nullptr, width - dp(32));
+        bottom = low.y - dp(8);
+        ++shown;
+    }
+    return fading;
+}
+
+void draw_record_marks(const Rect& canvas, const std::vector<Recording>& recordings) {
+    ImDrawList& draw = *ImGui::GetWindowDrawList();
+    const auto now = SteadyClock::now();
+    float y = static_cast<float>(canvas.y + canvas.height) - dp(12);
+    for (const Recording& recording : recordings) {
+        const SinkStatus status = recording.sink->status();
+        const double seconds = std::chrono::duration<double>(now - recording.since).count();
+        std::string text = std::string(recording.what == RecordWhat::raw ? "REC raw  " : "REC  ") +
+                           clock_text(seconds) + "  ·  " + size_text(status.bytes) + "  ·  " +
+                           count_text(status.written) + " frames";
+        const std::string lost = status.dropped ? "  " + count_text(status.dropped) + " dropped" : "";
+        const ImVec2 size = ImGui::CalcTextSize((text + lost).c_str());
+        const ImVec2 low(static_cast<float>(canvas.x) + dp(12), y - size.y - dp(14));
+        const ImVec2 high(low.x + size.x + dp(46), y);
+        draw.AddRectFilled(low, high, IM_COL32(12, 14, 17, 225), dp(6));
+        const bool lit = std::fmod(seconds, 1.2) < 0.8;
+        draw.AddCircleFilled({low.x + dp(17), (low.y + high.y) / 2}, dp(6),
+                             lit ? theme::kRecord : IM_COL32(110, 36, 34, 255));
+        draw.AddText({low.x + dp(32), low.y + dp(7)}, theme::kText, text.c_str());
+        draw.AddText({low.x + dp(32) + ImGui::CalcTextSize(text.c_str()).x, low.y + dp(7)}, theme::kWarning,
+                     lost.c_str());
+        y = low.y - dp(6);
+    }
+}
+
+void draw_keys(bool* open) {
+    static constexpr std::array<std::array<const char*, 2>, 19> kKeys = {{
+        {"Space", "pause, go on"},
+        {"→  .", "one frame (paused file)"},
+        {"1  2  3", "processed, raw, both"},
+        {"Tab", "next of these"},
+        {"Wheel  +  −", "zoom"},
+        {"Drag", "move the picture"},
+        {"Double click  F", "fit"},
+        {"M", "next colour map"},
+        {"A", "automatic range"},
+        {"[  ]", "darker, brighter by half a stop"},
+        {"X", "mark saturated raw pixels"},
+        {"R", "record processed"},
+        {"W", "record raw"},
+        {"S", "snapshot"},
+        {"O", "open a source"},
+        {"F1", "statistics"},
+        {"P", "side panel"},
+        {"F11", "full screen"},
+        {"Ctrl Q", "quit"},
+    }};
+    if (*open && !ImGui::IsPopupOpen("Keys"))
+        ImGui::OpenPopup("Keys");
+    ImGui::SetNextWindowPos(ImGui::GetMainViewport()->GetCenter(), ImGuiCond_Always, {0.5F, 0.5F});
+    if (!ImGui::BeginPopupModal("Keys", open, ImGuiWindowFlags_AlwaysAutoResize | ImGuiWindowFlags_NoMove))
+        return;
+    for (const auto& [key, what] : kKeys) {
+        ImGui::PushFont(theme::fonts().bold);
+        ImGui::TextUnformatted(key);
+        ImGui::PopFont();
+        ImGui::SameLine(dp(160));
+        ImGui::TextColored(theme::vec(theme::kDim), "%-28s", what);
+    }
+    if (!*open)
+        ImGui::CloseCurrentPopup();
+    ImGui::EndPopup();
+}
+
+void draw_open_error(Session& session) {
+    if (session.open_error() && !ImGui::IsPopupOpen("Cannot open this source"))
+        ImGui::OpenPopup("Cannot open this source");
+    ImGui::SetNextWindowPos(ImGui::GetMainViewport()->GetCenter(), ImGuiCond_Always, {0.5F, 0.5F});
+    ImGui::SetNextWindowSize({std::min(dp(520), ImGui::GetIO().DisplaySize.x * 0.9F), 0});
+    if (!ImGui::BeginPopupModal("Cannot open this source", nullptr,
+                                ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoResize))
+        return;
+    ImGui::TextWrapped("%s", session.open_error().value_or("").c_str());
+    ImGui::Dummy({0, dp(4)});
+    ImGui::PushStyleColor(ImGuiCol_Text, theme::vec(theme::kDim));
+    ImGui::TextWrapped(
+        "%s", "What was shown before stays. Sources are files, folders, synthetic, v4l2:/dev/video0, aravis, "
+              "rtsp://… or gst:…; 'specklescope list sources' explains each.");
+    ImGui::PopStyleColor();
+    ImGui::Dummy({0, dp(4)});
+    if (ImGui::Button("Close", {dp(96), 0}) || !session.open_error()) {
+        session.open_error().reset();
+        ImGui::CloseCurrentPopup();
+    }
+    probe::item("error.close");
+    ImGui::EndPopup();
+}
+
+} // namespace specklescope

@@ -1,0 +1,31 @@
+// What lies on the picture: rates and losses, state banners, passing messages, keys.
+#pragma once
+
+#include "ui/canvas/display.hpp"
+#include "ui/session.hpp"
+#include "ui/canvas/theme.hpp"
+
+namespace specklescope {
+
+/// The statistics (F1), top left of the canvas; returns where they end on the right.
+float draw_statistics(const Rect& canvas, const StatsSnapshot& stats, const Display& display,
+                      const std::string& renderer);
+/// "temporal 7/25" over a bar, at the top of the picture while a stage fills its history; `from`: not left of
+/// this.
+void draw_warmup(const Rect& area, const Warmup& warmup, float from);
+/// Why the picture stands still: reconnecting, failed, ended, paused, opening.
+/// Returns the height that it takes at the lower edge, 0 without one.
+float draw_banner(const Rect& canvas, Session& session);
+/// Messages of the last seconds, bottom right of the canvas; true while one is fading (draw again soon).
+/// `above`: room left below them.
+bool draw_toasts(const Rect& canvas, const std::deque<Note>& notes, float above);
+/// "● REC 0:12 · 34 MB", bottom left of the canvas, for every running recording.
+void draw_record_marks(const Rect& canvas, const std::vector<Recording>& recordings);
+/// The list of keys (?).
+void draw_keys(bool* open);
+/// The last open that failed, as a dialog with what can be done.
+void draw_open_error(Session& session);
+
+ImU32 level_color(Message::Level level);
+
+} // namespace specklescope

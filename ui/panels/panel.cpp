@@ -1,0 +1,209 @@
+#include "ui/panels/panel.hpp"
+
+#include "ui/panels/chain_panel.hpp"
+#include "ui/panels/controls.hpp"
+#include "ui/canvas/numbers.hpp"
+#include "ui/panels/overlay.hpp"
+#include "ui/canvas/probe.hpp"
+#include "ui/canvas/theme.hpp"
+
+#include <imgui_stdlib.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+
+namespace specklescope {
+
+namespace {
+
+using theme::dp;
+
+ImTextureID texture_id(GLuint id) {
+    return reinterpret_cast<ImTextureID>(static_cast<std::intptr_t>(id)); // NOLINT(performance-no-int-to-ptr)
+}
+
+/// Colour map: its name over a strip of its colours.
+void colormap_control(Mapping& mapping, Display& display) {
+    const ParamDecl& decl = view_table().at("colormap");
+    control_label("Colours");
+    const float width = ImGui::CalcItemWidth(), height = ImGui::GetFrameHeight();
+    const ImVec2 at = ImGui::GetCursorScreenPos();
+    const int index = static_cast<int>(mapping.colormap);
+    if (ImGui::BeginCombo("##colormap", "", ImGuiComboFlags_NoArrowButton)) {
+        for (int i = 0; i < static_cast<int>(decl.choices.size()); ++i) {
+            ImGui::PushID(i);
+            const ImVec2 row = ImGui::GetCursorScreenPos();
+            if (ImGui::Selectable("##map", i == index, 0, {0, height}))
+                mapping.colormap = static_cast<ColorMap>(i);
+            ImDrawList& draw = *ImGui::GetWindowDrawList();
+            draw.AddText({row.x + dp(4), row.y + (height - ImGui::GetTextLineHeight()) / 2}, theme::kText,
+                         decl.choices[static_cast<std::size_t>(i)].c_str());
+            ImGui::PopID();
+        }
+        ImGui::EndCombo();
+    }
+    probe::item("view.colormap");
+    ImDrawList& draw = *ImGui::GetWindowDrawList();
+    const ImVec2 end(at.x + width, at.y + height);
+    draw.AddImageRounded(texture_id(display.shader().colors(mapping.colormap)), at, end, {0, 0}, {1, 1},
+                         IM_COL32_WHITE, ImGui::GetStyle().FrameRounding);
+    const std::string& name = decl.choices[static_cast<std::size_t>(index)];
+    const ImVec2 text = ImGui::CalcTextSize(name.c_str());
+    const ImVec2 label(end.x - text.x - dp(12), at.y + (height - text.y) / 2);
+    draw.AddRectFilled({label.x - dp(6), at.y + dp(3)}, {end.x - dp(4), end.y - dp(3)},
+                       IM_COL32(0, 0, 0, 165), dp(3));
+    draw.AddText(label, theme::kText, name.c_str());
+}
+
+void range_controls(Session& session, const Quantity& quantity) {
+    Mapping& mapping = session.view().mapping;
+    Params& view = session.settings().view;
+    const Params initial(view.table());
+    const auto declared = [&](const char* name) {
+        const ParamDecl& decl = view.table().at(name);
+        if (const auto value = param_control("view", decl, view.get(name), initial.get(name)))
+            view.set(name, *value);
+    };
+    control_label("Automatic");
+    ImGui::Checkbox("##automatic", &mapping.automatic);
+    probe::item("view.automatic");
+    tooltip(view.table().at("automatic").doc);
+    if (mapping.automatic) {
+        declared("low_percentile");
+        declared("high_percentile");
+        if (mapping.low_percentile >= mapping.high_percentile)
+            mapping.high_percentile = std::min(100.0, mapping.low_percentile + 1);
+    }
+    const auto end = [&](const char* label, const char* name, double& value) {
+        control_label(label);
+        const std::string unit = quantity.unit == "1" ? "" : quantity.unit;
+        if (value_field(name, value, {-1e300, 1e300, false, false}, unit))
+            mapping.automatic = false;
+        probe::item(std::string("view.") + name);
+    };
+    const double low = mapping.low, high = mapping.high;
+    end("Low", "low", mapping.low);
+    end("High", "high", mapping.high);
+    declared("exposure_stops");
+    if (!(mapping.high > mapping.low)) {
+        session.say(Message::Level::warning, "The low end of the range must be below the high end.");
+        mapping.low = low;
+        mapping.high = high;
+    }
+}
+
+void display_section(Session& session, ViewState& state, Display& display) {
+    if (!section("Display"))
+        return;
+    ImGui::PushID("display");
+    if (display.has_result() && display.processed_shape().channels == 3)
+        hint("A colour picture keeps its colours.");
+    else
+        colormap_control(session.view().mapping, display);
+    range_controls(session, display.has_result() ? display.result().quantity : session.chain().quantity());
+    control_label("Raw picture");
+    ImGui::Checkbox("Stretch", &state.stretch_raw);
+    tooltip("Grey levels from the 0.5 to the 99.5 percentile instead of 0 to full scale.");
+    ImGui::SameLine(0, dp(14));
+    ImGui::Checkbox("Saturated", &state.mark_saturated);
+    probe::item("raw.saturated");
+    tooltip("Raw pixels at full scale in red (X).");
+    ImGui::PopID();
+}
+
+/// One button with its format, and the running recording below it.
+void record_row(Session& session, RecordWhat what, const char* label, int& format,
+                const std::vector<std::string>& endings) {
+    ImGui::PushID(label);
+    const Recording* recording = session.recording(what);
+    const float choice = dp(74);
+    const float width = ImGui::GetContentRegionAvail().x - choice - ImGui::GetStyle().ItemSpacing.x;
+    if (recording)
+        ImGui::PushStyleColor(ImGuiCol_Button, theme::vec(IM_COL32(122, 34, 32, 255)));
+    const std::string text = std::string(recording ? "Stop " : "Record ") + label;
+    if (ImGui::Button(text.c_str(), {width, 0}))
+        session.toggle_record(what);
+    probe::item(std::string("record.") + label);
+    if (recording)
+        ImGui::PopStyleColor();
+    ImGui::SameLine();
+    ImGui::SetNextItemWidth(choice);
+    if (ImGui::BeginCombo("##format", endings[static_cast<std::size_t>(format)].c_str())) {
+        for (int i = 0; i < static_cast<int>(endings.size()); ++i) {
+            if (ImGui::Selectable(endings[static_cast<std::size_t>(i)].c_str(), i == format))
+                format = i;
+            for (const RecordFormat& row : record_formats())
+                if (row.ending.find(endings[static_cast<std::size_t>(i)]) != std::string_view::npos)
+                    tooltip(std::string(what == RecordWhat::raw ? row.raw : row.processed));
+        }
+        ImGui::EndCombo();
+    }
+    ImGui::PopID();
+}
+
+void record_section(Session& session, ViewState& state) {
+    if (!section("Record"))
+        return;
+    control_label("Folder");
+    ImGui::InputText("##folder", &session.folder);
+    tooltip("Where recordings and snapshots go; names carry date and time.");
+    record_row(session, RecordWhat::processed, "processed", session.processed_format,
+               Session::processed_endings());
+    record_row(session, RecordWhat::raw, "raw", session.raw_format, Session::raw_endings());
+    if (ImGui::Button("Snapshot", {-1, 0}))
+        state.snapshot = true;
+    probe::item("snapshot");
+    for (const Recording& recording : session.recordings()) {
+        const SinkStatus status = recording.sink->status();
+        hint((status.path.empty() ? "waiting for the first frame" : status.path) + " · " +
+                 size_text(status.bytes) +
+                 (status.dropped ? " · " + count_text(status.dropped) + " dropped" : ""),
+             status.dropped ? theme::kWarning : theme::kDim);
+    }
+}
+
+void source_section(Session& session) {
+    if (!section("Source"))
+        return;
+    ImGui::PushID("source");
+    const Params& params = session.source_params();
+    if (session.pipeline() && params.has_table())
+        param_controls("source", params, [&](const std::string& name, const ParamValue& value) {
+            session.edit_source(name, value);
+        });
+    ImGui::PopID();
+}
+
+void log_section(const Session& session) {
+    if (!section("Messages", false))
+        return;
+    const auto now = SteadyClock::now();
+    if (session.notes().empty())
+        hint("None so far.");
+    for (std::size_t i = session.notes().size(); i-- > 0;) { // newest first
+        const Note& note = session.notes()[i];
+        const double age = std::chrono::duration<double>(now - note.when).count();
+        hint(clock_text(age) + " ago  " + note.text,
+             note.level == Message::Level::info ? theme::kDim : level_color(note.level));
+    }
+}
+
+} // namespace
+
+void draw_panel(const Rect& area, Session& session, ViewState& state, Display& display) {
+    ImGui::SetNextWindowPos({static_cast<float>(area.x), static_cast<float>(area.y)});
+    ImGui::SetNextWindowSize({static_cast<float>(area.width), static_cast<float>(area.height)});
+    if (ImGui::Begin("##panel", nullptr,
+                     ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove |
+                         ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoBringToFrontOnFocus)) {
+        draw_chain(session, display);
+        display_section(session, state, display);
+        record_section(session, state);
+        source_section(session);
+        log_section(session);
+    }
+    ImGui::End();
+}
+
+} // namespace specklescope

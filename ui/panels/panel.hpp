@@ -1,0 +1,39 @@
+// The side panel, the tool bar above the picture and the status line below it.
+#pragma once
+
+#include "ui/canvas/display.hpp"
+#include "ui/session.hpp"
+
+namespace specklescope {
+
+/// Choices of the window that are not worth remembering.
+struct ViewState {
+    Camera camera;
+    bool mark_saturated = true;
+    bool stretch_raw = true;
+    bool keys_open = false;
+    bool open_dialog = false; ///< the field for a source is asked for
+    std::string open_text;
+    bool snapshot = false; ///< asked for in this frame
+    /// Enter and Escape since the last frame: Dear ImGui 1.86 misses a key that is up again before it looks.
+    bool confirm = false, dismiss = false;
+};
+
+void draw_panel(const Rect& area, Session& session, ViewState& state, Display& display);
+void draw_tool_bar(const Rect& area, Session& session, ViewState& state, const Display& display);
+
+/// What is under the mouse.
+struct Hover {
+    bool inside = false;
+    int x = 0, y = 0;                 ///< raw pixel
+    std::optional<double> raw, value; ///< grey, of colours their luma
+    std::optional<Color> raw_color, color;
+};
+void draw_status_bar(const Rect& area, Session& session, const Hover& hover, const Display& display);
+void draw_open_dialog(Session& session, ViewState& state);
+
+/// Pause, step, colour maps: what keys and buttons share.
+void toggle_pause(Session& session);
+void step_once(Session& session);
+
+} // namespace specklescope
