@@ -1,3 +1,4 @@
+#include "have_cuda.hpp"
 #include "bench/bench.hpp"
 
 #include "bench/device.hpp"

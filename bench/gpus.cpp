@@ -1,3 +1,4 @@
+#include "have_cuda.hpp"
 #include "bench/gpus.hpp"
 
 #include "bench/stream.hpp"

@@ -1,3 +1,4 @@
+#include "have_cuda.hpp"
 #include "bench/device.hpp"
 
 #ifndef SPECKLESCOPE_HAVE_CUDA

@@ -1,3 +1,4 @@
+#include "have_cuda.hpp"
 #include "config/options.hpp"
 #include "config/settings.hpp"
 #include "config/text.hpp"

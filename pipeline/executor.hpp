@@ -39,10 +39,8 @@ public:
 
 /// `threads` 0: all cores.
 std::unique_ptr<Executor> make_host_executor(int threads);
-#ifdef SPECKLESCOPE_HAVE_CUDA
 std::unique_ptr<Executor>
 make_cuda_executor(int device = 0); ///< throws RunError with the reason; cuda/executor.cu
-#endif
 
 enum class Backend : std::uint8_t { automatic, cpu, cuda };
 struct ExecutorChoice {

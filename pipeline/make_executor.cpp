@@ -1,4 +1,5 @@
 // Which executor: the host's, one GPU's, several GPUs'.
+#include "have_cuda.hpp"
 #include "pipeline/dealing_executor.hpp"
 #include "pipeline/error.hpp"
 

@@ -1,4 +1,5 @@
 // Every stage, in the order in which help and menus show them. The first is the default.
+#include "have_cuda.hpp"
 #include "stages/average/average.hpp"
 #include "stages/background/background.hpp"
 #include "stages/equalize/clahe.hpp"

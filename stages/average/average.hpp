@@ -66,8 +66,6 @@ SPECKLESCOPE_BOTH inline double exponential_mean(double mean, double sample, dou
 }
 
 std::unique_ptr<HostStage> make_average_host(const Params& params);
-#ifdef SPECKLESCOPE_HAVE_CUDA
 std::unique_ptr<DeviceStage> make_average_device(const Params& params);
-#endif
 
 } // namespace specklescope

@@ -34,8 +34,6 @@ const ParamTable& background_table();
 bool background_passes(const Params& params);
 
 std::unique_ptr<HostStage> make_background_host(const Params& params);
-#ifdef SPECKLESCOPE_HAVE_CUDA
 std::unique_ptr<DeviceStage> make_background_device(const Params& params);
-#endif
 
 } // namespace specklescope

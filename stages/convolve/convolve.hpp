@@ -42,8 +42,6 @@ Border convolve_border(ConvolveParams::Border border);
 std::size_t convolve_budget(const ConvolveParams& params);
 
 std::unique_ptr<HostStage> make_convolve_host(const Params& params);
-#ifdef SPECKLESCOPE_HAVE_CUDA
 std::unique_ptr<DeviceStage> make_convolve_device(const Params& params);
-#endif
 
 } // namespace specklescope

@@ -45,8 +45,6 @@ int clahe_full_scale(PixelType type, const FrameInfo& info);
 int clahe_clip_limit(double clip, int area, int bins);
 
 std::unique_ptr<HostStage> make_clahe_host(const Params& params);
-#ifdef SPECKLESCOPE_HAVE_CUDA
 std::unique_ptr<DeviceStage> make_clahe_device(const Params& params);
-#endif
 
 } // namespace specklescope

@@ -34,8 +34,6 @@ Shape equalize_shape(const Shape& input);
 std::string equalize_note(int bins, PixelType type);
 
 std::unique_ptr<HostStage> make_equalize_host(const Params& params);
-#ifdef SPECKLESCOPE_HAVE_CUDA
 std::unique_ptr<DeviceStage> make_equalize_device(const Params& params);
-#endif
 
 } // namespace specklescope

@@ -91,9 +91,7 @@ std::vector<double> gaussian_tap_norms(const std::vector<double>& taps, int size
 std::unique_ptr<HostStage> make_gaussian_host(const Params& params);
 /// The stage for method = fft (or automatic standing for it).
 std::unique_ptr<HostStage> make_gaussian_fft_host(const GaussianParams& params);
-#ifdef SPECKLESCOPE_HAVE_CUDA
 std::unique_ptr<DeviceStage> make_gaussian_device(const Params& params);
 std::unique_ptr<DeviceStage> make_gaussian_fft_device(const GaussianParams& params);
-#endif
 
 } // namespace specklescope

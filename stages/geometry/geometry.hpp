@@ -52,11 +52,9 @@ std::unique_ptr<HostStage> make_crop_host(const Params& params);
 std::unique_ptr<HostStage> make_flip_host(const Params& params);
 std::unique_ptr<HostStage> make_rotate_host(const Params& params);
 std::unique_ptr<HostStage> make_downsample_host(const Params& params);
-#ifdef SPECKLESCOPE_HAVE_CUDA
 std::unique_ptr<DeviceStage> make_crop_device(const Params& params);
 std::unique_ptr<DeviceStage> make_flip_device(const Params& params);
 std::unique_ptr<DeviceStage> make_rotate_device(const Params& params);
 std::unique_ptr<DeviceStage> make_downsample_device(const Params& params);
-#endif
 
 } // namespace specklescope

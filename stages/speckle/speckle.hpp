@@ -28,8 +28,6 @@ Shape speckle_shape(const SpeckleParams& params, const Shape& input);
 ContrastScale speckle_scale(const SpeckleParams& params, const FrameInfo& info);
 
 std::unique_ptr<HostStage> make_speckle_host(const Params& params);
-#ifdef SPECKLESCOPE_HAVE_CUDA
 std::unique_ptr<DeviceStage> make_speckle_device(const Params& params);
-#endif
 
 } // namespace specklescope

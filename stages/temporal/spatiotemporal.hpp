@@ -93,8 +93,6 @@ struct MergeParts {
 };
 
 std::unique_ptr<HostStage> make_spatiotemporal_host(const Params& params);
-#ifdef SPECKLESCOPE_HAVE_CUDA
 std::unique_ptr<DeviceStage> make_spatiotemporal_device(const Params& params);
-#endif
 
 } // namespace specklescope

@@ -18,8 +18,6 @@ const ParamTable& temporal_table();
 Quantity temporal_quantity(const Params& params, const Quantity& input);
 
 std::unique_ptr<HostStage> make_temporal_host(const Params& params);
-#ifdef SPECKLESCOPE_HAVE_CUDA
 std::unique_ptr<DeviceStage> make_temporal_device(const Params& params);
-#endif
 
 } // namespace specklescope

@@ -1,12 +1,6 @@
 // CLAHE on the device gives the host's bits, for every pixel type.
 #include <gtest/gtest.h>
 
-#ifndef SPECKLESCOPE_HAVE_CUDA
-
-TEST(ClaheCuda, Backend) { GTEST_SKIP() << "this build has no CUDA backend"; }
-
-#else
-
 #include "tests/stages/equalize/clahe_oracle.hpp"
 #include "tests/cuda/cuda_stage.hpp"
 #include "tests/stages/geometry/geometry_oracle.hpp"
@@ -88,5 +82,3 @@ TEST_F(ClaheCudaValues, PixelsThatAreNoNumbersStay) {
 
 } // namespace
 } // namespace specklescope::test
-
-#endif

@@ -1,12 +1,6 @@
 // The engine below stage convolve, and what it is compared with.
 #include <gtest/gtest.h>
 
-#ifndef SPECKLESCOPE_HAVE_CUDA
-
-TEST(Convolution, Backend) { GTEST_SKIP() << "this build has no CUDA backend"; }
-
-#else
-
 #include "tests/bench/seeds/fft_c2c.hpp"
 #include "tests/stages/convolve/convolve_sums.hpp"
 #include "cuda/convolve/convolve_kernel.hpp"
@@ -117,5 +111,3 @@ TEST_F(Convolution, TheSeedsMethodIsRightForZerosOutside) {
 
 } // namespace
 } // namespace specklescope::test
-
-#endif

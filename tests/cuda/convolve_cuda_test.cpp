@@ -1,12 +1,6 @@
 // Convolution on the device against sums in float64, the host, and itself: whole and in tiles.
 #include <gtest/gtest.h>
 
-#ifndef SPECKLESCOPE_HAVE_CUDA
-
-TEST(ConvolveCuda, Backend) { GTEST_SKIP() << "this build has no CUDA backend"; }
-
-#else
-
 #include "tests/stages/convolve/convolve_sums.hpp"
 #include "cuda/devices.hpp"
 #include "pipeline/executor.hpp"
@@ -380,5 +374,3 @@ TEST_F(ConvolveCuda, GaussianByTransformsKeepsAConstantWiderThanTheImage) {
 
 } // namespace
 } // namespace specklescope
-
-#endif

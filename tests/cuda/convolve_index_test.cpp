@@ -1,12 +1,6 @@
 // Where the device convolution puts pixels, weights and results, without a device.
 #include <gtest/gtest.h>
 
-#ifndef SPECKLESCOPE_HAVE_CUDA
-
-TEST(ConvolveIndex, Backend) { GTEST_SKIP() << "this build has no CUDA backend"; }
-
-#else
-
 #include "tests/stages/convolve/convolve_sums.hpp"
 #include "cuda/convolve/convolution_index.hpp"
 #include "stages/gaussian/gaussian.hpp"
@@ -102,5 +96,3 @@ TEST(ConvolveIndex, TapSpectrumIsTheTransformOfTheTaps) {
 
 } // namespace
 } // namespace specklescope::test
-
-#endif

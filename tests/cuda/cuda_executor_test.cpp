@@ -1,9 +1,7 @@
 // The device executor beyond its arithmetic: what prepare() leaves behind, and several executors as one.
 #include "pipeline/dealing_executor.hpp"
 
-#ifdef SPECKLESCOPE_HAVE_CUDA
 #include "cuda/devices.hpp"
-#endif
 
 #include "tests/support/random.hpp"
 
@@ -13,10 +11,6 @@
 
 namespace specklescope {
 namespace {
-
-#ifndef SPECKLESCOPE_HAVE_CUDA
-TEST(CudaExecutor, Backend) { GTEST_SKIP() << "this build has no CUDA backend"; }
-#else
 
 constexpr Shape kShape{333, 120, 1, PixelType::u16};
 
@@ -155,8 +149,6 @@ TEST_F(CudaExecutor, DealtOverSeveralTheResultsAreTheSame) {
     EXPECT_FALSE(stays->image) << "no one asked for host pixels";
     EXPECT_TRUE(stays->device_image);
 }
-
-#endif
 
 } // namespace
 } // namespace specklescope

@@ -1,12 +1,6 @@
 // The device executor's promises: order, slots, edits.
 #include <gtest/gtest.h>
 
-#ifndef SPECKLESCOPE_HAVE_CUDA
-
-TEST(Cuda, Backend) { GTEST_SKIP() << "this build has no CUDA backend"; }
-
-#else
-
 #include "tests/cuda/cuda_speckle.hpp"
 #include "pipeline/error.hpp"
 
@@ -177,5 +171,3 @@ TEST(CudaDevices, SaysWhatThereIsOrWhyThereIsNone) {
 
 } // namespace
 } // namespace specklescope
-
-#endif

@@ -1,12 +1,6 @@
 // Histogram equalisation on the device gives the host's bytes, whatever the pixels, bins and shape.
 #include <gtest/gtest.h>
 
-#ifndef SPECKLESCOPE_HAVE_CUDA
-
-TEST(EqualizeCuda, Backend) { GTEST_SKIP() << "this build has no CUDA backend"; }
-
-#else
-
 #include "cuda/devices.hpp"
 #include "tests/stages/equalize/equalize_cases.hpp"
 #include "pipeline/chain.hpp"
@@ -166,5 +160,3 @@ TEST_F(EqualizeCuda, NegativeHugeAndTinyRanges) {
 
 } // namespace
 } // namespace specklescope::test
-
-#endif

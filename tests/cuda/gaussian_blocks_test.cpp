@@ -2,12 +2,6 @@
 // do it, against the filter in one go.
 #include <gtest/gtest.h>
 
-#ifndef SPECKLESCOPE_HAVE_CUDA
-
-TEST(GaussianBlocks, Backend) { GTEST_SKIP() << "this build has no CUDA backend"; }
-
-#else
-
 #include "cuda/gaussian/gaussian_blocks.hpp"
 #include "tests/stages/gaussian/gaussian_plane.hpp"
 
@@ -174,5 +168,3 @@ TEST(GaussianBlocks, KeepAConstant) {
 
 } // namespace
 } // namespace specklescope::test
-
-#endif

@@ -1,12 +1,6 @@
 // The Gaussian filters of the device against float64: every method, pixel type, border and awkward shape.
 #include <gtest/gtest.h>
 
-#ifndef SPECKLESCOPE_HAVE_CUDA
-
-TEST(GaussianCuda, Backend) { GTEST_SKIP() << "this build has no CUDA backend"; }
-
-#else
-
 #include "cuda/devices.hpp"
 #include "tests/stages/gaussian/gaussian_plane.hpp"
 #include "pipeline/executor.hpp"
@@ -245,5 +239,3 @@ TEST_F(GaussianCuda, SamplesThatAreNoNumbersDoNotSpreadBeyondTheTaps) {
 
 } // namespace
 } // namespace specklescope::test
-
-#endif

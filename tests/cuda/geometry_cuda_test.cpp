@@ -2,12 +2,6 @@
 // byte.
 #include <gtest/gtest.h>
 
-#ifndef SPECKLESCOPE_HAVE_CUDA
-
-TEST(GeometryCuda, Backend) { GTEST_SKIP() << "this build has no CUDA backend"; }
-
-#else
-
 #include "tests/cuda/cuda_stage.hpp"
 #include "tests/stages/geometry/geometry_oracle.hpp"
 
@@ -70,5 +64,3 @@ TYPED_TEST(GeometryCuda, DownsamplesWholeBlocksOnly) {
 
 } // namespace
 } // namespace specklescope::test
-
-#endif

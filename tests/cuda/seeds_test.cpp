@@ -2,12 +2,6 @@
 // reference that is wrong is worth nothing.
 #include <gtest/gtest.h>
 
-#ifndef SPECKLESCOPE_HAVE_CUDA
-
-TEST(Seeds, Backend) { GTEST_SKIP() << "this build has no CUDA backend"; }
-
-#else
-
 #include "tests/bench/seeds/seeds.hpp"
 #include "cuda/device.hpp"
 #include "cuda/devices.hpp"
@@ -150,5 +144,3 @@ TEST_F(Seeds, SpeckleAgreesAtSmallIntensities) {
 
 } // namespace
 } // namespace specklescope::test
-
-#endif

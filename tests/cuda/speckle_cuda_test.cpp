@@ -1,12 +1,6 @@
 // Speckle contrast on the device is what the formulas say, to 1e-6 of K.
 #include <gtest/gtest.h>
 
-#ifndef SPECKLESCOPE_HAVE_CUDA
-
-TEST(CudaContrast, Backend) { GTEST_SKIP() << "this build has no CUDA backend"; }
-
-#else
-
 #include "tests/cuda/cuda_speckle.hpp"
 #include "stages/convert.hpp"
 
@@ -193,5 +187,3 @@ TEST_F(Cuda, ColourIsTurnedIntoLumaAsOnTheHost) {
 
 } // namespace
 } // namespace specklescope
-
-#endif

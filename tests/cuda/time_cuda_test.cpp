@@ -2,12 +2,6 @@
 // after a reset and after an edit.
 #include <gtest/gtest.h>
 
-#ifndef SPECKLESCOPE_HAVE_CUDA
-
-TEST(TimeCuda, Backend) { GTEST_SKIP() << "this build has no CUDA backend"; }
-
-#else
-
 #include "cuda/devices.hpp"
 #include "pipeline/error.hpp"
 #include "pipeline/executor.hpp"
@@ -262,5 +256,3 @@ TEST_F(TimeCuda, AHistoryThatDoesNotFitIsRefusedWithTheMostThatDoes) {
 
 } // namespace
 } // namespace specklescope::test
-
-#endif

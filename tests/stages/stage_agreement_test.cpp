@@ -3,6 +3,7 @@
 //
 // SPECKLESCOPE_AGREEMENT_FILE=FILE.json writes what was compared and the worst differences;
 // tests/stages/agreement_page.py makes docs/agreement.md of it.
+#include "have_cuda.hpp"
 #include "tests/stages/agreement.hpp"
 #include "tests/stages/stage_run.hpp"
 

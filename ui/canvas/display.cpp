@@ -1,3 +1,4 @@
+#include "have_cuda.hpp"
 #include "ui/canvas/display.hpp"
 
 #ifdef SPECKLESCOPE_HAVE_CUDA
