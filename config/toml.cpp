@@ -186,7 +186,7 @@ private:
     Settings& settings_;
 };
 
-std::string quoted(std::string_view text) {
+std::string toml_text(std::string_view text) {
     std::string out = "\"";
     for (const char c : text) {
         if (c == '"' || c == '\\') {
@@ -204,16 +204,16 @@ std::string quoted(std::string_view text) {
     return out + '"';
 }
 
-std::string quoted(const std::vector<std::string>& list) {
+std::string toml_text(const std::vector<std::string>& list) {
     std::string out;
     for (const std::string& item : list)
-        out += (out.empty() ? "" : ", ") + quoted(item);
+        out += (out.empty() ? "" : ", ") + toml_text(item);
     return "[" + out + "]";
 }
 
 std::string value_text(const ParamValue& value) {
     if (const auto* words = std::get_if<std::string>(&value))
-        return quoted(*words);
+        return toml_text(*words);
     std::string text = to_string(value);
     const bool real = std::holds_alternative<double>(value);
     return real && text.find_first_of(".en") == std::string::npos ? text + ".0"
@@ -254,15 +254,15 @@ std::string to_toml(const Settings& settings) {
     std::string out = "# Settings of Specklescope; specklescope --config FILE reads them.\n";
     if (settings.command != Command::list)
         out += std::string("command = ") + (settings.command == Command::view ? "\"view\"\n" : "\"run\"\n");
-    out += "source = " + quoted(settings.source) + "\n";
-    out += "record = " + quoted(settings.record) + "\n";
-    out += "record_raw = " + quoted(settings.record_raw) + "\n";
-    out += "stats = " + quoted(settings.stats_path) + "\n";
-    out += "snapshot = " + quoted(settings.snapshot_path) + "\n";
+    out += "source = " + toml_text(settings.source) + "\n";
+    out += "record = " + toml_text(settings.record) + "\n";
+    out += "record_raw = " + toml_text(settings.record_raw) + "\n";
+    out += "stats = " + toml_text(settings.stats_path) + "\n";
+    out += "snapshot = " + toml_text(settings.snapshot_path) + "\n";
     out += "\n[program]\n" + param_lines(settings.program);
     out += "\n[view]\n" + param_lines(settings.view);
     for (const ChainStage& stage : settings.chain.stages())
-        out += "\n[[stage]]\nname = " + quoted(stage.type->name) + "\n" + param_lines(stage.params);
+        out += "\n[[stage]]\nname = " + toml_text(stage.type->name) + "\n" + param_lines(stage.params);
     if (settings.chain.stages().empty())
         out += "\n[[stage]]\nname = \"none\"\n";
     return out;
