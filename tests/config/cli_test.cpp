@@ -1,9 +1,10 @@
 // The program as a user meets it: what it prints, what it writes, how it ends.
-#include "tests/recording/bigtiff.hpp"
-#include "tests/support/child.hpp"
 #include "config/settings.hpp"
 #include "config/text.hpp"
+#include "tests/recording/bigtiff.hpp"
+#include "tests/support/child.hpp"
 #include "tests/support/images.hpp"
+#include "tests/support/places.hpp"
 #include "ui/progress.hpp"
 
 #include <cmath>
@@ -45,13 +46,13 @@ TEST_F(Cli, InformationGoesToStandardOutputAndFitsIntoAHundredColumns) {
 TEST_F(Cli, TheManualInTheRepositoryIsTheProgramsOwn) {
     const ChildResult result = run({"--manual"});
     EXPECT_EQ(result.status, 0);
-    EXPECT_EQ(result.out, read_text(std::string(SPECKLESCOPE_SOURCE_DIR) + "/docs/manual.md"))
+    EXPECT_EQ(result.out, read_text(test::source_folder() + "/docs/manual.md"))
         << "write it anew: ./dev manual";
 }
 
 /// science.md of the project's data: exact integer sums over the rat cortex, 5×5.
 TEST_F(Cli, ReferenceContrastThroughTheProgram) {
-    const std::string image = test_data("rat_cortex_1280x1024_mono8.tif");
+    const std::string image = test::test_data("rat_cortex_1280x1024_mono8.tif");
     ASSERT_TRUE(std::filesystem::exists(image)) << image;
     const ChildResult result = run({"run", image, "--stage", "speckle:radius=2,output=contrast", "--record",
                                     "k.tiff", "--stats", "s.json"});
@@ -85,7 +86,7 @@ TEST_F(Cli, ReferenceContrastThroughTheProgram) {
 }
 
 TEST_F(Cli, AThousandFramesArriveWholeAndInOrder) {
-    const std::string image = test_data("finger_64x64x1000_mono8.png");
+    const std::string image = test::test_data("finger_64x64x1000_mono8.png");
     ASSERT_TRUE(std::filesystem::exists(image)) << image;
     ASSERT_EQ(run({"run", image, "--stage", "none", "--record-raw", "tall.tiff"}).status, 0);
     const std::string pixels = BigTiff(read_text(folder_ / "tall.tiff")).pages().at(0).pixels;
@@ -136,7 +137,7 @@ TEST_F(Cli, TheSummaryNamesOnlyParametersInEffect) {
 TEST_F(Cli, InterruptFinishesTheFilesAndPrintsTheStatistics) {
     for (const int number : {SIGINT, SIGTERM}) {
         const TemporaryFolder folder;
-        Child child({SPECKLESCOPE_PROGRAM, "run", "synthetic:uniform?width=64&height=48", "--record-raw",
+        Child child({test::program_path(), "run", "synthetic:uniform?width=64&height=48", "--record-raw",
                      "raw.tiff", "--stats", "s.json"},
                     folder.path().string());
         // The first plain line comes after two seconds.
@@ -156,7 +157,7 @@ TEST_F(Cli, InterruptFinishesTheFilesAndPrintsTheStatistics) {
 }
 
 TEST_F(Cli, ASecondInterruptEndsAtOnce) {
-    Child child({SPECKLESCOPE_PROGRAM, "run", "synthetic:uniform?width=64&height=48"},
+    Child child({test::program_path(), "run", "synthetic:uniform?width=64&height=48"},
                 folder_.path().string());
     ASSERT_TRUE(child.until([](const ChildResult& r) { return r.out.find("frames/s") != std::string::npos; },
                             seconds(60)));
@@ -171,7 +172,7 @@ TEST_F(Cli, ASecondInterruptEndsAtOnce) {
 
 TEST_F(Cli, ATerminalGetsABarAndNoPlainLines) {
     Child child(
-        {SPECKLESCOPE_PROGRAM, "run", "synthetic:uniform?width=64&height=48&rate=100", "--frames", "60"},
+        {test::program_path(), "run", "synthetic:uniform?width=64&height=48&rate=100", "--frames", "60"},
         folder_.path().string(), true);
     const ChildResult result = child.finish();
     EXPECT_EQ(result.status, 0) << result.all();

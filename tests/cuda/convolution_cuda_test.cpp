@@ -1,10 +1,11 @@
 // The engine below stage convolve, and what it is compared with.
 #include <gtest/gtest.h>
 
-#include "tests/bench/seeds/fft_c2c.hpp"
-#include "tests/stages/convolve/convolve_sums.hpp"
 #include "cuda/convolve/convolve_kernel.hpp"
 #include "cuda/devices.hpp"
+#include "tests/bench/seeds/fft_c2c.hpp"
+#include "tests/stages/convolve/convolve_sums.hpp"
+#include "tests/support/gpu.hpp"
 
 #include <array>
 #include <cmath>
@@ -12,17 +13,11 @@
 namespace specklescope::test {
 namespace {
 
-class Convolution : public testing::Test {
+class ConvolutionCuda : public testing::Test {
 protected:
     void SetUp() override {
-        std::string reason;
-        if (list_gpus(&reason).empty())
-            GTEST_SKIP() << reason;
-        try {
-            cuda::cufft();
-        } catch (const RunError& error) {
-            GTEST_SKIP() << error.what();
-        }
+        if (needs_gpu())
+            cuda::cufft(); // says what is missing
     }
 };
 
@@ -72,7 +67,7 @@ double worst_difference(const TestImage<float>& got, const TestImage<float>& ima
     return largest;
 }
 
-TEST_F(Convolution, PixelsAreTheDefinitions) {
+TEST_F(ConvolutionCuda, PixelsAreTheDefinitions) {
     auto random = test_random(14);
     for (const int channels : {1, 3})
         for (const auto& [width, height, side] :
@@ -97,7 +92,7 @@ TEST_F(Convolution, PixelsAreTheDefinitions) {
             }
 }
 
-TEST_F(Convolution, TheSeedsMethodIsRightForZerosOutside) {
+TEST_F(ConvolutionCuda, TheSeedsMethodIsRightForZerosOutside) {
     auto random = test_random(16);
     for (const int channels : {1, 3}) {
         const auto image = random_image(57, 41, channels, 17);

@@ -4,6 +4,7 @@
 #include "cuda/devices.hpp"
 #include "pipeline/executor.hpp"
 #include "stages/speckle/speckle.hpp"
+#include "tests/support/gpu.hpp"
 
 #include <gtest/gtest.h>
 
@@ -134,9 +135,8 @@ inline double contrast_error(double got, double want, Output output) {
 class Cuda : public testing::Test {
 protected:
     void SetUp() override {
-        std::string reason;
-        if (list_gpus(&reason).empty())
-            GTEST_SKIP() << reason;
+        if (!test::needs_gpu())
+            return;
         executor = make_cuda_executor(0);
     }
 

@@ -3,8 +3,9 @@
 
 #include "cuda/devices.hpp"
 #include "pipeline/executor.hpp"
-#include "tests/support/random.hpp"
 #include "stages/convert.hpp"
+#include "tests/support/gpu.hpp"
+#include "tests/support/random.hpp"
 
 #include <gtest/gtest.h>
 
@@ -16,9 +17,8 @@ namespace specklescope::test {
 class CudaStage : public testing::Test {
 protected:
     void SetUp() override {
-        std::string reason;
-        if (list_gpus(&reason).empty())
-            GTEST_SKIP() << reason;
+        if (!needs_gpu())
+            return;
         executor_ = make_cuda_executor(0);
     }
 

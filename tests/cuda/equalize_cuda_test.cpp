@@ -2,9 +2,10 @@
 #include <gtest/gtest.h>
 
 #include "cuda/devices.hpp"
-#include "tests/stages/equalize/equalize_cases.hpp"
 #include "pipeline/chain.hpp"
 #include "pipeline/executor.hpp"
+#include "tests/stages/equalize/equalize_cases.hpp"
+#include "tests/support/gpu.hpp"
 
 #include <cstdio>
 
@@ -16,9 +17,8 @@ using Scaling = EqualizeParams::Scaling;
 class EqualizeCuda : public testing::Test {
 protected:
     void SetUp() override {
-        std::string reason;
-        if (list_gpus(&reason).empty())
-            GTEST_SKIP() << reason;
+        if (!needs_gpu())
+            return;
         device = make_cuda_executor(0);
         host = make_host_executor(0);
     }

@@ -2,8 +2,9 @@
 #include <gtest/gtest.h>
 
 #include "cuda/devices.hpp"
-#include "tests/stages/gaussian/gaussian_plane.hpp"
 #include "pipeline/executor.hpp"
+#include "tests/stages/gaussian/gaussian_plane.hpp"
+#include "tests/support/gpu.hpp"
 
 #include <cstring>
 #include <limits>
@@ -19,9 +20,8 @@ constexpr Border kBorders[] = {Border::replicate, Border::reflect, Border::wrap,
 class GaussianCuda : public testing::Test {
 protected:
     void SetUp() override {
-        std::string reason;
-        if (list_gpus(&reason).empty())
-            GTEST_SKIP() << reason;
+        if (!needs_gpu())
+            return;
         executor_ = make_cuda_executor(0);
     }
 

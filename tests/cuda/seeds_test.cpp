@@ -2,10 +2,11 @@
 // reference that is wrong is worth nothing.
 #include <gtest/gtest.h>
 
-#include "tests/bench/seeds/seeds.hpp"
 #include "cuda/device.hpp"
 #include "cuda/devices.hpp"
+#include "tests/bench/seeds/seeds.hpp"
 #include "tests/stages/gaussian/gaussian_plane.hpp"
+#include "tests/support/gpu.hpp"
 #include "tests/support/oracle.hpp"
 
 namespace specklescope::test {
@@ -13,12 +14,11 @@ namespace {
 
 using seeds::Size;
 
-class Seeds : public testing::Test {
+class SeedsCuda : public testing::Test {
 protected:
     void SetUp() override {
-        std::string reason;
-        if (list_gpus(&reason).empty())
-            GTEST_SKIP() << reason;
+        if (!needs_gpu())
+            return;
         memory_ = cuda::device_memory();
     }
 
@@ -56,7 +56,7 @@ template <class T> std::vector<T> flat(const TestImage<T>& image, int frame = 0)
     return values;
 }
 
-template <class T> void Seeds::convolutions_agree(const TestImage<T>& image, double tolerance) {
+template <class T> void SeedsCuda::convolutions_agree(const TestImage<T>& image, double tolerance) {
     const GaussianParams params{.method = GaussianParams::Method::binomial5, .border = Border::zero};
     const std::vector<double> taps = gaussian_taps(params);
     std::vector<float> weights;
@@ -83,19 +83,19 @@ template <class T> void Seeds::convolutions_agree(const TestImage<T>& image, dou
     }
 }
 
-TEST_F(Seeds, ConvolutionsOfRgbAgree) {
+TEST_F(SeedsCuda, ConvolutionsOfRgbAgree) {
     auto random = test_random(1);
     std::uniform_int_distribution<int> value(0, 255);
     convolutions_agree(TestImage<std::uint8_t>(117, 43, 0, 3).fill([&] { return value(random); }), 0.5);
 }
 
-TEST_F(Seeds, ConvolutionsOfGreyAgree) {
+TEST_F(SeedsCuda, ConvolutionsOfGreyAgree) {
     auto random = test_random(2);
     std::uniform_real_distribution<float> value(0, 1);
     convolutions_agree(TestImage<float>(131, 50).fill([&] { return value(random); }), 1e-6);
 }
 
-TEST_F(Seeds, RecursiveGaussianAgreesAwayFromWhereItsBackwardPassBegins) {
+TEST_F(SeedsCuda, RecursiveGaussianAgreesAwayFromWhereItsBackwardPassBegins) {
     auto random = test_random(3);
     std::uniform_real_distribution<float> value(0, 1);
     const auto image = TestImage<float>(301, 203).fill([&] { return value(random); });
@@ -118,7 +118,7 @@ TEST_F(Seeds, RecursiveGaussianAgreesAwayFromWhereItsBackwardPassBegins) {
     EXPECT_LE(worst, 1e-6);
 }
 
-TEST_F(Seeds, SpeckleAgreesAtSmallIntensities) {
+TEST_F(SeedsCuda, SpeckleAgreesAtSmallIntensities) {
     auto random = test_random(4);
     for (const bool flow : {false, true}) {
         const auto image = uniform_image<std::uint16_t>(157, 61, 200, 1800, random);

@@ -5,6 +5,7 @@
 #include "cuda/devices.hpp"
 #include "pipeline/error.hpp"
 #include "pipeline/executor.hpp"
+#include "tests/support/gpu.hpp"
 #include "tests/support/random.hpp"
 
 #include <cstring>
@@ -63,9 +64,8 @@ double difference(const Result& host, const Result& device) {
 class TimeCuda : public testing::Test {
 protected:
     void SetUp() override {
-        std::string reason;
-        if (list_gpus(&reason).empty())
-            GTEST_SKIP() << reason;
+        if (!needs_gpu())
+            return;
     }
 
     /// `count` frames from make(t) through both; `edited` is what the chain becomes now and then, in free

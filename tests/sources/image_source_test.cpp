@@ -1,9 +1,10 @@
 // Images as sources: every kind bit by bit against files written by tifffile, libpng's and Pillow's writers,
 // damaged files, sequences, stacks.
-#include "tests/support/file_tools.hpp"
 #include "pipeline/source.hpp"
 #include "sources/files/image_sequence.hpp"
 #include "sources/registry.hpp"
+#include "tests/support/file_tools.hpp"
+#include "tests/support/places.hpp"
 #include "tests/support/test_port.hpp"
 
 #include <gtest/gtest.h>
@@ -67,8 +68,7 @@ class ImageSource : public testing::Test {
 protected:
     static void SetUpTestSuite() {
         folder_ = std::make_unique<TemporaryFolder>();
-        usable_ =
-            python(*folder_, read_file(std::string(SPECKLESCOPE_SOURCE_DIR) + "/tests/support/write_images.py"));
+        usable_ = python(*folder_, read_file(test::source_folder() + "/tests/support/write_images.py"));
     }
     static void TearDownTestSuite() { folder_.reset(); }
     void SetUp() override {
@@ -203,10 +203,7 @@ TEST_F(ImageSource, TallImageIsCutIntoFrames) {
 }
 
 TEST_F(ImageSource, FingerDataGivesItsThousandFrames) {
-    const std::string data = data_folder();
-    if (data.empty())
-        GTEST_SKIP() << "there is no folder of real speckle images: set SPECKLESCOPE_TEST_DATA";
-    const Outcome outcome = read_all(data + "/finger_64x64x1000_mono8.png?frame_height=64");
+    const Outcome outcome = read_all(test_data("finger_64x64x1000_mono8.png") + "?frame_height=64");
     EXPECT_EQ(outcome.info.frames, 1000U);
     ASSERT_EQ(outcome.frames.size(), 1000U);
     // Mean temporal contrast over the first 25 frames: 0.25394, a property of the pixels in this order.

@@ -1,14 +1,10 @@
 // Pictures through chains, on the host and on the device where there is one.
 #pragma once
 
-#include "have_cuda.hpp"
-#include "tests/support/child.hpp"
 #include "pipeline/executor.hpp"
+#include "tests/support/child.hpp"
+#include "tests/support/gpu.hpp"
 #include "tests/support/random.hpp"
-
-#ifdef SPECKLESCOPE_HAVE_CUDA
-#include "cuda/devices.hpp"
-#endif
 
 #include <gtest/gtest.h>
 
@@ -72,11 +68,8 @@ inline Picture part(const Picture& from, int x0, int y0, int width, int height) 
 class Identities : public testing::TestWithParam<Backend> {
 protected:
     void SetUp() override {
-#ifdef SPECKLESCOPE_HAVE_CUDA
-        std::string reason;
-        if (GetParam() == Backend::cuda && list_gpus(&reason).empty())
-            GTEST_SKIP() << "no device: " << reason;
-#endif
+        if (GetParam() == Backend::cuda)
+            test::needs_gpu();
     }
 
     /// Runs frames through a chain ("flip | flip:direction=vertical"); the last result.
@@ -139,13 +132,7 @@ protected:
     TemporaryFolder folder_;
 };
 
-inline std::vector<Backend> backends() {
-#ifdef SPECKLESCOPE_HAVE_CUDA
-    return {Backend::cpu, Backend::cuda};
-#else
-    return {Backend::cpu};
-#endif
-}
+inline std::vector<Backend> backends() { return {Backend::cpu, Backend::cuda}; }
 
 inline std::string backend_name(const testing::TestParamInfo<Backend>& tested) {
     return tested.param == Backend::cpu ? "cpu" : "cuda";

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "tests/support/folder.hpp"
+#include "tests/support/places.hpp"
 
 #include <gtest/gtest.h>
 
@@ -41,12 +42,6 @@ inline std::string read_text(const std::string& path) {
 
 inline void write_text(const std::string& path, const std::string& text) {
     std::ofstream(path, std::ios::binary) << text;
-}
-
-inline std::string test_data(const std::string& name) {
-    const char* folder = std::getenv("SPECKLESCOPE_TEST_DATA"); // NOLINT(concurrency-mt-unsafe)
-    return (folder ? std::string(folder) : std::string(SPECKLESCOPE_SOURCE_DIR) + "/../shared/data") + "/" +
-           name;
 }
 
 /// A program that runs; its output is collected meanwhile.
@@ -142,7 +137,7 @@ inline ChildResult run_child(std::vector<std::string> argv, const std::string& f
 }
 
 inline ChildResult run_program(std::vector<std::string> arguments, const std::string& folder) {
-    arguments.insert(arguments.begin(), SPECKLESCOPE_PROGRAM);
+    arguments.insert(arguments.begin(), test::program_path());
     return run_child(std::move(arguments), folder);
 }
 

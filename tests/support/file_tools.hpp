@@ -51,11 +51,4 @@ inline bool python(const TemporaryFolder& folder, const std::string& script) {
     return std::system(command.c_str()) == 0; // NOLINT(concurrency-mt-unsafe)
 }
 
-/// Folder with real data, empty if there is none.
-inline std::string data_folder() {
-    const char* given = std::getenv("SPECKLESCOPE_TEST_DATA"); // NOLINT(concurrency-mt-unsafe)
-    const std::string folder = given ? given : std::string(SPECKLESCOPE_SOURCE_DIR) + "/../shared/data";
-    return std::filesystem::is_directory(folder) ? folder : "";
-}
-
 } // namespace specklescope::test

@@ -1,6 +1,8 @@
 // A folder for what a test writes.
 #pragma once
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
@@ -38,6 +40,22 @@ public:
 
 private:
     std::filesystem::path path_;
+};
+
+/// While it lives the process of root has the rights of "nobody", who owns nothing; other users stay who they
+/// are.
+class AsNobody {
+public:
+    AsNobody() {
+        if (::geteuid() == 0 && ::seteuid(65534) != 0)
+            throw std::runtime_error("the process cannot become another user");
+    }
+    AsNobody(const AsNobody&) = delete;
+    AsNobody& operator=(const AsNobody&) = delete;
+    ~AsNobody() {
+        if (::getuid() == 0 && ::seteuid(0) != 0)
+            std::abort();
+    }
 };
 
 } // namespace specklescope

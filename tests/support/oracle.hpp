@@ -2,8 +2,8 @@
 // shortcuts. Shared by the tests of host and device.
 #pragma once
 
-#include "tests/support/random.hpp"
 #include "stages/speckle/speckle.hpp"
+#include "tests/support/random.hpp"
 
 #include <array>
 #include <cmath>

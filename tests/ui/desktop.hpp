@@ -2,6 +2,7 @@
 #pragma once
 
 #include "tests/support/child.hpp"
+#include "tests/support/places.hpp"
 #include "ui/canvas/probe.hpp"
 
 #include <nlohmann/json.hpp>
@@ -133,7 +134,7 @@ public:
     Viewer(const Desktop& desktop, const TemporaryFolder& folder, const std::vector<std::string>& arguments)
         : desktop_(desktop), probe_(folder / "probe.json"), log_(folder / "log.txt") {
         std::filesystem::remove(probe_);
-        std::vector<std::string> argv = {SPECKLESCOPE_PROGRAM};
+        std::vector<std::string> argv = {test::program_path()};
         argv.insert(argv.end(), arguments.begin(), arguments.end());
         pid_ = start_process(argv,
                              {{"DISPLAY", desktop.display()},

@@ -1,6 +1,7 @@
 // The real window under a virtual screen: what is asked for with mouse and keys is what is seen.
-#include "tests/ui/desktop.hpp"
 #include "tests/support/images.hpp"
+#include "tests/support/places.hpp"
+#include "tests/ui/desktop.hpp"
 
 #include "pipeline/mapping.hpp"
 #include "stages/speckle/speckle.hpp"
@@ -46,7 +47,7 @@ double roughness(const Screenshot& shot, const Rect& canvas) {
 
 TEST_F(ViewerTest, RadiusAndExposureSlidersChangeTheMap) {
     Viewer viewer(*desktop_, folder_,
-                  with({test_data("rat_cortex_1280x1024_mono8.tif"), "--no-remember", "--rate", "5"},
+                  with({test::test_data("rat_cortex_1280x1024_mono8.tif"), "--no-remember", "--rate", "5"},
                        {"--view", "colormap=grey", "--stage", "speckle:radius=1"}));
     ASSERT_TRUE(viewer.shows_picture()) << viewer.log();
     const Rect canvas = viewer.widget("canvas");

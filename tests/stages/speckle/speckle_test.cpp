@@ -3,6 +3,7 @@
 #include "pipeline/parallel.hpp"
 #include "tests/reference/speckle_reference.hpp"
 #include "tests/stages/speckle/speckle_expect.hpp"
+#include "tests/support/places.hpp"
 
 #include <gtest/gtest.h>
 #include <tiffio.h>
@@ -13,11 +14,6 @@
 
 namespace specklescope::test {
 namespace {
-
-std::string test_data() {
-    const char* given = std::getenv("SPECKLESCOPE_TEST_DATA");
-    return given ? given : SPECKLESCOPE_SOURCE_DIR "/../shared/data";
-}
 
 TEST(Speckle, AwkwardShapes) {
     std::mt19937_64 random = test_random(7);
@@ -258,10 +254,7 @@ struct RatCortex {
 };
 
 TEST(Speckle, ReferenceValuesOfTheRatCortex) {
-    const std::string path = test_data() + "/rat_cortex_1280x1024_mono8.tif";
-    if (!std::filesystem::exists(path))
-        GTEST_SKIP() << "no " << path << "; set SPECKLESCOPE_TEST_DATA to the folder of test images";
-    const TestImage<std::uint8_t> image = read_grey_tiff(path);
+    const TestImage<std::uint8_t> image = read_grey_tiff(test_data("rat_cortex_1280x1024_mono8.tif"));
     for (const RatCortex& row : {RatCortex{1, 0.082149, 0.079627, 0.007404, 0.361044},
                                  RatCortex{2, 0.088598, 0.088766, 0.015452, 0.298578},
                                  RatCortex{3, 0.090868, 0.092402, 0.020180, 0.274471}}) {

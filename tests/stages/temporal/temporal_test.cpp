@@ -1,12 +1,13 @@
 // Temporal contrast on the host is that of the frames stored beside it, after ten frames and after thousands,
 // on every processor.
 #include "files/image_file.hpp"
-#include "tests/support/instruction_sets.hpp"
-#include "tests/support/oracle.hpp"
 #include "pipeline/error.hpp"
-#include "tests/support/stage_runner.hpp"
 #include "stages/history.hpp"
 #include "stages/temporal/temporal_sums.hpp"
+#include "tests/support/instruction_sets.hpp"
+#include "tests/support/oracle.hpp"
+#include "tests/support/places.hpp"
+#include "tests/support/stage_runner.hpp"
 
 #include <filesystem>
 
@@ -241,11 +242,7 @@ TEST(Temporal, RefusesWhatDoesNotFitAndNamesWhatDoes) {
 }
 
 TEST(Temporal, RealDataHasTheKnownContrast) {
-    const char* given = std::getenv("SPECKLESCOPE_TEST_DATA");
-    const std::string path = std::string(given ? given : SPECKLESCOPE_SOURCE_DIR "/../shared/data") +
-                             "/finger_64x64x1000_mono8.png";
-    if (!std::filesystem::exists(path))
-        GTEST_SKIP() << "no " << path;
+    const std::string path = test_data("finger_64x64x1000_mono8.png");
     for (const auto& [frames, expected] : {std::pair{25, 0.25394}, {49, 0.27063}, {100, 0.28782}}) {
         const std::unique_ptr<ImageReader> reader = open_image(path);
         ASSERT_EQ(reader->next_page(), (Shape{64, 64000, 1, PixelType::u8}));

@@ -1,0 +1,30 @@
+#!/usr/bin/env python3
+"""Which tests of the last ctest run were skipped, grouped by reason: skipped.py RESULTS.xml [--strict]
+
+RESULTS.xml is what `ctest --output-junit` wrote. --strict: exit status 1 for any reason that does not begin with "no GPU".
+"""
+import collections
+import re
+import sys
+import xml.etree.ElementTree
+
+strict = "--strict" in sys.argv[2:]
+cases = xml.etree.ElementTree.parse(sys.argv[1]).getroot().findall("testcase")
+reasons = collections.defaultdict(list)
+for case in cases:
+    if case.get("status") == "run" or case.find("skipped") is None:
+        continue
+    text = case.findtext("system-out") or ""
+    # GoogleTest prints the place, "Skipped", the reason, an empty line.
+    found = re.search(r": Skipped\n(.+?)\n", text)
+    reasons[found.group(1).strip() if found else "no reason was given"].append(case.get("name"))
+
+skipped = sum(map(len, reasons.values()))
+print(f"{len(cases)} tests, {skipped} skipped")
+for reason, names in sorted(reasons.items()):
+    shown = ", ".join(sorted(names)[:3]) + (", …" if len(names) > 3 else "")
+    print(f"  {len(names):4} because: {reason} ({shown})")
+other = [reason for reason in reasons if not reason.startswith("no GPU")]
+if strict and other:
+    print("skipped: here only a missing GPU excuses a test; install or permit what the others name", file=sys.stderr)
+    sys.exit(1)
