@@ -92,9 +92,9 @@ __device__ inline Samples<T> load_samples(const std::byte* image, std::size_t pi
     return samples;
 }
 
-__device__ inline void store_results(std::byte* image, std::size_t pitch, const Place& place,
-                                     const Samples<float>& results) {
-    float* const to = reinterpret_cast<float*>(image + static_cast<std::size_t>(place.row) * pitch) + place.x;
+template <class T> __device__ inline void store_results(std::byte* image, std::size_t pitch,
+                                                        const Place& place, const Samples<T>& results) {
+    T* const to = reinterpret_cast<T*>(image + static_cast<std::size_t>(place.row) * pitch) + place.x;
     if (place.inside == kLaneSamples) {
         results.store(to);
         return;

@@ -12,8 +12,7 @@
 
 namespace specklescope {
 
-/// Pixels of a result, in colour by any of their channels, that need a word beside the picture (science.md:
-/// "where it is undefined").
+/// Pixels of a result, in colour by any of their channels, that need a word beside the picture.
 struct PixelCounts {
     std::uint64_t undefined = 0; ///< NaN: mean 0
     std::uint64_t infinite = 0;  ///< ±infinity: variance 0 with mean > 0
@@ -82,20 +81,24 @@ struct Quantity {
     std::string unit = "DN";        ///< "1/s"; "1" for a pure number
 };
 
-/// Everything known about a stage before one exists: the registry's row.
+/// For stages whose output is what their input was: filters, averages, geometry.
+Quantity same_quantity(const Params& params, const Quantity& input);
+
+/// Everything known about a stage before one exists: the registry's row, which the stage's room exports.
 struct StageType {
     std::string_view name;
     std::string_view doc; ///< one line
     const ParamTable* table;
-    std::vector<PixelType> types; ///< accepted pixel types, without conversion
-    std::vector<int> channels;    ///< accepted channel counts, without conversion
-    /// Largest difference allowed between host and device (tests/stages/stage_agreement_test.cpp). 0: identical
-    /// bytes. For a stage whose quantity is its input's (same_quantity), a fraction of full scale: the
-    /// camera's or the type's, for f32 the largest absolute value of the frames so far; integers may also
+    /// Accepted pixel types and channel counts, without conversion.
+    std::vector<PixelType> types = {PixelType::u8, PixelType::u16, PixelType::f32};
+    std::vector<int> channels = {1, 3};
+    /// Largest difference allowed between host and device (tests/stages/stage_agreement_test.cpp). 0:
+    /// identical bytes. For a stage whose quantity is its input's (same_quantity), a fraction of full scale:
+    /// the camera's or the type's, for f32 the largest absolute value of the frames so far; integers may also
     /// differ by one level, where a rounding falls the other way. For any other stage the relative difference
     /// of two results. NaN agrees with NaN, an infinity with the same one; counts and warm-up are equal.
-    double tolerance;
-    Quantity (*quantity)(const Params&, const Quantity& input);
+    double tolerance = 0;
+    Quantity (*quantity)(const Params&, const Quantity& input) = same_quantity;
     std::unique_ptr<HostStage> (*make_host)(const Params&);
     std::unique_ptr<DeviceStage> (*make_device)(const Params&); ///< null in a build without CUDA
     bool stateful = false;                                      ///< a result depends on earlier frames
@@ -104,9 +107,6 @@ struct StageType {
     bool (*passes)(const Params&) = nullptr;
     bool moves_pixels = false; ///< a result's pixel is not of the place in the input where it lies
 };
-
-/// For stages whose output is what their input was: filters, averages, geometry.
-Quantity same_quantity(const Params& params, const Quantity& input);
 
 /// Ordered; first is the default. stages/registry.cpp.
 const std::vector<StageType>& stage_types();

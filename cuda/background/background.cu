@@ -66,7 +66,7 @@ template <class T> __global__ void __launch_bounds__(kTileThreads)
 class BackgroundDevice final : public DeviceStage {
 public:
     explicit BackgroundDevice(const Params& params)
-        : calibration_(params.as<BackgroundParams>()), passes_(background_passes(params)) {}
+        : calibration_(params.as<BackgroundParams>()), passes_(params.as<BackgroundParams>().passes()) {}
 
     Shape prepare(const Shape& input) override {
         tiles_ = Tiles::of(input);

@@ -4,10 +4,44 @@
 #include "pipeline/parallel.hpp"
 #include "stages/average/simd/average_row.hpp"
 #include "stages/count_undefined.hpp"
+#include "stages/maker.hpp"
 
 #include <hwy/aligned_allocator.h>
 
 namespace specklescope {
+
+namespace {
+
+const ParamTable& average_table() {
+    static const ParamTable table =
+        Declare<AverageParams>("stage average")
+            .integer("frames", &AverageParams::frames,
+                     {.min = 1,
+                      .max = 1000,
+                      .logarithmic = true,
+                      .cost = Cost::rebuild,
+                      .doc = "window: how many of the last frames; exponential: the newest weighs 1/frames"})
+            .choice("kind", &AverageParams::kind, {"window", "exponential"},
+                    {.cost = Cost::rebuild,
+                     .doc = "window: the last frames count alike; exponential: older ones fade, no frames "
+                            "are kept"})
+            .table();
+    return table;
+}
+
+} // namespace
+
+HistoryBytes average_bytes(const AverageParams& params, PixelType type, std::size_t samples) {
+    if (params.kind == AverageParams::Kind::exponential)
+        return {.frame = 0, .other = samples * sizeof(double)};
+    const std::size_t sum = type == PixelType::f32 ? sizeof(LongSum) : sizeof(std::uint32_t);
+    return {.frame = samples * pixel_bytes(type), .other = samples * sum};
+}
+
+double exponential_weight(int frames, std::uint64_t before) {
+    const double alpha = 1.0 / frames;
+    return alpha / -std::expm1(static_cast<double>(before + 1) * std::log1p(-alpha));
+}
 
 namespace {
 
@@ -103,8 +137,14 @@ private:
 
 } // namespace
 
-std::unique_ptr<HostStage> make_average_host(const Params& params) {
-    return std::make_unique<AverageHost>(params);
+StageType average_stage() {
+    return {.name = "average",
+            .doc = "running mean over the last frames, against noise",
+            .table = &average_table(),
+            .tolerance = 1e-6,
+            .make_host = host_maker<AverageHost>,
+            .make_device = device_maker<make_average_device>,
+            .stateful = true};
 }
 
 } // namespace specklescope

@@ -20,8 +20,6 @@ struct AverageParams {
     Kind kind = Kind::window;
 };
 
-const ParamTable& average_table();
-
 /// Bytes for so many samples (pixels × channels); `samples` as laid out in memory.
 HistoryBytes average_bytes(const AverageParams& params, PixelType type, std::size_t samples);
 
@@ -65,7 +63,7 @@ SPECKLESCOPE_BOTH inline double exponential_mean(double mean, double sample, dou
     return std::isfinite(mean) ? mean + (sample - mean) * weight : sample;
 }
 
-std::unique_ptr<HostStage> make_average_host(const Params& params);
+StageType average_stage();
 std::unique_ptr<DeviceStage> make_average_device(const Params& params);
 
 } // namespace specklescope

@@ -30,10 +30,7 @@ struct BackgroundParams {
     bool passes() const { return dark == From::none && flat == From::none && black == 0; }
 };
 
-const ParamTable& background_table();
-bool background_passes(const Params& params);
-
-std::unique_ptr<HostStage> make_background_host(const Params& params);
+StageType background_stage();
 std::unique_ptr<DeviceStage> make_background_device(const Params& params);
 
 } // namespace specklescope

@@ -2,10 +2,134 @@
 #include "stages/convolve/convolve.hpp"
 
 #include "stages/convolve/host_convolution.hpp"
+#include "stages/maker.hpp"
 
 #include <optional>
 
 namespace specklescope {
+
+namespace {
+
+using Kernel = ConvolveParams::Kernel;
+template <Kernel K> bool is(const ConvolveParams& params) { return params.kernel == K; }
+
+void declare_kernels(Declare<ConvolveParams>& table) {
+    table
+        .choice("kernel", &ConvolveParams::kernel, {"gaussian", "disk", "line", "glare", "file"},
+                {.cost = Cost::rebuild,
+                 .doc = "gaussian blur, disk of a defocused lens, line of a motion, glare of the human eye, "
+                        "or an image file"})
+        .real("sigma", &ConvolveParams::sigma,
+              {.unit = "px",
+               .min = 0.3,
+               .max = 1000,
+               .logarithmic = true,
+               .cost = Cost::rebuild,
+               .visible = is<Kernel::gaussian>,
+               .doc = "standard deviation of the Gaussian, which is cut off at 4 sigma"})
+        .real("radius", &ConvolveParams::radius,
+              {.unit = "px",
+               .min = 0.5,
+               .max = 1000,
+               .logarithmic = true,
+               .cost = Cost::rebuild,
+               .visible = is<Kernel::disk>,
+               .doc = "radius of the disk; need not be whole"})
+        .real("length", &ConvolveParams::length,
+              {.unit = "px",
+               .min = 1,
+               .max = 2000,
+               .logarithmic = true,
+               .cost = Cost::rebuild,
+               .visible = is<Kernel::line>,
+               .doc = "length of the motion"})
+        .real("angle", &ConvolveParams::angle,
+              {.unit = "°",
+               .min = -180,
+               .max = 180,
+               .cost = Cost::rebuild,
+               .visible = is<Kernel::line>,
+               .doc = "direction of the motion, counterclockwise from the x axis"})
+        .real("age", &ConvolveParams::age,
+              {.unit = "years",
+               .min = 1,
+               .max = 100,
+               .cost = Cost::rebuild,
+               .visible = is<Kernel::glare>,
+               .doc = "age of the eye (CIE 146:2002)"})
+        .real("pigment", &ConvolveParams::pigment,
+              {.min = 0,
+               .max = 1.2,
+               .cost = Cost::rebuild,
+               .visible = is<Kernel::glare>,
+               .doc = "pigmentation of the iris: 0 very dark, 0.5 brown, 1 light, 1.2 very light blue"})
+        .real("degrees", &ConvolveParams::degrees,
+              {.unit = "°/px",
+               .min = 0.0001,
+               .max = 2,
+               .logarithmic = true,
+               .cost = Cost::rebuild,
+               .visible = is<Kernel::glare>,
+               .doc = "visual angle of one pixel: the field of view divided by the image's width"})
+        .text("file", &ConvolveParams::file,
+              {.cost = Cost::rebuild,
+               .visible = is<Kernel::file>,
+               .doc = "the kernel: PNG or TIFF of 1 or 3 channels, or NPY"});
+}
+
+const ParamTable& convolve_table() {
+    static const ParamTable table = [] {
+        Declare<ConvolveParams> declare("stage convolve");
+        declare_kernels(declare);
+        return declare
+            .integer("size", &ConvolveParams::size,
+                     {.unit = "px",
+                      .min = 0,
+                      .max = kMaxSide,
+                      .cost = Cost::rebuild,
+                      .visible = [](const ConvolveParams& p) { return p.kernel != Kernel::file; },
+                      .doc = "longest side of the kernel; 0: as long as it takes, for glare twice the image"})
+            .boolean(
+                "per_channel", &ConvolveParams::per_channel,
+                {.cost = Cost::rebuild,
+                 .visible = is<Kernel::file>,
+                 .doc = "a colour kernel's channels one for each of the image's; off: their mean for all"})
+            .boolean(
+                "normalize", &ConvolveParams::normalize,
+                {.cost = Cost::rebuild, .doc = "scale the kernel to sum 1, so that the brightness stays"})
+            .choice("border", &ConvolveParams::border, {"replicate", "reflect", "wrap", "zero"},
+                    {.cost = Cost::rebuild, .doc = "what lies outside the image"})
+            .integer("memory", &ConvolveParams::memory,
+                     {.unit = "MB",
+                      .min = 16,
+                      .max = 1 << 20,
+                      .logarithmic = true,
+                      .cost = Cost::rebuild,
+                      .doc = "for transforms and workspace; an image that needs more is worked on in tiles"})
+            .table();
+    }();
+    return table;
+}
+
+} // namespace
+
+Border convolve_border(ConvolveParams::Border border) {
+    switch (border) {
+    case ConvolveParams::Border::replicate:
+        break;
+    case ConvolveParams::Border::reflect:
+        return Border::reflect;
+    case ConvolveParams::Border::wrap:
+        return Border::wrap;
+    case ConvolveParams::Border::zero:
+        return Border::zero;
+    }
+    return Border::replicate;
+}
+
+std::size_t convolve_budget(const ConvolveParams& params) {
+    return static_cast<std::size_t>(params.memory) * 1'000'000;
+}
 
 namespace {
 
@@ -34,8 +158,13 @@ private:
 
 } // namespace
 
-std::unique_ptr<HostStage> make_convolve_host(const Params& params) {
-    return std::make_unique<ConvolveHost>(params);
+StageType convolve_stage() {
+    return {.name = "convolve",
+            .doc = "convolution with a large kernel by FFT: blur, defocus, motion, glare, a file",
+            .table = &convolve_table(),
+            .tolerance = 1e-5,
+            .make_host = host_maker<ConvolveHost>,
+            .make_device = device_maker<make_convolve_device>};
 }
 
 } // namespace specklescope

@@ -33,15 +33,13 @@ struct ConvolveParams {
     int memory = 2048; ///< MB for spectra and workspace
 };
 
-const ParamTable& convolve_table();
-
 /// In the terms of stages/border.hpp.
 Border convolve_border(ConvolveParams::Border border);
 
 /// Bytes that params.memory allows.
 std::size_t convolve_budget(const ConvolveParams& params);
 
-std::unique_ptr<HostStage> make_convolve_host(const Params& params);
+StageType convolve_stage();
 std::unique_ptr<DeviceStage> make_convolve_device(const Params& params);
 
 } // namespace specklescope

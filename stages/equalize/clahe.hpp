@@ -22,9 +22,6 @@ struct ClaheParams {
     int bins = 256; ///< an integer image has at most one for each of its levels
 };
 
-const ParamTable& clahe_table();
-Quantity clahe_quantity(const Params& params, const Quantity& input);
-
 /// Tiles are equal; where they do not divide the image it is extended to the right and below, mirrored at its
 /// last pixel, by `tiles` less the remainder of each axis (as OpenCV: `tiles` where an axis alone divides).
 struct ClaheTiling {
@@ -44,7 +41,7 @@ int clahe_full_scale(PixelType type, const FrameInfo& info);
 /// Largest height of a bin; 0: none.
 int clahe_clip_limit(double clip, int area, int bins);
 
-std::unique_ptr<HostStage> make_clahe_host(const Params& params);
+StageType clahe_stage();
 std::unique_ptr<DeviceStage> make_clahe_device(const Params& params);
 
 } // namespace specklescope

@@ -22,18 +22,16 @@ struct EqualizeParams {
     double strength = 1; ///< 0: the input, 1: the equalised V
 };
 
-const ParamTable& equalize_table();
 /// What values are after an equalisation: of the input's range and in its order, but ranks of pixels and no
 /// longer a measure: "SFI eq." in a.u.
 Quantity equalized_quantity(const Quantity& input);
-Quantity equalize_quantity(const Params& params, const Quantity& input);
 
 /// The input's own shape. Throws UsageError for 2³² pixels, which 32-bit counts do not hold.
 Shape equalize_shape(const Shape& input);
 /// Says where more bins were asked for than the pixel type has levels.
 std::string equalize_note(int bins, PixelType type);
 
-std::unique_ptr<HostStage> make_equalize_host(const Params& params);
+StageType equalize_stage();
 std::unique_ptr<DeviceStage> make_equalize_device(const Params& params);
 
 } // namespace specklescope

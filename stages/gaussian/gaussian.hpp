@@ -28,8 +28,6 @@ struct GaussianParams {
 
 inline constexpr int kMaxGaussianRadius = 1000;
 
-const ParamTable& gaussian_table();
-
 /// Pixels that the kernel reaches to each side: ⌊4σ + ½⌋ as scipy's truncate = 4 where `radius` is 0. The
 /// recursive filter has no end; its crop takes this radius too.
 int gaussian_radius(const GaussianParams& params);
@@ -88,7 +86,7 @@ std::vector<double> gaussian_recursive_norms(const RecursiveGaussian& filter, in
 /// The same for taps: sum of those that meet a pixel, at each position of a line.
 std::vector<double> gaussian_tap_norms(const std::vector<double>& taps, int size);
 
-std::unique_ptr<HostStage> make_gaussian_host(const Params& params);
+StageType gaussian_stage();
 /// The stage for method = fft (or automatic standing for it).
 std::unique_ptr<HostStage> make_gaussian_fft_host(const GaussianParams& params);
 std::unique_ptr<DeviceStage> make_gaussian_device(const Params& params);

@@ -36,11 +36,6 @@ struct DownsampleParams {
     Method method = Method::mean;
 };
 
-const ParamTable& crop_table();
-const ParamTable& flip_table();
-const ParamTable& rotate_table();
-const ParamTable& downsample_table();
-
 /// Throws UsageError naming what is allowed if the rectangle does not lie in the image.
 Shape crop_shape(const CropParams& params, const Shape& input);
 /// Width and height change places with one turn and with three.
@@ -48,10 +43,10 @@ Shape rotate_shape(const RotateParams& params, const Shape& input);
 /// Throws UsageError if the factor is larger than the image's shorter side.
 Shape downsample_shape(const DownsampleParams& params, const Shape& input);
 
-std::unique_ptr<HostStage> make_crop_host(const Params& params);
-std::unique_ptr<HostStage> make_flip_host(const Params& params);
-std::unique_ptr<HostStage> make_rotate_host(const Params& params);
-std::unique_ptr<HostStage> make_downsample_host(const Params& params);
+StageType crop_stage();
+StageType flip_stage();
+StageType rotate_stage();
+StageType downsample_stage();
 std::unique_ptr<DeviceStage> make_crop_device(const Params& params);
 std::unique_ptr<DeviceStage> make_flip_device(const Params& params);
 std::unique_ptr<DeviceStage> make_rotate_device(const Params& params);

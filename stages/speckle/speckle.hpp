@@ -17,9 +17,6 @@ struct SpeckleParams {
     Border border = Border::replicate;
 };
 
-const ParamTable& speckle_table();
-Quantity speckle_quantity(const Params& params, const Quantity& input);
-
 /// Shape of the result: f32, one channel; smaller by 2·radius with border = crop. Throws UsageError if the
 /// radius is larger than the image (crop: the window is).
 Shape speckle_shape(const SpeckleParams& params, const Shape& input);
@@ -27,7 +24,7 @@ Shape speckle_shape(const SpeckleParams& params, const Shape& input);
 /// contrast_scale() of the (2·radius+1)² samples of a window.
 ContrastScale speckle_scale(const SpeckleParams& params, const FrameInfo& info);
 
-std::unique_ptr<HostStage> make_speckle_host(const Params& params);
+StageType speckle_stage();
 std::unique_ptr<DeviceStage> make_speckle_device(const Params& params);
 
 } // namespace specklescope

@@ -3,15 +3,60 @@
 #include "stages/temporal/spatiotemporal.hpp"
 
 #include "pipeline/parallel.hpp"
-#include "stages/temporal/simd/box_row.hpp"
 #include "stages/count_undefined.hpp"
-#include "stages/temporal/saturated_ages.hpp"
+#include "stages/maker.hpp"
 #include "stages/speckle/speckle_saturation.hpp"
+#include "stages/temporal/saturated_ages.hpp"
+#include "stages/temporal/simd/box_row.hpp"
+#include "stages/temporal/temporal_sums.hpp"
 #include "stages/temporal/temporal_window.hpp"
 
 #include <algorithm>
 
 namespace specklescope {
+
+namespace {
+
+const ParamTable& spatiotemporal_table() {
+    static const ParamTable table =
+        Declare<SpatiotemporalParams>("stage spatiotemporal")
+            .integer("radius", &SpatiotemporalParams::radius,
+                     {.unit = "px",
+                      .min = 1,
+                      .max = kMaxSpatiotemporalRadius,
+                      .cost = Cost::rebuild,
+                      .doc = "window radius w; the window holds (2w+1)² pixels of every frame"})
+            .integer("frames", &SpatiotemporalParams::frames,
+                     {.min = 1,
+                      .max = kMaxTemporalFrames,
+                      .logarithmic = true,
+                      .cost = Cost::rebuild,
+                      .doc = "how many of the last frames the window reaches back over"})
+            .real("exposure", &SpatiotemporalParams::exposure_ms,
+                  {.unit = "ms", .min = 0.001, .max = 10000, .logarithmic = true, .doc = kExposureDoc})
+            .choice("output", &SpatiotemporalParams::output, contrast_output_names(),
+                    {.doc = kContrastOutputDoc})
+            .choice("border", &SpatiotemporalParams::border, {"replicate", "reflect", "crop", "zero"},
+                    {.cost = Cost::rebuild, .doc = kContrastBorderDoc})
+            .table();
+    return table;
+}
+
+Quantity spatiotemporal_quantity(const Params& params, const Quantity&) {
+    return contrast_quantity(params.as<SpatiotemporalParams>().output);
+}
+
+} // namespace
+
+Shape spatiotemporal_shape(const SpatiotemporalParams& params, const Shape& input) {
+    return contrast_window_shape("stage spatiotemporal", params.radius,
+                                 params.border == SpeckleParams::Border::crop, input);
+}
+
+ContrastScale spatiotemporal_scale(const SpatiotemporalParams& params, int held, const FrameInfo& info) {
+    const double side = 2.0 * params.radius + 1;
+    return contrast_scale(params.output, side * side * held, params.exposure_ms, info);
+}
 
 namespace {
 
@@ -216,8 +261,16 @@ private:
 
 } // namespace
 
-std::unique_ptr<HostStage> make_spatiotemporal_host(const Params& params) {
-    return std::make_unique<SpatiotemporalHost>(params);
+StageType spatiotemporal_stage() {
+    return {.name = "spatiotemporal",
+            .doc = "contrast and flow over a square window of the last frames (Qiu 2010)",
+            .table = &spatiotemporal_table(),
+            .channels = {1},
+            .tolerance = 1e-6,
+            .quantity = spatiotemporal_quantity,
+            .make_host = host_maker<SpatiotemporalHost>,
+            .make_device = device_maker<make_spatiotemporal_device>,
+            .stateful = true};
 }
 
 } // namespace specklescope

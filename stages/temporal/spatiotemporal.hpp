@@ -23,8 +23,6 @@ struct SpatiotemporalParams {
     SpeckleParams::Border border = SpeckleParams::Border::replicate;
 };
 
-const ParamTable& spatiotemporal_table();
-Quantity spatiotemporal_quantity(const Params& params, const Quantity& input);
 /// As contrast_window_shape.
 Shape spatiotemporal_shape(const SpatiotemporalParams& params, const Shape& input);
 /// For windows of `held` frames.
@@ -92,7 +90,7 @@ struct MergeParts {
     }
 };
 
-std::unique_ptr<HostStage> make_spatiotemporal_host(const Params& params);
+StageType spatiotemporal_stage();
 std::unique_ptr<DeviceStage> make_spatiotemporal_device(const Params& params);
 
 } // namespace specklescope

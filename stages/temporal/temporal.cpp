@@ -3,13 +3,35 @@
 
 #include "pipeline/parallel.hpp"
 #include "stages/count_undefined.hpp"
-#include "stages/temporal/saturated_ages.hpp"
+#include "stages/maker.hpp"
 #include "stages/speckle/speckle_saturation.hpp"
+#include "stages/temporal/saturated_ages.hpp"
+#include "stages/temporal/temporal_sums.hpp"
 #include "stages/temporal/temporal_window.hpp"
 
 namespace specklescope {
 
 namespace {
+
+const ParamTable& temporal_table() {
+    static const ParamTable table =
+        Declare<TemporalParams>("stage temporal")
+            .integer("frames", &TemporalParams::frames,
+                     {.min = 2,
+                      .max = kMaxTemporalFrames,
+                      .logarithmic = true,
+                      .cost = Cost::rebuild,
+                      .doc = "how many of the last frames each pixel is looked at over"})
+            .real("exposure", &TemporalParams::exposure_ms,
+                  {.unit = "ms", .min = 0.001, .max = 10000, .logarithmic = true, .doc = kExposureDoc})
+            .choice("output", &TemporalParams::output, contrast_output_names(), {.doc = kContrastOutputDoc})
+            .table();
+    return table;
+}
+
+Quantity temporal_quantity(const Params& params, const Quantity&) {
+    return contrast_quantity(params.as<TemporalParams>().output);
+}
 
 class TemporalHost final : public HostStage {
 public:
@@ -67,8 +89,16 @@ private:
 
 } // namespace
 
-std::unique_ptr<HostStage> make_temporal_host(const Params& params) {
-    return std::make_unique<TemporalHost>(params);
+StageType temporal_stage() {
+    return {.name = "temporal",
+            .doc = "contrast and flow of each pixel over its last frames (Duncan and Kirkpatrick 2008)",
+            .table = &temporal_table(),
+            .channels = {1},
+            .tolerance = 1e-6,
+            .quantity = temporal_quantity,
+            .make_host = host_maker<TemporalHost>,
+            .make_device = device_maker<make_temporal_device>,
+            .stateful = true};
 }
 
 } // namespace specklescope

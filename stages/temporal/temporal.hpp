@@ -14,10 +14,7 @@ struct TemporalParams {
     ContrastOutput output = ContrastOutput::sfi;
 };
 
-const ParamTable& temporal_table();
-Quantity temporal_quantity(const Params& params, const Quantity& input);
-
-std::unique_ptr<HostStage> make_temporal_host(const Params& params);
+StageType temporal_stage();
 std::unique_ptr<DeviceStage> make_temporal_device(const Params& params);
 
 } // namespace specklescope

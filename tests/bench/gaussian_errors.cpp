@@ -1,8 +1,8 @@
 // How far the recursive Gaussian is from a true one: runs the host's stage on an impulse and on a step of f32
 // and writes the table into docs/gaussian.md, between its two markers.
 //   gaussian_errors docs/gaussian.md
-#include "tests/support/random.hpp"
 #include "stages/gaussian/gaussian.hpp"
+#include "tests/support/random.hpp"
 
 #include <cmath>
 #include <cstdio>
@@ -15,10 +15,10 @@ namespace specklescope::test {
 namespace {
 
 TestImage<float> blur(const TestImage<float>& image, double sigma) {
-    Params params(gaussian_table());
+    Params params(*find_stage("gaussian").table);
     params.set("method", std::string("recursive"));
     params.set("sigma", sigma);
-    const std::unique_ptr<HostStage> stage = make_gaussian_host(params);
+    const std::unique_ptr<HostStage> stage = find_stage("gaussian").make_host(params);
     stage->prepare(image.shape());
     TestImage<float> output(image.shape().width, image.shape().height);
     const FrameInfo info;

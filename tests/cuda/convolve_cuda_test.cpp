@@ -31,7 +31,7 @@ std::unique_ptr<DeviceStage> gaussian_fft(const Params& params) {
 const StageType& gaussian_fft_type() {
     static const StageType type = {.name = "gaussian",
                                    .doc = "by transforms",
-                                   .table = &gaussian_table(),
+                                   .table = find_stage("gaussian").table,
                                    .types = {PixelType::u8, PixelType::u16, PixelType::f32},
                                    .channels = {1, 3},
                                    .tolerance = 1e-5,
@@ -65,7 +65,7 @@ protected:
         return std::move(*result);
     }
     static ChainStage stage_of(const ConvolveParams& params) {
-        ChainStage stage{&find_stage("convolve"), Params(convolve_table())};
+        ChainStage stage{&find_stage("convolve"), Params(*find_stage("convolve").table)};
         stage.params.as<ConvolveParams>() = params;
         return stage;
     }
@@ -73,7 +73,7 @@ protected:
         return run_chain(image, stage_of(params), *executor);
     }
     template <class T> Result run(const TestImage<T>& image, const GaussianParams& params) {
-        ChainStage stage{&gaussian_fft_type(), Params(gaussian_table())};
+        ChainStage stage{&gaussian_fft_type(), Params(*find_stage("gaussian").table)};
         stage.params.as<GaussianParams>() = params;
         return run_chain(image, std::move(stage), *executor);
     }

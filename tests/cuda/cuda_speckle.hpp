@@ -148,7 +148,7 @@ protected:
     }
     void use(const SpeckleParams& params) {
         auto chain = std::make_shared<Chain>();
-        ChainStage stage{&find_stage("speckle"), Params(speckle_table())};
+        ChainStage stage{&find_stage("speckle"), Params(*find_stage("speckle").table)};
         stage.params.as<SpeckleParams>() = params;
         chain->add(std::move(stage));
         executor->set_chain(chain, ++version);

@@ -25,7 +25,7 @@ protected:
 
     static std::shared_ptr<const Chain> chain_of(const EqualizeParams& values) {
         auto chain = std::make_shared<Chain>();
-        ChainStage stage{&find_stage("equalize"), Params(equalize_table())};
+        ChainStage stage{&find_stage("equalize"), Params(*find_stage("equalize").table)};
         stage.params.as<EqualizeParams>() = values;
         chain->add(std::move(stage));
         return chain;

@@ -27,7 +27,7 @@ protected:
 
     void use(const GaussianParams& params) {
         auto chain = std::make_shared<Chain>();
-        ChainStage stage{&find_stage("gaussian"), Params(gaussian_table())};
+        ChainStage stage{&find_stage("gaussian"), Params(*find_stage("gaussian").table)};
         stage.params.as<GaussianParams>() = params;
         chain->add(std::move(stage));
         executor_->set_chain(chain, ++version_);

@@ -119,10 +119,10 @@ TEST_F(ViewerTest, PixelsOnTheScreenFollowTheMappingOfTheHost) {
         colour{48, 40, 3, PixelType::u8};
     std::vector<float> map(shape.pixels());
     std::vector<std::byte> rgb(colour.bytes());
-    Params params(speckle_table());
+    Params params(*find_stage("speckle").table);
     params.set_text("radius", "2");
     params.set_text("output", "contrast");
-    const auto stage = make_speckle_host(params);
+    const auto stage = find_stage("speckle").make_host(params);
     stage->prepare(shape);
     FrameInfo info;
     PixelCounts counts;

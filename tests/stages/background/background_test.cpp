@@ -1,10 +1,10 @@
 // Dark frame and flat field: the formula on files and captures, what a capture shows while it lasts, and
 // saturation that later stages still see.
-#include "tests/support/file_tools.hpp"
 #include "pipeline/error.hpp"
 #include "pipeline/executor.hpp"
-#include "tests/support/stage_runner.hpp"
 #include "stages/background/background.hpp"
+#include "tests/support/file_tools.hpp"
+#include "tests/support/stage_runner.hpp"
 
 #include <tiffio.h>
 
@@ -122,7 +122,7 @@ TEST(Background, FilesOfEveryType) {
 
 template <class T> void expect_passed(int channels, std::mt19937_64& random) {
     const auto frame = noise<T>(channels, 0, 255, random);
-    const auto stage = make_background_host(params_of("background", {}));
+    const auto stage = find_stage("background").make_host(params_of("background", {}));
     EXPECT_EQ(stage->prepare(frame.shape()), frame.shape());
     TestImage<T> output(frame.shape().width, frame.shape().height, 5, channels);
     FrameInfo info;

@@ -1,9 +1,9 @@
 // The kernels of stage convolve: by formula as their formulas say, from files as they stand in them.
+#include "stages/convolve/convolution_geometry.hpp"
+#include "tests/reference/convolve_reference.hpp"
 #include "tests/stages/convolve/convolve_oracle.hpp"
 #include "tests/support/file_tools.hpp"
 #include "tests/support/images.hpp"
-#include "tests/reference/convolve_reference.hpp"
-#include "stages/convolve/convolution_geometry.hpp"
 
 #include <gtest/gtest.h>
 
@@ -282,11 +282,11 @@ TEST(KernelFile, weights_that_cannot_be_used_are_refused_in_a_sentence) {
 }
 
 TEST(StageConvolve, runs_by_its_parameters) {
-    Params params(convolve_table());
+    Params params(*find_stage("convolve").table);
     params.set_text("kernel", "disk");
     params.set_text("radius", "4.5");
     params.set_text("border", "reflect");
-    const std::unique_ptr<HostStage> stage = make_convolve_host(params);
+    const std::unique_ptr<HostStage> stage = find_stage("convolve").make_host(params);
     std::mt19937_64 random = test_random(31);
     for (const auto& [width, height] : {std::pair{50, 40}, {33, 70}}) { // prepared anew for another size
         const TestImage<std::uint16_t> image = uniform_image<std::uint16_t>(width, height, 0, 65535, random);
@@ -304,9 +304,9 @@ TEST(StageConvolve, runs_by_its_parameters) {
 }
 
 TEST(StageConvolve, glare_keeps_a_constant_image) {
-    Params params(convolve_table());
+    Params params(*find_stage("convolve").table);
     params.set_text("kernel", "glare");
-    const std::unique_ptr<HostStage> stage = make_convolve_host(params);
+    const std::unique_ptr<HostStage> stage = find_stage("convolve").make_host(params);
     TestImage<float> image(70, 50, 0, 3);
     image.fill([] { return 250.0; });
     TestImage<float> result(70, 50, 0, 3);

@@ -2,12 +2,12 @@
 // else, bit for bit, on every processor.
 #include <gtest/gtest.h>
 
-#include "tests/stages/equalize/clahe_oracle.hpp"
-#include "tests/stages/geometry/geometry_oracle.hpp"
-#include "tests/support/instruction_sets.hpp"
 #include "pipeline/error.hpp"
 #include "pipeline/parallel.hpp"
 #include "tests/reference/clahe_reference.hpp"
+#include "tests/stages/equalize/clahe_oracle.hpp"
+#include "tests/stages/geometry/geometry_oracle.hpp"
+#include "tests/support/instruction_sets.hpp"
 
 #include <string>
 
@@ -16,9 +16,9 @@ namespace {
 
 template <class T>
 TestImage<T> run_clahe(const TestImage<T>& image, const ClaheParams& values, double full_scale = 0) {
-    Params params(clahe_table());
+    Params params(*find_stage("clahe").table);
     params.as<ClaheParams>() = values;
-    const std::unique_ptr<HostStage> stage = make_clahe_host(params);
+    const std::unique_ptr<HostStage> stage = find_stage("clahe").make_host(params);
     const Shape shape = stage->prepare(image.shape());
     EXPECT_EQ(shape, image.shape());
     TestImage<T> output(shape.width, shape.height, 5, shape.channels);
@@ -171,11 +171,11 @@ TEST(Clahe, KeepsHueAndSaturation) {
 
 TEST(Clahe, ClipIsFree) {
     const TestImage<std::uint8_t> image = clahe_image<std::uint8_t>(64, 64, 1, 255, 8);
-    Params params(clahe_table());
-    const std::unique_ptr<HostStage> stage = make_clahe_host(params);
+    Params params(*find_stage("clahe").table);
+    const std::unique_ptr<HostStage> stage = find_stage("clahe").make_host(params);
     stage->prepare(image.shape());
     params.set("clip", 7.0);
-    EXPECT_EQ(clahe_table().at("clip").cost, Cost::free);
+    EXPECT_EQ(find_stage("clahe").table->at("clip").cost, Cost::free);
     stage->set_params(params);
     TestImage<std::uint8_t> output(64, 64);
     PixelCounts counts;
@@ -192,7 +192,7 @@ TEST(Clahe, RefusesTilesWhosePixelsAnIntCannotCount) {
 }
 
 TEST(Clahe, RefusesParametersOutOfRange) {
-    Params params(clahe_table());
+    Params params(*find_stage("clahe").table);
     EXPECT_THROW(params.set("tiles", std::int64_t{0}), UsageError);
     EXPECT_THROW(params.set("tiles", std::int64_t{65}), UsageError);
     EXPECT_THROW(params.set("bins", std::int64_t{1}), UsageError);

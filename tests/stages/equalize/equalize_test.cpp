@@ -1,11 +1,11 @@
 // Histogram equalisation on the host is what its definition says, to the byte, and what OpenCV and
 // scikit-image make of the same picture; colours keep hue and saturation.
-#include "tests/stages/equalize/equalize_cases.hpp"
-#include "tests/support/instruction_sets.hpp"
 #include "pipeline/parallel.hpp"
-#include "tests/reference/equalize_reference.hpp"
 #include "stages/equalize/equalize_map.hpp"
 #include "stages/equalize/simd/equalize_rows.hpp"
+#include "tests/reference/equalize_reference.hpp"
+#include "tests/stages/equalize/equalize_cases.hpp"
+#include "tests/support/instruction_sets.hpp"
 
 #include <gtest/gtest.h>
 #include <hwy/targets.h>
@@ -20,9 +20,9 @@ using Scaling = EqualizeParams::Scaling;
 
 template <class T>
 TestImage<T> run_host(const TestImage<T>& image, const EqualizeParams& values, double full_scale = 0) {
-    Params params(equalize_table());
+    Params params(*find_stage("equalize").table);
     params.as<EqualizeParams>() = values;
-    const std::unique_ptr<HostStage> stage = make_equalize_host(params);
+    const std::unique_ptr<HostStage> stage = find_stage("equalize").make_host(params);
     const Shape shape = stage->prepare(image.shape());
     EXPECT_EQ(shape, image.shape());
     TestImage<T> result(shape.width, shape.height, 2, shape.channels);
@@ -379,12 +379,13 @@ TEST(EqualizeReference, ScikitImageInterpolatesBetweenBinsOfRealNumbers) {
 // --- the stage ---
 
 TEST(EqualizeStage, RefusesWhatIsOutOfRange) {
-    Params params(equalize_table());
+    Params params(*find_stage("equalize").table);
     EXPECT_THROW(params.set("bins", std::int64_t{1}), UsageError);
     EXPECT_THROW(params.set("bins", std::int64_t{65537}), UsageError);
     EXPECT_THROW(params.set("strength", 1.5), UsageError);
     EXPECT_THROW(params.set_text("scaling", "mean"), UsageError);
-    EXPECT_THROW(make_equalize_host(params)->prepare({65536, 65536, 1, PixelType::u8}), UsageError);
+    EXPECT_THROW(find_stage("equalize").make_host(params)->prepare({65536, 65536, 1, PixelType::u8}),
+                 UsageError);
     EXPECT_EQ(find_stage("equalize").quantity(params, {}).name, "equalised intensity");
     const Quantity flow{"speckle flow index", "SFI", "1/s"};
     const Quantity once = find_stage("equalize").quantity(params, flow);
@@ -398,8 +399,8 @@ TEST(EqualizeStage, RefusesWhatIsOutOfRange) {
 }
 
 TEST(EqualizeStage, SaysWhereBinsAreLevels) {
-    Params params(equalize_table());
-    const auto stage = make_equalize_host(params);
+    Params params(*find_stage("equalize").table);
+    const auto stage = find_stage("equalize").make_host(params);
     stage->prepare({10, 10, 1, PixelType::u8});
     EXPECT_EQ(stage->note(), "a bin for each level");
     stage->prepare({10, 10, 1, PixelType::f32});
@@ -409,8 +410,8 @@ TEST(EqualizeStage, SaysWhereBinsAreLevels) {
 TEST(EqualizeStage, FreeParametersTakeEffectAtOnce) {
     std::mt19937_64 random = test_random(11);
     const auto image = equalize_picture<std::uint16_t>(40, 30, 1, 4095, random);
-    Params params(equalize_table());
-    const auto stage = make_equalize_host(params);
+    Params params(*find_stage("equalize").table);
+    const auto stage = find_stage("equalize").make_host(params);
     stage->prepare(image.shape());
     TestImage<std::uint16_t> result(40, 30);
     PixelCounts counts;

@@ -1,9 +1,9 @@
 // Gaussian blur on the host is its definition's, on every processor: exact methods to 1e-5 of full scale or
 // the nearest integer, the recursive one as far from a true Gaussian as docs/gaussian.md says and no further.
-#include "tests/stages/gaussian/gaussian_oracle.hpp"
-#include "tests/support/instruction_sets.hpp"
 #include "pipeline/parallel.hpp"
 #include "tests/reference/gaussian_reference.hpp"
+#include "tests/stages/gaussian/gaussian_oracle.hpp"
+#include "tests/support/instruction_sets.hpp"
 
 #include <gtest/gtest.h>
 
@@ -17,18 +17,18 @@ constexpr Border kBorders[] = {Border::replicate, Border::reflect, Border::wrap,
                                Border::zero,      Border::omit,    Border::crop};
 
 std::string describe(const GaussianParams& values) {
-    Params params(gaussian_table());
+    Params params(*find_stage("gaussian").table);
     params.as<GaussianParams>() = values;
     std::string text;
-    for (const ParamDecl& decl : gaussian_table().decls())
+    for (const ParamDecl& decl : find_stage("gaussian").table->decls())
         text += decl.name + "=" + to_string(params.get(decl.name)) + " ";
     return text;
 }
 
 std::unique_ptr<HostStage> make_stage(const GaussianParams& values) {
-    Params params(gaussian_table());
+    Params params(*find_stage("gaussian").table);
     params.as<GaussianParams>() = values;
-    return make_gaussian_host(params);
+    return find_stage("gaussian").make_host(params);
 }
 
 template <class T> TestImage<T> blur(const TestImage<T>& image, const GaussianParams& params) {
@@ -195,7 +195,7 @@ TEST(Gaussian, AgreesWithScipy) {
         return state >> 16;
     });
     for (const GaussianReference& reference : kGaussianReference) {
-        Params params(gaussian_table());
+        Params params(*find_stage("gaussian").table);
         params.set("sigma", reference.sigma);
         params.set("radius", std::int64_t{reference.radius});
         params.set("method", std::string("direct"));
@@ -321,8 +321,10 @@ TEST(Gaussian, RefusesWhatCannotBe) {
 }
 
 TEST(Gaussian, ShowsOnlyWhatApplies) {
-    Params params(gaussian_table());
-    const auto visible = [&](const char* name) { return params.visible(gaussian_table().at(name)); };
+    Params params(*find_stage("gaussian").table);
+    const auto visible = [&](const char* name) {
+        return params.visible(find_stage("gaussian").table->at(name));
+    };
     EXPECT_TRUE(visible("sigma") && visible("radius"));
     params.set("method", std::string("recursive"));
     EXPECT_TRUE(visible("sigma") && !visible("radius"));

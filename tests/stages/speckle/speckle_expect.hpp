@@ -23,9 +23,9 @@ struct HostResult {
 
 template <class T>
 HostResult run_host(const TestImage<T>& image, const SpeckleParams& values, const FrameInfo& info = {}) {
-    Params params(speckle_table());
+    Params params(*find_stage("speckle").table);
     params.as<SpeckleParams>() = values;
-    const std::unique_ptr<HostStage> stage = make_speckle_host(params);
+    const std::unique_ptr<HostStage> stage = find_stage("speckle").make_host(params);
     const Shape shape = stage->prepare(image.shape());
     HostResult result{TestImage<float>(shape.width, shape.height, 5), {}};
     constexpr float kUntouched = -77;

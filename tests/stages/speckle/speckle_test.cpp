@@ -29,14 +29,14 @@ TEST(Speckle, AwkwardShapes) {
 }
 
 TEST(Speckle, RadiusMustFitTheImage) {
-    Params params(speckle_table());
+    Params params(*find_stage("speckle").table);
     params.set("radius", std::int64_t{9});
-    EXPECT_THROW(make_speckle_host(params)->prepare({20, 8, 1, PixelType::u8}), UsageError);
-    EXPECT_EQ(make_speckle_host(params)->prepare({20, 9, 1, PixelType::u8}),
+    EXPECT_THROW(find_stage("speckle").make_host(params)->prepare({20, 8, 1, PixelType::u8}), UsageError);
+    EXPECT_EQ(find_stage("speckle").make_host(params)->prepare({20, 9, 1, PixelType::u8}),
               (Shape{20, 9, 1, PixelType::f32}));
     params.set("border", std::string("crop"));
-    EXPECT_THROW(make_speckle_host(params)->prepare({20, 18, 1, PixelType::u8}), UsageError);
-    EXPECT_EQ(make_speckle_host(params)->prepare({20, 19, 1, PixelType::u8}),
+    EXPECT_THROW(find_stage("speckle").make_host(params)->prepare({20, 18, 1, PixelType::u8}), UsageError);
+    EXPECT_EQ(find_stage("speckle").make_host(params)->prepare({20, 19, 1, PixelType::u8}),
               (Shape{2, 1, 1, PixelType::f32}));
 }
 
@@ -48,7 +48,7 @@ TEST(Speckle, AgreesWithScipy) {
             return state >> 16;
         });
     for (const SpeckleReference& reference : kSpeckleReference) {
-        Params params(speckle_table());
+        Params params(*find_stage("speckle").table);
         params.set("radius", std::int64_t{reference.radius});
         params.set("output", std::string("contrast2"));
         params.set("border", std::string(reference.border));
@@ -209,8 +209,8 @@ TEST(Speckle, TheSameWithAnyNumberOfThreads) {
 TEST(Speckle, EditsWhileRunning) { // output and exposure are free; radius follows prepare
     std::mt19937_64 random = test_random(13);
     const TestImage<std::uint16_t> image = speckle_image<std::uint16_t>(64, 48, 900, 4095, random);
-    Params params(speckle_table());
-    const std::unique_ptr<HostStage> stage = make_speckle_host(params);
+    Params params(*find_stage("speckle").table);
+    const std::unique_ptr<HostStage> stage = find_stage("speckle").make_host(params);
     stage->prepare(image.shape());
     const auto worst = [&] {
         TestImage<float> out(64, 48);

@@ -1,0 +1,126 @@
+// Coefficients of the recursive Gaussian, for host and device.
+#include "stages/gaussian/gaussian.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace specklescope {
+
+namespace {
+
+using Matrix = std::array<std::array<double, 3>, 3>;
+using Row = std::array<double, 3>;
+
+Row multiply(const Row& row, const Matrix& matrix) {
+    Row result{};
+    for (std::size_t i = 0; i < 3; ++i)
+        for (std::size_t j = 0; j < 3; ++j)
+            result[j] += row[i] * matrix[i][j];
+    return result;
+}
+
+double determinant(const Matrix& m) {
+    return m[0][0] * (m[1][1] * m[2][2] - m[1][2] * m[2][1]) -
+           m[0][1] * (m[1][0] * m[2][2] - m[1][2] * m[2][0]) +
+           m[0][2] * (m[1][0] * m[2][1] - m[1][1] * m[2][0]);
+}
+
+/// row·matrix = target, by Cramer's rule.
+Row solve(const Matrix& matrix, const Row& target) {
+    Row row{};
+    for (std::size_t i = 0; i < 3; ++i) {
+        Matrix replaced = matrix;
+        replaced[i] = target;
+        row[i] = determinant(replaced) / determinant(matrix);
+    }
+    return row;
+}
+
+/// Where every sample from N on is 0 the forward state goes s → F·s, so that v[n] = m·s[n] with one row m,
+/// and ∇v[n] = v[n] − v[n+1] = m·(1 − F)·s[n]. Put into the backward filter, m·(1 + k1·G + k2·G² + k3·G³) =
+/// (1, 0, 0) with G = 1 − F.
+void set_turn(RecursiveGaussian& filter, double k1, double k2, double k3) {
+    const double b = filter.gain;
+    const double d = filter.slope;
+    const double e = filter.curve;
+    const Matrix g = {{{b, d - 1, -e}, {b, d, -e}, {b, d, (1 + k1 + k2) * b}}};
+    Matrix system{};
+    for (std::size_t i = 0; i < 3; ++i) {
+        Row unit{};
+        unit[i] = 1;
+        const Row g1 = multiply(unit, g);
+        const Row g2 = multiply(g1, g);
+        const Row g3 = multiply(g2, g);
+        for (std::size_t j = 0; j < 3; ++j)
+            system[i][j] = unit[j] + k1 * g1[j] + k2 * g2[j] + k3 * g3[j];
+    }
+    const Row here = solve(system, {1, 0, 0});
+    const Row before = multiply(here, g); // v[N] = m·F·s = (m − m·G)·s
+    Row row = {here[0] - before[0], here[1] - before[1], here[2] - before[2]};
+    for (auto& out : filter.turn) {
+        std::copy(row.begin(), row.end(), out);
+        row = multiply(row, g);
+    }
+}
+
+/// Steps until a line that was 1 and is 0 from here on has died away.
+int decay(const RecursiveGaussian& filter, double q) {
+    double w = 1;
+    double d = 0;
+    double e = 0;
+    int steps = 0;
+    while (std::abs(w) + q * std::abs(d) + q * q * std::abs(e) > 1e-7) {
+        e = -filter.gain * w - filter.slope * d + filter.curve * e;
+        d += e;
+        w += d;
+        ++steps;
+    }
+    return steps;
+}
+
+} // namespace
+
+RecursiveGaussian recursive_gaussian(double sigma) {
+    if (!(sigma >= 0.5))
+        throw UsageError("stage gaussian: sigma = " + to_string(ParamValue{sigma}) +
+                         " px is too small for method = recursive; allowed: from 0.5 px, or take method = "
+                         "direct.");
+    const double q =
+        sigma <= 2.5 ? 3.97156 - 4.14554 * std::sqrt(1 - 0.26891 * sigma) : 0.98711 * sigma - 0.96330;
+    const double k1 = 2.44413 * q / 1.57825;
+    const double k2 = 1.4281 * q * q / 1.57825;
+    const double k3 = 0.422205 * q * q * q / 1.57825;
+    RecursiveGaussian filter;
+    filter.gain = 1 / (1 + k1 + k2 + k3);
+    filter.slope = (1 + k1) * filter.gain;
+    filter.curve = k3 * filter.gain;
+    set_turn(filter, k1, k2, k3);
+    filter.reach = decay(filter, q);
+    return filter;
+}
+
+std::vector<double> gaussian_recursive_norms(const RecursiveGaussian& filter, int size) {
+    std::vector<double> line(static_cast<std::size_t>(size));
+    double w = 0;
+    double d = 0;
+    double e = 0;
+    const auto step = [&](double x) {
+        e = filter.gain * (x - w) - filter.slope * d + filter.curve * e;
+        d += e;
+        return w += d;
+    };
+    for (double& value : line)
+        value = step(1);
+    const auto turned = [&, state = Row{w, d, e}](const double(&row)[3]) {
+        return row[0] * state[0] + row[1] * state[1] + row[2] * state[2];
+    };
+    w = turned(filter.turn[0]);
+    d = turned(filter.turn[1]);
+    e = turned(filter.turn[2]);
+    for (std::size_t i = line.size(); i-- > 0;)
+        line[i] = step(line[i]);
+    return line;
+}
+
+} // namespace specklescope
