@@ -1,4 +1,3 @@
-#include "have_cuda.hpp"
 #include "bench/bench.hpp"
 
 #include "bench/device.hpp"
@@ -9,15 +8,19 @@
 #include "bench/report.hpp"
 #include "bench/simd.hpp"
 #include "bench/stream.hpp"
+#include "bench/summary.hpp"
 #include "config/atomic_file.hpp"
 #include "pipeline/error.hpp"
 #include "ui/ui.hpp"
+
+#include "have_cuda.hpp"
 
 #include <spdlog/spdlog.h>
 
 #include <cmath>
 #include <cstdio>
 #include <ctime>
+#include <filesystem>
 #include <fstream>
 
 namespace specklescope {
@@ -37,6 +40,27 @@ std::string first_line_after(const char* path, const std::string& start) {
         if (line.starts_with(start))
             return line.substr(std::min(line.size(), line.find_first_not_of(" \t:", start.size())));
     return "";
+}
+
+/// The overview at `path`, and in the folder of the same name a page a machine with its charts.
+void write_pages(const std::string& path, const std::vector<std::pair<std::string, Json>>& reports) {
+    const std::filesystem::path overview(path);
+    const std::filesystem::path folder = overview.parent_path() / overview.stem();
+    std::filesystem::create_directories(folder);
+    std::vector<MachinePage> pages;
+    for (const auto& [name, report] : reports) {
+        const std::string beside = overview.stem().string() + "/";
+        MachinePage page{report, beside + name + ".md", {}};
+        std::vector<std::string> charts;
+        for (const auto& [kind, plot] : plots(report)) {
+            charts.push_back(name + "-" + kind + ".svg");
+            page.charts.push_back(beside + charts.back());
+            write_atomically((folder / charts.back()).string(), svg(plot));
+        }
+        write_atomically((folder / (name + ".md")).string(), machine_page(report, charts));
+        pages.push_back(std::move(page));
+    }
+    write_atomically(path, overview_page(pages));
 }
 
 class Bench {
@@ -71,7 +95,11 @@ public:
         if (!settings_.bench.json.empty())
             write_atomically(settings_.bench.json, report_.dump(1) + "\n");
         if (!settings_.bench.markdown.empty())
-            write_atomically(settings_.bench.markdown, markdown_page({report_}));
+            write_pages(
+                settings_.bench.markdown,
+                {{settings_.bench.json.empty() ? "machine"
+                                               : std::filesystem::path(settings_.bench.json).stem().string(),
+                  report_}});
         return wrong_ ? 1 : 0;
     }
 
@@ -299,21 +327,24 @@ private:
 
 /// The page of runs made before.
 int write_page(const Settings& settings) {
-    std::vector<Json> reports;
+    std::vector<std::pair<std::string, Json>> reports;
     for (const std::string& path : settings.bench.files) {
         std::ifstream file(path);
         if (!file)
             throw RunError("'" + path + "' cannot be read.");
         try {
-            reports.push_back(Json::parse(file));
+            reports.emplace_back(std::filesystem::path(path).stem().string(), Json::parse(file));
+            reports.back().second.at("machine").at("name");
         } catch (const nlohmann::json::exception&) {
             throw RunError("'" + path + "' is no report of specklescope bench --json.");
         }
     }
-    if (settings.bench.markdown.empty())
-        std::fputs(markdown_page(reports).c_str(), stdout);
-    else
-        write_atomically(settings.bench.markdown, markdown_page(reports));
+    if (!settings.bench.markdown.empty()) {
+        write_pages(settings.bench.markdown, reports);
+        return 0;
+    }
+    for (const auto& [name, report] : reports)
+        std::fputs(machine_page(report, {}).c_str(), stdout);
     return 0;
 }
 

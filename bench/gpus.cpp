@@ -1,5 +1,5 @@
-#include "have_cuda.hpp"
 #include "bench/gpus.hpp"
+#include "have_cuda.hpp"
 
 #include "bench/stream.hpp"
 #include "bench/timing.hpp"

@@ -1,5 +1,5 @@
-#include "have_cuda.hpp"
 #include "bench/device.hpp"
+#include "have_cuda.hpp"
 
 #ifndef SPECKLESCOPE_HAVE_CUDA
 

@@ -1,5 +1,6 @@
 #include "bench/report.hpp"
 
+#include "bench/summary.hpp"
 #include "bench/timing.hpp"
 
 #include <algorithm>
@@ -17,27 +18,6 @@ using Row = std::vector<std::string>;
 std::size_t width_of(const std::string& text) {
     return static_cast<std::size_t>(std::count_if(
         text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
-}
-
-/// Markdown that also reads well in a terminal: columns of even width, all but the first to the right.
-std::string table(const std::vector<Row>& rows) {
-    std::vector<std::size_t> widths(rows[0].size(), 3);
-    for (const Row& row : rows)
-        for (std::size_t i = 0; i < row.size(); ++i)
-            widths[i] = std::max(widths[i], width_of(row[i]));
-    std::string text;
-    for (std::size_t r = 0; r < rows.size(); ++r) {
-        for (std::size_t i = 0; i < rows[r].size(); ++i) {
-            const std::string gap(widths[i] - width_of(rows[r][i]), ' ');
-            text += "| " + (i == 0 ? rows[r][i] + gap : gap + rows[r][i]) + " ";
-        }
-        text += "|\n";
-        for (std::size_t i = 0; r == 0 && i < widths.size(); ++i)
-            text +=
-                i == 0 ? "|" + std::string(widths[i] + 2, '-') : "|" + std::string(widths[i] + 1, '-') + ":";
-        text += r == 0 ? "|\n" : "";
-    }
-    return text;
 }
 
 std::string spread_text(const Json& time) {
@@ -76,14 +56,6 @@ std::vector<std::string> simd_names(const Json& rows, const char* key) {
 
 const Json* simd_ms(const Json& row, const char* key, const std::string& name) {
     return row.contains(key) && row.at(key).contains(name) ? &row.at(key).at(name) : nullptr;
-}
-
-std::string machine_section(const Json& report) {
-    std::string text = "## " + report.at("machine").at("name").get<std::string>() + "\n\n" +
-                       facts_list(report.at("machine"));
-    if (report.contains("ceilings"))
-        text += "\n**What the machine can do**\n\n" + facts_list(report.at("ceilings"));
-    return text;
 }
 
 struct Section {
@@ -146,6 +118,26 @@ constexpr auto kSections = std::to_array<Section>({
 });
 
 } // namespace
+
+std::string table(const std::vector<Row>& rows) {
+    std::vector<std::size_t> widths(rows[0].size(), 3);
+    for (const Row& row : rows)
+        for (std::size_t i = 0; i < row.size(); ++i)
+            widths[i] = std::max(widths[i], width_of(row[i]));
+    std::string text;
+    for (std::size_t r = 0; r < rows.size(); ++r) {
+        for (std::size_t i = 0; i < rows[r].size(); ++i) {
+            const std::string gap(widths[i] - width_of(rows[r][i]), ' ');
+            text += "| " + (i == 0 ? rows[r][i] + gap : gap + rows[r][i]) + " ";
+        }
+        text += "|\n";
+        for (std::size_t i = 0; r == 0 && i < widths.size(); ++i)
+            text +=
+                i == 0 ? "|" + std::string(widths[i] + 2, '-') : "|" + std::string(widths[i] + 1, '-') + ":";
+        text += r == 0 ? "|\n" : "";
+    }
+    return text;
+}
 
 std::string kernel_table(const Json& rows) {
     std::vector<Row> lines = {{"stage, frame", "ms", "copy, ms", "fraction", "checked", "chosen"}};
@@ -253,17 +245,43 @@ std::string facts_list(const Json& facts) {
     return text;
 }
 
-std::string markdown_page(const std::vector<Json>& reports) {
-    std::string text = "# Benchmarks\n\nWritten by `specklescope bench --markdown` from the JSON files of "
-                       "the runs; nothing here is typed by hand. "
-                       "`specklescope bench` (or `./dev bench`) measures the machine it runs on.\n";
-    for (const Json& report : reports) {
-        text += "\n" + machine_section(report);
-        for (const Section& section : kSections)
-            if (report.contains(section.key) && !report.at(section.key).empty())
-                text += std::string("\n### ") + section.title + "\n\n" + section.how + "\n\n" +
-                        section.make(report.at(section.key));
-    }
+std::string machine_page(const Json& report, const std::vector<std::string>& charts) {
+    std::string text =
+        "# " + report.at("machine").at("name").get<std::string>() + "\n\n" + facts_list(report.at("machine"));
+    if (report.contains("ceilings"))
+        text += "\n**What the machine can do**\n\n" + facts_list(report.at("ceilings"));
+    for (const std::string& chart : charts)
+        text += "\n![" + chart + "](" + chart + ")\n";
+    for (const Section& section : kSections)
+        if (report.contains(section.key) && !report.at(section.key).empty())
+            text += std::string("\n## ") + section.title + "\n\n" + section.how + "\n\n" +
+                    section.make(report.at(section.key));
+    return text;
+}
+
+std::string overview_page(const std::vector<MachinePage>& pages) {
+    std::string text =
+        "# Benchmarks\n\nWritten by `specklescope bench --markdown` from the JSON files of the runs; "
+        "nothing here is typed by hand. `./dev bench` measures the machine it runs on.\n\n";
+    std::vector<Json> reports;
+    for (const MachinePage& page : pages)
+        reports.push_back(page.report);
+    if (const std::string rows = summary_table(reports); !rows.empty())
+        text += "*Factor*: the other's time over ours, in turn in one run; above 1, ours is quicker. "
+                "*Fraction*: the time "
+                "of a mere copy of as many bytes over ours; 1 is a stage that memory alone limits.\n\n" +
+                rows;
+    text += "\nEverything measured, a page a machine:\n\n";
+    for (const MachinePage& page : pages)
+        text += "- [" + page.report.at("machine").at("name").get<std::string>() + ", " +
+                page.report.at("machine").value("measured", "") + "](" + page.path + ")\n";
+    for (const MachinePage& page : pages)
+        for (const std::string& chart : page.charts)
+            text += "\n![" + chart + "](" + chart + ")\n";
+    for (const MachinePage& page : pages)
+        if (page.report.contains("pipeline") && !page.report.at("pipeline").empty())
+            text += "\n## The whole program, " + page.report.at("machine").at("name").get<std::string>() +
+                    "\n\n" + pipeline_table(page.report.at("pipeline"));
     return text;
 }
 

@@ -8,6 +8,10 @@
 
 namespace specklescope::bench {
 
+/// Markdown that also reads well in a terminal: columns of even width, all but the first to the right. The
+/// first row is the head.
+std::string table(const std::vector<std::vector<std::string>>& rows);
+
 /// One table: `columns` of the report's rows, in order.
 std::string kernel_table(const nlohmann::ordered_json& rows);
 std::string simd_table(const nlohmann::ordered_json& rows);
@@ -19,7 +23,15 @@ std::string startup_table(const nlohmann::ordered_json& rows);
 std::string peer_table(const nlohmann::ordered_json& rows);
 std::string facts_list(const nlohmann::ordered_json& facts);
 
-/// The whole page from reports of one or more machines.
-std::string markdown_page(const std::vector<nlohmann::ordered_json>& reports);
+/// Everything of one machine, with charts from files beside the page.
+std::string machine_page(const nlohmann::ordered_json& report, const std::vector<std::string>& charts);
+
+struct MachinePage {
+    nlohmann::ordered_json report;
+    std::string path;                ///< of its page, from the overview
+    std::vector<std::string> charts; ///< paths of those that the overview shows
+};
+/// One screen for the reader in a hurry, with the way to the pages of the machines.
+std::string overview_page(const std::vector<MachinePage>& pages);
 
 } // namespace specklescope::bench

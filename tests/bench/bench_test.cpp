@@ -2,11 +2,12 @@
 #include "bench/cases.hpp"
 #include "bench/feeds.hpp"
 #include "bench/host.hpp"
+#include "bench/plot.hpp"
 #include "bench/report.hpp"
 #include "bench/simd.hpp"
 #include "bench/timing.hpp"
-#include "tests/support/child.hpp"
 #include "pipeline/error.hpp"
+#include "tests/support/child.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -100,11 +101,35 @@ TEST(Bench, WritesAReportThatMakesAPage) {
     for (std::size_t i = 0; i < simd.size() && simd.size() > 1; ++i)
         EXPECT_GT(report.at("simd")[0].at("ms_by_simd").at(simd[i]).at("median"), 0.0);
     const std::string page = read_text(folder / "page.md");
-    EXPECT_NE(page.find("| CPU speckle:radius=2, 1392×1040 u16 |"), std::string::npos) << page;
+    EXPECT_NE(page.find("| flow index, 5×5, 1392×1040 u16 |"), std::string::npos) << page;
+    EXPECT_NE(page.find("(page/host.md)"), std::string::npos) << page;
+    const std::string all = read_text(folder / "page/host.md");
+    EXPECT_NE(all.find("| CPU speckle:radius=2, 1392×1040 u16 |"), std::string::npos) << all;
     const ChildResult again = run_program({"bench", folder / "host.json", "--markdown", folder / "again.md"},
                                           folder.path().string());
     ASSERT_EQ(again.status, 0) << again.all();
-    EXPECT_EQ(read_text(folder / "again.md"), page);
+    EXPECT_EQ(read_text(folder / "again/host.md"), all);
+    EXPECT_NE(page.find("![page/host-radius.svg](page/host-radius.svg)"), std::string::npos) << page;
+    EXPECT_TRUE(std::filesystem::exists(folder / "page/host-radius.svg"));
+}
+
+TEST(Bench, AChartHoldsEachPointWhereItsAxesSay) {
+    const std::string text =
+        svg({.title = "a < b",
+             .x = "px",
+             .y = "ms",
+             .series = {{"ours", {{1, 1}, {10, 10}, {100, 100}}}, {"copy", {{1, 10}, {100, 10}}, true}}});
+    EXPECT_NE(text.find("a &lt; b"), std::string::npos);
+    std::vector<std::pair<double, double>> marks;
+    for (std::size_t at = text.find("<circle"); at != std::string::npos; at = text.find("<circle", at + 1)) {
+        double x = 0, y = 0;
+        ASSERT_EQ(std::sscanf(text.c_str() + at, "<circle cx=\"%lf\" cy=\"%lf\"", &x, &y), 2);
+        marks.emplace_back(x, y);
+    }
+    ASSERT_EQ(marks.size(), 3U);                                           // a ceiling has none
+    EXPECT_NEAR(marks[1].first, (marks[0].first + marks[2].first) / 2, 1); // equal ratios, equal distances
+    EXPECT_NEAR(marks[1].second, (marks[0].second + marks[2].second) / 2, 1);
+    EXPECT_LT(marks[2].second, marks[0].second); // upwards is more
 }
 
 TEST(Bench, FeedsCountEveryFrame) {

@@ -1,0 +1,145 @@
+#include "bench/summary.hpp"
+
+#include "bench/report.hpp"
+#include "bench/timing.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+
+namespace specklescope::bench {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct Headline {
+    const char* what;
+    const char* work;
+    const char* beside; ///< work of the rows of other libraries
+    const char* image;
+};
+
+constexpr std::array<Headline, 7> kHeadlines = {{
+    {"flow index, 5×5", "speckle:radius=2", "speckle:radius=2", "1392×1040 u16"},
+    {"flow index, 5×5", "speckle:radius=2", "speckle:radius=2", "3840×2160 u16"},
+    {"flow index, 15×15", "speckle:radius=7", "speckle:radius=7", "1392×1040 u16"},
+    {"Gaussian 5×5", "gaussian:method=binomial5", "gaussian:method=binomial5", "3840×2160 u8 RGB"},
+    {"Gaussian σ = 10", "gaussian:method=recursive,sigma=10", "gaussian:sigma=10", "3840×2160 u8 RGB"},
+    {"equalisation in HSV", "equalize:bins=256", "equalize:bins=256,scaling=minmax", "3840×2160 u8 RGB"},
+    {"disk of 255 px", "convolve:kernel=disk,radius=127", "convolve:kernel=disk,radius=127", "1392×1040 f32"},
+}};
+
+const Json* find(const Json& report, const char* key, const char* work, const std::string& image) {
+    if (report.contains(key))
+        for (const Json& row : report.at(key))
+            if (bare_work(row) == work && row.at("image") == image)
+                return &row;
+    return nullptr;
+}
+
+double median(const Json& row, const char* key) { return row.at(key).at("median"); }
+
+/// The quickest of the others; null if none was measured.
+const Json* quickest(const Json& report, const Headline& headline) {
+    const Json* best = nullptr;
+    if (report.contains("peers"))
+        for (const Json& row : report.at("peers"))
+            if ((bare_work(row) == headline.beside || bare_work(row) == headline.work) &&
+                row.at("image") == headline.image &&
+                (!best || median(row, "peer_ms") < median(*best, "peer_ms")))
+                best = &row;
+    return best;
+}
+
+/// The number behind `key` in "speckle:radius=7"; 0 if there is none.
+double value_in(const std::string& work, const std::string& key) {
+    const std::size_t at = work.find(key + "=");
+    return at == std::string::npos ? 0 : std::strtod(work.c_str() + at + key.size() + 1, nullptr);
+}
+
+void add(Plot& plot, const std::string& name, double x, double y, bool dashed = false) {
+    auto found = std::find_if(plot.series.begin(), plot.series.end(),
+                              [&](const Series& series) { return series.name == name; });
+    if (found == plot.series.end())
+        found = plot.series.insert(plot.series.end(), {name, {}, dashed});
+    found->points.emplace_back(x, y);
+}
+
+double megapixels(const std::string& image) {
+    return std::strtod(image.c_str(), nullptr) * std::strtod(image.c_str() + image.find("×") + 2, nullptr) /
+           1e6;
+}
+
+} // namespace
+
+std::string bare_work(const Json& row) {
+    std::string work = row.at("work");
+    work = work.substr(work.find(' ') + 1); // "GPU …", "CPU …"
+    return work.substr(0, work.find(" ("));
+}
+
+std::string summary_table(const std::vector<Json>& reports) {
+    std::vector<std::vector<std::string>> lines = {{"work, frame", "on", "ours, ms", "quickest other, ms",
+                                                    "factor", "copy, ms", "fraction of copy", "the other"}};
+    for (const Json& report : reports)
+        for (const Headline& headline : kHeadlines) {
+            const Json* ours = find(report, "kernels", headline.work, headline.image);
+            const Json* other = quickest(report, headline);
+            if (!ours || !other)
+                continue;
+            const double ms = median(*ours, "ms"), copy = median(*ours, "copy_ms");
+            lines.push_back({std::string(headline.what) + ", " + headline.image,
+                             report.at("machine").at("name"), digits(ms), digits(median(*other, "peer_ms")),
+                             digits(median(*other, "peer_ms") / median(*other, "ours_ms")), digits(copy),
+                             digits(copy / ms), other->at("peer").get<std::string>()});
+        }
+    return lines.size() > 1 ? table(lines) : "";
+}
+
+std::vector<std::pair<std::string, Plot>> plots(const Json& report) {
+    const std::string on = report.at("machine").at("name");
+    Plot radius{
+        "Flow index over the window's radius, 1392×1040 u16, " + on, "radius, px", "time a frame, ms", {}};
+    Plot sigma{"Gaussian over σ, 3840×2160 u8 RGB, " + on, "σ, px", "time a frame, ms", {}};
+    Plot size{
+        "5×5 flow index over the size of the frame, u16, " + on, "million pixels", "time a frame, ms", {}};
+    for (const Json& row : report.value("kernels", Json::array())) {
+        const std::string work = bare_work(row), image = row.at("image");
+        const double ms = median(row, "ms"), copy = median(row, "copy_ms");
+        if (work.starts_with("speckle:radius=") && image == "1392×1040 u16") {
+            add(radius, "this program", value_in(work, "radius"), ms);
+            add(radius, "a copy of the same bytes", value_in(work, "radius"), copy, true);
+        }
+        if (work.starts_with("gaussian:") && value_in(work, "sigma") > 0 && image == "3840×2160 u8 RGB") {
+            const std::size_t method = work.find("method=") + 7;
+            add(sigma, work.substr(method, work.find(',', method) - method), value_in(work, "sigma"), ms);
+            add(sigma, "a copy of the same bytes", value_in(work, "sigma"), copy, true);
+        }
+        if (work == "speckle:radius=2" && image.ends_with(" u16")) {
+            add(size, "this program", megapixels(image), ms);
+            add(size, "a copy of the same bytes", megapixels(image), copy, true);
+        }
+    }
+    for (const Json& row : report.value("peers", Json::array())) {
+        const std::string work = bare_work(row), image = row.at("image"), peer = row.at("peer");
+        const double ms = median(row, "peer_ms");
+        if (work.starts_with("speckle:radius=") && image == "1392×1040 u16")
+            add(radius, peer, value_in(work, "radius"), ms);
+        if (work.starts_with("gaussian:") && value_in(work, "sigma") > 0 && image == "3840×2160 u8 RGB")
+            add(sigma, peer, value_in(work, "sigma"), ms);
+        if (work == "speckle:radius=2" && image.ends_with(" u16"))
+            add(size, peer, megapixels(image), ms);
+    }
+    std::vector<std::pair<std::string, Plot>> all;
+    for (auto& [name, plot] :
+         {std::pair<const char*, Plot&>{"radius", radius}, {"sigma", sigma}, {"size", size}})
+        if (!plot.series.empty()) {
+            for (Series& series : plot.series)
+                std::sort(series.points.begin(), series.points.end());
+            all.emplace_back(name, std::move(plot));
+        }
+    return all;
+}
+
+} // namespace specklescope::bench
