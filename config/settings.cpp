@@ -72,7 +72,7 @@ const ParamTable& program_table() {
             .real("rate", &ProgramSettings::rate,
                   {.unit = "frames/s",
                    .min = 0,
-                   .max = 100000,
+                   .max = kMaxRate,
                    .doc = "pace of a file; 0: its own in the window, unpaced in run"})
             .boolean("loop", &ProgramSettings::loop, {.doc = "start a file again when it ends"})
             .real("silence", &ProgramSettings::silence_s,

@@ -164,12 +164,12 @@ private:
                 params.set(decl->name, flag->get());
             else if (const auto* whole = node.as_integer(); whole && decl->kind != ParamKind::boolean &&
                                                             decl->kind != ParamKind::choice &&
-                                                            decl->kind != ParamKind::text)
+                                                            !is_text(decl->kind))
                 params.set(decl->name, whole->get());
             else if (const auto* real = node.as_floating_point(); real && decl->kind == ParamKind::real)
                 params.set(decl->name, real->get());
             else if (const auto* words = node.as_string();
-                     words && (decl->kind == ParamKind::choice || decl->kind == ParamKind::text))
+                     words && (decl->kind == ParamKind::choice || is_text(decl->kind)))
                 params.set(decl->name, words->get());
             else
                 fail(node.source(), owner + ": " + decl->name + " is " + type_name(node) + " here; " +

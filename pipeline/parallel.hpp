@@ -46,4 +46,9 @@ template <class F> void run_bands(int bands, int slots, F&& f) {
         const_cast<void*>(static_cast<const void*>(std::addressof(f))));
 }
 
+/// The same over `rows` rows, shared evenly by `bands` of them: f(Band, slot).
+template <class F> void for_bands(int rows, int bands, int slots, F&& f) {
+    run_bands(bands, slots, [&](int band, int slot) { f(band_rows(rows, bands, band), slot); });
+}
+
 } // namespace specklescope

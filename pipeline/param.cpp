@@ -54,6 +54,8 @@ std::string allowed_text(const ParamDecl& decl) {
         return "allowed: " + joined(decl.choices);
     case ParamKind::text:
         return "allowed: any text";
+    case ParamKind::path:
+        return "allowed: the path of a file";
     case ParamKind::action:
         return "allowed: a whole number; each new one acts once";
     case ParamKind::integer:
@@ -123,6 +125,7 @@ void Params::set(std::string_view name, const ParamValue& value) {
         break;
     }
     case ParamKind::text:
+    case ParamKind::path:
         if (!std::holds_alternative<std::string>(value))
             refuse(table_->owner(), decl, given);
         break;
@@ -158,6 +161,7 @@ void Params::set_text(std::string_view name, std::string_view text) {
     }
     case ParamKind::choice:
     case ParamKind::text:
+    case ParamKind::path:
         return set(name, std::string(text));
     }
 }

@@ -5,6 +5,7 @@
 
 #include "pipeline/error.hpp"
 
+#include <algorithm>
 #include <any>
 #include <cstdint>
 #include <functional>
@@ -24,8 +25,9 @@ std::string to_string(const ParamValue& value);
 /// What an edit costs: `free` takes effect on the next frame, `rebuild` prepares the owner anew.
 enum class Cost : std::uint8_t { free, rebuild };
 /// `action` is a button: its value counts how often it was pressed. It belongs to the moment, so it is not
-/// written into chain text, settings or recordings.
-enum class ParamKind : std::uint8_t { boolean, integer, real, choice, text, action };
+/// written into chain text, settings or recordings. `path` is a text that names a file.
+enum class ParamKind : std::uint8_t { boolean, integer, real, choice, text, path, action };
+constexpr bool is_text(ParamKind kind) { return kind == ParamKind::text || kind == ParamKind::path; }
 
 struct ParamDecl {
     std::string name;
@@ -118,6 +120,9 @@ public:
     Declare& text(const char* name, std::string P::*member, const Options& options) {
         return add(name, ParamKind::text, member, options);
     }
+    Declare& path(const char* name, std::string P::*member, const Options& options) {
+        return add(name, ParamKind::path, member, options);
+    }
     /// A button; the owner acts when the count is larger than the one it saw last. Free.
     Declare& action(const char* name, int P::*member, const Options& options) {
         return add(name, ParamKind::action, member, options);
@@ -125,15 +130,28 @@ public:
     /// `names` in the order of the enumeration's values, which count from 0.
     template <class E>
     Declare& choice(const char* name, E P::*member, std::vector<std::string> names, const Options& options) {
+        std::vector<std::pair<std::string, E>> all;
+        for (std::string& text : names)
+            all.emplace_back(std::move(text), static_cast<E>(all.size()));
+        return choice_among(name, member, std::move(all), options);
+    }
+    /// Some of an enumeration's values, in the order in which they are offered; the default is one of them.
+    template <class E> Declare& choice_among(const char* name, E P::*member,
+                                             std::vector<std::pair<std::string, E>> offered,
+                                             const Options& options) {
         ParamDecl decl = base(name, ParamKind::choice, options);
-        decl.choices = std::move(names);
-        decl.get = [member, list = decl.choices](const std::any& values) {
-            return ParamValue{list[static_cast<std::size_t>((*std::any_cast<P>(&values)).*member)]};
+        for (const auto& [text, value] : offered)
+            decl.choices.push_back(text);
+        decl.get = [member, offered](const std::any& values) {
+            const E current = (*std::any_cast<P>(&values)).*member;
+            const auto found = std::find_if(offered.begin(), offered.end(),
+                                            [&](const auto& one) { return one.second == current; });
+            return ParamValue{found == offered.end() ? std::string() : found->first};
         };
-        decl.put = [member, list = decl.choices](std::any& values, const ParamValue& value) {
-            for (std::size_t i = 0; i < list.size(); ++i)
-                if (list[i] == std::get<std::string>(value))
-                    (*std::any_cast<P>(&values)).*member = static_cast<E>(i);
+        decl.put = [member, offered](std::any& values, const ParamValue& value) {
+            for (const auto& [text, one] : offered)
+                if (text == std::get<std::string>(value))
+                    (*std::any_cast<P>(&values)).*member = one;
         };
         table_.add(std::move(decl));
         return *this;

@@ -12,6 +12,9 @@
 
 namespace specklescope {
 
+/// Frames/s that a source may be asked for.
+inline constexpr double kMaxRate = 100000;
+
 /// Known once a source is open; the shape may still change from frame to frame.
 struct SourceInfo {
     std::string name; ///< what the user would call it: file name, camera model and serial

@@ -1,4 +1,5 @@
-// What lies outside an image, for every neighbourhood stage; on host and device alike.
+// What lies outside an image, for every neighbourhood stage; on host and device alike. A stage offers those
+// that suit it.
 #pragma once
 
 #include "stages/host_device.hpp"
@@ -17,7 +18,7 @@ enum class Border : std::uint8_t {
 };
 
 /// Where pixel `i` of a line of `size` pixels is found, for any distance outside; −1 where there is none
-/// (zero, omit).
+/// (zero, omit, crop).
 SPECKLESCOPE_BOTH constexpr int border_index(int i, int size, Border border) {
     if (i >= 0 && i < size)
         return i;
@@ -28,7 +29,7 @@ SPECKLESCOPE_BOTH constexpr int border_index(int i, int size, Border border) {
         return rest < 0 ? rest + size : rest;
     }
     if (border == Border::reflect) {
-        const int period = 2 * size; // at most 131072
+        const int period = 2 * size; // at most 2·kMaxSide
         int rest = i % period;
         if (rest < 0)
             rest += period;

@@ -10,6 +10,13 @@ namespace specklescope {
 
 std::vector<std::string> contrast_output_names() { return {"sfi", "contrast", "contrast2", "tau", "bfi"}; }
 
+std::vector<std::pair<std::string, Border>> contrast_borders() {
+    return {{"replicate", Border::replicate},
+            {"reflect", Border::reflect},
+            {"crop", Border::crop},
+            {"zero", Border::zero}};
+}
+
 Quantity contrast_quantity(ContrastOutput output) {
     switch (output) {
     case ContrastOutput::contrast:

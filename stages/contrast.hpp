@@ -3,8 +3,10 @@
 #pragma once
 
 #include "pipeline/stage.hpp"
+#include "stages/border.hpp"
 
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace specklescope {
@@ -21,6 +23,8 @@ enum class ContrastOutput : std::uint8_t {
 std::vector<std::string> contrast_output_names();
 inline constexpr const char* kContrastOutputDoc =
     "sfi 1/(2TK²) in 1/s, contrast K, contrast2 K², tau 2TK² in s, bfi 1/K²";
+/// What windows may find outside the image, as offered.
+std::vector<std::pair<std::string, Border>> contrast_borders();
 inline constexpr const char* kContrastBorderDoc =
     "what lies outside the image; zero gives false high contrast at the edge";
 inline constexpr const char* kExposureDoc = "exposure time T, used where the camera does not report its own";

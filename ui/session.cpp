@@ -1,7 +1,7 @@
 #include "ui/session.hpp"
 
-#include "ui/panels/controls.hpp"
 #include "ui/canvas/numbers.hpp"
+#include "ui/panels/controls.hpp"
 
 #include <spdlog/spdlog.h>
 
@@ -39,7 +39,7 @@ std::string finished_text(const SinkStatus& status) {
 bool waits_for_file(const ChainStage& stage) {
     const std::vector<ParamDecl>& decls = stage.params.table().decls();
     return std::any_of(decls.begin(), decls.end(), [&](const ParamDecl& decl) {
-        return names_file(decl) && stage.params.visible(decl) &&
+        return decl.kind == ParamKind::path && stage.params.visible(decl) &&
                std::get<std::string>(stage.params.get(decl.name)).empty();
     });
 }

@@ -15,7 +15,7 @@ public:
         convolution_.reset(); // its memory first
         ConvolutionTask task;
         task.image = input;
-        task.border = convolve_border(params_.border);
+        task.border = params_.border;
         task.bytes = convolve_budget(params_);
         const Stream stream;
         if (params_.kernel == ConvolveParams::Kernel::file) {

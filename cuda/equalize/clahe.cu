@@ -1,6 +1,6 @@
 // The device side of stage clahe: memory, and how many blocks each kernel gets.
-#include "cuda/equalize/clahe_kernels.cuh"
 #include "cuda/device.hpp"
+#include "cuda/equalize/clahe_kernels.cuh"
 
 #include <algorithm>
 #include <cstdint>
@@ -61,8 +61,9 @@ private:
     }
     /// More than 48 KiB of shared memory must be asked for.
     template <class T, int kChannels> static void allow_table() {
-        check(cudaFuncSetAttribute(apply_kernel<T, kChannels>, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                   static_cast<int>(table_entries<T>(kClaheMostBins) * sizeof(Corners<T>))),
+        check(cudaFuncSetAttribute(
+                  apply_kernel<T, kChannels>, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                  static_cast<int>(table_entries<T>(ClaheParams::kMaxBins) * sizeof(Corners<T>))),
               "cudaFuncSetAttribute");
     }
 

@@ -185,11 +185,9 @@ __device__ inline int block_scan(int value, int* sums, int& total) {
     return base + upto - value;
 }
 
-inline constexpr int kClaheMostBins = 4096;
-
 /// One block a tile; each thread has its run of neighbouring bins.
 template <class T> __global__ void __launch_bounds__(kClaheThreads) map_kernel(ClaheArgs args) {
-    __shared__ int heights[kClaheMostBins];
+    __shared__ int heights[ClaheParams::kMaxBins];
     __shared__ int sums[kClaheWarps];
     const ClaheLevels levels = levels_of<T>(args);
     const auto first_bin = static_cast<std::size_t>(blockIdx.x) * static_cast<std::size_t>(args.bins);

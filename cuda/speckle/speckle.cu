@@ -16,7 +16,7 @@ SpeckleKernel kernel_of(PixelType type, int radius) {
     const SpeckleKernels& kernels = type == PixelType::u8    ? speckle_kernels_u8()
                                     : type == PixelType::u16 ? speckle_kernels_u16()
                                                              : speckle_kernels_f32();
-    return kernels[static_cast<std::size_t>(radius - 1)];
+    return kernels.at(static_cast<std::size_t>(radius - 1));
 }
 
 class SpeckleDevice final : public DeviceStage {
@@ -63,11 +63,11 @@ public:
         args.height = input.shape.height;
         args.out_width = output.shape.width;
         args.out_height = output.shape.height;
-        args.x_offset = args.y_offset = params_.border == SpeckleParams::Border::crop ? params_.radius : 0;
+        args.x_offset = args.y_offset = params_.border == Border::crop ? params_.radius : 0;
         args.strips_across = strips_across_;
         args.strips_down = (args.out_height + strip_rows_ - 1) / strip_rows_;
         args.strip_rows = strip_rows_;
-        args.border = params_.border;
+        args.border = params_.border == Border::crop ? Border::replicate : params_.border;
         args.form = scale.form;
         args.coefficient = static_cast<float>(scale.c);
         const double full =

@@ -12,17 +12,14 @@
 
 namespace specklescope::cuda {
 
-using SpeckleBorder = SpeckleParams::Border;
-
 using SpeckleForm = ContrastForm;
 
 inline constexpr int kSpeckleThreads = 128;
-inline constexpr int kMaxSpeckleRadius = 15;
 inline constexpr int kColumns = 4; ///< per lane: 4 results are one 16-byte store
 
 /// Lanes on each side of a warp that only serve their neighbours: those whose windows reach beyond it.
 constexpr int halo_lanes(int radius) { return (radius + kColumns - 1) / kColumns; }
-inline constexpr int kMaxHaloLanes = halo_lanes(kMaxSpeckleRadius);
+inline constexpr int kMaxHaloLanes = halo_lanes(SpeckleParams::kMaxRadius);
 /// Rows that are asked for before they are needed: the steps in which a strip is walked.
 template <class T> inline constexpr int kRowsAhead = sizeof(T) == 4 ? 2 : 3;
 /// Columns of results of one warp.
@@ -37,7 +34,7 @@ struct SpeckleArgs {
     int out_width, out_height; ///< smaller with crop
     int x_offset, y_offset;    ///< image coordinates of the first result: the radius with crop, else 0
     int strips_across, strips_down, strip_rows;
-    SpeckleBorder border;
+    Border border; ///< replicate where windows are whole (crop)
     SpeckleForm form;
     float coefficient;
     float full_scale; ///< a whole number for integer samples; NaN: none
@@ -52,7 +49,7 @@ struct SpeckleArgs {
 
 using SpeckleKernel = void (*)(SpeckleArgs);
 /// By radius − 1.
-using SpeckleKernels = std::array<SpeckleKernel, kMaxSpeckleRadius>;
+using SpeckleKernels = std::array<SpeckleKernel, SpeckleParams::kMaxRadius>;
 // One file a pixel type: they take long to compile.
 const SpeckleKernels& speckle_kernels_u8();
 const SpeckleKernels& speckle_kernels_u16();

@@ -9,17 +9,6 @@ namespace specklescope::cuda {
 
 // --- rows and columns ---
 
-/// Index of the sample that stands for i on an axis of n samples; −1: zero.
-__device__ inline int mapped(int i, int n, SpeckleBorder border) {
-    if (border == SpeckleBorder::zero)
-        return static_cast<unsigned>(i) < static_cast<unsigned>(n) ? i : -1;
-    if (border == SpeckleBorder::reflect) { // edge samples twice: … 1 0 | 0 1 …
-        i = max(i, -1 - i);
-        i = min(i, 2 * n - 1 - i);
-    }
-    return min(max(i, 0), n - 1); // also far outside, where nobody looks
-}
-
 /// Four samples side by side, as loaded.
 template <class T> struct Quad;
 template <> struct Quad<std::uint8_t> {
@@ -132,11 +121,11 @@ public:
     using Cursor = RowCursor<EdgeReader>;
 
     __device__ EdgeReader(const SpeckleArgs& args, int x)
-        : pitch_(args.input_pitch), height_(args.height), rows_zero_(args.border == SpeckleBorder::zero),
+        : pitch_(args.input_pitch), height_(args.height), rows_zero_(args.border == Border::zero),
           nothing_(rows_zero_ && (x < 0 || x >= args.width)) {
         const bool left = x < 0;
         const bool right = x >= args.width;
-        const bool mirror = args.border == SpeckleBorder::reflect;
+        const bool mirror = args.border == Border::reflect;
         if (mirror)
             x = left ? -kColumns - x : right ? 2 * args.width - kColumns - x : x;
         if (left || right)
@@ -165,7 +154,7 @@ private:
     __device__ bool nothing(int y) const {
         return nothing_ || (rows_zero_ && static_cast<unsigned>(y) >= static_cast<unsigned>(height_));
     }
-    /// As mapped(), with less to ask.
+    /// As border_index(), with less to ask.
     __device__ int line(int y) const {
         y = max(y, before_ - y);
         y = min(y, behind_ - y);
@@ -187,14 +176,14 @@ public:
     __device__ AnyReader(const SpeckleArgs& args, int x) : args_(args) {
 #pragma unroll
         for (int j = 0; j < kColumns; ++j) {
-            const int column = mapped(x + j, args.width, args.border);
+            const int column = border_index(x + j, args.width, args.border);
             outside_ |= (column < 0 ? 1U : 0U) << j;
             column_[j] = max(column, 0);
         }
     }
     __device__ Quad<T> row(int y) const {
         Quad<T> quad{};
-        const int line = mapped(y, args_.height, args_.border);
+        const int line = border_index(y, args_.height, args_.border);
         if (line < 0)
             return quad;
         const T* pixels = line_pixels<T>(args_, line);

@@ -8,7 +8,7 @@ const SpeckleKernels& speckle_kernels_u8() {
     static const SpeckleKernels kernels = []<int... I>(std::integer_sequence<int, I...>) {
         return SpeckleKernels{speckle_kernel<std::uint8_t, I + 1>...};
     }
-    (std::make_integer_sequence<int, kMaxSpeckleRadius>());
+    (std::make_integer_sequence<int, SpeckleParams::kMaxRadius>());
     return kernels;
 }
 

@@ -68,9 +68,9 @@ public:
         auto* const stream = static_cast<cudaStream_t>(context.stream);
         const HistoryStep step = history_.next(context.again);
         const ContrastScale scale = spatiotemporal_scale(params_, step.held, context.info);
-        const bool crop = params_.border == SpeckleParams::Border::crop;
+        const bool crop = params_.border == Border::crop;
         const BoxArgs args{.history = memory_.view(input, step, context.info),
-                           .border = window_border(params_.border),
+                           .border = crop ? Border::replicate : params_.border,
                            .radius = params_.radius,
                            .margin = crop ? 0 : params_.radius,
                            .width = input.shape.width,

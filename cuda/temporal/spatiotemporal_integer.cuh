@@ -12,6 +12,8 @@ inline constexpr int kBoxRows = kBoxThreads / 32; ///< between two meetings
 /// Columns of results of one block: lanes store four at once.
 SPECKLESCOPE_BOTH constexpr int box_columns(int radius) { return (kBoxThreads - 2 * radius) / 4 * 4; }
 
+static_assert((2ULL * SpatiotemporalParams::kMaxRadius + 1) * SpatiotemporalParams::kMaxFrames << 16U <
+              std::uint64_t{1} << 30);
 /// Above the sum of a column, ΣI < 31·500·2¹⁶ < 2³⁰, and of a window's columns: how many hold a saturated
 /// sample.
 inline constexpr int kFlagBit = 48;

@@ -273,7 +273,7 @@ ParamTable declare() {
               {.unit = "ms", .min = 0, .max = 100000, .logarithmic = true, .doc = "0: as the camera is set"})
         .real("gain", &P::gain, {.unit = "dB", .min = -1, .max = 500, .doc = "-1: as the camera is set"})
         .real("rate", &P::rate,
-              {.unit = "1/s", .min = 0, .max = 100000, .cost = rebuild, .doc = "0: as the camera is set"})
+              {.unit = "1/s", .min = 0, .max = kMaxRate, .cost = rebuild, .doc = "0: as the camera is set"})
         .choice(
             "format", &P::format, {"auto", "mono8", "mono10", "mono12", "mono14", "mono16"},
             {.cost = rebuild,
@@ -282,9 +282,9 @@ ParamTable declare() {
                 {.cost = rebuild,
                  .doc = "of 16-bit pixels; auto asks the camera, which is little where it does not say"})
         .integer("width", &P::width,
-                 {.unit = "px", .min = 0, .max = 65536, .cost = rebuild, .doc = "0: as the camera is set"})
+                 {.unit = "px", .min = 0, .max = kMaxSide, .cost = rebuild, .doc = "0: as the camera is set"})
         .integer("height", &P::height,
-                 {.unit = "px", .min = 0, .max = 65536, .cost = rebuild, .doc = "0: as the camera is set"})
+                 {.unit = "px", .min = 0, .max = kMaxSide, .cost = rebuild, .doc = "0: as the camera is set"})
         .integer("packet-size", &P::packet_size,
                  {.unit = "bytes",
                   .min = 0,

@@ -174,7 +174,7 @@ const ParamTable& image_table() {
             .real("rate", &ImageOptions::rate,
                   {.unit = "1/s",
                    .min = 0,
-                   .max = 100000,
+                   .max = kMaxRate,
                    .doc = "frames a second; 0: as fast as they are taken"})
             .boolean("loop", &ImageOptions::loop,
                      {.doc = "begin again at the end; a single image is repeated"})

@@ -222,7 +222,7 @@ const ParamTable& raw_table() {
             .real("rate", &RawOptions::rate,
                   {.unit = "1/s",
                    .min = 0,
-                   .max = 100000,
+                   .max = kMaxRate,
                    .doc = "frames a second; 0: as fast as they are taken"})
             .boolean("loop", &RawOptions::loop, {.doc = "begin again at the end"})
             .real(

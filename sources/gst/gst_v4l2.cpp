@@ -120,19 +120,19 @@ SourceType v4l2_source_type() {
             .integer("width", &V4l2Params::width,
                      {.unit = "px",
                       .min = 0,
-                      .max = 65536,
+                      .max = kMaxSide,
                       .cost = Cost::rebuild,
                       .doc = "0: the camera's choice"})
             .integer("height", &V4l2Params::height,
                      {.unit = "px",
                       .min = 0,
-                      .max = 65536,
+                      .max = kMaxSide,
                       .cost = Cost::rebuild,
                       .doc = "0: the camera's choice"})
             .real("rate", &V4l2Params::rate,
                   {.unit = "1/s",
                    .min = 0,
-                   .max = 100000,
+                   .max = kMaxRate,
                    .cost = Cost::rebuild,
                    .doc = "0: the camera's choice"})
             .choice("format", &V4l2Params::format, {"auto", "gray8", "gray16le", "yuyv", "mjpeg"},

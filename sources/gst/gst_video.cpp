@@ -148,7 +148,7 @@ const ParamTable& video_table() {
             .real("rate", &VideoParams::rate,
                   {.unit = "1/s",
                    .min = 0,
-                   .max = 100000,
+                   .max = kMaxRate,
                    .doc = "frames per second; 0: as fast as they are processed"})
             .boolean("loop", &VideoParams::loop, {.doc = "start again at the end"})
             .table();

@@ -327,8 +327,7 @@ void expose(const SpeckleBank& bank, const float* rates, const float* mean, cons
     const int width = to.shape.width;
     const int slots = parallel_threads();
     const int bands = band_count(to.shape.height, slots, 16);
-    run_bands(bands, slots, [&](int band, int) {
-        const Band rows = band_rows(to.shape.height, bands, band);
+    for_bands(to.shape.height, bands, slots, [&](Band rows, int) {
         for (int y = rows.begin; y < rows.end; ++y) {
             const auto at = static_cast<std::size_t>(y) * static_cast<std::size_t>(width);
             if (to.shape.type == PixelType::u8)

@@ -1,8 +1,8 @@
 #include "sources/synthetic/synthetic_source.hpp"
 #include "sources/registry.hpp"
 
-#include "sources/synthetic/exposure_cache.hpp"
 #include "sources/pacer.hpp"
+#include "sources/synthetic/exposure_cache.hpp"
 
 namespace specklescope {
 
@@ -116,7 +116,7 @@ const ParamTable& synthetic_table() {
             .real("rate", &O::rate,
                   {.unit = "1/s",
                    .min = 0,
-                   .max = 100000,
+                   .max = kMaxRate,
                    .doc = "frames a second; 0: as fast as they are taken, never dropped"})
             .integer("bits", &O::bits,
                      {.min = 8,

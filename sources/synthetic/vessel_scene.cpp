@@ -183,8 +183,7 @@ SceneMaps empty_maps(int width, int height) {
 void for_rows(int height, const auto& each) {
     const int slots = parallel_threads();
     const int bands = band_count(height, slots, 16);
-    run_bands(bands, slots, [&](int band, int) {
-        const Band rows = band_rows(height, bands, band);
+    for_bands(height, bands, slots, [&](Band rows, int) {
         for (int y = rows.begin; y < rows.end; ++y)
             each(y);
     });

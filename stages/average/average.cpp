@@ -76,8 +76,7 @@ public:
         const HistoryStep step = history_.next(context.again);
         for (SlotCounts& slot : slots_)
             slot.counts = {};
-        run_bands(bands_, static_cast<int>(slots_.size()), [&](int band, int slot) {
-            const Band rows = band_rows(input.shape.height, bands_, band);
+        for_bands(input.shape.height, bands_, static_cast<int>(slots_.size()), [&](Band rows, int slot) {
             for (int y = rows.begin; y < rows.end; ++y) {
                 float* const results = output.as<float>().row(y);
                 const AverageRow row = row_of(y, step);

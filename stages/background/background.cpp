@@ -21,7 +21,7 @@ const ParamTable& background_table() {
                     {.cost = Cost::rebuild,
                      .doc = "the frame without light that is subtracted; capture: the mean of the first "
                             "frames, and of others when the button is pressed"})
-            .text("dark_file", &BackgroundParams::dark_file,
+            .path("dark_file", &BackgroundParams::dark_file,
                   {.cost = Cost::rebuild,
                    .visible = [](const BackgroundParams& p) { return p.dark == From::file; },
                    .doc = "PNG or TIFF image of the camera's size"})
@@ -38,7 +38,7 @@ const ParamTable& background_table() {
                 "flat", &BackgroundParams::flat, {"none", "file", "capture"},
                 {.cost = Cost::rebuild,
                  .doc = "the frame of an even surface that evens out light and lens; capture as for dark"})
-            .text("flat_file", &BackgroundParams::flat_file,
+            .path("flat_file", &BackgroundParams::flat_file,
                   {.cost = Cost::rebuild,
                    .visible = [](const BackgroundParams& p) { return p.flat == From::file; },
                    .doc = "PNG or TIFF image of the camera's size"})
@@ -133,8 +133,7 @@ private:
 
     /// f(samples, y, slot) for every row, over the threads.
     template <class F> void each_row(ConstHostView input, F&& f) {
-        run_bands(bands_, static_cast<int>(slots_.size()), [&](int band, int slot) {
-            const Band rows = band_rows(input.shape.height, bands_, band);
+        for_bands(input.shape.height, bands_, static_cast<int>(slots_.size()), [&](Band rows, int slot) {
             dispatch(input.shape.type, [&](auto zero) {
                 const auto view = input.as<decltype(zero)>();
                 for (int y = rows.begin; y < rows.end; ++y)

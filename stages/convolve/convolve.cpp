@@ -71,7 +71,7 @@ void declare_kernels(Declare<ConvolveParams>& table) {
                .cost = Cost::rebuild,
                .visible = is<Kernel::glare>,
                .doc = "visual angle of one pixel: the field of view divided by the image's width"})
-        .text("file", &ConvolveParams::file,
+        .path("file", &ConvolveParams::file,
               {.cost = Cost::rebuild,
                .visible = is<Kernel::file>,
                .doc = "the kernel: PNG or TIFF of 1 or 3 channels, or NPY"});
@@ -113,20 +113,6 @@ const ParamTable& convolve_table() {
 
 } // namespace
 
-Border convolve_border(ConvolveParams::Border border) {
-    switch (border) {
-    case ConvolveParams::Border::replicate:
-        break;
-    case ConvolveParams::Border::reflect:
-        return Border::reflect;
-    case ConvolveParams::Border::wrap:
-        return Border::wrap;
-    case ConvolveParams::Border::zero:
-        return Border::zero;
-    }
-    return Border::replicate;
-}
-
 std::size_t convolve_budget(const ConvolveParams& params) {
     return static_cast<std::size_t>(params.memory) * 1'000'000;
 }
@@ -139,8 +125,7 @@ public:
 
     Shape prepare(const Shape& input) override {
         convolution_.reset(); // its memory goes before the next is asked for
-        convolution_.emplace(input, make_kernel(params_, input), convolve_border(params_.border),
-                             convolve_budget(params_));
+        convolution_.emplace(input, make_kernel(params_, input), params_.border, convolve_budget(params_));
         return convolution_->output();
     }
 

@@ -15,7 +15,6 @@ struct ConvolveParams {
         glare, ///< the eye's scattered light: CIE 146:2002, general disability-glare equation
         file   ///< PNG, TIFF or NPY
     };
-    enum class Border : std::uint8_t { replicate, reflect, wrap, zero };
 
     Kernel kernel = Kernel::gaussian;
     double sigma = 10;     ///< gaussian, px
@@ -29,12 +28,9 @@ struct ConvolveParams {
     std::string file;      ///< kernel = file
     bool per_channel = false;
     bool normalize = true;
-    Border border = Border::replicate;
-    int memory = 2048; ///< MB for spectra and workspace
+    Border border = Border::replicate; ///< not omit, not crop
+    int memory = 2048;                 ///< MB for spectra and workspace
 };
-
-/// In the terms of stages/border.hpp.
-Border convolve_border(ConvolveParams::Border border);
 
 /// Bytes that params.memory allows.
 std::size_t convolve_budget(const ConvolveParams& params);

@@ -200,9 +200,8 @@ void HostConvolution::transform_rows(ConstHostView input, int tile_x, int tile_y
     const int count = static_cast<int>(sources.size());
     const int slots = static_cast<int>(slots_.size());
     const int bands = band_count(count, slots, 16);
-    run_bands(bands, slots, [&](int band, int slot) {
+    for_bands(count, bands, slots, [&](Band rows, int slot) {
         float* line = slots_[static_cast<std::size_t>(slot)].line.get();
-        const Band rows = band_rows(count, bands, band);
         for (int i = rows.begin; i < rows.end; ++i) {
             const int y = sources[static_cast<std::size_t>(i)];
             load_samples(input, y, channel, {first + inside.begin, first + inside.end}, line + inside.begin);
@@ -235,9 +234,8 @@ void HostConvolution::restore_rows(HostView output, int tile_x, int tile_y, int 
     const int count = geometry_.y.tile_results(tile_y);
     const int slots = static_cast<int>(slots_.size());
     const int bands = band_count(count, slots, 16);
-    run_bands(bands, slots, [&](int band, int slot) {
+    for_bands(count, bands, slots, [&](Band rows, int slot) {
         float* line = slots_[static_cast<std::size_t>(slot)].line.get();
-        const Band rows = band_rows(count, bands, band);
         for (int i = rows.begin; i < rows.end; ++i) {
             fftwf_execute_dft_c2r(row_backward_.get(), complex(row(i)), line);
             SampleGains gains;

@@ -37,7 +37,7 @@ const ParamTable& clahe_table() {
                      "largest height of a histogram bin, in mean heights (OpenCV's clipLimit); 0: no limit"})
             .integer("bins", &ClaheParams::bins,
                      {.min = 2,
-                      .max = 4096,
+                      .max = ClaheParams::kMaxBins,
                       .logarithmic = true,
                       .cost = Cost::rebuild,
                       .doc = "histogram bins; integer images have at most one a level"})
@@ -159,8 +159,7 @@ private:
         const int slots = static_cast<int>(ranges_.size());
         const int bands = band_count(input.shape.height, slots, 16);
         std::fill(ranges_.begin(), ranges_.end(), ClaheRange{});
-        run_bands(bands, slots, [&](int band, int slot) {
-            const Band rows = band_rows(input.shape.height, bands, band);
+        for_bands(input.shape.height, bands, slots, [&](Band rows, int slot) {
             const ClaheRange here = clahe_range(input, rows.begin, rows.end);
             ClaheRange& range = ranges_[static_cast<std::size_t>(slot)];
             range = {std::min(range.low, here.low), std::max(range.high, here.high)};

@@ -15,6 +15,8 @@ namespace specklescope {
 /// and largest finite value of the frame; a pixel that is not finite is not counted and stays as it is. For
 /// u8 with 256 bins this is OpenCV's createCLAHE.
 struct ClaheParams {
+    static constexpr int kMaxBins = 4096;
+
     int tiles = 8;
     /// In mean bin heights, as OpenCV's clipLimit: a bin holds at most max(1, ⌊clip·pixels of a tile/bins⌋);
     /// what is cut off is shared out over all bins. 0: no limit.

@@ -23,7 +23,7 @@ const ParamTable& equalize_table() {
         Declare<EqualizeParams>("stage equalize")
             .integer("bins", &EqualizeParams::bins,
                      {.min = 2,
-                      .max = 65536,
+                      .max = EqualizeParams::kMaxBins,
                       .logarithmic = true,
                       .cost = Cost::rebuild,
                       .doc = "bins of the histogram; integers need no more than they have levels"})
@@ -146,8 +146,7 @@ public:
 private:
     /// f(row, slot) for every row, over the threads.
     template <class F> void for_rows(int height, F&& f) {
-        run_bands(bands_, static_cast<int>(slots_.size()), [&](int band, int slot) {
-            const Band rows = band_rows(height, bands_, band);
+        for_bands(height, bands_, static_cast<int>(slots_.size()), [&](Band rows, int slot) {
             for (int y = rows.begin; y < rows.end; ++y)
                 f(y, slots_[static_cast<std::size_t>(slot)]);
         });
@@ -198,9 +197,8 @@ private:
         for (std::uint32_t v = 0; v < 256; ++v)
             levels[v] = static_cast<std::uint8_t>(mapped_level(bins, scale, weight_, cumulative_.data(), v));
         if (in.channels == 1)
-            return run_bands(bands_, static_cast<int>(slots_.size()), [&](int band, int) {
-                map_rows(in, levels, out, band_rows(in.height, bands_, band));
-            });
+            return for_bands(in.height, bands_, static_cast<int>(slots_.size()),
+                             [&](Band rows, int) { map_rows(in, levels, out, rows); });
         const ByteFactors factors = byte_factors(levels);
         for_rows(in.height, [&](int y, Slot&) { scale_row(in.row(y), width, factors, out.row(y)); });
     }

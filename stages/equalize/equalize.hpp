@@ -17,6 +17,8 @@ struct EqualizeParams {
         maxabs, ///< r/r_max: skimage.exposure.equalize_hist
         minmax  ///< (r − r_min)/(r_max − r_min), r_min of the darkest bin in use: cv::equalizeHist
     };
+    static constexpr int kMaxBins = 65536;
+
     int bins = 4096;
     Scaling scaling = Scaling::maxabs;
     double strength = 1; ///< 0: the input, 1: the equalised V

@@ -50,8 +50,7 @@ public:
         GaussianSlab slab = slab_;
         slab.input = input;
         slab.output = output;
-        run_bands(bands_, static_cast<int>(scratch_.size()), [&](int band, int slot) {
-            const Band rows = band_rows(output.shape.height, bands_, band);
+        for_bands(output.shape.height, bands_, static_cast<int>(scratch_.size()), [&](Band rows, int slot) {
             for (int y = rows.begin; y < rows.end; y += kGaussianSlabRows)
                 run_gaussian_slab(slab, y, std::min(rows.end, y + kGaussianSlabRows),
                                   scratch_[static_cast<std::size_t>(slot)].get());

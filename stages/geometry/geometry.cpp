@@ -73,7 +73,7 @@ const ParamTable& downsample_table() {
                 "factor", &DownsampleParams::factor,
                 {.unit = "px",
                  .min = 2,
-                 .max = 16,
+                 .max = DownsampleParams::kMaxFactor,
                  .cost = Cost::rebuild,
                  .doc = "side of the blocks that become one pixel; blocks that are not whole are cut off"})
             .choice("method", &DownsampleParams::method, {"mean", "nearest"},
@@ -112,7 +112,8 @@ Shape downsample_shape(const DownsampleParams& params, const Shape& input) {
         throw UsageError(
             "stage downsample: factor = " + std::to_string(params.factor) + " is too large for an image of " +
             std::to_string(input.width) + "×" + std::to_string(input.height) + " pixels; " +
-            (side < 2 ? "leave the stage out." : "allowed: 2…" + std::to_string(std::min(side, 16)) + "."));
+            (side < 2 ? "leave the stage out."
+                      : "allowed: 2…" + std::to_string(std::min(side, DownsampleParams::kMaxFactor)) + "."));
     Shape output = input;
     output.width = input.width / params.factor;
     output.height = input.height / params.factor;
@@ -132,10 +133,7 @@ int min_band_rows(const Shape& output) {
 template <class F> void over_rows(const Shape& output, int min_rows, F&& rows) {
     const int slots = parallel_threads();
     const int bands = band_count(output.height, slots, min_rows);
-    run_bands(bands, slots, [&](int band, int slot) {
-        const Band range = band_rows(output.height, bands, band);
-        rows(range.begin, range.end, slot);
-    });
+    for_bands(output.height, bands, slots, [&](Band range, int slot) { rows(range.begin, range.end, slot); });
 }
 
 class CropHost final : public HostStage {
@@ -224,8 +222,7 @@ public:
         const int min_rows = min_band_rows(input.shape) / params_.factor + 1;
         const int slots = static_cast<int>(sums_.size());
         const int bands = band_count(output.shape.height, slots, min_rows);
-        run_bands(bands, slots, [&](int band, int slot) {
-            const Band rows = band_rows(output.shape.height, bands, band);
+        for_bands(output.shape.height, bands, slots, [&](Band rows, int slot) {
             std::byte* sums = sums_[static_cast<std::size_t>(slot)].data();
             for (int y = rows.begin; y < rows.end; ++y)
                 if (params_.method == DownsampleParams::Method::mean)

@@ -32,6 +32,7 @@ struct DownsampleParams {
         mean,   ///< of the block; integers rounded to nearest, ties to even; f32 summed in f64
         nearest ///< the block's first pixel
     };
+    static constexpr int kMaxFactor = 16;
     int factor = 2;
     Method method = Method::mean;
 };

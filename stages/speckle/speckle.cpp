@@ -21,14 +21,14 @@ const ParamTable& speckle_table() {
             .integer("radius", &SpeckleParams::radius,
                      {.unit = "px",
                       .min = 1,
-                      .max = 15,
+                      .max = SpeckleParams::kMaxRadius,
                       .cost = Cost::rebuild,
                       .doc = "window radius w; the window holds (2w+1)² pixels"})
             .real("exposure", &SpeckleParams::exposure_ms,
                   {.unit = "ms", .min = 0.001, .max = 10000, .logarithmic = true, .doc = kExposureDoc})
             .choice("output", &SpeckleParams::output, contrast_output_names(), {.doc = kContrastOutputDoc})
-            .choice("border", &SpeckleParams::border, {"replicate", "reflect", "crop", "zero"},
-                    {.cost = Cost::rebuild, .doc = kContrastBorderDoc})
+            .choice_among("border", &SpeckleParams::border, contrast_borders(),
+                          {.cost = Cost::rebuild, .doc = kContrastBorderDoc})
             .table();
     return table;
 }
@@ -40,8 +40,7 @@ Quantity speckle_quantity(const Params& params, const Quantity&) {
 } // namespace
 
 Shape speckle_shape(const SpeckleParams& params, const Shape& input) {
-    return contrast_window_shape("stage speckle", params.radius, params.border == SpeckleParams::Border::crop,
-                                 input);
+    return contrast_window_shape("stage speckle", params.radius, params.border == Border::crop, input);
 }
 
 ContrastScale speckle_scale(const SpeckleParams& params, const FrameInfo& info) {
@@ -149,7 +148,7 @@ private:
         if (const PixelCounts before = slot.counts; !narrow || !run_tiles(tile, slot)) {
             slot.counts = before;
             SampleRange range = sample_range(tile.input, tile.rows);
-            if (tile.params.border == SpeckleParams::Border::zero)
+            if (tile.params.border == Border::zero)
                 range.min = 0;
             choose_sums(tile, range);
             run_tiles(tile, slot);

@@ -6,10 +6,11 @@
 
 namespace specklescope {
 
-/// K = s/⟨I⟩ over (2·radius+1)² pixels, sample standard deviation (Yang, Cuccia, Choi 2011, eq. 1).
+/// K = s/⟨I⟩ over (2·radius+1)² pixels, sample standard deviation (Yang, Cuccia, Choi 2011, eq. 1). `border`:
+/// one of contrast_borders().
 struct SpeckleParams {
     using Output = ContrastOutput;
-    enum class Border : std::uint8_t { replicate, reflect, crop, zero };
+    static constexpr int kMaxRadius = 15;
 
     int radius = 3;
     double exposure_ms = 10;

@@ -112,7 +112,7 @@ SaturatedWindows::SaturatedWindows(const Shape& input, int radius)
 std::uint64_t SaturatedWindows::count(const SpeckleTile& tile, double threshold,
                                       std::span<const std::uint8_t> marked) {
     const int radius = tile.params.radius;
-    const bool crop = tile.params.border == SpeckleParams::Border::crop;
+    const bool crop = tile.params.border == Border::crop;
     const InputRows rows = tile.rows;
     const auto is_marked = [&](int row) { return marked[static_cast<std::size_t>(row - rows.begin)] != 0; };
     const auto outputs = static_cast<std::size_t>(tile.output.shape.width);

@@ -23,12 +23,12 @@ const ParamTable& spatiotemporal_table() {
             .integer("radius", &SpatiotemporalParams::radius,
                      {.unit = "px",
                       .min = 1,
-                      .max = kMaxSpatiotemporalRadius,
+                      .max = SpatiotemporalParams::kMaxRadius,
                       .cost = Cost::rebuild,
                       .doc = "window radius w; the window holds (2w+1)² pixels of every frame"})
             .integer("frames", &SpatiotemporalParams::frames,
                      {.min = 1,
-                      .max = kMaxTemporalFrames,
+                      .max = SpatiotemporalParams::kMaxFrames,
                       .logarithmic = true,
                       .cost = Cost::rebuild,
                       .doc = "how many of the last frames the window reaches back over"})
@@ -36,8 +36,8 @@ const ParamTable& spatiotemporal_table() {
                   {.unit = "ms", .min = 0.001, .max = 10000, .logarithmic = true, .doc = kExposureDoc})
             .choice("output", &SpatiotemporalParams::output, contrast_output_names(),
                     {.doc = kContrastOutputDoc})
-            .choice("border", &SpatiotemporalParams::border, {"replicate", "reflect", "crop", "zero"},
-                    {.cost = Cost::rebuild, .doc = kContrastBorderDoc})
+            .choice_among("border", &SpatiotemporalParams::border, contrast_borders(),
+                          {.cost = Cost::rebuild, .doc = kContrastBorderDoc})
             .table();
     return table;
 }
@@ -49,8 +49,7 @@ Quantity spatiotemporal_quantity(const Params& params, const Quantity&) {
 } // namespace
 
 Shape spatiotemporal_shape(const SpatiotemporalParams& params, const Shape& input) {
-    return contrast_window_shape("stage spatiotemporal", params.radius,
-                                 params.border == SpeckleParams::Border::crop, input);
+    return contrast_window_shape("stage spatiotemporal", params.radius, params.border == Border::crop, input);
 }
 
 ContrastScale spatiotemporal_scale(const SpatiotemporalParams& params, int held, const FrameInfo& info) {
@@ -117,8 +116,7 @@ public:
         scale_ = spatiotemporal_scale(params_, step_.held, context.info);
         for (SlotCounts& slot : slots_)
             slot.counts = {};
-        run_bands(bands_, slots, [&](int band, int slot) {
-            const Band rows = band_rows(output_.height, bands_, band);
+        for_bands(output_.height, bands_, slots, [&](Band rows, int slot) {
             Scratch& scratch = scratch_[static_cast<std::size_t>(slot)];
             PixelCounts& counts = slots_[static_cast<std::size_t>(slot)].counts;
             if (input_.type == PixelType::f32)
@@ -149,8 +147,7 @@ private:
     void take_in(ConstHostView input, std::optional<double> threshold) {
         const int slots = static_cast<int>(slots_.size());
         const int bands = band_count(input_.height, slots, 16);
-        run_bands(bands, slots, [&](int band, int) {
-            const Band rows = band_rows(input_.height, bands, band);
+        for_bands(input_.height, bands, slots, [&](Band rows, int) {
             for (int y = rows.begin; y < rows.end; ++y) {
                 take_temporal_row(window_.row(y, step_), input.row(y));
                 ages_.advance(y, input.row(y), threshold);
@@ -160,13 +157,13 @@ private:
 
     int window() const { return 2 * params_.radius + 1; }
     /// Of the image, above and left of the first result's window.
-    int margin() const { return params_.border == SpeckleParams::Border::crop ? 0 : params_.radius; }
+    int margin() const { return params_.border == Border::crop ? 0 : params_.radius; }
     /// Row of the image that stands at `y`, which may lie outside; −1: zeros stand there.
-    int row_at(int y) const { return border_index(y, input_.height, window_border(params_.border)); }
+    int row_at(int y) const { return border_index(y, input_.height, params_.border); }
 
     /// Columns stand from index margin() on; the border's are copied beside them.
     template <class T> void fill_border(std::vector<T>& columns) const {
-        const Border border = window_border(params_.border);
+        const Border border = params_.border;
         const int shift = margin();
         const auto at = [&](int x) -> T& { return columns.data()[x + shift]; };
         for (int i = 1; i <= shift; ++i) {

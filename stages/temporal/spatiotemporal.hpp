@@ -6,7 +6,7 @@
 #include "stages/border.hpp"
 #include "stages/contrast.hpp"
 #include "stages/host_device.hpp"
-#include "stages/speckle/speckle.hpp"
+#include "stages/temporal/temporal.hpp"
 
 #include <cmath>
 #include <cstdint>
@@ -16,26 +16,20 @@ namespace specklescope {
 /// K = s/⟨I⟩ over (2·radius+1)² pixels of the last `frames` frames, sample standard deviation of all
 /// (2·radius+1)²·frames samples (Qiu 2010). Fewer frames while it fills.
 struct SpatiotemporalParams {
+    static constexpr int kMaxRadius = 15;
+    static constexpr int kMaxFrames = kMaxTemporalFrames;
+
     int radius = 2;
     int frames = 10;
     double exposure_ms = 10;
     ContrastOutput output = ContrastOutput::sfi;
-    SpeckleParams::Border border = SpeckleParams::Border::replicate;
+    Border border = Border::replicate; ///< one of contrast_borders()
 };
 
 /// As contrast_window_shape.
 Shape spatiotemporal_shape(const SpatiotemporalParams& params, const Shape& input);
 /// For windows of `held` frames.
 ContrastScale spatiotemporal_scale(const SpatiotemporalParams& params, int held, const FrameInfo& info);
-
-inline constexpr int kMaxSpatiotemporalRadius = 15;
-
-/// Where the pixels outside the image come from; crop never asks.
-constexpr Border window_border(SpeckleParams::Border border) {
-    return border == SpeckleParams::Border::reflect ? Border::reflect
-           : border == SpeckleParams::Border::zero  ? Border::zero
-                                                    : Border::replicate;
-}
 
 /// S and D = N·Σ(I − ⟨I⟩)² in f32, from exact sums of up to 961·500 samples of 16 bits, whose N·ΣI² passes 64
 /// bits. Moved by the rounded mean m the sums are small: Q' = ΣI² − 2·m·ΣI + N·m² and S' = ΣI − N·m with
@@ -74,7 +68,7 @@ SPECKLESCOPE_BOTH constexpr double merge_part(double n, double count) {
 
 /// merge_part() for every number of groups that a window has met, and 1/n: divisions done once a frame.
 struct MergeParts {
-    static constexpr int kMost = 32;
+    static constexpr int kMost = 2 * SpatiotemporalParams::kMaxRadius + 1;
     double inverse;        ///< 1/held
     double columns[kMost]; ///< of rows: n = held
     double rows[kMost];    ///< of the columns of a window: n = held · (2·radius + 1)

@@ -18,7 +18,7 @@ const ParamTable& temporal_table() {
         Declare<TemporalParams>("stage temporal")
             .integer("frames", &TemporalParams::frames,
                      {.min = 2,
-                      .max = kMaxTemporalFrames,
+                      .max = TemporalParams::kMaxFrames,
                       .logarithmic = true,
                       .cost = Cost::rebuild,
                       .doc = "how many of the last frames each pixel is looked at over"})
@@ -54,9 +54,8 @@ public:
         const std::optional<double> threshold = saturation_threshold(input.shape.type, context.info);
         for (SlotCounts& slot : slots_)
             slot.counts = {};
-        run_bands(bands_, static_cast<int>(slots_.size()), [&](int band, int slot) {
+        for_bands(input.shape.height, bands_, static_cast<int>(slots_.size()), [&](Band rows, int slot) {
             PixelCounts& counts = slots_[static_cast<std::size_t>(slot)].counts;
-            const Band rows = band_rows(input.shape.height, bands_, band);
             for (int y = rows.begin; y < rows.end; ++y) {
                 const TemporalRow row = window_.row(y, step);
                 const std::byte* const newest = step.take ? input.row(y) : nullptr;

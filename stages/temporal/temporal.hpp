@@ -6,9 +6,14 @@
 
 namespace specklescope {
 
+/// Samples of a pixel that running sums are made for.
+inline constexpr int kMaxTemporalFrames = 500;
+
 /// K = s/⟨I⟩ of each pixel over its last `frames` samples, sample standard deviation (Duncan and Kirkpatrick
 /// 2008). Fewer frames while it fills; one frame gives NaN.
 struct TemporalParams {
+    static constexpr int kMaxFrames = kMaxTemporalFrames;
+
     int frames = 25;
     double exposure_ms = 10;
     ContrastOutput output = ContrastOutput::sfi;

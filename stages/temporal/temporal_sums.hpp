@@ -4,14 +4,13 @@
 #include "pipeline/image.hpp"
 #include "stages/contrast.hpp"
 #include "stages/host_device.hpp"
+#include "stages/temporal/temporal.hpp"
 
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 
 namespace specklescope {
-
-inline constexpr int kMaxTemporalFrames = 500;
 
 // --- integers: exact ---
 
@@ -24,6 +23,8 @@ SPECKLESCOPE_BOTH constexpr std::uint64_t packed_sample(std::uint32_t sample) {
 constexpr bool packed_sums_fit(PixelType type, int frames) {
     return type == PixelType::u8 || (type == PixelType::u16 && frames <= 256);
 }
+static_assert(kMaxTemporalFrames * 255ULL * 255 < std::uint64_t{1} << 40);
+static_assert(kMaxTemporalFrames * 65535ULL < std::uint64_t{1} << 25);
 inline constexpr std::size_t kWideSumsBytes = sizeof(std::uint64_t) + sizeof(std::uint32_t);
 
 struct IntegerSums {

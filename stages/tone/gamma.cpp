@@ -51,8 +51,7 @@ public:
         if (type != PixelType::f32)
             make_levels(type, gamma_full_scale(type, context.info));
         std::fill(slots_.begin(), slots_.end(), SlotCounts{});
-        run_bands(bands_, static_cast<int>(slots_.size()), [&](int band, int slot) {
-            const Band rows = band_rows(input.shape.height, bands_, band);
+        for_bands(input.shape.height, bands_, static_cast<int>(slots_.size()), [&](Band rows, int slot) {
             PixelCounts& counts = slots_[static_cast<std::size_t>(slot)].counts;
             dispatch(type, [&](auto zero) {
                 using T = decltype(zero);

@@ -3,8 +3,8 @@
 #include "config/options.hpp"
 #include "config/settings.hpp"
 #include "config/text.hpp"
-#include "tests/support/eventually.hpp"
 #include "pipeline/error.hpp"
+#include "tests/support/eventually.hpp"
 
 #include <gtest/gtest.h>
 
@@ -86,6 +86,7 @@ ParamValue random_value(const ParamDecl& decl, std::mt19937_64& random) {
     case ParamKind::choice:
         return decl.choices[pick(decl.choices.size())];
     case ParamKind::text:
+    case ParamKind::path:
         break;
     }
     return std::string("text \"quoted\" \\ µ\t") + std::to_string(pick(100));

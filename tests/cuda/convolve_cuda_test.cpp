@@ -137,16 +137,15 @@ TYPED_TEST(ConvolveCudaPixels, AgreesWithTheSumForEveryBorderSizeAndChannelCount
     for (const Case& c : {Case{1, 1, 1, 1}, Case{33, 17, 1, 1}, Case{33, 17, 5, 3}, Case{64, 40, 8, 6},
                           Case{61, 47, 13, 22}, Case{19, 23, 40, 51}, Case{5, 9, 64, 2}, Case{130, 3, 3, 7}})
         for (const int channels : {1, 3})
-            for (const auto border : {ConvolveParams::Border::replicate, ConvolveParams::Border::reflect,
-                                      ConvolveParams::Border::wrap, ConvolveParams::Border::zero}) {
+            for (const auto border : {Border::replicate, Border::reflect, Border::wrap, Border::zero}) {
                 const auto image = random_image<TypeParam>(c.width, c.height, channels, 2);
                 const std::vector<Weights> planes = {random_weights(c.kernel_width, c.kernel_height, random)};
                 ConvolveParams params;
                 params.border = border;
                 SCOPED_TRACE(std::to_string(c.kernel_width) + "x" + std::to_string(c.kernel_height) +
                              " border " + std::to_string(static_cast<int>(border)));
-                EXPECT_LE(this->worst(this->run(image, planes, params), image, planes,
-                                      convolve_border(border), full_scale<TypeParam>()),
+                EXPECT_LE(this->worst(this->run(image, planes, params), image, planes, border,
+                                      full_scale<TypeParam>()),
                           1e-5);
             }
 }
@@ -194,7 +193,7 @@ TEST_F(ConvolveCuda, KernelsByFormulaAreThoseOfTheHost) {
             params.length = 17.5;
             params.angle = 31;
             params.normalize = normalize;
-            params.border = ConvolveParams::Border::reflect;
+            params.border = Border::reflect;
             SCOPED_TRACE(to_string(stage_of(params)));
             const std::vector<Weights> planes = {plane_of(make_kernel(params, image.shape()), 0)};
             EXPECT_LE(worst(run(image, params), image, planes, Border::reflect, 1000), 1e-5);
@@ -208,7 +207,7 @@ TYPED_TEST(ConvolveCudaPixels, TilesGiveThePixelsOfTheWhole) {
         const auto image = random_image<TypeParam>(channels == 1 ? 1501 : 901, 1003, channels, 8);
         // So large that tiles do not pay where there is memory for the whole.
         const std::vector<Weights> planes = {random_weights(402 / channels, 389 / channels, random)};
-        for (const auto border : {ConvolveParams::Border::replicate, ConvolveParams::Border::zero}) {
+        for (const auto border : {Border::replicate, Border::zero}) {
             ConvolveParams params;
             params.border = border;
             const Result whole = this->run(image, planes, params);
@@ -220,10 +219,9 @@ TYPED_TEST(ConvolveCudaPixels, TilesGiveThePixelsOfTheWhole) {
             for (int i = 0; i < 100; ++i) {
                 const auto x = static_cast<int>(random() % static_cast<unsigned>(a.width * channels));
                 const auto y = static_cast<int>(random() % static_cast<unsigned>(a.height));
-                ASSERT_NEAR(
-                    static_cast<double>(b.row(y)[x]),
-                    truth_at(image, planes[0], x / channels, y, x % channels, convolve_border(border)),
-                    rounding + 1e-5 * full_scale<TypeParam>())
+                ASSERT_NEAR(static_cast<double>(b.row(y)[x]),
+                            truth_at(image, planes[0], x / channels, y, x % channels, border),
+                            rounding + 1e-5 * full_scale<TypeParam>())
                     << x << ", " << y << " " << whole.notes->at(0) << ", " << tiles.notes->at(0);
             }
             const double most = std::is_same_v<TypeParam, float> ? 1e-5 * full_scale<TypeParam>() : 1;
@@ -242,7 +240,7 @@ TYPED_TEST(ConvolveCudaPixels, AgreesWithTheHost) {
             const auto image = random_image<TypeParam>(width, height, channels, 9);
             ConvolveParams params;
             params.kernel = ConvolveParams::Kernel::glare;
-            params.border = ConvolveParams::Border::reflect;
+            params.border = Border::reflect;
             const Result host = this->run_chain(image, this->stage_of(params), *cpu);
             const Result device = this->run(image, params);
             const auto a = host.image.host().template as<TypeParam>();

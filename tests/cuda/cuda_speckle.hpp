@@ -17,7 +17,6 @@
 
 namespace specklescope {
 
-using Border = SpeckleParams::Border;
 using Output = SpeckleParams::Output;
 
 inline constexpr std::uint64_t kSeed = 20110523;

@@ -2,10 +2,10 @@
 // tried together. Every choice, both ends of every range, every pair of values.
 #pragma once
 
-#include "tests/support/images.hpp"
 #include "pipeline/chain.hpp"
-#include "tests/support/random.hpp"
 #include "stages/convert.hpp"
+#include "tests/support/images.hpp"
+#include "tests/support/random.hpp"
 
 #include <algorithm>
 #include <array>
@@ -38,10 +38,6 @@ inline std::vector<Shape> pixel_kinds(const StageType& type) {
     if (std::find(type.channels.begin(), type.channels.end(), 3) == type.channels.end())
         kinds.push_back({0, 0, 3, PixelType::u8});
     return kinds;
-}
-
-inline bool names_a_file(const ParamDecl& decl) {
-    return decl.kind == ParamKind::text && (decl.name == "file" || decl.name.ends_with("_file"));
 }
 
 /// A range's end that costs no more than an ordinary value does: for what is tried in many combinations.
@@ -161,7 +157,7 @@ private:
         made.shape.height = size.second;
         made.large = is_large;
         for (const ParamDecl& decl : type_.table->decls())
-            if (names_a_file(decl) && params.visible(decl))
+            if (decl.kind == ParamKind::path && params.visible(decl))
                 made.stage.params.set(decl.name, picture_(size.first, size.second));
         if (names_.insert(made.name()).second)
             cases_.push_back(std::move(made));

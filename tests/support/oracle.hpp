@@ -14,10 +14,10 @@
 namespace specklescope::test {
 
 /// numpy.pad's names: replicate = edge, reflect = symmetric, zero = constant.
-inline int oracle_index(int i, int size, SpeckleParams::Border border) {
-    if (border == SpeckleParams::Border::replicate)
+inline int oracle_index(int i, int size, Border border) {
+    if (border == Border::replicate)
         return i < 0 ? 0 : i >= size ? size - 1 : i;
-    if (border == SpeckleParams::Border::reflect)
+    if (border == Border::reflect)
         return i < 0 ? -1 - i : i >= size ? 2 * size - 1 - i : i;
     return i < 0 || i >= size ? -1 : i; // −1: a sample of 0
 }
@@ -108,7 +108,7 @@ struct OracleResult {
 /// The windows of a whole result, row by row: the same for every output.
 template <class T> std::vector<OracleWindow>
 oracle_windows(const TestImage<T>& image, const SpeckleParams& params, const FrameInfo& info) {
-    const int margin = params.border == SpeckleParams::Border::crop ? params.radius : 0;
+    const int margin = params.border == Border::crop ? params.radius : 0;
     const double full = info.full_scale > 0 ? info.full_scale : type_full_scale(image.shape().type);
     const double threshold = full > 0 ? full : std::numeric_limits<double>::infinity();
     std::vector<OracleWindow> windows;
@@ -121,7 +121,7 @@ oracle_windows(const TestImage<T>& image, const SpeckleParams& params, const Fra
 /// Exposure is taken from `info` where it has one, else from params.
 inline OracleResult oracle_result(const std::vector<OracleWindow>& windows, const Shape& input,
                                   const SpeckleParams& params, const FrameInfo& info) {
-    const int margin = params.border == SpeckleParams::Border::crop ? params.radius : 0;
+    const int margin = params.border == Border::crop ? params.radius : 0;
     const double exposure_s = (std::isnan(info.exposure_ms) ? params.exposure_ms : info.exposure_ms) / 1000;
     OracleResult result{input.width - 2 * margin, input.height - 2 * margin, {}, {}};
     for (const OracleWindow& window : windows) {

@@ -125,7 +125,7 @@ std::optional<ParamValue> choice_control(const ParamDecl& decl, const ParamValue
 /// Takes effect with Enter and when the field is left, Escape goes back; also takes a file dropped on it.
 std::optional<ParamValue> text_control(const ParamDecl& decl, const ParamValue& current) {
     std::string text = std::get<std::string>(current);
-    if (names_file(decl))
+    if (decl.kind == ParamKind::path)
         ImGui::InputTextWithHint("##value", "path, or drop the file here", &text);
     else
         ImGui::InputText("##value", &text);
@@ -136,7 +136,7 @@ std::optional<ParamValue> text_control(const ParamDecl& decl, const ParamValue& 
     else if (done && text == std::get<std::string>(current) &&
              !ImGui::IsKeyPressed(ImGui::GetKeyIndex(ImGuiKey_Escape)))
         text = typed;
-    if (names_file(decl) && dropped_file &&
+    if (decl.kind == ParamKind::path && dropped_file &&
         ImGui::IsMouseHoveringRect(ImGui::GetItemRectMin(), ImGui::GetItemRectMax()))
         return ParamValue{*take_drop()};
     if (done && text != std::get<std::string>(current))
@@ -162,6 +162,7 @@ std::optional<ParamValue> any_control(const ParamDecl& decl, const ParamValue& c
             return ParamValue{std::get<std::int64_t>(current) + 1};
         return {};
     case ParamKind::text:
+    case ParamKind::path:
         break;
     }
     return text_control(decl, current);
@@ -171,10 +172,6 @@ std::optional<ParamValue> any_control(const ParamDecl& decl, const ParamValue& c
 
 void offer_drop(std::string path) { dropped_file = std::move(path); }
 std::optional<std::string> take_drop() { return std::exchange(dropped_file, std::nullopt); }
-
-bool names_file(const ParamDecl& decl) {
-    return decl.kind == ParamKind::text && (decl.name == "file" || decl.name.ends_with("_file"));
-}
 
 std::string fitted(const ImFont& font, std::string text, float width) {
     const auto extent = [&](const std::string& t) {
@@ -305,7 +302,7 @@ std::optional<ParamValue> param_control(const std::string& owner, const ParamDec
         return edited;
     }
     std::string text = decl.doc;
-    if (decl.kind != ParamKind::text) // of which any is allowed, and the default is none
+    if (!is_text(decl.kind)) // of which any is allowed, and the default is none
         text += "\n" + allowed_text(decl) + "\nDefault: " + to_string(initial) +
                 (decl.unit.empty() ? "" : " " + decl.unit) +
                 (current != initial ? " (right click to go back)" : "");

@@ -22,9 +22,6 @@ bool value_slider(const std::string& id, double& value, const SliderRange& range
 /// A number without a useful range: type it, or drag.
 bool value_field(const std::string& id, double& value, const SliderRange& range, const std::string& unit);
 
-/// A text that is the path of a file: its name is "file" or ends so.
-bool names_file(const ParamDecl& decl);
-
 /// One labelled line for one parameter; the new value when the user changed it. Tooltip, reset (right click)
 /// and range come from the declaration.
 std::optional<ParamValue> param_control(const std::string& owner, const ParamDecl& decl,

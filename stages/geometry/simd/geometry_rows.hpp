@@ -18,6 +18,8 @@ SPECKLESCOPE_BOTH inline std::uint32_t round_even(float value) {
     return static_cast<std::uint32_t>(shifted - kNoFraction);
 }
 
+static_assert(DownsampleParams::kMaxFactor * DownsampleParams::kMaxFactor <= 256);
+
 /// Mean of `count` ≤ 256 samples of at most 16 bits: the sum is exact in f32, and no quotient is so near a
 /// tie that rounding it to f32 would reach it (the nearest is 1/450 away, at 225 samples).
 SPECKLESCOPE_BOTH inline std::uint32_t mean_even(std::uint32_t sum, int count) {

@@ -13,7 +13,8 @@ namespace specklescope {
 /// Buffers count columns from the first real one, so that it is aligned; border columns on the left have
 /// negative indices.
 struct TileColumns {
-    static constexpr int kLead = 32;   ///< room for the border on the left and one zero before it
+    static constexpr int kLead = 32; ///< room for the border on the left and one zero before it
+    static_assert(kLead > SpeckleParams::kMaxRadius);
     static constexpr int kSlack = 128; ///< whole vectors may be read and written past the last column
 
     int first = 0; ///< image column of index 0
@@ -23,7 +24,7 @@ struct TileColumns {
 
     explicit TileColumns(const SpeckleTile& tile) {
         const int radius = tile.params.radius;
-        const int shift = tile.params.border == SpeckleParams::Border::crop ? radius : 0;
+        const int shift = tile.params.border == Border::crop ? radius : 0;
         const int begin = tile.x0 + shift - radius;
         const int end = tile.x1 + shift + radius;
         first = std::max(0, begin);

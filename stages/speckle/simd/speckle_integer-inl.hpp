@@ -111,7 +111,7 @@ private:
 
     template <SpeckleParams::Output kOutput> void rows(PixelCounts& counts) {
         const int radius = tile_.params.radius;
-        const int shift = tile_.params.border == SpeckleParams::Border::crop ? radius : 0;
+        const int shift = tile_.params.border == Border::crop ? radius : 0;
         begin_zero_columns();
         // Replacing a row of the reference by the first rows adds them: the reference contributes nothing.
         for (int y = tile_.y0 + shift - radius; y < tile_.y0 + shift + radius; ++y)
@@ -133,7 +133,7 @@ private:
 
     /// Border columns of zeros stay as they are for all rows.
     void begin_zero_columns() {
-        if (tile_.params.border != SpeckleParams::Border::zero)
+        if (tile_.params.border != Border::zero)
             return;
         const auto n = static_cast<Square>(window_);
         for_border([&](int index) {
@@ -322,7 +322,7 @@ private:
     static constexpr std::size_t kPlace[kLevels] = {0, 1536, 1024};
     static constexpr std::size_t kSquaresPlace = 2048;
     static constexpr std::size_t kMostTerms = 5;
-    static constexpr int kMostBorders = 2 * 15;
+    static constexpr int kMostBorders = 2 * SpeckleParams::kMaxRadius;
     struct BorderColumn {
         int to, from; ///< −1: zeros
     };

@@ -58,7 +58,7 @@ public:
 
     void run(PixelCounts& counts) {
         const int radius = tile_.params.radius;
-        const int shift = tile_.params.border == SpeckleParams::Border::crop ? radius : 0;
+        const int shift = tile_.params.border == Border::crop ? radius : 0;
         const View<float> output = tile_.output.as<float>();
         for (int y = tile_.y0; y < tile_.y1; ++y) {
             const int top = y + shift - radius;
@@ -216,7 +216,7 @@ private:
     Groups prefix_;        ///< rows of the next block so far
     Groups column_;        ///< the window's rows
     Groups window_groups_; ///< the window
-    Groups suffix_[31];
+    Groups suffix_[2 * SpeckleParams::kMaxRadius + 1];
     float* zeros_ = nullptr;
 };
 

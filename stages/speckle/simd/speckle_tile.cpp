@@ -102,7 +102,7 @@ HWY_EXPORT(RunTile);
 
 InputRows input_rows(const SpeckleTile& tile) {
     const int radius = tile.params.radius;
-    const int shift = tile.params.border == SpeckleParams::Border::crop ? radius : 0;
+    const int shift = tile.params.border == Border::crop ? radius : 0;
     return {std::max(0, tile.y0 + shift - radius),
             std::min(tile.input.shape.height, tile.y1 + shift + radius)};
 }

@@ -54,20 +54,4 @@ SampleRange sample_range(ConstHostView image, InputRows rows);
 /// saturated[y − begin] becomes 1 for each row of f32 with a sample at `threshold` or above.
 void find_saturated_rows(ConstHostView image, InputRows rows, double threshold, std::uint8_t* saturated);
 
-/// Row or column of the image that stands at `index`, which may lie outside [0, size); −1: zeros stand there.
-inline int border_index(int index, int size, SpeckleParams::Border border) {
-    if (index >= 0 && index < size)
-        return index;
-    switch (border) {
-    case SpeckleParams::Border::replicate:
-        return index < 0 ? 0 : size - 1;
-    case SpeckleParams::Border::reflect:
-        return index < 0 ? -index - 1 : 2 * size - 1 - index;
-    case SpeckleParams::Border::crop:
-    case SpeckleParams::Border::zero:
-        break;
-    }
-    return -1;
-}
-
 } // namespace specklescope

@@ -10,7 +10,6 @@
 
 namespace specklescope::test {
 
-using Border = SpeckleParams::Border;
 using Output = SpeckleParams::Output;
 inline constexpr Border kBorders[] = {Border::replicate, Border::reflect, Border::crop, Border::zero};
 inline constexpr Output kOutputs[] = {Output::sfi, Output::contrast, Output::contrast2, Output::tau,

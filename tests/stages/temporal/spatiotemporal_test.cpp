@@ -1,9 +1,9 @@
 // Contrast over (2w+1)²·n samples on the host is that of the frames stored beside it, on every processor.
+#include "pipeline/error.hpp"
+#include "stages/temporal/spatiotemporal.hpp"
 #include "tests/support/instruction_sets.hpp"
 #include "tests/support/oracle.hpp"
-#include "pipeline/error.hpp"
 #include "tests/support/stage_runner.hpp"
-#include "stages/temporal/spatiotemporal.hpp"
 
 namespace specklescope::test {
 namespace {
@@ -14,7 +14,7 @@ constexpr const char* kBorders[] = {"replicate", "reflect", "crop", "zero"};
 
 struct Case {
     int radius = 1, frames = 1;
-    SpeckleParams::Border border = SpeckleParams::Border::replicate;
+    Border border = Border::replicate;
     ContrastOutput output = ContrastOutput::contrast;
     double threshold = kNoThreshold;
     double tolerance = 1e-6;
@@ -23,7 +23,7 @@ struct Case {
 template <class T>
 void expect_window(const StageRunner& run, const std::deque<TestImage<T>>& frames, const Case& c, int t) {
     const SpeckleParams window{c.radius, 10, c.output, c.border};
-    const int margin = c.border == SpeckleParams::Border::crop ? c.radius : 0;
+    const int margin = c.border == Border::crop ? c.radius : 0;
     PixelCounts expected;
     double worst = 0;
     ASSERT_EQ(run.output.shape().width, frames[0].shape().width - 2 * margin);
@@ -76,7 +76,7 @@ TEST_P(SpatiotemporalTargets, EveryTypeBorderAndOutput) {
     for (int i = 0; i < 20; ++i) {
         Case c{.radius = 1 + i % 3,
                .frames = 1 + i % 4,
-               .border = static_cast<SpeckleParams::Border>(i % 4),
+               .border = contrast_borders()[i % 4].second,
                .output = static_cast<ContrastOutput>(i / 4)};
         c.threshold = 255;
         expect_stream<std::uint8_t>(c, 6,
@@ -92,7 +92,7 @@ TEST_P(SpatiotemporalTargets, EveryTypeBorderAndOutput) {
 TEST_P(SpatiotemporalTargets, LargestRadiusAndLowContrast) {
     std::mt19937_64 random = test_random(2);
     for (const int radius : {7, 15}) {
-        const Case c{.radius = radius, .frames = 3, .border = SpeckleParams::Border::reflect};
+        const Case c{.radius = radius, .frames = 3, .border = Border::reflect};
         expect_stream<std::uint16_t>(
             c, 4, [&](int) { return low_contrast_image<std::uint16_t>(33, 17, 50000, 0.001, random); });
         expect_stream<float>(c, 4,
