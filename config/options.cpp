@@ -45,6 +45,7 @@ const std::vector<CliOption>& cli_options() {
         from_program("loop", kInput),
         from_program("frames", kInput),
         from_program("silence", kInput),
+        from_program("channel", kInput),
         {"stage", "NAME[:key=value,…]",
          "a stage of the chain; again for the next one, in order; none: the raw picture; default: speckle",
          kProcess},

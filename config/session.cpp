@@ -69,6 +69,7 @@ std::unique_ptr<Pipeline> make_pipeline(const Settings& settings) {
         source = std::make_unique<AtOwnPace>(std::move(source));
     PipelineOptions options;
     options.executor = {.backend = program.backend, .threads = program.threads, .gpus = program.gpus};
+    options.channel = program.channel;
     options.slots = program.slots;
     options.frames = static_cast<std::uint64_t>(program.frames);
     options.source_text = settings.source.empty() ? "synthetic" : settings.source;

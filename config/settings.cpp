@@ -77,6 +77,9 @@ const ParamTable& program_table() {
             .boolean("loop", &ProgramSettings::loop, {.doc = "start a file again when it ends"})
             .real("silence", &ProgramSettings::silence_s,
                   {.unit = "s", .min = 0.1, .max = 3600, .doc = "a camera silent for longer is opened again"})
+            .choice(
+                "channel", &ProgramSettings::channel, grey_channel_names(),
+                {.doc = "what stages for grey images get of colour: one channel as it is, luma or the mean"})
             .choice("log", &ProgramSettings::log, {"normal", "quiet", "verbose"},
                     {.doc = "how much is said; quiet: errors only"})
             .table();

@@ -40,9 +40,10 @@ struct ProgramSettings {
     double rate = 0;  ///< 0: the source's own
     bool loop = false;
     double silence_s = 5;
+    GreyChannel channel = GreyChannel::luma; ///< of colour, for stages that take grey
     Log log = Log::normal;
 };
-/// Owner "specklescope": backend, threads, slots, frames, rate, loop, silence, log.
+/// Owner "specklescope": backend, threads, slots, frames, rate, loop, silence, channel, log.
 const ParamTable& program_table();
 
 enum class Command : std::uint8_t { view, run, list, bench };

@@ -156,6 +156,7 @@ private:
 
     void read_param(const toml::key& key, const toml::node& node, Params& params) {
         const ParamDecl* decl = params.table().find(key.str());
+        const Params before = params;
         const std::string& owner = params.table().owner();
         try {
             if (!decl)
@@ -174,6 +175,9 @@ private:
             else
                 fail(node.source(), owner + ": " + decl->name + " is " + type_name(node) + " here; " +
                                         allowed_text(*decl) + ".");
+            // A file as to_toml() writes it holds every value: one that is as before was not chosen by anybody.
+            if (params.get(decl->name) == before.get(decl->name))
+                params = before;
         } catch (const UsageError& error) {
             const std::string what = error.what();
             if (what.starts_with(file_))

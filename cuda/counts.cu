@@ -1,26 +1,112 @@
 #include "cuda/counts.hpp"
 
+#include "cuda/chunks.cuh"
 #include "cuda/device.hpp"
-#include "pipeline/chain.hpp"
+#include "cuda/history.cuh"
+
+#include <algorithm>
 
 namespace specklescope::cuda {
 
 namespace {
 
-__global__ void publish_kernel(PixelCounts* counts, int steps, PixelCounts* host) {
+constexpr int kCountThreads = 256;
+/// Enough blocks to keep any GPU busy; each walks over its part of the image.
+constexpr std::size_t kMostBlocks = 2048;
+
+unsigned blocks_for(std::size_t threads) {
+    return static_cast<unsigned>(
+        std::clamp<std::size_t>((threads + kCountThreads - 1) / kCountThreads, 1, kMostBlocks));
+}
+
+template <class T> __global__ void __launch_bounds__(kCountThreads)
+    count_saturated_kernel(const std::byte* image, std::size_t pitch, int samples, int rows, T threshold,
+                           PixelCounts* counts) {
+    constexpr int kPerChunk = kChunkPixels<T>;
+    const int across = (samples + kPerChunk - 1) / kPerChunk;
+    const std::size_t chunks = static_cast<std::size_t>(across) * rows;
+    const std::size_t step = static_cast<std::size_t>(gridDim.x) * kCountThreads;
+    unsigned mine = 0;
+    for (std::size_t i = static_cast<std::size_t>(blockIdx.x) * kCountThreads + threadIdx.x; i < chunks;
+         i += step) {
+        const auto y = static_cast<int>(i / across);
+        const auto x = static_cast<int>(i - static_cast<std::size_t>(y) * across) * kPerChunk;
+        Chunk<T, 1> chunk;
+        chunk.load(image + y * pitch, x * static_cast<int>(sizeof(T)), samples * static_cast<int>(sizeof(T)));
+#pragma unroll
+        for (int k = 0; k < kPerChunk; ++k)
+            mine += x + k < samples && chunk.get(k) >= threshold ? 1U : 0U;
+    }
+    count_in_warp(counts->raw_saturated, mine);
+}
+
+__global__ void __launch_bounds__(kCountThreads)
+    count_undefined_kernel(const std::byte* image, std::size_t pitch, int width, int rows, int channels,
+                           PixelCounts* counts) {
+    const std::size_t pixels = static_cast<std::size_t>(width) * rows;
+    const std::size_t step = static_cast<std::size_t>(gridDim.x) * kCountThreads;
+    unsigned undefined = 0;
+    unsigned infinite = 0;
+    for (std::size_t i = static_cast<std::size_t>(blockIdx.x) * kCountThreads + threadIdx.x; i < pixels;
+         i += step) {
+        const auto y = i / width;
+        const float* const pixel =
+            reinterpret_cast<const float*>(image + y * pitch) + (i - y * width) * channels;
+        unsigned is_nan = 0;
+        unsigned is_inf = 0;
+        for (int c = 0; c < channels; ++c) {
+            is_nan |= isnan(pixel[c]) ? 1U : 0U;
+            is_inf |= isinf(pixel[c]) ? 1U : 0U;
+        }
+        undefined += is_nan;
+        infinite += is_inf;
+    }
+    count_in_warp(counts->undefined, undefined);
+    count_in_warp(counts->infinite, infinite);
+}
+
+__global__ void publish_kernel(PixelCounts* counts, int count, CountPlaces places, PixelCounts* host) {
     const auto i = static_cast<int>(threadIdx.x);
-    if (i >= steps)
-        return;
-    if (i == steps - 1)
-        *host = counts[i];
-    counts[i] = {};
+    if (i == 0) {
+        PixelCounts result{};
+        if (places.raw >= 0)
+            result.raw_saturated = counts[places.raw].raw_saturated;
+        if (places.saturated >= 0)
+            result.saturated = counts[places.saturated].saturated;
+        if (places.undefined >= 0) {
+            result.undefined = counts[places.undefined].undefined;
+            result.infinite = counts[places.undefined].infinite;
+        }
+        *host = result;
+    }
+    __syncwarp();
+    if (i < count)
+        counts[i] = {};
 }
 
 } // namespace
 
-void publish_counts(PixelCounts* counts, int steps, PixelCounts* host, cudaStream_t stream) {
-    static_assert(kMaxStages <= 32);
-    publish_kernel<<<1, 32, 0, stream>>>(counts, steps, host);
+void count_saturated(ConstDeviceView image, double threshold, PixelCounts* counts, cudaStream_t stream) {
+    const auto samples = static_cast<int>(image.shape.row_bytes() / pixel_bytes(image.shape.type));
+    const std::size_t chunks =
+        (image.shape.row_bytes() + 15) / 16 * static_cast<std::size_t>(image.shape.height);
+    dispatch(image.shape.type, [&](auto zero) {
+        using T = decltype(zero);
+        count_saturated_kernel<T><<<blocks_for(chunks), kCountThreads, 0, stream>>>(
+            image.data, image.pitch, samples, image.shape.height, static_cast<T>(threshold), counts);
+    });
+    check_launch("the kernel that counts saturated samples");
+}
+
+void count_undefined(ConstDeviceView image, PixelCounts* counts, cudaStream_t stream) {
+    count_undefined_kernel<<<blocks_for(image.shape.pixels()), kCountThreads, 0, stream>>>(
+        image.data, image.pitch, image.shape.width, image.shape.height, image.shape.channels, counts);
+    check_launch("the kernel that counts undefined pixels");
+}
+
+void publish_counts(PixelCounts* counts, int count, CountPlaces places, PixelCounts* host,
+                    cudaStream_t stream) {
+    publish_kernel<<<1, 32, 0, stream>>>(counts, count, places, host);
     check_launch("the kernel that hands on counts");
 }
 

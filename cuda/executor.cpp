@@ -32,21 +32,24 @@ void copy_rows(void* to, std::size_t to_pitch, const void* from, std::size_t fro
               "cudaMemcpy2DAsync");
 }
 
+/// Counts of a frame on the device: each stage's, the raw frame's and the final image's.
+constexpr int kRawCounts = kMaxStages, kFinalCounts = kMaxStages + 1, kCounts = kMaxStages + 2;
+
 /// One frame on its way. Everything a stream still works on is held here.
 struct Flight {
     Event uploaded_all{Event::Use::ordering}, computed{Event::Use::ordering};
     Event done{Event::Use::waiting}; ///< the last event of a frame
     // Recorded only if `timed`.
     Event upload_begin, upload_end, download_begin, download_end;
-    std::array<Event, 2 * kMaxStages + 1> marks; ///< on the compute stream: begin, then the end of every step
-    std::array<std::string_view, 2 * kMaxStages> names;
-    std::size_t steps = 0;
+    std::array<Event, 2 * kMaxStages + 3> marks; ///< on the compute stream: begin, then the end of every step
+    std::array<StageTiming, 2 * kMaxStages + 2> steps;
+    std::size_t step_count = 0;
     bool timed = false;
     bool downloads = false;
     Frame uploaded;
     Result result;
     PixelCounts* host_counts = nullptr;
-    PixelCounts* device_counts = nullptr; ///< kMaxStages of them, zero between frames
+    PixelCounts* device_counts = nullptr; ///< kCounts of them, zero between frames
 
     void time(const Event& event, const Stream& stream) const {
         if (timed)
@@ -61,14 +64,14 @@ class CudaExecutor final : public Executor {
 public:
     explicit CudaExecutor(int device)
         : device_(device), name_(use_device(device).name),
-          device_counts_(sizeof(PixelCounts) * kFramesInFlight * kMaxStages, device_memory_),
+          device_counts_(sizeof(PixelCounts) * kFramesInFlight * kCounts, device_memory_),
           host_counts_(sizeof(PixelCounts) * kFramesInFlight, page_locked_) {
-        check(cudaMemset(device_counts_.as<void>(), 0, sizeof(PixelCounts) * kFramesInFlight * kMaxStages),
+        check(cudaMemset(device_counts_.as<void>(), 0, sizeof(PixelCounts) * kFramesInFlight * kCounts),
               "cudaMemset");
         check(cudaStreamSynchronize(nullptr), "cudaStreamSynchronize"); // the streams here do not wait for it
         for (std::size_t i = 0; i < flights_.size(); ++i) {
             flights_[i].host_counts = host_counts_.as<PixelCounts>() + i;
-            flights_[i].device_counts = device_counts_.as<PixelCounts>() + i * kMaxStages;
+            flights_[i].device_counts = device_counts_.as<PixelCounts>() + i * kCounts;
         }
     }
     CudaExecutor(const CudaExecutor&) = delete;
@@ -125,7 +128,7 @@ public:
             download(flight);
         } catch (...) { // nothing may be given back while a stream still works on it
             finish_quietly();
-            log_failure(cudaMemset(flight.device_counts, 0, sizeof(PixelCounts) * kMaxStages), "cudaMemset");
+            log_failure(cudaMemset(flight.device_counts, 0, sizeof(PixelCounts) * kCounts), "cudaMemset");
             log_failure(cudaStreamSynchronize(nullptr), "cudaStreamSynchronize");
             clear(flight);
             throw;
@@ -143,8 +146,10 @@ public:
         flight.done.synchronize();
         flight.result.ready = SteadyClock::now();
         read_timings(flight);
-        if (flight.steps > 0)
-            flight.result.counts = *flight.host_counts;
+        PixelCounts& counts = flight.result.counts; // windows and samples are known here
+        const PixelCounts known = std::exchange(counts, *flight.host_counts);
+        counts.windows = known.windows;
+        counts.raw_samples = known.raw_samples;
         Result result = std::move(flight.result);
         clear(flight);
         first_ = (first_ + 1) % flights_.size();
@@ -211,6 +216,8 @@ private:
         result.info.version = version_;
         result.chain = chain_;
         result.quantity = chain_->quantity();
+        result.exposure = exposure_used(*chain_, result.info);
+        result.to_grey = plan_->to_grey;
         result.raw = std::move(frame);
     }
 
@@ -246,48 +253,62 @@ private:
     }
 
     void compute(Flight& flight, bool again) {
-        flight.steps = 0;
-        flight.result.warmup = plan_->warmup();
-        flight.result.notes = plan_->notes;
-        if (plan_->steps.empty())
-            return;
+        flight.step_count = 0;
+        Result& result = flight.result;
         flight.uploaded_all.record(upload_);
         flight.uploaded_all.hold(compute_);
         flight.time(flight.marks[0], compute_);
         ConstDeviceView image = flight.uploaded.device();
-        FrameInfo info = flight.result.info;
-        PixelCounts* counts = flight.device_counts; // those of a result are its last stage's
-        for (DevicePlan::Step& step : plan_->steps) {
+        FrameInfo info = result.info;
+        CountPlaces places;
+        if (const auto threshold = saturation_threshold(image.shape.type, info)) {
+            places.raw = kRawCounts;
+            result.counts.raw_samples = image.shape.samples();
+            count_saturated(image, *threshold, flight.device_counts + kRawCounts, compute_.get());
+            mark(flight, "saturation");
+        }
+        CountSources sources;
+        for (int i = 0; i < static_cast<int>(plan_->steps.size()); ++i) {
+            DevicePlan::Step& step = plan_->steps[static_cast<std::size_t>(i)];
             if (step.conversion) {
-                convert(image, step.conversion.device(), compute_.get());
+                convert(image, step.conversion.device(), plan_->channel, compute_.get());
+                describe_conversion(image.shape.type, info);
                 image = step.conversion.device();
                 mark(flight, "convert");
             }
             if (step.left_out)
                 continue;
-            const DeviceView output =
-                step.between ? step.between.device() : flight.result.device_image.device();
-            step.stage->run(image, output,
-                            {.info = info, .counts = counts++, .stream = compute_.get(), .again = again});
+            const DeviceView output = step.between ? step.between.device() : result.device_image.device();
+            step.stage->run(
+                image, output,
+                {.info = info, .counts = flight.device_counts + i, .stream = compute_.get(), .again = again});
+            sources.after(i, step.stage->counted(), image.shape.type, info, output.shape);
             step.stage->describe(info);
             image = output;
-            mark(flight, step.link.type->name);
+            mark(flight, step.link.type->name, i);
         }
-        publish_counts(flight.device_counts, static_cast<int>(counts - flight.device_counts),
-                       flight.host_counts, compute_.get());
-        flight.result.warmup = plan_->warmup();
+        places.saturated = sources.saturated;
+        places.undefined = sources.undefined;
+        result.counts.windows = sources.windows;
+        if (sources.undefined < 0 && image.shape.type == PixelType::f32) {
+            places.undefined = kFinalCounts;
+            count_undefined(image, flight.device_counts + kFinalCounts, compute_.get());
+            mark(flight, "undefined");
+        }
+        publish_counts(flight.device_counts, kCounts, places, flight.host_counts, compute_.get());
+        result.warmup = plan_->warmup();
         plan_->refresh_notes();
-        flight.result.notes = plan_->notes;
+        result.notes = plan_->notes;
     }
 
-    void mark(Flight& flight, std::string_view name) const {
-        flight.names[flight.steps++] = name;
-        flight.time(flight.marks[flight.steps], compute_);
+    void mark(Flight& flight, std::string_view name, int stage = -1) const {
+        flight.steps[flight.step_count++] = {name, 0, stage};
+        flight.time(flight.marks[flight.step_count], compute_);
     }
 
     void download(Flight& flight) {
         if (!flight.downloads) {
-            flight.done.record(flight.steps > 0 ? compute_ : upload_);
+            flight.done.record(compute_);
             return;
         }
         flight.computed.record(compute_);
@@ -305,8 +326,9 @@ private:
             return;
         Timings& timings = flight.result.timings;
         timings.add("upload", flight.upload_end.ms_since(flight.upload_begin));
-        for (std::size_t i = 0; i < flight.steps; ++i)
-            timings.add(flight.names[i], flight.marks[i + 1].ms_since(flight.marks[i]));
+        for (std::size_t i = 0; i < flight.step_count; ++i)
+            timings.add(flight.steps[i].name, flight.marks[i + 1].ms_since(flight.marks[i]),
+                        flight.steps[i].stage);
         if (flight.downloads)
             timings.add("download", flight.download_end.ms_since(flight.download_begin));
     }

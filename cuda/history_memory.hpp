@@ -3,9 +3,8 @@
 
 #include "cuda/device.hpp"
 #include "cuda/history.cuh"
-#include "pipeline/stage.hpp"
+#include "pipeline/counts.hpp"
 #include "stages/history.hpp"
-#include "stages/speckle/speckle_saturation.hpp"
 
 namespace specklescope::cuda {
 

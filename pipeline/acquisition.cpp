@@ -3,6 +3,7 @@
 #include "pipeline/flow.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <utility>
 
@@ -63,6 +64,9 @@ public:
         frame.info().sequence = sequence_++;
         frame.info().arrival = SteadyClock::now();
         frame.info().discontinuity = std::exchange(discontinuity_, false);
+        if (ExposureOrigin& origin = frame.info().exposure_origin;
+            origin == ExposureOrigin::unknown && std::isfinite(frame.info().exposure_ms))
+            origin = flow_.live() ? ExposureOrigin::camera : ExposureOrigin::file;
         flow_.stats.acquisition.tick(frame.info().arrival);
         if (!flow_.frames.try_enqueue(std::move(frame))) { // leaves the frame alone when there is no room
             flow_.stats.queue_grown.fetch_add(1, std::memory_order_relaxed);
@@ -182,11 +186,9 @@ void run(Flow& flow) {
                 last_sign = now;
                 pause = kFirstPause;
             }
-            if (status == Source::Status::end) {
-                if (!flow.live())
-                    return;
-                dead = "The source " + flow.status.source.name + " has ended.";
-            } else if (flow.live() && now - last_sign > silence) {
+            if (status == Source::Status::end)
+                return;
+            if (flow.live() && now - last_sign > silence) {
                 dead = "The source " + flow.status.source.name + " is silent.";
             }
         } catch (const Error& error) {

@@ -1,6 +1,7 @@
 #include "pipeline/chain.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace specklescope {
 
@@ -60,6 +61,36 @@ void Chain::add(std::string_view text) {
     stages_.push_back(std::move(stage));
 }
 
+const std::vector<std::string>& grey_channel_names() {
+    static const std::vector<std::string> names = {"luma", "red", "green", "blue", "mean"};
+    return names;
+}
+
+std::string to_string(GreyChannel channel) { return grey_channel_names()[static_cast<std::size_t>(channel)]; }
+
+bool rests_on_exposure(const Quantity& quantity) { return quantity.unit == "1/s" || quantity.unit == "s"; }
+
+Exposure exposure_used(const Chain& chain, const FrameInfo& info) {
+    if (std::isfinite(info.exposure_ms))
+        return {info.exposure_ms, info.exposure_origin};
+    Exposure used;
+    if (!rests_on_exposure(chain.quantity()))
+        return used;
+    for (const ChainStage& stage : chain.stages())
+        if (const ParamDecl* decl = stage.params.table().find("exposure");
+            decl && stage.params.visible(*decl))
+            used = {std::get<double>(stage.params.get("exposure")),
+                    stage.params.given("exposure") ? ExposureOrigin::parameter : ExposureOrigin::assumed};
+    return used;
+}
+
+std::string to_string(const Exposure& exposure) {
+    if (!exposure.known())
+        return "";
+    return to_string(ParamValue(exposure.ms)) + " ms (" + to_string(exposure.origin) +
+           (exposure.origin == ExposureOrigin::assumed ? ": assumed, nobody said it)" : ")");
+}
+
 std::string to_string(const Warmup& warmup) {
     return warmup.done() ? ""
                          : std::string(warmup.stage) + " " + std::to_string(warmup.frames) + "/" +
@@ -91,9 +122,11 @@ bool differs_in_free_only(const ChainStage& a, const ChainStage& b) {
 }
 
 bool differs_in_free_only(const Chain& a, const Chain& b) {
-    return std::equal(
-        a.stages().begin(), a.stages().end(), b.stages().begin(), b.stages().end(),
-        [](const ChainStage& left, const ChainStage& right) { return differs_in_free_only(left, right); });
+    return a.channel() == b.channel() &&
+           std::equal(a.stages().begin(), a.stages().end(), b.stages().begin(), b.stages().end(),
+                      [](const ChainStage& left, const ChainStage& right) {
+                          return differs_in_free_only(left, right);
+                      });
 }
 
 namespace {

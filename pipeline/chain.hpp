@@ -15,6 +15,18 @@ struct ChainStage {
     Params params;
 };
 
+/// What a stage for grey images gets of colour: one channel as it is, or a mean in f32, which is not rounded.
+enum class GreyChannel : std::uint8_t {
+    luma, ///< 0.299 R + 0.587 G + 0.114 B (ITU-R BT.601)
+    red,
+    green,
+    blue,
+    mean ///< (R + G + B) / 3
+};
+/// In the order of the enumeration: "luma", "red", …
+const std::vector<std::string>& grey_channel_names();
+std::string to_string(GreyChannel channel);
+
 /// Value type; an empty chain shows the source as it is.
 class Chain {
 public:
@@ -25,10 +37,29 @@ public:
     const std::vector<ChainStage>& stages() const { return stages_; }
     Quantity quantity() const;
     bool stateful() const;
+    /// What colour becomes where a stage takes grey only. Belongs to the camera, not to the stages: neither
+    /// text nor presets hold it.
+    GreyChannel channel() const { return channel_; }
+    void set_channel(GreyChannel channel) { channel_ = channel; }
 
 private:
     std::vector<ChainStage> stages_;
+    GreyChannel channel_ = GreyChannel::luma;
 };
+
+/// An exposure time and who says so.
+struct Exposure {
+    double ms = std::numeric_limits<double>::quiet_NaN(); ///< NaN: unknown
+    ExposureOrigin origin = ExposureOrigin::unknown;
+    bool known() const { return origin != ExposureOrigin::unknown; }
+};
+/// True for what an exposure time is in: 1/s, s.
+bool rests_on_exposure(const Quantity& quantity);
+/// The exposure that a result is made with: the source's where it reports one; otherwise, if the result's
+/// unit needs one, what the last stage that has an `exposure` says: as set, or its default.
+Exposure exposure_used(const Chain& chain, const FrameInfo& info);
+/// "5 ms (camera)", "10 ms (default, assumed: …)"; empty if unknown.
+std::string to_string(const Exposure& exposure);
 
 /// "speckle:radius=3,exposure=10,output=sfi,border=replicate": every parameter, also those at their default.
 std::string to_string(const ChainStage& stage);

@@ -19,9 +19,10 @@ struct ParamEdit {
     std::string name;
     ParamValue value;
 };
-/// To the processing thread: one parameter, or a new chain. Carries the version that it makes.
+/// To the processing thread: one parameter, a new chain, or another channel of colour. Carries the version
+/// that it makes.
 struct Edit {
-    std::variant<ParamEdit, Chain> change;
+    std::variant<ParamEdit, Chain, GreyChannel> change;
     std::uint64_t version = 0;
 };
 struct SourceEdit {
@@ -31,8 +32,10 @@ struct SourceEdit {
 
 struct Flow {
     Flow(std::unique_ptr<Source> from, Chain first, PipelineOptions given)
-        : options(std::move(given)), source(std::move(from)),
-          chain(std::make_shared<const Chain>(std::move(first))) {}
+        : options(std::move(given)), source(std::move(from)) {
+        first.set_channel(options.channel);
+        chain = std::make_shared<const Chain>(std::move(first));
+    }
 
     const PipelineOptions options;
     const std::unique_ptr<Source> source;

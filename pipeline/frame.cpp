@@ -12,6 +12,22 @@
 
 namespace specklescope {
 
+const char* to_string(ExposureOrigin origin) {
+    switch (origin) {
+    case ExposureOrigin::camera:
+        return "camera";
+    case ExposureOrigin::file:
+        return "file";
+    case ExposureOrigin::parameter:
+        return "parameter";
+    case ExposureOrigin::assumed:
+        return "default";
+    case ExposureOrigin::unknown:
+        break;
+    }
+    return "unknown";
+}
+
 namespace {
 class AlignedMemory final : public SlotMemory {
 public:

@@ -14,12 +14,26 @@ namespace specklescope {
 
 using SteadyClock = std::chrono::steady_clock;
 
+/// Who says how long a frame was exposed.
+enum class ExposureOrigin : std::uint8_t {
+    unknown,
+    camera,
+    file,
+    parameter, ///< the user, by a stage's parameter
+    assumed    ///< nobody: a stage's default
+};
+/// "unknown", "camera", "file", "parameter", "default".
+const char* to_string(ExposureOrigin origin);
+
 /// What travels with the pixels to every sink.
 struct FrameInfo {
     std::uint64_t sequence = 0;        ///< counts what the source produced, drops included
     std::int64_t capture_ns = 0;       ///< capture time on the source's clock, ns
     SteadyClock::time_point arrival{}; ///< when the pixels were complete here
-    double exposure_ms = std::numeric_limits<double>::quiet_NaN(); ///< as the camera reports it; NaN: unknown
+    double exposure_ms = std::numeric_limits<double>::quiet_NaN(); ///< as the source reports it; NaN: unknown
+    /// Of exposure_ms: unknown, camera or file. Where a source leaves it, a live one's is the camera's and
+    /// any other's is the file's.
+    ExposureOrigin exposure_origin = ExposureOrigin::unknown;
     double full_scale = 0;     ///< largest value the camera can give; 0: none (f32)
     std::uint64_t version = 0; ///< parameter version that made a result
     /// The first frame after an opening, a seek or the end of a loop: it does not follow the one before it.

@@ -1,4 +1,5 @@
 // The chain on the host: stages run one after the other on the processing thread, each over oneTBB bands.
+#include "pipeline/counts.hpp"
 #include "pipeline/error.hpp"
 #include "pipeline/executor.hpp"
 #include "pipeline/plan.hpp"
@@ -67,7 +68,15 @@ public:
         result.info.version = version_;
         result.chain = chain_;
         result.quantity = chain_->quantity();
-        result.image = plan_->steps.empty() ? frame : run(frame, result, again);
+        result.exposure = exposure_used(*chain_, result.info);
+        result.to_grey = plan_->to_grey;
+        count_raw(frame.host(), result);
+        if (plan_->steps.empty()) {
+            result.image = frame;
+            count_result(frame.host(), result);
+        } else {
+            result.image = run(frame, result, again);
+        }
         result.warmup = plan_->warmup();
         plan_->refresh_notes();
         result.notes = plan_->notes;
@@ -114,10 +123,13 @@ private:
             throw RunError("No result slot came free within 10 s; a recorder or the viewer holds them all.");
         ConstHostView image = frame.host();
         FrameInfo info = result.info;
-        for (HostPlan::Step& step : plan_->steps) {
+        CountSources sources;
+        for (int i = 0; i < static_cast<int>(plan_->steps.size()); ++i) {
+            HostPlan::Step& step = plan_->steps[static_cast<std::size_t>(i)];
             auto begin = SteadyClock::now();
             if (step.conversion) {
-                convert(image, step.conversion.host());
+                convert(image, step.conversion.host(), plan_->channel);
+                describe_conversion(image.shape.type, info);
                 image = step.conversion.host();
                 const auto end = SteadyClock::now();
                 result.timings.add("convert", ms_between(begin, end));
@@ -128,13 +140,40 @@ private:
             const HostView output = step.between ? step.between.host() : slot.host();
             PixelCounts counts;
             step.stage->run(image, output, {.info = info, .counts = counts, .again = again});
+            sources.after(i, step.stage->counted(), image.shape.type, info, output.shape);
+            if (sources.saturated == i)
+                result.counts.saturated = counts.saturated;
+            result.counts.undefined = counts.undefined;
+            result.counts.infinite = counts.infinite;
             step.stage->describe(info);
-            result.counts = counts;
             image = output;
-            result.timings.add(step.link.type->name, ms_between(begin, SteadyClock::now()));
+            result.timings.add(step.link.type->name, ms_between(begin, SteadyClock::now()), i);
         }
+        result.counts.windows = sources.windows;
+        if (sources.undefined < 0)
+            count_result(image, result);
         slot.info() = result.info;
         return slot;
+    }
+
+    static void count_raw(ConstHostView raw, Result& result) {
+        const std::optional<double> threshold = saturation_threshold(raw.shape.type, result.info);
+        if (!threshold)
+            return;
+        const auto begin = SteadyClock::now();
+        result.counts.raw_saturated = count_saturated(raw, *threshold);
+        result.counts.raw_samples = raw.shape.samples();
+        result.timings.add("saturation", ms_between(begin, SteadyClock::now()));
+    }
+
+    /// Where the last stage does not.
+    static void count_result(ConstHostView image, Result& result) {
+        result.counts.undefined = result.counts.infinite = 0;
+        if (image.shape.type != PixelType::f32)
+            return;
+        const auto begin = SteadyClock::now();
+        count_undefined(image, result.counts);
+        result.timings.add("undefined", ms_between(begin, SteadyClock::now()));
     }
 
     int threads_;

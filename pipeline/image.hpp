@@ -47,6 +47,7 @@ struct Shape {
         return static_cast<std::size_t>(width) * static_cast<std::size_t>(channels) * pixel_bytes(type);
     }
     std::size_t bytes() const { return row_bytes() * static_cast<std::size_t>(height); }
+    std::size_t samples() const { return pixels() * static_cast<std::size_t>(channels); }
     std::size_t pixels() const { return static_cast<std::size_t>(width) * static_cast<std::size_t>(height); }
 };
 

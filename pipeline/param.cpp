@@ -89,6 +89,19 @@ const ParamDecl& ParamTable::at(std::string_view name) const {
 
 ParamValue Params::get(std::string_view name) const { return table_->at(name).get(values_); }
 
+void Params::put(const ParamDecl& decl, const ParamValue& value) {
+    decl.put(values_, value);
+    const auto index = static_cast<std::size_t>(&decl - table_->decls().data());
+    if (given_.size() <= index)
+        given_.resize(index + 1);
+    given_[index] = true;
+}
+
+bool Params::given(std::string_view name) const {
+    const auto index = static_cast<std::size_t>(&table_->at(name) - table_->decls().data());
+    return index < given_.size() && given_[index];
+}
+
 void Params::set(std::string_view name, const ParamValue& value) {
     const ParamDecl& decl = table_->at(name);
     const std::string given = to_string(value);
@@ -114,7 +127,7 @@ void Params::set(std::string_view name, const ParamValue& value) {
         const double real = whole ? static_cast<double>(*whole) : *exact;
         if (!std::isfinite(real) || real < decl.min || real > decl.max)
             refuse(table_->owner(), decl, given);
-        decl.put(values_, real);
+        put(decl, real);
         return;
     }
     case ParamKind::choice: {
@@ -130,7 +143,7 @@ void Params::set(std::string_view name, const ParamValue& value) {
             refuse(table_->owner(), decl, given);
         break;
     }
-    decl.put(values_, value);
+    put(decl, value);
 }
 
 void Params::set_text(std::string_view name, std::string_view text) {

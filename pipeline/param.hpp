@@ -78,13 +78,18 @@ public:
     void set(std::string_view name, const ParamValue& value);
     /// The same from text: "3", "2.5", "true", "on", a choice's name.
     void set_text(std::string_view name, std::string_view text);
+    /// True once set() has set it, to its default or another value.
+    bool given(std::string_view name) const;
     bool visible(const ParamDecl& decl) const { return !decl.visible || decl.visible(values_); }
     template <class T> const T& as() const { return *std::any_cast<T>(&values_); }
     template <class T> T& as() { return *std::any_cast<T>(&values_); }
 
 private:
+    void put(const ParamDecl& decl, const ParamValue& value);
+
     const ParamTable* table_ = nullptr;
     std::any values_;
+    std::vector<bool> given_; ///< of the declarations, those before the last that was set
 };
 
 /// "allowed: 1…15 px" / "allowed: sfi, contrast": shared by errors, help and the manual.

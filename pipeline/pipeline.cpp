@@ -183,6 +183,12 @@ std::uint64_t Pipeline::set_chain(Chain chain) {
     return version;
 }
 
+std::uint64_t Pipeline::set_channel(GreyChannel channel) {
+    const std::uint64_t version = ++impl_->version;
+    impl_->edits.enqueue({channel, version});
+    return version;
+}
+
 void Pipeline::edit_source(std::string name, ParamValue value) {
     impl_->source_edits.enqueue({std::move(name), std::move(value)});
 }

@@ -15,10 +15,11 @@ namespace specklescope {
 
 struct PipelineOptions {
     ExecutorChoice executor;
-    int slots = 0;            ///< of the ring, at least kMinSlots; 0: default_slots
-    std::uint64_t frames = 0; ///< stop after this many; 0: no limit
-    std::string source_text;  ///< for metadata
-    double silence_s = 5;     ///< a live source silent for longer is taken for dead and opened again
+    GreyChannel channel = GreyChannel::luma; ///< what stages for grey images get of colour
+    int slots = 0;                           ///< of the ring, at least kMinSlots; 0: default_slots
+    std::uint64_t frames = 0;                ///< stop after this many; 0: no limit
+    std::string source_text;                 ///< for metadata
+    double silence_s = 5; ///< a live source silent for longer is taken for dead and opened again
 };
 
 enum class RunState : std::uint8_t { idle, running, paused, reconnecting, ended, failed };
@@ -56,7 +57,9 @@ public:
     /// Returns the version that results made with this edit will carry. A failing edit keeps the old value
     /// and shows up in take_messages().
     std::uint64_t edit(std::size_t stage, std::string name, ParamValue value);
+    /// New stages; what becomes of colour stays as it is.
     std::uint64_t set_chain(Chain chain);
+    std::uint64_t set_channel(GreyChannel channel);
     void edit_source(std::string name, ParamValue value);
     Params source_params() const; ///< a copy of the present values
     /// Files stop reading; live sources go on and the picture stands still.

@@ -25,9 +25,9 @@ Frame one_slot(const Shape& shape, const std::shared_ptr<SlotMemory>& memory) {
 
 template <Space S> Plan<S>::Plan(const Chain& chain, const Shape& shape,
                                  const std::shared_ptr<SlotMemory>& memory, const Plan* old)
-    : input(shape), output(shape) {
+    : input(shape), output(shape), channel(chain.channel()) {
     const std::vector<ChainStage>& links = chain.stages();
-    if (old && old->input == shape)
+    if (old && old->input == shape && (old->channel == channel || shape.channels == 1))
         while (kept_ < links.size() && kept_ < old->steps.size() &&
                differs_in_free_only(old->steps[kept_].link, links[kept_]))
             ++kept_;
@@ -38,12 +38,13 @@ template <Space S> Plan<S>::Plan(const Chain& chain, const Shape& shape,
             step.converted = old->steps[i].converted;
             step.output = old->steps[i].output;
         } else {
-            step.converted = accepted_shape(*links[i].type, output);
+            step.converted = accepted_shape(*links[i].type, output, channel);
             step.stage = make_stage<S>(links[i]);
             step.output = step.stage->prepare(step.converted);
             if (step.converted != output)
                 step.conversion = one_slot(step.converted, memory);
         }
+        to_grey = to_grey || step.converted.channels < output.channels;
         step.left_out = i + 1 < links.size() && passes(links[i]);
         if (i + 1 < links.size() && !step.left_out && !(i < kept_ && old->steps[i].between))
             step.between = one_slot(step.output, memory);

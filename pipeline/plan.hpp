@@ -26,6 +26,8 @@ template <Space S> struct Plan {
     };
     Shape input;
     Shape output;
+    GreyChannel channel = GreyChannel::luma; ///< of conversions of colour to grey
+    bool to_grey = false;                    ///< there is one
     std::vector<Step> steps;
     std::shared_ptr<const StageNotes> notes;
 

@@ -3,6 +3,7 @@
 #include "pipeline/flow.hpp"
 
 #include <algorithm>
+#include <cstdio>
 
 namespace specklescope {
 
@@ -109,7 +110,7 @@ private:
     }
 
     void submit(Frame frame, bool repeated) {
-        say_luma(frame.shape());
+        say_input(frame.shape());
         const std::vector<std::shared_ptr<Sink>> sinks = current_sinks();
         bool want_host = flow_.viewer_wants_host;
         for (const auto& sink : sinks)
@@ -127,17 +128,47 @@ private:
         }
     }
 
-    void say_luma(const Shape& shape) {
-        if (said_luma_ || shape.channels == 1)
+    /// What every frame has in common with the first one, said once.
+    void say_input(const Shape& shape) {
+        const std::shared_ptr<const Chain> now = chain();
+        for (const ChainStage& stage : now->stages()) {
+            const auto& channels = stage.type->channels;
+            const bool grey_only = std::find(channels.begin(), channels.end(), 3) == channels.end();
+            if (grey_only && shape.channels == 3 && !std::exchange(said_grey_, true))
+                flow_.say(Message::Level::info, "Stage " + std::string(stage.type->name) +
+                                                    " gets of colour: " + to_string(now->channel()) +
+                                                    "; --channel takes another (a red laser: red).");
+            if (grey_only && !said_lossy_)
+                say_lossy(std::string(stage.type->name));
+        }
+    }
+
+    void say_lossy(const std::string& stage) {
+        std::string codec;
+        {
+            const std::scoped_lock lock(flow_.mutex);
+            codec = flow_.status.source.lossy;
+        }
+        said_lossy_ = true;
+        if (!codec.empty())
+            flow_.say(Message::Level::warning,
+                      "The source is coded by " + codec + ", which smooths speckle: stage " + stage +
+                          " gives too little contrast and too much flow; record or send "
+                          "without loss (FFV1, raw, TIFF).");
+    }
+
+    void say_saturated(const Result& result) {
+        const double share = saturated_share(result.counts);
+        if (said_saturated_ || !(share > kSaturationWarning))
             return;
-        for (const ChainStage& stage : chain()->stages())
-            if (std::find(stage.type->channels.begin(), stage.type->channels.end(), shape.channels) ==
-                stage.type->channels.end()) {
-                flow_.say(Message::Level::info, "Colour is converted to grey by luma (BT.601) for stage " +
-                                                    std::string(stage.type->name) + ".");
-                said_luma_ = true;
-                return;
-            }
+        said_saturated_ = true;
+        char percent[16];
+        std::snprintf(percent, sizeof percent, "%.1f", 100 * share);
+        flow_.say(
+            Message::Level::warning,
+            std::string(percent) + " % of the samples of frame " + std::to_string(result.info.sequence) +
+                " are at full scale: contrast comes out too low there and flow too high; give less light, "
+                "exposure or gain.");
     }
 
     void collect(bool wait) {
@@ -155,6 +186,7 @@ private:
 
     void deliver(const Result& result) {
         if (!result.repeated) {
+            say_saturated(result);
             flow_.stats.record(result, !flow_.paused);
             const bool may_wait = !flow_.live();
             std::vector<std::shared_ptr<Sink>> broken;
@@ -204,7 +236,10 @@ private:
             try {
                 Chain next = *chain();
                 if (auto* whole = std::get_if<Chain>(&edit.change)) {
+                    whole->set_channel(next.channel());
                     next = std::move(*whole);
+                } else if (const auto* channel = std::get_if<GreyChannel>(&edit.change)) {
+                    next.set_channel(*channel);
                 } else {
                     const auto& change = std::get<ParamEdit>(edit.change);
                     if (change.stage >= next.stages().size())
@@ -292,7 +327,7 @@ private:
     std::optional<SteadyClock::time_point> stuck_since_;
     std::uint64_t version_ = 0;
     std::string complained_;
-    bool said_luma_ = false;
+    bool said_grey_ = false, said_lossy_ = false, said_saturated_ = false;
 };
 
 } // namespace

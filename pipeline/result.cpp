@@ -2,6 +2,10 @@
 
 namespace specklescope {
 
+std::string grey_channel_of(const Result& result) {
+    return result.to_grey && result.chain ? to_string(result.chain->channel()) : "";
+}
+
 void Mailbox::post(Result result) {
     Result old; // released after the lock
     {

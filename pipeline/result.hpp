@@ -11,17 +11,18 @@
 namespace specklescope {
 
 struct StageTiming {
-    std::string_view name; ///< static: a stage's registered name, "upload", "download", "convert"
+    std::string_view name; ///< static: a stage's registered name, "upload", "convert", "saturation" …
     double ms = 0;
+    int stage = -1; ///< place in the chain; −1: no stage of it
 };
 
 struct Timings {
-    static constexpr std::size_t kCapacity = kMaxStages + 4;
+    static constexpr std::size_t kCapacity = 2 * kMaxStages + 4;
     std::array<StageTiming, kCapacity> entries{};
     std::size_t count = 0;
-    void add(std::string_view name, double ms) {
+    void add(std::string_view name, double ms, int stage = -1) {
         if (count < kCapacity)
-            entries[count++] = {name, ms};
+            entries[count++] = {name, ms, stage};
     }
 };
 
@@ -36,8 +37,10 @@ struct Result {
     FrameInfo info;                     ///< raw's, with the parameter version that made the result
     std::shared_ptr<const Chain> chain; ///< the parameters that made it
     Quantity quantity;
+    Exposure exposure; ///< that the numbers rest on: exposure_used()
     PixelCounts counts;
-    Warmup warmup; ///< of the first stage that still fills its history; done() when none does
+    bool to_grey = false; ///< a stage got of colour what the chain's channel() says
+    Warmup warmup;        ///< of the first stage that still fills its history; done() when none does
     std::shared_ptr<const StageNotes> notes; ///< may be null
     Timings timings; ///< empty where the frame was not timed: with CUDA about 100 a second are
     SteadyClock::time_point ready{}; ///< when it could have been shown
@@ -46,6 +49,9 @@ struct Result {
 
     const Shape& shape() const { return image ? image.shape() : device_image.shape(); }
 };
+
+/// "red": what grey stages got of colour; empty where none got any.
+std::string grey_channel_of(const Result& result);
 
 /// Newest wins; never blocks the one who posts for longer than a copy of handles.
 class Mailbox {

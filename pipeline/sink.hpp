@@ -16,10 +16,11 @@ struct StreamInfo {
 };
 
 struct SinkStatus {
-    std::string path;          ///< the file now being written; empty before the first frame
-    std::uint64_t written = 0; ///< frames on disk or in the encoder
-    std::uint64_t dropped = 0; ///< frames offered and not written
-    std::uint64_t bytes = 0;   ///< of the present file
+    std::string path;              ///< the file now being written; empty before the first frame
+    std::uint64_t written = 0;     ///< frames on disk or in the encoder
+    std::uint64_t dropped = 0;     ///< frames offered and not written
+    std::uint64_t lost_before = 0; ///< frames that the source had made and that were never offered
+    std::uint64_t bytes = 0;       ///< of the present file
     std::uint64_t queued = 0;
     std::string error; ///< why it stopped by itself; empty while well
     bool closed = false;

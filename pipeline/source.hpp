@@ -24,6 +24,7 @@ struct SourceInfo {
     std::uint64_t frames = 0; ///< how many there are; 0 if unknown or endless
     int lends = 0;            ///< slots that it will ask FramePort::ring for beyond the pipeline's
     bool live = false;        ///< live sources drop when no slot is free, files wait
+    std::string lossy;        ///< codec that has changed the pixels, "H.264"; empty: none is known
 };
 
 /// Lent to Source::next by the acquisition thread.
@@ -52,6 +53,8 @@ public:
 
 class Source {
 public:
+    /// end: all that the source was asked for is delivered; it is not opened again. One that was cut off
+    /// throws.
     enum class Status : std::uint8_t { frame, idle, end };
 
     virtual ~Source() = default;

@@ -12,18 +12,38 @@
 
 namespace specklescope {
 
-/// Pixels of a result, in colour by any of their channels, that need a word beside the picture.
+/// What needs a word beside the picture. Pixels of colour count by any of their channels. A stage adds to the
+/// first three; the executor makes of them, and of the raw frame, what belongs to a result.
 struct PixelCounts {
-    std::uint64_t undefined = 0; ///< NaN: mean 0
-    std::uint64_t infinite = 0;  ///< ±infinity: variance 0 with mean > 0
-    std::uint64_t saturated = 0; ///< any sample of the window at full scale
+    std::uint64_t undefined = 0; ///< pixels of the final image that are NaN: mean 0
+    std::uint64_t infinite = 0;  ///< … that are ±infinity: variance 0 with mean > 0
+    /// Windows with a sample at full scale, as the last stage saw them that looked; kept through any behind
+    /// it.
+    std::uint64_t saturated = 0;
+    std::uint64_t windows = 0;       ///< that this stage looked at; 0: none looked, or there is no full scale
+    std::uint64_t raw_saturated = 0; ///< samples of the raw frame at full scale
+    std::uint64_t raw_samples = 0;   ///< all of them; 0: they have no full scale
     bool operator==(const PixelCounts&) const = default;
+};
+/// The part of the raw frame's samples that is at full scale, 0…1.
+constexpr double saturated_share(const PixelCounts& counts) {
+    return counts.raw_samples == 0
+               ? 0
+               : static_cast<double>(counts.raw_saturated) / static_cast<double>(counts.raw_samples);
+}
+/// Above this share it is said, in the log and on the picture.
+inline constexpr double kSaturationWarning = 0.01;
+
+/// Which of its PixelCounts a stage adds to.
+struct Counted {
+    bool undefined = false; ///< undefined and infinite
+    bool saturated = false; ///< where its samples have a full scale
 };
 
 template <Space S> struct RunContext;
 template <> struct RunContext<Space::host> {
     const FrameInfo& info; ///< as the stages before have described it
-    PixelCounts& counts;   ///< zero on entry
+    PixelCounts& counts;   ///< zero on entry; see Stage::counted
     /// The frame of the run before once more, after an edit: a stage with history shows what it holds and
     /// takes the frame in only if it holds nothing.
     bool again = false;
@@ -68,6 +88,8 @@ public:
     /// What was chosen or should be known, in a few words ("recursive", "6 tiles of 2048×2048"); asked after
     /// set_params(), and after each run until Stage::warmup() is done.
     virtual std::string note() const { return {}; }
+    /// What run() counts. What it does not, the executor counts or keeps from the stages before.
+    virtual Counted counted() const { return {}; }
     /// Changes what later stages are told of the frame: a stage whose output has no full scale sets it to 0.
     virtual void describe(FrameInfo&) const {}
 };

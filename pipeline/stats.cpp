@@ -102,8 +102,11 @@ void Stats::start() {
     const std::scoped_lock lock(mutex_);
     start_ = SteadyClock::now();
     sums_.clear();
-    counts_ = PixelCounts{};
-    first_result_ = first_picture_ = {};
+    counts_ = {};
+    exposure_ = {};
+    quantity_ = {};
+    channel_.clear();
+    first_result_ = first_picture_ = first_arrival_ = last_result_ = {};
     warmup_ = {};
     notes_.reset();
     copied_.clear();
@@ -143,26 +146,72 @@ void Stats::record(const Result& result, bool with_latency) {
     if (with_latency)
         latency.add(std::chrono::duration<double, std::milli>(result.ready - result.info.arrival).count());
     const std::scoped_lock lock(mutex_);
-    if (first_result_ == SteadyClock::time_point{})
+    if (first_result_ == SteadyClock::time_point{}) {
         first_result_ = result.ready;
-    counts_ = result.counts;
+        first_arrival_ = result.info.arrival;
+    }
+    last_result_ = std::max(last_result_, result.ready);
+    counts_.add(result.counts, !result.warmup.done(), result.info.sequence);
+    exposure_ = result.exposure;
+    quantity_ = result.quantity;
+    channel_ = grey_channel_of(result);
     warmup_ = result.warmup;
     notes_ = result.notes;
-    for (std::size_t i = 0; i < result.timings.count; ++i) {
-        const StageTiming& timing = result.timings.entries[i];
-        const auto entries = result.timings.entries.begin();
-        const auto earlier = // a chain may hold a stage twice
-            std::count_if(entries, entries + static_cast<std::ptrdiff_t>(i),
-                          [&](const StageTiming& other) { return other.name == timing.name; });
-        auto sum = std::find_if(sums_.begin(), sums_.end(), [&](const Sum& s) {
-            return s.name == timing.name && s.occurrence == earlier;
+    if (result.timings.count > 0 || !result.device_image) // of a device's frames only some are timed
+        record_timings(result.timings);
+}
+
+/// Steps that the chain no longer has go; those that it still has at the same place keep their sums.
+void Stats::record_timings(const Timings& timings) {
+    std::vector<Sum> next;
+    for (std::size_t i = 0; i < timings.count; ++i) {
+        const StageTiming& timing = timings.entries[i];
+        const auto same = [&](const auto& step) {
+            return step.name == timing.name && step.stage == timing.stage;
+        };
+        const auto occurrence = std::count_if(next.begin(), next.end(), same);
+        const auto old = std::find_if(sums_.begin(), sums_.end(), [&](const Sum& sum) {
+            return same(sum) && sum.occurrence == occurrence;
         });
-        if (sum == sums_.end())
-            sum = sums_.insert(sums_.end(), Sum{.name = timing.name, .occurrence = earlier});
-        sum->last = timing.ms;
-        sum->total += timing.ms;
-        ++sum->count;
+        Sum sum = old != sums_.end()
+                      ? *old
+                      : Sum{.name = timing.name, .stage = timing.stage, .occurrence = occurrence};
+        sum.last = timing.ms;
+        sum.total += timing.ms;
+        ++sum.count;
+        next.push_back(sum);
     }
+    sums_ = std::move(next);
+}
+
+void CountHistory::add(const PixelCounts& counts, bool warming_up, std::uint64_t sequence) {
+    last = counts;
+    in_warmup += warming_up ? 1 : 0;
+    // a/b < c/d without a division: 0 of 0 is less than any share.
+    const auto larger = [](std::uint64_t part, std::uint64_t of, std::uint64_t than, std::uint64_t than_of) {
+        return static_cast<double>(part) * static_cast<double>(than_of) >
+                   static_cast<double>(than) * static_cast<double>(of) ||
+               (of > 0 && than_of == 0);
+    };
+    if (larger(counts.raw_saturated, counts.raw_samples, worst.raw_saturated, worst.raw_samples)) {
+        worst.raw_saturated = counts.raw_saturated;
+        worst.raw_samples = counts.raw_samples;
+        worst_frame = sequence;
+    }
+    if (larger(counts.saturated, counts.windows, worst.saturated, worst.windows)) {
+        worst.saturated = counts.saturated;
+        worst.windows = counts.windows;
+    }
+    total.raw_saturated += counts.raw_saturated;
+    total.raw_samples += counts.raw_samples;
+    total.saturated += counts.saturated;
+    total.windows += counts.windows;
+    if (warming_up)
+        return;
+    worst.undefined = std::max(worst.undefined, counts.undefined);
+    worst.infinite = std::max(worst.infinite, counts.infinite);
+    total.undefined += counts.undefined;
+    total.infinite += counts.infinite;
 }
 
 void Stats::drawn(std::string_view path) {
@@ -199,15 +248,39 @@ StatsSnapshot Stats::snapshot() const {
     s.first_result_clock_s = clock_s(first_result_);
     s.first_picture_clock_s = clock_s(first_picture_);
     s.counts = counts_;
+    s.exposure = exposure_;
+    s.quantity = quantity_;
+    s.channel = channel_;
     s.warmup = warmup_;
+    const auto seconds_from = [&](SteadyClock::time_point begin) {
+        return std::chrono::duration<double>(last_result_ - begin).count();
+    };
+    const std::uint64_t results = processing.count();
+    s.running_s = results > 0 ? seconds_from(first_arrival_) : 0;
+    if (const double between = results > 1 ? seconds_from(first_result_) : 0; between > 0)
+        s.mean_rate = static_cast<double>(results - 1) / between;
+    else if (s.running_s > 0)
+        s.mean_rate = static_cast<double>(results) / s.running_s;
     if (notes_)
         s.notes = *notes_;
     s.display_path = display_path_;
     s.transfer.copied = copied_;
-    for (const Sum& sum : sums_)
-        s.stages.push_back({std::string(sum.name), sum.last, sum.total / static_cast<double>(sum.count)});
+    for (const Sum& sum : sums_) {
+        const auto place = static_cast<std::size_t>(std::max(sum.stage, 0));
+        const bool noted = notes_ && sum.stage >= 0 && place < notes_->size();
+        s.stages.push_back({std::string(sum.name), sum.last, sum.total / static_cast<double>(sum.count),
+                            sum.stage, noted ? (*notes_)[place] : ""});
+    }
     return s;
 }
+
+namespace {
+nlohmann::ordered_json counts_json(const PixelCounts& counts) {
+    return {{"undefined", counts.undefined},         {"infinite", counts.infinite},
+            {"saturated", counts.saturated},         {"windows", counts.windows},
+            {"raw_saturated", counts.raw_saturated}, {"raw_samples", counts.raw_samples}};
+}
+} // namespace
 
 std::string to_json(const StatsSnapshot& s) {
     nlohmann::ordered_json json;
@@ -218,6 +291,11 @@ std::string to_json(const StatsSnapshot& s) {
     json["display_path"] = s.display_path;
     json["note"] = s.note;
     json["seconds"] = s.seconds;
+    json["running_s"] = s.running_s;
+    json["quantity"] = {{"name", s.quantity.name}, {"unit", s.quantity.unit}};
+    json["exposure_used_ms"] = s.exposure.ms;
+    json["exposure_origin"] = to_string(s.exposure.origin);
+    json["channel"] = s.channel;
     json["frames"] = {{"acquired", s.acquired},
                       {"processed", s.processed},
                       {"displayed", s.displayed},
@@ -225,7 +303,7 @@ std::string to_json(const StatsSnapshot& s) {
     json["rate"] = {{"acquisition", s.acquisition_rate},
                     {"processing", s.processing_rate},
                     {"display", s.display_rate},
-                    {"mean", s.seconds > 0 ? static_cast<double>(s.processed) / s.seconds : 0.0}};
+                    {"mean", s.mean_rate}};
     json["drops"] = {{"source", s.drops.source},
                      {"ring", s.drops.ring},
                      {"failed", s.drops.failed},
@@ -251,12 +329,17 @@ std::string to_json(const StatsSnapshot& s) {
                           {"max", s.latency.max_ms}};
     json["stages_ms"] = nlohmann::ordered_json::array();
     for (const StageStat& stage : s.stages)
-        json["stages_ms"].push_back({{"name", stage.name}, {"last", stage.last_ms}, {"mean", stage.mean_ms}});
+        json["stages_ms"].push_back(
+            {{"name", stage.name}, {"last", stage.last_ms}, {"mean", stage.mean_ms}, {"note", stage.note}});
     json["notes"] = s.notes;
-    json["warmup"] = {{"stage", s.warmup.stage}, {"frames", s.warmup.frames}, {"wanted", s.warmup.wanted}};
-    json["pixels"] = {{"undefined", s.counts.undefined},
-                      {"infinite", s.counts.infinite},
-                      {"saturated", s.counts.saturated}};
+    json["warmup"] = {{"stage", s.warmup.stage},
+                      {"frames", s.warmup.frames},
+                      {"wanted", s.warmup.wanted},
+                      {"frames_made_in_it", s.counts.in_warmup}};
+    json["pixels"] = {{"last", counts_json(s.counts.last)},
+                      {"worst", counts_json(s.counts.worst)},
+                      {"total", counts_json(s.counts.total)},
+                      {"worst_frame", s.counts.worst_frame}};
     // File names are bytes, not always UTF-8.
     return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
 }

@@ -49,10 +49,27 @@ private:
     double max_ = 0;
 };
 
+/// One step of the newest frame that was timed, in order: a stage, or what lies between.
 struct StageStat {
     std::string name;
     double last_ms = 0;
-    double mean_ms = 0; ///< over the run
+    double mean_ms = 0; ///< since the step is at this place of the chain
+    int stage = -1;     ///< place in the chain; −1: no stage of it ("upload", "convert", "saturation")
+    std::string note;   ///< what the stage chose; empty where there is nothing to say
+};
+
+/// What was counted over a run.
+struct CountHistory {
+    PixelCounts last;
+    /// The largest of each count; raw_samples and windows are of the frames that have the largest shares.
+    /// Undefined and infinite pixels of frames made while a stage warmed up are left out, here and in the
+    /// sum.
+    PixelCounts worst;
+    PixelCounts total;
+    std::uint64_t worst_frame =
+        0;                       ///< sequence number of the frame with the largest share of saturated samples
+    std::uint64_t in_warmup = 0; ///< frames made while a stage filled its history or took a capture
+    void add(const PixelCounts& counts, bool warming_up, std::uint64_t sequence);
 };
 
 /// Drops, by the place where they happened.
@@ -81,6 +98,8 @@ std::string to_string(const TransferCounts& transfer);
 
 struct StatsSnapshot {
     double seconds = 0; ///< since start
+    /// Results a second from the first one to the last, so without what was set up before; and that time.
+    double mean_rate = 0, running_s = 0;
     double acquisition_rate = 0, processing_rate = 0, display_rate = 0;
     std::uint64_t acquired = 0, processed = 0, displayed = 0;
     std::uint64_t not_shown =
@@ -93,7 +112,10 @@ struct StatsSnapshot {
     double first_result_clock_s = 0, first_picture_clock_s = 0; ///< on the steady clock; 0: none yet
     LatencySummary latency;                                     ///< arrival of the pixels to result ready
     std::vector<StageStat> stages;
-    PixelCounts counts;                        ///< of the newest result
+    CountHistory counts;
+    Exposure exposure; ///< of the newest result, as its unit
+    Quantity quantity;
+    std::string channel;                       ///< "red": what grey stages got of colour; empty: no colour
     Warmup warmup;                             ///< of the newest result
     StageNotes notes;                          ///< of the newest result: what its stages chose
     std::string backend, device, display_path; ///< "cuda", "NVIDIA H200", "CUDA-GL interop"
@@ -123,17 +145,23 @@ private:
     SteadyClock::time_point start_ = SteadyClock::now();
     struct Sum {
         std::string_view name;
-        std::ptrdiff_t occurrence = 0; ///< of the same name before it in the chain
+        int stage = -1;
+        std::ptrdiff_t occurrence = 0; ///< of the same name and place before it
         double last = 0, total = 0;
         std::uint64_t count = 0;
     };
-    std::vector<Sum> sums_;
-    PixelCounts counts_;
+    void record_timings(const Timings& timings);
+
+    std::vector<Sum> sums_; ///< in the order of the newest timings
+    CountHistory counts_;
+    Exposure exposure_;
+    Quantity quantity_;
+    std::string channel_;
     Warmup warmup_;
     std::shared_ptr<const StageNotes> notes_;
     std::string display_path_;
     std::vector<CopyCount> copied_;
-    SteadyClock::time_point first_result_{}, first_picture_{};
+    SteadyClock::time_point first_result_{}, first_picture_{}, first_arrival_{}, last_result_{};
 };
 
 } // namespace specklescope

@@ -131,6 +131,24 @@ std::string totals_text(const FileTotals& totals) {
     return padded;
 }
 
+RecordedFrame recorded_frame(const Result& result, RecordWhat what) {
+    RecordedFrame frame;
+    frame.info = result.info;
+    frame.counts = result.counts;
+    if (what == RecordWhat::raw) {
+        frame.pixels = result.raw;
+        frame.exposure = {result.info.exposure_ms, result.info.exposure_origin};
+        return frame;
+    }
+    frame.pixels = result.image;
+    frame.chain = result.chain;
+    frame.quantity = result.quantity;
+    frame.exposure = result.exposure;
+    frame.warmup = result.warmup;
+    frame.channel = grey_channel_of(result);
+    return frame;
+}
+
 std::string describe_file(const RecordedFrame& first, const RecordOptions& options, const StreamInfo& stream,
                           const FileTotals& totals) {
     using Json = nlohmann::ordered_json;
@@ -159,6 +177,10 @@ std::string describe_file(const RecordedFrame& first, const RecordOptions& optio
     json["pixel_type"] = to_string(shape.type);
     json["full_scale"] = first.info.full_scale;
     json["exposure_ms"] = first.info.exposure_ms; // NaN, unknown, becomes null
+    json["exposure_used_ms"] = first.exposure.ms; // that the numbers rest on, and who says so
+    json["exposure_origin"] = to_string(first.exposure.origin);
+    if (!first.channel.empty())
+        json["channel"] = first.channel;
     json["rate"] = options.rate > 0 ? options.rate : stream.source.rate;
     json["started"] = started;
     // Arrival times have no zero of their own: this is what their clock read at "started".
@@ -187,9 +209,18 @@ std::string describe_frame(const RecordedFrame& frame) {
     json["capture_ns"] = frame.info.capture_ns;
     json["arrival_ns"] =
         std::chrono::duration_cast<std::chrono::nanoseconds>(frame.info.arrival.time_since_epoch()).count();
-    json["exposure_ms"] = frame.info.exposure_ms;
+    json["exposure_ms"] = frame.info.exposure_ms; // as the source reports it; NaN, unknown, becomes null
+    json["exposure_used_ms"] = frame.exposure.ms;
+    json["exposure_origin"] = to_string(frame.exposure.origin);
     json["dropped_before"] = frame.dropped;
+    json["raw_saturated"] = frame.counts.raw_saturated;
+    json["raw_samples"] = frame.counts.raw_samples;
     if (frame.chain) {
+        json["complete"] = frame.warmup.done();
+        if (!frame.warmup.done())
+            json["warmup"] = {{"stage", frame.warmup.stage},
+                              {"frames", frame.warmup.frames},
+                              {"wanted", frame.warmup.wanted}};
         json["version"] = frame.info.version;
         json["parameters"] = to_string(*frame.chain);
         json["quantity"] = frame.quantity.name;
@@ -197,6 +228,7 @@ std::string describe_frame(const RecordedFrame& frame) {
         json["undefined"] = frame.counts.undefined;
         json["infinite"] = frame.counts.infinite;
         json["saturated"] = frame.counts.saturated;
+        json["windows"] = frame.counts.windows;
     }
     return json.dump(-1, ' ', true);
 }

@@ -15,9 +15,14 @@ struct RecordedFrame {
     FrameInfo info;
     std::shared_ptr<const Chain> chain; ///< null for a raw frame
     Quantity quantity;
-    PixelCounts counts;
+    Exposure exposure;         ///< that the numbers rest on; unknown for a raw frame without one
+    PixelCounts counts;        ///< of a raw frame those of the raw samples
+    Warmup warmup;             ///< done() where no stage was filling its history or taking a capture
+    std::string channel;       ///< grey_channel_of() the result
     std::uint64_t dropped = 0; ///< frames that the recorder had dropped in all before it accepted this one
 };
+/// What of a result goes into a file.
+RecordedFrame recorded_frame(const Result& result, RecordWhat what);
 
 /// The balance of one file; brought up to date in the file about once a second and when it is finished.
 struct FileTotals {

@@ -155,15 +155,8 @@ bool Recorder::copy_to_pool(Frame& pixels) {
 void Recorder::push(const Result& result, bool may_wait) {
     if (result.repeated)
         return;
-    const bool raw = options_.what == RecordWhat::raw;
     Item item;
-    item.frame.pixels = raw ? result.raw : result.image;
-    item.frame.info = result.info;
-    if (!raw) {
-        item.frame.chain = result.chain;
-        item.frame.quantity = result.quantity;
-        item.frame.counts = result.counts;
-    }
+    item.frame = recorded_frame(result, options_.what);
     std::unique_lock lock(mutex_);
     if (!running_)
         return;
@@ -270,7 +263,10 @@ double Recorder::write_frame(const RecordedFrame& frame) {
         next_file(frame);
     if (any_frame_ && frame.info.sequence > last_sequence_) {
         const std::uint64_t missing = frame.info.sequence - last_sequence_ - 1;
-        lost_before_ += missing - std::min(missing, frame.dropped - last_dropped_);
+        const std::uint64_t lost = missing - std::min(missing, frame.dropped - last_dropped_);
+        lost_before_ += lost;
+        const std::lock_guard lock(mutex_);
+        status_.lost_before += lost;
     }
     any_frame_ = true;
     last_sequence_ = frame.info.sequence;
@@ -356,8 +352,8 @@ void Recorder::finish_file(std::uint64_t dropped) {
         throw;
     }
     settle();
-    spdlog::info("Recorded {} frame{} into {}, {} dropped.", writer->written(),
-                 writer->written() == 1 ? "" : "s", writer->path(), last.dropped);
+    spdlog::info("Recorded {} frame{} into {}, {} dropped, {} lost before the recorder.", writer->written(),
+                 writer->written() == 1 ? "" : "s", writer->path(), last.dropped, last.lost_before);
 }
 
 void Recorder::fail(const char* what) {

@@ -10,10 +10,7 @@ std::string write_snapshot(const Result& result, const RecordOptions& options, c
     const std::string ending = record_ending(options.path);
     if (ending == ".mkv")
         throw UsageError("A snapshot is one picture: " + options.path + " must end in .png or .tiff.");
-    const bool raw = options.what == RecordWhat::raw;
-    RecordedFrame frame{raw ? result.raw : result.image,     result.info,
-                        raw ? nullptr : result.chain,        raw ? Quantity{} : result.quantity,
-                        raw ? PixelCounts{} : result.counts, 0};
+    const RecordedFrame frame = recorded_frame(result, options.what);
     if (!frame.pixels)
         throw RunError("There is no picture yet to save as " + options.path + "; wait for the first frame.");
     if (const std::string reason = cannot_hold(options, frame.pixels.shape()); !reason.empty())

@@ -1,28 +1,51 @@
 // Pixel conversions that the executors insert where a stage does not accept what it is given. One rule for
-// host and device: luma after ITU-R BT.601, rounded to nearest for integers; integers become the same number
-// in f32.
+// host and device: one channel as it is, or a mean of three in f32, which is not rounded; integers become the
+// same number in f32.
 #pragma once
 
-#include "pipeline/stage.hpp"
+#include "pipeline/chain.hpp"
 #include "stages/host_device.hpp"
 
 #include <cstdint>
 
 namespace specklescope {
 
-/// 0.299 R + 0.587 G + 0.114 B in 16-bit fixed point; the weights add up to 65536, so grey stays grey.
-template <class T> SPECKLESCOPE_BOTH inline T luma(T r, T g, T b) {
-    return static_cast<T>((19595U * r + 38470U * g + 7471U * b + 32768U) >> 16);
+/// Of an integer type exact until the sum becomes an f32: the same bits on host and device.
+template <class T> SPECKLESCOPE_BOTH inline float luma(T r, T g, T b) {
+    // 16-bit fixed point; the weights add up to 65536, so grey stays grey.
+    return static_cast<float>(19595U * r + 38470U * g + 7471U * b) * (1.0F / 65536);
 }
 template <> SPECKLESCOPE_BOTH inline float luma(float r, float g, float b) {
     return g + 0.299F * (r - g) + 0.114F * (b - g); // exact where r = g = b
 }
+template <class T> SPECKLESCOPE_BOTH inline float mean_of(T r, T g, T b) {
+    return static_cast<float>(static_cast<unsigned>(r) + g + b) / 3.0F;
+}
+template <> SPECKLESCOPE_BOTH inline float mean_of(float r, float g, float b) {
+    return g + ((r - g) + (b - g)) * (1.0F / 3); // exact where r = g = b
+}
 
-/// The shape a stage gets for this input: the input's own where accepted, else luma and/or f32.
-/// Throws UsageError if no conversion leads there.
-Shape accepted_shape(const StageType& stage, const Shape& input);
+/// Index of a channel that is taken as it is; −1 for a mean.
+SPECKLESCOPE_BOTH inline int channel_index(GreyChannel channel) {
+    return channel == GreyChannel::red     ? 0
+           : channel == GreyChannel::green ? 1
+           : channel == GreyChannel::blue  ? 2
+                                           : -1;
+}
 
-/// from → to of the same size, types and channels as accepted_shape gives them.
-void convert(ConstHostView from, HostView to);
+/// One pixel of colour (RGB) as grey, in the sample type To.
+template <class To, class From> SPECKLESCOPE_BOTH inline To grey_of(const From* rgb, GreyChannel channel) {
+    if (const int index = channel_index(channel); index >= 0)
+        return static_cast<To>(rgb[index]);
+    return static_cast<To>(channel == GreyChannel::mean ? mean_of<From>(rgb[0], rgb[1], rgb[2])
+                                                        : luma<From>(rgb[0], rgb[1], rgb[2]));
+}
+
+/// The shape a stage gets for this input: the input's own where accepted, else grey and/or f32. A mean of
+/// three channels is f32. Throws UsageError if no conversion leads there.
+Shape accepted_shape(const StageType& stage, const Shape& input, GreyChannel channel = GreyChannel::luma);
+
+/// from → to of the same size, types and channels as accepted_shape gives them. Over the threads.
+void convert(ConstHostView from, HostView to, GreyChannel channel);
 
 } // namespace specklescope

@@ -40,10 +40,50 @@ std::string drops_text(const DropCounts& drops) {
         static_cast<unsigned long long>(drops.recorder));
 }
 
+constexpr std::size_t kLeft = 10;
+
+/// "3.2 %", "0.004 %".
+std::string percent(std::uint64_t part, std::uint64_t of) {
+    return printed("%.2g %%", of == 0 ? 0.0 : 100.0 * static_cast<double>(part) / static_cast<double>(of));
+}
+
+/// What was counted: in the last frame, in the worst, on the average.
+std::string counts_rows(const CountHistory& counts) {
+    std::string out;
+    const auto three = [](auto&& one, const CountHistory& c) {
+        return one(c.last) + " in the last frame, " + one(c.worst) + " in the worst, " + one(c.total);
+    };
+    if (counts.total.raw_saturated > 0)
+        out +=
+            row("saturated",
+                three([](const PixelCounts& c) { return percent(c.raw_saturated, c.raw_samples); }, counts) +
+                    " of all samples",
+                kLeft);
+    if (counts.total.saturated > 0)
+        out += row("windows",
+                   three([](const PixelCounts& c) { return percent(c.saturated, c.windows); }, counts) +
+                       " of all saw a saturated sample",
+                   kLeft);
+    const auto pixels = [&](const char* what, std::uint64_t PixelCounts::*count) {
+        if (counts.last.*count + counts.total.*count > 0)
+            out += row(what,
+                       three([&](const PixelCounts& c) { return std::to_string(c.*count); }, counts) +
+                           " pixels in all" +
+                           (counts.in_warmup > 0 ? " (worst and all: after the warm-up)" : ""),
+                       kLeft);
+    };
+    pixels("undefined", &PixelCounts::undefined); // mean 0
+    pixels("infinite", &PixelCounts::infinite);   // no contrast
+    return out;
+}
+
 std::string statistics(const StatsSnapshot& s, const Shape& shape, const Chain& chain) {
-    constexpr std::size_t kLeft = 10;
     std::string out = row("source", s.source + ", " + to_string(shape), kLeft) +
                       row("stages", text_in_effect(chain), kLeft);
+    if (s.exposure.known())
+        out += row("exposure", to_string(s.exposure), kLeft);
+    if (!s.channel.empty())
+        out += row("colour", "stages for grey images got " + s.channel, kLeft);
     out += row("ran on", s.backend + " (" + s.device + ")" + (s.note.empty() ? "" : "; " + s.note), kLeft);
     out += row("frames",
                std::to_string(s.acquired) + " in, " + std::to_string(s.processed) + " processed, " +
@@ -51,8 +91,7 @@ std::string statistics(const StatsSnapshot& s, const Shape& shape, const Chain& 
                kLeft);
     if (const std::string transfer = to_string(s.transfer); !transfer.empty())
         out += row("into slots", transfer, kLeft);
-    const double rate = s.seconds > 0 ? static_cast<double>(s.processed) / s.seconds : 0;
-    out += row("rate", printed("%.1f frames/s over %.2f s", rate, s.seconds), kLeft);
+    out += row("rate", printed("%.1f frames/s over %.2f s", s.mean_rate, s.running_s), kLeft);
     if (s.latency.count > 0)
         out += row("latency",
                    printed("median %.2f ms, 95 %% %.2f ms, 99 %% %.2f ms", s.latency.median_ms,
@@ -63,13 +102,9 @@ std::string statistics(const StatsSnapshot& s, const Shape& shape, const Chain& 
         times += (times.empty() ? "" : ", ") + stage.name + printed(" %.3f ms", stage.mean_ms);
     if (!times.empty())
         out += row("time", times + " a frame", kLeft);
-    const PixelCounts& n = s.counts;
-    if (n.undefined + n.infinite + n.saturated > 0)
-        out += row("pixels",
-                   "in the last frame " + std::to_string(n.undefined) + " undefined (mean 0), " +
-                       std::to_string(n.infinite) + " infinite (no contrast), " +
-                       std::to_string(n.saturated) + " saturated",
-                   kLeft);
+    out += counts_rows(s.counts);
+    if (s.counts.in_warmup > 0)
+        out += row("warm-up", std::to_string(s.counts.in_warmup) + " frames were made in it", kLeft);
     return out;
 }
 
@@ -136,6 +171,9 @@ private:
                             s.path + ": " + std::to_string(s.written) +
                                 (s.written == 1 ? " frame, " : " frames, ") + size_text(s.bytes) +
                                 (s.dropped > 0 ? ", " + std::to_string(s.dropped) + " dropped" : "") +
+                                (s.lost_before > 0
+                                     ? ", " + std::to_string(s.lost_before) + " lost before the recorder"
+                                     : "") +
                                 (s.error.empty() ? "" : "; stopped: " + s.error),
                             10);
         }

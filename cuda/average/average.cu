@@ -204,6 +204,7 @@ public:
     void reset() override { history_.reset(); }
     Warmup warmup() const override { return history_.warmup(); }
     std::string note() const override { return history_note(params_.frames, bytes_); }
+    Counted counted() const override { return {.undefined = true}; }
     void describe(FrameInfo& info) const override {
         if (!(info.full_scale > 0)) // f32 has none of its own
             info.full_scale = type_full_scale(input_.type);

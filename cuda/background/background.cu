@@ -116,6 +116,7 @@ public:
     void reset() override { calibration_.reset(); }
     Warmup warmup() const override { return calibration_.warmup(); }
     std::string note() const override { return calibration_.note(); }
+    Counted counted() const override { return {.undefined = !passes_, .saturated = !passes_}; }
     void describe(FrameInfo& info) const override {
         if (passes_)
             return;

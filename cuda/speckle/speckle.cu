@@ -90,6 +90,7 @@ public:
     }
 
     void set_params(const Params& params) override { params_ = params.as<SpeckleParams>(); }
+    Counted counted() const override { return {.undefined = true, .saturated = true}; }
     void describe(FrameInfo& info) const override { info.full_scale = 0; }
 
 private:

@@ -110,6 +110,7 @@ public:
     void reset() override { history_.reset(); }
     Warmup warmup() const override { return history_.warmup(); }
     std::string note() const override { return history_note(history_.frames(), memory_.bytes()); }
+    Counted counted() const override { return {.undefined = true, .saturated = true}; }
     void describe(FrameInfo& info) const override { info.full_scale = 0; }
 
 private:

@@ -101,13 +101,12 @@ public:
             return Status::idle;
         std::size_t bytes = read(frame.host());
         if (bytes == 0 && options.loop && in_pass_ > 0) {
-            rewind();
-            port.discontinuity();
+            rewind(port);
             bytes = read(frame.host());
         }
         if (bytes < shape_.bytes()) {
             if (bytes > 0)
-                return cut_short(bytes, options.loop);
+                return cut_short(bytes, port);
             ended_ = true;
             return Status::end;
         }
@@ -151,9 +150,12 @@ private:
         }
     }
 
-    void rewind() {
+    /// A new round does not follow the last frame, but a single picture shown again follows itself.
+    void rewind(FramePort& port) {
         if (std::fseek(file_.get(), 0, SEEK_SET) != 0)
             throw RunError("'" + path_ + "' cannot be read again from its beginning; leave loop out.");
+        if (in_pass_ > 1)
+            port.discontinuity();
         in_pass_ = 0;
         skip_header();
     }
@@ -172,18 +174,18 @@ private:
         return total;
     }
 
-    Status cut_short(std::size_t bytes, bool loop) {
+    Status cut_short(std::size_t bytes, FramePort& port) {
         const std::string text = "'" + path_ + "' is cut short: its last frame has " + std::to_string(bytes) +
                                  " of " + std::to_string(shape_.bytes()) + " bytes; the " +
                                  std::to_string(in_pass_) + " whole frames before it count.";
-        if (!loop) {
+        if (!params_.as<RawOptions>().loop) {
             ended_ = true;
             throw RunError(text);
         }
         if (!warned_)
             spdlog::warn("{}", text);
         warned_ = true;
-        rewind();
+        rewind(port);
         return Status::idle;
     }
 

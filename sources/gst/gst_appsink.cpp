@@ -1,6 +1,7 @@
 #include "sources/gst/gst_appsink.hpp"
 
 #include "pipeline/error.hpp"
+#include "sources/gst/gst_codec.hpp"
 #include "sources/gst/gst_reaper.hpp"
 
 #include <gst/app/gstappsink.h>
@@ -136,6 +137,7 @@ SourceInfo GstSource::open() {
         if (GST_VIDEO_INFO_FPS_D(&first.info) > 0)
             info.rate =
                 static_cast<double>(GST_VIDEO_INFO_FPS_N(&first.info)) / GST_VIDEO_INFO_FPS_D(&first.info);
+        info.lossy = lossy_codec(pipeline());
         opened(info);
         caps_.reset(); // what opened() learned may change the layout
         info.name = name_;
@@ -229,6 +231,7 @@ void GstSource::deliver(GstSample* sample, FramePort& port) {
     info.capture_ns = captured;
     info.full_scale = type_full_scale(now.shape.type);
     describe(info);
+    ++in_round_;
     port.submit(std::move(frame));
 }
 
@@ -307,7 +310,7 @@ std::uint64_t GstSource::lost_before(GstBuffer* buffer) {
 
 bool GstSource::rewind() {
     loop_offset_ns_ = last_end_ns_;
-    new_round_ = true;
+    new_round_ = std::exchange(in_round_, 0) > 1; // a single picture shown again follows itself
     const auto flags = static_cast<GstSeekFlags>(GST_SEEK_FLAG_FLUSH | GST_SEEK_FLAG_ACCURATE);
     return gst_element_seek_simple(pipeline(), GST_FORMAT_TIME, flags, 0) != FALSE;
 }
@@ -319,6 +322,7 @@ void GstSource::close() {
     first_.reset();
     caps_.reset();
     new_round_ = false;
+    in_round_ = 0;
     graph_.sink.reset();
     error_.clear();
     missing_.clear();

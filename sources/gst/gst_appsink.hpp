@@ -34,7 +34,8 @@ protected:
     virtual void opened(SourceInfo&) {}
     /// What the frame's fields are beyond its pixels.
     virtual void describe(FrameInfo&) {}
-    /// The stream is at its end and all is delivered. Default: end; a camera throws.
+    /// The stream is at its end and all is delivered. Default: end; a camera, which should have none, throws
+    /// and is opened again.
     virtual Status ended() { return Status::end; }
     /// The user's sentence for an error of the pipeline. `reason` is GStreamer's message without its full
     /// stop.
@@ -79,7 +80,8 @@ private:
     std::optional<std::uint64_t> last_offset_;
     std::int64_t loop_offset_ns_ = 0; ///< added to a file's presentation times so that they go on over a loop
     std::int64_t last_end_ns_ = 0;
-    bool new_round_ = false; ///< the next frame is the first after a rewind
+    bool new_round_ = false;     ///< the next frame is the first after a rewind
+    std::uint64_t in_round_ = 0; ///< frames delivered since the beginning of the file
 };
 
 /// Once per process; safe from any thread. Throws RunError with GStreamer's reason.

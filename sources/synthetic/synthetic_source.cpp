@@ -49,6 +49,7 @@ public:
             cache_->compose(number_, seconds_, frame.host());
             frame.info().capture_ns = capture;
             frame.info().exposure_ms = options().exposure_ms;
+            frame.info().exposure_origin = ExposureOrigin::camera;
             frame.info().full_scale = cache_->truth().full_scale;
             port.submit(std::move(frame));
         }

@@ -1,9 +1,9 @@
 // Running mean over time on the host: rows over the threads.
 #include "stages/average/average.hpp"
 
+#include "pipeline/counts.hpp"
 #include "pipeline/parallel.hpp"
 #include "stages/average/simd/average_row.hpp"
-#include "stages/count_undefined.hpp"
 #include "stages/maker.hpp"
 
 #include <hwy/aligned_allocator.h>
@@ -93,6 +93,7 @@ public:
     void reset() override { history_.reset(); }
     Warmup warmup() const override { return history_.warmup(); }
     std::string note() const override { return history_note(params_.frames, bytes_); }
+    Counted counted() const override { return {.undefined = true}; }
     void describe(FrameInfo& info) const override {
         if (!(info.full_scale > 0)) // f32 has none of its own
             info.full_scale = type_full_scale(input_.type);

@@ -1,9 +1,9 @@
 // Dark frame and flat field on the host.
 #include "stages/background/background.hpp"
 
+#include "pipeline/counts.hpp"
 #include "pipeline/parallel.hpp"
 #include "stages/background/calibration.hpp"
-#include "stages/count_undefined.hpp"
 #include "stages/maker.hpp"
 
 #include <algorithm>
@@ -122,6 +122,7 @@ public:
     void reset() override { calibration_.reset(); }
     Warmup warmup() const override { return calibration_.warmup(); }
     std::string note() const override { return calibration_.note(); }
+    Counted counted() const override { return {.undefined = !passes_, .saturated = !passes_}; }
     void describe(FrameInfo& info) const override {
         if (passes_)
             return;

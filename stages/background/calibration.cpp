@@ -1,8 +1,8 @@
 #include "stages/background/calibration.hpp"
 
 #include "files/image_file.hpp"
+#include "pipeline/counts.hpp"
 #include "pipeline/error.hpp"
-#include "stages/speckle/speckle_saturation.hpp"
 
 #include <algorithm>
 #include <cmath>

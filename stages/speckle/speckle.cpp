@@ -2,6 +2,7 @@
 // band.
 #include "stages/speckle/speckle.hpp"
 
+#include "pipeline/counts.hpp"
 #include "pipeline/parallel.hpp"
 #include "stages/maker.hpp"
 #include "stages/speckle/simd/speckle_tile.hpp"
@@ -85,6 +86,7 @@ public:
     explicit SpeckleHost(const Params& params) : params_(params.as<SpeckleParams>()) {}
 
     void set_params(const Params& params) override { params_ = params.as<SpeckleParams>(); }
+    Counted counted() const override { return {.undefined = true, .saturated = true}; }
     void describe(FrameInfo& info) const override { info.full_scale = 0; }
 
     Shape prepare(const Shape& input) override {

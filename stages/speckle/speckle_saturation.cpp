@@ -97,13 +97,6 @@ namespace specklescope {
 HWY_EXPORT(MarkRow);
 HWY_EXPORT(CountFirst);
 
-std::optional<double> saturation_threshold(PixelType type, const FrameInfo& info) {
-    const double full = info.full_scale > 0 ? info.full_scale : type_full_scale(type);
-    if (!(full > 0) || (type != PixelType::f32 && full > type_full_scale(type)))
-        return std::nullopt;
-    return type == PixelType::f32 ? full : std::ceil(full);
-}
-
 SaturatedWindows::SaturatedWindows(const Shape& input, int radius)
     : window_(static_cast<std::size_t>(2 * radius + 1)),
       words_((static_cast<std::size_t>(input.width) + window_) / 64 + 2), rows_(window_ * words_),

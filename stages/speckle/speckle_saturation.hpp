@@ -10,9 +10,6 @@
 
 namespace specklescope {
 
-/// Smallest value that counts as saturated, or none: info.full_scale, the type's own where that is 0.
-std::optional<double> saturation_threshold(PixelType type, const FrameInfo& info);
-
 /// A row of bits, one for each column of output.
 struct SaturationBits {
     std::span<std::uint64_t> words;

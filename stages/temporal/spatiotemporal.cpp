@@ -2,10 +2,9 @@
 // these are summed over square windows, by running sums down the columns and along the rows.
 #include "stages/temporal/spatiotemporal.hpp"
 
+#include "pipeline/counts.hpp"
 #include "pipeline/parallel.hpp"
-#include "stages/count_undefined.hpp"
 #include "stages/maker.hpp"
-#include "stages/speckle/speckle_saturation.hpp"
 #include "stages/temporal/saturated_ages.hpp"
 #include "stages/temporal/simd/box_row.hpp"
 #include "stages/temporal/temporal_sums.hpp"
@@ -141,6 +140,7 @@ public:
     }
     Warmup warmup() const override { return history_.warmup(); }
     std::string note() const override { return history_note(history_.frames(), window_.bytes()); }
+    Counted counted() const override { return {.undefined = true, .saturated = true}; }
     void describe(FrameInfo& info) const override { info.full_scale = 0; }
 
 private:

@@ -1,10 +1,9 @@
 // Temporal speckle contrast and flow on the host: rows over the threads, each pixel from its running sums.
 #include "stages/temporal/temporal.hpp"
 
+#include "pipeline/counts.hpp"
 #include "pipeline/parallel.hpp"
-#include "stages/count_undefined.hpp"
 #include "stages/maker.hpp"
-#include "stages/speckle/speckle_saturation.hpp"
 #include "stages/temporal/saturated_ages.hpp"
 #include "stages/temporal/temporal_sums.hpp"
 #include "stages/temporal/temporal_window.hpp"
@@ -75,6 +74,7 @@ public:
     }
     Warmup warmup() const override { return history_.warmup(); }
     std::string note() const override { return history_note(history_.frames(), window_.bytes()); }
+    Counted counted() const override { return {.undefined = true, .saturated = true}; }
     void describe(FrameInfo& info) const override { info.full_scale = 0; }
 
 private:

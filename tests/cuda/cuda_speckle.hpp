@@ -21,6 +21,11 @@ using Output = SpeckleParams::Output;
 
 inline constexpr std::uint64_t kSeed = 20110523;
 
+/// What a stage counts of a result, without what the executor adds.
+inline PixelCounts of_stage(const PixelCounts& counts) {
+    return {.undefined = counts.undefined, .infinite = counts.infinite, .saturated = counts.saturated};
+}
+
 template <class T> struct Picture {
     Shape shape;
     std::vector<T> pixels;

@@ -4,12 +4,13 @@
 #include "stages/convert.hpp"
 #include "stages/speckle/speckle.hpp"
 
-#include "tests/support/scripted_source.hpp"
+#include "tests/support/running.hpp"
 
 #include <gtest/gtest.h>
 
 #include <array>
 #include <cmath>
+#include <set>
 #include <vector>
 
 namespace specklescope {
@@ -189,77 +190,100 @@ struct Padded {
 
 double bt601(double r, double g, double b) { return 0.299 * r + 0.587 * g + 0.114 * b; }
 
-TEST(Convert, LumaIsBt601RoundedToNearest) {
-    int worst_ties = 0;
+double exact_grey(GreyChannel channel, double r, double g, double b) {
+    switch (channel) {
+    case GreyChannel::red:
+        return r;
+    case GreyChannel::green:
+        return g;
+    case GreyChannel::blue:
+        return b;
+    case GreyChannel::mean:
+        return (r + g + b) / 3;
+    case GreyChannel::luma:
+        break;
+    }
+    return bt601(r, g, b);
+}
+
+constexpr std::array kChannels = {GreyChannel::luma, GreyChannel::red, GreyChannel::green, GreyChannel::blue,
+                                  GreyChannel::mean};
+
+TEST(Convert, LumaIsBt601AndNotRounded) {
+    std::set<float> values;
     for (unsigned r = 0; r < 256; r += 3)
         for (unsigned g = 0; g < 256; g += 5)
             for (unsigned b = 0; b < 256; b += 7) {
-                const double exact = bt601(r, g, b);
-                const int got = luma<std::uint8_t>(static_cast<std::uint8_t>(r), static_cast<std::uint8_t>(g),
-                                                   static_cast<std::uint8_t>(b));
+                const float got = luma<std::uint8_t>(
+                    static_cast<std::uint8_t>(r), static_cast<std::uint8_t>(g), static_cast<std::uint8_t>(b));
                 // 16-bit weights are off by at most 0.5/65536 each: 0.006 of a level for 8 bits.
-                ASSERT_LE(std::abs(got - exact), 0.506) << r << " " << g << " " << b;
-                worst_ties += got != static_cast<int>(std::lround(exact));
+                ASSERT_NEAR(got, bt601(r, g, b), 0.006) << r << " " << g << " " << b;
+                values.insert(got);
             }
-    EXPECT_LT(worst_ties, 1000); // of 165 000: only where the exact value lies within 0.006 of a half
+    EXPECT_GT(values.size(), 10'000U) << "levels between the whole ones";
     for (const auto& [r, g, b] :
          {std::array{65535U, 0U, 0U}, {0U, 65535U, 0U}, {0U, 0U, 65535U}, {65535U, 65535U, 1U}}) {
         const double got = luma<std::uint16_t>(static_cast<std::uint16_t>(r), static_cast<std::uint16_t>(g),
                                                static_cast<std::uint16_t>(b));
-        EXPECT_NEAR(got, bt601(r, g, b), 0.5 + 1.5) << r << " " << g << " " << b; // 65535 · 1.5/65536
+        EXPECT_NEAR(got, bt601(r, g, b), 1.5) << r << " " << g << " " << b; // 65535 · 1.5/65536
     }
     EXPECT_NEAR(luma(0.25F, 100.F, -3.F), bt601(0.25, 100, -3), 1e-5);
+    EXPECT_NEAR(mean_of(0.25F, 100.F, -3.F), 97.25 / 3, 1e-5);
+    EXPECT_FLOAT_EQ(mean_of<std::uint16_t>(65535, 65534, 1), 131070.0F / 3);
 }
 
 TEST(Convert, GreyRgbStaysExactlyGrey) {
-    for (unsigned v = 0; v <= 255; ++v)
-        ASSERT_EQ(luma<std::uint8_t>(static_cast<std::uint8_t>(v), static_cast<std::uint8_t>(v),
-                                     static_cast<std::uint8_t>(v)),
-                  v);
-    for (unsigned v = 0; v <= 65535; ++v)
-        ASSERT_EQ(luma<std::uint16_t>(static_cast<std::uint16_t>(v), static_cast<std::uint16_t>(v),
-                                      static_cast<std::uint16_t>(v)),
-                  v);
+    for (unsigned v = 0; v <= 65535; ++v) {
+        const auto wide = static_cast<std::uint16_t>(v);
+        const auto narrow = static_cast<std::uint8_t>(v);
+        ASSERT_EQ(luma<std::uint16_t>(wide, wide, wide), static_cast<float>(wide));
+        ASSERT_EQ(mean_of<std::uint16_t>(wide, wide, wide), static_cast<float>(wide));
+        ASSERT_EQ(luma<std::uint8_t>(narrow, narrow, narrow), static_cast<float>(narrow));
+        ASSERT_EQ(mean_of<std::uint8_t>(narrow, narrow, narrow), static_cast<float>(narrow));
+    }
     int differ = 0;
     for (int i = 0; i < 100'000; ++i) {
         const float v = std::ldexp(1.0F + static_cast<float>(i) * 1e-5F, i % 40 - 20);
-        differ += luma(v, v, v) != v;
+        differ += luma(v, v, v) != v || mean_of(v, v, v) != v;
     }
     EXPECT_EQ(differ, 0) << "grey float RGB must come out as it went in";
 }
 
-TEST(Convert, RespectsPitchOnBothSides) {
+TEST(Convert, EveryChannelRespectsPitchOnBothSides) {
     for (const PixelType type : {PixelType::u8, PixelType::u16, PixelType::f32})
-        for (const auto& [width, height] : {std::pair{1, 1}, {17, 13}, {64, 3}}) {
-            Padded colour({width, height, 3, type}, 5);
-            test::paint(colour.view(), 1);
-            Padded grey({width, height, 1, type}, 3);
-            convert(colour.view(), grey.view());
-            Padded real({width, height, 3, PixelType::f32}, 7);
-            convert(colour.view(), real.view());
-            Padded both({width, height, 1, PixelType::f32}, 1);
-            convert(colour.view(), both.view());
-            EXPECT_TRUE(test::shows(real.view(), 1)) << "the same number in f32";
-            EXPECT_TRUE(grey.padding_untouched() && real.padding_untouched() && both.padding_untouched());
-            for (int y = 0; y < height; ++y)
-                for (int x = 0; x < width; ++x) {
-                    const double exact =
-                        bt601(test::pixel(1, x, y, 0), test::pixel(1, x, y, 1), test::pixel(1, x, y, 2));
-                    const double got = dispatch(type, [&](auto zero) {
-                        return static_cast<double>(grey.view().as<decltype(zero)>().row(y)[x]);
-                    });
-                    EXPECT_NEAR(got, exact, type == PixelType::f32 ? 1e-4 : 0.506);
-                    EXPECT_EQ(both.view().as<float>().row(y)[x], static_cast<float>(got))
-                        << "one rule, luma first";
-                }
-        }
+        for (const auto& [width, height] : {std::pair{1, 1}, {17, 13}, {64, 3}})
+            for (const GreyChannel channel : kChannels) {
+                Padded colour({width, height, 3, type}, 5);
+                test::paint(colour.view(), 1);
+                const Shape shape = accepted_shape(find_stage("speckle"), colour.view().shape, channel);
+                EXPECT_EQ(shape.channels, 1);
+                EXPECT_EQ(shape.type, channel_index(channel) >= 0 ? type : PixelType::f32)
+                    << "one channel as it is, a mean unrounded";
+                Padded grey(shape, 3);
+                convert(colour.view(), grey.view(), channel);
+                Padded real({width, height, 3, PixelType::f32}, 7);
+                convert(colour.view(), real.view(), channel);
+                EXPECT_TRUE(test::shows(real.view(), 1)) << "the same number in f32";
+                EXPECT_TRUE(grey.padding_untouched() && real.padding_untouched());
+                for (int y = 0; y < height; ++y)
+                    for (int x = 0; x < width; ++x) {
+                        const double exact = exact_grey(channel, test::pixel(1, x, y, 0),
+                                                        test::pixel(1, x, y, 1), test::pixel(1, x, y, 2));
+                        const double got = dispatch(shape.type, [&](auto zero) {
+                            return static_cast<double>(grey.view().as<decltype(zero)>().row(y)[x]);
+                        });
+                        EXPECT_NEAR(got, exact, channel_index(channel) >= 0 ? 0 : 0.006);
+                    }
+            }
 }
 
 TEST(Convert, AStageGetsWhatItAcceptsOrASentence) {
     const StageType& speckle = find_stage("speckle");
     const Shape grey{8, 6, 1, PixelType::u16};
     EXPECT_EQ(accepted_shape(speckle, grey), grey);
-    EXPECT_EQ(accepted_shape(speckle, {8, 6, 3, PixelType::u8}), (Shape{8, 6, 1, PixelType::u8}));
+    const Shape rgb{8, 6, 3, PixelType::u8};
+    EXPECT_EQ(accepted_shape(speckle, rgb, GreyChannel::luma), (Shape{8, 6, 1, PixelType::f32}));
+    EXPECT_EQ(accepted_shape(speckle, rgb, GreyChannel::green), (Shape{8, 6, 1, PixelType::u8}));
     StageType real = speckle;
     real.types = {PixelType::f32};
     EXPECT_EQ(accepted_shape(real, {8, 6, 3, PixelType::u16}), (Shape{8, 6, 1, PixelType::f32}));
@@ -270,6 +294,29 @@ TEST(Convert, AStageGetsWhatItAcceptsOrASentence) {
     colour.channels = {3};
     EXPECT_THROW((void)accepted_shape(colour, grey), UsageError);
     EXPECT_THROW((void)accepted_shape(speckle, {8, 6, 2, PixelType::u8}), UsageError);
+}
+
+TEST(Chain, TheExposureUsedHasItsOrigin) {
+    FrameInfo silent;
+    FrameInfo camera;
+    camera.exposure_ms = 5;
+    camera.exposure_origin = ExposureOrigin::camera;
+    const auto used = [](const std::string& stage, const FrameInfo& info) {
+        return exposure_used(test::chain_of(stage), info);
+    };
+    EXPECT_EQ(to_string(used("speckle:exposure=10", camera)), "5 ms (camera)");
+    camera.exposure_origin = ExposureOrigin::file;
+    EXPECT_EQ(to_string(used("speckle", camera)), "5 ms (file)");
+    EXPECT_EQ(to_string(used("", camera)), "5 ms (file)") << "known whether it is needed or not";
+    EXPECT_EQ(to_string(used("speckle:exposure=10", silent)), "10 ms (parameter)")
+        << "said, if as the default";
+    EXPECT_EQ(to_string(used("speckle:exposure=2.5", silent)), "2.5 ms (parameter)");
+    EXPECT_EQ(used("speckle", silent).origin, ExposureOrigin::assumed);
+    EXPECT_EQ(used("speckle", silent).ms, 10);
+    EXPECT_EQ(used("temporal:output=tau", silent).origin, ExposureOrigin::assumed);
+    for (const char* relative : {"speckle:output=contrast", "speckle:output=bfi,exposure=3", "gaussian", ""})
+        EXPECT_FALSE(used(relative, silent).known()) << relative << " needs none";
+    EXPECT_EQ(to_string(Exposure()), "");
 }
 
 TEST(Image, CopyPixelsRespectsPitch) {

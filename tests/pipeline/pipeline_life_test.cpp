@@ -197,15 +197,17 @@ TEST(PipelineLife, PausesKeepGrowingWhenACameraOpensButNeverSends) {
     EXPECT_EQ(listener.heard("Next try in 2.0 s."), 1) << listener.all();
 }
 
-TEST(PipelineLife, ACameraThatEndsOrFallsSilentIsOpenedAgain) {
-    for (const bool ends : {true, false}) {
+TEST(PipelineLife, ACameraThatBreaksOrFallsSilentIsOpenedAgain) {
+    for (const bool breaks : {true, false}) {
         auto source = std::make_unique<test::ScriptedSource>(
-            test::camera_info(), [ends](test::ScriptedSource& self, FramePort& port) {
+            test::camera_info(), [breaks](test::ScriptedSource& self, FramePort& port) {
                 if (self.offered < 4U * static_cast<unsigned>(self.opened)) {
                     self.offer(port, test::kSmall);
                     return Status::frame;
                 }
-                return ends ? Status::end : test::nothing();
+                if (breaks)
+                    throw RunError("The camera has stopped.");
+                return test::nothing();
             });
         PipelineOptions impatient = options();
         impatient.silence_s = 0.2;
@@ -214,9 +216,27 @@ TEST(PipelineLife, ACameraThatEndsOrFallsSilentIsOpenedAgain) {
         pipeline.start();
         ASSERT_TRUE(eventually([&] { return pipeline.stats().processed >= 12; }));
         EXPECT_GE(pipeline.stats().reopened, 2U);
-        EXPECT_GE(listener.heard(ends ? "scripted camera has ended." : "scripted camera is silent."), 2)
+        EXPECT_GE(listener.heard(breaks ? "The camera has stopped." : "scripted camera is silent."), 2)
             << listener.all();
         EXPECT_FALSE(pipeline.finished());
+    }
+}
+
+TEST(PipelineLife, AnEndThatTheSourceDeclaresIsAnEndForAnyKindOfSource) {
+    for (const bool live : {true, false}) {
+        auto source = std::make_unique<test::ScriptedSource>(live ? test::camera_info() : test::file_info(),
+                                                             [](test::ScriptedSource& self, FramePort& port) {
+                                                                 if (self.offered == 5)
+                                                                     return Status::end;
+                                                                 self.offer(port, test::kSmall);
+                                                                 return Status::frame;
+                                                             });
+        Pipeline pipeline(std::move(source), Chain(), options());
+        pipeline.start();
+        ASSERT_TRUE(eventually([&] { return pipeline.finished(); })) << (live ? "live" : "file");
+        EXPECT_EQ(pipeline.stats().processed, 5U);
+        EXPECT_EQ(pipeline.stats().reopened, 0U);
+        EXPECT_EQ(pipeline.status().state, RunState::ended);
     }
 }
 

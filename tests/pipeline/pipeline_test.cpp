@@ -293,7 +293,7 @@ TEST(Pipeline, ColourIsMadeGreyAndSaidOnce) {
     pipeline.start();
     Result result;
     ASSERT_TRUE(test::wait_result(pipeline, result, [](const Result& r) { return r.info.sequence == 29; }));
-    EXPECT_EQ(listener.heard("luma"), 1);
+    EXPECT_EQ(listener.heard("gets of colour: luma"), 1);
     std::vector<std::byte> grey(24 * 17);
     const HostView view(grey.data(), {24, 17, 1, PixelType::u8});
     test::paint(view, 1);

@@ -141,7 +141,7 @@ TEST(Stats, SumsStageTimesAndKeepsTheNewestCounts) {
     for (int i = 1; i <= 4; ++i) {
         Result result = result_with(2);
         result.timings.add("convert", 0.5);
-        result.timings.add("speckle", i);
+        result.timings.add("speckle", i, 0);
         result.counts = {.undefined = static_cast<std::uint64_t>(i), .infinite = 7, .saturated = 9};
         stats.record(result, true);
     }
@@ -152,14 +152,112 @@ TEST(Stats, SumsStageTimesAndKeepsTheNewestCounts) {
     EXPECT_EQ(s.stages[1].name, "speckle");
     EXPECT_DOUBLE_EQ(s.stages[1].last_ms, 4);
     EXPECT_DOUBLE_EQ(s.stages[1].mean_ms, 2.5);
-    EXPECT_EQ(s.counts, (PixelCounts{.undefined = 4, .infinite = 7, .saturated = 9}));
+    EXPECT_EQ(s.counts.last, (PixelCounts{.undefined = 4, .infinite = 7, .saturated = 9}));
+    EXPECT_EQ(s.counts.total.undefined, 1U + 2 + 3 + 4);
     EXPECT_EQ(s.processed, 4U);
     EXPECT_EQ(s.latency.count, 4U);
     EXPECT_NEAR(s.latency.median_ms, 2, 0.02);
     stats.start();
     EXPECT_EQ(stats.snapshot().processed, 0U);
     EXPECT_TRUE(stats.snapshot().stages.empty());
-    EXPECT_EQ(stats.snapshot().counts, PixelCounts{});
+    EXPECT_EQ(stats.snapshot().counts.last, PixelCounts{});
+    EXPECT_EQ(stats.snapshot().counts.total, PixelCounts{});
+}
+
+TEST(Stats, CountsOfTheLastFrameTheWorstAndAll) {
+    Stats stats;
+    const auto frame = [&](std::uint64_t sequence, const PixelCounts& counts, bool warming_up) {
+        Result result = result_with(1);
+        result.info.sequence = sequence;
+        result.counts = counts;
+        if (warming_up)
+            result.warmup = {"temporal", 1, 3};
+        stats.record(result, true);
+    };
+    // raw_samples changes with the size of the frames: the worst is that of the largest share.
+    frame(10, {.undefined = 600, .saturated = 2, .windows = 100, .raw_saturated = 1, .raw_samples = 600},
+          true);
+    frame(11,
+          {.undefined = 3,
+           .infinite = 5,
+           .saturated = 50,
+           .windows = 100,
+           .raw_saturated = 90,
+           .raw_samples = 600},
+          false);
+    frame(12,
+          {.undefined = 4,
+           .infinite = 2,
+           .saturated = 30,
+           .windows = 50,
+           .raw_saturated = 50,
+           .raw_samples = 200},
+          false);
+    frame(13, {.saturated = 0, .windows = 100, .raw_saturated = 0, .raw_samples = 600}, false);
+    const CountHistory counts = stats.snapshot().counts;
+    EXPECT_EQ(counts.last, (PixelCounts{.windows = 100, .raw_samples = 600}));
+    EXPECT_EQ(counts.worst, (PixelCounts{.undefined = 4,
+                                         .infinite = 5,
+                                         .saturated = 30,
+                                         .windows = 50,
+                                         .raw_saturated = 50,
+                                         .raw_samples = 200}));
+    EXPECT_EQ(counts.worst_frame, 12U);
+    EXPECT_EQ(counts.total, (PixelCounts{.undefined = 7,
+                                         .infinite = 7,
+                                         .saturated = 82,
+                                         .windows = 350,
+                                         .raw_saturated = 141,
+                                         .raw_samples = 2000}));
+    EXPECT_EQ(counts.in_warmup, 1U);
+}
+
+TEST(Stats, RowsAreTheStepsOfTheNewestChainWithTheirNotes) {
+    Stats stats;
+    const auto run = [&](const std::vector<std::pair<const char*, int>>& steps,
+                         const std::vector<std::string>& notes) {
+        Result result = result_with(1);
+        for (const auto& [name, stage] : steps)
+            result.timings.add(name, 1, stage);
+        result.notes = std::make_shared<StageNotes>(notes);
+        stats.record(result, true);
+        std::string rows;
+        for (const StageStat& stage : stats.snapshot().stages)
+            rows += stage.name + (stage.note.empty() ? "" : "=" + stage.note) + " ";
+        return rows;
+    };
+    // The stage at place 0 is left out and has no time; what is said of it belongs to nobody else.
+    EXPECT_EQ(run({{"convert", -1}, {"gaussian", 1}, {"speckle", 2}}, {"left out", "binomial", ""}),
+              "convert gaussian=binomial speckle ");
+    EXPECT_EQ(run({{"background", 0}, {"gaussian", 1}, {"speckle", 2}}, {"dark", "binomial", ""}),
+              "background=dark gaussian=binomial speckle ")
+        << "in the order of the chain";
+    EXPECT_EQ(run({{"speckle", 0}, {"gaussian", 1}}, {"", "recursive"}), "speckle gaussian=recursive ")
+        << "after a reorder";
+    EXPECT_EQ(run({{"gaussian", 0}, {"gaussian", 1}}, {"direct", "fft"}), "gaussian=direct gaussian=fft ");
+    EXPECT_EQ(run({}, {}), "") << "what is removed has no row";
+}
+
+TEST(Stats, TheRateLeavesOutWhatWasSetUpBefore) {
+    Stats stats;
+    stats.start();
+    const auto begin = SteadyClock::now() + 5s; // the first frame comes 5 s after the start
+    for (int i = 0; i < 31; ++i) {
+        Result result;
+        result.info.arrival = begin + i * 20ms;
+        result.ready = result.info.arrival + 3ms;
+        stats.record(result, true);
+    }
+    const StatsSnapshot s = stats.snapshot();
+    EXPECT_NEAR(s.mean_rate, 50, 1e-6);
+    EXPECT_NEAR(s.running_s, 0.603, 1e-6);
+    stats.start();
+    EXPECT_EQ(stats.snapshot().mean_rate, 0);
+    Result alone;
+    alone.info.arrival = begin;
+    alone.ready = begin + 4ms;
+    stats.record(alone, true);
+    EXPECT_NEAR(stats.snapshot().mean_rate, 250, 1e-6) << "one frame took 4 ms";
 }
 
 StatsSnapshot full_snapshot() {
@@ -181,8 +279,17 @@ StatsSnapshot full_snapshot() {
     s.queue_grown = 25;
     s.reopened = 26;
     s.latency = {.count = 31, .median_ms = 3.25, .p95_ms = 3.5, .p99_ms = 3.75, .max_ms = 4};
-    s.stages = {{"speckle", 0.5, 0.25}};
-    s.counts = {.undefined = 41, .infinite = 42, .saturated = 43};
+    s.stages = {{"speckle", 0.5, 0.25, 0, "as said"}};
+    s.counts.last = {41, 42, 43, 44, 45, 46};
+    s.counts.worst = {51, 52, 53, 54, 55, 56};
+    s.counts.total = {61, 62, 63, 64, 65, 66};
+    s.counts.worst_frame = 71;
+    s.counts.in_warmup = 72;
+    s.exposure = {5, ExposureOrigin::camera};
+    s.quantity = {"flow", "SFI", "1/s"};
+    s.channel = "red";
+    s.mean_rate = 6;
+    s.running_s = 1.75;
     s.backend = "cpu";
     s.device = "AVX2, 2 threads";
     s.display_path = "upload";
@@ -218,9 +325,26 @@ TEST(Stats, JsonHoldsEverything) {
     EXPECT_EQ(json["reopened"], 26);
     EXPECT_EQ(json["latency_ms"],
               nlohmann::json({{"count", 31}, {"median", 3.25}, {"p95", 3.5}, {"p99", 3.75}, {"max", 4.0}}));
-    EXPECT_EQ(json["stages_ms"],
-              nlohmann::json::array({{{"name", "speckle"}, {"last", 0.5}, {"mean", 0.25}}}));
-    EXPECT_EQ(json["pixels"], nlohmann::json({{"undefined", 41}, {"infinite", 42}, {"saturated", 43}}));
+    EXPECT_EQ(
+        json["stages_ms"],
+        nlohmann::json::array({{{"name", "speckle"}, {"last", 0.5}, {"mean", 0.25}, {"note", "as said"}}}));
+    const auto counts = [](int first) {
+        return nlohmann::json({{"undefined", first},
+                               {"infinite", first + 1},
+                               {"saturated", first + 2},
+                               {"windows", first + 3},
+                               {"raw_saturated", first + 4},
+                               {"raw_samples", first + 5}});
+    };
+    EXPECT_EQ(json["pixels"],
+              nlohmann::json(
+                  {{"last", counts(41)}, {"worst", counts(51)}, {"total", counts(61)}, {"worst_frame", 71}}));
+    EXPECT_EQ(json["warmup"]["frames_made_in_it"], 72);
+    EXPECT_EQ(json["exposure_used_ms"], 5);
+    EXPECT_EQ(json["exposure_origin"], "camera");
+    EXPECT_EQ(json["quantity"], nlohmann::json({{"name", "flow"}, {"unit", "1/s"}}));
+    EXPECT_EQ(json["channel"], "red");
+    EXPECT_EQ(json["running_s"], 1.75);
 }
 
 TEST(Stats, TransferIsToldWithTheReasonsOfEveryCopy) {

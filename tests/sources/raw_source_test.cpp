@@ -1,7 +1,7 @@
 // Headerless frames: every format bit by bit, headers, cut ends, loops and pace.
-#include "tests/support/file_tools.hpp"
 #include "pipeline/source.hpp"
 #include "sources/registry.hpp"
+#include "tests/support/file_tools.hpp"
 #include "tests/support/test_port.hpp"
 
 #include <gtest/gtest.h>
@@ -124,6 +124,21 @@ TEST_F(RawSource, LoopGoesOnWithWholeFrames) {
     ASSERT_TRUE(read_frames(*source, port, 7));
     for (std::size_t i = 0; i < 7; ++i)
         EXPECT_EQ(pixels(port.frames[i]), bytes_0_to(24).substr(i % 2 * 12, 12)) << i;
+}
+
+TEST_F(RawSource, ARoundIsDeclaredAndASinglePictureFollowsItself) {
+    const auto declared = [&](std::size_t frames, std::size_t extra_bytes) {
+        const std::string path = write("round.raw", bytes_0_to(frames * 12 + extra_bytes));
+        const auto source = make_source(path + "?width=4&height=3&loop=true", {});
+        (void)source->open();
+        TestPort port;
+        EXPECT_TRUE(read_frames(*source, port, 7));
+        return port.discontinuities;
+    };
+    EXPECT_EQ(declared(3, 0), (std::vector<std::uint64_t>{3, 6}));
+    EXPECT_EQ(declared(3, 5), (std::vector<std::uint64_t>{3, 6})) << "the cut last frame changes nothing";
+    EXPECT_TRUE(declared(1, 0).empty()) << "an average over a still picture must come to its end";
+    EXPECT_TRUE(declared(1, 5).empty());
 }
 
 TEST_F(RawSource, TooSmallTooLargeAndMissing) {

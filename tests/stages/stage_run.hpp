@@ -2,10 +2,11 @@
 // out.
 #pragma once
 
+#include "pipeline/counts.hpp"
 #include "pipeline/error.hpp"
 #include "pipeline/executor.hpp"
-#include "tests/stages/stage_cases.hpp"
 #include "stages/convert.hpp"
+#include "tests/stages/stage_cases.hpp"
 
 #include <cstring>
 #include <memory>
@@ -147,6 +148,12 @@ inline std::optional<Outcome> run_alone(const StageCase& test, Scene& scene, con
             PixelCounts counts;
             const HostView result(output.data(), out, pitch_of(out));
             stage->run(in, result, {.info = info, .counts = counts, .again = turn.again});
+            // As an executor completes them; the scenes hold numbers only.
+            if (const auto threshold = saturation_threshold(in.shape.type, info)) {
+                counts.windows = stage->counted().saturated ? out.pixels() : 0;
+                counts.raw_saturated = count_saturated(in, *threshold);
+                counts.raw_samples = in.shape.samples();
+            }
             Shot shot = shot_of(result);
             shot.counts = counts;
             shot.warmup = stage->warmup();

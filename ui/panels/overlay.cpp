@@ -48,14 +48,10 @@ void drop_rows(std::vector<Row>& rows, const DropCounts& drops) {
 
 /// Each step with its time, and below it what the stage says of itself.
 void stage_rows(std::vector<Row>& rows, const StatsSnapshot& s) {
-    std::size_t index = 0; // in the chain: notes are told for stages, times also for what lies between
     for (const StageStat& stage : s.stages) {
         rows.push_back({stage.name, milliseconds(stage.last_ms)});
-        if (stage.name == "upload" || stage.name == "download" || stage.name == "convert")
-            continue;
-        if (index < s.notes.size() && !s.notes[index].empty())
-            rows.push_back({"", s.notes[index], theme::kDim});
-        ++index;
+        if (!stage.note.empty())
+            rows.push_back({"", stage.note, theme::kDim});
     }
 }
 
@@ -95,9 +91,15 @@ std::vector<Row> statistic_rows(const StatsSnapshot& s, const Display& display, 
         if (count)
             rows.push_back({label, count_text(count) + " px", color});
     };
-    pixels("Undefined", s.counts.undefined, theme::kWarning);
-    pixels("Infinite", s.counts.infinite, theme::kWarning);
-    pixels("Saturated", s.counts.saturated, theme::kError);
+    pixels("Undefined", s.counts.last.undefined, theme::kWarning);
+    pixels("Infinite", s.counts.last.infinite, theme::kWarning);
+    pixels("Saturated windows", s.counts.last.saturated, theme::kError);
+    if (s.counts.last.raw_saturated > 0)
+        rows.push_back({"Saturated", format("%.2g %% of the frame", 100 * saturated_share(s.counts.last)),
+                        theme::kError});
+    if (s.exposure.known())
+        rows.push_back({"Exposure", to_string(s.exposure),
+                        s.exposure.origin == ExposureOrigin::assumed ? theme::kWarning : theme::kText});
     return rows;
 }
 
