@@ -1,6 +1,8 @@
 // Parse → pipeline → window or headless loop. Exit status: 0 well, 1 run time, 2 usage.
 #include "bench/bench.hpp"
+#include "commit.hpp"
 #include "config/text.hpp"
+#include "config/version.hpp"
 #include "pipeline/error.hpp"
 #include "ui/ui.hpp"
 
@@ -11,6 +13,7 @@ namespace {
 
 int run(int argc, char** argv) {
     using namespace specklescope;
+    set_build_commit(kCommit);
     const ParseOutcome outcome = parse_command_line(argc, argv);
     if (outcome.exit) {
         std::fputs(outcome.text.c_str(), outcome.status == 0 ? stdout : stderr);
@@ -22,8 +25,7 @@ int run(int argc, char** argv) {
         return run_bench(settings);
     if (settings.command == Command::run)
         return run_headless(settings);
-    std::string reason;
-    return display_available(&reason) ? run_viewer(settings) : run_without_display(settings, reason);
+    return run_viewer(settings);
 }
 
 /// One sentence on one line, whatever a library put into it.

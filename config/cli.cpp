@@ -1,7 +1,9 @@
 #include "config/atomic_file.hpp"
+#include "config/complete.hpp"
 #include "config/options.hpp"
 #include "config/settings.hpp"
 #include "config/text.hpp"
+#include "config/version.hpp"
 
 #include <CLI/CLI.hpp>
 
@@ -70,7 +72,9 @@ Words take_apart(std::vector<std::string> words) {
                                  ? app.add_flag("--" + option.name)
                                  : app.add_option("--" + option.name, values[option.name]);
         if (!option.argument.empty())
-            added->expected(1)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)->allow_extra_args(false);
+            added->expected(option.argument[0] == '[' ? 0 : 1, 1)
+                ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+                ->allow_extra_args(false);
         options.emplace_back(&option, added);
     }
     app.add_option("words", result.plain)->expected(0, -1);
@@ -89,6 +93,8 @@ Words take_apart(std::vector<std::string> words) {
 
 /// --help wins over everything else on the line, right or wrong.
 std::optional<std::string> help_asked(const std::vector<std::string>& words) {
+    if (!words.empty() && words[0] == "help")
+        return words.size() > 1 && words[1] != "--help" ? help_on(words[1]) : help();
     for (std::size_t i = 0; i < words.size(); ++i) {
         if (words[i].starts_with("--help="))
             return help_on(words[i].substr(7));
@@ -98,6 +104,13 @@ std::optional<std::string> help_asked(const std::vector<std::string>& words) {
     return std::nullopt;
 }
 
+std::string command_names() {
+    std::vector<std::string> names;
+    for (const CliCommand& command : cli_commands())
+        names.push_back(command.name);
+    return join(names);
+}
+
 void read_plain(const std::vector<std::string>& plain, Settings& settings) {
     if (plain.empty())
         return;
@@ -105,8 +118,8 @@ void read_plain(const std::vector<std::string>& plain, Settings& settings) {
         {"view", Command::view}, {"run", Command::run}, {"list", Command::list}, {"bench", Command::bench}};
     const auto command = kCommands.find(plain[0]);
     if (command == kCommands.end() && plain.size() > 1)
-        throw UsageError("There is no command '" + one_line(plain[0]) +
-                         "'; allowed: view, run, list, bench, or one SOURCE alone.");
+        throw UsageError("There is no command '" + one_line(plain[0]) + "'; allowed: " + command_names() +
+                         ", or one SOURCE alone.");
     std::size_t next = 0;
     if (command != kCommands.end()) {
         settings.command = command->second;
@@ -205,14 +218,20 @@ ParseOutcome say(std::string text) {
 
 ParseOutcome parse_command_line(int argc, const char* const* argv) {
     const std::vector<std::string> arguments(argv + std::min(argc, 1), argv + argc);
+    if (!arguments.empty() && arguments[0] == "--complete")
+        return say(to_lines(complete({arguments.begin() + 1, arguments.end()})));
     if (const auto text = help_asked(arguments))
         return say(*text);
     check_words(arguments);
     const Words words = take_apart(arguments);
+    if (words.has("complete"))
+        throw UsageError("--complete stands first on the line, before the words that it completes.");
     if (words.has("version"))
         return say(version_text());
     if (words.has("manual"))
-        return say(manual());
+        return say(manual(words.last("manual")));
+    if (words.has("completion"))
+        return say(completion_script(words.last("completion")));
 
     ParseOutcome outcome;
     Settings& settings = outcome.settings;
@@ -224,8 +243,8 @@ ParseOutcome parse_command_line(int argc, const char* const* argv) {
             load_config(words.last("config"), asked);
         read_plain(words.plain, asked);
         settings.remember = settings.remember && asked.command == Command::view;
-        if (settings.remember && !words.has("config") && !words.has("preset") && !words.has("save-config"))
-            load_remembered(settings);
+        if (settings.remember && !words.has("config") && !words.has("save-config"))
+            load_remembered(settings, words.has("preset"));
     }
     if (words.has("preset"))
         load_preset(words.last("preset"), settings);

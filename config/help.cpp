@@ -1,16 +1,11 @@
-#include "have_cuda.hpp"
 #include "config/options.hpp"
 #include "config/settings.hpp"
 #include "config/text.hpp"
-#include "recording/recorder.hpp"
+#include "have_cuda.hpp"
 #include "sources/registry.hpp"
 
-#include <CLI/Version.hpp>
-#include <nlohmann/json.hpp>
-#include <spdlog/version.h>
-#include <toml++/toml.h>
-
-#include <thread>
+#include <algorithm>
+#include <functional>
 
 #ifdef SPECKLESCOPE_HAVE_CUDA
 #include "cuda/devices.hpp"
@@ -75,7 +70,7 @@ std::string stages_text() {
 std::string presets_text() {
     std::string out;
     for (const Preset& preset : presets())
-        out += row(preset.name, preset.doc, 12);
+        out += row(preset.name, preset.doc + (preset.yours ? " (yours: " + preset.file + ")" : ""), 12);
     return out;
 }
 
@@ -94,8 +89,19 @@ std::string devices_text() {
     return out;
 }
 
-std::string number(int major, int minor, int patch) {
-    return std::to_string(major) + "." + std::to_string(minor) + "." + std::to_string(patch);
+std::string option_rows(const std::function<bool(const CliOption&)>& wanted) {
+    std::string out, group;
+    for (const CliOption& option : cli_options()) {
+        if (!wanted(option))
+            continue;
+        if (option.group != group) {
+            group = option.group;
+            out += "\n" + group + "\n";
+        }
+        out +=
+            row("--" + option.name + (option.argument.empty() ? "" : " " + option.argument), option.doc, 30);
+    }
+    return out;
 }
 
 } // namespace
@@ -104,36 +110,89 @@ std::string help() {
     std::string out = "Specklescope: live speckle contrast and flow from cameras and files.\n\n";
     for (const CliCommand& command : cli_commands())
         out += row(command.syntax, command.doc, 52);
-    std::string group;
-    for (const CliOption& option : cli_options()) {
-        if (option.group != group) {
-            group = option.group;
-            out += "\n" + group + "\n";
-        }
-        out +=
-            row("--" + option.name + (option.argument.empty() ? "" : " " + option.argument), option.doc, 30);
-    }
+    out += option_rows([](const CliOption&) { return true; });
     out += "\nKeys of --view\n" + param_rows(view_table());
-    return out +
-           "\nStages, sources and their keys: specklescope list stages, list sources; --help NAME for one.\n";
+    out +=
+        "\nStages, sources, presets and their keys: specklescope list stages, list sources, list presets;\n"
+        "specklescope help TOPIC tells all about one of them, or about a command or an option.\n\nExamples\n";
+    for (const CliExample& example : cli_examples())
+        out += "  # " + example.doc + "\n  " + example.line + "\n";
+    return out;
 }
 
-std::string help_on(const std::string& name) {
+namespace {
+
+std::string command_text(const CliCommand& command) {
+    std::string out = command.syntax + "\n";
+    for (const std::string& line : wrap(command.doc, kHelpWidth - 2))
+        out += "  " + line + "\n";
+    out += option_rows([&](const CliOption& option) { return concerns(option, command.name); });
+    return command.name == "view" ? out + "\nKeys of --view\n" + param_rows(view_table()) : out;
+}
+
+std::string option_text(const CliOption& option) {
+    std::string out =
+        row("--" + option.name + (option.argument.empty() ? "" : " " + option.argument), option.doc, 30);
+    if (option.decl)
+        out += row(
+            "", allowed_text(*option.decl) + "; default " + default_text(program_table(), *option.decl), 30);
+    return out;
+}
+
+std::string preset_text(const Preset& preset) {
+    std::string out = "preset " + preset.name + ", " +
+                      (preset.file.empty() ? std::string("compiled in") : "from " + preset.file) + "\n";
+    for (const std::string& line : wrap(preset.doc, kHelpWidth - 2))
+        out += "  " + line + "\n";
+    std::string_view toml = preset.toml;
+    while (toml.starts_with('#'))
+        toml.remove_prefix(std::min(toml.find('\n'), toml.size() - 1) + 1);
+    return out + "\n" + std::string(toml);
+}
+
+} // namespace
+
+std::vector<std::string> help_topics() {
     std::vector<std::string> names;
-    for (const StageType& stage : stage_types()) {
-        if (stage.name == name)
-            return "stage " + stage_text(stage);
+    for (const CliCommand& command : cli_commands())
+        names.push_back(command.name);
+    for (const StageType& stage : stage_types())
         names.emplace_back(stage.name);
-    }
-    for (const SourceType& source : source_types()) {
-        if (source.kind == name)
-            return "source " + source_text(source);
+    for (const SourceType& source : source_types())
         names.emplace_back(source.kind);
-    }
-    const bool command = name == "view" || name == "run" || name == "list";
-    if (command)
-        return help();
-    throw UsageError("There is no help on '" + one_line(name) + "'; allowed: " + join(names) + ".");
+    for (const Preset& preset : presets())
+        names.push_back(preset.name);
+    return names;
+}
+
+std::string help_on(const std::string& topic) {
+    const std::string name = topic.substr(std::min(topic.find_first_not_of('-'), topic.size()));
+    std::vector<std::string> found; // one name may be a preset and a source
+    for (const CliCommand& command : cli_commands())
+        if (command.name == name)
+            found.push_back(command_text(command));
+    for (const StageType& stage : stage_types())
+        if (stage.name == name)
+            found.push_back("stage " + stage_text(stage));
+    for (const SourceType& source : source_types())
+        if (source.kind == name)
+            found.push_back("source " + source_text(source));
+    for (const Preset& preset : presets())
+        if (preset.name == name)
+            found.push_back(preset_text(preset));
+    if (const CliOption* option = find_option(name))
+        found.push_back(option_text(*option));
+    if (const ParamDecl* decl = view_table().find(name))
+        found.push_back(row("--view " + name + "=" + default_text(view_table(), *decl),
+                            decl->doc + "; " + allowed_text(*decl), 38));
+    const auto& lists = list_words();
+    if (std::find(lists.begin(), lists.end(), name) != lists.end())
+        found.push_back(list_text(name));
+    if (!found.empty())
+        return join(found, "\n");
+    const std::string near = suggestion(name, help_topics());
+    throw UsageError("There is no help on '" + one_line(topic) + "'" +
+                     (near.empty() ? "; allowed: " + join(help_topics()) + ", or an option." : near));
 }
 
 std::string list_text(const std::string& what) {
@@ -142,39 +201,6 @@ std::string list_text(const std::string& what) {
     if (what == "stages")
         return stages_text();
     return what == "presets" ? presets_text() : devices_text();
-}
-
-std::string version_text() {
-#if defined(__clang__)
-    const std::string compiler = "clang " __clang_version__;
-#else
-    const std::string compiler = "g++ " __VERSION__;
-#endif
-#ifdef SPECKLESCOPE_HAVE_CUDA
-    const std::string cuda = "yes";
-#else
-    const std::string cuda = "no";
-#endif
-#ifdef NDEBUG
-    const std::string checks = "optimised";
-#else
-    const std::string checks = "with assertions";
-#endif
-    const std::vector<std::string> libraries = {
-        "GStreamer " SPECKLESCOPE_GSTREAMER_VERSION,
-        "Aravis " SPECKLESCOPE_ARAVIS_VERSION,
-        "libtiff " SPECKLESCOPE_TIFF_VERSION,
-        "Highway " SPECKLESCOPE_HIGHWAY_VERSION,
-        "oneTBB " SPECKLESCOPE_TBB_VERSION,
-        "Dear ImGui " SPECKLESCOPE_IMGUI_VERSION,
-        "CLI11 " CLI11_VERSION,
-        "spdlog " + number(SPDLOG_VER_MAJOR, SPDLOG_VER_MINOR, SPDLOG_VER_PATCH),
-        "toml++ " + number(TOML_LIB_MAJOR, TOML_LIB_MINOR, TOML_LIB_PATCH),
-        "nlohmann-json " +
-            number(NLOHMANN_JSON_VERSION_MAJOR, NLOHMANN_JSON_VERSION_MINOR, NLOHMANN_JSON_VERSION_PATCH)};
-    std::string out = "specklescope " SPECKLESCOPE_VERSION "\n";
-    out += row("CUDA backend", cuda, 14) + row("compiler", compiler + ", " + checks, 14);
-    return out + row("built with", join(libraries), 14);
 }
 
 } // namespace specklescope

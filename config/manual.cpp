@@ -1,5 +1,7 @@
+#include "config/man_page.hpp"
 #include "config/options.hpp"
 #include "config/settings.hpp"
+#include "config/text.hpp"
 #include "recording/recorder.hpp"
 #include "sources/registry.hpp"
 
@@ -49,6 +51,10 @@ std::string command_line() {
         const std::string argument = cell(option.argument.empty() ? "" : " " + option.argument);
         out += "| `--" + option.name + argument + "` | " + cell(option.doc) + " |\n";
     }
+    out += "\n### Examples\n\n```sh\n";
+    for (const CliExample& example : cli_examples())
+        out += "# " + example.doc + "\n" + example.line + "\n";
+    out += "```\n";
     return out + "\nA later word wins over a file given by `--config`, and that file over `--preset`.\n"
                  "Exit status: 0 well, 1 something went wrong while running, 2 the request was wrong.\n";
 }
@@ -93,15 +99,22 @@ std::string settings_file() {
     out += to_toml(defaults) + "```\n";
     out += "\n`preset = \"NAME\"` starts from a preset. In a `[[stage]]`, keys that are left out keep their "
            "defaults.\n";
-    out += "\n## Presets\n";
-    for (const Preset& preset : presets())
+    out +=
+        "\n## Presets\n\n`--preset NAME`. A file `NAME.toml` in `~/.config/specklescope/presets` wins over "
+        "one that was installed\n(`share/specklescope/presets`, beside the folder of the program), and that "
+        "over the one compiled in, which\nis told here.\n";
+    for (const Preset& preset : compiled_presets())
         out += "\n### `" + preset.name + "`\n\n```toml\n" + preset.toml + "```\n";
     return out;
 }
 
 } // namespace
 
-std::string manual() {
+std::string manual(const std::string& format) {
+    if (format == "man")
+        return man_page();
+    if (!format.empty() && format != "markdown")
+        throw UsageError("There is no manual as '" + one_line(format) + "'; allowed: markdown, man.");
     return "# Specklescope: the manual\n\nWritten by `specklescope --manual` from the program's own "
            "declarations.\n\n" +
            command_line() + sources() + stages() + formats() + settings_file();

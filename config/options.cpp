@@ -76,8 +76,13 @@ const std::vector<CliOption>& cli_options() {
         {"verbose", "", "the same as --log verbose", kRest},
         {"quiet", "", "the same as --log quiet", kRest},
         {"version", "", "version, build and libraries", kRest},
-        {"help", "[NAME]", "this text, or all about one stage or one kind of source", kRest},
-        {"manual", "", "the whole manual as Markdown", kRest},
+        {"help", "[TOPIC]", "this text, or all about a stage, a source, a preset, a command or an option",
+         kRest},
+        {"manual", "[markdown|man]", "the whole manual, as Markdown or as a man page", kRest},
+        {"completion", "bash|zsh|fish",
+         "a script with which this shell completes the words of a command line", kRest},
+        {"complete", "WORD…", "first on the line: what the last of these words may become; the shells ask it",
+         kRest},
     };
     return options;
 }
@@ -88,15 +93,42 @@ const CliOption* find_option(std::string_view name) {
     return it == all.end() ? nullptr : &*it;
 }
 
+bool concerns(const CliOption& option, std::string_view command) {
+    const std::string_view group = option.group;
+    const auto only = [&](std::string_view name) { return option.doc.starts_with(std::string(name) + ": "); };
+    if (command == "bench")
+        return group == kBench || option.name == "log" || option.name == "verbose" || option.name == "quiet";
+    if (command == "view" || command == "run")
+        return group != kBench && !only(command == "view" ? "run" : "view");
+    return false;
+}
+
+const std::vector<CliExample>& cli_examples() {
+    static const std::vector<CliExample> examples = {
+        {"specklescope synthetic:vessels", "a simulated scene in the window; ? lists the keys"},
+        {"specklescope recording.tiff --preset flow --loop", "flow of what was recorded, again and again"},
+        {"specklescope run film.mkv --stage speckle:radius=3 --record flow.tiff --stats flow.json",
+         "no window: the numbers of every frame into a file"},
+        {"specklescope run raw.tiff --stage background:black=64 --stage temporal:frames=25 --record "
+         "slow.tiff",
+         "a chain of two stages: dark level away, contrast over time"},
+        {"specklescope aravis --record-raw raw.tiff --frames 1000",
+         "a GigE or USB3 Vision camera, recorded as it is"},
+    };
+    return examples;
+}
+
 const std::vector<CliCommand>& cli_commands() {
     static const std::vector<CliCommand> commands = {
-        {"view", "specklescope [view] [SOURCE]", "open the window; without a SOURCE, on a simulated scene"},
+        {"view", "specklescope [view] [SOURCE]",
+         "open the window; without a SOURCE, on what it showed last, the first time on a simulated scene"},
         {"run", "specklescope run SOURCE",
          "no window: process a source to its end; Ctrl-C finishes the files"},
         {"list", "specklescope list sources|stages|presets|devices",
          "say what there is, cameras found now included"},
         {"bench", "specklescope bench [FILE…]",
          "measure this machine: every stage, the stream, the whole program, its start"},
+        {"help", "specklescope help [TOPIC]", "the same as --help"},
     };
     return commands;
 }

@@ -19,6 +19,8 @@ struct CliOption {
 /// In the order in which help shows them, group by group.
 const std::vector<CliOption>& cli_options();
 const CliOption* find_option(std::string_view name);
+/// Whether an option says anything to a command ("view", "run", …).
+bool concerns(const CliOption& option, std::string_view command);
 
 struct CliCommand {
     std::string name, syntax, doc;
@@ -26,10 +28,17 @@ struct CliCommand {
 const std::vector<CliCommand>& cli_commands();
 const std::vector<std::string>& list_words(); ///< sources, stages, presets, devices
 
+struct CliExample {
+    std::string line, doc;
+};
+/// What is worth trying first, as it is typed.
+const std::vector<CliExample>& cli_examples();
+
 std::string help();
-/// Of one stage or one kind of source, from its declarations; throws UsageError listing both.
-std::string help_on(const std::string& name);
+/// All about one stage, kind of source, preset, command, option or key of the view; where a name is more than
+/// one of them, about each. Throws UsageError with the nearest topic, or all.
+std::string help_on(const std::string& topic);
+std::vector<std::string> help_topics(); ///< without options and keys of the view
 std::string list_text(const std::string& what);
-std::string version_text();
 
 } // namespace specklescope

@@ -1,10 +1,20 @@
+#include "config/data_folder.hpp"
 #include "config/presets_data.hpp"
 #include "config/settings.hpp"
 #include "config/text.hpp"
 
+#include <spdlog/spdlog.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <map>
+
 namespace specklescope {
 
 namespace {
+
+namespace fs = std::filesystem;
 
 /// The comment at the top of the file, as one line.
 std::string top_comment(std::string_view toml) {
@@ -20,14 +30,54 @@ std::string top_comment(std::string_view toml) {
     return doc;
 }
 
+std::string whole_text(const fs::path& path) {
+    std::ifstream file(path, std::ios::binary);
+    if (!file)
+        throw RunError("the preset '" + path.string() + "' cannot be read");
+    return {std::istreambuf_iterator<char>(file), {}};
+}
+
+/// Adds the presets of a folder, in the place of those of the same name.
+void read_folder(const fs::path& folder, bool yours, std::map<std::string, Preset>& all) {
+    std::error_code none; // a folder that is not there holds no presets
+    for (const auto& entry : fs::directory_iterator(folder, none)) {
+        if (entry.path().extension() != ".toml")
+            continue;
+        try {
+            const std::string toml = whole_text(entry.path()), name = entry.path().stem().string();
+            all.insert_or_assign(name, Preset{name, top_comment(toml), toml, entry.path().string(), yours});
+        } catch (const RunError& error) {
+            spdlog::warn("A preset is left out: {}.", error.what());
+        }
+    }
+}
+
 } // namespace
 
-const std::vector<Preset>& presets() {
+const std::vector<Preset>& compiled_presets() {
     static const std::vector<Preset> list = [] {
         std::vector<Preset> all;
         for (const PresetText& text : preset_texts())
-            all.push_back({std::string(text.name), top_comment(text.toml), std::string(text.toml)});
+            all.push_back(
+                {std::string(text.name), top_comment(text.toml), std::string(text.toml), {}, false});
         return all;
+    }();
+    return list;
+}
+
+const std::vector<Preset>& presets() {
+    static const std::vector<Preset> list = [] {
+        std::map<std::string, Preset> all;
+        for (const Preset& preset : compiled_presets())
+            all.emplace(preset.name, preset);
+        if (const std::string folder = data_folder(); !folder.empty())
+            read_folder(fs::path(folder) / "specklescope" / "presets", false, all);
+        if (const std::string folder = user_folder(); !folder.empty())
+            read_folder(fs::path(folder) / "presets", true, all);
+        std::vector<Preset> ordered;
+        for (auto& [name, preset] : all)
+            ordered.push_back(std::move(preset));
+        return ordered;
     }();
     return list;
 }
@@ -36,7 +86,7 @@ void load_preset(const std::string& name, Settings& settings) {
     std::vector<std::string> names;
     for (const Preset& preset : presets()) {
         if (preset.name == name)
-            return read_toml(preset.toml, "preset " + name, settings);
+            return read_toml(preset.toml, preset.yours ? preset.file : "preset " + name, settings);
         names.push_back(preset.name);
     }
     throw UsageError("There is no preset '" + one_line(name) + "'; allowed: " + join(names) + ".");

@@ -1,22 +1,20 @@
 #include "config/atomic_file.hpp"
+#include "config/data_folder.hpp"
 #include "config/settings.hpp"
+#include "sources/source_text.hpp"
 
 #include <spdlog/spdlog.h>
 
-#include <cstdlib>
 #include <filesystem>
 
 namespace specklescope {
 
 std::string remembered_path() {
-    const char* config = std::getenv("XDG_CONFIG_HOME"); // NOLINT(concurrency-mt-unsafe): nobody sets it
-    const char* home = std::getenv("HOME");              // NOLINT(concurrency-mt-unsafe)
-    if (config && *config)
-        return std::string(config) + "/specklescope/last.toml";
-    return home && *home ? std::string(home) + "/.config/specklescope/last.toml" : "";
+    const std::string folder = user_folder();
+    return folder.empty() ? "" : folder + "/last.toml";
 }
 
-void load_remembered(Settings& settings) {
+void load_remembered(Settings& settings, bool source_only) {
     const std::string path = remembered_path();
     std::error_code ignored;
     if (path.empty() || !std::filesystem::is_regular_file(path, ignored))
@@ -26,6 +24,8 @@ void load_remembered(Settings& settings) {
         load_config(path, last);
         settings.source = last.source;
         settings.source_remembered = !last.source.empty();
+        if (source_only)
+            return;
         settings.view = last.view;
         settings.chain = last.chain;
     } catch (const Error& error) {
@@ -39,7 +39,7 @@ void save_remembered(const Settings& settings) {
         return;
     try {
         Settings last;
-        last.source = settings.source;
+        last.source = absolute_source_text(settings.source); // the next window may start in another folder
         last.view = settings.view;
         last.chain = settings.chain;
         std::filesystem::create_directories(std::filesystem::path(path).parent_path());

@@ -11,6 +11,9 @@
 
 namespace specklescope {
 
+/// A text that is the path of a file: its name is "file" or ends so.
+bool names_file(const ParamDecl& decl);
+
 /// How the window shows things; remembered between runs, settable in TOML under [view] and by --view
 /// key=value.
 struct ViewSettings {
@@ -96,14 +99,19 @@ std::string to_toml(const Settings& settings);
 /// $XDG_CONFIG_HOME/specklescope/last.toml.
 std::string remembered_path();
 /// A missing or damaged file changes nothing (a damaged one is said in the log).
-void load_remembered(Settings& settings);
+void load_remembered(Settings& settings, bool source_only);
 /// Does nothing unless settings.remember; a failure is logged, not thrown.
 void save_remembered(const Settings& settings);
 
 struct Preset {
     std::string name, doc, toml;
+    std::string file;   ///< where it was read; "": compiled in
+    bool yours = false; ///< from the user's folder
 };
-const std::vector<Preset>& presets();                          ///< config/presets/*.toml, compiled in
+/// By name. A file NAME.toml in the user's folder (~/.config/specklescope/presets) wins over one that was
+/// installed beside the program (share/specklescope/presets), and that over the one compiled in.
+const std::vector<Preset>& presets();
+const std::vector<Preset>& compiled_presets();                 ///< config/presets/*.toml as they were built
 void load_preset(const std::string& name, Settings& settings); ///< throws UsageError listing the names
 
 /// Sends the log to standard error at the level asked for. `before` comes before each line.
@@ -116,7 +124,8 @@ std::unique_ptr<Pipeline> make_pipeline(const Settings& settings);
 /// go after this, and no frame of a file is missed. All or none: throws after taking out those already added.
 std::vector<std::shared_ptr<Sink>> add_recorders(Pipeline& pipeline, const Settings& settings);
 
-/// The manual page (Markdown), from the declarations: docs/manual.md.
-std::string manual();
+/// The manual from the declarations: "" or "markdown" (docs/manual.md), or "man" (specklescope.1, for groff).
+/// Throws UsageError for any other format. Of the presets it tells those that are compiled in.
+std::string manual(const std::string& format = "");
 
 } // namespace specklescope

@@ -5,8 +5,10 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cstdlib>
 #include <filesystem>
 #include <system_error>
+#include <utility>
 
 namespace specklescope {
 
@@ -84,6 +86,15 @@ std::string_view leading_word(std::string_view text) {
     return text.substr(0, end);
 }
 
+/// "~" and "~/…" stand for the home folder, as in a shell, which does not see those in quotes or after a
+/// kind.
+std::string home_expanded(std::string_view path) {
+    const char* home = std::getenv("HOME"); // NOLINT(concurrency-mt-unsafe): nobody sets it
+    if (!home || !*home || !(path == "~" || path.starts_with("~/")))
+        return std::string(path);
+    return home + std::string(path.substr(1));
+}
+
 } // namespace
 
 bool has_image_ending(std::string_view path) {
@@ -97,7 +108,8 @@ SourceText parse_source_text(const std::string& text) {
         source.kind = "synthetic";
         return source;
     }
-    const std::string_view whole = text;
+    const std::string at_home = home_expanded(text);
+    const std::string_view whole = at_home;
     const std::string_view word = leading_word(whole);
     const std::string_view rest = whole.substr(word.size());
     if ((word == "rtsp" || word == "rtsps") && rest.starts_with("://")) {
@@ -113,7 +125,7 @@ SourceText parse_source_text(const std::string& text) {
     if (known_kind(word) &&
         (rest.starts_with(":") || rest.starts_with("?") || (rest.empty() && !exists(text)))) {
         source.kind = word;
-        split_options(rest.starts_with(":") ? rest.substr(1) : rest, source);
+        split_options(rest.starts_with(":") ? home_expanded(rest.substr(1)) : std::string(rest), source);
         return source;
     }
     split_options(whole, source);
@@ -124,6 +136,18 @@ SourceText parse_source_text(const std::string& text) {
                          "'; allowed: a file, a folder, or one of " + kind_names() + ".");
     source.kind = path_kind(source.target);
     return source;
+}
+
+std::string absolute_source_text(const std::string& text) {
+    const SourceText source = parse_source_text(text);
+    if (source.target.empty() || (source.kind != "image" && source.kind != "video" && source.kind != "raw"))
+        return text;
+    const std::string path = fs::absolute(source.target).lexically_normal().string();
+    std::string whole = path_kind(path) == source.kind ? path : source.kind + ":" + path;
+    char mark = '?';
+    for (const auto& [key, value] : source.options)
+        whole += std::exchange(mark, '&') + key + "=" + value;
+    return whole;
 }
 
 } // namespace specklescope

@@ -17,8 +17,12 @@ namespace specklescope {
 ///   PATH[?k=v&…]            image, raw or video, by what is there and by the ending; a name on disk that
 ///   holds '?' or
 ///                           ':' is taken as it is
+/// A PATH or TARGET that is "~" or begins with "~/" is under the home folder.
 /// Throws UsageError for an unknown kind and for options that are not of the form key=value.
 SourceText parse_source_text(const std::string& text);
+
+/// The same source, whatever the current folder will be: a file's path made absolute. Throws as above.
+std::string absolute_source_text(const std::string& text);
 
 /// png, jpg, jpeg, tif, tiff, in any case.
 bool has_image_ending(std::string_view path);

@@ -2,12 +2,12 @@
 
 #include "config/atomic_file.hpp"
 #include "ui/canvas/color_bar.hpp"
-#include "ui/panels/controls.hpp"
-#include "ui/interrupt.hpp"
 #include "ui/canvas/numbers.hpp"
-#include "ui/panels/overlay.hpp"
 #include "ui/canvas/probe.hpp"
 #include "ui/canvas/theme.hpp"
+#include "ui/interrupt.hpp"
+#include "ui/panels/controls.hpp"
+#include "ui/panels/overlay.hpp"
 #include "ui/ui.hpp"
 
 #include <spdlog/spdlog.h>
@@ -284,6 +284,7 @@ void App::report() const {
     probe::value("high", mapping.high);
     probe::value("colormap", view_table().at("colormap").choices[static_cast<std::size_t>(mapping.colormap)]);
     probe::value("path", display_.path());
+    probe::value("icons", window_.icons());
     probe::value("typing", ImGui::GetIO().WantTextInput ? 1.0 : 0.0);
     probe::value("hover.x", hover_.inside ? hover_.x : -1);
     probe::value("hover.y", hover_.inside ? hover_.y : -1);

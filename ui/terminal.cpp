@@ -110,8 +110,8 @@ std::string statistics(const StatsSnapshot& s, const Shape& shape, const Chain& 
 
 class HeadlessRun {
 public:
-    HeadlessRun(const Settings& settings, double seconds)
-        : settings_(settings), seconds_(seconds), pipeline_(make_pipeline(settings)) {}
+    explicit HeadlessRun(const Settings& settings)
+        : settings_(settings), pipeline_(make_pipeline(settings)) {}
 
     int run() {
         const InterruptGuard guard;
@@ -128,14 +128,11 @@ public:
 
 private:
     void wait() {
-        const auto begin = SteadyClock::now();
         Progress progress(total_frames(), quiet());
         if (progress.on_terminal())
             set_up_log(settings_, "\r\033[K");
         while (!pipeline_->finished() && !InterruptGuard::interrupted()) {
             std::this_thread::sleep_for(std::chrono::milliseconds(20));
-            if (seconds_ > 0 && SteadyClock::now() - begin > std::chrono::duration<double>(seconds_))
-                break;
             Result result;
             if (pipeline_->mailbox().take(result))
                 last_ = std::move(result);
@@ -203,7 +200,6 @@ private:
     }
 
     const Settings& settings_;
-    double seconds_;
     std::unique_ptr<Pipeline> pipeline_;
     std::vector<std::shared_ptr<Sink>> recorders_;
     Result last_;
@@ -213,18 +209,7 @@ private:
 
 int run_headless(const Settings& settings) {
     set_up_log(settings);
-    return HeadlessRun(settings, 0).run();
-}
-
-int run_without_display(Settings settings, const std::string& reason) {
-    set_up_log(settings);
-    constexpr double kSeconds = 3;
-    const bool limited = settings.program.as<ProgramSettings>().frames > 0;
-    if (settings.snapshot_path.empty())
-        settings.snapshot_path = "flow.png";
-    spdlog::info("No window can be opened ({}); running {} without one.", one_line(reason),
-                 limited ? "to the last frame" : "for 3 seconds");
-    return HeadlessRun(settings, limited ? 0 : kSeconds).run();
+    return HeadlessRun(settings).run();
 }
 
 } // namespace specklescope

@@ -196,18 +196,53 @@ TEST(Progress, SaysHowFarAndHowLong) {
             }
 }
 
-TEST_F(Cli, WithoutADisplayTheSameSceneRunsWithoutAWindow) {
-    const ChildResult first = run({"--frames", "4"});
-    ASSERT_EQ(first.status, 0) << first.all();
-    EXPECT_NE(first.err.find("No window can be opened"), std::string::npos) << first.all();
-    EXPECT_NE(first.out.find("flow.png"), std::string::npos) << first.all();
-    EXPECT_NE(first.out.find("4 processed"), std::string::npos) << first.all();
-    const std::string picture = read_text(folder_ / "flow.png");
-    EXPECT_EQ(picture.substr(0, 4), "\x89PNG");
-    const ChildResult second = run({"--frames", "4"});
-    EXPECT_NE(second.out.find("flow-1.png"), std::string::npos) << second.all();
-    EXPECT_EQ(read_text(folder_ / "flow.png"), picture) << "never overwritten";
-    EXPECT_EQ(names(), (std::vector<std::string>{"flow-1.png", "flow.png"}));
+TEST_F(Cli, WithoutADisplayTheWindowIsRefusedInOneSentenceThatNamesRun) {
+    for (const std::vector<std::string>& words :
+         {std::vector<std::string>{}, {"view", "synthetic"}, {"synthetic", "--frames", "4"}}) {
+        const ChildResult result = run(words);
+        EXPECT_EQ(result.status, 1) << result.all();
+        EXPECT_EQ(result.out, "");
+        EXPECT_EQ(result.err,
+                  "specklescope: No window can be opened: neither DISPLAY nor WAYLAND_DISPLAY is set; "
+                  "'specklescope run' works without one.\n");
+        EXPECT_TRUE(names().empty()) << "nothing is written";
+    }
+}
+
+TEST_F(Cli, PresetsOfYourOwnWinOverThoseOfTheSameName) {
+    const auto presets = folder_.path() / ".config/specklescope/presets";
+    std::filesystem::create_directories(presets);
+    write_text(presets / "mine.toml", "# My own chain.\n[[stage]]\nname = \"speckle\"\nradius = 9\n");
+    write_text(presets / "flow.toml", "# Another flow.\n[[stage]]\nname = \"gaussian\"\nsigma = 7\n");
+    write_text(presets / "broken.toml", "# Not whole.\n[[stage]]\nname = \n");
+    const std::string list = run({"list", "presets"}).out;
+    EXPECT_NE(list.find("My own chain. (yours:"), std::string::npos) << list;
+    EXPECT_NE(list.find("Another flow."), std::string::npos) << list;
+    EXPECT_NE(list.find("contrast"), std::string::npos) << list;
+    EXPECT_EQ(list.find("camera at 5 to 20 ms"), std::string::npos)
+        << "the compiled-in flow is hidden: " << list;
+    ASSERT_EQ(run({"--preset", "flow", "--save-config", "a.toml"}).status, 0);
+    EXPECT_NE(read_text(folder_ / "a.toml").find("sigma = 7"), std::string::npos);
+    ASSERT_EQ(run({"--preset", "mine", "--save-config", "b.toml"}).status, 0);
+    EXPECT_NE(read_text(folder_ / "b.toml").find("radius = 9"), std::string::npos);
+    const ChildResult broken = run({"run", "synthetic", "--preset", "broken"});
+    EXPECT_EQ(broken.status, 2);
+    EXPECT_NE(broken.err.find("broken.toml, line 3"), std::string::npos) << broken.err;
+    EXPECT_EQ(run({"--manual"}).out.find("My own chain"), std::string::npos)
+        << "the manual tells the program's";
+}
+
+TEST_F(Cli, ATildeIsTheHomeFolder) {
+    setenv("HOME", folder_.path().c_str(), 1); // NOLINT(concurrency-mt-unsafe): the child's too
+    write_text(folder_ / "ten.raw", std::string(std::size_t{16} * 16 * 10, 'a'));
+    for (const std::string source : {"raw:~/ten.raw?width=16&height=16", "~/ten.raw?width=16&height=16"}) {
+        const ChildResult result = run({"run", source, "--stage", "none"});
+        EXPECT_EQ(result.status, 0) << result.all();
+        EXPECT_NE(result.out.find("10 processed"), std::string::npos) << result.all();
+    }
+    const ChildResult missing = run({"run", "~/nothing.tif"});
+    EXPECT_EQ(missing.status, 1);
+    EXPECT_NE(missing.err.find(folder_ / "nothing.tif"), std::string::npos) << missing.err;
 }
 
 TEST_F(Cli, ARawRecordingPlayedBackKeepsItsExposureAndFullScale) {

@@ -1,10 +1,11 @@
 // What a SOURCE argument is taken for, and what is said about one that cannot be meant.
-#include "tests/support/file_tools.hpp"
 #include "sources/registry.hpp"
 #include "sources/source_text.hpp"
+#include "tests/support/file_tools.hpp"
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <fstream>
 
 namespace specklescope::test {
@@ -78,6 +79,25 @@ TEST(SourceText, NamesOnDiskWithQuestionMarksAndColons) {
     EXPECT_EQ(parse_source_text("synthetic").kind, "video");
     EXPECT_EQ(parse_source_text("10:30.tif").kind, "image");
     EXPECT_EQ(parse_source_text("synthetic:static").kind, "synthetic");
+}
+
+TEST(SourceText, TheSameSourceFromAnyFolder) {
+    const std::string here = std::filesystem::current_path().string();
+    const std::vector<std::pair<std::string, std::string>> rows = {
+        {"", ""},
+        {"synthetic:uniform?bits=8", "synthetic:uniform?bits=8"},
+        {"v4l2:/dev/video0", "v4l2:/dev/video0"},
+        {"rtsp://host/a?b=c", "rtsp://host/a?b=c"},
+        {"a.png?loop=true&rate=3", here + "/a.png?loop=true&rate=3"},
+        {"./x/../film.mkv", here + "/film.mkv"},
+        {"name_%04d.tif", here + "/name_%04d.tif"},
+        {"raw:a.bin?width=4&height=3", "raw:" + here + "/a.bin?width=4&height=3"},
+        {"raw:a.raw?width=4", here + "/a.raw?width=4"},
+        {"/abs/film.mkv", "/abs/film.mkv"}};
+    for (const auto& [text, wanted] : rows) {
+        EXPECT_EQ(absolute_source_text(text), wanted);
+        EXPECT_EQ(absolute_source_text(wanted), wanted) << "already";
+    }
 }
 
 TEST(SourceText, EveryKindIsOnceInTheRegistry) {

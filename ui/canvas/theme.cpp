@@ -1,9 +1,13 @@
 #include "ui/canvas/theme.hpp"
 
+#include "config/data_folder.hpp"
+
 #include <imgui_freetype.h>
 
 #include <array>
 #include <filesystem>
+#include <string>
+#include <vector>
 
 namespace specklescope::theme {
 
@@ -19,10 +23,11 @@ constexpr std::array<ImWchar, 17> kRanges = {0x0020, 0x024F, 0x0370, 0x03FF, 0x2
                                              0x25A0, 0x25FF, 0x2308, 0x230B, 0};
 
 std::string find_font(const char* file) {
-    for (const char* folder :
-         {"/usr/share/fonts/truetype/dejavu/", "/usr/share/fonts/dejavu/", "/usr/share/fonts/TTF/",
-          "/usr/share/fonts/dejavu-sans-fonts/", "/usr/local/share/fonts/"}) {
-        std::string path = std::string(folder) + file;
+    for (const std::string& folder :
+         std::vector<std::string>{data_folder() + "/specklescope/fonts/", "/usr/share/fonts/truetype/dejavu/",
+                                  "/usr/share/fonts/dejavu/", "/usr/share/fonts/TTF/",
+                                  "/usr/share/fonts/dejavu-sans-fonts/", "/usr/local/share/fonts/"}) {
+        std::string path = folder + file;
         std::error_code ignored;
         if (std::filesystem::is_regular_file(path, ignored))
             return path;

@@ -2,6 +2,7 @@
 
 #include "pipeline/error.hpp"
 #include "ui/canvas/gl.hpp"
+#include "ui/canvas/icon.hpp"
 #include "ui/canvas/theme.hpp"
 #include "ui/ui.hpp"
 
@@ -115,6 +116,7 @@ Window::Window(const ViewSettings& view) : state_(std::make_unique<State>()) {
         throw RunError("No window with OpenGL 3.3 can be opened: " + glfw_error +
                        "; 'specklescope run' works without one.");
     glfwSetWindowUserPointer(state_->handle, state_.get());
+    icons_ = set_window_icon(state_->handle);
     glfwSetWindowSizeLimits(state_->handle, 480, 360, GLFW_DONT_CARE, GLFW_DONT_CARE);
     glfwMakeContextCurrent(state_->handle);
     glfwSwapInterval(view.vsync ? 1 : 0);

@@ -34,6 +34,7 @@ public:
     double refresh_rate() const;
     const std::string& renderer() const { return renderer_; }
     const std::string& note() const { return note_; } ///< about the font; empty when all is well
+    int icons() const { return icons_; }              ///< sizes of the window's icon; 0: not installed
     /// Size for the settings: of the window while it was not full screen.
     void size(int& width, int& height) const;
 
@@ -50,6 +51,7 @@ private:
     void start_imgui(const ViewSettings& view);
     std::unique_ptr<State> state_;
     std::string renderer_, note_;
+    int icons_ = 0;
 };
 
 /// Wakes wait() from any thread.

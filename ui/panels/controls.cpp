@@ -1,5 +1,7 @@
 #include "ui/panels/controls.hpp"
 
+#include "config/settings.hpp"
+
 #include "ui/canvas/numbers.hpp"
 #include "ui/canvas/probe.hpp"
 #include "ui/canvas/theme.hpp"

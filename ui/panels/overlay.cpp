@@ -1,5 +1,6 @@
 #include "ui/panels/overlay.hpp"
 
+#include "config/version.hpp"
 #include "ui/canvas/numbers.hpp"
 #include "ui/canvas/probe.hpp"
 
@@ -291,6 +292,32 @@ void draw_record_marks(const Rect& canvas, const std::vector<Recording>& recordi
     }
 }
 
+namespace {
+
+/// The rows of --version.
+void draw_about() {
+    ImGui::SetNextWindowPos(ImGui::GetMainViewport()->GetCenter(), ImGuiCond_Always, {0.5F, 0.5F});
+    ImGui::SetNextWindowSize({std::min(dp(560), ImGui::GetIO().DisplaySize.x * 0.92F), 0});
+    bool open = true;
+    if (!ImGui::BeginPopupModal("About Specklescope", &open,
+                                ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoResize))
+        return;
+    for (const auto& [name, value] : version_rows()) {
+        ImGui::TextColored(theme::vec(theme::kDim), "%s", name.c_str());
+        ImGui::SameLine(dp(120));
+        ImGui::TextWrapped("%s", value.c_str());
+    }
+    probe::value("about", version_text());
+    ImGui::Dummy({0, dp(4)});
+    if (ImGui::Button("Copy"))
+        ImGui::SetClipboardText(version_text().c_str());
+    if (!open)
+        ImGui::CloseCurrentPopup();
+    ImGui::EndPopup();
+}
+
+} // namespace
+
 void draw_keys(bool* open) {
     static constexpr std::array<std::array<const char*, 2>, 19> kKeys = {{
         {"Space", "pause, go on"},
@@ -325,6 +352,11 @@ void draw_keys(bool* open) {
         ImGui::SameLine(dp(160));
         ImGui::TextColored(theme::vec(theme::kDim), "%-28s", what);
     }
+    ImGui::Dummy({0, dp(4)});
+    if (ImGui::Button("About Specklescope …"))
+        ImGui::OpenPopup("About Specklescope");
+    probe::item("keys.about");
+    draw_about();
     if (!*open)
         ImGui::CloseCurrentPopup();
     ImGui::EndPopup();

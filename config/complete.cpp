@@ -1,0 +1,265 @@
+#include "config/complete.hpp"
+
+#include "config/options.hpp"
+#include "config/settings.hpp"
+#include "sources/registry.hpp"
+#include "sources/source_text.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <limits>
+
+namespace specklescope {
+
+namespace {
+
+/// Collects what begins with the word being typed.
+class Words {
+public:
+    explicit Words(std::string typed) : typed_(std::move(typed)) {}
+    const std::string& typed() const { return typed_; }
+    void add(const std::string& text, std::string_view doc = "") {
+        if (!text.starts_with(typed_))
+            return;
+        out_.words.push_back({text, std::string(doc)});
+        if (text.ends_with('=') || text.ends_with(':') || text.ends_with('/'))
+            out_.ends = false;
+    }
+    void may_go_on() { out_.ends = false; }
+    void files(std::string before) { out_.files = std::move(before); }
+    Completion take() { return std::move(out_); }
+
+private:
+    std::string typed_;
+    Completion out_;
+};
+
+bool takes_value(const CliOption& option) { return !option.argument.empty() && option.argument[0] != '['; }
+
+/// The words that a declaration allows; of numbers the ends of the range and the default.
+void add_values(Words& words, const std::string& before, const ParamDecl& decl, const std::any& defaults) {
+    const std::string standard = to_string(decl.get(defaults));
+    const auto add = [&](const std::string& value, const char* what) {
+        words.add(before + value, value == standard ? "default" : what);
+    };
+    const auto is_limit = [](double value) { return std::abs(value) == std::numeric_limits<double>::max(); };
+    switch (decl.kind) {
+    case ParamKind::boolean:
+        add("true", "");
+        add("false", "");
+        break;
+    case ParamKind::choice:
+        for (const std::string& choice : decl.choices)
+            add(choice, "");
+        break;
+    case ParamKind::integer:
+    case ParamKind::real: {
+        const auto text = [&](double value) {
+            return decl.kind == ParamKind::integer ? to_string(static_cast<std::int64_t>(value))
+                                                   : to_string(value);
+        };
+        add(standard, "");
+        if (!is_limit(decl.min) && text(decl.min) != standard)
+            add(text(decl.min), "smallest");
+        if (!is_limit(decl.max) && text(decl.max) != standard)
+            add(text(decl.max), "largest");
+        break;
+    }
+    case ParamKind::text:
+        if (names_file(decl))
+            words.files(before);
+        break;
+    case ParamKind::action:
+        break;
+    }
+}
+
+/// "key=value,key=value" behind `before`; a key is offered once.
+void add_pairs(Words& words, std::string before, const ParamTable& table, char separator) {
+    std::string rest = words.typed().substr(before.size());
+    std::vector<std::string> named;
+    for (std::size_t end; (end = rest.find(separator)) != std::string::npos; rest.erase(0, end + 1)) {
+        named.push_back(rest.substr(0, rest.find('=')));
+        before += rest.substr(0, end + 1);
+    }
+    if (const std::size_t equal = rest.find('='); equal != std::string::npos) {
+        if (const ParamDecl* decl = table.find(rest.substr(0, equal)))
+            add_values(words, before + rest.substr(0, equal + 1), *decl, table.defaults());
+        words.may_go_on();
+        return;
+    }
+    for (const ParamDecl& decl : table.decls())
+        if (decl.kind != ParamKind::action && std::find(named.begin(), named.end(), decl.name) == named.end())
+            words.add(before + decl.name + "=", decl.doc + "; " + allowed_text(decl));
+}
+
+void add_stages(Words& words, const std::string& before) {
+    const std::string text = words.typed().substr(before.size());
+    for (const StageType& stage : stage_types()) {
+        words.add(before + std::string(stage.name), stage.doc);
+        if (text.starts_with(std::string(stage.name) + ":"))
+            add_pairs(words, before + std::string(stage.name) + ":", *stage.table, ',');
+    }
+    words.add(before + "none", "the raw picture, nothing computed");
+    words.may_go_on();
+}
+
+/// "[:vessels|uniform|static]" in a syntax names what may stand there; "[:NAME]" does not.
+std::vector<std::string> alternatives(std::string_view syntax) {
+    std::vector<std::string> all;
+    const std::size_t open = syntax.find("[:"), close = syntax.find(']');
+    if (open == std::string_view::npos || close == std::string_view::npos ||
+        std::islower(static_cast<unsigned char>(syntax[open + 2])) == 0)
+        return all;
+    std::string_view rest = syntax.substr(open + 2, close - open - 2);
+    while (!rest.empty()) {
+        const std::size_t bar = std::min(rest.find('|'), rest.size());
+        all.emplace_back(rest.substr(0, bar));
+        rest.remove_prefix(std::min(bar + 1, rest.size()));
+    }
+    return all;
+}
+
+void add_source_options(Words& words, std::size_t mark) {
+    try {
+        const std::string kind = parse_source_text(words.typed().substr(0, mark)).kind;
+        for (const SourceType& source : source_types())
+            if (source.kind == kind)
+                add_pairs(words, words.typed().substr(0, mark + 1), *source.table, '&');
+    } catch (const UsageError&) {
+        return; // no kind of source: nothing is known of its options
+    }
+}
+
+void add_sources(Words& words) {
+    if (const std::size_t mark = words.typed().rfind('?'); mark != std::string::npos)
+        add_source_options(words, mark);
+    for (const SourceType& source : source_types()) {
+        const std::string kind(source.kind);
+        const std::string_view rest =
+            source.syntax.starts_with(kind) ? source.syntax.substr(kind.size()) : "";
+        if (rest.starts_with("://"))
+            words.add(kind + "://", source.doc);
+        else if (rest.starts_with(":"))
+            words.add(kind + ":", source.doc);
+        else if (rest.starts_with("["))
+            words.add(kind, source.doc);
+        for (const std::string& scene : alternatives(source.syntax))
+            if (words.typed().starts_with(kind + ":"))
+                words.add(kind + ":" + scene);
+        if ((kind == "raw" || kind == "v4l2") && words.typed().starts_with(kind + ":"))
+            words.files(kind + ":");
+    }
+    if (words.typed().find_first_of(":?") == std::string::npos)
+        words.files("");
+    words.may_go_on();
+}
+
+void add_presets(Words& words, const std::string& before) {
+    for (const Preset& preset : presets())
+        words.add(before + preset.name, preset.doc);
+}
+
+/// "bash|zsh|fish" of an option's argument.
+void add_listed(Words& words, const std::string& before, std::string_view argument) {
+    for (std::size_t begin = 0; begin < argument.size();) {
+        const std::size_t end = std::min(argument.find_first_of("|[]", begin), argument.size());
+        if (end > begin)
+            words.add(before + std::string(argument.substr(begin, end - begin)));
+        begin = end + 1;
+    }
+}
+
+void add_option_value(Words& words, const CliOption& option, const std::string& before) {
+    if (option.decl)
+        add_values(words, before, *option.decl, program_table().defaults());
+    else if (option.name == "stage")
+        add_stages(words, before);
+    else if (option.name == "view")
+        add_pairs(words, before, view_table(), '\0');
+    else if (option.name == "colormap")
+        add_values(words, before, view_table().at("colormap"), view_table().defaults());
+    else if (option.name == "preset")
+        add_presets(words, before);
+    else if (option.name == "help")
+        for (const std::string& topic : help_topics())
+            words.add(before + topic);
+    else if (option.argument == "FILE")
+        words.files(before);
+    else if (option.argument.find('|') != std::string::npos)
+        add_listed(words, before, option.argument);
+}
+
+/// The words typed before that are neither options nor their values.
+std::vector<std::string> plain_words(const std::vector<std::string>& before) {
+    std::vector<std::string> plain;
+    for (std::size_t i = 0; i < before.size(); ++i) {
+        if (!before[i].starts_with("-")) {
+            plain.push_back(before[i]);
+            continue;
+        }
+        const CliOption* option = before[i].starts_with("--") ? find_option(before[i].substr(2)) : nullptr;
+        if (option && takes_value(*option))
+            ++i;
+    }
+    return plain;
+}
+
+void add_plain(Words& words, const std::vector<std::string>& plain) {
+    if (plain.empty()) {
+        for (const CliCommand& command : cli_commands())
+            words.add(command.name, command.doc);
+        add_sources(words);
+    } else if (plain[0] == "bench") {
+        words.files("");
+    } else if (plain.size() > 1) {
+        return;
+    } else if (plain[0] == "view" || plain[0] == "run") {
+        add_sources(words);
+    } else if (plain[0] == "list") {
+        for (const std::string& word : list_words())
+            words.add(word);
+    } else if (plain[0] == "help") {
+        add_option_value(words, *find_option("help"), "");
+    }
+}
+
+} // namespace
+
+Completion complete(const std::vector<std::string>& typed) {
+    Words words(typed.empty() ? "" : typed.back());
+    const std::vector<std::string> before(typed.begin(), typed.end() - (typed.empty() ? 0 : 1));
+    const std::string& word = words.typed();
+    const CliOption* option =
+        !before.empty() && before.back().starts_with("--") ? find_option(before.back().substr(2)) : nullptr;
+    if (option && takes_value(*option)) {
+        add_option_value(words, *option, "");
+        return words.take();
+    }
+    if (const std::size_t equal = word.find('='); word.starts_with("--") && equal != std::string::npos) {
+        option = find_option(word.substr(2, equal - 2));
+        if (option)
+            add_option_value(words, *option, word.substr(0, equal + 1));
+        return words.take();
+    }
+    if (word.starts_with("-")) {
+        for (const CliOption& each : cli_options())
+            words.add("--" + each.name, each.doc);
+        return words.take();
+    }
+    if (option && !option->argument.empty()) // its value may be left out
+        add_option_value(words, *option, "");
+    else
+        add_plain(words, plain_words(before));
+    return words.take();
+}
+
+std::string to_lines(const Completion& completion) {
+    std::string out = completion.ends ? "space\n" : "nospace\n";
+    out += completion.files ? "files " + *completion.files + "\n" : "none\n";
+    for (const Candidate& word : completion.words)
+        out += word.text + "\t" + word.doc + "\n";
+    return out;
+}
+
+} // namespace specklescope

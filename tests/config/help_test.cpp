@@ -1,0 +1,87 @@
+// What the program tells of itself: help on every topic, examples that can be typed, version, presets.
+#include "config/options.hpp"
+#include "config/settings.hpp"
+#include "config/text.hpp"
+#include "config/version.hpp"
+
+#include <gtest/gtest.h>
+
+#include <iterator>
+#include <sstream>
+
+namespace specklescope {
+namespace {
+
+ParseOutcome parse(std::vector<std::string> words) {
+    words.insert(words.begin(), "specklescope");
+    std::vector<const char*> argv;
+    for (const std::string& word : words)
+        argv.push_back(word.c_str());
+    return parse_command_line(static_cast<int>(argv.size()), argv.data());
+}
+
+TEST(Help, EveryPresetLoadsAndSaysWhatItIs) {
+    ASSERT_GE(presets().size(), 3U);
+    for (const Preset& preset : presets()) {
+        Settings settings;
+        EXPECT_NO_THROW(load_preset(preset.name, settings)) << preset.name;
+        EXPECT_GT(preset.doc.size(), 20U) << preset.name;
+        EXPECT_NE(list_text("presets").find(preset.name), std::string::npos);
+    }
+}
+
+TEST(Help, HelpKnowsEveryTopicAndEndsWithFiveExamples) {
+    for (const std::string& topic : help_topics())
+        EXPECT_FALSE(help_on(topic).empty()) << topic;
+    for (const CliOption& option : cli_options())
+        EXPECT_NE(help_on("--" + option.name).find("--" + option.name), std::string::npos) << option.name;
+    EXPECT_NE(help_on("exposure_stops").find("stops"), std::string::npos);
+    EXPECT_NE(help_on("flow").find("[[stage]]"), std::string::npos);
+    const std::string raw = help_on("raw"); // a source and a preset
+    EXPECT_NE(raw.find("source raw:"), std::string::npos);
+    EXPECT_NE(raw.find("preset raw"), std::string::npos);
+    EXPECT_EQ(parse({"help"}).text, help());
+    EXPECT_EQ(parse({"help", "speckle"}).text, parse({"--help", "speckle"}).text);
+    try {
+        parse({"help", "specle"});
+        FAIL() << "no such topic";
+    } catch (const UsageError& error) {
+        EXPECT_STREQ(error.what(), "There is no help on 'specle'; did you mean speckle?");
+    }
+
+    ASSERT_EQ(cli_examples().size(), 5U);
+    EXPECT_TRUE(help().ends_with(cli_examples().back().line + "\n"));
+    for (const CliExample& example : cli_examples()) {
+        std::istringstream line(example.line);
+        std::vector<std::string> words{std::istream_iterator<std::string>(line), {}};
+        ASSERT_EQ(words.front(), "specklescope");
+        words.erase(words.begin());
+        EXPECT_FALSE(parse(words).exit) << example.line;
+    }
+}
+
+TEST(Help, VersionTellsCommitAndBuild) {
+    set_build_commit("0123456789ab");
+    std::string text;
+    for (const auto& [name, value] : version_rows()) {
+        EXPECT_FALSE(value.empty()) << name;
+        text += name + " ";
+    }
+    EXPECT_EQ(text, "version commit build CUDA backend compiler libraries data ");
+    EXPECT_NE(version_text().find("0123456789ab"), std::string::npos);
+}
+
+TEST(Help, HelpFitsIntoItsWidth) {
+    std::istringstream lines(help() + list_text("stages") + list_text("presets") + version_text() + [] {
+        std::string all;
+        for (const std::string& topic : help_topics())
+            all += help_on(topic);
+        return all;
+    }());
+    std::string line;
+    while (std::getline(lines, line))
+        EXPECT_LE(columns(line), kHelpWidth) << line;
+}
+
+} // namespace
+} // namespace specklescope
