@@ -65,10 +65,10 @@ void add_values(Words& words, const std::string& before, const ParamDecl& decl, 
             add(text(decl.max), "largest");
         break;
     }
-    case ParamKind::text:
-        if (names_file(decl))
-            words.files(before);
+    case ParamKind::path:
+        words.files(before);
         break;
+    case ParamKind::text:
     case ParamKind::action:
         break;
     }

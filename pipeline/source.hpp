@@ -24,7 +24,7 @@ struct SourceInfo {
     std::uint64_t frames = 0; ///< how many there are; 0 if unknown or endless
     int lends = 0;            ///< slots that it will ask FramePort::ring for beyond the pipeline's
     bool live = false;        ///< live sources drop when no slot is free, files wait
-    std::string lossy;        ///< codec that has changed the pixels, "H.264"; empty: none is known
+    std::string lossy{};      ///< codec that has changed the pixels, "H.264"; empty: none is known
 };
 
 /// Lent to Source::next by the acquisition thread.

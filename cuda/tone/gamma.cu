@@ -76,6 +76,8 @@ public:
                                   stream);
     }
 
+    Counted counted() const override { return {.undefined = true}; }
+
     void set_params(const Params& params) override {
         params_ = params.as<GammaParams>();
         levels_full_scale_ = 0;

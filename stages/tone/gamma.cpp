@@ -2,8 +2,8 @@
 // threads.
 #include "stages/tone/gamma.hpp"
 
+#include "pipeline/counts.hpp"
 #include "pipeline/parallel.hpp"
-#include "stages/count_undefined.hpp"
 #include "stages/maker.hpp"
 
 #include <algorithm>
@@ -61,6 +61,8 @@ public:
         });
         add_counts(slots_, context.counts);
     }
+
+    Counted counted() const override { return {.undefined = true}; }
 
     void set_params(const Params& params) override {
         params_ = params.as<GammaParams>();
