@@ -109,8 +109,7 @@ const std::vector<CliExample>& cli_examples() {
         {"specklescope recording.tiff --preset flow --loop", "flow of what was recorded, again and again"},
         {"specklescope run film.mkv --stage speckle:radius=3 --record flow.tiff --stats flow.json",
          "no window: the numbers of every frame into a file"},
-        {"specklescope run raw.tiff --stage background:black=64 --stage temporal:frames=25 --record "
-         "slow.tiff",
+        {"specklescope run raw.tiff --stage background:black=64 --stage temporal --record slow.tiff",
          "a chain of two stages: dark level away, contrast over time"},
         {"specklescope aravis --record-raw raw.tiff --frames 1000",
          "a GigE or USB3 Vision camera, recorded as it is"},

@@ -47,10 +47,6 @@ ParamTable make_view_table() {
 
 } // namespace
 
-bool names_file(const ParamDecl& decl) {
-    return decl.kind == ParamKind::text && (decl.name == "file" || decl.name.ends_with("_file"));
-}
-
 const ParamTable& view_table() {
     static const ParamTable table = make_view_table();
     return table;

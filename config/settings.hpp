@@ -11,9 +11,6 @@
 
 namespace specklescope {
 
-/// A text that is the path of a file: its name is "file" or ends so.
-bool names_file(const ParamDecl& decl);
-
 /// How the window shows things; remembered between runs, settable in TOML under [view] and by --view
 /// key=value.
 struct ViewSettings {

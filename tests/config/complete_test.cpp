@@ -26,8 +26,8 @@ void check_values(const std::vector<std::string>& line, const std::string& befor
     std::vector<std::string> words = line;
     words.push_back(before);
     const auto values = offered(words);
-    if (decl.kind == ParamKind::text) {
-        EXPECT_EQ(complete(words).files.has_value(), names_file(decl)) << before;
+    if (decl.kind == ParamKind::text || decl.kind == ParamKind::path) {
+        EXPECT_EQ(complete(words).files.has_value(), decl.kind == ParamKind::path) << before;
         return;
     }
     EXPECT_GE(values.size(), 1U) << before;
