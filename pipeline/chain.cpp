@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace specklescope {
 
@@ -111,6 +112,75 @@ bool Chain::stateful() const {
 }
 
 bool passes(const ChainStage& stage) { return stage.type->passes && stage.type->passes(stage.params); }
+
+Chain settled(Chain chain) {
+    Quantity quantity;
+    for (ChainStage& stage : chain.stages()) {
+        if (stage.type->settle)
+            stage.params = stage.type->settle(stage.params, quantity);
+        quantity = stage.type->quantity(stage.params, quantity);
+    }
+    return chain;
+}
+
+namespace {
+
+/// Means of what goes in are not what comes out of means: 1/K² is convex in K², and K² falls with every
+/// smoothing of the picture that it is taken of.
+class Advice {
+public:
+    std::string of(const ChainStage& stage) {
+        const Measure in = quantity_.measure;
+        const std::string name(stage.type->name);
+        quantity_ = stage.type->quantity(stage.params, quantity_);
+        const bool mixes = stage.type->mixes && stage.type->mixes(stage.params);
+        if (in == quantity_.measure) { // a filter of what it gets
+            if (mixes && smoothed_by_.empty())
+                smoothed_by_ = name;
+            return mixes && in == Measure::flow ? "the mean of a flow index is too high: let " + made_by_ +
+                                                      " give K² and convert behind the mean, as in " +
+                                                      made_by_ + ":output=contrast2 | " + name + " | flow"
+                                                : "";
+        }
+        const std::string before = std::exchange(smoothed_by_, "");
+        const bool of_contrast = in == Measure::contrast || in == Measure::contrast2;
+        if (!of_contrast) // a conversion leaves the name of the stage that measured
+            made_by_ = name;
+        if (before.empty())
+            return "";
+        if (in == Measure::intensity && quantity_.measure != Measure::other)
+            return "the contrast of a picture that stage " + before +
+                   " has smoothed is too low: put that stage behind this one";
+        if (in == Measure::contrast && quantity_.measure != Measure::other)
+            return "stage " + before + " has taken the mean of K, which is not that of K²: let " + made_by_ +
+                   " give output=contrast2";
+        return "";
+    }
+
+private:
+    Quantity quantity_;
+    std::string smoothed_by_; ///< since quantity_ was made
+    std::string made_by_;     ///< the stage that took the contrast
+};
+
+} // namespace
+
+std::vector<std::string> advice(const Chain& chain) {
+    Advice advice;
+    std::vector<std::string> texts;
+    for (const ChainStage& stage : chain.stages())
+        texts.push_back(advice.of(stage));
+    return texts;
+}
+
+std::vector<std::string> advice_lines(const Chain& chain) {
+    std::vector<std::string> lines;
+    const std::vector<std::string> texts = advice(chain);
+    for (std::size_t i = 0; i < texts.size(); ++i)
+        if (!texts[i].empty())
+            lines.push_back("stage " + std::string(chain.stages()[i].type->name) + ": " + texts[i] + ".");
+    return lines;
+}
 
 bool differs_in_free_only(const ChainStage& a, const ChainStage& b) {
     if (a.type != b.type || passes(a) != passes(b))

@@ -70,6 +70,16 @@ std::string text_in_effect(const Chain& chain);
 /// True if the stage hands on what it gets, with the parameters as they are.
 bool passes(const ChainStage& stage);
 
+/// The chain as its stages take effect one behind the other (StageType::settle). Throws UsageError.
+Chain settled(Chain chain);
+
+/// What should be known of the order of the stages, one text a stage, empty where there is nothing to say: a
+/// mean of a flow index, and a contrast of a picture that is smoothed already, are not what they seem
+/// (docs/science.md).
+std::vector<std::string> advice(const Chain& chain);
+/// Those texts with the names of their stages: "stage average: …".
+std::vector<std::string> advice_lines(const Chain& chain);
+
 /// True if the stages are the same and only parameters of Cost::free differ, none of which decides whether
 /// the stage passes.
 bool differs_in_free_only(const ChainStage& a, const ChainStage& b);

@@ -105,6 +105,7 @@ void Pipeline::start() {
     if (impl_->started)
         return;
     Impl& flow = *impl_;
+    (void)settled(*flow.chain); // what it cannot do is said before a camera is opened
     flow.stats.start();
     flow.mailbox.clear();
     flow.stop = flow.source_done = flow.finished = false;

@@ -26,7 +26,8 @@ Frame one_slot(const Shape& shape, const std::shared_ptr<SlotMemory>& memory) {
 template <Space S> Plan<S>::Plan(const Chain& chain, const Shape& shape,
                                  const std::shared_ptr<SlotMemory>& memory, const Plan* old)
     : input(shape), output(shape), channel(chain.channel()) {
-    const std::vector<ChainStage>& links = chain.stages();
+    const Chain in_effect = settled(chain);
+    const std::vector<ChainStage>& links = in_effect.stages();
     if (old && old->input == shape && (old->channel == channel || shape.channels == 1))
         while (kept_ < links.size() && kept_ < old->steps.size() &&
                differs_in_free_only(old->steps[kept_].link, links[kept_]))
@@ -71,8 +72,10 @@ template <Space S> void Plan<S>::take_over(const Chain& chain, Plan* old) {
 }
 
 template <Space S> void Plan<S>::set_params(const Chain& chain) {
+    const Chain in_effect = settled(chain);
     for (std::size_t i = 0; i < steps.size(); ++i)
-        steps[i].stage->set_params(chain.stages()[i].params);
+        steps[i].stage->set_params(in_effect.stages()[i].params);
+    advice_ = advice(in_effect);
     take_notes();
 }
 
@@ -100,8 +103,12 @@ template <Space S> void Plan<S>::refresh_notes() {
 template <Space S> void Plan<S>::take_notes() {
     notes_settled_ = warmup().done();
     auto texts = std::make_shared<StageNotes>();
-    for (const Step& step : steps)
-        texts->push_back(step.stage->note());
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+        std::string text = steps[i].stage->note();
+        if (i < advice_.size() && !advice_[i].empty())
+            text = advice_[i] + (text.empty() ? "" : "; " + text);
+        texts->push_back(std::move(text));
+    }
     notes = std::move(texts);
 }
 

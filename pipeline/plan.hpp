@@ -38,7 +38,8 @@ template <Space S> struct Plan {
     /// Second and last step of making a plan, once nothing can fail any more; `old` is of no use afterwards.
     void take_over(const Chain& chain, Plan* old);
 
-    /// Free parameters, to every stage.
+    /// Free parameters, to every stage. Throws UsageError, before any stage has them, if the chain cannot be
+    /// settled().
     void set_params(const Chain& chain);
     /// Every stage forgets its history.
     void reset();
@@ -50,8 +51,9 @@ template <Space S> struct Plan {
 private:
     void take_notes();
 
-    std::size_t kept_ = 0;       ///< steps that come from the old plan
-    bool notes_settled_ = false; ///< no stage was filling its history when they were taken
+    std::vector<std::string> advice_; ///< of each stage: its place in the chain
+    std::size_t kept_ = 0;            ///< steps that come from the old plan
+    bool notes_settled_ = false;      ///< no stage was filling its history when they were taken
 };
 
 extern template struct Plan<Space::host>;

@@ -17,6 +17,7 @@ public:
         : flow_(flow), executor_(std::move(executor)), version_(flow.version) {}
 
     void run() {
+        say_advice(*chain());
         while (true) {
             edited_ = apply_edits() || edited_;
             repeat_last();
@@ -252,6 +253,7 @@ private:
                 version_ = std::max(version_, edit.version); // of two threads the later may come first
                 set_chain(shared);
                 any = true;
+                say_advice(*shared);
                 const std::scoped_lock lock(flow_.mutex);
                 flow_.chain = std::move(shared);
             } catch (const UsageError& error) {
@@ -265,6 +267,7 @@ private:
 
     /// If the device fails at it, the host takes the chain.
     void set_chain(const std::shared_ptr<const Chain>& chain) {
+        (void)settled(*chain); // an executor that knows no frame yet would say it later
         try {
             executor_->set_chain(chain, version_);
         } catch (const UsageError&) {
@@ -275,6 +278,15 @@ private:
             device_failed(error.what());
             executor_->set_chain(chain, version_);
         }
+    }
+
+    /// Each line once, until an edit has taken its reason away.
+    void say_advice(const Chain& chain) {
+        const std::vector<std::string> lines = advice_lines(chain);
+        for (const std::string& line : lines)
+            if (std::find(advised_.begin(), advised_.end(), line) == advised_.end())
+                flow_.say(Message::Level::warning, line);
+        advised_ = lines;
     }
 
     std::shared_ptr<const Chain> chain() const {
@@ -327,6 +339,7 @@ private:
     std::optional<SteadyClock::time_point> stuck_since_;
     std::uint64_t version_ = 0;
     std::string complained_;
+    std::vector<std::string> advised_; ///< what was said of the present chain
     bool said_grey_ = false, said_lossy_ = false, said_saturated_ = false;
 };
 

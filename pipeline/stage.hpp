@@ -96,11 +96,22 @@ public:
 using HostStage = Stage<Space::host>;
 using DeviceStage = Stage<Space::device>;
 
+/// What a stage behind may do with the numbers.
+enum class Measure : std::uint8_t {
+    intensity, ///< of the source, filtered or not
+    contrast,  ///< K
+    contrast2, ///< K²
+    time,      ///< proportional to K²: a correlation time
+    flow,      ///< proportional to 1/K²: a flow index
+    other      ///< none of these
+};
+
 /// What the numbers of a result mean: for axes, colour bars, file metadata.
 struct Quantity {
     std::string name = "intensity"; ///< "speckle flow index"
     std::string symbol = "I";       ///< "SFI"
     std::string unit = "DN";        ///< "1/s"; "1" for a pure number
+    Measure measure = Measure::intensity;
 };
 
 /// For stages whose output is what their input was: filters, averages, geometry.
@@ -128,6 +139,11 @@ struct StageType {
     /// never.
     bool (*passes)(const Params&) = nullptr;
     bool moves_pixels = false; ///< a result's pixel is not of the place in the input where it lies
+    /// True: with these parameters a sample of the output is a mean of several of the input. Null: never.
+    bool (*mixes)(const Params&) = nullptr;
+    /// The parameters with what depends on the quantity that comes in. Throws UsageError if the stage can do
+    /// nothing with it. Null: nothing does.
+    Params (*settle)(const Params&, const Quantity& input) = nullptr;
 };
 
 /// Ordered; first is the default. stages/registry.cpp.

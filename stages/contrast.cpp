@@ -20,22 +20,30 @@ std::vector<std::pair<std::string, Border>> contrast_borders() {
 Quantity contrast_quantity(ContrastOutput output) {
     switch (output) {
     case ContrastOutput::contrast:
-        return {"speckle contrast", "K", "1"};
+        return {"speckle contrast", "K", "1", Measure::contrast};
     case ContrastOutput::contrast2:
-        return {"speckle contrast squared", "K²", "1"};
+        return {"speckle contrast squared", "K²", "1", Measure::contrast2};
     case ContrastOutput::tau:
-        return {"correlation time 2TK²", "τ", "s"};
+        return {"correlation time 2TK²", "τ", "s", Measure::time};
     case ContrastOutput::bfi:
-        return {"blood flow index 1/K²", "BFI", "1"};
+        return {"blood flow index 1/K²", "BFI", "1", Measure::flow};
     case ContrastOutput::sfi:
         break;
     }
-    return {"speckle flow index 1/(2TK²)", "SFI", "1/s"};
+    return {"speckle flow index 1/(2TK²)", "SFI", "1/s", Measure::flow};
+}
+
+double exposure_seconds(double exposure_ms, const FrameInfo& info) {
+    return (std::isfinite(info.exposure_ms) ? info.exposure_ms : exposure_ms) * 1e-3;
+}
+
+bool needs_exposure(ContrastOutput output) {
+    return output == ContrastOutput::sfi || output == ContrastOutput::tau;
 }
 
 ContrastScale contrast_scale(ContrastOutput output, double samples, double exposure_ms,
                              const FrameInfo& info) {
-    const double exposure_s = (std::isfinite(info.exposure_ms) ? info.exposure_ms : exposure_ms) * 1e-3;
+    const double exposure_s = exposure_seconds(exposure_ms, info);
     const double n = samples < 2 ? std::numeric_limits<double>::quiet_NaN() : samples;
     switch (output) {
     case ContrastOutput::contrast:

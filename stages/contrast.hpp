@@ -43,9 +43,14 @@ struct ContrastScale {
     double c = 0;
 };
 /// K² = N·D/((N−1)·S²) as `output` wants it; every result is NaN with fewer than 2 samples. The exposure is
-/// the camera's (info.exposure_ms) where it is known, otherwise `exposure_ms`.
+/// exposure_seconds().
 ContrastScale contrast_scale(ContrastOutput output, double samples, double exposure_ms,
                              const FrameInfo& info);
+
+/// The exposure time T in s: the camera's (info.exposure_ms) where it is known, otherwise `exposure_ms`.
+double exposure_seconds(double exposure_ms, const FrameInfo& info);
+/// True if the exposure enters `output`.
+bool needs_exposure(ContrastOutput output);
 
 /// Shape of a result over square windows: f32, one channel; smaller by 2·radius with `crop`. Throws
 /// UsageError naming `stage` ("stage speckle") if the radius is larger than the image (crop: the window is).

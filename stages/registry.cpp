@@ -4,6 +4,7 @@
 #include "stages/convolve/convolve.hpp"
 #include "stages/equalize/clahe.hpp"
 #include "stages/equalize/equalize.hpp"
+#include "stages/flow/flow.hpp"
 #include "stages/gaussian/gaussian.hpp"
 #include "stages/geometry/geometry.hpp"
 #include "stages/speckle/speckle.hpp"
@@ -21,6 +22,7 @@ const std::vector<StageType>& stage_types() {
         spatiotemporal_stage(),
         background_stage(),
         average_stage(),
+        flow_stage(),
         gaussian_stage(),
         convolve_stage(),
         equalize_stage(),

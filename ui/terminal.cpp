@@ -80,6 +80,8 @@ std::string counts_rows(const CountHistory& counts) {
 std::string statistics(const StatsSnapshot& s, const Shape& shape, const Chain& chain) {
     std::string out = row("source", s.source + ", " + to_string(shape), kLeft) +
                       row("stages", text_in_effect(chain), kLeft);
+    for (const std::string& line : advice_lines(chain))
+        out += row("note", line, kLeft);
     if (s.exposure.known())
         out += row("exposure", to_string(s.exposure), kLeft);
     if (!s.channel.empty())

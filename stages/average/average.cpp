@@ -144,7 +144,8 @@ StageType average_stage() {
             .tolerance = 1e-6,
             .make_host = host_maker<AverageHost>,
             .make_device = device_maker<make_average_device>,
-            .stateful = true};
+            .stateful = true,
+            .mixes = [](const Params& params) { return params.as<AverageParams>().frames > 1; }};
 }
 
 } // namespace specklescope

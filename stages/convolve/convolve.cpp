@@ -149,7 +149,8 @@ StageType convolve_stage() {
             .table = &convolve_table(),
             .tolerance = 1e-5,
             .make_host = host_maker<ConvolveHost>,
-            .make_device = device_maker<make_convolve_device>};
+            .make_device = device_maker<make_convolve_device>,
+            .mixes = [](const Params&) { return true; }};
 }
 
 } // namespace specklescope

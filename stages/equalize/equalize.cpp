@@ -48,7 +48,7 @@ Quantity equalized_quantity(const Quantity& input) {
     const std::string mark = " eq.";
     if (input.symbol.ends_with(mark))
         return input;
-    return {"equalised " + input.name, input.symbol + mark, "a.u."};
+    return {"equalised " + input.name, input.symbol + mark, "a.u.", Measure::other};
 }
 
 Shape equalize_shape(const Shape& input) {

@@ -186,7 +186,8 @@ StageType gaussian_stage() {
             .table = &gaussian_table(),
             .tolerance = 1e-5,
             .make_host = host_maker<GaussianHost>,
-            .make_device = device_maker<make_gaussian_device>};
+            .make_device = device_maker<make_gaussian_device>,
+            .mixes = [](const Params&) { return true; }};
 }
 
 } // namespace specklescope

@@ -276,7 +276,10 @@ StageType downsample_stage() {
             .tolerance = 0,
             .make_host = host_maker<DownsampleHost>,
             .make_device = device_maker<make_downsample_device>,
-            .moves_pixels = true};
+            .moves_pixels = true,
+            .mixes = [](const Params& params) {
+                return params.as<DownsampleParams>().method == DownsampleParams::Method::mean;
+            }};
 }
 
 } // namespace specklescope

@@ -26,7 +26,12 @@ const ParamTable& speckle_table() {
                       .cost = Cost::rebuild,
                       .doc = "window radius w; the window holds (2w+1)² pixels"})
             .real("exposure", &SpeckleParams::exposure_ms,
-                  {.unit = "ms", .min = 0.001, .max = 10000, .logarithmic = true, .doc = kExposureDoc})
+                  {.unit = "ms",
+                   .min = 0.001,
+                   .max = 10000,
+                   .logarithmic = true,
+                   .visible = [](const SpeckleParams& p) { return needs_exposure(p.output); },
+                   .doc = kExposureDoc})
             .choice("output", &SpeckleParams::output, contrast_output_names(), {.doc = kContrastOutputDoc})
             .choice_among("border", &SpeckleParams::border, contrast_borders(),
                           {.cost = Cost::rebuild, .doc = kContrastBorderDoc})

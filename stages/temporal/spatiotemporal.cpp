@@ -32,7 +32,12 @@ const ParamTable& spatiotemporal_table() {
                       .cost = Cost::rebuild,
                       .doc = "how many of the last frames the window reaches back over"})
             .real("exposure", &SpatiotemporalParams::exposure_ms,
-                  {.unit = "ms", .min = 0.001, .max = 10000, .logarithmic = true, .doc = kExposureDoc})
+                  {.unit = "ms",
+                   .min = 0.001,
+                   .max = 10000,
+                   .logarithmic = true,
+                   .visible = [](const SpatiotemporalParams& p) { return needs_exposure(p.output); },
+                   .doc = kExposureDoc})
             .choice("output", &SpatiotemporalParams::output, contrast_output_names(),
                     {.doc = kContrastOutputDoc})
             .choice_among("border", &SpatiotemporalParams::border, contrast_borders(),

@@ -22,7 +22,12 @@ const ParamTable& temporal_table() {
                       .cost = Cost::rebuild,
                       .doc = "how many of the last frames each pixel is looked at over"})
             .real("exposure", &TemporalParams::exposure_ms,
-                  {.unit = "ms", .min = 0.001, .max = 10000, .logarithmic = true, .doc = kExposureDoc})
+                  {.unit = "ms",
+                   .min = 0.001,
+                   .max = 10000,
+                   .logarithmic = true,
+                   .visible = [](const TemporalParams& p) { return needs_exposure(p.output); },
+                   .doc = kExposureDoc})
             .choice("output", &TemporalParams::output, contrast_output_names(), {.doc = kContrastOutputDoc})
             .table();
     return table;

@@ -31,7 +31,7 @@ Quantity gamma_quantity(const Params& params, const Quantity& input) {
     const std::string mark = "^γ";
     if (gamma_passes(params) || input.symbol.ends_with(mark))
         return input;
-    return {"gamma-corrected " + input.name, input.symbol + mark, "a.u."};
+    return {"gamma-corrected " + input.name, input.symbol + mark, "a.u.", Measure::other};
 }
 
 class GammaHost final : public HostStage {

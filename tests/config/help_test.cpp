@@ -25,6 +25,7 @@ TEST(Help, EveryPresetLoadsAndSaysWhatItIs) {
     for (const Preset& preset : presets()) {
         Settings settings;
         EXPECT_NO_THROW(load_preset(preset.name, settings)) << preset.name;
+        EXPECT_TRUE(advice_lines(settings.chain).empty()) << preset.name;
         EXPECT_GT(preset.doc.size(), 20U) << preset.name;
         EXPECT_NE(list_text("presets").find(preset.name), std::string::npos);
     }

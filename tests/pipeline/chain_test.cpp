@@ -123,6 +123,48 @@ TEST(Chain, TextInEffectLeavesOutWhatDoesNotApply) {
                                      "background:dark=file,dark_file=d.tif,flat=none");
 }
 
+std::string advice_on(const std::vector<std::string>& stages) {
+    Chain chain;
+    for (const std::string& stage : stages)
+        chain.add(stage);
+    std::string text;
+    for (const std::string& line : advice_lines(chain))
+        text += line + "\n";
+    EXPECT_EQ(advice(chain).size(), stages.size());
+    return text;
+}
+
+TEST(Chain, SaysWhereAMeanIsNotWhatItSeems) {
+    EXPECT_EQ(
+        advice_on({"speckle", "average"}),
+        "stage average: the mean of a flow index is too high: let speckle give K² and convert behind the "
+        "mean, as in speckle:output=contrast2 | average | flow.\n");
+    EXPECT_EQ(advice_on({"temporal:output=contrast2", "average", "flow", "flip", "gaussian"}),
+              "stage gaussian: the mean of a flow index is too high: let temporal give K² and convert behind "
+              "the mean, as in temporal:output=contrast2 | gaussian | flow.\n");
+    EXPECT_EQ(
+        advice_on({"gaussian", "crop", "speckle"}),
+        "stage speckle: the contrast of a picture that stage gaussian has smoothed is too low: put that "
+        "stage behind this one.\n");
+    EXPECT_EQ(advice_on({"speckle:output=contrast", "average", "flow"}),
+              "stage flow: stage average has taken the mean of K, which is not that of K²: let speckle give "
+              "output=contrast2.\n");
+    for (const char* mixing : {"average", "gaussian", "convolve", "downsample"}) {
+        EXPECT_NE(advice_on({mixing, "spatiotemporal:output=contrast2"}), "") << mixing;
+        EXPECT_NE(advice_on({"spatiotemporal:output=bfi", mixing}), "") << mixing;
+    }
+}
+
+TEST(Chain, SaysNothingWhereAllIsWell) {
+    EXPECT_EQ(advice_on({}), "");
+    EXPECT_EQ(advice_on({"background", "speckle:output=contrast2", "average", "gaussian", "flow"}), "");
+    EXPECT_EQ(advice_on({"speckle:output=contrast", "flow"}), "");
+    EXPECT_EQ(advice_on({"speckle:output=contrast", "average"}), "");
+    EXPECT_EQ(advice_on({"speckle:output=tau", "average"}), "") << "proportional to K²";
+    EXPECT_EQ(advice_on({"average", "gaussian", "convolve", "equalize"}), "");
+    EXPECT_EQ(advice_on({"crop", "flip", "downsample:method=nearest", "average:frames=1", "speckle"}), "");
+}
+
 TEST(Chain, RefusesWithASentence) {
     EXPECT_NE(refusal("spekle").find("There is no stage 'spekle'; allowed: speckle"), std::string::npos);
     EXPECT_NE(refusal("").find("There is no stage ''"), std::string::npos);

@@ -90,6 +90,46 @@ TEST(PipelineEdits, AWholeChainCanBeExchanged) {
     EXPECT_EQ(result.image.shape(), (Shape{24, 17, 1, PixelType::f32}));
 }
 
+TEST(PipelineEdits, AFreeOneThatALaterStageCannotTakeIsRefused) {
+    Chain chain = chain_of("speckle:radius=1,output=contrast2");
+    chain.add("flow");
+    Pipeline pipeline(test::file_of(kEndless), chain, options());
+    test::Listener listener(pipeline);
+    pipeline.start();
+    pipeline.edit(0, "output", std::string("sfi"));
+    const std::uint64_t good = pipeline.edit(0, "output", std::string("contrast"));
+    Result result;
+    ASSERT_TRUE(test::wait_result(pipeline, result, [&](const Result& r) { return r.info.version == good; }));
+    EXPECT_EQ(listener.heard("stage flow: input = auto needs K or K²"), 1) << listener.all();
+    EXPECT_NEAR(result.image.host().as<float>().row(3)[4] * 0.02 *
+                    test::contrast2_at(result.raw.host(), 1, 4, 3),
+                1, 1e-5);
+    pipeline.stop();
+    Pipeline bare(test::file_of(kEndless), chain_of("flow"), options());
+    EXPECT_THROW(bare.start(), UsageError);
+}
+
+TEST(PipelineEdits, WhatAChainMakesOfMeansIsSaidOnceAndAgainWhenItComesBack) {
+    const Chain good = chain_of("speckle");
+    Chain averaged = good;
+    averaged.add("average");
+    Pipeline pipeline(test::file_of(kEndless), averaged, options());
+    test::Listener listener(pipeline);
+    pipeline.start();
+    Result result;
+    const auto wait = [&](std::uint64_t version) {
+        ASSERT_TRUE(
+            test::wait_result(pipeline, result, [&](const Result& r) { return r.info.version == version; }));
+    };
+    wait(pipeline.edit(0, "radius", std::int64_t{2}));
+    EXPECT_EQ(listener.heard("the mean of a flow index is too high"), 1);
+    ASSERT_TRUE(result.notes);
+    EXPECT_NE(result.notes->at(1).find("the mean of a flow index is too high"), std::string::npos);
+    wait(pipeline.set_chain(good));
+    wait(pipeline.set_chain(averaged));
+    EXPECT_EQ(listener.heard("the mean of a flow index is too high"), 2);
+}
+
 TEST(PipelineEdits, AFailingOneKeepsTheOldValueAndSaysWhy) {
     const Shape flat{40, 9, 1, PixelType::u8};
     Pipeline pipeline(test::file_of(kEndless, flat), chain_of("speckle:radius=2"), options());

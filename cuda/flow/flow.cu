@@ -1,0 +1,71 @@
+// From contrast to flow on the device: one pass over the image.
+#include "cuda/device.hpp"
+#include "cuda/history.cuh"
+#include "stages/flow/flow.hpp"
+
+namespace specklescope {
+
+namespace cuda {
+namespace {
+
+struct FlowArgs {
+    const std::byte* input;
+    std::size_t input_pitch;
+    std::byte* output;
+    std::size_t output_pitch;
+    Tiles tiles;
+    FlowScale scale;
+    PixelCounts* counts;
+};
+
+__global__ void __launch_bounds__(kTileThreads) flow_kernel(const __grid_constant__ FlowArgs args) {
+    const Place place = place_of(args.tiles);
+    if (place.tile >= args.tiles.count)
+        return;
+    const Samples<float> samples = load_samples<float>(args.input, args.input_pitch, place);
+    Samples<float> results;
+#pragma unroll
+    for (int j = 0; j < kLaneSamples; ++j)
+        results.v[j] = flow_value(samples.v[j], args.scale);
+    store_results(args.output, args.output_pitch, place, results);
+    count_undefined(*args.counts, place, results);
+}
+
+class FlowDevice final : public DeviceStage {
+public:
+    explicit FlowDevice(const Params& params) : params_(params.as<FlowParams>()) {}
+
+    Shape prepare(const Shape& input) override {
+        tiles_ = Tiles::of(input);
+        return flow_shape(params_, input);
+    }
+
+    void run(ConstDeviceView input, DeviceView output, const RunContext<Space::device>& context) override {
+        const FlowArgs args{.input = input.data,
+                            .input_pitch = input.pitch,
+                            .output = output.data,
+                            .output_pitch = output.pitch,
+                            .tiles = tiles_,
+                            .scale = flow_scale(params_, context.info),
+                            .counts = context.counts};
+        flow_kernel<<<tiles_.blocks(), kTileThreads, 0, static_cast<cudaStream_t>(context.stream)>>>(args);
+        check_launch("the kernel of stage flow");
+    }
+
+    void set_params(const Params& params) override { params_ = params.as<FlowParams>(); }
+    Counted counted() const override { return {.undefined = true}; }
+    void describe(FrameInfo& info) const override { info.full_scale = 0; }
+
+private:
+    FlowParams params_;
+    Tiles tiles_;
+};
+
+} // namespace
+} // namespace cuda
+
+std::unique_ptr<DeviceStage> make_flow_device(const Params& params) {
+    return std::make_unique<cuda::FlowDevice>(params);
+}
+
+} // namespace specklescope

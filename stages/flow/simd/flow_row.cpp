@@ -1,0 +1,38 @@
+// Plain loops, compiled once for every instruction set (Highway); the call takes the best that the processor
+// has.
+#include "stages/flow/simd/flow_row.hpp"
+#include "pipeline/counts.hpp"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "stages/flow/simd/flow_row.cpp"
+#include "stages/vector_targets.hpp"
+#include <hwy/foreach_target.h>
+
+#include <hwy/highway.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace specklescope {
+namespace HWY_NAMESPACE {
+
+void RunRow(const float* input, int width, const FlowScale& scale, float* output, PixelCounts& counts) {
+    const FlowScale s = scale; // of its own: nothing that is written can change it
+    for (int x = 0; x < width; ++x)
+        output[x] = flow_value(input[x], s);
+    count_undefined(output, width, 1, counts);
+}
+
+} // namespace HWY_NAMESPACE
+} // namespace specklescope
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace specklescope {
+
+HWY_EXPORT(RunRow);
+
+void run_flow_row(const float* input, int width, const FlowScale& scale, float* output, PixelCounts& counts) {
+    HWY_DYNAMIC_DISPATCH(RunRow)(input, width, scale, output, counts);
+}
+
+} // namespace specklescope
+#endif
