@@ -24,7 +24,8 @@ const ParamTable& average_table() {
             .choice("kind", &AverageParams::kind, {"window", "exponential"},
                     {.cost = Cost::rebuild,
                      .doc = "window: the last frames count alike; exponential: older ones fade, no frames "
-                            "are kept"})
+                            "are kept; undefined samples are left out, an infinite one makes the mean "
+                            "infinite for that many frames"})
             .table();
     return table;
 }
@@ -32,15 +33,20 @@ const ParamTable& average_table() {
 } // namespace
 
 HistoryBytes average_bytes(const AverageParams& params, PixelType type, std::size_t samples) {
+    const bool real = type == PixelType::f32;
     if (params.kind == AverageParams::Kind::exponential)
-        return {.frame = 0, .other = samples * sizeof(double)};
-    const std::size_t sum = type == PixelType::f32 ? sizeof(LongSum) : sizeof(std::uint32_t);
+        return {.frame = 0,
+                .other = samples * (real ? 2 * sizeof(double) + sizeof(std::uint32_t) : sizeof(double))};
+    const std::size_t sum = real ? sizeof(LongSum) + sizeof(OddSamples) : sizeof(std::uint32_t);
     return {.frame = samples * pixel_bytes(type), .other = samples * sum};
 }
 
+double exponential_weights(int frames, std::uint64_t held) {
+    return held == 0 ? 0 : -std::expm1(static_cast<double>(held) * std::log1p(-1.0 / frames)) * frames;
+}
+
 double exponential_weight(int frames, std::uint64_t before) {
-    const double alpha = 1.0 / frames;
-    return alpha / -std::expm1(static_cast<double>(before + 1) * std::log1p(-alpha));
+    return 1 / exponential_weights(frames, before + 1);
 }
 
 namespace {
@@ -66,6 +72,7 @@ public:
         if (!sums_ || (ring > 0 && !ring_))
             throw UsageError("stage average: no room for " + std::to_string(ring + bytes_.other) +
                              " bytes of frames; use fewer frames or kind = exponential.");
+        irregular_.assign(static_cast<std::size_t>(input.height), 0);
         slots_.resize(static_cast<std::size_t>(parallel_threads()));
         bands_ = band_count(input.height, static_cast<int>(slots_.size()), 16);
         history_.reset();
@@ -100,7 +107,7 @@ public:
     }
 
 private:
-    AverageRow row_of(int y, const HistoryStep& step) const {
+    AverageRow row_of(int y, const HistoryStep& step) {
         const std::size_t plane = pitch_ * static_cast<std::size_t>(input_.height);
         const std::size_t first = pitch_ * static_cast<std::size_t>(y);
         AverageRow row;
@@ -110,15 +117,22 @@ private:
         row.frames = params_.frames;
         row.step = step;
         auto* const doubles = reinterpret_cast<double*>(sums_.get());
+        const bool real = input_.type == PixelType::f32;
+        std::uint32_t* const behind =
+            real ? reinterpret_cast<std::uint32_t*>(doubles + 2 * plane) + first : nullptr;
+        row.irregular = irregular_.data() + y;
         if (params_.kind == AverageParams::Kind::exponential) {
             row.mean = doubles + first;
+            row.weights = real ? doubles + plane + first : nullptr;
+            row.infinite = behind;
             return row;
         }
         row.ring = ring_.get() + first * pixel_bytes(input_.type);
         row.slot_bytes = bytes_.frame;
-        if (input_.type == PixelType::f32) {
+        if (real) {
             row.high = doubles + first;
             row.low = doubles + plane + first;
+            row.odd = behind;
         } else {
             row.sums = reinterpret_cast<std::uint32_t*>(sums_.get()) + first;
         }
@@ -131,6 +145,7 @@ private:
     Shape input_;
     std::size_t pitch_ = 0; ///< samples of a row, in ring and sums
     hwy::AlignedFreeUniquePtr<std::byte[]> ring_, sums_;
+    std::vector<std::uint8_t> irregular_; ///< of each row: AverageRow::irregular
     std::vector<SlotCounts> slots_;
     int bands_ = 1;
 };

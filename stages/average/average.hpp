@@ -12,8 +12,13 @@ namespace specklescope {
 
 /// Mean over the last frames, f32 whatever comes in: the mean of n frames has finer steps than they. 1 or 3
 /// channels. window: all of the last `frames` count alike. exponential: the newest weighs 1/frames, every
-/// older one (1 − 1/frames) times the one after it; weights are normalised while few frames are held, so that
-/// the first result is the first frame.
+/// older one (1 − 1/frames) times the one after it; weights are normalised by their sum, so that the first
+/// result is the first frame.
+///
+/// What is no number, of either kind (docs/science.md): undefined samples are left out, and the weights of
+/// the others normalised by their own sum; the mean is undefined where no sample is left. While an infinite
+/// sample is among the last `frames`, the mean is infinite, and undefined if there are both +∞ and −∞; after
+/// that it counts as an undefined one did.
 struct AverageParams {
     enum class Kind : std::uint8_t { window, exponential };
     int frames = 10;
@@ -27,9 +32,17 @@ HistoryBytes average_bytes(const AverageParams& params, PixelType type, std::siz
 /// 1/frames.
 double exponential_weight(int frames, std::uint64_t before);
 
-/// Σ of f32 samples that come and go, in twice the precision of float64 (Knuth's two-sum): a sample that
-/// leaves takes with it what it brought. NaN while a sample of the window is not finite; must be made anew
-/// when such a sample leaves.
+/// Sum of the weights of so many frames, the newest's being 1: (1 − (1 − α)^held)·frames.
+double exponential_weights(int frames, std::uint64_t held);
+
+SPECKLESCOPE_BOTH inline bool is_number(float sample) { return sample - sample == 0; }
+/// What a sample adds to a sum.
+SPECKLESCOPE_BOTH inline double number_of(float sample) {
+    return is_number(sample) ? static_cast<double>(sample) : 0;
+}
+
+/// Σ of finite f32 samples that come and go, in twice the precision of float64 (Knuth's two-sum): a sample
+/// that leaves takes with it what it brought.
 struct LongSum {
     double high, low;
 
@@ -42,26 +55,65 @@ struct LongSum {
     SPECKLESCOPE_BOTH double value() const { return high + low; }
 };
 
-/// The sum of `held` samples; at(k) is the k-th newest.
+/// The sum of those of `held` samples that are finite; at(k) is the k-th newest.
 template <class At> SPECKLESCOPE_BOTH inline LongSum long_sum(int held, const At& at) {
     LongSum sum{0, 0};
-    for (int k = 0; k < held; ++k) {
-        const double sample = at(k);
-        sum.add(sample);
-        if (!std::isfinite(sample)) {
-            sum.high = sum.low = sample - sample; // NaN
-            break;
-        }
-    }
+    for (int k = 0; k < held; ++k)
+        sum.add(number_of(at(k)));
     return sum;
 }
 
-/// A sample that is not finite is left out of the exponential mean; until one is finite it is NaN.
-SPECKLESCOPE_BOTH inline double exponential_mean(double mean, double sample, double weight) {
-    if (!std::isfinite(sample))
-        return mean;
-    return std::isfinite(mean) ? mean + (sample - mean) * weight : sample;
+/// A mean in which there are +∞, −∞ or both.
+SPECKLESCOPE_BOTH inline double infinite_mean(bool above, bool below) {
+    const double infinity = HUGE_VAL;
+    return above && below ? infinity - infinity : above ? infinity : -infinity;
 }
+
+/// How many samples of a window are undefined, +∞ and −∞: 10 bits each, for up to 1000 frames.
+using OddSamples = std::uint32_t;
+SPECKLESCOPE_BOTH inline OddSamples odd_sample(float sample) {
+    return is_number(sample) ? 0U : sample > 0 ? 1U << 10 : sample < 0 ? 1U << 20 : 1U;
+}
+/// Of `held` samples with the sum of the finite ones.
+SPECKLESCOPE_BOTH inline double window_mean(const LongSum& sum, OddSamples odd, int held) {
+    if (odd == 0)
+        return sum.value() / held;
+    if (odd >> 10 != 0)
+        return infinite_mean((odd >> 10 & 1023U) != 0, odd >> 20 != 0);
+    const int defined = held - static_cast<int>(odd);
+    return defined > 0 ? sum.value() / defined : NAN;
+}
+
+/// How much weight an exponential mean holds, where not every sample was finite.
+struct FadingMean {
+    double mean, weight;    ///< of the finite samples; weight of the newest: 1
+    std::uint32_t infinite; ///< frames that the newest +∞ still counts, and −∞ in the upper half
+
+    /// `keep`: 1 − α.
+    SPECKLESCOPE_BOTH void take(float sample, double keep, int frames) {
+        weight *= keep;
+        infinite -= (infinite & 0xffffU) != 0 ? 1U : 0U;
+        infinite -= infinite >> 16 != 0 ? 0x10000U : 0U;
+        const auto last = static_cast<std::uint32_t>(frames);
+        if (is_number(sample)) {
+            weight += 1;
+            mean += (static_cast<double>(sample) - mean) / weight;
+        } else if (sample > 0) {
+            infinite = (infinite & 0xffff0000U) | last;
+        } else if (sample < 0) {
+            infinite = (infinite & 0xffffU) | last << 16;
+        }
+    }
+    SPECKLESCOPE_BOTH double value() const {
+        if (infinite != 0)
+            return infinite_mean((infinite & 0xffffU) != 0, infinite >> 16 != 0);
+        return weight > 0 ? mean : NAN;
+    }
+    /// True if `weights`, those of as many finite samples, are as good as its own.
+    SPECKLESCOPE_BOTH bool as_if_all(double weights) const {
+        return infinite == 0 && std::fabs(weight - weights) <= 1e-15 * weights;
+    }
+};
 
 StageType average_stage();
 std::unique_ptr<DeviceStage> make_average_device(const Params& params);

@@ -39,6 +39,13 @@ template <class T> void window_of_integers(const AverageRow& row, const T* newes
         output[x] = static_cast<float>(static_cast<std::int32_t>(sums[x]) * part);
 }
 
+bool all_numbers(const float* samples, int count) {
+    int odd = 0;
+    for (int x = 0; x < count; ++x)
+        odd |= is_number(samples[x]) ? 0 : 1;
+    return odd == 0;
+}
+
 void sum_anew(const AverageRow& row, int x) {
     const LongSum sum = long_sum(row.step.held, [&](int k) {
         const int slot = row.step.slot - k + (k > row.step.slot ? row.frames : 0);
@@ -48,14 +55,19 @@ void sum_anew(const AverageRow& row, int x) {
     row.low[x] = sum.low;
 }
 
-void take_reals(const AverageRow& row, const float* newest) {
-    float* const slot = slot_of<float>(row, row.step.slot);
-    if (row.step.first || renewed(row.y, row.step.tick)) {
-        std::copy_n(newest, row.samples, slot);
-        for (int x = 0; x < row.samples; ++x)
-            sum_anew(row, x);
-        return;
+/// Counts the samples that come and go, before the ring has them.
+void take_odd(const AverageRow& row, const float* newest, const float* leave) {
+    if (!*row.irregular)
+        std::fill_n(row.odd, row.samples, 0U);
+    OddSamples any = 0;
+    for (int x = 0; x < row.samples; ++x) {
+        row.odd[x] += odd_sample(newest[x]) - (row.step.leaves ? odd_sample(leave[x]) : 0U);
+        any |= row.odd[x];
     }
+    *row.irregular = any != 0 ? 1 : 0;
+}
+
+template <bool Regular> void add_reals(const AverageRow& row, const float* newest, float* slot) {
     constexpr int kChunk = 64;
     float leave[kChunk] = {};
     for (int begin = 0; begin < row.samples; begin += kChunk) {
@@ -63,41 +75,100 @@ void take_reals(const AverageRow& row, const float* newest) {
         if (row.step.leaves)
             std::copy_n(slot + begin, count, leave);
         std::copy_n(newest + begin, count, slot + begin);
-        int lost = 0;
         for (int i = 0; i < count; ++i) {
             LongSum sum{row.high[begin + i], row.low[begin + i]};
-            sum.add(newest[begin + i]);
-            sum.add(-static_cast<double>(leave[i]));
-            lost |= leave[i] - leave[i] == 0 ? 0 : 1; // not finite
+            sum.add(Regular ? static_cast<double>(newest[begin + i]) : number_of(newest[begin + i]));
+            sum.add(-(Regular ? static_cast<double>(leave[i]) : number_of(leave[i])));
             row.high[begin + i] = sum.high;
             row.low[begin + i] = sum.low;
         }
-        for (int i = 0; lost != 0 && i < count; ++i)
-            if (!(leave[i] - leave[i] == 0))
-                sum_anew(row, begin + i);
     }
+}
+
+void take_reals(const AverageRow& row, const float* newest) {
+    float* const slot = slot_of<float>(row, row.step.slot);
+    if (row.step.first)
+        *row.irregular = 0;
+    const bool regular = !*row.irregular && all_numbers(newest, row.samples);
+    if (!regular)
+        take_odd(row, newest, slot);
+    if (row.step.first || renewed(row.y, row.step.tick)) {
+        std::copy_n(newest, row.samples, slot);
+        for (int x = 0; x < row.samples; ++x)
+            sum_anew(row, x);
+        return;
+    }
+    if (regular)
+        add_reals<true>(row, newest, slot);
+    else
+        add_reals<false>(row, newest, slot);
 }
 
 void window_of_reals(const AverageRow& row, const float* newest, float* output) {
     if (row.step.take)
         take_reals(row, newest);
     const double held = row.step.held;
+    if (!*row.irregular) {
+        for (int x = 0; x < row.samples; ++x)
+            output[x] = static_cast<float>(LongSum{row.high[x], row.low[x]}.value() / held);
+        return;
+    }
     for (int x = 0; x < row.samples; ++x)
-        output[x] = static_cast<float>(LongSum{row.high[x], row.low[x]}.value() / held);
+        output[x] = static_cast<float>(window_mean({row.high[x], row.low[x]}, row.odd[x], row.step.held));
+}
+
+/// Every sample that counts is finite.
+template <class T> void fade(const AverageRow& row, const T* newest) {
+    double* const mean = row.mean;
+    if (row.step.first) {
+        std::copy_n(newest, row.samples, mean);
+        return;
+    }
+    const double weight = exponential_weight(row.frames, row.step.tick);
+    for (int x = 0; x < row.samples; ++x)
+        mean[x] += (static_cast<double>(newest[x]) - mean[x]) * weight;
+}
+
+void fade_irregular(const AverageRow& row, const float* newest) {
+    if (row.step.first)
+        std::fill_n(row.mean, row.samples, 0.0);
+    if (!*row.irregular) {
+        std::fill_n(row.weights, row.samples, exponential_weights(row.frames, row.step.tick));
+        std::fill_n(row.infinite, row.samples, 0U);
+    }
+    const double keep = 1 - 1.0 / row.frames;
+    const double weights = exponential_weights(row.frames, row.step.tick + 1);
+    bool regular = true;
+    for (int x = 0; x < row.samples; ++x) {
+        FadingMean fading{row.mean[x], row.weights[x], row.infinite[x]};
+        fading.take(newest[x], keep, row.frames);
+        regular = regular && fading.as_if_all(weights);
+        row.mean[x] = fading.mean;
+        row.weights[x] = fading.weight;
+        row.infinite[x] = fading.infinite;
+    }
+    *row.irregular = regular ? 0 : 1;
 }
 
 template <class T> void exponential(const AverageRow& row, const T* newest, float* output) {
-    const double weight = exponential_weight(row.frames, row.step.tick);
-    double* const mean = row.mean;
-    if (row.step.first)
-        std::fill_n(mean, row.samples, std::numeric_limits<double>::quiet_NaN());
-    if (row.step.take)
-        for (int x = 0; x < row.samples; ++x)
-            mean[x] = exponential_mean(mean[x], newest[x], weight);
-    for (int x = 0; x < row.samples; ++x) {
-        const auto sample = static_cast<float>(newest[x]);
-        output[x] = sample - sample == 0 ? static_cast<float>(mean[x]) : sample;
+    if constexpr (std::is_same_v<T, float>) {
+        if (row.step.first)
+            *row.irregular = 0;
+        if (row.step.take && (*row.irregular || !all_numbers(newest, row.samples)))
+            fade_irregular(row, newest);
+        else if (row.step.take)
+            fade(row, newest);
+        if (*row.irregular) {
+            for (int x = 0; x < row.samples; ++x)
+                output[x] =
+                    static_cast<float>(FadingMean{row.mean[x], row.weights[x], row.infinite[x]}.value());
+            return;
+        }
+    } else if (row.step.take) {
+        fade(row, newest);
     }
+    for (int x = 0; x < row.samples; ++x)
+        output[x] = static_cast<float>(row.mean[x]);
 }
 
 void RunRow(const AverageRow& row, const std::byte* newest, float* output) {

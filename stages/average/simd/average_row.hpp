@@ -13,7 +13,13 @@ struct AverageRow {
     std::uint32_t* sums = nullptr; ///< window, integers
     double* high = nullptr;        ///< window, f32: the members of LongSum
     double* low = nullptr;
-    double* mean = nullptr; ///< exponential
+    double* mean = nullptr;    ///< exponential
+    double* weights = nullptr; ///< exponential, f32: the members of FadingMean
+    std::uint32_t* infinite = nullptr;
+    OddSamples* odd = nullptr; ///< window, f32
+    /// f32: 0 while every sample of the row that counts is finite; odd, weights and infinite mean nothing
+    /// then.
+    std::uint8_t* irregular = nullptr;
     PixelType type = PixelType::u8;
     int samples = 0; ///< pixels × channels
     int y = 0;

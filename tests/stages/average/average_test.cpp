@@ -1,21 +1,24 @@
-// The running mean on the host is the mean of the frames stored beside it, after ten frames and after
-// thousands.
+// The running mean is the mean of the frames stored beside it, after ten frames and after thousands; numpy's,
+// where samples are undefined or infinite.
+#include "stages/average/average.hpp"
+#include "tests/reference/average_reference.hpp"
+#include "tests/support/executors.hpp"
 #include "tests/support/instruction_sets.hpp"
 #include "tests/support/stage_runner.hpp"
-#include "stages/average/average.hpp"
 
 namespace specklescope::test {
 namespace {
 
-/// NaN where a sample is not finite.
+/// Of the samples that are no NaN.
 template <class T> double mean_of(const std::vector<T>& samples) {
     long double sum = 0;
-    for (const T sample : samples) {
-        if (!std::isfinite(static_cast<double>(sample)))
-            return std::nan("");
-        sum += sample;
-    }
-    return static_cast<double>(sum / static_cast<long double>(samples.size()));
+    int count = 0;
+    for (const T sample : samples)
+        if (!std::isnan(static_cast<double>(sample))) {
+            sum += sample;
+            ++count;
+        }
+    return static_cast<double>(sum / count); // 0/0 is NaN, and so is ∞ − ∞
 }
 
 /// The bias-corrected exponential mean as it is defined: Σ(1−α)^age·I / Σ(1−α)^age, finite samples.
@@ -33,7 +36,7 @@ template <class T> double exponential_of(const std::vector<T>& samples, int fram
 
 /// Half a step of f32 at `largest`, the size of the samples.
 void expect_close(double value, double expected, double largest, const std::string& where) {
-    if (std::isnan(value) && std::isnan(expected))
+    if ((std::isnan(value) && std::isnan(expected)) || value == expected)
         return;
     EXPECT_NEAR(value, expected, 6.1e-8 * std::abs(expected) + 1e-13 * largest) << where;
 }
@@ -56,6 +59,7 @@ void expect_window(int frames, int count, int step, int channels, double largest
             for (int x = 0; x < frame.shape().width * channels; ++x) {
                 const double mean = mean_of(window.samples(x, y));
                 expected.undefined += std::isnan(mean) ? 1 : 0;
+                expected.infinite += std::isinf(mean) ? 1 : 0;
                 expect_close(run.output.at(x, y), mean, largest,
                              std::to_string(frames) + " frames, " + to_string(frame.shape()) + ", at " +
                                  std::to_string(t) + ": " + std::to_string(x) + ", " + std::to_string(y));
@@ -140,20 +144,94 @@ TEST_P(AverageTargets, ExponentialIsTheWeightedMeanOfAllFrames) {
     }
 }
 
-TEST_P(AverageTargets, ExponentialLeavesUndefinedSamplesOut) {
-    StageRunner run("average", {"kind=exponential", "frames=4"}, {3, 1, 1, PixelType::f32});
-    TestImage<float> frame(3, 1);
-    const float undefined = std::numeric_limits<float>::quiet_NaN();
-    for (int t = 0; t < 12; ++t) {
-        frame.fill([] { return 5.0F; });
-        frame.at(0, 0) = t < 3 || t == 7 ? undefined : 5.0F;
-        frame.at(2, 0) = t == 8 ? std::numeric_limits<float>::infinity() : 5.0F;
-        run.run(frame);
-        EXPECT_EQ(run.counts.undefined, std::isnan(frame.at(0, 0)) ? 1U : 0U);
-        EXPECT_EQ(run.counts.infinite, t == 8 ? 1U : 0U);
-        EXPECT_EQ(run.output.at(1, 0), 5.0F);
-        EXPECT_TRUE(t == 8 || run.output.at(2, 0) == 5.0F);
-        EXPECT_TRUE(std::isnan(frame.at(0, 0)) || run.output.at(0, 0) == 5.0F);
+/// The sequences of average_reference.py side by side among ordinary pixels, some of them in rows without any
+/// that is odd.
+template <class F> void expect_numpy(F&& run, const std::string& kind) {
+    constexpr int kPixels = static_cast<int>(std::size(kAverageSamples));
+    constexpr int kFrames = static_cast<int>(std::size(kAverageSamples[0]));
+    constexpr int kStep = 31; // over the borders of tiles and vectors
+    TestImage<float> frame(kPixels * kStep, 3);
+    for (int t = 0; t < kFrames; ++t) {
+        frame.fill([t] { return static_cast<float>(t) + 0.5F; });
+        for (int i = 0; i < kPixels; ++i)
+            frame.at(i * kStep, 1) = static_cast<float>(kAverageSamples[i][t]);
+        const auto [image, counts] = run(frame, t);
+        PixelCounts expected;
+        for (int i = 0; i < kPixels; ++i) {
+            const double mean = kind == "window" ? kAverageWindow[i][t] : kAverageFading[i][t];
+            expect_close(image.row(1)[i * kStep], mean, i == 7 ? 3e30 : 3,
+                         kind + " at " + std::to_string(t) + ", sequence " + std::to_string(i));
+            expected.undefined += std::isnan(mean) ? 1 : 0;
+            expected.infinite += std::isinf(mean) ? 1 : 0;
+        }
+        EXPECT_EQ(counts, expected) << kind << " at " << t;
+        for (const int y : {0, 2})
+            for (int x = 1; x < frame.shape().width; ++x)
+                ASSERT_EQ(image.row(y)[x], image.row(y)[0]);
+        for (int x = 1; x < frame.shape().width; ++x)
+            if (x % kStep != 0) {
+                ASSERT_NEAR(image.row(1)[x], image.row(0)[0], 1e-6 * image.row(0)[0]);
+            }
+    }
+}
+
+TEST_P(AverageTargets, OddSamplesCountAsNumpySays) {
+    for (const std::string kind : {"window", "exponential"}) {
+        const int frames = kind == "window" ? kAverageWindowFrames : kAverageFadingFrames;
+        StageRunner run("average", {"kind=" + kind, "frames=" + std::to_string(frames)},
+                        {static_cast<int>(std::size(kAverageSamples)) * 31, 3, 1, PixelType::f32});
+        for (int round = 0; round < 2; ++round) {
+            expect_numpy(
+                [&](const TestImage<float>& frame, int) {
+                    run.run(frame);
+                    return std::pair(View<const float>{&run.output.at(0, 0), run.output.shape().width,
+                                                       run.output.shape().height, 1, run.output.view().pitch},
+                                     run.counts);
+                },
+                kind);
+            run.stage().reset();
+        }
+    }
+}
+
+TEST(Average, OddSamplesCountAsNumpySaysOnEveryBackend) {
+    for (const auto& executor : every_executor())
+        for (const std::string kind : {"window", "exponential"}) {
+            SCOPED_TRACE(executor->backend());
+            const int frames = kind == "window" ? kAverageWindowFrames : kAverageFadingFrames;
+            executor->set_chain(
+                chain_of_stages({"average:kind=" + kind + ",frames=" + std::to_string(frames)}), 1);
+            std::unique_ptr<FrameRing> ring;
+            Result result;
+            expect_numpy(
+                [&](const TestImage<float>& pixels, int t) {
+                    if (!ring)
+                        ring = std::make_unique<FrameRing>(pixels.shape(), 2, executor->slot_memory());
+                    Frame frame = ring->acquire(std::chrono::seconds(10));
+                    copy_pixels(pixels.view(), frame.host());
+                    frame.info().discontinuity = t == 0;
+                    executor->submit(std::move(frame), true, false);
+                    result = *executor->collect(true);
+                    return std::pair(ConstHostView(result.image.host()).as<float>(), result.counts);
+                },
+                kind);
+        }
+}
+
+TEST_P(AverageTargets, ExponentialAfterALongGapIsAsIfThereHadBeenNone) {
+    StageRunner gap("average", {"kind=exponential", "frames=3"}, {70, 1, 1, PixelType::f32});
+    StageRunner whole("average", {"kind=exponential", "frames=3"}, {70, 1, 1, PixelType::f32});
+    std::mt19937_64 random = test_random(7);
+    for (int t = 0; t < 300; ++t) {
+        TestImage<float> frame = uniform_image<float>(70, 1, 1, 2, random);
+        whole.run(frame);
+        if (t >= 20 && t < 40)
+            frame.at(5, 0) = std::numeric_limits<float>::quiet_NaN();
+        gap.run(frame);
+        if (t <= 120)
+            continue;
+        for (int x = 0; x < 70; ++x)
+            ASSERT_NEAR(gap.output.at(x, 0), whole.output.at(x, 0), 2.4e-7) << t << ", " << x;
     }
 }
 
