@@ -11,9 +11,9 @@ namespace specklescope {
 
 /// Each tile's histogram, clipped, is the mapping at the tile's centre; between centres pixels blend the
 /// mappings of the four tiles around them. Grey images, or V = max(R, G, B) of HSV of colour ones, with hue
-/// and saturation kept. Integers are mapped from [0, full scale] to [0, full scale], f32 within the smallest
-/// and largest finite value of the frame; a pixel that is not finite is not counted and stays as it is. For
-/// u8 with 256 bins this is OpenCV's createCLAHE.
+/// and saturation kept; negative samples of colour count as 0. Integers are mapped from [0, full scale] to
+/// [0, full scale], f32 within the smallest and largest finite value of the frame; a pixel that is not finite
+/// is not counted and stays as it is. For u8 with 256 bins this is OpenCV's createCLAHE.
 struct ClaheParams {
     static constexpr int kMaxBins = 4096;
 

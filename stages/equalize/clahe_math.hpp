@@ -129,9 +129,10 @@ SPECKLESCOPE_BOTH inline int clahe_mirrored(int i, int pixels) {
     return rest < pixels ? rest : period - rest;
 }
 
-/// V of HSV; NaN if a sample of the pixel is not finite.
+/// V of HSV, no less than 0; NaN if a sample of the pixel is not finite.
 template <class T> SPECKLESCOPE_BOTH inline T hsv_value(T r, T g, T b) {
-    T most = g > r ? g : r;
+    T most = r > T{0} ? r : T{0};
+    most = g > most ? g : most;
     most = b > most ? b : most;
     if constexpr (std::is_same_v<T, float>)
         most = is_finite(r) && is_finite(g) && is_finite(b) ? most : NAN;

@@ -7,7 +7,9 @@ namespace specklescope {
 
 /// The value v of a pixel (grey: the sample; colour: V of HSV, the largest channel) becomes r(bin of v), the
 /// cumulative histogram scaled to the range of the input (Gonzalez and Woods, Digital Image Processing, 4th
-/// ed., section 3.3). Colour keeps hue and saturation: each channel is multiplied by new V / old V.
+/// ed., section 3.3). Colour keeps hue and saturation: each channel is multiplied by new V / old V. HSV knows
+/// no negative samples: in colour they count as 0, and as much of them is left as of the input (1 −
+/// strength).
 ///
 /// The range is [0, full scale] for u8 and u16 (the camera's where it is known; samples above count as full
 /// scale) and [smallest, largest] finite value of the frame for f32. A pixel with a NaN or an infinity is not

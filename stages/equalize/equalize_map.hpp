@@ -183,13 +183,18 @@ SPECKLESCOPE_BOTH inline float scaled_byte(float sample, float ratio, float offs
     return fmaf(sample, ratio, offset) + (kByteBase - kByteGrid);
 }
 
-/// V'·(R/V): no overflow for channels in [0, V], and exactly V' for R = V. A pixel without a positive channel
-/// has no hue: its channels are shifted.
+/// V'·(R/V), exactly V' for R = V; black becomes grey V'. A negative sample counts as 0: V is never below it.
 SPECKLESCOPE_BOTH inline float scaled_channel(float channel, float new_v, float v) {
-    if (!(v > 0))
-        return channel + (new_v - v);
-    const float share = channel / v;
-    return new_v * (share > -FLT_MAX ? share : -FLT_MAX);
+    const float share = v > 0 ? (channel > 0 ? channel : 0.0F) / v : 1.0F;
+    return new_v * share;
+}
+/// What of a negative sample stays in `scaled`, its pixel being equalised by less than full strength. The
+/// product is exact in float64.
+SPECKLESCOPE_BOTH inline float with_negative(float scaled, float channel, std::uint32_t weight) {
+    if (!(channel < 0))
+        return scaled;
+    const double part = static_cast<double>(kFullStrength - weight) * (1.0 / kFullStrength);
+    return static_cast<float>(static_cast<double>(scaled) + static_cast<double>(channel) * part);
 }
 
 } // namespace specklescope

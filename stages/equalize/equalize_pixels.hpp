@@ -5,10 +5,10 @@
 
 namespace specklescope {
 
-/// V of HSV: the largest channel. Grey: the sample.
+/// V of HSV: the largest channel, no less than 0. Grey: the sample.
 template <int C, class T> SPECKLESCOPE_BOTH inline T pixel_v(const T* pixel) {
-    T v = pixel[0];
-    for (int c = 1; c < C; ++c)
+    T v = C == 1 ? pixel[0] : T{0};
+    for (int c = C == 1 ? 1 : 0; c < C; ++c)
         v = pixel[c] > v ? pixel[c] : v;
     return v;
 }
@@ -40,7 +40,7 @@ template <int C> SPECKLESCOPE_BOTH inline void map_pixel(const float* in, float*
     const float v = pixel_v<C>(in);
     const float new_v = mixed_value(v, values[bin_of(bins, v)], weight);
     for (int c = 0; c < C; ++c)
-        out[c] = C == 1 ? new_v : scaled_channel(in[c], new_v, v);
+        out[c] = C == 1 ? new_v : with_negative(scaled_channel(in[c], new_v, v), in[c], weight);
 }
 
 } // namespace specklescope

@@ -1,8 +1,9 @@
 // CLAHE on the device gives the host's bits, for every pixel type.
 #include <gtest/gtest.h>
 
-#include "tests/stages/equalize/clahe_oracle.hpp"
 #include "tests/cuda/cuda_stage.hpp"
+#include "tests/stages/equalize/clahe_oracle.hpp"
+#include "tests/stages/equalize/equalize_cases.hpp"
 #include "tests/stages/geometry/geometry_oracle.hpp"
 
 namespace specklescope::test {
@@ -54,6 +55,12 @@ TEST_F(ClaheCudaValues, FullScaleOfTheCamera) {
         for (const char* text : {"clahe", "clahe:bins=4096"})
             EXPECT_EQ(differing(run_device(image, text, full), run_host_stage(image, text, full)), 0)
                 << text << ", full scale " << full;
+}
+
+TEST_F(ClaheCudaValues, NegativeSamplesOfColour) {
+    std::mt19937_64 random = test_random(6);
+    const TestImage<float> image = negative_picture(131, 70, random);
+    EXPECT_EQ(differing(run_device(image, "clahe:tiles=4"), run_host_stage(image, "clahe:tiles=4")), 0);
 }
 
 TEST_F(ClaheCudaValues, PixelsThatAreNoNumbersStay) {

@@ -121,6 +121,12 @@ TEST_F(EqualizeCuda, FullScaleMayChangeBetweenFrames) {
         EXPECT_EQ(differences(image, {.bins = 65536}, full), 0) << full;
 }
 
+TEST_F(EqualizeCuda, NegativeSamplesOfColour) {
+    std::mt19937_64 random = test_random(6);
+    for (const double strength : {1.0, 0.3, 0.0})
+        EXPECT_EQ(differences(negative_picture(131, 43, random), {.strength = strength}), 0) << strength;
+}
+
 TEST_F(EqualizeCuda, WhatIsNoNumberStaysAndDoesNotCount) {
     constexpr float kInfinity = std::numeric_limits<float>::infinity();
     std::mt19937_64 random = test_random(4);

@@ -28,7 +28,8 @@ template <class T> void color_values(const T* HWY_RESTRICT rgb, int count, T* HW
         hn::LoadInterleaved3(d, rgb + 3 * i, r, g, b);
         auto most = hn::Max(hn::Max(r, g), b);
         if constexpr (std::is_same_v<T, float>)
-            most = hn::Add(most, hn::Add(hn::Sub(r, r), hn::Add(hn::Sub(g, g), hn::Sub(b, b))));
+            most = hn::Add(hn::Max(most, hn::Zero(d)),
+                           hn::Add(hn::Sub(r, r), hn::Add(hn::Sub(g, g), hn::Sub(b, b))));
         hn::StoreU(most, d, values + i);
     }
     for (; i < count; ++i)
@@ -73,9 +74,8 @@ public:
 private:
     VF scaled_real(VF sample) const {
         const DF df;
-        const VF share = hn::Max(hn::Div(sample, from_), hn::Set(df, -FLT_MAX));
-        const VF shifted = hn::Add(sample, hn::Sub(to_, from_));
-        const VF result = hn::IfThenElse(hn::Gt(from_, hn::Zero(df)), hn::Mul(to_, share), shifted);
+        const VF share = hn::Div(hn::Max(sample, hn::Zero(df)), from_);
+        const VF result = hn::IfThenElse(hn::Gt(from_, hn::Zero(df)), hn::Mul(to_, share), to_);
         return hn::IfThenElse(hn::Eq(from_, from_), result, sample);
     }
 

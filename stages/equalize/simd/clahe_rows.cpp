@@ -61,7 +61,7 @@ template <int kChannels> ClaheRange range_of(const View<const float>& image, int
             } else {
                 hn::Vec<decltype(d)> r, g, b;
                 hn::LoadInterleaved3(d, row + 3 * x, r, g, b);
-                value = hn::Max(hn::Max(r, g), b);
+                value = hn::Max(hn::Max(hn::Max(r, g), b), hn::Zero(d));
                 rest = hn::Add(hn::Sub(r, r), hn::Add(hn::Sub(g, g), hn::Sub(b, b)));
             }
             const auto finite = hn::Eq(rest, hn::Zero(d));

@@ -2,8 +2,8 @@
 // Every step of f32 goes through memory, so that nothing is fused.
 #pragma once
 
-#include "tests/support/random.hpp"
 #include "stages/equalize/clahe.hpp"
+#include "tests/support/random.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -54,7 +54,7 @@ public:
 private:
     /// NaN: not finite.
     double value(int x, int y) const {
-        double most = -HUGE_VAL;
+        double most = channels_ == 1 ? -HUGE_VAL : 0; // HSV has no V below 0
         for (int c = 0; c < channels_; ++c) {
             const auto sample = static_cast<double>(image_.at(x * channels_ + c, y));
             if (!std::isfinite(sample))
@@ -172,7 +172,7 @@ private:
         } else {
             if (channels_ == 1)
                 return mixed;
-            return v > 0 ? stored(mixed * stored(sample / v)) : stored(sample + stored(mixed - v));
+            return v > 0 ? stored(mixed * stored(std::max(sample, 0.0F) / v)) : mixed;
         }
     }
 

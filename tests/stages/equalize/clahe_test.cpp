@@ -6,6 +6,7 @@
 #include "pipeline/parallel.hpp"
 #include "tests/reference/clahe_reference.hpp"
 #include "tests/stages/equalize/clahe_oracle.hpp"
+#include "tests/stages/equalize/equalize_cases.hpp"
 #include "tests/stages/geometry/geometry_oracle.hpp"
 #include "tests/support/instruction_sets.hpp"
 
@@ -84,6 +85,18 @@ TEST_P(ClaheTargets, EveryTypeChannelCountAndShape) {
     every_shape<std::uint8_t>(255);
     every_shape<std::uint16_t>(65535);
     every_shape<float>(3.5);
+}
+
+TEST_P(ClaheTargets, NegativeSamplesOfColourCountAsZero) {
+    std::mt19937_64 random = test_random(8);
+    const TestImage<float> image = negative_picture(83, 61, random);
+    expect_oracle(image, {.tiles = 3});
+    const TestImage<float> result = run_clahe(image, {.tiles = 3});
+    for (int y = 0; y < 61; ++y)
+        for (int x = 0; x < 3 * 83; ++x) {
+            ASSERT_GE(result.at(x, y), 0);
+            ASSERT_LE(result.at(x, y), 3.9F);
+        }
 }
 
 INSTANTIATE_TEST_SUITE_P(Every, ClaheTargets, instruction_sets(), instruction_set_name);

@@ -2,8 +2,8 @@
 // of host and device go through.
 #pragma once
 
-#include "tests/support/random.hpp"
 #include "stages/equalize/equalize.hpp"
+#include "tests/support/random.hpp"
 
 #include <cmath>
 #include <cstdint>
@@ -52,7 +52,7 @@ template <class T> T oracle_v(const TestImage<T>& image, int x, int y) {
     T v = image.at(channels * x, y);
     for (int c = 1; c < channels; ++c)
         v = std::max(v, image.at(channels * x + c, y));
-    return v;
+    return channels == 1 ? v : std::max(v, T{0});
 }
 
 /// f(x, y) for every pixel.
@@ -137,8 +137,11 @@ inline TestImage<float> oracle_equalize(const TestImage<float>& image, const Equ
         const double new_v = (1 - weight) * v + weight * (static_cast<double>(low) + range * r);
         for (int c = 0; c < channels; ++c) {
             const auto channel = static_cast<double>(image.at(channels * x + c, y));
-            result.at(channels * x + c, y) =
-                static_cast<float>(v > 0 ? channel / v * new_v : channel + (new_v - v));
+            const double positive = channels == 1 ? new_v
+                                    : v > 0       ? std::max(channel, 0.0) / v * new_v
+                                                  : new_v;
+            const double negative = channels == 1 ? 0 : (1 - weight) * std::min(channel, 0.0);
+            result.at(channels * x + c, y) = static_cast<float>(positive + negative);
         }
     });
     return result;
@@ -160,6 +163,21 @@ TestImage<T> equalize_picture(int width, int height, int channels, double full, 
             else if (x % 7 == 6)
                 image.at(channels * x + c, y) = image.at(channels * (x - 1) + c, y);
     });
+    return image;
+}
+
+/// Numbers around 0, as colour is after a dark frame: −3.4…3.9, and one pixel all but black.
+inline TestImage<float> negative_picture(int width, int height, std::mt19937_64& random) {
+    std::normal_distribution<double> value(0.2, 1);
+    TestImage<float> image(width, height, 3, 3);
+    image.fill([&] { return std::clamp(value(random), -3.4, 3.9); });
+    image.at(0, 0) = 1e-7F;
+    image.at(1, 0) = -3.4F;
+    image.at(2, 0) = -1;
+    for (int c = 0; c < 3; ++c) {
+        image.at(3 + c, 0) = -1.0F - static_cast<float>(c);
+        image.at(6 + c, 0) = 3.9F;
+    }
     return image;
 }
 
