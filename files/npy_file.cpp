@@ -8,6 +8,7 @@
 #include <array>
 #include <bit>
 #include <charconv>
+#include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <string_view>
@@ -91,8 +92,25 @@ template <class T> float number(const std::byte* from, bool swap) {
     std::memcpy(bytes.data(), from, sizeof(T));
     if (swap)
         std::reverse(bytes.begin(), bytes.end());
-    return static_cast<float>(std::bit_cast<T>(bytes));
+    T value{};
+    std::memcpy(&value, bytes.data(), sizeof(T));
+    return static_cast<float>(value);
 }
+
+/// IEEE 754 binary16.
+float half_number(const std::byte* from, bool swap) {
+    std::array<std::byte, 2> bytes{from[swap ? 1 : 0], from[swap ? 0 : 1]};
+    const auto bits = std::bit_cast<std::uint16_t>(bytes);
+    const int exponent = bits >> 10 & 31;
+    const auto fraction = static_cast<float>(bits & 1023);
+    const float size = exponent == 0    ? std::ldexp(fraction, -24)
+                       : exponent == 31 ? (fraction == 0 ? HUGE_VALF : NAN)
+                                        : std::ldexp(fraction + 1024, exponent - 25);
+    return (bits & 0x8000) != 0 ? -size : size;
+}
+
+/// A byte that is 0 or not.
+float truth(const std::byte* from, bool) { return *from != std::byte{0} ? 1 : 0; }
 
 using Number = float (*)(const std::byte*, bool);
 struct Kind {
@@ -101,10 +119,19 @@ struct Kind {
     Number number;
 };
 constexpr std::array kKinds = {
-    Kind{"f4", 4, number<float>},         Kind{"f8", 8, number<double>},
-    Kind{"u1", 1, number<std::uint8_t>},  Kind{"u2", 2, number<std::uint16_t>},
-    Kind{"u4", 4, number<std::uint32_t>}, Kind{"i1", 1, number<std::int8_t>},
-    Kind{"i2", 2, number<std::int16_t>},  Kind{"i4", 4, number<std::int32_t>},
+    Kind{"f2", 2, half_number},
+    Kind{"f4", 4, number<float>},
+    Kind{"f8", 8, number<double>},
+    Kind{"f16", sizeof(long double), number<long double>}, // numpy's name for this machine's own
+    Kind{"u1", 1, number<std::uint8_t>},
+    Kind{"u2", 2, number<std::uint16_t>},
+    Kind{"u4", 4, number<std::uint32_t>},
+    Kind{"u8", 8, number<std::uint64_t>},
+    Kind{"i1", 1, number<std::int8_t>},
+    Kind{"i2", 2, number<std::int16_t>},
+    Kind{"i4", 4, number<std::int32_t>},
+    Kind{"i8", 8, number<std::int64_t>},
+    Kind{"b1", 1, truth},
 };
 
 const Kind& kind_of(const std::string& descr, const std::string& path) {
@@ -112,7 +139,10 @@ const Kind& kind_of(const std::string& descr, const std::string& path) {
     for (const Kind& kind : kKinds)
         if (kind.name == name && std::string_view("<>|=").find(descr[0]) != std::string_view::npos)
             return kind;
-    refuse(path, "it holds '" + descr + "'; allowed: f4, f8, u1, u2, u4, i1, i2, i4");
+    std::string names;
+    for (const Kind& kind : kKinds)
+        names += (names.empty() ? "" : ", ") + std::string(kind.name);
+    refuse(path, "it holds '" + descr + "'; allowed: " + names);
 }
 
 /// Bytes of the array; refuses before anything of that size is allocated.

@@ -16,8 +16,9 @@ struct NpyArray {
 /// True if the file begins as a .npy file does. Throws RunError if it cannot be opened.
 bool is_npy(const std::string& path);
 
-/// Version 1 to 3; f4, f8, u1, u2, u4, i1, i2, i4 of either byte order, C or Fortran order, 1 to 4 axes.
-/// Throws RunError in one sentence for anything else, and where the file is shorter than its header says.
+/// Version 1 to 3; any integer, float or bool of either byte order, rounded to float32, C or Fortran order, 1
+/// to 4 axes. Throws RunError in one sentence for anything else, and where the file is shorter than its
+/// header says.
 NpyArray read_npy(const std::string& path);
 
 } // namespace specklescope

@@ -13,6 +13,10 @@ namespace specklescope {
 
 namespace {
 
+constexpr const char* kFileDoc = "PNG, JPEG, TIFF or NPY of the camera's size and numbers; of several pages "
+                                 "their mean, with ?page=N behind "
+                                 "the name one of them";
+
 const ParamTable& background_table() {
     using From = BackgroundParams::From;
     static const ParamTable table =
@@ -24,7 +28,7 @@ const ParamTable& background_table() {
             .path("dark_file", &BackgroundParams::dark_file,
                   {.cost = Cost::rebuild,
                    .visible = [](const BackgroundParams& p) { return p.dark == From::file; },
-                   .doc = "PNG or TIFF image of the camera's size"})
+                   .doc = kFileDoc})
             .action("capture_dark", &BackgroundParams::capture_dark,
                     {.visible = [](const BackgroundParams& p) { return p.dark == From::capture; },
                      .doc = "take the dark frame anew from the next frames: cover the lens first"})
@@ -41,7 +45,7 @@ const ParamTable& background_table() {
             .path("flat_file", &BackgroundParams::flat_file,
                   {.cost = Cost::rebuild,
                    .visible = [](const BackgroundParams& p) { return p.flat == From::file; },
-                   .doc = "PNG or TIFF image of the camera's size"})
+                   .doc = kFileDoc})
             .action("capture_flat", &BackgroundParams::capture_flat,
                     {.visible = [](const BackgroundParams& p) { return p.flat == From::capture; },
                      .doc = "take the flat field anew from the next frames: show an even surface first"})

@@ -1,6 +1,5 @@
 #include "stages/background/calibration.hpp"
 
-#include "files/image_file.hpp"
 #include "pipeline/counts.hpp"
 #include "pipeline/error.hpp"
 
@@ -14,10 +13,6 @@ namespace {
 constexpr double kLeastLight = 0.01; ///< of the flat field's mean
 
 using From = BackgroundParams::From;
-
-bool same_size(const Shape& a, const Shape& b) {
-    return a.width == b.width && a.height == b.height && a.channels == b.channels;
-}
 } // namespace
 
 Calibration::Calibration(const BackgroundParams& params)
@@ -38,9 +33,9 @@ void Calibration::prepare(const Shape& input, std::size_t stride) {
     if (params_.flat == From::capture)
         captured_flat_.reserve(samples);
     if (params_.dark == From::file)
-        read("dark", params_.dark_file, file_dark_);
+        file_dark_ = read("dark", params_.dark_file);
     if (params_.flat == From::file)
-        read("flat", params_.flat_file, file_flat_);
+        file_flat_ = read("flat", params_.flat_file);
     make_planes();
 }
 
@@ -60,44 +55,24 @@ void Calibration::inherit(Calibration& old) {
 
 const std::vector<float>& Calibration::measured_dark() const {
     static const std::vector<float> none;
-    return params_.dark == From::file ? file_dark_ : params_.dark == From::capture ? captured_dark_ : none;
+    return params_.dark == From::file      ? file_dark_.plane
+           : params_.dark == From::capture ? captured_dark_
+                                           : none;
 }
 
 const std::vector<float>& Calibration::measured_flat() const {
     static const std::vector<float> none;
-    return params_.flat == From::file ? file_flat_ : params_.flat == From::capture ? captured_flat_ : none;
+    return params_.flat == From::file      ? file_flat_.plane
+           : params_.flat == From::capture ? captured_flat_
+                                           : none;
 }
 
-void Calibration::read(const char* part, const std::string& path, std::vector<float>& plane) const {
-    const std::string name = std::string("stage background: ") + part;
-    if (path.empty())
-        throw UsageError(name + " = file needs the name of an image: " + part + "_file = \"" + part +
-                         ".tif\", PNG or TIFF.");
-    std::optional<Shape> shape;
-    std::vector<std::byte> pixels;
-    try {
-        const std::unique_ptr<ImageReader> reader = open_image(path);
-        shape = reader->next_page();
-        if (shape && same_size(*shape, input_)) {
-            pixels.resize(shape->bytes());
-            reader->read_rows({pixels.data(), *shape});
-        }
-    } catch (const RunError& error) { // a wrong name in an edit must not end the run
-        throw UsageError(name + "_file: " + error.what());
-    }
-    if (pixels.empty())
-        throw UsageError(name + "_file '" + path + "' " +
-                         (shape ? "is " + to_string(*shape) : std::string("holds no image")) +
-                         "; it must be as large as the input, " + std::to_string(input_.width) + "x" +
-                         std::to_string(input_.height) + " pixels with " + std::to_string(input_.channels) +
-                         (input_.channels == 1 ? " channel." : " channels."));
-    plane.assign(dark_.size(), 0);
-    dispatch(shape->type, [&](auto zero) {
-        const auto view = ConstHostView(pixels.data(), *shape).as<decltype(zero)>();
-        for (int y = 0; y < view.height; ++y)
-            std::copy_n(view.row(y), view.width * view.channels,
-                        plane.data() + static_cast<std::size_t>(y) * stride_);
-    });
+CalibrationFile Calibration::read(const char* part, const std::string& name) const {
+    const std::string what = std::string("stage background: ") + part;
+    if (name.empty())
+        throw UsageError(what + " = file needs the name of an image: " + part + "_file = \"" + part +
+                         ".tif\", PNG, TIFF or NPY.");
+    return read_calibration(what + "_file", name, input_, stride_);
 }
 
 void Calibration::set_params(const BackgroundParams& params) {
@@ -217,9 +192,13 @@ Calibration::Saturation Calibration::saturation(const FrameInfo& info) const {
 
 std::string Calibration::note() const {
     std::string text = wants_dark_ ? "takes the dark frame" : wants_flat_ ? "takes the flat field" : "";
+    const auto add = [&text](const std::string& part) { text += (text.empty() ? "" : "; ") + part; };
+    if (params_.dark == From::file && file_dark_.pages > 1)
+        add("dark frame: mean of " + std::to_string(file_dark_.pages) + " pages");
+    if (params_.flat == From::file && file_flat_.pages > 1)
+        add("flat field: mean of " + std::to_string(file_flat_.pages) + " pages");
     if (without_light_ > 0)
-        text += (text.empty() ? "" : "; ") + std::to_string(without_light_) +
-                " samples of the flat field have no light: undefined";
+        add(std::to_string(without_light_) + " samples of the flat field have no light: undefined");
     return text;
 }
 

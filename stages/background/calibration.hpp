@@ -3,6 +3,7 @@
 #pragma once
 
 #include "stages/background/background.hpp"
+#include "stages/background/calibration_file.hpp"
 #include "stages/host_device.hpp"
 
 #include <vector>
@@ -24,8 +25,8 @@ public:
 
     explicit Calibration(const BackgroundParams& params);
 
-    /// Reads the files. Throws UsageError if one is not named, cannot be read or is not of the input's size
-    /// and channels.
+    /// Reads the files, read_calibration(). Throws UsageError if one is not named, cannot be read or is not
+    /// of the input's size and channels.
     void prepare(const Shape& input, std::size_t stride);
     /// Takes over the captures of the calibration that this one replaces, if its input was the same; one that
     /// is not complete starts afresh. `old` is of no use afterwards.
@@ -54,7 +55,7 @@ public:
     std::string note() const;
 
 private:
-    void read(const char* part, const std::string& path, std::vector<float>& plane) const;
+    CalibrationFile read(const char* part, const std::string& name) const;
     /// What is in use: the file's image or the capture; empty where there is none.
     const std::vector<float>& measured_dark() const;
     const std::vector<float>& measured_flat() const;
@@ -65,7 +66,7 @@ private:
     BackgroundParams params_;
     Shape input_;
     std::size_t stride_ = 0;
-    std::vector<float> file_dark_, file_flat_;
+    CalibrationFile file_dark_, file_flat_;
     std::vector<float> captured_dark_, captured_flat_; ///< empty until there is one
     std::vector<float> dark_, gain_;
     double largest_gain_ = 1, smallest_offset_ = 0; ///< offset: dark·gain

@@ -162,7 +162,7 @@ struct ConvolveKernel {
 ConvolveKernel make_kernel(const ConvolveParams& params, const Shape& image);
 
 /// As it stands in the file: PNG, TIFF (first page) or JPEG, integers as their plain values, or NPY (version
-/// 1…3, C or Fortran order, little or big endian, of f4, f8, u1, u2, u4, i1, i2, i4; height × width, height ×
+/// 1…3, C or Fortran order, little or big endian, of any integer or float; height × width, height ×
 /// width × 3 or 3 × height × width). Throws RunError in one sentence for anything else.
 ConvolveKernel read_kernel(const std::string& path);
 

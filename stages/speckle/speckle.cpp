@@ -24,7 +24,8 @@ const ParamTable& speckle_table() {
                       .min = 1,
                       .max = SpeckleParams::kMaxRadius,
                       .cost = Cost::rebuild,
-                      .doc = "window radius w; the window holds (2w+1)² pixels"})
+                      .doc = "window radius w; the window holds (2w+1)² pixels; no larger than the image's "
+                             "shorter side, with border = crop (side − 1)/2"})
             .real("exposure", &SpeckleParams::exposure_ms,
                   {.unit = "ms",
                    .min = 0.001,

@@ -24,7 +24,9 @@ const ParamTable& spatiotemporal_table() {
                       .min = 1,
                       .max = SpatiotemporalParams::kMaxRadius,
                       .cost = Cost::rebuild,
-                      .doc = "window radius w; the window holds (2w+1)² pixels of every frame"})
+                      .doc =
+                          "window radius w; the window holds (2w+1)² pixels of every frame; no larger than "
+                          "the image's shorter side, with border = crop (side − 1)/2"})
             .integer("frames", &SpatiotemporalParams::frames,
                      {.min = 1,
                       .max = SpatiotemporalParams::kMaxFrames,

@@ -3,122 +3,12 @@
 #include "pipeline/error.hpp"
 #include "pipeline/executor.hpp"
 #include "stages/background/background.hpp"
+#include "tests/stages/background/background_oracle.hpp"
 #include "tests/support/file_tools.hpp"
 #include "tests/support/stage_runner.hpp"
 
-#include <tiffio.h>
-
 namespace specklescope::test {
 namespace {
-
-/// A plane of the oracle, channels side by side.
-struct Plane {
-    int width = 0;
-    std::vector<double> values;
-    double at(int x, int y) const { return values[static_cast<std::size_t>(y * width + x)]; }
-};
-
-/// Mean of some frames.
-template <class T> Plane mean_plane(const std::vector<TestImage<T>>& frames) {
-    const Shape& shape = frames[0].shape();
-    Plane plane{shape.width * shape.channels, {}};
-    for (int y = 0; y < shape.height; ++y)
-        for (int x = 0; x < plane.width; ++x) {
-            double sum = 0;
-            for (const TestImage<T>& frame : frames)
-                sum += static_cast<double>(frame.at(x, y));
-            plane.values.push_back(sum / static_cast<double>(frames.size()));
-        }
-    return plane;
-}
-
-/// (I − dark)/(flat − dark)·⟨flat − dark⟩ in float64; NaN under 1 % of the mean light. Planes may be null.
-template <class T> void expect_corrected(const StageRunner& run, const TestImage<T>& frame, const Plane* dark,
-                                         const Plane* flat, double black = 0) {
-    const Shape& shape = frame.shape();
-    const auto dark_at = [&](int x, int y) { return dark ? dark->at(x, y) : black; };
-    std::vector<double> mean(3, 0);
-    for (int y = 0; flat && y < shape.height; ++y)
-        for (int x = 0; x < flat->width; ++x)
-            mean[static_cast<std::size_t>(x % shape.channels)] +=
-                (flat->at(x, y) - dark_at(x, y)) / static_cast<double>(shape.pixels());
-    for (int y = 0; y < shape.height; ++y)
-        for (int x = 0; x < shape.width * shape.channels; ++x) {
-            double expected = static_cast<double>(frame.at(x, y)) - dark_at(x, y);
-            const double even = mean[static_cast<std::size_t>(x % shape.channels)];
-            const double light = flat ? flat->at(x, y) - dark_at(x, y) : 1;
-            if (flat)
-                expected *= even / light;
-            const auto got = static_cast<double>(run.output.at(x, y));
-            if (flat && light < 0.01 * even)
-                EXPECT_TRUE(std::isnan(got)) << x << ", " << y;
-            else
-                EXPECT_NEAR(got, expected, 4e-7 * (std::abs(expected) + 1000)) << x << ", " << y;
-        }
-}
-
-template <class T> TestImage<T> noise(int channels, double low, double high, std::mt19937_64& random) {
-    std::uniform_real_distribution<double> value(low, high);
-    return TestImage<T>(23, 7, 2, channels).fill([&] { return value(random); });
-}
-
-template <class T> void save_tiff(const std::string& path, const TestImage<T>& image) {
-    const Shape& shape = image.shape();
-    TIFF* const file = TIFFOpen(path.c_str(), "w");
-    ASSERT_TRUE(file);
-    TIFFSetField(file, TIFFTAG_IMAGEWIDTH, shape.width);
-    TIFFSetField(file, TIFFTAG_IMAGELENGTH, shape.height);
-    TIFFSetField(file, TIFFTAG_SAMPLESPERPIXEL, shape.channels);
-    TIFFSetField(file, TIFFTAG_BITSPERSAMPLE, 8 * static_cast<int>(sizeof(T)));
-    TIFFSetField(file, TIFFTAG_SAMPLEFORMAT, std::is_integral_v<T> ? SAMPLEFORMAT_UINT : SAMPLEFORMAT_IEEEFP);
-    TIFFSetField(file, TIFFTAG_PHOTOMETRIC, shape.channels == 3 ? PHOTOMETRIC_RGB : PHOTOMETRIC_MINISBLACK);
-    TIFFSetField(file, TIFFTAG_PLANARCONFIG, PLANARCONFIG_CONTIG);
-    for (int y = 0; y < shape.height; ++y) {
-        std::vector<T> row;
-        for (int x = 0; x < shape.width * shape.channels; ++x)
-            row.push_back(image.at(x, y));
-        TIFFWriteScanline(file, row.data(), static_cast<std::uint32_t>(y), 0);
-    }
-    TIFFClose(file);
-}
-
-template <class T> void expect_from_files(int channels) {
-    std::mt19937_64 random = test_random(1);
-    const TemporaryFolder folder;
-    const auto dark = noise<T>(channels, 10, 30, random);
-    auto flat = noise<T>(channels, 90, 200, random);
-    flat.at(4, 2) = dark.at(4, 2); // no light there
-    flat.at(5, 3) = 0;
-    const auto frame = noise<T>(channels, 0, 250, random);
-    save_tiff(folder / "dark.tif", dark);
-    save_tiff(folder / "flat.tif", flat);
-    const Plane dark_plane = mean_plane<T>({dark});
-    const Plane flat_plane = mean_plane<T>({flat});
-    const std::string dark_text = "dark_file=" + (folder / "dark.tif");
-    const std::string flat_text = "flat_file=" + (folder / "flat.tif");
-    StageRunner both("background", {"dark=file", dark_text, "flat=file", flat_text}, frame.shape());
-    both.run(frame);
-    expect_corrected(both, frame, &dark_plane, &flat_plane);
-    EXPECT_EQ(both.counts.undefined, 2U);
-    EXPECT_NE(both.stage().note().find("2 samples"), std::string::npos) << both.stage().note();
-    StageRunner only_dark("background", {"dark=file", dark_text}, frame.shape());
-    only_dark.run(frame);
-    expect_corrected(only_dark, frame, &dark_plane, nullptr);
-    StageRunner only_flat("background", {"flat=file", flat_text, "black=7"}, frame.shape());
-    only_flat.run(frame);
-    expect_corrected(only_flat, frame, nullptr, &flat_plane, 7);
-    only_flat.set({"flat=file", flat_text, "black=12"});
-    only_flat.run(frame, true);
-    expect_corrected(only_flat, frame, nullptr, &flat_plane, 12);
-}
-
-TEST(Background, FilesOfEveryType) {
-    for (const int channels : {1, 3}) {
-        expect_from_files<std::uint8_t>(channels);
-        expect_from_files<std::uint16_t>(channels);
-        expect_from_files<float>(channels);
-    }
-}
 
 template <class T> void expect_passed(int channels, std::mt19937_64& random) {
     const auto frame = noise<T>(channels, 0, 255, random);
@@ -145,27 +35,6 @@ TEST(Background, WithNothingToCorrectPixelsGoOnAsTheyAre) {
         expect_passed<std::uint16_t>(channels, random);
         expect_passed<float>(channels, random);
     }
-}
-
-TEST(Background, FilesThatDoNotFitAreRefusedInOneSentence) {
-    std::mt19937_64 random = test_random(3);
-    const TemporaryFolder folder;
-    save_tiff(folder / "colour.tif", noise<std::uint8_t>(3, 0, 255, random));
-    write_file(folder / "text.tif", "not an image");
-    const auto refused = [&](const std::vector<std::string>& texts) -> std::string {
-        try {
-            StageRunner(std::string("background"), texts, {23, 7, 1, PixelType::u8});
-        } catch (const UsageError& error) {
-            return error.what();
-        }
-        return "accepted";
-    };
-    EXPECT_NE(refused({"dark=file"}).find("dark_file = "), std::string::npos) << refused({"dark=file"});
-    EXPECT_NE(refused({"dark=file", "dark_file=" + (folder / "colour.tif")}).find("23x7"), std::string::npos);
-    EXPECT_NE(refused({"flat=file", "flat_file=" + (folder / "none.tif")}).find("none.tif"),
-              std::string::npos);
-    EXPECT_NE(refused({"flat=file", "flat_file=" + (folder / "text.tif")}).find("not an image"),
-              std::string::npos);
 }
 
 TEST(Background, CapturesDarkThenFlatAndShowsWhatItHas) {

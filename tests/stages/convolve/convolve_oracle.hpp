@@ -1,9 +1,9 @@
 // Convolution as the formula says and nothing else, in float64; shared by the tests of host and device.
 #pragma once
 
-#include "tests/support/random.hpp"
 #include "stages/border.hpp"
 #include "stages/convolve/convolve_kernel.hpp"
+#include "tests/support/random.hpp"
 
 #include <cmath>
 #include <random>

@@ -1,10 +1,10 @@
 // Convolution in float64, plain to read, and kernels as files.
 #pragma once
 
-#include "tests/support/file_tools.hpp"
-#include "tests/support/random.hpp"
 #include "stages/border.hpp"
 #include "stages/convolve/convolve_kernel.hpp"
+#include "tests/support/file_tools.hpp"
+#include "tests/support/random.hpp"
 
 #include <string>
 #include <vector>

@@ -1,9 +1,9 @@
 // Convolution by transforms is the convolution that its formula says: every border, any size of kernel, whole
 // or in tiles.
-#include "tests/stages/convolve/convolve_oracle.hpp"
-#include "tests/reference/convolve_reference.hpp"
-#include "stages/gaussian/gaussian.hpp"
 #include "stages/convolve/host_convolution.hpp"
+#include "stages/gaussian/gaussian.hpp"
+#include "tests/reference/convolve_reference.hpp"
+#include "tests/stages/convolve/convolve_oracle.hpp"
 
 #include <gtest/gtest.h>
 

@@ -2,8 +2,8 @@
 // every tap multiplied. Shared by the tests of host and device.
 #pragma once
 
-#include "tests/support/random.hpp"
 #include "stages/gaussian/gaussian.hpp"
+#include "tests/support/random.hpp"
 
 #include <vector>
 

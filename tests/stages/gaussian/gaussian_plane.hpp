@@ -2,8 +2,8 @@
 // as the border says, then filtered with no thought of where they end.
 #pragma once
 
-#include "tests/support/random.hpp"
 #include "stages/gaussian/gaussian.hpp"
+#include "tests/support/random.hpp"
 
 #include <cmath>
 #include <vector>

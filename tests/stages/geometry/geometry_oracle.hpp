@@ -1,8 +1,8 @@
 // Geometry written down pixel by pixel, for the tests of host and device.
 #pragma once
 
-#include "tests/support/random.hpp"
 #include "stages/geometry/geometry.hpp"
+#include "tests/support/random.hpp"
 
 #include <cmath>
 

@@ -2,11 +2,11 @@
 // and shape, on every processor.
 #include <gtest/gtest.h>
 
-#include "tests/stages/geometry/geometry_oracle.hpp"
-#include "tests/support/instruction_sets.hpp"
 #include "pipeline/chain.hpp"
 #include "pipeline/error.hpp"
 #include "stages/geometry/simd/geometry_rows.hpp"
+#include "tests/stages/geometry/geometry_oracle.hpp"
+#include "tests/support/instruction_sets.hpp"
 
 namespace specklescope::test {
 namespace {

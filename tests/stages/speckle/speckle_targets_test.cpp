@@ -1,6 +1,6 @@
 // Speckle contrast on the host is what science.md's formulas say, to 1e-6 of K, on every instruction set.
-#include "tests/support/instruction_sets.hpp"
 #include "tests/stages/speckle/speckle_expect.hpp"
+#include "tests/support/instruction_sets.hpp"
 
 #include <functional>
 
