@@ -186,7 +186,7 @@ std::string describe_file(const RecordedFrame& first, const RecordOptions& optio
     // Arrival times have no zero of their own: this is what their clock read at "started".
     json["started_arrival_ns"] =
         std::chrono::duration_cast<std::chrono::nanoseconds>(SteadyClock::now().time_since_epoch()).count();
-    if (!raw && record_ending(options.path) != ".tiff") {
+    if (!raw && record_format(options.path).colors) {
         const Mapping& mapping = options.mapping;
         json["colormap"] = to_string(mapping_table().at("colormap").get(std::any(mapping)));
         if (mapping.automatic)
@@ -231,42 +231,6 @@ std::string describe_frame(const RecordedFrame& frame) {
         json["windows"] = frame.counts.windows;
     }
     return json.dump(-1, ' ', true);
-}
-
-const std::vector<RecordFormat>& record_formats() {
-    static const std::vector<RecordFormat> formats{
-        {".tiff", "BigTIFF stack, uncompressed: 8/16-bit grey or RGB, float",
-         "BigTIFF stack, uncompressed: the numbers of the result, float or integer"},
-        {".mkv", "FFV1, lossless: 8/16-bit grey, 8-bit RGB", "H.264 of the colour-mapped picture"},
-        {".png", "the last frame: 8/16-bit grey or RGB", "the last picture, colour-mapped"},
-    };
-    return formats;
-}
-
-std::string record_ending(const std::string& path) {
-    std::string ending = fs::path(path).extension().string();
-    std::transform(ending.begin(), ending.end(), ending.begin(),
-                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    if (ending == ".tif")
-        return ".tiff";
-    for (const RecordFormat& format : record_formats())
-        if (format.ending == ending)
-            return ending;
-    throw UsageError("'" + path +
-                     "' does not say what to record: the name must end in .tiff, .tif, .mkv or .png.");
-}
-
-std::string cannot_hold(const RecordOptions& options, const Shape& shape) {
-    const std::string ending = record_ending(options.path);
-    if (ending == ".tiff" || options.what == RecordWhat::processed)
-        return "";
-    const bool holds = shape.type == PixelType::u8 ||
-                       (shape.type == PixelType::u16 && (shape.channels == 1 || ending == ".png"));
-    return holds ? ""
-                 : options.path + " cannot hold raw " + to_string(shape) + " frames exactly (" + ending +
-                       (ending == ".mkv" ? " takes 8/16-bit grey and 8-bit RGB"
-                                         : " takes 8/16-bit grey and RGB") +
-                       "); record them as .tiff.";
 }
 
 void color_picture(ConstHostView image, const Mapping& mapping, HostView rgb) {

@@ -104,8 +104,8 @@ void check_video_encoder(RecordWhat what);
 
 /// Why a file of this kind cannot hold pixels of this shape; empty if it can.
 std::string cannot_hold(const RecordOptions& options, const Shape& shape);
-/// ".tiff", ".mkv" or ".png" (".tif" counts as ".tiff"), lower case; throws UsageError for any other ending.
-std::string record_ending(const std::string& path);
+/// By the ending of the name, in any case (".tif" counts as ".tiff"); throws UsageError for any other ending.
+const RecordFormat& record_format(const std::string& path);
 
 /// Range and colours of a processed picture, as Mapping says. `rgb` may be larger by the last row and column.
 void color_picture(ConstHostView image, const Mapping& mapping, HostView rgb);

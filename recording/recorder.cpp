@@ -35,7 +35,7 @@ constexpr auto kUpdateEvery = 1s;
 class Recorder final : public Sink {
 public:
     explicit Recorder(RecordOptions options)
-        : options_(std::move(options)), ending_(record_ending(options_.path)) {}
+        : options_(std::move(options)), format_(record_format(options_.path)) {}
     ~Recorder() override { close(); }
     Recorder(const Recorder&) = delete;
     Recorder& operator=(const Recorder&) = delete;
@@ -67,7 +67,7 @@ private:
     void fail(const char* what);
 
     const RecordOptions options_;
-    const std::string ending_;
+    const RecordFormat& format_;
     StreamInfo stream_;
 
     mutable std::mutex mutex_;
@@ -105,8 +105,8 @@ void Recorder::open(const StreamInfo& stream) {
         !reason.empty() && stream.source.shape.width > 0)
         throw UsageError(reason);
     check_folder(options_.path);
-    if (ending_ == ".mkv")
-        check_video_encoder(options_.what);
+    if (format_.check)
+        format_.check(options_.what);
     const std::lock_guard lock(mutex_);
     stream_ = stream;
     status_ = {};
@@ -279,9 +279,7 @@ double Recorder::write_frame(const RecordedFrame& frame) {
 void Recorder::next_file(const RecordedFrame& first) {
     if (const std::string reason = cannot_hold(options_, first.pixels.shape()); !reason.empty())
         throw RunError(reason);
-    writer_ = ending_ == ".tiff"  ? make_tiff_writer(first, options_, stream_)
-              : ending_ == ".mkv" ? make_video_writer(first, options_, stream_)
-                                  : make_png_writer(first, options_, stream_);
+    writer_ = format_.make(first, options_, stream_);
     shape_ = first.pixels.shape();
     lost_before_ = 0;
     spdlog::info("Recording {} frames of {} into {}.", options_.what == RecordWhat::raw ? "raw" : "processed",

@@ -26,10 +26,26 @@ std::shared_ptr<Sink> make_recorder(const RecordOptions& options);
 /// Returns the path written. Throws RunError.
 std::string write_snapshot(const Result& result, const RecordOptions& options, const StreamInfo& stream);
 
-/// For the table in the README and the help: ending, what it holds.
+struct RecordedFrame;
+struct FileTotals;
+class FileWriter;
+
+/// A record format: everything that differs between them.
 struct RecordFormat {
-    std::string_view ending, raw, processed;
+    std::string_view ending; ///< lower case
+    std::string_view raw, processed; ///< what it holds, for the manual and the window
+    bool stream;                     ///< holds every frame, not the last one
+    bool colors;                     ///< of results it holds the colour-mapped picture, not the numbers
+    /// Whether raw frames of this shape are kept exactly, and which are, in a few words.
+    bool (*holds)(const Shape&);
+    std::string_view held;
+    /// Throws RunError if something that it needs is not installed; null: nothing is.
+    void (*check)(RecordWhat);
+    std::unique_ptr<FileWriter> (*make)(const RecordedFrame& first, const RecordOptions&, const StreamInfo&);
+    /// Writes one picture and returns its name; null: it holds none.
+    std::string (*snapshot)(const RecordedFrame&, const FileTotals&, const RecordOptions&, const StreamInfo&);
 };
+/// In the order in which they are offered.
 const std::vector<RecordFormat>& record_formats();
 
 } // namespace specklescope

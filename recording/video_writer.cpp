@@ -1,5 +1,6 @@
 #include "recording/video_writer.hpp"
 
+#include "files/gst_handles.hpp"
 #include "pipeline/error.hpp"
 
 #include <gst/app/gstappsrc.h>
@@ -47,11 +48,6 @@ using namespace std::chrono_literals;
 constexpr int kInFlight = 2; ///< frames inside the encoder before write() waits
 constexpr auto kPatience = 60s;
 
-template <class T> struct Unref {
-    void operator()(T* object) const { gst_object_unref(object); }
-};
-template <class T> using Gst = std::unique_ptr<T, Unref<T>>;
-
 /// Shared with GStreamer's threads. It outlives the pipeline, and with that every buffer on its way.
 struct Progress {
     std::mutex mutex;
@@ -65,7 +61,7 @@ struct Progress {
 
 bool exists(const char* element) {
     gst_init(nullptr, nullptr);
-    const Gst<GstElementFactory> factory(gst_element_factory_find(element));
+    const GstHandle<GstElementFactory> factory(gst_element_factory_find(element));
     return factory != nullptr;
 }
 
@@ -116,8 +112,8 @@ private:
     VideoClock clock_;
     std::string description_;
     std::unique_ptr<Progress> progress_ = std::make_unique<Progress>();
-    Gst<GstElement> pipeline_;
-    Gst<GstElement> source_;
+    GstHandle<GstElement> pipeline_;
+    GstHandle<GstElement> source_;
     std::uint64_t written_ = 0;
 };
 
@@ -151,13 +147,10 @@ void VideoWriter::build() {
         "appsrc name=in format=time is-live=false max-buffers=0 max-bytes=0 max-time=0 ! " + encoder +
         " ! matroskamux name=mux timecodescale=1000 writing-app=Specklescope ! "
         "filesink name=out buffer-mode=unbuffered sync=false";
-    GError* error = nullptr;
-    pipeline_.reset(gst_parse_launch(text.c_str(), &error));
-    if (error) {
-        const std::string reason = error->message;
-        g_error_free(error);
-        throw RunError("Cannot make the encoder of " + path_ + ": " + reason + ".");
-    }
+    GError* raw = nullptr;
+    pipeline_.reset(gst_parse_launch(text.c_str(), &raw));
+    if (const GstHandle<GError> error(raw); error)
+        throw RunError("Cannot make the encoder of " + path_ + ": " + error->message + ".");
 }
 
 void VideoWriter::connect() {
@@ -167,19 +160,18 @@ void VideoWriter::connect() {
     const double rate = options_.rate > 0 ? options_.rate : stream_.source.rate;
     if (rate > 0)
         gst_util_double_to_fraction(rate, &num, &den);
-    GstCaps* caps = gst_caps_new_simple("video/x-raw", "format", G_TYPE_STRING, raw_format(video_), "width",
-                                        G_TYPE_INT, video_.width, "height", G_TYPE_INT, video_.height,
-                                        "framerate", GST_TYPE_FRACTION, num, den, nullptr);
-    gst_app_src_set_caps(GST_APP_SRC(source_.get()), caps);
-    gst_caps_unref(caps);
+    const GstHandle<GstCaps> caps(gst_caps_new_simple(
+        "video/x-raw", "format", G_TYPE_STRING, raw_format(video_), "width", G_TYPE_INT, video_.width,
+        "height", G_TYPE_INT, video_.height, "framerate", GST_TYPE_FRACTION, num, den, nullptr));
+    gst_app_src_set_caps(GST_APP_SRC(source_.get()), caps.get());
 
-    const Gst<GstElement> sink(gst_bin_get_by_name(bin, "out"));
+    const GstHandle<GstElement> sink(gst_bin_get_by_name(bin, "out"));
     g_object_set(sink.get(), "location", path_.c_str(), nullptr);
-    const Gst<GstBus> bus(gst_element_get_bus(pipeline_.get()));
+    const GstHandle<GstBus> bus(gst_element_get_bus(pipeline_.get()));
     gst_bus_set_sync_handler(bus.get(), &VideoWriter::on_message, progress_.get(), nullptr);
 
-    const Gst<GstElement> mux(gst_bin_get_by_name(bin, "mux"));
-    const Gst<GstPad> pad(gst_element_get_static_pad(mux.get(), "video_0"));
+    const GstHandle<GstElement> mux(gst_bin_get_by_name(bin, "mux"));
+    const GstHandle<GstPad> pad(gst_element_get_static_pad(mux.get(), "video_0"));
     const auto count = [](GstPad*, GstPadProbeInfo*, gpointer data) {
         auto* progress = static_cast<Progress*>(data);
         const std::lock_guard lock(progress->mutex);
@@ -195,13 +187,13 @@ GstBusSyncReply VideoWriter::on_message(GstBus*, GstMessage* message, gpointer d
     if (GST_MESSAGE_TYPE(message) == GST_MESSAGE_EOS)
         progress->ended = true;
     if (GST_MESSAGE_TYPE(message) == GST_MESSAGE_ERROR && !progress->failed) {
-        GError* error = nullptr;
-        gst_message_parse_error(message, &error, nullptr);
+        GError* raw = nullptr;
+        gst_message_parse_error(message, &raw, nullptr);
+        const GstHandle<GError> error(raw);
         progress->error = error->message;
-        if (g_error_matches(error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NO_SPACE_LEFT))
+        if (g_error_matches(error.get(), GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NO_SPACE_LEFT))
             progress->error =
                 "No space left on device; what was written stays readable; make room and record again";
-        g_error_free(error);
         progress->failed = true;
     }
     progress->changed.notify_all();
@@ -273,7 +265,7 @@ void VideoWriter::finish(const FileTotals& totals) {
         failed = progress_->failed;
     }
     if (!failed) {
-        const Gst<GstElement> mux(gst_bin_get_by_name(GST_BIN(pipeline_.get()), "mux"));
+        const GstHandle<GstElement> mux(gst_bin_get_by_name(GST_BIN(pipeline_.get()), "mux"));
         description_.replace(1, kTotalsChars, totals_text(totals));
         gst_tag_setter_add_tags(GST_TAG_SETTER(mux.get()), GST_TAG_MERGE_REPLACE, GST_TAG_COMMENT,
                                 description_.c_str(), nullptr);
@@ -303,7 +295,7 @@ void VideoWriter::unescape_tag() const {
     GValue value = G_VALUE_INIT;
     g_value_init(&value, G_TYPE_STRING);
     g_value_set_string(&value, description_.c_str());
-    const std::unique_ptr<gchar, void (*)(gpointer)> escaped(gst_value_serialize(&value), g_free);
+    const GstHandle<gchar> escaped(gst_value_serialize(&value));
     g_value_unset(&value);
     const std::string stored = escaped.get();
     std::fstream file(path_, std::ios::in | std::ios::out | std::ios::binary);

@@ -25,7 +25,12 @@ public:
         }
         if (rate <= 0)
             return true;
-        const auto due = start_ + std::chrono::nanoseconds(std::llround(elapsed_ns_));
+        auto due = start_ + std::chrono::nanoseconds(std::llround(elapsed_ns_));
+        const auto period = std::chrono::nanoseconds(std::llround(1e9 / rate));
+        if (due > now + period) { // the rate was raised meanwhile
+            start_ -= due - (now + period);
+            due = now + period;
+        }
         if (now > due + kForgiven)
             start_ += now - due; // after a pause the schedule goes on, it does not catch up
         if (due <= now)

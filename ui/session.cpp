@@ -44,12 +44,14 @@ bool waits_for_file(const ChainStage& stage) {
     });
 }
 
-const std::vector<std::string>& Session::processed_endings() {
-    static const std::vector<std::string> endings = {".tiff", ".mkv"};
-    return endings;
-}
-const std::vector<std::string>& Session::raw_endings() {
-    static const std::vector<std::string> endings = {".tiff", ".mkv"};
+const std::vector<std::string>& Session::endings() {
+    static const std::vector<std::string> endings = [] {
+        std::vector<std::string> names;
+        for (const RecordFormat& format : record_formats())
+            if (format.stream)
+                names.emplace_back(format.ending);
+        return names;
+    }();
     return endings;
 }
 
@@ -277,10 +279,9 @@ void Session::toggle_record(RecordWhat what) {
     if (!pipeline_)
         return;
     const bool raw = what == RecordWhat::raw;
-    const auto& endings = raw ? raw_endings() : processed_endings();
     RecordOptions options;
     options.path = new_path(raw ? "raw" : "processed",
-                            endings[static_cast<std::size_t>(raw ? raw_format : processed_format)]);
+                            endings()[static_cast<std::size_t>(raw ? raw_format : processed_format)]);
     options.what = what;
     options.mapping = view().mapping;
     try {

@@ -81,10 +81,10 @@ public:
 
     // Choices of the record section.
     std::string folder = ".";
-    int raw_format = 0;       ///< into raw_endings()
-    int processed_format = 0; ///< into processed_endings()
-    static const std::vector<std::string>& processed_endings();
-    static const std::vector<std::string>& raw_endings();
+    int raw_format = 0;       ///< into endings()
+    int processed_format = 0; ///< into endings()
+    /// Of the formats that hold a stream.
+    static const std::vector<std::string>& endings();
 
 private:
     using Opened = std::pair<std::unique_ptr<Pipeline>, Settings>;

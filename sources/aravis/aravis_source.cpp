@@ -238,17 +238,17 @@ private:
 
     Status ended() override { throw RunError("The camera " + name() + " has stopped."); }
 
-    std::string explain(const std::string& reason) const override {
-        const bool absent = reason.find("ould not find camera") != std::string::npos ||
-                            reason.find("ould not read camera") != std::string::npos ||
-                            reason.find("not found") != std::string::npos;
+    std::string explain(const Failure& failure) const override {
+        const bool absent = failure.is(GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NOT_FOUND) ||
+                            failure.is(GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_READ) ||
+                            failure.is(ARV_DEVICE_ERROR, ARV_DEVICE_ERROR_NOT_FOUND);
         if (absent)
             return (wanted_.empty() ? std::string("No camera can be opened; ")
                                     : "The camera '" + wanted_ + "' cannot be opened; ") +
                    found_text() + ".";
-        const bool silent = reason.starts_with("streaming stopped, reason error");
+        const bool silent = failure.is(GST_STREAM_ERROR, GST_STREAM_ERROR_FAILED);
         return (wanted_.empty() && !camera_ ? std::string("The camera") : "The camera " + name()) +
-               " gives no picture: " + (silent ? "it has stopped sending" : reason) +
+               " gives no picture: " + (silent ? "it has stopped sending" : failure.reason) +
                "; check its cable, its power and that the format asked for is one that it has.";
     }
 

@@ -29,7 +29,7 @@ int most_lent(const Shape& shape) {
 
 /// GStreamer's message as a clause: no full stop, and the cause from the debug text where the message has
 /// none.
-std::string reason_of(GstMessage* message) {
+GstSource::Failure failure_of(GstMessage* message) {
     GError* raw = nullptr;
     gchar* raw_debug = nullptr;
     gst_message_parse_error(message, &raw, &raw_debug);
@@ -37,16 +37,16 @@ std::string reason_of(GstMessage* message) {
     const GstHandle<gchar> debug(raw_debug);
     std::string text = error->message;
     const std::string detail = debug ? debug.get() : "";
-    const bool vague = text.starts_with("Internal data stream error") || text.starts_with("GStreamer e") ||
-                       text.starts_with("Could not multiplex") ||
-                       text.starts_with("Internal GStreamer error");
+    const bool vague = error->domain == GST_CORE_ERROR ||
+                       (error->domain == GST_STREAM_ERROR &&
+                        (error->code == GST_STREAM_ERROR_FAILED || error->code == GST_STREAM_ERROR_MUX));
     if (const std::size_t line = detail.rfind('\n');
         vague && line != std::string::npos && line + 1 < detail.size())
         text = detail.substr(line + 1);
     while (!text.empty() && (text.back() == '.' || text.back() == '\n' || text.back() == ' '))
         text.pop_back();
     std::replace(text.begin(), text.end(), '\n', ' ');
-    return text;
+    return {.reason = std::move(text), .domain = error->domain, .code = error->code};
 }
 
 /// Name of the decoder or element that a "missing-plugin" message asks for; empty for any other message.
@@ -155,7 +155,7 @@ void GstSource::start() {
                         gst_element_set_state(pipeline(), GST_STATE_PLAYING) == GST_STATE_CHANGE_FAILURE;
     if (failed) {
         poll_bus();
-        throw RunError(error_.empty() ? explain("it cannot be started") : error_);
+        throw RunError(error_.empty() ? explain({.reason = "it cannot be started"}) : error_);
     }
 }
 
@@ -169,10 +169,10 @@ void GstSource::wait_first() {
         if (!error_.empty())
             throw RunError(error_);
         if (gst_app_sink_is_eos(GST_APP_SINK(graph_.sink.get())))
-            throw RunError(explain("it holds no frame"));
+            throw RunError(explain({.reason = "it holds no frame"}));
         if (SteadyClock::now() > deadline)
-            throw RunError(
-                explain("no frame came within " + std::to_string(open_timeout().count() / 1000) + " s"));
+            throw RunError(explain({.reason = "no frame came within " +
+                                              std::to_string(open_timeout().count() / 1000) + " s"}));
     }
 }
 
@@ -190,7 +190,7 @@ void GstSource::poll_bus() {
             if (const std::string name = missing_plugin(message.get()); !name.empty())
                 missing_ = name;
         } else if (error_.empty()) {
-            error_ = missing_.empty() ? explain(reason_of(message.get()))
+            error_ = missing_.empty() ? explain(failure_of(message.get()))
                                       : name_ + " needs '" + missing_ +
                                             "', which is not installed; install gstreamer1.0-libav, "
                                             "gstreamer1.0-plugins-bad or gstreamer1.0-plugins-ugly.";

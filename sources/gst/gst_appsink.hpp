@@ -2,7 +2,7 @@
 #pragma once
 
 #include "pipeline/source.hpp"
-#include "sources/gst/gst_handles.hpp"
+#include "files/gst_handles.hpp"
 #include "sources/gst/gst_slots.hpp"
 
 #include <chrono>
@@ -37,9 +37,16 @@ protected:
     /// The stream is at its end and all is delivered. Default: end; a camera, which should have none, throws
     /// and is opened again.
     virtual Status ended() { return Status::end; }
-    /// The user's sentence for an error of the pipeline. `reason` is GStreamer's message without its full
-    /// stop.
-    virtual std::string explain(const std::string& reason) const { return name_ + ": " + reason + "."; }
+    /// Why there is no picture. `domain` and `code` as in GError; 0 where GStreamer gave no error. `reason`
+    /// is its message without the full stop.
+    struct Failure {
+        std::string reason;
+        GQuark domain = 0;
+        int code = 0;
+        bool is(GQuark of, int number) const { return domain == of && code == number; }
+    };
+    /// The user's sentence for it.
+    virtual std::string explain(const Failure& failure) const { return name_ + ": " + failure.reason + "."; }
     /// Frames lost between the one before and this one, as far as the source can tell.
     virtual std::uint64_t lost_before(GstBuffer* buffer);
     virtual std::chrono::milliseconds open_timeout() const { return std::chrono::seconds(10); }

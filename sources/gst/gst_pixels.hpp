@@ -2,7 +2,7 @@
 #pragma once
 
 #include "pipeline/image.hpp"
-#include "sources/gst/gst_handles.hpp"
+#include "files/gst_handles.hpp"
 
 #include <gst/video/video.h>
 

@@ -1,7 +1,7 @@
 // Stops pipelines without making anyone wait for a dead camera.
 #pragma once
 
-#include "sources/gst/gst_handles.hpp"
+#include "files/gst_handles.hpp"
 
 #include <chrono>
 #include <string>

@@ -79,8 +79,8 @@ private:
 
     Status ended() override { throw RunError("The stream " + name() + " was ended by its server."); }
 
-    std::string explain(const std::string& reason) const override {
-        return "The stream " + name() + " gives no picture: " + reason +
+    std::string explain(const Failure& failure) const override {
+        return "The stream " + name() + " gives no picture: " + failure.reason +
                "; check the address and the network.";
     }
 

@@ -99,8 +99,8 @@ private:
 
     Status ended() override { throw RunError("The camera '" + name() + "' has stopped."); }
 
-    std::string explain(const std::string& reason) const override {
-        return "The camera '" + name() + "' gives no picture: " + reason +
+    std::string explain(const Failure& failure) const override {
+        return "The camera '" + name() + "' gives no picture: " + failure.reason +
                "; check that it is connected, not in use, and can do the format asked for (" +
                caps_text(params_.as<V4l2Params>()) + ").";
     }

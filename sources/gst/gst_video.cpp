@@ -3,11 +3,11 @@
 #include "sources/gst/gst_appsink.hpp"
 #include "sources/gst/gst_container.hpp"
 #include "sources/gst/gst_source.hpp"
+#include "sources/pacer.hpp"
 #include "sources/registry.hpp"
 
 #include <cmath>
 #include <filesystem>
-#include <thread>
 
 namespace specklescope {
 
@@ -56,30 +56,15 @@ public:
 
     Status next(FramePort& port) override {
         const double rate = params_.as<VideoParams>().rate;
-        if (rate > 0 && !wait_turn(rate))
+        if (!pacer_.wait(rate, std::chrono::milliseconds(100)))
             return Status::idle;
         const Status status = GstSource::next(port);
-        if (rate > 0 && status == Status::frame)
-            due_ = std::max(due_ + period(rate),
-                            SteadyClock::now() - period(rate)); // late frames are not hurried
+        if (status == Status::frame)
+            pacer_.take(rate);
         return status;
     }
 
 private:
-    static SteadyClock::duration period(double rate) {
-        return std::chrono::duration_cast<SteadyClock::duration>(std::chrono::duration<double>(1 / rate));
-    }
-
-    /// False if the next frame is not due yet after a short wait.
-    bool wait_turn(double rate) {
-        const auto now = SteadyClock::now();
-        if (due_ > now + period(rate)) // the rate was raised meanwhile
-            due_ = now + period(rate);
-        const auto longest = now + std::chrono::milliseconds(100);
-        std::this_thread::sleep_until(std::min(due_, longest));
-        return due_ <= longest;
-    }
-
     GstGraph build() override {
         std::error_code failed;
         bytes_ = std::filesystem::file_size(path_, failed);
@@ -87,7 +72,7 @@ private:
             throw RunError("'" + path_ + "' cannot be read: " + failed.message() + ".");
         if (bytes_ == 0)
             throw RunError("'" + path_ + "' is empty; give a video.");
-        due_ = SteadyClock::now();
+        pacer_.restart();
         GstGraph graph{own(gst_pipeline_new(nullptr)), nullptr};
         const GstHandle<GstElement> file = make_element("filesrc", "libgstreamer1.0-0");
         const GstHandle<GstElement> decoder = make_element("decodebin", "gstreamer1.0-plugins-base");
@@ -127,13 +112,13 @@ private:
         return Status::idle;
     }
 
-    std::string explain(const std::string& reason) const override {
-        return "'" + path_ + "' cannot be read as video: " + reason + ".";
+    std::string explain(const Failure& failure) const override {
+        return "'" + path_ + "' cannot be read as video: " + failure.reason + ".";
     }
 
     std::string path_;
     std::uintmax_t bytes_ = 0;
-    SteadyClock::time_point due_{};
+    Pacer pacer_;
 };
 
 std::unique_ptr<Source> make(const SourceText& text, const Params& params) {

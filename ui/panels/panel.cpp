@@ -149,8 +149,8 @@ void record_section(Session& session, ViewState& state) {
     ImGui::InputText("##folder", &session.folder);
     tooltip("Where recordings and snapshots go; names carry date and time.");
     record_row(session, RecordWhat::processed, "processed", session.processed_format,
-               Session::processed_endings());
-    record_row(session, RecordWhat::raw, "raw", session.raw_format, Session::raw_endings());
+               Session::endings());
+    record_row(session, RecordWhat::raw, "raw", session.raw_format, Session::endings());
     if (ImGui::Button("Snapshot", {-1, 0}))
         state.snapshot = true;
     probe::item("snapshot");

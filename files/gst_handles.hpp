@@ -1,4 +1,4 @@
-// Owners for GStreamer's counted objects.
+// Owners for GStreamer's counted objects, for sources and recorders.
 #pragma once
 
 #include <gst/gst.h>
@@ -10,6 +10,7 @@ namespace specklescope {
 struct GstRelease {
     void operator()(GstElement* object) const { gst_object_unref(object); }
     void operator()(GstBufferPool* object) const { gst_object_unref(object); }
+    void operator()(GstElementFactory* object) const { gst_object_unref(object); }
     void operator()(GstBus* object) const { gst_object_unref(object); }
     void operator()(GstPad* object) const { gst_object_unref(object); }
     void operator()(GstMessage* object) const { gst_message_unref(object); }

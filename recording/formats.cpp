@@ -1,0 +1,79 @@
+// The record formats. A new one is a row here.
+#include "pipeline/error.hpp"
+#include "recording/png_writer.hpp"
+#include "recording/tiff_writer.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <filesystem>
+
+namespace specklescope {
+
+namespace {
+
+bool holds_all(const Shape&) { return true; }
+bool holds_integers(const Shape& shape) { return shape.type != PixelType::f32; }
+bool holds_video(const Shape& shape) {
+    return shape.type == PixelType::u8 || (shape.type == PixelType::u16 && shape.channels == 1);
+}
+
+} // namespace
+
+const std::vector<RecordFormat>& record_formats() {
+    static const std::vector<RecordFormat> formats{
+        {.ending = ".tiff",
+         .raw = "BigTIFF stack, uncompressed: 8/16-bit grey or RGB, float",
+         .processed = "BigTIFF stack, uncompressed: the numbers of the result, float or integer",
+         .stream = true,
+         .colors = false,
+         .holds = holds_all,
+         .held = "",
+         .check = nullptr,
+         .make = make_tiff_writer,
+         .snapshot = write_tiff_picture},
+        {.ending = ".mkv",
+         .raw = "FFV1, lossless: 8/16-bit grey, 8-bit RGB",
+         .processed = "H.264 of the colour-mapped picture",
+         .stream = true,
+         .colors = true,
+         .holds = holds_video,
+         .held = "8/16-bit grey and 8-bit RGB",
+         .check = check_video_encoder,
+         .make = make_video_writer,
+         .snapshot = nullptr},
+        {.ending = ".png",
+         .raw = "the last frame: 8/16-bit grey or RGB",
+         .processed = "the last picture, colour-mapped",
+         .stream = false,
+         .colors = true,
+         .holds = holds_integers,
+         .held = "8/16-bit grey and RGB",
+         .check = nullptr,
+         .make = make_png_writer,
+         .snapshot = write_picture},
+    };
+    return formats;
+}
+
+const RecordFormat& record_format(const std::string& path) {
+    std::string ending = std::filesystem::path(path).extension().string();
+    std::transform(ending.begin(), ending.end(), ending.begin(),
+                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    if (ending == ".tif")
+        ending = ".tiff";
+    for (const RecordFormat& format : record_formats())
+        if (format.ending == ending)
+            return format;
+    throw UsageError("'" + path +
+                     "' does not say what to record: the name must end in .tiff, .tif, .mkv or .png.");
+}
+
+std::string cannot_hold(const RecordOptions& options, const Shape& shape) {
+    const RecordFormat& format = record_format(options.path);
+    if (options.what == RecordWhat::processed || format.holds(shape))
+        return "";
+    return options.path + " cannot hold raw " + to_string(shape) + " frames exactly (" +
+           std::string(format.ending) + " takes " + std::string(format.held) + "); record them as .tiff.";
+}
+
+} // namespace specklescope
