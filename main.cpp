@@ -22,7 +22,7 @@ int run(int argc, char** argv) {
     const Settings& settings = outcome.settings;
     set_up_log(settings);
     if (settings.command == Command::bench)
-        return run_bench(settings);
+        return run_bench(settings, display_available);
     if (settings.command == Command::run)
         return run_headless(settings);
     return run_viewer(settings);

@@ -1,4 +1,5 @@
 #include "bench/bench.hpp"
+#include "have_cuda.hpp"
 
 #include "bench/device.hpp"
 #include "bench/feeds.hpp"
@@ -11,7 +12,10 @@
 #include "bench/summary.hpp"
 #include "config/atomic_file.hpp"
 #include "pipeline/error.hpp"
-#include "ui/ui.hpp"
+
+#ifdef SPECKLESCOPE_HAVE_CUDA
+#include "cuda/devices.hpp"
+#endif
 
 #include "have_cuda.hpp"
 
@@ -65,7 +69,8 @@ void write_pages(const std::string& path, const std::vector<std::pair<std::strin
 
 class Bench {
 public:
-    explicit Bench(const Settings& settings) : settings_(settings), filter_(settings.bench.filter) {}
+    Bench(const Settings& settings, bool (*display_available)(std::string*))
+        : settings_(settings), display_available_(display_available), filter_(settings.bench.filter) {}
 
     int run() {
         use_simd_of_environment();
@@ -260,7 +265,7 @@ private:
         const std::string scene = "synthetic:vessels?width=1392&height=1040";
         const std::string backend = device_ ? "auto" : "cpu";
         std::string no_window;
-        const bool window = display_available(&no_window);
+        const bool window = display_available_(&no_window);
         if (!window)
             spdlog::info("The window is not measured: {}.", no_window);
         struct Pace {
@@ -310,13 +315,14 @@ private:
         if (device_)
             add("first result, GPU", {"run", scene, "--frames", "1", "--backend", "cuda"}, 0,
                 &ProgramRun::first_result_s);
-        if (display_available(nullptr))
+        if (display_available_(nullptr))
             add("first picture in the window", {"view", scene, "--no-remember"}, 3,
                 &ProgramRun::first_picture_s);
         return rows;
     }
 
     const Settings& settings_;
+    bool (*display_available_)(std::string*);
     std::string filter_, no_device_;
     std::unique_ptr<DeviceBench> device_;
     std::string load_ = first_line_after("/proc/loadavg", "");
@@ -350,8 +356,8 @@ int write_page(const Settings& settings) {
 
 } // namespace
 
-int run_bench(const Settings& settings) {
-    return settings.bench.files.empty() ? Bench(settings).run() : write_page(settings);
+int run_bench(const Settings& settings, bool (*display_available)(std::string*)) {
+    return settings.bench.files.empty() ? Bench(settings, display_available).run() : write_page(settings);
 }
 
 } // namespace specklescope

@@ -74,7 +74,6 @@ struct Place {
 
 FeedRun run_source(const std::string& text, double seconds) {
     PipelineOptions options;
-    options.executor.backend = Backend::cpu;
     options.source_text = text;
     Pipeline pipeline(make_source(text, {}), Chain(), options);
     pipeline.start();

@@ -5,6 +5,7 @@
 #include "bench/timing.hpp"
 
 #ifdef SPECKLESCOPE_HAVE_CUDA
+#include "config/executor.hpp"
 #include "cuda/devices.hpp"
 #endif
 

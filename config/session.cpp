@@ -68,7 +68,9 @@ std::unique_ptr<Pipeline> make_pipeline(const Settings& settings) {
     if (settings.command == Command::view)
         source = std::make_unique<AtOwnPace>(std::move(source));
     PipelineOptions options;
-    options.executor = {.backend = program.backend, .threads = program.threads, .gpus = program.gpus};
+    options.executor = [choice = ExecutorChoice{program.backend, program.threads, program.gpus}](
+                           std::string* note) { return make_executor(choice, note); };
+    options.threads = program.threads;
     options.channel = program.channel;
     options.slots = program.slots;
     options.frames = static_cast<std::uint64_t>(program.frames);

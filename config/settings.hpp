@@ -1,6 +1,7 @@
 // Everything that can be said on the command line or in a TOML file, in one plain struct.
 #pragma once
 
+#include "config/executor.hpp"
 #include "pipeline/mapping.hpp"
 #include "pipeline/pipeline.hpp"
 

@@ -2,7 +2,7 @@
 
 #include "cuda/device.hpp"
 #include "cuda/rows.cuh"
-#include "stages/convert.hpp"
+#include "pipeline/convert.hpp"
 
 namespace specklescope::cuda {
 

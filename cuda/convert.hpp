@@ -7,7 +7,8 @@
 
 namespace specklescope::cuda {
 
-/// from → to of the same size, as stages/convert.hpp's convert() does on the host, bit for bit for integers.
+/// from → to of the same size, as pipeline/convert.hpp's convert() does on the host, bit for bit for
+/// integers.
 void convert(ConstDeviceView from, DeviceView to, GreyChannel channel, cudaStream_t stream);
 
 } // namespace specklescope::cuda

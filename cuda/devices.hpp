@@ -1,8 +1,8 @@
-// The GPUs of this machine, for `specklescope list devices` and for the reason of a fallback. Needs no CUDA
-// header.
+// The GPUs of this machine and the executor that runs on one. Needs no CUDA header.
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -21,5 +21,9 @@ std::string to_string(const GpuInfo& gpu);
 /// The GPUs that CUDA can use, in CUDA's order. Where there is none, `reason` (may be null) says why: no
 /// driver, a driver that is too old, no GPU. Never throws.
 std::vector<GpuInfo> list_gpus(std::string* reason);
+
+class Executor;
+/// Runs chains on one GPU. Throws RunError with the reason why it cannot be used.
+std::unique_ptr<Executor> make_cuda_executor(int device = 0);
 
 } // namespace specklescope

@@ -4,7 +4,8 @@
 #include "cuda/convert.hpp"
 #include "cuda/counts.hpp"
 #include "cuda/device.hpp"
-#include "cuda/plan.hpp"
+#include "cuda/devices.hpp"
+#include "pipeline/plan.hpp"
 
 #include <spdlog/spdlog.h>
 
@@ -18,6 +19,9 @@ namespace specklescope {
 namespace {
 
 using namespace cuda;
+
+constexpr int kFramesInFlight = 4;
+using DevicePlan = Plan<Space::device>;
 
 /// Long rows go as rows, so that their padding does not cross the bus; the copy engines take both alike.
 void copy_rows(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch, const Shape& shape,
@@ -112,7 +116,7 @@ public:
         if (!plan_ || plan_->input != frame.shape())
             replace_plan(*chain_, frame.shape());
         if (want_host)
-            plan_->make_downloads(page_locked_);
+            plan_->make_downloads();
         if (std::exchange(gap_, false))
             plan_->reset();
         Flight& flight = flights_[(first_ + in_flight_) % flights_.size()];
@@ -199,7 +203,10 @@ private:
 
     /// The old plan stays if the new one cannot be made.
     void replace_plan(const Chain& chain, const Shape& input) {
-        auto next = std::make_unique<DevicePlan>(chain, input, device_memory_, plan_.get());
+        auto next = std::make_unique<DevicePlan>(
+            chain, input,
+            PlanMemory{.stages = device_memory_, .downloads = page_locked_, .in_flight = kFramesInFlight},
+            plan_.get());
         compute_
             .synchronize(); // memory of stages that go, and of images between them, goes with the old plan
         next->take_over(chain, plan_.get());

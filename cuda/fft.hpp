@@ -3,7 +3,7 @@
 #pragma once
 
 #include "cuda/device.hpp"
-#include "stages/host_device.hpp"
+#include "pipeline/host_device.hpp"
 
 #include <cufft.h>
 

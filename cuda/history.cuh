@@ -3,8 +3,8 @@
 #pragma once
 
 #include "cuda/device.hpp"
+#include "pipeline/host_device.hpp"
 #include "pipeline/stage.hpp"
-#include "stages/host_device.hpp"
 
 #include <cstddef>
 #include <cstdint>

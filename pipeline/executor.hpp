@@ -39,17 +39,8 @@ public:
 
 /// `threads` 0: all cores.
 std::unique_ptr<Executor> make_host_executor(int threads);
-std::unique_ptr<Executor>
-make_cuda_executor(int device = 0); ///< throws RunError with the reason; cuda/executor.cu
-
-enum class Backend : std::uint8_t { automatic, cpu, cuda };
-struct ExecutorChoice {
-    Backend backend = Backend::automatic;
-    int threads = 0;  ///< of the host; 0: all cores
-    std::string gpus; ///< "": the first; "all", "0,2": frames are dealt in turn
-};
-/// automatic falls back to the host and says why in `note`; cuda, and a choice of GPUs, throw RunError with
-/// the reason.
-std::unique_ptr<Executor> make_executor(const ExecutorChoice& choice, std::string* note);
+/// Makes the executor of a run; may say in `note` (never null) why it is another than the one asked for.
+/// Throws RunError with the reason.
+using ExecutorMaker = std::function<std::unique_ptr<Executor>(std::string* note)>;
 
 } // namespace specklescope

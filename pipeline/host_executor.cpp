@@ -1,9 +1,9 @@
 // The chain on the host: stages run one after the other on the processing thread, each over oneTBB bands.
+#include "pipeline/convert.hpp"
 #include "pipeline/counts.hpp"
 #include "pipeline/error.hpp"
 #include "pipeline/executor.hpp"
 #include "pipeline/plan.hpp"
-#include "stages/convert.hpp"
 
 #include <hwy/targets.h>
 #include <tbb/global_control.h>
@@ -96,20 +96,17 @@ public:
     int capacity() const override { return 1; }
 
     bool wait_slot(std::chrono::milliseconds timeout) override {
-        if (next_slot_ || !results_)
+        if (next_slot_ || !plan_ || !plan_->results)
             return true;
-        next_slot_ = results_->acquire(timeout);
+        next_slot_ = plan_->results->acquire(timeout);
         return static_cast<bool>(next_slot_);
     }
 
 private:
     /// The old plan and its results stay if the new one cannot be made.
     void replace_plan(const Chain& chain, const Shape& input) {
-        auto next = std::make_unique<HostPlan>(chain, input, host_memory(), plan_.get());
-        if (next->steps.empty())
-            results_.reset();
-        else if (!results_ || results_->shape() != next->output)
-            results_ = std::make_shared<FrameRing>(next->output, default_slots(next->output), host_memory());
+        auto next = std::make_unique<HostPlan>(
+            chain, input, PlanMemory{.stages = host_memory(), .downloads = nullptr}, plan_.get());
         next->take_over(chain, plan_.get());
         plan_ = std::move(next);
     }
@@ -117,7 +114,7 @@ private:
     Frame run(const Frame& frame, Result& result, bool again) {
         Frame slot = next_slot_ && next_slot_.shape() == plan_->output
                          ? std::exchange(next_slot_, Frame())
-                         : results_->acquire(std::chrono::seconds(10));
+                         : plan_->results->acquire(std::chrono::seconds(10));
         next_slot_.reset();
         if (!slot)
             throw RunError("No result slot came free within 10 s; a recorder or the viewer holds them all.");
@@ -182,8 +179,7 @@ private:
     std::uint64_t version_ = 0;
     std::optional<Shape> input_;
     std::unique_ptr<HostPlan> plan_;
-    bool gap_ = false;                   ///< since the last frame that was run
-    std::shared_ptr<FrameRing> results_; ///< null with an empty chain
+    bool gap_ = false; ///< since the last frame that was run
     Frame next_slot_;
     std::deque<Result> done_;
 };

@@ -114,7 +114,8 @@ void Pipeline::start() {
     try {
         const SourceInfo info = flow.source->open();
         std::string note;
-        std::unique_ptr<Executor> executor = make_executor(flow.options.executor, &note);
+        std::unique_ptr<Executor> executor =
+            flow.options.executor ? flow.options.executor(&note) : make_host_executor(flow.options.threads);
         executor->set_chain(flow.chain, flow.version);
         // Whatever is slow the first time, before the source's clock starts.
         const bool shape_known = info.shape.width > 0; // else with the first frame

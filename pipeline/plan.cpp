@@ -1,6 +1,6 @@
 #include "pipeline/plan.hpp"
 
-#include "stages/convert.hpp"
+#include "pipeline/convert.hpp"
 
 namespace specklescope {
 
@@ -21,11 +21,21 @@ Frame one_slot(const Shape& shape, const std::shared_ptr<SlotMemory>& memory) {
     return FrameRing(shape, 1, memory).try_acquire();
 }
 
+/// A fraction of a gigabyte beyond what is in flight: the viewer, the mailbox and recorders hold results too.
+int result_slots(const Shape& shape, int in_flight) { return default_slots(shape) + in_flight; }
+
+std::shared_ptr<FrameRing> ring(const Shape& shape, int slots, const std::shared_ptr<SlotMemory>& memory,
+                                const std::shared_ptr<FrameRing>& old) {
+    return old && old->shape() == shape && old->slots() == slots
+               ? old
+               : std::make_shared<FrameRing>(shape, slots, memory);
+}
+
 } // namespace
 
-template <Space S> Plan<S>::Plan(const Chain& chain, const Shape& shape,
-                                 const std::shared_ptr<SlotMemory>& memory, const Plan* old)
-    : input(shape), output(shape), channel(chain.channel()) {
+template <Space S>
+Plan<S>::Plan(const Chain& chain, const Shape& shape, const PlanMemory& memory, const Plan* old)
+    : input(shape), output(shape), channel(chain.channel()), memory_(memory) {
     const Chain in_effect = settled(chain);
     const std::vector<ChainStage>& links = in_effect.stages();
     if (old && old->input == shape && (old->channel == channel || shape.channels == 1))
@@ -43,15 +53,34 @@ template <Space S> Plan<S>::Plan(const Chain& chain, const Shape& shape,
             step.stage = make_stage<S>(links[i]);
             step.output = step.stage->prepare(step.converted);
             if (step.converted != output)
-                step.conversion = one_slot(step.converted, memory);
+                step.conversion = one_slot(step.converted, memory.stages);
         }
         to_grey = to_grey || step.converted.channels < output.channels;
         step.left_out = i + 1 < links.size() && passes(links[i]);
         if (i + 1 < links.size() && !step.left_out && !(i < kept_ && old->steps[i].between))
-            step.between = one_slot(step.output, memory);
+            step.between = one_slot(step.output, memory.stages);
         output = step.output;
         steps.push_back(std::move(step));
     }
+    make_rings(old);
+}
+
+template <Space S> void Plan<S>::make_rings(const Plan* old) {
+    const int slots = result_slots(output, memory_.in_flight);
+    if (memory_.downloads)
+        uploads = ring(input, steps.empty() ? slots : memory_.in_flight, memory_.stages,
+                       old ? old->uploads : nullptr);
+    if (steps.empty())
+        return;
+    results = ring(output, slots, memory_.stages, old ? old->results : nullptr);
+    if (old && old->downloads && old->downloads->shape() == output)
+        downloads = old->downloads;
+}
+
+template <Space S> void Plan<S>::make_downloads() {
+    if (!downloads && !steps.empty() && memory_.downloads)
+        downloads =
+            std::make_shared<FrameRing>(output, result_slots(output, memory_.in_flight), memory_.downloads);
 }
 
 template <Space S> void Plan<S>::take_over(const Chain& chain, Plan* old) {

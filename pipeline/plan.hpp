@@ -11,6 +11,13 @@
 
 namespace specklescope {
 
+/// Where a plan's images lie.
+struct PlanMemory {
+    std::shared_ptr<SlotMemory> stages;    ///< what stages read and write
+    std::shared_ptr<SlotMemory> downloads; ///< where results are copied to for the host; null: they are there
+    int in_flight = 0;                     ///< frames on their way at once, beyond the one in work
+};
+
 /// Built whole or not at all; the constructor throws UsageError if the chain cannot run on the shape. Images
 /// between stages exist once: frames go through the chain one after the other.
 template <Space S> struct Plan {
@@ -30,13 +37,20 @@ template <Space S> struct Plan {
     bool to_grey = false;                    ///< there is one
     std::vector<Step> steps;
     std::shared_ptr<const StageNotes> notes;
+    std::shared_ptr<FrameRing> uploads; ///< device: what comes in; with an empty chain these are the results
+    std::shared_ptr<FrameRing> results; ///< null with an empty chain
+    std::shared_ptr<FrameRing> downloads; ///< device: null until a sink asks for host pixels
 
-    /// Stages of `old` (may be null) before the first one that differs in more than free parameters are not
+    /// Rings of `old` (may be null) that fit are taken over: an edit of a radius allocates nothing anew. Its
+    /// stages before the first one that differs in more than free parameters are not
     /// made again: take_over() fetches them. They keep their history, the one that differs may inherit() from
     /// the one in its place, everything behind starts afresh.
-    Plan(const Chain& chain, const Shape& shape, const std::shared_ptr<SlotMemory>& memory, const Plan* old);
+    Plan(const Chain& chain, const Shape& shape, const PlanMemory& memory, const Plan* old);
     /// Second and last step of making a plan, once nothing can fail any more; `old` is of no use afterwards.
     void take_over(const Chain& chain, Plan* old);
+
+    /// Makes `downloads` if it is missing, the chain is not empty and stages run elsewhere than on the host.
+    void make_downloads();
 
     /// Free parameters, to every stage. Throws UsageError, before any stage has them, if the chain cannot be
     /// settled().
@@ -49,8 +63,10 @@ template <Space S> struct Plan {
     void refresh_notes();
 
 private:
+    void make_rings(const Plan* old);
     void take_notes();
 
+    PlanMemory memory_;
     std::vector<std::string> advice_; ///< of each stage: its place in the chain
     std::size_t kept_ = 0;            ///< steps that come from the old plan
     bool notes_settled_ = false;      ///< no stage was filling its history when they were taken

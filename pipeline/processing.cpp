@@ -315,7 +315,7 @@ private:
         flow_.say(Message::Level::error,
                   "The GPU failed (" + why + "); the run goes on on the CPU" +
                       (chain()->stateful() ? ", and stages that look back over frames begin anew." : "."));
-        executor_ = make_host_executor(flow_.options.executor.threads);
+        executor_ = make_host_executor(flow_.options.threads);
         {
             const std::scoped_lock lock(flow_.mutex);
             flow_.backend = executor_->backend();

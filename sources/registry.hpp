@@ -18,7 +18,7 @@ struct SourceText {
     std::vector<std::pair<std::string, std::string>> options;
 };
 
-/// The registry's row: pipeline/source_registry.cpp.
+/// The registry's row: sources/registry.cpp.
 struct SourceType {
     std::string_view kind;
     std::string_view syntax; ///< "synthetic[:vessels|uniform|static]"

@@ -2,7 +2,7 @@
 // that suit it.
 #pragma once
 
-#include "stages/host_device.hpp"
+#include "pipeline/host_device.hpp"
 
 #include <cstdint>
 

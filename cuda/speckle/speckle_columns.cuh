@@ -97,7 +97,7 @@ template <int R> struct Columns<float, R> {
             dwarfed |= (ld * ld > kDwarfs * c[j].q ? 1U : 0U) << j;
         }
         if (dwarfed != 0)
-            sum_anew(reader, dwarfed, newest);
+            resum(reader, dwarfed, newest);
     }
     template <int Rows, class Reader>
     __device__ void enter_rows(const Quad<float> (&rows)[Rows], const Reader& reader, int first) {
@@ -142,7 +142,7 @@ private:
     static constexpr double kNothing = 1.0 / (std::uint64_t{1} << 42);
 
     /// Rare: one copy of the loop for all columns.
-    template <class Reader> __device__ void sum_anew(const Reader& reader, unsigned dwarfed, int newest) {
+    template <class Reader> __device__ void resum(const Reader& reader, unsigned dwarfed, int newest) {
 #pragma unroll 1
         for (int column = 0; column < kColumns; ++column) {
             if ((dwarfed >> column & 1U) == 0)

@@ -153,7 +153,7 @@ struct RealState {
                 add_sample(sums[j], enter.v[j]);
                 if (args.step.leaves)
                     remove_sample(sums[j], leave.v[j]);
-                anew = worn_out(sums[j], args.step.held) || !isfinite(leave.v[j]);
+                anew = needs_resummation(sums[j], args.step.held) || !isfinite(leave.v[j]);
             }
             if (anew)
                 sums[j] = summed_anew(args.step.held, [&](int k) {

@@ -1,8 +1,8 @@
 #include "sources/gst/gst_appsink.hpp"
 
 #include "pipeline/error.hpp"
+#include "sources/gst/gst_closer.hpp"
 #include "sources/gst/gst_codec.hpp"
-#include "sources/gst/gst_reaper.hpp"
 
 #include <gst/app/gstappsink.h>
 
@@ -171,8 +171,8 @@ void GstSource::wait_first() {
         if (gst_app_sink_is_eos(GST_APP_SINK(graph_.sink.get())))
             throw RunError(explain({.reason = "it holds no frame"}));
         if (SteadyClock::now() > deadline)
-            throw RunError(explain({.reason = "no frame came within " +
-                                              std::to_string(open_timeout().count() / 1000) + " s"}));
+            throw RunError(explain(
+                {.reason = "no frame came within " + std::to_string(open_timeout().count() / 1000) + " s"}));
     }
 }
 

@@ -1,6 +1,6 @@
 #include "sources/gst/gst_codec.hpp"
 
-#include "sources/gst/gst_handles.hpp"
+#include "files/gst_handles.hpp"
 
 #include <array>
 #include <string_view>

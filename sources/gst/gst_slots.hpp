@@ -79,7 +79,7 @@ private:
 };
 
 /// GStreamer's own locks put the threads in order where a slot goes from one to the other; this does it where
-/// the thread sanitizer can see it.
+/// the thread sanitizer can see it, and nothing in a build without.
 void order_threads();
 
 /// Answers the sink's ALLOCATION queries with a pool of the lender's slots, where the caps are those of a

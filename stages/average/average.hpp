@@ -1,9 +1,9 @@
 // Running mean of each pixel over time: parameters, declaration and arithmetic shared by host and device.
 #pragma once
 
+#include "pipeline/host_device.hpp"
 #include "pipeline/stage.hpp"
 #include "stages/history.hpp"
-#include "stages/host_device.hpp"
 
 #include <cmath>
 #include <cstdint>

@@ -2,9 +2,9 @@
 // same for host and device, which only add up frames and apply the two planes.
 #pragma once
 
+#include "pipeline/host_device.hpp"
 #include "stages/background/background.hpp"
 #include "stages/background/calibration_file.hpp"
-#include "stages/host_device.hpp"
 
 #include <vector>
 

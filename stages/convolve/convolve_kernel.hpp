@@ -2,8 +2,8 @@
 // files.
 #pragma once
 
+#include "pipeline/host_device.hpp"
 #include "stages/convolve/convolve.hpp"
-#include "stages/host_device.hpp"
 
 #include <cmath>
 

@@ -2,8 +2,8 @@
 // Equalization", Graphics Gems IV (1994), VIII.5.
 #pragma once
 
+#include "pipeline/host_device.hpp"
 #include "pipeline/stage.hpp"
-#include "stages/host_device.hpp"
 
 #include <vector>
 

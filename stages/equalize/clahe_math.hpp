@@ -2,8 +2,8 @@
 // host stages/equalize/simd/clahe_rows.cpp is compiled with -ffp-contract=off for it.
 #pragma once
 
+#include "pipeline/host_device.hpp"
 #include "stages/equalize/equalize_map.hpp"
-#include "stages/host_device.hpp"
 
 #include <cfloat>
 #include <cmath>

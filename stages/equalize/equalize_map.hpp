@@ -3,8 +3,8 @@
 // multiply-add changes a bit.
 #pragma once
 
+#include "pipeline/host_device.hpp"
 #include "stages/equalize/equalize.hpp"
-#include "stages/host_device.hpp"
 
 #include <cfloat>
 #include <cmath>

@@ -4,7 +4,7 @@
 
 #include "pipeline/stage.hpp"
 #include "stages/contrast.hpp"
-#include "stages/host_device.hpp"
+#include "pipeline/host_device.hpp"
 
 #include <cmath>
 #include <cstdint>

@@ -2,10 +2,10 @@
 // device.
 #pragma once
 
+#include "pipeline/host_device.hpp"
 #include "pipeline/stage.hpp"
 #include "stages/border.hpp"
 #include "stages/contrast.hpp"
-#include "stages/host_device.hpp"
 #include "stages/temporal/temporal.hpp"
 
 #include <cmath>

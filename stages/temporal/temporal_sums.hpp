@@ -1,9 +1,9 @@
 // Running sums of one pixel over its last n samples: the arithmetic that host loops and kernels share.
 #pragma once
 
+#include "pipeline/host_device.hpp"
 #include "pipeline/image.hpp"
 #include "stages/contrast.hpp"
-#include "stages/host_device.hpp"
 #include "stages/temporal/temporal.hpp"
 
 #include <cmath>
@@ -85,7 +85,7 @@ template <class At> SPECKLESCOPE_BOTH inline RealSums summed_anew(int held, cons
 /// Whether so little is left of what was added and subtracted that its roundings show: D against the largest
 /// it could have been. Sums made anew have D ≥ peak², which is above this for up to 500 samples. False for
 /// NaN.
-SPECKLESCOPE_BOTH inline bool worn_out(const RealSums& sums, double n) {
+SPECKLESCOPE_BOTH inline bool needs_resummation(const RealSums& sums, double n) {
     const double most = n * static_cast<double>(sums.peak);
     return n * sums.q - sums.s * sums.s < 1e-6 * most * most;
 }

@@ -1,8 +1,8 @@
 // Power law: parameters, level table and arithmetic shared by host and device.
 #pragma once
 
+#include "pipeline/host_device.hpp"
 #include "pipeline/stage.hpp"
-#include "stages/host_device.hpp"
 
 #include <cmath>
 #include <vector>

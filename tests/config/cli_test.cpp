@@ -50,7 +50,7 @@ TEST_F(Cli, TheManualInTheRepositoryIsTheProgramsOwn) {
         << "write it anew: ./dev manual";
 }
 
-/// science.md of the project's data: exact integer sums over the rat cortex, 5×5.
+/// Exact integer sums over the rat cortex, 5×5.
 TEST_F(Cli, ReferenceContrastThroughTheProgram) {
     const std::string image = test::test_data("rat_cortex_1280x1024_mono8.tif");
     ASSERT_TRUE(std::filesystem::exists(image)) << image;

@@ -26,7 +26,7 @@ void check_values(const std::vector<std::string>& line, const std::string& befor
     std::vector<std::string> words = line;
     words.push_back(before);
     const auto values = offered(words);
-    if (decl.kind == ParamKind::text || decl.kind == ParamKind::path) {
+    if (is_text(decl.kind)) {
         EXPECT_EQ(complete(words).files.has_value(), decl.kind == ParamKind::path) << before;
         return;
     }

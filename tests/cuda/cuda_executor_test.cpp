@@ -1,5 +1,5 @@
 // The device executor beyond its arithmetic: what prepare() leaves behind, and several executors as one.
-#include "pipeline/dealing_executor.hpp"
+#include "pipeline/round_robin_executor.hpp"
 
 #include "cuda/devices.hpp"
 
@@ -138,7 +138,7 @@ TEST_F(CudaExecutor, DealtOverSeveralTheResultsAreTheSame) {
     std::vector<std::unique_ptr<Executor>> members;
     for (int i = 0; i < 3; ++i)
         members.push_back(make_cuda_executor(i % gpus)); // one GPU may be several members
-    const auto dealer = make_dealing_executor(std::move(members));
+    const auto dealer = make_round_robin_executor(std::move(members));
     one->set_chain(chain, 1);
     dealer->set_chain(chain, 1);
     dealer->prepare(kShape, true);

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "cuda/devices.hpp"
+#include "pipeline/convert.hpp"
 #include "pipeline/executor.hpp"
-#include "stages/convert.hpp"
 #include "tests/support/gpu.hpp"
 #include "tests/support/random.hpp"
 

@@ -1,6 +1,8 @@
 // The device executor's promises: order, slots, edits.
 #include <gtest/gtest.h>
 
+#include "config/executor.hpp"
+#include "cuda/devices.hpp"
 #include "pipeline/error.hpp"
 #include "tests/cuda/cuda_speckle.hpp"
 

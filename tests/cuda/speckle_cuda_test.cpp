@@ -1,7 +1,7 @@
 // Speckle contrast on the device is what the formulas say, to 1e-6 of K.
 #include <gtest/gtest.h>
 
-#include "stages/convert.hpp"
+#include "pipeline/convert.hpp"
 #include "tests/cuda/cuda_speckle.hpp"
 
 namespace specklescope {

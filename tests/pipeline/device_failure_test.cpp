@@ -1,8 +1,8 @@
 // A GPU that fails in the middle of a run, one of several too: every frame is still processed, in order, and
 // the run says what happened.
-#include "pipeline/dealing_executor.hpp"
 #include "pipeline/error.hpp"
 #include "pipeline/flow.hpp"
+#include "pipeline/round_robin_executor.hpp"
 #include "tests/support/watching_sink.hpp"
 
 #include <gtest/gtest.h>
@@ -60,7 +60,7 @@ std::unique_ptr<Executor> three_of_which_one_fails(Where where) {
     std::vector<std::unique_ptr<Executor>> members;
     for (const int failing : {-1, 7, -1})
         members.push_back(std::make_unique<FailingExecutor>(failing, where));
-    return make_dealing_executor(std::move(members));
+    return make_round_robin_executor(std::move(members));
 }
 
 /// Both threads on a file of 100 frames; every one must reach the sink once, intact and in order.
@@ -133,7 +133,7 @@ TEST(DeviceFailure, AFrameThatTheChainCannotTakeIsRefusedAtOnce) {
     std::vector<std::unique_ptr<Executor>> members;
     for (int i = 0; i < 2; ++i)
         members.push_back(std::make_unique<FailingExecutor>(-1, Where::submit));
-    const auto dealer = make_dealing_executor(std::move(members));
+    const auto dealer = make_round_robin_executor(std::move(members));
     auto chain = std::make_shared<Chain>();
     chain->add("speckle:radius=3,border=crop");
     dealer->set_chain(chain, 1);

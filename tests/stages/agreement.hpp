@@ -1,8 +1,9 @@
 // How far host and device are apart, by the measure of each stage, and the file that says so.
 #pragma once
 
-#include "tests/support/child.hpp"
+#include "config/executor.hpp"
 #include "tests/stages/stage_run.hpp"
+#include "tests/support/child.hpp"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>

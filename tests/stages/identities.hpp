@@ -1,6 +1,7 @@
 // Pictures through chains, on the host and on the device where there is one.
 #pragma once
 
+#include "config/executor.hpp"
 #include "pipeline/executor.hpp"
 #include "tests/support/child.hpp"
 #include "tests/support/gpu.hpp"

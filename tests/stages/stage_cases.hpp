@@ -3,7 +3,7 @@
 #pragma once
 
 #include "pipeline/chain.hpp"
-#include "stages/convert.hpp"
+#include "pipeline/convert.hpp"
 #include "tests/support/images.hpp"
 #include "tests/support/random.hpp"
 

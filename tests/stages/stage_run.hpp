@@ -2,10 +2,10 @@
 // out.
 #pragma once
 
+#include "pipeline/convert.hpp"
 #include "pipeline/counts.hpp"
 #include "pipeline/error.hpp"
 #include "pipeline/executor.hpp"
-#include "stages/convert.hpp"
 #include "tests/stages/stage_cases.hpp"
 
 #include <cstring>

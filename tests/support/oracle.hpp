@@ -69,8 +69,8 @@ template <class T> OracleWindow oracle_window(const std::vector<T>& samples, dou
     return window;
 }
 
-/// science.md: K² = N·D/((N−1)·N·S²)·N…, here as s²/⟨I⟩² with the sample variance s² = D/(N·(N−1)) and ⟨I⟩ =
-/// S/N.
+/// docs/science.md: K² = N·D/((N−1)·N·S²)·N…, here as s²/⟨I⟩² with the sample variance s² = D/(N·(N−1)) and
+/// ⟨I⟩ = S/N.
 inline double oracle_value(const OracleWindow& window, double n, ContrastOutput output, double exposure_s) {
     const double mean = window.sum / n;
     if (window.sum == 0 || n < 2)

@@ -14,8 +14,7 @@ namespace specklescope::test {
 
 inline PipelineOptions options(int slots = 6) {
     PipelineOptions made;
-    made.executor.backend = Backend::cpu;
-    made.executor.threads = 1;
+    made.threads = 1;
     made.slots = slots;
     made.silence_s = 60;
     return made;

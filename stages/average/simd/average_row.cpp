@@ -46,7 +46,7 @@ bool all_numbers(const float* samples, int count) {
     return odd == 0;
 }
 
-void sum_anew(const AverageRow& row, int x) {
+void resum(const AverageRow& row, int x) {
     const LongSum sum = long_sum(row.step.held, [&](int k) {
         const int slot = row.step.slot - k + (k > row.step.slot ? row.frames : 0);
         return slot_of<const float>(row, slot)[x];
@@ -95,7 +95,7 @@ void take_reals(const AverageRow& row, const float* newest) {
     if (row.step.first || renewed(row.y, row.step.tick)) {
         std::copy_n(newest, row.samples, slot);
         for (int x = 0; x < row.samples; ++x)
-            sum_anew(row, x);
+            resum(row, x);
         return;
     }
     if (regular)

@@ -2,8 +2,8 @@
 // rounding that host and device share.
 #pragma once
 
+#include "pipeline/host_device.hpp"
 #include "stages/geometry/geometry.hpp"
-#include "stages/host_device.hpp"
 
 #include <cstddef>
 #include <cstdint>

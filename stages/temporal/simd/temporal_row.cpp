@@ -53,7 +53,7 @@ template <class T> void replace_integers(const TemporalRow& row, const T* newest
     }
 }
 
-/// add_sample, remove_sample and worn_out without a branch; 1 where the sums must be made anew.
+/// add_sample, remove_sample and needs_resummation without a branch; 1 where the sums must be made anew.
 template <bool kLeaves>
 int replace_real(const TemporalRow& row, const float* newest, float* slot, int begin, int count, int* anew) {
     const double n = row.step.held;
@@ -84,7 +84,7 @@ int replace_real(const TemporalRow& row, const float* newest, float* slot, int b
     return any;
 }
 
-void sum_anew(const TemporalRow& row, int x) {
+void resum(const TemporalRow& row, int x) {
     const RealSums sums = summed_anew(row.step.held, [&](int k) {
         const int slot = row.step.slot - k + (k > row.step.slot ? row.frames : 0);
         return reinterpret_cast<const float*>(row.ring + static_cast<std::size_t>(slot) * row.slot_bytes)[x];
@@ -99,7 +99,7 @@ void replace_reals(const TemporalRow& row, const float* newest, float* slot) {
     if (row.step.first || renewed(row.y, row.step.tick)) {
         std::copy_n(newest, row.width, slot);
         for (int x = 0; x < row.width; ++x)
-            sum_anew(row, x);
+            resum(row, x);
         return;
     }
     constexpr int kChunk = 64;
@@ -110,7 +110,7 @@ void replace_reals(const TemporalRow& row, const float* newest, float* slot) {
                                         : replace_real<false>(row, newest, slot, begin, count, anew);
         for (int i = 0; any != 0 && i < count; ++i)
             if (anew[i] != 0)
-                sum_anew(row, begin + i);
+                resum(row, begin + i);
     }
 }
 

@@ -1,4 +1,5 @@
-// Speckle contrast on the host is what science.md's formulas say, to 1e-6 of K, on every instruction set.
+// Speckle contrast on the host is what docs/science.md's formulas say, to 1e-6 of K, on every instruction
+// set.
 #include "tests/stages/speckle/speckle_expect.hpp"
 #include "tests/support/instruction_sets.hpp"
 

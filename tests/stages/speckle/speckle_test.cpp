@@ -1,4 +1,4 @@
-// Speckle contrast on the host is what science.md's formulas say, to 1e-6 of K: awkward pictures and
+// Speckle contrast on the host is what docs/science.md's formulas say, to 1e-6 of K: awkward pictures and
 // edits, beside values from elsewhere.
 #include "pipeline/parallel.hpp"
 #include "tests/reference/speckle_reference.hpp"

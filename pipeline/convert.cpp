@@ -1,4 +1,4 @@
-#include "stages/convert.hpp"
+#include "pipeline/convert.hpp"
 
 #include "pipeline/parallel.hpp"
 

@@ -1,7 +1,8 @@
-// Which executor: the host's, one GPU's, several GPUs'.
+#include "config/executor.hpp"
+
 #include "have_cuda.hpp"
-#include "pipeline/dealing_executor.hpp"
 #include "pipeline/error.hpp"
+#include "pipeline/round_robin_executor.hpp"
 
 #ifdef SPECKLESCOPE_HAVE_CUDA
 #include "cuda/devices.hpp"
@@ -23,7 +24,7 @@ std::unique_ptr<Executor> make_gpus_executor(const std::string& gpus) {
     std::vector<std::unique_ptr<Executor>> members;
     for (const int index : parse_gpus(gpus, count))
         members.push_back(make_cuda_executor(index));
-    return members.size() == 1 ? std::move(members[0]) : make_dealing_executor(std::move(members));
+    return members.size() == 1 ? std::move(members[0]) : make_round_robin_executor(std::move(members));
 }
 
 } // namespace

@@ -1,4 +1,4 @@
-#include "pipeline/dealing_executor.hpp"
+#include "pipeline/round_robin_executor.hpp"
 
 #include "pipeline/error.hpp"
 
@@ -95,9 +95,9 @@ private:
     std::thread thread_;       ///< last: it begins when the others are there
 };
 
-class DealingExecutor final : public Executor {
+class RoundRobinExecutor final : public Executor {
 public:
-    explicit DealingExecutor(std::vector<std::unique_ptr<Executor>> executors) {
+    explicit RoundRobinExecutor(std::vector<std::unique_ptr<Executor>> executors) {
         for (std::size_t i = 0; i < executors.size(); ++i)
             members_.push_back(
                 std::make_unique<Member>(std::move(executors[i]), "GPU " + std::to_string(i + 1) + " of " +
@@ -201,8 +201,8 @@ private:
 
 } // namespace
 
-std::unique_ptr<Executor> make_dealing_executor(std::vector<std::unique_ptr<Executor>> members) {
-    return std::make_unique<DealingExecutor>(std::move(members));
+std::unique_ptr<Executor> make_round_robin_executor(std::vector<std::unique_ptr<Executor>> members) {
+    return std::make_unique<RoundRobinExecutor>(std::move(members));
 }
 
 std::vector<int> parse_gpus(std::string_view text, int count) {

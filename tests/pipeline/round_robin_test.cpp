@@ -1,6 +1,6 @@
 // Frames dealt to several executors: order, room, edits, refusals.
-#include "pipeline/dealing_executor.hpp"
 #include "pipeline/error.hpp"
+#include "pipeline/round_robin_executor.hpp"
 #include "tests/support/random.hpp"
 
 #include <gtest/gtest.h>
@@ -53,7 +53,7 @@ TEST(Dealing, ResultsComeBackInOrderWhoeverIsLate) {
     std::vector<std::unique_ptr<Executor>> members;
     for (const int delay : {3, 0, 7})
         members.push_back(std::make_unique<LateExecutor>(2, delay));
-    const auto dealer = make_dealing_executor(std::move(members));
+    const auto dealer = make_round_robin_executor(std::move(members));
     EXPECT_EQ(dealer->capacity(), 6);
     dealer->set_chain(chain_of("speckle:radius=1"), 5);
     std::mt19937_64 random = test::test_random(1);
@@ -91,7 +91,7 @@ TEST(Dealing, AChainIsTakenByAllOrByNone) {
     auto last = std::make_unique<LateExecutor>(1, 0);
     LateExecutor& stubborn = *last;
     members.push_back(std::move(last));
-    const auto dealer = make_dealing_executor(std::move(members));
+    const auto dealer = make_round_robin_executor(std::move(members));
     dealer->set_chain(chain_of("speckle:radius=1"), 1);
     stubborn.refuses = true;
     EXPECT_THROW(dealer->set_chain(chain_of("speckle:radius=2"), 2), UsageError);
@@ -105,7 +105,7 @@ TEST(Dealing, AChainIsTakenByAllOrByNone) {
 TEST(Dealing, AChainWithAHistoryIsRefused) {
     std::vector<std::unique_ptr<Executor>> members;
     members.push_back(make_host_executor(1));
-    const auto dealer = make_dealing_executor(std::move(members));
+    const auto dealer = make_round_robin_executor(std::move(members));
     for (const StageType& type : stage_types())
         if (type.stateful)
             EXPECT_THROW(dealer->set_chain(chain_of(std::string(type.name)), 1), UsageError) << type.name;

@@ -1,4 +1,4 @@
-#include "sources/gst/gst_reaper.hpp"
+#include "sources/gst/gst_closer.hpp"
 
 #include "sources/gst/gst_source.hpp"
 
@@ -12,7 +12,7 @@ namespace specklescope {
 namespace {
 
 /// Threads that stop pipelines. Its destructor, at the end of the process, joins what is left.
-class Reaper {
+class Closer {
 public:
     void retire(GstHandle<GstElement> pipeline, const std::string& key, std::chrono::milliseconds patience) {
         // The future of std::async joins its thread when it goes.
@@ -52,8 +52,8 @@ private:
     std::vector<Entry> closing_;
 };
 
-Reaper& reaper() {
-    static Reaper instance;
+Closer& closer() {
+    static Closer instance;
     return instance;
 }
 
@@ -61,11 +61,11 @@ Reaper& reaper() {
 
 void retire_pipeline(GstHandle<GstElement> pipeline, const std::string& key,
                      std::chrono::milliseconds patience) {
-    reaper().retire(std::move(pipeline), key, patience);
+    closer().retire(std::move(pipeline), key, patience);
 }
 
-bool pipeline_closing(const std::string& key) { return reaper().busy(key); }
+bool pipeline_closing(const std::string& key) { return closer().busy(key); }
 
-int pipelines_closing() { return reaper().count(); }
+int pipelines_closing() { return closer().count(); }
 
 } // namespace specklescope

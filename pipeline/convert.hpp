@@ -4,7 +4,7 @@
 #pragma once
 
 #include "pipeline/chain.hpp"
-#include "stages/host_device.hpp"
+#include "pipeline/host_device.hpp"
 
 #include <cstdint>
 

@@ -1,0 +1,21 @@
+// Which executor: the host's, one GPU's, several GPUs'.
+#pragma once
+
+#include "pipeline/executor.hpp"
+
+#include <cstdint>
+#include <string>
+
+namespace specklescope {
+
+enum class Backend : std::uint8_t { automatic, cpu, cuda };
+struct ExecutorChoice {
+    Backend backend = Backend::automatic;
+    int threads = 0;  ///< of the host; 0: all cores
+    std::string gpus; ///< "": the first; "all", "0,2": frames go to them in turn
+};
+/// automatic falls back to the host and says why in `note` (may be null); cuda, and a choice of GPUs, throw
+/// RunError with the reason.
+std::unique_ptr<Executor> make_executor(const ExecutorChoice& choice, std::string* note);
+
+} // namespace specklescope

@@ -1,0 +1,54 @@
+"""Holds the arrows between folders: every #include must be one that docs/architecture.md allows.
+
+The page's table of arrows has a row "| `folder/` | `folder/`, `folder/` |" for each folder: what its files may
+include beside their own. A row of "`folder/*.hpp`" allows headers with no device code in them. main.cpp may
+include everything. Prints each include that no row allows, and ends with 1 if there is one.
+"""
+import pathlib
+import re
+import sys
+
+ROOT = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else __file__).resolve()
+ROOT = ROOT if ROOT.is_dir() else ROOT.parent.parent
+BEGIN, END = "<!-- arrows -->", "<!-- end of arrows -->"
+
+
+def allowed_arrows():
+    page = (ROOT / "docs/architecture.md").read_text()
+    table = page[page.index(BEGIN):page.index(END)]
+    arrows = {}
+    for line in table.splitlines():
+        cells = [re.findall(r"`([\w-]+)/`", cell) for cell in line.split("|")[1:-1]]
+        if len(cells) == 2 and cells[0]:
+            arrows[cells[0][0]] = set(cells[1])
+    return arrows
+
+
+def includes(path):
+    for number, line in enumerate(path.read_text().splitlines(), 1):
+        if found := re.match(r'\s*#\s*include\s+"([^"]+)"', line):
+            yield number, found.group(1)
+
+
+def main():
+    arrows = allowed_arrows()
+    wrong = []
+    sources = [path for kind in ("cpp", "hpp", "cu", "cuh", "inc") for path in ROOT.glob(f"*/**/*.{kind}")]
+    sources = [path for path in sources if not path.relative_to(ROOT).parts[0].startswith((".", "build"))]
+    if not sources:
+        sys.exit("there are no sources under " + str(ROOT))
+    for path in sources:
+        folder = path.relative_to(ROOT).parts[0]
+        if folder not in arrows:
+            wrong.append(f"{folder}/ has no row in the table of arrows of docs/architecture.md")
+            continue
+        for number, name in includes(path):
+            to = name.split("/")[0]
+            # Without a folder: what CMake makes.
+            if "/" in name and to != folder and to not in arrows[folder]:
+                wrong.append(f"{path.relative_to(ROOT)}:{number}: {folder}/ may not include {name}")
+    print("\n".join(dict.fromkeys(wrong)) or f"{len(sources)} files include only what they may.")
+    return 1 if wrong else 0
+
+
+sys.exit(main())
