@@ -27,6 +27,15 @@ public:
     Status next(FramePort& port) override;
     void close() override;
 
+    /// Why there is no picture. `domain` and `code` as in GError; 0 where GStreamer gave no error. `reason`
+    /// is its message without the full stop.
+    struct Failure {
+        std::string reason;
+        GQuark domain = 0;
+        int code = 0;
+        bool is(GQuark of, int number) const { return domain == of && code == number; }
+    };
+
 protected:
     /// Makes the pipeline. Throws UsageError or RunError.
     virtual GstGraph build() = 0;
@@ -37,14 +46,6 @@ protected:
     /// The stream is at its end and all is delivered. Default: end; a camera, which should have none, throws
     /// and is opened again.
     virtual Status ended() { return Status::end; }
-    /// Why there is no picture. `domain` and `code` as in GError; 0 where GStreamer gave no error. `reason`
-    /// is its message without the full stop.
-    struct Failure {
-        std::string reason;
-        GQuark domain = 0;
-        int code = 0;
-        bool is(GQuark of, int number) const { return domain == of && code == number; }
-    };
     /// The user's sentence for it.
     virtual std::string explain(const Failure& failure) const { return name_ + ": " + failure.reason + "."; }
     /// Frames lost between the one before and this one, as far as the source can tell.

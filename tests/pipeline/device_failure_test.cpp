@@ -69,7 +69,7 @@ void run_and_expect_all(std::unique_ptr<Executor> executor, const std::string& t
     Chain chain;
     chain.add("speckle:radius=1");
     PipelineOptions options;
-    options.executor.threads = 1;
+    options.threads = 1;
     options.slots = 12;
     Flow flow(test::file_of(kFrames), chain, options);
     flow.status = {RunState::running, "", flow.source->open()};

@@ -1,8 +1,8 @@
 // Every backend that this machine has, for tests of what a chain computes wherever it runs.
 #pragma once
 
+#include "config/executor.hpp"
 #include "have_cuda.hpp"
-#include "pipeline/executor.hpp"
 #include "tests/support/random.hpp"
 
 #ifdef SPECKLESCOPE_HAVE_CUDA
