@@ -11,6 +11,7 @@
 #include <hwy/aligned_allocator.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace specklescope {
 
@@ -68,6 +69,8 @@ struct alignas(64) Slot {
     std::vector<std::uint8_t> saturated; ///< of each input row of a band: 1 if it has saturated samples
     SaturatedWindows windows;
     PixelCounts counts;
+    SampleRange range = kNoSamples;
+    bool fits = true; ///< no sample was larger than the sums hold
 };
 
 /// Chooses the column sums for samples in `range`; the reference halves the largest difference.
@@ -126,12 +129,17 @@ public:
         const std::optional<double> threshold = saturation_threshold(input.shape.type, context.info);
         frame.limit = threshold && input.shape.type != PixelType::f32 ? static_cast<std::uint32_t>(*threshold)
                                                                       : kNoLimit;
+        // One choice for the whole frame, so that no result depends on how it is cut into bands: what the
+        // full scale promises where narrow sums hold that, without a look at the samples, otherwise what the
+        // samples are.
+        const bool real = input.shape.type == PixelType::f32;
         choose_sums(frame, promised_range(input.shape.type, context.info));
-        for (Slot& slot : slots_)
-            slot.counts = {};
-        run_bands(bands_, static_cast<int>(slots_.size()), [&](int band, int slot) {
-            run_band(frame, threshold, band, slots_[static_cast<std::size_t>(slot)]);
-        });
+        if (!real && frame.sums != SpeckleSums::narrow)
+            choose_sums(frame, range_of(frame));
+        if (!run_frame(frame, threshold)) { // samples beyond the promise
+            choose_sums(frame, range_of(frame));
+            run_frame(frame, threshold);
+        }
         for (const Slot& slot : slots_) {
             context.counts.undefined += slot.counts.undefined;
             context.counts.infinite += slot.counts.infinite;
@@ -140,6 +148,33 @@ public:
     }
 
 private:
+    /// Of the samples of integers that enter the result.
+    SampleRange range_of(const SpeckleTile& frame) {
+        run_bands(bands_, static_cast<int>(slots_.size()), [&](int band, int slot) {
+            const Band rows = band_rows(frame.input.shape.height, bands_, band);
+            slots_[static_cast<std::size_t>(slot)].range.add(
+                sample_range(frame.input, {rows.begin, rows.end}));
+        });
+        SampleRange range = kNoSamples;
+        for (Slot& slot : slots_)
+            range.add(std::exchange(slot.range, kNoSamples));
+        if (frame.params.border == Border::zero)
+            range.min = 0;
+        return range;
+    }
+
+    /// False if samples are larger than the frame's sums hold; the counts then are of no use.
+    bool run_frame(const SpeckleTile& frame, std::optional<double> threshold) {
+        for (Slot& slot : slots_) {
+            slot.counts = {};
+            slot.fits = true;
+        }
+        run_bands(bands_, static_cast<int>(slots_.size()), [&](int band, int slot) {
+            run_band(frame, threshold, band, slots_[static_cast<std::size_t>(slot)]);
+        });
+        return std::all_of(slots_.begin(), slots_.end(), [](const Slot& slot) { return slot.fits; });
+    }
+
     void run_band(const SpeckleTile& frame, std::optional<double> threshold, int band, Slot& slot) const {
         SpeckleTile tile = frame;
         const Band rows = band_rows(frame.output.shape.height, bands_, band);
@@ -148,19 +183,9 @@ private:
         tile.rows = input_rows(tile);
         tile.saturated = slot.saturated.data();
         std::fill_n(tile.saturated, tile.rows.end - tile.rows.begin, std::uint8_t{0});
-        const bool real = tile.input.shape.type == PixelType::f32;
-        if (real && threshold)
+        if (threshold && tile.input.shape.type == PixelType::f32)
             find_saturated_rows(tile.input, tile.rows, *threshold, tile.saturated);
-        // Sums that hold what the full scale promises need no look at the samples first.
-        const bool narrow = real || tile.sums == SpeckleSums::narrow;
-        if (const PixelCounts before = slot.counts; !narrow || !run_tiles(tile, slot)) {
-            slot.counts = before;
-            SampleRange range = sample_range(tile.input, tile.rows);
-            if (tile.params.border == Border::zero)
-                range.min = 0;
-            choose_sums(tile, range);
-            run_tiles(tile, slot);
-        }
+        slot.fits = run_tiles(tile, slot) && slot.fits;
         if (threshold)
             slot.counts.saturated += slot.windows.count(tile, *threshold, slot.saturated);
     }

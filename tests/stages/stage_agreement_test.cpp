@@ -45,6 +45,17 @@ public:
     ~Perturbed() { mallopt(M_PERTURB, 0); }
 };
 
+/// A sample with all the digits that tell it from its neighbours.
+std::string value_text(const Shot& shot, std::size_t sample) {
+    return dispatch(shot.shape.type, [&](auto zero) {
+        std::array<char, 32> text{};
+        std::snprintf(
+            text.data(), text.size(), "%.9g",
+            static_cast<double>(reinterpret_cast<const decltype(zero)*>(shot.pixels.data())[sample]));
+        return std::string(text.data());
+    });
+}
+
 /// Empty if they are the same to the last bit; otherwise where they first differ.
 std::string first_difference(const Shot& a, const Shot& b) {
     if (a.shape != b.shape)
@@ -52,8 +63,10 @@ std::string first_difference(const Shot& a, const Shot& b) {
     for (std::size_t i = 0; i < a.pixels.size(); ++i)
         if (a.pixels[i] != b.pixels[i]) {
             const std::size_t row = a.shape.row_bytes();
+            const std::size_t sample = i / pixel_bytes(a.shape.type);
             return "row " + std::to_string(i / row) + ", sample " +
-                   std::to_string(i % row / pixel_bytes(a.shape.type));
+                   std::to_string(i % row / pixel_bytes(a.shape.type)) + ": " + value_text(a, sample) +
+                   " and " + value_text(b, sample);
         }
     if (a.counts != b.counts)
         return "the counts of undefined, infinite or saturated pixels";

@@ -4,6 +4,7 @@
 
 #include "stages/speckle/speckle.hpp"
 
+#include <algorithm>
 #include <cstdint>
 
 namespace specklescope {
@@ -48,7 +49,12 @@ InputRows input_rows(const SpeckleTile& tile);
 
 struct SampleRange {
     std::uint32_t min = 0, max = 0;
+    void add(SampleRange other) {
+        min = std::min(min, other.min);
+        max = std::max(max, other.max);
+    }
 };
+inline constexpr SampleRange kNoSamples = {~std::uint32_t{0}, 0};
 /// Smallest and largest sample of rows of u8 or u16.
 SampleRange sample_range(ConstHostView image, InputRows rows);
 /// saturated[y − begin] becomes 1 for each row of f32 with a sample at `threshold` or above.
