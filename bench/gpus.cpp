@@ -3,9 +3,9 @@
 
 #include "bench/stream.hpp"
 #include "bench/timing.hpp"
+#include "config/executor.hpp"
 
 #ifdef SPECKLESCOPE_HAVE_CUDA
-#include "config/executor.hpp"
 #include "cuda/devices.hpp"
 #endif
 
