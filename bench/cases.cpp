@@ -21,6 +21,7 @@ const std::map<std::string_view, std::vector<std::string>>& variants() {
         {"convolve", {"kernel=disk,radius=15", "kernel=disk,radius=127"}},
         {"equalize", {"bins=256", "bins=4096"}},
         {"average", {"frames=25", "kind=exponential"}},
+        {"flow", {"input=contrast2"}},
         {"temporal", {"frames=25"}},
         {"spatiotemporal", {"frames=25"}},
         {"background", {"black=100,dark=none"}},

@@ -1,13 +1,9 @@
-// Every backend that this machine has, for tests of what a chain computes wherever it runs.
+// What a chain computes, on whichever backend a test is told.
 #pragma once
 
 #include "config/executor.hpp"
-#include "have_cuda.hpp"
+#include "tests/support/gpu.hpp"
 #include "tests/support/random.hpp"
-
-#ifdef SPECKLESCOPE_HAVE_CUDA
-#include "cuda/devices.hpp"
-#endif
 
 #include <gtest/gtest.h>
 
@@ -17,16 +13,19 @@
 
 namespace specklescope::test {
 
-/// The host, and the GPU where there is one.
-inline std::vector<std::unique_ptr<Executor>> every_executor() {
-    std::vector<std::unique_ptr<Executor>> list;
-    list.push_back(make_host_executor(2));
-#ifdef SPECKLESCOPE_HAVE_CUDA
-    if (!list_gpus(nullptr).empty())
-        list.push_back(make_executor({.backend = Backend::cuda, .threads = 0, .gpus = ""}, nullptr));
-#endif
-    return list;
-}
+/// Tests of a suite derived from this run on the host and on the GPU, instantiated with
+/// testing::Values("cpu", "cuda").
+class OnBackend : public testing::TestWithParam<std::string> {
+protected:
+    void SetUp() override {
+        if (GetParam() == "cpu")
+            executor = make_host_executor(2);
+        else if (needs_gpu())
+            executor = make_executor({.backend = Backend::cuda, .threads = 0, .gpus = ""}, nullptr);
+    }
+    std::unique_ptr<Executor> executor;
+};
+inline std::string backend_name(const testing::TestParamInfo<std::string>& tested) { return tested.param; }
 
 /// "speckle:output=contrast2", "average"
 inline std::shared_ptr<const Chain> chain_of_stages(const std::vector<std::string>& texts) {

@@ -61,40 +61,38 @@ void expect_rounding_apart(const Result& a, const Result& b) {
         }
 }
 
-TEST(Flow, IsWhatEachContrastStageOfTheRegistryGivesByItself) {
-    for (const auto& executor : every_executor()) {
-        int pairs = 0;
-        for_outputs([&](const ChainStage& stage) {
-            if (!gives_contrast(stage))
-                return;
-            SCOPED_TRACE(executor->backend() + ": " + to_string(stage));
-            ChainStage direct = stage;
-            direct.params.set("output", std::string("sfi"));
-            expect_rounding_apart(computed(*executor, {to_string(stage), "flow"}),
-                                  computed(*executor, {to_string(direct)}));
-            ++pairs;
-        });
-        EXPECT_GE(pairs, 6) << "speckle, temporal and spatiotemporal give K and K²";
-    }
-    const auto executor = make_host_executor(1);
+class FlowOn : public OnBackend {};
+INSTANTIATE_TEST_SUITE_P(Backend, FlowOn, testing::Values("cpu", "cuda"), backend_name);
+
+TEST_P(FlowOn, IsWhatEachContrastStageOfTheRegistryGivesByItself) {
+    int pairs = 0;
+    for_outputs([&](const ChainStage& stage) {
+        if (!gives_contrast(stage))
+            return;
+        SCOPED_TRACE(to_string(stage));
+        ChainStage direct = stage;
+        direct.params.set("output", std::string("sfi"));
+        expect_rounding_apart(computed(*executor, {to_string(stage), "flow"}),
+                              computed(*executor, {to_string(direct)}));
+        ++pairs;
+    });
+    EXPECT_GE(pairs, 6) << "speckle, temporal and spatiotemporal give K and K²";
     expect_rounding_apart(computed(*executor, {"speckle:output=contrast", "flow:output=bfi"}),
                           computed(*executor, {"speckle:output=bfi"}));
 }
 
-TEST(Flow, TauIsWhatEachContrastStageGivesByItself) {
-    for (const auto& executor : every_executor())
-        for (const char* input : {"contrast", "contrast2"}) {
-            const Result two =
-                computed(*executor, {std::string("speckle:output=") + input, "flow:output=tau,exposure=3"});
-            const Result one = computed(*executor, {"speckle:output=tau,exposure=3"});
-            EXPECT_EQ(two.counts.undefined, one.counts.undefined);
-            EXPECT_EQ(two.quantity.symbol, one.quantity.symbol);
-            for (int y = 25; y < 41; ++y)
-                for (int x = 0; x < 67; ++x)
-                    ASSERT_NEAR(two.image.host().as<float>().row(y)[x] /
-                                    one.image.host().as<float>().row(y)[x],
-                                1, 6e-7);
-        }
+TEST_P(FlowOn, TauIsWhatEachContrastStageGivesByItself) {
+    for (const char* input : {"contrast", "contrast2"}) {
+        const Result two =
+            computed(*executor, {std::string("speckle:output=") + input, "flow:output=tau,exposure=3"});
+        const Result one = computed(*executor, {"speckle:output=tau,exposure=3"});
+        EXPECT_EQ(two.counts.undefined, one.counts.undefined);
+        EXPECT_EQ(two.quantity.symbol, one.quantity.symbol);
+        for (int y = 25; y < 41; ++y)
+            for (int x = 0; x < 67; ++x)
+                ASSERT_NEAR(two.image.host().as<float>().row(y)[x] / one.image.host().as<float>().row(y)[x],
+                            1, 6e-7);
+    }
 }
 
 TEST(Flow, AutoRefusesWhatIsNoContrastByWhicheverStage) {
@@ -106,10 +104,8 @@ TEST(Flow, AutoRefusesWhatIsNoContrastByWhicheverStage) {
         if (gives_contrast(stage)) {
             const Chain in_effect = settled(chain);
             const auto& params = in_effect.stages()[1].params.as<FlowParams>();
-            EXPECT_EQ(params.input, chain.quantity().symbol.empty() ? FlowParams::Input::automatic
-                                    : stage.type->quantity(stage.params, {}).measure == Measure::contrast
-                                        ? FlowParams::Input::contrast
-                                        : FlowParams::Input::contrast2);
+            const bool root = stage.type->quantity(stage.params, {}).measure == Measure::contrast;
+            EXPECT_EQ(params.input, root ? FlowParams::Input::contrast : FlowParams::Input::contrast2);
             return;
         }
         try {
@@ -161,55 +157,53 @@ double mean_of(const Result& result) {
     return sum / static_cast<double>(result.shape().pixels());
 }
 
-TEST(Flow, OfAveragedContrastIsTheTrueIndexAndAnAveragedIndexIsNot) {
+TEST_P(FlowOn, OfAveragedContrastIsTheTrueIndexAndAnAveragedIndexIsNot) {
     std::mt19937_64 random(33); // fixed: the tolerances are five standard errors of these frames
     const double shape = 20;
     const double truth = shape / (2 * 5e-3);
-    for (const auto& executor : every_executor())
-        for (const char* kind : {"window", "exponential"}) {
-            SCOPED_TRACE(executor->backend() + ", " + kind);
-            const auto frames = gamma_frames(120, 96, shape, random);
-            const std::string average = std::string("average:frames=40,kind=") + kind;
-            const auto index = [&](const std::string& radius, bool first) {
-                const std::string speckle = "speckle:border=crop,exposure=5,radius=" + radius;
-                return mean_of(last_result(*executor,
-                                           first ? std::vector<std::string>{speckle + ",output=contrast2",
-                                                                            average, "flow:exposure=5"}
-                                                 : std::vector<std::string>{speckle, average},
-                                           frames));
-            };
-            EXPECT_NEAR(index("3", true) / truth, 1, 0.02);
-            EXPECT_NEAR(index("1", true) / truth, 1, 0.04);
-            EXPECT_GT(index("3", false) / truth, 1.03);
-            EXPECT_GT(index("1", false) / truth, 1.3);
-        }
+    for (const char* kind : {"window", "exponential"}) {
+        SCOPED_TRACE(kind);
+        const auto frames = gamma_frames(120, 96, shape, random);
+        const std::string average = std::string("average:frames=40,kind=") + kind;
+        const auto index = [&](const std::string& radius, bool first) {
+            const std::string speckle = "speckle:border=crop,exposure=5,radius=" + radius;
+            return mean_of(last_result(
+                *executor,
+                first ? std::vector<std::string>{speckle + ",output=contrast2", average, "flow:exposure=5"}
+                      : std::vector<std::string>{speckle, average},
+                frames));
+        };
+        EXPECT_NEAR(index("3", true) / truth, 1, 0.02);
+        EXPECT_NEAR(index("1", true) / truth, 1, 0.04);
+        EXPECT_GT(index("3", false) / truth, 1.03);
+        EXPECT_GT(index("1", false) / truth, 1.3);
+    }
 }
 
-TEST(Flow, OfNumbersThatAreNoContrast) {
+TEST_P(FlowOn, OfNumbersThatAreNoContrast) {
     const std::array<float, 7> samples = {0.25F, 0, -0.0F, std::nanf(""), kInfinity, -0.5F, -kInfinity};
     TestImage<float> image(7, 1);
     std::copy(samples.begin(), samples.end(), &image.at(0, 0));
-    for (const auto& executor : every_executor())
-        for (const std::string input : {"contrast", "contrast2"}) {
-            SCOPED_TRACE(executor->backend() + ", " + input);
-            const float k2 = input == "contrast" ? 0.0625F : 0.25F;
-            const auto run = [&](const std::string& output) {
-                return last_result<float>(
-                    *executor, {"flow:exposure=500,input=" + input + ",output=" + output}, {image});
-            };
-            const auto expect = [](const Result& result, const std::array<float, 7>& expected) {
-                const float* got = result.image.host().as<float>().row(0);
-                for (std::size_t i = 0; i < expected.size(); ++i)
-                    EXPECT_TRUE(got[i] == expected[i] || (std::isnan(got[i]) && std::isnan(expected[i])))
-                        << i << ": " << got[i] << ", expected " << expected[i];
-            };
-            const float undefined = std::nanf("");
-            for (const char* output : {"index", "bfi"})
-                expect(run(output), {1 / k2, kInfinity, kInfinity, undefined, 0, undefined, undefined});
-            expect(run("tau"), {k2, 0, 0, undefined, kInfinity, undefined, undefined});
-            EXPECT_EQ(run("index").counts.undefined, 3U);
-            EXPECT_EQ(run("index").counts.infinite, 2U);
-        }
+    for (const std::string input : {"contrast", "contrast2"}) {
+        SCOPED_TRACE(input);
+        const float k2 = input == "contrast" ? 0.0625F : 0.25F;
+        const auto run = [&](const std::string& output) {
+            return last_result<float>(*executor, {"flow:exposure=500,input=" + input + ",output=" + output},
+                                      {image});
+        };
+        const auto expect = [](const Result& result, const std::array<float, 7>& expected) {
+            const float* got = result.image.host().as<float>().row(0);
+            for (std::size_t i = 0; i < expected.size(); ++i)
+                EXPECT_TRUE(got[i] == expected[i] || (std::isnan(got[i]) && std::isnan(expected[i])))
+                    << i << ": " << got[i] << ", expected " << expected[i];
+        };
+        const float undefined = std::nanf("");
+        for (const char* output : {"index", "bfi"})
+            expect(run(output), {1 / k2, kInfinity, kInfinity, undefined, 0, undefined, undefined});
+        expect(run("tau"), {k2, 0, 0, undefined, kInfinity, undefined, undefined});
+        EXPECT_EQ(run("index").counts.undefined, 3U);
+        EXPECT_EQ(run("index").counts.infinite, 2U);
+    }
 }
 
 TEST(Flow, TheExposureOfTheCameraGoesBeforeItsOwn) {
