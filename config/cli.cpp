@@ -237,24 +237,32 @@ ParseOutcome parse_command_line(int argc, const char* const* argv) {
     Settings& settings = outcome.settings;
     settings.chain.add(stage_types().front().name);
     settings.remember = !words.has("no-remember");
+    bool remembered = false;
     {
         Settings asked; // is this `view`, and of what? Needed before the window's memory is read
         if (words.has("config"))
             load_config(words.last("config"), asked);
         read_plain(words.plain, asked);
         settings.remember = settings.remember && asked.command == Command::view;
-        if (settings.remember && !words.has("config") && !words.has("save-config"))
+        if (settings.remember && !words.has("config") && !words.has("save-config")) {
             load_remembered(settings, words.has("preset"));
+            remembered = !words.has("preset");
+        }
     }
     if (words.has("preset"))
         load_preset(words.last("preset"), settings);
     if (words.has("config"))
         load_config(words.last("config"), settings);
     const std::string before = settings.source;
+    const std::string quantity = settings.chain.quantity().name;
     read_plain(words.plain, settings);
     read_options(words, settings);
     if (settings.source != before)
         settings.source_remembered = false;
+    // A range that the window remembers is of what it showed last.
+    if (remembered && !words.has("view") &&
+        (settings.source != before || settings.chain.quantity().name != quantity))
+        settings.view.set("automatic", true);
     if (words.has("save-config")) {
         save_config(words.last("save-config"), settings);
         return say("Settings written to " + words.last("save-config") + ".\n");

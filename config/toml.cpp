@@ -175,7 +175,8 @@ private:
             else
                 fail(node.source(), owner + ": " + decl->name + " is " + type_name(node) + " here; " +
                                         allowed_text(*decl) + ".");
-            // A file as to_toml() writes it holds every value: one that is as before was not chosen by anybody.
+            // A file as to_toml() writes it holds every value: one that is as before was not chosen by
+            // anybody.
             if (params.get(decl->name) == before.get(decl->name))
                 params = before;
         } catch (const UsageError& error) {

@@ -33,6 +33,8 @@ public:
     virtual std::uint64_t pages() = 0;
     /// What a raw recording of ours says of the present page; nothing in any other file.
     virtual Recorded recorded() const { return {}; }
+    /// "JPEG" where the present page is coded with loss; empty where it is not.
+    virtual std::string lossy() const { return {}; }
 };
 
 /// Throws RunError: no such file, not an image, a damaged header.

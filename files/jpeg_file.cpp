@@ -81,6 +81,7 @@ public:
     }
 
     std::uint64_t pages() override { return 1; }
+    std::string lossy() const override { return "JPEG"; }
 
 private:
     /// False if libjpeg gave up; errors_.message says why.

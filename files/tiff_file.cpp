@@ -69,6 +69,10 @@ public:
     }
 
     Recorded recorded() const override { return recorded_; }
+    std::string lossy() const override {
+        return layout_.compression == COMPRESSION_JPEG || layout_.compression == COMPRESSION_OJPEG ? "JPEG"
+                                                                                                   : "";
+    }
 
     void read_rows(HostView to) override {
         for (int y = 0; y < to.shape.height; ++y, ++row_) {

@@ -201,11 +201,17 @@ bool differs_in_free_only(const Chain& a, const Chain& b) {
 
 namespace {
 
+/// What takes effect is told without `exposure`: a source may report another, and exposure_used() is the one
+/// place that knows.
+bool takes_effect(const ChainStage& stage, const ParamDecl& decl) {
+    return stage.params.visible(decl) && decl.name != "exposure";
+}
+
 std::string stage_text(const ChainStage& stage, bool all) {
     std::string text(stage.type->name);
     char separator = ':';
     for (const ParamDecl& decl : stage.params.table().decls()) {
-        if (decl.kind == ParamKind::action || !(all || stage.params.visible(decl)))
+        if (decl.kind == ParamKind::action || !(all || takes_effect(stage, decl)))
             continue;
         text += separator + decl.name + "=" + quoted_if_needed(to_string(stage.params.get(decl.name)));
         separator = ',';

@@ -122,10 +122,12 @@ std::string write_error(const std::string& path, int error) {
 std::string totals_text(const FileTotals& totals) {
     char text[kTotalsChars + 1];
     std::snprintf(text, sizeof text,
-                  "\"finished\": %s, \"written\": %llu, \"dropped\": %llu, \"lost_before_recorder\": %llu",
+                  "\"finished\": %s, \"written\": %llu, \"dropped\": %llu, \"lost_before_recorder\": %llu, "
+                  "\"made_in_warmup\": %llu",
                   totals.finished ? "true" : "false", static_cast<unsigned long long>(totals.written),
                   static_cast<unsigned long long>(totals.dropped),
-                  static_cast<unsigned long long>(totals.lost_before));
+                  static_cast<unsigned long long>(totals.lost_before),
+                  static_cast<unsigned long long>(totals.in_warmup));
     std::string padded(text);
     padded.resize(kTotalsChars, ' ');
     return padded;

@@ -29,7 +29,9 @@ struct FileTotals {
     std::uint64_t written = 0;
     std::uint64_t dropped = 0;     ///< offered to the recorder and not written
     std::uint64_t lost_before = 0; ///< gaps in the sequence numbers that the recorder did not make
-    bool finished = false;         ///< false in a file whose recording was cut off
+    std::uint64_t in_warmup =
+        0;                 ///< of those written, made while a stage filled its history or took a capture
+    bool finished = false; ///< false in a file whose recording was cut off
 };
 
 /// One file of one shape, written by one thread. The constructor of each creates the file under a name that
@@ -88,7 +90,7 @@ std::string describe_file(const RecordedFrame& first, const RecordOptions& optio
                           const FileTotals& totals);
 /// The members of the JSON object that change: always kTotalsChars long.
 std::string totals_text(const FileTotals& totals);
-inline constexpr std::size_t kTotalsChars = 144;
+inline constexpr std::size_t kTotalsChars = 192;
 /// One frame's own JSON object: sequence, times, exposure, parameter version and parameters.
 std::string describe_frame(const RecordedFrame& frame);
 

@@ -93,7 +93,7 @@ private:
     std::array<double, 5> costs_{};    ///< of the last frames; their median ignores one long pause of a disk
     std::uint64_t written_before_ = 0; ///< in finished files
     std::uint64_t dropped_before_ = 0; ///< counted in finished files
-    std::uint64_t lost_before_ = 0;    ///< of the present file
+    std::uint64_t lost_before_ = 0, in_warmup_ = 0; ///< of the present file
     std::uint64_t last_sequence_ = 0, last_dropped_ = 0, logged_drops_ = 0;
     bool any_frame_ = false;
     SteadyClock::time_point next_update_{};
@@ -273,6 +273,7 @@ double Recorder::write_frame(const RecordedFrame& frame) {
     last_dropped_ = frame.dropped;
     const auto start = SteadyClock::now();
     writer_->write(frame);
+    in_warmup_ += frame.warmup.done() ? 0 : 1;
     return std::chrono::duration<double>(SteadyClock::now() - start).count();
 }
 
@@ -281,7 +282,7 @@ void Recorder::next_file(const RecordedFrame& first) {
         throw RunError(reason);
     writer_ = format_.make(first, options_, stream_);
     shape_ = first.pixels.shape();
-    lost_before_ = 0;
+    lost_before_ = in_warmup_ = 0;
     spdlog::info("Recording {} frames of {} into {}.", options_.what == RecordWhat::raw ? "raw" : "processed",
                  to_string(shape_), writer_->path());
     const std::lock_guard lock(mutex_);
@@ -301,7 +302,10 @@ void Recorder::account(double seconds) {
 }
 
 FileTotals Recorder::totals(std::uint64_t dropped) const {
-    return {writer_->written(), dropped - dropped_before_, lost_before_, false};
+    return {.written = writer_->written(),
+            .dropped = dropped - dropped_before_,
+            .lost_before = lost_before_,
+            .in_warmup = in_warmup_};
 }
 
 void Recorder::update_file() {

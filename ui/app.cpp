@@ -154,8 +154,13 @@ void App::canvas_window(const Layout& layout) {
                      ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoBringToFrontOnFocus);
     ImGui::PopStyleVar();
     canvas_mouse(layout);
+    Mapping& mapping = session_.view().mapping;
+    if (display_.has_result())
+        if (std::string text = release_range(mapping, range_subject_,
+                                             {session_.settings().source, display_.result().quantity.name});
+            !text.empty())
+            session_.say(Message::Level::info, std::move(text));
     if (layout.bar.width > 0) {
-        Mapping& mapping = session_.view().mapping;
         const Quantity quantity =
             display_.has_result() ? display_.result().quantity : session_.chain().quantity();
         color_bar(layout.bar, mapping, quantity, display_.shader().colors(mapping.colormap));

@@ -1,10 +1,11 @@
 // The window's life: events, layout, drawing, pacing.
 #pragma once
 
+#include "pipeline/fixed_range.hpp"
 #include "ui/canvas/display.hpp"
+#include "ui/canvas/window.hpp"
 #include "ui/panels/panel.hpp"
 #include "ui/session.hpp"
-#include "ui/canvas/window.hpp"
 
 namespace specklescope {
 
@@ -44,6 +45,7 @@ private:
     StatsSnapshot stats_;
     SteadyClock::time_point stats_read_{};
     std::uint64_t generation_ = 0;
+    RangeSubject range_subject_; ///< of a range that the user has fixed
     bool fading_ = false;
 };
 

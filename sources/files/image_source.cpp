@@ -32,6 +32,7 @@ public:
         info.name = (path.has_filename() ? path : path.parent_path()).filename().string();
         info.shape = shape_;
         info.full_scale = full_scale();
+        info.lossy = reader_->lossy();
         info.rate = options().rate;
         info.frames = options().loop ? 0 : count_frames();
         return info;

@@ -134,6 +134,78 @@ TEST_F(Cli, TheSummaryNamesOnlyParametersInEffect) {
     EXPECT_EQ(result.out.find("sigma"), std::string::npos) << result.out;
 }
 
+TEST_F(Cli, TheSummarySaysWhichExposureWasUsed) {
+    const auto summary = [&](const std::vector<std::string>& words) {
+        const ChildResult result = run(words);
+        EXPECT_EQ(result.status, 0) << result.all();
+        return result.out;
+    };
+    const std::string camera =
+        summary({"run", "synthetic:uniform?width=64&height=48&exposure=5", "--frames", "2"});
+    EXPECT_NE(camera.find("5 ms (camera)"), std::string::npos) << camera;
+    EXPECT_EQ(camera.find("exposure=10"), std::string::npos) << camera;
+    write_text(folder_ / "f.raw", std::string(64 * 48 * 2, 'x'));
+    const std::string raw = "raw:f.raw?width=64&height=48&format=gray8";
+    const std::string assumed = summary({"run", raw});
+    EXPECT_NE(assumed.find("10 ms (default: assumed"), std::string::npos) << assumed;
+    const std::string given = summary({"run", raw, "--stage", "speckle:exposure=10", "--stats", "s.json"});
+    EXPECT_NE(given.find("10 ms (parameter)"), std::string::npos) << given;
+    EXPECT_NE(read_text(folder_ / "s.json").find("\"exposure_origin\": \"parameter\""), std::string::npos);
+    const std::string relative = summary({"run", raw, "--stage", "speckle:output=contrast"});
+    EXPECT_EQ(relative.find("ms (default"), std::string::npos) << relative;
+}
+
+TEST_F(Cli, SaturationIsCountedForEveryChainAndSaidOnce) {
+    std::string frames(3 * 64 * 48, 'x');
+    for (std::size_t i = 0; i < 64; ++i)
+        frames[64 * 48 + i] = '\xff'; // a row of the second frame: 2.1 % of it
+    write_text(folder_ / "f.raw", frames);
+    const std::string raw = "raw:f.raw?width=64&height=48&format=gray8";
+    for (const std::vector<std::string>& chain :
+         {std::vector<std::string>{"--stage", "none"}, {"--stage", "speckle"}, {"--preset", "flow"}}) {
+        std::vector<std::string> words = {"run", raw};
+        words.insert(words.end(), chain.begin(), chain.end());
+        const ChildResult result = run(words);
+        ASSERT_EQ(result.status, 0) << result.all();
+        const std::string text = "2.1 % of the samples of frame 1 are at full scale";
+        const std::size_t at = result.err.find(text);
+        EXPECT_NE(at, std::string::npos) << result.all();
+        EXPECT_EQ(result.err.find("at full scale", at + text.size()), std::string::npos) << result.all();
+        EXPECT_NE(result.out.find("0 % in the last frame, 2.1 % in the worst, 0.69 % of all samples"),
+                  std::string::npos)
+            << result.out;
+    }
+}
+
+TEST_F(Cli, AnEndOfALiveSourceIsAnEnd) {
+    const ChildResult result =
+        run({"run", "synthetic:uniform?width=64&height=48&rate=200&frames=12&live=true", "--record-raw",
+             "raw.tiff"});
+    EXPECT_EQ(result.status, 0) << result.all();
+    EXPECT_EQ(result.err.find("Next try"), std::string::npos) << result.all();
+    EXPECT_LE(BigTiff(read_text(folder_ / "raw.tiff")).pages().size(), 12U);
+}
+
+TEST_F(Cli, ChannelOfColour) {
+    std::string rgb;
+    for (int i = 0; i < 16 * 12; ++i)
+        rgb += std::string({static_cast<char>(50 + i * 7919 % 101), '\x40', '\x20'});
+    write_text(folder_ / "rgb.raw", rgb);
+    const std::vector<std::string> words = {
+        "run", "raw:rgb.raw?width=16&height=12&format=rgb8", "--stage", "speckle", "--record", "k.tiff"};
+    ASSERT_EQ(run(words).status, 0);
+    std::vector<std::string> red = words;
+    red.insert(red.end(), {"--channel", "red"});
+    const ChildResult result = run(red);
+    ASSERT_EQ(result.status, 0) << result.all();
+    EXPECT_NE(result.out.find("stages for grey images got red"), std::string::npos) << result.out;
+    EXPECT_NE(read_text(folder_ / "k-1.tiff").find("\"channel\":\"red\""), std::string::npos);
+    EXPECT_NE(read_text(folder_ / "k.tiff").find("\"channel\":\"luma\""), std::string::npos);
+    const ChildResult wrong = run({"run", "synthetic", "--channel", "violet"});
+    EXPECT_EQ(wrong.status, 2);
+    EXPECT_NE(wrong.err.find("luma, red, green, blue, mean"), std::string::npos) << wrong.err;
+}
+
 TEST_F(Cli, InterruptFinishesTheFilesAndPrintsTheStatistics) {
     for (const int number : {SIGINT, SIGTERM}) {
         const TemporaryFolder folder;

@@ -1,5 +1,6 @@
 // Colours: the tables are the published ones, the rule is the one that mapping.hpp states, ranges ignore NaN
 // and ∞.
+#include "pipeline/fixed_range.hpp"
 #include "pipeline/mapping.hpp"
 
 #include <gtest/gtest.h>
@@ -269,6 +270,30 @@ TEST(PercentileRange, SamplesLargePicturesWell) {
     const ValueRange range = range_of(ramp, width, 5, 90);
     EXPECT_NEAR(range.low, 0.05, 0.01); // a grid step is 5/1392
     EXPECT_NEAR(range.high, 0.90, 0.01);
+}
+
+TEST(FixedRange, IsOfOneQuantityOfOneSource) {
+    const RangeSubject flow{"a.tiff", "speckle flow index"};
+    const RangeSubject contrast{"a.tiff", "speckle contrast"};
+    const RangeSubject other{"b.tiff", "speckle contrast"};
+    RangeSubject known;
+    Mapping mapping;
+    mapping.automatic = false;
+    mapping.low = 0;
+    mapping.high = 300;
+    EXPECT_EQ(release_range(mapping, known, flow), "")
+        << "the first picture gets the range that was asked for";
+    EXPECT_EQ(release_range(mapping, known, flow), "");
+    EXPECT_FALSE(mapping.automatic);
+    EXPECT_EQ(release_range(mapping, known, contrast),
+              "The fixed range 0…300 was of speckle flow index; it is automatic again for speckle contrast.");
+    EXPECT_TRUE(mapping.automatic);
+    EXPECT_EQ(release_range(mapping, known, other), "") << "automatic: nothing to release";
+    mapping.automatic = false;
+    EXPECT_EQ(release_range(mapping, known, other), "") << "fixed for this one";
+    EXPECT_FALSE(mapping.automatic);
+    EXPECT_NE(release_range(mapping, known, contrast), "") << "another source";
+    EXPECT_TRUE(mapping.automatic);
 }
 
 TEST(MappingTable, DeclaresEveryMemberWithItsDefault) {

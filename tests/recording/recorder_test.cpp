@@ -79,6 +79,46 @@ TEST(Recorder, SaysWhatTheNumbersAre) {
     EXPECT_EQ(json.at("program").get<std::string>().substr(0, 13), "Specklescope ");
 }
 
+TEST(Recorder, EachFrameSaysHowItWasMade) {
+    const TemporaryFolder folder;
+    Maker maker({20, 10, 1, kU16}, {20, 10, 1, kF32});
+    const auto flow = make_recorder({.path = folder / "flow.tiff"});
+    const auto raw = make_recorder({.path = folder / "raw.tiff", .what = RecordWhat::raw});
+    for (const auto& sink : {flow, raw})
+        sink->open(stream_of(maker.raw().shape()));
+    for (const std::uint64_t n : {0, 1}) {
+        Result result = maker.make(n);
+        result.info.exposure_origin = ExposureOrigin::camera;
+        result.exposure = {10, ExposureOrigin::assumed};
+        result.counts = {1, 2, 3, 200, 5, 200};
+        result.warmup = {n == 0 ? "temporal" : "", n == 0 ? 7 : 0, n == 0 ? 25 : 0};
+        for (const auto& sink : {flow, raw})
+            sink->push(result, true);
+    }
+    flow->close();
+    raw->close();
+    const auto pages = read_stack(flow->status().path);
+    ASSERT_EQ(pages.size(), 2U);
+    EXPECT_EQ(pages[0].description.at("frame").at("complete"), false) << pages[0].description;
+    EXPECT_EQ(pages[0].description.at("frame").at("warmup"),
+              Json({{"stage", "temporal"}, {"frames", 7}, {"wanted", 25}}));
+    EXPECT_EQ(pages[0].description.at("made_in_warmup"), 1);
+    EXPECT_EQ(pages[1].description.at("complete"), true) << pages[1].description;
+    EXPECT_FALSE(pages[1].description.contains("warmup"));
+    EXPECT_EQ(pages[1].description.at("exposure_used_ms"), 10);
+    EXPECT_EQ(pages[1].description.at("exposure_origin"), "default");
+    const std::vector<std::pair<const char*, int>> counted = {{"undefined", 1},     {"infinite", 2},
+                                                              {"saturated", 3},     {"windows", 200},
+                                                              {"raw_saturated", 5}, {"raw_samples", 200}};
+    for (const auto& [name, value] : counted)
+        EXPECT_EQ(pages[1].description.at(name), value);
+    const Json of_raw = read_stack(raw->status().path).at(1).description;
+    EXPECT_EQ(of_raw.at("raw_saturated"), 5);
+    EXPECT_EQ(of_raw.at("exposure_used_ms"), 4.5) << "the camera's";
+    EXPECT_EQ(of_raw.at("exposure_origin"), "camera");
+    EXPECT_FALSE(of_raw.contains("saturated"));
+}
+
 TEST(Recorder, CountsGapsThatTheSourceLeft) {
     const TemporaryFolder folder;
     Maker maker({20, 10, 1, kU16});
@@ -93,6 +133,7 @@ TEST(Recorder, CountsGapsThatTheSourceLeft) {
     const Json json = read_stack(sink->status().path).at(0).description;
     EXPECT_EQ(json.at("written"), 5);
     EXPECT_EQ(json.at("lost_before_recorder"), 2 + 9);
+    EXPECT_EQ(sink->status().lost_before, 2U + 9U);
 }
 
 TEST(Recorder, TifffileSeesOneStack) {

@@ -74,6 +74,7 @@ inline void expect_lossless(const RawMovie& movie, const std::string& chain, con
     EXPECT_EQ(info.shape, shape);
     EXPECT_EQ(info.name, "movie" + ending);
     EXPECT_FALSE(info.live);
+    EXPECT_EQ(info.lossy, "");
     EXPECT_NEAR(info.rate, 25, 1e-6);
     EXPECT_EQ(info.frames, static_cast<std::uint64_t>(movie.count));
     TestPort port;

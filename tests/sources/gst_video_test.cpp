@@ -1,6 +1,6 @@
 // Video files give every frame, in order, unchanged where the format allows it.
-#include "tests/support/eventually.hpp"
 #include "tests/sources/gst_sources.hpp"
+#include "tests/support/eventually.hpp"
 
 #include <cmath>
 
@@ -51,14 +51,14 @@ TEST(VideoFile, LossyCodecsGiveTheSamePicture) {
     for (const std::uint8_t value : grey.bytes)
         colour.bytes.insert(colour.bytes.end(), 3, value);
     struct Case {
-        const char *chain, *ending;
+        const char *chain, *ending, *codec;
         std::size_t channels; ///< x264enc takes no grey: that picture comes back as colour
     };
     const TemporaryFolder folder;
-    for (const Case& c :
-         {Case{"jpegenc quality=95 ! avimux", ".avi", 1}, Case{"jpegenc ! matroskamux", ".mkv", 1},
-          Case{"videoconvert ! x264enc ! mp4mux", ".mp4", 3},
-          Case{"videoconvert ! x264enc ! qtmux", ".mov", 3}}) {
+    for (const Case& c : {Case{"jpegenc quality=95 ! avimux", ".avi", "MJPEG", 1},
+                          Case{"jpegenc ! matroskamux", ".mkv", "MJPEG", 1},
+                          Case{"videoconvert ! x264enc ! mp4mux", ".mp4", "H.264", 3},
+                          Case{"videoconvert ! x264enc ! qtmux", ".mov", "H.264", 3}}) {
         const std::string path = folder / (std::string("grey") + c.ending);
         ASSERT_NO_FATAL_FAILURE(encode(c.channels == 1 ? grey : colour, c.chain, path));
         const auto source = video(path);
@@ -67,6 +67,7 @@ TEST(VideoFile, LossyCodecsGiveTheSamePicture) {
         EXPECT_TRUE(read_frames(*source, port));
         ASSERT_EQ(port.frames.size(), 10u) << c.ending;
         ASSERT_EQ(static_cast<std::size_t>(info.shape.channels), c.channels) << c.ending;
+        EXPECT_EQ(info.lossy, c.codec);
         double sum = 0;
         for (std::size_t i = 0; i < 10; ++i)
             for (std::size_t p = 0; p < grey.frame_bytes(); ++p)
@@ -182,4 +183,18 @@ TEST(VideoWithSound, SoundIsLeftAlone) {
     TestPort port;
     EXPECT_TRUE(read_frames(*source, port));
     EXPECT_EQ(port.frames.size(), 50u);
+}
+
+TEST(VideoFile, ASinglePictureShownAgainFollowsItself) {
+    const TemporaryFolder folder;
+    for (const int frames : {1, 3}) {
+        const std::string path = folder / (std::to_string(frames) + ".mkv");
+        ASSERT_NO_FATAL_FAILURE(encode(counting_movie(frames), "avenc_ffv1 ! matroskamux", path));
+        const auto source = video(path, true);
+        source->open();
+        TestPort port;
+        ASSERT_TRUE(read_frames(*source, port, 7));
+        EXPECT_EQ(port.discontinuities,
+                  frames == 1 ? std::vector<std::uint64_t>{} : (std::vector<std::uint64_t>{3, 6}));
+    }
 }

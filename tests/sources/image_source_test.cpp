@@ -132,6 +132,12 @@ TEST_F(ImageSource, HugeAndZeroSizesAreRefusedBeforeAnythingIsAllocated) {
     expect_words(refusal(file("hollow.tif")), {"hollow.tif", "3600000000 bytes"});
 }
 
+TEST_F(ImageSource, SaysWhetherItsCodecLosesAnything) {
+    EXPECT_EQ(make_source(file("big_grey.jpg"), {})->open().lossy, "JPEG");
+    for (const char* name : {"big_grey8.png", "movie.tif", "movie_lzw.tif"})
+        EXPECT_EQ(make_source(file(name), {})->open().lossy, "") << name;
+}
+
 TEST_F(ImageSource, CutFilesGiveWhatIsWholeAndThenAnError) {
     const auto cut = [](const std::string& name, double part) {
         const std::string to = file("cut_" + name);
