@@ -1,0 +1,39 @@
+"""The window of the installed program carries its icon: icon_test.py PREFIX"""
+import json
+import os
+import subprocess
+import sys
+import time
+
+from support import clean_environment, need, temporary_home
+
+need("Xvfb")
+prefix = sys.argv[1]
+reader, writer = os.pipe()
+with temporary_home() as home:
+    server = subprocess.Popen(["Xvfb", "-displayfd", str(writer), "-screen", "0", "800x600x24", "-nolisten", "tcp"],
+                              pass_fds=[writer], stderr=subprocess.DEVNULL)
+    os.close(writer)
+    viewer = None
+    try:
+        display = ":" + os.read(reader, 16).decode().strip()  # comes when the server is ready
+        probe = os.path.join(home, "probe.json")
+        viewer = subprocess.Popen(
+            [os.path.join(prefix, "bin", "specklescope"), "synthetic:uniform?width=64&height=48", "--backend", "cpu"],
+            cwd=home, env=clean_environment(home, DISPLAY=display, SPECKLESCOPE_UI_PROBE=probe, LIBGL_ALWAYS_SOFTWARE="1"))
+        end = time.monotonic() + 120
+        icons = None
+        while icons is None and time.monotonic() < end and viewer.poll() is None:
+            try:
+                with open(probe) as file:
+                    icons = json.load(file)["values"]["icons"]
+            except (OSError, ValueError, KeyError):
+                time.sleep(0.05)
+        assert icons == 4, f"{icons} sizes of the icon were found; the program says {viewer.poll()}"
+        viewer.terminate()
+        assert viewer.wait(60) == 0
+    finally:
+        for process in (viewer, server):
+            if process and process.poll() is None:
+                process.kill()
+                process.wait()

@@ -1,0 +1,35 @@
+"""What the packaging tests share."""
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+
+def need(tool):
+    """Ends the test as skipped, with the reason, where a tool is not installed."""
+    if shutil.which(tool) is None:
+        print(f"packaging: Skipped\n{tool} is not installed\n")
+        sys.exit(77)
+
+
+def clean_environment(home, **more):
+    """No display, no settings of whoever runs the tests."""
+    keep = {k: v for k, v in os.environ.items() if k in ("PATH", "LANG", "LC_ALL", "ASAN_OPTIONS", "LSAN_OPTIONS",
+                                                         "UBSAN_OPTIONS", "TSAN_OPTIONS")}
+    return {**keep, "HOME": home, "XDG_CONFIG_HOME": os.path.join(home, ".config"), **more}
+
+
+def run(words, home, status=0, **more):
+    """Runs to the end; what it printed. Anything but the status expected is an error."""
+    done = subprocess.run(words, env=clean_environment(home, **more), cwd=home, capture_output=True, text=True, timeout=120)
+    assert done.returncode == status, f"{words}: status {done.returncode}\n{done.stdout}\n{done.stderr}"
+    return done.stdout
+
+
+def temporary_home():
+    return tempfile.TemporaryDirectory(prefix="specklescope-packaging-")
+
+
+def expect(truth, what):
+    assert truth, what
