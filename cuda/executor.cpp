@@ -117,15 +117,20 @@ public:
             replace_plan(*chain_, frame.shape());
         if (want_host)
             plan_->make_downloads();
-        if (std::exchange(gap_, false))
-            plan_->reset();
         Flight& flight = flights_[(first_ + in_flight_) % flights_.size()];
         describe(flight, std::move(frame));
         const auto now = SteadyClock::now();
         flight.timed = now - timed_ >= kTimedEvery;
         if (flight.timed)
             timed_ = now;
-        take_slots(flight, want_host);
+        try {
+            take_slots(flight, want_host);
+        } catch (...) { // nothing was begun
+            clear(flight);
+            throw;
+        }
+        if (std::exchange(gap_, false))
+            plan_->reset();
         try {
             upload(flight);
             compute(flight, again);
@@ -247,7 +252,7 @@ private:
         Frame slot = spare && spare.shape() == ring.shape() ? std::exchange(spare, Frame())
                                                             : ring.acquire(std::chrono::seconds(10));
         if (!slot)
-            throw RunError("No result slot came free within 10 s; a recorder or the viewer holds them all.");
+            throw NoSlot();
         return slot;
     }
 

@@ -50,6 +50,7 @@ void Chain::add(std::string_view text) {
     stage.type = &find_stage(text.substr(0, colon));
     stage.params = Params(*stage.type->table);
     std::string_view rest = colon == std::string_view::npos ? "" : text.substr(colon + 1);
+    std::vector<std::string_view> given;
     while (!rest.empty()) {
         const std::size_t equal = rest.find_first_of("=,");
         if (equal == std::string_view::npos || rest[equal] != '=')
@@ -57,6 +58,10 @@ void Chain::add(std::string_view text) {
                              std::string(rest.substr(0, equal)) + "' is not of the form key=value.");
         const std::string_view key = rest.substr(0, equal);
         rest.remove_prefix(equal + 1);
+        if (std::find(given.begin(), given.end(), key) != given.end())
+            throw UsageError("stage " + std::string(stage.type->name) + ": " + std::string(key) +
+                             " is given twice; leave one of the two out.");
+        given.push_back(key);
         stage.params.set_text(key, take_value(rest, *stage.type));
     }
     stages_.push_back(std::move(stage));

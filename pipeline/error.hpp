@@ -19,4 +19,9 @@ struct RunError : Error {
     using Error::Error;
 };
 
+/// Results are held and none comes home: one frame is lost, and whoever computes is well.
+struct NoSlot : RunError {
+    NoSlot() : RunError("No result slot came free within 10 s; a recorder or the viewer holds them all.") {}
+};
+
 } // namespace specklescope

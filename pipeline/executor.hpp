@@ -26,10 +26,12 @@ public:
     /// on it.
     virtual void prepare(const Shape& input, bool want_host) = 0;
     /// Begins work on a frame; may return before it is done. Never called with in_flight() == capacity().
-    /// Throws UsageError if the chain cannot run on this frame's shape. `want_host`: download the result.
-    /// `again`: the frame of the last submit once more, after an edit.
+    /// Throws UsageError if the chain cannot run on this frame's shape, NoSlot if results are held for too
+    /// long (then this frame alone is lost). `want_host`: download the result. `again`: the frame of the last
+    /// submit once more, after an edit.
     virtual void submit(Frame frame, bool want_host, bool again = false) = 0;
-    /// The oldest result, in order of submission. With `wait` false: nothing if it is not ready yet.
+    /// The oldest result, in order of submission. With `wait` false: nothing if it is not ready yet. Throws
+    /// NoSlot in place of a result that submit began elsewhere and that found none.
     virtual std::optional<Result> collect(bool wait) = 0;
     virtual int in_flight() const = 0;
     virtual int capacity() const = 0;

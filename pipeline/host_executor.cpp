@@ -61,6 +61,7 @@ public:
         if (!again && plan_ && plan_->input != frame.shape())
             gap_ = true;
         prepare(frame.shape(), true);
+        Frame slot = plan_->steps.empty() ? Frame() : take_slot(); // before anything else is changed
         if (std::exchange(gap_, false))
             plan_->reset();
         Result result;
@@ -75,7 +76,7 @@ public:
             result.image = frame;
             count_result(frame.host(), result);
         } else {
-            result.image = run(frame, result, again);
+            result.image = run(frame, std::move(slot), result, again);
         }
         result.warmup = plan_->warmup();
         plan_->refresh_notes();
@@ -111,13 +112,16 @@ private:
         plan_ = std::move(next);
     }
 
-    Frame run(const Frame& frame, Result& result, bool again) {
-        Frame slot = next_slot_ && next_slot_.shape() == plan_->output
-                         ? std::exchange(next_slot_, Frame())
-                         : plan_->results->acquire(std::chrono::seconds(10));
-        next_slot_.reset();
+    Frame take_slot() {
+        Frame slot = std::exchange(next_slot_, Frame());
+        if (!slot || slot.shape() != plan_->output)
+            slot = plan_->results->acquire(std::chrono::seconds(10));
         if (!slot)
-            throw RunError("No result slot came free within 10 s; a recorder or the viewer holds them all.");
+            throw NoSlot();
+        return slot;
+    }
+
+    Frame run(const Frame& frame, Frame slot, Result& result, bool again) const {
         ConstHostView image = frame.host();
         FrameInfo info = result.info;
         CountSources sources;

@@ -90,8 +90,23 @@ void close_sinks(Flow& flow) {
 
 struct Pipeline::Impl : Flow {
     using Flow::Flow;
+    enum class Life : std::uint8_t { stopped, changing, started };
+    void change(Life to) {
+        const std::scoped_lock lock(mutex);
+        life = to;
+    }
+    [[noreturn]] static void refuse_sink() {
+        throw RunError("Nothing can be recorded while the source is being opened or closed; record when its "
+                       "picture is there.");
+    }
+    bool is(Life what) const {
+        const std::scoped_lock lock(mutex);
+        return life == what;
+    }
+
+    std::mutex turns; ///< of those who start and stop: it guards the threads
     std::thread acquisition, processing;
-    bool started = false;
+    Life life = Life::stopped; ///< under the flow's mutex
 };
 
 Pipeline::Pipeline(std::unique_ptr<Source> source, Chain chain, PipelineOptions options)
@@ -102,15 +117,16 @@ Pipeline::Pipeline(std::unique_ptr<Source> source, Chain chain, PipelineOptions 
 Pipeline::~Pipeline() { stop(); }
 
 void Pipeline::start() {
-    if (impl_->started)
-        return;
     Impl& flow = *impl_;
+    const std::scoped_lock turn(flow.turns);
+    if (flow.is(Impl::Life::started))
+        return;
     (void)settled(*flow.chain); // what it cannot do is said before a camera is opened
+    flow.change(Impl::Life::changing);
     flow.stats.start();
     flow.mailbox.clear();
     flow.stop = flow.source_done = flow.finished = false;
     flow.steps = 0;
-    flow.dropped_by_closed_sinks = 0;
     try {
         const SourceInfo info = flow.source->open();
         std::string note;
@@ -124,6 +140,7 @@ void Pipeline::start() {
         {
             const std::scoped_lock lock(flow.mutex);
             flow.status = {RunState::running, "", info};
+            flow.dropped_by_closed_sinks = 0;
             flow.source_params = flow.source->params();
             flow.backend = executor->backend();
             flow.device = executor->device_name();
@@ -142,18 +159,22 @@ void Pipeline::start() {
         if (flow.processing.joinable())
             flow.processing.join();
         close_sinks(flow);
+        const std::scoped_lock lock(flow.mutex);
         flow.ring.reset();
+        flow.life = Impl::Life::stopped;
         throw;
     }
-    flow.started = true;
+    flow.change(Impl::Life::started);
 }
 
 void Pipeline::stop() {
     Impl& flow = *impl_;
-    if (!flow.started)
-        return;
+    const std::scoped_lock turn(flow.turns);
     {
         const std::scoped_lock lock(flow.mutex);
+        if (flow.life == Impl::Life::stopped)
+            return;
+        flow.life = Impl::Life::changing; // whoever adds a sink from here on is told so
         flow.stop = true;
     }
     flow.wake.notify_all();
@@ -168,8 +189,10 @@ void Pipeline::stop() {
     flow.ring.reset();
     if (flow.status.state == RunState::running || flow.status.state == RunState::reconnecting)
         flow.status = {RunState::idle, "", flow.status.source};
-    flow.started = false;
+    flow.life = Impl::Life::stopped;
 }
+
+bool Pipeline::started() const { return impl_->is(Impl::Life::started); }
 
 bool Pipeline::finished() const { return impl_->finished; }
 
@@ -213,10 +236,21 @@ void Pipeline::step() {
 bool Pipeline::paused() const { return impl_->paused; }
 
 void Pipeline::add_sink(const std::shared_ptr<Sink>& sink) {
-    if (impl_->started)
-        sink->open(stream());
-    const std::scoped_lock lock(impl_->mutex);
-    (impl_->started ? impl_->sinks : impl_->sinks_to_open).push_back(sink);
+    {
+        const std::scoped_lock lock(impl_->mutex);
+        if (impl_->life == Impl::Life::stopped)
+            return impl_->sinks_to_open.push_back(sink);
+        if (impl_->life == Impl::Life::changing)
+            Impl::refuse_sink();
+    }
+    sink->open(stream()); // not under the mutex: a disk may take its time
+    {
+        const std::scoped_lock lock(impl_->mutex);
+        if (impl_->life == Impl::Life::started)
+            return impl_->sinks.push_back(sink);
+    }
+    sink->close();
+    Impl::refuse_sink();
 }
 
 void Pipeline::remove_sink(const std::shared_ptr<Sink>& sink) {

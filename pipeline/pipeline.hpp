@@ -49,8 +49,11 @@ public:
     /// Opens the source, makes the executor, checks the chain against the source's shape, starts both
     /// threads. Throws UsageError or RunError; then nothing is left running.
     void start();
-    /// Joins both threads, finishes all sinks, closes the source. Idempotent. start() may follow.
+    /// Joins both threads, finishes all sinks, closes the source. Idempotent. start() may follow. Both may be
+    /// called from any thread and take turns.
     void stop();
+    /// True between the end of start() and the beginning of stop().
+    bool started() const;
     /// True once the source has ended (or failed) and everything it gave is processed.
     bool finished() const;
 
@@ -70,7 +73,7 @@ public:
 
     /// Opens the sink (throws if it cannot be opened) and feeds it from the next frame on. Before start():
     /// start() opens it, and it gets every frame; if one of them cannot be opened, start() closes the others
-    /// again, forgets them all and throws.
+    /// again, forgets them all and throws. Throws RunError while another thread is at start() or stop().
     void add_sink(const std::shared_ptr<Sink>& sink);
     /// Takes it out of the flow and closes it; waits for what it had accepted to be written.
     void remove_sink(const std::shared_ptr<Sink>& sink);

@@ -94,7 +94,7 @@ private:
             return;
         while (next_ || flow_.frames.try_dequeue(next_)) {
             next_.reset();
-            failed("No result slot came free within 10 s; a recorder or the viewer holds them all.", false);
+            failed(NoSlot().what(), false);
         }
     }
 
@@ -122,6 +122,9 @@ private:
             complained_.clear();
         } catch (const UsageError& error) {
             last_raw_ = pending_.back().raw; // an edit may yet make a picture of it
+            pending_.pop_back();
+            failed(error.what(), repeated);
+        } catch (const NoSlot& error) { // whoever computes is well
             pending_.pop_back();
             failed(error.what(), repeated);
         } catch (const std::exception& error) {
@@ -180,6 +183,10 @@ private:
                 pending_.pop_front();
                 deliver(*result);
             }
+        } catch (const NoSlot& error) {
+            const bool repeated = pending_.front().repeated;
+            pending_.pop_front();
+            failed(error.what(), repeated);
         } catch (const std::exception& error) {
             device_failed(error.what());
         }
@@ -250,8 +257,10 @@ private:
                     next.stages()[change.stage].params.set(change.name, change.value);
                 }
                 auto shared = std::make_shared<const Chain>(std::move(next));
-                version_ = std::max(version_, edit.version); // of two threads the later may come first
-                set_chain(shared);
+                const std::uint64_t version =
+                    std::max(version_, edit.version); // of two threads the later may come first
+                set_chain(shared, version);
+                version_ = version;
                 any = true;
                 say_advice(*shared);
                 const std::scoped_lock lock(flow_.mutex);
@@ -265,18 +274,18 @@ private:
         return any;
     }
 
-    /// If the device fails at it, the host takes the chain.
-    void set_chain(const std::shared_ptr<const Chain>& chain) {
+    /// If the device fails at it, the host takes the chain; what was in flight is still of the old one.
+    void set_chain(const std::shared_ptr<const Chain>& chain, std::uint64_t version) {
         (void)settled(*chain); // an executor that knows no frame yet would say it later
         try {
-            executor_->set_chain(chain, version_);
+            executor_->set_chain(chain, version);
         } catch (const UsageError&) {
             throw;
         } catch (const std::exception& error) {
             if (executor_->backend() == "cpu")
                 throw;
             device_failed(error.what());
-            executor_->set_chain(chain, version_);
+            executor_->set_chain(chain, version);
         }
     }
 
@@ -337,7 +346,7 @@ private:
     Frame last_raw_; ///< of the picture on show
     bool edited_ = false;
     std::optional<SteadyClock::time_point> stuck_since_;
-    std::uint64_t version_ = 0;
+    std::uint64_t version_ = 0; ///< of the flow's chain
     std::string complained_;
     std::vector<std::string> advised_; ///< what was said of the present chain
     bool said_grey_ = false, said_lossy_ = false, said_saturated_ = false;

@@ -61,6 +61,8 @@ public:
             return call(*executor_);
         } catch (const UsageError&) {
             throw;
+        } catch (const NoSlot&) {
+            throw;
         } catch (const std::exception& error) {
             throw RunError(name_ + ": " + error.what());
         }
@@ -142,21 +144,35 @@ public:
     void submit(Frame frame, bool want_host, bool again) override {
         if (shape_ != frame.shape()) // here, since a chain that cannot run on it has to say so now
             prepare(frame.shape(), want_host);
-        members_[next_]->begin([frame = std::move(frame), want_host, again](Executor& executor) {
-            executor.submit(frame, want_host, again);
+        const Member& member = *members_[next_];
+        (void)member.executor(); // what it threw before, while nothing is written down of this frame
+        bool& lost = order_.emplace_back(next_).lost;
+        members_[next_]->begin([frame = std::move(frame), want_host, again, &lost](Executor& executor) {
+            try {
+                executor.submit(frame, want_host, again);
+            } catch (const NoSlot&) {
+                lost = true;
+            }
         });
-        order_.push_back(next_);
         next_ = (next_ + 1) % members_.size();
     }
 
     std::optional<Result> collect(bool wait) override {
         if (order_.empty())
             return std::nullopt;
-        const Member& member = *members_[order_.front()];
+        const Member& member = *members_[order_.front().member];
         if (!wait && member.busy())
             return std::nullopt;
-        member.executor();
-        auto result = member.named([wait](Executor& executor) { return executor.collect(wait); });
+        (void)member.executor();
+        std::optional<Result> result;
+        try {
+            if (order_.front().lost)
+                throw NoSlot();
+            result = member.named([wait](Executor& executor) { return executor.collect(wait); });
+        } catch (const NoSlot&) { // in place of this frame's result
+            order_.pop_front();
+            throw;
+        }
         if (result) {
             order_.pop_front();
             if (result->image) // else no one asks for pixels
@@ -191,8 +207,13 @@ private:
             std::rethrow_exception(error);
     }
 
+    struct Dealt {
+        explicit Dealt(std::size_t to) : member(to) {}
+        std::size_t member;
+        bool lost = false; ///< for want of a slot; the member's while it is busy
+    };
+    std::deque<Dealt> order_; ///< who works on each frame in flight, oldest first; outlives the members
     std::vector<std::unique_ptr<Member>> members_;
-    std::deque<std::size_t> order_; ///< who works on each frame in flight, oldest first
     std::size_t next_ = 0;
     std::optional<Shape> shape_; ///< that all are prepared for
     std::shared_ptr<const Chain> chain_ = std::make_shared<Chain>();

@@ -14,6 +14,84 @@ namespace {
 
 enum class Where { submit, collect };
 
+/// A device whose set_chain fails while frames are in flight there: `on_submit` may ask for the edit.
+class DyingAtAnEdit final : public Executor {
+public:
+    explicit DyingAtAnEdit(std::function<void(int)> on_submit) : on_submit_(std::move(on_submit)) {}
+    std::string backend() const override { return "cuda"; }
+    std::string device_name() const override { return "stand-in"; }
+    std::shared_ptr<SlotMemory> slot_memory() const override { return host_->slot_memory(); }
+    void set_chain(std::shared_ptr<const Chain> chain, std::uint64_t version) override {
+        if (version > 0)
+            throw RunError("It fell off the bus.");
+        host_->set_chain(std::move(chain), version);
+    }
+    void prepare(const Shape& input, bool want_host) override { host_->prepare(input, want_host); }
+    void submit(Frame frame, bool want_host, bool again) override {
+        host_->submit(std::move(frame), want_host, again);
+        done_.push_back(*host_->collect(true));
+        on_submit_(submitted_++);
+    }
+    /// Always behind by one: a frame is in flight whenever an edit comes.
+    std::optional<Result> collect(bool) override {
+        if (done_.size() < 2)
+            return std::nullopt;
+        Result result = std::move(done_.front());
+        done_.pop_front();
+        return result;
+    }
+    int in_flight() const override { return static_cast<int>(done_.size()); }
+    int capacity() const override { return 3; }
+    bool wait_slot(std::chrono::milliseconds timeout) override { return host_->wait_slot(timeout); }
+
+private:
+    std::unique_ptr<Executor> host_ = make_host_executor(1);
+    std::function<void(int)> on_submit_;
+    std::deque<Result> done_;
+    int submitted_ = 0;
+};
+
+/// Finds no slot for frame `starved`, at submit or, as an executor with threads of its own, at collect.
+class StarvingExecutor final : public Executor {
+public:
+    StarvingExecutor(int starved, Where where) : starved_(starved), where_(where) {}
+    std::string backend() const override { return "cuda"; }
+    std::string device_name() const override { return "stand-in"; }
+    std::shared_ptr<SlotMemory> slot_memory() const override { return host_->slot_memory(); }
+    void set_chain(std::shared_ptr<const Chain> chain, std::uint64_t version) override {
+        host_->set_chain(std::move(chain), version);
+    }
+    void prepare(const Shape& input, bool want_host) override { host_->prepare(input, want_host); }
+    void submit(Frame frame, bool want_host, bool again) override {
+        if (submitted_++ == starved_) {
+            if (where_ == Where::submit)
+                throw NoSlot();
+            done_.emplace_back();
+            return;
+        }
+        host_->submit(std::move(frame), want_host, again);
+        done_.push_back(host_->collect(true));
+    }
+    std::optional<Result> collect(bool) override {
+        if (done_.empty())
+            return std::nullopt;
+        std::optional<Result> result = std::move(done_.front());
+        done_.pop_front();
+        if (!result)
+            throw NoSlot();
+        return result;
+    }
+    int in_flight() const override { return static_cast<int>(done_.size()); }
+    int capacity() const override { return 3; }
+    bool wait_slot(std::chrono::milliseconds timeout) override { return host_->wait_slot(timeout); }
+
+private:
+    std::unique_ptr<Executor> host_ = make_host_executor(1);
+    std::deque<std::optional<Result>> done_;
+    int starved_, submitted_ = 0;
+    Where where_;
+};
+
 /// The host's under the device's name; its work fails from frame `failing` of its own on.
 class FailingExecutor final : public Executor {
 public:
@@ -63,15 +141,20 @@ std::unique_ptr<Executor> three_of_which_one_fails(Where where) {
     return make_round_robin_executor(std::move(members));
 }
 
-/// Both threads on a file of 100 frames; every one must reach the sink once, intact and in order.
-void run_and_expect_all(std::unique_ptr<Executor> executor, const std::string& told) {
-    constexpr std::uint64_t kFrames = 100;
+constexpr std::uint64_t kFrames = 100;
+
+/// A file of 100 frames through speckle:radius=1.
+std::unique_ptr<Flow> make_flow() {
     Chain chain;
     chain.add("speckle:radius=1");
     PipelineOptions options;
     options.threads = 1;
     options.slots = 12;
-    Flow flow(test::file_of(kFrames), chain, options);
+    return std::make_unique<Flow>(test::file_of(kFrames), chain, options);
+}
+
+/// Both threads, to the end of the file; what reached the sink.
+std::shared_ptr<test::WatchingSink> run_to_the_end(Flow& flow, std::unique_ptr<Executor> executor) {
     flow.status = {RunState::running, "", flow.source->open()};
     flow.backend = executor->backend();
     flow.slot_memory = executor->slot_memory();
@@ -85,6 +168,14 @@ void run_and_expect_all(std::unique_ptr<Executor> executor, const std::string& t
     EXPECT_TRUE(test::eventually([&] { return flow.finished.load(); }));
     flow.stop = true;
     processing.join();
+    return sink;
+}
+
+/// Every frame must reach the sink once, intact and in order.
+void run_and_expect_all(std::unique_ptr<Executor> executor, const std::string& told) {
+    const std::unique_ptr<Flow> made = make_flow();
+    Flow& flow = *made;
+    const auto sink = run_to_the_end(flow, std::move(executor));
     ASSERT_EQ(sink->count(), kFrames);
     for (std::uint64_t i = 0; i < kFrames; ++i) {
         EXPECT_EQ(sink->seen()[i].sequence, i);
@@ -105,6 +196,46 @@ TEST(DeviceFailure, TheHostGoesOnWhereTheGpuStopped) {
 TEST(DeviceFailure, OneOfSeveralGpusEndsThemAllAndIsNamed) {
     for (const Where where : {Where::submit, Where::collect})
         run_and_expect_all(three_of_which_one_fails(where), "GPU 2 of 3: It fell off the bus.");
+}
+
+TEST(DeviceFailure, AtAnEditEveryResultCarriesTheVersionThatMadeIt) {
+    const std::unique_ptr<Flow> flow = make_flow();
+    constexpr int kAt = 20;
+    auto executor = std::make_unique<DyingAtAnEdit>([&](int frame) {
+        if (frame == kAt)
+            flow->edits.enqueue({ParamEdit{0, "radius", std::int64_t{2}}, ++flow->version});
+    });
+    const auto sink = run_to_the_end(*flow, std::move(executor));
+    ASSERT_EQ(sink->count(), kFrames);
+    std::uint64_t old = 0;
+    for (const test::Seen& seen : sink->seen()) {
+        EXPECT_EQ(seen.version, seen.radius - 1) << seen.sequence << ": radius " << seen.radius;
+        old += seen.version == 0;
+    }
+    EXPECT_GE(old, kAt + 1U) << "what was in flight is of the old parameters";
+    EXPECT_LT(old, kFrames) << "and the edit took effect on the host";
+    EXPECT_EQ(flow->backend, "cpu");
+}
+
+TEST(DeviceFailure, AFrameWithoutASlotIsLostAloneAndTheDeviceGoesOn) {
+    for (const Where where : {Where::submit, Where::collect})
+        for (const int members : {1, 3}) {
+            std::vector<std::unique_ptr<Executor>> several;
+            for (int i = 0; i < members; ++i)
+                several.push_back(std::make_unique<StarvingExecutor>(i == 0 ? 7 : -1, where));
+            const std::unique_ptr<Flow> flow = make_flow();
+            const auto sink = run_to_the_end(*flow, members == 1 ? std::move(several[0])
+                                                                 : make_dealing_executor(std::move(several)));
+            EXPECT_EQ(sink->count(), kFrames - 1);
+            const std::uint64_t lost = 7U * static_cast<std::uint64_t>(members);
+            for (std::uint64_t i = 0; i < sink->count(); ++i)
+                EXPECT_EQ(sink->seen()[i].sequence, i + (i >= lost ? 1 : 0));
+            EXPECT_EQ(flow->stats.failed, 1U);
+            EXPECT_EQ(flow->backend, "cuda") << "the GPU is well";
+            ASSERT_EQ(flow->messages.size(), 1U);
+            EXPECT_NE(flow->messages[0].text.find("a recorder or the viewer holds"), std::string::npos)
+                << flow->messages[0].text;
+        }
 }
 
 TEST(DeviceFailure, ADealerThrowsWhatItsMemberThrew) {

@@ -57,6 +57,43 @@ TEST(PipelineLife, FiftyStartsAndStopsLeaveNothingBehind) {
     }
 }
 
+TEST(PipelineLife, ASinkAddedWhileTheSourceIsClosedAndOpenedIsFedOrRefused) {
+    Pipeline pipeline(test::file_of(kEndless), chain_of("speckle:radius=1"), options());
+    pipeline.start();
+    std::atomic<bool> over{false};
+    std::thread restarts([&] {
+        for (int i = 0; i < 100; ++i) {
+            pipeline.stop();
+            pipeline.start();
+        }
+        over = true;
+    });
+    std::vector<std::shared_ptr<WatchingSink>> added;
+    int refused = 0;
+    while (!over) {
+        const auto sink = std::make_shared<WatchingSink>();
+        try {
+            pipeline.add_sink(sink);
+            added.push_back(sink);
+            if (added.size() % 2 == 0)
+                pipeline.remove_sink(sink);
+        } catch (const RunError& error) {
+            ++refused;
+            EXPECT_NE(std::string(error.what()).find("opened or closed"), std::string::npos) << error.what();
+            EXPECT_EQ(sink->opened, sink->closed() ? 1 : 0) << "left open";
+        }
+    }
+    restarts.join();
+    pipeline.stop();
+    for (const auto& sink : added) {
+        EXPECT_EQ(sink->after_close, 0);
+        EXPECT_EQ(sink->closed_while_pushing, 0);
+        EXPECT_TRUE(sink->closed() || sink->opened == 0) << "nobody would ever finish its file";
+    }
+    EXPECT_FALSE(pipeline.started());
+    EXPECT_GT(added.size() + static_cast<std::size_t>(refused), 0U);
+}
+
 TEST(PipelineLife, FiftyPipelinesLeaveNothingBehind) {
     int threads = 0;
     int files = 0;

@@ -17,7 +17,8 @@ struct Seen {
     std::uint64_t version = 0;
     std::uint64_t index = 0; ///< the frame's number in the source's own count, from capture_ns
     Shape shape;
-    bool raw_intact = false; ///< the raw pixels are exactly those of that frame
+    std::uint64_t radius = 0; ///< of the chain's first stage, where it has one
+    bool raw_intact = false;  ///< the raw pixels are exactly those of that frame
     bool repeated = false;
 };
 
@@ -35,7 +36,7 @@ public:
         if (closed_)
             ++after_close;
         const auto index = static_cast<std::uint64_t>(result.info.capture_ns / 1'000'000);
-        seen_.push_back({result.info.sequence, result.info.version, index, result.shape(),
+        seen_.push_back({result.info.sequence, result.info.version, index, result.shape(), radius_of(result),
                          shows(result.raw.host(), index), result.repeated});
         if (on_push)
             on_push(result);
@@ -84,6 +85,14 @@ public:
     std::atomic<int> opened{0}, pushing{0}, after_close{0}, closed_while_pushing{0};
 
 private:
+    static std::uint64_t radius_of(const Result& result) {
+        if (!result.chain || result.chain->stages().empty() ||
+            !result.chain->stages()[0].params.table().find("radius"))
+            return 0;
+        return static_cast<std::uint64_t>(
+            std::get<std::int64_t>(result.chain->stages()[0].params.get("radius")));
+    }
+
     mutable std::mutex mutex_;
     std::condition_variable gate_;
     bool open_gate_ = true;
