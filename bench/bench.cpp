@@ -21,6 +21,7 @@
 
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <ctime>
@@ -73,6 +74,7 @@ public:
         : settings_(settings), display_available_(display_available), filter_(settings.bench.filter) {}
 
     int run() {
+        check_filter();
         use_simd_of_environment();
         device_ = backend() == Backend::cpu ? nullptr : make_device_bench(&no_device_);
         if (!device_ && backend() == Backend::cuda)
@@ -112,6 +114,17 @@ private:
     Backend backend() const { return settings_.program.as<ProgramSettings>().backend; }
     bool wanted(const std::string& name) const {
         return filter_.empty() || name.find(filter_) != std::string::npos;
+    }
+
+    void check_filter() const {
+        const auto sections = {"stream", "gpus", "pipeline", "startup"};
+        if (std::any_of(sections.begin(), sections.end(), [&](const char* name) { return wanted(name); }) ||
+            !kernel_cases(filter_).empty() || any_feed(filter_) || settings_.bench.peers)
+            return;
+        throw UsageError(
+            "bench --filter = " + filter_ +
+            " fits no row; allowed: part of a stage's name or settings (speckle, radius=2), of a "
+            "size (3840×2160), or of stream, feeds, gpus, pipeline, startup.");
     }
 
     static void show(const std::string& title, const std::string& text) {

@@ -172,6 +172,12 @@ class Feeds {
 public:
     Feeds(const std::string& filter, double seconds) : filter_(filter), seconds_(seconds) { find_places(); }
 
+    /// Nothing is measured then: what run() gives are names.
+    Feeds& only_names() {
+        only_names_ = true;
+        return *this;
+    }
+
     std::vector<FeedRun> run() {
         const std::string size = "width=1392&height=1040";
         source("simulated source", "synthetic:vessels?rate=0&live=false&" + size);
@@ -213,7 +219,7 @@ private:
         if (!wanted(name))
             return;
         try {
-            FeedRun run = measure();
+            FeedRun run = only_names_ ? FeedRun() : measure();
             run.name = name;
             run.place = place;
             runs_.push_back(std::move(run));
@@ -272,6 +278,7 @@ private:
 
     std::string filter_;
     double seconds_;
+    bool only_names_ = false;
     std::vector<std::unique_ptr<Place>> places_;
     std::vector<FeedRun> runs_;
 };
@@ -281,5 +288,7 @@ private:
 std::vector<FeedRun> run_feeds(const std::string& filter, double seconds) {
     return Feeds(filter, seconds).run();
 }
+
+bool any_feed(const std::string& filter) { return !Feeds(filter, 0).only_names().run().empty(); }
 
 } // namespace specklescope::bench

@@ -22,5 +22,7 @@ struct FeedRun {
 /// until the file is closed; "plain write" puts the same bytes into a file with one system call a frame, and
 /// is what a recorder there can reach. What cannot be measured is said in the log and left out.
 std::vector<FeedRun> run_feeds(const std::string& filter, double seconds = 1.5);
+/// True if there is such a row.
+bool any_feed(const std::string& filter);
 
 } // namespace specklescope::bench

@@ -146,15 +146,34 @@ void read_plain(const std::vector<std::string>& plain, Settings& settings) {
     settings.list_what = word;
 }
 
-/// Errors of the program's own parameters speak of the option that was typed.
-void set_program(Settings& settings, const CliOption& option, const std::string& text) {
+/// Errors of the program's own parameters, and of --view, speak of the option that was typed.
+template <class F> void as_options(F&& read) {
     try {
-        settings.program.set_text(option.name, text);
+        read();
     } catch (const UsageError& error) {
         const std::string what = error.what();
         const std::string owner = program_table().owner() + ": ";
         throw UsageError(what.starts_with(owner) ? "--" + what.substr(owner.size()) : what);
     }
+}
+
+/// An option that the command never looks at is a slip.
+void check_belongs(const Words& words, Command command) {
+    if (command == Command::view || command == Command::run) {
+        for (const char* name : {"filter", "json", "markdown", "peers"})
+            if (words.has(name))
+                throw UsageError("--" + std::string(name) + " belongs to specklescope bench; leave it out.");
+        return;
+    }
+    static const std::vector<std::string> kOthers = {"rate",     "loop",  "frames",   "silence", "stage",
+                                                     "gpus",     "slots", "view",     "record",  "record-raw",
+                                                     "snapshot", "stats", "colormap", "preset"};
+    for (const std::string& name : kOthers)
+        if (words.has(name))
+            throw UsageError("--" + name + " says nothing to " +
+                             (command == Command::bench
+                                  ? std::string("bench, which measures what --filter names; leave it out.")
+                                  : std::string("list; leave it out.")));
 }
 
 void read_stages(const std::vector<std::string>& texts, Settings& settings) {
@@ -166,7 +185,7 @@ void read_stages(const std::vector<std::string>& texts, Settings& settings) {
             throw UsageError(
                 "--stage none shows the raw picture and stands alone; leave out the other stages.");
     }
-    settings.chain = std::move(chain);
+    replace_chain(settings, std::move(chain), "--stage");
 }
 
 void read_view(const std::string& pair, Settings& settings) {
@@ -176,10 +195,25 @@ void read_view(const std::string& pair, Settings& settings) {
     settings.view.set_text(pair.substr(0, equal), pair.substr(equal + 1));
 }
 
+bool names(const std::vector<std::string>& pairs, std::string_view key) {
+    return std::any_of(pairs.begin(), pairs.end(),
+                       [&](const std::string& pair) { return pair.substr(0, pair.find('=')) == key; });
+}
+
+/// Who gives an end of the range means a fixed one.
+void read_views(const std::vector<std::string>& pairs, Settings& settings) {
+    for (const std::string& pair : pairs)
+        read_view(pair, settings);
+    if ((names(pairs, "low") || names(pairs, "high")) && !names(pairs, "automatic"))
+        settings.view.set("automatic", false);
+}
+
 void read_options(const Words& words, Settings& settings) {
     for (const auto& [name, values] : words.values)
         if (const CliOption* option = find_option(name); option && option->decl)
-            set_program(settings, *option, values.back());
+            as_options([&, option = option, &values = values] {
+                settings.program.set_text(option->name, values.back());
+            });
     if (words.has("verbose") && words.has("quiet"))
         throw UsageError("--verbose and --quiet exclude each other; give one of them.");
     if (words.has("verbose"))
@@ -189,8 +223,7 @@ void read_options(const Words& words, Settings& settings) {
     if (words.has("stage"))
         read_stages(words.values.at("stage"), settings);
     if (words.has("view"))
-        for (const std::string& pair : words.values.at("view"))
-            read_view(pair, settings);
+        read_views(words.values.at("view"), settings);
     if (words.has("colormap"))
         settings.view.set_text("colormap", words.last("colormap"));
     if (words.has("record"))
@@ -205,6 +238,23 @@ void read_options(const Words& words, Settings& settings) {
     settings.bench.peers = words.has("peers");
     if (words.has("snapshot"))
         settings.snapshot_path = words.last("snapshot");
+}
+
+/// A remembered fixed range belongs to the picture that it was set on.
+void free_range_of_another_picture(const Settings& last, const Words& words, Settings& settings) {
+    auto& mapping = settings.view.as<ViewSettings>().mapping;
+    const bool given = words.has("config") || words.has("preset") ||
+                       (words.has("view") &&
+                        (names(words.values.at("view"), "automatic") ||
+                         names(words.values.at("view"), "low") || names(words.values.at("view"), "high")));
+    const bool same = settings.source == last.source &&
+                      settings.chain.quantity().name == last.chain.quantity().name &&
+                      settings.chain.quantity().unit == last.chain.quantity().unit;
+    if (mapping.automatic || same || given)
+        return;
+    mapping.automatic = true;
+    settings.remarks.push_back("The fixed range of the last window, " + to_string(mapping.low) + " to " +
+                               to_string(mapping.high) + ", was for another picture: it is automatic again.");
 }
 
 ParseOutcome say(std::string text) {
@@ -253,16 +303,14 @@ ParseOutcome parse_command_line(int argc, const char* const* argv) {
         load_preset(words.last("preset"), settings);
     if (words.has("config"))
         load_config(words.last("config"), settings);
-    const std::string before = settings.source;
-    const std::string quantity = settings.chain.quantity().name;
+    const Settings before = settings;
     read_plain(words.plain, settings);
+    check_belongs(words, settings.command);
     read_options(words, settings);
-    if (settings.source != before)
+    as_options([&] { check(settings); });
+    if (settings.source != before.source)
         settings.source_remembered = false;
-    // A range that the window remembers is of what it showed last.
-    if (remembered && !words.has("view") &&
-        (settings.source != before || settings.chain.quantity().name != quantity))
-        settings.view.set("automatic", true);
+    free_range_of_another_picture(before, words, settings);
     if (words.has("save-config")) {
         save_config(words.last("save-config"), settings);
         return say("Settings written to " + words.last("save-config") + ".\n");

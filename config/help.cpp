@@ -111,6 +111,7 @@ std::string help() {
     for (const CliCommand& command : cli_commands())
         out += row(command.syntax, command.doc, 52);
     out += option_rows([](const CliOption&) { return true; });
+    out += "\nOf an option given twice the last one counts, unless it may be given again.\n";
     out += "\nKeys of --view\n" + param_rows(view_table());
     out +=
         "\nStages, sources, presets and their keys: specklescope list stages, list sources, list presets;\n"

@@ -55,8 +55,10 @@ std::string command_line() {
     for (const CliExample& example : cli_examples())
         out += "# " + example.doc + "\n" + example.line + "\n";
     out += "```\n";
-    return out + "\nA later word wins over a file given by `--config`, and that file over `--preset`.\n"
-                 "Exit status: 0 well, 1 something went wrong while running, 2 the request was wrong.\n";
+    return out +
+           "\nA later word wins over a file given by `--config`, and that file over `--preset`; of an option "
+           "given twice the last one counts, unless it may be given again.\n"
+           "Exit status: 0 well, 1 something went wrong while running, 2 the request was wrong.\n";
 }
 
 std::string sources() {

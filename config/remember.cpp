@@ -22,6 +22,7 @@ void load_remembered(Settings& settings, bool source_only) {
     try {
         Settings last;
         load_config(path, last);
+        check(last);
         settings.source = last.source;
         settings.source_remembered = !last.source.empty();
         if (source_only)

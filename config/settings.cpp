@@ -52,6 +52,25 @@ const ParamTable& view_table() {
     return table;
 }
 
+void check(const Settings& settings) {
+    const auto& program = settings.program.as<ProgramSettings>();
+    if (program.slots != 0 && program.slots < kMinSlots)
+        throw UsageError(program_table().owner() + ": slots = " + std::to_string(program.slots) +
+                         " is not possible; allowed: 0 (chosen from the frame size), or a whole number, " +
+                         std::to_string(kMinSlots) + "…" +
+                         to_string(static_cast<std::int64_t>(program_table().at("slots").max)) + ".");
+    const Mapping& mapping = settings.view.as<ViewSettings>().mapping;
+    const auto in_order = [](const char* low, double below, const char* high, double above) {
+        if (!(below < above))
+            throw UsageError(view_table().owner() + ": " + low + " = " + to_string(below) + " is not below " +
+                             high + " = " + to_string(above) + "; give the smaller of the two to " + low +
+                             ".");
+    };
+    in_order("low_percentile", mapping.low_percentile, "high_percentile", mapping.high_percentile);
+    if (!mapping.automatic)
+        in_order("low", mapping.low, "high", mapping.high);
+}
+
 const ParamTable& program_table() {
     static const ParamTable table =
         Declare<ProgramSettings>("specklescope")
@@ -66,7 +85,7 @@ const ParamTable& program_table() {
             .integer("slots", &ProgramSettings::slots,
                      {.min = 0,
                       .max = 4096,
-                      .doc = "frames in the ring, at least 6; 0: chosen from the frame size"})
+                      .doc = "frames in the ring, 6 or more; 0: chosen from the frame size"})
             .integer("frames", &ProgramSettings::frames,
                      {.min = 0, .max = 1000000000, .doc = "stop after this many frames; 0: no limit"})
             .real("rate", &ProgramSettings::rate,

@@ -69,7 +69,10 @@ struct Settings {
     std::string stats_path;
     BenchSettings bench;
     std::string snapshot_path; ///< run: a picture of the last result (--snapshot FILE.png)
-    bool remember = false;     ///< view: write what the window remembers when it closes (save_remembered)
+    /// Who gave the chain: "preset flow", a settings file; empty: the default, or what the window remembers.
+    std::string chain_from;
+    std::vector<std::string> remarks; ///< how the words were understood, where that may surprise: for the log
+    bool remember = false; ///< view: write what the window remembers when it closes (save_remembered)
     /// The source came from the last window, not from the user: if it cannot be opened, start without it.
     bool source_remembered = false;
 };
@@ -83,6 +86,13 @@ struct ParseOutcome {
 };
 /// Throws UsageError. Later words win over --config, --config over --preset.
 ParseOutcome parse_command_line(int argc, const char* const* argv);
+
+/// A chain given later takes the place of the whole chain before it; the remarks say so.
+void replace_chain(Settings& settings, Chain chain, const std::string& by);
+
+/// What one value cannot tell, when all are given: slots between 0 and the fewest possible, a range whose
+/// ends are in the wrong order. Throws UsageError.
+void check(const Settings& settings);
 
 /// TOML: [program] [view] source, record, record_raw, [[stage]] name = …; UsageError names file and line.
 /// All or nothing: on an error the settings stay as they were.

@@ -124,7 +124,7 @@ private:
         Chain chain;
         for (const toml::node& item : *array)
             read_stage(*item.as_table(), array->size(), chain);
-        settings_.chain = std::move(chain);
+        replace_chain(settings_, std::move(chain), file_);
     }
 
     void read_stage(const toml::table& fields, std::size_t count, Chain& chain) {
@@ -234,6 +234,14 @@ std::string param_lines(const Params& params) {
 }
 
 } // namespace
+
+void replace_chain(Settings& settings, Chain chain, const std::string& by) {
+    if (!settings.chain_from.empty())
+        settings.remarks.push_back("The chain of " + settings.chain_from + " is replaced by that of " + by +
+                                   ".");
+    settings.chain = std::move(chain);
+    settings.chain_from = by;
+}
 
 void read_toml(std::string_view text, const std::string& name, Settings& settings) {
     Settings changed = settings;

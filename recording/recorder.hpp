@@ -25,6 +25,8 @@ std::shared_ptr<Sink> make_recorder(const RecordOptions& options);
 /// One picture now, not a stream: .png (colour-mapped result, or raw grey 8/16 bit) or .tiff (the numbers).
 /// Returns the path written. Throws RunError.
 std::string write_snapshot(const Result& result, const RecordOptions& options, const StreamInfo& stream);
+/// Throws UsageError for an ending that no single picture has.
+void check_snapshot(const std::string& path);
 
 struct RecordedFrame;
 struct FileTotals;

@@ -3,10 +3,25 @@
 
 namespace specklescope {
 
+namespace {
+
+const RecordFormat& snapshot_format(const std::string& path) {
+    const RecordFormat* format = nullptr;
+    try {
+        format = &record_format(path);
+    } catch (const UsageError&) { // its sentence offers what holds more than one picture
+    }
+    if (!format || !format->snapshot)
+        throw UsageError("A snapshot is one picture: " + path + " must end in .png or .tiff.");
+    return *format;
+}
+
+} // namespace
+
+void check_snapshot(const std::string& path) { (void)snapshot_format(path); }
+
 std::string write_snapshot(const Result& result, const RecordOptions& options, const StreamInfo& stream) {
-    const RecordFormat& format = record_format(options.path);
-    if (!format.snapshot)
-        throw UsageError("A snapshot is one picture: " + options.path + " must end in .png or .tiff.");
+    const RecordFormat& format = snapshot_format(options.path);
     const RecordedFrame frame = recorded_frame(result, options.what);
     if (!frame.pixels)
         throw RunError("There is no picture yet to save as " + options.path + "; wait for the first frame.");

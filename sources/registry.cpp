@@ -2,9 +2,9 @@
 #include "sources/registry.hpp"
 #include "files/input_file.hpp"
 #include "sources/aravis/aravis_source.hpp"
-#include "sources/gst/gst_source.hpp"
 #include "sources/files/image_source.hpp"
 #include "sources/files/raw_source.hpp"
+#include "sources/gst/gst_source.hpp"
 #include "sources/source_text.hpp"
 #include "sources/synthetic/synthetic_source.hpp"
 
@@ -33,9 +33,9 @@ const SourceType& find_type(const std::string& kind, const std::string& text) {
                      ", which is not built in; allowed: " + names + ".");
 }
 
-bool given(const SourceText& text, std::string_view key) {
-    return std::any_of(text.options.begin(), text.options.end(),
-                       [&](const auto& option) { return option.first == key; });
+std::ptrdiff_t given(const SourceText& text, std::string_view key) {
+    return std::count_if(text.options.begin(), text.options.end(),
+                         [&](const auto& option) { return option.first == key; });
 }
 
 } // namespace
@@ -44,12 +44,15 @@ std::unique_ptr<Source> make_source(const std::string& text, const SourceDefault
     const SourceText parsed = parse_source_text(text);
     const SourceType& type = find_type(parsed.kind, text);
     Params params(*type.table);
-    if (defaults.rate > 0 && type.table->find("rate") && !given(parsed, "rate"))
+    if (defaults.rate > 0 && type.table->find("rate") && given(parsed, "rate") == 0)
         params.set("rate", defaults.rate);
-    if (defaults.loop && type.table->find("loop") && !given(parsed, "loop"))
+    if (defaults.loop && type.table->find("loop") && given(parsed, "loop") == 0)
         params.set("loop", true);
-    for (const auto& [key, value] : parsed.options)
+    for (const auto& [key, value] : parsed.options) {
         params.set_text(key, value);
+        if (given(parsed, key) > 1)
+            throw UsageError("source '" + text + "': " + key + " is given twice; leave one of the two out.");
+    }
     std::unique_ptr<Source> source = type.make(parsed, params);
     if (parsed.kind == "video" || parsed.kind == "raw") // images say it themselves
         check_exists(parsed.target);

@@ -117,6 +117,10 @@ public:
 
     int run() {
         const InterruptGuard guard;
+        for (const std::string& remark : settings_.remarks)
+            spdlog::info("{}", remark);
+        if (!settings_.snapshot_path.empty())
+            check_snapshot(settings_.snapshot_path);
         for (const std::string& path : {settings_.stats_path, settings_.snapshot_path})
             if (!path.empty())
                 check_writable(path);

@@ -6,6 +6,7 @@
 
 #include <spdlog/spdlog.h>
 
+#include <array>
 #include <bit>
 #include <cerrno>
 #include <cstring>
@@ -16,6 +17,8 @@ namespace specklescope {
 namespace {
 
 constexpr int kMaxHeader = 1 << 30;
+
+const ParamTable& raw_table();
 
 Shape raw_shape(const RawOptions& options) {
     switch (options.format) {
@@ -49,19 +52,65 @@ void swap_bytes(HostView view) {
     }
 }
 
+/// "width=1392&height=1040&format=gray16le": at most three usual sizes of which the file holds whole frames,
+/// those of its own format where that is given. Empty where none fits.
+std::vector<std::string> fitting_sizes(std::uint64_t bytes, const RawOptions& options, bool format_given) {
+    constexpr std::array<std::pair<int, int>, 24> kUsual = {
+        {{640, 480},   {656, 488},   {720, 540},   {800, 600},   {1024, 768},  {1280, 720},
+         {1280, 960},  {1280, 1024}, {1392, 1040}, {1440, 1080}, {1456, 1088}, {1600, 1200},
+         {1920, 1080}, {1920, 1200}, {1936, 1216}, {2048, 1088}, {2048, 1536}, {2048, 2048},
+         {2448, 2048}, {2592, 1944}, {3840, 2160}, {4096, 3000}, {512, 512},   {1024, 1024}}};
+    using Format = RawOptions::Format;
+    std::vector<Format> formats = {Format::gray8, Format::gray16le};
+    if (format_given)
+        formats = {options.format};
+    std::vector<std::string> found;
+    for (const auto& [width, height] : kUsual)
+        for (const Format format : formats) {
+            RawOptions tried = options;
+            tried.format = format;
+            if ((options.width != 0 && options.width != width) ||
+                (options.height != 0 && options.height != height))
+                continue;
+            tried.width = width;
+            tried.height = height;
+            const std::uint64_t frame = raw_shape(tried).bytes();
+            if (found.size() < 3 && bytes >= frame && bytes % frame == 0)
+                found.push_back(
+                    "width=" + std::to_string(width) + "&height=" + std::to_string(height) +
+                    "&format=" + raw_table().at("format").choices[static_cast<std::size_t>(format)]);
+        }
+    return found;
+}
+
+/// What to write for a headerless file, by its length.
+std::string how_to_write(const std::string& path, const RawOptions& options) {
+    const bool format_given = options.format != RawOptions::Format::gray8;
+    std::error_code missing;
+    const std::uint64_t size = std::filesystem::file_size(path, missing);
+    const auto header = static_cast<std::uint64_t>(options.header);
+    const std::uint64_t bytes = missing || size < header ? 0 : size - header;
+    std::string text;
+    for (const std::string& fits : fitting_sizes(bytes, options, format_given))
+        text += (text.empty() ? "" : ", or ") + ("raw:" + path + "?" + fits);
+    if (!text.empty())
+        return "its " + std::to_string(bytes) + " bytes are whole frames of " + text;
+    return (bytes > 0 ? "its " + std::to_string(bytes) + " bytes fit no usual size; " : std::string()) +
+           "write raw:" + path +
+           "?width=W&height=H&format=F (formats: gray8, gray16le, gray16be, gray32f, rgb8)";
+}
+
 class RawSource final : public Source {
 public:
     RawSource(std::string path, const Params& params) : path_(std::move(path)) {
         params_ = params;
         const auto& options = params_.as<RawOptions>();
         if (path_.empty())
-            throw UsageError(
-                "source raw: the file is missing; write raw:FILE?width=1920&height=1200&format=gray8.");
+            throw UsageError("source raw: the file is missing; write raw:FILE?width=W&height=H&format=F.");
         if (options.width == 0 || options.height == 0)
             throw UsageError("source raw: '" + path_ +
-                             "' has no header, so its width and height are needed; write raw:" + path_ +
-                             "?width=1920&height=1200&format=gray8 (formats: gray8, gray16le, gray16be, " +
-                             "gray32f, rgb8).");
+                             "' has no header, so its width and height are needed; " +
+                             how_to_write(path_, options) + ".");
         check_shape(raw_shape(options), "source raw: a frame");
     }
 

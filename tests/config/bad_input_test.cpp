@@ -57,7 +57,29 @@ std::vector<Case> cases() {
         {"Infinite", {"run", good, "--rate", "inf"}, kUsage, {"--rate = inf", "allowed"}},
         {"HugeNumber", {"run", good, "--rate", "1e999"}, kUsage, {"--rate = 1e999", "allowed"}},
         {"TrailingLetters", {"run", good, "--threads", "2x"}, kUsage, {"--threads = 2x", "whole number"}},
+        {"StageKeyTwice",
+         {"run", good, "--stage", "speckle:radius=1,radius=2"},
+         kUsage,
+         {"radius is given twice", "leave one"}},
+        {"FewerSlotsThanPossible", {"run", good, "--slots", "2"}, kUsage, {"--slots = 2", "0 (", "6…4096"}},
+        {"TomlFewerSlots", {"run", good, "--config", "IN/slots.toml"}, kUsage, {"--slots = 5", "6…4096"}},
+        {"PercentilesInTheWrongOrder",
+         {"run", good, "--view", "low_percentile=99.9"},
+         kUsage,
+         {"low_percentile = 99.9", "high_percentile = 99"}},
+        {"RangeInTheWrongOrder",
+         {"run", good, "--view", "low=3", "--view", "high=2"},
+         kUsage,
+         {"low = 3 is not below high = 2"}},
+        {"BenchOfNothing", {"bench", "--filter", "zzz"}, kUsage, {"zzz", "speckle", "startup"}},
+        {"BenchWithAStage", {"bench", "--stage", "speckle"}, kUsage, {"--stage", "--filter"}},
+        {"RunWithAFilter", {"run", good, "--filter", "speckle"}, kUsage, {"--filter", "bench"}},
+        {"ListWithARate", {"list", "stages", "--rate", "3"}, kUsage, {"--rate", "list"}},
         // Sources.
+        {"SourceKeyTwice",
+         {"run", "synthetic?width=64&width=128"},
+         kUsage,
+         {"width is given twice", "leave one"}},
         {"UnknownSource", {"run", "cinema:film"}, kUsage, {"cinema", "allowed"}},
         {"UnknownScene", {"run", "synthetic:ocean"}, kUsage, {"ocean", "vessels"}},
         {"UnknownSourceKey", {"run", "synthetic?colour=3"}, kUsage, {"'colour'", "allowed"}},
@@ -77,7 +99,15 @@ std::vector<Case> cases() {
         {"HugePngWithoutData", {"run", "IN/huge.png"}, kRunTime, {"huge.png"}},
         {"TiffWithoutData", {"run", "IN/headless.tif"}, kRunTime, {"headless.tif"}},
         {"TruncatedVideo", {"run", "IN/cut.mp4"}, kRunTime, {"cut.mp4"}},
-        {"RawWithoutSize", {"run", "raw:IN/frames.raw"}, kUsage, {"width"}},
+        {"RawWithoutSize", {"run", "raw:IN/frames.raw"}, kUsage, {"width", "640 bytes fit no usual size"}},
+        {"RawOfAUsualSize",
+         {"run", "raw:IN/camera.raw"},
+         kUsage,
+         {"camera.raw?width=640&height=480&format=gray8", "or raw:"}},
+        {"RawOfAUsualSizeBehindAHeader",
+         {"run", "raw:IN/camera.raw?header=307200&format=gray16le"},
+         kUsage,
+         {"614400 bytes", "camera.raw?width=640&height=480&format=gray16le"}},
         {"RawTooLarge",
          {"run", "raw:IN/frames.raw?width=100000&height=100000&format=gray8"},
          kUsage,
@@ -112,6 +142,11 @@ std::vector<Case> cases() {
          {"run", good, "--record", "a.tiff", "--record-raw", "/proc/k.tiff"},
          kRunTime,
          {"/proc"}},
+        {"SnapshotOfManyPictures",
+         {"run", good, "--snapshot", "s.gif"},
+         kUsage,
+         {"one picture", "s.gif", ".png or .tiff"}},
+        {"SnapshotAsAVideo", {"run", good, "--snapshot", "s.mkv"}, kUsage, {"s.mkv", ".png or .tiff"}},
         {"StatsIntoMissingFolder", {"run", good, "--stats", "missing/s.json"}, kRunTime, {"missing/s.json"}},
         {"SnapshotIntoMissingFolder", {"run", good, "--snapshot", "missing/s.png"}, kRunTime, {"missing"}},
         {"SaveConfigIntoReadOnlyFolder", {"--save-config", "/proc/x.toml"}, kRunTime, {"/proc/x.toml"}},
@@ -136,6 +171,8 @@ protected:
         write_text(in / "huge.png", png_header(100000, 100000));
         write_text(in / "headless.tif", tiff_bytes({.data = false}));
         write_text(in / "frames.raw", std::string(640, 'x'));
+        write_text(in / "camera.raw", std::string(std::size_t{640} * 480 * 3, 'x'));
+        write_text(in / "slots.toml", "[program]\nslots = 5\n");
         write_text(in / "type.toml", "[[stage]]\nname = \"speckle\"\nradius = \"three\"\n");
         write_text(in / "key.toml", "[view]\ncolour = \"jet\"\n");
         write_text(in / "syntax.toml", "source = = \n");

@@ -228,13 +228,14 @@ TEST_F(ConfigTest, SpeckleIsTheDefaultAndNoneIsTheRawPicture) {
 }
 
 TEST_F(ConfigTest, LaterWordsWinOverFileAndFileOverPreset) {
-    const std::string path = write("c.toml", "[view]\ncolormap = \"jet\"\nlow = 0.5\n[program]\nrate = 4\n");
+    const std::string path =
+        write("c.toml", "[view]\ncolormap = \"jet\"\nlow = 0.125\n[program]\nrate = 4\n");
     const Settings s =
-        parse({"--view", "low=0.75", "--preset", "contrast", "--config", path, "--rate", "8"}).settings;
+        parse({"--view", "low=0.25", "--preset", "contrast", "--config", path, "--rate", "8"}).settings;
     const auto& mapping = s.view.as<ViewSettings>().mapping;
     EXPECT_EQ(mapping.high, 0.5) << "preset";
     EXPECT_EQ(mapping.colormap, ColorMap::jet) << "file over preset";
-    EXPECT_EQ(mapping.low, 0.75) << "command line over file";
+    EXPECT_EQ(mapping.low, 0.25) << "command line over file";
     EXPECT_EQ(s.program.as<ProgramSettings>().rate, 8);
     EXPECT_EQ(to_string(s.chain.stages().at(0).params.get("output")), "contrast");
     EXPECT_EQ(parse({"--rate", "1", "--rate", "2"}).settings.program.as<ProgramSettings>().rate, 2);
