@@ -65,7 +65,6 @@ void App::run() {
         const bool news = session_.poll();
         if (take_result() || news)
             redraw = std::max(redraw, 1);
-        handle_input();
         frame();
         redraw = std::max(0, redraw - 1);
     }
@@ -82,8 +81,17 @@ bool App::take_result() {
     Result result;
     if (!session_.pipeline() || !session_.pipeline()->mailbox().take(result))
         return false;
+    free_range(result.quantity);
     display_.show(*session_.pipeline(), std::move(result), layout_.shows_raw, layout_.shows_processed);
     return true;
+}
+
+/// A fixed range stays on what it was set for: on another source or quantity its numbers mean nothing.
+void App::free_range(const Quantity& quantity) {
+    std::string text =
+        release_range(session_.view().mapping, range_subject_, {session_.settings().source, quantity.name});
+    if (!text.empty())
+        session_.say(Message::Level::info, std::move(text));
 }
 
 App::Layout App::arrange() const {
@@ -115,6 +123,7 @@ App::Layout App::arrange() const {
 
 void App::frame() {
     window_.begin_frame();
+    handle_input();
     layout_ = arrange();
     if (Pipeline* pipeline = session_.pipeline()) {
         display_.look(*pipeline, layout_.shows_raw, layout_.shows_processed);
@@ -132,7 +141,7 @@ void App::frame() {
     if (layout_.shows_panel)
         draw_panel(layout_.panel, session_, state_, display_);
     draw_open_dialog(session_, state_);
-    draw_open_error(session_);
+    draw_open_error(session_, state_);
     draw_keys(&state_.keys_open);
     if (std::exchange(state_.snapshot, false) && display_.has_result())
         session_.snapshot(display_.host_result());
@@ -155,11 +164,6 @@ void App::canvas_window(const Layout& layout) {
     ImGui::PopStyleVar();
     canvas_mouse(layout);
     Mapping& mapping = session_.view().mapping;
-    if (display_.has_result())
-        if (std::string text = release_range(mapping, range_subject_,
-                                             {session_.settings().source, display_.result().quantity.name});
-            !text.empty())
-            session_.say(Message::Level::info, std::move(text));
     if (layout.bar.width > 0) {
         const Quantity quantity =
             display_.has_result() ? display_.result().quantity : session_.chain().quantity();
@@ -287,9 +291,13 @@ void App::report() const {
     const Mapping& mapping = session_.settings().view.as<ViewSettings>().mapping;
     probe::value("low", mapping.low);
     probe::value("high", mapping.high);
+    probe::value("automatic", mapping.automatic ? 1.0 : 0.0);
     probe::value("colormap", view_table().at("colormap").choices[static_cast<std::size_t>(mapping.colormap)]);
+    probe::value("layout", view_table().at("layout").choices[static_cast<std::size_t>(
+                               session_.settings().view.as<ViewSettings>().layout)]);
     probe::value("path", display_.path());
     probe::value("icons", window_.icons());
+    probe::value("folder", session_.folder);
     probe::value("typing", ImGui::GetIO().WantTextInput ? 1.0 : 0.0);
     probe::value("hover.x", hover_.inside ? hover_.x : -1);
     probe::value("hover.y", hover_.inside ? hover_.y : -1);
@@ -313,6 +321,8 @@ int run_viewer(Settings settings) {
     const InterruptGuard guard; // Ctrl-C closes the window and finishes the recordings
     Session session(std::move(settings));
     session.start(wake_window);
+    for (const std::string& remark : session.settings().remarks)
+        session.say(Message::Level::info, remark);
     {
         Window window(session.view());
         App app(session, window);

@@ -23,8 +23,9 @@ private:
         bool shows_processed = true, shows_raw = false, shows_panel = true;
     };
     bool take_result();
+    void free_range(const Quantity& quantity);
     void handle_input();
-    void handle_key(const Window::Key& key);
+    void handle_key(const KeyPress& key);
     void handle_character(unsigned character);
     Layout arrange() const;
     void frame();

@@ -21,7 +21,7 @@ void App::handle_input() {
     const bool busy = ImGui::GetIO().WantTextInput ||
                       (ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopup) && !state_.keys_open);
     state_.confirm = state_.dismiss = false;
-    for (const Window::Key& key : window_.take_keys()) {
+    for (const KeyPress& key : window_.take_keys()) {
         state_.confirm = state_.confirm || key.key == GLFW_KEY_ENTER || key.key == GLFW_KEY_KP_ENTER;
         state_.dismiss = state_.dismiss || key.key == GLFW_KEY_ESCAPE;
         if (key.key == GLFW_KEY_Q && (key.modifiers & GLFW_MOD_CONTROL))
@@ -36,7 +36,7 @@ void App::handle_input() {
         offer_drop(drops.front()); // to the field under the mouse; what no field takes is a source
 }
 
-void App::handle_key(const Window::Key& key) {
+void App::handle_key(const KeyPress& key) {
     using Shown = ViewSettings::Layout;
     ViewSettings& view = session_.view();
     switch (key.key) {
@@ -56,6 +56,8 @@ void App::handle_key(const Window::Key& key) {
         view.layout = static_cast<Shown>((static_cast<int>(view.layout) + 1) % 3);
         break;
     case GLFW_KEY_ESCAPE:
+    case GLFW_KEY_ENTER:
+    case GLFW_KEY_KP_ENTER:
         state_.keys_open = false;
         break;
     case GLFW_KEY_O:

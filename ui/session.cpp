@@ -34,6 +34,15 @@ std::string finished_text(const SinkStatus& status) {
     return text + ".";
 }
 
+/// What was shown before goes on; if that cannot be either, its state says why.
+void start_again(Pipeline& pipeline) {
+    try {
+        pipeline.start();
+    } catch (const Error& error) {
+        spdlog::debug("{}", error.what());
+    }
+}
+
 } // namespace
 
 bool waits_for_file(const ChainStage& stage) {
@@ -58,7 +67,7 @@ const std::vector<std::string>& Session::endings() {
 void Session::start(void (*notify)()) {
     notify_ = notify;
     const auto begin = [this] {
-        auto pipeline = make_pipeline(settings_);
+        std::shared_ptr<Pipeline> pipeline = make_pipeline(settings_);
         pipeline->mailbox().on_post(notify_);
         auto sinks = add_recorders(*pipeline, settings_); // before start(): they get the first frame too
         pipeline->start();
@@ -110,18 +119,44 @@ void Session::open(const std::string& text) {
     wanted.source = text;
     wanted.chain = running_chain();
     opening_text_ = text;
-    open_error_.reset();
     const bool again = pipeline_ && text == settings_.source;
-    opening_ = std::async(std::launch::async,
-                          [wanted, notify = notify_, old = again ? pipeline_ : nullptr]() -> Opened {
-                              if (old)
-                                  old->stop(); // a camera opens once only
-                              auto pipeline = make_pipeline(wanted);
-                              pipeline->mailbox().on_post(notify);
-                              pipeline->start();
-                              notify();
-                              return {std::move(pipeline), wanted};
-                          });
+    open_beside([wanted, notify = notify_, old = again ? pipeline_ : nullptr]() -> Opened {
+        if (old)
+            old->stop(); // a camera opens once only
+        try {
+            std::shared_ptr<Pipeline> pipeline = make_pipeline(wanted);
+            pipeline->mailbox().on_post(notify);
+            pipeline->start();
+            return {std::move(pipeline), wanted};
+        } catch (const Error&) {
+            if (old)
+                start_again(*old);
+            throw;
+        }
+    });
+}
+
+void Session::play_again() {
+    if (opening() || !pipeline_)
+        return;
+    opening_text_ = settings_.source;
+    pipeline_->pause(false);
+    open_beside([wanted = settings_, same = pipeline_]() -> Opened {
+        same->stop();
+        same->start();
+        return {same, wanted};
+    });
+}
+
+void Session::open_beside(std::function<Opened()> begin) {
+    open_error_.reset();
+    opening_ = std::async(std::launch::async, [begin = std::move(begin), notify = notify_] {
+        struct Wake { // also when it throws
+            void (*notify)();
+            ~Wake() { notify(); }
+        } const wake{notify};
+        return begin();
+    });
 }
 
 void Session::poll_opening() {
@@ -129,6 +164,9 @@ void Session::poll_opening() {
         return;
     try {
         Opened opened = opening_.get();
+        if (opened.first ==
+            pipeline_) // its recordings have ended with the run before, and are told of as such
+            return;
         for (Recording& recording : std::exchange(recordings_, {}))
             finish(recording);
         if (auto old = std::move(pipeline_))
@@ -278,6 +316,10 @@ void Session::toggle_record(RecordWhat what) {
     }
     if (!pipeline_)
         return;
+    if (!pipeline_->started())
+        return say(Message::Level::warning, opening()
+                                                ? "Nothing can be recorded before the source is open."
+                                                : "Nothing runs that could be recorded; open a source.");
     const bool raw = what == RecordWhat::raw;
     RecordOptions options;
     options.path = new_path(raw ? "raw" : "processed",

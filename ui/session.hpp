@@ -7,6 +7,7 @@
 #include "recording/recorder.hpp"
 
 #include <deque>
+#include <functional>
 #include <future>
 #include <memory>
 #include <optional>
@@ -51,8 +52,10 @@ public:
     Pipeline* pipeline() const { return pipeline_.get(); }
 
     /// Opens another source; the present one runs on until it is there. The same source again is closed
-    /// first.
+    /// first, and started again if it cannot be opened.
     void open(const std::string& text);
+    /// What has ended runs again from its beginning, with the same parameters.
+    void play_again();
     bool opening() const { return opening_.valid(); }
     const std::string& opening_text() const { return opening_text_; }
     /// Why the last open failed; the window shows it until it is cleared.
@@ -87,7 +90,8 @@ public:
     static const std::vector<std::string>& endings();
 
 private:
-    using Opened = std::pair<std::unique_ptr<Pipeline>, Settings>;
+    using Opened = std::pair<std::shared_ptr<Pipeline>, Settings>;
+    void open_beside(std::function<Opened()> begin);
     void adopt(Opened opened);
     void poll_opening();
     void poll_recordings();

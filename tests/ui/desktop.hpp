@@ -225,6 +225,14 @@ public:
                          std::to_string(std::lround(r.y + r.height / 2)), "sleep", "0.4", "mousedown", "1",
                          "sleep", "0.3", "mouseup", "1"});
     }
+    void double_click(const std::string& name) const {
+        const Rect r = widget(name);
+        desktop_.events({"mousemove", std::to_string(std::lround(r.x + r.width / 2)),
+                         std::to_string(std::lround(r.y + r.height / 2)), "sleep", "0.4", "click", "--repeat",
+                         "2", "--delay", "60", "1"});
+    }
+    /// Stands still as a program does that draws for long; what is typed meanwhile comes all at once.
+    void freeze(bool on) const { kill(pid_, on ? SIGSTOP : SIGCONT); }
     void key(const std::string& name) const { desktop_.events({"key", name}); }
     /// Ctrl+Q; the exit status.
     int quit() {

@@ -1,37 +1,13 @@
 // The real window under a virtual screen: what is asked for with mouse and keys is what is seen.
 #include "tests/support/images.hpp"
 #include "tests/support/places.hpp"
-#include "tests/ui/desktop.hpp"
+#include "tests/ui/viewer_fixture.hpp"
 
 #include "pipeline/mapping.hpp"
 #include "stages/speckle/speckle.hpp"
 
 namespace specklescope {
 namespace {
-
-class ViewerTest : public testing::Test {
-protected:
-    void SetUp() override {
-        for (const char* tool : {"Xvfb", "xdotool", "import"})
-            if (!have_tool(tool))
-                GTEST_SKIP() << tool << " is not installed; the window cannot be driven.";
-        desktop_ = std::make_unique<Desktop>(folder_ / "log.txt");
-        if (desktop_->display().empty())
-            GTEST_SKIP() << "Xvfb does not start: " << read_text(folder_ / "log.txt");
-    }
-    Screenshot shot() { return desktop_->shot(folder_ / "shot.ppm"); }
-
-    TemporaryFolder folder_;
-    std::unique_ptr<Desktop> desktop_;
-};
-
-const std::vector<std::string> kWindow = {"--view", "width=1280", "--view", "height=800"};
-
-std::vector<std::string> with(std::vector<std::string> words, const std::vector<std::string>& more = {}) {
-    words.insert(words.end(), kWindow.begin(), kWindow.end());
-    words.insert(words.end(), more.begin(), more.end());
-    return words;
-}
 
 /// Mean step between neighbours in the middle of the picture, in grey levels.
 double roughness(const Screenshot& shot, const Rect& canvas) {

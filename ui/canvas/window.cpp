@@ -21,7 +21,7 @@ namespace specklescope {
 
 struct Window::State {
     GLFWwindow* handle = nullptr;
-    std::vector<Key> keys;
+    InputQueue queue;
     std::vector<std::string> drops;
     bool input = false;
     int x = 0, y = 0, width = 0, height = 0; ///< before full screen
@@ -49,21 +49,36 @@ Window::State& state_of(GLFWwindow* handle) {
     return *static_cast<Window::State*>(glfwGetWindowUserPointer(handle));
 }
 
+/// Instead of Dear ImGui's own: keys, characters and buttons go through the queue.
 void install_callbacks(GLFWwindow* handle) {
     glfwSetKeyCallback(handle, [](GLFWwindow* w, int key, int, int action, int modifiers) {
         state_of(w).input = true;
-        if (action != GLFW_RELEASE)
-            state_of(w).keys.push_back({key, 0, modifiers});
+        state_of(w).queue.key(key, action, modifiers);
     });
     glfwSetCharCallback(handle, [](GLFWwindow* w, unsigned character) {
         state_of(w).input = true;
-        state_of(w).keys.push_back({0, character, 0});
+        state_of(w).queue.character(character);
     });
-    glfwSetMouseButtonCallback(handle, [](GLFWwindow* w, int, int, int) { state_of(w).input = true; });
-    glfwSetScrollCallback(handle, [](GLFWwindow* w, double, double) { state_of(w).input = true; });
+    glfwSetMouseButtonCallback(handle, [](GLFWwindow* w, int button, int action, int) {
+        state_of(w).input = true;
+        double x = 0, y = 0;
+        glfwGetCursorPos(w, &x, &y);
+        state_of(w).queue.button(button, action == GLFW_PRESS, static_cast<float>(x), static_cast<float>(y),
+                                 glfwGetTime());
+    });
+    glfwSetScrollCallback(handle, [](GLFWwindow* w, double x, double y) {
+        state_of(w).input = true;
+        ImGui_ImplGlfw_ScrollCallback(w, x, y);
+    });
     glfwSetCursorPosCallback(handle, [](GLFWwindow* w, double, double) { state_of(w).input = true; });
-    glfwSetCursorEnterCallback(handle, [](GLFWwindow* w, int) { state_of(w).input = true; });
-    glfwSetWindowFocusCallback(handle, [](GLFWwindow* w, int) { state_of(w).input = true; });
+    glfwSetCursorEnterCallback(handle, [](GLFWwindow* w, int entered) {
+        state_of(w).input = true;
+        ImGui_ImplGlfw_CursorEnterCallback(w, entered);
+    });
+    glfwSetWindowFocusCallback(handle, [](GLFWwindow* w, int focused) {
+        state_of(w).input = true;
+        ImGui_ImplGlfw_WindowFocusCallback(w, focused);
+    });
     glfwSetFramebufferSizeCallback(handle, [](GLFWwindow* w, int, int) { state_of(w).input = true; });
     glfwSetWindowRefreshCallback(handle, [](GLFWwindow* w) { state_of(w).input = true; });
     glfwSetDropCallback(handle, [](GLFWwindow* w, int count, const char** paths) {
@@ -121,8 +136,8 @@ Window::Window(const ViewSettings& view) : state_(std::make_unique<State>()) {
     glfwMakeContextCurrent(state_->handle);
     glfwSwapInterval(view.vsync ? 1 : 0);
     renderer_ = gl::renderer();
-    install_callbacks(state_->handle); // before Dear ImGui's, which call these
     start_imgui(view);
+    install_callbacks(state_->handle);
 }
 
 void Window::start_imgui(const ViewSettings& view) {
@@ -138,7 +153,7 @@ void Window::start_imgui(const ViewSettings& view) {
     scale = std::clamp(scale, 0.5F, 4.0F);
     theme::apply(scale);
     theme::load_fonts(scale, &note_);
-    ImGui_ImplGlfw_InitForOpenGL(state_->handle, true);
+    ImGui_ImplGlfw_InitForOpenGL(state_->handle, false);
     ImGui_ImplOpenGL3_Init("#version 330 core");
 }
 
@@ -171,16 +186,22 @@ void Window::toggle_full_screen() {
 }
 
 bool Window::wait(double seconds) {
-    if (seconds > 0)
+    if (seconds > 0 && state_->queue.empty())
         glfwWaitEventsTimeout(seconds);
     else
         glfwPollEvents();
-    return std::exchange(state_->input, false);
+    return std::exchange(state_->input, false) || !state_->queue.empty();
 }
 
 void Window::begin_frame() {
     ImGui_ImplOpenGL3_NewFrame();
     ImGui_ImplGlfw_NewFrame();
+    ImGuiIO& io = ImGui::GetIO();
+    // Tab goes from field to field where one is being typed in, and is a shortcut elsewhere: Dear ImGui would
+    // take the first field of a window for it.
+    const bool fields = io.WantTextInput || ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopup);
+    io.KeyMap[ImGuiKey_Tab] = fields ? GLFW_KEY_TAB : -1;
+    state_->queue.feed(io);
     ImGui::NewFrame();
 }
 
@@ -219,7 +240,7 @@ void Window::size(int& width, int& height) const {
     }
 }
 
-std::vector<Window::Key> Window::take_keys() { return std::exchange(state_->keys, {}); }
+std::vector<KeyPress> Window::take_keys() { return state_->queue.take_keys(); }
 std::vector<std::string> Window::take_drops() { return std::exchange(state_->drops, {}); }
 
 } // namespace specklescope

@@ -1,9 +1,8 @@
-// The window: GLFW, the OpenGL context and Dear ImGui's place in it. Keys and dropped files are collected
-// here, because Dear ImGui 1.86 has no input queue and would miss a key that is pressed and released between
-// two frames.
+// The window: GLFW, the OpenGL context and Dear ImGui's place in it.
 #pragma once
 
 #include "config/settings.hpp"
+#include "ui/canvas/input_queue.hpp"
 
 #include <memory>
 #include <string>
@@ -25,8 +24,10 @@ public:
     void request_close();
     void set_title(const std::string& title);
     void toggle_full_screen();
-    /// Sleeps until something happens, at most so long. True if there was input, a resize or an expose.
+    /// Sleeps until something happens, at most so long. True if there was input, a resize or an expose, or if
+    /// input waits for the next frame.
     bool wait(double seconds);
+    /// Takes as much input as one frame can bear; see input_queue.hpp.
     void begin_frame();
     /// Clears, calls `draw` for the picture, draws Dear ImGui over it and shows it all.
     void end_frame(void (*draw)(void*), void* context);
@@ -38,12 +39,7 @@ public:
     /// Size for the settings: of the window while it was not full screen.
     void size(int& width, int& height) const;
 
-    struct Key {
-        int key = 0;            ///< GLFW_KEY_…; 0 for a character
-        unsigned character = 0; ///< Unicode, in the user's keyboard layout
-        int modifiers = 0;
-    };
-    std::vector<Key> take_keys();
+    std::vector<KeyPress> take_keys(); ///< of the frame that has begun
     std::vector<std::string> take_drops();
     struct State;
 

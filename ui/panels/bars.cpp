@@ -1,9 +1,9 @@
 // The tool bar above the picture, the status line below it and the dialog that opens a source.
-#include "ui/panels/controls.hpp"
 #include "ui/canvas/numbers.hpp"
-#include "ui/panels/panel.hpp"
 #include "ui/canvas/probe.hpp"
 #include "ui/canvas/theme.hpp"
+#include "ui/panels/controls.hpp"
+#include "ui/panels/panel.hpp"
 
 #include <imgui_stdlib.h>
 
@@ -113,7 +113,9 @@ std::string color_text(const Color& color, const Shape& shape) {
 } // namespace
 
 void toggle_pause(Session& session) {
-    if (session.pipeline())
+    if (session.pipeline() && session.pipeline()->status().state == RunState::ended)
+        session.play_again();
+    else if (session.pipeline())
         session.pipeline()->pause(!session.pipeline()->paused());
 }
 
@@ -129,10 +131,14 @@ void step_once(Session& session) {
 void draw_tool_bar(const Rect& area, Session& session, ViewState& state, const Display& display) {
     if (begin_bar("##tools", area, theme::kBar)) {
         ImGui::SetCursorPosY((static_cast<float>(area.height) - ImGui::GetFrameHeight()) / 2);
-        const bool paused = session.pipeline() && session.pipeline()->paused();
+        const bool ended = session.pipeline() && session.pipeline()->status().state == RunState::ended;
+        const bool paused = session.pipeline() && (session.pipeline()->paused() || ended);
         const bool file = session.pipeline() && !session.pipeline()->status().source.live;
         if (icon_button("pause", paused ? Icon::play : Icon::pause,
-                        paused ? "Go on (space)" : "Pause (space)", paused))
+                        ended    ? "Play it again (space)"
+                        : paused ? "Go on (space)"
+                                 : "Pause (space)",
+                        paused))
             toggle_pause(session);
         ImGui::SameLine(0, dp(4));
         if (file) {

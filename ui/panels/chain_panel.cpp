@@ -1,8 +1,8 @@
 #include "ui/panels/chain_panel.hpp"
 
-#include "ui/panels/controls.hpp"
 #include "ui/canvas/probe.hpp"
 #include "ui/canvas/theme.hpp"
+#include "ui/panels/controls.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -164,6 +164,7 @@ void add_menu(Session& session, const Chain& chain) {
         tooltip("A chain holds at most " + std::to_string(kMaxStages) + " stages.");
     if (!ImGui::BeginPopup("add stage"))
         return;
+    close_on_escape();
     for (const StageType& type : stage_types()) {
         const std::string name(type.name);
         if (ImGui::Selectable(title_case(name).c_str(), false, 0, {dp(540), 0})) {

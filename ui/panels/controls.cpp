@@ -22,7 +22,6 @@ constexpr double kWidestSlider = 20000; ///< more whole numbers than this on a s
 struct Typing {
     ImGuiID id = 0;
     bool first = false;
-    double value = 0;
 };
 Typing typing; ///< the one slider that takes a typed number now
 std::optional<std::string> dropped_file;
@@ -62,24 +61,38 @@ std::string shown(double value, const SliderRange& range, const std::string& uni
     return unit.empty() ? text : text + " " + unit;
 }
 
+bool escaped() { return ImGui::IsKeyPressed(ImGui::GetKeyIndex(ImGuiKey_Escape)); }
+
+/// What was typed so far into the field that was drawn last, and whether that ended without an Escape. A
+/// click on what is drawn before takes the focus, and with it the field's own text.
+template <class T> bool typed_and_left(T& edited) {
+    static T typed;
+    if (ImGui::IsItemActive())
+        typed = edited;
+    if (!ImGui::IsItemDeactivatedAfterEdit() || escaped())
+        return false;
+    edited = typed;
+    return true;
+}
+
+/// True if `value` changed.
+bool number_field(const char* id, double& value, const SliderRange& range, int flags) {
+    double edited = value;
+    ImGui::InputDouble(id, &edited, 0, 0, range.integer ? "%.0f" : "%.6g", flags);
+    if (!typed_and_left(edited) || !std::isfinite(edited))
+        return false;
+    const double before = value;
+    value = std::clamp(range.integer ? std::round(edited) : edited, range.min, range.max);
+    return value != before;
+}
+
 bool type_number(ImGuiID id, double& value, const SliderRange& range) {
     if (typing.first)
         ImGui::SetKeyboardFocusHere();
-    const bool done =
-        ImGui::InputDouble("##typed", &typing.value, 0, 0, range.integer ? "%.0f" : "%.6g",
-                           ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_AutoSelectAll);
-    const bool left = !typing.first && ImGui::IsItemDeactivated();
-    typing.first = false;
-    if (!done && !left)
-        return false;
-    if (typing.id == id)
+    const bool changed = number_field("##typed", value, range, ImGuiInputTextFlags_AutoSelectAll);
+    if (!std::exchange(typing.first, false) && ImGui::IsItemDeactivated() && typing.id == id)
         typing.id = 0;
-    if (!std::isfinite(typing.value) ||
-        (left && !done && ImGui::IsKeyPressed(ImGui::GetKeyIndex(ImGuiKey_Escape))))
-        return false;
-    const double before = value;
-    value = std::clamp(range.integer ? std::round(typing.value) : typing.value, range.min, range.max);
-    return value != before;
+    return changed;
 }
 
 /// Ready-made range for a declaration, and whether a slider can serve it.
@@ -117,6 +130,7 @@ std::optional<ParamValue> choice_control(const ParamDecl& decl, const ParamValue
     std::optional<ParamValue> chosen;
     if (!ImGui::BeginCombo("##value", std::get<std::string>(current).c_str()))
         return chosen;
+    close_on_escape();
     for (const std::string& name : decl.choices)
         if (ImGui::Selectable(name.c_str(), name == std::get<std::string>(current)))
             chosen = ParamValue{name};
@@ -131,13 +145,7 @@ std::optional<ParamValue> text_control(const ParamDecl& decl, const ParamValue& 
         ImGui::InputTextWithHint("##value", "path, or drop the file here", &text);
     else
         ImGui::InputText("##value", &text);
-    const bool done = ImGui::IsItemDeactivatedAfterEdit();
-    static std::string typed; // a click on what is drawn before takes the text away with the focus
-    if (ImGui::IsItemActive())
-        typed = text;
-    else if (done && text == std::get<std::string>(current) &&
-             !ImGui::IsKeyPressed(ImGui::GetKeyIndex(ImGuiKey_Escape)))
-        text = typed;
+    const bool done = typed_and_left(text);
     if (decl.kind == ParamKind::path && dropped_file &&
         ImGui::IsMouseHoveringRect(ImGui::GetItemRectMin(), ImGui::GetItemRectMax()))
         return ParamValue{*take_drop()};
@@ -207,6 +215,11 @@ void tooltip(const std::string& text) {
     ImGui::EndTooltip();
 }
 
+void close_on_escape() {
+    if (escaped())
+        ImGui::CloseCurrentPopup();
+}
+
 void hint(const std::string& text, ImU32 color) {
     ImGui::PushFont(theme::fonts().small);
     ImGui::PushStyleColor(ImGuiCol_Text, theme::vec(color));
@@ -239,7 +252,7 @@ bool value_slider(const std::string& id, double& value, const SliderRange& range
     const ImVec2 low = ImGui::GetItemRectMin(), high = ImGui::GetItemRectMax();
     const bool hovered = ImGui::IsItemHovered(), active = ImGui::IsItemActive();
     if (hovered && ImGui::IsMouseDoubleClicked(0)) {
-        typing = {self, true, value};
+        typing = {self, true};
     } else if (active && (ImGui::IsMouseDragging(0, 1.0F) || ImGui::IsItemActivated())) {
         const double moved =
             from_position((ImGui::GetIO().MousePos.x - low.x) / std::max(size.x, 1.0F), range);
@@ -270,20 +283,14 @@ bool value_slider(const std::string& id, double& value, const SliderRange& range
 bool value_field(const std::string& id, double& value, const SliderRange& range, const std::string& unit) {
     ImGui::PushID(id.c_str());
     const float unit_width = unit.empty() ? 0 : ImGui::CalcTextSize(unit.c_str()).x + theme::dp(8);
-    double edited = value;
     ImGui::SetNextItemWidth(ImGui::CalcItemWidth() - unit_width);
-    ImGui::InputDouble("##field", &edited, 0, 0, range.integer ? "%.0f" : "%.6g");
-    const bool done = ImGui::IsItemDeactivatedAfterEdit();
+    const bool changed = number_field("##field", value, range, 0);
     if (!unit.empty()) {
         ImGui::SameLine(0, theme::dp(8));
         ImGui::TextColored(theme::vec(theme::kDim), "%s", unit.c_str());
     }
     ImGui::PopID();
-    if (!done || !std::isfinite(edited))
-        return false;
-    const double before = value;
-    value = std::clamp(range.integer ? std::round(edited) : edited, range.min, range.max);
-    return value != before;
+    return changed;
 }
 
 std::optional<ParamValue> param_control(const std::string& owner, const ParamDecl& decl,

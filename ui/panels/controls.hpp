@@ -43,6 +43,8 @@ void control_label(const char* label);
 void tooltip(const std::string& text);
 /// As much of the text as the width holds, with an ellipsis where it is cut.
 std::string fitted(const ImFont& font, std::string text, float width);
+/// For a list or menu that is being drawn: Escape closes it.
+void close_on_escape();
 /// A line of small text.
 void hint(const std::string& text, ImU32 color = theme::kDim);
 /// "exposure" → "Exposure", "tau_c" → "Tau c".

@@ -117,6 +117,9 @@ Banner banner_of(Session& session) {
     if (!session.pipeline())
         return {"No source", "Drop a file on the window, or press O to open one.", theme::kAccent};
     const PipelineStatus status = session.pipeline()->status();
+    if (!session.pipeline()->started())
+        return {"Stopped", status.source.name + " is closed. Press O to open it again, or another.",
+                theme::kError};
     switch (status.state) {
     case RunState::reconnecting:
         return {"Source lost", status.message, theme::kWarning};
@@ -124,7 +127,7 @@ Banner banner_of(Session& session) {
         return {"Stopped", status.message + " Press O to open another source.", theme::kError};
     case RunState::ended:
         return {"End of " + status.source.name,
-                status.message.empty() ? "Press O to open again or another." : status.message,
+                status.message.empty() ? "Space plays it again, O opens another." : status.message,
                 theme::kAccent};
     case RunState::paused:
         return {"Paused",
@@ -362,7 +365,7 @@ void draw_keys(bool* open) {
     ImGui::EndPopup();
 }
 
-void draw_open_error(Session& session) {
+void draw_open_error(Session& session, const ViewState& state) {
     if (session.open_error() && !ImGui::IsPopupOpen("Cannot open this source"))
         ImGui::OpenPopup("Cannot open this source");
     ImGui::SetNextWindowPos(ImGui::GetMainViewport()->GetCenter(), ImGuiCond_Always, {0.5F, 0.5F});
@@ -378,7 +381,7 @@ void draw_open_error(Session& session) {
               "rtsp://… or gst:…; 'specklescope list sources' explains each.");
     ImGui::PopStyleColor();
     ImGui::Dummy({0, dp(4)});
-    if (ImGui::Button("Close", {dp(96), 0}) || !session.open_error()) {
+    if (ImGui::Button("Close", {dp(96), 0}) || state.confirm || state.dismiss || !session.open_error()) {
         session.open_error().reset();
         ImGui::CloseCurrentPopup();
     }

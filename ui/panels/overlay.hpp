@@ -2,8 +2,9 @@
 #pragma once
 
 #include "ui/canvas/display.hpp"
-#include "ui/session.hpp"
 #include "ui/canvas/theme.hpp"
+#include "ui/panels/panel.hpp"
+#include "ui/session.hpp"
 
 namespace specklescope {
 
@@ -23,8 +24,8 @@ bool draw_toasts(const Rect& canvas, const std::deque<Note>& notes, float above)
 void draw_record_marks(const Rect& canvas, const std::vector<Recording>& recordings);
 /// The list of keys (?).
 void draw_keys(bool* open);
-/// The last open that failed, as a dialog with what can be done.
-void draw_open_error(Session& session);
+/// The last open that failed, as a dialog with what can be done; Enter and Escape close it.
+void draw_open_error(Session& session, const ViewState& state);
 
 ImU32 level_color(Message::Level level);
 

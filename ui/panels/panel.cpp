@@ -1,11 +1,11 @@
 #include "ui/panels/panel.hpp"
 
-#include "ui/panels/chain_panel.hpp"
-#include "ui/panels/controls.hpp"
 #include "ui/canvas/numbers.hpp"
-#include "ui/panels/overlay.hpp"
 #include "ui/canvas/probe.hpp"
 #include "ui/canvas/theme.hpp"
+#include "ui/panels/chain_panel.hpp"
+#include "ui/panels/controls.hpp"
+#include "ui/panels/overlay.hpp"
 
 #include <imgui_stdlib.h>
 
@@ -31,6 +31,7 @@ void colormap_control(Mapping& mapping, Display& display) {
     const ImVec2 at = ImGui::GetCursorScreenPos();
     const int index = static_cast<int>(mapping.colormap);
     if (ImGui::BeginCombo("##colormap", "", ImGuiComboFlags_NoArrowButton)) {
+        close_on_escape();
         for (int i = 0; i < static_cast<int>(decl.choices.size()); ++i) {
             ImGui::PushID(i);
             const ImVec2 row = ImGui::GetCursorScreenPos();
@@ -70,10 +71,15 @@ void range_controls(Session& session, const Quantity& quantity) {
     probe::item("view.automatic");
     tooltip(view.table().at("automatic").doc);
     if (mapping.automatic) {
+        const double high_before = mapping.high_percentile;
         declared("low_percentile");
         declared("high_percentile");
-        if (mapping.low_percentile >= mapping.high_percentile)
-            mapping.high_percentile = std::min(100.0, mapping.low_percentile + 1);
+        // One slider stops at the other.
+        constexpr double kLeast = 0.01;
+        if (mapping.high_percentile != high_before)
+            mapping.high_percentile = std::max(mapping.high_percentile, mapping.low_percentile + kLeast);
+        else
+            mapping.low_percentile = std::min(mapping.low_percentile, mapping.high_percentile - kLeast);
     }
     const auto end = [&](const char* label, const char* name, double& value) {
         control_label(label);
@@ -130,6 +136,7 @@ void record_row(Session& session, RecordWhat what, const char* label, int& forma
     ImGui::SameLine();
     ImGui::SetNextItemWidth(choice);
     if (ImGui::BeginCombo("##format", endings[static_cast<std::size_t>(format)].c_str())) {
+        close_on_escape();
         for (int i = 0; i < static_cast<int>(endings.size()); ++i) {
             if (ImGui::Selectable(endings[static_cast<std::size_t>(i)].c_str(), i == format))
                 format = i;
@@ -147,6 +154,7 @@ void record_section(Session& session, ViewState& state) {
         return;
     control_label("Folder");
     ImGui::InputText("##folder", &session.folder);
+    probe::item("record.folder");
     tooltip("Where recordings and snapshots go; names carry date and time.");
     record_row(session, RecordWhat::processed, "processed", session.processed_format,
                Session::endings());

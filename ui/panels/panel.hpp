@@ -15,7 +15,7 @@ struct ViewState {
     bool open_dialog = false; ///< the field for a source is asked for
     std::string open_text;
     bool snapshot = false; ///< asked for in this frame
-    /// Enter and Escape since the last frame: Dear ImGui 1.86 misses a key that is up again before it looks.
+    /// Enter and Escape in this frame.
     bool confirm = false, dismiss = false;
 };
 

@@ -1,0 +1,110 @@
+#include "ui/canvas/input_queue.hpp"
+
+#define GLFW_INCLUDE_NONE
+#include <GLFW/glfw3.h>
+#include <imgui.h>
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+namespace specklescope {
+
+namespace {
+
+constexpr float kDoubleClick = 0.3F; ///< s
+
+bool modifier(int key) { return key >= GLFW_KEY_LEFT_SHIFT && key <= GLFW_KEY_RIGHT_SUPER; }
+/// Its character follows as an event of its own, unless a modifier makes a command of it.
+bool printable(int key, int modifiers) {
+    return key >= GLFW_KEY_SPACE && key < GLFW_KEY_ESCAPE &&
+           (modifiers & (GLFW_MOD_CONTROL | GLFW_MOD_ALT | GLFW_MOD_SUPER)) == 0;
+}
+
+} // namespace
+
+void InputQueue::key(int key, int action, int modifiers) {
+    const auto same = [&](const Event& e) {
+        return e.kind == Kind::key && e.code == key && e.action == GLFW_REPEAT;
+    };
+    if (action == GLFW_REPEAT && std::any_of(events_.begin(), events_.end(), same))
+        return; // a held key must not run on after it is let go
+    events_.push_back({.kind = Kind::key, .code = key, .action = action, .modifiers = modifiers});
+}
+
+void InputQueue::character(unsigned character) {
+    events_.push_back({.kind = Kind::character, .character = character});
+}
+
+void InputQueue::button(int button, bool down, float x, float y, double seconds) {
+    if (button >= 0 && button < kButtons)
+        events_.push_back({.kind = Kind::button,
+                           .code = button,
+                           .action = down ? GLFW_PRESS : GLFW_RELEASE,
+                           .x = x,
+                           .y = y,
+                           .seconds = seconds});
+}
+
+void InputQueue::feed(ImGuiIO& io) {
+    Given given;
+    io.MouseDoubleClickTime = kDoubleClick;
+    while (!events_.empty()) {
+        const Event& event = events_.front();
+        const bool fits = event.kind == Kind::key         ? feed_key(event, io, given)
+                          : event.kind == Kind::character ? feed_character(event, io, given)
+                                                          : feed_button(event, io, given);
+        if (!fits)
+            break;
+        events_.pop_front();
+    }
+    std::copy(std::begin(down_), std::end(down_), io.MouseDown);
+}
+
+bool InputQueue::feed_key(const Event& event, ImGuiIO& io, Given& given) {
+    const bool command =
+        event.action != GLFW_RELEASE && !modifier(event.code) && !printable(event.code, event.modifiers);
+    const bool again = std::find(given.keys.begin(), given.keys.end(), event.code) != given.keys.end();
+    if (given.button || again || (given.command && event.action != GLFW_RELEASE))
+        return false; // a click may move the focus; a command may change what the next key means
+    if (event.code >= 0 && event.code < IM_ARRAYSIZE(io.KeysDown)) {
+        io.KeysDown[event.code] = event.action != GLFW_RELEASE;
+        if (!printable(event.code, event.modifiers))
+            given.keys.push_back(event.code);
+    }
+    given.command = given.command || command;
+    const auto held = [&](int left, int right) { return io.KeysDown[left] || io.KeysDown[right]; };
+    io.KeyCtrl = held(GLFW_KEY_LEFT_CONTROL, GLFW_KEY_RIGHT_CONTROL);
+    io.KeyShift = held(GLFW_KEY_LEFT_SHIFT, GLFW_KEY_RIGHT_SHIFT);
+    io.KeyAlt = held(GLFW_KEY_LEFT_ALT, GLFW_KEY_RIGHT_ALT);
+    io.KeySuper = held(GLFW_KEY_LEFT_SUPER, GLFW_KEY_RIGHT_SUPER);
+    if (event.action != GLFW_RELEASE)
+        fed_.push_back({event.code, 0, event.modifiers});
+    return true;
+}
+
+bool InputQueue::feed_character(const Event& event, ImGuiIO& io, const Given& given) {
+    if (given.button || given.command)
+        return false;
+    io.AddInputCharacter(event.character);
+    fed_.push_back({0, event.character, 0});
+    return true;
+}
+
+bool InputQueue::feed_button(const Event& event, ImGuiIO& io, Given& given) {
+    if (given.button || given.command)
+        return false;
+    const auto index = static_cast<std::size_t>(event.code);
+    down_[index] = event.action == GLFW_PRESS;
+    if (down_[index]) { // by the hand's clock, not by that of the frames
+        io.MouseDoubleClickTime = event.seconds - pressed_[index] < kDoubleClick ? 1e6F : 0.0F;
+        pressed_[index] = event.seconds;
+    }
+    io.MousePos = ImVec2(event.x, event.y);
+    given.button = true;
+    return true;
+}
+
+std::vector<KeyPress> InputQueue::take_keys() { return std::exchange(fed_, {}); }
+
+} // namespace specklescope
