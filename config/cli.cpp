@@ -247,7 +247,10 @@ void free_range_of_another_picture(const Settings& last, const Words& words, Set
                        (words.has("view") &&
                         (names(words.values.at("view"), "automatic") ||
                          names(words.values.at("view"), "low") || names(words.values.at("view"), "high")));
-    const bool same = settings.source == last.source &&
+    const auto whole = [](const std::string& source) {
+        return source.empty() ? source : absolute_source_text(source); // as it is remembered
+    };
+    const bool same = whole(settings.source) == whole(last.source) &&
                       settings.chain.quantity().name == last.chain.quantity().name &&
                       settings.chain.quantity().unit == last.chain.quantity().unit;
     if (mapping.automatic || same || given)
@@ -287,17 +290,14 @@ ParseOutcome parse_command_line(int argc, const char* const* argv) {
     Settings& settings = outcome.settings;
     settings.chain.add(stage_types().front().name);
     settings.remember = !words.has("no-remember");
-    bool remembered = false;
     {
         Settings asked; // is this `view`, and of what? Needed before the window's memory is read
         if (words.has("config"))
             load_config(words.last("config"), asked);
         read_plain(words.plain, asked);
         settings.remember = settings.remember && asked.command == Command::view;
-        if (settings.remember && !words.has("config") && !words.has("save-config")) {
+        if (settings.remember && !words.has("config") && !words.has("save-config"))
             load_remembered(settings, words.has("preset"));
-            remembered = !words.has("preset");
-        }
     }
     if (words.has("preset"))
         load_preset(words.last("preset"), settings);

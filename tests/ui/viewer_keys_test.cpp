@@ -136,7 +136,7 @@ TEST_F(ViewerKeysTest, AFixedRangeStaysWithItsPicture) {
     EXPECT_EQ(viewer.number("high"), 5);
     open(viewer, "synthetic:uniform");
     EXPECT_TRUE(viewer.until([&] { return viewer.number("automatic") == 1; })) << viewer.log();
-    EXPECT_NE(viewer.log().find("The fixed range was for"), std::string::npos) << viewer.log();
+    EXPECT_NE(viewer.log().find("The fixed range 0…5 was of another source"), std::string::npos) << viewer.log();
     EXPECT_EQ(viewer.quit(), 0) << viewer.log();
 }
 
