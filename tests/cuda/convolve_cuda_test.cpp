@@ -312,7 +312,7 @@ TYPED_TEST(ConvolveCudaPixels, GaussianByTransformsAgreesWithItsTaps) {
                 params.sigma = sigma;
                 params.method = GaussianParams::Method::fft;
                 params.border = border;
-                const std::vector<double> taps = gaussian_taps(params);
+                const std::vector<double> taps = test::oracle_taps(params);
                 const int radius = static_cast<int>(taps.size()) / 2;
                 const auto image = random_image<TypeParam>(83, 61, channels, 13);
                 const Result result = this->run(image, params);
@@ -326,8 +326,8 @@ TYPED_TEST(ConvolveCudaPixels, GaussianByTransformsAgreesWithItsTaps) {
                         double norm = 0;
                         for (int j = -radius; j <= radius; ++j)
                             for (int i = -radius; i <= radius; ++i) {
-                                const int row = border_index(y + margin + j, 61, border);
-                                const int column = border_index(x / channels + margin + i, 83, border);
+                                const int row = test::oracle_index(y + margin + j, 61, border);
+                                const int column = test::oracle_index(x / channels + margin + i, 83, border);
                                 if (row < 0 || column < 0)
                                     continue;
                                 const double weight = taps[static_cast<std::size_t>(i + radius)] *

@@ -1,9 +1,9 @@
 // Where the device convolution puts pixels, weights and results, without a device.
 #include <gtest/gtest.h>
 
-#include "tests/stages/convolve/convolve_sums.hpp"
 #include "cuda/convolve/convolution_index.hpp"
 #include "stages/gaussian/gaussian.hpp"
+#include "tests/stages/convolve/convolve_sums.hpp"
 
 #include <complex>
 #include <numbers>
@@ -71,7 +71,7 @@ TEST(ConvolveIndex, CandidatesHoldTheWholeAxis) {
                     for (int k = 0; k < kernel; ++k) {
                         const int position = (result - (k - kernel / 2) + axis.fft) % axis.fft;
                         const int pixel = axis.source(0, cuda::axis_position(axis, position), border);
-                        ASSERT_EQ(pixel, border_index(axis.shift + result - (k - kernel / 2), size, border));
+                        ASSERT_EQ(pixel, oracle_index(axis.shift + result - (k - kernel / 2), size, border));
                     }
             }
         }
@@ -80,7 +80,7 @@ TEST(ConvolveIndex, CandidatesHoldTheWholeAxis) {
 TEST(ConvolveIndex, TapSpectrumIsTheTransformOfTheTaps) {
     GaussianParams params;
     params.sigma = 2.3;
-    const std::vector<double> taps = gaussian_taps(params);
+    const std::vector<double> taps = oracle_taps(params);
     constexpr int kLength = 48;
     const std::vector<float> spectrum = cuda::tap_spectrum(taps, kLength, kLength);
     const int middle = static_cast<int>(taps.size()) / 2;

@@ -4,6 +4,7 @@
 #include "cuda/devices.hpp"
 #include "pipeline/executor.hpp"
 #include "stages/speckle/speckle.hpp"
+#include "tests/support/filter_oracle.hpp"
 #include "tests/support/gpu.hpp"
 
 #include <gtest/gtest.h>
@@ -70,14 +71,6 @@ template <class T> Picture<T> full_range(int width, int height, std::uint64_t se
 
 // --- the truth ---
 
-inline int truth_index(int i, int size, Border border) {
-    if (border == Border::replicate)
-        return std::clamp(i, 0, size - 1);
-    if (border == Border::reflect)
-        return i < 0 ? -1 - i : i >= size ? 2 * size - 1 - i : i;
-    return i < 0 || i >= size ? -1 : i;
-}
-
 struct Truth {
     long double sum = 0, determinant = 0; ///< S, N·Q − S²
     bool saturated = false;
@@ -90,8 +83,8 @@ Truth truth_at(const Picture<T>& picture, int x, int y, int radius, Border borde
     Truth truth;
     for (int v = y - radius; v <= y + radius; ++v)
         for (int u = x - radius; u <= x + radius; ++u) {
-            const int column = truth_index(u, picture.shape.width, border);
-            const int row = truth_index(v, picture.shape.height, border);
+            const int column = test::oracle_index(u, picture.shape.width, border);
+            const int row = test::oracle_index(v, picture.shape.height, border);
             const T sample = column < 0 || row < 0 ? T{0} : picture.at(column, row);
             samples.push_back(sample);
             truth.saturated |= full > 0 && static_cast<double>(sample) >= full;

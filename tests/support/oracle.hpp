@@ -3,6 +3,7 @@
 #pragma once
 
 #include "stages/speckle/speckle.hpp"
+#include "tests/support/filter_oracle.hpp"
 #include "tests/support/random.hpp"
 
 #include <array>
@@ -12,15 +13,6 @@
 #include <vector>
 
 namespace specklescope::test {
-
-/// numpy.pad's names: replicate = edge, reflect = symmetric, zero = constant.
-inline int oracle_index(int i, int size, Border border) {
-    if (border == Border::replicate)
-        return i < 0 ? 0 : i >= size ? size - 1 : i;
-    if (border == Border::reflect)
-        return i < 0 ? -1 - i : i >= size ? 2 * size - 1 - i : i;
-    return i < 0 || i >= size ? -1 : i; // −1: a sample of 0
-}
 
 /// Sums of one window. Integers stay below 2⁵³ and are exact.
 struct OracleWindow {

@@ -1,8 +1,8 @@
 // Convolution as the formula says and nothing else, in float64; shared by the tests of host and device.
 #pragma once
 
-#include "stages/border.hpp"
 #include "stages/convolve/convolve_kernel.hpp"
+#include "tests/support/filter_oracle.hpp"
 #include "tests/support/random.hpp"
 
 #include <cmath>
@@ -10,21 +10,6 @@
 #include <vector>
 
 namespace specklescope::test {
-
-/// numpy.pad's edge, symmetric, wrap, constant, one step at a time.
-inline int oracle_index(int i, int size, Border border) {
-    while (i < 0 || i >= size) {
-        if (border == Border::replicate)
-            i = i < 0 ? 0 : size - 1;
-        else if (border == Border::reflect)
-            i = i < 0 ? -1 - i : 2 * size - 1 - i;
-        else if (border == Border::wrap)
-            i = i < 0 ? i + size : i - size;
-        else
-            return -1;
-    }
-    return i;
-}
 
 /// Σ_k weight[k]·image[x + c − k] with c = kernel / 2: scipy.ndimage.convolve. omit divides by the sum of the
 /// weights that met a pixel; crop starts at the first whole window.

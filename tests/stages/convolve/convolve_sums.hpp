@@ -1,9 +1,9 @@
 // Convolution in float64, plain to read, and kernels as files.
 #pragma once
 
-#include "stages/border.hpp"
 #include "stages/convolve/convolve_kernel.hpp"
 #include "tests/support/file_tools.hpp"
+#include "tests/support/filter_oracle.hpp"
 #include "tests/support/random.hpp"
 
 #include <string>
@@ -47,9 +47,9 @@ double truth_at(const TestImage<T>& image, const Weights& weights, int x, int y,
     const Shape& shape = image.shape();
     double sum = 0;
     for (int j = 0; j < weights.height; ++j) {
-        const int row = border_index(y + weights.height / 2 - j, shape.height, border);
+        const int row = oracle_index(y + weights.height / 2 - j, shape.height, border);
         for (int i = 0; row >= 0 && i < weights.width; ++i) {
-            const int column = border_index(x + weights.width / 2 - i, shape.width, border);
+            const int column = oracle_index(x + weights.width / 2 - i, shape.width, border);
             if (column >= 0)
                 sum +=
                     weights.at(i, j) * static_cast<double>(image.at(column * shape.channels + channel, row));

@@ -228,7 +228,7 @@ void fft_is_direct(const Shape& shape, double sigma, Border border, double full,
     GaussianParams params;
     params.sigma = sigma;
     params.border = border;
-    const std::vector<double> taps = gaussian_taps(params);
+    const std::vector<double> taps = oracle_taps(params);
     const int side = static_cast<int>(taps.size());
     ConvolveKernel kernel{side, side, 1, {}};
     for (const double down : taps)

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "stages/gaussian/gaussian.hpp"
+#include "tests/support/filter_oracle.hpp"
 #include "tests/support/random.hpp"
 
 #include <vector>
@@ -39,7 +40,7 @@ inline OraclePlane transposed(const OraclePlane& plane) {
 
 /// One sample of the line that a border makes endless; 0 where nothing is.
 inline double oracle_sample(const OraclePlane& plane, int x, int y, int c, Border border) {
-    const int from = border_index(x, plane.width, border == Border::crop ? Border::replicate : border);
+    const int from = oracle_index(x, plane.width, border == Border::crop ? Border::replicate : border);
     return from < 0 ? 0 : plane.at(from, y, c);
 }
 
@@ -114,7 +115,7 @@ inline OraclePlane cropped(const OraclePlane& plane, int margin) {
 inline OraclePlane oracle_gaussian(const OraclePlane& plane, const GaussianParams& params) {
     const std::vector<double> taps = params.method == GaussianParams::Method::recursive
                                          ? oracle_recursive_taps(params.sigma)
-                                         : gaussian_taps(params);
+                                         : oracle_taps(params);
     const OraclePlane down = transposed(oracle_rows(transposed(plane), taps, params.border));
     const OraclePlane both = oracle_rows(down, taps, params.border);
     return params.border == Border::crop ? cropped(both, gaussian_radius(params)) : both;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "stages/gaussian/gaussian.hpp"
+#include "tests/support/filter_oracle.hpp"
 #include "tests/support/random.hpp"
 
 #include <cmath>
@@ -136,7 +137,7 @@ template <class T> Plane gaussian_oracle(const TestImage<T>& image, const Gaussi
             return recursive_line(line, params.sigma, params.border);
         });
     } else {
-        const std::vector<double> taps = gaussian_taps(params);
+        const std::vector<double> taps = oracle_taps(params);
         plane = along_both(plane_of(image), omit, [&](const std::vector<double>& line) {
             return convolved_line(line, taps, params.border);
         });

@@ -256,7 +256,7 @@ TEST(Gaussian, RecursiveIsAsCloseToAGaussianAsStated) {
     for (const double sigma : {0.5, 1.0, 2.5, 3.0, 5.0, 10.0, 50.0, 200.0}) {
         const std::vector<double> response = oracle_recursive_response(sigma);
         GaussianParams params{sigma, Method::direct, static_cast<int>(response.size()) - 1, {}};
-        const std::vector<double> taps = gaussian_taps(params);
+        const std::vector<double> taps = oracle_taps(params);
         double impulse = 0;
         double step = 0;
         double ours = 0;
