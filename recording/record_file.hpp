@@ -2,6 +2,7 @@
 // and the text that says what is in a file.
 #pragma once
 
+#include "files/whole_file.hpp"
 #include "recording/recorder.hpp"
 
 #include <memory>
@@ -49,35 +50,6 @@ public:
     virtual const std::string& path() const = 0;
 };
 
-/// Owns a file descriptor.
-class File {
-public:
-    File() = default;
-    explicit File(int fd) : fd_(fd) {}
-    File(File&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-    File& operator=(File&& other) noexcept {
-        std::swap(fd_, other.fd_);
-        return *this;
-    }
-    ~File();
-    int fd() const { return fd_; }
-    /// False when the last bytes could not be stored (a network file system says so only here).
-    bool close() noexcept;
-
-private:
-    int fd_ = -1;
-};
-
-/// "flow.tiff" for 0, "flow-1.tiff" for 1, …
-std::string numbered(const std::string& path, int number);
-/// Creates `wanted`, or the first numbered name that is free, and leaves the name in `path`. Two that ask at
-/// once get two names. Throws RunError naming the reason.
-File create_new(const std::string& wanted, std::string& path);
-/// A file in the folder of `wanted` under a name that nobody looks for, to become `wanted` by publish().
-File create_hidden(const std::string& wanted, std::string& hidden);
-/// Gives a hidden file its name, or the first numbered one that is free; never replaces a file. Returns the
-/// name.
-std::string publish(const std::string& hidden, const std::string& wanted);
 /// Throws RunError if the folder of `path` is missing or may not be written.
 void check_folder(const std::string& path);
 /// "No space left on device; free some space…": the reason of a failed write in words for the user.
