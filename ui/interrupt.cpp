@@ -15,6 +15,13 @@ extern "C" void on_interrupt(int) {
         _exit(130); // the second time: at once
 }
 
+/// A terminal that closes sends its signal more than once, and every line into a pipe that nobody reads one
+/// more: none of them is the user's wish for an end at once.
+extern "C" void on_hangup(int) {
+    int none = 0;
+    interrupts.compare_exchange_strong(none, 1);
+}
+
 } // namespace
 
 InterruptGuard::InterruptGuard() {
@@ -24,11 +31,21 @@ InterruptGuard::InterruptGuard() {
     sigemptyset(&action.sa_mask);
     sigaction(SIGINT, &action, &old_int_);
     sigaction(SIGTERM, &action, &old_term_);
+    action.sa_handler = on_hangup;
+    action.sa_flags = SA_RESTART;
+    sigaction(SIGPIPE, &action, &old_pipe_);
+    sigaction(SIGHUP, &action, &old_hup_);
+    if (old_hup_.sa_handler == SIG_IGN) // nohup: goes on without its terminal
+        sigaction(SIGHUP, &old_hup_, nullptr);
 }
 
 InterruptGuard::~InterruptGuard() {
     sigaction(SIGINT, &old_int_, nullptr);
     sigaction(SIGTERM, &old_term_, nullptr);
+    sigaction(SIGHUP, &old_hup_, nullptr);
+    if (interrupted()) // what could not be printed must not end the program when it is tried again at exit
+        old_pipe_.sa_handler = SIG_IGN;
+    sigaction(SIGPIPE, &old_pipe_, nullptr);
 }
 
 bool InterruptGuard::interrupted() { return interrupts.load() > 0; }

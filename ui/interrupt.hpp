@@ -1,11 +1,12 @@
-// Ctrl-C and SIGTERM: the first ends in order, so that recordings are finished; the second at once.
+// Ctrl-C and SIGTERM: the first ends in order, so that recordings are finished; the second at once. A closed
+// terminal (SIGHUP) and a closed output pipe (SIGPIPE) end in order however often they are told.
 #pragma once
 
 #include <csignal>
 
 namespace specklescope {
 
-/// Catches SIGINT and SIGTERM while it lives. One at a time.
+/// Catches SIGINT, SIGTERM, SIGHUP and SIGPIPE while it lives. One at a time.
 class InterruptGuard {
 public:
     InterruptGuard();
@@ -18,6 +19,8 @@ public:
 private:
     struct sigaction old_int_ {};
     struct sigaction old_term_ {};
+    struct sigaction old_hup_ {};
+    struct sigaction old_pipe_ {};
 };
 
 } // namespace specklescope
