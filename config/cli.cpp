@@ -4,6 +4,7 @@
 #include "config/settings.hpp"
 #include "config/text.hpp"
 #include "config/version.hpp"
+#include "sources/source_text.hpp"
 
 #include <CLI/CLI.hpp>
 

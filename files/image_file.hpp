@@ -2,21 +2,15 @@
 // not the ending. Nothing of what the libraries have to say reaches the terminal: it is part of the RunError.
 #pragma once
 
+#include "files/recorded.hpp"
 #include "pipeline/image.hpp"
 
 #include <cstdint>
-#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
 
 namespace specklescope {
-
-/// What the recorder wrote beside the pixels, so that a recording played back means what it meant live.
-struct Recorded {
-    double exposure_ms = std::numeric_limits<double>::quiet_NaN(); ///< NaN: unknown
-    double full_scale = 0;                                         ///< 0: unknown
-};
 
 /// One file with one or more pages. Rows come strictly from top to bottom, so that a tall image can be taken
 /// in parts.
@@ -31,7 +25,7 @@ public:
     /// Pages in the file, each a frame; walks through it, for TIFF. 0: unknown. To be asked before the second
     /// page.
     virtual std::uint64_t pages() = 0;
-    /// What a raw recording of ours says of the present page; nothing in any other file.
+    /// What a recording of ours says of the present page; nothing in any other file.
     virtual Recorded recorded() const { return {}; }
     /// "JPEG" where the present page is coded with loss; empty where it is not.
     virtual std::string lossy() const { return {}; }

@@ -3,7 +3,6 @@
 #include "files/input_file.hpp"
 #include "pipeline/error.hpp"
 
-#include <nlohmann/json.hpp>
 #include <tiffio.h>
 
 #include <algorithm>
@@ -68,7 +67,7 @@ public:
         return shape();
     }
 
-    Recorded recorded() const override { return recorded_; }
+    Recorded recorded() const override { return recorded_.now(); }
     std::string lossy() const override {
         return layout_.compression == COMPRESSION_JPEG || layout_.compression == COMPRESSION_OJPEG ? "JPEG"
                                                                                                    : "";
@@ -113,25 +112,12 @@ private:
 
     /// Each page of a recording of ours carries JSON; the first says what the file is.
     void read_description() {
-        recorded_.exposure_ms = Recorded{}.exposure_ms;
         char* text = nullptr;
-        if ((page_ > 1 && !ours_) || TIFFGetField(tiff_.get(), TIFFTAG_IMAGEDESCRIPTION, &text) == 0 || !text)
-            return;
-        const auto json = nlohmann::json::parse(text, nullptr, false);
-        const auto number = [&](const char* key, double otherwise) {
-            const auto at = json.find(key);
-            return at != json.end() && at->is_number() ? at->get<double>() : otherwise;
-        };
-        if (!json.is_object())
-            return;
-        if (page_ == 1) {
-            ours_ = json.contains("program") && json["program"].is_string() && json.contains("content") &&
-                    json["content"] == "raw" &&
-                    json["program"].get<std::string>().starts_with("Specklescope");
-            recorded_.full_scale = ours_ ? number("full_scale", 0) : 0;
-        }
-        if (ours_)
-            recorded_.exposure_ms = number("exposure_ms", recorded_.exposure_ms);
+        const bool any = TIFFGetField(tiff_.get(), TIFFTAG_IMAGEDESCRIPTION, &text) != 0 && text;
+        if (page_ == 1)
+            recorded_.begin(any ? text : "");
+        else
+            recorded_.next(any ? text : "");
     }
 
     std::string reason() const {
@@ -333,8 +319,7 @@ private:
     }
 
     std::string path_;
-    Recorded recorded_;
-    bool ours_ = false;   ///< a raw recording of this program
+    RecordedText recorded_;
     std::string message_; ///< libtiff's first complaint; before tiff_, whose closing may still complain
     std::unique_ptr<TIFF, CloseTiff> tiff_;
     Layout layout_;

@@ -6,8 +6,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <climits>
+#include <cstddef>
 #include <cstdio>
 #include <filesystem>
 #include <system_error>
@@ -31,6 +34,33 @@ std::string folder_of(const std::string& path) {
 File::~File() { close(); }
 
 bool File::close() noexcept { return fd_ < 0 || ::close(std::exchange(fd_, -1)) == 0; }
+
+int File::write_at(std::uint64_t offset, const void* data, std::size_t bytes) const {
+    std::vector<iovec> parts{{const_cast<void*>(data), bytes}}; // NOLINT: iovec serves reading and writing
+    return write_at(offset, parts);
+}
+
+int File::write_at(std::uint64_t offset, std::vector<iovec>& parts) const {
+    iovec* part = parts.data();
+    iovec* const last = part + parts.size();
+    while (part != last) {
+        const auto count = static_cast<int>(std::min<std::ptrdiff_t>(last - part, IOV_MAX));
+        const ssize_t done = ::pwritev(fd_, part, count, static_cast<off_t>(offset));
+        if (done < 0 && errno == EINTR)
+            continue;
+        if (done <= 0)
+            return done < 0 ? errno : ENOSPC;
+        offset += static_cast<std::uint64_t>(done);
+        auto left = static_cast<std::size_t>(done);
+        while (part != last && left >= part->iov_len)
+            left -= part++->iov_len;
+        if (left > 0) {
+            part->iov_base = static_cast<std::byte*>(part->iov_base) + left;
+            part->iov_len -= left;
+        }
+    }
+    return 0;
+}
 
 std::string numbered(const std::string& path, int number) {
     if (number == 0)

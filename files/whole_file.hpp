@@ -1,8 +1,13 @@
 // A file appears under its name whole or not at all: it is written under a hidden one, which then becomes it.
 #pragma once
 
+#include <sys/uio.h>
+
+#include <cstddef>
+#include <cstdint>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace specklescope {
 
@@ -20,6 +25,10 @@ public:
     int fd() const { return fd_; }
     /// False when the last bytes could not be stored (a network file system says so only here).
     bool close() noexcept;
+    /// Writes all of it, the parts one after another, or returns the error number; 0: written. The parts are
+    /// used up.
+    int write_at(std::uint64_t offset, const void* data, std::size_t bytes) const;
+    int write_at(std::uint64_t offset, std::vector<iovec>& parts) const;
 
 private:
     int fd_ = -1;

@@ -13,6 +13,7 @@ namespace {
 
 bool holds_all(const Shape&) { return true; }
 bool holds_integers(const Shape& shape) { return shape.type != PixelType::f32; }
+bool holds_headerless(const Shape& shape) { return shape.channels == 1 || shape.type == PixelType::u8; }
 bool holds_video(const Shape& shape) {
     return shape.type == PixelType::u8 || (shape.type == PixelType::u16 && shape.channels == 1);
 }
@@ -31,6 +32,16 @@ const std::vector<RecordFormat>& record_formats() {
          .check = nullptr,
          .make = make_tiff_writer,
          .snapshot = write_tiff_picture},
+        {.ending = ".raw",
+         .raw = "headerless 8/16-bit grey, float or 8-bit RGB; FILE.raw.jsonl beside it",
+         .processed = "the numbers of the result in the same way",
+         .stream = true,
+         .colors = false,
+         .holds = holds_headerless,
+         .held = "8/16-bit grey, float grey and 8-bit RGB",
+         .check = nullptr,
+         .make = make_raw_writer,
+         .snapshot = nullptr},
         {.ending = ".mkv",
          .raw = "FFV1, lossless: 8/16-bit grey, 8-bit RGB",
          .processed = "H.264 of the colour-mapped picture",
@@ -65,14 +76,15 @@ const RecordFormat& record_format(const std::string& path) {
         if (format.ending == ending)
             return format;
     throw UsageError("'" + path +
-                     "' does not say what to record: the name must end in .tiff, .tif, .mkv or .png.");
+                     "' does not say what to record: the name must end in .tiff, .tif, .raw, .mkv or .png.");
 }
 
 std::string cannot_hold(const RecordOptions& options, const Shape& shape) {
     const RecordFormat& format = record_format(options.path);
-    if (options.what == RecordWhat::processed || format.holds(shape))
+    const bool mapped = options.what == RecordWhat::processed && format.colors;
+    if (mapped || format.holds(shape))
         return "";
-    return options.path + " cannot hold raw " + to_string(shape) + " frames exactly (" +
+    return options.path + " cannot hold " + to_string(shape) + " frames exactly (" +
            std::string(format.ending) + " takes " + std::string(format.held) + "); record them as .tiff.";
 }
 

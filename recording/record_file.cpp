@@ -10,7 +10,6 @@
 #include <cerrno>
 #include <cmath>
 #include <cstdio>
-#include <cstring>
 #include <ctime>
 #include <filesystem>
 
@@ -21,6 +20,17 @@ namespace fs = std::filesystem;
 namespace {
 std::string reason(int error) { return std::generic_category().message(error); }
 } // namespace
+
+void gather_rows(ConstHostView pixels, std::vector<iovec>& parts) {
+    const auto add = [&](const std::byte* data, std::size_t bytes) {
+        parts.push_back({const_cast<std::byte*>(data), bytes}); // NOLINT: iovec serves reading and writing
+    };
+    const Shape& shape = pixels.shape;
+    if (pixels.pitch == shape.row_bytes())
+        return add(pixels.data, shape.bytes());
+    for (int y = 0; y < shape.height; ++y)
+        add(pixels.row(y), shape.row_bytes());
+}
 
 void check_folder(const std::string& path) {
     const std::string folder = folder_of(path);
@@ -72,6 +82,13 @@ RecordedFrame recorded_frame(const Result& result, RecordWhat what) {
     return frame;
 }
 
+namespace {
+/// File names are bytes, not always UTF-8: what is none becomes U+FFFD.
+std::string to_ascii(const nlohmann::ordered_json& json) {
+    return json.dump(-1, ' ', true, nlohmann::ordered_json::error_handler_t::replace);
+}
+} // namespace
+
 std::string describe_file(const RecordedFrame& first, const RecordOptions& options, const StreamInfo& stream,
                           const FileTotals& totals) {
     using Json = nlohmann::ordered_json;
@@ -121,7 +138,7 @@ std::string describe_file(const RecordedFrame& first, const RecordOptions& optio
     std::string text = "{";
     text += totals_text(totals);
     text += ", ";
-    text += json.dump(-1, ' ', true).substr(1);
+    text += to_ascii(json).substr(1);
     return text;
 }
 
@@ -153,22 +170,14 @@ std::string describe_frame(const RecordedFrame& frame) {
         json["saturated"] = frame.counts.saturated;
         json["windows"] = frame.counts.windows;
     }
-    return json.dump(-1, ' ', true);
+    return to_ascii(json);
 }
 
 void color_picture(ConstHostView image, const Mapping& mapping, HostView rgb) {
     const ValueRange range = mapping.automatic
                                  ? percentile_range(image, mapping.low_percentile, mapping.high_percentile)
                                  : ValueRange{mapping.low, mapping.high};
-    Shape part = rgb.shape;
-    part.width = image.shape.width;
-    part.height = image.shape.height;
-    map_colors(image, mapping.colormap, exposed(range, mapping.exposure_stops),
-               HostView(rgb.data, part, rgb.pitch));
-    for (int y = 0; y < part.height && part.width < rgb.shape.width; ++y)
-        std::memcpy(rgb.row(y) + 3 * part.width, rgb.row(y) + 3 * (part.width - 1), 3);
-    if (part.height < rgb.shape.height)
-        std::memcpy(rgb.row(part.height), rgb.row(part.height - 1), rgb.shape.row_bytes());
+    map_colors(image, mapping.colormap, exposed(range, mapping.exposure_stops), rgb);
 }
 
 } // namespace specklescope

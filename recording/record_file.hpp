@@ -5,8 +5,11 @@
 #include "files/whole_file.hpp"
 #include "recording/recorder.hpp"
 
+#include <sys/uio.h>
+
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace specklescope {
 
@@ -55,6 +58,9 @@ void check_folder(const std::string& path);
 /// "No space left on device; free some space…": the reason of a failed write in words for the user.
 std::string write_error(const std::string& path, int error);
 
+/// Adds the rows of a picture, or the whole where they are not padded.
+void gather_rows(ConstHostView pixels, std::vector<iovec>& parts);
+
 /// Machine-readable description of a file (JSON, ASCII): program, source, what the numbers are, parameters,
 /// clock. The totals come first, in `totals_text`'s fixed width, so that they can be brought up to date in
 /// place.
@@ -66,6 +72,9 @@ inline constexpr std::size_t kTotalsChars = 192;
 /// One frame's own JSON object: sequence, times, exposure, parameter version and parameters.
 std::string describe_frame(const RecordedFrame& frame);
 
+/// Headerless pixels, and beside them NAME.raw.jsonl: a line about the file, then one for each frame.
+std::unique_ptr<FileWriter> make_raw_writer(const RecordedFrame& first, const RecordOptions& options,
+                                            const StreamInfo& stream);
 std::unique_ptr<FileWriter> make_tiff_writer(const RecordedFrame& first, const RecordOptions& options,
                                              const StreamInfo& stream);
 /// Throws RunError where an encoder is not installed or the shape cannot be held.
@@ -81,7 +90,7 @@ std::string cannot_hold(const RecordOptions& options, const Shape& shape);
 /// By the ending of the name, in any case (".tif" counts as ".tiff"); throws UsageError for any other ending.
 const RecordFormat& record_format(const std::string& path);
 
-/// Range and colours of a processed picture, as Mapping says. `rgb` may be larger by the last row and column.
+/// Range and colours of a processed picture, as Mapping says.
 void color_picture(ConstHostView image, const Mapping& mapping, HostView rgb);
 
 } // namespace specklescope

@@ -101,9 +101,9 @@ private:
 
 void Recorder::open(const StreamInfo& stream) {
     close();
-    if (const std::string reason = cannot_hold(options_, stream.source.shape);
-        !reason.empty() && stream.source.shape.width > 0)
-        throw UsageError(reason);
+    if (options_.what == RecordWhat::raw && stream.source.shape.width > 0)
+        if (const std::string reason = cannot_hold(options_, stream.source.shape); !reason.empty())
+            throw UsageError(reason);
     check_folder(options_.path);
     if (format_.check)
         format_.check(options_.what);
@@ -334,7 +334,10 @@ void Recorder::finish_file(std::uint64_t dropped) {
     if (!writer_)
         return;
     FileTotals last = totals(dropped);
-    last.finished = true;
+    {
+        const std::lock_guard lock(mutex_);
+        last.finished = status_.error.empty(); // a write that failed cuts a recording off
+    }
     dropped_before_ = dropped;
     const std::unique_ptr<FileWriter> writer = std::move(writer_);
     const auto settle = [&] {

@@ -13,7 +13,7 @@ namespace specklescope {
 enum class RecordWhat : std::uint8_t { processed, raw };
 
 struct RecordOptions {
-    std::string path; ///< .tiff/.tif, .mkv, .png; a taken name gets a number: flow.tiff, flow-1.tiff, …
+    std::string path; ///< .tiff/.tif, .raw, .mkv, .png; a taken name gets a number: flow.tiff, flow-1.tiff, …
     RecordWhat what = RecordWhat::processed;
     Mapping mapping{}; ///< colours of .mkv and .png of processed frames
     double rate = 0;   ///< frames/s written into .mkv; 0: from the source

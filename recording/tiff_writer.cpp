@@ -7,8 +7,7 @@
 #include <algorithm>
 #include <bit>
 #include <cerrno>
-#include <climits>
-#include <cstring>
+#include <cstddef>
 
 namespace specklescope {
 
@@ -95,16 +94,9 @@ void TiffWriter::build_head(const std::string& description) {
 }
 
 void TiffWriter::gather(ConstHostView pixels) {
-    const auto part = [](const void* data, std::size_t bytes) {
-        return iovec{const_cast<void*>(data), bytes}; // NOLINT: iovec serves reading and writing
-    };
     parts_.clear();
-    parts_.push_back(part(head_.data(), head_.size()));
-    if (pixels.pitch == shape_.row_bytes())
-        parts_.push_back(part(pixels.data, shape_.bytes()));
-    else
-        for (int y = 0; y < shape_.height; ++y)
-            parts_.push_back(part(pixels.row(y), shape_.row_bytes()));
+    parts_.push_back({head_.data(), head_.size()});
+    gather_rows(pixels, parts_);
 }
 
 void TiffWriter::write(const RecordedFrame& frame) {
@@ -116,7 +108,8 @@ void TiffWriter::write(const RecordedFrame& frame) {
     }
     build_head(description);
     gather(pixels);
-    write_gathered(end_);
+    if (const int error = file_.write_at(end_, parts_); error != 0)
+        fail(error);
     // The page is whole in the file: only now it becomes part of the chain.
     write_at(link_, &end_, sizeof end_);
     if (pages_ == 0)
@@ -129,34 +122,9 @@ void TiffWriter::write(const RecordedFrame& frame) {
         fail(error);
 }
 
-void TiffWriter::write_gathered(std::uint64_t offset) {
-    iovec* part = parts_.data();
-    iovec* const last = part + parts_.size();
-    while (part != last) {
-        const auto count = static_cast<int>(std::min<std::ptrdiff_t>(last - part, IOV_MAX));
-        const ssize_t done = ::pwritev(file_.fd(), part, count, static_cast<off_t>(offset));
-        if (done < 0 && errno == EINTR)
-            continue;
-        if (done <= 0)
-            fail(done < 0 ? errno : ENOSPC);
-        offset += static_cast<std::uint64_t>(done);
-        auto left = static_cast<std::size_t>(done);
-        while (part != last && left >= part->iov_len)
-            left -= part++->iov_len;
-        if (left > 0) {
-            part->iov_base = static_cast<std::byte*>(part->iov_base) + left;
-            part->iov_len -= left;
-        }
-    }
-}
-
 void TiffWriter::write_at(std::uint64_t offset, const void* data, std::size_t bytes) {
-    ssize_t done = 0;
-    do
-        done = ::pwrite(file_.fd(), data, bytes, static_cast<off_t>(offset));
-    while (done < 0 && errno == EINTR);
-    if (done != static_cast<ssize_t>(bytes))
-        fail(done < 0 ? errno : ENOSPC);
+    if (const int error = file_.write_at(offset, data, bytes); error != 0)
+        fail(error);
 }
 
 void TiffWriter::fail(int error) {

@@ -9,8 +9,6 @@
 #include "recording/record_file.hpp"
 #include "recording/write_behind.hpp"
 
-#include <sys/uio.h>
-
 #include <vector>
 
 namespace specklescope {
@@ -30,7 +28,6 @@ public:
 private:
     void build_head(const std::string& description);
     void gather(ConstHostView pixels);
-    void write_gathered(std::uint64_t offset);
     void write_at(std::uint64_t offset, const void* data, std::size_t bytes);
     [[noreturn]] void fail(int error);
 

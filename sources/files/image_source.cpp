@@ -4,6 +4,7 @@
 #include "files/image_file.hpp"
 #include "sources/files/image_sequence.hpp"
 #include "sources/pacer.hpp"
+#include "sources/playback_clock.hpp"
 
 #include <filesystem>
 #include <utility>
@@ -33,7 +34,7 @@ public:
         info.shape = shape_;
         info.full_scale = full_scale();
         info.lossy = reader_->lossy();
-        info.rate = options().rate;
+        info.rate = rate();
         info.frames = options().loop ? 0 : count_frames();
         return info;
     }
@@ -60,6 +61,7 @@ public:
         new_round_ = false;
         frames_in_round_ = 0;
         pacer_.restart();
+        clock_.restart();
     }
 
     void set(std::string_view name, const ParamValue& value) override {
@@ -79,6 +81,28 @@ private:
         return recorded > 0 ? recorded : type_full_scale(shape_.type);
     }
 
+    /// What was recorded of the next frame; nothing where a page is cut into several.
+    Recorded recorded() const {
+        return reader_ && options().frame_height == 0 ? reader_->recorded() : Recorded{};
+    }
+
+    /// The recording's own, which a rate of playing does not change.
+    double rate() const {
+        constexpr std::size_t kLooked = 33; // pages, of which only the descriptions are read
+        const Recorded first = recorded();
+        if (first.rate > 0 || !first.capture_ns)
+            return first.rate > 0 ? first.rate : options().rate;
+        std::vector<std::int64_t> times;
+        try {
+            const std::unique_ptr<ImageReader> ahead = open_image(files_.front());
+            while (times.size() < kLooked && ahead->next_page() && ahead->recorded().capture_ns)
+                times.push_back(*ahead->recorded().capture_ns);
+        } catch (const RunError&) { // said when its turn comes
+        }
+        const double measured = rate_of(times);
+        return measured > 0 ? measured : options().rate;
+    }
+
     Status deliver(FramePort& port) {
         if (rows_left_ == 0 && !advance()) {
             ended_ = true;
@@ -92,7 +116,7 @@ private:
         rows_left_ -= shape_.height;
         ++frames_in_round_;
         reader_->read_rows(frame.host());
-        frame.info().capture_ns = pacer_.take(options().rate);
+        frame.info().capture_ns = clock_.take(recorded(), port, pacer_, options().rate);
         frame.info().full_scale = full_scale();
         frame.info().exposure_ms = reader_->recorded().exposure_ms;
         port.submit(std::move(frame));
@@ -117,6 +141,7 @@ private:
                 new_round_ = std::exchange(frames_in_round_, 0) > 1;
             }
             reader_ = open_image(files_[file_++]);
+            clock_.next_file();
         }
     }
 
@@ -167,6 +192,7 @@ private:
     bool new_round_ = false;
     std::int64_t frames_in_round_ = 0;
     Pacer pacer_;
+    PlaybackClock clock_;
 };
 
 const ParamTable& image_table() {
@@ -176,7 +202,8 @@ const ParamTable& image_table() {
                   {.unit = "1/s",
                    .min = 0,
                    .max = kMaxRate,
-                   .doc = "frames a second; 0: as fast as they are taken"})
+                   .doc = "frames a second, played; 0: as fast as they are taken; capture times of a "
+                          "recording stay"})
             .boolean("loop", &ImageOptions::loop,
                      {.doc = "begin again at the end; a single image is repeated"})
             .integer(

@@ -2,7 +2,9 @@
 #include "sources/registry.hpp"
 
 #include "files/input_file.hpp"
+#include "sources/files/raw_sidecar.hpp"
 #include "sources/pacer.hpp"
+#include "sources/playback_clock.hpp"
 
 #include <spdlog/spdlog.h>
 
@@ -107,6 +109,8 @@ public:
         const auto& options = params_.as<RawOptions>();
         if (path_.empty())
             throw UsageError("source raw: the file is missing; write raw:FILE?width=W&height=H&format=F.");
+        if (options.width == 0 && options.height == 0 && sidecar_.open(path_))
+            take_shape(sidecar_.file());
         if (options.width == 0 || options.height == 0)
             throw UsageError("source raw: '" + path_ +
                              "' has no header, so its width and height are needed; " +
@@ -129,11 +133,13 @@ public:
                            to_string(shape_) + " (" + std::to_string(wanted) +
                            " bytes with the header); check width, " + "height and format.");
         skip_header();
+        open_sidecar();
         SourceInfo info;
         info.name = std::filesystem::path(path_).filename().string();
         info.shape = shape_;
         info.full_scale = full_scale();
-        info.rate = options.rate;
+        const double recorded_rate = sidecar_.measure_rate(path_);
+        info.rate = recorded_rate > 0 ? recorded_rate : options.rate;
         if (regular && !options.loop)
             info.frames = (size - static_cast<std::uint64_t>(options.header)) / shape_.bytes();
         return info;
@@ -162,7 +168,9 @@ public:
         if (needs_swap(options.format))
             swap_bytes(frame.host());
         ++in_pass_;
-        frame.info().capture_ns = pacer_.take(options.rate);
+        const Recorded& recorded = sidecar_.next();
+        frame.info().capture_ns = clock_.take(recorded, port, pacer_, options.rate);
+        frame.info().exposure_ms = recorded.exposure_ms;
         frame.info().full_scale = full_scale();
         port.submit(std::move(frame));
         return Status::frame;
@@ -170,7 +178,9 @@ public:
 
     void close() override {
         file_.reset();
+        sidecar_.close();
         pacer_.restart();
+        clock_.restart();
         in_pass_ = 0;
         ended_ = false;
         warned_ = false;
@@ -186,7 +196,27 @@ public:
 private:
     double full_scale() const {
         const double given = params_.as<RawOptions>().full_scale;
-        return given > 0 ? given : type_full_scale(shape_.type);
+        const double recorded = sidecar_.file().now().full_scale;
+        return given > 0 ? given : recorded > 0 ? recorded : type_full_scale(shape_.type);
+    }
+
+    /// Width, height and format as recorded, unless they were given.
+    void take_shape(const RecordedText& file) {
+        if (file.width() == 0 || file.height() == 0 || file.format().empty())
+            return;
+        params_.set("width", std::int64_t{file.width()});
+        params_.set("height", std::int64_t{file.height()});
+        params_.set_text("format", file.format());
+    }
+
+    /// Of frames of another size than that asked for it says nothing.
+    void open_sidecar() {
+        if (!sidecar_.open(path_))
+            return;
+        const RecordedText& file = sidecar_.file();
+        if (file.width() != shape_.width || file.height() != shape_.height ||
+            file.format() != to_string(params_.get("format")))
+            sidecar_.close();
     }
 
     void skip_header() {
@@ -207,6 +237,9 @@ private:
             port.discontinuity();
         in_pass_ = 0;
         skip_header();
+        if (sidecar_.is_open())
+            sidecar_.open(path_);
+        clock_.next_file();
     }
 
     /// Bytes read: a frame's worth, 0 at the end, something between when the last frame is cut short.
@@ -241,7 +274,9 @@ private:
     std::string path_;
     Shape shape_;
     InputFile file_;
+    RawSidecar sidecar_; ///< open where there is one
     Pacer pacer_;
+    PlaybackClock clock_;
     std::uint64_t in_pass_ = 0; ///< frames since the beginning of the file
     bool ended_ = false;
     bool warned_ = false;
@@ -255,13 +290,13 @@ const ParamTable& raw_table() {
                       .min = 0,
                       .max = kMaxSide,
                       .cost = Cost::rebuild,
-                      .doc = "pixels in a row; required"})
+                      .doc = "pixels in a row; required unless FILE.jsonl tells it"})
             .integer("height", &RawOptions::height,
                      {.unit = "px",
                       .min = 0,
                       .max = kMaxSide,
                       .cost = Cost::rebuild,
-                      .doc = "rows in a frame; required"})
+                      .doc = "rows in a frame; required unless FILE.jsonl tells it"})
             .choice("format", &RawOptions::format, {"gray8", "gray16le", "gray16be", "gray32f", "rgb8"},
                     {.cost = Cost::rebuild, .doc = "what a pixel is; 32-bit float is little-endian"})
             .integer("header", &RawOptions::header,
@@ -274,7 +309,8 @@ const ParamTable& raw_table() {
                   {.unit = "1/s",
                    .min = 0,
                    .max = kMaxRate,
-                   .doc = "frames a second; 0: as fast as they are taken"})
+                   .doc = "frames a second, played; 0: as fast as they are taken; capture times of a "
+                          "recording stay"})
             .boolean("loop", &RawOptions::loop, {.doc = "begin again at the end"})
             .real(
                 "full_scale", &RawOptions::full_scale,

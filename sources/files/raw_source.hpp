@@ -1,4 +1,5 @@
-// Headerless frames one after another: raw:FILE?width=1920&height=1200&format=gray8.
+// Headerless frames one after another: raw:FILE?width=W&height=H&format=F. FILE.jsonl beside it, as the
+// recorder writes it, gives their size, times and exposures.
 #pragma once
 
 #include "pipeline/source.hpp"
@@ -9,7 +10,7 @@ namespace specklescope {
 struct RawOptions {
     enum class Format : std::uint8_t { gray8, gray16le, gray16be, gray32f, rgb8 };
 
-    int width = 0; ///< pixels; required
+    int width = 0; ///< pixels; required unless the file beside it tells
     int height = 0;
     Format format = Format::gray8;
     int header = 0;  ///< bytes before the first frame

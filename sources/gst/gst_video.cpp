@@ -1,4 +1,5 @@
 // Video files, through decodebin.
+#include "files/recorded.hpp"
 #include "pipeline/error.hpp"
 #include "sources/gst/gst_appsink.hpp"
 #include "sources/gst/gst_container.hpp"
@@ -73,6 +74,11 @@ private:
         if (bytes_ == 0)
             throw RunError("'" + path_ + "' is empty; give a video.");
         pacer_.restart();
+        recorded_ = {};
+        const std::string texts = matroska_texts(path_);
+        recorded_.begin(std::string_view(texts).substr(std::min(texts.find("{\"finished\""), texts.size())));
+        first_capture_ns_ = recorded_.now().capture_ns.value_or(0);
+        index_ = 0;
         GstGraph graph{own(gst_pipeline_new(nullptr)), nullptr};
         const GstHandle<GstElement> file = make_element("filesrc", "libgstreamer1.0-0");
         const GstHandle<GstElement> decoder = make_element("decodebin", "gstreamer1.0-plugins-base");
@@ -90,6 +96,14 @@ private:
 
     void opened(SourceInfo& info) override {
         info.live = false;
+        if (recorded_.now().rate > 0)
+            info.rate = recorded_.now().rate;
+        if (recorded_.now().full_scale > 0)
+            info.full_scale = recorded_.now().full_scale;
+        if (recorded_.frames() > 0) {
+            info.frames = recorded_.frames();
+            return;
+        }
         gint64 duration = 0;
         if (info.rate <= 0 || claimed_bytes(path_) > bytes_ ||
             !gst_element_query_duration(pipeline(), GST_FORMAT_TIME, &duration) || duration <= 0)
@@ -107,9 +121,26 @@ private:
                            std::to_string(claimed) + " bytes; the frames before the cut are delivered.");
         if (!params_.as<VideoParams>().loop)
             return Status::end;
+        index_ = 0;
         if (!rewind())
             throw RunError("'" + path_ + "' cannot be played again from its start; leave out --loop.");
         return Status::idle;
+    }
+
+    /// What the recorder had not got lies between two frames as it did live.
+    std::uint64_t lost_before(GstBuffer*) override {
+        const std::optional<std::uint64_t> before = recorded_.now().sequence;
+        recorded_.seek(index_);
+        const std::optional<std::uint64_t> now = recorded_.now().sequence;
+        return index_ > 0 && before && now && *now > *before + 1 ? *now - *before - 1 : 0;
+    }
+
+    void describe(FrameInfo& info) override {
+        ++index_;
+        info.capture_ns += first_capture_ns_;
+        info.exposure_ms = recorded_.now().exposure_ms;
+        if (recorded_.now().full_scale > 0)
+            info.full_scale = recorded_.now().full_scale;
     }
 
     std::string explain(const Failure& failure) const override {
@@ -119,6 +150,9 @@ private:
     std::string path_;
     std::uintmax_t bytes_ = 0;
     Pacer pacer_;
+    RecordedText recorded_;             ///< of a recording of ours, from its tags
+    std::int64_t first_capture_ns_ = 0; ///< of a recording of ours
+    std::uint64_t index_ = 0;           ///< of the next frame in the file
 };
 
 std::unique_ptr<Source> make(const SourceText& text, const Params& params) {

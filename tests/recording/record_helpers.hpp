@@ -18,6 +18,7 @@
 #include <filesystem>
 #include <fstream>
 #include <random>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -206,7 +207,10 @@ inline Json video_tags(const std::string& path) {
     const std::size_t start = text.rfind("{\"finished\"");
     if (start == std::string::npos)
         return {};
-    return Json::parse(text.substr(start, text.find('}', start) - start + 1));
+    std::istringstream stream(text.substr(start));
+    Json json;
+    stream >> json;
+    return json;
 }
 
 } // namespace specklescope

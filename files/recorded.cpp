@@ -1,0 +1,124 @@
+#include "files/recorded.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <sstream>
+
+namespace specklescope {
+
+namespace {
+using Json = nlohmann::json;
+
+constexpr std::int64_t kLatest = std::int64_t{1} << 62; ///< 146 years: sums with it do not overflow
+constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+
+/// The first JSON object in a text, whatever follows it; null if there is none.
+Json object_in(std::string_view text) {
+    const std::size_t brace = text.find('{');
+    if (brace == std::string_view::npos)
+        return {};
+    std::istringstream stream{std::string(text.substr(brace))};
+    try {
+        Json json;
+        stream >> json;
+        return json;
+    } catch (const Json::exception&) {
+        return {};
+    }
+}
+
+double number(const Json& json, const char* key, double otherwise) {
+    const auto at = json.find(key);
+    return at != json.end() && at->is_number() ? at->get<double>() : otherwise;
+}
+
+std::string text(const Json& json, const char* key) {
+    const auto at = json.find(key);
+    return at != json.end() && at->is_string() ? at->get<std::string>() : "";
+}
+
+template <class T> std::optional<T> integer(const Json& json, const char* key) {
+    const auto at = json.find(key);
+    return at != json.end() && at->is_number_integer() ? std::optional<T>(at->get<T>()) : std::nullopt;
+}
+
+/// A side of a picture: what does not fit is unknown.
+int side(const Json& json, const char* key) {
+    const double value = number(json, key, 0);
+    return value >= 1 && value <= 1e9 ? static_cast<int>(value) : 0;
+}
+
+void read_frame(const Json& json, Recorded& frame) {
+    frame.capture_ns = integer<std::int64_t>(json, "capture_ns");
+    if (frame.capture_ns && (*frame.capture_ns > kLatest || *frame.capture_ns < -kLatest))
+        frame.capture_ns.reset();
+    frame.sequence = integer<std::uint64_t>(json, "sequence");
+    frame.exposure_ms = number(json, "exposure_ms", kUnknown);
+}
+} // namespace
+
+bool RecordedText::begin(std::string_view description) {
+    *this = {};
+    const Json json = object_in(description);
+    if (!json.is_object() || !text(json, "program").starts_with("Specklescope"))
+        return false;
+    ours_ = true;
+    raw_ = text(json, "content") == "raw";
+    format_ = text(json, "format");
+    width_ = side(json, "width");
+    height_ = side(json, "height");
+    const auto finished = json.find("finished");
+    if (finished != json.end() && finished->is_boolean() && finished->get<bool>())
+        frames_ = integer<std::uint64_t>(json, "written").value_or(0);
+    now_.full_scale = raw_ ? std::max(0.0, number(json, "full_scale", 0)) : 0;
+    now_.rate = std::max(0.0, number(json, "rate", 0));
+    if (now_.rate == 0)
+        now_.rate = std::max(0.0, number(json, "measured_rate", 0));
+    now_.exposure_ms = number(json, "exposure_ms", kUnknown);
+    if (const auto frame = json.find("frame"); frame != json.end() && frame->is_object())
+        read_frame(*frame, now_);
+    if (const auto changes = json.find("changes"); changes != json.end() && changes->is_array())
+        for (const Json& row : *changes)
+            if (row.is_array() && row.size() == 3 && row[0].is_number_unsigned() &&
+                row[1].is_number_unsigned())
+                changes_.push_back({row[0].get<std::uint64_t>(), row[1].get<std::uint64_t>(),
+                                    row[2].is_number() ? row[2].get<double>() : kUnknown});
+    return true;
+}
+
+void RecordedText::next(std::string_view description) {
+    if (!ours_)
+        return;
+    const Json json = object_in(description);
+    read_frame(json.is_object() ? json : Json::object(), now_);
+}
+
+void RecordedText::seek(std::uint64_t index) {
+    if (!ours_ || changes_.empty())
+        return;
+    if (change_ > 0 && changes_[change_ - 1].index > index)
+        change_ = 0;
+    while (change_ < changes_.size() && changes_[change_].index <= index)
+        ++change_;
+    if (change_ == 0)
+        return;
+    const Change& change = changes_[change_ - 1];
+    now_.sequence = change.sequence + (index - change.index);
+    now_.exposure_ms = change.exposure_ms;
+}
+
+double rate_of(const std::vector<std::int64_t>& capture_ns) {
+    std::vector<std::int64_t> steps;
+    for (std::size_t i = 1; i < capture_ns.size(); ++i)
+        if (capture_ns[i] > capture_ns[i - 1])
+            steps.push_back(capture_ns[i] - capture_ns[i - 1]);
+    if (steps.empty())
+        return 0;
+    const auto middle = steps.begin() + static_cast<std::ptrdiff_t>(steps.size() / 2);
+    std::nth_element(steps.begin(), middle, steps.end());
+    return 1e9 / static_cast<double>(*middle);
+}
+
+} // namespace specklescope

@@ -1,0 +1,59 @@
+// What a recording of this program says beside its pixels, so that one played back means what it meant live.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace specklescope {
+
+/// Of one frame.
+struct Recorded {
+    double exposure_ms = std::numeric_limits<double>::quiet_NaN(); ///< NaN: unknown
+    double full_scale = 0;                                         ///< 0: unknown, and for results
+    double rate = 0;                                               ///< of the file, frames/s; 0: unknown
+    std::optional<std::int64_t> capture_ns;                        ///< on the clock of the source recorded
+    std::optional<std::uint64_t> sequence; ///< counts what that source produced, drops included
+};
+
+/// Reads the JSON texts of a file in order. What is not of this program leaves everything unknown.
+class RecordedText {
+public:
+    /// The description of the file, which holds that of its first frame; what stands before the first brace
+    /// is passed over. False if it is not ours.
+    bool begin(std::string_view text);
+    /// The description of the frame after the one before.
+    void next(std::string_view text);
+    /// The frame number `index` of a file that describes only frames that differ from the ones before them:
+    /// all but the capture time.
+    void seek(std::uint64_t index);
+    const Recorded& now() const { return now_; }
+
+    // Of the file; 0 and empty where it does not say.
+    bool raw() const { return raw_; }
+    std::uint64_t frames() const { return frames_; } ///< 0 as well while it is not finished
+    int width() const { return width_; }
+    int height() const { return height_; }
+    const std::string& format() const { return format_; } ///< of headerless pixels: "gray16le"
+
+private:
+    struct Change { ///< from this frame on
+        std::uint64_t index = 0, sequence = 0;
+        double exposure_ms = 0;
+    };
+    Recorded now_;
+    std::vector<Change> changes_;
+    std::size_t change_ = 0; ///< the one after that in effect
+    bool ours_ = false, raw_ = false;
+    std::uint64_t frames_ = 0;
+    int width_ = 0, height_ = 0;
+    std::string format_;
+};
+
+/// Frames a second from capture times in ns: of their median distance. 0 where there are not two.
+double rate_of(const std::vector<std::int64_t>& capture_ns);
+
+} // namespace specklescope

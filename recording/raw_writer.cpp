@@ -1,0 +1,116 @@
+// Headerless frames one after another, and what is known of them in lines of JSON beside them.
+#include "pipeline/error.hpp"
+#include "recording/record_file.hpp"
+#include "recording/write_behind.hpp"
+
+#include <unistd.h>
+
+#include <bit>
+#include <cerrno>
+
+namespace specklescope {
+
+static_assert(std::endian::native == std::endian::little, "16-bit and float pixels are written as they are");
+
+namespace {
+const char* format_name(const Shape& shape) {
+    if (shape.channels == 3)
+        return "rgb8";
+    return shape.type == PixelType::u8 ? "gray8" : shape.type == PixelType::u16 ? "gray16le" : "gray32f";
+}
+
+class RawWriter final : public FileWriter {
+public:
+    RawWriter(const RecordedFrame& first, const RecordOptions& options, const StreamInfo& stream) {
+        create(options.path);
+        std::string text = describe_file(first, options, stream, {});
+        text.back() = ',';
+        text += std::string(" \"format\": \"") + format_name(first.pixels.shape()) + "\"}\n";
+        if (const int error = lines_.write_at(0, text.data(), text.size()); error != 0) {
+            leave_nothing();
+            throw RunError(write_error(lines_path_, error));
+        }
+        lines_end_ = text.size();
+    }
+
+    /// The pixels first: a line is there only for a whole frame.
+    void write(const RecordedFrame& frame) override {
+        const ConstHostView pixels = frame.pixels.host();
+        parts_.clear();
+        gather_rows(pixels, parts_);
+        if (const int error = pixels_.write_at(end_, parts_); error != 0)
+            fail(path_, error);
+        const std::string line = describe_frame(frame) + "\n";
+        if (const int error = lines_.write_at(lines_end_, line.data(), line.size()); error != 0)
+            fail(lines_path_, error);
+        lines_end_ += line.size();
+        end_ += pixels.shape.bytes();
+        ++frames_;
+        if (const int error = behind_.advance(pixels_.fd(), end_); error != 0)
+            fail(path_, error);
+    }
+
+    void update(const FileTotals& totals) override {
+        const std::string text = totals_text(totals);
+        if (const int error = lines_.write_at(1, text.data(), text.size()); error != 0)
+            fail(lines_path_, error);
+    }
+
+    void finish(const FileTotals& totals) override {
+        const int late = behind_.stop();
+        if (frames_ == 0) // the recorder removes the other
+            ::unlink(lines_path_.c_str());
+        // Cuts off what a failed frame left behind.
+        if (failed_ && (::ftruncate(pixels_.fd(), static_cast<off_t>(end_)) != 0 ||
+                        ::ftruncate(lines_.fd(), static_cast<off_t>(lines_end_)) != 0))
+            throw RunError(write_error(path_, errno));
+        FileTotals known = totals;
+        known.finished = totals.finished && late == 0;
+        update(known);
+        if (!pixels_.close() || !lines_.close())
+            throw RunError(write_error(path_, errno));
+        if (late != 0 && !failed_)
+            throw RunError(write_error(path_, late));
+    }
+
+    std::uint64_t written() const override { return frames_; }
+    std::uint64_t bytes() const override { return end_; }
+    const std::string& path() const override { return path_; }
+
+private:
+    /// Both names under one number that is free for both.
+    void create(const std::string& wanted) {
+        for (int number = 0;; ++number) {
+            pixels_ = create_new(numbered(wanted, number), path_);
+            const std::string beside = path_ + ".jsonl";
+            lines_ = create_new(beside, lines_path_);
+            if (lines_path_ == beside)
+                return;
+            leave_nothing();
+        }
+    }
+    void leave_nothing() const {
+        ::unlink(path_.c_str());
+        ::unlink(lines_path_.c_str());
+    }
+    [[noreturn]] void fail(const std::string& path, int error) {
+        failed_ = true;
+        throw RunError(write_error(path, error));
+    }
+
+    File pixels_, lines_;
+    std::string path_, lines_path_;
+    std::vector<iovec> parts_;
+    std::uint64_t end_ = 0, lines_end_ = 0; ///< of what is whole
+    std::uint64_t frames_ = 0;
+    bool failed_ = false;
+    WriteBehind behind_; ///< last: stops before the file is closed
+};
+} // namespace
+
+std::unique_ptr<FileWriter> make_raw_writer(const RecordedFrame& first, const RecordOptions& options,
+                                            const StreamInfo& stream) {
+    return std::make_unique<RawWriter>(first, options, stream);
+}
+
+} // namespace specklescope

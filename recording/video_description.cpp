@@ -1,0 +1,89 @@
+#include "recording/video_description.hpp"
+
+#include <gst/gst.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <memory>
+
+namespace specklescope {
+
+VideoClock::VideoClock(double rate, double nominal)
+    : fixed_(rate > 0), period_ns_(1e9 / (rate > 0      ? rate
+                                          : nominal > 0 ? nominal
+                                                        : 25.0)) {}
+
+std::int64_t VideoClock::next(std::int64_t capture_ns) {
+    std::int64_t time = 0;
+    if (fixed_)
+        time = std::llround(static_cast<double>(count_) * period_ns_);
+    else if (count_ > 0 && capture_ns > last_capture_)
+        time = capture_ns + offset_;
+    else // the first frame, or a clock that stands still or was set back: go on from here
+        time = count_ == 0 ? 0 : last_ + std::llround(period_ns_);
+    time = std::max(time, last_ + 1);
+    if (count_ == 0)
+        time = 0;
+    offset_ = time - capture_ns;
+    last_ = time;
+    last_capture_ = capture_ns;
+    ++count_;
+    return time;
+}
+
+namespace {
+bool equal(double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); }
+} // namespace
+
+VideoDescription::VideoDescription(const RecordedFrame& first, const RecordOptions& options,
+                                   const StreamInfo& stream)
+    : start_(describe_file(first, options, stream, {})) {
+    start_.back() = ',';
+    start_ += " \"frame\": " + describe_frame(first);
+}
+
+void VideoDescription::add(const FrameInfo& next) {
+    if (changes_.empty() || next.sequence != next_sequence_ ||
+        !equal(next.exposure_ms, changes_.back().exposure_ms))
+        changes_.push_back({frames_, next.sequence, next.exposure_ms});
+    if (frames_ == 0) {
+        first_sequence_ = next.sequence;
+        first_ns_ = next.capture_ns;
+    }
+    last_ns_ = next.capture_ns;
+    next_sequence_ = next.sequence + 1;
+    ++frames_;
+}
+
+std::string VideoDescription::text(const FileTotals& totals) const {
+    std::string text = start_;
+    text.replace(1, kTotalsChars, totals_text(totals));
+    if (const std::int64_t span = last_ns_ - first_ns_; span > 0) {
+        char rate[32];
+        std::snprintf(rate, sizeof rate, "%.9g",
+                      1e9 * static_cast<double>(next_sequence_ - 1 - first_sequence_) /
+                          static_cast<double>(span));
+        text += std::string(", \"measured_rate\": ") + rate;
+    }
+    text += ", \"changes\": [";
+    for (const Change& change : changes_) {
+        char exposure[32] = "null";
+        if (std::isfinite(change.exposure_ms))
+            std::snprintf(exposure, sizeof exposure, "%.17g", change.exposure_ms);
+        text += (&change == changes_.data() ? "[" : ", [") + std::to_string(change.index) + ", " +
+                std::to_string(change.sequence) + ", " + exposure + "]";
+    }
+    return text + "]}";
+}
+
+std::string escaped_tag(const std::string& text) {
+    GValue value = G_VALUE_INIT;
+    g_value_init(&value, G_TYPE_STRING);
+    g_value_set_string(&value, text.c_str());
+    const std::unique_ptr<gchar, void (*)(gpointer)> written(gst_value_serialize(&value), g_free);
+    g_value_unset(&value);
+    return written ? written.get() : "";
+}
+
+} // namespace specklescope

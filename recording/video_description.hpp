@@ -1,0 +1,52 @@
+// What a Matroska file says beside its pictures: the times of its frames and the text of its tags.
+#pragma once
+
+#include "recording/record_file.hpp"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace specklescope {
+
+/// Presentation times that always grow: the camera's clock where it moves, one nominal period where it does
+/// not.
+class VideoClock {
+public:
+    /// `rate` > 0: frames are that far apart whatever the camera says. `nominal`: the source's rate, 0 if
+    /// unknown.
+    VideoClock(double rate, double nominal);
+    std::int64_t next(std::int64_t capture_ns); ///< ns from the first frame
+
+private:
+    bool fixed_;
+    double period_ns_;
+    std::int64_t offset_ = 0, last_ = -1, last_capture_ = 0;
+    std::uint64_t count_ = 0;
+};
+
+/// The JSON text of a file and of its first frame. Other frames have their time from the container; those
+/// that do not follow from the one before them are listed under "changes", each as [frame, sequence,
+/// exposure_ms].
+/// "measured_rate" is that of the camera, lost frames included.
+class VideoDescription {
+public:
+    VideoDescription(const RecordedFrame& first, const RecordOptions& options, const StreamInfo& stream);
+    void add(const FrameInfo& next);
+    std::string text(const FileTotals& totals) const;
+
+private:
+    struct Change {
+        std::uint64_t index, sequence;
+        double exposure_ms;
+    };
+    std::string start_; ///< all but the changes and the last brace
+    std::vector<Change> changes_;
+    std::uint64_t frames_ = 0, next_sequence_ = 0, first_sequence_ = 0;
+    std::int64_t first_ns_ = 0, last_ns_ = 0;
+};
+
+/// As GStreamer's muxer writes a text tag: with a backslash before what is no letter or digit.
+std::string escaped_tag(const std::string& text);
+
+} // namespace specklescope

@@ -1,0 +1,29 @@
+// What is known of a file that has no header from the lines beside it.
+#pragma once
+
+#include "files/recorded.hpp"
+
+#include <fstream>
+#include <string>
+
+namespace specklescope {
+
+/// NAME.raw.jsonl beside a recording NAME.raw: a line of JSON about the file, then a line for each frame.
+class RawSidecar {
+public:
+    /// False if there is none, or if it was not written by this program. Begins at the first frame.
+    bool open(const std::string& raw_path);
+    void close() { *this = RawSidecar{}; }
+    bool is_open() const { return file_.is_open(); }
+    const RecordedText& file() const { return text_; }
+    /// Of the next frame; unknown behind the last line.
+    const Recorded& next();
+    /// The file's rate, or that of its first frames; reads ahead. 0: unknown.
+    double measure_rate(const std::string& raw_path) const;
+
+private:
+    std::ifstream file_;
+    RecordedText text_;
+};
+
+} // namespace specklescope
