@@ -231,6 +231,8 @@ void read_options(const Words& words, Settings& settings) {
         settings.record = words.values.at("record");
     if (words.has("record-raw"))
         settings.record_raw = words.values.at("record-raw");
+    if (words.has("record-mask"))
+        settings.record_mask = words.values.at("record-mask");
     if (words.has("stats"))
         settings.stats_path = words.last("stats");
     settings.bench.filter = words.last("filter");

@@ -92,8 +92,10 @@ std::vector<std::shared_ptr<Sink>> add_recorders(Pipeline& pipeline, const Setti
         make(path, RecordWhat::processed);
     for (const std::string& path : settings.record_raw)
         make(path, RecordWhat::raw);
+    for (const std::string& path : settings.record_mask)
+        make(path, RecordWhat::mask);
     // A folder that refuses files is found before the first frame, not with it.
-    for (const auto* paths : {&settings.record, &settings.record_raw})
+    for (const auto* paths : {&settings.record, &settings.record_raw, &settings.record_mask})
         for (const std::string& path : *paths)
             check_writable(path);
     std::size_t added = 0;

@@ -66,6 +66,7 @@ struct Settings {
     Chain chain; ///< never empty after parsing: speckle is the default
     std::vector<std::string> record;
     std::vector<std::string> record_raw;
+    std::vector<std::string> record_mask;
     std::string stats_path;
     BenchSettings bench;
     std::string snapshot_path; ///< run: a picture of the last result (--snapshot FILE.png)
@@ -94,8 +95,8 @@ void replace_chain(Settings& settings, Chain chain, const std::string& by);
 /// ends are in the wrong order. Throws UsageError.
 void check(const Settings& settings);
 
-/// TOML: [program] [view] source, record, record_raw, [[stage]] name = …; UsageError names file and line.
-/// All or nothing: on an error the settings stay as they were.
+/// TOML: [program] [view] source, record, record_raw, record_mask, [[stage]] name = …; UsageError names file
+/// and line. All or nothing: on an error the settings stay as they were.
 void load_config(const std::string& path, Settings& settings);
 /// The same from text; `name` stands for the file in errors.
 void read_toml(std::string_view text, const std::string& name, Settings& settings);
@@ -128,8 +129,9 @@ void set_up_log(const Settings& settings, const std::string& before = "");
 /// Makes the pipeline that the settings describe; not started. Files go at their own pace in `view`, and as
 /// fast as they are processed in `run`; --rate sets the pace of both.
 std::unique_ptr<Pipeline> make_pipeline(const Settings& settings);
-/// Adds the recorders of --record and --record-raw to a started pipeline; pause it before start() and let it
-/// go after this, and no frame of a file is missed. All or none: throws after taking out those already added.
+/// Adds the recorders of --record, --record-raw and --record-mask to a started pipeline; pause it before
+/// start() and let it go after this, and no frame of a file is missed. All or none: throws after taking out
+/// those already added.
 std::vector<std::shared_ptr<Sink>> add_recorders(Pipeline& pipeline, const Settings& settings);
 
 /// The manual from the declarations: "" or "markdown" (docs/manual.md), or "man" (specklescope.1, for groff).

@@ -13,8 +13,9 @@ namespace specklescope {
 
 namespace {
 
-const std::vector<std::string> kTopKeys = {"command", "preset",   "source",  "record", "record_raw",
-                                           "stats",   "snapshot", "program", "view",   "stage"};
+const std::vector<std::string> kTopKeys = {"command",    "preset",      "source", "record",
+                                           "record_raw", "record_mask", "stats",  "snapshot",
+                                           "program",    "view",        "stage"};
 
 class Reader {
 public:
@@ -96,6 +97,8 @@ private:
             settings_.record = texts(name, node);
         else if (name == "record_raw")
             settings_.record_raw = texts(name, node);
+        else if (name == "record_mask")
+            settings_.record_mask = texts(name, node);
         else if (name == "stats")
             settings_.stats_path = text(name, node);
         else if (name == "snapshot")
@@ -270,6 +273,7 @@ std::string to_toml(const Settings& settings) {
     out += "source = " + toml_text(settings.source) + "\n";
     out += "record = " + toml_text(settings.record) + "\n";
     out += "record_raw = " + toml_text(settings.record_raw) + "\n";
+    out += "record_mask = " + toml_text(settings.record_mask) + "\n";
     out += "stats = " + toml_text(settings.stats_path) + "\n";
     out += "snapshot = " + toml_text(settings.snapshot_path) + "\n";
     out += "\n[program]\n" + param_lines(settings.program);

@@ -64,11 +64,15 @@ std::string totals_text(const FileTotals& totals) {
     return padded;
 }
 
+const char* to_string(RecordWhat what) {
+    return what == RecordWhat::raw ? "raw" : what == RecordWhat::mask ? "mask" : "processed";
+}
+
 RecordedFrame recorded_frame(const Result& result, RecordWhat what) {
     RecordedFrame frame;
     frame.info = result.info;
     frame.counts = result.counts;
-    if (what == RecordWhat::raw) {
+    if (what != RecordWhat::processed) {
         frame.pixels = result.raw;
         frame.exposure = {result.info.exposure_ms, result.info.exposure_origin};
         return frame;
@@ -92,7 +96,6 @@ std::string to_ascii(const nlohmann::ordered_json& json) {
 std::string describe_file(const RecordedFrame& first, const RecordOptions& options, const StreamInfo& stream,
                           const FileTotals& totals) {
     using Json = nlohmann::ordered_json;
-    const bool raw = options.what == RecordWhat::raw;
     const Shape& shape = first.pixels.shape();
     const auto now = std::chrono::system_clock::now();
     const std::time_t seconds = std::chrono::system_clock::to_time_t(now);
@@ -103,7 +106,7 @@ std::string describe_file(const RecordedFrame& first, const RecordOptions& optio
 
     Json json;
     json["program"] = "Specklescope " SPECKLESCOPE_VERSION;
-    json["content"] = raw ? "raw" : "processed";
+    json["content"] = to_string(options.what);
     json["quantity"] = first.quantity.name;
     json["symbol"] = first.quantity.symbol;
     json["unit"] = first.quantity.unit;
@@ -126,7 +129,7 @@ std::string describe_file(const RecordedFrame& first, const RecordOptions& optio
     // Arrival times have no zero of their own: this is what their clock read at "started".
     json["started_arrival_ns"] =
         std::chrono::duration_cast<std::chrono::nanoseconds>(SteadyClock::now().time_since_epoch()).count();
-    if (!raw && record_format(options.path).colors) {
+    if (options.what == RecordWhat::processed && record_format(options.path).colors) {
         const Mapping& mapping = options.mapping;
         json["colormap"] = to_string(mapping_table().at("colormap").get(std::any(mapping)));
         if (mapping.automatic)

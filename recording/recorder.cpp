@@ -2,6 +2,7 @@
 
 #include "pipeline/error.hpp"
 #include "recording/record_file.hpp"
+#include "recording/saturation_mask.hpp"
 
 #include <spdlog/spdlog.h>
 
@@ -89,6 +90,7 @@ private:
 
     // Used by the writing thread alone.
     std::unique_ptr<FileWriter> writer_;
+    SaturationMask mask_;
     Shape shape_;
     std::array<double, 5> costs_{};    ///< of the last frames; their median ignores one long pause of a disk
     std::uint64_t written_before_ = 0; ///< in finished files
@@ -238,7 +240,7 @@ void Recorder::run() {
 
 void Recorder::write(Item item) {
     try {
-        account(write_frame(item.frame));
+        account(write_frame(options_.what == RecordWhat::mask ? mask_.of(item.frame) : item.frame));
     } catch (const std::exception& error) {
         {
             const std::lock_guard lock(mutex_);
@@ -283,8 +285,8 @@ void Recorder::next_file(const RecordedFrame& first) {
     writer_ = format_.make(first, options_, stream_);
     shape_ = first.pixels.shape();
     lost_before_ = in_warmup_ = 0;
-    spdlog::info("Recording {} frames of {} into {}.", options_.what == RecordWhat::raw ? "raw" : "processed",
-                 to_string(shape_), writer_->path());
+    spdlog::info("Recording {} frames of {} into {}.", to_string(options_.what), to_string(shape_),
+                 writer_->path());
     const std::lock_guard lock(mutex_);
     status_.path = writer_->path();
 }

@@ -10,7 +10,8 @@
 
 namespace specklescope {
 
-enum class RecordWhat : std::uint8_t { processed, raw };
+enum class RecordWhat : std::uint8_t { processed, raw, mask }; ///< mask: of the raw frame's saturated samples
+const char* to_string(RecordWhat what);
 
 struct RecordOptions {
     std::string path; ///< .tiff/.tif, .raw, .mkv, .png; a taken name gets a number: flow.tiff, flow-1.tiff, …

@@ -8,6 +8,7 @@
 #include <bit>
 #include <cerrno>
 #include <cstddef>
+#include <cstdio>
 
 namespace specklescope {
 
@@ -32,6 +33,17 @@ struct Entry {
     std::uint64_t value;
 };
 
+/// The axes of a stack in words that ImageJ writes and tifffile and Bio-Formats read; always of one length.
+/// While the number of frames is 0 they count the pages themselves.
+std::string axes_text(std::uint64_t frames, double interval_s) {
+    char text[160];
+    std::snprintf(text, sizeof text,
+                  "ImageJ=1.53t\nimages=%010llu\nframes=%010llu\nhyperstack=true\nfinterval=%.9e\ntunit=s\n",
+                  static_cast<unsigned long long>(frames), static_cast<unsigned long long>(frames),
+                  interval_s);
+    return text;
+}
+
 template <class T> void put(std::string& bytes, T value) {
     bytes.append(reinterpret_cast<const char*>(&value), sizeof value);
 }
@@ -41,6 +53,8 @@ TiffWriter::TiffWriter(File file, std::string path, const RecordedFrame& first, 
                        const StreamInfo& stream)
     : file_(std::move(file)), path_(std::move(path)), shape_(first.pixels.shape()),
       file_description_(describe_file(first, options, stream, {})) {
+    if (const double rate = options.rate > 0 ? options.rate : stream.source.rate; rate > 0)
+        nominal_s_ = 1 / rate;
     struct {
         char order[2] = {'I', 'I'};
         std::uint16_t version = 43, offset_bytes = 8, zero = 0;
@@ -103,8 +117,9 @@ void TiffWriter::write(const RecordedFrame& frame) {
     const ConstHostView pixels = frame.pixels.host();
     std::string description = describe_frame(frame);
     if (pages_ == 0) {
-        description =
-            file_description_.substr(0, file_description_.size() - 1) + ", \"frame\": " + description + "}";
+        first_ns_ = frame.info.capture_ns;
+        description = axes_text(0, nominal_s_) + file_description_.substr(0, file_description_.size() - 1) +
+                      ", \"frame\": " + description + "}";
     }
     build_head(description);
     gather(pixels);
@@ -113,7 +128,8 @@ void TiffWriter::write(const RecordedFrame& frame) {
     // The page is whole in the file: only now it becomes part of the chain.
     write_at(link_, &end_, sizeof end_);
     if (pages_ == 0)
-        totals_offset_ = end_ + next_in_head_ + 8 + 1;
+        text_offset_ = end_ + next_in_head_ + 8;
+    last_ns_ = frame.info.capture_ns;
     link_ = end_ + next_in_head_;
     end_ = aligned(end_ + head_.size() + shape_.bytes());
     ++pages_;
@@ -133,10 +149,20 @@ void TiffWriter::fail(int error) {
 }
 
 void TiffWriter::update(const FileTotals& totals) {
-    if (totals_offset_ == 0)
+    if (text_offset_ == 0)
         return;
     const std::string text = totals_text(totals);
-    write_at(totals_offset_, text.data(), text.size());
+    write_at(text_offset_ + axes_text(0, 0).size() + 1, text.data(), text.size());
+}
+
+/// The mean distance of the frames, now that it is known; a clock that stands still leaves the nominal one.
+void TiffWriter::write_axes() {
+    if (text_offset_ == 0)
+        return;
+    const double span_s = 1e-9 * static_cast<double>(last_ns_ - first_ns_);
+    const bool known = pages_ > 1 && span_s > 0;
+    const std::string text = axes_text(pages_, known ? span_s / static_cast<double>(pages_ - 1) : nominal_s_);
+    write_at(text_offset_, text.data(), text.size());
 }
 
 void TiffWriter::finish(const FileTotals& totals) {
@@ -147,6 +173,7 @@ void TiffWriter::finish(const FileTotals& totals) {
     FileTotals known = totals;
     known.finished = totals.finished && late == 0;
     update(known);
+    write_axes();
     if (!file_.close())
         throw RunError(write_error(path_, errno));
     if (late != 0 && !failed_)

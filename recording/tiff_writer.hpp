@@ -27,6 +27,7 @@ public:
 
 private:
     void build_head(const std::string& description);
+    void write_axes();
     void gather(ConstHostView pixels);
     void write_at(std::uint64_t offset, const void* data, std::size_t bytes);
     [[noreturn]] void fail(int error);
@@ -34,13 +35,15 @@ private:
     File file_;
     std::string path_;
     Shape shape_;
+    double nominal_s_ = 0; ///< between frames; 0: unknown
+    std::int64_t first_ns_ = 0, last_ns_ = 0;
     std::string file_description_;
     std::string head_; ///< directory, description and padding of the page in work
     std::vector<iovec> parts_;
-    std::uint64_t next_in_head_ = 0;  ///< where in head_ the offset of the next directory stands
-    std::uint64_t link_ = 0;          ///< where in the file the next page's offset goes
-    std::uint64_t end_ = 0;           ///< end of the last whole page
-    std::uint64_t totals_offset_ = 0; ///< of the totals in the first description; 0: no page yet
+    std::uint64_t next_in_head_ = 0; ///< where in head_ the offset of the next directory stands
+    std::uint64_t link_ = 0;         ///< where in the file the next page's offset goes
+    std::uint64_t end_ = 0;          ///< end of the last whole page
+    std::uint64_t text_offset_ = 0;  ///< of the first description; 0: no page yet
     std::uint64_t pages_ = 0;
     bool failed_ = false;
     WriteBehind behind_; ///< last: stops before the file is closed

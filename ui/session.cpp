@@ -92,6 +92,7 @@ void Session::start(void (*notify)()) {
     // They belong to this run, not to what the window remembers.
     settings_.record.clear();
     settings_.record_raw.clear();
+    settings_.record_mask.clear();
 }
 
 void Session::adopt(Opened opened) {

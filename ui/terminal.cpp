@@ -77,8 +77,9 @@ std::string counts_rows(const CountHistory& counts) {
     return out;
 }
 
-std::string statistics(const StatsSnapshot& s, const Shape& shape, const Chain& chain) {
-    std::string out = row("source", s.source + ", " + to_string(shape), kLeft) +
+std::string statistics(const StatsSnapshot& s, const SourceInfo& source, const Chain& chain) {
+    const std::string own_rate = source.rate > 0 ? printed(", its own rate %.6g frames/s", source.rate) : "";
+    std::string out = row("source", s.source + ", " + to_string(source.shape) + own_rate, kLeft) +
                       row("stages", text_in_effect(chain), kLeft);
     for (const std::string& line : advice_lines(chain))
         out += row("note", line, kLeft);
@@ -164,8 +165,7 @@ private:
         const StatsSnapshot stats = pipeline_->stats();
         const PipelineStatus status = pipeline_->status();
         bool failed = status.state == RunState::failed || stats.drops.failed > 0;
-        std::string text =
-            stats.acquired > 0 ? statistics(stats, status.source.shape, pipeline_->chain()) : "";
+        std::string text = stats.acquired > 0 ? statistics(stats, status.source, pipeline_->chain()) : "";
         for (const auto& recorder : recorders_) {
             const SinkStatus s = recorder->status();
             failed = failed || !s.error.empty();

@@ -230,7 +230,7 @@ TEST_F(Cli, InterruptFinishesTheFilesAndPrintsTheStatistics) {
 
 /// Told more than once, as a terminal does that closes.
 TEST_F(Cli, AClosedTerminalFinishesTheFiles) {
-    Child child({SPECKLESCOPE_PROGRAM, "run", "synthetic:uniform?width=64&height=48", "--record-raw",
+    Child child({test::program_path(), "run", "synthetic:uniform?width=64&height=48", "--record-raw",
                  "raw.mkv", "--stats", "s.json"},
                 folder_.path().string());
     ASSERT_TRUE(child.until([](const ChildResult& r) { return r.out.find("frames/s") != std::string::npos; },
@@ -247,9 +247,9 @@ TEST_F(Cli, AClosedPipeFinishesTheFiles) {
     // head ends after one line; the next one finds nobody.
     const ChildResult result =
         run_child({"bash", "-c",
-                   "'" SPECKLESCOPE_PROGRAM
-                   "' run 'synthetic:uniform?width=64&height=48' --record-raw raw.tiff --stats "
-                   "s.json | head -n 1; echo status ${PIPESTATUS[0]}"},
+                   "'" + test::program_path() +
+                       "' run 'synthetic:uniform?width=64&height=48' --record-raw raw.tiff --stats "
+                       "s.json | head -n 1; echo status ${PIPESTATUS[0]}"},
                   folder_.path().string());
     EXPECT_NE(result.out.find("status 0"), std::string::npos) << result.all();
     const std::string file = read_text(folder_ / "raw.tiff");

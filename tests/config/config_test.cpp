@@ -126,6 +126,8 @@ TEST_F(ConfigTest, SavedSettingsComeBackExactly) {
             settings.record.push_back(random_text(random));
         for (std::size_t i = random() % 3; i > 0; --i)
             settings.record_raw.push_back(random_text(random));
+        for (std::size_t i = random() % 3; i > 0; --i)
+            settings.record_mask.push_back(random_text(random));
         settings.stats_path = random_text(random);
         settings.snapshot_path = random_text(random);
 
@@ -136,6 +138,7 @@ TEST_F(ConfigTest, SavedSettingsComeBackExactly) {
         ASSERT_EQ(to_toml(back), to_toml(settings));
         ASSERT_EQ(back.source, settings.source);
         ASSERT_EQ(back.record, settings.record);
+        ASSERT_EQ(back.record_mask, settings.record_mask);
         ASSERT_EQ(back.record_raw, settings.record_raw);
         ASSERT_EQ(back.stats_path, settings.stats_path);
         ASSERT_EQ(back.snapshot_path, settings.snapshot_path);

@@ -13,6 +13,13 @@ except ImportError as error:
     sys.exit(3)
 
 path, expected = sys.argv[1:]
+
+
+def described(page):
+    """The JSON of a page; that of the first stands behind the axes for ImageJ."""
+    return json.loads(page.description[page.description.index("{") :])
+
+
 with tifffile.TiffFile(path) as tiff:
     series = tiff.series[0]
     stack = series.asarray()
@@ -23,8 +30,10 @@ with tifffile.TiffFile(path) as tiff:
         "shape": list(stack.shape),
         "dtype": str(stack.dtype),
         "equal": stack.tobytes() == open(expected, "rb").read(),
-        "first": json.loads(tiff.pages[0].description),
-        "sequences": [json.loads(tiff.pages[0].description)["frame"]["sequence"]]
-        + [json.loads(page.aspage().description)["sequence"] for page in tiff.pages[1:]],
+        "axes": series.axes,
+        "imagej": {key: value for key, value in (tiff.imagej_metadata or {}).items() if not key.startswith("{")},
+        "first": described(tiff.pages[0]),
+        "sequences": [described(tiff.pages[0])["frame"]["sequence"]]
+        + [described(page.aspage())["sequence"] for page in tiff.pages[1:]],
     }
 print(json.dumps(report))

@@ -274,4 +274,33 @@ TEST(Recorder, WritesNamesThatAreNotUtf8) {
         EXPECT_EQ(compare(port.frames.back().pixels, expected(shape, 3)), "equal") << ending;
     }
 }
+
+/// The mask is where the raw samples are at the full scale of the frame, by the rule that counts them.
+TEST(Mask, MarksTheSamplesAtFullScale) {
+    const TemporaryFolder folder;
+    for (const Shape shape : {Shape{17, 13, 1, kU16}, Shape{17, 13, 3, kU8}, Shape{17, 13, 1, kF32}}) {
+        const Original frames = original(shape); // 4095 of u16, 200 of u8, none of f32
+        const std::string path = record(frames, shape, folder / "m.tiff", 60, RecordWhat::mask);
+        const std::vector<Page> pages = read_stack(path);
+        ASSERT_EQ(pages.size(), 12U);
+        EXPECT_EQ(pages[0].description.at("content"), "mask");
+        for (std::size_t i = 0; i < pages.size(); ++i) {
+            EXPECT_EQ(pages[i].shape, (Shape{17, 13, shape.channels, kU8}));
+            Bytes wanted(pages[i].pixels.size(), std::byte{0});
+            for (std::size_t at = 0; at < wanted.size(); ++at) {
+                std::uint16_t sample = 0;
+                if (shape.type == kU16)
+                    std::memcpy(&sample, frames.pixels[i].data() + 2 * at, 2);
+                const bool full = shape.type == kU16  ? sample >= 4095
+                                  : shape.type == kU8 ? std::to_integer<int>(frames.pixels[i][at]) >= 200
+                                                      : false;
+                wanted[at] = full ? std::byte{255} : std::byte{0};
+            }
+            EXPECT_EQ(compare(pages[i].pixels, wanted), "equal") << to_string(shape) << " page " << i;
+        }
+        const Played played = play(path);
+        EXPECT_EQ(played.source.full_scale, 255);
+        EXPECT_EQ(played.frames.back().info.capture_ns, frames.infos.back().capture_ns);
+    }
+}
 } // namespace

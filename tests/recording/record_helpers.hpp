@@ -154,7 +154,8 @@ inline std::vector<Page> read_stack(const std::string& path) {
         EXPECT_EQ(
             TIFFReadEncodedStrip(tiff, 0, page.pixels.data(), static_cast<tmsize_t>(page.pixels.size())),
             static_cast<tmsize_t>(page.pixels.size()));
-        page.description = Json::parse(text ? text : "null");
+        const std::string words = text ? text : "null"; // the first page begins with the axes
+        page.description = Json::parse(words.substr(words.starts_with("ImageJ=") ? words.find('{') : 0));
         pages.push_back(std::move(page));
     } while (TIFFReadDirectory(tiff));
     TIFFClose(tiff);

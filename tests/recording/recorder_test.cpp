@@ -159,6 +159,11 @@ TEST(Recorder, TifffileSeesOneStack) {
         EXPECT_EQ(seen.at("big"), true);
         EXPECT_EQ(seen.at("contiguous_pages"), true);
         EXPECT_EQ(seen.at("equal"), true);
+        EXPECT_EQ(seen.at("axes"), shape.channels == 3 ? "TYXS" : "TYX");
+        EXPECT_EQ(seen.at("imagej").at("frames"), 20);
+        EXPECT_EQ(seen.at("imagej").at("images"), 20);
+        EXPECT_EQ(seen.at("imagej").at("tunit"), "s");
+        EXPECT_NEAR(seen.at("imagej").at("finterval"), 0.01, 1e-9); // as the capture times say
         EXPECT_EQ(seen.at("shape"), shape.channels == 3 ? Json({20, 21, 31, 3}) : Json({20, 21, 31}));
         EXPECT_EQ(seen.at("dtype"), shape.type == kF32 ? "float32" : shape.type == kU16 ? "uint16" : "uint8");
         for (std::size_t i = 0; i < 20; ++i)
