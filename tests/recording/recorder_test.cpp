@@ -338,8 +338,8 @@ TEST(Snapshot, IsExactOrMappedAndNeverOverwrites) {
             write_snapshot(result, {.path = folder / name}, stream);
             ADD_FAILURE() << name << " was accepted";
         } catch (const UsageError& error) {
-            EXPECT_EQ(std::string(error.what()), "A snapshot is one picture: " + (folder / name) +
-                                                     " must end in .png or .tiff.");
+            EXPECT_EQ(std::string(error.what()),
+                      "A snapshot is one picture: " + (folder / name) + " must end in .png or .tiff.");
         }
     }
     EXPECT_THROW(write_snapshot(result, raw, stream), RunError); // float into a raw .png
