@@ -138,7 +138,7 @@ Square through_of(const Responses& response, const Square& step, int count) {
 /// A line mirrored at its end gives a mirrored result: v[N + k] = v[N − 1 − k]. With the backward state after
 /// the line s = (v[N], v[N] − v[N+1], v[N] − 2v[N+1] + v[N+2]), three steps back from there have to come out
 /// as v[N], v[N+1] and v[N+2] again: three equations for s from the last three forward results.
-Square mirrored_turn(const RecursiveGaussian& f) {
+Square mirrored_backward_start(const RecursiveGaussian& f) {
     const Square past = {{{1, 0, 0}, {1, -1, 0}, {1, -2, 1}}}; // state → values one, two, three samples back
     const Square step = step_of(f);
     Square system;
@@ -187,13 +187,13 @@ LineFilter make_line_filter(const RecursiveGaussian& filter, int size, Border bo
     line.line = rounded(whole);
     for (int i = 0; i < 3; ++i)
         for (int j = 0; j < 3; ++j)
-            line.turn.m[i][j] = filter.turn[i][j];
+            line.backward_start.m[i][j] = filter.backward_start[i][j];
     if (line.border == Border::wrap) {
         line.begin = rounded(inverse(minus(identity(), whole)));
-        line.turn = line.begin;
+        line.backward_start = line.begin;
     } else if (line.border == Border::reflect) {
         line.begin = rounded(inverse(minus(identity(), whole * whole)));
-        line.turn = rounded(mirrored_turn(filter));
+        line.backward_start = rounded(mirrored_backward_start(filter));
     }
     return line;
 }

@@ -42,8 +42,8 @@ struct LineScan {
     Matrix3 segment[kSegmentPowers]; ///< a state through 1, 2, 4 … whole segments of zeros
     Matrix3 first_segment;           ///< a state through the first segment, of zeros
     Matrix3 line;                    ///< a state through a line of zeros
-    Matrix3 begin; ///< reflect, wrap: forward state before the line from one period begun at 0
-    Matrix3 turn;  ///< backward state after the line from the forward state there; wrap: as `begin`
+    Matrix3 begin;          ///< reflect, wrap: forward state before the line from one period begun at 0
+    Matrix3 backward_start; ///< backward state after the line from the forward state there; wrap: as `begin`
 
     /// The blocks of segment `index` begin here; those of one that does not exist where the last block does.
     SPECKLESCOPE_BOTH int segment_begin(int index) const {

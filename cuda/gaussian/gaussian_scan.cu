@@ -149,12 +149,12 @@ template <int kHeld> struct Line {
             const Vector3 none{};
             const Vector3 behind = behind_segments(before, none);
             together.backward(behind, backward);
-            return scan.turn * together.before_all(behind);
+            return scan.backward_start * together.before_all(behind);
         }
         const double sample = scan.border == Border::replicate ? static_cast<double>(last) : 0.0;
-        Vector3 turned = multiply_add(scan.power[1], before, wide(last_forward));
-        turned.v[0] -= sample;
-        return multiply_add(scan.turn, turned, {{sample, 0, 0}});
+        Vector3 started = multiply_add(scan.power[1], before, wide(last_forward));
+        started.v[0] -= sample;
+        return multiply_add(scan.backward_start, started, {{sample, 0, 0}});
     }
     /// The backward state between the segments and the last block.
     __device__ Vector3 behind_segments(const Vector3& before, const Vector3& end) const {

@@ -28,7 +28,7 @@ template <bool Inside> __device__ inline void store(const SpeckleArgs& args, con
 /// Down the strip. Rows are asked for some rows before they are needed, each into registers of its own:
 /// copying one that is still on its way would wait for it.
 template <class T, int R, bool Inside, class Reader>
-__device__ inline Tally walk(const SpeckleArgs& args, const Strip& strip, const Reader& reader) {
+__device__ inline LaneCounts walk(const SpeckleArgs& args, const Strip& strip, const Reader& reader) {
     constexpr int kAhead = kRowsAhead<T> < Reader::kRowsAtOnce ? kRowsAhead<T> : Reader::kRowsAtOnce;
     constexpr int kRunUp = R <= 7 ? 2 * R : 8; // rows on their way at once before the first result
     constexpr int kBatch = kRunUp < Reader::kRowsAtOnce ? kRunUp : Reader::kRowsAtOnce;
@@ -47,7 +47,7 @@ __device__ inline Tally walk(const SpeckleArgs& args, const Strip& strip, const 
             leave[i] = leaving.next();
 
     Columns<T, R> columns;
-    Tally tally;
+    LaneCounts seen;
     const auto full = static_cast<FullScale<T>>(args.full_scale);
     typename Reader::Cursor above(reader, top - R);
 #pragma unroll 1
@@ -63,11 +63,11 @@ __device__ inline Tally walk(const SpeckleArgs& args, const Strip& strip, const 
             peak.see(rows[i]);
         }
         columns.enter_rows(rows, reader, top - R + first);
-        if (__any_sync(kAllLanes, peak.reaches(full) || tally.rows != 0))
+        if (__any_sync(kAllLanes, peak.reaches(full) || seen.rows != 0))
 #pragma unroll
             for (int i = 0; i < kBatch; ++i)
                 if (first + i < 2 * R)
-                    age<R>(tally, full_samples(rows[i], args.full_scale));
+                    age<R>(seen, full_samples(rows[i], args.full_scale));
     }
 
     float* row = advanced(reinterpret_cast<float*>(args.output) + strip.x - (Inside ? 0 : args.x_offset),
@@ -95,15 +95,15 @@ __device__ inline Tally walk(const SpeckleArgs& args, const Strip& strip, const 
         }
         const bool entered = peak.reaches(full);
         const bool special = columns.lowest == 0 && strip.stored != 0;
-        if (__any_sync(kAllLanes, entered || special || tally.rows != 0)) {
+        if (__any_sync(kAllLanes, entered || special || seen.rows != 0)) {
             count_rows<T, R>(
                 args, strip, reader, begin, min(kAhead, strip.end - begin),
                 {.full = __any_sync(kAllLanes, entered) != 0, .special = __any_sync(kAllLanes, special) != 0},
-                tally);
+                seen);
             columns.lowest = 1;
         }
     }
-    return tally;
+    return seen;
 }
 
 /// While the kernel before this one ends: the rows that will be wanted first come as far as the L2 cache,
@@ -169,14 +169,14 @@ template <class T, int R> __global__ void __launch_bounds__(kSpeckleThreads, kSp
     if (inside)
         ask_ahead<T, R>(args, strip);
     wait_for_previous();
-    Tally tally;
+    LaneCounts seen;
     if (inside)
-        tally = walk<T, R, true>(args, strip, InsideReader<T>(args, strip.x));
+        seen = walk<T, R, true>(args, strip, InsideReader<T>(args, strip.x));
     else if (edge)
-        tally = walk<T, R, false>(args, strip, EdgeReader<T>(args, strip.x));
+        seen = walk<T, R, false>(args, strip, EdgeReader<T>(args, strip.x));
     else
-        tally = walk<T, R, false>(args, strip, AnyReader<T>(args, strip.x));
-    add_counts(args, tally);
+        seen = walk<T, R, false>(args, strip, AnyReader<T>(args, strip.x));
+    add_counts(args, seen);
 }
 
 } // namespace specklescope::cuda

@@ -244,22 +244,22 @@ template <class T> __device__ inline unsigned full_samples(const Quad<T>& quad, 
 }
 
 /// What a lane has counted in its strip, and for how many rows more each of its columns is saturated.
-struct Tally {
+struct LaneCounts {
     std::uint32_t rows = 0;   ///< a byte a column
     std::uint32_t counts = 0; ///< undefined, infinite, saturated: 10 bits each (at most 4 · 255)
 };
 
 /// A row has entered the window, with full-scale samples where `full` says; only rows that matter come here.
-template <int R> __device__ inline void age(Tally& tally, unsigned full) {
+template <int R> __device__ inline void age(LaneCounts& seen, unsigned full) {
     // Bytes are at most 31: 0x7f stops the borrow.
-    tally.rows -= (tally.rows + 0x7f7f7f7fU) >> 7 & 0x01010101U;
+    seen.rows -= (seen.rows + 0x7f7f7f7fU) >> 7 & 0x01010101U;
     constexpr std::uint32_t kRows = 2 * R + 1;
     if (full == 0)
         return;
 #pragma unroll
     for (int j = 0; j < kColumns; ++j)
         if ((full >> j & 1U) != 0)
-            tally.rows = (tally.rows & ~(0xffU << (8 * j))) | kRows << (8 * j);
+            seen.rows = (seen.rows & ~(0xffU << (8 * j))) | kRows << (8 * j);
 }
 
 /// What brought a warp to look at some rows again.
@@ -271,40 +271,40 @@ struct Reason {
 /// Counts in `rows` rows of results from row `first` on, as they have just been written.
 template <class T, int R, class Reader>
 __device__ inline void count_rows(const SpeckleArgs& args, const Strip& strip, const Reader& reader,
-                                  int first, int rows, Reason reason, Tally& tally) {
+                                  int first, int rows, Reason reason, LaneCounts& seen) {
     unsigned known = ~0U; // the saturated columns that `windows` belongs to
     unsigned windows = 0;
 #pragma unroll 1
     for (int y = first; y < first + rows; ++y) {
-        age<R>(tally, reason.full
-                          ? full_samples(reader.taken(reader.row(y + args.y_offset + R)), args.full_scale)
-                          : 0U);
-        const std::uint32_t some = (tally.rows + 0x7f7f7f7fU) >> 7; // bits 0, 8, 16, 24
+        age<R>(seen, reason.full
+                         ? full_samples(reader.taken(reader.row(y + args.y_offset + R)), args.full_scale)
+                         : 0U);
+        const std::uint32_t some = (seen.rows + 0x7f7f7f7fU) >> 7; // bits 0, 8, 16, 24
         const unsigned active = (some & 1U) | (some >> 7 & 2U) | (some >> 14 & 4U) | (some >> 21 & 8U);
         if (__any_sync(kAllLanes, active != known)) {
             known = active;
             windows = __popc(saturated_windows(active, R) & strip.stored);
         }
-        tally.counts += windows << 20;
+        seen.counts += windows << 20;
         if (!reason.special)
             continue;
         const float* results = args.row(y) + strip.x - args.x_offset;
 #pragma unroll
         for (int j = 0; j < kColumns; ++j) {
             const float value = (strip.stored >> j & 1U) != 0 ? results[j] : 1.0F;
-            tally.counts += (isnan(value) ? 1U : 0U) + (isinf(value) ? 1U << 10 : 0U);
+            seen.counts += (isnan(value) ? 1U : 0U) + (isinf(value) ? 1U << 10 : 0U);
         }
     }
 }
 
 /// Adds what the lanes of this warp have counted.
-__device__ inline void add_counts(const SpeckleArgs& args, const Tally& tally) {
-    if (!__any_sync(kAllLanes, tally.counts != 0))
+__device__ inline void add_counts(const SpeckleArgs& args, const LaneCounts& seen) {
+    if (!__any_sync(kAllLanes, seen.counts != 0))
         return;
     auto* const counts = reinterpret_cast<unsigned long long*>(args.counts);
 #pragma unroll
     for (int i = 0; i < 3; ++i) {
-        unsigned sum = tally.counts >> (10 * i) & 1023U;
+        unsigned sum = seen.counts >> (10 * i) & 1023U;
         for (int step = 16; step > 0; step /= 2)
             sum += __shfl_xor_sync(kAllLanes, sum, step);
         if ((threadIdx.x & 31U) == 0 && sum != 0)

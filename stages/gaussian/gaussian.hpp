@@ -59,10 +59,11 @@ struct RecursiveGaussian {
     double gain = 0;  ///< B = 1/(1 + k1 + k2 + k3)
     double slope = 0; ///< (1 + k1)·B
     double curve = 0; ///< k3·B
-    /// Triggs & Sdika 2006: where the backward pass starts if all samples from n = N on are `x`, exactly.
-    /// From the forward state s = (w − x, d, e) after sample N−1, the backward state "after sample N" is (x,
-    /// 0, 0) + turn·s, with d = v[N] − v[N+1], e = v[N] − 2v[N+1] + v[N+2]; the next step makes v[N−1].
-    double turn[3][3] = {};
+    /// Backward initialisation (Triggs & Sdika 2006): where the backward pass starts if all samples from n =
+    /// N on are `x`, exactly. From the forward state s = (w − x, d, e) after sample N−1, the backward state
+    /// "after sample N" is (x, 0, 0) + backward_start·s, with d = v[N] − v[N+1], e = v[N] − 2v[N+1] + v[N+2];
+    /// the next step makes v[N−1].
+    double backward_start[3][3] = {};
     /// Samples after which less than 1e-7 of a response is left to come: the warm-up over a mirrored or
     /// wrapped line.
     int reach = 0;
@@ -72,7 +73,7 @@ struct RecursiveGaussian {
 ///
 /// Borders of the recursive method, along each axis:
 ///   replicate, zero  exact: the forward pass starts from the state that the endless border leaves,
-///                    (x[0], 0, 0) or (0, 0, 0), the backward pass by `turn`;
+///                    (x[0], 0, 0) or (0, 0, 0), the backward pass by `backward_start`;
 ///   reflect, wrap    both passes run in over `reach` mirrored or wrapped samples (any number of times
 ///   through
 ///                    a short line): error 1e-7;

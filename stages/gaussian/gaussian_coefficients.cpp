@@ -40,7 +40,7 @@ Row solve(const Matrix& matrix, const Row& target) {
 /// Where every sample from N on is 0 the forward state goes s → F·s, so that v[n] = m·s[n] with one row m,
 /// and ∇v[n] = v[n] − v[n+1] = m·(1 − F)·s[n]. Put into the backward filter, m·(1 + k1·G + k2·G² + k3·G³) =
 /// (1, 0, 0) with G = 1 − F.
-void set_turn(RecursiveGaussian& filter, double k1, double k2, double k3) {
+void set_backward_start(RecursiveGaussian& filter, double k1, double k2, double k3) {
     const double b = filter.gain;
     const double d = filter.slope;
     const double e = filter.curve;
@@ -58,7 +58,7 @@ void set_turn(RecursiveGaussian& filter, double k1, double k2, double k3) {
     const Row here = solve(system, {1, 0, 0});
     const Row before = multiply(here, g); // v[N] = m·F·s = (m − m·G)·s
     Row row = {here[0] - before[0], here[1] - before[1], here[2] - before[2]};
-    for (auto& out : filter.turn) {
+    for (auto& out : filter.backward_start) {
         std::copy(row.begin(), row.end(), out);
         row = multiply(row, g);
     }
@@ -95,7 +95,7 @@ RecursiveGaussian recursive_gaussian(double sigma) {
     filter.gain = 1 / (1 + k1 + k2 + k3);
     filter.slope = (1 + k1) * filter.gain;
     filter.curve = k3 * filter.gain;
-    set_turn(filter, k1, k2, k3);
+    set_backward_start(filter, k1, k2, k3);
     filter.reach = decay(filter, q);
     return filter;
 }
@@ -112,12 +112,12 @@ std::vector<double> gaussian_recursive_norms(const RecursiveGaussian& filter, in
     };
     for (double& value : line)
         value = step(1);
-    const auto turned = [&, state = Row{w, d, e}](const double(&row)[3]) {
+    const auto started = [&, state = Row{w, d, e}](const double(&row)[3]) {
         return row[0] * state[0] + row[1] * state[1] + row[2] * state[2];
     };
-    w = turned(filter.turn[0]);
-    d = turned(filter.turn[1]);
-    e = turned(filter.turn[2]);
+    w = started(filter.backward_start[0]);
+    d = started(filter.backward_start[1]);
+    e = started(filter.backward_start[2]);
     for (std::size_t i = line.size(); i-- > 0;)
         line[i] = step(line[i]);
     return line;

@@ -63,10 +63,10 @@ void scan(const cuda::LineFilter& filter, const std::vector<double>& line, std::
     if (filter.border == Border::wrap) {
         for (std::size_t b = blocks.size(); b-- > 0;)
             behind = back(b, behind);
-        behind = applied(filter.turn, behind, {});
+        behind = applied(filter.backward_start, behind, {});
     } else {
         const double end = filter.border == Border::replicate ? line.back() : 0;
-        behind = applied(filter.turn, {before[0] - end, before[1], before[2]}, {end, 0, 0});
+        behind = applied(filter.backward_start, {before[0] - end, before[1], before[2]}, {end, 0, 0});
     }
     for (std::size_t b = blocks.size(); b-- > 0;) {
         const State next = back(b, behind);

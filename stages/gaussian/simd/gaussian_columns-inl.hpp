@@ -84,7 +84,7 @@ private:
             for (int v = 0; v < kVectors; ++v)
                 hn::Store(state.step(v, sample(y, x, v)), d, to + v * kLanes);
         for (int v = 0; v < kVectors; ++v)
-            state.turn(v, sample(end, x, v), sweep_.filter);
+            state.begin_backward(v, sample(end, x, v), sweep_.filter);
         sweep_back(state, at);
     }
 

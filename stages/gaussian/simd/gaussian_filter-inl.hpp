@@ -46,13 +46,14 @@ public:
     }
 
     /// From the end of the forward pass to the start of the backward pass, line `v` being `x` from there on.
-    HWY_INLINE void turn(int v, V x, const RecursiveGaussian& filter) {
+    HWY_INLINE void begin_backward(int v, V x, const RecursiveGaussian& filter) {
         const V s[3] = {hn::Sub(hn::Add(sum_[v], e_[v]), x), hn::Add(d_[v], e_[v]), e_[v]};
         V out[3];
         for (int i = 0; i < 3; ++i) {
             out[i] = hn::Zero(D());
             for (int j = 0; j < 3; ++j)
-                out[i] = hn::MulAdd(hn::Set(D(), static_cast<float>(filter.turn[i][j])), s[j], out[i]);
+                out[i] =
+                    hn::MulAdd(hn::Set(D(), static_cast<float>(filter.backward_start[i][j])), s[j], out[i]);
         }
         set(v, hn::Add(x, out[0]), out[1], out[2]);
     }

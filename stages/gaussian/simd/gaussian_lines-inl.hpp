@@ -41,7 +41,7 @@ public:
         V beyond[kLineChains];
         forward(state, beyond);
         for (int v = 0; v < kLineChains; ++v)
-            state.turn(v, beyond[v], sweep_.filter);
+            state.begin_backward(v, beyond[v], sweep_.filter);
         backward(state);
         hwy::FlushStream();
     }
