@@ -19,7 +19,7 @@ namespace {
 template <class T> std::uint64_t count_at(const T* samples, int count, T threshold) {
     using Narrow = std::conditional_t<sizeof(T) == 1, std::uint8_t,
                                       std::conditional_t<sizeof(T) == 2, std::uint16_t, std::uint32_t>>;
-    constexpr int kBlock = sizeof(T) == 1 ? 255 : 32767;
+    constexpr int kBlock = sizeof(T) == 1 ? 240 : 32752; // whole vectors, below what Narrow holds
     std::uint64_t sum = 0;
     for (int x = 0; x < count; x += kBlock) {
         const int end = std::min(count, x + kBlock);
