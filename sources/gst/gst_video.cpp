@@ -100,7 +100,7 @@ private:
             info.rate = recorded_.now().rate;
         if (recorded_.now().full_scale > 0)
             info.full_scale = recorded_.now().full_scale;
-        if (recorded_.frames() > 0) {
+        if (recorded_.frames() > 0 && claimed_bytes(path_) <= bytes_) {
             info.frames = recorded_.frames();
             return;
         }
