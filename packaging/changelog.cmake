@@ -1,3 +1,4 @@
+cmake_minimum_required(VERSION 3.24)
 # Run by CPack in the folder that becomes the package: /usr/share/doc/specklescope/changelog.gz.
 execute_process(COMMAND git log -1 --format=%aD WORKING_DIRECTORY ${CPACK_SPECKLESCOPE_SOURCE}
     OUTPUT_VARIABLE date OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)

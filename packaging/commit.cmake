@@ -1,3 +1,4 @@
+cmake_minimum_required(VERSION 3.24)
 # Writes OUT, a header with the commit that SOURCE is at; the file is left alone when nothing changed.
 file(READ ${SOURCE}/packaging/archived_commit commit) # filled in by git archive
 string(STRIP "${commit}" commit)
