@@ -5,10 +5,7 @@ execute_process(COMMAND git log -1 --format=%aD WORKING_DIRECTORY ${CPACK_SPECKL
 if(NOT date)
     execute_process(COMMAND date -R OUTPUT_VARIABLE date OUTPUT_STRIP_TRAILING_WHITESPACE)
 endif()
-set(folder ${CMAKE_INSTALL_PREFIX}/share/doc/specklescope)
-if(DEFINED ENV{DESTDIR})
-    set(folder $ENV{DESTDIR}${folder})
-endif()
+set(folder $ENV{DESTDIR}${CPACK_PACKAGING_INSTALL_PREFIX}/share/doc/specklescope)
 file(WRITE ${folder}/changelog "specklescope (${CPACK_PACKAGE_VERSION}) unstable; urgency=medium
 
   * Built from the sources of this version; docs/ there tells what is new.

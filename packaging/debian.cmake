@@ -5,8 +5,8 @@ set(CPACK_PACKAGE_NAME specklescope)
 set(CPACK_PACKAGE_VENDOR "Specklescope")
 set(CPACK_PACKAGE_CONTACT "Specklescope maintainers <maintainers@specklescope.invalid>")
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "${PROJECT_DESCRIPTION}")
-set(CPACK_DEBIAN_PACKAGE_DESCRIPTION "live speckle contrast and flow imaging from cameras and files
- Specklescope turns the speckle of a laser-lit scene into a live map of blood
+set(CPACK_DEBIAN_PACKAGE_DESCRIPTION
+"Specklescope turns the speckle of a laser-lit scene into a live map of blood
  flow, and filters live pictures on the way: from GigE Vision, USB3 Vision and
  V4L2 cameras, network streams, videos, TIFF stacks or a simulated scene. It
  computes on an NVIDIA GPU where there is one, on the CPU where there is none,
