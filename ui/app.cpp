@@ -167,7 +167,9 @@ void App::canvas_window(const Layout& layout) {
     if (layout.bar.width > 0) {
         const Quantity quantity =
             display_.has_result() ? display_.result().quantity : session_.chain().quantity();
-        color_bar(layout.bar, mapping, quantity, display_.shader().colors(mapping.colormap));
+        color_bar(layout.bar, mapping, quantity,
+                  display_.has_result() ? display_.result().exposure : Exposure(),
+                  display_.shader().colors(mapping.colormap));
     }
     canvas_labels(layout);
     float statistics_end = 0;
@@ -175,6 +177,9 @@ void App::canvas_window(const Layout& layout) {
         statistics_end = draw_statistics(layout.canvas, stats_, display_, window_.renderer());
     if (layout.shows_processed && display_.has_result())
         draw_warmup(layout.processed, display_.result().warmup, statistics_end);
+    if (display_.has_result())
+        draw_saturation(layout.shows_processed ? layout.processed : layout.raw, display_.result().counts,
+                        statistics_end, layout.shows_processed && !display_.result().warmup.done());
     draw_record_marks(layout.canvas, session_.recordings());
     const float banner = draw_banner(layout.canvas, session_);
     const bool narrow = layout.canvas.width < dp(860); // marks and messages would lie on each other
@@ -306,6 +311,8 @@ void App::report() const {
     probe::value("displayed", static_cast<double>(stats_.displayed));
     if (!display_.has_result())
         return;
+    probe::value("assumed",
+                 rests_on_assumption(display_.result().quantity, display_.result().exposure) ? 1.0 : 0.0);
     probe::value("chain", to_string(*display_.result().chain));
     probe::value("sequence", static_cast<double>(display_.result().info.sequence));
     const Camera::Placement at = state_.camera.place(layout_.processed, placed_shape(false));

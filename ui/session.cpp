@@ -1,14 +1,10 @@
 #include "ui/session.hpp"
 
-#include "ui/canvas/numbers.hpp"
 #include "ui/panels/controls.hpp"
 
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
-#include <array>
-#include <ctime>
-#include <filesystem>
 
 namespace specklescope {
 
@@ -23,17 +19,6 @@ constexpr std::size_t kRecent = 8;
 
 bool ready(const auto& future) { return future.valid() && future.wait_for(0s) == std::future_status::ready; }
 
-Note note(Message::Level level, std::string text) {
-    return {level, std::move(text), SteadyClock::now(), false};
-}
-
-std::string finished_text(const SinkStatus& status) {
-    std::string text = "Recorded " + count_text(status.written) + " frames to " + status.path;
-    if (status.dropped)
-        text += "; " + count_text(status.dropped) + " were dropped";
-    return text + ".";
-}
-
 /// What was shown before goes on; if that cannot be either, its state says why.
 void start_again(Pipeline& pipeline) {
     try {
@@ -44,6 +29,10 @@ void start_again(Pipeline& pipeline) {
 }
 
 } // namespace
+
+Note note(Message::Level level, std::string text) {
+    return {level, std::move(text), SteadyClock::now(), false};
+}
 
 bool waits_for_file(const ChainStage& stage) {
     const std::vector<ParamDecl>& decls = stage.params.table().decls();
@@ -184,20 +173,6 @@ void Session::poll_opening() {
     }
 }
 
-void Session::poll_recordings() {
-    for (std::size_t i = 0; i < recordings_.size();) {
-        const SinkStatus status = recordings_[i].sink->status();
-        if (status.error.empty() && !status.closed) {
-            ++i;
-            continue;
-        }
-        if (!status.error.empty())
-            say(Message::Level::error, "Recording stopped: " + status.error);
-        finish(recordings_[i]);
-        recordings_.erase(recordings_.begin() + static_cast<std::ptrdiff_t>(i));
-    }
-}
-
 bool Session::poll() {
     const std::size_t before = notes_.size();
     const std::uint64_t generation = generation_;
@@ -268,6 +243,17 @@ void Session::set_chain(Chain chain) {
     chain_asked_ = SteadyClock::now();
 }
 
+void Session::set_channel(const ParamValue& name) {
+    if (!pipeline_)
+        return;
+    settings_.program.set("channel", name);
+    const GreyChannel channel = settings_.program.as<ProgramSettings>().channel;
+    (void)chain(); // as it runs
+    chain_.set_channel(channel);
+    pipeline_->set_channel(channel);
+    chain_asked_ = SteadyClock::now();
+}
+
 const Params& Session::source_params() {
     const auto now = SteadyClock::now();
     if (pipeline_ && now - source_asked_ > kSettle && now - source_read_ > kReadAgain) {
@@ -287,91 +273,6 @@ void Session::edit_source(const std::string& name, const ParamValue& value) {
     } catch (const UsageError& error) {
         say(Message::Level::error, error.what());
     }
-}
-
-const Recording* Session::recording(RecordWhat what) const {
-    const auto at = std::find_if(recordings_.begin(), recordings_.end(),
-                                 [&](const Recording& r) { return r.what == what; });
-    return at == recordings_.end() ? nullptr : &*at;
-}
-
-std::string Session::new_path(const char* what, const std::string& ending) const {
-    const std::time_t now = std::time(nullptr);
-    std::tm local{};
-    localtime_r(&now, &local);
-    std::array<char, 32> stamp{};
-    std::strftime(stamp.data(), stamp.size(), "%Y-%m-%d_%H-%M-%S", &local);
-    return (std::filesystem::path(folder.empty() ? "." : folder) /
-            (std::string(what) + "_" + stamp.data() + ending))
-        .lexically_normal()
-        .string();
-}
-
-void Session::toggle_record(RecordWhat what) {
-    const auto at = std::find_if(recordings_.begin(), recordings_.end(),
-                                 [&](const Recording& r) { return r.what == what; });
-    if (at != recordings_.end()) {
-        finish(*at);
-        recordings_.erase(at);
-        return;
-    }
-    if (!pipeline_)
-        return;
-    if (!pipeline_->started())
-        return say(Message::Level::warning, opening()
-                                                ? "Nothing can be recorded before the source is open."
-                                                : "Nothing runs that could be recorded; open a source.");
-    const bool raw = what == RecordWhat::raw;
-    RecordOptions options;
-    options.path = new_path(raw ? "raw" : "processed",
-                            endings()[static_cast<std::size_t>(raw ? raw_format : processed_format)]);
-    options.what = what;
-    options.mapping = view().mapping;
-    try {
-        auto sink = make_recorder(options);
-        pipeline_->add_sink(sink);
-        recordings_.push_back({std::move(sink), what, SteadyClock::now()});
-    } catch (const std::exception& error) {
-        say(Message::Level::error, error.what());
-    }
-}
-
-void Session::finish(const Recording& recording) {
-    work_.push_back(
-        std::async(std::launch::async, [pipeline = pipeline_, sink = recording.sink, notify = notify_] {
-            pipeline->remove_sink(sink);
-            sink->close();
-            const SinkStatus status = sink->status();
-            notify();
-            if (status.path.empty())
-                return note(Message::Level::warning, "Nothing was recorded: no frame came in that time.");
-            Note done =
-                note(status.dropped || !status.error.empty() ? Message::Level::warning : Message::Level::info,
-                     finished_text(status));
-            done.logged = true; // by the recorder
-            return done;
-        }));
-}
-
-void Session::snapshot(Result result) {
-    if (!pipeline_)
-        return;
-    RecordOptions options;
-    options.path = new_path("snapshot", ".png");
-    options.mapping = view().mapping;
-    options.mapping.automatic = false; // exactly the range on the screen
-    work_.push_back(std::async(std::launch::async, [options, held = std::move(result),
-                                                    stream = pipeline_->stream(), notify = notify_] {
-        Note done;
-        try {
-            done = note(Message::Level::info,
-                        "Snapshot saved as " + write_snapshot(held, options, stream) + ".");
-        } catch (const std::exception& error) {
-            done = note(Message::Level::error, error.what());
-        }
-        notify();
-        return done;
-    }));
 }
 
 void Session::close() noexcept {

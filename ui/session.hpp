@@ -23,6 +23,9 @@ struct Note {
     bool logged = false; ///< somebody has written it to the log already
 };
 
+/// Now.
+Note note(Message::Level level, std::string text);
+
 struct Recording {
     std::shared_ptr<Sink> sink;
     RecordWhat what = RecordWhat::processed;
@@ -71,6 +74,8 @@ public:
     void edit(std::size_t stage, const std::string& name, const ParamValue& value);
     /// Stages added, taken out or in another order.
     void set_chain(Chain chain);
+    /// What grey stages get of colour, by its name.
+    void set_channel(const ParamValue& name);
     const Params& source_params();
     void edit_source(const std::string& name, const ParamValue& value);
 

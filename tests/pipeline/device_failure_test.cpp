@@ -224,8 +224,8 @@ TEST(DeviceFailure, AFrameWithoutASlotIsLostAloneAndTheDeviceGoesOn) {
             for (int i = 0; i < members; ++i)
                 several.push_back(std::make_unique<StarvingExecutor>(i == 0 ? 7 : -1, where));
             const std::unique_ptr<Flow> flow = make_flow();
-            const auto sink = run_to_the_end(*flow, members == 1 ? std::move(several[0])
-                                                                 : make_round_robin_executor(std::move(several)));
+            const auto sink = run_to_the_end(
+                *flow, members == 1 ? std::move(several[0]) : make_round_robin_executor(std::move(several)));
             EXPECT_EQ(sink->count(), kFrames - 1);
             const std::uint64_t lost = 7U * static_cast<std::uint64_t>(members);
             for (std::uint64_t i = 0; i < sink->count(); ++i)

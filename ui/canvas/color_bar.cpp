@@ -1,9 +1,9 @@
 #include "ui/canvas/color_bar.hpp"
 
-#include "ui/panels/controls.hpp"
 #include "ui/canvas/numbers.hpp"
 #include "ui/canvas/probe.hpp"
 #include "ui/canvas/theme.hpp"
+#include "ui/panels/controls.hpp"
 
 #include <imgui.h>
 
@@ -39,8 +39,8 @@ Scale scale_of(const Mapping& m, int parts) {
     return scale;
 }
 
-std::string unit_line(const Quantity& quantity, const Scale& scale) {
-    std::string text = quantity.unit == "1" ? "" : quantity.unit;
+std::string unit_line(const Quantity& quantity, const Scale& scale, bool assumed) {
+    std::string text = quantity.unit == "1" ? "" : quantity.unit + (assumed ? " *" : "");
     if (scale.exponent != 0) {
         text = "×" + power_text(scale.exponent) + (text.empty() ? "" : "  " + text);
     }
@@ -51,7 +51,7 @@ std::string stops_text(double stops) {
     if (stops == 0)
         return "";
     std::array<char, 32> text{};
-    std::snprintf(text.data(), text.size(), " %+.3g stops", stops);
+    std::snprintf(text.data(), text.size(), "%+.3g stops", stops);
     return text.data();
 }
 
@@ -102,22 +102,30 @@ bool drag_range(const Rect& bar, Mapping& m) {
 
 float color_bar_width() { return dp(86); }
 
-bool color_bar(const Rect& area, Mapping& given, const Quantity& quantity, GLuint colors) {
+bool rests_on_assumption(const Quantity& quantity, const Exposure& exposure) {
+    return rests_on_exposure(quantity) && exposure.origin == ExposureOrigin::assumed;
+}
+
+bool color_bar(const Rect& area, Mapping& given, const Quantity& quantity, const Exposure& exposure,
+               GLuint colors) {
     Mapping mapping = given; // with the range as it is seen
     const ValueRange seen = exposed({given.low, given.high}, given.exposure_stops);
     mapping.low = seen.low;
     mapping.high = seen.high;
     ImDrawList& draw = *ImGui::GetWindowDrawList();
-    const float line = ImGui::GetTextLineHeight();
+    const float line = ImGui::GetTextLineHeight(), small = theme::fonts().small->FontSize;
+    const std::string stops = stops_text(given.exposure_stops);
+    const bool assumed = rests_on_assumption(quantity, exposure);
+    const double foot = dp(22) + (stops.empty() ? 0 : small * 1.15);
     const Rect bar{area.x + dp(14), area.y + dp(18) + line * 2.4, dp(18),
-                   area.height - dp(18) - line * 2.4 - dp(22)};
+                   area.height - dp(18) - line * 2.4 - foot};
     if (bar.height < dp(40) || !(mapping.high > mapping.low))
         return false;
     const Scale scale = scale_of(mapping, std::clamp(static_cast<int>(bar.height / dp(64)), 2, 10));
     const ImVec2 head(static_cast<float>(bar.x), static_cast<float>(area.y) + dp(10));
     draw.AddText(theme::fonts().bold, ImGui::GetFontSize(), head, theme::kText, quantity.symbol.c_str());
-    draw.AddText(theme::fonts().small, theme::fonts().small->FontSize, {head.x, head.y + line * 1.15F},
-                 theme::kDim, unit_line(quantity, scale).c_str());
+    draw.AddText(theme::fonts().small, small, {head.x, head.y + line * 1.15F},
+                 assumed ? theme::kWarning : theme::kDim, unit_line(quantity, scale, assumed).c_str());
     const ImVec2 low(static_cast<float>(bar.x), static_cast<float>(bar.y));
     const ImVec2 high(static_cast<float>(bar.x + bar.width), static_cast<float>(bar.y + bar.height));
     const auto texture =
@@ -139,13 +147,16 @@ bool color_bar(const Rect& area, Mapping& given, const Quantity& quantity, GLuin
     }
     if (hovered)
         ImGui::SetMouseCursor(ImGuiMouseCursor_ResizeNS);
-    const std::string how = (mapping.automatic ? "auto" : "fixed") + stops_text(given.exposure_stops);
-    draw.AddText(theme::fonts().small, theme::fonts().small->FontSize, {low.x - dp(6), high.y + dp(6)},
-                 mapping.automatic ? theme::kDim : theme::kAccent, how.c_str());
+    const ImVec2 how(low.x - dp(6), high.y + dp(6));
+    draw.AddText(theme::fonts().small, small, how, mapping.automatic ? theme::kDim : theme::kAccent,
+                 mapping.automatic ? "auto" : "fixed");
+    draw.AddText(theme::fonts().small, small, {how.x, how.y + small * 1.15F}, theme::kAccent, stops.c_str());
     tooltip(quantity.name + (quantity.unit == "1" ? "" : " in " + quantity.unit) +
             "\nDrag near the top or the bottom to move that end, in the middle to move both. Double click "
-            "for the "
-            "automatic range.");
+            "for the automatic range." +
+            (assumed ? "\n* For an exposure of " + to_string(ParamValue(exposure.ms)) +
+                           " ms, which nobody gave: set it in the stage."
+                     : std::string()));
     return changed;
 }
 

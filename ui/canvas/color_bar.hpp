@@ -1,6 +1,7 @@
 // The scale beside the picture: colours, ticks, symbol and unit; dragging moves the ends of the range.
 #pragma once
 
+#include "pipeline/chain.hpp"
 #include "pipeline/mapping.hpp"
 #include "pipeline/stage.hpp"
 #include "ui/canvas/view.hpp"
@@ -9,8 +10,12 @@ namespace specklescope {
 
 /// Width that the bar wants, in window coordinates.
 float color_bar_width();
-/// Draws into `area`. Dragging near an end moves that end, in the middle both; a double click goes back to
-/// the automatic range. True if the user changed the mapping.
-bool color_bar(const Rect& area, Mapping& mapping, const Quantity& quantity, GLuint colors);
+/// True where the numbers are absolute and nobody has given the exposure that they scale with.
+bool rests_on_assumption(const Quantity& quantity, const Exposure& exposure);
+/// Draws into `area`; " *" behind the unit marks numbers that rest on an assumption. Dragging near an end
+/// moves that end, in the middle both; a double click goes back to the automatic range. True if the user
+/// changed the mapping.
+bool color_bar(const Rect& area, Mapping& mapping, const Quantity& quantity, const Exposure& exposure,
+               GLuint colors);
 
 } // namespace specklescope

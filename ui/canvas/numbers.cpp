@@ -57,6 +57,13 @@ std::string size_text(std::uint64_t bytes) {
     return fixed(value, unit == 0 || value >= 99.95 ? 0 : 1) + " " + kUnits[unit];
 }
 
+std::string share_text(double share) {
+    const double percent = 100 * share;
+    if (percent > 0 && percent < 0.01)
+        return "< 0.01 %";
+    return fixed(percent, percent >= 9.95 ? 0 : percent >= 0.995 ? 1 : 2) + " %";
+}
+
 std::string count_text(std::uint64_t count) {
     std::string text = std::to_string(count);
     for (std::size_t at = text.size(); at > 3; at -= 3)

@@ -12,8 +12,10 @@ namespace specklescope {
 std::string number_text(double value, int digits = 4);
 /// With its unit; "1" (a pure number) is left out.
 std::string quantity_text(double value, const std::string& unit, int digits = 4);
-std::string power_text(int exponent);        ///< "10³"
-std::string size_text(std::uint64_t bytes);  ///< "12.4 MB"
+std::string power_text(int exponent);       ///< "10³"
+std::string size_text(std::uint64_t bytes); ///< "12.4 MB"
+/// A part of the whole: "12 %", "1.4 %", "0.05 %", "< 0.01 %": never 0 where there is something.
+std::string share_text(double share);
 std::string count_text(std::uint64_t count); ///< "1 234 567"
 std::string clock_text(double seconds);      ///< "2:05", "1:02:05"
 /// A step of 1, 2 or 5 times a power of ten that divides `span` into about `parts`.

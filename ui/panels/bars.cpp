@@ -1,4 +1,5 @@
 // The tool bar above the picture, the status line below it and the dialog that opens a source.
+#include "ui/canvas/color_bar.hpp"
 #include "ui/canvas/numbers.hpp"
 #include "ui/canvas/probe.hpp"
 #include "ui/canvas/theme.hpp"
@@ -198,7 +199,10 @@ void draw_status_bar(const Rect& area, Session& session, const Hover& hover, con
             if (hover.color)
                 pair("RGB", color_text(*hover.color, display.processed_shape()), dp(240));
             else if (hover.value)
-                pair(quantity.symbol.c_str(), quantity_text(*hover.value, quantity.unit), dp(150));
+                pair(quantity.symbol.c_str(),
+                     quantity_text(*hover.value, quantity.unit) +
+                         (rests_on_assumption(quantity, display.result().exposure) ? " *" : ""),
+                     dp(150));
         } else {
             ImGui::TextColored(
                 theme::vec(theme::kDim), "%s",

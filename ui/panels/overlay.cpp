@@ -1,6 +1,5 @@
 #include "ui/panels/overlay.hpp"
 
-#include "config/version.hpp"
 #include "ui/canvas/numbers.hpp"
 #include "ui/canvas/probe.hpp"
 
@@ -96,8 +95,8 @@ std::vector<Row> statistic_rows(const StatsSnapshot& s, const Display& display, 
     pixels("Infinite", s.counts.last.infinite, theme::kWarning);
     pixels("Saturated windows", s.counts.last.saturated, theme::kError);
     if (s.counts.last.raw_saturated > 0)
-        rows.push_back({"Saturated", format("%.2g %% of the frame", 100 * saturated_share(s.counts.last)),
-                        theme::kError});
+        rows.push_back(
+            {"Saturated", share_text(saturated_share(s.counts.last)) + " of the frame", theme::kError});
     if (s.exposure.known())
         rows.push_back({"Exposure", to_string(s.exposure),
                         s.exposure.origin == ExposureOrigin::assumed ? theme::kWarning : theme::kText});
@@ -213,6 +212,26 @@ void draw_warmup(const Rect& area, const Warmup& warmup, float from) {
     probe::widget("warmup", low.x, low.y, width, height);
 }
 
+void draw_saturation(const Rect& area, const PixelCounts& counts, float from, bool below) {
+    const double share = saturated_share(counts);
+    const std::string text =
+        share > kSaturationWarning ? share_text(share) + " of the frame is saturated" : std::string();
+    probe::value("saturation", text);
+    if (text.empty())
+        return;
+    ImDrawList& draw = *ImGui::GetWindowDrawList();
+    const ImVec2 extent = ImGui::CalcTextSize(text.c_str());
+    const float width = extent.x + dp(44), height = extent.y + dp(16);
+    const float middle = static_cast<float>(area.x + area.width / 2) - width / 2;
+    const ImVec2 low(std::max(middle, from + dp(12)),
+                     static_cast<float>(area.y) + dp(12) + (below ? height + dp(8) : 0));
+    const ImVec2 high(low.x + width, low.y + height);
+    draw.AddRectFilled(low, high, IM_COL32(10, 13, 16, 215), height / 2);
+    draw.AddCircleFilled({low.x + dp(17), (low.y + high.y) / 2}, dp(4), theme::kError);
+    draw.AddText({low.x + dp(28), low.y + dp(8)}, theme::kText, text.c_str());
+    probe::widget("saturation", low.x, low.y, width, height);
+}
+
 float draw_banner(const Rect& canvas, Session& session) {
     const Banner banner = banner_of(session);
     probe::value("banner", banner.title);
@@ -293,100 +312,6 @@ void draw_record_marks(const Rect& canvas, const std::vector<Recording>& recordi
                      lost.c_str());
         y = low.y - dp(6);
     }
-}
-
-namespace {
-
-/// The rows of --version.
-void draw_about() {
-    ImGui::SetNextWindowPos(ImGui::GetMainViewport()->GetCenter(), ImGuiCond_Always, {0.5F, 0.5F});
-    ImGui::SetNextWindowSize({std::min(dp(560), ImGui::GetIO().DisplaySize.x * 0.92F), 0});
-    bool open = true;
-    if (!ImGui::BeginPopupModal("About Specklescope", &open,
-                                ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoResize))
-        return;
-    for (const auto& [name, value] : version_rows()) {
-        ImGui::TextColored(theme::vec(theme::kDim), "%s", name.c_str());
-        ImGui::SameLine(dp(120));
-        ImGui::TextWrapped("%s", value.c_str());
-    }
-    probe::value("about", version_text());
-    ImGui::Dummy({0, dp(4)});
-    if (ImGui::Button("Copy"))
-        ImGui::SetClipboardText(version_text().c_str());
-    if (!open)
-        ImGui::CloseCurrentPopup();
-    ImGui::EndPopup();
-}
-
-} // namespace
-
-void draw_keys(bool* open) {
-    static constexpr std::array<std::array<const char*, 2>, 19> kKeys = {{
-        {"Space", "pause, go on"},
-        {"→  .", "one frame (paused file)"},
-        {"1  2  3", "processed, raw, both"},
-        {"Tab", "next of these"},
-        {"Wheel  +  −", "zoom"},
-        {"Drag", "move the picture"},
-        {"Double click  F", "fit"},
-        {"M", "next colour map"},
-        {"A", "automatic range"},
-        {"[  ]", "darker, brighter by half a stop"},
-        {"X", "mark saturated raw pixels"},
-        {"R", "record processed"},
-        {"W", "record raw"},
-        {"S", "snapshot"},
-        {"O", "open a source"},
-        {"F1", "statistics"},
-        {"P", "side panel"},
-        {"F11", "full screen"},
-        {"Ctrl Q", "quit"},
-    }};
-    if (*open && !ImGui::IsPopupOpen("Keys"))
-        ImGui::OpenPopup("Keys");
-    ImGui::SetNextWindowPos(ImGui::GetMainViewport()->GetCenter(), ImGuiCond_Always, {0.5F, 0.5F});
-    if (!ImGui::BeginPopupModal("Keys", open, ImGuiWindowFlags_AlwaysAutoResize | ImGuiWindowFlags_NoMove))
-        return;
-    for (const auto& [key, what] : kKeys) {
-        ImGui::PushFont(theme::fonts().bold);
-        ImGui::TextUnformatted(key);
-        ImGui::PopFont();
-        ImGui::SameLine(dp(160));
-        ImGui::TextColored(theme::vec(theme::kDim), "%-28s", what);
-    }
-    ImGui::Dummy({0, dp(4)});
-    if (ImGui::Button("About Specklescope …"))
-        ImGui::OpenPopup("About Specklescope");
-    probe::item("keys.about");
-    draw_about();
-    if (!*open)
-        ImGui::CloseCurrentPopup();
-    ImGui::EndPopup();
-}
-
-void draw_open_error(Session& session, const ViewState& state) {
-    if (session.open_error() && !ImGui::IsPopupOpen("Cannot open this source"))
-        ImGui::OpenPopup("Cannot open this source");
-    ImGui::SetNextWindowPos(ImGui::GetMainViewport()->GetCenter(), ImGuiCond_Always, {0.5F, 0.5F});
-    ImGui::SetNextWindowSize({std::min(dp(520), ImGui::GetIO().DisplaySize.x * 0.9F), 0});
-    if (!ImGui::BeginPopupModal("Cannot open this source", nullptr,
-                                ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoResize))
-        return;
-    ImGui::TextWrapped("%s", session.open_error().value_or("").c_str());
-    ImGui::Dummy({0, dp(4)});
-    ImGui::PushStyleColor(ImGuiCol_Text, theme::vec(theme::kDim));
-    ImGui::TextWrapped(
-        "%s", "What was shown before stays. Sources are files, folders, synthetic, v4l2:/dev/video0, aravis, "
-              "rtsp://… or gst:…; 'specklescope list sources' explains each.");
-    ImGui::PopStyleColor();
-    ImGui::Dummy({0, dp(4)});
-    if (ImGui::Button("Close", {dp(96), 0}) || state.confirm || state.dismiss || !session.open_error()) {
-        session.open_error().reset();
-        ImGui::CloseCurrentPopup();
-    }
-    probe::item("error.close");
-    ImGui::EndPopup();
 }
 
 } // namespace specklescope

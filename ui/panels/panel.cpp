@@ -156,8 +156,7 @@ void record_section(Session& session, ViewState& state) {
     ImGui::InputText("##folder", &session.folder);
     probe::item("record.folder");
     tooltip("Where recordings and snapshots go; names carry date and time.");
-    record_row(session, RecordWhat::processed, "processed", session.processed_format,
-               Session::endings());
+    record_row(session, RecordWhat::processed, "processed", session.processed_format, Session::endings());
     record_row(session, RecordWhat::raw, "raw", session.raw_format, Session::endings());
     if (ImGui::Button("Snapshot", {-1, 0}))
         state.snapshot = true;
@@ -171,9 +170,17 @@ void record_section(Session& session, ViewState& state) {
     }
 }
 
-void source_section(Session& session) {
+void source_section(Session& session, const Display& display) {
     if (!section("Source"))
         return;
+    if (display.has_result() &&
+        display.raw_shape().channels == 3) { // only colour has channels to choose from
+        const Params& program = session.settings().program;
+        const ParamDecl& decl = program.table().at("channel");
+        if (const auto value =
+                param_control("source", decl, program.get(decl.name), Params(program.table()).get(decl.name)))
+            session.set_channel(*value);
+    }
     ImGui::PushID("source");
     const Params& params = session.source_params();
     if (session.pipeline() && params.has_table())
@@ -208,7 +215,7 @@ void draw_panel(const Rect& area, Session& session, ViewState& state, Display& d
         draw_chain(session, display);
         display_section(session, state, display);
         record_section(session, state);
-        source_section(session);
+        source_section(session, display);
         log_section(session);
     }
     ImGui::End();

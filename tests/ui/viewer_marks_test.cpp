@@ -1,0 +1,70 @@
+// What the window marks on the picture: saturation, numbers that rest on an assumption, the channel of
+// colour.
+#include "tests/ui/viewer_fixture.hpp"
+
+#include "ui/canvas/numbers.hpp"
+
+namespace specklescope {
+namespace {
+
+TEST(ShareText, NeverSaysNothingWhereThereIsSomething) {
+    EXPECT_EQ(share_text(0), "0.00 %");
+    EXPECT_EQ(share_text(1e-9), "< 0.01 %");
+    EXPECT_EQ(share_text(0.0004), "0.04 %");
+    EXPECT_EQ(share_text(0.0123), "1.2 %");
+    EXPECT_EQ(share_text(0.123), "12 %");
+    EXPECT_EQ(share_text(1), "100 %");
+}
+
+class ViewerMarksTest : public ViewerTest {
+protected:
+    /// One 8-bit picture, so many of its pixels at full scale.
+    std::string picture(int saturated) {
+        std::string pixels(std::size_t{100} * 100, '\0');
+        for (std::size_t i = 0; i < pixels.size(); ++i)
+            pixels[i] =
+                static_cast<char>(i < static_cast<std::size_t>(saturated) ? 255 : 40 + i * 7919 % 150);
+        write_text(folder_ / "one.raw", pixels);
+        return "raw:one.raw?width=100&height=100&format=gray8";
+    }
+};
+
+TEST_F(ViewerMarksTest, MoreThanAPercentOfSaturationIsOnThePicture) {
+    Viewer many(*desktop_, folder_, with({picture(500), "--no-remember"}));
+    ASSERT_TRUE(many.shows_picture()) << many.log();
+    EXPECT_TRUE(many.until([&] { return many.text("saturation") == "5.0 % of the frame is saturated"; }))
+        << many.text("saturation");
+    EXPECT_TRUE(many.has_widget("saturation"));
+    EXPECT_EQ(many.quit(), 0) << many.log();
+    Viewer few(*desktop_, folder_, with({picture(90), "--no-remember"}));
+    ASSERT_TRUE(few.shows_picture()) << few.log();
+    EXPECT_EQ(few.text("saturation"), "");
+    EXPECT_EQ(few.quit(), 0) << few.log();
+}
+
+TEST_F(ViewerMarksTest, NumbersThatRestOnAnAssumedExposureHaveAStar) {
+    for (const auto& [source, stage, assumed] :
+         {std::tuple{picture(0), "speckle", 1.0}, std::tuple{picture(0), "speckle:output=contrast", 0.0},
+          std::tuple{std::string("synthetic"), "speckle", 0.0}}) {
+        Viewer viewer(*desktop_, folder_, with({source, "--no-remember", "--stage", stage}));
+        ASSERT_TRUE(viewer.shows_picture()) << viewer.log();
+        EXPECT_EQ(viewer.number("assumed"), assumed) << source << " " << stage;
+        EXPECT_EQ(viewer.quit(), 0) << viewer.log();
+    }
+}
+
+TEST_F(ViewerMarksTest, TheChannelOfColourIsChosenInTheWindow) {
+    write_text(folder_ / "colour.raw", std::string(std::size_t{64} * 48 * 3, 'x'));
+    Viewer viewer(*desktop_, folder_,
+                  with({"raw:colour.raw?width=64&height=48&format=rgb8", "--no-remember"}));
+    ASSERT_TRUE(viewer.shows_picture()) << viewer.log();
+    EXPECT_TRUE(viewer.until([&] { return viewer.has_widget("source.channel"); }));
+    EXPECT_EQ(viewer.quit(), 0) << viewer.log();
+    Viewer grey(*desktop_, folder_, with({picture(0), "--no-remember"}));
+    ASSERT_TRUE(grey.shows_picture()) << grey.log();
+    EXPECT_FALSE(grey.has_widget("source.channel")) << "grey has none";
+    EXPECT_EQ(grey.quit(), 0) << grey.log();
+}
+
+} // namespace
+} // namespace specklescope

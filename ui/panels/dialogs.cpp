@@ -1,0 +1,107 @@
+// The list of keys, what the program is, and why a source could not be opened.
+#include "config/version.hpp"
+#include "ui/canvas/probe.hpp"
+#include "ui/panels/overlay.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace specklescope {
+
+using theme::dp;
+
+namespace {
+
+/// The rows of --version.
+void draw_about() {
+    ImGui::SetNextWindowPos(ImGui::GetMainViewport()->GetCenter(), ImGuiCond_Always, {0.5F, 0.5F});
+    ImGui::SetNextWindowSize({std::min(dp(560), ImGui::GetIO().DisplaySize.x * 0.92F), 0});
+    bool open = true;
+    if (!ImGui::BeginPopupModal("About Specklescope", &open,
+                                ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoResize))
+        return;
+    for (const auto& [name, value] : version_rows()) {
+        ImGui::TextColored(theme::vec(theme::kDim), "%s", name.c_str());
+        ImGui::SameLine(dp(120));
+        ImGui::TextWrapped("%s", value.c_str());
+    }
+    probe::value("about", version_text());
+    ImGui::Dummy({0, dp(4)});
+    if (ImGui::Button("Copy"))
+        ImGui::SetClipboardText(version_text().c_str());
+    if (!open)
+        ImGui::CloseCurrentPopup();
+    ImGui::EndPopup();
+}
+
+} // namespace
+
+void draw_keys(bool* open) {
+    static constexpr std::array<std::array<const char*, 2>, 19> kKeys = {{
+        {"Space", "pause, go on"},
+        {"→  .", "one frame (paused file)"},
+        {"1  2  3", "processed, raw, both"},
+        {"Tab", "next of these"},
+        {"Wheel  +  −", "zoom"},
+        {"Drag", "move the picture"},
+        {"Double click  F", "fit"},
+        {"M", "next colour map"},
+        {"A", "automatic range"},
+        {"[  ]", "darker, brighter by half a stop"},
+        {"X", "mark saturated raw pixels"},
+        {"R", "record processed"},
+        {"W", "record raw"},
+        {"S", "snapshot"},
+        {"O", "open a source"},
+        {"F1", "statistics"},
+        {"P", "side panel"},
+        {"F11", "full screen"},
+        {"Ctrl Q", "quit"},
+    }};
+    if (*open && !ImGui::IsPopupOpen("Keys"))
+        ImGui::OpenPopup("Keys");
+    ImGui::SetNextWindowPos(ImGui::GetMainViewport()->GetCenter(), ImGuiCond_Always, {0.5F, 0.5F});
+    if (!ImGui::BeginPopupModal("Keys", open, ImGuiWindowFlags_AlwaysAutoResize | ImGuiWindowFlags_NoMove))
+        return;
+    for (const auto& [key, what] : kKeys) {
+        ImGui::PushFont(theme::fonts().bold);
+        ImGui::TextUnformatted(key);
+        ImGui::PopFont();
+        ImGui::SameLine(dp(160));
+        ImGui::TextColored(theme::vec(theme::kDim), "%-28s", what);
+    }
+    ImGui::Dummy({0, dp(4)});
+    if (ImGui::Button("About Specklescope …"))
+        ImGui::OpenPopup("About Specklescope");
+    probe::item("keys.about");
+    draw_about();
+    if (!*open)
+        ImGui::CloseCurrentPopup();
+    ImGui::EndPopup();
+}
+
+void draw_open_error(Session& session, const ViewState& state) {
+    if (session.open_error() && !ImGui::IsPopupOpen("Cannot open this source"))
+        ImGui::OpenPopup("Cannot open this source");
+    ImGui::SetNextWindowPos(ImGui::GetMainViewport()->GetCenter(), ImGuiCond_Always, {0.5F, 0.5F});
+    ImGui::SetNextWindowSize({std::min(dp(520), ImGui::GetIO().DisplaySize.x * 0.9F), 0});
+    if (!ImGui::BeginPopupModal("Cannot open this source", nullptr,
+                                ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoResize))
+        return;
+    ImGui::TextWrapped("%s", session.open_error().value_or("").c_str());
+    ImGui::Dummy({0, dp(4)});
+    ImGui::PushStyleColor(ImGuiCol_Text, theme::vec(theme::kDim));
+    ImGui::TextWrapped(
+        "%s", "What was shown before stays. Sources are files, folders, synthetic, v4l2:/dev/video0, aravis, "
+              "rtsp://… or gst:…; 'specklescope list sources' explains each.");
+    ImGui::PopStyleColor();
+    ImGui::Dummy({0, dp(4)});
+    if (ImGui::Button("Close", {dp(96), 0}) || state.confirm || state.dismiss || !session.open_error()) {
+        session.open_error().reset();
+        ImGui::CloseCurrentPopup();
+    }
+    probe::item("error.close");
+    ImGui::EndPopup();
+}
+
+} // namespace specklescope
