@@ -9,7 +9,7 @@ Xvfb -displayfd 7 -screen 0 1440x900x24 -nolisten tcp 7>"$folder/number" 2>/dev/
 server=$!
 read -r number <"$folder/number"
 export DISPLAY=":$number" SPECKLESCOPE_UI_PROBE="$folder/probe.json"
-"$program" "$image" --no-remember --stage speckle:radius=3 &
+"$program" "$image" --no-remember --preset flow &
 viewer=$!
 trap 'kill $viewer $server 2>/dev/null || true; rm -rf "$folder"' EXIT
 until grep -q '"chain"' "$SPECKLESCOPE_UI_PROBE" 2>/dev/null; do sleep 0.5; done
