@@ -14,8 +14,8 @@
 namespace specklescope {
 
 struct PipelineOptions {
-    ExecutorMaker executor;                  ///< null: the host's
-    int threads = 0;                         ///< of the host, also where it takes over from a GPU; 0: all cores
+    ExecutorMaker executor; ///< null: the host's
+    int threads = 0;        ///< of the host, also where it takes over from a GPU; 0: all cores
     GreyChannel channel = GreyChannel::luma; ///< what stages for grey images get of colour
     int slots = 0;                           ///< of the ring, at least kMinSlots; 0: default_slots
     std::uint64_t frames = 0;                ///< stop after this many; 0: no limit

@@ -35,7 +35,7 @@ class FileWriter;
 
 /// A record format: everything that differs between them.
 struct RecordFormat {
-    std::string_view ending; ///< lower case
+    std::string_view ending;         ///< lower case
     std::string_view raw, processed; ///< what it holds, for the manual and the window
     bool stream;                     ///< holds every frame, not the last one
     bool colors;                     ///< of results it holds the colour-mapped picture, not the numbers

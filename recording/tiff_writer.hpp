@@ -49,8 +49,8 @@ private:
     WriteBehind behind_; ///< last: stops before the file is closed
 };
 
-/// One picture, whole or not at all, under options.path or a numbered name if that is taken; returns the name.
-/// Throws RunError.
+/// One picture, whole or not at all, under options.path or a numbered name if that is taken; returns the
+/// name. Throws RunError.
 std::string write_tiff_picture(const RecordedFrame& frame, const FileTotals& totals,
                                const RecordOptions& options, const StreamInfo& stream);
 

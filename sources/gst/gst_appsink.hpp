@@ -1,8 +1,8 @@
 // What every source over GStreamer shares: a pipeline that ends in an appsink, its errors, its frames.
 #pragma once
 
-#include "pipeline/source.hpp"
 #include "files/gst_handles.hpp"
+#include "pipeline/source.hpp"
 #include "sources/gst/gst_slots.hpp"
 
 #include <chrono>

@@ -1,8 +1,8 @@
 // GStreamer's video formats as our shapes, and the one copy from a GstBuffer into a slot.
 #pragma once
 
-#include "pipeline/image.hpp"
 #include "files/gst_handles.hpp"
+#include "pipeline/image.hpp"
 
 #include <gst/video/video.h>
 

@@ -2,9 +2,9 @@
 // Parameters, declaration and arithmetic shared by host and device.
 #pragma once
 
+#include "pipeline/host_device.hpp"
 #include "pipeline/stage.hpp"
 #include "stages/contrast.hpp"
-#include "pipeline/host_device.hpp"
 
 #include <cmath>
 #include <cstdint>

@@ -1,7 +1,7 @@
 // Gaussian blur by transforms: the same taps as direct, all at once. The work depends on the image and hardly
 // on sigma.
-#include "stages/gaussian/gaussian.hpp"
 #include "stages/convolve/host_convolution.hpp"
+#include "stages/gaussian/gaussian.hpp"
 
 #include <optional>
 

@@ -1,9 +1,9 @@
 // For the recorder's tests: made-up frames, and readers that share no code with the writers.
 #pragma once
 
-#include "tests/support/folder.hpp"
 #include "pipeline/error.hpp"
 #include "recording/recorder.hpp"
+#include "tests/support/folder.hpp"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>

@@ -1,9 +1,9 @@
 // GStreamer's elements write into the ring's own slots where they can; where not, the frame is copied, is the
 // same and says why. A slot is nobody else's while it is read, whatever becomes of the pipeline that filled
 // it.
-#include "tests/support/eventually.hpp"
 #include "tests/sources/gst_sources.hpp"
 #include "tests/sources/lending_port.hpp"
+#include "tests/support/eventually.hpp"
 #include "tests/support/running.hpp"
 
 #include <optional>

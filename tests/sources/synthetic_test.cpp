@@ -8,8 +8,8 @@
 // 0.9·√(8/262144) = 0.5 %. Averages over f frames gain √f. All are deterministic: the seeds are fixed. 5
 // standard errors are allowed.
 #include "pipeline/source.hpp"
-#include "sources/synthetic/exposure_cache.hpp"
 #include "sources/registry.hpp"
+#include "sources/synthetic/exposure_cache.hpp"
 #include "tests/support/test_port.hpp"
 
 #include <gtest/gtest.h>

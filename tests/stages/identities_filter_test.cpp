@@ -1,7 +1,7 @@
 // What must hold for blurs and convolutions of any picture, without a stored answer.
-#include "tests/stages/identities.hpp"
 #include "pipeline/error.hpp"
 #include "stages/gaussian/gaussian.hpp"
+#include "tests/stages/identities.hpp"
 
 namespace specklescope {
 namespace {

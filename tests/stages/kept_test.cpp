@@ -1,7 +1,7 @@
 // What is known of a frame comes out of every chain: behind every contrast stage every stage of the registry
 // is put, on the host and on the device, and none of them may lose a count, a flag, a time or a version.
-#include "have_cuda.hpp"
 #include "config/executor.hpp"
+#include "have_cuda.hpp"
 #include "pipeline/executor.hpp"
 #include "recording/record_file.hpp"
 #include "tests/stages/stage_cases.hpp"

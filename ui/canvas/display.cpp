@@ -1,5 +1,5 @@
-#include "have_cuda.hpp"
 #include "ui/canvas/display.hpp"
+#include "have_cuda.hpp"
 
 #ifdef SPECKLESCOPE_HAVE_CUDA
 #include "cuda/gl_texture.hpp"

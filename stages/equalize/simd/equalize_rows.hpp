@@ -1,4 +1,5 @@
-// Rows of integers in the best instruction set that the processor has. Used by stages/equalize/equalize.cpp alone.
+// Rows of integers in the best instruction set that the processor has. Used by stages/equalize/equalize.cpp
+// alone.
 #pragma once
 
 #include "pipeline/image.hpp"

@@ -2,8 +2,8 @@
 // stages/temporal/spatiotemporal.cpp alone.
 #pragma once
 
-#include "stages/temporal/spatiotemporal.hpp"
 #include "stages/temporal/simd/temporal_row.hpp"
+#include "stages/temporal/spatiotemporal.hpp"
 
 #include <cstdint>
 
