@@ -122,7 +122,10 @@ TEST_F(CudaExecutor, AStageThatPassesIsLeftOutUntilItHasWork) {
         expect_same(results({"background", stage}), plain);
         expect_same(results({"background", "background", stage}), plain);
         expect_same(results({"flip", "background", "flip", stage}), plain);
-        EXPECT_EQ(results({"background:black=1", stage})[3].counts.saturated, plain[3].counts.saturated);
+        // Where no stage behind looks at windows, those of the background count: its pixels.
+        const bool windows = std::string_view(stage).starts_with("speckle");
+        EXPECT_EQ(results({"background:black=1", stage})[3].counts.saturated,
+                  windows ? plain[3].counts.saturated : 30U * static_cast<unsigned>(kShape.width));
         expect_same(results({"background", stage}), plain);
     }
     EXPECT_GT(results({"background", "speckle:radius=2"})[3].counts.saturated, 0U);

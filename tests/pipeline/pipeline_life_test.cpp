@@ -1,4 +1,5 @@
 // Start, stop, restart, die and come back: nothing is left behind, nothing spins, nothing hangs.
+#include "pipeline/parallel.hpp"
 #include "tests/support/running.hpp"
 
 #include <gtest/gtest.h>
@@ -26,7 +27,6 @@ TEST(PipelineLife, FiftyStartsAndStopsLeaveNothingBehind) {
     auto source = test::file_of(kEndless);
     test::ScriptedSource& file = *source;
     Pipeline pipeline(std::move(source), chain_of("speckle:radius=1"), options());
-    int threads = 0;
     int files = 0;
     for (int i = 0; i < 50; ++i) {
         const auto sink = std::make_shared<WatchingSink>();
@@ -48,11 +48,12 @@ TEST(PipelineLife, FiftyStartsAndStopsLeaveNothingBehind) {
         EXPECT_TRUE(pipeline.sinks().empty());
         EXPECT_EQ(file.opened, i + 1);
         EXPECT_EQ(file.closed, i + 1);
-        if (i == 0) {
-            threads = test::threads_now(); // oneTBB keeps its own for ever
+        if (i == 0)
             files = test::files_now();
-        }
-        ASSERT_EQ(test::threads_now(), threads) << i;
+        // oneTBB makes its own threads when it has work for them, and keeps them; a thread that has been
+        // joined may stand in /proc a moment longer.
+        ASSERT_TRUE(eventually([&] { return test::threads_now() <= parallel_threads(); }))
+            << test::threads_now() << " threads after " << i + 1;
         ASSERT_EQ(test::files_now(), files) << i;
     }
 }
