@@ -389,16 +389,6 @@ TEST_F(ConfigTest, TheWindowsMemoryIsTheGroundForViewAlone) {
     EXPECT_EQ(preset.source, again.source) << "and the last source";
     EXPECT_EQ(parse({"--no-remember"}).settings.source, "") << "the simulated scene";
 
-    last.view.set("automatic", false); // a range fixed by hand is of what was on show
-    save_remembered(last);
-    const auto fixed = [&](const std::vector<std::string>& words) {
-        return !parse(words).settings.view.as<ViewSettings>().mapping.automatic;
-    };
-    EXPECT_TRUE(fixed({}));
-    EXPECT_TRUE(fixed({"film.mkv", "--stage", "speckle:radius=2"}));
-    EXPECT_FALSE(fixed({"other.mkv"}));
-    EXPECT_FALSE(fixed({"--stage", "speckle:output=contrast"}));
-    EXPECT_TRUE(fixed({"other.mkv", "--view", "automatic=false"})) << "asked for";
     EXPECT_FALSE(parse({}).settings.chain.stages().at(0).params.given("exposure"))
         << "a file that holds every value says nothing by a default";
 

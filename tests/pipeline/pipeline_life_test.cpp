@@ -1,5 +1,4 @@
 // Start, stop, restart, die and come back: nothing is left behind, nothing spins, nothing hangs.
-#include "pipeline/parallel.hpp"
 #include "tests/support/running.hpp"
 
 #include <gtest/gtest.h>
@@ -50,10 +49,7 @@ TEST(PipelineLife, FiftyStartsAndStopsLeaveNothingBehind) {
         EXPECT_EQ(file.closed, i + 1);
         if (i == 0)
             files = test::files_now();
-        // oneTBB makes its own threads when it has work for them, and keeps them; a thread that has been
-        // joined may stand in /proc a moment longer.
-        ASSERT_TRUE(eventually([&] { return test::threads_now() <= parallel_threads(); }))
-            << test::threads_now() << " threads after " << i + 1;
+        ASSERT_TRUE(test::threads_gone()) << test::threads_now() << " threads after " << i + 1;
         ASSERT_EQ(test::files_now(), files) << i;
     }
 }
@@ -115,9 +111,7 @@ TEST(PipelineLife, FiftyPipelinesLeaveNothingBehind) {
             files = test::files_now();
         }
         if (i >= 4) {
-            ASSERT_TRUE(eventually([&] {
-                return test::threads_now() <= std::max(threads, parallel_threads());
-            })) << i;
+            ASSERT_TRUE(test::threads_gone(threads)) << i;
             ASSERT_EQ(test::files_now(), files) << i;
         }
     }
@@ -135,7 +129,7 @@ TEST(PipelineLife, ARadiusLargerThanTheImageIsRefusedAtStartAndNothingRuns) {
         EXPECT_EQ(std::string(error.what()),
                   "stage speckle: radius = 10 is too large for an image of 40×9 pixels; allowed: up to 9.");
     }
-    EXPECT_TRUE(eventually([&] { return test::threads_now() <= std::max(threads, parallel_threads()); }));
+    EXPECT_TRUE(test::threads_gone(threads));
     EXPECT_EQ(file.closed, 1);
     EXPECT_EQ(pipeline.status().state, RunState::idle);
     pipeline.stop();
@@ -148,7 +142,7 @@ TEST(PipelineLife, ASourceThatCannotOpenIsRefusedAtStart) {
     const int threads = test::threads_now();
     EXPECT_THROW(pipeline.start(), RunError);
     EXPECT_THROW(pipeline.start(), RunError);
-    EXPECT_TRUE(eventually([&] { return test::threads_now() <= std::max(threads, parallel_threads()); }));
+    EXPECT_TRUE(test::threads_gone(threads));
 }
 
 TEST(PipelineLife, AFileThatBreaksInTheMiddleEndsFailedWithWhatCameBefore) {

@@ -1,5 +1,4 @@
 // The flow: order kept, nothing lost in silence, live sources drop and count, files wait.
-#include "pipeline/parallel.hpp"
 #include "tests/support/contrast_reference.hpp"
 #include "tests/support/running.hpp"
 
@@ -328,7 +327,7 @@ TEST(PipelineSinks, WhenOneCannotOpenAtStartTheOthersAreClosedAgain) {
     EXPECT_EQ(first->opened, 1);
     EXPECT_TRUE(first->closed());
     EXPECT_EQ(first->count(), 0U);
-    EXPECT_TRUE(eventually([&] { return test::threads_now() <= std::max(threads, parallel_threads()); }));
+    EXPECT_TRUE(test::threads_gone(threads));
     pipeline.start(); // without them
     EXPECT_TRUE(eventually([&] { return pipeline.finished(); }));
     EXPECT_EQ(pipeline.stats().processed, 100U);

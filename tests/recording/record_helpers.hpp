@@ -214,4 +214,15 @@ inline Json video_tags(const std::string& path) {
     return json;
 }
 
+/// Records frames first…first+count−1 as a file would, and returns the final status.
+inline SinkStatus record(Maker& maker, const RecordOptions& options, std::uint64_t first,
+                         std::uint64_t count) {
+    const auto sink = make_recorder(options);
+    sink->open(stream_of(maker.raw().shape()));
+    for (std::uint64_t n = first; n < first + count; ++n)
+        sink->push(maker.make(n), true);
+    sink->close();
+    return sink->status();
+}
+
 } // namespace specklescope

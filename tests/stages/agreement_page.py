@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-"""docs/agreement.md from what stage_agreement_test wrote.
+"""docs/agreement.md from what StageWalk.HostAndDeviceAgree wrote.
 
-Usage: SPECKLESCOPE_AGREEMENT_FILE=agreement.json build/sm90/stage_agreement_test
+Usage: SPECKLESCOPE_AGREEMENT_FILE=agreement.json build/native/stages_tests --gtest_filter="*HostAndDevice*"
        tests/stages/agreement_page.py agreement.json > docs/agreement.md
 """
 import json
@@ -22,7 +22,7 @@ def main():
     stages = page["stages"]
     driver = f", driver {page['driver']}" if page["driver"] else ""
     print("# Host and device agree\n")
-    print("Made by `tests/stages/agreement_page.py` from a run of `stage_agreement_test`, which walks the registry: every")
+    print("Made by `tests/stages/agreement_page.py` from a run of `StageWalk.HostAndDeviceAgree` in `stages_tests`, which walks the registry: every")
     print("choice, both ends of every range and every pair of values, on awkward shapes (1×1, 64×1, 1×64, 17×13,")
     print("131×67, 631×479), in every pixel type, grey and colour, over frames in sequence with restarts, repeated")
     print("frames and buttons. Undefined, infinite and saturated pixels are counted alike on both sides.\n")

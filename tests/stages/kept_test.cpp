@@ -1,14 +1,10 @@
 // What is known of a frame comes out of every chain: behind every contrast stage every stage of the registry
 // is put, on the host and on the device, and none of them may lose a count, a flag, a time or a version.
 #include "config/executor.hpp"
-#include "have_cuda.hpp"
 #include "pipeline/executor.hpp"
 #include "recording/record_file.hpp"
 #include "tests/stages/stage_cases.hpp"
-
-#ifdef SPECKLESCOPE_HAVE_CUDA
-#include "cuda/devices.hpp"
-#endif
+#include "tests/support/gpu.hpp"
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -23,14 +19,6 @@ constexpr Shape kFrame{67, 45, 1, PixelType::u16};
 constexpr double kFull = 4095;
 constexpr int kFrames = 7;
 constexpr std::uint64_t kVersion = 41;
-
-bool no_device() {
-#ifdef SPECKLESCOPE_HAVE_CUDA
-    return list_gpus(nullptr).empty();
-#else
-    return true;
-#endif
-}
 
 std::unique_ptr<Executor> executor_on(const std::string& backend) {
     return backend == "cpu" ? make_host_executor(2)
@@ -110,8 +98,8 @@ class KeptBehindContrast : public testing::TestWithParam<Pair> {};
 
 TEST_P(KeptBehindContrast, CountsFlagsVersionAndTime) {
     const auto& [backend, contrast, behind] = GetParam();
-    if (backend == "cuda" && no_device())
-        GTEST_SKIP() << "there is no GPU";
+    if (backend == "cuda" && !test::needs_gpu())
+        return;
     const std::string first =
         contrast + ":output=contrast2" + (find_stage(contrast).stateful ? ",frames=4" : "");
     const auto executor = executor_on(backend);
@@ -195,8 +183,8 @@ TEST(Kept, ThereAreThreeContrastStages) {
 class CountedOn : public testing::TestWithParam<std::string> {
 protected:
     void SetUp() override {
-        if (GetParam() == "cuda" && no_device())
-            GTEST_SKIP() << "there is no GPU";
+        if (GetParam() == "cuda" && !test::needs_gpu())
+            return;
         executor = executor_on(GetParam());
     }
     std::unique_ptr<Executor> executor;

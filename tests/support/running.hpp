@@ -1,6 +1,7 @@
 // What the tests of the running pipeline share.
 #pragma once
 
+#include "pipeline/parallel.hpp"
 #include "pipeline/pipeline.hpp"
 
 #include "tests/support/eventually.hpp"
@@ -59,6 +60,11 @@ inline int entries(const char* folder) {
         std::distance(std::filesystem::directory_iterator(folder), std::filesystem::directory_iterator()));
 }
 inline int threads_now() { return entries("/proc/self/task"); }
+/// Waits until no more threads run than `before`. oneTBB makes its own when it has work for them, and keeps
+/// them; a thread that has been joined may stand in /proc a moment longer.
+inline bool threads_gone(int before = 0) {
+    return eventually([&] { return threads_now() <= std::max(before, parallel_threads()); });
+}
 inline int files_now() { return entries("/proc/self/fd"); }
 
 } // namespace specklescope::test

@@ -1,0 +1,94 @@
+// Six exposures of one target, the longest saturated: what the program says of each frame, in the summary, in
+// the statistics, in the tags of both recordings and when the recording is played back, is what numpy counts
+// in the pixels.
+#include "tests/support/child.hpp"
+#include "tests/support/file_tools.hpp"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+
+namespace specklescope {
+namespace {
+
+/// Gamma-distributed speckle (Goodman 2007, eq. 4.42) of 12 bit, brighter with the exposure and clipped at
+/// full scale; counts.json says for each exposure how many samples of each frame are at full scale, and how
+/// many windows of 7×7 see one.
+constexpr const char* kScript = R"py(
+import json, numpy, scipy.ndimage
+random = numpy.random.default_rng(20111)
+found = {}
+for exposure in (1, 2, 4, 8, 16, 32):
+    frames = random.gamma(4, 30 * exposure, (3, 48, 64)).clip(0, 4095).astype("<u2")
+    frames.tofile(f"{exposure}.raw")
+    full = frames == 4095
+    seen = [int(scipy.ndimage.maximum_filter(f, 7, mode="nearest").sum()) for f in full.astype(numpy.uint8)]
+    found[exposure] = {"samples": [int(f.sum()) for f in full], "windows": seen}
+json.dump(found, open("counts.json", "w"))
+)py";
+
+TEST(Exposures, SaturationIsTheSameFactOnTheWholeWay) {
+    const TemporaryFolder folder;
+    ASSERT_TRUE(test::python(folder, kScript)) << read_text(folder / "python.log");
+    const auto counts = nlohmann::json::parse(read_text(folder / "counts.json"));
+    int warned = 0;
+    for (const auto& [exposure, truth] : counts.items()) {
+        SCOPED_TRACE(exposure + " ms");
+        const std::string source =
+            "raw:" + folder / (exposure + ".raw?width=64&height=48&format=gray16le&full_scale=4095");
+        // What is computed last must not matter: a stage behind the contrast that counts nothing, and one
+        // that moves pixels.
+        const ChildResult run = run_program(
+            {"run", source, "--stage", "speckle:output=contrast2", "--stage", "average:frames=2", "--stage",
+             "flow:exposure=" + exposure, "--stage", "flip", "--record", exposure + "-flow.tiff",
+             "--record-raw", exposure + "-raw.tiff", "--stats", exposure + ".json"},
+            folder.path().string());
+        ASSERT_EQ(run.status, 0) << run.all();
+        const ChildResult again =
+            run_program({"run", exposure + "-raw.tiff", "--stage", "speckle:output=contrast2", "--stage",
+                         "flow:exposure=" + exposure, "--stats", exposure + "-again.json"},
+                        folder.path().string());
+        ASSERT_EQ(again.status, 0) << again.all();
+        std::uint64_t samples = 0, windows = 0;
+        for (int i = 0; i < 3; ++i) {
+            samples += truth.at("samples")[i].get<std::uint64_t>();
+            windows += truth.at("windows")[i].get<std::uint64_t>();
+        }
+        for (const char* name : {".json", "-again.json"}) {
+            const auto stats = nlohmann::json::parse(read_text(folder / (exposure + name)));
+            EXPECT_EQ(stats.at("exposure_used_ms"), std::stod(exposure)) << name;
+            const auto& pixels = stats.at("pixels");
+            EXPECT_EQ(pixels.at("last").at("raw_saturated"), truth.at("samples")[2]) << name;
+            EXPECT_EQ(pixels.at("last").at("saturated"), truth.at("windows")[2]) << name;
+            EXPECT_EQ(pixels.at("total").at("raw_saturated"), samples) << name;
+            EXPECT_EQ(pixels.at("total").at("saturated"), windows) << name;
+            EXPECT_EQ(pixels.at("total").at("raw_samples"), 3U * 64 * 48) << name;
+        }
+        ASSERT_TRUE(test::python(folder, R"py(
+import json, tifffile
+truth = json.load(open("counts.json"))[")py" +
+                                             exposure + R"py("]
+for kind in ("raw", "flow"):
+    pages = tifffile.TiffFile(")py" + exposure +
+                                             R"py(-" + kind + ".tiff").pages
+    assert len(pages) == 3
+    for i, page in enumerate(pages):
+        text = page.description[page.description.index("{"):]
+        tags = json.loads(text)
+        tags = tags.get("frame", tags)
+        assert tags["raw_saturated"] == truth["samples"][i], (kind, i, tags)
+        if kind == "flow":
+            assert tags["saturated"] == truth["windows"][i], (i, tags)
+)py")) << read_text(folder / "python.log");
+        const bool most = std::any_of(truth.at("samples").begin(), truth.at("samples").end(),
+                                      [](const auto& count) { return count > 0.01 * 64 * 48; });
+        warned += most ? 1 : 0;
+        EXPECT_EQ(run.err.find("are at full scale") != std::string::npos, most) << run.all();
+    }
+    EXPECT_GT(warned, 0);
+    EXPECT_LT(warned, 6);
+}
+
+} // namespace
+} // namespace specklescope

@@ -1,0 +1,84 @@
+// One picture into a file: exact, or as the screen shows it.
+#include "tests/recording/record_helpers.hpp"
+
+#include <png.h>
+
+using namespace specklescope;
+
+namespace {
+constexpr PixelType kU8 = PixelType::u8, kU16 = PixelType::u16, kF32 = PixelType::f32;
+
+Bytes read_png(const std::string& path, unsigned format, std::size_t bytes) {
+    png_image image{};
+    image.version = PNG_IMAGE_VERSION;
+    EXPECT_TRUE(png_image_begin_read_from_file(&image, path.c_str())) << image.message;
+    image.format = format;
+    Bytes pixels(bytes);
+    EXPECT_EQ(PNG_IMAGE_SIZE(image), bytes);
+    EXPECT_TRUE(png_image_finish_read(&image, nullptr, pixels.data(), 0, nullptr)) << image.message;
+    return pixels;
+}
+
+TEST(Snapshot, IsExactOrMappedAndNeverOverwrites) {
+    const TemporaryFolder folder;
+    const Shape grey{33, 17, 1, kU8}, color{33, 17, 3, kU8}, number{33, 17, 1, kF32};
+    const StreamInfo stream = stream_of(grey);
+    const RecordOptions raw{.path = folder / "s.png", .what = RecordWhat::raw};
+    EXPECT_EQ(write_snapshot(Maker(grey).make(1), raw, stream), folder / "s.png");
+    EXPECT_EQ(write_snapshot(Maker(color).make(2), raw, stream), folder / "s-1.png");
+    EXPECT_EQ(read_png(folder / "s.png", PNG_FORMAT_GRAY, grey.bytes()), expected(grey, 1));
+    EXPECT_EQ(read_png(folder / "s-1.png", PNG_FORMAT_RGB, color.bytes()), expected(color, 2));
+
+    const RecordOptions processed{.path = folder / "p.png", .mapping = {.colormap = ColorMap::inferno}};
+    const Result result = Maker(number).make(3);
+    Bytes wanted(color.bytes());
+    map_colors(result.image.host(), ColorMap::inferno, percentile_range(result.image.host(), 1, 99),
+               HostView(wanted.data(), color));
+    EXPECT_EQ(read_png(write_snapshot(result, processed, stream), PNG_FORMAT_RGB, wanted.size()), wanted);
+
+    const std::string tiff = write_snapshot(result, {.path = folder / "p.tiff"}, stream);
+    EXPECT_EQ(read_stack(tiff).at(0).pixels, expected(number, 3));
+    for (const char* name : {"p.mkv", "p.gif", "p.raw"}) {
+        try {
+            write_snapshot(result, {.path = folder / name}, stream);
+            ADD_FAILURE() << name << " was accepted";
+        } catch (const UsageError& error) {
+            EXPECT_EQ(std::string(error.what()),
+                      "A snapshot is one picture: " + (folder / name) + " must end in .png or .tiff.");
+        }
+    }
+    EXPECT_THROW(write_snapshot(result, raw, stream), RunError); // float into a raw .png
+    EXPECT_THROW(write_snapshot(result, {.path = folder / "none/p.png"}, stream), RunError);
+    EXPECT_EQ(folder.names(),
+              (std::vector<std::string>{"p.png", "p.tiff", "s-1.png", "s.png"})); // nothing half-made
+}
+
+TEST(Snapshot, SixteenBitIsExact) {
+    const TemporaryFolder folder;
+    for (const int channels : {1, 3}) {
+        const Shape shape{33, 17, channels, kU16};
+        const std::string path = write_snapshot(
+            Maker(shape).make(4), {.path = folder / "w.png", .what = RecordWhat::raw}, stream_of(shape));
+        const std::string out = folder / "w.bin";
+        const std::string code = "import cv2,sys;open('" + out + "','wb').write(cv2.imread('" + path +
+                                 "',cv2.IMREAD_UNCHANGED)" + (channels == 3 ? "[:,:,::-1]" : "") +
+                                 ".tobytes())";
+        int status = 0;
+        const std::string log = run_command("/usr/bin/python3 -c \"" + code + "\" 2>&1", &status);
+        if (log.find("ModuleNotFoundError") != std::string::npos)
+            GTEST_SKIP() << "python3-opencv is not installed";
+        ASSERT_EQ(status, 0) << log;
+        EXPECT_EQ(read_bytes(out), expected(shape, 4));
+    }
+}
+
+TEST(Recorder, PngKeepsTheLastPicture) {
+    const TemporaryFolder folder;
+    const Shape shape{20, 10, 1, kU8};
+    Maker maker(shape);
+    const SinkStatus status = record(maker, {.path = folder / "last.png", .what = RecordWhat::raw}, 0, 7);
+    EXPECT_EQ(status.written, 1U);
+    EXPECT_EQ(read_png(status.path, PNG_FORMAT_GRAY, shape.bytes()), expected(shape, 6));
+    EXPECT_EQ(folder.names(), std::vector<std::string>{"last.png"});
+}
+} // namespace
