@@ -48,10 +48,12 @@ public:
     }
     std::vector<double> ticks() const {
         std::vector<double> all;
-        for (double decade = std::pow(10, std::floor(std::log10(low_))); decade <= high_; decade *= 10)
+        const int last = static_cast<int>(std::floor(std::log10(high_)));
+        for (int power = static_cast<int>(std::floor(std::log10(low_))); power <= last; ++power)
             for (const double step : {1.0, 2.0, 5.0})
-                if (decade * step >= low_ * 0.999 && decade * step <= high_ * 1.001)
-                    all.push_back(decade * step);
+                if (const double tick = step * std::pow(10, power);
+                    tick >= low_ * 0.999 && tick <= high_ * 1.001)
+                    all.push_back(tick);
         return all;
     }
 

@@ -264,6 +264,7 @@ std::string overview_page(const std::vector<MachinePage>& pages) {
         "# Benchmarks\n\nWritten by `specklescope bench --markdown` from the JSON files of the runs; "
         "nothing here is typed by hand. `./dev bench` measures the machine it runs on.\n\n";
     std::vector<Json> reports;
+    reports.reserve(pages.size());
     for (const MachinePage& page : pages)
         reports.push_back(page.report);
     if (const std::string rows = summary_table(reports); !rows.empty())

@@ -75,6 +75,7 @@ const std::vector<Preset>& presets() {
         if (const std::string folder = user_folder(); !folder.empty())
             read_folder(fs::path(folder) / "presets", true, all);
         std::vector<Preset> ordered;
+        ordered.reserve(all.size());
         for (auto& [name, preset] : all)
             ordered.push_back(std::move(preset));
         return ordered;

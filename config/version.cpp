@@ -34,8 +34,8 @@ std::string build() {
 #else
     text += ", with assertions";
 #endif
-    const std::string sanitizers = SPECKLESCOPE_SANITIZERS;
-    return sanitizers.empty() ? text : text + ", sanitizers " + sanitizers;
+    constexpr std::string_view kSanitizers = SPECKLESCOPE_SANITIZERS;
+    return kSanitizers.empty() ? text : text + ", sanitizers " + std::string(kSanitizers);
 }
 
 std::string cuda() {

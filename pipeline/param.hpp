@@ -136,6 +136,7 @@ public:
     template <class E>
     Declare& choice(const char* name, E P::*member, std::vector<std::string> names, const Options& options) {
         std::vector<std::pair<std::string, E>> all;
+        all.reserve(names.size());
         for (std::string& text : names)
             all.emplace_back(std::move(text), static_cast<E>(all.size()));
         return choice_among(name, member, std::move(all), options);
