@@ -34,8 +34,8 @@ std::string build() {
 #else
     text += ", with assertions";
 #endif
-    constexpr std::string_view kSanitizers = SPECKLESCOPE_SANITIZERS;
-    return kSanitizers.empty() ? text : text + ", sanitizers " + std::string(kSanitizers);
+    const char* const sanitizers = SPECKLESCOPE_SANITIZERS;
+    return *sanitizers == '\0' ? text : text + ", sanitizers " + sanitizers;
 }
 
 std::string cuda() {

@@ -108,7 +108,7 @@ std::vector<std::uint16_t> gamma_levels(const GammaParams& params, PixelType typ
     const double most = type_full_scale(type);
     std::vector<std::uint16_t> levels;
     levels.reserve(static_cast<std::size_t>(most) + 1);
-    for (double v = 0; v <= most; ++v)
+    for (int v = 0; v <= static_cast<int>(most); ++v)
         levels.push_back(static_cast<std::uint16_t>(
             std::nearbyint(std::min(most, full_scale * std::pow(v / full_scale, params.gamma)))));
     return levels;

@@ -42,6 +42,7 @@ int set_window_icon(GLFWwindow* window) {
             !icon.rgba.empty())
             icons.push_back(std::move(icon));
     std::vector<GLFWimage> images;
+    images.reserve(icons.size());
     for (Icon& icon : icons)
         images.push_back({icon.width, icon.height, icon.rgba.data()});
     if (!images.empty())
