@@ -1,6 +1,8 @@
 // Coefficients of the recursive Gaussian, for host and device.
 #include "stages/gaussian/gaussian.hpp"
 
+#include <Eigen/LU>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -9,34 +11,6 @@ namespace specklescope {
 
 namespace {
 
-using Matrix = std::array<std::array<double, 3>, 3>;
-using Row = std::array<double, 3>;
-
-Row multiply(const Row& row, const Matrix& matrix) {
-    Row result{};
-    for (std::size_t i = 0; i < 3; ++i)
-        for (std::size_t j = 0; j < 3; ++j)
-            result[j] += row[i] * matrix[i][j];
-    return result;
-}
-
-double determinant(const Matrix& m) {
-    return m[0][0] * (m[1][1] * m[2][2] - m[1][2] * m[2][1]) -
-           m[0][1] * (m[1][0] * m[2][2] - m[1][2] * m[2][0]) +
-           m[0][2] * (m[1][0] * m[2][1] - m[1][1] * m[2][0]);
-}
-
-/// row·matrix = target, by Cramer's rule.
-Row solve(const Matrix& matrix, const Row& target) {
-    Row row{};
-    for (std::size_t i = 0; i < 3; ++i) {
-        Matrix replaced = matrix;
-        replaced[i] = target;
-        row[i] = determinant(replaced) / determinant(matrix);
-    }
-    return row;
-}
-
 /// Where every sample from N on is 0 the forward state goes s → F·s, so that v[n] = m·s[n] with one row m,
 /// and ∇v[n] = v[n] − v[n+1] = m·(1 − F)·s[n]. Put into the backward filter, m·(1 + k1·G + k2·G² + k3·G³) =
 /// (1, 0, 0) with G = 1 − F.
@@ -44,23 +18,14 @@ void set_backward_start(RecursiveGaussian& filter, double k1, double k2, double 
     const double b = filter.gain;
     const double d = filter.slope;
     const double e = filter.curve;
-    const Matrix g = {{{b, d - 1, -e}, {b, d, -e}, {b, d, (1 + k1 + k2) * b}}};
-    Matrix system{};
-    for (std::size_t i = 0; i < 3; ++i) {
-        Row unit{};
-        unit[i] = 1;
-        const Row g1 = multiply(unit, g);
-        const Row g2 = multiply(g1, g);
-        const Row g3 = multiply(g2, g);
-        for (std::size_t j = 0; j < 3; ++j)
-            system[i][j] = unit[j] + k1 * g1[j] + k2 * g2[j] + k3 * g3[j];
-    }
-    const Row here = solve(system, {1, 0, 0});
-    const Row before = multiply(here, g); // v[N] = m·F·s = (m − m·G)·s
-    Row row = {here[0] - before[0], here[1] - before[1], here[2] - before[2]};
+    const Eigen::Matrix3d g{{b, d - 1, -e}, {b, d, -e}, {b, d, (1 + k1 + k2) * b}};
+    const Eigen::Matrix3d system = Eigen::Matrix3d::Identity() + k1 * g + k2 * g * g + k3 * g * g * g;
+    const Eigen::RowVector3d here =
+        system.transpose().partialPivLu().solve(Eigen::Vector3d::UnitX()).transpose();
+    Eigen::RowVector3d row = here - here * g; // v[N] = m·F·s = (m − m·G)·s
     for (auto& out : filter.backward_start) {
         std::copy(row.begin(), row.end(), out);
-        row = multiply(row, g);
+        row = row * g;
     }
 }
 
@@ -112,7 +77,7 @@ std::vector<double> gaussian_recursive_norms(const RecursiveGaussian& filter, in
     };
     for (double& value : line)
         value = step(1);
-    const auto started = [&, state = Row{w, d, e}](const double(&row)[3]) {
+    const auto started = [&, state = std::array{w, d, e}](const double(&row)[3]) {
         return row[0] * state[0] + row[1] * state[1] + row[2] * state[2];
     };
     w = started(filter.backward_start[0]);
