@@ -4,8 +4,8 @@
 #include "cuda/devices.hpp"
 #include "pipeline/executor.hpp"
 #include "stages/speckle/speckle.hpp"
-#include "tests/support/filter_oracle.hpp"
 #include "tests/support/gpu.hpp"
+#include "tests/support/oracle.hpp"
 
 #include <gtest/gtest.h>
 
@@ -71,60 +71,20 @@ template <class T> Picture<T> full_range(int width, int height, std::uint64_t se
 
 // --- the truth ---
 
-struct Truth {
-    long double sum = 0, determinant = 0; ///< S, N·Q − S²
-    bool saturated = false;
-};
+using Truth = test::OracleWindow;
+using test::contrast_error;
 
-/// One window, sample by sample; integers exactly, f32 in two passes of long double.
+/// One window; `full`: full scale, 0 for none.
 template <class T>
 Truth truth_at(const Picture<T>& picture, int x, int y, int radius, Border border, double full) {
-    std::vector<long double> samples;
-    Truth truth;
-    for (int v = y - radius; v <= y + radius; ++v)
-        for (int u = x - radius; u <= x + radius; ++u) {
-            const int column = test::oracle_index(u, picture.shape.width, border);
-            const int row = test::oracle_index(v, picture.shape.height, border);
-            const T sample = column < 0 || row < 0 ? T{0} : picture.at(column, row);
-            samples.push_back(sample);
-            truth.saturated |= full > 0 && static_cast<double>(sample) >= full;
-        }
-    const auto n = static_cast<long double>(samples.size());
-    for (const long double sample : samples)
-        truth.sum += sample;
-    for (const long double sample : samples)
-        truth.determinant += (n * sample - truth.sum) * (n * sample - truth.sum) / n;
-    return truth;
+    const auto at = [&](int u, int v) { return picture.at(u, v); };
+    const SpeckleParams params{.radius = radius, .border = border};
+    return test::oracle_window(test::oracle_samples(picture.shape, at, x, y, params),
+                               full > 0 ? full : std::numeric_limits<double>::infinity());
 }
 
 inline double truth_value(const Truth& truth, const SpeckleParams& params) {
-    if (std::isnan(truth.sum) || truth.sum == 0)
-        return std::nan("");
-    const long double n = (2 * params.radius + 1) * (2 * params.radius + 1);
-    const long double k2 = n / (n - 1) * truth.determinant / (truth.sum * truth.sum);
-    const long double exposure_s = static_cast<long double>(params.exposure_ms) / 1000;
-    switch (params.output) {
-    case Output::sfi:
-        return static_cast<double>(1 / (2 * exposure_s * k2));
-    case Output::contrast:
-        return static_cast<double>(std::sqrt(k2));
-    case Output::contrast2:
-        return static_cast<double>(k2);
-    case Output::tau:
-        return static_cast<double>(2 * exposure_s * k2);
-    case Output::bfi:
-        break;
-    }
-    return static_cast<double>(1 / k2);
-}
-
-/// Relative error of K, whichever output carries it; ∞ where only one of the two is NaN, 0 or ∞.
-inline double contrast_error(double got, double want, Output output) {
-    if ((std::isnan(got) && std::isnan(want)) || got == want)
-        return 0;
-    if (!std::isfinite(got) || !std::isfinite(want) || got == 0 || want == 0)
-        return std::numeric_limits<double>::infinity();
-    return output == Output::contrast ? std::abs(got / want - 1) : std::abs(std::sqrt(got / want) - 1);
+    return test::oracle_value(truth, params, params.exposure_ms / 1000);
 }
 
 // --- running things ---

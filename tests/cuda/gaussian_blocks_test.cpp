@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "cuda/gaussian/gaussian_blocks.hpp"
-#include "tests/stages/gaussian/gaussian_plane.hpp"
+#include "tests/stages/gaussian/gaussian_oracle.hpp"
 
 #include <array>
 
@@ -115,7 +115,7 @@ TEST(GaussianBlocks, MakeTheLineThatTheFilterMakesInOneGo) {
                 for (double& sample : line)
                     sample = value(random);
                 const std::vector<double> got = line_in_blocks(line, sigma, border);
-                const std::vector<double> want = recursive_line(line, sigma, border);
+                const std::vector<double> want = oracle_recursive_line(line, sigma, border);
                 double worst = 0;
                 for (std::size_t i = 0; i < line.size(); ++i)
                     worst = std::max(worst, std::abs(got[i] - want[i]));

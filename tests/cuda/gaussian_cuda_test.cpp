@@ -3,7 +3,7 @@
 
 #include "cuda/devices.hpp"
 #include "pipeline/executor.hpp"
-#include "tests/stages/gaussian/gaussian_plane.hpp"
+#include "tests/stages/gaussian/gaussian_oracle.hpp"
 #include "tests/support/gpu.hpp"
 
 #include <cstring>
@@ -51,7 +51,7 @@ protected:
     template <class T> double worst(const TestImage<T>& image, const GaussianParams& params) {
         use(params);
         const Result result = run(image);
-        const Plane want = gaussian_oracle(image, params);
+        const OraclePlane want = oracle_gaussian(image, params);
         const auto got = result.image.host().template as<T>();
         EXPECT_EQ(got.width, want.width);
         EXPECT_EQ(got.height, want.height);
@@ -192,7 +192,7 @@ TEST_F(GaussianCuda, BinomialsOfIntegersAreExact) {
         const Result result = run(image);
         using T = std::decay_t<decltype(image.at(0, 0))>;
         const auto got = result.image.host().template as<T>();
-        const Plane want = gaussian_oracle(image, params); // sums of 256ths: exact
+        const OraclePlane want = oracle_gaussian(image, params); // sums of 256ths: exact
         int wrong = 0;
         for (int y = 0; y < want.height; ++y)
             for (int x = 0; x < want.width; ++x)

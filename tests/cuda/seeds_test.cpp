@@ -5,7 +5,7 @@
 #include "cuda/device.hpp"
 #include "cuda/devices.hpp"
 #include "tests/bench/seeds/seeds.hpp"
-#include "tests/stages/gaussian/gaussian_plane.hpp"
+#include "tests/stages/gaussian/gaussian_oracle.hpp"
 #include "tests/support/gpu.hpp"
 #include "tests/support/oracle.hpp"
 
@@ -66,19 +66,19 @@ template <class T> void SeedsCuda::convolutions_agree(const TestImage<T>& image,
     const cuda::Buffer padded = upload(flat(image, 2));
     const cuda::Buffer on_device = upload(weights);
     const Size size{image.shape().width, image.shape().height};
-    const Plane want = gaussian_oracle(image, params);
+    const OraclePlane want = oracle_gaussian(image, params);
     for (const auto seed :
          {static_cast<void (*)(const T*, const float*, T*, Size, cudaStream_t)>(seeds::seed_convolve_global),
           static_cast<void (*)(const T*, const float*, T*, Size, cudaStream_t)>(
               seeds::seed_convolve_constant),
           static_cast<void (*)(const T*, const float*, T*, Size, cudaStream_t)>(
               seeds::seed_convolve_shared)}) {
-        const cuda::Buffer output = room<T>(want.samples.size());
+        const cuda::Buffer output = room<T>(want.values.size());
         seed(padded.as<T>(), on_device.as<float>(), output.as<T>(), size, nullptr);
-        const std::vector<T> got = fetched<T>(output, want.samples.size());
+        const std::vector<T> got = fetched<T>(output, want.values.size());
         double worst = 0;
         for (std::size_t i = 0; i < got.size(); ++i)
-            worst = std::max(worst, std::abs(static_cast<double>(got[i]) - want.samples[i]));
+            worst = std::max(worst, std::abs(static_cast<double>(got[i]) - want.values[i]));
         EXPECT_LE(worst, tolerance);
     }
 }
@@ -100,8 +100,9 @@ TEST_F(SeedsCuda, RecursiveGaussianAgreesAwayFromWhereItsBackwardPassBegins) {
     std::uniform_real_distribution<float> value(0, 1);
     const auto image = TestImage<float>(301, 203).fill([&] { return value(random); });
     const double sigma = 4;
-    const Plane want = gaussian_oracle(image, {.sigma = sigma, .method = GaussianParams::Method::recursive});
-    const std::size_t pixels = want.samples.size();
+    const OraclePlane want =
+        oracle_gaussian(image, {.sigma = sigma, .method = GaussianParams::Method::recursive});
+    const std::size_t pixels = want.values.size();
     const cuda::Buffer input = upload(flat(image));
     const cuda::Buffer scratch = room<double>(2 * pixels);
     const cuda::Buffer output = room<float>(pixels);

@@ -21,16 +21,24 @@ struct OracleWindow {
     bool saturated = false;
 };
 
-template <class T>
-std::vector<T> oracle_samples(const TestImage<T>& image, int column, int row, const SpeckleParams& params) {
+/// at(x, y): samples of an image of this shape.
+template <class At>
+auto oracle_samples(const Shape& shape, At&& at, int column, int row, const SpeckleParams& params) {
+    using T = std::decay_t<decltype(at(0, 0))>;
     std::vector<T> samples;
     for (int y = row - params.radius; y <= row + params.radius; ++y)
         for (int x = column - params.radius; x <= column + params.radius; ++x) {
-            const int from_x = oracle_index(x, image.shape().width, params.border);
-            const int from_y = oracle_index(y, image.shape().height, params.border);
-            samples.push_back(from_x < 0 || from_y < 0 ? T{0} : image.at(from_x, from_y));
+            const int from_x = oracle_index(x, shape.width, params.border);
+            const int from_y = oracle_index(y, shape.height, params.border);
+            samples.push_back(from_x < 0 || from_y < 0 ? T{0} : at(from_x, from_y));
         }
     return samples;
+}
+
+template <class T>
+std::vector<T> oracle_samples(const TestImage<T>& image, int column, int row, const SpeckleParams& params) {
+    return oracle_samples(
+        image.shape(), [&](int x, int y) { return image.at(x, y); }, column, row, params);
 }
 
 template <class T> OracleWindow oracle_window(const std::vector<T>& samples, double threshold) {

@@ -11,8 +11,31 @@
 
 namespace specklescope::test {
 
-/// Σ_k weight[k]·image[x + c − k] with c = kernel / 2: scipy.ndimage.convolve. omit divides by the sum of the
-/// weights that met a pixel; crop starts at the first whole window.
+struct OracleSum {
+    double sum = 0, met = 0; ///< the result; the weights that met a pixel
+};
+
+/// Σ_k weight(k)·image[x + c − k] with c = size / 2, for one pixel of one channel: scipy.ndimage.convolve.
+template <class T, class Weight> OracleSum oracle_sum(const TestImage<T>& image, int width, int height,
+                                                      Weight&& weight, int x, int y, int channel,
+                                                      Border border) {
+    const Shape& shape = image.shape();
+    OracleSum result;
+    for (int j = 0; j < height; ++j)
+        for (int i = 0; i < width; ++i) {
+            const int from_x = oracle_index(x + width / 2 - i, shape.width, border);
+            const int from_y = oracle_index(y + height / 2 - j, shape.height, border);
+            if (from_x < 0 || from_y < 0)
+                continue;
+            const double w = weight(i, j);
+            result.sum += w * static_cast<double>(image.at(from_x * shape.channels + channel, from_y));
+            result.met += w;
+        }
+    return result;
+}
+
+/// Every result. omit divides by the sum of the weights that met a pixel; crop starts at the first whole
+/// window.
 template <class T>
 std::vector<double> oracle_convolve(const TestImage<T>& image, const ConvolveKernel& kernel, Border border) {
     const Shape shape = image.shape();
@@ -25,19 +48,11 @@ std::vector<double> oracle_convolve(const TestImage<T>& image, const ConvolveKer
     for (int y = top; y < bottom; ++y)
         for (int x = left; x < right; ++x)
             for (int c = 0; c < shape.channels; ++c) {
-                double sum = 0;
-                double met = 0;
-                for (int j = 0; j < kernel.height; ++j)
-                    for (int i = 0; i < kernel.width; ++i) {
-                        const int from_x = oracle_index(x + kernel.width / 2 - i, shape.width, border);
-                        const int from_y = oracle_index(y + kernel.height / 2 - j, shape.height, border);
-                        if (from_x < 0 || from_y < 0)
-                            continue;
-                        const double weight = kernel.row(kernel.channels == 3 ? c : 0, j)[i];
-                        sum += weight * image.at(from_x * shape.channels + c, from_y);
-                        met += weight;
-                    }
-                result.push_back(border == Border::omit ? sum / met : sum);
+                const auto weight = [&](int i, int j) -> double {
+                    return kernel.row(kernel.channels == 3 ? c : 0, j)[i];
+                };
+                const OracleSum one = oracle_sum(image, kernel.width, kernel.height, weight, x, y, c, border);
+                result.push_back(border == Border::omit ? one.sum / one.met : one.sum);
             }
     return result;
 }

@@ -1,9 +1,9 @@
-// Convolution in float64, plain to read, and kernels as files.
+// Kernels in float64 for the tests of the device: what they make of a pixel, and as files.
 #pragma once
 
 #include "stages/convolve/convolve_kernel.hpp"
+#include "tests/stages/convolve/convolve_oracle.hpp"
 #include "tests/support/file_tools.hpp"
-#include "tests/support/filter_oracle.hpp"
 #include "tests/support/random.hpp"
 
 #include <string>
@@ -41,21 +41,11 @@ inline Weights plane_of(const ConvolveKernel& kernel, int channel) {
     return weights;
 }
 
-/// scipy.ndimage.convolve's sum for one pixel.
+/// The sum for one pixel, over the weights that meet one.
 template <class T>
 double truth_at(const TestImage<T>& image, const Weights& weights, int x, int y, int channel, Border border) {
-    const Shape& shape = image.shape();
-    double sum = 0;
-    for (int j = 0; j < weights.height; ++j) {
-        const int row = oracle_index(y + weights.height / 2 - j, shape.height, border);
-        for (int i = 0; row >= 0 && i < weights.width; ++i) {
-            const int column = oracle_index(x + weights.width / 2 - i, shape.width, border);
-            if (column >= 0)
-                sum +=
-                    weights.at(i, j) * static_cast<double>(image.at(column * shape.channels + channel, row));
-        }
-    }
-    return sum;
+    const auto weight = [&](int i, int j) { return weights.at(i, j); };
+    return oracle_sum(image, weights.width, weights.height, weight, x, y, channel, border).sum;
 }
 
 /// Height × width, or channel × height × width, of float32.

@@ -1,11 +1,13 @@
-// What a Gaussian blur must be, in float64 and by its definition: every pixel outside the image is looked up,
-// every tap multiplied. Shared by the tests of host and device.
+// What a Gaussian blur must be, in float64 and by its definition, with no thought of where a line ends: every
+// pixel outside the image is looked up, every tap multiplied. Shared by the tests of host and device.
 #pragma once
 
 #include "stages/gaussian/gaussian.hpp"
 #include "tests/support/filter_oracle.hpp"
 #include "tests/support/random.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <vector>
 
 namespace specklescope::test {
@@ -29,44 +31,34 @@ template <class T> OraclePlane oracle_plane(const TestImage<T>& image) {
     return plane;
 }
 
-inline OraclePlane transposed(const OraclePlane& plane) {
-    OraclePlane result{plane.height, plane.width, plane.channels, plane.values};
-    for (int y = 0; y < plane.height; ++y)
-        for (int x = 0; x < plane.width; ++x)
-            for (int c = 0; c < plane.channels; ++c)
-                result.at(y, x, c) = plane.at(x, y, c);
-    return result;
+/// Sample i of the line that a border makes endless; 0 where nothing is.
+inline double oracle_sample(const std::vector<double>& line, int i, Border border) {
+    const int from =
+        oracle_index(i, static_cast<int>(line.size()), border == Border::crop ? Border::replicate : border);
+    return from < 0 ? 0 : line[static_cast<std::size_t>(from)];
 }
 
-/// One sample of the line that a border makes endless; 0 where nothing is.
-inline double oracle_sample(const OraclePlane& plane, int x, int y, int c, Border border) {
-    const int from = oracle_index(x, plane.width, border == Border::crop ? Border::replicate : border);
-    return from < 0 ? 0 : plane.at(from, y, c);
-}
-
-/// Along the rows, by taps. omit: over the taps that meet a pixel.
-inline OraclePlane oracle_rows(const OraclePlane& plane, const std::vector<double>& taps, Border border) {
+inline std::vector<double> oracle_line(const std::vector<double>& line, const std::vector<double>& taps,
+                                       Border border) {
     const int radius = static_cast<int>(taps.size()) / 2;
-    OraclePlane result = plane;
-    for (int y = 0; y < plane.height; ++y)
-        for (int x = 0; x < plane.width; ++x)
-            for (int c = 0; c < plane.channels; ++c) {
-                double sum = 0;
-                double weight = 0;
-                for (int i = -radius; i <= radius; ++i) {
-                    const double tap = taps[static_cast<std::size_t>(i + radius)];
-                    sum += tap * oracle_sample(plane, x + i, y, c, border);
-                    weight += x + i >= 0 && x + i < plane.width ? tap : 0;
-                }
-                result.at(x, y, c) = border == Border::omit ? sum / weight : sum;
-            }
+    std::vector<double> result;
+    for (int x = 0; x < static_cast<int>(line.size()); ++x) {
+        double sum = 0;
+        for (int k = -radius; k <= radius; ++k)
+            sum += taps[static_cast<std::size_t>(k + radius)] * oracle_sample(line, x + k, border);
+        result.push_back(sum);
+    }
     return result;
 }
 
-/// The response of Young & van Vliet's two passes to a single 1, out to where nothing is left: as the paper
-/// writes them, u[n] = B·x[n] + b1·u[n−1] + b2·u[n−2] + b3·u[n−3], long double. Symmetric; index 0 is the
-/// middle.
-inline std::vector<double> oracle_recursive_response(double sigma) {
+/// Samples beside a line after which nothing is left of Young & van Vliet's response.
+inline int oracle_recursive_reach(double sigma) { return static_cast<int>(40 * sigma) + 60; }
+
+/// Young & van Vliet's two passes as the paper writes them, u[n] = B·x[n] + b1·u[n−1] + b2·u[n−2] +
+/// b3·u[n−3], long double, over the line extended on both sides; each begins as if its first sample had
+/// always been there.
+inline std::vector<double> oracle_recursive_line(const std::vector<double>& line, double sigma,
+                                                 Border border) {
     const long double s = sigma;
     const long double q =
         s <= 2.5L ? 3.97156L - 4.14554L * std::sqrt(1 - 0.26891L * s) : 0.98711L * s - 0.96330L;
@@ -76,33 +68,54 @@ inline std::vector<double> oracle_recursive_response(double sigma) {
     const long double b0 = 1.57825L + k1 + k2 + k3;
     const long double b[3] = {(k1 + 2 * k2 + 3 * k3) / b0, -(k2 + 3 * k3) / b0, k3 / b0};
     const long double gain = 1.57825L / b0;
-    const int reach = static_cast<int>(40 * sigma) + 60;
-    const auto filter = [&](const std::vector<long double>& x) {
-        std::vector<long double> u(x.size());
-        for (std::size_t n = 0; n < x.size(); ++n) {
-            u[n] = gain * x[n];
-            for (std::size_t k = 1; k <= 3 && k <= n; ++k)
-                u[n] += b[k - 1] * u[n - k];
+    const int size = static_cast<int>(line.size());
+    const int reach = oracle_recursive_reach(sigma);
+    std::vector<long double> extended;
+    for (int i = -reach; i < size + reach; ++i)
+        extended.push_back(oracle_sample(line, i, border));
+    for (int pass = 0; pass < 2; ++pass) {
+        long double past[3] = {extended[0], extended[0], extended[0]};
+        for (long double& value : extended) {
+            value = gain * value + b[0] * past[0] + b[1] * past[1] + b[2] * past[2];
+            past[2] = past[1];
+            past[1] = past[0];
+            past[0] = value;
         }
-        return u;
-    };
-    std::vector<long double> line(static_cast<std::size_t>(2 * reach + 1));
+        std::reverse(extended.begin(), extended.end());
+    }
+    return {extended.begin() + reach, extended.begin() + reach + size};
+}
+
+/// What the recursive filter makes of a single 1. Symmetric; index 0 is the middle.
+inline std::vector<double> oracle_recursive_response(double sigma) {
+    const int reach = oracle_recursive_reach(sigma);
+    std::vector<double> line(static_cast<std::size_t>(2 * reach + 1));
     line[static_cast<std::size_t>(reach)] = 1;
-    line = filter(line);
-    std::reverse(line.begin(), line.end());
-    line = filter(line);
+    line = oracle_recursive_line(line, sigma, Border::zero);
     return {line.begin() + reach, line.end()};
 }
 
-/// The filter's response as taps, cut where a border of `reach` samples more cannot matter.
-inline std::vector<double> oracle_recursive_taps(double sigma) {
-    const std::vector<double> half = oracle_recursive_response(sigma);
-    std::vector<double> taps(half.rbegin(), half.rend());
-    taps.insert(taps.end(), half.begin() + 1, half.end());
-    return taps;
+/// filter(line) along every row, then down every column; omit: over what it makes of ones.
+template <class F> OraclePlane oracle_both_ways(OraclePlane plane, bool omit, F&& filter) {
+    const auto along = [&](int lines, int size, auto&& sample) {
+        const std::vector<double> ones(static_cast<std::size_t>(size), 1.0);
+        const std::vector<double> norm = omit ? filter(ones) : ones;
+        for (int c = 0; c < plane.channels; ++c)
+            for (int i = 0; i < lines; ++i) {
+                std::vector<double> line;
+                for (int k = 0; k < size; ++k)
+                    line.push_back(sample(i, k, c));
+                line = filter(line);
+                for (int k = 0; k < size; ++k)
+                    sample(i, k, c) = line[static_cast<std::size_t>(k)] / norm[static_cast<std::size_t>(k)];
+            }
+    };
+    along(plane.height, plane.width, [&](int y, int x, int c) -> double& { return plane.at(x, y, c); });
+    along(plane.width, plane.height, [&](int x, int y, int c) -> double& { return plane.at(x, y, c); });
+    return plane;
 }
 
-inline OraclePlane cropped(const OraclePlane& plane, int margin) {
+inline OraclePlane oracle_cropped(const OraclePlane& plane, int margin) {
     OraclePlane result{plane.width - 2 * margin, plane.height - 2 * margin, plane.channels, {}};
     for (int y = 0; y < result.height; ++y)
         for (int x = 0; x < result.width; ++x)
@@ -113,12 +126,17 @@ inline OraclePlane cropped(const OraclePlane& plane, int margin) {
 
 /// Unrounded. `params.method` names direct, recursive or a binomial.
 inline OraclePlane oracle_gaussian(const OraclePlane& plane, const GaussianParams& params) {
-    const std::vector<double> taps = params.method == GaussianParams::Method::recursive
-                                         ? oracle_recursive_taps(params.sigma)
-                                         : oracle_taps(params);
-    const OraclePlane down = transposed(oracle_rows(transposed(plane), taps, params.border));
-    const OraclePlane both = oracle_rows(down, taps, params.border);
-    return params.border == Border::crop ? cropped(both, gaussian_radius(params)) : both;
+    const bool recursive = params.method == GaussianParams::Method::recursive;
+    const std::vector<double> taps = recursive ? std::vector<double>() : oracle_taps(params);
+    OraclePlane both =
+        oracle_both_ways(plane, params.border == Border::omit, [&](const std::vector<double>& line) {
+            return recursive ? oracle_recursive_line(line, params.sigma, params.border)
+                             : oracle_line(line, taps, params.border);
+        });
+    return params.border == Border::crop ? oracle_cropped(both, gaussian_radius(params)) : both;
+}
+template <class T> OraclePlane oracle_gaussian(const TestImage<T>& image, const GaussianParams& params) {
+    return oracle_gaussian(oracle_plane(image), params);
 }
 
 } // namespace specklescope::test
