@@ -2,6 +2,7 @@
 // and these are summed over the windows.
 #include "cuda/temporal/spatiotemporal_integer.cuh"
 #include "cuda/temporal/spatiotemporal_real.cuh"
+#include "stages/temporal/contrast_over_time.hpp"
 
 #include <algorithm>
 
@@ -43,10 +44,9 @@ unsigned blocks(int count, int per_block) {
     return static_cast<unsigned>((count + per_block - 1) / per_block);
 }
 
-class SpatiotemporalDevice final : public DeviceStage {
+class SpatiotemporalDevice final : public ContrastOverTime<DeviceStage, SpatiotemporalParams> {
 public:
-    explicit SpatiotemporalDevice(const Params& params)
-        : params_(params.as<SpatiotemporalParams>()), history_(params_.frames) {}
+    using ContrastOverTime::ContrastOverTime;
 
     Shape prepare(const Shape& input) override {
         const Shape output = spatiotemporal_shape(params_, input);
@@ -102,20 +102,9 @@ public:
         check_launch("the kernels of stage spatiotemporal");
     }
 
-    void set_params(const Params& params) override {
-        const auto& values = params.as<SpatiotemporalParams>();
-        params_.exposure_ms = values.exposure_ms;
-        params_.output = values.output;
-    }
-    void reset() override { history_.reset(); }
-    Warmup warmup() const override { return history_.warmup(); }
     std::string note() const override { return history_note(history_.frames(), memory_.bytes()); }
-    Counted counted() const override { return {.undefined = true, .saturated = true}; }
-    void describe(FrameInfo& info) const override { info.full_scale = 0; }
 
 private:
-    SpatiotemporalParams params_;
-    History history_;
     TemporalMemory memory_;
     Buffer sums_[2], flags_;
     Kernels kernels_{};

@@ -1,5 +1,6 @@
 // Temporal speckle contrast on the device: one pass over the newest frame, the one that leaves and the sums.
 #include "cuda/temporal/temporal_state.cuh"
+#include "stages/temporal/contrast_over_time.hpp"
 #include "stages/temporal/temporal.hpp"
 
 namespace specklescope {
@@ -51,10 +52,9 @@ TemporalKernel kernel_of(PixelType type, int frames) {
     });
 }
 
-class TemporalDevice final : public DeviceStage {
+class TemporalDevice final : public ContrastOverTime<DeviceStage, TemporalParams> {
 public:
-    explicit TemporalDevice(const Params& params)
-        : params_(params.as<TemporalParams>()), history_(params_.frames) {}
+    using ContrastOverTime::ContrastOverTime;
 
     Shape prepare(const Shape& input) override {
         memory_.prepare("stage temporal", input, history_.frames());
@@ -78,20 +78,9 @@ public:
         check_launch("the kernel of stage temporal");
     }
 
-    void set_params(const Params& params) override {
-        const auto& values = params.as<TemporalParams>();
-        params_.exposure_ms = values.exposure_ms;
-        params_.output = values.output;
-    }
-    void reset() override { history_.reset(); }
-    Warmup warmup() const override { return history_.warmup(); }
     std::string note() const override { return history_note(history_.frames(), memory_.bytes()); }
-    Counted counted() const override { return {.undefined = true, .saturated = true}; }
-    void describe(FrameInfo& info) const override { info.full_scale = 0; }
 
 private:
-    TemporalParams params_;
-    History history_;
     TemporalMemory memory_;
     TemporalKernel kernel_ = nullptr;
 };

@@ -5,6 +5,7 @@
 #include "pipeline/counts.hpp"
 #include "pipeline/parallel.hpp"
 #include "stages/maker.hpp"
+#include "stages/temporal/contrast_over_time.hpp"
 #include "stages/temporal/saturated_ages.hpp"
 #include "stages/temporal/simd/box_row.hpp"
 #include "stages/temporal/temporal_sums.hpp"
@@ -85,10 +86,9 @@ struct alignas(64) Scratch {
         saturated_windows; ///< samples at full scale, in columns and windows
 };
 
-class SpatiotemporalHost final : public HostStage {
+class SpatiotemporalHost final : public ContrastOverTime<HostStage, SpatiotemporalParams> {
 public:
-    explicit SpatiotemporalHost(const Params& params)
-        : params_(params.as<SpatiotemporalParams>()), history_(params_.frames) {}
+    using ContrastOverTime::ContrastOverTime;
 
     Shape prepare(const Shape& input) override {
         output_ = spatiotemporal_shape(params_, input);
@@ -136,19 +136,11 @@ public:
         add_counts(slots_, context.counts);
     }
 
-    void set_params(const Params& params) override {
-        const auto& values = params.as<SpatiotemporalParams>();
-        params_.exposure_ms = values.exposure_ms;
-        params_.output = values.output;
-    }
     void reset() override {
-        history_.reset();
+        ContrastOverTime::reset();
         ages_.reset();
     }
-    Warmup warmup() const override { return history_.warmup(); }
     std::string note() const override { return history_note(history_.frames(), window_.bytes()); }
-    Counted counted() const override { return {.undefined = true, .saturated = true}; }
-    void describe(FrameInfo& info) const override { info.full_scale = 0; }
 
 private:
     void take_in(ConstHostView input, std::optional<double> threshold) {
@@ -251,8 +243,6 @@ private:
         }
     }
 
-    SpatiotemporalParams params_;
-    History history_;
     HistoryStep step_; ///< of the present run
     ContrastScale scale_;
     Shape input_, output_;

@@ -4,6 +4,7 @@
 #include "pipeline/counts.hpp"
 #include "pipeline/parallel.hpp"
 #include "stages/maker.hpp"
+#include "stages/temporal/contrast_over_time.hpp"
 #include "stages/temporal/saturated_ages.hpp"
 #include "stages/temporal/temporal_sums.hpp"
 #include "stages/temporal/temporal_window.hpp"
@@ -37,10 +38,9 @@ Quantity temporal_quantity(const Params& params, const Quantity&) {
     return contrast_quantity(params.as<TemporalParams>().output);
 }
 
-class TemporalHost final : public HostStage {
+class TemporalHost final : public ContrastOverTime<HostStage, TemporalParams> {
 public:
-    explicit TemporalHost(const Params& params)
-        : params_(params.as<TemporalParams>()), history_(params_.frames) {}
+    using ContrastOverTime::ContrastOverTime;
 
     Shape prepare(const Shape& input) override {
         window_.prepare("stage temporal", input, history_.frames());
@@ -72,19 +72,13 @@ public:
         add_counts(slots_, context.counts);
     }
 
-    void set_params(const Params& params) override { params_ = params.as<TemporalParams>(); }
     void reset() override {
-        history_.reset();
+        ContrastOverTime::reset();
         ages_.reset();
     }
-    Warmup warmup() const override { return history_.warmup(); }
     std::string note() const override { return history_note(history_.frames(), window_.bytes()); }
-    Counted counted() const override { return {.undefined = true, .saturated = true}; }
-    void describe(FrameInfo& info) const override { info.full_scale = 0; }
 
 private:
-    TemporalParams params_;
-    History history_;
     TemporalWindow window_;
     SaturatedAges ages_;
     std::vector<SlotCounts> slots_;

@@ -1,0 +1,31 @@
+// What stages of contrast over the last frames have in common, on host and device.
+#pragma once
+
+#include "stages/contrast.hpp"
+#include "stages/history.hpp"
+
+namespace specklescope {
+
+/// Stage: HostStage or DeviceStage. Values: its parameters, of which `exposure_ms` and `output` are free and
+/// `frames` is the length of the history.
+template <class Stage, class Values> class ContrastOverTime : public Stage {
+public:
+    explicit ContrastOverTime(const Params& params)
+        : params_(params.as<Values>()), history_(params_.frames) {}
+
+    void set_params(const Params& params) final {
+        const auto& values = params.as<Values>();
+        params_.exposure_ms = values.exposure_ms;
+        params_.output = values.output;
+    }
+    void reset() override { history_.reset(); }
+    Warmup warmup() const final { return history_.warmup(); }
+    Counted counted() const final { return {.undefined = true, .saturated = true}; }
+    void describe(FrameInfo& info) const final { info.full_scale = 0; }
+
+protected:
+    Values params_;
+    History history_;
+};
+
+} // namespace specklescope
