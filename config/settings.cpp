@@ -80,7 +80,7 @@ const ParamTable& program_table() {
             .integer("threads", &ProgramSettings::threads,
                      {.min = 0, .max = 1024, .doc = "processing threads on the host; 0: one per core"})
             .text("gpus", &ProgramSettings::gpus,
-                  {.doc = "GPUs that frames are dealt to in turn: all, or 0,2; empty: the first. For chains "
+                  {.doc = "GPUs that frames go to in turn: all, or 0,2; empty: the first. For chains "
                           "without a history"})
             .integer("slots", &ProgramSettings::slots,
                      {.min = 0,

@@ -182,8 +182,8 @@ public:
     }
 
     int in_flight() const override { return static_cast<int>(order_.size()); }
-    /// Dealt in turn and collected in order, members differ by one at most: the next one has room while this
-    /// has.
+    /// Given out in turn and collected in order, members differ by one at most: the next one has room while
+    /// this has.
     int capacity() const override {
         return members_[0]->description().capacity() * static_cast<int>(members_.size());
     }
@@ -207,12 +207,12 @@ private:
             std::rethrow_exception(error);
     }
 
-    struct Dealt {
-        explicit Dealt(std::size_t to) : member(to) {}
+    struct Assigned {
+        explicit Assigned(std::size_t to) : member(to) {}
         std::size_t member;
         bool lost = false; ///< for want of a slot; the member's while it is busy
     };
-    std::deque<Dealt> order_; ///< who works on each frame in flight, oldest first; outlives the members
+    std::deque<Assigned> order_; ///< who works on each frame in flight, oldest first; outlives the members
     std::vector<std::unique_ptr<Member>> members_;
     std::size_t next_ = 0;
     std::optional<Shape> shape_; ///< that all are prepared for

@@ -1,4 +1,4 @@
-// Several executors as one: frames are dealt in turn, results come back in order.
+// Several executors as one: frames go to them in turn, results come back in order.
 #pragma once
 
 #include "pipeline/executor.hpp"

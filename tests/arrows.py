@@ -1,8 +1,8 @@
 """Holds the arrows between folders: every #include must be one that docs/architecture.md allows.
 
 The page's table of arrows has a row "| `folder/` | `folder/`, `folder/` |" for each folder: what its files may
-include beside their own. A row of "`folder/*.hpp`" allows headers with no device code in them. main.cpp may
-include everything. Prints each include that no row allows, and ends with 1 if there is one.
+include beside their own. main.cpp may include everything. Prints each include that no row allows, and ends with
+1 if there is one.
 """
 import pathlib
 import re

@@ -239,43 +239,43 @@ TEST(DeviceFailure, AFrameWithoutASlotIsLostAloneAndTheDeviceGoesOn) {
 }
 
 TEST(DeviceFailure, ADealerThrowsWhatItsMemberThrew) {
-    const auto dealer = three_of_which_one_fails(Where::submit);
+    const auto executor = three_of_which_one_fails(Where::submit);
     auto chain = std::make_shared<Chain>();
     chain->add("speckle:radius=1");
-    dealer->set_chain(chain, 1);
+    executor->set_chain(chain, 1);
     FrameRing ring({20, 10, 1, PixelType::u8}, 4, host_memory());
     const auto put = [&] {
         Frame frame = ring.acquire(std::chrono::seconds(1));
         test::paint(frame.host(), 0);
-        ASSERT_TRUE(dealer->wait_slot(std::chrono::seconds(1)));
-        dealer->submit(std::move(frame), true, false);
+        ASSERT_TRUE(executor->wait_slot(std::chrono::seconds(1)));
+        executor->submit(std::move(frame), true, false);
     };
     for (int i = 0; i < 3 * 7 + 1; ++i) {
         put();
-        ASSERT_TRUE(dealer->collect(true)) << i;
+        ASSERT_TRUE(executor->collect(true)) << i;
     }
     put(); // its thread finds out
-    EXPECT_THROW(dealer->collect(true), RunError);
-    EXPECT_THROW(dealer->collect(true), RunError) << "again";
-    EXPECT_THROW(dealer->set_chain(chain, 2), RunError);
+    EXPECT_THROW(executor->collect(true), RunError);
+    EXPECT_THROW(executor->collect(true), RunError) << "again";
+    EXPECT_THROW(executor->set_chain(chain, 2), RunError);
 }
 
 TEST(DeviceFailure, AFrameThatTheChainCannotTakeIsRefusedAtOnce) {
     std::vector<std::unique_ptr<Executor>> members;
     for (int i = 0; i < 2; ++i)
         members.push_back(std::make_unique<FailingExecutor>(-1, Where::submit));
-    const auto dealer = make_round_robin_executor(std::move(members));
+    const auto executor = make_round_robin_executor(std::move(members));
     auto chain = std::make_shared<Chain>();
     chain->add("speckle:radius=3,border=crop");
-    dealer->set_chain(chain, 1);
+    executor->set_chain(chain, 1);
     FrameRing small({4, 4, 1, PixelType::u8}, 1, host_memory());
     FrameRing large({40, 40, 1, PixelType::u8}, 1, host_memory());
-    EXPECT_THROW(dealer->submit(small.try_acquire(), true, false), UsageError);
-    EXPECT_EQ(dealer->in_flight(), 0);
+    EXPECT_THROW(executor->submit(small.try_acquire(), true, false), UsageError);
+    EXPECT_EQ(executor->in_flight(), 0);
     Frame frame = large.try_acquire();
     test::paint(frame.host(), 0);
-    dealer->submit(std::move(frame), true, false);
-    EXPECT_EQ(dealer->collect(true)->shape().width, 34);
+    executor->submit(std::move(frame), true, false);
+    EXPECT_EQ(executor->collect(true)->shape().width, 34);
 }
 
 } // namespace

@@ -1,4 +1,4 @@
-// Frames dealt to several executors: order, room, edits, refusals.
+// Frames given to several executors in turn: order, room, edits, refusals.
 #include "pipeline/error.hpp"
 #include "pipeline/round_robin_executor.hpp"
 #include "tests/support/random.hpp"
