@@ -10,7 +10,7 @@ namespace specklescope::cuda {
 
 namespace {
 
-constexpr int kCountThreads = 256;
+constexpr int kCountThreads = 256; ///< a guess
 /// Enough blocks to keep any GPU busy; each walks over its part of the image.
 constexpr std::size_t kMostBlocks = 2048;
 

@@ -20,13 +20,14 @@ namespace {
 
 using namespace cuda;
 
+/// Eight gave the same rate with twice the latency: docs/performance.md, Frames through the executor.
 constexpr int kFramesInFlight = 4;
 using DevicePlan = Plan<Space::device>;
 
 /// Long rows go as rows, so that their padding does not cross the bus; the copy engines take both alike.
 void copy_rows(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch, const Shape& shape,
                cudaMemcpyKind kind, const Stream& stream) {
-    constexpr std::size_t kLongRow = 2048; // bytes
+    constexpr std::size_t kLongRow = 2048; // bytes, a guess
     const auto rows = static_cast<std::size_t>(shape.height);
     if (to_pitch == from_pitch && (to_pitch == shape.row_bytes() || shape.row_bytes() < kLongRow))
         check(cudaMemcpyAsync(to, from, to_pitch * (rows - 1) + shape.row_bytes(), kind, stream.get()),
@@ -61,7 +62,8 @@ struct Flight {
     }
 };
 
-/// Timing events stand between two copies on the bus; of faster frames only some are timed.
+/// Timing events stand between two copies on the bus, 1.35 µs each (docs/performance.md, Frames through the
+/// executor); of faster frames only some are timed.
 constexpr std::chrono::milliseconds kTimedEvery(10);
 
 class CudaExecutor final : public Executor {

@@ -12,9 +12,9 @@ namespace specklescope::cuda {
 
 namespace {
 
-/// Under this many points a transform costs little more than its launches, and is not measured.
+/// Under this many points a transform costs little more than its launches (a guess), and is not measured.
 constexpr double kSmallTransform = 512 * 512;
-/// Candidates of more points than this many times the fewest are not tried.
+/// Candidates of more points than this many times the fewest are not tried; a guess.
 constexpr double kMostPoints = 2;
 
 double measure(const FftShape& shape) {

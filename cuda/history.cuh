@@ -11,6 +11,7 @@
 
 namespace specklescope::cuda {
 
+// A lane's samples are one word of 16 bytes at most, a tile is a warp's. Threads of a block: a guess.
 inline constexpr int kTileSamples = 128;
 inline constexpr int kLaneSamples = 4;
 inline constexpr int kTileThreads = 256;

@@ -33,7 +33,7 @@ template <class T> std::uint64_t count_at(const T* samples, int count, T thresho
 
 /// f(y, counts) for every row, over the threads; the sum of the counts.
 template <class F> PixelCounts over_rows(int rows, F&& f) {
-    constexpr int kLeast = 32; // rows of a band
+    constexpr int kLeast = 32; // rows of a band, a guess
     std::vector<SlotCounts> slots(static_cast<std::size_t>(parallel_threads()));
     const int bands = band_count(rows, static_cast<int>(slots.size()), kLeast);
     run_bands(bands, static_cast<int>(slots.size()), [&](int band, int slot) {

@@ -54,7 +54,7 @@ ThreadLimit::ThreadLimit(int threads) : outer_(limit_here) { limit_here = std::m
 ThreadLimit::~ThreadLimit() { limit_here = outer_; }
 
 int band_count(int rows, int slots, int min_rows) {
-    constexpr int kPerSlot = 4;
+    constexpr int kPerSlot = 4; // so that threads end together; a guess
     if (slots == 1)
         return 1;
     return std::clamp(rows / std::max(1, min_rows), 1, kPerSlot * slots);

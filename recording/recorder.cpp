@@ -26,7 +26,7 @@ using namespace std::chrono_literals;
 constexpr int kPinned = 2;
 /// A slower disk gets copies, so that it never starves the camera of slots. This much memory at most…
 constexpr std::size_t kPoolBytes = std::size_t{512} << 20;
-constexpr std::size_t kPoolFrames = 1024;
+constexpr std::size_t kPoolFrames = 1024; ///< a guess
 /// …and no more frames than can be written in this time: a kill or a stop never has more than about a second
 /// to lose or to wait for, whatever the format's speed.
 constexpr double kBacklogSeconds = 0.8;

@@ -11,7 +11,7 @@
 namespace specklescope {
 
 namespace {
-constexpr std::uint64_t kPiece = std::uint64_t{8} << 20; ///< sent at once: whole pages
+constexpr std::uint64_t kPiece = std::uint64_t{8} << 20; ///< sent at once: whole pages; a guess
 
 struct Piece {
     off64_t begin = 0, bytes = 0;

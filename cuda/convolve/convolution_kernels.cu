@@ -14,6 +14,7 @@ constexpr unsigned divided(std::size_t n, unsigned by) { return static_cast<unsi
 
 // --- into the transform ---
 
+// Shapes of these kernels are guesses.
 constexpr int kLoadRows = 4;                      ///< of one thread
 constexpr int kBlockWidth = 64, kBlockHeight = 4; ///< threads of loads and stores
 

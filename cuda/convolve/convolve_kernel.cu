@@ -6,7 +6,7 @@ namespace specklescope::cuda {
 
 namespace {
 
-constexpr int kThreads = 256;
+constexpr int kThreads = 256; ///< a guess
 
 /// Sum over the block, in the same order every time; for thread 0.
 __device__ double block_sum(double value) {

@@ -10,7 +10,7 @@
 
 namespace specklescope::cuda {
 
-inline constexpr int kEqualizeThreads = 512;
+inline constexpr int kEqualizeThreads = 512; ///< a guess
 /// One round of the scan: 4 bins a thread. Counts and cumulative counts are padded to whole rounds.
 inline constexpr std::uint32_t kScanBins = 4 * kEqualizeThreads;
 /// Counters that keep several blocks on a processor: 32 copies of 256 bins, one for each lane.

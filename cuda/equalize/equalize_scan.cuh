@@ -27,7 +27,8 @@ __device__ __forceinline__ std::uint32_t warp_inclusive_sum(std::uint32_t value)
     return value;
 }
 
-/// Sum of `value` over the threads before this one, and over all in `total`. `sums`: a word for each warp.
+/// Sum of `value` over the threads before this one, and over all in `total`. `sums`: a word for each warp. As
+/// in clahe_kernels.cuh not CUB's.
 __device__ __forceinline__ std::uint32_t block_exclusive_sum(std::uint32_t value, std::uint32_t* sums,
                                                              std::uint32_t& total) {
     constexpr unsigned kWarps = kEqualizeThreads / 32;

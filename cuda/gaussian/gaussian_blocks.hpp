@@ -7,8 +7,9 @@
 
 namespace specklescope::cuda {
 
-inline constexpr int kBlockSamples = 32;
-/// A line's blocks are put together in so many parts at once, a power of two.
+inline constexpr int kBlockSamples = 32; ///< 64: 82.8 in place of 64.1 µs (docs/performance.md, Gaussian)
+/// A line's blocks are put together in so many parts at once, a power of two. A number for each length of
+/// line would gain 1.4 µs (the same page).
 inline constexpr int kLineSegments = 32;
 inline constexpr int kSegmentPowers = 5; ///< log₂ of it
 

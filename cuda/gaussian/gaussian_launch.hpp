@@ -28,8 +28,8 @@ struct BlurImages {
 
 // --- one pass from pixels to result: small windows (gaussian_walk.cuh) ---
 
-inline constexpr int kMaxWalkRadius = 8;
-inline constexpr int kWalkThreads = 128;
+inline constexpr int kMaxWalkRadius = 8; ///< of the taps that `auto` never leaves: gaussian.cpp
+inline constexpr int kWalkThreads = 128; ///< a guess
 
 struct WalkArgs {
     BlurImages images;

@@ -9,6 +9,7 @@ namespace specklescope::cuda {
 
 namespace {
 
+// Shapes that were taken to begin with; no others were measured.
 constexpr int kThreads = 96; ///< a multiple of the channels
 constexpr int kRun = 8;      ///< results of a thread along a row; samples and taps of one step
 constexpr int kRows = 16;    ///< results of a thread down a column

@@ -9,12 +9,12 @@ namespace specklescope::cuda {
 
 namespace {
 
-constexpr int kColumnThreads = 128;
+constexpr int kColumnThreads = 128; ///< a guess
 
 /// A tile of kBlockSamples rows and as many pixels, kTiles of them side by side: every thread has one column
 /// of samples, and one row of one channel in one tile. They change over in shared memory.
 template <int C> struct Tile {
-    static constexpr int kTiles = C == 1 ? 4 : 1;
+    static constexpr int kTiles = C == 1 ? 4 : 1; ///< fewer gained nothing (docs/performance.md, Gaussian)
     static constexpr int kThreads = kTiles * kBlockSamples * C;
     static constexpr int kStride = kBlockSamples + 1; ///< no bank conflicts
     static constexpr int kBlocks =

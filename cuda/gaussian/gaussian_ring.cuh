@@ -8,7 +8,7 @@
 
 namespace specklescope::cuda {
 
-inline constexpr int kRingRows = 8; ///< a power of two
+inline constexpr int kRingRows = 8; ///< a power of two; a guess
 
 /// A strip as one warp walks it, in image coordinates.
 struct WalkStrip {

@@ -17,7 +17,7 @@ struct TurnArgs {
     bool once; ///< output (x, y) is input (y, height − 1 − x); else three turns: (width − 1 − y, x)
 };
 
-inline constexpr int kTurnThreads = 256;
+inline constexpr int kTurnThreads = 256; ///< a guess
 
 /// A square has as many pixels a side as a word has samples, and a line of it one word a channel.
 template <class T, int kChannels> struct TurnTile {

@@ -30,7 +30,9 @@ template <bool Inside> __device__ inline void store(const SpeckleArgs& args, con
 template <class T, int R, bool Inside, class Reader>
 __device__ inline LaneCounts walk(const SpeckleArgs& args, const Strip& strip, const Reader& reader) {
     constexpr int kAhead = kRowsAhead<T> < Reader::kRowsAtOnce ? kRowsAhead<T> : Reader::kRowsAtOnce;
-    constexpr int kRunUp = R <= 7 ? 2 * R : 8; // rows on their way at once before the first result
+    // Rows on their way at once before the first result: all up to radius 7, where that took 85.4 → 76.1 µs
+    // (docs/performance.md, Speckle contrast); above, a guess.
+    constexpr int kRunUp = R <= 7 ? 2 * R : 8;
     constexpr int kBatch = kRunUp < Reader::kRowsAtOnce ? kRunUp : Reader::kRowsAtOnce;
     const int top = strip.first + args.y_offset; // image row of the first result
     typename Reader::Cursor entering(reader, top + R);

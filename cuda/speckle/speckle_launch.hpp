@@ -20,7 +20,9 @@ inline constexpr int kColumns = 4; ///< per lane: 4 results are one 16-byte stor
 /// Lanes on each side of a warp that only serve their neighbours: those whose windows reach beyond it.
 constexpr int halo_lanes(int radius) { return (radius + kColumns - 1) / kColumns; }
 inline constexpr int kMaxHaloLanes = halo_lanes(SpeckleParams::kMaxRadius);
-/// Rows that are asked for before they are needed: the steps in which a strip is walked.
+/// Rows that are asked for before they are needed: the steps in which a strip is walked. Integers: two in
+/// place of three took 3 % longer at radius 7 (docs/performance.md, Speckle contrast); f32 has no registers
+/// for more, which is a guess.
 template <class T> inline constexpr int kRowsAhead = sizeof(T) == 4 ? 2 : 3;
 /// Columns of results of one warp.
 constexpr int strip_columns(int radius) { return kColumns * (32 - 2 * halo_lanes(radius)); }

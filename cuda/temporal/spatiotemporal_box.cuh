@@ -8,7 +8,7 @@
 
 namespace specklescope::cuda {
 
-inline constexpr int kWalkRows = 32; ///< results that one thread walks down
+inline constexpr int kWalkRows = 32; ///< results that one thread walks down; a guess
 
 struct BoxArgs {
     TemporalHistory history;

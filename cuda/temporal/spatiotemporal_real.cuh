@@ -6,7 +6,7 @@
 
 namespace specklescope::cuda {
 
-inline constexpr int kRowThreads = 256;
+inline constexpr int kRowThreads = 256; ///< a guess
 
 /// Rows of the image from `first` for a walk that begins at result row `first`; f(y, row): row −1 is zeros.
 struct Walk {

@@ -18,11 +18,11 @@ struct Factor {
 /// Time that one factor of a line's length adds to a point, in units of a factor 2 on the host: fits to
 /// FFTW's times (AVX2, 96 to 8800 points) and to cuFFT's on an H200 (1024² to 8192²).
 constexpr Factor kFactors[] = {{2, 1.0, 0.2}, {3, 3.8, 0.6}, {5, 4.3, 1.0}, {7, 7.4, 2.0}};
-/// What every point costs on each axis: loading, storing, multiplying.
+/// What every point costs on each axis: loading, storing, multiplying; from the same fits.
 constexpr double kHostPoint = 20, kDevicePoint = 8;
 /// cuFFT takes more than twice as long for a point unless both sides are powers of two.
 constexpr double kDeviceOtherFactor = 10;
-/// What starting a tile costs, in points.
+/// What starting a tile costs, in points: the order of magnitude, not fitted.
 constexpr double kHostTile = 1e3, kDeviceTile = 2e5;
 
 /// Relative time of one point on one axis whose line is `n` long; infinite for a length with any other

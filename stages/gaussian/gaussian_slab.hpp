@@ -23,7 +23,7 @@ struct GaussianSlab {
     const std::int16_t* fixed = nullptr; ///< the middle tap and those to its right, ·2¹⁵; together 2¹⁵
 };
 
-inline constexpr int kGaussianSlabRows = 16;
+inline constexpr int kGaussianSlabRows = 16; ///< a guess
 /// Largest radius in fixed point: beyond, rounding adds up.
 inline constexpr int kGaussianFixedRadius = 12;
 

@@ -122,7 +122,7 @@ Shape downsample_shape(const DownsampleParams& params, const Shape& input) {
 
 namespace {
 
-/// Rows whose bytes are worth a band of their own.
+/// Rows whose bytes are worth a band of their own; how many is a guess.
 int min_band_rows(const Shape& output) {
     constexpr std::size_t kBandBytes = 64 << 10;
     return static_cast<int>(

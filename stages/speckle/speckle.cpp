@@ -60,7 +60,8 @@ namespace {
 
 constexpr std::uint32_t kNoLimit = ~std::uint32_t{0};
 
-/// Bytes of output that the nearest caches may still hold when the next stage reads them.
+/// Bytes of output that the nearest caches may still hold when the next stage reads them: the L2 cache of
+/// the processors measured (docs/performance.md, Host).
 constexpr std::size_t kCached = std::size_t{2} << 20;
 
 /// What one slot needs, apart from every other's cache lines.

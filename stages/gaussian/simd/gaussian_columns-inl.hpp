@@ -42,7 +42,9 @@ public:
     }
 
 private:
-    static constexpr int kAhead = 24; ///< rows: each lies on a page of its own, where no hardware prefetches
+    /// Rows: each lies on a page of its own, where no hardware prefetches. Measured: docs/performance.md,
+    /// Constants.
+    static constexpr int kAhead = 24;
 
     /// Copies the columns [begin, end) together: the rows' pages are looked up once for several strips.
     void stage(int begin, int end) {

@@ -39,7 +39,8 @@ template <class T, class Square> class IntegerTile {
 
     using VF = hn::Vec<DF>;
     static constexpr int kVector = static_cast<int>(kLanes);
-    /// Vectors of a row finished together, so that the loop over the terms of a window costs little.
+    /// Vectors of a row finished together, so that the loop over the terms of a window costs little (three or
+    /// four did not help: docs/performance.md, Host).
     static constexpr int kBlock = 2;
 
     /// A sum for every column, of samples and of their squares; index 0 is the first real column.
@@ -98,10 +99,9 @@ private:
         return row < 0 ? zeros_ : input_.row(row);
     }
 
-    /// The columns of a window, from the widest groups down: three or five groups for every window up to 31.
+    /// The columns of a window, from the widest groups down.
     void choose_terms() {
-        while (top_ + 1 < kLevels && window_ >= kLeastWindow[top_ + 1])
-            ++top_;
+        top_ = top_level(window_);
         int at = -columns_.left;
         const int end = at + window_;
         for (int level = top_; level >= 0; --level)
@@ -110,6 +110,7 @@ private:
     }
 
     template <SpeckleParams::Output kOutput> void rows(PixelCounts& counts) {
+        static_assert(three_or_most());
         const int radius = tile_.params.radius;
         const int shift = tile_.params.border == Border::crop ? radius : 0;
         begin_zero_columns();
@@ -316,12 +317,37 @@ private:
     }
 
     static constexpr int kLevels = 3;
-    static constexpr int kGroup[kLevels] = {1, 3, 9};        ///< columns in a group of each level
-    static constexpr int kLeastWindow[kLevels] = {3, 7, 17}; ///< that is made of such groups
-    /// Of their sums within a page, and how far from there their squares are.
+    static constexpr int kGroup[kLevels] = {1, 3, 9}; ///< columns in a group of each level
+    static constexpr std::size_t kMostTerms = 5;
+    /// Groups in a window, from level `top` down.
+    static constexpr std::size_t groups_in(int window, int top) {
+        int groups = 0;
+        for (int level = top; level >= 0; window %= kGroup[level--])
+            groups += window / kGroup[level];
+        return static_cast<std::size_t>(groups);
+    }
+    /// The lowest level whose groups make up a window without more terms than there may be.
+    static constexpr int top_level(int window) {
+        int top = 0;
+        while (groups_in(window, top) > kMostTerms)
+            ++top;
+        return top;
+    }
+    /// finish_row() is made for three terms and for the most.
+    static constexpr bool three_or_most() {
+        for (int radius = 1; radius <= SpeckleParams::kMaxRadius; ++radius) {
+            const int window = 2 * radius + 1;
+            const int top = top_level(window);
+            if (top >= kLevels || (groups_in(window, top) != 3 && groups_in(window, top) != kMostTerms))
+                return false;
+        }
+        return true;
+    }
+    /// Where their sums begin within a page, and how far from there their squares: six arrays, each 512 bytes
+    /// of a page from the next, so that no load waits for a store of another array. Where memory lay
+    /// unluckily that had cost up to 40 % on an EPYC (Zen 3): docs/performance.md, Host.
     static constexpr std::size_t kPlace[kLevels] = {0, 1536, 1024};
     static constexpr std::size_t kSquaresPlace = 2048;
-    static constexpr std::size_t kMostTerms = 5;
     static constexpr int kMostBorders = 2 * SpeckleParams::kMaxRadius;
     struct BorderColumn {
         int to, from; ///< −1: zeros
@@ -338,7 +364,7 @@ private:
     bool streamed_ = false; ///< past the caches
     BorderColumn sources_[kMostBorders];
     int borders_ = 0;
-    static constexpr int kAhead = 2; ///< rows
+    static constexpr int kAhead = 2; ///< rows; measured: docs/performance.md, Constants
     const T* ahead_ = nullptr;       ///< row that enters soon
     V32 largest_;                    ///< of the row that entered last
     bool fits_ = true;
