@@ -2,10 +2,9 @@
 
 namespace specklescope::cuda {
 
-Buffer uploaded(const std::vector<float>& values) {
-    const std::size_t bytes = values.size() * sizeof(float);
+Buffer uploaded(const void* values, std::size_t bytes) {
     Buffer buffer(bytes, device_memory());
-    check(cudaMemcpy(buffer.as<void>(), values.data(), bytes, cudaMemcpyHostToDevice), "cudaMemcpy");
+    check(cudaMemcpy(buffer.as<void>(), values, bytes, cudaMemcpyHostToDevice), "cudaMemcpy");
     check(cudaStreamSynchronize(nullptr), "cudaStreamSynchronize");
     return buffer;
 }

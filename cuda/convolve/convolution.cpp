@@ -1,88 +1,142 @@
 #include "cuda/convolve/convolution.hpp"
 
-#include "cuda/fft_tune.hpp"
+#include "cuda/convolve/convolution_index.hpp"
 #include "cuda/upload.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 
 namespace specklescope::cuda {
 
 namespace {
 
-/// Data and spectra; what cuFFT works in comes on top.
-std::size_t sample_bytes(const ConvolutionTask& task, const FftShape& shape) {
-    return shape.plane() * sizeof(float2) * static_cast<std::size_t>(task.image.channels + task.kernels);
+std::size_t product(int a, int b) { return static_cast<std::size_t>(a) * static_cast<std::size_t>(b); }
+
+std::size_t columns_of(int width) { return static_cast<std::size_t>(width / 2 + 1); }
+
+/// The kernel's pixels before they are transformed, with room for their sums behind.
+std::size_t kernel_floats(const ConvolutionTask& task) {
+    return (product(task.kernel_width, task.kernel_height) + 1) / 2 * 2;
+}
+std::size_t kernel_bytes(const ConvolutionTask& task) {
+    const std::size_t sums = product((task.kernel_width + 255) / 256, task.kernel_height);
+    return task.kernels > 0 ? kernel_floats(task) * sizeof(float) + sums * sizeof(double) : 0;
 }
 
-ConvolutionGeometry plan(const ConvolutionTask& task, double work_ratio) {
+std::size_t data_bytes(const ConvolutionTask& task, int width, int held) {
+    const std::size_t planes = static_cast<std::size_t>(task.image.channels);
+    return std::max(columns_of(width) * static_cast<std::size_t>(held) * planes * sizeof(float2),
+                    kernel_bytes(task));
+}
+std::size_t spectra_bytes(const ConvolutionTask& task, int width, int height) {
+    return columns_of(width) * static_cast<std::size_t>(height) * static_cast<std::size_t>(task.kernels) *
+           sizeof(float2);
+}
+
+ConvolutionGeometry plan(const ConvolutionTask& task) {
+    const DeviceLineCosts costs = device_line_costs(shared_line_bytes());
     ConvolutionLimits limits;
-    limits.space = Space::device;
     limits.bytes = task.bytes;
     limits.memory = [&](int width, int height) {
-        const FftShape shape{width, height, task.image.channels};
-        if (!shape.possible())
-            return std::numeric_limits<std::size_t>::max();
-        return sample_bytes(task, shape) +
-               static_cast<std::size_t>(std::ceil(work_ratio * static_cast<double>(shape.bytes())));
+        // No more rows are held than a transform has positions or the image has rows.
+        return data_bytes(task, width, std::min(task.image.height, height)) +
+               spectra_bytes(task, width, height);
     };
+    limits.across = costs.across;
+    limits.down = costs.down;
+    limits.tile = 7e5; // three launches, 12 µs where a point takes 17 ps (an H200, November 2026)
     return plan_convolution(task.image, task.kernel_width, task.kernel_height, task.border, limits);
 }
 
 } // namespace
 
-Convolution::Convolution(const ConvolutionTask& task) {
-    static_cast<void>(cufft()); // first the reason that explains most
-    make_plans(task);
-    const std::size_t work = bytes_ - sample_bytes(task, transform_);
-    data_ = Buffer(transform_.bytes(), device_memory());
-    if (task.kernels > 0)
-        spectra_ = Buffer(kernel_transform_.bytes(), device_memory());
-    work_ = Buffer(std::max<std::size_t>(work, 1), device_memory());
-    for (const FftPlan* plan : {&forward_, &backward_, &kernel_plan_})
-        if (*plan)
-            plan->set_work_area(work_.as<void>());
+Convolution::Line::Line(int points, int step) : plan(line_plan(points)), root_step(step) {
+    roots = uploaded(line_roots(points * step));
+    std::vector<std::uint16_t> shared = line_order(plan);
+    for (std::uint16_t& place : shared)
+        place = static_cast<std::uint16_t>(plan.place(place));
+    places = uploaded(shared);
 }
 
-void Convolution::make_plans(const ConvolutionTask& task) {
-    // How much a plan works in is known for certain once it is made, and it takes that from nobody then: if
-    // it is more than was thought, what was learnt goes into the next try.
-    constexpr int kTries = 6;
-    double work_ratio = 0;
-    for (int i = 0; i < kTries; ++i) {
-        geometry_ = plan(task, work_ratio);
-        const auto rest = static_cast<double>(task.kernels) / task.image.channels + 1 + work_ratio;
-        if (i == 0)
-            geometry_ = tuned(geometry_, task.image.channels,
-                              static_cast<std::size_t>(static_cast<double>(task.bytes) / rest));
-        transform_ = {geometry_.x.fft, geometry_.y.fft, task.image.channels};
-        kernel_transform_ = {geometry_.x.fft, geometry_.y.fft, task.kernels};
-        forward_ = FftPlan(transform_, CUFFT_R2C);
-        backward_ = FftPlan(transform_, CUFFT_C2R);
-        if (task.kernels > 0 && task.kernels != task.image.channels)
-            kernel_plan_ = FftPlan(kernel_transform_, CUFFT_R2C);
-        const std::size_t work =
-            std::max({forward_.work_bytes(), backward_.work_bytes(), kernel_plan_.work_bytes()});
-        bytes_ = sample_bytes(task, transform_) + work;
-        if (bytes_ <= task.bytes)
-            return;
-        const double ratio = static_cast<double>(work) / static_cast<double>(transform_.bytes());
-        work_ratio = std::max(ratio, work_ratio * 1.25);
+LineTables Convolution::Line::tables() const {
+    return {plan, roots.as<float2>(), root_step, places.as<std::uint16_t>()};
+}
+
+Convolution::Convolution(const ConvolutionTask& task)
+    : task_(task), geometry_(plan(task)), row_(geometry_.x.fft / 2, 2), column_(geometry_.y.fft, 1) {
+    make_tables();
+    const std::size_t data = data_bytes(task, geometry_.x.fft, held_);
+    const std::size_t spectra = spectra_bytes(task, geometry_.x.fft, geometry_.y.fft);
+    bytes_ = data + spectra;
+    data_ = Buffer(data, device_memory());
+    if (spectra > 0)
+        spectra_ = Buffer(spectra, device_memory());
+}
+
+void Convolution::make_tables() {
+    const ConvolutionAxis& x = geometry_.x;
+    const ConvolutionAxis& y = geometry_.y;
+    std::vector<int> indices;
+    const auto append = [&](const std::vector<int>& more) {
+        indices.insert(indices.end(), more.begin(), more.end());
+    };
+    for (int t = 0; t < x.tiles; ++t)
+        append(tile_columns(x, t, geometry_.border));
+    std::vector<TileRows> tiles;
+    for (int t = 0; t < y.tiles; ++t) {
+        tiles.push_back(tile_rows(y, t, geometry_.border));
+        row_counts_.push_back(static_cast<int>(tiles.back().rows.size()));
     }
-    throw UsageError("stage convolve: memory = " + std::to_string(task.bytes / 1'000'000) +
-                     " MB is too little for the GPU's transforms, which need " +
-                     std::to_string((bytes_ + 999'999) / 1'000'000) + " MB; give the stage more.");
+    held_ = *std::max_element(row_counts_.begin(), row_counts_.end());
+    rows_at_ = indices.size();
+    for (TileRows& tile : tiles) {
+        tile.rows.resize(static_cast<std::size_t>(held_));
+        append(tile.rows);
+    }
+    places_at_ = indices.size();
+    for (const TileRows& tile : tiles)
+        append(tile.place);
+    kernel_at_ = (indices.size() + 1) / 2 * 2; // columns are read two by two
+    indices.resize(kernel_at_);
+    for (const ConvolutionAxis* axis : {&x, &y})
+        for (int p = 0; p < axis->fft; ++p)
+            indices.push_back(axis->kernel_pixel(p));
+    indices_ = uploaded(indices);
 }
 
-void Convolution::transform_kernels(cudaStream_t stream) const {
-    (kernel_transform_ == transform_ ? forward_ : kernel_plan_).forward(spectra_.as<void>(), stream);
+double* Convolution::kernel_sums() const {
+    return reinterpret_cast<double*>(kernel_pixels() + kernel_floats(task_));
+}
+
+std::size_t Convolution::spectrum_samples() const {
+    return columns_of(geometry_.x.fft) * static_cast<std::size_t>(geometry_.y.fft);
+}
+
+float2* Convolution::spectrum(int index) const {
+    return spectra_.as<float2>() + static_cast<std::size_t>(index) * spectrum_samples();
+}
+
+void Convolution::transform_kernel(int index, cudaStream_t stream) const {
+    const int* const tables = indices_.as<int>() + kernel_at_;
+    const Shape shape{task_.kernel_width, task_.kernel_height, 1, PixelType::f32};
+    ConstDeviceView pixels;
+    pixels.data = reinterpret_cast<const std::byte*>(kernel_pixels());
+    pixels.pitch = product(shape.width, 1) * sizeof(float);
+    pixels.shape = shape;
+    const Spectra to{spectrum(index), geometry_.x.fft, 1, geometry_.y.fft};
+    transform_rows(row_.tables(), {tables, nullptr, task_.kernel_height}, pixels, to, stream);
+    transform_columns(column_.tables(), tables + geometry_.x.fft, to, stream);
 }
 
 void Convolution::set_separable(const std::vector<double>& taps) {
-    std::vector<float> factors = tap_spectrum(taps, transform_.width, transform_.columns());
-    const std::vector<float> down = tap_spectrum(taps, transform_.height, transform_.height);
-    factors.insert(factors.end(), down.begin(), down.end());
+    const int width = geometry_.x.fft;
+    const int height = geometry_.y.fft;
+    std::vector<float> factors = tap_spectrum(taps, width, width / 2 + 1);
+    const std::vector<float> down = tap_spectrum(taps, height, height);
+    const std::vector<std::uint16_t> order = line_order(column_.plan);
+    const std::size_t columns = factors.size();
+    factors.resize(columns + down.size());
+    for (std::size_t f = 0; f < down.size(); ++f)
+        factors[columns + order[f]] = down[f];
     factors_ = uploaded(factors);
 }
 
@@ -92,29 +146,35 @@ void Convolution::set_divisors(const std::vector<double>& x, const std::vector<d
     divisors_ = uploaded(divisors);
 }
 
-ConvolutionTile Convolution::tile() const {
-    ConvolutionTile tile;
-    tile.geometry = geometry_;
-    tile.transform = transform_;
-    tile.rows = data_.as<float>();
-    if (tile.divisor_x = divisors_.as<float>(); tile.divisor_x)
-        tile.divisor_y = tile.divisor_x + geometry_.x.results;
-    return tile;
+Spectra Convolution::spectra() const {
+    return {data_.as<float2>(), geometry_.x.fft, task_.image.channels, held_};
 }
 
 void Convolution::run(ConstDeviceView input, DeviceView output, cudaStream_t stream) const {
-    ConvolutionTile tile = this->tile();
-    auto* const samples = data_.as<float2>();
-    for (tile.ty = 0; tile.ty < geometry_.y.tiles; ++tile.ty)
-        for (tile.tx = 0; tile.tx < geometry_.x.tiles; ++tile.tx) {
-            load_tile(tile, input, stream);
-            forward_.forward(samples, stream);
-            if (const float* across = factors_.as<float>())
-                multiply_separable(transform_, samples, across, across + transform_.columns(), stream);
-            else
-                multiply(transform_, samples, spectra_.as<float2>(), kernel_transform_.batch, stream);
-            backward_.backward(samples, stream);
-            store_tile(tile, output, stream);
+    const ConvolutionAxis& x = geometry_.x;
+    const ConvolutionAxis& y = geometry_.y;
+    const int* const indices = indices_.as<int>();
+    Factors factors{spectra_.as<float2>(), task_.kernels, nullptr, nullptr};
+    if (task_.kernels == 0) {
+        factors.across = factors_.as<float>();
+        factors.down = factors.across + columns_of(x.fft);
+    }
+    RowsOut out;
+    out.first = x.origin;
+    if (out.divisor_x = divisors_.as<float>(); out.divisor_x)
+        out.divisor_y = out.divisor_x + x.results;
+    for (int ty = 0; ty < y.tiles; ++ty)
+        for (int tx = 0; tx < x.tiles; ++tx) {
+            const RowsIn in{indices + product(tx, x.fft), indices + rows_at_ + product(ty, held_),
+                            row_counts_[static_cast<std::size_t>(ty)]};
+            transform_rows(row_.tables(), in, input, spectra(), stream);
+            out.column = x.first_result(tx);
+            out.row = y.first_result(ty);
+            out.width = x.tile_results(tx);
+            out.height = y.tile_results(ty);
+            const Columns columns{indices + places_at_ + product(ty, y.fft), y.origin, out.height};
+            convolve_columns(column_.tables(), columns, factors, spectra(), stream);
+            restore_rows(row_.tables(), out, spectra(), output, stream);
         }
 }
 

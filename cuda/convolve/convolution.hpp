@@ -1,11 +1,11 @@
-// Linear convolution of images on the device by real Fourier transforms (Johansson Bergström 2012): load
-// with border → R2C → times the kernel's spectrum → C2R → store, in one piece or in overlap-save tiles.
-// Inside cuda/ only.
+// Linear convolution of images on the device by real Fourier transforms (Johansson Bergström 2012): rows of
+// the image → spectra → columns forward, times the kernel's spectrum, backward → rows of results, in one
+// piece or in overlap-save tiles. Inside cuda/ only.
 #pragma once
 
 #include "cuda/convolve/convolution_launch.hpp"
+#include "stages/convolve/convolution_geometry.hpp"
 
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -17,32 +17,29 @@ struct ConvolutionTask {
     Border border = Border::replicate;
     /// Spectra of the kernel: 1 for every channel, 3 for one each, 0 for a symmetric separable kernel.
     int kernels = 1;
-    std::size_t bytes = 0; ///< all that data, spectra and workspace may take
+    std::size_t bytes = 0; ///< all that data, spectra and tables may take
 };
 
 /// Plans and memory for one task. The kernel must be given before the first run.
 class Convolution {
 public:
-    /// Throws UsageError if the task cannot be done in its bytes, RunError without cuFFT or memory.
+    /// Throws UsageError if the task cannot be done in its bytes or by this device, RunError without memory.
     explicit Convolution(const ConvolutionTask& task);
 
     const ConvolutionGeometry& geometry() const { return geometry_; }
-    /// One transform of all channels.
-    const FftShape& transform() const { return transform_; }
-    /// Transforms of all kernels; batch 0 for a separable one.
-    const FftShape& kernel_transform() const { return kernel_transform_; }
     /// "whole, 4096×2304, 250 MB".
     std::string note() const { return to_string(geometry_, bytes_); }
 
-    /// Real rows of the kernels' spectra, to be filled by the caller with every position of the transform:
-    /// kernel pixel k at ConvolutionAxis::kernel_position(k), zeros elsewhere.
-    float* kernel_rows() const { return spectra_.as<float>(); }
-    /// Complex samples, after transform_kernels().
-    float2* spectra() const { return spectra_.as<float2>(); }
-    /// Turns kernel_rows() into spectra(), in place; not scaled by 1/(width·height), which the caller does.
-    void transform_kernels(cudaStream_t stream) const;
-    /// Memory that nothing uses before the first run, transform().bytes() of it.
-    void* scratch() const { return data_.as<void>(); }
+    /// Where the caller puts a kernel's pixels, row after row, before transform_kernel(): memory that nothing
+    /// else uses before the first run.
+    float* kernel_pixels() const { return data_.as<float>(); }
+    /// Behind them: room for a double for every 256 of each row's pixels.
+    double* kernel_sums() const;
+    /// kernel_pixels() → spectrum `index`, not scaled by 1/points(), which the caller does.
+    void transform_kernel(int index, cudaStream_t stream) const;
+    float2* spectrum(int index) const;
+    std::size_t spectrum_samples() const; ///< of one kernel
+    double points() const { return static_cast<double>(geometry_.x.fft) * geometry_.y.fft; }
 
     /// Weights along each axis, symmetric around the middle: their spectra, with the scale.
     void set_separable(const std::vector<double>& taps);
@@ -52,16 +49,29 @@ public:
     void run(ConstDeviceView input, DeviceView output, cudaStream_t stream) const;
 
 private:
-    void make_plans(const ConvolutionTask& task);
-    ConvolutionTile tile() const;
+    /// A line's plan and its tables.
+    struct Line {
+        LinePlan plan;
+        Buffer roots, places;
+        int root_step = 1;
+        Line() = default;
+        Line(int points, int step);
+        LineTables tables() const;
+    };
+    void make_tables();
+    Spectra spectra() const;
 
+    ConvolutionTask task_;
     ConvolutionGeometry geometry_;
-    FftShape transform_;
-    FftShape kernel_transform_;
-    FftPlan forward_, backward_;
-    FftPlan kernel_plan_; ///< where the kernels are fewer than the channels
+    Line row_, column_;
+    std::vector<int> row_counts_; ///< rows of the image that each row of tiles needs
+    int held_ = 0;                ///< the most of them
     std::size_t bytes_ = 0;
-    Buffer data_, spectra_, work_, factors_, divisors_;
+    /// Tables of indices, and where each begins in indices_: columns of the image for each column of tiles
+    /// (x.fft), rows of the image (held_) and places (y.fft) for each row of tiles; the kernel's columns and
+    /// places.
+    std::size_t rows_at_ = 0, places_at_ = 0, kernel_at_ = 0;
+    Buffer indices_, data_, spectra_, factors_, divisors_;
 };
 
 } // namespace specklescope::cuda

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <limits>
 #include <string>
-#include <vector>
 
 namespace specklescope {
 
@@ -13,48 +12,26 @@ namespace {
 
 struct Factor {
     int prime;
-    double host, device;
+    double cost;
 };
-/// Time that one factor of a line's length adds to a point, in units of a factor 2 on the host: fits to
-/// FFTW's times (AVX2, 96 to 8800 points) and to cuFFT's on an H200 (1024² to 8192²).
-constexpr Factor kFactors[] = {{2, 1.0, 0.2}, {3, 3.8, 0.6}, {5, 4.3, 1.0}, {7, 7.4, 2.0}};
-/// What every point costs on each axis: loading, storing, multiplying; from the same fits.
-constexpr double kHostPoint = 20, kDevicePoint = 8;
-/// cuFFT takes more than twice as long for a point unless both sides are powers of two.
-constexpr double kDeviceOtherFactor = 10;
-/// What starting a tile costs, in points: the order of magnitude, not fitted.
-constexpr double kHostTile = 1e3, kDeviceTile = 2e5;
+/// Time that one factor of a line's length adds to a point, in units of a factor 2: a fit to FFTW's times
+/// (AVX2, 96 to 8800 points; November 2026).
+constexpr Factor kFactors[] = {{2, 1.0}, {3, 3.8}, {5, 4.3}, {7, 7.4}};
+/// What every point costs on each axis beside that: loading, storing, multiplying.
+constexpr double kPoint = 20;
 
-/// Relative time of one point on one axis whose line is `n` long; infinite for a length with any other
-/// factor.
-double line_cost(int n, Space space) {
-    const bool host = space == Space::host;
-    const bool power_of_two = (n & (n - 1)) == 0;
-    double cost = host ? kHostPoint : kDevicePoint + (power_of_two ? 0 : kDeviceOtherFactor);
-    for (const Factor& factor : kFactors)
-        for (; n % factor.prime == 0; n /= factor.prime)
-            cost += host ? factor.host : factor.device;
-    return n == 1 ? cost : std::numeric_limits<double>::infinity();
-}
+constexpr double kNever = std::numeric_limits<double>::infinity();
 
-bool is_smooth(int n) {
-    for (const int prime : {2, 3, 5, 7})
-        while (n % prime == 0)
-            n /= prime;
-    return n == 1;
-}
-
-/// Even smooth sizes in [at_least, at_most] that no larger one beats on its own axis, ascending.
-std::vector<int> good_sizes(int at_least, int at_most, Space space) {
+/// Even sizes in [at_least, at_most] that no larger one beats on its own axis, ascending.
+std::vector<int> good_sizes(int at_least, int at_most, const LineCost& line_cost) {
     std::vector<int> sizes;
-    double best = std::numeric_limits<double>::infinity();
-    for (int n = at_most / 2 * 2; n >= std::max(2, at_least); n -= 2)
-        if (is_smooth(n)) {
-            const double cost = n * line_cost(n, space);
-            if (cost < best)
-                sizes.push_back(n);
-            best = std::min(best, cost);
-        }
+    double best = kNever;
+    for (int n = at_most / 2 * 2; n >= std::max(2, at_least); n -= 2) {
+        const double cost = n * line_cost(n);
+        if (cost < best)
+            sizes.push_back(n);
+        best = std::min(best, cost);
+    }
     std::reverse(sizes.begin(), sizes.end());
     return sizes;
 }
@@ -84,11 +61,13 @@ void set_transform(ConvolutionAxis& axis, int fft, Border border) {
 }
 
 /// Transforms of one axis worth a try: tiles of at least a quarter of the transform, up to the whole.
-std::vector<int> candidates(const ConvolutionAxis& axis, Border border, Space space) {
-    const int whole = fast_size(std::max(whole_extent(axis, border), axis.kernel), space);
+std::vector<int> candidates(const ConvolutionAxis& axis, Border border, const LineCost& cost) {
+    const int whole = std::max(whole_extent(axis, border), axis.kernel);
+    const int fastest = fast_size(whole, cost);
     const int least = border == Border::zero ? std::min(whole, axis.kernel) : axis.kernel;
-    std::vector<int> sizes = good_sizes(least, whole - 2, space);
-    sizes.push_back(whole);
+    std::vector<int> sizes = good_sizes(least, (fastest > 0 ? fastest : whole) - 2, cost);
+    if (fastest > 0)
+        sizes.push_back(fastest);
     return sizes;
 }
 
@@ -96,12 +75,37 @@ std::string megabytes(std::size_t bytes) { return std::to_string((bytes + 999'99
 
 } // namespace
 
-double fft_cost(int width, int height, Space space) {
-    return static_cast<double>(width) * height * (line_cost(width, space) + line_cost(height, space));
+double host_line_cost(int n) {
+    double cost = kPoint;
+    for (const Factor& factor : kFactors)
+        for (; n % factor.prime == 0; n /= factor.prime)
+            cost += factor.cost;
+    return n == 1 ? cost : kNever;
 }
 
-int fast_size(int at_least, Space space) {
-    return good_sizes(at_least, std::max(8, 2 * at_least + 2), space).front();
+int fast_size(int at_least, const LineCost& cost) {
+    const std::vector<int> sizes = good_sizes(at_least, std::max(8, 2 * at_least + 2), cost);
+    return sizes.empty() ? 0 : sizes.front();
+}
+
+TileRows tile_rows(const ConvolutionAxis& y, int tile, Border border) {
+    TileRows rows;
+    std::vector<int> seen(static_cast<std::size_t>(y.size), -1);
+    for (const int source : tile_columns(y, tile, border)) {
+        if (source >= 0 && seen[static_cast<std::size_t>(source)] < 0) {
+            seen[static_cast<std::size_t>(source)] = static_cast<int>(rows.rows.size());
+            rows.rows.push_back(source);
+        }
+        rows.place.push_back(source < 0 ? -1 : seen[static_cast<std::size_t>(source)]);
+    }
+    return rows;
+}
+
+std::vector<int> tile_columns(const ConvolutionAxis& x, int tile, Border border) {
+    std::vector<int> columns(static_cast<std::size_t>(x.fft));
+    for (int p = 0; p < x.fft; ++p)
+        columns[static_cast<std::size_t>(p)] = x.source(tile, p, border);
+    return columns;
 }
 
 ConvolutionGeometry plan_convolution(const Shape& image, int kernel_width, int kernel_height, Border border,
@@ -117,17 +121,22 @@ ConvolutionGeometry plan_convolution(const Shape& image, int kernel_width, int k
     trial.y = axis_of(image.height, kernel_height, outside);
     trial.border = outside;
     ConvolutionGeometry best;
-    double best_cost = std::numeric_limits<double>::infinity();
+    double best_cost = kNever;
     std::size_t least = std::numeric_limits<std::size_t>::max();
-    const std::vector<int> widths = candidates(trial.x, outside, limits.space);
-    const std::vector<int> heights = candidates(trial.y, outside, limits.space);
+    const std::vector<int> widths = candidates(trial.x, outside, limits.across);
+    const std::vector<int> heights = candidates(trial.y, outside, limits.down);
+    if (widths.empty() || heights.empty())
+        throw UsageError(
+            "stage convolve: a kernel of " + std::to_string(kernel_width) + "×" +
+            std::to_string(kernel_height) +
+            " pixels is longer than what this GPU transforms in one piece; use a smaller kernel, "
+            "or --backend cpu.");
     for (const int width : widths)
         for (const int height : heights) {
             set_transform(trial.x, width, outside);
             set_transform(trial.y, height, outside);
-            const double tile = limits.space == Space::host ? kHostTile : kDeviceTile;
-            const double points = static_cast<double>(width) * height;
-            const double cost = trial.tiles() * fft_cost(width, height, limits.space) * (1 + tile / points);
+            const double points = static_cast<double>(width) * height + limits.tile;
+            const double cost = trial.tiles() * points * (limits.across(width) + limits.down(height));
             if (cost >= best_cost)
                 continue;
             const std::size_t bytes = limits.memory(width, height);
@@ -137,7 +146,7 @@ ConvolutionGeometry plan_convolution(const Shape& image, int kernel_width, int k
             best = trial;
             best_cost = cost;
         }
-    if (best_cost == std::numeric_limits<double>::infinity())
+    if (best_cost == kNever)
         throw UsageError("stage convolve: memory = " + megabytes(limits.bytes) +
                          " is too little for a kernel of " + std::to_string(kernel_width) + "×" +
                          std::to_string(kernel_height) + " pixels; allowed: from " + megabytes(least) +

@@ -7,6 +7,8 @@
 
 #include <cstddef>
 #include <functional>
+#include <string>
+#include <vector>
 
 namespace specklescope {
 
@@ -57,22 +59,34 @@ struct ConvolutionGeometry {
     SPECKLESCOPE_BOTH constexpr bool whole() const { return tiles() == 1; }
 };
 
-/// Relative time of a convolution by a forward and an inverse real transform of this size; infinite for a
-/// side with a factor other than 2, 3, 5, 7. From times measured on one machine each.
-double fft_cost(int width, int height, Space space);
+/// Relative time of one point in the transforms of a line of n points; infinite where there are none of that
+/// length.
+using LineCost = std::function<double(int n)>;
 
-/// The even size ≥ `at_least` of factors 2, 3, 5, 7 that transforms fastest, alone on its axis: not the
-/// smallest (measured on one GPU: 8192² in 0.86 ms, 6144² in 1.11 ms).
-int fast_size(int at_least, Space space);
+/// FFTW's, on one machine.
+double host_line_cost(int n);
+
+/// The even size ≥ `at_least` that transforms fastest, alone on its axis: not always the smallest. 0: none.
+int fast_size(int at_least, const LineCost& cost = host_line_cost);
 
 struct ConvolutionLimits {
-    Space space = Space::host;
     std::size_t bytes = 0; ///< for spectra, workspace, tables: all that `memory` counts
     /// Bytes needed with transforms of this width and height.
     std::function<std::size_t(int width, int height)> memory;
+    LineCost across = host_line_cost, down = host_line_cost; ///< of rows and of columns
+    double tile = 1e3;                                       ///< what starting a tile costs, in points
 };
 
-/// The cheapest geometry within the limits by fft_cost: the whole image at once, or tiles. border = omit
+/// Which rows of the image a row of tiles takes, each once, and where the positions of a column find them.
+struct TileRows {
+    std::vector<int> rows;
+    std::vector<int> place; ///< by position of the transform: index into rows; −1: zero
+};
+TileRows tile_rows(const ConvolutionAxis& y, int tile, Border border);
+/// The image's column at each position of a row of one column of tiles; −1: zero.
+std::vector<int> tile_columns(const ConvolutionAxis& x, int tile, Border border);
+
+/// The cheapest geometry within the limits: the whole image at once, or tiles. border = omit
 /// counts as zero. Throws UsageError naming the memory that would do if nothing fits, or the kernel that is
 /// larger than the image with crop.
 ConvolutionGeometry plan_convolution(const Shape& image, int kernel_width, int kernel_height, Border border,

@@ -69,7 +69,8 @@ HostConvolution::HostConvolution(const Shape& image, const ConvolveKernel& kerne
     const auto memory = [&](int width, int height) {
         return Sizes(width, height, rows_held(image, kernel, height), kernel.channels).bytes(slots);
     };
-    geometry_ = plan_convolution(image, kernel.width, kernel.height, border, {Space::host, bytes, memory});
+    geometry_ =
+        plan_convolution(image, kernel.width, kernel.height, border, {.bytes = bytes, .memory = memory});
     memory_ = memory(geometry_.x.fft, geometry_.y.fft);
     row_count_ = rows_held(image, kernel, geometry_.y.fft);
     slots_.resize(static_cast<std::size_t>(slots));
@@ -132,26 +133,10 @@ void HostConvolution::make_plans() {
 void HostConvolution::make_tables() {
     const ConvolutionAxis& x = geometry_.x;
     const ConvolutionAxis& y = geometry_.y;
-    tile_columns_.assign(static_cast<std::size_t>(x.tiles),
-                         std::vector<int>(static_cast<std::size_t>(x.fft)));
     for (int t = 0; t < x.tiles; ++t)
-        for (int p = 0; p < x.fft; ++p)
-            tile_columns_[static_cast<std::size_t>(t)][static_cast<std::size_t>(p)] =
-                x.source(t, p, geometry_.border);
-    std::vector<int> seen(static_cast<std::size_t>(y.size));
-    for (int t = 0; t < y.tiles; ++t) {
-        TileRows tile;
-        std::fill(seen.begin(), seen.end(), -1);
-        for (int p = 0; p < y.fft; ++p) {
-            const int source = y.source(t, p, geometry_.border);
-            if (source >= 0 && seen[static_cast<std::size_t>(source)] < 0) {
-                seen[static_cast<std::size_t>(source)] = static_cast<int>(tile.rows.size());
-                tile.rows.push_back(source);
-            }
-            tile.place.push_back(source < 0 ? -1 : seen[static_cast<std::size_t>(source)]);
-        }
-        tile_rows_.push_back(std::move(tile));
-    }
+        tile_columns_.push_back(tile_columns(x, t, geometry_.border));
+    for (int t = 0; t < y.tiles; ++t)
+        tile_rows_.push_back(tile_rows(y, t, geometry_.border));
 }
 
 void HostConvolution::transform_kernel(const ConvolveKernel& kernel) {

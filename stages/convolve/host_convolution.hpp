@@ -45,11 +45,6 @@ private:
         Floats line;  ///< one row, real: x.fft
         Floats strip; ///< kStrip columns, complex: y.fft × kStrip
     };
-    /// Which rows of the image a row of tiles takes, each once, and where its positions find them.
-    struct TileRows {
-        std::vector<int> rows;
-        std::vector<int> place; ///< by position of the transform: index into rows; −1: zeros
-    };
 
     void allocate();
     void make_plans();

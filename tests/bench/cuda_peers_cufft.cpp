@@ -1,10 +1,11 @@
 // What cuFFT alone takes for the transforms that a convolution cannot do without.
 #include "tests/bench/cuda_peers.hpp"
 
-#include "cuda/convolve/convolution_index.hpp"
-#include "cuda/fft_tune.hpp"
+#include "tests/bench/cufft.hpp"
 
 #include <algorithm>
+#include <array>
+#include <limits>
 
 namespace specklescope::bench {
 
@@ -27,19 +28,56 @@ struct Transforms {
     Buffer data, work;
 };
 
-ConvolutionAxis axis(int size, int kernel) {
-    ConvolutionAxis a;
-    a.size = a.results = size;
-    a.kernel = kernel;
-    return whole_axis(a, fast_size(size + kernel - 1, Space::device), Border::replicate);
+/// The smallest even size of factors 2, 3, 5, 7, and the next power of two: cuFFT is fastest at one of them.
+std::array<int, 2> sizes(int needed) {
+    const auto is_smooth = [](int n) {
+        for (const int prime : {2, 3, 5, 7})
+            while (n % prime == 0)
+                n /= prime;
+        return n == 1;
+    };
+    int smooth = std::max(2, needed + needed % 2);
+    while (!is_smooth(smooth))
+        smooth += 2;
+    int power = 2;
+    while (power < needed)
+        power *= 2;
+    return {smooth, power};
+}
+
+double measured_ms(const FftShape& shape) {
+    const Transforms transforms(shape);
+    const Stream stream;
+    const Event start;
+    const Event end;
+    double least = std::numeric_limits<double>::infinity();
+    for (int i = 0; i < 4; ++i) { // the first warms up
+        start.record(stream);
+        transforms.forward.forward(transforms.data.as<void>(), stream.get());
+        transforms.backward.backward(transforms.data.as<void>(), stream.get());
+        end.record(stream);
+        end.synchronize();
+        if (i > 0)
+            least = std::min(least, end.ms_since(start));
+    }
+    return least;
 }
 
 /// The whole image with its border, at the size that measures fastest.
 FftShape padded_shape(const Shape& image, int kernel) {
-    constexpr std::size_t kAll = std::size_t{1} << 40; // bytes: no limit
-    const ConvolutionGeometry whole{axis(image.width, kernel), axis(image.height, kernel), Border::replicate};
-    const ConvolutionGeometry fastest = tuned(whole, image.channels, kAll);
-    return {fastest.x.fft, fastest.y.fft, image.channels};
+    FftShape best;
+    double least = std::numeric_limits<double>::infinity();
+    for (const int width : sizes(image.width + kernel - 1))
+        for (const int height : sizes(image.height + kernel - 1)) {
+            const FftShape shape{width, height, image.channels};
+            if (!shape.possible())
+                continue;
+            if (const double ms = measured_ms(shape); ms < least) {
+                least = ms;
+                best = shape;
+            }
+        }
+    return best;
 }
 
 Peer cufft_alone(const Ours& ours, int kernel) {

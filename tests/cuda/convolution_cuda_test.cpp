@@ -15,10 +15,7 @@ namespace {
 
 class ConvolutionCuda : public testing::Test {
 protected:
-    void SetUp() override {
-        if (needs_gpu())
-            cuda::cufft(); // says what is missing
-    }
+    void SetUp() override { static_cast<void>(needs_gpu()); }
 };
 
 TestImage<float> random_image(int width, int height, int channels, std::uint64_t stream) {

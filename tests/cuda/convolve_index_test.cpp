@@ -7,29 +7,41 @@
 
 #include <complex>
 #include <numbers>
+#include <set>
 
 namespace specklescope::test {
 namespace {
 
-/// The device's way of placing pixels, weights and results along one axis, with the cyclic sum written out.
+/// The device's way of placing pixels, weights and results along one axis, with the cyclic sum written out:
+/// rows of the image by tile_columns(), columns of spectra by tile_rows().
 void check_axis(int size, int kernel, Border border, std::size_t points) {
     const Shape shape{size, 8, 1, PixelType::f32};
+    const cuda::DeviceLineCosts costs = cuda::device_line_costs(1 << 17);
     ConvolutionLimits limits;
-    limits.space = Space::device;
     limits.bytes = points;
     limits.memory = [](int width, int) { return static_cast<std::size_t>(width); };
+    limits.across = costs.across;
+    limits.down = costs.down;
     const ConvolutionAxis axis = plan_convolution(shape, kernel, 1, border, limits).x;
     auto random = test_random(static_cast<std::uint64_t>(size * 1000 + kernel));
     const Weights weights = random_weights(kernel, 1, random);
     const auto image = uniform_image<float>(size, 1, 0, 1, random);
     const Border outside = border == Border::omit ? Border::zero : border;
     const int margin = border == Border::crop ? kernel - 1 - kernel / 2 : 0;
-    for (int t = 0; t < axis.tiles; ++t)
+    for (int t = 0; t < axis.tiles; ++t) {
+        const std::vector<int> columns = tile_columns(axis, t, outside);
+        const TileRows rows = tile_rows(axis, t, outside);
+        ASSERT_EQ(std::set<int>(rows.rows.begin(), rows.rows.end()).size(), rows.rows.size());
+        // Results come back to where rows were, without another's being needed still.
+        ASSERT_GE(static_cast<int>(rows.rows.size()), axis.tile_results(t));
         for (int d = 0; d < axis.tile_results(t); ++d) {
             double sum = 0;
             for (int p = 0; p < axis.fft; ++p) {
-                const int pixel = axis.source(t, cuda::axis_position(axis, p), outside);
-                const int weight = axis.kernel_pixel((d - p + axis.fft) % axis.fft);
+                const auto position = static_cast<std::size_t>(p);
+                const int pixel = columns[position];
+                const int place = rows.place[position];
+                ASSERT_EQ(place < 0 ? -1 : rows.rows[static_cast<std::size_t>(place)], pixel);
+                const int weight = axis.kernel_pixel((axis.origin + d - p + axis.fft) % axis.fft);
                 if (pixel >= 0 && weight >= 0)
                     sum += weights.at(weight, 0) * static_cast<double>(image.at(pixel, 0));
             }
@@ -38,6 +50,7 @@ void check_axis(int size, int kernel, Border border, std::size_t points) {
                 << "size " << size << " kernel " << kernel << " border " << static_cast<int>(border)
                 << " tile " << t << " result " << d;
         }
+    }
 }
 
 TEST(ConvolveIndex, PlacesPixelsWeightsAndResultsAsTheSumAsks) {
@@ -50,31 +63,21 @@ TEST(ConvolveIndex, PlacesPixelsWeightsAndResultsAsTheSumAsks) {
                     check_axis(size, kernel, border, most);
 }
 
-TEST(ConvolveIndex, CandidatesHoldTheWholeAxis) {
-    for (const auto& [size, kernel] : {std::pair{100, 31}, {3840, 255}, {4750, 4750}, {5, 40}})
-        for (const Border border : {Border::replicate, Border::zero, Border::crop}) {
-            if (border == Border::crop && kernel > size)
-                continue;
-            ConvolutionLimits limits;
-            limits.space = Space::device;
-            limits.bytes = 1;
-            limits.memory = [](int, int) { return std::size_t{1}; };
-            const ConvolutionAxis planned =
-                plan_convolution({size, size, 1, PixelType::f32}, kernel, kernel, border, limits).x;
-            for (const int candidate : cuda::candidate_sizes(planned, border)) {
-                EXPECT_EQ(candidate % 2, 0);
-                const ConvolutionAxis axis = cuda::whole_axis(planned, candidate, border);
-                for (int k = 0; k < kernel; ++k)
-                    ASSERT_EQ(axis.kernel_pixel(axis.kernel_position(k)), k);
-                // The outermost results see the outermost pixels, and nothing in their place twice.
-                for (const int result : {0, axis.results - 1})
-                    for (int k = 0; k < kernel; ++k) {
-                        const int position = (result - (k - kernel / 2) + axis.fft) % axis.fft;
-                        const int pixel = axis.source(0, cuda::axis_position(axis, position), border);
-                        ASSERT_EQ(pixel, oracle_index(axis.shift + result - (k - kernel / 2), size, border));
-                    }
-            }
-        }
+TEST(ConvolveIndex, AnImageLongerThanALineIsTiledAndALongerKernelRefused) {
+    constexpr int kBytes = 8192; // lines of fewer than 1024 points, rows of twice as many
+    const cuda::DeviceLineCosts costs = cuda::device_line_costs(kBytes);
+    ConvolutionLimits limits;
+    limits.bytes = std::size_t{1} << 40;
+    limits.memory = [](int, int) { return std::size_t{1}; };
+    limits.across = costs.across;
+    limits.down = costs.down;
+    const Shape shape{5000, 3000, 1, PixelType::f32};
+    const ConvolutionGeometry geometry = plan_convolution(shape, 101, 63, Border::reflect, limits);
+    EXPECT_LT(geometry.x.fft, 2048);
+    EXPECT_LT(geometry.y.fft, 1024);
+    EXPECT_GT(geometry.x.tiles, 2);
+    EXPECT_GT(geometry.y.tiles, 2);
+    EXPECT_THROW(static_cast<void>(plan_convolution(shape, 101, 1500, Border::reflect, limits)), UsageError);
 }
 
 TEST(ConvolveIndex, TapSpectrumIsTheTransformOfTheTaps) {

@@ -1,7 +1,7 @@
 #include "tests/bench/seeds/fft_c2c.hpp"
 
-#include "cuda/fft.hpp"
 #include "cuda/rows.cuh"
+#include "tests/bench/cufft.hpp"
 
 namespace specklescope::seeds {
 

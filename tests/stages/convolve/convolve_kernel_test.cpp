@@ -186,11 +186,11 @@ TEST(ConvolutionGeometry, covers_every_result_once_and_never_wraps) {
         const int width = side(random);
         const int height = side(random);
         const auto border = static_cast<Border>(round % 5); // crop has its own rules
-        const Space space = round % 2 == 0 ? Space::host : Space::device;
         const auto memory = [](int w, int h) { return static_cast<std::size_t>(w) * h * 8U; };
-        const std::size_t bytes = std::max(budget(random), memory(fast_size(width, space) * 2, //
-                                                                  fast_size(height, space) * 2));
-        const ConvolutionGeometry g = plan_convolution(image, width, height, border, {space, bytes, memory});
+        const std::size_t bytes =
+            std::max(budget(random), memory(fast_size(width) * 2, fast_size(height) * 2));
+        const ConvolutionGeometry g =
+            plan_convolution(image, width, height, border, {.bytes = bytes, .memory = memory});
         EXPECT_LE(memory(g.x.fft, g.y.fft), bytes);
         for (const ConvolutionAxis& axis : {g.x, g.y}) {
             int results = 0;
@@ -215,16 +215,15 @@ TEST(ConvolutionGeometry, covers_every_result_once_and_never_wraps) {
 }
 
 TEST(ConvolutionGeometry, sizes_are_even_and_of_small_factors) {
-    for (const Space space : {Space::host, Space::device})
-        for (int n = 1; n < 3000; n += 7) {
-            int rest = fast_size(n, space);
-            EXPECT_GE(rest, n);
-            EXPECT_EQ(rest % 2, 0);
-            for (const int factor : {2, 3, 5, 7})
-                while (rest % factor == 0)
-                    rest /= factor;
-            EXPECT_EQ(rest, 1);
-        }
+    for (int n = 1; n < 3000; n += 7) {
+        int rest = fast_size(n);
+        EXPECT_GE(rest, n);
+        EXPECT_EQ(rest % 2, 0);
+        for (const int factor : {2, 3, 5, 7})
+            while (rest % factor == 0)
+                rest /= factor;
+        EXPECT_EQ(rest, 1);
+    }
 }
 
 } // namespace

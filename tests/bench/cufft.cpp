@@ -1,4 +1,4 @@
-#include "cuda/fft.hpp"
+#include "tests/bench/cufft.hpp"
 
 #include <dlfcn.h>
 
@@ -32,15 +32,15 @@ void* open_library() {
             if (void* library = dlopen((folder + name).c_str(), RTLD_NOW | RTLD_LOCAL))
                 return library;
     throw RunError(
-        "Fourier transforms on the GPU need cuFFT, and libcufft.so.12 cannot be loaded here; install "
-        "libcufft of CUDA 12 or 13, set CUDA_PATH to the toolkit's folder, or use --backend cpu.");
+        "libcufft.so.12 cannot be loaded here; install libcufft of CUDA 12 or 13, or set CUDA_PATH to "
+        "the toolkit's folder.");
 }
 
 template <class F> void find(void* library, const char* name, F& function) {
     function = reinterpret_cast<F>(dlsym(library, name));
     if (!function)
         throw RunError(std::string("The cuFFT library found here has no ") + name +
-                       "; install libcufft of CUDA 12 or 13, or use --backend cpu.");
+                       "; install libcufft of CUDA 12 or 13.");
 }
 
 Cufft load() {

@@ -1,5 +1,4 @@
-// cuFFT, loaded when it is first needed: a build, and a machine, that never convolves needs none of its
-// 170 MB. Inside cuda/ only.
+// cuFFT, loaded when it is first needed: what our convolution is measured beside, and nothing in the program.
 #pragma once
 
 #include "cuda/device.hpp"
