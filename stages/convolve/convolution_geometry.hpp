@@ -74,7 +74,7 @@ struct ConvolutionLimits {
     /// Bytes needed with transforms of this width and height.
     std::function<std::size_t(int width, int height)> memory;
     LineCost across = host_line_cost, down = host_line_cost; ///< of rows and of columns
-    double tile = 1e3;                                       ///< what starting a tile costs, in points
+    double tile = 1e3; ///< what starting a tile costs, in points: a guess
 };
 
 /// Which rows of the image a row of tiles takes, each once, and where the positions of a column find them.
