@@ -19,12 +19,21 @@ public:
     /// True when the next frame is due; waits for that no longer than `patience`.
     bool wait(double rate, std::chrono::milliseconds patience = std::chrono::milliseconds(50)) {
         const auto now = SteadyClock::now();
+        const auto rest = until_due(rate, now);
+        if (rest <= std::chrono::nanoseconds(0))
+            return true;
+        std::this_thread::sleep_until(now + std::min<SteadyClock::duration>(rest, patience));
+        return rest <= patience;
+    }
+
+    /// How long it takes from `now`, which never goes back, until the next frame is due; 0 or less: it is.
+    SteadyClock::duration until_due(double rate, SteadyClock::time_point now) {
         if (!started_) {
             start_ = now;
             started_ = true;
         }
         if (rate <= 0)
-            return true;
+            return {};
         auto due = start_ + std::chrono::nanoseconds(std::llround(elapsed_ns_));
         const auto period = std::chrono::nanoseconds(std::llround(1e9 / rate));
         if (due > now + period) { // the rate was raised meanwhile
@@ -33,10 +42,7 @@ public:
         }
         if (now > due + kForgiven)
             start_ += now - due; // after a pause the schedule goes on, it does not catch up
-        if (due <= now)
-            return true;
-        std::this_thread::sleep_until(std::min(due, now + patience));
-        return due <= now + patience;
+        return due - now;
     }
 
     /// Capture time in ns of the frame that is due, on a clock that starts at 0: the schedule's, or with rate

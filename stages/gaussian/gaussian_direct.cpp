@@ -65,13 +65,7 @@ private:
                          params_.method == GaussianParams::Method::binomial5;
         if (slab_.binomial || slab_.radius > kGaussianFixedRadius)
             return;
-        int middle = 1 << 15;
-        fixed_.assign(1, 0);
-        for (std::size_t i = taps.size() / 2 + 1; i < taps.size(); ++i) {
-            fixed_.push_back(static_cast<std::int16_t>(std::lround(taps[i] * (1 << 15))));
-            middle -= 2 * fixed_.back();
-        }
-        fixed_[0] = static_cast<std::int16_t>(std::min(middle, (1 << 15) - 1));
+        fixed_ = gaussian_fixed_taps(taps);
         slab_.fixed = fixed_.data();
     }
 
@@ -84,6 +78,18 @@ private:
 };
 
 } // namespace
+
+std::vector<std::int16_t> gaussian_fixed_taps(const std::vector<double>& taps) {
+    constexpr int kOne = 1 << 15;
+    int middle = kOne;
+    std::vector<std::int16_t> fixed(1);
+    for (std::size_t i = taps.size() / 2 + 1; i < taps.size(); ++i) {
+        fixed.push_back(static_cast<std::int16_t>(std::lround(taps[i] * kOne)));
+        middle -= 2 * fixed.back();
+    }
+    fixed[0] = static_cast<std::int16_t>(std::min(middle, kOne - 1));
+    return fixed;
+}
 
 std::unique_ptr<HostStage> make_gaussian_direct_host(const GaussianParams& params) {
     return std::make_unique<GaussianDirectHost>(params);

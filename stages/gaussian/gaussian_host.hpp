@@ -3,12 +3,19 @@
 
 #include "stages/gaussian/gaussian.hpp"
 
+#include <cstdint>
+#include <vector>
+
 namespace specklescope {
 
 /// Separable taps: method = direct, binomial3, binomial5 (or automatic standing for direct).
 std::unique_ptr<HostStage> make_gaussian_direct_host(const GaussianParams& params);
 /// method = recursive (or automatic standing for it).
 std::unique_ptr<HostStage> make_gaussian_recursive_host(const GaussianParams& params);
+
+/// The middle weight and those to its right times 2¹⁵, the nearest whole numbers; the middle one makes the
+/// sum of all 2¹⁵ again, so that a constant stays what it is. `taps`: 2·radius + 1 weights of sum 1.
+std::vector<std::int16_t> gaussian_fixed_taps(const std::vector<double>& taps);
 
 /// What omit multiplies by: 1/norm, each `repeat` times, once for every channel.
 inline std::vector<float> gaussian_scale(const std::vector<double>& norms, int repeat) {

@@ -300,6 +300,53 @@ TEST(PipelinePause, AStepIsExactlyOneFrame) {
     EXPECT_EQ(sink->count(), 40U);
 }
 
+TEST(PipelinePause, AStepThatFoundNoFrameIsForgottenWhenTheRunGoesOn) {
+    std::atomic<std::uint64_t> allowed{1};
+    auto source = std::make_unique<test::ScriptedSource>(test::file_info(),
+                                                         [&](test::ScriptedSource& self, FramePort& port) {
+                                                             if (self.offered >= allowed)
+                                                                 return test::nothing();
+                                                             self.offer(port, test::kSmall);
+                                                             return Status::frame;
+                                                         });
+    Pipeline pipeline(std::move(source), chain_of("speckle:radius=1"), options());
+    const auto sink = std::make_shared<WatchingSink>();
+    pipeline.add_sink(sink);
+    pipeline.start();
+    ASSERT_TRUE(eventually([&] { return sink->count() == 1; }));
+    pipeline.pause(true);
+    pipeline.step(); // there is no frame for it
+    pipeline.pause(false);
+    pipeline.pause(true);
+    allowed = 4;
+    ASSERT_TRUE(eventually([&] { return pipeline.stats().acquired == 4; }));
+    // An edit makes the picture again before the next look at the queue: after the second, the thread has
+    // looked.
+    Result again;
+    for (const double exposure : {3.0, 4.0}) {
+        const std::uint64_t version = pipeline.edit(0, "exposure", exposure);
+        ASSERT_TRUE(
+            test::wait_result(pipeline, again, [&](const Result& r) { return r.info.version == version; }));
+        EXPECT_TRUE(again.repeated);
+    }
+    EXPECT_EQ(sink->count(), 1U) << "a step that was asked for before the run went on";
+    pipeline.step();
+    EXPECT_TRUE(eventually([&] { return sink->count() == 2; })) << "a step of this pause counts";
+}
+
+TEST(PipelinePause, LatencyIsOfTheFramesThatRanUnpaused) {
+    Pipeline pipeline(test::camera_of(kEndless), chain_of("speckle:radius=1"), options());
+    const auto sink = std::make_shared<WatchingSink>();
+    pipeline.add_sink(sink);
+    pipeline.pause(true);
+    pipeline.start();
+    ASSERT_TRUE(eventually([&] { return sink->count() > 50; }));
+    EXPECT_EQ(pipeline.stats().latency.count, 0U) << "nobody waits for a picture that stands still";
+    pipeline.pause(false);
+    ASSERT_TRUE(eventually([&] { return pipeline.stats().latency.count > 10; }));
+    EXPECT_LT(pipeline.stats().latency.count, pipeline.stats().processed);
+}
+
 TEST(PipelinePause, AFrameThatComesWhileThePauseBeginsDoesNotOpenTheGate) {
     std::atomic<std::uint64_t> allowed{1};
     auto source = std::make_unique<test::ScriptedSource>(

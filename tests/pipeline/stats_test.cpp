@@ -114,6 +114,14 @@ TEST_F(RateMeterTest, FollowsAChangeWithinASecond) {
     EXPECT_NEAR(meter.rate(now), 50, 1e-6);
 }
 
+TEST_F(RateMeterTest, SilenceCountsFromTwoIntervalsOn) {
+    tick_every(10ms, 91); // 90 intervals
+    for (const auto silence : {0ms, 9ms, 11ms, 15ms, 19ms, 20ms})
+        EXPECT_NEAR(meter.rate(now + silence), 100, 1e-6) << silence.count() << " ms: a frame may be late";
+    EXPECT_NEAR(meter.rate(now + 21ms), 90 / 0.921, 1e-6);
+    EXPECT_NEAR(meter.rate(now + 100ms), 90 / 1.0, 1e-6);
+}
+
 TEST_F(RateMeterTest, FallsWhenEventsStopAndNeverRisesMeanwhile) {
     tick_every(10ms, 2000);
     double before = meter.rate(now);

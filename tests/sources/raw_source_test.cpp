@@ -98,6 +98,16 @@ TEST_F(RawSource, HeaderIsPassedOverAndInfoIsRight) {
     EXPECT_EQ(port.frames.size(), 4U);
 }
 
+TEST_F(RawSource, AHeaderAsLongAsFramesIsNotCountedAsFrames) {
+    const std::string path = write("f.raw", bytes_0_to(30 + 2 * 12));
+    const auto source = make_source(path + "?width=4&height=3&header=30", {});
+    EXPECT_EQ(source->open().frames, 2U);
+    TestPort port;
+    ASSERT_TRUE(read_frames(*source, port));
+    ASSERT_EQ(port.frames.size(), 2U);
+    EXPECT_EQ(pixels(port.frames[0]), bytes_0_to(42).substr(30));
+}
+
 TEST_F(RawSource, LastFrameCutShortIsSaidAfterTheWholeOnes) {
     const std::string path = write("cut.raw", bytes_0_to(2 * 12 + 5));
     const auto source = make_source(path + "?width=4&height=3", {});

@@ -1,6 +1,7 @@
 // Gaussian blur on the host is its definition's, on every processor: exact methods to 1e-5 of full scale or
 // the nearest integer, the recursive one as far from a true Gaussian as docs/gaussian.md says and no further.
 #include "pipeline/parallel.hpp"
+#include "stages/gaussian/gaussian_host.hpp"
 #include "tests/reference/gaussian_reference.hpp"
 #include "tests/stages/gaussian/gaussian_oracle.hpp"
 #include "tests/support/instruction_sets.hpp"
@@ -102,6 +103,23 @@ void expect_plane(const TestImage<T>& image, const GaussianParams& params, const
 
 template <class T> void expect_oracle(const TestImage<T>& image, const GaussianParams& params) {
     expect_plane(image, params, oracle_gaussian(image, params));
+}
+
+TEST(GaussianFixedTaps, AreTheNearestWholeNumbersAndAddUp) {
+    for (double sigma = 0.25; sigma <= 3.1; sigma += 0.01) { // radius 1 to kGaussianFixedRadius
+        const std::vector<double> taps = gaussian_taps({.sigma = sigma, .method = Method::direct});
+        const std::vector<std::int16_t> fixed = gaussian_fixed_taps(taps);
+        const std::size_t radius = taps.size() / 2;
+        ASSERT_EQ(fixed.size(), radius + 1) << sigma;
+        int sum = fixed[0];
+        for (std::size_t i = 1; i <= radius; ++i) {
+            EXPECT_LE(std::abs(fixed[i] - taps[radius + i] * 32768), 0.5) << sigma << " tap " << i;
+            sum += 2 * fixed[i];
+        }
+        EXPECT_EQ(sum, 32768) << sigma;
+    }
+    EXPECT_EQ(gaussian_fixed_taps({1}), (std::vector<std::int16_t>{32767}))
+        << "the largest that 16 bits hold";
 }
 
 struct Size {

@@ -1,0 +1,93 @@
+// The schedule of a paced source, on a clock that the test holds.
+#include "sources/pacer.hpp"
+
+#include <gtest/gtest.h>
+
+namespace specklescope {
+namespace {
+
+using namespace std::chrono_literals;
+
+class PacerTest : public testing::Test {
+protected:
+    static constexpr double kRate = 10; ///< frames/s
+    SteadyClock::duration rest(double rate = kRate) { return pacer_.until_due(rate, now_); }
+    void expect_due_after(SteadyClock::duration wanted) {
+        EXPECT_EQ(rest(), wanted);
+        now_ += wanted;
+        EXPECT_LE(rest(), 0ns);
+        pacer_.take(kRate);
+    }
+    Pacer pacer_;
+    SteadyClock::time_point now_ = SteadyClock::time_point(1h);
+};
+
+TEST_F(PacerTest, FrameNIsDueNPeriodsAfterTheFirst) {
+    expect_due_after(0ms);
+    for (int i = 0; i < 5; ++i)
+        expect_due_after(100ms);
+    now_ += 30ms; // a frame that took time does not move the schedule
+    expect_due_after(70ms);
+    expect_due_after(100ms);
+}
+
+TEST_F(PacerTest, AShortStallIsCaughtUpALongOneIsForgiven) {
+    expect_due_after(0ms);
+    now_ += 400ms; // 300 ms late: the frames that were due come at once
+    for (int i = 0; i < 4; ++i) {
+        EXPECT_LE(rest(), 0ns) << i;
+        pacer_.take(kRate);
+    }
+    EXPECT_EQ(rest(), 100ms);
+    now_ += 1700ms; // 1.6 s late: one frame comes, and the schedule goes on from here
+    EXPECT_LE(rest(), 0ns);
+    pacer_.take(kRate);
+    expect_due_after(100ms);
+    expect_due_after(100ms);
+}
+
+TEST_F(PacerTest, ARaisedRateHoldsFromTheNextFrame) {
+    EXPECT_LE(rest(0.1), 0ns);
+    pacer_.take(0.1); // the next one in 10 s
+    EXPECT_EQ(rest(0.1), 10s);
+    EXPECT_EQ(rest(), 100ms);
+    now_ += 100ms;
+    EXPECT_LE(rest(), 0ns);
+}
+
+TEST_F(PacerTest, TimesAreTheSchedules) {
+    for (std::int64_t i = 0; i < 100; ++i)
+        EXPECT_EQ(pacer_.take(kRate), i * 100'000'000);
+    pacer_.restart();
+    EXPECT_EQ(pacer_.take(kRate), 0);
+}
+
+TEST_F(PacerTest, WithoutARateAFrameIsAlwaysDueAndTimesRise) {
+    std::int64_t last = -1;
+    for (int i = 0; i < 1000; ++i) {
+        EXPECT_LE(rest(0), 0ns);
+        EXPECT_TRUE(pacer_.wait(0));
+        const std::int64_t time = pacer_.take(0);
+        EXPECT_GT(time, last);
+        last = time;
+    }
+}
+
+TEST(PacerWait, IsNoLongerThanItsPatience) {
+    Pacer pacer;
+    EXPECT_TRUE(pacer.wait(0.001));
+    pacer.take(0.001); // the next one in 1000 s
+    EXPECT_FALSE(pacer.wait(0.001, std::chrono::milliseconds(1)));
+}
+
+TEST(PacerWait, WaitsForAFrameThatIsDueSoon) {
+    Pacer pacer;
+    EXPECT_TRUE(pacer.wait(200));
+    const auto begin = SteadyClock::now();
+    pacer.take(200); // the next one in 5 ms
+    EXPECT_TRUE(pacer.wait(200, std::chrono::seconds(10)));
+    EXPECT_GE(SteadyClock::now() - begin, 0ms);
+}
+
+} // namespace
+} // namespace specklescope
