@@ -1,0 +1,46 @@
+// Settings files: what was read, printed and read again prints the same; a file that is refused changes
+// nothing. Parser: config/toml.cpp config/settings.cpp pipeline/param.cpp
+#include "config/settings.hpp"
+#include "tests/fuzz/support.hpp"
+
+namespace specklescope::fuzz {
+namespace {
+
+Settings fresh() {
+    Settings settings;
+    settings.chain.add(stage_types().front().name);
+    return settings;
+}
+
+void check(std::string_view bytes) {
+    Settings settings = fresh();
+    const std::string untouched = to_toml(settings);
+    if (!sentence_of(bytes.size(), false, [&] { read_toml(bytes, "settings.toml", settings); }).empty()) {
+        demand(to_toml(settings) == untouched, "a file that was refused changed the settings");
+        return;
+    }
+    (void)sentence_of(bytes.size(), false, [&] { specklescope::check(settings); });
+    const std::string printed = to_toml(settings);
+    Settings again = fresh();
+    try {
+        read_toml(printed, "printed.toml", again);
+    } catch (const Error& error) {
+        demand(false,
+               std::string("settings that were printed are refused: ") + error.what() + "\n" + printed);
+    }
+    demand(to_toml(again) == printed, "settings printed and read again are others:\n" + printed);
+    demand(to_string(again.chain) == to_string(settings.chain), "the chain is another");
+}
+
+} // namespace
+} // namespace specklescope::fuzz
+
+extern "C" int LLVMFuzzerInitialize(int*, char***) {
+    setenv("XDG_CONFIG_HOME", "/nonexistent", 1); // presets are those that are compiled in
+    return 0;
+}
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t bytes) {
+    specklescope::fuzz::check(specklescope::fuzz::text_of(data, bytes));
+    return 0;
+}

@@ -1,0 +1,63 @@
+#!/usr/bin/env python3
+"""docs/reliability.md from what campaigns noted: reliability.py NOTES… > docs/reliability.md
+
+A note is a JSON file of one campaign: its command, date, commit, machine and rows; the columns are the keys of a row.
+"""
+import datetime
+import json
+import os
+import pathlib
+import platform
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+HEAD = """# Reliability
+
+What was tried to break the program, how often, and how often it broke. Made by `./dev reliability` from
+[reliability/](reliability/), which the campaigns write themselves with `--note`; nothing here is typed by hand. What
+broke was mended before the row was written again, and what broke it stays: inputs in `tests/corpus/`, cases in the
+tests. A failure in a table is one that is open.
+"""
+
+ABOUT = {
+    "fuzz": ("Parsers", "libFuzzer with the address and undefined-behaviour sanitizers, at most 20 KiB an input and "
+             "512 MiB an allocation. Each target also holds an identity: read in parts is read at once, printed and "
+             "read again is the same. Edges are those of the parser's own files, reached by corpus and run together."),
+    "faults": ("Failure injection", "The n-th call of a kind fails, n = 1, 2, 3 … until a run passes without; after each: "
+               "no crash, one sentence, exit status 1 or 2, files that can be read, counts that add up."),
+    "soak": ("Soak", "Every recorder, sources that are opened again and edits all the while."),
+    "monkey": ("Monkey", "Random keys, clicks, drags and sizes in the window, from a seed."),
+}
+
+
+def note(path, campaign, command, rows):
+    """Writes what a campaign tried; `rows` are dictionaries with the same keys."""
+    git = subprocess.run(["git", "-C", str(ROOT), "log", "-1", "--format=%h"], capture_output=True, text=True, check=False)
+    today = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d")
+    text = json.dumps({"campaign": campaign, "command": command, "date": today, "commit": git.stdout.strip(),
+                       "machine": f"{platform.machine()}, {os.cpu_count()} processors", "rows": rows}, indent=1)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text + "\n")
+
+
+def number(value):
+    return f"{value:,}".replace(",", " ") if isinstance(value, int) else str(value)
+
+
+def page(notes):
+    text = HEAD
+    for one in notes:
+        title, about = ABOUT.get(one["campaign"], (one["campaign"].capitalize(), one.get("about", "")))
+        text += f"\n## {title}\n\n{about}\n\n`{one['command']}` — {one['date']}, commit {one['commit']}, {one['machine']}\n\n"
+        columns = list(one["rows"][0])
+        text += "| " + " | ".join(columns) + " |\n"
+        text += "|" + "|".join("---" if column == "what" else "---:" for column in columns) + "|\n"
+        for row in one["rows"]:
+            text += "| " + " | ".join(number(row.get(column, "")) for column in columns) + " |\n"
+    return text
+
+
+if __name__ == "__main__":
+    sys.stdout.write(page([json.loads(pathlib.Path(name).read_text()) for name in sys.argv[1:]]))
