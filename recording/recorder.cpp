@@ -119,8 +119,8 @@ void Recorder::open(const StreamInfo& stream) {
     cost_ = kFirstGuess;
     written_before_ = dropped_before_ = lost_before_ = last_sequence_ = last_dropped_ = logged_drops_ = 0;
     any_frame_ = false;
+    thread_ = std::thread([this] { run(); }); // may throw: nothing runs then
     running_ = true;
-    thread_ = std::thread([this] { run(); });
 }
 
 Recorder::Room Recorder::find_room(std::unique_lock<std::mutex>& lock, bool may_wait) {
