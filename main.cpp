@@ -4,6 +4,7 @@
 #include "config/text.hpp"
 #include "config/version.hpp"
 #include "pipeline/error.hpp"
+#include "pipeline/long_work.hpp"
 #include "ui/ui.hpp"
 
 #include <cstdio>
@@ -43,6 +44,8 @@ int fail(const std::exception& error, int status) noexcept {
 int main(int argc, char** argv) {
     try {
         return run(argc, argv);
+    } catch (const specklescope::Cancelled& error) {
+        return fail(error, 1);
     } catch (const specklescope::UsageError& error) {
         return fail(error, 2);
     } catch (const std::exception& error) {

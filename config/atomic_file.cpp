@@ -6,6 +6,7 @@
 
 #include <cerrno>
 #include <filesystem>
+#include <sys/stat.h>
 #include <system_error>
 #include <unistd.h>
 
@@ -16,7 +17,7 @@ namespace {
 /// A hidden file beside `path`, removed unless it takes that name.
 class Beside {
 public:
-    explicit Beside(const std::string& path) : path_(path) {
+    explicit Beside(const std::string& path, mode_t mode = 0) : path_(path) {
         std::error_code error;
         if (path.empty() || std::filesystem::is_directory(path, error))
             fail("a folder has that name");
@@ -25,6 +26,8 @@ public:
             hidden_.clear();
             fail(std::generic_category().message(errno));
         }
+        if (mode != 0 && fchmod(file_.fd(), mode) != 0)
+            fail(std::generic_category().message(errno));
     }
     Beside(const Beside&) = delete;
     Beside& operator=(const Beside&) = delete;
@@ -62,8 +65,8 @@ private:
 
 } // namespace
 
-void write_atomically(const std::string& path, std::string_view text) {
-    Beside file(path);
+void write_atomically(const std::string& path, std::string_view text, mode_t mode) {
+    Beside file(path, mode);
     file.write(text);
     file.keep();
 }

@@ -1,13 +1,16 @@
 // A small file appears whole or not at all.
 #pragma once
 
+#include <sys/types.h>
+
 #include <string>
 #include <string_view>
 
 namespace specklescope {
 
 /// Writes beside the target and renames. Throws RunError; then nothing is left of the attempt.
-void write_atomically(const std::string& path, std::string_view text);
+/// `mode` 0: as the umask says; else these permissions, from the first byte on.
+void write_atomically(const std::string& path, std::string_view text, mode_t mode = 0);
 /// Throws RunError now if write_atomically could not succeed later (missing or read-only folder, a folder of
 /// that name).
 void check_writable(const std::string& path);

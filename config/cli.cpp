@@ -119,8 +119,8 @@ void read_plain(const std::vector<std::string>& plain, Settings& settings) {
         {"view", Command::view}, {"run", Command::run}, {"list", Command::list}, {"bench", Command::bench}};
     const auto command = kCommands.find(plain[0]);
     if (command == kCommands.end() && plain.size() > 1)
-        throw UsageError("There is no command '" + one_line(plain[0]) + "'; allowed: " + command_names() +
-                         ", or one SOURCE alone.");
+        throw UsageError("There is no command '" + SourceArgument(plain[0]).shown() +
+                         "'; allowed: " + command_names() + ", or one SOURCE alone.");
     std::size_t next = 0;
     if (command != kCommands.end()) {
         settings.command = command->second;
@@ -131,7 +131,8 @@ void read_plain(const std::vector<std::string>& plain, Settings& settings) {
         return;
     }
     if (plain.size() > next + 1)
-        throw UsageError("'" + one_line(plain[next + 1]) + "' is one word too many; " + plain[0] +
+        throw UsageError("'" + SourceArgument(plain[next + 1]).shown() + "' is one word too many; " +
+                         SourceArgument(plain[0]).shown() +
                          " takes one argument (quotes keep spaces together).");
     const std::string word = next < plain.size() ? plain[next] : "";
     if (settings.command != Command::list) {
@@ -250,8 +251,8 @@ void free_range_of_another_picture(const Settings& last, const Words& words, Set
                        (words.has("view") &&
                         (names(words.values.at("view"), "automatic") ||
                          names(words.values.at("view"), "low") || names(words.values.at("view"), "high")));
-    const auto whole = [](const std::string& source) {
-        return source.empty() ? source : absolute_source_text(source); // as it is remembered
+    const auto whole = [](const SourceArgument& source) { // as it is remembered
+        return source.empty() ? source : absolute_source_text(source);
     };
     const bool same = whole(settings.source) == whole(last.source) &&
                       settings.chain.quantity().name == last.chain.quantity().name &&
@@ -261,6 +262,22 @@ void free_range_of_another_picture(const Settings& last, const Words& words, Set
     mapping.automatic = true;
     settings.remarks.push_back("The fixed range of the last window, " + to_string(mapping.low) + " to " +
                                to_string(mapping.high) + ", was for another picture: it is automatic again.");
+}
+
+std::string saved_text(const std::string& path, const Settings& settings) {
+    std::string text = "Settings written to " + one_line(path) + ".\n";
+    const SourceArgument& source = settings.source;
+    if (source.holds_secret())
+        text += row("note",
+                    "the password is not in it: set " + join(source.referring().references()) +
+                        ", or type it when asked",
+                    4);
+    const bool writes = !settings.record.empty() || !settings.record_raw.empty() ||
+                        !settings.record_mask.empty() || !settings.stats_path.empty() ||
+                        !settings.snapshot_path.empty();
+    if (writes || !source.referring().references().empty() || source.revealed().starts_with("gst:"))
+        text += row("note", "it names more than data: --config reads it with --trust only", 4);
+    return text;
 }
 
 ParseOutcome say(std::string text) {
@@ -293,8 +310,10 @@ ParseOutcome parse_command_line(int argc, const char* const* argv) {
     Settings& settings = outcome.settings;
     settings.chain.add(stage_types().front().name);
     settings.remember = !words.has("no-remember");
+    settings.trusted = words.has("trust");
     {
         Settings asked; // is this `view`, and of what? Needed before the window's memory is read
+        asked.trusted = settings.trusted;
         if (words.has("config"))
             load_config(words.last("config"), asked);
         read_plain(words.plain, asked);
@@ -311,12 +330,12 @@ ParseOutcome parse_command_line(int argc, const char* const* argv) {
     check_belongs(words, settings.command);
     read_options(words, settings);
     as_options([&] { check(settings); });
-    if (settings.source != before.source)
+    if (!(settings.source == before.source))
         settings.source_remembered = false;
     free_range_of_another_picture(before, words, settings);
     if (words.has("save-config")) {
         save_config(words.last("save-config"), settings);
-        return say("Settings written to " + words.last("save-config") + ".\n");
+        return say(saved_text(words.last("save-config"), settings));
     }
     if (settings.command == Command::list)
         return say(list_text(settings.list_what));

@@ -77,6 +77,10 @@ const std::vector<CliOption>& cli_options() {
         {"preset", "NAME", "start from a preset; specklescope list presets names them", kRest},
         {"config", "FILE", "read settings from a TOML file; the command line wins over it", kRest},
         {"save-config", "FILE", "write all settings to a TOML file for --config, and end", kRest},
+        {"trust", "",
+         "a settings file may name files to write, gst: texts and ${env:…}; gst: texts may write files and "
+         "listen",
+         kRest},
         {"no-remember", "", "view: neither read nor write what the window remembers between runs", kRest},
         from_program("log", kRest),
         {"verbose", "", "the same as --log verbose", kRest},

@@ -86,8 +86,14 @@ const std::vector<Preset>& presets() {
 void load_preset(const std::string& name, Settings& settings) {
     std::vector<std::string> names;
     for (const Preset& preset : presets()) {
-        if (preset.name == name)
-            return read_toml(preset.toml, preset.yours ? preset.file : "preset " + name, settings);
+        if (preset.name == name) {
+            Settings changed = settings;
+            changed.trusted = true; // installed, or put there by the user
+            read_toml(preset.toml, preset.yours ? preset.file : "preset " + name, changed);
+            changed.trusted = settings.trusted;
+            settings = std::move(changed);
+            return;
+        }
         names.push_back(preset.name);
     }
     throw UsageError("There is no preset '" + one_line(name) + "'; allowed: " + join(names) + ".");

@@ -21,6 +21,7 @@ void load_remembered(Settings& settings, bool source_only) {
         return;
     try {
         Settings last;
+        last.trusted = true; // it is our own
         load_config(path, last);
         check(last);
         settings.source = last.source;
@@ -41,6 +42,8 @@ void save_remembered(const Settings& settings) {
     try {
         Settings last;
         last.source = absolute_source_text(settings.source); // the next window may start in another folder
+        if (!is_utf8(last.source.revealed()))
+            last.source = {}; // TOML cannot hold it; all else is kept
         last.view = settings.view;
         last.chain = settings.chain;
         std::filesystem::create_directories(std::filesystem::path(path).parent_path());

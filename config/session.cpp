@@ -4,8 +4,12 @@
 #include "recording/recorder.hpp"
 #include "sources/registry.hpp"
 
+#include <spdlog/pattern_formatter.h>
 #include <spdlog/sinks/stdout_color_sinks.h>
 #include <spdlog/spdlog.h>
+
+#include <cstdlib>
+#include <unistd.h>
 
 namespace specklescope {
 
@@ -45,6 +49,16 @@ private:
     std::unique_ptr<Source> file_;
 };
 
+/// What is logged, as one line that moves no cursor: names of files and cameras are among it.
+class CleanText final : public spdlog::custom_flag_formatter {
+public:
+    void format(const spdlog::details::log_msg& message, const std::tm&, spdlog::memory_buf_t& to) override {
+        const std::string line = one_line({message.payload.data(), message.payload.size()});
+        to.append(line.data(), line.data() + line.size());
+    }
+    std::unique_ptr<custom_flag_formatter> clone() const override { return std::make_unique<CleanText>(); }
+};
+
 } // namespace
 
 void set_up_log(const Settings& settings, const std::string& before) {
@@ -54,16 +68,30 @@ void set_up_log(const Settings& settings, const std::string& before) {
         spdlog::set_default_logger(made);
         return made;
     }();
-    logger->set_pattern(before + "specklescope: %v");
+    auto formatter = std::make_unique<spdlog::pattern_formatter>();
+    formatter->add_flag<CleanText>('*').set_pattern(before + "specklescope: %*");
+    logger->set_formatter(std::move(formatter));
     const auto log = settings.program.as<ProgramSettings>().log;
     logger->set_level(log == ProgramSettings::Log::quiet     ? spdlog::level::err
                       : log == ProgramSettings::Log::verbose ? spdlog::level::debug
                                                              : spdlog::level::info);
 }
 
+void ask_for_secrets(const SourceArgument& source) {
+    if (isatty(STDIN_FILENO) != 1 || isatty(STDERR_FILENO) != 1)
+        return;
+    for (const std::string& name : source.references())
+        if (!from_environment(name)) {
+            const std::string prompt = one_line(name + " for " + source.shown()) + ": ";
+            const char* typed = getpass(prompt.c_str()); // NOLINT(concurrency-mt-unsafe): no other thread yet
+            if (typed && *typed)
+                setenv(name.c_str(), typed, 1); // NOLINT(concurrency-mt-unsafe): the same
+        }
+}
+
 std::unique_ptr<Pipeline> make_pipeline(const Settings& settings) {
     const auto& program = settings.program.as<ProgramSettings>();
-    const SourceDefaults defaults{.rate = program.rate, .loop = program.loop};
+    const SourceDefaults defaults{.rate = program.rate, .loop = program.loop, .trusted = settings.trusted};
     std::unique_ptr<Source> source = make_source(settings.source, defaults);
     if (settings.command == Command::view)
         source = std::make_unique<AtOwnPace>(std::move(source));
@@ -74,7 +102,7 @@ std::unique_ptr<Pipeline> make_pipeline(const Settings& settings) {
     options.channel = program.channel;
     options.slots = program.slots;
     options.frames = static_cast<std::uint64_t>(program.frames);
-    options.source_text = settings.source.empty() ? "synthetic" : settings.source;
+    options.source_text = settings.source.empty() ? "synthetic" : settings.source.shown();
     options.silence_s = program.silence_s;
     return std::make_unique<Pipeline>(std::move(source), settings.chain, options);
 }

@@ -4,6 +4,7 @@
 #include "config/executor.hpp"
 #include "pipeline/mapping.hpp"
 #include "pipeline/pipeline.hpp"
+#include "pipeline/source_argument.hpp"
 
 #include <memory>
 #include <string>
@@ -60,7 +61,7 @@ struct BenchSettings {
 struct Settings {
     Command command = Command::view;
     std::string list_what; ///< sources, stages, presets, devices
-    std::string source;    ///< "" = synthetic
+    SourceArgument source; ///< "" = synthetic
     Params program{program_table()};
     Params view{view_table()};
     Chain chain; ///< never empty after parsing: speckle is the default
@@ -73,6 +74,9 @@ struct Settings {
     /// Who gave the chain: "preset flow", a settings file; empty: the default, or what the window remembers.
     std::string chain_from;
     std::vector<std::string> remarks; ///< how the words were understood, where that may surprise: for the log
+    /// What a settings file says is data: with this it may also name files to write, variables of the
+    /// environment and gst: texts, and these may write and listen (--trust).
+    bool trusted = false;
     bool remember = false; ///< view: write what the window remembers when it closes (save_remembered)
     /// The source came from the last window, not from the user: if it cannot be opened, start without it.
     bool source_remembered = false;
@@ -96,10 +100,12 @@ void replace_chain(Settings& settings, Chain chain, const std::string& by);
 void check(const Settings& settings);
 
 /// TOML: [program] [view] source, record, record_raw, record_mask, [[stage]] name = …; UsageError names file
-/// and line. All or nothing: on an error the settings stay as they were.
+/// and line. All or nothing: on an error the settings stay as they were. What writes or runs something is
+/// refused unless the settings are `trusted`.
 void load_config(const std::string& path, Settings& settings);
 /// The same from text; `name` stands for the file in errors.
 void read_toml(std::string_view text, const std::string& name, Settings& settings);
+/// For nobody else to read (mode 0600), and with a reference in place of a secret of the source.
 void save_config(const std::string& path, const Settings& settings);
 /// As save_config's file; also what the viewer remembers between runs.
 std::string to_toml(const Settings& settings);
@@ -125,6 +131,10 @@ void load_preset(const std::string& name, Settings& settings); ///< throws Usage
 
 /// Sends the log to standard error at the level asked for. `before` comes before each line.
 void set_up_log(const Settings& settings, const std::string& before = "");
+
+/// Asks at the terminal, without echo, for the variables that the source refers to and that are not set, and
+/// sets them; does nothing where there is no terminal.
+void ask_for_secrets(const SourceArgument& source);
 
 /// Makes the pipeline that the settings describe; not started. Files go at their own pace in `view`, and as
 /// fast as they are processed in `run`; --rate sets the pace of both.

@@ -26,13 +26,14 @@ std::vector<std::string> wrap(std::string_view text, std::size_t width) {
 }
 
 std::string row(std::string_view left, std::string_view right, std::size_t left_width) {
+    const std::string safe = one_line(right); // names of files and cameras among it
     constexpr std::size_t kIndent = 2;
     std::string text = std::string(kIndent, ' ') + std::string(left);
     const std::size_t start = kIndent + left_width + 2;
     bool first = columns(left) <= left_width;
     if (!first)
         text += '\n';
-    for (const std::string& line : wrap(right, kHelpWidth - start)) {
+    for (const std::string& line : wrap(safe, kHelpWidth - start)) {
         text += std::string(first ? start - columns(text) : start, ' ') + line + "\n";
         first = false;
     }
@@ -82,16 +83,6 @@ std::string join(const std::vector<std::string>& words, std::string_view separat
     for (const std::string& word : words)
         text += (text.empty() ? "" : std::string(separator)) + word;
     return text;
-}
-
-std::string one_line(std::string_view text) {
-    std::string line(text);
-    for (char& c : line)
-        if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f)
-            c = ' ';
-    while (!line.empty() && line.back() == ' ')
-        line.pop_back();
-    return line;
 }
 
 } // namespace specklescope

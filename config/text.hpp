@@ -1,6 +1,8 @@
 // Small text helpers of help, errors and the manual.
 #pragma once
 
+#include "pipeline/one_line.hpp"
+
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,7 +22,5 @@ std::string nearest(std::string_view word, const std::vector<std::string>& candi
 /// "; did you mean X?" or "".
 std::string suggestion(std::string_view word, const std::vector<std::string>& candidates);
 std::string join(const std::vector<std::string>& words, std::string_view separator = ", ");
-/// Line breaks and control characters become spaces.
-std::string one_line(std::string_view text);
 
 } // namespace specklescope

@@ -7,7 +7,6 @@
 
 #include <charconv>
 #include <fstream>
-#include <sstream>
 
 namespace specklescope {
 
@@ -92,17 +91,17 @@ private:
         if (name == "command")
             read_command(node);
         else if (name == "source")
-            settings_.source = text(name, node);
+            read_source(node);
         else if (name == "record")
-            settings_.record = texts(name, node);
+            settings_.record = outputs(name, node);
         else if (name == "record_raw")
-            settings_.record_raw = texts(name, node);
+            settings_.record_raw = outputs(name, node);
         else if (name == "record_mask")
-            settings_.record_mask = texts(name, node);
+            settings_.record_mask = outputs(name, node);
         else if (name == "stats")
-            settings_.stats_path = text(name, node);
+            settings_.stats_path = output(name, node);
         else if (name == "snapshot")
-            settings_.snapshot_path = text(name, node);
+            settings_.snapshot_path = output(name, node);
         else if (name == "program")
             read_params(table(name, node), settings_.program);
         else if (name == "view")
@@ -111,6 +110,37 @@ private:
             read_stages(node);
         else if (name != "preset")
             fail(key.source(), "there is no key '" + one_line(name) + "'; allowed: " + join(kTopKeys) + ".");
+    }
+
+    /// A file from a stranger must not write where it likes.
+    std::vector<std::string> outputs(std::string_view key, const toml::node& node) const {
+        std::vector<std::string> paths = texts(key, node);
+        std::erase(paths, "");
+        if (!paths.empty() && !settings_.trusted)
+            fail(node.source(),
+                 std::string(key) + " writes the file '" + paths.front() +
+                     "'; if that is meant, read this file with --trust, or leave the line out.");
+        return paths;
+    }
+
+    std::string output(std::string_view key, const toml::node& node) const {
+        (void)text(key, node); // one, and no list
+        const std::vector<std::string> paths = outputs(key, node);
+        return paths.empty() ? "" : paths.front();
+    }
+
+    /// Nor run what it likes, or send away what the environment holds.
+    void read_source(const toml::node& node) {
+        SourceArgument source = text("source", node);
+        const bool gst = source.revealed().starts_with("gst:");
+        if (!settings_.trusted && (gst || !source.references().empty()))
+            fail(node.source(),
+                 "source = '" + source.shown() + "' " +
+                     (gst ? "is gst-launch text, which may do anything"
+                          : "sends away what the environment holds") +
+                     "; if that is meant, read this file with --trust, or give the source on the "
+                     "command line.");
+        settings_.source = std::move(source);
     }
 
     void read_command(const toml::node& node) {
@@ -194,7 +224,13 @@ private:
     Settings& settings_;
 };
 
+/// Throws RunError for bytes that TOML cannot hold.
 std::string toml_text(std::string_view text) {
+    if (!is_utf8(text))
+        throw RunError(
+            "'" + std::string(text) +
+            "' is not UTF-8, and a settings file can hold nothing else; rename it, or give it on the "
+            "command line each time.");
     std::string out = "\"";
     for (const char c : text) {
         if (c == '"' || c == '\\') {
@@ -258,19 +294,23 @@ void read_toml(std::string_view text, const std::string& name, Settings& setting
 }
 
 void load_config(const std::string& path, Settings& settings) {
+    constexpr std::size_t kMost = std::size_t{1} << 20; // a settings file has a few kB
     std::ifstream file(path, std::ios::binary);
-    std::ostringstream text;
-    if (!file || !(text << file.rdbuf()))
-        throw RunError("The settings file '" + one_line(path) +
-                       "' cannot be read, or is empty; name a TOML file.");
-    read_toml(text.str(), path, settings);
+    std::string text(kMost + 1, '\0');
+    file.read(text.data(), static_cast<std::streamsize>(text.size()));
+    text.resize(static_cast<std::size_t>(file.gcount()));
+    if (text.empty())
+        throw RunError("The settings file '" + path + "' cannot be read, or is empty; name a TOML file.");
+    if (text.size() > kMost)
+        throw RunError("'" + path + "' is larger than 1 MiB, and no settings file; name a TOML file.");
+    read_toml(text, path, settings);
 }
 
 std::string to_toml(const Settings& settings) {
     std::string out = "# Settings of Specklescope; specklescope --config FILE reads them.\n";
     if (settings.command != Command::list)
         out += std::string("command = ") + (settings.command == Command::view ? "\"view\"\n" : "\"run\"\n");
-    out += "source = " + toml_text(settings.source) + "\n";
+    out += "source = " + toml_text(settings.source.referring().revealed()) + "\n";
     out += "record = " + toml_text(settings.record) + "\n";
     out += "record_raw = " + toml_text(settings.record_raw) + "\n";
     out += "record_mask = " + toml_text(settings.record_mask) + "\n";
@@ -286,7 +326,8 @@ std::string to_toml(const Settings& settings) {
 }
 
 void save_config(const std::string& path, const Settings& settings) {
-    write_atomically(path, to_toml(settings));
+    constexpr mode_t kOwner = 0600;
+    write_atomically(path, to_toml(settings), kOwner);
 }
 
 } // namespace specklescope

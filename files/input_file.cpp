@@ -1,6 +1,10 @@
 #include "files/input_file.hpp"
 
 #include "pipeline/error.hpp"
+#include "pipeline/long_work.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
 
 #include <cerrno>
 #include <cstring>
@@ -17,12 +21,35 @@ void check_exists(const std::string& path) {
         throw RunError("There is no file '" + path + "'; check the name and the folder.");
 }
 
-InputFile open_input(const std::string& path) {
+namespace {
+
+/// Opening in the usual way would wait for a writer, without a word and without an end.
+InputFile open_pipe(const std::string& path) {
+    const int fd = ::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    InputFile file(fd < 0 ? nullptr : ::fdopen(fd, "rb"));
+    if (!file)
+        return file;
+    constexpr int kLook = 50; // ms
+    pollfd writer{fd, POLLIN, 0};
+    while (::poll(&writer, 1, kLook) <= 0)
+        work_goes_on("waiting for somebody to write into the pipe '" + path + "'");
+    (void)::fcntl(fd, F_SETFL, ::fcntl(fd, F_GETFL) & ~O_NONBLOCK);
+    return file;
+}
+
+} // namespace
+
+InputFile open_input(const std::string& path, Pipes pipes) {
     check_exists(path);
     std::error_code ignored;
-    if (fs::is_directory(fs::path(path), ignored))
+    const fs::file_status status = fs::status(fs::path(path), ignored);
+    if (fs::is_directory(status))
         throw RunError("'" + path + "' is a folder where a file is needed.");
-    InputFile file(std::fopen(path.c_str(), "rbe"));
+    const bool pipe = fs::is_fifo(status);
+    if ((pipe && pipes == Pipes::refused) || fs::is_socket(status))
+        throw RunError("'" + path + "' is a " + (pipe ? "pipe" : "socket") +
+                       " where a file is needed; store what comes out of it, and name that file.");
+    InputFile file = pipe ? open_pipe(path) : InputFile(std::fopen(path.c_str(), "rbe"));
     if (!file)
         throw RunError("'" + path + "' cannot be opened: " + std::strerror(errno) +
                        "."); // NOLINT(concurrency-mt-unsafe)

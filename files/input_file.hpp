@@ -13,8 +13,10 @@ struct CloseFile {
 };
 using InputFile = std::unique_ptr<std::FILE, CloseFile>;
 
-/// Throws RunError: no such file, a folder, no permission.
-InputFile open_input(const std::string& path);
+/// Throws RunError: no such file, a folder, no permission; a pipe, unless those serve. Opening a pipe waits,
+/// as long work that can be stopped, until somebody writes into it.
+enum class Pipes : std::uint8_t { refused, taken };
+InputFile open_input(const std::string& path, Pipes pipes = Pipes::refused);
 
 /// Bytes in a regular file; 0 for anything else (pipe, device).
 std::uint64_t input_size(const std::string& path);

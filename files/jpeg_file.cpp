@@ -3,6 +3,7 @@
 #include "files/image_file.hpp"
 #include "files/input_file.hpp"
 #include "pipeline/error.hpp"
+#include "pipeline/memory_budget.hpp"
 
 #include <cstdio> // jpeglib.h needs FILE
 
@@ -11,6 +12,7 @@
 
 #include <array>
 #include <csetjmp>
+#include <limits>
 
 namespace specklescope {
 
@@ -43,12 +45,15 @@ public:
         try {
             if (!attempt([this] {
                     jpeg_create_decompress(&jpeg_);
+                    jpeg_.mem->max_memory_to_use = static_cast<long>(std::min<std::uint64_t>(
+                        available_memory() / 4 * 3, std::numeric_limits<long>::max()));
                     jpeg_stdio_src(&jpeg_, file_.get());
                     jpeg_read_header(&jpeg_, TRUE);
                 }))
                 throw RunError("'" + path_ +
                                "' is not a readable JPEG file (libjpeg: " + errors_.message.data() + ").");
             set_shape();
+            check_progressive();
         } catch (...) {
             jpeg_destroy_decompress(&jpeg_);
             throw;
@@ -90,6 +95,15 @@ private:
             return false;
         work();
         return true;
+    }
+
+    /// What is not sent row by row is held whole, as coefficients.
+    void check_progressive() {
+        if (jpeg_has_multiple_scans(&jpeg_) == 0)
+            return;
+        check_shape(shape_, "'" + path_ + "'");
+        check_memory(shape_.samples() * sizeof(JCOEF), "'" + path_ + "', progressive,",
+                     "store it as baseline JPEG");
     }
 
     void set_shape() {

@@ -3,6 +3,8 @@
 #include "files/input_file.hpp"
 #include "pipeline/error.hpp"
 #include "pipeline/image.hpp"
+#include "pipeline/long_work.hpp"
+#include "pipeline/memory_budget.hpp"
 
 #include <algorithm>
 #include <array>
@@ -17,6 +19,7 @@ namespace specklescope {
 
 namespace {
 
+constexpr std::size_t kPiece = std::size_t{1} << 18; ///< numbers read at a time
 constexpr std::string_view kMagic = "\x93NUMPY";
 
 struct Header {
@@ -167,30 +170,43 @@ bool is_npy(const std::string& path) {
            std::string_view(head.data(), head.size()) == kMagic;
 }
 
-NpyArray read_npy(const std::string& path) {
+NpyArray read_npy(const std::string& path, std::size_t most) {
     const InputFile file = open_input(path);
     const Header header = read_header(file.get(), path);
     const Kind& kind = kind_of(header.descr, path);
-    std::vector<std::byte> data(check_size(header, kind, path));
-    read_exactly(file.get(), data.data(), data.size(), path);
+    const std::size_t count = check_size(header, kind, path) / kind.bytes;
+    if (count > most)
+        refuse(path, "it holds " + std::to_string(count) + " numbers, more than the " + std::to_string(most) +
+                         " that can be of use here");
+    check_memory(count * sizeof(float), "'" + path + "'", "give a smaller array");
     const bool swap = header.descr[0] == (std::endian::native == std::endian::little ? '>' : '<');
-    NpyArray array{header.shape, std::vector<float>(data.size() / kind.bytes)};
-    // Strides of the file's order, walked in C order.
+    NpyArray array{header.shape, std::vector<float>(count)};
+    // Walked in the file's order, each number to its place in C order.
     const std::size_t axes = header.shape.size();
     std::vector<std::size_t> strides(axes, 1);
-    for (std::size_t i = 1; i < axes; ++i) {
-        const std::size_t axis = header.fortran ? i : axes - 1 - i;
-        const std::size_t inner = header.fortran ? axis - 1 : axis + 1;
-        strides[axis] = strides[inner] * header.shape[inner];
-    }
+    for (std::size_t axis = axes - 1; axis-- > 0;)
+        strides[axis] = strides[axis + 1] * header.shape[axis + 1];
     std::vector<std::size_t> at(axes, 0);
-    for (float& value : array.values) {
-        std::size_t place = 0;
-        for (std::size_t i = 0; i < axes; ++i)
-            place += at[i] * strides[i];
-        value = kind.number(data.data() + place * kind.bytes, swap);
-        for (std::size_t i = axes; i-- > 0 && ++at[i] == header.shape[i];)
-            at[i] = 0;
+    const auto step = [&] {
+        for (std::size_t i = 0; i < axes; ++i) {
+            const std::size_t axis =
+                header.fortran ? i : axes - 1 - i; // the one that runs fastest in the file first
+            if (++at[axis] < header.shape[axis])
+                return;
+            at[axis] = 0;
+        }
+    };
+    std::vector<std::byte> piece(std::min(count, kPiece) * kind.bytes);
+    for (std::size_t done = 0; done < count; done += kPiece) {
+        work_goes_on("reading '" + path + "'", static_cast<double>(done) / static_cast<double>(count));
+        const std::size_t now = std::min(kPiece, count - done);
+        read_exactly(file.get(), piece.data(), now * kind.bytes, path);
+        for (std::size_t i = 0; i < now; ++i, step()) {
+            std::size_t place = 0;
+            for (std::size_t axis = 0; axis < axes; ++axis)
+                place += at[axis] * strides[axis];
+            array.values[place] = kind.number(piece.data() + i * kind.bytes, swap);
+        }
     }
     return array;
 }

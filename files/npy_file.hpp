@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -18,7 +19,8 @@ bool is_npy(const std::string& path);
 
 /// Version 1 to 3; any integer, float or bool of either byte order, rounded to float32, C or Fortran order, 1
 /// to 4 axes. Throws RunError in one sentence for anything else, and where the file is shorter than its
-/// header says.
-NpyArray read_npy(const std::string& path);
+/// header says; where it holds more than `most` numbers, or more than there is memory for, before any is
+/// read.
+NpyArray read_npy(const std::string& path, std::size_t most = std::numeric_limits<std::size_t>::max());
 
 } // namespace specklescope

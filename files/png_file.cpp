@@ -2,6 +2,7 @@
 #include "files/image_file.hpp"
 #include "files/input_file.hpp"
 #include "pipeline/error.hpp"
+#include "pipeline/memory_budget.hpp"
 
 #include <png.h>
 
@@ -24,7 +25,15 @@ public:
         }
         try {
             if (!attempt([this] { read_header(); }))
-                throw RunError("'" + path_ + "' is not a readable PNG file (libpng: " + message_ + ").");
+                refuse_header();
+            // A row is what libpng allocates next; a tall image of normal width may still be cut.
+            Shape claimed{static_cast<int>(png_get_image_width(png_, info_)),
+                          static_cast<int>(png_get_image_height(png_, info_)), 1, PixelType::u8};
+            if (claimed.width <= kMaxSide)
+                claimed.height = 1;
+            check_shape(claimed, "'" + path_ + "'");
+            if (!attempt([this] { prepare_rows(); }))
+                refuse_header();
         } catch (...) {
             png_destroy_read_struct(&png_, &info_, nullptr);
             throw;
@@ -71,9 +80,15 @@ private:
 
     void read_header() {
         png_init_io(png_, file_.get());
-        // Sizes are judged by check_shape, where the frame's height is known.
+        // Sizes are judged by check_shape. Texts and profiles are of no use here, and a kB of them can unfold
+        // to GB.
         png_set_user_limits(png_, PNG_UINT_31_MAX, PNG_UINT_31_MAX);
+        png_set_chunk_malloc_max(png_, kMostOfAChunk);
+        png_set_keep_unknown_chunks(png_, PNG_HANDLE_CHUNK_NEVER, nullptr, -1); // not even stored
         png_read_info(png_, info_);
+    }
+
+    void prepare_rows() {
         const int depth = png_get_bit_depth(png_, info_);
         const int color = png_get_color_type(png_, info_);
         if (color == PNG_COLOR_TYPE_PALETTE)
@@ -97,6 +112,7 @@ private:
     void copy_interlaced(HostView to) {
         if (whole_.empty()) {
             check_shape(shape_, "'" + path_ + "'");
+            check_memory(shape_.bytes(), "'" + path_ + "', interlaced,", "store it without interlacing");
             whole_.resize(shape_.bytes());
             rows_.resize(static_cast<std::size_t>(shape_.height));
             for (std::size_t y = 0; y < rows_.size(); ++y)
@@ -107,6 +123,12 @@ private:
         const auto first = static_cast<std::size_t>(row_) * shape_.row_bytes();
         copy_pixels({reinterpret_cast<const std::byte*>(whole_.data()) + first, to.shape}, to);
         row_ += to.shape.height;
+    }
+
+    static constexpr png_alloc_size_t kMostOfAChunk = png_alloc_size_t{8} << 20;
+
+    [[noreturn]] void refuse_header() const {
+        throw RunError("'" + path_ + "' is not a readable PNG file (libpng: " + message_ + ").");
     }
 
     [[noreturn]] void refuse() const {

@@ -2,6 +2,7 @@
 #include "files/image_file.hpp"
 #include "files/input_file.hpp"
 #include "pipeline/error.hpp"
+#include "pipeline/memory_budget.hpp"
 
 #include <tiffio.h>
 
@@ -41,6 +42,7 @@ struct Layout {
 class TiffReader final : public ImageReader {
 public:
     explicit TiffReader(const std::string& path) : path_(path) {
+        (void)open_input(path); // what is no file is refused
         using Options = std::unique_ptr<TIFFOpenOptions, decltype(&TIFFOpenOptionsFree)>;
         const Options options(TIFFOpenOptionsAlloc(), TIFFOpenOptionsFree);
         TIFFOpenOptionsSetErrorHandlerExtR(options.get(), on_error, this);
@@ -122,7 +124,8 @@ private:
 
     std::string reason() const {
         std::string text = message_;
-        while (!text.empty() && (text.back() == '.' || text.back() == '\n'))
+        text.resize(std::min(text.find('\n'), text.size())); // the first line is the reason
+        while (!text.empty() && (text.back() == '.' || text.back() == ' '))
             text.pop_back();
         return text.empty() ? "" : " (libtiff: " + text + ")";
     }
@@ -208,6 +211,11 @@ private:
         band.width = static_cast<int>(
             std::min<std::uint32_t>(std::max(l.width, l.tile_width), std::numeric_limits<int>::max()));
         check_shape(band, where() + (l.tiled ? " a row of tiles" : " a strip"));
+        const std::uint64_t decoded = static_cast<std::uint64_t>(band.width) *
+                                      static_cast<std::uint64_t>(band.height) * l.samples *
+                                      ((l.bits + 7U) / 8U);
+        check_memory(decoded, where() + (l.tiled ? " a row of tiles" : " a strip"),
+                     "store it in smaller pieces");
         const std::uint64_t all = static_cast<std::uint64_t>(l.width) * l.height * l.samples * l.bits / 8;
         const std::uint64_t size = input_size(path_);
         if (l.compression == COMPRESSION_NONE && size > 0 && size < all)

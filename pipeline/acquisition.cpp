@@ -1,6 +1,8 @@
 // The acquisition thread: source → ring slot → queue.
+#include "pipeline/absence.hpp"
 #include "pipeline/error.hpp"
 #include "pipeline/flow.hpp"
+#include "pipeline/long_work.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -171,8 +173,19 @@ bool reopen(Flow& flow, const std::string& reason, milliseconds& pause) {
     return false;
 }
 
+void tell_missed(Flow& flow, const Absence::Missed& missed) {
+    flow.stats.away_ns.fetch_add(static_cast<std::uint64_t>(missed.away.count()), std::memory_order_relaxed);
+    flow.stats.missed_away.fetch_add(missed.frames, std::memory_order_relaxed);
+    char text[160];
+    std::snprintf(
+        text, sizeof text, "The source was away for %.1f s: about %llu frames were missed (estimate).",
+        std::chrono::duration<double>(missed.away).count(), static_cast<unsigned long long>(missed.frames));
+    flow.say(Message::Level::warning, text);
+}
+
 void run(Flow& flow) {
     RingPort port(flow);
+    Absence absence;
     auto last_sign = SteadyClock::now();
     milliseconds pause = kFirstPause; // grows until frames come again
     const std::chrono::duration<double> silence(flow.options.silence_s);
@@ -183,6 +196,8 @@ void run(Flow& flow) {
             const Source::Status status = flow.source->next(port);
             const auto now = SteadyClock::now();
             if (status == Source::Status::frame) {
+                if (const auto missed = absence.frame(now))
+                    tell_missed(flow, *missed);
                 last_sign = now;
                 pause = kFirstPause;
             }
@@ -199,6 +214,7 @@ void run(Flow& flow) {
         if (flow.options.frames > 0 && port.delivered() >= flow.options.frames)
             return;
         if (!dead.empty()) {
+            absence.begins(flow.source_rate());
             if (!reopen(flow, dead, pause))
                 return;
             port.discontinuity();
@@ -228,6 +244,7 @@ std::shared_ptr<FrameRing> make_ring(Flow& flow, const Shape& shape, int more) {
 }
 
 void acquire_frames(Flow& flow) {
+    const WatchWork watch([&flow](std::string_view, double) { return !flow.stop; });
     try {
         run(flow);
     } catch (const std::exception& error) {

@@ -1,12 +1,16 @@
 // The two kinds of failure a user can meet. Both carry one sentence: the thing, what is allowed, what to do.
 #pragma once
 
+#include "pipeline/one_line.hpp"
+
 #include <stdexcept>
+#include <string>
 
 namespace specklescope {
 
+/// On one line, whatever a file's name or a library put into it.
 struct Error : std::runtime_error {
-    using std::runtime_error::runtime_error;
+    explicit Error(const std::string& sentence) : std::runtime_error(one_line(sentence)) {}
 };
 
 /// The request itself is wrong (flag, key, range, name): exit status 2.

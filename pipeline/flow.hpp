@@ -76,6 +76,10 @@ struct Flow {
         const std::scoped_lock lock(mutex);
         return status.source.live;
     }
+    double source_rate() const {
+        const std::scoped_lock lock(mutex);
+        return status.source.rate;
+    }
     void set_state(RunState state, std::string message) {
         const std::scoped_lock lock(mutex);
         status.state = state;

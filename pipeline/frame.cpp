@@ -1,6 +1,7 @@
 #include "pipeline/frame.hpp"
 
 #include "pipeline/error.hpp"
+#include "pipeline/memory_budget.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -32,6 +33,7 @@ namespace {
 class AlignedMemory final : public SlotMemory {
 public:
     void* allocate(std::size_t bytes) override {
+        check_memory(bytes, "The ring of frames", "use a smaller image or fewer slots");
         void* memory = std::aligned_alloc(kAlignment, (bytes + kAlignment - 1) / kAlignment * kAlignment);
         if (!memory)
             throw RunError("No room for " + std::to_string(bytes >> 20) +

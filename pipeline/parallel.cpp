@@ -86,6 +86,7 @@ void run_bands(int bands, int slots, void (*call)(void*, int, int), void* f) {
                 const std::scoped_lock lock(mutex);
                 if (!failure)
                     failure = std::current_exception();
+                next = bands; // nobody begins another
             }
         }
     });

@@ -1,6 +1,7 @@
 // The processing thread: queue → executor → mailbox and sinks. Edits are applied between two frames.
 #include "pipeline/error.hpp"
 #include "pipeline/flow.hpp"
+#include "pipeline/long_work.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -355,6 +356,7 @@ private:
 } // namespace
 
 void process_frames(Flow& flow, std::unique_ptr<Executor> executor) {
+    const WatchWork watch([&flow](std::string_view, double) { return !flow.stop; });
     try {
         Processor(flow, std::move(executor)).run();
     } catch (const std::exception& error) { // nothing may leave a thread

@@ -98,6 +98,7 @@ void Stats::start() {
     display.clear();
     latency.clear();
     lost_by_source = no_slot = failed = reopened = queue_grown = in_place = 0;
+    missed_away = away_ns = 0;
     queue_peak = 0;
     const std::scoped_lock lock(mutex_);
     start_ = SteadyClock::now();
@@ -239,6 +240,8 @@ StatsSnapshot Stats::snapshot() const {
     s.queue_peak = queue_peak;
     s.queue_grown = queue_grown;
     s.reopened = reopened;
+    s.missed_away = missed_away;
+    s.away_s = static_cast<double>(away_ns) * 1e-9;
     s.latency = latency.summary();
     const std::scoped_lock lock(mutex_);
     s.seconds = std::chrono::duration<double>(now - start_).count();
@@ -282,6 +285,14 @@ nlohmann::ordered_json counts_json(const PixelCounts& counts) {
 }
 } // namespace
 
+bool is_statistics(std::string_view text) {
+    const auto json = nlohmann::json::parse(text, nullptr, false);
+    if (!json.is_object())
+        return false;
+    const std::array<const char*, 6> keys = {"source", "chain", "backend", "frames", "drops", "latency_ms"};
+    return std::all_of(keys.begin(), keys.end(), [&](const char* key) { return json.contains(key); });
+}
+
 std::string to_json(const StatsSnapshot& s) {
     nlohmann::ordered_json json;
     json["source"] = s.source;
@@ -322,6 +333,7 @@ std::string to_json(const StatsSnapshot& s) {
                      {"slots", s.slots},
                      {"slots_free", s.slots_free}};
     json["reopened"] = s.reopened;
+    json["away"] = {{"seconds", s.away_s}, {"frames_missed_estimate", s.missed_away}};
     json["latency_ms"] = {{"count", s.latency.count},
                           {"median", s.latency.median_ms},
                           {"p95", s.latency.p95_ms},

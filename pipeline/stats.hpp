@@ -109,6 +109,9 @@ struct StatsSnapshot {
     int queue_depth = 0, queue_peak = 0, slots = 0, slots_free = 0;
     std::uint64_t queue_grown = 0; ///< times the queue had to allocate; 0 unless it was sized wrong
     std::uint64_t reopened = 0;    ///< times a live source was opened again
+    double away_s = 0;             ///< from its last frame to its next, all times together
+    std::uint64_t missed_away =
+        0; ///< estimate: frames that it would have given in that time, at the rate before
     double first_result_clock_s = 0, first_picture_clock_s = 0; ///< on the steady clock; 0: none yet
     LatencySummary latency;                                     ///< arrival of the pixels to result ready
     std::vector<StageStat> stages;
@@ -124,6 +127,8 @@ struct StatsSnapshot {
 };
 
 /// As JSON text, two-space indented.
+/// True for what to_json() writes.
+bool is_statistics(std::string_view text);
 std::string to_json(const StatsSnapshot& stats);
 
 /// The mutable side; owned by the pipeline.
@@ -133,6 +138,7 @@ public:
     RateMeter acquisition, processing, display;
     LatencyHistogram latency;
     std::atomic<std::uint64_t> lost_by_source{0}, no_slot{0}, failed{0}, reopened{0}, queue_grown{0};
+    std::atomic<std::uint64_t> missed_away{0}, away_ns{0};
     std::atomic<std::uint64_t> in_place{0};
     std::atomic<int> queue_peak{0};
     void record(const Result& result, bool with_latency); ///< timings, counts, latency, processing rate

@@ -1,6 +1,7 @@
 #include "recording/record_file.hpp"
 
 #include "files/gst_handles.hpp"
+#include "files/gst_init.hpp"
 #include "pipeline/error.hpp"
 #include "recording/video_color.hpp"
 #include "recording/video_description.hpp"
@@ -42,7 +43,7 @@ struct Progress {
 };
 
 bool exists(const char* element) {
-    gst_init(nullptr, nullptr);
+    init_gstreamer();
     const GstHandle<GstElementFactory> factory(gst_element_factory_find(element));
     return factory != nullptr;
 }

@@ -2,6 +2,7 @@
 #include "sources/registry.hpp"
 #include "files/input_file.hpp"
 #include "sources/aravis/aravis_source.hpp"
+#include "sources/discreet_source.hpp"
 #include "sources/files/image_source.hpp"
 #include "sources/files/raw_source.hpp"
 #include "sources/gst/gst_source.hpp"
@@ -40,8 +41,11 @@ std::ptrdiff_t given(const SourceText& text, std::string_view key) {
 
 } // namespace
 
-std::unique_ptr<Source> make_source(const std::string& text, const SourceDefaults& defaults) {
-    const SourceText parsed = parse_source_text(text);
+namespace {
+
+std::unique_ptr<Source> make_revealed(const std::string& text, const SourceDefaults& defaults) {
+    SourceText parsed = parse_source_text(text);
+    parsed.trusted = defaults.trusted;
     const SourceType& type = find_type(parsed.kind, text);
     Params params(*type.table);
     if (defaults.rate > 0 && type.table->find("rate") && given(parsed, "rate") == 0)
@@ -57,6 +61,17 @@ std::unique_ptr<Source> make_source(const std::string& text, const SourceDefault
     if (parsed.kind == "video" || parsed.kind == "raw") // images say it themselves
         check_exists(parsed.target);
     return source;
+}
+
+} // namespace
+
+std::unique_ptr<Source> make_source(const SourceArgument& text, const SourceDefaults& defaults) {
+    const SourceArgument whole = text.resolved(from_environment);
+    if (!whole.holds_secret())
+        return make_revealed(whole.revealed(), defaults);
+    return discreetly(whole, [&] {
+        return std::make_unique<DiscreetSource>(make_revealed(whole.revealed(), defaults), whole);
+    });
 }
 
 } // namespace specklescope

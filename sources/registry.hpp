@@ -2,6 +2,7 @@
 #pragma once
 
 #include "pipeline/source.hpp"
+#include "pipeline/source_argument.hpp"
 
 #include <memory>
 #include <string>
@@ -16,6 +17,7 @@ struct SourceText {
     std::string kind;   ///< "synthetic", "raw", "v4l2", "aravis", "rtsp", "gst", "file"
     std::string target; ///< scene, path, device, camera name, pipeline text
     std::vector<std::pair<std::string, std::string>> options;
+    bool trusted = false; ///< gst: it may write files and listen
 };
 
 /// The registry's row: sources/registry.cpp.
@@ -36,7 +38,10 @@ const std::vector<SourceType>& source_types();
 struct SourceDefaults {
     double rate = 0;
     bool loop = false;
+    bool trusted = false; ///< a gst: text may write files and listen (--trust)
 };
-std::unique_ptr<Source> make_source(const std::string& text, const SourceDefaults& defaults);
+/// Its references (${env:NAME}) are resolved here; neither they nor its other secrets stand in what the
+/// source says from then on, errors and its name included.
+std::unique_ptr<Source> make_source(const SourceArgument& text, const SourceDefaults& defaults);
 
 } // namespace specklescope

@@ -1,4 +1,5 @@
 #include "sources/source_text.hpp"
+#include "sources/discreet_source.hpp"
 #include "sources/registry.hpp"
 
 #include "sources/files/image_sequence.hpp"
@@ -138,8 +139,8 @@ SourceText parse_source_text(const std::string& text) {
     return source;
 }
 
-std::string absolute_source_text(const std::string& text) {
-    const SourceText source = parse_source_text(text);
+SourceArgument absolute_source_text(const SourceArgument& text) {
+    const SourceText source = discreetly(text, [&] { return parse_source_text(text.revealed()); });
     if (source.target.empty() || (source.kind != "image" && source.kind != "video" && source.kind != "raw"))
         return text;
     const std::string path = fs::absolute(source.target).lexically_normal().string();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "pipeline/source.hpp"
+#include "pipeline/source_argument.hpp"
 #include "sources/registry.hpp"
 
 #include <string>
@@ -22,7 +23,7 @@ namespace specklescope {
 SourceText parse_source_text(const std::string& text);
 
 /// The same source, whatever the current folder will be: a file's path made absolute. Throws as above.
-std::string absolute_source_text(const std::string& text);
+SourceArgument absolute_source_text(const SourceArgument& text);
 
 /// png, jpg, jpeg, tif, tiff, in any case.
 bool has_image_ending(std::string_view path);

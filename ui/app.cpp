@@ -1,6 +1,7 @@
 #include "ui/app.hpp"
 
-#include "config/atomic_file.hpp"
+#include "config/statistics_file.hpp"
+#include "pipeline/long_work.hpp"
 #include "ui/canvas/color_bar.hpp"
 #include "ui/canvas/numbers.hpp"
 #include "ui/canvas/probe.hpp"
@@ -8,6 +9,7 @@
 #include "ui/interrupt.hpp"
 #include "ui/panels/controls.hpp"
 #include "ui/panels/overlay.hpp"
+#include "ui/progress.hpp"
 #include "ui/ui.hpp"
 
 #include <spdlog/spdlog.h>
@@ -88,8 +90,8 @@ bool App::take_result() {
 
 /// A fixed range stays on what it was set for: on another source or quantity its numbers mean nothing.
 void App::free_range(const Quantity& quantity) {
-    std::string text =
-        release_range(session_.view().mapping, range_subject_, {session_.settings().source, quantity.name});
+    std::string text = release_range(session_.view().mapping, range_subject_,
+                                     {session_.settings().source.shown(), quantity.name});
     if (!text.empty())
         session_.say(Message::Level::info, std::move(text));
 }
@@ -325,9 +327,22 @@ int run_viewer(Settings settings) {
     std::string reason;
     if (!display_available(&reason))
         throw RunError("No window can be opened: " + reason + "; 'specklescope run' works without one.");
+    if (!settings.source_remembered)
+        ask_for_secrets(settings.source);
+    if (!settings.stats_path.empty())
+        check_statistics_file(settings.stats_path);
     const InterruptGuard guard; // Ctrl-C closes the window and finishes the recordings
     Session session(std::move(settings));
-    session.start(wake_window);
+    {
+        Progress progress(0, session.settings().program.as<ProgramSettings>().log ==
+                                 ProgramSettings::Log::quiet);
+        const WatchWork watch([&](std::string_view what, double part) {
+            progress.preparing(what, part);
+            return !InterruptGuard::interrupted();
+        });
+        session.start(wake_window);
+        progress.clear();
+    }
     for (const std::string& remark : session.settings().remarks)
         session.say(Message::Level::info, remark);
     {
@@ -338,7 +353,7 @@ int run_viewer(Settings settings) {
     }
     session.settings().chain = session.running_chain();
     if (const std::string& path = session.settings().stats_path; !path.empty() && session.pipeline())
-        write_atomically(path, to_json(session.pipeline()->stats()));
+        write_statistics_file(path, session.pipeline()->stats());
     session.close(); // finishes recordings
     save_remembered(session.settings());
     return 0;

@@ -68,6 +68,25 @@ void Progress::update(std::uint64_t done, double rate, const std::string& note) 
     }
 }
 
+void Progress::preparing(std::string_view what, double part) {
+    const auto now = SteadyClock::now();
+    if (quiet_ || now - begin_ < std::chrono::milliseconds(500) ||
+        (said_ && now - last_ < std::chrono::milliseconds(terminal_ ? 100 : 2000)))
+        return;
+    last_ = now;
+    said_ = true;
+    std::string text = one_line(what);
+    if (part >= 0)
+        text += " · " + std::to_string(static_cast<int>(std::min(1.0, part) * 100)) + " %";
+    if (terminal_) {
+        std::fprintf(stderr, "\r\033[K%s", text.c_str());
+        drawn_ = true;
+    } else {
+        std::printf("%s\n", text.c_str());
+    }
+    std::fflush(terminal_ ? stderr : stdout);
+}
+
 void Progress::clear() {
     if (drawn_)
         std::fputs("\r\033[K", stderr);

@@ -4,6 +4,7 @@
 #include "pipeline/frame.hpp"
 
 #include <string>
+#include <string_view>
 
 namespace specklescope {
 
@@ -13,6 +14,9 @@ public:
     Progress(std::uint64_t total, bool quiet);
     /// `note`: what else is to be said, for example "temporal 7/25".
     void update(std::uint64_t done, double rate, const std::string& note = "");
+    /// Before there are frames: what is being done, and how far it is, 0…1; negative: unknown. Not said of
+    /// what is over within half a second.
+    void preparing(std::string_view what, double part);
     /// Takes the bar off the screen.
     void clear();
     bool on_terminal() const { return terminal_; }
@@ -21,7 +25,8 @@ private:
     std::uint64_t total_;
     bool quiet_, terminal_;
     bool drawn_ = false;
-    SteadyClock::time_point last_ = SteadyClock::now();
+    bool said_ = false;
+    SteadyClock::time_point begin_ = SteadyClock::now(), last_ = begin_;
 };
 
 /// "[####----] 450 of 1000 · 84.2 frames/s · 0:06 left", at most `width` columns.

@@ -1,5 +1,6 @@
 #include "ui/session.hpp"
 
+#include "pipeline/long_work.hpp"
 #include "ui/panels/controls.hpp"
 
 #include <spdlog/spdlog.h>
@@ -65,12 +66,14 @@ void Session::start(void (*notify)()) {
     auto [pipeline, sinks] = [&] {
         try {
             return begin();
+        } catch (const Cancelled&) {
+            throw;
         } catch (const Error& error) {
             if (!settings_.source_remembered)
                 throw;
             say(Message::Level::warning, std::string("The last source cannot be opened: ") + error.what() +
                                              " Showing the simulated scene.");
-            settings_.source.clear();
+            settings_.source = {};
             return begin();
         }
     }();
@@ -92,23 +95,23 @@ void Session::adopt(Opened opened) {
     held_ = false;
     source_params_ = pipeline_->source_params();
     ++generation_;
-    remember_recent(settings_.source.empty() ? "synthetic" : settings_.source);
+    remember_recent(settings_.source.empty() ? SourceArgument("synthetic") : settings_.source);
 }
 
-void Session::remember_recent(const std::string& text) {
+void Session::remember_recent(const SourceArgument& text) {
     std::erase(recent_, text);
     recent_.push_front(text);
     if (recent_.size() > kRecent)
         recent_.pop_back();
 }
 
-void Session::open(const std::string& text) {
+void Session::open(const SourceArgument& text) {
     if (opening())
         return;
     Settings wanted = settings_;
     wanted.source = text;
     wanted.chain = running_chain();
-    opening_text_ = text;
+    opening_text_ = text.shown();
     const bool again = pipeline_ && text == settings_.source;
     open_beside([wanted, notify = notify_, old = again ? pipeline_ : nullptr]() -> Opened {
         if (old)
@@ -129,7 +132,7 @@ void Session::open(const std::string& text) {
 void Session::play_again() {
     if (opening() || !pipeline_)
         return;
-    opening_text_ = settings_.source;
+    opening_text_ = settings_.source.shown();
     pipeline_->pause(false);
     open_beside([wanted = settings_, same = pipeline_]() -> Opened {
         same->stop();
@@ -140,13 +143,34 @@ void Session::play_again() {
 
 void Session::open_beside(std::function<Opened()> begin) {
     open_error_.reset();
-    opening_ = std::async(std::launch::async, [begin = std::move(begin), notify = notify_] {
-        struct Wake { // also when it throws
-            void (*notify)();
-            ~Wake() { notify(); }
-        } const wake{notify};
-        return begin();
-    });
+    opening_work_ = std::make_shared<OpeningWork>();
+    opening_ =
+        std::async(std::launch::async, [begin = std::move(begin), notify = notify_, work = opening_work_] {
+            const WatchWork watch(
+                [work, notify, told = SteadyClock::now()](std::string_view what, double part) mutable {
+                    if (const auto now = SteadyClock::now(); now - told > 200ms) {
+                        told = now;
+                        const std::scoped_lock lock(work->mutex);
+                        work->text =
+                            std::string(what) +
+                            (part < 0 ? "" : " · " + std::to_string(static_cast<int>(part * 100)) + " %");
+                        notify();
+                    }
+                    return !work->cancelled;
+                });
+            struct Wake { // also when it throws
+                void (*notify)();
+                ~Wake() { notify(); }
+            } const wake{notify};
+            return begin();
+        });
+}
+
+std::string Session::opening_work() const {
+    if (!opening_work_)
+        return "";
+    const std::scoped_lock lock(opening_work_->mutex);
+    return opening_work_->text;
 }
 
 void Session::poll_opening() {
@@ -166,7 +190,7 @@ void Session::poll_opening() {
             }));
         adopt(std::move(opened));
         say(Message::Level::info,
-            "Opened " + (settings_.source.empty() ? "the simulated scene" : settings_.source) + ".");
+            "Opened " + (settings_.source.empty() ? "the simulated scene" : settings_.source.shown()) + ".");
     } catch (const std::exception& error) {
         open_error_ = error.what();
         say(Message::Level::error, error.what());
@@ -279,6 +303,8 @@ void Session::close() noexcept {
     try {
         if (opening_.valid()) {
             try {
+                if (opening_work_)
+                    opening_work_->cancelled = true;
                 opening_.get().first->stop();
             } catch (const std::exception& error) {
                 spdlog::debug("{}", error.what()); // it failed anyway, and nobody waits for it any more

@@ -6,10 +6,12 @@
 #include "config/settings.hpp"
 #include "recording/recorder.hpp"
 
+#include <atomic>
 #include <deque>
 #include <functional>
 #include <future>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -56,14 +58,16 @@ public:
 
     /// Opens another source; the present one runs on until it is there. The same source again is closed
     /// first, and started again if it cannot be opened.
-    void open(const std::string& text);
+    void open(const SourceArgument& text);
     /// What has ended runs again from its beginning, with the same parameters.
     void play_again();
     bool opening() const { return opening_.valid(); }
     const std::string& opening_text() const { return opening_text_; }
+    /// What the opening is busy with, where that takes long.
+    std::string opening_work() const;
     /// Why the last open failed; the window shows it until it is cleared.
     std::optional<std::string>& open_error() { return open_error_; }
-    const std::deque<std::string>& recent() const { return recent_; }
+    const std::deque<SourceArgument>& recent() const { return recent_; }
     std::uint64_t generation() const { return generation_; } ///< counts the pipelines
 
     /// What the controls show: what was asked for, until the pipeline says what it is. While a stage waits
@@ -101,7 +105,7 @@ private:
     void poll_opening();
     void poll_recordings();
     void finish(const Recording& recording);
-    void remember_recent(const std::string& text);
+    void remember_recent(const SourceArgument& text);
     std::string new_path(const char* what, const std::string& ending) const;
 
     Settings settings_;
@@ -110,8 +114,14 @@ private:
     std::uint64_t generation_ = 0;
     std::future<Opened> opening_;
     std::string opening_text_;
+    struct OpeningWork { ///< shared with the thread that opens
+        std::mutex mutex;
+        std::string text;
+        std::atomic<bool> cancelled{false};
+    };
+    std::shared_ptr<OpeningWork> opening_work_;
     std::optional<std::string> open_error_;
-    std::deque<std::string> recent_;
+    std::deque<SourceArgument> recent_;
     std::vector<Recording> recordings_;
     std::vector<std::future<Note>> work_;
     std::deque<Note> notes_;

@@ -4,7 +4,9 @@
 #include "ui/ui.hpp"
 
 #include "config/atomic_file.hpp"
+#include "config/statistics_file.hpp"
 #include "config/text.hpp"
+#include "pipeline/long_work.hpp"
 #include "recording/recorder.hpp"
 
 #include <spdlog/spdlog.h>
@@ -92,6 +94,12 @@ std::string statistics(const StatsSnapshot& s, const SourceInfo& source, const C
                std::to_string(s.acquired) + " in, " + std::to_string(s.processed) + " processed, " +
                    drops_text(s.drops),
                kLeft);
+    if (s.reopened > 0)
+        out += row("away",
+                   "opened again " + std::to_string(s.reopened) + (s.reopened == 1 ? " time, " : " times, ") +
+                       printed("away %.1f s; about %llu frames missed (estimate)", s.away_s,
+                               static_cast<unsigned long long>(s.missed_away)),
+                   kLeft);
     if (const std::string transfer = to_string(s.transfer); !transfer.empty())
         out += row("into slots", transfer, kLeft);
     out += row("rate", printed("%.1f frames/s over %.2f s", s.mean_rate, s.running_s), kLeft);
@@ -122,18 +130,34 @@ public:
             spdlog::info("{}", remark);
         if (!settings_.snapshot_path.empty())
             check_snapshot(settings_.snapshot_path);
-        for (const std::string& path : {settings_.stats_path, settings_.snapshot_path})
-            if (!path.empty())
-                check_writable(path);
+        if (!settings_.stats_path.empty())
+            check_statistics_file(settings_.stats_path);
+        if (!settings_.snapshot_path.empty())
+            check_writable(settings_.snapshot_path);
         pipeline_->viewer_wants_host(!settings_.snapshot_path.empty());
         recorders_ = add_recorders(*pipeline_, settings_); // before start(): they get the first frame too
-        pipeline_->start();
+        start();
         wait();
         pipeline_->stop();
         return report();
     }
 
 private:
+    void start() {
+        Progress progress(0, quiet());
+        const WatchWork watch([&](std::string_view what, double part) {
+            progress.preparing(what, part);
+            return !InterruptGuard::interrupted();
+        });
+        try {
+            pipeline_->start();
+        } catch (...) {
+            progress.clear();
+            throw;
+        }
+        progress.clear();
+    }
+
     void wait() {
         Progress progress(total_frames(), quiet());
         if (progress.on_terminal())
@@ -182,7 +206,7 @@ private:
         }
         text += snapshot();
         if (!settings_.stats_path.empty()) {
-            write_atomically(settings_.stats_path, to_json(stats));
+            write_statistics_file(settings_.stats_path, stats);
             text += row("wrote", settings_.stats_path, 10);
         }
         if (!quiet())
@@ -215,6 +239,7 @@ private:
 
 int run_headless(const Settings& settings) {
     set_up_log(settings);
+    ask_for_secrets(settings.source);
     return HeadlessRun(settings).run();
 }
 

@@ -4,22 +4,32 @@
 
 namespace specklescope {
 
+namespace {
+
+/// The next line; one that is longer than any of ours is cut, and then no object.
+std::string next_line(std::ifstream& file) {
+    constexpr std::size_t kMost = std::size_t{1} << 20;
+    std::string line;
+    for (int c = file.get(); c != std::ifstream::traits_type::eof() && c != '\n' && line.size() < kMost;
+         c = file.get())
+        line += static_cast<char>(c);
+    return line;
+}
+
+} // namespace
+
 bool RawSidecar::open(const std::string& raw_path) {
     close();
     file_.open(raw_path + ".jsonl", std::ios::binary);
-    std::string line;
-    if (file_.is_open() && std::getline(file_, line) && text_.begin(line))
+    if (file_.is_open() && text_.begin(next_line(file_)))
         return true;
     close();
     return false;
 }
 
 const Recorded& RawSidecar::next() {
-    std::string line;
-    if (file_.is_open()) {
-        std::getline(file_, line); // what a killed program left of its last line is no object
-        text_.next(line);
-    }
+    if (file_.is_open())
+        text_.next(next_line(file_)); // what a killed program left of its last line is no object
     return text_.now();
 }
 

@@ -122,7 +122,7 @@ public:
         close();
         const auto& options = params_.as<RawOptions>();
         shape_ = raw_shape(options);
-        file_ = open_input(path_);
+        file_ = open_input(path_, Pipes::taken);
         // Frames are read in one piece, straight into their slot.
         (void)std::setvbuf(file_.get(), nullptr, _IONBF, 0);
         const std::uint64_t size = input_size(path_);

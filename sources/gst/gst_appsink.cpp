@@ -1,5 +1,6 @@
 #include "sources/gst/gst_appsink.hpp"
 
+#include "files/gst_init.hpp"
 #include "pipeline/error.hpp"
 #include "sources/gst/gst_closer.hpp"
 #include "sources/gst/gst_codec.hpp"
@@ -64,18 +65,6 @@ std::string missing_plugin(GstMessage* message) {
 }
 
 } // namespace
-
-void init_gstreamer() {
-    static std::once_flag once;
-    std::call_once(once, [] {
-        GError* raw = nullptr;
-        if (!gst_init_check(nullptr, nullptr, &raw)) {
-            const GstHandle<GError> error(raw);
-            throw RunError(std::string("GStreamer does not start: ") +
-                           (error ? error->message : "no reason given") + ".");
-        }
-    });
-}
 
 GstHandle<GstElement> make_element(const char* factory, const char* package) {
     GstElement* element = gst_element_factory_make(factory, nullptr);

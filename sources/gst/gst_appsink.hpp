@@ -92,8 +92,6 @@ private:
     std::uint64_t in_round_ = 0; ///< frames delivered since the beginning of the file
 };
 
-/// Once per process; safe from any thread. Throws RunError with GStreamer's reason.
-void init_gstreamer();
 /// Throws RunError that names the element and the package to install.
 GstHandle<GstElement> make_element(const char* factory, const char* package);
 /// The end of every pipeline: videoconvert, which lets grey and RGB pass unchanged, and an appsink for those.

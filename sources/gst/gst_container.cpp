@@ -1,10 +1,15 @@
 #include "sources/gst/gst_container.hpp"
 
+#include <algorithm>
 #include <array>
 #include <bit>
+#include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <numeric>
 #include <optional>
+#include <set>
+#include <sstream>
 #include <string_view>
 
 namespace specklescope {
@@ -22,6 +27,12 @@ public:
         file_.seekg(static_cast<std::streamoff>(place));
         return static_cast<bool>(
             file_.read(reinterpret_cast<char*>(to), static_cast<std::streamsize>(count)));
+    }
+
+    std::uint64_t size() {
+        file_.clear();
+        file_.seekg(0, std::ios::end);
+        return static_cast<std::uint64_t>(std::max<std::streamoff>(file_.tellg(), 0));
     }
 
 private:
@@ -71,6 +82,164 @@ std::uint64_t iso(Bytes& file) {
     return place;
 }
 
+/// Length in bytes of an EBML number by its first byte; over 8: none.
+int ebml_length(std::uint8_t first) { return std::countl_zero(first) + 1; }
+
+/// What is streamed, or was never finished, has a segment and clusters of open size: its elements are walked
+/// to the last one.
+std::uint64_t open_segment(Bytes& file, std::uint64_t place) {
+    constexpr std::uint64_t kCluster = 0x1f43b675;
+    const std::uint64_t bytes = file.size();
+    while (place < bytes) {
+        std::array<std::uint8_t, 8> head{};
+        if (!file.at(place, head.data(), 1) || ebml_length(head[0]) > 4)
+            return 0;
+        const int id_length = ebml_length(head[0]);
+        if (!file.at(place, head.data(), static_cast<std::size_t>(id_length)))
+            return kEndMissing;
+        const std::uint64_t id = big_endian(head.data(), id_length);
+        place += static_cast<std::uint64_t>(id_length);
+        if (!file.at(place, head.data(), 1))
+            return kEndMissing;
+        const int length = ebml_length(head[0]);
+        if (length > 8)
+            return 0;
+        if (!file.at(place, head.data(), static_cast<std::size_t>(length)))
+            return kEndMissing;
+        place += static_cast<std::uint64_t>(length);
+        const std::uint64_t mask = (std::uint64_t{1} << (7 * length)) - 1;
+        const std::uint64_t size = big_endian(head.data(), length) & mask;
+        if (size != mask)
+            place += size;
+        else if (id != kCluster)
+            return 0;
+    }
+    return place;
+}
+
+/// Tags of 11 bytes, their data, and their length once more.
+std::uint64_t flv(Bytes& file) {
+    const std::uint64_t bytes = file.size();
+    std::array<std::uint8_t, 11> head{};
+    if (!file.at(0, head.data(), 9))
+        return 0;
+    std::uint64_t place = big_endian(head.data() + 5, 4) + 4;
+    while (place < bytes) {
+        if (!file.at(place, head.data(), head.size()))
+            return kEndMissing;
+        const int type = head[0] & 0x1f;
+        if (type != 8 && type != 9 && type != 18)
+            return 0;
+        place += head.size() + big_endian(head.data() + 1, 3) + 4;
+    }
+    return place;
+}
+
+/// Pages (RFC 3533); each stream says which is its last.
+std::uint64_t ogg(Bytes& file) {
+    const std::uint64_t bytes = file.size();
+    std::set<std::uint64_t> open;
+    std::uint64_t place = 0;
+    while (place < bytes) {
+        std::array<std::uint8_t, 27> head{};
+        std::array<std::uint8_t, 255> parts{};
+        if (!file.at(place, head.data(), head.size()) ||
+            !file.at(place + head.size(), parts.data(), head[26]))
+            return kEndMissing;
+        if (tag(head.data()) != "OggS")
+            return 0;
+        const std::uint64_t serial = big_endian(head.data() + 14, 4); // in whatever order: only a name
+        if ((head[5] & 2) != 0)
+            open.insert(serial);
+        if ((head[5] & 4) != 0)
+            open.erase(serial);
+        place += head.size() + head[26] +
+                 std::accumulate(parts.begin(), parts.begin() + head[26], std::uint64_t{0});
+    }
+    return place > bytes || open.empty() ? place : kEndMissing;
+}
+
+std::uint64_t little_endian(const std::uint8_t* bytes, int count) {
+    std::uint64_t value = 0;
+    for (int i = count; i-- > 0;)
+        value = value << 8 | bytes[i];
+    return value;
+}
+
+constexpr std::array<std::uint8_t, 4> kAsf = {0x30, 0x26, 0xb2, 0x75};
+
+/// The properties of the file hold its length, unless it is a broadcast.
+std::uint64_t asf(Bytes& file) {
+    constexpr std::array<std::uint8_t, 4> kProperties = {0xa1, 0xdc, 0xab, 0x8c};
+    std::uint64_t place = 30;
+    std::array<std::uint8_t, 92> object{};
+    for (int i = 0; i < 64 && file.at(place, object.data(), object.size()); ++i) {
+        const std::uint64_t size = little_endian(object.data() + 16, 8);
+        if (std::equal(kProperties.begin(), kProperties.end(), object.begin()))
+            return (object[88] & 1) != 0 ? 0 : little_endian(object.data() + 40, 8);
+        if (size < 24)
+            break;
+        place += size;
+    }
+    return 0;
+}
+
+/// Packets of 188 bytes, or of 192 with a time before each.
+std::uint64_t transport_stream(Bytes& file, std::uint64_t packet) {
+    return file.size() % packet == 0 ? file.size() : kEndMissing;
+}
+
+/// A line that tells the size, and frames of it behind lines of their own.
+std::uint64_t yuv4mpeg(Bytes& file) {
+    const std::uint64_t bytes = file.size();
+    std::string text(std::min<std::uint64_t>(bytes, 512), '\0');
+    if (!file.at(0, reinterpret_cast<std::uint8_t*>(text.data()), text.size()))
+        return 0;
+    const std::size_t line = text.find('\n');
+    std::istringstream words(text.substr(0, std::min(line, text.size())));
+    std::uint64_t width = 0, height = 0;
+    std::string format = "420";
+    for (std::string word; words >> word;)
+        if (word[0] == 'W' || word[0] == 'H')
+            (word[0] == 'W' ? width : height) = std::strtoull(word.c_str() + 1, nullptr, 10);
+        else if (word[0] == 'C')
+            format = word.substr(1);
+    if (line == std::string::npos || width == 0 || height == 0 || width > 65536 || height > 65536)
+        return 0;
+    const std::uint64_t half = (width + 1) / 2, all = width * height;
+    std::uint64_t frame = all; // mono
+    if (format.starts_with("420"))
+        frame = all + 2 * half * ((height + 1) / 2);
+    else if (format.starts_with("422"))
+        frame = all + 2 * half * height;
+    else if (format.starts_with("411"))
+        frame = all + 2 * ((width + 3) / 4) * height;
+    else if (format.starts_with("444"))
+        frame = all * (format == "444alpha" ? 4 : 3);
+    else if (!format.starts_with("mono"))
+        return 0;
+    if (format.find("p1") != std::string::npos ||
+        format.starts_with("mono1")) // of 9 bits and more: two bytes
+        frame *= 2;
+    constexpr std::string_view kFrame = "FRAME\n"; // with parameters, which nobody writes, it does not tell
+    if (text.compare(line + 1, kFrame.size(), kFrame) != 0)
+        return 0;
+    const std::uint64_t rest = bytes - line - 1, step = kFrame.size() + frame;
+    return line + 1 + (rest + step - 1) / step * step;
+}
+
+/// JPEG pictures, or parts that hold some: the end of a picture, a boundary, or nothing but the end of a line
+/// after it.
+std::uint64_t pictures(Bytes& file) {
+    std::uint64_t end = file.size();
+    std::array<std::uint8_t, 2> last{};
+    while (end > 2 && file.at(end - 2, last.data(), 2) &&
+           (last[1] == 0 || last[1] == '\r' || last[1] == '\n'))
+        --end;
+    const bool whole = (last[0] == 0xff && last[1] == 0xd9) || (last[0] == '-' && last[1] == '-');
+    return whole ? file.size() : kEndMissing;
+}
+
 /// EBML (RFC 8794): an element is its ID, its size with a length marker in the first byte, its data. All
 /// ones: unknown.
 std::uint64_t matroska(Bytes& file) {
@@ -85,7 +254,7 @@ std::uint64_t matroska(Bytes& file) {
         const std::uint64_t mask = (std::uint64_t{1} << (7 * length)) - 1;
         const std::uint64_t size = big_endian(size_bytes.data(), length) & mask;
         if (size == mask)
-            return 0;
+            return open_segment(file, place + 4 + static_cast<std::uint64_t>(length));
         place += 4 + static_cast<std::uint64_t>(length) + size;
     }
     return place;
@@ -203,6 +372,21 @@ std::uint64_t claimed_bytes(const std::string& path) {
         return matroska(file);
     if (tag(head.data() + 4) == "ftyp")
         return iso(file);
+    if (tag(head.data()).substr(0, 3) == "FLV")
+        return flv(file);
+    if (tag(head.data()) == "OggS")
+        return ogg(file);
+    if (std::equal(kAsf.begin(), kAsf.end(), head.begin()))
+        return asf(file);
+    if (tag(head.data()) == "YUV4")
+        return yuv4mpeg(file);
+    if (big_endian(head.data(), 3) == 0xffd8ff || tag(head.data()).substr(0, 2) == "--" ||
+        tag(head.data()) == "\r\n--")
+        return pictures(file);
+    std::uint8_t sync = 0;
+    for (const std::uint64_t packet : {188U, 192U})
+        if (head[packet - 188] == 0x47 && file.at(2 * packet - 188, &sync, 1) && sync == 0x47)
+            return transport_stream(file, packet);
     return 0;
 }
 

@@ -1,6 +1,8 @@
 // RTSP streams, through rtspsrc.
 #include "pipeline/error.hpp"
+#include "pipeline/source_argument.hpp"
 #include "sources/gst/gst_appsink.hpp"
+#include "sources/gst/gst_reach.hpp"
 #include "sources/gst/gst_source.hpp"
 #include "sources/registry.hpp"
 
@@ -36,21 +38,11 @@ gboolean wants_stream(GstElement*, guint, GstCaps* caps, gpointer) { return is_v
 class RtspSource final : public GstSource {
 public:
     RtspSource(std::string url, const Params& params)
-        : GstSource(without_password(url)), url_(std::move(url)) {
+        : GstSource(SourceArgument(url).shown()), url_(std::move(url)) {
         params_ = params;
     }
 
 private:
-    /// What is shown and written into recordings carries no secret.
-    static std::string without_password(const std::string& url) {
-        const std::size_t host = url.find("://");
-        const std::size_t slash = host == std::string::npos ? host : url.find('/', host + 3);
-        const std::size_t at = url.rfind('@', slash);
-        if (host == std::string::npos || at == std::string::npos || at < host)
-            return url;
-        return url.substr(0, host + 3) + url.substr(at + 1);
-    }
-
     GstGraph build() override {
         const auto& params = params_.as<RtspParams>();
         GstGraph graph{own(gst_pipeline_new(nullptr)), nullptr};
@@ -65,6 +57,7 @@ private:
         add_and_link(graph.pipeline.get(), {stream.get()});
         add_and_link(graph.pipeline.get(), {decoder.get()});
         add_and_link(graph.pipeline.get(), {tail.convert.get(), tail.sink.get()});
+        allow_codecs_only(decoder.get(), true);
         g_signal_connect(stream.get(), "select-stream", G_CALLBACK(wants_stream), nullptr);
         g_signal_connect(stream.get(), "pad-added", G_CALLBACK(link_first_video), decoder.get());
         g_signal_connect(decoder.get(), "pad-added", G_CALLBACK(link_first_video), tail.convert.get());
@@ -89,7 +82,8 @@ private:
 
 std::unique_ptr<Source> make(const SourceText& text, const Params& params) {
     if (!text.target.starts_with("rtsp://") && !text.target.starts_with("rtsps://"))
-        throw UsageError("source rtsp: '" + text.target + "' is not an address; give rtsp://HOST/PATH.");
+        throw UsageError("source rtsp: '" + SourceArgument(text.target).shown() +
+                         "' is not an address; give rtsp://HOST/PATH.");
     return std::make_unique<RtspSource>(text.target, params);
 }
 

@@ -1,6 +1,7 @@
 // gst:DESCRIPTION: any gst-launch text.
 #include "pipeline/error.hpp"
 #include "sources/gst/gst_appsink.hpp"
+#include "sources/gst/gst_reach.hpp"
 #include "sources/gst/gst_source.hpp"
 #include "sources/registry.hpp"
 
@@ -12,7 +13,8 @@ namespace {
 /// only the description itself can have asked for one.
 class GstTextSource final : public GstSource {
 public:
-    GstTextSource(std::string text, const Params& params) : GstSource("gst:" + text), text_(std::move(text)) {
+    GstTextSource(const SourceText& text, const Params& params)
+        : GstSource("gst:" + text.target), text_(text.target), trusted_(text.trusted) {
         params_ = params;
     }
 
@@ -25,11 +27,22 @@ private:
                                   GST_PARSE_FLAG_FATAL_ERRORS, &raw);
         const GstHandle<GError> error(raw);
         GstGraph graph{own(parsed), nullptr};
-        if (!parsed || error)
-            throw UsageError("source gst: '" + text_ +
-                             "' is not a pipeline: " + (error ? error->message : "nothing in it") +
+        // A quote that is left open swallows our end of the text: then it is one element and no pipeline.
+        const GstHandle<GstElement> end(parsed && GST_IS_BIN(parsed)
+                                            ? gst_bin_get_by_name(GST_BIN(parsed), "specklescope_end")
+                                            : nullptr);
+        if (!end || error)
+            throw UsageError("source gst: '" + text_ + "' is not a pipeline: " +
+                             (error ? error->message : "it does not end in an element") +
                              "; give gst-launch text without a sink, such as gst:videotestsrc is-live=true.");
-        const GstHandle<GstElement> end(gst_bin_get_by_name(GST_BIN(parsed), "specklescope_end"));
+        if (!trusted_) {
+            if (const std::string reason = any_reaches_out(parsed); !reason.empty())
+                throw UsageError(
+                    "source gst: " + reason +
+                    ", which a gst: text may only with --trust; leave it out, or start with --trust "
+                    "if that is meant.");
+            hold_back_what_reaches_out(parsed);
+        }
         GstTail tail = make_tail();
         gst_bin_add_many(GST_BIN(parsed), tail.convert.get(), tail.sink.get(), nullptr);
         if (!gst_element_link_many(end.get(), tail.convert.get(), tail.sink.get(), nullptr))
@@ -39,22 +52,26 @@ private:
     }
 
     std::string text_;
+    bool trusted_;
 };
 
 std::unique_ptr<Source> make(const SourceText& text, const Params& params) {
-    return std::make_unique<GstTextSource>(text.target, params);
+    return std::make_unique<GstTextSource>(text, params);
 }
 
 } // namespace
 
 SourceType gst_source_type() {
     static const ParamTable table = Declare<GstTextParams>("source gst").table();
-    return {.kind = "gst",
-            .syntax = "gst:DESCRIPTION",
-            .doc = "any gst-launch text, ending where Specklescope begins: \"gst:videotestsrc is-live=true\"",
-            .table = &table,
-            .make = make,
-            .discover = nullptr};
+    return {
+        .kind = "gst",
+        .syntax = "gst:DESCRIPTION",
+        .doc =
+            "any gst-launch text, ending where Specklescope begins: \"gst:videotestsrc is-live=true\"; what "
+            "writes or listens needs --trust",
+        .table = &table,
+        .make = make,
+        .discover = nullptr};
 }
 
 } // namespace specklescope

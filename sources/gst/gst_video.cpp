@@ -3,6 +3,7 @@
 #include "pipeline/error.hpp"
 #include "sources/gst/gst_appsink.hpp"
 #include "sources/gst/gst_container.hpp"
+#include "sources/gst/gst_reach.hpp"
 #include "sources/gst/gst_source.hpp"
 #include "sources/pacer.hpp"
 #include "sources/registry.hpp"
@@ -86,6 +87,7 @@ private:
         GstTail tail = make_tail();
         add_and_link(graph.pipeline.get(), {file.get(), decoder.get()});
         add_and_link(graph.pipeline.get(), {tail.convert.get(), tail.sink.get()});
+        allow_codecs_only(decoder.get());
         g_signal_connect(decoder.get(), "autoplug-continue", G_CALLBACK(wants_decoding), nullptr);
         g_signal_connect(decoder.get(), "pad-added", G_CALLBACK(link_video), tail.convert.get());
         g_signal_connect(decoder.get(), "no-more-pads", G_CALLBACK(check_found), tail.convert.get());
@@ -117,8 +119,11 @@ private:
 
     Status ended() override {
         if (const std::uint64_t claimed = claimed_bytes(path_); claimed > bytes_)
-            throw RunError("'" + path_ + "' is cut short: it has " + std::to_string(bytes_) + " of " +
-                           std::to_string(claimed) + " bytes; the frames before the cut are delivered.");
+            throw RunError("'" + path_ + "' is cut short: " +
+                           (claimed == kEndMissing ? "its end is missing"
+                                                   : "it has " + std::to_string(bytes_) + " of " +
+                                                         std::to_string(claimed) + " bytes") +
+                           "; the frames before the cut are delivered.");
         if (!params_.as<VideoParams>().loop)
             return Status::end;
         index_ = 0;

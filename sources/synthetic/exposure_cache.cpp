@@ -1,5 +1,7 @@
 #include "sources/synthetic/exposure_cache.hpp"
 
+#include "pipeline/long_work.hpp"
+#include "pipeline/memory_budget.hpp"
 #include "pipeline/parallel.hpp"
 
 #include <algorithm>
@@ -61,8 +63,25 @@ SyntheticTruth synthetic_truth(const SyntheticOptions& options) {
     return truth;
 }
 
+/// Before any of it is taken.
+const SyntheticOptions& ExposureCache::affordable(const SyntheticOptions& options) {
+    constexpr std::uint64_t kMaps = 7; // of a scene, its mean and its rates, and a copy while it is drawn
+    const std::uint64_t pixels =
+        static_cast<std::uint64_t>(options.width) * static_cast<std::uint64_t>(options.height);
+    const std::uint64_t exposures = pixels * (options.bits <= 8 ? 1 : 2) * kFewest;
+    const auto side = [](int length) {
+        return static_cast<std::uint64_t>(std::min(length, SpeckleBank::kMaxSide));
+    };
+    const std::uint64_t bank = side(options.width) * side(options.height) * SpeckleBank::kPatterns;
+    check_memory((pixels * kMaps + bank) * sizeof(float) + std::max<std::uint64_t>(exposures, kBudget),
+                 "A simulated scene of " + std::to_string(options.width) + "×" +
+                     std::to_string(options.height),
+                 "choose a smaller width and height");
+    return options;
+}
+
 ExposureCache::ExposureCache(const SyntheticOptions& options)
-    : options_(options),
+    : options_(affordable(options)),
       truth_(synthetic_truth(options)), shape_{options.width, options.height, 1,
                                                options.bits <= 8 ? PixelType::u8 : PixelType::u16},
       bank_(options.width, options.height, SpeckleOptics(options.speckle), seed_of(options)) {
@@ -72,7 +91,11 @@ ExposureCache::ExposureCache(const SyntheticOptions& options)
     if (options.scene == SyntheticOptions::Scene::still)
         exposures_ = std::min(exposures_, 12); // only the noise differs
     exposures_ -= exposures_ % phases_;
-    pixels_.resize(shape_.bytes() * static_cast<std::size_t>(exposures_));
+    pixels_.reserve(shape_.bytes() * static_cast<std::size_t>(exposures_));
+    for (int i = 1; i <= exposures_; ++i) {
+        work_goes_on("making room for the simulated scene", static_cast<double>(i) / exposures_);
+        pixels_.resize(shape_.bytes() * static_cast<std::size_t>(i));
+    }
     mean_ = truth_.scene.brightness;
     for (float& value : mean_)
         value *= static_cast<float>(truth_.mean);
@@ -108,6 +131,7 @@ void ExposureCache::fill(const std::stop_token& stop) {
     const bool beside = options_.live && options_.rate > 0;
     const int pauses = beside ? std::max(0, 8 / parallel_threads() - 1) : 0; // as long as the work
     const ThreadLimit limit(beside ? 1 : 0);
+    const WatchWork watch([&stop](std::string_view, double) { return !stop.stop_requested(); });
     try {
         for (int i = 1; i < exposures_ && !stop.stop_requested(); ++i) {
             const Clock::time_point begin = Clock::now();
@@ -117,6 +141,7 @@ void ExposureCache::fill(const std::stop_token& stop) {
             all_.notify_all();
             all_.wait_for(lock, stop, pauses * (Clock::now() - begin), [] { return false; });
         }
+    } catch (const Cancelled&) { // nobody waits for it any more
     } catch (...) {
         const std::lock_guard lock(mutex_);
         failure_ = std::current_exception();

@@ -1,6 +1,7 @@
 #include "sources/synthetic/speckle_field.hpp"
 
 #include "pipeline/error.hpp"
+#include "pipeline/long_work.hpp"
 #include "pipeline/parallel.hpp"
 
 #include <algorithm>
@@ -139,6 +140,8 @@ SpeckleBank::SpeckleBank(int width, int height, const SpeckleOptics& optics, std
             static_cast<std::size_t>(height_)) {
     const int bands = (height_ + kBandRows - 1) / kBandRows;
     run_bands(bands * kPatterns, parallel_threads(), [&](int task, int) {
+        work_goes_on("making the speckle of the simulated scene",
+                     static_cast<double>(task) / (bands * kPatterns));
         const int pattern = task / bands;
         const int first = task % bands * kBandRows;
         const int rows = std::min(kBandRows, height_ - first);
@@ -329,6 +332,7 @@ void expose(const SpeckleBank& bank, const float* rates, const float* mean, cons
     const int bands = band_count(to.shape.height, slots, 16);
     for_bands(to.shape.height, bands, slots, [&](Band rows, int) {
         for (int y = rows.begin; y < rows.end; ++y) {
+            work_goes_on("exposing the simulated scene", static_cast<double>(y) / to.shape.height);
             const auto at = static_cast<std::size_t>(y) * static_cast<std::size_t>(width);
             if (to.shape.type == PixelType::u8)
                 maker.make(rates + at, mean + at, y, width, to.as<std::uint8_t>().row(y));

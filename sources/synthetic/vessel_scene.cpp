@@ -1,5 +1,6 @@
 #include "sources/synthetic/vessel_scene.hpp"
 
+#include "pipeline/long_work.hpp"
 #include "pipeline/parallel.hpp"
 #include "sources/synthetic/speckle_field.hpp"
 
@@ -80,6 +81,7 @@ private:
         double side = dice_.sign();
         double home = tip.angle; // vessels meander around the direction in which they set out
         while (tip.radius > kThinnest && inside(tip) && way < 1600) {
+            work_goes_on("drawing the simulated vessels");
             const double step = std::max(0.6, 0.22 * tip.radius);
             const double wander = 0.055 / std::sqrt(tip.radius + 2.0);
             curvature += -0.06 * curvature * step + wander * 0.10 * std::sqrt(step) * dice_.normal();
@@ -173,10 +175,10 @@ SceneMaps empty_maps(int width, int height) {
     maps.width = width;
     maps.height = height;
     const std::size_t pixels = static_cast<std::size_t>(width) * static_cast<std::size_t>(height);
-    maps.still.assign(pixels, 0.0F);
-    maps.flow.assign(pixels, 0.0F);
-    maps.pulse.assign(pixels, 0.0F);
-    maps.brightness.assign(pixels, 1.0F);
+    for (auto* map : {&maps.still, &maps.flow, &maps.pulse, &maps.brightness}) {
+        work_goes_on("making room for the simulated scene");
+        map->assign(pixels, map == &maps.brightness ? 1.0F : 0.0F);
+    }
     return maps;
 }
 
@@ -184,8 +186,10 @@ void for_rows(int height, const auto& each) {
     const int slots = parallel_threads();
     const int bands = band_count(height, slots, 16);
     for_bands(height, bands, slots, [&](Band rows, int) {
-        for (int y = rows.begin; y < rows.end; ++y)
+        for (int y = rows.begin; y < rows.end; ++y) {
+            work_goes_on("drawing the simulated vessels", static_cast<double>(y) / height);
             each(y);
+        }
     });
 }
 
@@ -254,8 +258,12 @@ double pulse_wave(double phase) {
 void scene_rates(const SceneMaps& scene, double phase, std::vector<float>& rates) {
     rates.resize(scene.still.size());
     const auto wave = static_cast<float>(pulse_wave(phase));
-    for (std::size_t i = 0; i < rates.size(); ++i)
+    constexpr std::size_t kLook = std::size_t{1} << 20;
+    for (std::size_t i = 0; i < rates.size(); ++i) {
+        if (i % kLook == 0)
+            work_goes_on("exposing the simulated scene");
         rates[i] = scene.still[i] + scene.flow[i] * (1 + scene.pulse[i] * wave);
+    }
 }
 
 } // namespace specklescope

@@ -3,7 +3,10 @@
 #include "files/image_file.hpp"
 #include "files/npy_file.hpp"
 #include "pipeline/error.hpp"
+#include "pipeline/long_work.hpp"
+#include "pipeline/memory_budget.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <filesystem>
 
@@ -46,11 +49,14 @@ public:
         if (page.width != input_.width || page.height != input_.height || page.channels != input_.channels)
             refuse((pages_ > 1 ? "is " + to_string(page) + " on page " + std::to_string(pages_)
                                : "is " + to_string(page)));
+        check_memory(stride_ * static_cast<std::size_t>(input_.height) * sizeof(double),
+                     what_ + " '" + name_.path + "'", "give smaller frames");
         if (sums_.empty())
             sums_.assign(stride_ * static_cast<std::size_t>(input_.height), 0);
         ++taken_;
         return true;
     }
+    int pages() const { return pages_; }
     bool complete() const { return name_.page != 0 && taken_ > 0; }
 
     template <class T> void add_row(int y, const T* samples) {
@@ -98,14 +104,21 @@ void add_images(const std::string& path, PageSums& sums) {
             return;
         if (!sums.wants(*page))
             continue;
-        pixels.resize(page->bytes());
-        const HostView view(pixels.data(), *page);
-        reader->read_rows(view);
-        dispatch(page->type, [&](auto zero) {
-            const auto rows = view.as<decltype(zero)>();
-            for (int y = 0; y < rows.height; ++y)
-                sums.add_row(y, rows.row(y));
-        });
+        // By bands, between which it can be stopped.
+        constexpr int kRows = 64;
+        Shape band = *page;
+        for (int first = 0; first < page->height; first += band.height) {
+            work_goes_on("averaging page " + std::to_string(sums.pages()) + " of '" + path + "'");
+            band.height = std::min(kRows, page->height - first);
+            pixels.resize(band.bytes());
+            const HostView view(pixels.data(), band);
+            reader->read_rows(view);
+            dispatch(band.type, [&](auto zero) {
+                const auto rows = view.as<decltype(zero)>();
+                for (int y = 0; y < rows.height; ++y)
+                    sums.add_row(first + y, rows.row(y));
+            });
+        }
     }
 }
 
@@ -132,6 +145,7 @@ void add_array(const std::string& path, const Shape& input, PageSums& sums) {
         for (int y = 0; y < page.height; ++y, samples += row)
             if (wanted)
                 sums.add_row(y, samples);
+        work_goes_on("averaging '" + path + "'");
     }
 }
 

@@ -1,6 +1,7 @@
 // Kernels of stage convolve from files.
 #include "files/image_file.hpp"
 #include "files/npy_file.hpp"
+#include "pipeline/memory_budget.hpp"
 #include "stages/convolve/convolve_kernel.hpp"
 
 namespace specklescope {
@@ -19,7 +20,8 @@ template <class T> void take_planes(const T* pixels, ConvolveKernel& kernel) {
 }
 
 ConvolveKernel from_npy(const std::string& path) {
-    NpyArray array = read_npy(path);
+    constexpr std::size_t kMost = std::size_t{3} << 26; // three planes of 8192²
+    NpyArray array = read_npy(path, kMost);
     std::vector<std::size_t> shape = array.shape;
     const bool side_by_side = shape.size() == 3 && shape[2] == 3;
     const bool planes = shape.size() == 3 && shape[0] == 3 && !side_by_side;
@@ -50,6 +52,8 @@ ConvolveKernel from_image(const std::string& path) {
     if (!shape)
         throw RunError("'" + path + "' has no page that could be a kernel.");
     check_shape(*shape, "'" + path + "'");
+    check_memory(shape->bytes() + shape->samples() * sizeof(float), "'" + path + "' as a kernel",
+                 "give a smaller one");
     std::vector<std::byte> pixels(shape->bytes());
     const HostView view(pixels.data(), *shape);
     reader->read_rows(view);

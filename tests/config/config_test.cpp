@@ -20,7 +20,6 @@ namespace specklescope {
 namespace {
 
 namespace fs = std::filesystem;
-
 class ConfigTest : public testing::Test {
 protected:
     ConfigTest() {
@@ -130,9 +129,9 @@ TEST_F(ConfigTest, SavedSettingsComeBackExactly) {
             settings.record_mask.push_back(random_text(random));
         settings.stats_path = random_text(random);
         settings.snapshot_path = random_text(random);
-
         save_config(file("saved.toml"), settings);
         Settings back;
+        back.trusted = true;
         back.chain.add("speckle");
         load_config(file("saved.toml"), back);
         ASSERT_EQ(to_toml(back), to_toml(settings));
@@ -172,6 +171,7 @@ TEST_F(ConfigTest, CommandLineSaysWhatTomlSays) {
                               "--quiet"})
                            .settings;
     Settings read;
+    read.trusted = true;
     read_toml(R"(command = "run"
 source = "a b.tif"
 record = ["a.tiff", "b.mkv"]

@@ -56,6 +56,42 @@ TEST(BrokenVideo, CutMp4WithItsIndexFirstGivesWhatThereIs) {
     EXPECT_LT(port.frames.size(), 100u);
 }
 
+// Each ends with an error and the frames it had; the whole file ends well.
+TEST(BrokenVideo, EveryContainerThatIsCutSaysSo) {
+    const TemporaryFolder folder;
+    const std::string scene =
+        "videotestsrc num-buffers=60 pattern=snow ! video/x-raw,width=64,height=48,framerate=25/1 ! ";
+    for (const auto& [ending, chain] : std::vector<std::pair<std::string, std::string>>{
+             {"streamed.mkv", "jpegenc ! matroskamux streamable=true"},
+             {"a.mkv", "jpegenc ! matroskamux"},
+             {"a.webm", "vp8enc ! webmmux"},
+             {"a.avi", "jpegenc ! avimux"},
+             {"a.mp4", "x264enc ! mp4mux faststart=true"},
+             {"fragments.mp4", "x264enc ! mp4mux fragment-duration=200"},
+             {"a.flv", "x264enc ! flvmux"},
+             {"a.ogg", "theoraenc ! oggmux"},
+             {"a.wmv", "avenc_wmv2 ! asfmux"},
+             {"a.ts", "x264enc ! mpegtsmux"},
+             {"a.y4m", "y4menc"},
+             {"a.mjpg", "jpegenc"},
+             {"a.multi", "jpegenc ! multipartmux"}}) {
+        SCOPED_TRACE(ending);
+        const std::string path = folder / ending;
+        ASSERT_TRUE(launch(scene + chain + " ! filesink location=" + path));
+        TestPort whole;
+        const auto good = video(path);
+        good->open();
+        ASSERT_TRUE(read_frames(*good, whole));
+        good->close();
+        std::filesystem::resize_file(path, std::filesystem::file_size(path) * 6 / 10 + 1);
+        TestPort port;
+        EXPECT_NE(failure<RunError>(*video(path), port).find("cut short"), std::string::npos);
+        EXPECT_GE(port.frames.size(), 25U);
+        EXPECT_LT(port.frames.size(), whole.frames.size());
+        EXPECT_EQ(port.frames[0].pixels, whole.frames[0].pixels);
+    }
+}
+
 TEST(BrokenVideo, CutMp4WithoutIndexIsRefused) {
     const TemporaryFolder folder;
     ASSERT_TRUE(

@@ -52,7 +52,7 @@ TEST(Rtsp, AServerThatIsNotThereIsARunError) {
     }
     EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
     std::cout << said << '\n';
-    EXPECT_NE(said.find("rtsp://127.0.0.1:1/camera"), std::string::npos);
+    EXPECT_NE(said.find("rtsp://user:***@127.0.0.1:1/camera"), std::string::npos);
     EXPECT_EQ(said.find("secret"), std::string::npos);
 }
 

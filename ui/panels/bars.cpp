@@ -228,7 +228,7 @@ void draw_status_bar(const Rect& area, Session& session, const Hover& hover, con
 void draw_open_dialog(Session& session, ViewState& state) {
     if (state.open_dialog) {
         state.open_dialog = false;
-        state.open_text = session.settings().source;
+        state.open_text = session.settings().source.shown();
         ImGui::OpenPopup("Open a source");
     }
     ImGui::SetNextWindowPos(ImGui::GetMainViewport()->GetCenter(), ImGuiCond_Always, {0.5F, 0.5F});
@@ -236,28 +236,33 @@ void draw_open_dialog(Session& session, ViewState& state) {
     bool open = true;
     if (!ImGui::BeginPopupModal("Open a source", &open, ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoResize))
         return;
-    std::optional<std::string> chosen;
+    std::optional<SourceArgument> chosen;
+    const SourceArgument& present = session.settings().source;
+    // Text that was left as it was shown means the present source, secret and all.
+    const auto typed = [&] {
+        return state.open_text == present.shown() ? present : SourceArgument(state.open_text);
+    };
     if (ImGui::IsWindowAppearing())
         ImGui::SetKeyboardFocusHere();
     ImGui::SetNextItemWidth(-dp(94));
     ImGui::InputTextWithHint("##source", "file, folder, synthetic:vessels, v4l2:/dev/video0, rtsp://…",
                              &state.open_text, ImGuiInputTextFlags_AutoSelectAll);
     if (state.confirm)
-        chosen = state.open_text;
+        chosen = typed();
     probe::item("open.text");
     ImGui::SameLine();
     if (ImGui::Button("Open", {-1, 0}))
-        chosen = state.open_text;
+        chosen = typed();
     const auto list = [&](const char* title, const auto& entries) {
         ImGui::Dummy({0, dp(2)});
         ImGui::TextColored(theme::vec(theme::kDim), "%s", title);
-        for (const std::string& entry : entries)
-            if (ImGui::Selectable(entry.c_str()))
+        for (const SourceArgument& entry : entries)
+            if (ImGui::Selectable(entry.shown().c_str()))
                 chosen = entry;
     };
     list("Recent", session.recent());
     list("Simulated",
-         std::array<std::string, 3>{"synthetic:vessels", "synthetic:uniform", "synthetic:static"});
+         std::array<SourceArgument, 3>{"synthetic:vessels", "synthetic:uniform", "synthetic:static"});
     ImGui::Dummy({0, dp(2)});
     ImGui::TextColored(theme::vec(theme::kDim), "%s", "A file can also be dropped on the window.");
     if (chosen) {

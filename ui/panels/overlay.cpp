@@ -112,7 +112,7 @@ Banner banner_of(Session& session) {
     if (session.opening())
         return {"Opening " +
                     (session.opening_text().empty() ? "the simulated scene" : session.opening_text()) + " …",
-                "", theme::kAccent};
+                session.opening_work(), theme::kAccent};
     if (!session.pipeline())
         return {"No source", "Drop a file on the window, or press O to open one.", theme::kAccent};
     const PipelineStatus status = session.pipeline()->status();

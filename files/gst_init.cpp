@@ -1,0 +1,52 @@
+#include "files/gst_init.hpp"
+
+#include "files/gst_handles.hpp"
+#include "pipeline/error.hpp"
+
+#include <spdlog/spdlog.h>
+
+#include <mutex>
+#include <string>
+#include <string_view>
+
+namespace specklescope {
+
+namespace {
+
+std::string_view text_of(const GLogField& field) {
+    const auto* text = static_cast<const char*>(field.value);
+    return field.length < 0 ? std::string_view(text)
+                            : std::string_view(text, static_cast<std::size_t>(field.length));
+}
+
+GLogWriterOutput to_log(GLogLevelFlags level, const GLogField* fields, gsize count, gpointer) {
+    std::string_view domain = "GLib";
+    std::string_view message;
+    for (gsize i = 0; i < count; ++i) {
+        const std::string_view key = fields[i].key;
+        if (key == "MESSAGE")
+            message = text_of(fields[i]);
+        else if (key == "GLIB_DOMAIN")
+            domain = text_of(fields[i]);
+    }
+    spdlog::debug("{} ({}): {}", domain, (level & G_LOG_LEVEL_CRITICAL) != 0 ? "critical" : "message",
+                  message);
+    return G_LOG_WRITER_HANDLED;
+}
+
+} // namespace
+
+void init_gstreamer() {
+    static std::once_flag once;
+    std::call_once(once, [] {
+        g_log_set_writer_func(to_log, nullptr, nullptr);
+        GError* raw = nullptr;
+        if (!gst_init_check(nullptr, nullptr, &raw)) {
+            const GstHandle<GError> error(raw);
+            throw RunError(std::string("GStreamer does not start: ") +
+                           (error ? error->message : "no reason given") + ".");
+        }
+    });
+}
+
+} // namespace specklescope

@@ -1,0 +1,10 @@
+// GStreamer's beginning, for all rooms that use it.
+#pragma once
+
+namespace specklescope {
+
+/// Once per process; safe from any thread. From then on GLib's warnings and criticals go to our log, where
+/// --verbose shows them, and not to the terminal. Throws RunError with GStreamer's reason.
+void init_gstreamer();
+
+} // namespace specklescope

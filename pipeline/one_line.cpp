@@ -1,0 +1,75 @@
+#include "pipeline/one_line.hpp"
+
+#include <array>
+#include <cstdint>
+
+namespace specklescope {
+
+namespace {
+
+std::uint32_t code_point(std::string_view bytes) {
+    const auto first = static_cast<unsigned char>(bytes[0]);
+    constexpr std::array<unsigned, 5> kMask = {0, 0x7f, 0x1f, 0x0f, 0x07};
+    std::uint32_t code = first & kMask[bytes.size()];
+    for (const char c : bytes.substr(1))
+        code = code << 6 | (static_cast<unsigned char>(c) & 0x3f);
+    return code;
+}
+
+/// C0, DEL, C1, line and paragraph separators, embeddings, overrides and isolates of the direction.
+bool commands(std::uint32_t code) {
+    return code < 0x20 || (code >= 0x7f && code < 0xa0) || (code >= 0x2028 && code <= 0x202e) ||
+           (code >= 0x2066 && code <= 0x2069);
+}
+
+} // namespace
+
+std::size_t utf8_length(std::string_view text) {
+    if (text.empty())
+        return 0;
+    const auto first = static_cast<unsigned char>(text[0]);
+    const std::size_t length = first < 0x80                    ? 1
+                               : first >= 0xc2 && first < 0xe0 ? 2
+                               : first >= 0xe0 && first < 0xf0 ? 3
+                               : first >= 0xf0 && first < 0xf5 ? 4
+                                                               : 0;
+    if (length == 0 || text.size() < length)
+        return 0;
+    for (const char c : text.substr(1, length - 1))
+        if ((static_cast<unsigned char>(c) & 0xc0) != 0x80)
+            return 0;
+    const std::uint32_t code = code_point(text.substr(0, length));
+    const bool longer_than_needed = (length == 3 && code < 0x800) || (length == 4 && code < 0x10000);
+    const bool surrogate = code >= 0xd800 && code < 0xe000;
+    return longer_than_needed || surrogate || code > 0x10ffff ? 0 : length;
+}
+
+bool is_utf8(std::string_view text) {
+    while (!text.empty()) {
+        const std::size_t length = utf8_length(text);
+        if (length == 0)
+            return false;
+        text.remove_prefix(length);
+    }
+    return true;
+}
+
+std::string one_line(std::string_view text) {
+    std::string line;
+    line.reserve(text.size());
+    while (!text.empty()) {
+        const std::size_t length = utf8_length(text);
+        if (length == 0)
+            line += "\xef\xbf\xbd";
+        else if (commands(code_point(text.substr(0, length))))
+            line += ' ';
+        else
+            line += text.substr(0, length);
+        text.remove_prefix(length == 0 ? 1 : length);
+    }
+    while (!line.empty() && line.back() == ' ')
+        line.pop_back();
+    return line;
+}
+
+} // namespace specklescope

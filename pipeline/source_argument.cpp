@@ -1,0 +1,284 @@
+#include "pipeline/source_argument.hpp"
+
+#include "pipeline/error.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cstdlib>
+
+namespace specklescope {
+
+namespace {
+
+constexpr std::string_view kSpace = " \t\r\n";
+constexpr std::string_view kTokenEnd = " \t\r\n\"'";
+constexpr std::string_view kReference = "${env:";
+constexpr auto npos = std::string_view::npos;
+
+/// Where a secret stands in the text, and what it is called.
+struct Place {
+    std::size_t begin = 0, end = 0;
+    std::string key;
+};
+
+bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-'; }
+
+bool names_a_secret(std::string_view key) {
+    std::string lower(key);
+    std::transform(lower.begin(), lower.end(), lower.begin(),
+                   [](unsigned char c) { return c == '_' ? '-' : static_cast<char>(std::tolower(c)); });
+    constexpr std::array<std::string_view, 6> kWhole = {"pw", "pass", "key", "sig", "auth", "authorization"};
+    constexpr std::array<std::string_view, 5> kWithin = {"passw", "passphrase", "pwd", "secret",
+                                                         "credential"};
+    constexpr std::array<std::string_view, 5> kAtEnd = {"-pw", "-pass", "token", "signature", "key"};
+    return std::find(kWhole.begin(), kWhole.end(), lower) != kWhole.end() ||
+           std::any_of(kWithin.begin(), kWithin.end(),
+                       [&](std::string_view part) { return lower.find(part) != std::string::npos; }) ||
+           std::any_of(kAtEnd.begin(), kAtEnd.end(),
+                       [&](std::string_view end) { return lower.ends_with(end); });
+}
+
+std::size_t first_of(std::string_view text, std::string_view any, std::size_t from) {
+    return std::min(text.find_first_of(any, from), text.size());
+}
+
+bool is_port(std::string_view text) {
+    return std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isdigit(c) != 0; });
+}
+
+/// user:SECRET@ behind each "://". A password that should have been percent-encoded, with '@' or '/' in it,
+/// is one all the same.
+void find_passwords(std::string_view text, std::vector<Place>& places) {
+    for (std::size_t mark = text.find("://"); mark != npos; mark = text.find("://", mark + 3)) {
+        const std::size_t begin = mark + 3;
+        const std::string_view token = text.substr(begin, first_of(text, kTokenEnd, begin) - begin);
+        const std::size_t colon = token.find(':');
+        const std::size_t path = first_of(token, "/?#", 0);
+        std::size_t at = token.substr(0, path).rfind('@');
+        if (at == npos && colon < path && !is_port(token.substr(colon + 1, path - colon - 1)))
+            at = token.rfind('@');
+        if (at != npos && colon != npos && colon + 1 < at)
+            places.push_back({begin + colon + 1, begin + at, "password"});
+    }
+}
+
+/// The end of a property's value in gst-launch text: that of its quotes, or the next space.
+Place value_of_property(std::string_view text, std::size_t at) {
+    at = std::min(text.find_first_not_of(kSpace, at), text.size());
+    if (at < text.size() && text[at] == '(') // a type
+        at = std::min(first_of(text, ")", at) + 1, text.size());
+    std::size_t slashes = at;
+    while (slashes < text.size() && text[slashes] == '\\')
+        ++slashes;
+    if (slashes < text.size() && (text[slashes] == '"' || text[slashes] == '\'')) {
+        const std::string_view quote = text.substr(at, slashes - at + 1);
+        const std::size_t begin = slashes + 1;
+        std::size_t end = text.find(quote, begin);
+        while (quote.size() == 1 && end != npos && text[end - 1] == '\\')
+            end = text.find(quote, end + 1);
+        return {begin, std::min(end, text.size()), ""};
+    }
+    std::size_t end = at;
+    while (end < text.size() && kTokenEnd.find(text[end]) == npos)
+        end += text[end] == '\\' ? 2 : 1;
+    return {at, std::min(end, text.size()), ""};
+}
+
+/// key=SECRET in queries, and as a property of a gst: text.
+void find_values(std::string_view text, std::vector<Place>& places) {
+    const bool gst = text.starts_with("gst:");
+    for (std::size_t equal = text.find('='); equal != npos; equal = text.find('=', equal + 1)) {
+        std::size_t end = equal;
+        while (end > 0 && gst && kSpace.find(text[end - 1]) != npos)
+            --end;
+        std::size_t begin = end;
+        while (begin > 0 && is_word(text[begin - 1]))
+            --begin;
+        const std::string_view key = text.substr(begin, end - begin);
+        const bool query = begin > 0 && (text[begin - 1] == '?' || text[begin - 1] == '&');
+        if (key.empty() || !(query || gst) || !names_a_secret(key))
+            continue;
+        Place place = query ? Place{equal + 1, first_of(text, "&# \t\r\n\"'", equal + 1), ""}
+                            : value_of_property(text, equal + 1);
+        place.key = key;
+        if (place.begin < place.end)
+            places.push_back(std::move(place));
+    }
+}
+
+bool is_reference(std::string_view text) {
+    return text.starts_with(kReference) && text.find('}') == text.size() - 1;
+}
+
+/// In order, none within another, references left out.
+std::vector<Place> secret_places(std::string_view text) {
+    std::vector<Place> places;
+    find_passwords(text, places);
+    find_values(text, places);
+    std::sort(places.begin(), places.end(), [](const Place& a, const Place& b) { return a.begin < b.begin; });
+    std::vector<Place> apart;
+    for (Place& place : places)
+        if ((apart.empty() || place.begin >= apart.back().end) &&
+            !is_reference(text.substr(place.begin, place.end - place.begin)))
+            apart.push_back(std::move(place));
+    return apart;
+}
+
+std::string with(std::string_view text, const std::vector<Place>& places,
+                 const std::function<std::string(const Place&)>& instead) {
+    std::string out;
+    std::size_t at = 0;
+    for (const Place& place : places) {
+        out += text.substr(at, place.begin - at);
+        out += instead(place);
+        at = place.end;
+    }
+    return out.append(text.substr(at));
+}
+
+void replace_all(std::string& text, std::string_view what, std::string_view by) {
+    for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + by.size()))
+        text.replace(at, what.size(), by);
+}
+
+int hex(char c) {
+    const auto digit = static_cast<unsigned char>(c);
+    return std::isdigit(digit) != 0    ? c - '0'
+           : std::isxdigit(digit) != 0 ? std::tolower(digit) - 'a' + 10
+                                       : -1;
+}
+
+std::string percent_decoded(std::string_view text) {
+    std::string out;
+    for (std::size_t i = 0; i < text.size(); ++i)
+        if (text[i] == '%' && i + 2 < text.size() && hex(text[i + 1]) >= 0 && hex(text[i + 2]) >= 0) {
+            out += static_cast<char>(hex(text[i + 1]) * 16 + hex(text[i + 2]));
+            i += 2;
+        } else {
+            out += text[i];
+        }
+    return out;
+}
+
+std::string percent_encoded(std::string_view text) {
+    std::string out;
+    for (const char c : text) {
+        if (is_word(c) || c == '.' || c == '~') {
+            out += c;
+            continue;
+        }
+        constexpr std::string_view kHex = "0123456789ABCDEF";
+        const auto byte = static_cast<unsigned char>(c);
+        out.append("%").append(1, kHex[byte >> 4]).append(1, kHex[byte & 15]);
+    }
+    return out;
+}
+
+std::string slashed(std::string_view text, bool in_quotes) {
+    std::string out;
+    for (const char c : text) {
+        if (in_quotes ? c == '"' || c == '\'' || c == '\\' : !is_word(c))
+            out += '\\';
+        out += c;
+    }
+    return out;
+}
+
+/// As the place before which it stands asks: within an address, a property, or as it is.
+std::string escaped(std::string_view before, const std::string& value) {
+    const std::size_t token = before.find_last_of(kTokenEnd);
+    if (before.substr(token == npos ? 0 : token + 1).find("://") != npos)
+        return percent_encoded(value);
+    if (!before.starts_with("gst:"))
+        return value;
+    return slashed(value, !before.empty() && (before.back() == '"' || before.back() == '\''));
+}
+
+} // namespace
+
+SourceArgument::SourceArgument(std::string text) : text_(std::move(text)) {
+    const std::vector<Place> places = secret_places(text_);
+    shown_ = with(text_, places, [](const Place&) { return "***"; });
+    for (const Place& place : places) {
+        const std::string secret = text_.substr(place.begin, place.end - place.begin);
+        secrets_.push_back(secret);
+        if (const std::string plain = percent_decoded(secret); plain != secret)
+            secrets_.push_back(plain);
+    }
+}
+
+SourceArgument SourceArgument::referring() const {
+    std::vector<std::pair<std::string, std::string>> named; // a name stands for one value
+    return {with(text_, secret_places(text_), [&](const Place& place) {
+        std::string base = "SPECKLESCOPE_";
+        for (const char c : place.key)
+            base += c == '-' ? '_' : static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+        const std::string value = text_.substr(place.begin, place.end - place.begin);
+        std::string name = base;
+        const auto means_another = [&] {
+            return std::any_of(named.begin(), named.end(),
+                               [&](const auto& one) { return one.first == name && one.second != value; });
+        };
+        for (int number = 2; means_another(); ++number)
+            name = base + "_" + std::to_string(number);
+        named.emplace_back(name, value);
+        return std::string(kReference) + name + "}";
+    })};
+}
+
+std::vector<std::string> SourceArgument::references() const {
+    std::vector<std::string> names;
+    for (std::size_t at = text_.find(kReference); at != std::string::npos;
+         at = text_.find(kReference, at + kReference.size()))
+        if (const std::size_t end = text_.find('}', at); end != std::string::npos)
+            names.push_back(text_.substr(at + kReference.size(), end - at - kReference.size()));
+    return names;
+}
+
+SourceArgument SourceArgument::resolved(
+    const std::function<std::optional<std::string>(const std::string& name)>& value_of) const {
+    SourceArgument opened = *this;
+    opened.text_.clear();
+    std::size_t from = 0;
+    for (const std::string& name : references()) {
+        const std::size_t at = text_.find(kReference, from);
+        const std::optional<std::string> value = value_of(name);
+        if (!value)
+            throw UsageError("source '" + shown_ + "' refers to the environment variable " + name +
+                             ", which is not set; set it (export " + name + "=…) and start again.");
+        opened.text_ += text_.substr(from, at - from);
+        const std::string placed = escaped(opened.text_, *value);
+        opened.text_ += placed;
+        opened.secrets_.push_back(*value);
+        if (placed != *value)
+            opened.secrets_.push_back(placed);
+        from = at + kReference.size() + name.size() + 1;
+    }
+    opened.text_ += text_.substr(from);
+    return opened;
+}
+
+std::string SourceArgument::hide(std::string_view text) const {
+    constexpr std::size_t kShort = 4; // a shorter one is hidden only where it can be nothing else
+    std::string out(text);
+    if (secrets_.empty())
+        return out;
+    replace_all(out, text_, shown_);
+    for (const std::string& secret : secrets_) {
+        if (secret.size() >= kShort) {
+            replace_all(out, secret, "***");
+        } else if (!secret.empty()) {
+            replace_all(out, ":" + secret + "@", ":***@");
+            replace_all(out, "=" + secret, "=***");
+        }
+    }
+    return out;
+}
+
+std::optional<std::string> from_environment(const std::string& name) {
+    const char* value = std::getenv(name.c_str()); // NOLINT(concurrency-mt-unsafe): set before threads begin
+    return value && *value ? std::optional<std::string>(value) : std::nullopt;
+}
+
+} // namespace specklescope

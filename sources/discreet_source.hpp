@@ -1,0 +1,51 @@
+// A source whose address holds a secret, so that nothing it says does.
+#pragma once
+
+#include "pipeline/error.hpp"
+#include "pipeline/source.hpp"
+#include "pipeline/source_argument.hpp"
+
+#include <utility>
+
+namespace specklescope {
+
+/// What `work` throws is thrown with the secrets of `text` hidden.
+template <class F> auto discreetly(const SourceArgument& text, F&& work) {
+    try {
+        return work();
+    } catch (const UsageError& error) {
+        throw UsageError(text.hide(error.what()));
+    } catch (const RunError& error) {
+        throw RunError(text.hide(error.what()));
+    }
+}
+
+class DiscreetSource final : public Source {
+public:
+    DiscreetSource(std::unique_ptr<Source> source, SourceArgument text)
+        : source_(std::move(source)), text_(std::move(text)) {
+        params_ = source_->params();
+    }
+    SourceInfo open() override {
+        return discreetly(text_, [this] {
+            SourceInfo info = source_->open();
+            info.name = text_.hide(info.name);
+            params_ = source_->params();
+            return info;
+        });
+    }
+    Status next(FramePort& port) override {
+        return discreetly(text_, [&] { return source_->next(port); });
+    }
+    void close() override { source_->close(); }
+    void set(std::string_view name, const ParamValue& value) override {
+        discreetly(text_, [&] { source_->set(name, value); });
+        params_ = source_->params();
+    }
+
+private:
+    std::unique_ptr<Source> source_;
+    SourceArgument text_;
+};
+
+} // namespace specklescope

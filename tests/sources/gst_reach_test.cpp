@@ -1,0 +1,211 @@
+// A video file is a file, and a gst: text reads: nothing opens an address, a port or a file that was not
+// asked for.
+#include "tests/sources/gst_sources.hpp"
+#include "tests/support/child.hpp"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+#include <cstring>
+
+using namespace specklescope;
+using namespace specklescope::test;
+
+namespace {
+
+/// Counts who knocks; the system keeps what comes until it is asked.
+class Door {
+public:
+    Door() {
+        socket_ = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
+        sockaddr_in address{};
+        address.sin_family = AF_INET;
+        address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+        socklen_t size = sizeof address;
+        if (socket_ < 0 || bind(socket_, reinterpret_cast<sockaddr*>(&address), size) != 0 ||
+            listen(socket_, 64) != 0 ||
+            getsockname(socket_, reinterpret_cast<sockaddr*>(&address), &size) != 0)
+            throw std::runtime_error("no port on the loopback");
+        port_ = ntohs(address.sin_port);
+    }
+    Door(const Door&) = delete;
+    Door& operator=(const Door&) = delete;
+    ~Door() { close(socket_); }
+    std::string url(const std::string& name) const {
+        return "http://127.0.0.1:" + std::to_string(port_) + "/" + name;
+    }
+    int port() const { return port_; }
+    int knocks() const {
+        int count = 0;
+        for (int client = accept(socket_, nullptr, nullptr); client >= 0;
+             client = accept(socket_, nullptr, nullptr)) {
+            ++count;
+            close(client);
+        }
+        return count;
+    }
+
+private:
+    int socket_ = -1;
+    int port_ = 0;
+};
+
+std::string number(std::size_t value) { // four bytes, big-endian
+    std::string bytes;
+    for (int shift = 24; shift >= 0; shift -= 8)
+        bytes += static_cast<char>(value >> shift & 0xff);
+    return bytes;
+}
+std::string box(const std::string& type, const std::string& content) {
+    return number(content.size() + 8) + type + content;
+}
+
+/// An MP4 whose data lie at an address, as its 'dref' says: each box on the way to it grows.
+std::string with_data_elsewhere(std::string mp4, const std::string& url) {
+    const std::string reference = box("url ", std::string(4, '\0') + url + '\0');
+    const std::size_t inner =
+        mp4.find("dref") + 12; // past its name, version and count: the box that we replace
+    const std::size_t grown = reference.size() - 12;
+    mp4.replace(inner, 12, reference);
+    for (const char* name : {"moov", "trak", "mdia", "minf", "dinf", "dref"}) {
+        const std::size_t at = mp4.rfind(name, inner) - 4;
+        const auto* bytes = reinterpret_cast<const unsigned char*>(mp4.data() + at);
+        const std::size_t size = static_cast<std::size_t>(bytes[0]) << 24 |
+                                 static_cast<std::size_t>(bytes[1]) << 16 |
+                                 static_cast<std::size_t>(bytes[2]) << 8 | bytes[3];
+        mp4.replace(at, 4, number(size + grown));
+    }
+    return mp4;
+}
+
+std::unique_ptr<Source> trusted_gst(const std::string& text) {
+    const SourceType type = gst_source_type();
+    return type.make({"gst", text, {}, true}, Params(*type.table));
+}
+
+} // namespace
+
+TEST(VideoReach, AManifestIsRefusedAndNobodyIsAsked) {
+    const Door door;
+    const TemporaryFolder folder;
+    const std::vector<std::pair<std::string, std::string>> manifests = {
+        {"hls",
+         "#EXTM3U\n#EXT-X-VERSION:3\n#EXT-X-TARGETDURATION:1\n#EXT-X-MEDIA-SEQUENCE:0\n#EXTINF:1.0,\n" +
+             door.url("a.ts") + "\n#EXTINF:1.0,\n" + door.url("b.ts") + "\n#EXT-X-ENDLIST\n"},
+        {"master", "#EXTM3U\n#EXT-X-STREAM-INF:BANDWIDTH=100000,RESOLUTION=64x48\n" + door.url("low.m3u8") +
+                       "\n#EXT-X-STREAM-INF:BANDWIDTH=900000,RESOLUTION=64x48\n" + door.url("high.m3u8") +
+                       "\n"},
+        {"dash", "<?xml version=\"1.0\"?>\n<MPD xmlns=\"urn:mpeg:dash:schema:mpd:2011\" type=\"static\" "
+                 "mediaPresentationDuration=\"PT10S\" minBufferTime=\"PT1S\" "
+                 "profiles=\"urn:mpeg:dash:profile:isoff-on-demand:2011\"><Period><AdaptationSet "
+                 "mimeType=\"video/mp4\">"
+                 "<Representation id=\"1\" bandwidth=\"1000\" width=\"64\" height=\"48\" "
+                 "codecs=\"avc1.42c00d\"><BaseURL>" +
+                     door.url("a.mp4") +
+                     "</BaseURL><SegmentList duration=\"1\"><SegmentURL media=\"1.m4s\"/></SegmentList>"
+                     "</Representation></AdaptationSet></Period></MPD>\n"},
+        {"smooth", "<?xml version=\"1.0\"?>\n<SmoothStreamingMedia MajorVersion=\"2\" MinorVersion=\"0\" "
+                   "Duration=\"10000000\">"
+                   "<StreamIndex Type=\"video\" Chunks=\"1\" QualityLevels=\"1\" Url=\"" +
+                       door.url("q({bitrate})/f({start time})") +
+                       "\"><QualityLevel Index=\"0\" Bitrate=\"100000\" FourCC=\"H264\" MaxWidth=\"64\" "
+                       "MaxHeight=\"48\" "
+                       "CodecPrivateData=\"\"/><c d=\"10000000\"/></StreamIndex></SmoothStreamingMedia>\n"},
+        {"session", "v=0\no=- 1 1 IN IP4 127.0.0.1\ns=x\nc=IN IP4 127.0.0.1\nt=0 0\na=control:" +
+                        door.url("") + "\nm=video 5004 RTP/AVP 26\n"},
+        {"list", door.url("a.mp4") + "\n" + door.url("b.mp4") + "\n"},
+        {"elsewhere",
+         box("ftyp", "qt  " + number(0)) +
+             box("moov", box("rmra", box("rmda", box("rdrf", number(0) + "url " +
+                                                                 number(door.url("a.mov").size() + 1) +
+                                                                 door.url("a.mov") + '\0'))))},
+    };
+    for (const auto& [kind, text] : manifests)
+        for (const char* ending : {".mkv", ".mp4"}) {
+            const std::string name = kind + ending;
+            SCOPED_TRACE(name);
+            write_file(folder / name, text.data(), text.size());
+            EXPECT_NE(failure<RunError>(*video(folder / name)).find(name), std::string::npos);
+            EXPECT_EQ(door.knocks(), 0);
+        }
+}
+
+TEST(VideoReach, AnMp4WhoseDataLieElsewhereAsksNobody) {
+    const Door door;
+    const TemporaryFolder folder;
+    ASSERT_TRUE(
+        launch("videotestsrc num-buffers=5 ! video/x-raw,width=64,height=48 ! x264enc ! mp4mux ! filesink "
+               "location=" +
+               (folder / "a.mp4")));
+    const std::vector<char> bytes = file_bytes(folder / "a.mp4");
+    const std::string changed = with_data_elsewhere({bytes.begin(), bytes.end()}, door.url("a.mp4"));
+    write_file(folder / "b.mp4", changed.data(), changed.size());
+    const auto source = video(folder / "b.mp4");
+    TestPort port;
+    try {
+        source->open();
+        read_frames(*source, port);
+    } catch (const RunError& error) {
+        std::cout << error.what() << '\n';
+    }
+    source->close();
+    EXPECT_EQ(door.knocks(), 0);
+}
+
+TEST(GstReach, WhatWritesOrListensIsRefused) {
+    const TemporaryFolder folder;
+    const std::string file = folder / "x";
+    const std::string picture =
+        "videotestsrc num-buffers=3 ! video/x-raw,format=GRAY8,width=32,height=16 ! tee name=t ! "
+        "queue t. ! queue ! ";
+    const auto branch = [&](const std::string& end) { return picture + end + " t. ! queue"; };
+    for (const std::string& text :
+         {branch("filesink location=" + file), branch("multifilesink location=" + file),
+          branch("tcpserversink port=0"), branch("udpsink port=9"), branch("fdsink"),
+          branch("shmsink socket-path=" + file), branch("jpegenc ! avimux ! filesink location=" + file),
+          branch("bin. ( queue ! filesink location=" + file + " )"),
+          std::string("tcpserversrc port=0 ! rawvideoparse"), std::string("udpsrc port=0 ! rawvideoparse"),
+          "videotestsrc num-buffers=3 ! queue2 temp-template=" + file + "XXXXXX"}) {
+        const std::string said = failure<UsageError>(*gst(text));
+        EXPECT_TRUE(said.find("--trust") != std::string::npos ||
+                    said.find("not a pipeline") != std::string::npos)
+            << text;
+    }
+    EXPECT_EQ(names_in(folder.path().string()), std::vector<std::string>{});
+    TestPort port;
+    const auto harmless = gst("videotestsrc num-buffers=3 ! tee name=t ! queue ! fakesink t. ! queue");
+    harmless->open();
+    EXPECT_TRUE(read_frames(*harmless, port));
+}
+
+TEST(GstReach, WhatComesLaterIsHeldBack) {
+    const std::string said = failure<RunError>(*gst("uridecodebin uri=udp://127.0.0.1:0"));
+    EXPECT_NE(said.find("--trust"), std::string::npos);
+}
+
+TEST(GstReach, ATrustedTextMayWrite) {
+    const TemporaryFolder folder;
+    const auto source =
+        trusted_gst("videotestsrc num-buffers=3 ! video/x-raw,format=GRAY8,width=32,height=16 ! tee "
+                    "name=t ! queue ! filesink location=" +
+                    (folder / "x") + " t. ! queue");
+    source->open();
+    TestPort port;
+    EXPECT_TRUE(read_frames(*source, port));
+    source->close();
+    EXPECT_GE(std::filesystem::file_size(folder / "x"), 32U * 16);
+}
+
+TEST(GstText, WhatIsNoPipelineIsOneSentenceAndNothingElse) {
+    for (const char* text :
+         {"", "\"", "\\", "(", "videotestsrc num-buffers=1 !", "! !", "videotestsrc num-buffers=1 name=\"a !",
+          "identity name=specklescope_end", "videotestsrc num-buffers=1 ;"}) {
+        SCOPED_TRACE(text);
+        (void)failure<UsageError>(*gst(text)); // which looks at standard error
+    }
+}
+
+TEST(GstText, WarningsOfGLibStayOffTheTerminal) {
+    (void)failure<Error>(*gst("videotestsrc name=a ! identity name=a")); // which looks at standard error
+}

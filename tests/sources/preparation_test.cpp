@@ -1,0 +1,151 @@
+// Everything that takes long before the first frame can be stopped, and asks for its memory first.
+#include "files/image_file.hpp"
+#include "files/input_file.hpp"
+#include "files/npy_file.hpp"
+#include "pipeline/long_work.hpp"
+#include "pipeline/memory_budget.hpp"
+#include "sources/registry.hpp"
+#include "sources/synthetic/vessel_scene.hpp"
+#include "tests/support/folder.hpp"
+#include "tests/support/test_port.hpp"
+
+#include <gtest/gtest.h>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <set>
+#include <thread>
+
+using namespace specklescope;
+using namespace specklescope::test;
+
+namespace {
+
+constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
+
+struct PretendMemory {
+    explicit PretendMemory(std::uint64_t bytes) { pretend_memory(bytes); }
+    PretendMemory(const PretendMemory&) = delete;
+    PretendMemory& operator=(const PretendMemory&) = delete;
+    ~PretendMemory() { pretend_memory(std::nullopt); }
+};
+
+void write(const std::string& path, const std::string& bytes) {
+    std::ofstream(path, std::ios::binary) << bytes;
+}
+
+std::string npy(const std::string& descr, const std::string& shape, const std::string& data) {
+    std::string header = "{'descr': '" + descr + "', 'fortran_order': False, 'shape': " + shape + ", }";
+    header.resize(118, ' ');
+    header.back() = '\n';
+    return std::string("\x93NUMPY\x01\x00", 8) + static_cast<char>(header.size()) + '\0' + header + data;
+}
+
+std::string refusal(const std::function<void()>& work) {
+    try {
+        work();
+    } catch (const RunError& error) {
+        return error.what();
+    }
+    return "no error";
+}
+
+} // namespace
+
+TEST(Preparation, EveryStepOfASceneCanBeStopped) {
+    // The watch is called at each step; stopping at the n-th, for many n, ends the work there each time.
+    int steps = 0;
+    std::set<std::string> kinds;
+    const auto open = [] { (void)make_source("synthetic:vessels?width=300&height=200", {})->open(); };
+    {
+        const WatchWork watch([&](std::string_view what, double) {
+            ++steps;
+            kinds.insert(std::string(what));
+            return true;
+        });
+        open();
+    }
+    EXPECT_GE(kinds.size(), 4U) << "room, vessels, speckle, exposure";
+    EXPECT_GT(steps, 100);
+    for (int stop = 1; stop < 80; stop += 13) {
+        int calls = 0;
+        const WatchWork watch([&](std::string_view, double) { return ++calls < stop; });
+        EXPECT_THROW(open(), Cancelled) << stop;
+    }
+}
+
+TEST(Preparation, ASceneThatDoesNotFitIsRefused) {
+    const PretendMemory little(100 * kMiB);
+    const std::string said =
+        refusal([] { (void)make_source("synthetic?width=8192&height=8192", {})->open(); });
+    EXPECT_NE(said.find("8192×8192"), std::string::npos) << said;
+    EXPECT_NE(said.find("100 MiB are available"), std::string::npos) << said;
+}
+
+TEST(Preparation, ASparseArrayIsRefusedBeforeItIsRead) {
+    const TemporaryFolder folder;
+    write(folder / "a.npy", npy("<f4", "(16384, 16384)", ""));
+    std::filesystem::resize_file(folder / "a.npy", (std::uint64_t{1} << 30) + 128);
+    {
+        const PretendMemory little(600 * kMiB);
+        const std::string said = refusal([&] { (void)read_npy(folder / "a.npy"); });
+        EXPECT_NE(said.find("1024 MiB"), std::string::npos) << said;
+    }
+    const std::string said = refusal([&] { (void)read_npy(folder / "a.npy", 1000); });
+    EXPECT_NE(said.find("more than the 1000"), std::string::npos) << said;
+    const PretendMemory enough(8192 * kMiB);
+    int calls = 0;
+    const WatchWork watch([&](std::string_view what, double) {
+        EXPECT_NE(what.find("a.npy"), std::string_view::npos);
+        return ++calls < 4;
+    });
+    EXPECT_THROW((void)read_npy(folder / "a.npy"), Cancelled);
+}
+
+TEST(Preparation, ANulInAHeaderDoesNotCutTheSentence) {
+    const TemporaryFolder folder;
+    write(folder / "a.npy", npy(std::string("<\0x", 3), "(2, 2)", std::string(16, 'x')));
+    const std::string said = refusal([&] { (void)read_npy(folder / "a.npy"); });
+    EXPECT_NE(said.find("allowed: f2"), std::string::npos) << said;
+    EXPECT_EQ(said.back(), '.');
+}
+
+TEST(Preparation, APipeIsRefusedWhereAFileIsNeeded) {
+    const TemporaryFolder folder;
+    for (const char* name : {"a.png", "a.tif", "a.jpg", "a.npy"}) {
+        ASSERT_EQ(mkfifo((folder / name).c_str(), 0600), 0);
+        const std::string said = refusal([&] {
+            std::string(name) == "a.npy" ? (void)read_npy(folder / name) : (void)open_image(folder / name);
+        });
+        EXPECT_NE(said.find("is a pipe"), std::string::npos) << said;
+    }
+}
+
+TEST(Preparation, WaitingForAWriterCanBeStopped) {
+    const TemporaryFolder folder;
+    const std::string path = folder / "a.raw";
+    ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
+    const auto source = make_source("raw:" + path + "?width=4&height=3", {});
+    {
+        int calls = 0;
+        const WatchWork watch([&](std::string_view what, double) {
+            EXPECT_NE(what.find("pipe"), std::string_view::npos);
+            return ++calls < 3;
+        });
+        EXPECT_THROW(source->open(), Cancelled);
+    }
+    std::thread writer([&] {
+        const int fd = open(path.c_str(), O_WRONLY);
+        const std::string bytes(24, 'x');
+        EXPECT_EQ(::write(fd, bytes.data(), bytes.size()), 24);
+        close(fd);
+    });
+    source->open();
+    TestPort port;
+    EXPECT_TRUE(read_frames(*source, port));
+    EXPECT_EQ(port.frames.size(), 2U);
+    writer.join();
+}
