@@ -1,76 +1,63 @@
 #include "config/atomic_file.hpp"
 
-#include "config/text.hpp"
 #include "files/whole_file.hpp"
 #include "pipeline/error.hpp"
+#include "pipeline/one_line.hpp"
 
 #include <cerrno>
 #include <filesystem>
 #include <sys/stat.h>
 #include <system_error>
-#include <unistd.h>
 
 namespace specklescope {
 
 namespace {
 
-/// A hidden file beside `path`, removed unless it takes that name.
-class Beside {
-public:
-    explicit Beside(const std::string& path, mode_t mode = 0) : path_(path) {
-        std::error_code error;
-        if (path.empty() || std::filesystem::is_directory(path, error))
-            fail("a folder has that name");
-        file_ = try_hidden(path, hidden_);
-        if (file_.fd() < 0) {
-            hidden_.clear();
-            fail(std::generic_category().message(errno));
-        }
-        if (mode != 0 && fchmod(file_.fd(), mode) != 0)
-            fail(std::generic_category().message(errno));
+/// What has a name that no file can be given; null: nothing. A link in the place of a file is replaced, never
+/// followed.
+const char* taken_by(const std::string& path) {
+    struct stat itself {};
+    if (::lstat(path.c_str(), &itself) != 0 || S_ISREG(itself.st_mode))
+        return nullptr;
+    struct stat behind = itself;
+    if (S_ISLNK(itself.st_mode)) {
+        std::error_code error; // /dev/stdout is such a link, whatever it leads to
+        if (std::filesystem::read_symlink(path, error).native().starts_with("/proc/"))
+            return "it is a stream of a process";
+        if (::stat(path.c_str(), &behind) != 0 || S_ISREG(behind.st_mode))
+            return nullptr;
     }
-    Beside(const Beside&) = delete;
-    Beside& operator=(const Beside&) = delete;
-    ~Beside() {
-        if (!hidden_.empty())
-            unlink(hidden_.c_str());
-    }
-    void write(std::string_view text) {
-        while (!text.empty()) {
-            const ssize_t count = ::write(file_.fd(), text.data(), text.size());
-            if (count < 0 && errno == EINTR)
-                continue;
-            if (count < 0)
-                fail(std::generic_category().message(errno));
-            text.remove_prefix(static_cast<std::size_t>(count));
-        }
-    }
-    void keep() {
-        if (!file_.close() || !replace(hidden_, path_))
-            fail(std::generic_category().message(errno));
-        hidden_.clear();
-    }
+    return S_ISDIR(behind.st_mode) ? "a folder has that name" : "a pipe, a socket or a device has that name";
+}
 
-private:
-    [[noreturn]] void fail(const std::string& why) {
-        const std::string left = std::exchange(hidden_, "");
-        if (!left.empty()) // a constructor that throws is followed by no destructor
-            unlink(left.c_str());
-        throw RunError("'" + one_line(path_) + "' cannot be written (" + why +
-                       "); name a file in a folder that exists and can be written to.");
-    }
-    std::string path_, hidden_;
-    File file_;
-};
+[[noreturn]] void refuse(const std::string& path, const std::string& why) {
+    throw RunError("'" + one_line(path) + "' cannot be written (" + why +
+                   "); name a file in a folder that exists and can be written to.");
+}
+
+void check_target(const UnnamedFile& file, const std::string& path) {
+    if (path.empty())
+        refuse(path, "it has no name");
+    if (const char* what = taken_by(path))
+        refuse(path, what);
+    if (file.error() != 0)
+        refuse(path, std::generic_category().message(file.error()));
+}
 
 } // namespace
 
 void write_atomically(const std::string& path, std::string_view text, mode_t mode) {
-    Beside file(path, mode);
-    file.write(text);
-    file.keep();
+    UnnamedFile file(path);
+    check_target(file, path);
+    int error = mode != 0 && ::fchmod(file.file().fd(), mode) != 0 ? errno : 0;
+    if (error == 0)
+        error = file.file().write_at(0, text.data(), text.size());
+    if (error == 0)
+        error = file.replace();
+    if (error != 0)
+        refuse(path, std::generic_category().message(error));
 }
 
-void check_writable(const std::string& path) { const Beside probe(path); }
+void check_writable(const std::string& path) { check_target(UnnamedFile(path), path); }
 
 } // namespace specklescope

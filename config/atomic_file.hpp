@@ -8,11 +8,11 @@
 
 namespace specklescope {
 
-/// Writes beside the target and renames. Throws RunError; then nothing is left of the attempt.
-/// `mode` 0: as the umask says; else these permissions, from the first byte on.
+/// Writes a file without a name and gives it that of the target. Throws RunError; then nothing is left of the
+/// attempt. `mode` 0: as the umask says; else these permissions, from the first byte on.
 void write_atomically(const std::string& path, std::string_view text, mode_t mode = 0);
-/// Throws RunError now if write_atomically could not succeed later (missing or read-only folder, a folder of
-/// that name).
+/// Throws RunError now if write_atomically could not succeed later (missing or read-only folder; a folder, a
+/// pipe or a device of that name).
 void check_writable(const std::string& path);
 
 } // namespace specklescope

@@ -3,6 +3,10 @@
 #include "config/atomic_file.hpp"
 #include "pipeline/error.hpp"
 
+#include <spdlog/spdlog.h>
+
+#include <cstdio>
+#include <exception>
 #include <filesystem>
 #include <fstream>
 
@@ -37,9 +41,19 @@ void check_statistics_file(const std::string& path) {
             "another name.");
 }
 
-void write_statistics_file(const std::string& path, const StatsSnapshot& stats) {
-    check_statistics_file(path);
-    write_atomically(path, to_json(stats));
+bool keep_statistics(const std::string& path, const std::string& json) noexcept {
+    if (path.empty())
+        return true;
+    try {
+        check_statistics_file(path);
+        write_atomically(path, json);
+        return true;
+    } catch (const std::exception& error) {
+        spdlog::error("{} The statistics follow here.", error.what());
+    }
+    std::fputs((json + "\n").c_str(), stderr);
+    std::fflush(stderr);
+    return false;
 }
 
 } // namespace specklescope

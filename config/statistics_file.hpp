@@ -10,7 +10,8 @@ namespace specklescope {
 /// Throws RunError if statistics could not be written there later, or if a file of that name holds anything
 /// else than statistics of an earlier run: that is never replaced.
 void check_statistics_file(const std::string& path);
-/// Checks again, and writes whole or not at all.
-void write_statistics_file(const std::string& path, const StatsSnapshot& stats);
+/// Writes the statistics, whole or not at all. Where that cannot be they go to standard error, with the
+/// reason: a run is not done again because a disk is full. False then. An empty path: nothing is asked for.
+bool keep_statistics(const std::string& path, const std::string& json) noexcept;
 
 } // namespace specklescope

@@ -11,6 +11,7 @@ struct GstRelease {
     void operator()(GstElement* object) const { gst_object_unref(object); }
     void operator()(GstBufferPool* object) const { gst_object_unref(object); }
     void operator()(GstElementFactory* object) const { gst_object_unref(object); }
+    void operator()(GstPluginFeature* object) const { gst_object_unref(object); }
     void operator()(GstBus* object) const { gst_object_unref(object); }
     void operator()(GstPad* object) const { gst_object_unref(object); }
     void operator()(GstMessage* object) const { gst_message_unref(object); }

@@ -3,11 +3,11 @@
 #include "pipeline/error.hpp"
 
 #include <fcntl.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cerrno>
 #include <climits>
 #include <cstddef>
@@ -34,6 +34,16 @@ std::string folder_of(const std::string& path) {
 File::~File() { close(); }
 
 bool File::close() noexcept { return fd_ < 0 || ::close(std::exchange(fd_, -1)) == 0; }
+
+bool File::has_name() const {
+    struct stat now {};
+    return fd_ >= 0 && ::fstat(fd_, &now) == 0 && now.st_nlink > 0;
+}
+
+std::uint64_t File::bytes() const {
+    struct stat now {};
+    return fd_ >= 0 && ::fstat(fd_, &now) == 0 ? static_cast<std::uint64_t>(now.st_size) : 0;
+}
 
 int File::write_at(std::uint64_t offset, const void* data, std::size_t bytes) const {
     std::vector<iovec> parts{{const_cast<void*>(data), bytes}}; // NOLINT: iovec serves reading and writing
@@ -74,7 +84,7 @@ std::string numbered(const std::string& path, int number) {
 File create_new(const std::string& wanted, std::string& path) {
     for (int number = 0; number < kMaxNumber; ++number) {
         path = numbered(wanted, number);
-        const int fd = ::open(path.c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, kMode);
+        const int fd = ::open(path.c_str(), O_CREAT | O_EXCL | O_NOFOLLOW | O_RDWR | O_CLOEXEC, kMode);
         if (fd >= 0)
             return File(fd);
         if (errno != EEXIST)
@@ -84,57 +94,115 @@ File create_new(const std::string& wanted, std::string& path) {
     throw RunError("All names from " + wanted + " to " + path + " are taken; choose another name.");
 }
 
-File try_hidden(const std::string& wanted, std::string& hidden) {
-    static std::atomic<unsigned> counter{0};
-    for (int attempt = 0; attempt < kMaxNumber; ++attempt) {
-        const fs::path whole(wanted);
-        std::string name(1, '.');
-        name += whole.filename().string();
-        name.append(".")
-            .append(std::to_string(::getpid()))
-            .append("-")
-            .append(std::to_string(counter++))
-            .append(".part");
-        hidden = (fs::path(folder_of(wanted)) / name).string();
-        const int fd = ::open(hidden.c_str(), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, kMode);
-        if (fd >= 0)
-            return File(fd);
-        if (errno != EEXIST)
-            break;
+namespace {
+constexpr int kAttempts = 100; ///< at a random name that nobody has
+
+std::string random_text() {
+    std::uint64_t bits = 0;
+    if (::getrandom(&bits, sizeof bits, 0) != static_cast<ssize_t>(sizeof bits)) // needs no file
+        throw RunError("The system gives no random number for the name of a file.");
+    char text[17];
+    std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(bits));
+    return text;
+}
+
+std::string file_name(const std::string& path) { return fs::path(path).filename().string(); }
+
+std::string hidden_name(const std::string& wanted) {
+    return "." + file_name(wanted).substr(0, 200) + "." + random_text() + ".part";
+}
+
+/// Under which a file without a name can be linked.
+std::string descriptor_name(int fd) { return "/proc/self/fd/" + std::to_string(fd); }
+} // namespace
+
+UnnamedFile::UnnamedFile(const std::string& wanted, Way way) : wanted_(wanted) {
+    if (file_name(wanted).empty()) {
+        error_ = EISDIR;
+        return;
     }
-    return {};
+    folder_ = File(::open(folder_of(wanted).c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+    if (folder_.fd() < 0) {
+        error_ = errno;
+        return;
+    }
+    if (way == Way::unnamed) {
+        file_ = File(::openat(folder_.fd(), ".", O_TMPFILE | O_RDWR | O_CLOEXEC, kMode));
+        if (file_.fd() >= 0 && ::access(descriptor_name(file_.fd()).c_str(), F_OK) == 0)
+            return;
+    }
+    make_hidden();
 }
 
-File create_hidden(const std::string& wanted, std::string& hidden) {
-    File file = try_hidden(wanted, hidden);
-    if (file.fd() < 0)
-        throw RunError("Cannot write into " + folder_of(wanted) + ": " + reason(errno) +
-                       "; choose a folder that can be written.");
-    return file;
+void UnnamedFile::make_hidden() {
+    for (int attempt = 0; attempt < kAttempts; ++attempt) {
+        hidden_ = hidden_name(wanted_);
+        file_ = File(::openat(folder_.fd(), hidden_.c_str(),
+                              O_CREAT | O_EXCL | O_NOFOLLOW | O_RDWR | O_CLOEXEC, kMode));
+        error_ = file_.fd() >= 0 ? 0 : errno;
+        if (error_ == 0)
+            return;
+        hidden_.clear();
+        if (error_ != EEXIST)
+            return;
+    }
 }
 
-std::string publish(const std::string& hidden, const std::string& wanted) {
+UnnamedFile::~UnnamedFile() {
+    if (!hidden_.empty())
+        ::unlinkat(folder_.fd(), hidden_.c_str(), 0);
+}
+
+File UnnamedFile::again() const { return File(::fcntl(file_.fd(), F_DUPFD_CLOEXEC, 0)); }
+
+int UnnamedFile::link_as(const std::string& name) {
+    if (hidden_.empty())
+        return ::linkat(AT_FDCWD, descriptor_name(file_.fd()).c_str(), folder_.fd(), name.c_str(),
+                        AT_SYMLINK_FOLLOW) == 0
+                   ? 0
+                   : errno;
+    if (::renameat2(folder_.fd(), hidden_.c_str(), folder_.fd(), name.c_str(), RENAME_NOREPLACE) == 0) {
+        hidden_.clear();
+        return 0;
+    }
+    // Some file systems know no such rename, but refuse a second link of the same name.
+    if (errno != EINVAL && errno != ENOSYS)
+        return errno;
+    return ::linkat(folder_.fd(), hidden_.c_str(), folder_.fd(), name.c_str(), 0) == 0 ? 0 : errno;
+}
+
+std::string UnnamedFile::publish() {
     for (int number = 0; number < kMaxNumber; ++number) {
-        std::string path = numbered(wanted, number);
-        if (::renameat2(AT_FDCWD, hidden.c_str(), AT_FDCWD, path.c_str(), RENAME_NOREPLACE) == 0)
+        const std::string path = numbered(wanted_, number);
+        const int error = link_as(file_name(path));
+        if (error == 0)
             return path;
-        // Some file systems know no such rename, but refuse a second link of the same name.
-        if ((errno == EINVAL || errno == ENOSYS) && ::link(hidden.c_str(), path.c_str()) == 0) {
-            ::unlink(hidden.c_str());
-            return path;
-        }
-        if (errno != EEXIST) {
-            const int error = errno;
-            ::unlink(hidden.c_str());
+        if (error != EEXIST)
             throw RunError("Cannot give " + path + " its name: " + reason(error) + ".");
-        }
     }
-    ::unlink(hidden.c_str());
-    throw RunError("All numbers of " + wanted + " are taken; choose another name.");
+    throw RunError("All numbers of " + wanted_ + " are taken; choose another name.");
 }
 
-bool replace(const std::string& hidden, const std::string& wanted) {
-    return std::rename(hidden.c_str(), wanted.c_str()) == 0;
+int UnnamedFile::replace() {
+    if (::fsync(file_.fd()) != 0)
+        return errno;
+    for (int attempt = 0; hidden_.empty(); ++attempt) { // only what has a name can take another's
+        const std::string name = hidden_name(wanted_);
+        if (const int error = link_as(name); error == 0)
+            hidden_ = name;
+        else if (error != EEXIST || attempt == kAttempts)
+            return error;
+    }
+    if (::renameat(folder_.fd(), hidden_.c_str(), folder_.fd(), file_name(wanted_).c_str()) != 0)
+        return errno;
+    hidden_.clear();
+    return 0;
+}
+
+void check_made(const UnnamedFile& file, const std::string& wanted) {
+    if (file.error() != 0)
+        throw RunError("Cannot write into " + folder_of(wanted) + ": " + reason(file.error()) +
+                       "; choose a folder that can be written.");
 }
 
 } // namespace specklescope

@@ -23,6 +23,11 @@ public:
     }
     ~File();
     int fd() const { return fd_; }
+    /// Leaves the descriptor to another owner.
+    int release() noexcept { return std::exchange(fd_, -1); }
+    /// Whether the file still has a name: nobody removed it, or its folder.
+    bool has_name() const;
+    std::uint64_t bytes() const;
     /// False when the last bytes could not be stored (a network file system says so only here).
     bool close() noexcept;
     /// Writes all of it, the parts one after another, or returns the error number; 0: written. The parts are
@@ -39,17 +44,42 @@ std::string numbered(const std::string& path, int number);
 /// Creates `wanted`, or the first numbered name that is free, and leaves the name in `path`. Two that ask at
 /// once get two names. Throws RunError naming the reason.
 File create_new(const std::string& wanted, std::string& path);
-/// A file in the folder of `wanted` under a name that nobody looks for, to become `wanted` by publish() or
-/// replace(). Throws RunError naming the reason.
-File create_hidden(const std::string& wanted, std::string& hidden);
-/// The same; where it cannot be made fd() is negative and errno says why.
-File try_hidden(const std::string& wanted, std::string& hidden);
-/// Gives a hidden file its name, or the first numbered one that is free; never replaces a file. Returns the
-/// name.
-std::string publish(const std::string& hidden, const std::string& wanted);
-/// Gives a hidden file its name, in place of one that has it. False, with errno, where that cannot be; then
-/// the hidden file is still there.
-bool replace(const std::string& hidden, const std::string& wanted);
+/// A new file in the folder of `wanted` that has no name, so that nobody else can open, replace or plant it;
+/// where the file system knows no such files it has a random hidden one. It is gone with its owner unless
+/// publish() or replace() gave it its name, and an unnamed one also if the process is killed. The folder is
+/// looked up once, in the beginning.
+class UnnamedFile {
+public:
+    enum class Way : std::uint8_t { unnamed, hidden };
+    /// Where it cannot be made error() says why. `way` hidden: as where files must have names.
+    explicit UnnamedFile(const std::string& wanted, Way way = Way::unnamed);
+    UnnamedFile(const UnnamedFile&) = delete;
+    UnnamedFile& operator=(const UnnamedFile&) = delete;
+    ~UnnamedFile();
+
+    int error() const { return error_; } ///< an error number, or 0
+    const File& file() const { return file_; }
+    /// Another descriptor of the same file.
+    File again() const;
+    /// Gives the file its name, or the first numbered one that is free; never replaces a file. Returns the
+    /// name. Throws RunError.
+    std::string publish();
+    /// Gives the file its name, in place of the file or link that has it, when its bytes are on the storage.
+    /// Returns 0 or an error number; then what had the name has it still.
+    int replace();
+
+private:
+    void make_hidden();
+    /// 0, or EEXIST where something has that name, or another error number.
+    int link_as(const std::string& name);
+
+    std::string wanted_;
+    std::string hidden_; ///< in the folder; empty: none
+    File folder_, file_;
+    int error_ = 0;
+};
+/// Throws RunError where it cannot be made.
+void check_made(const UnnamedFile& file, const std::string& wanted);
 
 /// "." for a name without one.
 std::string folder_of(const std::string& path);

@@ -5,6 +5,7 @@
 #include "pipeline/source.hpp"
 
 #include <string>
+#include <vector>
 
 namespace specklescope {
 
@@ -15,10 +16,17 @@ struct StreamInfo {
     std::string backend;     ///< "cpu", "cuda: NVIDIA H200"
 };
 
+struct SinkFile {
+    std::string path;
+    std::uint64_t written = 0, bytes = 0;
+};
+
 struct SinkStatus {
     std::string path;              ///< the file now being written; empty before the first frame
-    std::uint64_t written = 0;     ///< frames on disk or in the encoder
+    std::vector<SinkFile> before;  ///< files of other sizes that were finished before it
+    std::uint64_t written = 0;     ///< frames on disk or in the encoder, in all files
     std::uint64_t dropped = 0;     ///< frames offered and not written
+    std::uint64_t late = 0;        ///< of those, taken first and then not written in time
     std::uint64_t lost_before = 0; ///< frames that the source had made and that were never offered
     std::uint64_t bytes = 0;       ///< of the present file
     std::uint64_t queued = 0;

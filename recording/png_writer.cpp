@@ -4,8 +4,6 @@
 
 #include <png.h>
 
-#include <unistd.h>
-
 #include <cerrno>
 #include <cstdio>
 #include <filesystem>
@@ -50,9 +48,10 @@ void quiet(png_structp png, png_const_charp) { png_longjmp(png, 1); }
 void ignore(png_structp, png_const_charp) {}
 
 bool encode_file(File file, ConstHostView pixels, const std::string& description) {
-    std::FILE* stream = ::fdopen(::dup(file.fd()), "wb");
+    std::FILE* stream = file.fd() < 0 ? nullptr : ::fdopen(file.fd(), "wb");
     if (!stream)
         return false;
+    (void)file.release(); // the stream closes it
     std::string text = description;
     const Shape& shape = pixels.shape;
     const Picture picture{pixels.data,
@@ -66,21 +65,17 @@ bool encode_file(File file, ConstHostView pixels, const std::string& description
     png_infop info = png ? png_create_info_struct(png) : nullptr;
     bool well = info && encode(png, info, stream, picture);
     png_destroy_write_struct(&png, &info);
-    well = std::fclose(stream) == 0 && well;
-    return file.close() && well;
+    return std::fclose(stream) == 0 && well;
 }
 
 /// Returns the name, numbered if `wanted` is taken.
 std::string write_png(ConstHostView pixels, const std::string& description, const std::string& wanted) {
-    std::string hidden;
-    File file = create_hidden(wanted, hidden);
+    UnnamedFile file(wanted);
+    check_made(file, wanted);
     errno = 0;
-    if (!encode_file(std::move(file), pixels, description)) {
-        const int error = errno != 0 ? errno : EIO;
-        ::unlink(hidden.c_str());
-        throw RunError(write_error(wanted, error));
-    }
-    return publish(hidden, wanted);
+    if (!encode_file(file.again(), pixels, description))
+        throw RunError(write_error(wanted, errno != 0 ? errno : EIO));
+    return file.publish();
 }
 
 } // namespace
@@ -126,6 +121,7 @@ public:
     std::uint64_t written() const override { return written_; }
     std::uint64_t bytes() const override { return bytes_; }
     const std::string& path() const override { return path_; }
+    bool present() const override { return true; } // there is none before the end
 
 private:
     RecordOptions options_;

@@ -76,6 +76,7 @@ public:
     std::uint64_t written() const override { return frames_; }
     std::uint64_t bytes() const override { return end_; }
     const std::string& path() const override { return path_; }
+    bool present() const override { return pixels_.has_name() && lines_.has_name(); }
 
 private:
     /// Both names under one number that is free for both.

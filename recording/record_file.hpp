@@ -51,6 +51,8 @@ public:
     virtual std::uint64_t written() const = 0; ///< frames in the file
     virtual std::uint64_t bytes() const = 0;
     virtual const std::string& path() const = 0;
+    /// False once the file, or its folder, was removed; asked before finish() only.
+    virtual bool present() const = 0;
 };
 
 /// Throws RunError if the folder of `path` is missing or may not be written.

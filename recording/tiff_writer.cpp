@@ -194,17 +194,12 @@ std::unique_ptr<FileWriter> make_tiff_writer(const RecordedFrame& first, const R
 
 std::string write_tiff_picture(const RecordedFrame& frame, const FileTotals& totals,
                                const RecordOptions& options, const StreamInfo& stream) {
-    std::string hidden;
-    File file = create_hidden(options.path, hidden);
-    try {
-        TiffWriter writer(std::move(file), hidden, frame, options, stream);
-        writer.write(frame);
-        writer.finish(totals);
-    } catch (...) {
-        ::unlink(hidden.c_str());
-        throw;
-    }
-    return publish(hidden, options.path);
+    UnnamedFile file(options.path);
+    check_made(file, options.path);
+    TiffWriter writer(file.again(), options.path, frame, options, stream);
+    writer.write(frame);
+    writer.finish(totals);
+    return file.publish();
 }
 
 } // namespace specklescope

@@ -24,6 +24,7 @@ public:
     std::uint64_t written() const override { return pages_; }
     std::uint64_t bytes() const override { return end_; }
     const std::string& path() const override { return path_; }
+    bool present() const override { return file_.has_name(); }
 
 private:
     void build_head(const std::string& description);

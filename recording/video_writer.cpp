@@ -17,7 +17,7 @@
 #include <cmath>
 #include <condition_variable>
 #include <cstring>
-#include <filesystem>
+#include <deque>
 #include <mutex>
 #include <string_view>
 
@@ -26,15 +26,19 @@ namespace specklescope {
 namespace {
 using namespace std::chrono_literals;
 
-constexpr int kInFlight = 2; ///< frames inside the encoder before write() waits
+/// Frames inside the encoder before write() waits: the next is coloured meanwhile. One, where a frame takes
+/// long: what is inside is lost if the process is killed.
+constexpr std::size_t kInFlight = 2;
+constexpr auto kSlow = 100ms;
 constexpr auto kPatience = 60s;
 
 /// Shared with GStreamer's threads. It outlives the pipeline, and with that every buffer on its way.
 struct Progress {
     std::mutex mutex;
     std::condition_variable changed;
-    int in_flight = 0;
-    std::uint64_t muxed = 0; ///< encoded frames that reached the file's writer
+    std::deque<SteadyClock::time_point> inside; ///< when each frame in the encoder went in
+    SteadyClock::duration took{};               ///< from there until it came out, of the last one
+    std::uint64_t muxed = 0;                    ///< encoded frames that reached the file's writer
     bool ended = false;
     bool failed = false;
     std::string error;
@@ -42,10 +46,14 @@ struct Progress {
     std::string escaped; ///< the same as the muxer writes it
 };
 
+/// Also brings the element's library into memory: not while the first frames wait.
 bool exists(const char* element) {
     init_gstreamer();
     const GstHandle<GstElementFactory> factory(gst_element_factory_find(element));
-    return factory != nullptr;
+    if (!factory)
+        return false;
+    const GstHandle<GstPluginFeature> loaded(gst_plugin_feature_load(GST_PLUGIN_FEATURE(factory.get())));
+    return loaded != nullptr;
 }
 
 /// A quantizer alone decides: with pass=qual the encoder's default bitrate is a limit, at which a coloured
@@ -58,7 +66,7 @@ constexpr const char* kFfv1 = "avenc_ffv1 threads=auto slices=4";
 
 class VideoWriter final : public FileWriter {
 public:
-    VideoWriter(std::string path, const RecordedFrame& first, RecordOptions options,
+    VideoWriter(File file, std::string path, const RecordedFrame& first, RecordOptions options,
                 const StreamInfo& stream);
     ~VideoWriter() override { stop(); }
     VideoWriter(const VideoWriter&) = delete;
@@ -68,7 +76,8 @@ public:
     void update(const FileTotals&) override {} // Matroska takes its tags at the end
     void finish(const FileTotals& totals) override;
     std::uint64_t written() const override { return written_; }
-    std::uint64_t bytes() const override;
+    std::uint64_t bytes() const override { return file_.bytes(); }
+    bool present() const override { return file_.has_name(); }
     const std::string& path() const override { return path_; }
 
 private:
@@ -85,6 +94,7 @@ private:
     static GstPadProbeReturn on_muxed(GstPad*, GstPadProbeInfo*, gpointer progress);
     static GstPadProbeReturn on_bytes(GstPad*, GstPadProbeInfo* info, gpointer progress);
 
+    File file_; ///< the name is never looked up again: it may lead elsewhere by then
     std::string path_;
     RecordOptions options_;
     StreamInfo stream_;
@@ -99,9 +109,9 @@ private:
     std::uint64_t written_ = 0;
 };
 
-VideoWriter::VideoWriter(std::string path, const RecordedFrame& first, RecordOptions options,
+VideoWriter::VideoWriter(File file, std::string path, const RecordedFrame& first, RecordOptions options,
                          const StreamInfo& stream)
-    : path_(std::move(path)), options_(std::move(options)), stream_(stream),
+    : file_(std::move(file)), path_(std::move(path)), options_(std::move(options)), stream_(stream),
       codec_(options_.what == RecordWhat::processed && exists("x264enc") ? Codec::h264 : Codec::ffv1),
       video_(first.pixels.shape()), clock_(options_.rate, stream.source.rate),
       description_(first, options_, stream) {
@@ -130,7 +140,7 @@ void VideoWriter::build() {
     // A tick of 1 ns: capture times come back as they were.
     const std::string text =
         "appsrc name=in format=time is-live=false max-buffers=0 max-bytes=0 max-time=0 ! " + encoder +
-        " ! matroskamux name=mux timecodescale=1 ! filesink name=out buffer-mode=unbuffered sync=false";
+        " ! matroskamux name=mux timecodescale=1 ! fdsink name=out sync=false";
     GError* raw = nullptr;
     pipeline_.reset(gst_parse_launch(text.c_str(), &raw));
     if (const GstHandle<GError> error(raw); error)
@@ -152,7 +162,7 @@ void VideoWriter::connect() {
     gst_app_src_set_caps(GST_APP_SRC(source_.get()), caps.get());
 
     const GstHandle<GstElement> sink(gst_bin_get_by_name(bin, "out"));
-    g_object_set(sink.get(), "location", path_.c_str(), nullptr);
+    g_object_set(sink.get(), "fd", file_.fd(), nullptr);
     const GstHandle<GstBus> bus(gst_element_get_bus(pipeline_.get()));
     gst_bus_set_sync_handler(bus.get(), &VideoWriter::on_message, progress_.get(), nullptr);
 
@@ -171,6 +181,11 @@ GstPadProbeReturn VideoWriter::on_muxed(GstPad*, GstPadProbeInfo*, gpointer data
     auto* progress = static_cast<Progress*>(data);
     const std::lock_guard lock(progress->mutex);
     ++progress->muxed;
+    if (!progress->inside.empty()) { // one goes in, one comes out: neither encoder keeps any back
+        progress->took = SteadyClock::now() - progress->inside.front();
+        progress->inside.pop_front();
+    }
+    progress->changed.notify_all();
     return GST_PAD_PROBE_OK;
 }
 
@@ -255,26 +270,20 @@ void VideoWriter::write(const RecordedFrame& frame) {
     GST_BUFFER_PTS(buffer) = static_cast<GstClockTime>(clock_.next(frame.info.capture_ns));
     {
         std::unique_lock lock(progress_->mutex);
-        const auto room = [this] { return progress_->in_flight < kInFlight || progress_->failed; };
+        const auto room = [this] {
+            return progress_->inside.size() < (progress_->took < kSlow ? kInFlight : 1) || progress_->failed;
+        };
         if (!progress_->changed.wait_for(lock, kPatience, room)) {
             progress_->failed = true;
             progress_->error = "the encoder took no frame for a minute";
         }
         if (!progress_->failed)
-            ++progress_->in_flight;
+            progress_->inside.push_back(SteadyClock::now());
         else
             gst_clear_buffer(&buffer);
     }
     if (!buffer)
         check();
-    // Tells when the encoder is done with the frame; the queue in front of it has no such signal.
-    const auto done = [](gpointer data, GstMiniObject*) {
-        auto* progress = static_cast<Progress*>(data);
-        const std::lock_guard lock(progress->mutex);
-        --progress->in_flight;
-        progress->changed.notify_all();
-    };
-    gst_mini_object_weak_ref(GST_MINI_OBJECT(buffer), done, progress_.get());
     gst_app_src_push_buffer(GST_APP_SRC(source_.get()), buffer);
     description_.add(frame.info);
     ++written_;
@@ -323,12 +332,6 @@ void VideoWriter::finish(const FileTotals& totals) {
     }
 }
 
-std::uint64_t VideoWriter::bytes() const {
-    std::error_code error;
-    const auto size = std::filesystem::file_size(path_, error);
-    return error ? 0 : size;
-}
-
 void VideoWriter::stop() noexcept {
     if (pipeline_)
         gst_element_set_state(pipeline_.get(), GST_STATE_NULL);
@@ -358,9 +361,9 @@ void check_video_encoder(RecordWhat what) {
 std::unique_ptr<FileWriter> make_video_writer(const RecordedFrame& first, const RecordOptions& options,
                                               const StreamInfo& stream) {
     std::string path;
-    create_new(options.path, path).close(); // the name is ours; filesink opens the empty file again
+    File file = create_new(options.path, path);
     try {
-        return std::make_unique<VideoWriter>(path, first, options, stream);
+        return std::make_unique<VideoWriter>(std::move(file), path, first, options, stream);
     } catch (...) {
         ::unlink(path.c_str());
         throw;

@@ -6,6 +6,7 @@
 #include "ui/canvas/numbers.hpp"
 #include "ui/canvas/probe.hpp"
 #include "ui/canvas/theme.hpp"
+#include "ui/ending.hpp"
 #include "ui/interrupt.hpp"
 #include "ui/panels/controls.hpp"
 #include "ui/panels/overlay.hpp"
@@ -343,6 +344,7 @@ int run_viewer(Settings settings) {
         session.start(wake_window);
         progress.clear();
     }
+    Ending ending(session);
     for (const std::string& remark : session.settings().remarks)
         session.say(Message::Level::info, remark);
     {
@@ -352,11 +354,9 @@ int run_viewer(Settings settings) {
         window.size(session.view().width, session.view().height);
     }
     session.settings().chain = session.running_chain();
-    if (const std::string& path = session.settings().stats_path; !path.empty() && session.pipeline())
-        write_statistics_file(path, session.pipeline()->stats());
-    session.close(); // finishes recordings
+    const bool well = ending.finish();
     save_remembered(session.settings());
-    return 0;
+    return well ? 0 : 1;
 }
 
 } // namespace specklescope

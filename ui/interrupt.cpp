@@ -1,6 +1,8 @@
 #include "ui/interrupt.hpp"
 
 #include <atomic>
+#include <cstdint>
+#include <ctime>
 #include <unistd.h>
 
 namespace specklescope {
@@ -8,11 +10,29 @@ namespace specklescope {
 namespace {
 
 std::atomic<int> interrupts{0};
-static_assert(std::atomic<int>::is_always_lock_free); // so that a signal handler may touch it
+std::atomic<std::int64_t> first_ns{0}; ///< when the first came
+std::atomic<int> first_number{0};
+static_assert(std::atomic<int>::is_always_lock_free &&
+              std::atomic<std::int64_t>::is_always_lock_free); // so that a signal handler may touch them
 
-extern "C" void on_interrupt(int) {
-    if (interrupts.fetch_add(1) > 0)
+std::int64_t now_ns() {
+    timespec now{};
+    clock_gettime(CLOCK_MONOTONIC, &now); // a signal handler may
+    return std::int64_t{1'000'000'000} * now.tv_sec + now.tv_nsec;
+}
+
+/// One wish arrives twice where a process and then its group are told, as timeout does: nobody presses a key
+/// again this soon.
+constexpr std::int64_t kOneWish = 300'000'000;
+
+extern "C" void on_interrupt(int number) {
+    int none = 0;
+    if (interrupts.compare_exchange_strong(none, 1)) {
+        first_ns = now_ns();
+        first_number = number;
+    } else if (number != first_number || now_ns() - first_ns > kOneWish) {
         _exit(130); // the second time: at once
+    }
 }
 
 /// A terminal that closes sends its signal more than once, and every line into a pipe that nobody reads one
@@ -26,6 +46,8 @@ extern "C" void on_hangup(int) {
 
 InterruptGuard::InterruptGuard() {
     interrupts = 0;
+    first_ns = 0;
+    first_number = 0;
     struct sigaction action {};
     action.sa_handler = on_interrupt;
     sigemptyset(&action.sa_mask);

@@ -1,5 +1,6 @@
-// Ctrl-C and SIGTERM: the first ends in order, so that recordings are finished; the second at once. A closed
-// terminal (SIGHUP) and a closed output pipe (SIGPIPE) end in order however often they are told.
+// Ctrl-C and SIGTERM: the first ends in order, so that recordings are finished; the second at once, unless
+// the same comes twice at one moment. A closed terminal (SIGHUP) and a closed output pipe (SIGPIPE) end in
+// order however often they are told.
 #pragma once
 
 #include <csignal>

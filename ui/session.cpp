@@ -315,8 +315,10 @@ void Session::close() noexcept {
         for (auto& work : std::exchange(work_, {}))
             if (const Note done = work.get(); !done.text.empty() && !done.logged)
                 spdlog::info("{}", done.text);
-        if (pipeline_)
+        if (pipeline_) {
             pipeline_->stop();
+            last_stats_ = pipeline_->stats();
+        }
         pipeline_.reset();
     } catch (const std::exception& error) {
         spdlog::error("{}", error.what());

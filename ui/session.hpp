@@ -55,6 +55,9 @@ public:
     Settings& settings() { return settings_; }
     ViewSettings& view() { return settings_.view.as<ViewSettings>(); }
     Pipeline* pipeline() const { return pipeline_.get(); }
+    /// Of the pipeline, after close() of the one that was; none before start().
+    std::optional<StatsSnapshot> stats() const { return pipeline_ ? pipeline_->stats() : last_stats_; }
+    bool recording_failed() const { return recording_failed_; } ///< one at least, by itself
 
     /// Opens another source; the present one runs on until it is there. The same source again is closed
     /// first, and started again if it cannot be opened.
@@ -111,6 +114,8 @@ private:
     Settings settings_;
     std::shared_ptr<Pipeline> pipeline_;
     void (*notify_)() = nullptr;
+    std::optional<StatsSnapshot> last_stats_;
+    std::atomic<bool> recording_failed_ = false; ///< told by the work beside
     std::uint64_t generation_ = 0;
     std::future<Opened> opening_;
     std::string opening_text_;

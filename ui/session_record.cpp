@@ -12,10 +12,20 @@ namespace specklescope {
 namespace {
 
 std::string finished_text(const SinkStatus& status) {
-    std::string text = "Recorded " + count_text(status.written) + " frames to " + status.path;
+    std::string text = "Recorded " + count_text(status.written) + " frames to ";
+    for (const SinkFile& file : status.before)
+        text += file.path + ", ";
+    text += status.path;
     if (status.dropped)
         text += "; " + count_text(status.dropped) + " were dropped";
     return text + ".";
+}
+
+/// The recorder has written it to the log.
+Note logged(Message::Level level, std::string text) {
+    Note done = note(level, std::move(text));
+    done.logged = true;
+    return done;
 }
 
 } // namespace
@@ -27,8 +37,6 @@ void Session::poll_recordings() {
             ++i;
             continue;
         }
-        if (!status.error.empty())
-            say(Message::Level::error, "Recording stopped: " + status.error);
         finish(recordings_[i]);
         recordings_.erase(recordings_.begin() + static_cast<std::ptrdiff_t>(i));
     }
@@ -82,20 +90,20 @@ void Session::toggle_record(RecordWhat what) {
 }
 
 void Session::finish(const Recording& recording) {
-    work_.push_back(
-        std::async(std::launch::async, [pipeline = pipeline_, sink = recording.sink, notify = notify_] {
-            pipeline->remove_sink(sink);
-            sink->close();
-            const SinkStatus status = sink->status();
-            notify();
-            if (status.path.empty())
-                return note(Message::Level::warning, "Nothing was recorded: no frame came in that time.");
-            Note done =
-                note(status.dropped || !status.error.empty() ? Message::Level::warning : Message::Level::info,
-                     finished_text(status));
-            done.logged = true; // by the recorder
-            return done;
-        }));
+    work_.push_back(std::async(std::launch::async, [this, pipeline = pipeline_, sink = recording.sink,
+                                                    notify = notify_] {
+        pipeline->remove_sink(sink);
+        sink->close();
+        const SinkStatus status = sink->status();
+        notify();
+        if (!status.error.empty()) {
+            recording_failed_ = true; // close() waits for this work
+            return logged(Message::Level::error, status.error);
+        }
+        if (status.path.empty())
+            return note(Message::Level::warning, "Nothing was recorded: no frame came in that time.");
+        return logged(status.dropped ? Message::Level::warning : Message::Level::info, finished_text(status));
+    }));
 }
 
 void Session::snapshot(Result result) {

@@ -1,10 +1,10 @@
 // The face without a window: a progress bar or plain lines, statistics at the end.
+#include "config/statistics_file.hpp"
 #include "ui/interrupt.hpp"
 #include "ui/progress.hpp"
 #include "ui/ui.hpp"
 
 #include "config/atomic_file.hpp"
-#include "config/statistics_file.hpp"
 #include "config/text.hpp"
 #include "pipeline/long_work.hpp"
 #include "recording/recorder.hpp"
@@ -43,6 +43,11 @@ std::string drops_text(const DropCounts& drops) {
 }
 
 constexpr std::size_t kLeft = 10;
+
+std::string file_text(const SinkFile& file) {
+    return file.path + ": " + std::to_string(file.written) + (file.written == 1 ? " frame, " : " frames, ") +
+           size_text(file.bytes);
+}
 
 /// "3.2 %", "0.004 %".
 std::string percent(std::uint64_t part, std::uint64_t of) {
@@ -193,22 +198,35 @@ private:
         for (const auto& recorder : recorders_) {
             const SinkStatus s = recorder->status();
             failed = failed || !s.error.empty();
-            if (!s.path.empty())
+            if (s.path.empty() && s.error.empty())
+                continue;
+            std::uint64_t here = s.written;
+            for (const SinkFile& file : s.before) {
+                text += row("wrote", file_text(file), kLeft);
+                here -= file.written;
+            }
+            if (s.path.empty())
+                text += row("recorder", s.error, kLeft);
+            else
                 text += row("wrote",
-                            s.path + ": " + std::to_string(s.written) +
-                                (s.written == 1 ? " frame, " : " frames, ") + size_text(s.bytes) +
+                            file_text({s.path, here, s.bytes}) +
                                 (s.dropped > 0 ? ", " + std::to_string(s.dropped) + " dropped" : "") +
                                 (s.lost_before > 0
                                      ? ", " + std::to_string(s.lost_before) + " lost before the recorder"
                                      : "") +
                                 (s.error.empty() ? "" : "; stopped: " + s.error),
-                            10);
+                            kLeft);
         }
-        text += snapshot();
-        if (!settings_.stats_path.empty()) {
-            write_statistics_file(settings_.stats_path, stats);
-            text += row("wrote", settings_.stats_path, 10);
+        try {
+            text += snapshot();
+        } catch (const Error& error) { // the report is not lost with it
+            spdlog::error("{}", error.what());
+            failed = true;
         }
+        if (!keep_statistics(settings_.stats_path, to_json(stats)))
+            failed = true;
+        else if (!settings_.stats_path.empty())
+            text += row("wrote", settings_.stats_path, kLeft);
         if (!quiet())
             std::fputs(text.c_str(), stdout);
         std::fflush(stdout);
@@ -226,7 +244,7 @@ private:
         RecordOptions options;
         options.path = settings_.snapshot_path;
         options.mapping = settings_.view.as<ViewSettings>().mapping;
-        return row("wrote", write_snapshot(last_, options, pipeline_->stream()), 10);
+        return row("wrote", write_snapshot(last_, options, pipeline_->stream()), kLeft);
     }
 
     const Settings& settings_;

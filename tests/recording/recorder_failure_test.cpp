@@ -1,6 +1,7 @@
 // Recording when things go wrong: kill -9, a full disk, an encoder that cannot keep up. A child process of
 // this same program records; what it leaves behind is read here.
 #include "tests/recording/record_helpers.hpp"
+#include "tests/support/eventually.hpp"
 
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -163,7 +164,7 @@ void check_full(const Json& said, const std::string& found, const std::string& w
             EXPECT_EQ(compare(pages[i].pixels, expected(shape, i)), "equal");
         EXPECT_EQ(pages[0].description.at("finished"), false); // cut off, and it says so
         EXPECT_EQ(pages[0].description.at("written"), written);
-        EXPECT_EQ(pages[0].description.at("dropped").get<std::uint64_t>() > 0, true);
+        EXPECT_EQ(pages[0].description.at("dropped"), 100 - written) << "those offered after the end too";
     } else {
         const std::vector<Bytes> frames = decode_video(found, "GRAY16_LE", kGrey);
         EXPECT_GE(frames.size() + 1, written);
@@ -227,6 +228,36 @@ TEST(FullDisk, NoRoomForOneFrameLeavesNoFile) {
     EXPECT_EQ(said.at("written"), 0);
     EXPECT_EQ(said.at("dropped"), 100);
     EXPECT_EQ(folder.names(), std::vector<std::string>{});
+}
+
+/// Removed with its folder, or alone: nothing is said to be recorded.
+TEST(Removed, IsNoticedWhileItIsWrittenAndAtTheEnd) {
+    for (const std::string name : {"a.tiff", "a.raw", "a.mkv"}) // NOLINT: a copy of a literal
+        for (const bool at_end : {false, true}) {
+            const TemporaryFolder folder;
+            const std::string inner = folder / "inner";
+            fs::create_directory(inner);
+            Maker maker(kGrey, kNumber);
+            const auto sink = make_recorder(options_for(inner + "/" + name, "raw"));
+            sink->open(stream_of(kGrey));
+            for (std::uint64_t n = 0; n < 5; ++n)
+                sink->push(maker.make(n), true);
+            ASSERT_TRUE(test::eventually([&] { return sink->status().written == 5; }));
+            if (name == "a.raw")
+                fs::remove(inner + "/a.raw.jsonl"); // one of the two is enough
+            else
+                fs::remove_all(inner);
+            if (!at_end) {
+                EXPECT_TRUE(test::eventually([&] { return !sink->status().error.empty(); })) << name;
+                sink->push(maker.make(5), true);
+            }
+            sink->close();
+            const SinkStatus status = sink->status();
+            EXPECT_NE(status.error.find("was removed while it was written"), std::string::npos)
+                << status.error;
+            EXPECT_EQ(status.written, 0U) << name;
+            EXPECT_EQ(status.dropped, at_end ? 5U : 6U) << name;
+        }
 }
 
 /// FFV1 of large 16-bit frames is slower than any camera: what is offered is written or counted, the ring
@@ -313,10 +344,13 @@ TEST(Flood, AFileWaitsAndLosesNothing) {
 }
 } // namespace
 
+int killed_helper(const std::string& folder); // killed_test.cpp
+
 int main(int argc, char** argv) {
     const std::vector<std::string> arguments(argv, argv + argc);
     if (argc > 4 && arguments[1] == "--helper")
-        return arguments[2] == "endless"
+        return arguments[2] == "four" ? killed_helper(arguments[3])
+               : arguments[2] == "endless"
                    ? helper_endless(arguments[3], arguments[4])
                    : helper_full(arguments[3], arguments[4], std::stol(arguments.at(5)));
     testing::InitGoogleTest(&argc, argv);

@@ -220,6 +220,14 @@ TEST(Recorder, ANewSizeGetsANewFile) {
         sink->close();
         EXPECT_EQ(sink->status().written, 12U);
         EXPECT_EQ(sink->status().error, "");
+        ASSERT_EQ(sink->status().before.size(), 2U);
+        EXPECT_EQ(sink->status().path, folder / (std::string("size-2") + ending));
+        for (std::uint64_t i = 0; i < 2; ++i) {
+            const SinkFile file = sink->status().before[i];
+            EXPECT_EQ(file.path, folder / ("size" + (i ? "-" + std::to_string(i) : "") + ending));
+            EXPECT_EQ(file.written, 4U);
+            EXPECT_EQ(file.bytes, fs::file_size(file.path));
+        }
         for (std::uint64_t i = 0; i < 3; ++i) {
             const std::string path = folder / ("size" + (i ? "-" + std::to_string(i) : "") + ending);
             std::vector<Bytes> frames;

@@ -103,6 +103,8 @@ bool display_available(std::string* reason) {
     return start_glfw(reason);
 }
 
+void display_gone() { glfw_runs = false; }
+
 void wake_window() {
     if (glfw_runs)
         glfwPostEmptyEvent();

@@ -52,5 +52,7 @@ private:
 
 /// Wakes wait() from any thread.
 void wake_window();
+/// From here on wake_window() does nothing.
+void display_gone();
 
 } // namespace specklescope

@@ -1,0 +1,221 @@
+// The recorder's writing thread: from the queue into files, and what becomes of a file that fails.
+#include "pipeline/error.hpp"
+#include "recording/recorder_thread.hpp"
+
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <utility>
+
+namespace specklescope {
+
+namespace {
+using namespace std::chrono_literals;
+
+constexpr auto kUpdateEvery = 1s;
+
+void check_present(const FileWriter& writer) {
+    if (!writer.present())
+        throw RunError("Recording into " + writer.path() +
+                       " stopped: the file, or its folder, was removed while it was written, and its frames "
+                       "with it; record into a folder that stays.");
+}
+} // namespace
+
+void Recorder::run() {
+    std::unique_lock lock(mutex_);
+    next_update_ = SteadyClock::now() + kUpdateEvery;
+    while (true) {
+        work_.wait_until(lock, next_update_, [this] { return !queue_.empty() || closing_; });
+        drop_late();
+        if (!queue_.empty()) {
+            Item item = std::move(queue_.front());
+            queue_.pop_front();
+            writing_ = 1;
+            lock.unlock();
+            write(std::move(item));
+            lock.lock();
+        } else if (closing_) {
+            break;
+        }
+        if (SteadyClock::now() >= next_update_) {
+            lock.unlock();
+            update_file();
+            lock.lock();
+            next_update_ = SteadyClock::now() + kUpdateEvery;
+        }
+    }
+    const std::uint64_t dropped = status_.dropped;
+    const bool failed = !status_.error.empty();
+    lock.unlock();
+    try {
+        finish_file(dropped);
+    } catch (const std::exception& error) {
+        if (failed) // its reason has been said
+            spdlog::debug("{}", error.what());
+        else
+            fail(error.what());
+    }
+    lock.lock();
+    status_.written = written_before_;
+    if (!status_.error.empty()) // an encoder may have lost frames that it had taken
+        status_.dropped = offered_ - status_.written;
+}
+
+void Recorder::write(Item item) {
+    try {
+        account(write_frame(options_.what == RecordWhat::mask ? mask_.of(item.frame) : item.frame));
+    } catch (const std::exception& error) {
+        fail(error.what());
+    }
+    item.frame.pixels.reset(); // the slot goes home before room is announced
+    {
+        const std::lock_guard lock(mutex_);
+        pinned_ -= item.pinned ? 1 : 0;
+        writing_ = 0;
+    }
+    room_.notify_all();
+}
+
+/// Returns the seconds that the writing took, without those for making a file.
+double Recorder::write_frame(const RecordedFrame& frame) {
+    if (writer_ && frame.pixels.shape() != shape_)
+        finish_file(frame.dropped);
+    if (!writer_)
+        next_file(frame);
+    if (any_frame_ && frame.info.sequence > last_sequence_) {
+        const std::uint64_t missing = frame.info.sequence - last_sequence_ - 1;
+        const std::uint64_t lost = missing - std::min(missing, frame.dropped - last_dropped_);
+        lost_before_ += lost;
+        const std::lock_guard lock(mutex_);
+        status_.lost_before += lost;
+    }
+    any_frame_ = true;
+    last_sequence_ = frame.info.sequence;
+    last_dropped_ = frame.dropped;
+    const auto start = SteadyClock::now();
+    writer_->write(frame);
+    in_warmup_ += frame.warmup.done() ? 0 : 1;
+    return std::chrono::duration<double>(SteadyClock::now() - start).count();
+}
+
+void Recorder::next_file(const RecordedFrame& first) {
+    if (const std::string reason = cannot_hold(options_, first.pixels.shape()); !reason.empty())
+        throw RunError(reason);
+    writer_ = format_.make(first, options_, stream_);
+    shape_ = first.pixels.shape();
+    lost_before_ = in_warmup_ = 0;
+    spdlog::info("Recording {} frames of {} into {}.", to_string(options_.what), to_string(shape_),
+                 writer_->path());
+    const std::lock_guard lock(mutex_);
+    status_.path = writer_->path();
+    if (finished_.written > 0)
+        status_.before.push_back(std::exchange(finished_, {}));
+}
+
+void Recorder::account(double seconds) {
+    const std::uint64_t written = written_before_ + writer_->written(), bytes = writer_->bytes();
+    std::rotate(costs_.begin(), costs_.begin() + 1, costs_.end());
+    costs_.back() = seconds;
+    std::array<double, 5> sorted = costs_;
+    std::sort(sorted.begin(), sorted.end());
+    const std::lock_guard lock(mutex_);
+    status_.written = written;
+    status_.bytes = bytes;
+    cost_ = sorted[2];
+}
+
+FileTotals Recorder::totals(std::uint64_t dropped) const {
+    return {.written = writer_->written(),
+            .dropped = dropped - dropped_before_,
+            .lost_before = lost_before_,
+            .in_warmup = in_warmup_};
+}
+
+void Recorder::update_file() {
+    std::uint64_t dropped = 0;
+    bool failed = false;
+    {
+        const std::lock_guard lock(mutex_);
+        dropped = status_.dropped;
+        failed = !status_.error.empty();
+    }
+    if (!failed && dropped > 0 &&
+        dropped >= 2 * logged_drops_) { // at 1, 2, 4, …: a slow disk must not flood the log
+        spdlog::warn("Recording {}: {} frames dropped so far; the disk or the encoder is too slow for them.",
+                     options_.path, dropped);
+        logged_drops_ = dropped;
+    }
+    if (!writer_)
+        return;
+    try {
+        check_present(*writer_);
+        writer_->update(totals(dropped));
+    } catch (const std::exception& error) {
+        if (!failed)
+            fail(error.what());
+    }
+}
+
+/// Frames that are in files.
+std::uint64_t Recorder::kept() const {
+    return written_before_ + (writer_ && writer_->present() ? writer_->written() : 0);
+}
+
+void Recorder::finish_file(std::uint64_t dropped) {
+    if (!writer_)
+        return;
+    FileTotals last = totals(dropped);
+    {
+        const std::lock_guard lock(mutex_);
+        last.finished = status_.error.empty(); // a write that failed cuts a recording off
+    }
+    dropped_before_ = dropped;
+    const std::unique_ptr<FileWriter> writer = std::move(writer_);
+    const bool present = writer->present(); // what comes later nobody can know
+    const auto settle = [&] {
+        std::error_code ignored;
+        if (present && writer->written() == 0) // nothing readable: leave nothing
+            std::filesystem::remove(writer->path(), ignored);
+        const SinkFile file{writer->path(), present ? writer->written() : 0, writer->bytes()};
+        written_before_ += file.written;
+        const std::lock_guard lock(mutex_);
+        status_.written = written_before_;
+        status_.bytes = file.bytes;
+        status_.path = file.path;
+        finished_ = file;
+    };
+    try {
+        check_present(*writer);
+        writer->finish(last);
+    } catch (...) {
+        settle();
+        throw;
+    }
+    settle();
+    spdlog::info("Recorded {} frame{} into {}, {} dropped, {} lost before the recorder.", writer->written(),
+                 writer->written() == 1 ? "" : "s", writer->path(), last.dropped, last.lost_before);
+}
+
+/// From here on frames are only counted. The file stays open for the count, which its description is to hold.
+void Recorder::fail(const char* what) {
+    spdlog::error("{}", what);
+    std::deque<Item> unwritten;
+    const std::uint64_t written = kept();
+    {
+        const std::lock_guard lock(mutex_);
+        if (status_.error.empty())
+            status_.error = what;
+        unwritten.swap(queue_);
+        status_.written = written;
+        status_.dropped = offered_ - written;
+        pinned_ -= static_cast<int>(
+            std::count_if(unwritten.begin(), unwritten.end(), [](const Item& i) { return i.pinned; }));
+    }
+    unwritten.clear();
+    room_.notify_all();
+    update_file();
+}
+
+} // namespace specklescope

@@ -1,0 +1,90 @@
+// The recorder: a bounded queue that the pipeline fills (recorder.cpp), and a thread that writes it into
+// files (recorder_files.cpp).
+#pragma once
+
+#include "recording/record_file.hpp"
+#include "recording/saturation_mask.hpp"
+
+#include <array>
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+#include <optional>
+#include <thread>
+
+namespace specklescope {
+
+class Recorder final : public Sink {
+public:
+    explicit Recorder(RecordOptions options)
+        : options_(std::move(options)), format_(record_format(options_.path)) {}
+    ~Recorder() override { close(); }
+    Recorder(const Recorder&) = delete;
+    Recorder& operator=(const Recorder&) = delete;
+
+    void open(const StreamInfo& stream) override;
+    void push(const Result& result, bool may_wait) override;
+    void close() noexcept override;
+    bool wants_host_image() const override { return options_.what == RecordWhat::processed; }
+    SinkStatus status() const override;
+
+private:
+    struct Item {
+        RecordedFrame frame;
+        bool pinned = false;
+        bool live = false; ///< may be dropped
+        SteadyClock::time_point since;
+    };
+    enum class Room { pin, copy, none };
+
+    Room find_room(std::unique_lock<std::mutex>& lock, bool may_wait);
+    bool copy_to_pool(Frame& pixels);
+    void drop_late();
+    // The rest runs on the writing thread: recorder_files.cpp.
+    void run();
+    void write(Item item);
+    double write_frame(const RecordedFrame& frame);
+    void next_file(const RecordedFrame& first);
+    void update_file();
+    void finish_file(std::uint64_t dropped);
+    std::uint64_t kept() const;
+    void account(double seconds);
+    FileTotals totals(std::uint64_t dropped) const;
+    void fail(const char* what);
+
+    const RecordOptions options_;
+    const RecordFormat& format_;
+    StreamInfo stream_;
+
+    mutable std::mutex mutex_;
+    std::condition_variable work_; ///< something to write, or the end
+    std::condition_variable room_; ///< a frame went home, or the end
+    std::deque<Item> queue_;
+    SinkStatus status_; ///< guarded by mutex_, like everything above and the six below
+    int pinned_ = 0;    ///< frames of the pipeline's rings in the queue or being written
+    int writing_ = 0;   ///< 1 while a frame is being written
+    double cost_ = 0;   ///< seconds a frame takes to write
+    std::uint64_t offered_ = 0;
+    bool running_ = false;
+    bool closing_ = false;
+
+    std::mutex close_mutex_; ///< makes two that close take turns
+    std::thread thread_;
+    std::optional<FrameRing> pool_; ///< used by the pushing thread alone
+    Shape pool_shape_;
+
+    // Used by the writing thread alone.
+    std::unique_ptr<FileWriter> writer_;
+    SaturationMask mask_;
+    Shape shape_;
+    std::array<double, 5> costs_{};    ///< of the last frames; their median ignores one long pause of a disk
+    std::uint64_t written_before_ = 0; ///< in finished files
+    SinkFile finished_;                ///< the last of them
+    std::uint64_t dropped_before_ = 0; ///< counted in finished files
+    std::uint64_t lost_before_ = 0, in_warmup_ = 0; ///< of the present file
+    std::uint64_t last_sequence_ = 0, last_dropped_ = 0, logged_drops_ = 0;
+    bool any_frame_ = false;
+    SteadyClock::time_point next_update_{};
+};
+
+} // namespace specklescope

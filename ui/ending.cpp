@@ -1,0 +1,64 @@
+#include "ui/ending.hpp"
+
+#include "config/atomic_file.hpp"
+#include "config/statistics_file.hpp"
+#include "ui/canvas/window.hpp"
+
+#include <spdlog/spdlog.h>
+
+#include <cstdlib>
+#include <utility>
+
+namespace specklescope {
+
+Ending* Ending::at_exit = nullptr;
+
+Ending::Ending(Session& session) : session_(session) {
+    at_exit = this;
+    static const bool registered = std::atexit(&Ending::without_display) == 0; // once a process
+    if (!registered)
+        spdlog::warn(
+            "If the display goes away, what was recorded is not finished: too many ends are registered.");
+}
+
+Ending::~Ending() {
+    at_exit = nullptr;
+    finish();
+}
+
+bool Ending::finish() noexcept {
+    if (std::exchange(done_, true))
+        return well_;
+    keep(false); // at once, for those who do not wait for the recordings
+    session_.close();
+    well_ = keep(true) && !session_.recording_failed(); // with what they dropped at the end
+    return well_;
+}
+
+bool Ending::keep(bool at_last) const noexcept {
+    const std::string& path = session_.settings().stats_path;
+    if (path.empty())
+        return true;
+    try {
+        const std::optional<StatsSnapshot> stats = session_.stats();
+        if (at_last)
+            return !stats || keep_statistics(path, to_json(*stats));
+        if (stats)
+            write_atomically(path, to_json(*stats));
+        return true;
+    } catch (const std::exception& error) {
+        if (at_last)
+            spdlog::error("{}", error.what());
+        return false;
+    }
+}
+
+void Ending::without_display() {
+    if (!at_exit)
+        return;
+    display_gone();
+    spdlog::error("The display is gone: finishing the files.");
+    std::exchange(at_exit, nullptr)->finish();
+}
+
+} // namespace specklescope

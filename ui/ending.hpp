@@ -1,0 +1,29 @@
+// The end of a window's run.
+#pragma once
+
+#include "ui/session.hpp"
+
+namespace specklescope {
+
+/// What a run leaves behind, whichever way it ends: the window is closed, something throws, or the display
+/// goes away, when its library calls exit() and nothing returns from anywhere. One at a time.
+class Ending {
+public:
+    explicit Ending(Session& session);
+    Ending(const Ending&) = delete;
+    Ending& operator=(const Ending&) = delete;
+    ~Ending();
+    /// Writes the statistics and closes the session. False where a recording or the statistics could not be
+    /// kept. Idempotent.
+    bool finish() noexcept;
+
+private:
+    bool keep(bool at_last) const noexcept;
+    static void without_display();
+    static Ending* at_exit; ///< the one that lives
+    Session& session_;
+    bool done_ = false;
+    bool well_ = true;
+};
+
+} // namespace specklescope
