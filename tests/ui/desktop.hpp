@@ -93,10 +93,18 @@ public:
     Desktop(const Desktop&) = delete;
     Desktop& operator=(const Desktop&) = delete;
     ~Desktop() {
+        if (server_ <= 0)
+            return;
         kill(server_, SIGTERM);
         wait_process(server_, std::chrono::seconds(10));
     }
     const std::string& display() const { return display_; } ///< empty: it did not start
+    /// The screen is gone, as when its server dies.
+    void vanish() {
+        kill(server_, SIGKILL);
+        wait_process(server_, std::chrono::seconds(10));
+        server_ = -1;
+    }
 
     /// Runs xdotool with these words and waits for it.
     void events(const std::vector<std::string>& words) const {
@@ -233,6 +241,9 @@ public:
     }
     /// Stands still as a program does that draws for long; what is typed meanwhile comes all at once.
     void freeze(bool on) const { kill(pid_, on ? SIGSTOP : SIGCONT); }
+    void signal(int number) const { kill(pid_, number); }
+    /// The exit status, when it has ended by itself.
+    int wait() { return wait_process(std::exchange(pid_, -1), std::chrono::seconds(90)); }
     void key(const std::string& name) const { desktop_.events({"key", name}); }
     /// Ctrl+Q; the exit status.
     int quit() {
