@@ -47,16 +47,29 @@ bool is_port(std::string_view text) {
     return std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isdigit(c) != 0; });
 }
 
+/// As long as before, and no sign in it that parts an address.
+std::string without_references(std::string_view text) {
+    std::string plain(text);
+    for (std::size_t at = plain.find(kReference); at != std::string::npos; at = plain.find(kReference, at))
+        std::fill(plain.begin() + static_cast<std::ptrdiff_t>(at),
+                  plain.begin() +
+                      static_cast<std::ptrdiff_t>(std::min(plain.find('}', at), plain.size() - 1) + 1),
+                  'x');
+    return plain;
+}
+
 /// user:SECRET@ behind each "://". A password that should have been percent-encoded, with '@' or '/' in it,
 /// is one all the same.
 void find_passwords(std::string_view text, std::vector<Place>& places) {
     for (std::size_t mark = text.find("://"); mark != npos; mark = text.find("://", mark + 3)) {
         const std::size_t begin = mark + 3;
-        const std::string_view token = text.substr(begin, first_of(text, kTokenEnd, begin) - begin);
+        const std::string token =
+            without_references(text.substr(begin, first_of(text, kTokenEnd, begin) - begin));
         const std::size_t colon = token.find(':');
         const std::size_t path = first_of(token, "/?#", 0);
         std::size_t at = token.substr(0, path).rfind('@');
-        if (at == npos && colon < path && !is_port(token.substr(colon + 1, path - colon - 1)))
+        if (at == npos && colon < path &&
+            !is_port(std::string_view(token).substr(colon + 1, path - colon - 1)))
             at = token.rfind('@');
         if (at != npos && colon != npos && colon + 1 < at)
             places.push_back({begin + colon + 1, begin + at, "password"});

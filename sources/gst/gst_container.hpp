@@ -11,10 +11,10 @@ namespace specklescope {
 /// Of claimed_bytes(): more than there is, and nobody knows how much.
 inline constexpr std::uint64_t kEndMissing = std::numeric_limits<std::uint64_t>::max();
 
-/// Bytes that a file says, or that its last part needs: RIFF (AVI), Matroska (by its blocks where the segment is
-/// open), ISO (MP4, MOV), FLV, Ogg, ASF, MPEG-TS, YUV4MPEG2, pictures in JPEG one after another. kEndMissing where it
-/// ends within a part of unknown length. 0 if it is none of these or does not tell: of elementary streams (.h264), and
-/// of a cut that falls between two parts, nobody knows. Never throws.
+/// Bytes that a file says, or that its last part needs: RIFF (AVI), Matroska (by its blocks where the segment
+/// is open), ISO (MP4, MOV), FLV, Ogg, ASF, MPEG-TS, YUV4MPEG2, pictures in JPEG one after another.
+/// kEndMissing where it ends within a part of unknown length. 0 if it is none of these or does not tell: of
+/// elementary streams (.h264), and of a cut that falls between two parts, nobody knows. Never throws.
 std::uint64_t claimed_bytes(const std::string& path);
 
 /// The payloads of a Matroska file's tags, or of its general information where a killed recorder left none,

@@ -63,6 +63,10 @@ INSTANTIATE_TEST_SUITE_P(
               "gst:a password=*** ! b password=*** ! c password=***",
               "gst:a password=" REF("PASSWORD") " ! b password=" REF("PASSWORD_2") " ! c password=" REF(
                   "PASSWORD")},
+        Shown{"rtsp://${env:NAME}:${env:WORD}@host/x", "rtsp://${env:NAME}:${env:WORD}@host/x",
+              "rtsp://${env:NAME}:${env:WORD}@host/x"},
+        Shown{"rtsp://${env:NAME}:geheim@host/x", "rtsp://${env:NAME}:***@host/x",
+              "rtsp://${env:NAME}:" REF("PASSWORD") "@host/x"},
         Shown{"/data/token=abc/film.mkv?rate=3", "/data/token=abc/film.mkv?rate=3",
               "/data/token=abc/film.mkv?rate=3"}));
 
