@@ -5,6 +5,7 @@
 #include "config/version.hpp"
 #include "pipeline/error.hpp"
 #include "pipeline/long_work.hpp"
+#include "pipeline/sentence.hpp"
 #include "ui/ui.hpp"
 
 #include <cstdio>
@@ -32,9 +33,10 @@ int run(int argc, char** argv) {
 /// One sentence on one line, whatever a library put into it.
 int fail(const std::exception& error, int status) noexcept {
     try {
-        std::fprintf(stderr, "specklescope: %s\n", specklescope::one_line(error.what()).c_str());
+        std::fprintf(stderr, "specklescope: %s\n",
+                     specklescope::one_line(specklescope::sentence_of(error)).c_str());
     } catch (const std::exception&) {
-        std::fputs("specklescope: out of memory\n", stderr);
+        std::fputs("specklescope: The memory is used up.\n", stderr);
     }
     return status;
 }

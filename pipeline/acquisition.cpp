@@ -3,10 +3,12 @@
 #include "pipeline/error.hpp"
 #include "pipeline/flow.hpp"
 #include "pipeline/long_work.hpp"
+#include "pipeline/sentence.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <new>
 #include <utility>
 
 namespace specklescope {
@@ -72,7 +74,10 @@ public:
         flow_.stats.acquisition.tick(frame.info().arrival);
         if (!flow_.frames.try_enqueue(std::move(frame))) { // leaves the frame alone when there is no room
             flow_.stats.queue_grown.fetch_add(1, std::memory_order_relaxed);
-            flow_.frames.enqueue(std::move(frame)); // NOLINT(bugprone-use-after-move)
+            if (!flow_.frames.enqueue(std::move(frame))) { // NOLINT(bugprone-use-after-move)
+                flow_.stats.no_slot.fetch_add(1, std::memory_order_relaxed);
+                throw std::bad_alloc();
+            }
         }
         const int depth = static_cast<int>(flow_.frames.size_approx());
         if (depth > flow_.stats.queue_peak.load(std::memory_order_relaxed))
@@ -248,8 +253,8 @@ void acquire_frames(Flow& flow) {
     try {
         run(flow);
     } catch (const std::exception& error) {
-        flow.set_state(RunState::failed, error.what());
-        flow.say(Message::Level::error, error.what());
+        flow.set_state(RunState::failed, sentence_of(error));
+        flow.say(Message::Level::error, sentence_of(error));
     }
     flow.source_done = true;
 }

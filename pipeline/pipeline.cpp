@@ -6,6 +6,8 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <new>
+#include <type_traits>
 
 namespace specklescope {
 
@@ -183,9 +185,12 @@ void Pipeline::stop() {
     flow.processing.join(); // processes what is queued
     close_sinks(flow);
     Frame rest;
-    while (flow.frames.try_dequeue(rest))
+    std::uint64_t left = 0; // by a paused file, or by processing that failed
+    for (; flow.frames.try_dequeue(rest); ++left)
         rest.reset();
     const std::scoped_lock lock(flow.mutex);
+    if (flow.status.state == RunState::failed)
+        flow.stats.failed.fetch_add(left, std::memory_order_relaxed);
     flow.ring.reset();
     if (flow.status.state == RunState::running || flow.status.state == RunState::reconnecting)
         flow.status = {RunState::idle, "", flow.status.source};
@@ -196,26 +201,34 @@ bool Pipeline::started() const { return impl_->is(Impl::Life::started); }
 
 bool Pipeline::finished() const { return impl_->finished; }
 
+namespace {
+/// The queue only says whether it got memory; an edit must not be lost without a word.
+template <class T> void put(moodycamel::ConcurrentQueue<T>& queue, std::type_identity_t<T> item) {
+    if (!queue.enqueue(std::move(item)))
+        throw std::bad_alloc();
+}
+} // namespace
+
 std::uint64_t Pipeline::edit(std::size_t stage, std::string name, ParamValue value) {
     const std::uint64_t version = ++impl_->version;
-    impl_->edits.enqueue({ParamEdit{stage, std::move(name), std::move(value)}, version});
+    put(impl_->edits, {ParamEdit{stage, std::move(name), std::move(value)}, version});
     return version;
 }
 
 std::uint64_t Pipeline::set_chain(Chain chain) {
     const std::uint64_t version = ++impl_->version;
-    impl_->edits.enqueue({std::move(chain), version});
+    put(impl_->edits, {std::move(chain), version});
     return version;
 }
 
 std::uint64_t Pipeline::set_channel(GreyChannel channel) {
     const std::uint64_t version = ++impl_->version;
-    impl_->edits.enqueue({channel, version});
+    put(impl_->edits, {channel, version});
     return version;
 }
 
 void Pipeline::edit_source(std::string name, ParamValue value) {
-    impl_->source_edits.enqueue({std::move(name), std::move(value)});
+    put(impl_->source_edits, {std::move(name), std::move(value)});
 }
 
 Params Pipeline::source_params() const {

@@ -2,6 +2,7 @@
 #include "pipeline/error.hpp"
 #include "pipeline/flow.hpp"
 #include "pipeline/long_work.hpp"
+#include "pipeline/sentence.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -38,6 +39,16 @@ public:
             if (empty)
                 ended();
         }
+    }
+
+    /// Where an exception ended the run: what was still held failed with it.
+    void give_up() {
+        const auto held = std::count_if(pending_.begin(), pending_.end(),
+                                        [](const Pending& frame) { return !frame.repeated; });
+        flow_.stats.failed.fetch_add(static_cast<std::uint64_t>(held) + (next_ ? 1U : 0U),
+                                     std::memory_order_relaxed);
+        pending_.clear();
+        next_.reset();
     }
 
 private:
@@ -83,7 +94,7 @@ private:
         while (flow_.paused && steps > 0 && !flow_.steps.compare_exchange_weak(steps, steps - 1)) {
         }
         edited_ = apply_edits() || edited_; // those that came during the wait
-        submit(std::move(next_), false);
+        submit(next_, false);
         return true;
     }
 
@@ -107,17 +118,21 @@ private:
             edited_ = false;
         else if (executor_->wait_slot(milliseconds(20))) {
             edited_ = false;
-            submit(last_raw_, true);
+            Frame again = last_raw_;
+            submit(again, true);
         }
     }
 
-    void submit(Frame frame, bool repeated) {
+    /// Takes the frame. From the first line it is pending: what throws behind that does not lose it
+    /// uncounted.
+    void submit(Frame& from, bool repeated) {
+        pending_.push_back({from, repeated});
+        Frame frame = std::move(from);
         say_input(frame.shape());
         const std::vector<std::shared_ptr<Sink>> sinks = current_sinks();
         bool want_host = flow_.viewer_wants_host;
         for (const auto& sink : sinks)
             want_host = want_host || sink->wants_host_image();
-        pending_.push_back({frame, repeated});
         try {
             executor_->submit(std::move(frame), want_host, repeated);
             complained_.clear();
@@ -129,7 +144,7 @@ private:
             pending_.pop_back();
             failed(error.what(), repeated);
         } catch (const std::exception& error) {
-            device_failed(error.what());
+            device_failed(sentence_of(error));
         }
     }
 
@@ -189,14 +204,14 @@ private:
             pending_.pop_front();
             failed(error.what(), repeated);
         } catch (const std::exception& error) {
-            device_failed(error.what());
+            device_failed(sentence_of(error));
         }
     }
 
     void deliver(const Result& result) {
         if (!result.repeated) {
-            say_saturated(result);
             flow_.stats.record(result, !flow_.paused);
+            say_saturated(result);
             const bool may_wait = !flow_.live();
             std::vector<std::shared_ptr<Sink>> broken;
             {
@@ -220,7 +235,7 @@ private:
             sink.push(result, may_wait);
             return true;
         } catch (const std::exception& error) {
-            flow_.say(Message::Level::error, std::string("Recording stopped: ") + error.what());
+            flow_.say(Message::Level::error, std::string("Recording stopped: ") + sentence_of(error));
             return false;
         }
     }
@@ -269,7 +284,7 @@ private:
             } catch (const UsageError& error) {
                 flow_.say(Message::Level::error, error.what());
             } catch (const std::exception& error) {
-                device_failed(error.what());
+                device_failed(sentence_of(error));
             }
         }
         return any;
@@ -285,7 +300,7 @@ private:
         } catch (const std::exception& error) {
             if (executor_->backend() == "cpu")
                 throw;
-            device_failed(error.what());
+            device_failed(sentence_of(error));
             executor_->set_chain(chain, version);
         }
     }
@@ -335,7 +350,7 @@ private:
         }
         executor_->set_chain(chain(), version_);
         for (Pending& again : std::exchange(pending_, {})) {
-            submit(std::move(again.raw), again.repeated);
+            submit(again.raw, again.repeated);
             collect(true);
         }
     }
@@ -357,11 +372,14 @@ private:
 
 void process_frames(Flow& flow, std::unique_ptr<Executor> executor) {
     const WatchWork watch([&flow](std::string_view, double) { return !flow.stop; });
+    std::optional<Processor> processor;
     try {
-        Processor(flow, std::move(executor)).run();
+        processor.emplace(flow, std::move(executor)).run();
     } catch (const std::exception& error) { // nothing may leave a thread
-        flow.set_state(RunState::failed, error.what());
-        flow.say(Message::Level::error, error.what());
+        if (processor)
+            processor->give_up();
+        flow.set_state(RunState::failed, sentence_of(error));
+        flow.say(Message::Level::error, sentence_of(error));
     }
     flow.finished = true;
 }

@@ -1,4 +1,5 @@
 #include "pipeline/round_robin_executor.hpp"
+#include "pipeline/sentence.hpp"
 
 #include "pipeline/error.hpp"
 
@@ -64,7 +65,7 @@ public:
         } catch (const NoSlot&) {
             throw;
         } catch (const std::exception& error) {
-            throw RunError(name_ + ": " + error.what());
+            throw RunError(name_ + ": " + sentence_of(error));
         }
     }
 

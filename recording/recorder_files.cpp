@@ -1,5 +1,6 @@
 // The recorder's writing thread: from the queue into files, and what becomes of a file that fails.
 #include "pipeline/error.hpp"
+#include "pipeline/sentence.hpp"
 #include "recording/recorder_thread.hpp"
 
 #include <spdlog/spdlog.h>
@@ -53,9 +54,9 @@ void Recorder::run() {
         finish_file(dropped);
     } catch (const std::exception& error) {
         if (failed) // its reason has been said
-            spdlog::debug("{}", error.what());
+            spdlog::debug("{}", sentence_of(error));
         else
-            fail(error.what());
+            fail(sentence_of(error));
     }
     lock.lock();
     status_.written = written_before_;
@@ -67,7 +68,7 @@ void Recorder::write(Item item) {
     try {
         account(write_frame(options_.what == RecordWhat::mask ? mask_.of(item.frame) : item.frame));
     } catch (const std::exception& error) {
-        fail(error.what());
+        fail(sentence_of(error));
     }
     item.frame.pixels.reset(); // the slot goes home before room is announced
     {
@@ -154,7 +155,7 @@ void Recorder::update_file() {
         writer_->update(totals(dropped));
     } catch (const std::exception& error) {
         if (!failed)
-            fail(error.what());
+            fail(sentence_of(error));
     }
 }
 
@@ -199,7 +200,7 @@ void Recorder::finish_file(std::uint64_t dropped) {
 }
 
 /// From here on frames are only counted. The file stays open for the count, which its description is to hold.
-void Recorder::fail(const char* what) {
+void Recorder::fail(const std::string& what) {
     spdlog::error("{}", what);
     std::deque<Item> unwritten;
     const std::uint64_t written = kept();

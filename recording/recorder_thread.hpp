@@ -50,7 +50,7 @@ private:
     std::uint64_t kept() const;
     void account(double seconds);
     FileTotals totals(std::uint64_t dropped) const;
-    void fail(const char* what);
+    void fail(const std::string& what);
 
     const RecordOptions options_;
     const RecordFormat& format_;

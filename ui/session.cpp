@@ -1,4 +1,5 @@
 #include "ui/session.hpp"
+#include "pipeline/sentence.hpp"
 
 #include "pipeline/long_work.hpp"
 #include "ui/panels/controls.hpp"
@@ -192,8 +193,8 @@ void Session::poll_opening() {
         say(Message::Level::info,
             "Opened " + (settings_.source.empty() ? "the simulated scene" : settings_.source.shown()) + ".");
     } catch (const std::exception& error) {
-        open_error_ = error.what();
-        say(Message::Level::error, error.what());
+        open_error_ = sentence_of(error);
+        say(Message::Level::error, sentence_of(error));
     }
 }
 
@@ -307,7 +308,7 @@ void Session::close() noexcept {
                     opening_work_->cancelled = true;
                 opening_.get().first->stop();
             } catch (const std::exception& error) {
-                spdlog::debug("{}", error.what()); // it failed anyway, and nobody waits for it any more
+                spdlog::debug("{}", sentence_of(error)); // it failed anyway, and nobody waits for it any more
             }
         }
         for (Recording& recording : std::exchange(recordings_, {}))
@@ -321,7 +322,7 @@ void Session::close() noexcept {
         }
         pipeline_.reset();
     } catch (const std::exception& error) {
-        spdlog::error("{}", error.what());
+        spdlog::error("{}", sentence_of(error));
     }
 }
 

@@ -1,6 +1,7 @@
 // The session's recordings and snapshots: begun on the main thread, finished beside it.
 #include "ui/canvas/numbers.hpp"
 #include "ui/session.hpp"
+#include "pipeline/sentence.hpp"
 
 #include <algorithm>
 #include <array>
@@ -85,7 +86,7 @@ void Session::toggle_record(RecordWhat what) {
         pipeline_->add_sink(sink);
         recordings_.push_back({std::move(sink), what, SteadyClock::now()});
     } catch (const std::exception& error) {
-        say(Message::Level::error, error.what());
+        say(Message::Level::error, sentence_of(error));
     }
 }
 
@@ -120,7 +121,7 @@ void Session::snapshot(Result result) {
             done = note(Message::Level::info,
                         "Snapshot saved as " + write_snapshot(held, options, stream) + ".");
         } catch (const std::exception& error) {
-            done = note(Message::Level::error, error.what());
+            done = note(Message::Level::error, sentence_of(error));
         }
         notify();
         return done;

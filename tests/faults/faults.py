@@ -1,0 +1,281 @@
+#!/usr/bin/env python3
+"""Makes the n-th call of a kind fail, for n = 1, 2, 3 … until a run passes: faults.py PROGRAM LIBRARY [WHAT] [options]
+
+WHAT is a scenario (recorder, sources, executor, settings, video), a kind of call (new, malloc, open, read, write, fsync,
+rename, close, thread), or both: recorder/write. Without it, all.
+
+  --short    not every n, but steps of a few or of some hundreds: a test, which tries the same every time
+  --note F   what was tried goes into F as JSON, from which ./dev reliability makes docs/reliability.md
+
+After each run: no signal and no hang; exit status 0, 1 or 2; what is said is one sentence a line, and something is said
+where status is not 0 or a file is not as it should be; every file that is left can be read and holds what it says; the
+numbers add up; nothing half-written is left; as many descriptors and objects of the heap as after a run that went well.
+"""
+import argparse
+import collections
+import concurrent.futures
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests/support"))
+import reliability  # noqa: E402
+
+KINDS = ["new", "malloc", "open", "read", "write", "fsync", "rename", "close", "thread"]
+LASTING = ["open", "write", "fsync"]  # a full disk stays full: these fail once, and from the n-th call on
+LIMIT = 60                            # seconds, for a run of a tenth of one
+SCENE = "synthetic?width=32&height=24"
+
+Scenario = collections.namedtuple("Scenario", "words kinds")
+SCENARIOS = {
+    "recorder": Scenario(["run", SCENE, "--frames", "4", "--record", "p.tiff", "--record-raw", "r.raw", "--record-raw",
+                          "q.tiff", "--record-mask", "m.tiff", "--stats", "s.json", "--snapshot", "x.png"], KINDS),
+    "sources": Scenario(["run", "IN/film.tiff", "--stats", "s.json", "--record-raw", "q.tiff"], KINDS),
+    "raw": Scenario(["run", "IN/film.raw", "--stats", "s.json"], ["new", "open", "read"]),
+    "images": Scenario(["run", "IN/pictures/", "--stage", "background:dark=file,dark_file=IN/pictures/a.png", "--stats", "s.json"],
+                       ["new", "malloc", "open", "read"]),
+    "executor": Scenario(["run", SCENE, "--frames", "6", "--stage", "temporal:frames=3,output=contrast2", "--stage",
+                          "gaussian:sigma=3", "--stage", "flow", "--stage", "clahe", "--stats", "s.json"],
+                         ["new", "thread"]),
+    "settings": Scenario(["run", SCENE, "--config", "IN/settings.toml", "--save-config", "out.toml"], KINDS),
+    "video": Scenario(["run", SCENE, "--frames", "4", "--record-raw", "v.mkv", "--stats", "s.json"],
+                      ["new", "open", "write", "thread"]),
+}
+
+
+STEPS = {"new": 499, "malloc": 9, "read": 7, "open": 2, "write": 5, "close": 3}  # of the short form; others 1
+# Libraries that break when they get no memory, and nothing here can change it: nlohmann-json's destructor allocates, and
+# its constructors do not undo what they began; libtiff 4.5 writes the values of a tag into memory that it did not get.
+# A run that ends badly is put down to them where they made the call that failed; it is counted apart.
+BY_LIBRARIES = ["nlohmann::", "libtiff.so"]
+
+
+class Broken(Exception):
+    """An invariant that does not hold, and the report of the run where it is known."""
+
+    def __init__(self, what, counted=None):
+        super().__init__(what)
+        self.counted = counted or {}
+
+
+def expect(truth, what):
+    if not truth:
+        raise Broken(what)
+
+
+def description(text):
+    return json.loads(text[text.index("{"):])
+
+
+def check_tiff(path):
+    import tifffile
+    with tifffile.TiffFile(path) as tiff:
+        pages = len(tiff.pages)
+        for page in tiff.pages:
+            page.asarray() if hasattr(page, "asarray") else page.aspage().asarray()
+        if pages:
+            file = description(tiff.pages[0].description)
+            expect(not file.get("finished") or file["written"] == pages,
+                   f"{path.name} says that it is finished with {file.get('written')} frames and has {pages}")
+    return pages
+
+
+def check_raw(path):
+    lines = (path.parent / (path.name + ".jsonl"))
+    if not lines.exists():
+        return path.stat().st_size // (32 * 24)
+    text = lines.read_text().splitlines()
+    rows = [json.loads(line) for line in text[:-1]] + ([json.loads(text[-1])] if text else [])
+    return max(0, len(rows) - 1)
+
+
+def check_png(path):
+    from PIL import Image
+    with Image.open(path) as image:
+        image.load()
+    return 1
+
+
+READERS = {".tiff": check_tiff, ".raw": check_raw, ".png": check_png}
+
+
+def check_files(folder):
+    """Frames of each file in the folder."""
+    frames = {}
+    for path in sorted(folder.iterdir()):
+        if path.name in ("report", ".config"):
+            continue
+        expect(".part" not in path.name, f"{path.name} is left half-written")
+        try:
+            if path.suffix in READERS:
+                frames[path.name] = READERS[path.suffix](path)
+            elif path.suffix == ".json":
+                check_numbers(json.loads(path.read_text()))
+                frames[path.name] = 1
+            elif path.suffix in (".jsonl", ".toml", ".mkv"):
+                frames[path.name] = path.stat().st_size > 0
+        except Broken:
+            raise
+        except Exception as error:  # whatever the reader says of it
+            raise Broken(f"{path.name} cannot be read: {error}") from error
+    return frames
+
+
+def check_numbers(stats):
+    frames, drops = stats["frames"], stats["drops"]
+    expect(frames["acquired"] == frames["processed"] + drops["ring"] + drops["failed"],
+           f"acquired {frames['acquired']} is not processed {frames['processed']} and dropped {drops}")
+
+
+def sentences(text):
+    return [line for line in re.sub(r"\x1b\[[0-9;?]*[A-Za-z]|\r", "", text).splitlines() if line.strip()]
+
+
+def check_words(status, text):
+    lines = sentences(text)
+    for line in lines:
+        expect(line.startswith("specklescope: "), f"somebody else speaks: '{line}'")
+        expect(not re.search(r"std::|bad_alloc|basic_string|terminate called", line), f"that is no sentence: '{line}'")
+    expect(status == 0 or any(line.rstrip().endswith((".", "?")) for line in lines),
+           f"it ends with status {status} and says nothing")
+
+
+class Campaign:
+    def __init__(self, program, library, place):
+        self.program, self.library, self.place = program, library, place
+        self.inputs = place / "in"
+        self.inputs.mkdir()
+        make = [SCENE, "--frames", "3", "--quiet"]
+        for words in (["--record-raw", "film.tiff"], ["--record-raw", "film.raw"]):
+            subprocess.run([program, "run", *make, *words], cwd=self.inputs, check=True)
+        (self.inputs / "pictures").mkdir()
+        for name in ("a.png", "b.png"):
+            subprocess.run([program, "run", *make, "--stage", "none", "--snapshot", f"pictures/{name}"],
+                           cwd=self.inputs, check=True)
+        (self.inputs / "settings.toml").write_text('stats = "s.json"\n[view]\ncolormap = "jet"\n[[stage]]\nname = "speckle"\n')
+
+    def callers(self, stack):
+        """The functions that led to the call that failed, from the inside."""
+        places = [place for place in stack if place.startswith("0x")]
+        done = subprocess.run(["addr2line", "-Cfe", self.program, *places], capture_output=True, text=True, check=False)
+        names = dict(zip(places, done.stdout.splitlines()[::2]))
+        return [names.get(place, place) for place in stack if not place.startswith("libfaults")]
+
+    def run(self, name, fault):
+        """Exit status, words, report and frames of each file; the folder is gone afterwards."""
+        folder = pathlib.Path(tempfile.mkdtemp(dir=self.place))
+        words = [word.replace("IN/", str(self.inputs) + "/") for word in SCENARIOS[name].words]
+        environment = {"PATH": os.environ["PATH"], "HOME": str(folder), "XDG_CONFIG_HOME": str(folder / ".config"),
+                       "LD_PRELOAD": self.library, "SPECKLESCOPE_FAULT": fault,
+                       "SPECKLESCOPE_FAULT_REPORT": str(folder / "report")}
+        try:
+            done = subprocess.run([self.program, *words], cwd=folder, env=environment, capture_output=True, text=True,
+                                  errors="replace", timeout=LIMIT, check=False)
+            report = folder / "report"
+            counted = json.loads(report.read_text()) if report.exists() and report.stat().st_size else {}
+            if done.returncode < 0:
+                raise Broken(f"ended by signal {-done.returncode}: {sentences(done.stderr)[-1:]}", counted)
+            return done.returncode, done.stderr, counted, check_files(folder)
+        except subprocess.TimeoutExpired:
+            raise Broken(f"it hangs for {LIMIT} s") from None
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+
+    def one(self, name, fault, well):
+        """What is wrong after this fault; None where all holds. Also whether the fault came about."""
+        counted = {}
+        try:
+            status, text, counted, frames = self.run(name, fault)
+            expect(counted.get("ended"), "it left no report, so it ended by _exit")
+            if counted["failed"] == 0:
+                return False, None
+            expect(status in (0, 1, 2), f"exit status {status}")
+            check_words(status, text)
+            missing = [file for file, count in well["frames"].items() if frames.get(file) != count]
+            said = [line for line in sentences(text) if line not in well["lines"]]
+            expect(status != 0 or not missing or said, f"status 0, not a word, and not as usual: {', '.join(missing)}")
+            expect(counted["descriptors"] <= well["descriptors"],
+                   f"{counted['descriptors'] - well['descriptors']} descriptors are left open")
+            expect(counted["held"] <= well["held"], f"{counted['held'] - well['held']} objects are left on the heap")
+            return True, None
+        except Broken as broken:
+            callers = self.callers((broken.counted or counted).get("stack", []))
+            library = any(name in caller for caller in callers[:6] for name in BY_LIBRARIES)
+            short = " < ".join(re.sub(r"\(.*", "", caller)[-60:] for caller in callers[:4])
+            return True, ("LIBRARY " if library else "") + f"{broken} [{short}]"
+
+    def well(self, name):
+        """A run in which nothing fails."""
+        status, text, counted, frames = self.run(name, "new:0")
+        expect(status == 0, f"{name}: fails without any fault: {text}")
+        lines = {re.sub(r"\d+(\.\d+)?", "N", line) for line in sentences(text)}
+        return {"frames": frames, "lines": lines, "descriptors": counted["descriptors"], "held": counted["held"]}
+
+
+def until_it_passes(pool, tried, step):
+    """[(n, what is wrong or None)] for n = 1, 1 + step, … until a run comes to its end without the fault."""
+    results = []
+    n = 1
+    while True:
+        batch = [n + i * step for i in range(2 * os.cpu_count())]
+        for number, (happened, what) in zip(batch, pool.map(tried, batch)):
+            if not happened:
+                return results
+            results.append((number, what))
+        n = batch[-1] + step
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("program")
+    parser.add_argument("library")
+    parser.add_argument("what", nargs="?", default="")
+    parser.add_argument("--short", action="store_true")
+    parser.add_argument("--note", type=pathlib.Path)
+    asked = parser.parse_args()
+    parts = asked.what.split("/") if asked.what else []
+    for part in parts:
+        if part not in SCENARIOS and part not in KINDS:
+            sys.exit(f"faults: there is no '{part}'; allowed: {', '.join([*SCENARIOS, *KINDS])}, or SCENARIO/KIND.")
+    names = [part for part in parts if part in SCENARIOS] or list(SCENARIOS)
+    kinds = [part for part in parts if part in KINDS] or KINDS
+    rows, failures = [], 0
+    with tempfile.TemporaryDirectory(prefix="specklescope-faults-") as place, \
+            concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        campaign = Campaign(os.path.abspath(asked.program), os.path.abspath(asked.library), pathlib.Path(place))
+        for name in names:
+            well = campaign.well(name)
+            for kind in [kind for kind in SCENARIOS[name].kinds if kind in kinds]:
+                for mode in ["", "+"] if kind in LASTING else [""]:
+                    step = STEPS.get(kind, 1) if asked.short else 1
+                    results = until_it_passes(pool, lambda n: campaign.one(name, f"{kind}:{n}{mode}", well), step)
+                    if not results:
+                        continue
+                    wrong = collections.defaultdict(list)
+                    for n, what in results:
+                        if what:
+                            wrong[what].append(n)
+                    library = sum(len(numbers) for what, numbers in wrong.items() if what.startswith("LIBRARY"))
+                    bad = sum(map(len, wrong.values())) - library
+                    failures += bad
+                    print(f"faults: {name}, {kind}{' from then on' if mode else ''}: {len(results)} failed calls, {bad} did "
+                          "harm" + (f", {library} ended in a library" if library else ""), flush=True)
+                    for what, numbers in wrong.items():
+                        if not what.startswith("LIBRARY"):
+                            print(f"    {what}\n        {kind}:n{mode}, n = {', '.join(map(str, numbers[:12]))}"
+                                  f"{' …' if len(numbers) > 12 else ''}", flush=True)
+                    rows.append({"what": f"{name}, {kind}{', from then on' if mode else ''}", "tries": len(results),
+                                 "failures": bad, "ended in a library": library})
+    if asked.note:
+        reliability.note(asked.note, "faults", ("./dev faults " + asked.what).strip(), rows)
+    sys.exit(1 if failures else 0)
+
+
+if __name__ == "__main__":
+    main()
