@@ -5,6 +5,7 @@ WHAT is a scenario (recorder, sources, executor, settings, video), a kind of cal
 rename, close, thread), or both: recorder/write. Without it, all.
 
   --short    not every n, but steps of a few or of some hundreds: a test, which tries the same every time
+  --new N    allocations in steps of N only: all of them take an hour on two processors
   --note F   what was tried goes into F as JSON, from which ./dev reliability makes docs/reliability.md
 
 After each run: no signal and no hang; exit status 0, 1 or 2; what is said is one sentence a line, and something is said
@@ -167,6 +168,15 @@ class Campaign:
         names = dict(zip(places, done.stdout.splitlines()[::2]))
         return [names.get(place, place) for place in stack if not place.startswith("libfaults")]
 
+    @staticmethod
+    def stacks(process):
+        """Where its threads stand, if there is a debugger."""
+        if not shutil.which("gdb"):
+            return "install gdb to see where"
+        done = subprocess.run(["gdb", "-batch", "-p", str(process), "-ex", "thread apply all bt 8"], capture_output=True,
+                              text=True, check=False)
+        return "\n".join(line[:150] for line in done.stdout.splitlines() if line.startswith(("#", "Thread")))
+
     def run(self, name, fault):
         """Exit status, words, report and frames of each file; the folder is gone afterwards."""
         folder = pathlib.Path(tempfile.mkdtemp(dir=self.place))
@@ -175,15 +185,20 @@ class Campaign:
                        "LD_PRELOAD": self.library, "SPECKLESCOPE_FAULT": fault,
                        "SPECKLESCOPE_FAULT_REPORT": str(folder / "report")}
         try:
-            done = subprocess.run([self.program, *words], cwd=folder, env=environment, capture_output=True, text=True,
-                                  errors="replace", timeout=LIMIT, check=False)
+            with subprocess.Popen([self.program, *words], cwd=folder, env=environment, stdout=subprocess.PIPE,
+                                  stderr=subprocess.PIPE, text=True, errors="replace") as process:
+                try:
+                    said = process.communicate(timeout=LIMIT)[1]
+                except subprocess.TimeoutExpired:
+                    where = self.stacks(process.pid)
+                    process.kill()
+                    raise Broken(f"it hangs for {LIMIT} s: {where}") from None
+            done = subprocess.CompletedProcess(words, process.returncode, "", said)
             report = folder / "report"
             counted = json.loads(report.read_text()) if report.exists() and report.stat().st_size else {}
             if done.returncode < 0:
                 raise Broken(f"ended by signal {-done.returncode}: {sentences(done.stderr)[-1:]}", counted)
             return done.returncode, done.stderr, counted, check_files(folder)
-        except subprocess.TimeoutExpired:
-            raise Broken(f"it hangs for {LIMIT} s") from None
         finally:
             shutil.rmtree(folder, ignore_errors=True)
 
@@ -237,6 +252,7 @@ def main():
     parser.add_argument("library")
     parser.add_argument("what", nargs="?", default="")
     parser.add_argument("--short", action="store_true")
+    parser.add_argument("--new", type=int, default=1)
     parser.add_argument("--note", type=pathlib.Path)
     asked = parser.parse_args()
     parts = asked.what.split("/") if asked.what else []
@@ -253,7 +269,7 @@ def main():
             well = campaign.well(name)
             for kind in [kind for kind in SCENARIOS[name].kinds if kind in kinds]:
                 for mode in ["", "+"] if kind in LASTING else [""]:
-                    step = STEPS.get(kind, 1) if asked.short else 1
+                    step = STEPS.get(kind, 1) if asked.short else asked.new if kind == "new" else 1
                     results = until_it_passes(pool, lambda n: campaign.one(name, f"{kind}:{n}{mode}", well), step)
                     if not results:
                         continue
@@ -273,7 +289,8 @@ def main():
                     rows.append({"what": f"{name}, {kind}{', from then on' if mode else ''}", "tries": len(results),
                                  "failures": bad, "ended in a library": library})
     if asked.note:
-        reliability.note(asked.note, "faults", ("./dev faults " + asked.what).strip(), rows)
+        reliability.note(asked.note, "faults", " ".join(["./dev faults", *[asked.what] * bool(asked.what), *["--short"] * asked.short,
+                                           *[f"--new {asked.new}"] * (asked.new > 1)]), rows)
     sys.exit(1 if failures else 0)
 
 

@@ -28,6 +28,9 @@ ABOUT = {
     "faults": ("Failure injection", "The n-th call of a kind fails, n = 1, 2, 3 … until a run passes without; after each: "
                "no crash, one sentence, exit status 1 or 2, files that can be read, counts that add up."),
     "soak": ("Soak", "Every recorder, sources that are opened again and edits all the while."),
+    "hardening": ("Hardening", "What is packaged is built with `-D_FORTIFY_SOURCE=3`, stack protector and clash protection, "
+                  "RELRO, BIND_NOW, PIE and `-fcf-protection` (`packaging/hardened PROGRAM` looks whether it is). Processor "
+                  "time of the same work, the least of 7 turns."),
     "monkey": ("Monkey", "Random keys, clicks, drags and sizes in the window, from a seed."),
 }
 
