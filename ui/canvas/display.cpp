@@ -15,34 +15,6 @@ namespace {
 using namespace std::chrono_literals;
 constexpr auto kRangeEvery = 100ms;
 
-/// Red, green and blue, or one grey three times.
-std::optional<Color> pixel(const Frame& frame, int x, int y) {
-    if (!frame || x < 0 || y < 0 || x >= frame.shape().width || y >= frame.shape().height)
-        return {};
-    const ConstHostView view = frame.host();
-    return dispatch(view.shape.type, [&](auto zero) {
-        using T = decltype(zero);
-        const int channels = view.shape.channels;
-        const T* at = view.as<T>().row(y) + static_cast<std::ptrdiff_t>(x) * channels;
-        const auto sample = [&](int c) { return static_cast<double>(at[channels == 3 ? c : 0]); };
-        return std::optional<Color>({sample(0), sample(1), sample(2)});
-    });
-}
-
-/// Luma where the picture has colours, as a grey stage sees it.
-std::optional<double> grey(const Frame& frame, int x, int y) {
-    const std::optional<Color> color = pixel(frame, x, y);
-    if (!color)
-        return {};
-    if (frame.shape().channels == 1)
-        return (*color)[0];
-    return 0.299 * (*color)[0] + 0.587 * (*color)[1] + 0.114 * (*color)[2];
-}
-
-std::optional<Color> color_of(const Frame& frame, int x, int y) {
-    return frame && frame.shape().channels == 3 ? pixel(frame, x, y) : std::nullopt;
-}
-
 /// A step towards the wanted range: at once where it is far away, gently where it only trembles.
 double eased(double now, double wanted, double span) {
     if (!std::isfinite(now) || std::abs(wanted - now) > 0.5 * span)
@@ -194,13 +166,13 @@ ValueRange Display::raw_range(bool stretch) const {
     return raw_range_;
 }
 
-std::optional<double> Display::raw_value(int x, int y) const { return grey(result_.raw, x, y); }
-std::optional<Color> Display::raw_color(int x, int y) const { return color_of(result_.raw, x, y); }
-std::optional<Color> Display::processed_color(int x, int y) const { return color_of(result_.image, x, y); }
+std::optional<double> Display::raw_value(int x, int y) const { return grey_at(result_.raw, x, y); }
+std::optional<Color> Display::raw_color(int x, int y) const { return color_at(result_.raw, x, y); }
+std::optional<Color> Display::processed_color(int x, int y) const { return color_at(result_.image, x, y); }
 
 std::optional<double> Display::processed_value(int x, int y) const {
     if (result_.image || !result_.device_image)
-        return grey(result_.image, x, y);
+        return grey_at(result_.image, x, y);
     const Shape& shape = result_.device_image.shape();
     if (!processed_ || processed_.shape() != shape || x < 0 || y < 0 || x >= shape.width || y >= shape.height)
         return {};

@@ -3,14 +3,12 @@
 #pragma once
 
 #include "pipeline/pipeline.hpp"
+#include "ui/canvas/pixel.hpp"
 #include "ui/canvas/view.hpp"
 
-#include <array>
 #include <optional>
 
 namespace specklescope {
-
-using Color = std::array<double, 3>; ///< red, green, blue in the unit of the picture
 
 class Display {
 public:
