@@ -117,19 +117,6 @@ TEST_F(Cli, FramesEndsTheRunAndFilesAreNeverOverwritten) {
     EXPECT_EQ(BigTiff(read_text(folder_ / "flow-1.tiff")).pages().size(), 5U);
 }
 
-TEST_F(Cli, FramesThatTheChainRefusedAreAFailure) {
-    std::filesystem::create_directory(folder_ / "pictures");
-    for (const auto& [name, side] : {std::pair{"a", 64U}, {"b", 8U}, {"c", 64U}})
-        write_text(folder_ / (std::string("pictures/") + name + ".tif"),
-                   tiff_bytes({.width = side, .height = side}));
-    const ChildResult result = run({"run", "pictures", "--stage", "speckle:radius=10,border=crop"});
-    EXPECT_EQ(result.status, 1) << result.all();
-    EXPECT_NE(result.out.find("3 in, 2 processed"), std::string::npos) << result.all();
-    EXPECT_NE(result.err.find("radius = 10"), std::string::npos) << result.err;
-    const ChildResult fits = run({"run", "pictures", "--stage", "speckle:radius=3,border=crop"});
-    EXPECT_EQ(fits.status, 0) << fits.all();
-}
-
 TEST_F(Cli, QuietStillSaysWhatWentWrong) {
     const ChildResult result =
         run({"run", "raw:none.raw?width=8&height=8&format=gray8", "--stage", "speckle", "--quiet"});

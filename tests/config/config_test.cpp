@@ -387,10 +387,6 @@ TEST_F(ConfigTest, TheWindowsMemoryIsTheGroundForViewAlone) {
     const Settings preset = parse({"--preset", "contrast"}).settings;
     EXPECT_EQ(radius(preset), "3") << "the preset's chain";
     EXPECT_EQ(preset.source, again.source) << "and the last source";
-    const auto colours = [](const Settings& s) { return s.view.as<ViewSettings>().mapping.colormap; };
-    EXPECT_EQ(colours(again), ColorMap::magma);
-    EXPECT_EQ(colours(preset), colours(parse({"--no-remember", "--preset", "contrast"}).settings))
-        << "a preset looks the same whatever the last window showed";
     EXPECT_EQ(parse({"--no-remember"}).settings.source, "") << "the simulated scene";
 
     EXPECT_FALSE(parse({}).settings.chain.stages().at(0).params.given("exposure"))

@@ -70,6 +70,15 @@ TEST_F(Remarks, ARememberedRangeStaysWithItsPicture) {
     EXPECT_TRUE(fixed(parse({"other.mkv", "--view", "high=0.25"}))) << "asked for";
 }
 
+TEST_F(Remarks, APresetLooksTheSameWhateverTheLastWindowShowed) {
+    save_remembered(parse({"film.mkv", "--stage", "speckle:radius=9", "--view", "layout=raw"}));
+    const auto layout = [](const Settings& settings) { return to_string(settings.view.get("layout")); };
+    EXPECT_EQ(layout(parse({})), "raw");
+    EXPECT_EQ(layout(parse({"--preset", "contrast"})), "processed");
+    EXPECT_NE(parse({"--preset", "contrast"}).source.find("film.mkv"), std::string::npos)
+        << "but the source stays";
+}
+
 TEST_F(Remarks, ADamagedMemoryOfTheRangeIsLeftOut) {
     Settings last = parse({"film.mkv"});
     last.view.as<ViewSettings>().mapping.low_percentile = 100;
