@@ -61,7 +61,7 @@ const std::vector<CliOption>& cli_options() {
         {"record-mask", "FILE",
          "record where it was saturated: 255 for a sample at full scale, 0 elsewhere; .tiff, .raw or .mkv",
          kOutput},
-        {"snapshot", "FILE", "run: write the last result as .png or .tiff at the end", kOutput},
+        {"snapshot", "FILE", "write the last result as .png or .tiff at the end", kOutput},
         {"stats", "FILE", "write all statistics as JSON at the end, also when interrupted", kOutput},
         {"filter", "TEXT",
          "bench: only rows with TEXT in their name (a stage, a size, stream, gpus, feeds, pipeline, startup)",

@@ -1,6 +1,7 @@
 // From settings to a pipeline with its recorders.
 #include "config/atomic_file.hpp"
 #include "config/settings.hpp"
+#include "config/statistics_file.hpp"
 #include "recording/recorder.hpp"
 #include "sources/registry.hpp"
 
@@ -105,6 +106,22 @@ std::unique_ptr<Pipeline> make_pipeline(const Settings& settings) {
     options.source_text = settings.source.empty() ? "synthetic" : settings.source.shown();
     options.silence_s = program.silence_s;
     return std::make_unique<Pipeline>(std::move(source), settings.chain, options);
+}
+
+void check_end_files(const Settings& settings) {
+    if (!settings.snapshot_path.empty())
+        check_snapshot(settings.snapshot_path);
+    if (!settings.stats_path.empty())
+        check_statistics_file(settings.stats_path);
+    if (!settings.snapshot_path.empty())
+        check_writable(settings.snapshot_path);
+}
+
+std::string write_last_snapshot(const Settings& settings, const Result& result, const StreamInfo& stream) {
+    RecordOptions options;
+    options.path = settings.snapshot_path;
+    options.mapping = settings.view.as<ViewSettings>().mapping;
+    return write_snapshot(result, options, stream);
 }
 
 std::vector<std::shared_ptr<Sink>> add_recorders(Pipeline& pipeline, const Settings& settings) {

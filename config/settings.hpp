@@ -70,7 +70,7 @@ struct Settings {
     std::vector<std::string> record_mask;
     std::string stats_path;
     BenchSettings bench;
-    std::string snapshot_path; ///< run: a picture of the last result (--snapshot FILE.png)
+    std::string snapshot_path; ///< a picture of the last result (--snapshot FILE.png)
     /// Who gave the chain: "preset flow", a settings file; empty: the default, or what the window remembers.
     std::string chain_from;
     std::vector<std::string> remarks; ///< how the words were understood, where that may surprise: for the log
@@ -135,6 +135,11 @@ void set_up_log(const Settings& settings, const std::string& before = "");
 /// Asks at the terminal, without echo, for the variables that the source refers to and that are not set, and
 /// sets them; does nothing where there is no terminal.
 void ask_for_secrets(const SourceArgument& source);
+/// Statistics and snapshot are written at the end: what would keep them from it is said before anything
+/// begins. Throws UsageError or RunError.
+void check_end_files(const Settings& settings);
+/// Writes the snapshot that was asked for with --snapshot; returns its path, as files are never replaced.
+std::string write_last_snapshot(const Settings& settings, const Result& result, const StreamInfo& stream);
 
 /// Makes the pipeline that the settings describe; not started. Files go at their own pace in `view`, and as
 /// fast as they are processed in `run`; --rate sets the pace of both.

@@ -1,6 +1,5 @@
 #include "ui/app.hpp"
 
-#include "config/statistics_file.hpp"
 #include "pipeline/long_work.hpp"
 #include "ui/canvas/color_bar.hpp"
 #include "ui/canvas/numbers.hpp"
@@ -70,6 +69,25 @@ void App::run() {
             redraw = std::max(redraw, 1);
         frame();
         redraw = std::max(0, redraw - 1);
+    }
+}
+
+bool App::write_last() const {
+    const Settings& settings = session_.settings();
+    if (settings.snapshot_path.empty())
+        return true;
+    if (!session_.pipeline() || !display_.has_result()) {
+        spdlog::error("There is no picture to write as '{}'.", one_line(settings.snapshot_path));
+        return false;
+    }
+    try {
+        const std::string path =
+            write_last_snapshot(settings, display_.host_result(), session_.pipeline()->stream());
+        spdlog::info("Snapshot saved as {}.", one_line(path));
+        return true;
+    } catch (const Error& error) {
+        spdlog::error("{}", error.what());
+        return false;
     }
 }
 
@@ -143,6 +161,8 @@ void App::frame() {
     draw_status_bar(layout_.status, session_, hover_, display_);
     if (layout_.shows_panel)
         draw_panel(layout_.panel, session_, state_, display_);
+    if (state_.open_dialog)
+        window_.wait_for_field();
     draw_open_dialog(session_, state_);
     draw_open_error(session_, state_);
     draw_keys(&state_.keys_open);
@@ -316,6 +336,7 @@ void App::report() const {
         return;
     probe::value("assumed",
                  rests_on_assumption(display_.result().quantity, display_.result().exposure) ? 1.0 : 0.0);
+    probe::value("channel", grey_channel_of(display_.result()));
     probe::value("chain", to_string(*display_.result().chain));
     probe::value("sequence", static_cast<double>(display_.result().info.sequence));
     const Camera::Placement at = state_.camera.place(layout_.processed, placed_shape(false));
@@ -330,8 +351,7 @@ int run_viewer(Settings settings) {
         throw RunError("No window can be opened: " + reason + "; 'specklescope run' works without one.");
     if (!settings.source_remembered)
         ask_for_secrets(settings.source);
-    if (!settings.stats_path.empty())
-        check_statistics_file(settings.stats_path);
+    check_end_files(settings);
     const InterruptGuard guard; // Ctrl-C closes the window and finishes the recordings
     Session session(std::move(settings));
     {
@@ -347,16 +367,18 @@ int run_viewer(Settings settings) {
     Ending ending(session);
     for (const std::string& remark : session.settings().remarks)
         session.say(Message::Level::info, remark);
+    bool written = false;
     {
         Window window(session.view());
         App app(session, window);
         app.run();
+        written = app.write_last();
         window.size(session.view().width, session.view().height);
     }
     session.settings().chain = session.running_chain();
     const bool well = ending.finish();
     save_remembered(session.settings());
-    return well ? 0 : 1;
+    return well && written ? 0 : 1;
 }
 
 } // namespace specklescope

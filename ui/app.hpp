@@ -14,6 +14,9 @@ public:
     App(Session& session, Window& window);
     /// Until the window is closed.
     void run();
+    /// The snapshot that the settings ask for at the end, of the newest result. False if it could not be
+    /// written.
+    bool write_last() const;
 
 private:
     static constexpr double kZoomStep = 1.2; ///< of a key, or a notch of the wheel

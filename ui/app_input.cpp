@@ -21,7 +21,9 @@ void App::handle_input() {
     const bool busy = ImGui::GetIO().WantTextInput ||
                       (ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopup) && !state_.keys_open);
     state_.confirm = state_.dismiss = false;
-    for (const KeyPress& key : window_.take_keys()) {
+    const std::vector<KeyPress> keys = window_.take_keys();
+    for (auto at = keys.begin(); at != keys.end(); ++at) {
+        const KeyPress& key = *at;
         state_.confirm = state_.confirm || key.key == GLFW_KEY_ENTER || key.key == GLFW_KEY_KP_ENTER;
         state_.dismiss = state_.dismiss || key.key == GLFW_KEY_ESCAPE;
         if (key.key == GLFW_KEY_Q && (key.modifiers & GLFW_MOD_CONTROL))
@@ -30,6 +32,10 @@ void App::handle_input() {
             handle_key(key);
         else if (!busy)
             handle_character(key.character);
+        if (state_.open_dialog) { // what follows is meant for its field
+            window_.put_back({at + 1, keys.end()});
+            break;
+        }
     }
     const std::vector<std::string> drops = window_.take_drops();
     if (!drops.empty())

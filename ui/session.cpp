@@ -193,8 +193,8 @@ void Session::poll_opening() {
         say(Message::Level::info,
             "Opened " + (settings_.source.empty() ? "the simulated scene" : settings_.source.shown()) + ".");
     } catch (const std::exception& error) {
-        open_error_ = sentence_of(error);
-        say(Message::Level::error, sentence_of(error));
+        open_error_ = sentence_of(error); // a dialog tells it, so no message on the picture does
+        spdlog::error("{}", open_error_);
     }
 }
 

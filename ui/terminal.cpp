@@ -133,12 +133,7 @@ public:
         const InterruptGuard guard;
         for (const std::string& remark : settings_.remarks)
             spdlog::info("{}", remark);
-        if (!settings_.snapshot_path.empty())
-            check_snapshot(settings_.snapshot_path);
-        if (!settings_.stats_path.empty())
-            check_statistics_file(settings_.stats_path);
-        if (!settings_.snapshot_path.empty())
-            check_writable(settings_.snapshot_path);
+        check_end_files(settings_);
         pipeline_->viewer_wants_host(!settings_.snapshot_path.empty());
         recorders_ = add_recorders(*pipeline_, settings_); // before start(): they get the first frame too
         start();
@@ -241,10 +236,7 @@ private:
             last_ = std::move(newest);
         if (!last_.image)
             return "";
-        RecordOptions options;
-        options.path = settings_.snapshot_path;
-        options.mapping = settings_.view.as<ViewSettings>().mapping;
-        return row("wrote", write_snapshot(last_, options, pipeline_->stream()), kLeft);
+        return row("wrote", write_last_snapshot(settings_, last_, pipeline_->stream()), kLeft);
     }
 
     const Settings& settings_;

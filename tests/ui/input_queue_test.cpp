@@ -143,6 +143,37 @@ TEST_F(SlowFrames, AnEscapeEndsTheTypingAndTheNextLetterIsAShortcut) {
     EXPECT_EQ(queue_.take_keys().size(), 2U);
 }
 
+TEST_F(SlowFrames, WhatFollowsAShortcutThatOpensAFieldIsForTheField) {
+    queue_.character('o');
+    type("news");
+    tap(GLFW_KEY_ENTER);
+    frame();
+    const std::vector<KeyPress> keys = queue_.take_keys();
+    ASSERT_EQ(keys.size(), 10U) << "the Enter too came in the first frame";
+    ASSERT_EQ(keys[0].character, 'o');
+    queue_.put_back({keys.begin() + 1, keys.end()}, ImGui::GetIO());
+    queue_.wait_for_field();
+    text_.clear();
+    frame();
+    EXPECT_TRUE(queue_.take_keys().empty()) << "nothing is fed before the field is there";
+    focus_ = true;
+    frame();
+    settle();
+    EXPECT_EQ(text_, "news");
+    EXPECT_EQ(entered_, 1);
+    EXPECT_EQ(queue_.take_keys().size(), 5U) << "four letters and the Enter, once more";
+    EXPECT_FALSE(ImGui::GetIO().KeysDown[GLFW_KEY_ENTER]) << "let go";
+}
+
+TEST_F(SlowFrames, AFieldThatNeverComesHoldsNothingUpForLong) {
+    queue_.wait_for_field();
+    type("m");
+    for (int i = 0; i < 10; ++i)
+        frame();
+    EXPECT_EQ(queue_.take_keys().size(), 2U);
+    EXPECT_TRUE(queue_.empty());
+}
+
 TEST_F(SlowFrames, TheProgramHearsEveryTap) {
     for (int i = 0; i < 3; ++i)
         tap(GLFW_KEY_RIGHT);

@@ -99,6 +99,24 @@ TEST_F(ViewerKeysTest, TapsBetweenTwoPicturesAreHeard) {
     EXPECT_EQ(viewer.quit(), 0) << viewer.log();
 }
 
+TEST_F(ViewerKeysTest, WhatIsTypedRightAfterTheKeyThatOpensADialogIsForItsField) {
+    Viewer viewer(*desktop_, folder_, with({"synthetic", "--no-remember"}));
+    ASSERT_TRUE(viewer.shows_picture()) << viewer.log();
+    const std::string colours = viewer.text("colormap"), layout = viewer.text("layout");
+    viewer.freeze(true); // all of it comes in one frame
+    desktop_->events({"key", "--delay", "5", "o"});
+    desktop_->events({"type", "--delay", "5", "max2.tif"}); // letters that are shortcuts on the picture
+    desktop_->events({"key", "--delay", "5", "Return"});
+    viewer.freeze(false);
+    ASSERT_TRUE(viewer.until([&] { return viewer.has_widget("error.close"); })) << viewer.log();
+    EXPECT_NE(viewer.log().find("'max2.tif'"), std::string::npos) << viewer.log();
+    EXPECT_EQ(viewer.text("colormap"), colours);
+    EXPECT_EQ(viewer.text("layout"), layout);
+    EXPECT_EQ(viewer.number("automatic"), 1);
+    viewer.key("Escape");
+    EXPECT_EQ(viewer.quit(), 0) << viewer.log();
+}
+
 TEST_F(ViewerKeysTest, SpaceAtTheEndOfAFilePlaysItAgain) {
     Viewer viewer(*desktop_, folder_, with({frames_file(40), "--no-remember"}));
     ASSERT_TRUE(viewer.shows_picture()) << viewer.log();

@@ -1,5 +1,6 @@
 // What the window marks on the picture: saturation, numbers that rest on an assumption, the channel of
 // colour.
+#include "tests/recording/bigtiff.hpp"
 #include "tests/ui/viewer_fixture.hpp"
 
 #include "ui/canvas/numbers.hpp"
@@ -54,16 +55,63 @@ TEST_F(ViewerMarksTest, NumbersThatRestOnAnAssumedExposureHaveAStar) {
 }
 
 TEST_F(ViewerMarksTest, TheChannelOfColourIsChosenInTheWindow) {
-    write_text(folder_ / "colour.raw", std::string(std::size_t{64} * 48 * 3, 'x'));
+    std::string pixels;
+    for (int i = 0; i < 64 * 48; ++i)
+        for (const int contrast : {100, 10, 1}) // red, green, blue
+            pixels += static_cast<char>(120 + i * 7919 % contrast);
+    write_text(folder_ / "colour.raw", pixels);
     Viewer viewer(*desktop_, folder_,
-                  with({"raw:colour.raw?width=64&height=48&format=rgb8", "--no-remember"}));
+                  with({"raw:colour.raw?width=64&height=48&format=rgb8", "--no-remember", "--stage",
+                        "speckle:output=contrast", "--stats", "end.json"}));
     ASSERT_TRUE(viewer.shows_picture()) << viewer.log();
-    EXPECT_TRUE(viewer.until([&] { return viewer.has_widget("source.channel"); }));
+    EXPECT_EQ(viewer.text("channel"), "luma");
+    const double luma = viewer.number("high");
+    ASSERT_TRUE(viewer.until([&] { return viewer.has_widget("source.channel"); }));
+    viewer.click("source.channel");
+    ASSERT_TRUE(viewer.until([&] { return viewer.has_widget("choice.red"); }));
+    viewer.click("choice.red");
+    EXPECT_TRUE(viewer.until([&] { return viewer.text("channel") == "red"; })) << viewer.text("channel");
+    EXPECT_TRUE(viewer.until([&] { return viewer.number("high") > 1.5 * luma; })) << luma;
     EXPECT_EQ(viewer.quit(), 0) << viewer.log();
+    EXPECT_EQ(nlohmann::json::parse(read_text(folder_ / "end.json"))["channel"], "red");
     Viewer grey(*desktop_, folder_, with({picture(0), "--no-remember"}));
     ASSERT_TRUE(grey.shows_picture()) << grey.log();
     EXPECT_FALSE(grey.has_widget("source.channel")) << "grey has none";
     EXPECT_EQ(grey.quit(), 0) << grey.log();
+}
+
+TEST_F(ViewerMarksTest, TheRowsOfTheOverlayFollowTheChain) {
+    Viewer viewer(*desktop_, folder_,
+                  with({picture(0), "--no-remember", "--stage", "gaussian:sigma=1,method=direct", "--stage",
+                        "speckle"}));
+    ASSERT_TRUE(viewer.shows_picture()) << viewer.log();
+    const auto rows = [&](const std::string& wanted) {
+        return viewer.until([&] { return viewer.text("overlay.stages").find(wanted) != std::string::npos; });
+    };
+    // What is said of a stage stands at its own name.
+    EXPECT_TRUE(rows(" gaussian=direct speckle=the contrast of a picture that stage gaussian has smoothed"))
+        << viewer.text("overlay.stages");
+    viewer.click("gaussian.down");
+    EXPECT_TRUE(rows(" speckle gaussian=the mean of a flow index")) << viewer.text("overlay.stages");
+    viewer.click("speckle.remove");
+    EXPECT_TRUE(rows(" gaussian=direct")) << viewer.text("overlay.stages");
+    EXPECT_EQ(viewer.text("overlay.stages").find("speckle"), std::string::npos);
+    EXPECT_EQ(viewer.quit(), 0) << viewer.log();
+}
+
+TEST_F(ViewerMarksTest, TheSnapshotOfTheEndIsWrittenByTheWindowToo) {
+    Viewer viewer(*desktop_, folder_, with({picture(0), "--no-remember", "--snapshot", "last.tiff"}));
+    ASSERT_TRUE(viewer.shows_picture()) << viewer.log();
+    EXPECT_EQ(viewer.quit(), 0) << viewer.log();
+    const ChildResult same =
+        run_program({"run", picture(0), "--frames", "1", "--snapshot", "run.tiff"}, folder_.path().string());
+    ASSERT_EQ(same.status, 0) << same.all();
+    const BigTiff window(read_text(folder_ / "last.tiff")), run(read_text(folder_ / "run.tiff"));
+    ASSERT_EQ(window.pages().size(), 1U);
+    EXPECT_EQ(window.pages()[0].pixels, run.pages().at(0).pixels);
+    Viewer refused(*desktop_, folder_, with({picture(0), "--no-remember", "--snapshot", "none/last.png"}));
+    EXPECT_EQ(refused.wait(), 1) << refused.log();
+    EXPECT_NE(refused.log().find("none"), std::string::npos) << refused.log();
 }
 
 } // namespace

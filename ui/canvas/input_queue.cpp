@@ -49,6 +49,10 @@ void InputQueue::button(int button, bool down, float x, float y, double seconds)
 void InputQueue::feed(ImGuiIO& io) {
     Given given;
     io.MouseDoubleClickTime = kDoubleClick;
+    if (waits_ > 0)
+        waits_ = io.WantTextInput ? 0 : waits_ - 1;
+    if (waits_ > 0)
+        return;
     while (!events_.empty()) {
         const Event& event = events_.front();
         const bool fits = event.kind == Kind::key         ? feed_key(event, io, given)
@@ -103,6 +107,20 @@ bool InputQueue::feed_button(const Event& event, ImGuiIO& io, Given& given) {
     io.MousePos = ImVec2(event.x, event.y);
     given.button = true;
     return true;
+}
+
+void InputQueue::put_back(const std::vector<KeyPress>& keys, ImGuiIO& io) {
+    io.ClearInputCharacters();
+    for (auto key = keys.rbegin(); key != keys.rend(); ++key) {
+        if (key->character != 0) {
+            events_.push_front({.kind = Kind::character, .character = key->character});
+        } else if (!printable(key->key, key->modifiers) && key->key >= 0 &&
+                   key->key < IM_ARRAYSIZE(io.KeysDown)) { // a letter is its character
+            io.KeysDown[key->key] = false;
+            events_.push_front(
+                {.kind = Kind::key, .code = key->key, .action = GLFW_PRESS, .modifiers = key->modifiers});
+        }
+    }
 }
 
 std::vector<KeyPress> InputQueue::take_keys() { return std::exchange(fed_, {}); }

@@ -29,11 +29,18 @@ public:
 
     /// After the platform's new frame and before Dear ImGui's.
     void feed(ImGuiIO& io);
+    /// The last of the keys that take_keys() gave, to be fed again: they come after a shortcut that has
+    /// opened a field, and are meant for it.
+    void put_back(const std::vector<KeyPress>& keys, ImGuiIO& io);
+    /// A field will take the keyboard within a few frames: nothing is fed until it has it.
+    void wait_for_field() { waits_ = kPatience; }
+
     /// Keys and characters that were fed since the last call: the program's shortcuts.
     std::vector<KeyPress> take_keys();
 
 private:
-    static constexpr int kButtons = 5; ///< as many as Dear ImGui knows
+    static constexpr int kButtons = 5;  ///< as many as Dear ImGui knows
+    static constexpr int kPatience = 8; ///< frames
     enum class Kind : std::uint8_t { key, character, button };
     struct Event {
         Kind kind = Kind::key;
@@ -54,6 +61,7 @@ private:
 
     std::deque<Event> events_;
     std::vector<KeyPress> fed_;
+    int waits_ = 0; ///< frames, for a field
     bool down_[kButtons] = {};
     double pressed_[kButtons] = {-1e9, -1e9, -1e9, -1e9, -1e9}; ///< when
 };

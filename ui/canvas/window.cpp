@@ -243,6 +243,8 @@ void Window::size(int& width, int& height) const {
 }
 
 std::vector<KeyPress> Window::take_keys() { return state_->queue.take_keys(); }
+void Window::put_back(const std::vector<KeyPress>& keys) { state_->queue.put_back(keys, ImGui::GetIO()); }
+void Window::wait_for_field() { state_->queue.wait_for_field(); }
 std::vector<std::string> Window::take_drops() { return std::exchange(state_->drops, {}); }
 
 } // namespace specklescope

@@ -40,6 +40,9 @@ public:
     void size(int& width, int& height) const;
 
     std::vector<KeyPress> take_keys(); ///< of the frame that has begun
+    /// See input_queue.hpp.
+    void put_back(const std::vector<KeyPress>& keys);
+    void wait_for_field();
     std::vector<std::string> take_drops();
     struct State;
 

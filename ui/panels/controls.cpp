@@ -131,9 +131,11 @@ std::optional<ParamValue> choice_control(const ParamDecl& decl, const ParamValue
     if (!ImGui::BeginCombo("##value", std::get<std::string>(current).c_str()))
         return chosen;
     close_on_escape();
-    for (const std::string& name : decl.choices)
+    for (const std::string& name : decl.choices) {
         if (ImGui::Selectable(name.c_str(), name == std::get<std::string>(current)))
             chosen = ParamValue{name};
+        probe::item("choice." + name);
+    }
     ImGui::EndCombo();
     return chosen;
 }

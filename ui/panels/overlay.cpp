@@ -48,11 +48,14 @@ void drop_rows(std::vector<Row>& rows, const DropCounts& drops) {
 
 /// Each step with its time, and below it what the stage says of itself.
 void stage_rows(std::vector<Row>& rows, const StatsSnapshot& s) {
+    std::string shown;
     for (const StageStat& stage : s.stages) {
+        shown += (shown.empty() ? "" : " ") + stage.name + (stage.note.empty() ? "" : "=" + stage.note);
         rows.push_back({stage.name, milliseconds(stage.last_ms)});
         if (!stage.note.empty())
             rows.push_back({"", stage.note, theme::kDim});
     }
+    probe::value("overlay.stages", shown);
 }
 
 std::vector<Row> statistic_rows(const StatsSnapshot& s, const Display& display, const std::string& renderer,

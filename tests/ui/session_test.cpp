@@ -1,0 +1,178 @@
+// What the window works on, without the window: sources that open and fail, edits, recordings, messages.
+#include "ui/session.hpp"
+
+#include "tests/support/child.hpp"
+#include "tests/support/eventually.hpp"
+
+#include <gtest/gtest.h>
+
+namespace specklescope {
+namespace {
+
+using test::eventually;
+
+class SessionTest : public testing::Test {
+protected:
+    static void ignore() {}
+    static Settings settings_of(const std::string& source) {
+        Settings settings;
+        settings.source = source;
+        settings.chain.add("speckle");
+        return settings;
+    }
+    /// Polls as the window does, until it is so.
+    bool until(Session& session, const std::function<bool()>& so) const {
+        return eventually([&] {
+            session.poll();
+            return so();
+        });
+    }
+    static int told(const Session& session, const std::string& text) {
+        return static_cast<int>(
+            std::count_if(session.notes().begin(), session.notes().end(),
+                          [&](const Note& note) { return note.text.find(text) != std::string::npos; }));
+    }
+    std::string film(int frames) const {
+        std::string pixels;
+        for (int i = 0; i < 64 * 48 * frames; ++i)
+            pixels += static_cast<char>(40 + (i * 7919 ^ i / 64) % 150);
+        write_text(folder_ / "film.raw", pixels);
+        return "raw:" + (folder_ / "film.raw") + "?width=64&height=48&format=gray8";
+    }
+    TemporaryFolder folder_;
+};
+
+TEST_F(SessionTest, ASourceThatCannotBeOpenedIsToldOnceAndThePictureStays) {
+    Session session(settings_of("synthetic:uniform?width=64&height=48"));
+    session.start(ignore);
+    const Pipeline* before = session.pipeline();
+    session.open("nowhere.tif");
+    EXPECT_TRUE(session.opening());
+    ASSERT_TRUE(until(session, [&] { return !session.opening(); }));
+    ASSERT_TRUE(session.open_error().has_value());
+    EXPECT_NE(session.open_error()->find("nowhere.tif"), std::string::npos) << *session.open_error();
+    EXPECT_EQ(told(session, "nowhere.tif"), 0)
+        << "the dialog tells it; a message beside it would tell it twice";
+    EXPECT_EQ(session.pipeline(), before);
+    EXPECT_TRUE(session.pipeline()->started());
+    session.open("synthetic:static?width=32&height=32");
+    EXPECT_FALSE(session.open_error().has_value()) << "another try forgets it";
+    ASSERT_TRUE(until(session, [&] { return !session.opening(); }));
+    EXPECT_NE(session.pipeline(), before);
+    EXPECT_EQ(session.generation(), 2U);
+    EXPECT_EQ(told(session, "Opened synthetic:static"), 1);
+}
+
+TEST_F(SessionTest, RecentSourcesAreTheLastEightNewestFirst) {
+    Session session(settings_of(""));
+    session.start(ignore);
+    EXPECT_EQ(session.recent(), std::deque<std::string>{"synthetic"});
+    std::deque<std::string> wanted = {"synthetic"};
+    for (const int width : {16, 17, 18, 19, 20, 21, 22, 23, 18}) {
+        const std::string source = "synthetic:uniform?width=" + std::to_string(width) + "&height=16";
+        session.open(source);
+        ASSERT_TRUE(until(session, [&] { return !session.opening(); }));
+        std::erase(wanted, source);
+        wanted.push_front(source);
+    }
+    wanted.resize(8);
+    EXPECT_EQ(session.recent(), wanted);
+}
+
+TEST_F(SessionTest, AStageThatWaitsForItsFileHoldsTheChainBack) {
+    Session session(settings_of("synthetic:uniform?width=64&height=48"));
+    session.start(ignore);
+    Chain chain = session.chain();
+    chain.add("background:dark=file");
+    const std::string before = to_string(session.chain());
+    session.set_chain(chain);
+    EXPECT_TRUE(waits_for_file(session.chain().stages()[1]));
+    EXPECT_FALSE(waits_for_file(session.chain().stages()[0]));
+    EXPECT_EQ(to_string(session.chain()), to_string(chain)) << "the controls show what is wanted";
+    EXPECT_EQ(to_string(session.running_chain()), before) << "the picture keeps what it has";
+    session.edit(0, "radius", std::int64_t{5});
+    EXPECT_EQ(to_string(session.running_chain()), before);
+    session.set_chain([&] {
+        Chain shorter = session.chain();
+        shorter.stages().pop_back();
+        return shorter;
+    }());
+    const auto radius = [&] {
+        return to_string(session.pipeline()->chain().stages()[0].params.get("radius"));
+    };
+    EXPECT_TRUE(eventually([&] { return radius() == "5"; }))
+        << "the edit was kept, and is sent with the chain";
+}
+
+TEST_F(SessionTest, AnEditReachesThePipelineAndAWrongOneIsTold) {
+    Session session(settings_of("synthetic:uniform?width=64&height=48"));
+    session.start(ignore);
+    session.edit(0, "radius", std::int64_t{4});
+    const auto radius = [](const Chain& chain) { return to_string(chain.stages()[0].params.get("radius")); };
+    EXPECT_EQ(radius(session.chain()), "4") << "shown at once";
+    EXPECT_TRUE(eventually([&] { return radius(session.pipeline()->chain()) == "4"; }));
+    session.edit(0, "radius", std::int64_t{1000});
+    EXPECT_EQ(told(session, "radius = 1000"), 1);
+    session.edit(7, "radius", std::int64_t{5}); // a stage that has just gone
+    EXPECT_EQ(radius(session.chain()), "4");
+    session.edit(0, "radius", std::int64_t{10});
+    EXPECT_TRUE(eventually([&] { return radius(session.pipeline()->chain()) == "10"; }));
+}
+
+TEST_F(SessionTest, ARecordingIsFinishedBesideAndTold) {
+    Settings settings = settings_of(film(30));
+    settings.program.set("loop", true);
+    Session session(settings);
+    session.folder = folder_.path().string();
+    session.start(ignore);
+    EXPECT_EQ(session.recording(RecordWhat::raw), nullptr);
+    session.toggle_record(RecordWhat::raw);
+    ASSERT_NE(session.recording(RecordWhat::raw), nullptr) << session.notes().back().text;
+    EXPECT_EQ(session.recording(RecordWhat::processed), nullptr);
+    ASSERT_TRUE(until(session, [&] {
+        const Recording* recording = session.recording(RecordWhat::raw);
+        return recording && recording->sink->status().written > 10;
+    }));
+    session.toggle_record(RecordWhat::raw);
+    EXPECT_EQ(session.recording(RecordWhat::raw), nullptr);
+    ASSERT_TRUE(until(session, [&] { return told(session, "Recorded ") == 1; }));
+    EXPECT_FALSE(names_in(folder_.path().string()).empty());
+}
+
+TEST_F(SessionTest, WhatHasEndedPlaysAgain) {
+    Session session(settings_of(film(5)));
+    session.start(ignore);
+    const Pipeline* same = session.pipeline();
+    for (int i = 0; i < 2; ++i) {
+        ASSERT_TRUE(until(session, [&] { return session.pipeline()->finished(); }));
+        EXPECT_EQ(session.pipeline()->stats().processed, 5U);
+        session.play_again();
+        ASSERT_TRUE(until(session, [&] { return !session.opening(); }));
+        EXPECT_EQ(session.pipeline(), same);
+    }
+}
+
+TEST_F(SessionTest, TheLastSourceOfTheWindowMayBeGone) {
+    Settings remembered = settings_of("gone.tif");
+    remembered.source_remembered = true;
+    Session session(remembered);
+    session.start(ignore);
+    EXPECT_EQ(session.settings().source, "");
+    EXPECT_EQ(told(session, "Showing the simulated scene"), 1);
+    Session asked(settings_of("gone.tif"));
+    EXPECT_THROW(asked.start(ignore), Error) << "what the user asked for is not replaced";
+}
+
+TEST_F(SessionTest, MessagesAreKeptUpToSixty) {
+    Session session(settings_of("synthetic:uniform?width=64&height=48"));
+    session.start(ignore);
+    for (int i = 0; i < 100; ++i)
+        session.say(Message::Level::info, "message " + std::to_string(i));
+    session.poll();
+    EXPECT_EQ(session.notes().size(), 60U);
+    EXPECT_EQ(told(session, "message 39"), 0);
+    EXPECT_EQ(told(session, "message 99"), 1);
+}
+
+} // namespace
+} // namespace specklescope
