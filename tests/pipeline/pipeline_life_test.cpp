@@ -268,6 +268,7 @@ TEST(PipelineLife, AnEndThatTheSourceDeclaresIsAnEndForAnyKindOfSource) {
         Pipeline pipeline(std::move(source), Chain(), options());
         pipeline.start();
         ASSERT_TRUE(eventually([&] { return pipeline.finished(); })) << (live ? "live" : "file");
+        EXPECT_EQ(pipeline.stats().source, live ? "scripted camera" : "scripted file");
         EXPECT_EQ(pipeline.stats().processed, 5U);
         EXPECT_EQ(pipeline.stats().reopened, 0U);
         EXPECT_EQ(pipeline.status().state, RunState::ended);

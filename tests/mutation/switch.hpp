@@ -1,0 +1,37 @@
+// Which small wrong change is awake (SPECKLESCOPE_MUTANT=number), and which were reached (a file that this process and
+// its children share). Only in the copy of the tree that tests/mutation/mutate.py makes.
+#pragma once
+
+#include <cstdlib>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+namespace mutants {
+
+struct Switch {
+    int awake = 0;
+    volatile char* reached = nullptr;
+    Switch() {
+        if (const char* number = std::getenv("SPECKLESCOPE_MUTANT"))
+            awake = std::atoi(number);
+        const char* path = std::getenv("SPECKLESCOPE_MUTANTS_REACHED");
+        const int file = path ? open(path, O_RDWR | O_CLOEXEC) : -1;
+        if (file < 0)
+            return;
+        const off_t size = lseek(file, 0, SEEK_END);
+        void* map = mmap(nullptr, static_cast<std::size_t>(size), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+        close(file);
+        if (map != MAP_FAILED)
+            reached = static_cast<volatile char*>(map);
+    }
+};
+
+inline bool on(int number) {
+    static const Switch the_switch;
+    if (the_switch.reached)
+        the_switch.reached[number] = 1;
+    return the_switch.awake == number;
+}
+
+} // namespace mutants
