@@ -17,9 +17,11 @@ struct VideoParams {
 
 struct V4l2Params {
     enum class Format : std::uint8_t { automatic, gray8, gray16le, yuyv, mjpeg };
-    int width = 0;   ///< 0: the camera's
-    int height = 0;  ///< 0: the camera's
-    double rate = 0; ///< frames/s; 0: the camera's
+    int width = 0;          ///< 0: the camera's
+    int height = 0;         ///< 0: the camera's
+    double rate = 0;        ///< frames/s; 0: the camera's
+    double exposure_ms = 0; ///< 0: the camera's automatic
+    double gain = -1;       ///< in the camera's unit; −1: the camera's automatic
     Format format = Format::automatic;
 };
 

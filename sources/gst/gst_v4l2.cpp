@@ -1,13 +1,21 @@
 // V4L2 cameras, through v4l2src.
+#include "files/whole_file.hpp"
 #include "pipeline/error.hpp"
 #include "sources/gst/gst_appsink.hpp"
 #include "sources/gst/gst_source.hpp"
+#include "sources/gst/v4l2_controls.hpp"
 #include "sources/registry.hpp"
 
+#include <fcntl.h>
+#include <sys/ioctl.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <limits>
+#include <optional>
 
 namespace specklescope {
 
@@ -72,6 +80,32 @@ class V4l2Source final : public GstSource {
 public:
     V4l2Source(std::string device, const Params& params) : GstSource(device), device_(std::move(device)) {
         params_ = params;
+        asked_ = params_.as<V4l2Params>();
+    }
+
+    void close() override {
+        controls_.reset();
+        file_ = {};
+        GstSource::close();
+    }
+
+    void set(std::string_view name, const ParamValue& value) override {
+        Params edited = params_;
+        edited.set(name, value);
+        if (controls_ && edited.table().at(name).cost == Cost::rebuild)
+            throw UsageError("source v4l2: " + std::string(name) +
+                             " cannot change while the camera runs; open it again.");
+        const auto& now = edited.as<V4l2Params>();
+        if (controls_ && name == "exposure")
+            controls_->set_exposure(now.exposure_ms);
+        if (controls_ && name == "gain")
+            controls_->set_gain(now.gain);
+        if (controls_ && name == "rate" && now.rate > 0)
+            controls_->set_rate(now.rate);
+        asked_ = now;
+        params_ = std::move(edited);
+        if (controls_)
+            read_back();
     }
 
 private:
@@ -82,11 +116,12 @@ private:
         if (device.empty() || !std::filesystem::exists(device))
             throw RunError("There is no camera '" + device + "'; " + found_text() + ".");
         set_name(device);
+        open_controls(device);
         GstGraph graph{own(gst_pipeline_new(nullptr)), nullptr};
         const GstHandle<GstElement> camera = make_element("v4l2src", "gstreamer1.0-plugins-good");
         const GstHandle<GstElement> filter = make_element("capsfilter", "libgstreamer1.0-0");
         const GstHandle<GstElement> decoder = make_element("decodebin", "gstreamer1.0-plugins-base");
-        const GstHandle<GstCaps> caps(gst_caps_from_string(caps_text(params_.as<V4l2Params>()).c_str()));
+        const GstHandle<GstCaps> caps(gst_caps_from_string(caps_text(asked_).c_str()));
         g_object_set(camera.get(), "device", device.c_str(), nullptr);
         g_object_set(filter.get(), "caps", caps.get(), nullptr);
         GstTail tail = make_tail();
@@ -97,15 +132,72 @@ private:
         return graph;
     }
 
+    void opened(SourceInfo& info) override {
+        if (controls_)
+            read_back();
+        if (const double rate = params_.as<V4l2Params>().rate; rate > 0)
+            info.rate = rate;
+    }
+
+    /// A camera that keeps the value of its automatic up to date is asked now and then.
+    void describe(FrameInfo& info) override {
+        constexpr auto kAskEvery = std::chrono::milliseconds(500);
+        if (controls_ && follows_ && SteadyClock::now() - read_ > kAskEvery)
+            read_exposure();
+        info.exposure_ms = exposure_ms_;
+    }
+
+    /// Another handle on the device than the stream's: controls may be set through any, before it streams as
+    /// well.
+    void open_controls(const std::string& device) {
+        file_ = File(::open(device.c_str(),
+                            O_RDWR | O_NONBLOCK | O_CLOEXEC)); // NOLINT(cppcoreguidelines-pro-type-vararg)
+        if (file_.fd() < 0)
+            return; // v4l2src says why
+        controls_.emplace(name(), [fd = file_.fd()](unsigned long request, void* argument) {
+            int failed = 0;
+            do
+                failed = ::ioctl(fd, request, argument); // NOLINT(cppcoreguidelines-pro-type-vararg)
+            while (failed != 0 && errno == EINTR);
+            return failed == 0 ? 0 : errno;
+        });
+        if (asked_.exposure_ms > 0)
+            controls_->set_exposure(asked_.exposure_ms);
+        if (asked_.gain >= 0)
+            controls_->set_gain(asked_.gain);
+    }
+
+    void read_exposure() {
+        exposure_ms_ = controls_->exposure_ms().value_or(std::numeric_limits<double>::quiet_NaN());
+        read_ = SteadyClock::now();
+    }
+
+    /// What the camera made of what was asked for.
+    void read_back() {
+        read_exposure();
+        const bool automatic = controls_->automatic_exposure();
+        follows_ = automatic && std::isfinite(exposure_ms_);
+        auto& params = params_.as<V4l2Params>();
+        params.exposure_ms = automatic || !std::isfinite(exposure_ms_) ? 0 : exposure_ms_;
+        params.gain = controls_->gain().value_or(-1);
+        params.rate = controls_->rate().value_or(params.rate);
+    }
+
     Status ended() override { throw RunError("The camera '" + name() + "' has stopped."); }
 
     std::string explain(const Failure& failure) const override {
         return "The camera '" + name() + "' gives no picture: " + failure.reason +
                "; check that it is connected, not in use, and can do the format asked for (" +
-               caps_text(params_.as<V4l2Params>()) + ").";
+               caps_text(asked_) + ").";
     }
 
     std::string device_;
+    V4l2Params asked_; ///< params() hold what became of it
+    File file_;
+    std::optional<V4l2Controls> controls_; ///< while the device is open
+    double exposure_ms_ = std::numeric_limits<double>::quiet_NaN();
+    bool follows_ = false; ///< exposure_ms_ changes by itself
+    SteadyClock::time_point read_{};
 };
 
 std::unique_ptr<Source> make(const SourceText& text, const Params& params) {
@@ -133,8 +225,17 @@ SourceType v4l2_source_type() {
                   {.unit = "1/s",
                    .min = 0,
                    .max = kMaxRate,
-                   .cost = Cost::rebuild,
-                   .doc = "0: the camera's choice"})
+                   .doc = "0: the camera's choice; while it runs, where the camera takes one then"})
+            .real("exposure", &V4l2Params::exposure_ms,
+                  {.unit = "ms",
+                   .min = 0,
+                   .max = 100000,
+                   .logarithmic = true,
+                   .doc = "in steps of 0.1 ms; ends the camera's automatic; 0: that automatic"})
+            .real("gain", &V4l2Params::gain,
+                  {.min = -1,
+                   .max = 1e9,
+                   .doc = "in the camera's own unit; ends its automatic gain; -1: that automatic"})
             .choice("format", &V4l2Params::format, {"auto", "gray8", "gray16le", "yuyv", "mjpeg"},
                     {.cost = Cost::rebuild, .doc = "what the camera is asked to send"})
             .table();
