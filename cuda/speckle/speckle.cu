@@ -1,6 +1,8 @@
 // The device side of stage speckle: which kernel, in how many strips, with which coefficients.
 #include "cuda/sequence.hpp"
 #include "cuda/speckle/speckle_launch.hpp"
+#include "cuda/speckle/speckle_omit.hpp"
+#include "stages/speckle/speckle_omit.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -67,7 +69,8 @@ public:
         args.strips_across = strips_across_;
         args.strips_down = (args.out_height + strip_rows_ - 1) / strip_rows_;
         args.strip_rows = strip_rows_;
-        args.border = params_.border == Border::crop ? Border::replicate : params_.border;
+        args.border =
+            params_.border == Border::crop ? Border::replicate : speckle_inner_border(params_.border);
         args.form = scale.form;
         args.coefficient = static_cast<float>(scale.c);
         const double full =
@@ -87,6 +90,9 @@ public:
                   static_cast<unsigned>((args.strips_down + per_block - 1) / per_block)),
              kSpeckleThreads},
             kernel_, args);
+        if (params_.border == Border::omit)
+            run_speckle_omit(input, output, params_, context.info, context.counts,
+                             static_cast<cudaStream_t>(context.stream));
     }
 
     void set_params(const Params& params) override { params_ = params.as<SpeckleParams>(); }

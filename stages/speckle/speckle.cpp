@@ -6,6 +6,7 @@
 #include "pipeline/parallel.hpp"
 #include "stages/maker.hpp"
 #include "stages/speckle/simd/speckle_tile.hpp"
+#include "stages/speckle/speckle_omit.hpp"
 #include "stages/speckle/speckle_saturation.hpp"
 
 #include <hwy/aligned_allocator.h>
@@ -35,8 +36,16 @@ const ParamTable& speckle_table() {
                    .visible = [](const SpeckleParams& p) { return needs_exposure(p.output); },
                    .doc = kExposureDoc})
             .choice("output", &SpeckleParams::output, contrast_output_names(), {.doc = kContrastOutputDoc})
-            .choice_among("border", &SpeckleParams::border, contrast_borders(),
-                          {.cost = Cost::rebuild, .doc = kContrastBorderDoc})
+            .choice_among(
+                "border", &SpeckleParams::border,
+                [] {
+                    auto borders = contrast_borders();
+                    borders.emplace_back("omit", Border::omit);
+                    return borders;
+                }(),
+                {.cost = Cost::rebuild,
+                 .doc = "what lies outside the image; omit takes the pixels that exist and counts them, "
+                        "zero gives false high contrast at the edge"})
             .table();
     return table;
 }
@@ -114,6 +123,8 @@ public:
             slot.windows = SaturatedWindows(input, radius);
         }
         // A band sums 2·radius rows before its first result.
+        if (params_.border == Border::omit)
+            edges_.prepare(input, static_cast<int>(slots_.size()));
         bands_ = band_count(output.height, static_cast<int>(slots_.size()), std::max(16, 8 * radius));
         prepared_ = params_;
         return output;
@@ -125,6 +136,7 @@ public:
         frame.output = output;
         frame.params = prepared_; // radius and border as prepared
         frame.params.output = params_.output;
+        frame.params.border = speckle_inner_border(prepared_.border);
         frame.streamed = output.shape.bytes() > kCached;
         frame.scale = speckle_scale(params_, context.info).c;
         const std::optional<double> threshold = saturation_threshold(input.shape.type, context.info);
@@ -146,6 +158,8 @@ public:
             context.counts.infinite += slot.counts.infinite;
             context.counts.saturated += slot.counts.saturated;
         }
+        if (prepared_.border == Border::omit)
+            edges_.run(input, output, params_, context.info, context.counts);
     }
 
 private:
@@ -212,6 +226,7 @@ private:
     int tile_width_ = 0;
     int bands_ = 1;
     std::vector<Slot> slots_;
+    SpeckleEdges edges_; ///< border = omit
 };
 
 } // namespace

@@ -7,7 +7,7 @@
 namespace specklescope {
 
 /// K = s/⟨I⟩ over (2·radius+1)² pixels, sample standard deviation (Yang, Cuccia, Choi 2011, eq. 1). `border`:
-/// one of contrast_borders().
+/// one of contrast_borders(), or omit.
 struct SpeckleParams {
     using Output = ContrastOutput;
     static constexpr int kMaxRadius = 15;
@@ -15,7 +15,7 @@ struct SpeckleParams {
     int radius = 3;
     double exposure_ms = 10;
     Output output = Output::sfi;
-    Border border = Border::replicate;
+    Border border = Border::replicate; ///< or omit: windows of the pixels that exist
 };
 
 /// Shape of the result: f32, one channel; smaller by 2·radius with border = crop. Throws UsageError if the

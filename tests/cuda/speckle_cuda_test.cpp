@@ -15,7 +15,8 @@ TYPED_TEST(CudaContrast, AgreesWithTheFormulaAtEveryBorderAndShape) {
     for (const auto& [width, height] :
          {std::pair{1, 1}, {2, 1}, {3, 5}, {17, 13}, {33, 31}, {131, 70}, {631, 479}})
         for (const int radius : {1, 2, 3, 7, 15})
-            for (const Border border : {Border::replicate, Border::reflect, Border::crop, Border::zero}) {
+            for (const Border border :
+                 {Border::replicate, Border::reflect, Border::crop, Border::zero, Border::omit}) {
                 const int side = std::min(width, height);
                 if (border == Border::crop ? 2 * radius + 1 > side : radius > side)
                     continue;
@@ -126,7 +127,7 @@ TEST_F(Cuda, FloatsOfMeanZeroAreUndefined) {
 
 TYPED_TEST(CudaContrast, CountsUndefinedInfiniteAndSaturatedPixels) {
     std::mt19937_64 random(kSeed);
-    for (const Border border : {Border::replicate, Border::reflect, Border::crop, Border::zero})
+    for (const Border border : {Border::replicate, Border::reflect, Border::crop, Border::zero, Border::omit})
         for (const int radius : {1, 2, 7, 15}) {
             auto picture = noise<TypeParam>(403, 97, 90, 0.2, kSeed);
             for (int y = 10; y < 60; ++y)

@@ -18,6 +18,7 @@ namespace specklescope::test {
 struct OracleWindow {
     double sum = 0;         ///< S = ΣI
     double determinant = 0; ///< D = N·ΣI² − S²
+    double samples = 0;     ///< N
     bool saturated = false;
 };
 
@@ -30,7 +31,9 @@ auto oracle_samples(const Shape& shape, At&& at, int column, int row, const Spec
         for (int x = column - params.radius; x <= column + params.radius; ++x) {
             const int from_x = oracle_index(x, shape.width, params.border);
             const int from_y = oracle_index(y, shape.height, params.border);
-            samples.push_back(from_x < 0 || from_y < 0 ? T{0} : at(from_x, from_y));
+            const bool outside = from_x < 0 || from_y < 0;
+            if (!outside || params.border != Border::omit)
+                samples.push_back(outside ? T{0} : at(from_x, from_y));
         }
     return samples;
 }
@@ -46,6 +49,7 @@ template <class T> OracleWindow oracle_window(const std::vector<T>& samples, dou
     for (const T sample : samples)
         window.saturated |= static_cast<double>(sample) >= threshold;
     const auto n = static_cast<std::int64_t>(samples.size());
+    window.samples = static_cast<double>(n);
     if constexpr (std::is_integral_v<T>) {
         std::int64_t sum = 0;
         std::int64_t squares = 0;
@@ -91,8 +95,7 @@ inline double oracle_value(const OracleWindow& window, double n, ContrastOutput 
     return std::nan("");
 }
 inline double oracle_value(const OracleWindow& window, const SpeckleParams& params, double exposure_s) {
-    const double side = 2 * params.radius + 1;
-    return oracle_value(window, side * side, params.output, exposure_s);
+    return oracle_value(window, window.samples, params.output, exposure_s);
 }
 
 struct OracleResult {

@@ -11,7 +11,8 @@
 namespace specklescope::test {
 
 using Output = SpeckleParams::Output;
-inline constexpr Border kBorders[] = {Border::replicate, Border::reflect, Border::crop, Border::zero};
+inline constexpr Border kBorders[] = {Border::replicate, Border::reflect, Border::crop, Border::zero,
+                                      Border::omit};
 inline constexpr Output kOutputs[] = {Output::sfi, Output::contrast, Output::contrast2, Output::tau,
                                       Output::bfi};
 

@@ -1,0 +1,69 @@
+// border = omit: the windows of the pixels that exist, of which there are fewer at the edges. The stage
+// computes the whole picture with border = replicate, whose windows are the same inside, and then the edges
+// anew, for which there is no need to be fast. What is saturated does not change: a replicated sample lies in
+// the same window.
+#pragma once
+
+#include "pipeline/host_device.hpp"
+#include "stages/speckle/speckle.hpp"
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+namespace specklescope {
+
+/// The border that the stage's loops are run with.
+constexpr Border speckle_inner_border(Border border) {
+    return border == Border::omit ? Border::replicate : border;
+}
+
+/// A result of N samples with S = ΣI and D = N·ΣI² − S²; `c`: contrast_scale() without the part of N.
+SPECKLESCOPE_BOTH inline double omit_value(ContrastForm form, double c, double n, double sum,
+                                           double determinant) {
+    if (n < 2 || sum == 0)
+        return std::numeric_limits<double>::quiet_NaN();
+    const double d = determinant < 0 ? 0 : determinant; // NaN stays
+    switch (form) {
+    case ContrastForm::square:
+        return c * (n / (n - 1)) * d / (sum * sum);
+    case ContrastForm::root:
+        return std::sqrt(c * (n / (n - 1)) * d) / std::fabs(sum);
+    case ContrastForm::inverse:
+        break;
+    }
+    return c * ((n - 1) / n) * sum * sum / d;
+}
+
+/// omit_value()'s c: contrast_scale() without the part that N has in it.
+inline ContrastScale omit_scale(const SpeckleParams& params, const FrameInfo& info) {
+    ContrastScale scale = contrast_scale(params.output, 2, params.exposure_ms, info);
+    scale.c *= scale.form == ContrastForm::inverse ? 2.0 : 0.5; // N/(N − 1) of 2 samples
+    return scale;
+}
+
+/// The edges of a result on the host.
+class SpeckleEdges {
+public:
+    /// Allocates for images of this shape.
+    void prepare(const Shape& input, int threads);
+    /// Writes what lies within radius of an edge, and puts its undefined and infinite pixels into `counts` in
+    /// place of those that were there.
+    void run(ConstHostView input, HostView output, const SpeckleParams& params, const FrameInfo& info,
+             PixelCounts& counts);
+
+private:
+    struct Sums { ///< of a column's samples, less a reference
+        double sum = 0, squares = 0;
+    };
+    struct alignas(64) Slot {
+        std::vector<Sums> columns;
+        std::uint64_t undefined = 0, infinite = 0; ///< gained; modulo 2⁶⁴
+    };
+    template <class T> void run_row(View<const T> input, View<float> output, int y, int radius,
+                                    const ContrastScale& scale, Slot& slot) const;
+    std::vector<Slot> slots_;
+};
+
+} // namespace specklescope
