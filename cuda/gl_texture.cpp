@@ -1,6 +1,7 @@
 #include "cuda/gl_texture.hpp"
 
 #include "cuda/device.hpp"
+#include "cuda/rgba.hpp"
 
 #include <GL/gl.h>
 #include <cuda_gl_interop.h>
@@ -55,15 +56,34 @@ private:
     const Stream& stream_;
 };
 
+/// An array to write to from a kernel.
+class Surface {
+public:
+    explicit Surface(cudaArray_t array) {
+        cudaResourceDesc what{};
+        what.resType = cudaResourceTypeArray;
+        what.res.array.array = array;
+        check(cudaCreateSurfaceObject(&surface_, &what), "cudaCreateSurfaceObject");
+    }
+    Surface(const Surface&) = delete;
+    Surface& operator=(const Surface&) = delete;
+    ~Surface() { log_failure(cudaDestroySurfaceObject(surface_), "cudaDestroySurfaceObject"); }
+    cudaSurfaceObject_t get() const { return surface_; }
+
+private:
+    cudaSurfaceObject_t surface_ = 0;
+};
+
 } // namespace
 
 struct GlTexture::Registration {
     cudaGraphicsResource_t resource = nullptr;
     Stream stream;
 
-    explicit Registration(unsigned texture) {
-        const cudaError_t status = cudaGraphicsGLRegisterImage(&resource, texture, GL_TEXTURE_2D,
-                                                               cudaGraphicsRegisterFlagsWriteDiscard);
+    Registration(unsigned texture, bool colour) {
+        const unsigned flags = colour ? cudaGraphicsRegisterFlagsSurfaceLoadStore // a kernel writes it
+                                      : cudaGraphicsRegisterFlagsWriteDiscard;
+        const cudaError_t status = cudaGraphicsGLRegisterImage(&resource, texture, GL_TEXTURE_2D, flags);
         if (status != cudaSuccess) {
             static_cast<void>(cudaGetLastError());
             throw RunError(std::string("CUDA-GL interop is refused: ") + cudaGetErrorString(status) + ".");
@@ -77,11 +97,8 @@ struct GlTexture::Registration {
 };
 
 GlTexture::GlTexture(unsigned texture, const Shape& shape) : shape_(shape) {
-    if (!supports(shape))
-        throw RunError("CUDA-GL interop is refused: images of " + std::to_string(shape.channels) +
-                       " channels have no texture that CUDA can write.");
     require_same_gpu();
-    registration_ = std::make_unique<Registration>(texture);
+    registration_ = std::make_unique<Registration>(texture, shape.channels == 3);
 }
 
 GlTexture::~GlTexture() = default;
@@ -96,6 +113,12 @@ void GlTexture::copy(const Frame& device_image) {
     const Stream& stream = registration_->stream;
     {
         Mapping mapping(registration_->resource, stream);
+        if (shape_.channels == 3) {
+            const Surface surface(mapping.array());
+            expand_to_rgba(pixels, surface.get(), stream.get());
+            stream.synchronize(); // before the surface goes
+            return;
+        }
         check(cudaMemcpy2DToArrayAsync(mapping.array(), 0, 0, pixels.data, pixels.pitch, shape_.row_bytes(),
                                        static_cast<std::size_t>(shape_.height), cudaMemcpyDeviceToDevice,
                                        stream.get()),

@@ -1,5 +1,6 @@
 #include "ui/canvas/display.hpp"
-#include "have_cuda.hpp"
+
+#include "pipeline/convert.hpp" #include "have_cuda.hpp"
 
 #ifdef SPECKLESCOPE_HAVE_CUDA
 #include "cuda/gl_texture.hpp"
@@ -90,14 +91,10 @@ bool Display::interop() {
         return false;
     try {
         const Shape& shape = result_.device_image.shape();
-        if (!GlTexture::supports(shape)) {
-            reason_ = "colour results go through the host";
-            return false;
-        }
         if (!interop_->registration || processed_.shape() != shape) {
             interop_->registration.reset(); // before its texture goes
             processed_ = {};
-            processed_.prepare(shape);
+            processed_.prepare(shape, true);
             if (processed_.thinning() != 1)
                 throw RunError("the image is larger than the largest texture");
             interop_->registration = std::make_unique<GlTexture>(processed_.id(), shape);
@@ -168,15 +165,32 @@ ValueRange Display::raw_range(bool stretch) const {
 
 std::optional<double> Display::raw_value(int x, int y) const { return grey_at(result_.raw, x, y); }
 std::optional<Color> Display::raw_color(int x, int y) const { return color_at(result_.raw, x, y); }
-std::optional<Color> Display::processed_color(int x, int y) const { return color_at(result_.image, x, y); }
+std::optional<Color> Display::processed_color(int x, int y) const {
+    if (result_.image || processed_shape().channels != 3)
+        return color_at(result_.image, x, y);
+    return texel(x, y);
+}
+
+std::optional<Color> Display::texel(int x, int y) const {
+    if (!result_.device_image)
+        return {};
+    const Shape& shape = result_.device_image.shape();
+    if (!processed_ || processed_.shape() != shape || x < 0 || y < 0 || x >= shape.width || y >= shape.height)
+        return {};
+    const std::array<float, 3> value = processed_.read_pixel(x, y);
+    return Color{static_cast<double>(value[0]), static_cast<double>(value[1]), static_cast<double>(value[2])};
+}
 
 std::optional<double> Display::processed_value(int x, int y) const {
     if (result_.image || !result_.device_image)
         return grey_at(result_.image, x, y);
-    const Shape& shape = result_.device_image.shape();
-    if (!processed_ || processed_.shape() != shape || x < 0 || y < 0 || x >= shape.width || y >= shape.height)
+    const std::optional<Color> color = texel(x, y);
+    if (!color)
         return {};
-    return static_cast<double>(processed_.read_pixel(x, y)[0]);
+    if (processed_shape().channels != 3)
+        return (*color)[0];
+    const auto sample = [&](std::size_t c) { return static_cast<float>((*color)[c]); };
+    return static_cast<double>(luma(sample(0), sample(1), sample(2)));
 }
 
 Result Display::host_result() const {

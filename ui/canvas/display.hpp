@@ -52,6 +52,7 @@ public:
     PictureShader& shader() { return shader_; }
 
 private:
+    std::optional<Color> texel(int x, int y) const; ///< of a result that only the device has
     bool fill_processed(Pipeline& pipeline);
     bool interop();
     void drop_registration();

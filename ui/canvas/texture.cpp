@@ -48,16 +48,21 @@ Shape ImageTexture::stored() const {
             shape_.type};
 }
 
-bool ImageTexture::prepare(const Shape& shape) {
-    if (texture_ && shape == shape_)
+bool ImageTexture::prepare(const Shape& shape, bool four) {
+    if (texture_ && shape == shape_ && four == four_)
         return false;
     GLint limit = 0;
     glGetIntegerv(GL_MAX_TEXTURE_SIZE, &limit);
     shape_ = shape;
+    four_ = four;
     step_ = std::max(1, (std::max(shape.width, shape.height) + limit - 1) / std::max(limit, 1));
     texture_ = gl::Texture::make();
     buffer_ = gl::Buffer::make();
-    const Format format = format_of(shape);
+    Format format = format_of(shape);
+    if (four && shape.channels == 3)
+        format.internal = shape.type == PixelType::u8    ? GL_RGBA8
+                          : shape.type == PixelType::u16 ? GL_RGBA16
+                                                         : GL_RGBA32F;
     const Shape size = stored();
     glBindTexture(GL_TEXTURE_2D, texture_.id());
     for (const GLenum filter : {GL_TEXTURE_MIN_FILTER, GL_TEXTURE_MAG_FILTER})

@@ -13,8 +13,9 @@ namespace specklescope {
 class ImageTexture {
 public:
     /// Makes room for this shape; keeps what is there when the shape is the same. True if the texture is a
-    /// new one (whoever registered the old one must register again).
-    bool prepare(const Shape& shape);
+    /// new one (whoever registered the old one must register again). `four`: colour gets a fourth channel, as
+    /// CUDA-GL interop wants it.
+    bool prepare(const Shape& shape, bool four = false);
     /// Copies the pixels through a pixel buffer. An image with a side over the driver's limit is thinned to
     /// fit.
     void upload(ConstHostView image);
@@ -38,6 +39,7 @@ private:
     gl::Texture texture_;
     gl::Buffer buffer_;
     Shape shape_;
+    bool four_ = false;
     int step_ = 1;
 };
 

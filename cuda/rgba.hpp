@@ -1,0 +1,13 @@
+// Colour for a texture: OpenGL textures that CUDA can write have one, two or four channels.
+#pragma once
+
+#include "pipeline/image.hpp"
+
+#include <cuda_runtime.h>
+
+namespace specklescope::cuda {
+
+/// Three channels to the four of a surface of the same size and sample type; the fourth is full scale.
+void expand_to_rgba(ConstDeviceView rgb, cudaSurfaceObject_t to, cudaStream_t stream);
+
+} // namespace specklescope::cuda
