@@ -88,6 +88,18 @@ void App::handle_character(unsigned character) {
         const ParamDecl& decl = view_table().at("exposure_stops");
         view.mapping.exposure_stops = std::clamp(view.mapping.exposure_stops + stops, decl.min, decl.max);
     };
+    const auto widen = [&](int step) { // the window of the first stage that has one
+        const std::vector<ChainStage>& stages = session_.chain().stages();
+        for (std::size_t i = 0; i < stages.size(); ++i)
+            if (const ParamDecl* decl = stages[i].params.table().find("radius");
+                decl && decl->kind == ParamKind::integer && stages[i].params.visible(*decl)) {
+                const auto now = static_cast<double>(std::get<std::int64_t>(stages[i].params.get("radius")));
+                const double next = std::clamp(now + step, decl->min, decl->max);
+                if (next != now)
+                    session_.edit(i, "radius", static_cast<std::int64_t>(next));
+                return;
+            }
+    };
     switch (character < 128 ? std::tolower(static_cast<int>(character)) : 0) {
     case '1':
         view.layout = Shown::processed;
@@ -123,6 +135,12 @@ void App::handle_character(unsigned character) {
         break;
     case ']':
         expose(kStopStep);
+        break;
+    case '<':
+        widen(-1);
+        break;
+    case '>':
+        widen(1);
         break;
     case 'x':
         state_.mark_saturated = !state_.mark_saturated;

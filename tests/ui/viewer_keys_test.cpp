@@ -40,6 +40,26 @@ TEST_F(ViewerKeysTest, TabChangesTheLayoutAndLettersStayShortcuts) {
     EXPECT_EQ(viewer.quit(), 0) << viewer.log();
 }
 
+TEST_F(ViewerKeysTest, AngleBracketsTurnTheRadiusOfTheFirstWindow) {
+    Viewer viewer(
+        *desktop_, folder_,
+        with({frames_file(10), "--no-remember", "--stage", "background", "--stage", "speckle:radius=2"}));
+    ASSERT_TRUE(viewer.shows_picture()) << viewer.log();
+    const auto chain_has = [&](const std::string& text) {
+        return viewer.until([&] { return viewer.text("chain").find(text) != std::string::npos; });
+    };
+    viewer.key("greater");
+    EXPECT_TRUE(chain_has("radius=3,")) << viewer.text("chain");
+    viewer.key("less");
+    EXPECT_TRUE(chain_has("radius=2,")) << viewer.text("chain");
+    viewer.key("less");
+    EXPECT_TRUE(chain_has("radius=1,")) << viewer.text("chain");
+    viewer.key("less"); // the smallest
+    viewer.key("greater");
+    EXPECT_TRUE(chain_has("radius=2,")) << viewer.text("chain");
+    EXPECT_EQ(viewer.quit(), 0) << viewer.log();
+}
+
 TEST_F(ViewerKeysTest, EscapeAndEnterCloseTheErrorOfASource) {
     Viewer viewer(*desktop_, folder_, with({"synthetic", "--no-remember"}));
     ASSERT_TRUE(viewer.shows_picture()) << viewer.log();

@@ -37,7 +37,7 @@ void draw_about() {
 } // namespace
 
 void draw_keys(bool* open) {
-    static constexpr std::array<std::array<const char*, 2>, 19> kKeys = {{
+    static constexpr std::array<std::array<const char*, 2>, 20> kKeys = {{
         {"Space", "pause, go on"},
         {"→  .", "one frame (paused file)"},
         {"1  2  3", "processed, raw, both"},
@@ -48,6 +48,7 @@ void draw_keys(bool* open) {
         {"M", "next colour map"},
         {"A", "automatic range"},
         {"[  ]", "darker, brighter by half a stop"},
+        {"<  >", "smaller, larger radius of the window"},
         {"X", "mark saturated raw pixels"},
         {"R", "record processed"},
         {"W", "record raw"},
