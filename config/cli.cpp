@@ -167,9 +167,9 @@ void check_belongs(const Words& words, Command command) {
                 throw UsageError("--" + std::string(name) + " belongs to specklescope bench; leave it out.");
         return;
     }
-    static const std::vector<std::string> kOthers = {"rate",     "loop",  "frames",   "silence", "stage",
-                                                     "gpus",     "slots", "view",     "record",  "record-raw",
-                                                     "snapshot", "stats", "colormap", "preset"};
+    static const std::vector<std::string> kOthers = {
+        "rate", "loop",   "transfer",   "frames",   "silence", "stage",    "gpus",  "slots",
+        "view", "record", "record-raw", "snapshot", "stats",   "colormap", "preset"};
     for (const std::string& name : kOthers)
         if (words.has(name))
             throw UsageError("--" + name + " says nothing to " +

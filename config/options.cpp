@@ -43,6 +43,7 @@ const std::vector<CliOption>& cli_options() {
     static const std::vector<CliOption> options = {
         from_program("rate", kInput),
         from_program("loop", kInput),
+        from_program("transfer", kInput),
         from_program("frames", kInput),
         from_program("silence", kInput),
         from_program("channel", kInput),
@@ -55,13 +56,16 @@ const std::vector<CliOption>& cli_options() {
         from_program("gpus", kProcess),
         from_program("slots", kProcess),
         {"record", "FILE",
-         "record results: .tiff or .raw numbers, .mkv or .png colours; again for another file", kOutput},
+         "record results: .tiff or .raw numbers, .mkv or .png colours, .hdr or .exr the last one's light; "
+         "again for "
+         "another file",
+         kOutput},
         {"record-raw", "FILE", "record what came in: .tiff, .raw or .mkv, bit-exact; again for another file",
          kOutput},
         {"record-mask", "FILE",
          "record where it was saturated: 255 for a sample at full scale, 0 elsewhere; .tiff, .raw or .mkv",
          kOutput},
-        {"snapshot", "FILE", "write the last result as .png or .tiff at the end", kOutput},
+        {"snapshot", "FILE", "write the last result as .png, .tiff, .hdr or .exr at the end", kOutput},
         {"stats", "FILE", "write all statistics as JSON at the end, also when interrupted", kOutput},
         {"filter", "TEXT",
          "bench: only rows with TEXT in their name (a stage, a size, stream, gpus, feeds, pipeline, startup)",

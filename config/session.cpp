@@ -92,7 +92,10 @@ void ask_for_secrets(const SourceArgument& source) {
 
 std::unique_ptr<Pipeline> make_pipeline(const Settings& settings) {
     const auto& program = settings.program.as<ProgramSettings>();
-    const SourceDefaults defaults{.rate = program.rate, .loop = program.loop, .trusted = settings.trusted};
+    const SourceDefaults defaults{.rate = program.rate,
+                                  .loop = program.loop,
+                                  .transfer = program.transfer,
+                                  .trusted = settings.trusted};
     std::unique_ptr<Source> source = make_source(settings.source, defaults);
     if (settings.command == Command::view)
         source = std::make_unique<AtOwnPace>(std::move(source));

@@ -1,5 +1,7 @@
 #include "config/settings.hpp"
 
+#include "files/transfer.hpp"
+
 namespace specklescope {
 
 namespace {
@@ -59,6 +61,11 @@ void check(const Settings& settings) {
                          " is not possible; allowed: 0 (chosen from the frame size), or a whole number, " +
                          std::to_string(kMinSlots) + "…" +
                          to_string(static_cast<std::int64_t>(program_table().at("slots").max)) + ".");
+    try {
+        (void)parse_transfer(program.transfer);
+    } catch (const UsageError& error) {
+        throw UsageError(program_table().owner() + ": " + error.what());
+    }
     const Mapping& mapping = settings.view.as<ViewSettings>().mapping;
     const auto in_order = [](const char* low, double below, const char* high, double above) {
         if (!(below < above))
@@ -94,6 +101,10 @@ const ParamTable& program_table() {
                    .max = kMaxRate,
                    .doc = "pace of a file; 0: its own in the window, unpaced in run"})
             .boolean("loop", &ProgramSettings::loop, {.doc = "start a file again when it ends"})
+            .text("transfer", &ProgramSettings::transfer,
+                  {.doc = "how the values of pictures are coded, which are decoded to linear light: auto (as "
+                          "the file "
+                          "says), linear (taken as they are), srgb, gamma:G"})
             .real("silence", &ProgramSettings::silence_s,
                   {.unit = "s", .min = 0.1, .max = 3600, .doc = "a camera silent for longer is opened again"})
             .choice(

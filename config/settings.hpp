@@ -41,11 +41,13 @@ struct ProgramSettings {
     int frames = 0;   ///< 0: no limit
     double rate = 0;  ///< 0: the source's own
     bool loop = false;
+    std::string transfer = "auto"; ///< of pictures: parse_transfer()
     double silence_s = 5;
     GreyChannel channel = GreyChannel::luma; ///< of colour, for stages that take grey
     Log log = Log::normal;
 };
-/// Owner "specklescope": backend, threads, slots, frames, rate, loop, silence, channel, log.
+/// Owner "specklescope": backend, threads, slots, frames, rate, loop, transfer, silence, channel,
+/// log.
 const ParamTable& program_table();
 
 enum class Command : std::uint8_t { view, run, list, bench };

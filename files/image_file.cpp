@@ -24,8 +24,12 @@ std::unique_ptr<ImageReader> open_image(const std::string& path) {
         return open_jpeg(path);
     if (begins("II*\0", 4) || begins("MM\0*", 4) || begins("II+\0", 4) || begins("MM\0+", 4))
         return open_tiff(path);
+    if (begins("#?RADIAN", 8) || begins("#?RGBE", 6))
+        return open_hdr(path);
+    if (begins("\x76\x2f\x31\x01", 4))
+        return open_exr(path);
     throw RunError("'" + path + (got == 0 ? "' is empty" : "' is not an image") +
-                   "; allowed: PNG, JPEG and TIFF files.");
+                   "; allowed: PNG, JPEG and TIFF, Radiance and OpenEXR files.");
 }
 
 } // namespace specklescope

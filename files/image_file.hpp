@@ -1,8 +1,10 @@
-// Reading image files row by row: PNG by libpng, JPEG by libjpeg, TIFF by libtiff. The contents decide which,
+// Reading image files row by row: PNG by libpng, JPEG by libjpeg, TIFF by libtiff,
+// Radiance by hand, OpenEXR by OpenEXR. The contents decide which,
 // not the ending. Nothing of what the libraries have to say reaches the terminal: it is part of the RunError.
 #pragma once
 
 #include "files/recorded.hpp"
+#include "files/transfer.hpp"
 #include "pipeline/image.hpp"
 
 #include <cstdint>
@@ -27,6 +29,8 @@ public:
     virtual std::uint64_t pages() = 0;
     /// What a recording of ours says of the present page; nothing in any other file.
     virtual Recorded recorded() const { return {}; }
+    /// How the values of the present page are coded: as the file says, or as is usual of its kind.
+    virtual Coding coding() const = 0;
     /// "JPEG" where the present page is coded with loss; empty where it is not.
     virtual std::string lossy() const { return {}; }
 };
@@ -38,6 +42,8 @@ public:
 /// plane
 ///   or several, any compression libtiff knows, BigTIFF, both byte orders; previews and masks among the pages
 ///   are passed over; "white is zero" is turned round
+/// - Radiance .hdr: RGBE, plain or run-length coded, divided by its EXPOSURE, rows from the top
+/// - OpenEXR, where this was built with it: the first part's R, G, B or Y or only channel, as 32-bit float
 /// Transparency is dropped.
 std::unique_ptr<ImageReader> open_image(const std::string& path);
 
@@ -45,5 +51,7 @@ std::unique_ptr<ImageReader> open_image(const std::string& path);
 std::unique_ptr<ImageReader> open_png(const std::string& path);
 std::unique_ptr<ImageReader> open_jpeg(const std::string& path);
 std::unique_ptr<ImageReader> open_tiff(const std::string& path);
+std::unique_ptr<ImageReader> open_hdr(const std::string& path);
+std::unique_ptr<ImageReader> open_exr(const std::string& path); ///< RunError in a build without OpenEXR
 
 } // namespace specklescope

@@ -12,6 +12,7 @@
 
 #include <array>
 #include <csetjmp>
+#include <cstdlib>
 #include <limits>
 
 namespace specklescope {
@@ -48,12 +49,15 @@ public:
                     jpeg_.mem->max_memory_to_use = static_cast<long>(std::min<std::uint64_t>(
                         available_memory() / 4 * 3, std::numeric_limits<long>::max()));
                     jpeg_stdio_src(&jpeg_, file_.get());
+                    jpeg_save_markers(&jpeg_, JPEG_APP0 + 1, 0xFFFF); // Exif
+                    jpeg_save_markers(&jpeg_, JPEG_APP0 + 2, 0xFFFF); // ICC profile
                     jpeg_read_header(&jpeg_, TRUE);
                 }))
                 throw RunError("'" + path_ +
                                "' is not a readable JPEG file (libjpeg: " + errors_.message.data() + ").");
             set_shape();
             check_progressive();
+            read_coding();
         } catch (...) {
             jpeg_destroy_decompress(&jpeg_);
             throw;
@@ -86,6 +90,7 @@ public:
     }
 
     std::uint64_t pages() override { return 1; }
+    Coding coding() const override { return coding_; }
     std::string lossy() const override { return "JPEG"; }
 
 private:
@@ -116,11 +121,35 @@ private:
                   PixelType::u8};
     }
 
+    /// A profile is believed before Exif; JPEG pictures that say nothing are sRGB.
+    void read_coding() {
+        JOCTET* profile = nullptr;
+        unsigned bytes = 0;
+        if (attempt([&] { // of its memory only what it hands out is ours
+                if (jpeg_read_icc_profile(&jpeg_, &profile, &bytes) == FALSE)
+                    profile = nullptr;
+            }) &&
+            profile) {
+            const std::unique_ptr<JOCTET, decltype(&std::free)> own(profile, std::free);
+            if (std::optional<Coding> coding = coding_of_icc(profile, bytes)) {
+                coding_ = *coding;
+                return;
+            }
+        }
+        for (const jpeg_marker_struct* marker = jpeg_.marker_list; marker; marker = marker->next)
+            if (marker->marker == JPEG_APP0 + 1)
+                if (std::optional<Coding> coding = coding_of_exif(marker->data, marker->data_length)) {
+                    coding_ = *coding;
+                    return;
+                }
+    }
+
     std::string path_;
     InputFile file_;
     jpeg_decompress_struct jpeg_{};
     JpegErrors errors_;
     Shape shape_;
+    Coding coding_ = assumed_srgb("as JPEG pictures are");
     bool given_ = false;
     bool started_ = false;
     int row_ = 0;

@@ -34,6 +34,7 @@ public:
             check_shape(claimed, "'" + path_ + "'");
             if (!attempt([this] { prepare_rows(); }))
                 refuse_header();
+            read_coding();
         } catch (...) {
             png_destroy_read_struct(&png_, &info_, nullptr);
             throw;
@@ -61,6 +62,29 @@ public:
     }
 
     std::uint64_t pages() override { return 1; }
+
+    /// In the order in which the standard (PNG, third edition, 4.3) believes them; what none says is a
+    /// picture for the eye where it has colours in 8 bits.
+    Coding coding() const override {
+        if (recorded_.ours() && recorded_.raw())
+            return {
+                .transfer = {}, .light = Light::counts, .by = "its recording", .why = {}, .recorded = true};
+        if (!profile_.empty())
+            if (std::optional<Coding> coding = coding_of_icc(profile_.data(), profile_.size()))
+                return *coding;
+        if (srgb_)
+            return {.transfer = {.kind = Transfer::Kind::srgb, .name = {}, .curve = {}},
+                    .light = Light::decoded,
+                    .by = "its sRGB chunk"};
+        if (gamma_ > 0)
+            if (std::optional<Coding> coding = coding_of_gamma(gamma_))
+                return *coding;
+        if (!profile_.empty())
+            return assumed_srgb("its ICC profile has no tone curves");
+        return shape_.channels == 3 && shape_.type == PixelType::u8
+                   ? assumed_srgb("as colour PNG pictures of 8 bits are")
+                   : assumed_linear();
+    }
 
 private:
     static void on_error(png_structp png, png_const_charp text) {
@@ -108,6 +132,27 @@ private:
             png_error(png_, "unexpected row size");
     }
 
+    /// Nothing of libpng's that is called here leaves by longjmp: it hands out what is read already.
+    void read_coding() {
+        png_charp name = nullptr;
+        int compression = 0;
+        png_bytep profile = nullptr;
+        png_uint_32 bytes = 0;
+        if (png_get_iCCP(png_, info_, &name, &compression, &profile, &bytes) != 0)
+            profile_.assign(profile, profile + bytes);
+        int intent = 0;
+        srgb_ = png_get_sRGB(png_, info_, &intent) != 0;
+        double exponent = 0;
+        if (png_get_gAMA(png_, info_, &exponent) != 0)
+            gamma_ = exponent;
+        png_textp texts = nullptr;
+        int count = 0;
+        png_get_text(png_, info_, &texts, &count);
+        for (int i = 0; i < count; ++i)
+            if (std::string_view(texts[i].key) == "Description")
+                recorded_.begin(texts[i].text);
+    }
+
     /// Seven passes over the whole image: rows are complete only after the last.
     void copy_interlaced(HostView to) {
         if (whole_.empty()) {
@@ -142,6 +187,10 @@ private:
     png_infop info_ = nullptr;
     std::string message_;
     Shape shape_;
+    std::vector<png_byte> profile_;
+    bool srgb_ = false;
+    double gamma_ = 0; ///< 0: not said
+    RecordedText recorded_;
     bool interlaced_ = false;
     bool given_ = false;
     int row_ = 0;

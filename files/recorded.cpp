@@ -77,6 +77,9 @@ bool RecordedText::begin(std::string_view description) {
     if (now_.rate == 0)
         now_.rate = std::max(0.0, number(json, "measured_rate", 0));
     now_.exposure_ms = number(json, "exposure_ms", kUnknown);
+    for (const Light light : {Light::counts, Light::decoded, Light::radiance})
+        if (text(json, "light") == to_string(light))
+            now_.light = light;
     if (const auto frame = json.find("frame"); frame != json.end() && frame->is_object())
         read_frame(*frame, now_);
     if (const auto changes = json.find("changes"); changes != json.end() && changes->is_array())

@@ -1,6 +1,8 @@
 // What a recording of this program says beside its pixels, so that one played back means what it meant live.
 #pragma once
 
+#include "pipeline/frame.hpp"
+
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -16,6 +18,7 @@ struct Recorded {
     double full_scale = 0;                                         ///< 0: unknown, and for results
     double rate = 0;                                               ///< of the file, frames/s; 0: unknown
     std::optional<std::int64_t> capture_ns;                        ///< on the clock of the source recorded
+    std::optional<Light> light;            ///< of the file; nothing where it does not say
     std::optional<std::uint64_t> sequence; ///< counts what that source produced, drops included
 };
 
@@ -33,6 +36,7 @@ public:
     const Recorded& now() const { return now_; }
 
     // Of the file; 0 and empty where it does not say.
+    bool ours() const { return ours_; }
     bool raw() const { return raw_; }
     std::uint64_t frames() const { return frames_; } ///< 0 as well while it is not finished
     int width() const { return width_; }

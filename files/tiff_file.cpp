@@ -65,11 +65,13 @@ public:
         } while (is_preview());
         read_layout();
         read_description();
+        coding_ = read_coding();
         row_ = band_begin_ = band_end_ = 0;
         return shape();
     }
 
     Recorded recorded() const override { return recorded_.now(); }
+    Coding coding() const override { return coding_; }
     std::string lossy() const override {
         return layout_.compression == COMPRESSION_JPEG || layout_.compression == COMPRESSION_OJPEG ? "JPEG"
                                                                                                    : "";
@@ -120,6 +122,54 @@ private:
             recorded_.begin(any ? text : "");
         else
             recorded_.next(any ? text : "");
+    }
+
+    /// Floats are light already, colour in them that of a scene. Of integers a profile, a table or an Exif
+    /// folder may say more.
+    Coding read_coding() {
+        if (recorded_.ours())
+            return {.transfer = {},
+                    .light = recorded_.now().light.value_or(Light::counts),
+                    .by = "its recording",
+                    .why = {},
+                    .recorded = true};
+        if (layout_.format == SAMPLEFORMAT_IEEEFP)
+            return layout_.channels == 3 ? assumed_linear(Light::radiance) : assumed_linear();
+        std::uint32_t bytes = 0;
+        void* profile = nullptr;
+        if (TIFFGetField(tiff_.get(), TIFFTAG_ICCPROFILE, &bytes, &profile) != 0)
+            if (std::optional<Coding> coding = coding_of_icc(profile, bytes))
+                return *coding;
+        std::array<const std::uint16_t*, 3> tables{};
+        if (layout_.bits >= 8 &&
+            TIFFGetField(tiff_.get(), TIFFTAG_TRANSFERFUNCTION, &tables[0], &tables[1], &tables[2]) != 0) {
+            std::vector<std::vector<std::uint16_t>> light;
+            for (const std::uint16_t* table : tables)
+                if (table)
+                    light.emplace_back(table, table + (std::size_t{1} << layout_.bits));
+            if (std::optional<Coding> coding = coding_of_tables(std::move(light)))
+                return *coding;
+        }
+        if (std::optional<Coding> coding = coding_of_color_space(color_space()))
+            return *coding;
+        return assumed_linear();
+    }
+
+    /// Of the Exif folder that the page points to; 0: it says none. libtiff goes there and back.
+    unsigned color_space() {
+        std::uint64_t offset = 0;
+        if (TIFFGetField(tiff_.get(), TIFFTAG_EXIFIFD, &offset) == 0)
+            return 0;
+        const tdir_t here = TIFFCurrentDirectory(tiff_.get());
+        std::uint16_t value = 0;
+        if (TIFFReadEXIFDirectory(tiff_.get(), offset) == 0 ||
+            TIFFGetField(tiff_.get(), EXIFTAG_COLORSPACE, &value) == 0)
+            value = 0;
+        message_.clear(); // what is wrong with it does not concern the pixels
+        if (TIFFSetDirectory(tiff_.get(), here) == 0)
+            throw RunError(where() + " cannot be found again behind its Exif folder" + reason() + ".");
+        read_layout(); // what was set for decoding went with the directory
+        return value;
     }
 
     std::string reason() const {
@@ -331,6 +381,7 @@ private:
     std::string message_; ///< libtiff's first complaint; before tiff_, whose closing may still complain
     std::unique_ptr<TIFF, CloseTiff> tiff_;
     Layout layout_;
+    Coding coding_;
     std::uint64_t page_ = 0;
     std::uint32_t row_ = 0, band_begin_ = 0, band_end_ = 0;
     std::size_t stride_ = 0;

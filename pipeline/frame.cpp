@@ -13,6 +13,18 @@
 
 namespace specklescope {
 
+const char* to_string(Light light) {
+    switch (light) {
+    case Light::decoded:
+        return "decoded";
+    case Light::radiance:
+        return "radiance";
+    case Light::counts:
+        break;
+    }
+    return "counts";
+}
+
 const char* to_string(ExposureOrigin origin) {
     switch (origin) {
     case ExposureOrigin::camera:

@@ -25,6 +25,15 @@ enum class ExposureOrigin : std::uint8_t {
 /// "unknown", "camera", "file", "parameter", "default".
 const char* to_string(ExposureOrigin origin);
 
+/// What the values of a picture are, as far as anyone has said. All are taken as proportional to light.
+enum class Light : std::uint8_t {
+    counts,  ///< of a camera, or of who knows what: as they came
+    decoded, ///< a picture made for a display, as the light that it stands for; its white is at full scale
+    radiance ///< light of a scene: a picture of high dynamic range, which has no white
+};
+/// "counts", "decoded", "radiance".
+const char* to_string(Light light);
+
 /// What travels with the pixels to every sink.
 struct FrameInfo {
     std::uint64_t sequence = 0;        ///< counts what the source produced, drops included
@@ -34,7 +43,8 @@ struct FrameInfo {
     /// Of exposure_ms: unknown, camera or file. Where a source leaves it, a live one's is the camera's and
     /// any other's is the file's.
     ExposureOrigin exposure_origin = ExposureOrigin::unknown;
-    double full_scale = 0;     ///< largest value the camera can give; 0: none (f32)
+    double full_scale = 0; ///< largest value the camera can give; 0: none (f32)
+    Light light = Light::counts;
     std::uint64_t version = 0; ///< parameter version that made a result
     /// The first frame after an opening, a seek or the end of a loop: it does not follow the one before it.
     bool discontinuity = false;

@@ -35,8 +35,11 @@ constexpr std::array<std::array<Rgb, 256>, 6> kTables{decode(kViridis), decode(k
 struct Scale {
     float low;
     float factor;
+    const std::array<float, 255>* steps; ///< null: linear
 
-    explicit Scale(ValueRange range) : low(static_cast<float>(range.low)) {
+    Scale(ValueRange range, ToneCurve curve)
+        : low(static_cast<float>(range.low)),
+          steps(curve == ToneCurve::linear ? nullptr : &tone_steps(curve)) {
         const double width = range.high - range.low;
         constexpr double kMost = std::numeric_limits<float>::max();
         // An empty or reversed range: everything above `low` gets the last colour.
@@ -45,6 +48,10 @@ struct Scale {
     /// 0…255; NaN gives 0.
     std::size_t index(float value) const {
         const float scaled = (value - low) * factor;
+        if (steps)
+            return static_cast<std::size_t>(
+                std::upper_bound(steps->begin(), steps->end(), scaled > 0.0F ? scaled / 256 : 0.0F) -
+                steps->begin());
         const float positive = scaled > 0.0F ? scaled : 0.0F;
         return static_cast<std::size_t>(positive < 255.0F ? positive : 255.0F);
     }
@@ -132,6 +139,12 @@ const ParamTable& mapping_table() {
                    .max = 10,
                    .doc =
                        "exposure of the picture: values are shown times 2^stops, the values themselves stay"})
+            .choice(
+                "curve", &Mapping::curve, {"auto", "linear", "srgb", "reinhard", "filmic"},
+                {.doc =
+                     "how light becomes brightness, in colour and with the colour map grey; auto: srgb for "
+                     "pictures of light, linear for a camera's counts; reinhard and filmic also show what "
+                     "is above the range. The values themselves stay"})
             .table();
     return table;
 }
@@ -156,10 +169,18 @@ ValueRange percentile_range(ConstHostView image, double low_percentile, double h
     return range;
 }
 
-void map_colors(ConstHostView image, ColorMap map, ValueRange range, HostView rgb) {
+ToneCurve curve_in_effect(const Mapping& mapping, int channels, bool picture) {
+    if (channels != 3 && mapping.colormap != ColorMap::grey)
+        return ToneCurve::linear;
+    if (mapping.curve != ToneCurve::automatic)
+        return mapping.curve;
+    return picture ? ToneCurve::srgb : ToneCurve::linear;
+}
+
+void map_colors(ConstHostView image, ColorMap map, ValueRange range, ToneCurve curve, HostView rgb) {
     assert(rgb.shape.width == image.shape.width && rgb.shape.height == image.shape.height);
     assert(rgb.shape.channels == 3);
-    const Scale scale(range);
+    const Scale scale(range, curve);
     dispatch(image.shape.type, [&](auto zero) {
         using T = decltype(zero);
         if (image.shape.channels == 3)

@@ -1,9 +1,10 @@
-// What the eye sees is not a stage: value range and colour map. The viewer's shader and colour recordings use
-// the same tables and the same rule; a test holds the two together.
+// What the eye sees is not a stage: value range, tone curve and colour map. The viewer's shader and colour
+// recordings use the same tables and the same rule; a test holds the two together.
 #pragma once
 
 #include "pipeline/image.hpp"
 #include "pipeline/param.hpp"
+#include "pipeline/tone_curve.hpp"
 
 #include <array>
 #include <cstdint>
@@ -24,6 +25,7 @@ struct Mapping {
     double low_percentile = 1;
     double high_percentile = 99;
     double exposure_stops = 0; ///< gain 2^stops before the range; the data stay as they are
+    ToneCurve curve = ToneCurve::automatic;
 };
 const ParamTable& mapping_table(); ///< owner "view"
 
@@ -34,13 +36,17 @@ struct ValueRange {
 /// where exposure_stops takes effect; the shader and map_colors get what it returns.
 ValueRange exposed(ValueRange range, double stops);
 
+/// The curve in effect for an image of so many channels. `picture`: is_picture() its frame. Never automatic;
+/// always linear for a map of false colours, which shows numbers beside a scale.
+ToneCurve curve_in_effect(const Mapping& mapping, int channels, bool picture);
+
 /// Percentiles over the finite pixels of the first channel (subsampled to about 65 536 of them); {0, 1} if
 /// none.
 ValueRange percentile_range(ConstHostView image, double low_percentile, double high_percentile);
 
-/// index = clamp(floor((v − low)/(high − low)·256), 0, 255); +∞ → 255, −∞ → 0, NaN → kUndefinedColor.
-/// Colour input (3 channels) is scaled, not mapped. `rgb`: u8, 3 channels, same size.
-void map_colors(ConstHostView image, ColorMap map, ValueRange range, HostView rgb);
+/// index = clamp(floor(tone(curve, (v − low)/(high − low))·256), 0, 255); +∞ → 255, −∞ → 0,
+/// NaN → kUndefinedColor. Colour input (3 channels) is scaled, not mapped. `rgb`: u8, 3 channels, same size.
+void map_colors(ConstHostView image, ColorMap map, ValueRange range, ToneCurve curve, HostView rgb);
 inline constexpr Rgb kUndefinedColor{90, 90, 90};
 
 } // namespace specklescope

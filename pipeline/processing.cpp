@@ -129,6 +129,7 @@ private:
         pending_.push_back({from, repeated});
         Frame frame = std::move(from);
         say_input(frame.shape());
+        say_clipped(frame);
         const std::vector<std::shared_ptr<Sink>> sinks = current_sinks();
         bool want_host = flow_.viewer_wants_host;
         for (const auto& sink : sinks)
@@ -161,6 +162,25 @@ private:
             if (grey_only && !said_lossy_)
                 say_lossy(std::string(stage.type->name));
         }
+    }
+
+    /// A picture with a full scale has cut off its lamps, and it is they that glare comes from.
+    void say_clipped(const Frame& frame) {
+        const FrameInfo& info = frame.info();
+        if (said_clipped_ || !(info.full_scale > 0 || frame.shape().type != PixelType::f32))
+            return;
+        const std::shared_ptr<const Chain> now = chain();
+        for (const ChainStage& stage : now->stages())
+            if (stage.type->scatters && stage.type->scatters(stage.params)) {
+                said_clipped_ = true;
+                flow_.say(
+                    Message::Level::warning,
+                    "Lamps are clipped: nothing in this picture is brighter than its full scale, so stage " +
+                        std::string(stage.type->name) +
+                        " underestimates the glare; take a picture of high dynamic range (.hdr, .exr, "
+                        "float TIFF).");
+                return;
+            }
     }
 
     void say_lossy(const std::string& stage) {
@@ -365,7 +385,7 @@ private:
     std::uint64_t version_ = 0; ///< of the flow's chain
     std::string complained_;
     std::vector<std::string> advised_; ///< what was said of the present chain
-    bool said_grey_ = false, said_lossy_ = false, said_saturated_ = false;
+    bool said_grey_ = false, said_lossy_ = false, said_saturated_ = false, said_clipped_ = false;
 };
 
 } // namespace

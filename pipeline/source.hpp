@@ -25,6 +25,7 @@ struct SourceInfo {
     int lends = 0;            ///< slots that it will ask FramePort::ring for beyond the pipeline's
     bool live = false;        ///< live sources drop when no slot is free, files wait
     std::string lossy{};      ///< codec that has changed the pixels, "H.264"; empty: none is known
+    std::string coding{}; ///< how pictures were coded and who says so: "sRGB (its sRGB chunk)"; empty: none
 };
 
 /// Lent to Source::next by the acquisition thread.

@@ -114,6 +114,11 @@ struct Quantity {
     Measure measure = Measure::intensity;
 };
 
+/// True where the numbers are light of a picture, and a display is to show them as such.
+inline bool is_picture(const FrameInfo& info, const Quantity& quantity) {
+    return info.light != Light::counts && quantity.measure == Measure::intensity;
+}
+
 /// For stages whose output is what their input was: filters, averages, geometry.
 Quantity same_quantity(const Params& params, const Quantity& input);
 
@@ -141,6 +146,9 @@ struct StageType {
     bool moves_pixels = false; ///< a result's pixel is not of the place in the input where it lies
     /// True: with these parameters a sample of the output is a mean of several of the input. Null: never.
     bool (*mixes)(const Params&) = nullptr;
+    /// True: with these parameters light of one pixel reaches those far away, so that what a lamp lost by
+    /// being cut off at full scale is missing everywhere. Null: never.
+    bool (*scatters)(const Params&) = nullptr;
     /// The parameters with what depends on the quantity that comes in. Throws UsageError if the stage can do
     /// nothing with it. Null: nothing does.
     Params (*settle)(const Params&, const Quantity& input) = nullptr;

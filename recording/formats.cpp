@@ -1,5 +1,6 @@
 // The record formats. A new one is a row here.
 #include "pipeline/error.hpp"
+#include "recording/light_writer.hpp"
 #include "recording/png_writer.hpp"
 #include "recording/tiff_writer.hpp"
 
@@ -12,6 +13,7 @@ namespace specklescope {
 namespace {
 
 bool holds_all(const Shape&) { return true; }
+bool holds_light(const Shape& shape) { return shape.type == PixelType::f32; }
 bool holds_integers(const Shape& shape) { return shape.type != PixelType::f32; }
 bool holds_headerless(const Shape& shape) { return shape.channels == 1 || shape.type == PixelType::u8; }
 bool holds_video(const Shape& shape) {
@@ -60,8 +62,28 @@ const std::vector<RecordFormat>& record_formats() {
          .holds = holds_integers,
          .held = "8/16-bit grey and RGB",
          .check = nullptr,
-         .make = make_png_writer,
+         .make = make_last_frame_writer,
          .snapshot = write_picture},
+        {.ending = ".hdr",
+         .raw = "the last frame as Radiance picture, within 1 %: float",
+         .processed = "the numbers of the last result in the same way",
+         .stream = false,
+         .colors = false,
+         .holds = holds_light,
+         .held = "float, within 1 %",
+         .check = nullptr,
+         .make = make_last_frame_writer,
+         .snapshot = write_hdr_picture},
+        {.ending = ".exr",
+         .raw = "the last frame as OpenEXR: float",
+         .processed = "the numbers of the last result in the same way",
+         .stream = false,
+         .colors = false,
+         .holds = holds_light,
+         .held = "float",
+         .check = check_exr,
+         .make = make_last_frame_writer,
+         .snapshot = write_exr_picture},
     };
     return formats;
 }
@@ -75,8 +97,9 @@ const RecordFormat& record_format(const std::string& path) {
     for (const RecordFormat& format : record_formats())
         if (format.ending == ending)
             return format;
-    throw UsageError("'" + path +
-                     "' does not say what to record: the name must end in .tiff, .tif, .raw, .mkv or .png.");
+    throw UsageError(
+        "'" + path +
+        "' does not say what to record: the name must end in .tiff, .tif, .raw, .mkv, .png, .hdr or .exr.");
 }
 
 std::string cannot_hold(const RecordOptions& options, const Shape& shape) {

@@ -18,6 +18,7 @@ struct Picture {
     std::size_t pitch;
     unsigned width, height;
     int bits, color;
+    bool shown; ///< coded for a display, not a camera's numbers
     char* description;
 };
 
@@ -29,6 +30,8 @@ bool encode(png_structp png, png_infop info, std::FILE* file, const Picture& pic
     png_set_compression_level(png, 3); // a noisy map hardly gets smaller above it
     png_set_IHDR(png, info, picture.width, picture.height, picture.bits, picture.color, PNG_INTERLACE_NONE,
                  PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
+    if (picture.shown)
+        png_set_sRGB(png, info, PNG_sRGB_INTENT_PERCEPTUAL);
     char key[] = "Description";
     png_text text{};
     text.compression = PNG_TEXT_COMPRESSION_NONE;
@@ -47,7 +50,7 @@ bool encode(png_structp png, png_infop info, std::FILE* file, const Picture& pic
 void quiet(png_structp png, png_const_charp) { png_longjmp(png, 1); }
 void ignore(png_structp, png_const_charp) {}
 
-bool encode_file(File file, ConstHostView pixels, const std::string& description) {
+bool encode_file(File file, ConstHostView pixels, bool shown, const std::string& description) {
     std::FILE* stream = file.fd() < 0 ? nullptr : ::fdopen(file.fd(), "wb");
     if (!stream)
         return false;
@@ -60,6 +63,7 @@ bool encode_file(File file, ConstHostView pixels, const std::string& description
                           static_cast<unsigned>(shape.height),
                           shape.type == PixelType::u16 ? 16 : 8,
                           shape.channels == 3 ? PNG_COLOR_TYPE_RGB : PNG_COLOR_TYPE_GRAY,
+                          shown,
                           text.data()};
     png_structp png = png_create_write_struct(PNG_LIBPNG_VER_STRING, nullptr, quiet, ignore);
     png_infop info = png ? png_create_info_struct(png) : nullptr;
@@ -69,11 +73,12 @@ bool encode_file(File file, ConstHostView pixels, const std::string& description
 }
 
 /// Returns the name, numbered if `wanted` is taken.
-std::string write_png(ConstHostView pixels, const std::string& description, const std::string& wanted) {
+std::string write_png(ConstHostView pixels, bool shown, const std::string& description,
+                      const std::string& wanted) {
     UnnamedFile file(wanted);
     check_made(file, wanted);
     errno = 0;
-    if (!encode_file(file.again(), pixels, description))
+    if (!encode_file(file.again(), pixels, shown, description))
         throw RunError(write_error(wanted, errno != 0 ? errno : EIO));
     return file.publish();
 }
@@ -86,57 +91,12 @@ std::string write_picture(const RecordedFrame& frame, const FileTotals& totals, 
     text = text.substr(0, text.size() - 1) + ", \"frame\": " + describe_frame(frame) + "}";
     const ConstHostView pixels = frame.pixels.host();
     if (options.what != RecordWhat::processed)
-        return write_png(pixels, text, options.path);
+        return write_png(pixels, false, text, options.path);
     const Shape shape{pixels.shape.width, pixels.shape.height, 3, PixelType::u8};
     std::vector<std::byte> colors(shape.bytes());
     const HostView rgb(colors.data(), shape);
-    color_picture(pixels, options.mapping, rgb);
-    return write_png(rgb, text, options.path);
-}
-
-namespace {
-/// Keeps a copy of the newest frame and writes it when the recording ends.
-class PngWriter final : public FileWriter {
-public:
-    PngWriter(const RecordedFrame& first, RecordOptions options, const StreamInfo& stream)
-        : options_(std::move(options)), stream_(stream), path_(options_.path), shape_(first.pixels.shape()),
-          ring_(shape_, 1, host_memory()), last_(first) {
-        last_.pixels = ring_.try_acquire(); // a copy: the recorder's frames go home
-    }
-    void write(const RecordedFrame& frame) override {
-        const Frame own = last_.pixels;
-        copy_pixels(frame.pixels.host(), own.host());
-        last_ = frame;
-        last_.pixels = own;
-    }
-    void update(const FileTotals&) override {}
-    void finish(const FileTotals& totals) override {
-        FileTotals picture = totals;
-        picture.written = 1;
-        path_ = write_picture(last_, picture, options_, stream_);
-        written_ = 1;
-        std::error_code ignored;
-        bytes_ = std::filesystem::file_size(path_, ignored);
-    }
-    std::uint64_t written() const override { return written_; }
-    std::uint64_t bytes() const override { return bytes_; }
-    const std::string& path() const override { return path_; }
-    bool present() const override { return true; } // there is none before the end
-
-private:
-    RecordOptions options_;
-    StreamInfo stream_;
-    std::string path_;
-    Shape shape_;
-    FrameRing ring_;
-    RecordedFrame last_;
-    std::uint64_t written_ = 0, bytes_ = 0;
-};
-} // namespace
-
-std::unique_ptr<FileWriter> make_png_writer(const RecordedFrame& first, const RecordOptions& options,
-                                            const StreamInfo& stream) {
-    return std::make_unique<PngWriter>(first, options, stream);
+    color_picture(frame, options.mapping, rgb);
+    return write_png(rgb, true, text, options.path);
 }
 
 } // namespace specklescope

@@ -119,6 +119,12 @@ std::string describe_file(const RecordedFrame& first, const RecordOptions& optio
     json["channels"] = shape.channels;
     json["pixel_type"] = to_string(shape.type);
     json["full_scale"] = first.info.full_scale;
+    if (first.quantity.measure == Measure::intensity && options.what != RecordWhat::mask) {
+        json["transfer"] = "linear"; // whatever it was coded in has been decoded
+        json["light"] = to_string(first.info.light);
+        if (!stream.source.coding.empty())
+            json["coding_of_source"] = stream.source.coding;
+    }
     json["exposure_ms"] = first.info.exposure_ms; // NaN, unknown, becomes null
     json["exposure_used_ms"] = first.exposure.ms; // that the numbers rest on, and who says so
     json["exposure_origin"] = to_string(first.exposure.origin);
@@ -137,6 +143,9 @@ std::string describe_file(const RecordedFrame& first, const RecordOptions& optio
         else
             json["range"] = {mapping.low, mapping.high};
         json["exposure_stops"] = mapping.exposure_stops;
+        Mapping shown = mapping;
+        shown.curve = curve_in_effect(mapping, shape.channels, is_picture(first.info, first.quantity));
+        json["curve"] = to_string(mapping_table().at("curve").get(std::any(shown)));
     }
     std::string text = "{";
     text += totals_text(totals);
@@ -176,11 +185,14 @@ std::string describe_frame(const RecordedFrame& frame) {
     return to_ascii(json);
 }
 
-void color_picture(ConstHostView image, const Mapping& mapping, HostView rgb) {
+void color_picture(const RecordedFrame& frame, const Mapping& mapping, HostView rgb) {
+    const ConstHostView image = frame.pixels.host();
     const ValueRange range = mapping.automatic
                                  ? percentile_range(image, mapping.low_percentile, mapping.high_percentile)
                                  : ValueRange{mapping.low, mapping.high};
-    map_colors(image, mapping.colormap, exposed(range, mapping.exposure_stops), rgb);
+    const ToneCurve curve =
+        curve_in_effect(mapping, image.shape.channels, is_picture(frame.info, frame.quantity));
+    map_colors(image, mapping.colormap, exposed(range, mapping.exposure_stops), curve, rgb);
 }
 
 } // namespace specklescope

@@ -82,8 +82,9 @@ std::unique_ptr<FileWriter> make_tiff_writer(const RecordedFrame& first, const R
 /// Throws RunError where an encoder is not installed or the shape cannot be held.
 std::unique_ptr<FileWriter> make_video_writer(const RecordedFrame& first, const RecordOptions& options,
                                               const StreamInfo& stream);
-std::unique_ptr<FileWriter> make_png_writer(const RecordedFrame& first, const RecordOptions& options,
-                                            const StreamInfo& stream);
+/// The last frame of a recording, as its format's snapshot.
+std::unique_ptr<FileWriter> make_last_frame_writer(const RecordedFrame& first, const RecordOptions& options,
+                                                   const StreamInfo& stream);
 /// Throws RunError if the encoder that .mkv needs for `what` is not installed.
 void check_video_encoder(RecordWhat what);
 
@@ -92,7 +93,7 @@ std::string cannot_hold(const RecordOptions& options, const Shape& shape);
 /// By the ending of the name, in any case (".tif" counts as ".tiff"); throws UsageError for any other ending.
 const RecordFormat& record_format(const std::string& path);
 
-/// Range and colours of a processed picture, as Mapping says.
-void color_picture(ConstHostView image, const Mapping& mapping, HostView rgb);
+/// Range, tone curve and colours of a processed picture, as Mapping says.
+void color_picture(const RecordedFrame& frame, const Mapping& mapping, HostView rgb);
 
 } // namespace specklescope

@@ -14,7 +14,8 @@ enum class RecordWhat : std::uint8_t { processed, raw, mask }; ///< mask: of the
 const char* to_string(RecordWhat what);
 
 struct RecordOptions {
-    std::string path; ///< .tiff/.tif, .raw, .mkv, .png; a taken name gets a number: flow.tiff, flow-1.tiff, …
+    std::string path; ///< .tiff/.tif, .raw, .mkv, .png, .hdr, .exr; a taken name gets a number: flow.tiff,
+                      ///< flow-1.tiff, …
     RecordWhat what = RecordWhat::processed;
     Mapping mapping{}; ///< colours of .mkv and .png of processed frames
     double rate = 0;   ///< frames/s written into .mkv; 0: from the source
@@ -23,7 +24,8 @@ struct RecordOptions {
 /// Throws UsageError for an unknown ending, or one that cannot hold `what`.
 std::shared_ptr<Sink> make_recorder(const RecordOptions& options);
 
-/// One picture now, not a stream: .png (colour-mapped result, or raw grey 8/16 bit) or .tiff (the numbers).
+/// One picture now, not a stream: .png (colour-mapped result, or raw grey 8/16 bit), .tiff,
+/// .hdr or .exr (the numbers).
 /// Returns the path written. Throws RunError.
 std::string write_snapshot(const Result& result, const RecordOptions& options, const StreamInfo& stream);
 /// Throws UsageError for an ending that no single picture has.

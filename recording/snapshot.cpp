@@ -12,7 +12,7 @@ const RecordFormat& snapshot_format(const std::string& path) {
     } catch (const UsageError&) { // its sentence offers what holds more than one picture
     }
     if (!format || !format->snapshot)
-        throw UsageError("A snapshot is one picture: " + path + " must end in .png or .tiff.");
+        throw UsageError("A snapshot is one picture: " + path + " must end in .png, .tiff, .hdr or .exr.");
     return *format;
 }
 

@@ -86,8 +86,8 @@ private:
     void build();
     void connect();
     const char* raw_format() const;
-    GstBuffer* make_buffer(ConstHostView pixels);
-    void fill(ConstHostView pixels, const GstVideoInfo& info, std::byte* data);
+    GstBuffer* make_buffer(const RecordedFrame& frame);
+    void fill(const RecordedFrame& frame, const GstVideoInfo& info, std::byte* data);
     void check();
     void stop() noexcept;
     static GstBusSyncReply on_message(GstBus*, GstMessage* message, gpointer progress);
@@ -234,15 +234,15 @@ GstBusSyncReply VideoWriter::on_message(GstBus*, GstMessage* message, gpointer d
     return GST_BUS_DROP;
 }
 
-void VideoWriter::fill(ConstHostView pixels, const GstVideoInfo& info, std::byte* data) {
+void VideoWriter::fill(const RecordedFrame& frame, const GstVideoInfo& info, std::byte* data) {
     const HostView packed(data, video_, static_cast<std::size_t>(info.stride[0]));
     if (options_.what != RecordWhat::processed)
-        return copy_pixels(pixels, packed);
+        return copy_pixels(frame.pixels.host(), packed);
     if (codec_ == Codec::ffv1)
-        return color_picture(pixels, options_.mapping, packed);
+        return color_picture(frame, options_.mapping, packed);
     colors_.resize(video_.bytes());
     const HostView rgb(colors_.data(), video_);
-    color_picture(pixels, options_.mapping, rgb);
+    color_picture(frame, options_.mapping, rgb);
     VideoPlanes planes;
     for (std::size_t i = 0; i < 3; ++i) {
         planes.data[i] = data + info.offset[i];
@@ -251,7 +251,7 @@ void VideoWriter::fill(ConstHostView pixels, const GstVideoInfo& info, std::byte
     to_video_planes(rgb, planes);
 }
 
-GstBuffer* VideoWriter::make_buffer(ConstHostView pixels) {
+GstBuffer* VideoWriter::make_buffer(const RecordedFrame& frame) {
     GstVideoInfo info;
     gst_video_info_set_format(&info, gst_video_format_from_string(raw_format()),
                               static_cast<guint>(video_.width), static_cast<guint>(video_.height));
@@ -259,14 +259,14 @@ GstBuffer* VideoWriter::make_buffer(ConstHostView pixels) {
     GstMapInfo map;
     if (!buffer || !gst_buffer_map(buffer, &map, GST_MAP_WRITE))
         throw RunError("No room for a frame on its way into " + path_ + ".");
-    fill(pixels, info, reinterpret_cast<std::byte*>(map.data));
+    fill(frame, info, reinterpret_cast<std::byte*>(map.data));
     gst_buffer_unmap(buffer, &map);
     return buffer;
 }
 
 void VideoWriter::write(const RecordedFrame& frame) {
     check();
-    GstBuffer* buffer = make_buffer(frame.pixels.host());
+    GstBuffer* buffer = make_buffer(frame);
     GST_BUFFER_PTS(buffer) = static_cast<GstClockTime>(clock_.next(frame.info.capture_ns));
     {
         std::unique_lock lock(progress_->mutex);

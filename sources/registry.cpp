@@ -1,6 +1,7 @@
 // Every source, in the order in which help and menus show them. The first is the default.
 #include "sources/registry.hpp"
 #include "files/input_file.hpp"
+#include "files/transfer.hpp"
 #include "sources/aravis/aravis_source.hpp"
 #include "sources/discreet_source.hpp"
 #include "sources/files/image_source.hpp"
@@ -52,6 +53,12 @@ std::unique_ptr<Source> make_revealed(const std::string& text, const SourceDefau
         params.set("rate", defaults.rate);
     if (defaults.loop && type.table->find("loop") && given(parsed, "loop") == 0)
         params.set("loop", true);
+    if (type.table->find("transfer") && given(parsed, "transfer") == 0)
+        params.set("transfer", defaults.transfer);
+    else if (const auto asked = parse_transfer(defaults.transfer); asked && !asked->linear())
+        throw UsageError("transfer = " + defaults.transfer +
+                         " is for pictures (PNG, JPEG, TIFF): the values of source " + parsed.kind +
+                         " are taken as they come; leave it out.");
     for (const auto& [key, value] : parsed.options) {
         params.set_text(key, value);
         if (given(parsed, key) > 1)

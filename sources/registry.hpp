@@ -33,11 +33,13 @@ struct SourceType {
 
 const std::vector<SourceType>& source_types();
 
-/// Parses a SOURCE argument. `rate` (0: as the source says) and `loop` are the command line's, for file
-/// sources. Throws UsageError for an unknown kind, option or value, RunError for a file that is not there.
+/// Parses a SOURCE argument. `rate` (0: as the source says), `loop` and `transfer` are the command line's,
+/// for file sources. Throws UsageError for an unknown kind, option or value, RunError for a file that is not
+/// there.
 struct SourceDefaults {
     double rate = 0;
     bool loop = false;
+    std::string transfer = "auto"; ///< of pictures; other sources refuse one that would have to be decoded
     bool trusted = false; ///< a gst: text may write files and listen (--trust)
 };
 /// Its references (${env:NAME}) are resolved here; neither they nor its other secrets stand in what the

@@ -100,7 +100,8 @@ std::string home_expanded(std::string_view path) {
 
 bool has_image_ending(std::string_view path) {
     const std::string ending = lower_ending(path);
-    return ending == ".png" || ending == ".jpg" || ending == ".jpeg" || ending == ".tif" || ending == ".tiff";
+    return ending == ".png" || ending == ".jpg" || ending == ".jpeg" || ending == ".tif" ||
+           ending == ".tiff" || ending == ".hdr" || ending == ".exr";
 }
 
 SourceText parse_source_text(const std::string& text) {

@@ -25,7 +25,7 @@ SourceText parse_source_text(const std::string& text);
 /// The same source, whatever the current folder will be: a file's path made absolute. Throws as above.
 SourceArgument absolute_source_text(const SourceArgument& text);
 
-/// png, jpg, jpeg, tif, tiff, in any case.
+/// png, jpg, jpeg, tif, tiff, hdr, exr, in any case.
 bool has_image_ending(std::string_view path);
 
 } // namespace specklescope

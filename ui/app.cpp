@@ -192,6 +192,7 @@ void App::canvas_window(const Layout& layout) {
             display_.has_result() ? display_.result().quantity : session_.chain().quantity();
         color_bar(layout.bar, mapping, quantity,
                   display_.has_result() ? display_.result().exposure : Exposure(),
+                  display_.has_result() ? shown_curve() : ToneCurve::linear,
                   display_.shader().colors(mapping.colormap));
     }
     canvas_labels(layout);
@@ -284,13 +285,23 @@ void App::canvas_labels(const Layout& layout) {
                  {x, static_cast<float>(layout.canvas.y + layout.canvas.height)}, theme::kLine, dp(2));
 }
 
+ToneCurve App::shown_curve() const {
+    const Result& result = display_.result();
+    return curve_in_effect(session_.settings().view.as<ViewSettings>().mapping, result.shape().channels,
+                           is_picture(result.info, result.quantity));
+}
+
 void App::draw_pictures() {
     if (!display_.has_result())
         return;
     const double ratio = window_.ratio();
     const Shape raw = display_.raw_shape();
     if (layout_.shows_raw && display_.raw()) {
-        PictureStyle style{ColorMap::grey, display_.raw_range(state_.stretch_raw), 0};
+        Mapping grey = session_.view().mapping;
+        grey.colormap = ColorMap::grey;
+        const bool picture = display_.result().info.light != Light::counts;
+        PictureStyle style{ColorMap::grey, display_.raw_range(state_.stretch_raw),
+                           curve_in_effect(grey, raw.channels, picture), 0};
         if (state_.mark_saturated)
             style.saturated = display_.result().info.full_scale > 0 ? display_.result().info.full_scale
                                                                     : type_full_scale(raw.type);
@@ -304,10 +315,11 @@ void App::draw_pictures() {
         Camera::Placement at = state_.camera.place(layout_.processed, placed);
         at.x += (placed.width - shape.width) / 2.0 * at.scale; // border = crop lacks as much on each side
         at.y += (placed.height - shape.height) / 2.0 * at.scale;
-        display_.shader().draw(
-            display_.processed(),
-            {mapping.colormap, exposed({mapping.low, mapping.high}, mapping.exposure_stops), 0},
-            layout_.processed, at, ratio);
+        display_.shader().draw(display_.processed(),
+                               {mapping.colormap,
+                                exposed({mapping.low, mapping.high}, mapping.exposure_stops), shown_curve(),
+                                0},
+                               layout_.processed, at, ratio);
     }
     // The panel's strip draws from the one texture of colours, after this: the raw picture left it grey.
     display_.shader().colors(session_.view().mapping.colormap);

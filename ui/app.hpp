@@ -37,6 +37,7 @@ private:
     void canvas_labels(const Layout& layout);
     Shape placed_shape(bool raw) const;
     Hover hover(const Layout& layout) const;
+    ToneCurve shown_curve() const; ///< of the processed picture; there is one
     void draw_pictures();
     void report() const;
 

@@ -92,6 +92,8 @@ std::string statistics(const StatsSnapshot& s, const SourceInfo& source, const C
         out += row("note", line, kLeft);
     if (s.exposure.known())
         out += row("exposure", to_string(s.exposure), kLeft);
+    if (!source.coding.empty())
+        out += row("light", source.coding, kLeft);
     if (!s.channel.empty())
         out += row("colour", "stages for grey images got " + s.channel, kLeft);
     out += row("ran on", s.backend + " (" + s.device + ")" + (s.note.empty() ? "" : "; " + s.note), kLeft);

@@ -151,7 +151,7 @@ std::vector<std::string> list_images(const std::string& path) {
             files.push_back((fs::path(path) / name).string());
     if (files.empty())
         throw RunError("The folder '" + path +
-                       "' holds no images; looked for .png, .jpg, .jpeg, .tif and .tiff.");
+                       "' holds no images; looked for .png, .jpg, .jpeg, .tif, .tiff, .hdr and .exr.");
     std::sort(files.begin(), files.end(), natural_less);
     return files;
 }

@@ -6,6 +6,8 @@
 #include "sources/pacer.hpp"
 #include "sources/playback_clock.hpp"
 
+#include <spdlog/spdlog.h>
+
 #include <filesystem>
 #include <utility>
 
@@ -20,6 +22,7 @@ class ImageSource final : public Source {
 public:
     ImageSource(std::string path, const Params& params) : path_(std::move(path)) {
         params_ = params;
+        asked_ = parse_transfer(options().transfer);
         listed_ = list_images(path_); // what is not there is said at once
     }
 
@@ -34,6 +37,7 @@ public:
         info.shape = shape_;
         info.full_scale = full_scale();
         info.lossy = reader_->lossy();
+        info.coding = to_string(coding_);
         info.rate = rate();
         info.frames = options().loop ? 0 : count_frames();
         return info;
@@ -62,6 +66,7 @@ public:
         frames_in_round_ = 0;
         pacer_.restart();
         clock_.restart();
+        said_.clear();
     }
 
     void set(std::string_view name, const ParamValue& value) override {
@@ -74,12 +79,17 @@ public:
 private:
     const ImageOptions& options() const { return params_.as<ImageOptions>(); }
 
-    double full_scale() const {
+    /// Of the frames; those that are decoded go up to 1.
+    double full_scale() const { return decodes() ? 1 : code_full_scale(); }
+
+    double code_full_scale() const {
         if (options().full_scale > 0)
             return options().full_scale;
         const double recorded = reader_ ? reader_->recorded().full_scale : 0;
-        return recorded > 0 ? recorded : type_full_scale(shape_.type);
+        return recorded > 0 ? recorded : type_full_scale(page_type_);
     }
+
+    bool decodes() const { return !coding_.transfer.linear(); }
 
     /// What was recorded of the next frame; nothing where a page is cut into several.
     Recorded recorded() const {
@@ -115,12 +125,50 @@ private:
             port.discontinuity();
         rows_left_ -= shape_.height;
         ++frames_in_round_;
-        reader_->read_rows(frame.host());
+        read(frame.host());
         frame.info().capture_ns = clock_.take(recorded(), port, pacer_, options().rate);
         frame.info().full_scale = full_scale();
+        frame.info().light = coding_.light;
         frame.info().exposure_ms = reader_->recorded().exposure_ms;
         port.submit(std::move(frame));
         return Status::frame;
+    }
+
+    void read(HostView to) {
+        if (!decodes())
+            return reader_->read_rows(to);
+        Shape codes = to.shape;
+        codes.type = page_type_;
+        codes_.resize(codes.bytes());
+        const HostView coded(codes_.data(), codes);
+        reader_->read_rows(coded);
+        decoder_.run(coded, to);
+    }
+
+    /// What the page's values are, once and for all that comes behind: said when it is another than before.
+    void read_coding(const std::string& name) {
+        coding_ = reader_->coding();
+        if (asked_ && coding_.recorded && !asked_->linear())
+            throw UsageError("source image: '" + name +
+                             "' is a recording, whose values are linear; transfer = " + options().transfer +
+                             " would decode them twice: leave it out.");
+        if (asked_ && !coding_.recorded)
+            coding_ = {.transfer = *asked_,
+                       .light = asked_->linear() ? Light::counts : Light::decoded,
+                       .by = "as asked"};
+        if (decodes())
+            decoder_ = Decoder(coding_.transfer, page_type_, code_full_scale());
+        const std::string text = to_string(coding_);
+        if (std::exchange(said_, text) == text)
+            return;
+        if (decodes())
+            spdlog::info("'{}' is coded in {}: decoded to linear light, 0…1.{}", name, text,
+                         coding_.by.empty() ? " --transfer linear takes the values as they are." : "");
+        else
+            spdlog::info("'{}' is taken as {}.{}", name, text,
+                         coding_.by.empty() && coding_.light == Light::counts
+                             ? " --transfer srgb decodes a picture made for the eye."
+                             : "");
     }
 
     /// Goes on to the next page, file, or round; false at the end of all.
@@ -148,6 +196,10 @@ private:
     void begin_page(const Shape& page) {
         const std::string& name = files_[file_ - 1];
         shape_ = page;
+        page_type_ = page.type;
+        read_coding(name);
+        if (decodes())
+            shape_.type = PixelType::f32;
         const int rows = options().frame_height;
         if (rows > 0) {
             if (page.height % rows != 0)
@@ -185,9 +237,15 @@ private:
     std::vector<std::string> files_;
     std::size_t file_ = 0; ///< the one after the file being read
     std::unique_ptr<ImageReader> reader_;
-    Shape shape_;       ///< of the next frame
-    int rows_left_ = 0; ///< of the page being read
-    bool any_ = false;  ///< at least one page was found: a round of nothing would never end
+    Shape shape_;                         ///< of the next frame
+    PixelType page_type_ = PixelType::u8; ///< of the values in the file
+    std::optional<Transfer> asked_;       ///< nothing: as the file says
+    Coding coding_;                       ///< of the page being read
+    std::string said_;                    ///< of it in the log
+    Decoder decoder_;
+    std::vector<std::byte> codes_; ///< rows before they are decoded
+    int rows_left_ = 0;            ///< of the page being read
+    bool any_ = false;             ///< at least one page was found: a round of nothing would never end
     bool ended_ = false;
     bool new_round_ = false;
     std::int64_t frames_in_round_ = 0;
@@ -214,6 +272,13 @@ const ParamTable& image_table() {
                  .cost = Cost::rebuild,
                  .doc =
                      "cuts an image into frames that lie one below the other; 0: the whole image is a frame"})
+            .text(
+                "transfer", &ImageOptions::transfer,
+                {.cost = Cost::rebuild,
+                 .doc =
+                     "how the values are coded: auto (as the file says: sRGB, gamma, ICC profile, Exif; JPEG "
+                     "and 8-bit colour PNG without a word are sRGB), linear (taken as they are), srgb, "
+                     "gamma:G; coded values are decoded to linear light, 0…1"})
             .real(
                 "full_scale", &ImageOptions::full_scale,
                 {.min = 0, .max = 1e9, .doc = "largest value a pixel can have (4095: 12 bit); 0: the type's"})
@@ -225,10 +290,10 @@ const ParamTable& image_table() {
 
 SourceType image_source_type() {
     return {.kind = "image",
-            .syntax = "FILE.png|jpg|tif, FOLDER/, name_%04d.tif",
-            .doc = "PNG, JPEG, TIFF (8/16-bit, float; a multi-page TIFF is a movie), every image of a "
-                   "folder, a numbered "
-                   "sequence",
+            .syntax = "FILE.png|jpg|tif|hdr|exr, FOLDER/, name_%04d.tif",
+            .doc =
+                "PNG, JPEG, TIFF (8/16-bit, float; a multi-page TIFF is a movie), Radiance, OpenEXR, every "
+                "image of a folder, a numbered sequence",
             .table = &image_table(),
             .make = [](const SourceText& text, const Params& params) -> std::unique_ptr<Source> {
                 return std::make_unique<ImageSource>(text.target, params);

@@ -11,7 +11,8 @@ struct ImageOptions {
     double rate = 0; ///< frames/s; 0: as fast as they are taken
     bool loop = false;
     int frame_height = 0; ///< rows in a frame, for images with frames one below the other; 0: the whole image
-    double full_scale = 0; ///< largest value a pixel can have; 0: the type's
+    double full_scale = 0;         ///< largest value a pixel can have; 0: the type's
+    std::string transfer = "auto"; ///< parse_transfer(); auto: as the file says, or as is usual of its kind
 };
 
 SourceType image_source_type();

@@ -172,6 +172,7 @@ public:
         frame.info().capture_ns = clock_.take(recorded, port, pacer_, options.rate);
         frame.info().exposure_ms = recorded.exposure_ms;
         frame.info().full_scale = full_scale();
+        frame.info().light = recorded.light.value_or(Light::counts);
         port.submit(std::move(frame));
         return Status::frame;
     }

@@ -57,6 +57,15 @@ void declare_kernels(Declare<ConvolveParams>& table) {
                .cost = Cost::rebuild,
                .visible = is<Kernel::glare>,
                .doc = "age of the eye (CIE 146:2002)"})
+        .real("cataract", &ConvolveParams::cataract,
+              {.unit = "log(s)",
+               .min = 0,
+               .max = 1,
+               .cost = Cost::rebuild,
+               .visible = is<Kernel::glare>,
+               .doc = "how much more a clouded lens scatters than a clear one of this age, as the logarithm "
+                      "of the "
+                      "straylight parameter: 0 clear, 0.3 twice as much, 1 ten times"})
         .real("pigment", &ConvolveParams::pigment,
               {.min = 0,
                .max = 1.2,
@@ -146,13 +155,15 @@ private:
 } // namespace
 
 StageType convolve_stage() {
-    return {.name = "convolve",
-            .doc = "convolution with a large kernel by FFT: blur, defocus, motion, glare, a file",
-            .table = &convolve_table(),
-            .tolerance = 1e-5,
-            .make_host = host_maker<ConvolveHost>,
-            .make_device = device_maker<make_convolve_device>,
-            .mixes = [](const Params&) { return true; }};
+    return {
+        .name = "convolve",
+        .doc = "convolution with a large kernel by FFT: blur, defocus, motion, glare, a file",
+        .table = &convolve_table(),
+        .tolerance = 1e-5,
+        .make_host = host_maker<ConvolveHost>,
+        .make_device = device_maker<make_convolve_device>,
+        .mixes = [](const Params&) { return true; },
+        .scatters = [](const Params& params) { return params.as<ConvolveParams>().kernel == Kernel::glare; }};
 }
 
 } // namespace specklescope

@@ -22,6 +22,7 @@ struct ConvolveParams {
     double length = 20;    ///< line, px
     double angle = 0;      ///< line, degrees, counterclockwise from the x axis
     double age = 40;       ///< glare, years
+    double cataract = 0;   ///< glare: log10 of the lens's straylight beyond that of a clear eye of this age
     double pigment = 0.5;  ///< glare: 0 very dark … 0.5 brown … 1.0 light … 1.2 very light blue eyes
     double degrees = 0.05; ///< glare: visual angle of one pixel
     int size = 0;          ///< longest side of the kernel, px; 0: as long as it takes

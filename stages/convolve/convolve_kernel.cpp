@@ -10,6 +10,7 @@ namespace specklescope {
 namespace {
 
 using Kernel = ConvolveParams::Kernel;
+constexpr double kRadians = 3.14159265358979323846 / 180;
 
 int odd_side(double radius, int limit) {
     const double most = limit > 0 ? (limit - 1) / 2 : kMaxSide;
@@ -81,8 +82,40 @@ void normalize_planes(ConvolveKernel& kernel, const std::string& path) {
 
 } // namespace
 
+double scattered_part(const KernelFormula& f) {
+    const double last = std::min(std::hypot(f.width, f.height) / 2, kGlareOuter / f.degrees);
+    constexpr double kFirst = 0.5; // the pixel of the source reaches so far
+    constexpr int kSteps = 8000;
+    const double ratio = std::log(last / kFirst) / kSteps;
+    // Of a circle of radius r, the part within a rectangle of half sides a and b.
+    const auto arc = [](double r, double a, double b) {
+        return 4 * std::max(0.0, std::asin(std::min(1.0, b / r)) - std::acos(std::min(1.0, a / r)));
+    };
+    double sum = 0;
+    for (int i = 0; i < kSteps; ++i) {
+        const double r = kFirst * std::exp((i + 0.5) * ratio);
+        const double angle = r * f.degrees * kRadians;
+        sum += glare_veil(r * f.degrees, f.age, f.pigment, f.cataract) * std::sin(angle) / angle *
+               (arc(r, f.width / 2.0, f.height / 2.0) - arc(r, 0.5, 0.5)) * r * r * ratio;
+    }
+    return sum * f.degrees * kRadians * f.degrees * kRadians;
+}
+
+namespace {
+
+void check_light(const KernelFormula& f) {
+    const double part = f.width * f.height > 1 ? scattered_part(f) : 0;
+    if (part > 1)
+        throw UsageError(
+            "stage convolve: an eye of age " + to_string(ParamValue(f.age)) + " with cataract = " +
+            to_string(ParamValue(f.cataract)) + " would scatter " + std::to_string(std::lround(100 * part)) +
+            " % of the light over this field of view, more than there is: the equation does not hold "
+            "so far; set a smaller cataract or age.");
+}
+
+} // namespace
+
 KernelFormula kernel_formula(const ConvolveParams& params, const Shape& image) {
-    constexpr double kRadians = 3.14159265358979323846 / 180;
     KernelFormula f;
     f.kind = params.kernel;
     f.sigma = params.sigma;
@@ -92,6 +125,7 @@ KernelFormula kernel_formula(const ConvolveParams& params, const Shape& image) {
     f.sine = -std::sin(params.angle * kRadians);
     f.age = params.age;
     f.pigment = params.pigment;
+    f.cataract = params.cataract;
     f.degrees = params.degrees;
     double across = 0;
     double down = 0;
@@ -115,6 +149,8 @@ KernelFormula kernel_formula(const ConvolveParams& params, const Shape& image) {
     }
     f.width = odd_side(across, params.size);
     f.height = odd_side(down, params.size);
+    if (params.kernel == Kernel::glare)
+        check_light(f);
     return f;
 }
 

@@ -18,6 +18,7 @@ struct KernelFormula {
     double length = 1;           ///< px
     double cosine = 1, sine = 0; ///< direction of the line, y downwards
     double age = 0, pigment = 0; ///< years; 0…1.2
+    double cataract = 0;         ///< log(s)
     double degrees = 1;          ///< degrees of visual angle per pixel
 };
 
@@ -25,18 +26,22 @@ struct KernelFormula {
 inline constexpr double kGlareInner = 0.1, kGlareOuter = 100.0;
 
 /// Equivalent veiling luminance over illuminance at the eye, 1/sr, at `theta` degrees from a glare source:
-///   10/θ³ + (5/θ² + 0.1·p/θ)·(1 + (A/62.5)⁴) + 0.0025·p
-/// for age A in years and pigmentation p (0 very dark, 0.5 brown, 1.0 light, 1.2 very light blue eyes):
-/// the general disability-glare equation of CIE 146:2002, stated for 0.1° < θ < 100°. Nearer than 0.1°, where
-/// it would diverge, its value at 0.1° stands; beyond 100° there is none.
-SPECKLESCOPE_BOTH inline double glare_veil(double theta, double age, double pigment) {
+///   10/θ³ + (5/θ² + 0.1·p/θ)·(1 + (A/62.5)⁴)·10^c + 0.0025·p
+/// for age A in years and pigmentation p (0 very dark, 0.5 brown, 1.0 light, 1.2 very light blue eyes). With
+/// c = 0 it is the general disability-glare equation of CIE 146:2002 (from Vos and van den Berg, CIE
+/// 135/1-6:1999), of healthy eyes, stated for 0.1° < θ < 100°. Nearer than 0.1°, where it would diverge, its
+/// value at 0.1° stands; beyond 100° there is none. A cataract's c is not the CIE's: the straylight parameter
+/// is s = θ²·L/E, clinics state log10 s, and the straylight of clouded lenses falls with the angle as that of
+/// ageing ones does (van den Berg 1995, Optom. Vis. Sci. 72:52; de Wit and others 2006, J. Cataract Refract.
+/// Surg. 32:294), so the term of the lens is multiplied as age multiplies it.
+SPECKLESCOPE_BOTH inline double glare_veil(double theta, double age, double pigment, double cataract) {
     if (theta > kGlareOuter)
         return 0;
     if (theta < kGlareInner)
         theta = kGlareInner;
     const double years = age / 62.5;
-    const double aging = 1 + years * years * years * years;
-    return 10 / (theta * theta * theta) + (5 / (theta * theta) + 0.1 * pigment / theta) * aging +
+    const double lens = (1 + years * years * years * years) * std::pow(10.0, cataract);
+    return 10 / (theta * theta * theta) + (5 / (theta * theta) + 0.1 * pigment / theta) * lens +
            0.0025 * pigment;
 }
 
@@ -56,7 +61,7 @@ SPECKLESCOPE_BOTH inline double glare_pixel(int x, int y, const KernelFormula& f
             const double theta = std::sqrt(dx * dx + dy * dy) * f.degrees;
             const double angle = theta * kRadians;
             const double flat = angle > 1e-4 ? std::sin(angle) / angle : 1.0;
-            sum += glare_veil(theta, f.age, f.pigment) * flat;
+            sum += glare_veil(theta, f.age, f.pigment, f.cataract) * flat;
         }
     const double side = f.degrees * kRadians;
     return sum / (static_cast<double>(n) * n) * side * side;
@@ -139,8 +144,13 @@ SPECKLESCOPE_BOTH inline double kernel_centre(const KernelFormula& f, double sum
 /// Factor that every weight is multiplied by, given the sum of all of them.
 SPECKLESCOPE_BOTH inline double kernel_scale(double sum, bool normalize) { return normalize ? 1 / sum : 1; }
 
+/// Part of a pixel's light that glare scatters to the other pixels of the kernel: the sum of kernel_value(),
+/// by an integral over the circles around the source. Above 1 there is no such eye.
+double scattered_part(const KernelFormula& formula);
+
 /// For every kernel but file. Sides: gaussian ±⌈4σ⌉, disk and line as far as they cover, glare so that every
 /// pixel of the image reaches every other (at most 100° away); none over params.size, if that is not 0.
+/// Throws UsageError for an eye that would scatter more light than there is.
 KernelFormula kernel_formula(const ConvolveParams& params, const Shape& image);
 
 /// Weights of a kernel, plane by plane, rows from top to bottom.

@@ -51,11 +51,12 @@ TEST(ColorTable, ChangesInSmallSteps) {
                     << map << " " << i;
 }
 
-Rgb mapped(float value, ValueRange range, ColorMap map = ColorMap::turbo) {
+Rgb mapped(float value, ValueRange range, ColorMap map = ColorMap::turbo,
+           ToneCurve curve = ToneCurve::linear) {
     std::array<std::byte, 3> out{};
     float pixel = value;
     map_colors(ConstHostView(reinterpret_cast<const std::byte*>(&pixel), {1, 1, 1, PixelType::f32}), map,
-               range, HostView(out.data(), {1, 1, 3, PixelType::u8}));
+               range, curve, HostView(out.data(), {1, 1, 3, PixelType::u8}));
     return {std::to_integer<std::uint8_t>(out[0]), std::to_integer<std::uint8_t>(out[1]),
             std::to_integer<std::uint8_t>(out[2])};
 }
@@ -120,6 +121,51 @@ TEST(MapColors, ExposureIsAGainBeforeTheRange) {
         }
 }
 
+// The truth is the definition of each curve in float64, written a second time.
+TEST(MapColors, CurvesEncodeLightForTheDisplay) {
+    const auto encoded = [](double v) {
+        return v <= 0.0031308 ? 12.92 * v : 1.055 * std::pow(v, 1 / 2.4) - 0.055;
+    };
+    const unsigned seed = std::random_device{}();
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    std::mt19937 random(seed);
+    std::uniform_real_distribution<double> stops(-12, 6);
+    for (const ToneCurve curve : {ToneCurve::srgb, ToneCurve::reinhard, ToneCurve::filmic})
+        for (int trial = 0; trial < 20000; ++trial) {
+            const auto value = static_cast<float>(std::exp2(stops(random)));
+            const double v = static_cast<double>(value);
+            const double light =
+                curve == ToneCurve::srgb ? std::min(v, 1.0)
+                : curve == ToneCurve::reinhard
+                    ? v / (1 + v)
+                    : std::min(1.0, (2.51 * v * v + 0.03 * v) / (2.43 * v * v + 0.59 * v + 0.14));
+            const double exact = std::clamp(encoded(light) * 256, 0.0, 255.999);
+            const Rgb seen = mapped(value, {0, 1}, ColorMap::grey, curve);
+            EXPECT_NEAR(seen[0] + 0.5, exact, 0.5 + 1e-3) << value << " curve " << static_cast<int>(curve);
+        }
+    constexpr float kInf = std::numeric_limits<float>::infinity();
+    for (const ToneCurve curve : {ToneCurve::srgb, ToneCurve::reinhard, ToneCurve::filmic}) {
+        EXPECT_EQ(mapped(kInf, {0, 1}, ColorMap::grey, curve)[0], 255);
+        EXPECT_EQ(mapped(-1, {0, 1}, ColorMap::grey, curve)[0], 0);
+        EXPECT_EQ(mapped(0, {0, 1}, ColorMap::grey, curve)[0], 0);
+        EXPECT_EQ(mapped(std::numeric_limits<float>::quiet_NaN(), {0, 1}, ColorMap::grey, curve),
+                  kUndefinedColor);
+    }
+}
+
+TEST(MapColors, OnlyPicturesOfLightAreEncodedUnlessSomebodyAsks) {
+    Mapping mapping;
+    mapping.colormap = ColorMap::grey;
+    EXPECT_EQ(curve_in_effect(mapping, 1, false), ToneCurve::linear);
+    EXPECT_EQ(curve_in_effect(mapping, 1, true), ToneCurve::srgb);
+    EXPECT_EQ(curve_in_effect(mapping, 3, true), ToneCurve::srgb);
+    mapping.curve = ToneCurve::filmic;
+    EXPECT_EQ(curve_in_effect(mapping, 1, false), ToneCurve::filmic);
+    mapping.colormap = ColorMap::turbo; // numbers beside a scale
+    EXPECT_EQ(curve_in_effect(mapping, 1, true), ToneCurve::linear);
+    EXPECT_EQ(curve_in_effect(mapping, 3, true), ToneCurve::filmic); // colour has no map
+}
+
 TEST(MapColors, IntegersAndPitchAndColour) {
     const Shape shape{5, 3, 1, PixelType::u16};
     std::vector<std::uint16_t> pixels(3 * 8, 60000);
@@ -128,7 +174,7 @@ TEST(MapColors, IntegersAndPitchAndColour) {
             pixels[static_cast<std::size_t>(y * 8 + x)] = static_cast<std::uint16_t>(16 * (y * 5 + x));
     std::vector<std::byte> out(3 * 20, std::byte{77});
     map_colors(ConstHostView(reinterpret_cast<const std::byte*>(pixels.data()), shape, 16), ColorMap::grey,
-               {0, 4096}, HostView(out.data(), {5, 3, 3, PixelType::u8}, 20));
+               {0, 4096}, ToneCurve::linear, HostView(out.data(), {5, 3, 3, PixelType::u8}, 20));
     for (std::size_t y = 0; y < 3; ++y) {
         for (std::size_t i = 0; i < 15; ++i)
             EXPECT_EQ(std::to_integer<std::size_t>(out[y * 20 + i]), y * 5 + i / 3);
@@ -136,7 +182,7 @@ TEST(MapColors, IntegersAndPitchAndColour) {
     }
     const std::uint8_t color[] = {0, 100, 255}; // scaled, whatever the map
     map_colors(ConstHostView(reinterpret_cast<const std::byte*>(color), {1, 1, 3, PixelType::u8}),
-               ColorMap::jet, {0, 512}, HostView(out.data(), {1, 1, 3, PixelType::u8}));
+               ColorMap::jet, {0, 512}, ToneCurve::linear, HostView(out.data(), {1, 1, 3, PixelType::u8}));
     EXPECT_EQ(out[0], std::byte{0});
     EXPECT_EQ(out[1], std::byte{50});
     EXPECT_EQ(out[2], std::byte{127});
@@ -224,7 +270,8 @@ TEST(MappingTable, DeclaresEveryMemberWithItsDefault) {
     EXPECT_THROW(params.set_text("low_percentile", "101"), UsageError);
     EXPECT_EQ(std::get<double>(params.get("exposure_stops")), 0);
     EXPECT_THROW(params.set_text("exposure_stops", "10.5"), UsageError);
-    EXPECT_EQ(mapping_table().decls().size(), 7U);
+    EXPECT_EQ(std::get<std::string>(params.get("curve")), "auto");
+    EXPECT_EQ(mapping_table().decls().size(), 8U);
     EXPECT_EQ(mapping_table().owner(), "view");
 }
 } // namespace

@@ -281,7 +281,7 @@ TEST(Recorder, H264ShowsTheMappedPictureAlsoOfOddSize) {
         for (int y = 0; y < 63; ++y)
             for (int x = 0; x < 95; ++x)
                 view.row(y)[x] = static_cast<float>(x + y);
-        map_colors(result.image.host(), ColorMap::viridis, {0, 200},
+        map_colors(result.image.host(), ColorMap::viridis, {0, 200}, ToneCurve::linear,
                    HostView(wanted.data(), {95, 63, 3, kU8}));
         sink->push(result, true);
     }
@@ -313,9 +313,8 @@ TEST(Recorder, RefusesInOneSentence) {
         return "accepted";
     };
     const Shape number{8, 8, 1, kF32}, grey{8, 8, 1, kU8};
-    EXPECT_EQ(
-        refused({.path = "x.avi"}, grey),
-        "usage: 'x.avi' does not say what to record: the name must end in .tiff, .tif, .raw, .mkv or .png.");
+    EXPECT_EQ(refused({.path = "x.avi"}, grey), "usage: 'x.avi' does not say what to record: the name must "
+                                                "end in .tiff, .tif, .raw, .mkv, .png, .hdr or .exr.");
     EXPECT_EQ(refused({.path = "x"}, grey).substr(0, 6), "usage:");
     EXPECT_EQ(refused({.path = folder / "x.mkv", .what = RecordWhat::raw}, number).substr(0, 6), "usage:");
     EXPECT_EQ(refused({.path = folder / "x.mkv", .what = RecordWhat::raw}, {8, 8, 3, kU16}).substr(0, 6),

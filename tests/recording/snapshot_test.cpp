@@ -33,7 +33,7 @@ TEST(Snapshot, IsExactOrMappedAndNeverOverwrites) {
     const Result result = Maker(number).make(3);
     Bytes wanted(color.bytes());
     map_colors(result.image.host(), ColorMap::inferno, percentile_range(result.image.host(), 1, 99),
-               HostView(wanted.data(), color));
+               ToneCurve::linear, HostView(wanted.data(), color));
     EXPECT_EQ(read_png(write_snapshot(result, processed, stream), PNG_FORMAT_RGB, wanted.size()), wanted);
 
     const std::string tiff = write_snapshot(result, {.path = folder / "p.tiff"}, stream);
@@ -43,8 +43,8 @@ TEST(Snapshot, IsExactOrMappedAndNeverOverwrites) {
             write_snapshot(result, {.path = folder / name}, stream);
             ADD_FAILURE() << name << " was accepted";
         } catch (const UsageError& error) {
-            EXPECT_EQ(std::string(error.what()),
-                      "A snapshot is one picture: " + (folder / name) + " must end in .png or .tiff.");
+            EXPECT_EQ(std::string(error.what()), "A snapshot is one picture: " + (folder / name) +
+                                                     " must end in .png, .tiff, .hdr or .exr.");
         }
     }
     EXPECT_THROW(write_snapshot(result, raw, stream), RunError); // float into a raw .png

@@ -93,7 +93,7 @@ TEST_F(ImageSource, EveryKindBitByBit) {
         shape.type = type == "u8" ? PixelType::u8 : type == "u16" ? PixelType::u16 : PixelType::f32;
         ++count;
         Outcome outcome;
-        ASSERT_NO_THROW(outcome = read_all(file(name)));
+        ASSERT_NO_THROW(outcome = read_all(file(name) + "?transfer=linear"));
         EXPECT_EQ(outcome.error, "");
         EXPECT_EQ(outcome.info.name, name);
         EXPECT_EQ(outcome.info.frames, frames);
@@ -237,7 +237,9 @@ TEST_F(ImageSource, FolderIsSortedByNumbersAndMayMixSizes) {
     EXPECT_EQ(outcome.frames[0].data<std::uint8_t>()[0], 1);
     EXPECT_EQ(outcome.frames[1].data<std::uint8_t>()[0], 2);
     EXPECT_EQ(outcome.frames[2].data<std::uint8_t>()[0], 10);
-    EXPECT_EQ(outcome.frames[3].shape, (Shape{9, 7, 3, PixelType::u8}));
+    EXPECT_EQ(outcome.frames[3].shape, (Shape{9, 7, 3, PixelType::f32})); // colour, so decoded from sRGB
+    EXPECT_EQ(outcome.frames[3].info.light, Light::decoded);
+    EXPECT_EQ(outcome.frames[2].info.light, Light::counts);
     EXPECT_EQ(read_all(file("folder")).frames.size(), 4U);
     std::filesystem::create_directory(file("nothing"));
     EXPECT_THROW((void)make_source(file("nothing"), {}), RunError);

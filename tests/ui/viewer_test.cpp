@@ -105,7 +105,7 @@ TEST_F(ViewerTest, PixelsOnTheScreenFollowTheMappingOfTheHost) {
     const auto* first = reinterpret_cast<const std::byte*>(bytes.data() + bytes.size() - shape.bytes());
     const HostView out(reinterpret_cast<std::byte*>(map.data()), result), painted(rgb.data(), colour);
     stage->run(ConstHostView(first, shape), out, {info, counts});
-    map_colors(out, ColorMap::viridis, {0.35, 0.5}, painted);
+    map_colors(out, ColorMap::viridis, {0.35, 0.5}, ToneCurve::linear, painted);
 
     const double x0 = viewer.number("image.x"), y0 = viewer.number("image.y"),
                  scale = viewer.number("image.scale");

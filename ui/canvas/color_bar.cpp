@@ -55,13 +55,13 @@ std::string stops_text(double stops) {
     return text.data();
 }
 
-void draw_ticks(ImDrawList& draw, const Rect& bar, const Mapping& m, const Scale& scale) {
+void draw_ticks(ImDrawList& draw, const Rect& bar, const Mapping& m, ToneCurve curve, const Scale& scale) {
     const float x = static_cast<float>(bar.x + bar.width);
     const auto first = static_cast<std::int64_t>(std::ceil(m.low / scale.step - 1e-9));
     const auto last = static_cast<std::int64_t>(std::floor(m.high / scale.step + 1e-9));
     for (std::int64_t i = first; i <= last; ++i) {
         const double v = static_cast<double>(i) * scale.step;
-        const double t = (v - m.low) / (m.high - m.low);
+        const double t = tone(curve, (v - m.low) / (m.high - m.low));
         const float y = static_cast<float>(bar.y + bar.height * (1 - t));
         draw.AddLine({x, y}, {x + dp(4), y}, theme::kDim);
         std::array<char, 40> text{};
@@ -107,7 +107,7 @@ bool rests_on_assumption(const Quantity& quantity, const Exposure& exposure) {
 }
 
 bool color_bar(const Rect& area, Mapping& given, const Quantity& quantity, const Exposure& exposure,
-               GLuint colors) {
+               ToneCurve curve, GLuint colors) {
     Mapping mapping = given; // with the range as it is seen
     const ValueRange seen = exposed({given.low, given.high}, given.exposure_stops);
     mapping.low = seen.low;
@@ -132,7 +132,7 @@ bool color_bar(const Rect& area, Mapping& given, const Quantity& quantity, const
         reinterpret_cast<ImTextureID>(static_cast<std::intptr_t>(colors)); // NOLINT: as ImGui wants it
     draw.AddImageQuad(texture, low, {high.x, low.y}, high, {low.x, high.y}, {1, 0}, {1, 0}, {0, 0}, {0, 0});
     draw.AddRect(low, high, theme::kLine);
-    draw_ticks(draw, bar, mapping, scale);
+    draw_ticks(draw, bar, mapping, curve, scale);
     ImGui::SetCursorScreenPos(low);
     ImGui::InvisibleButton("color bar",
                            {static_cast<float>(bar.width) + dp(40), static_cast<float>(bar.height)});

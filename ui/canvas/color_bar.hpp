@@ -15,7 +15,8 @@ bool rests_on_assumption(const Quantity& quantity, const Exposure& exposure);
 /// Draws into `area`; " *" behind the unit marks numbers that rest on an assumption. Dragging near an end
 /// moves that end, in the middle both; a double click goes back to the automatic range. True if the user
 /// changed the mapping.
+/// `curve`: in effect; the ticks lie where it puts them.
 bool color_bar(const Rect& area, Mapping& mapping, const Quantity& quantity, const Exposure& exposure,
-               GLuint colors);
+               ToneCurve curve, GLuint colors);
 
 } // namespace specklescope

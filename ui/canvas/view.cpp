@@ -30,6 +30,7 @@ uniform ivec2 last;         // last texel
 uniform float step;         // texels hold every step-th pixel
 uniform float value_scale;
 uniform vec2 range;
+uniform int curve;          // ToneCurve
 uniform float saturated;    // infinite: off
 out vec4 result;
 
@@ -41,13 +42,26 @@ float peak = 0.0;
 
 bool is_nan(float v) { return (floatBitsToUint(v) & 0x7fffffffu) > 0x7f800000u; }
 
+vec3 encode(vec3 light) {
+    return mix(1.055 * pow(light, vec3(1.0 / 2.4)) - 0.055, light * 12.92, lessThanEqual(light, vec3(0.0031308)));
+}
+
+// What lies far above the range must not become infinite / infinite.
+vec3 tone(vec3 t) {
+    t = clamp(t, 0.0, 1e15);
+    if (curve == SRGB) return encode(min(t, 1.0));
+    if (curve == REINHARD) return encode(t / (1.0 + t));
+    if (curve == FILMIC) return encode(min(t * (2.51 * t + 0.03) / (t * (2.43 * t + 0.59) + 0.14), 1.0));
+    return min(t, 1.0);
+}
+
 void take(vec2 at) {
     vec3 v = texelFetch(picture, clamp(ivec2(at / step), ivec2(0), last), 0).rgb;
     if (value_scale > 1.0) v = floor(v * value_scale + 0.5);
     if (!COLOUR) v = v.rrr;
     if (is_nan(v.r) || is_nan(v.g) || is_nan(v.b)) return;
     peak = max(peak, max(v.r, max(v.g, v.b)));
-    sum += clamp((v - range.x) / (range.y - range.x), 0.0, 1.0);
+    sum += tone((v - range.x) / (range.y - range.x));
     count += 1.0;
 }
 
@@ -67,6 +81,10 @@ void main() {
     result = vec4(color, 1.0);
 }
 )";
+
+std::string curve_define(const char* name, ToneCurve curve) {
+    return std::string("\n#define ") + name + " " + std::to_string(static_cast<int>(curve));
+}
 
 constexpr double kLargestScale = 64;
 
@@ -111,8 +129,10 @@ PictureShader::Variant& PictureShader::variant(int samples, bool colour) {
     Variant& made = variants_[{samples, colour}];
     if (made.program)
         return made;
-    const std::string head = "#version 330 core\n#define SAMPLES " + std::to_string(samples) +
-                             "\n#define COLOUR " + (colour ? "true" : "false") + "\n";
+    const std::string head =
+        "#version 330 core\n#define SAMPLES " + std::to_string(samples) + "\n#define COLOUR " +
+        (colour ? "true" : "false") + curve_define("SRGB", ToneCurve::srgb) +
+        curve_define("REINHARD", ToneCurve::reinhard) + curve_define("FILMIC", ToneCurve::filmic) + "\n";
     made.program = gl::build_program(kVertex, (head + kFragment).c_str());
     const auto at = [&made](const char* name) { return glGetUniformLocation(made.program.id(), name); };
     made.window = at("window");
@@ -122,6 +142,7 @@ PictureShader::Variant& PictureShader::variant(int samples, bool colour) {
     made.step = at("step");
     made.value_scale = at("value_scale");
     made.range = at("range");
+    made.curve = at("curve");
     made.saturated = at("saturated");
     glUseProgram(made.program.id());
     glUniform1i(at("picture"), 0);
@@ -165,6 +186,7 @@ void PictureShader::draw(const ImageTexture& texture, const PictureStyle& style,
     glUniform1f(v.step, static_cast<float>(texture.thinning()));
     glUniform1f(v.value_scale, texture.value_scale());
     glUniform2f(v.range, static_cast<float>(style.range.low), static_cast<float>(style.range.high));
+    glUniform1i(v.curve, static_cast<GLint>(style.curve));
     glUniform1f(v.saturated, style.saturated > 0 ? static_cast<float>(style.saturated)
                                                  : std::numeric_limits<float>::infinity());
     glBindVertexArray(quad_.id());

@@ -42,7 +42,8 @@ private:
 struct PictureStyle {
     ColorMap map = ColorMap::turbo;
     ValueRange range;
-    double saturated = 0; ///< pixels of at least this value turn red; 0: off
+    ToneCurve curve = ToneCurve::linear; ///< never automatic
+    double saturated = 0;                ///< pixels of at least this value turn red; 0: off
 };
 
 class PictureShader {
@@ -57,7 +58,7 @@ public:
 private:
     struct Variant {
         gl::Program program;
-        GLint window = 0, origin = 0, pixel = 0, last = 0, step = 0, value_scale = 0, range = 0,
+        GLint window = 0, origin = 0, pixel = 0, last = 0, step = 0, value_scale = 0, range = 0, curve = 0,
               saturated = 0;
     };
     Variant& variant(int samples, bool colour);

@@ -92,6 +92,7 @@ void range_controls(Session& session, const Quantity& quantity) {
     end("Low", "low", mapping.low);
     end("High", "high", mapping.high);
     declared("exposure_stops");
+    declared("curve");
     if (!(mapping.high > mapping.low)) {
         session.say(Message::Level::warning, "The low end of the range must be below the high end.");
         mapping.low = low;

@@ -32,10 +32,51 @@ KernelFormula glare(double age, double pigment, double degrees) {
 
 TEST(Glare, falls_as_cie_146_says) {
     for (const VeilReference& reference : kVeilReference)
-        EXPECT_NEAR(glare_veil(reference.theta, reference.age, reference.pigment) / reference.value, 1,
+        EXPECT_NEAR(glare_veil(reference.theta, reference.age, reference.pigment, 0) / reference.value, 1,
                     1e-12);
-    EXPECT_EQ(glare_veil(101, 50, 1), 0);
-    EXPECT_EQ(glare_veil(0.01, 50, 1), glare_veil(0.1, 50, 1));
+    EXPECT_EQ(glare_veil(101, 50, 1, 0), 0);
+    EXPECT_EQ(glare_veil(0.01, 50, 1, 0), glare_veil(0.1, 50, 1, 0));
+}
+
+/// The terms of the lens are those that age multiplies: what 10^c adds is (10^c − 1) times them.
+TEST(Glare, cataract_multiplies_the_straylight_of_the_lens) {
+    for (const double theta : {0.1, 1.0, 7.0, 60.0})
+        for (const double cataract : {0.3, 1.0}) {
+            const double lens = (5 / (theta * theta) + 0.1 * 0.5 / theta) * (1 + std::pow(70 / 62.5, 4));
+            const double more = glare_veil(theta, 70, 0.5, cataract) - glare_veil(theta, 70, 0.5, 0);
+            EXPECT_NEAR(more / (lens * (std::pow(10, cataract) - 1)), 1, 1e-12);
+        }
+    // Where the lens dominates, log10 of the straylight parameter grows by c.
+    EXPECT_NEAR(std::log10(glare_veil(10, 70, 0.5, 0.5) / glare_veil(10, 70, 0.5, 0)), 0.5, 0.03);
+}
+
+TEST(Glare, an_eye_does_not_scatter_more_light_than_there_is) {
+    ConvolveParams params;
+    params.kernel = Kernel::glare;
+    params.normalize = false;
+    for (const double degrees : {0.002, 0.05, 2.0})
+        for (const double cataract : {0.0, 0.3, 0.5}) {
+            params.degrees = degrees;
+            params.cataract = cataract;
+            params.age = 40;
+            const KernelFormula formula = kernel_formula(params, kImage);
+            double sum = 0; // pixel by pixel
+            for (int y = 0; y < formula.height; ++y)
+                for (int x = 0; x < formula.width; ++x)
+                    sum += kernel_value(formula, x, y);
+            EXPECT_NEAR(scattered_part(formula) / sum, 1, 0.02) << degrees << " " << cataract;
+            EXPECT_LT(sum, 1);
+        }
+    params.age = 90;
+    params.cataract = 1;
+    params.degrees = 1;
+    try {
+        (void)make_kernel(params, kImage);
+        FAIL() << "no such eye";
+    } catch (const UsageError& error) {
+        EXPECT_NE(std::string(error.what()).find("cataract"), std::string::npos) << error.what();
+        EXPECT_NE(std::string(error.what()).find("more than there is"), std::string::npos) << error.what();
+    }
 }
 
 TEST(Glare, puts_into_a_pixel_the_light_that_falls_on_it) {

@@ -1,0 +1,139 @@
+// OpenEXR by its library: R, G and B, or one channel, in half, float or whole numbers.
+#include "files/image_file.hpp"
+#include "have_exr.hpp"
+#include "pipeline/error.hpp"
+
+#ifdef SPECKLESCOPE_HAVE_EXR
+#include <ImfChannelList.h>
+#include <ImfFrameBuffer.h>
+#include <ImfHeader.h>
+#include <ImfInputFile.h>
+#include <ImfStringAttribute.h>
+
+#include <algorithm>
+#include <array>
+#include <vector>
+#endif
+
+namespace specklescope {
+
+#ifdef SPECKLESCOPE_HAVE_EXR
+
+namespace {
+
+class ExrReader final : public ImageReader {
+public:
+    explicit ExrReader(const std::string& path) : path_(path) {
+        try {
+            file_ = std::make_unique<Imf::InputFile>(path.c_str());
+        } catch (const std::exception& error) {
+            throw RunError("'" + path_ + "' is not a readable OpenEXR file (" + one_sentence(error) + ").");
+        }
+        const Imf::Header& header = file_->header();
+        choose_channels(header.channels());
+        const Imath::Box2i& window = header.dataWindow();
+        constexpr std::int64_t kMost = std::numeric_limits<int>::max();
+        const std::int64_t width = std::int64_t{window.max.x} - window.min.x + 1;
+        const std::int64_t height = std::int64_t{window.max.y} - window.min.y + 1;
+        shape_ = {static_cast<int>(std::clamp<std::int64_t>(width, 0, kMost)),
+                  static_cast<int>(std::clamp<std::int64_t>(height, 0, kMost)),
+                  static_cast<int>(names_.size()), PixelType::f32};
+        check_shape(shape_, "'" + path_ + "'");
+        first_x_ = window.min.x;
+        first_y_ = window.min.y;
+        if (const auto* text = header.findTypedAttribute<Imf::StringAttribute>("specklescope"))
+            recorded_.begin(text->value());
+    }
+
+    std::optional<Shape> next_page() override {
+        if (given_)
+            return std::nullopt;
+        given_ = true;
+        return shape_;
+    }
+
+    void read_rows(HostView to) override {
+        const std::size_t pixel = names_.size() * sizeof(float);
+        const int first = first_y_ + row_;
+        Imf::FrameBuffer buffer;
+        for (std::size_t c = 0; c < names_.size(); ++c)
+            buffer.insert(names_[c].c_str(),
+                          Imf::Slice::Make(Imf::FLOAT, to.data + c * sizeof(float), {first_x_, first},
+                                           shape_.width, to.shape.height, pixel, to.pitch));
+        try {
+            file_->setFrameBuffer(buffer);
+            file_->readPixels(first, first + to.shape.height - 1);
+        } catch (const std::exception& error) {
+            throw RunError("'" + path_ + "' is damaged or cut short behind row " + std::to_string(row_) +
+                           " of " + std::to_string(shape_.height) + " (" + one_sentence(error) + ").");
+        }
+        row_ += to.shape.height;
+    }
+
+    std::uint64_t pages() override { return 1; }
+    Recorded recorded() const override { return recorded_.now(); }
+    /// Colour is light of a scene; a single channel may be anything.
+    Coding coding() const override {
+        const Light light = names_.size() == 3 || names_[0] == "Y" ? Light::radiance : Light::counts;
+        return {.transfer = {},
+                .light = recorded_.now().light.value_or(light),
+                .by = recorded_.ours() ? "its recording" : "an OpenEXR picture",
+                .why = {},
+                .recorded = recorded_.ours()};
+    }
+
+private:
+    static std::string one_sentence(const std::exception& error) {
+        std::string text = error.what();
+        std::replace(text.begin(), text.end(), '\n', ' ');
+        while (!text.empty() && (text.back() == '.' || text.back() == ' '))
+            text.pop_back();
+        return "OpenEXR: " + text;
+    }
+
+    void choose_channels(const Imf::ChannelList& channels) {
+        std::string all;
+        int count = 0;
+        for (auto at = channels.begin(); at != channels.end(); ++at, ++count) {
+            all += (all.empty() ? "" : ", ") + std::string(at.name());
+            if (at.channel().xSampling != 1 || at.channel().ySampling != 1)
+                throw RunError(
+                    "'" + path_ + "' has a channel " + at.name() +
+                    " that is not sampled in every pixel; allowed: R, G, B or one channel, whole.");
+        }
+        if (channels.findChannel("R") && channels.findChannel("G") && channels.findChannel("B"))
+            names_ = {"R", "G", "B"};
+        else if (channels.findChannel("Y"))
+            names_ = {"Y"};
+        else if (count == 1)
+            names_ = {all};
+        else
+            throw RunError("'" + path_ + "' has the channels " + all +
+                           "; allowed: R, G, B, or Y, or one alone.");
+    }
+
+    std::string path_;
+    std::unique_ptr<Imf::InputFile> file_;
+    std::vector<std::string> names_;
+    RecordedText recorded_;
+    Shape shape_;
+    int first_x_ = 0, first_y_ = 0;
+    bool given_ = false;
+    int row_ = 0;
+};
+
+} // namespace
+
+std::unique_ptr<ImageReader> open_exr(const std::string& path) { return std::make_unique<ExrReader>(path); }
+
+#else
+
+std::unique_ptr<ImageReader> open_exr(const std::string& path) {
+    throw RunError("'" + path +
+                   "' is an OpenEXR file, and this program was built without OpenEXR "
+                   "(libopenexr-dev); convert it to .hdr or float TIFF.");
+}
+
+#endif
+
+} // namespace specklescope

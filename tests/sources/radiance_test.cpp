@@ -1,0 +1,234 @@
+// Pictures of high dynamic range: Radiance files written byte by byte in Python and OpenEXR files written by
+// OpenCV come out as numpy says; what the program writes is read again by Python; damaged files are one
+// sentence.
+#include "files/image_file.hpp"
+#include "have_exr.hpp"
+#include "sources/registry.hpp"
+#include "tests/support/child.hpp"
+#include "tests/support/file_tools.hpp"
+#include "tests/support/test_port.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+
+namespace specklescope::test {
+namespace {
+
+/// RGBE as Radiance's color.c decodes it: (mantissa + ½)·2^(exponent − 136), divided by EXPOSURE.
+constexpr const char* kScript = R"py(
+import os
+os.environ["OPENCV_IO_ENABLE_OPENEXR"] = "1"
+import numpy as np
+
+rng = np.random.default_rng(1991)
+rgbe = rng.integers(0, 256, (23, 37, 4), np.uint8)
+rgbe[..., 3] = rng.integers(100, 150, (23, 37))
+rgbe[5:9, 3:30] = (9, 8, 7, 128) # runs
+rgbe[12, :] = 0 # black
+rgbe[:, 0, 0] = 77 # no row begins as a coded one
+
+
+def light(pixels, exposure=1.0):
+    value = (pixels[..., :3] + 0.5) * np.exp2(pixels[..., 3:].astype(np.float64) - 136) / exposure
+    return np.where(pixels[..., 3:] == 0, 0, value)
+
+
+def planes(row):
+    data = bytes((2, 2, len(row) >> 8, len(row) & 255))
+    for part in range(4):
+        x = 0
+        while x < len(row):
+            run = 1
+            while run < 127 and x + run < len(row) and row[x + run, part] == row[x, part]:
+                run += 1
+            if run > 1:
+                data += bytes((128 + run, row[x, part]))
+                x += run
+            else:
+                count = min(int(rng.integers(1, 129)), len(row) - x)
+                data += bytes((count,)) + row[x : x + count, part].tobytes()
+                x += count
+    return data
+
+
+def old_runs(row):
+    data, x = row[0].tobytes(), 1
+    while x < len(row):
+        run = 0
+        while x + run < len(row) and (row[x + run] == row[x - 1]).all():
+            run += 1
+        if run > 0:
+            data += bytes((1, 1, 1, run & 255)) + (bytes((1, 1, 1, run >> 8)) if run > 255 else b"")
+            x += run
+        else:
+            data += row[x].tobytes()
+            x += 1
+    return data
+
+
+def write(name, body, header=b"#?RADIANCE\n# by hand\nFORMAT=32-bit_rle_rgbe\n", size=None, shape=rgbe.shape):
+    size = size or f"-Y {shape[0]} +X {shape[1]}"
+    open(name, "wb").write(header + b"\n" + size.encode() + b"\n" + body)
+
+
+light(rgbe).tofile("flat.hdr.light")
+write("flat.hdr", rgbe.tobytes())
+light(rgbe).tofile("planes.hdr.light")
+write("planes.hdr", b"".join(planes(row) for row in rgbe), b"#?RGBE\nFORMAT=32-bit_rle_rgbe\n")
+narrow = np.repeat(rgbe[:, :2], 2, 1)[:, :5]
+light(narrow).tofile("old.hdr.light")
+write("old.hdr", b"".join(old_runs(row) for row in narrow), shape=narrow.shape)
+wide = np.repeat(rgbe[:2, :1], 700, 1) # a run of more than 255
+light(wide).tofile("long.hdr.light")
+write("long.hdr", b"".join(old_runs(row) for row in wide), shape=wide.shape)
+light(rgbe, 0.25 * 3).tofile("exposed.hdr.light")
+write("exposed.hdr", rgbe.tobytes(), b"#?RADIANCE\r\nEXPOSURE=0.25\r\nEXPOSURE= 3\r\nFORMAT=32-bit_rle_rgbe\r\n")
+write("xyz.hdr", rgbe.tobytes(), b"#?RADIANCE\nFORMAT=32-bit_rle_xyze\n")
+write("turned.hdr", rgbe.tobytes(), size="+Y 23 +X 37")
+write("huge.hdr", b"", size="-Y 100000 +X 100000")
+write("none.hdr", b"", size="-Y 0 +X 5")
+write("dark.hdr", rgbe.tobytes(), b"#?RADIANCE\nEXPOSURE=0\nFORMAT=32-bit_rle_rgbe\n")
+open("endless.hdr", "wb").write(b"#?RADIANCE\nFORMAT=32-bit_rle_rgbe\n")
+
+import cv2
+scene = rng.lognormal(0, 3, (31, 45, 3)).astype(np.float32)
+for name, image, kind in (("float.exr", scene, cv2.IMWRITE_EXR_TYPE_FLOAT), ("half.exr", scene, cv2.IMWRITE_EXR_TYPE_HALF), ("grey.exr", scene[..., 1], cv2.IMWRITE_EXR_TYPE_FLOAT)):
+    assert cv2.imwrite(name, image[..., ::-1] if image.ndim == 3 else image, [cv2.IMWRITE_EXR_TYPE, kind])
+    (image.astype(np.float16) if kind == cv2.IMWRITE_EXR_TYPE_HALF else image).astype(np.float64).tofile(name + ".light")
+)py";
+
+class RadianceTest : public testing::Test {
+protected:
+    static void SetUpTestSuite() {
+        folder_ = std::make_unique<TemporaryFolder>();
+        usable_ = python(*folder_, kScript);
+    }
+    static void TearDownTestSuite() { folder_.reset(); }
+    void SetUp() override { ASSERT_TRUE(usable_) << read_file(*folder_ / "python.log"); }
+    static std::string file(const std::string& name) { return *folder_ / name; }
+    static inline std::unique_ptr<TemporaryFolder> folder_;
+    static inline bool usable_ = false;
+};
+
+std::vector<std::string> readable() {
+    std::vector<std::string> names = {"flat.hdr", "planes.hdr", "old.hdr", "long.hdr", "exposed.hdr"};
+#ifdef SPECKLESCOPE_HAVE_EXR
+    for (const char* name : {"float.exr", "half.exr", "grey.exr"})
+        names.emplace_back(name);
+#endif
+    return names;
+}
+
+std::string refusal(const std::string& text) {
+    try {
+        const auto source = make_source(text, {});
+        source->open();
+        TestPort port;
+        (void)read_frames(*source, port);
+        return "";
+    } catch (const RunError& error) {
+        return error.what();
+    }
+}
+
+TEST_F(RadianceTest, PicturesOfEveryCodingAreLightAsNumpySays) {
+    for (const std::string& name : readable()) {
+        SCOPED_TRACE(name);
+        const auto source = make_source(file(name), {});
+        const SourceInfo info = source->open();
+        EXPECT_EQ(info.full_scale, 0); // light has no white
+        TestPort port;
+        ASSERT_TRUE(read_frames(*source, port));
+        ASSERT_EQ(port.frames.size(), 1U);
+        const Delivered& frame = port.frames.front();
+        EXPECT_EQ(frame.info.light, Light::radiance);
+        EXPECT_EQ(frame.shape.type, PixelType::f32);
+        const std::string bytes = read_file(file(name + ".light"));
+        ASSERT_EQ(bytes.size(), frame.shape.samples() * sizeof(double));
+        std::vector<double> truth(frame.shape.samples());
+        std::memcpy(truth.data(), bytes.data(), bytes.size());
+        for (std::size_t i = 0; i < truth.size(); ++i)
+            ASSERT_EQ(frame.data<float>()[i], static_cast<float>(truth[i])) << i;
+    }
+}
+
+TEST_F(RadianceTest, WhatCannotBeReadIsOneSentence) {
+    for (const auto& [name, word] :
+         std::vector<std::pair<std::string, std::string>>{{"xyz.hdr", "32-bit_rle_xyze"},
+                                                          {"turned.hdr", "rows from the top"},
+                                                          {"huge.hdr", "100000×100000"},
+                                                          {"none.hdr", "-Y 0 +X 5"},
+                                                          {"dark.hdr", "EXPOSURE is 0"},
+                                                          {"endless.hdr", "header has no end"}}) {
+        const std::string said = refusal(file(name));
+        EXPECT_NE(said.find(word), std::string::npos) << name << ": " << said;
+        EXPECT_EQ(said.find('\n'), std::string::npos) << said;
+    }
+}
+
+TEST_F(RadianceTest, CutAndDamagedFilesAreErrorsNotCrashes) {
+    std::uint64_t seed = 1; // every damage is reproducible from here
+    for (const std::string& name : readable()) {
+        const std::string good = read_file(file(name));
+        const std::string cut = file("cut_" + name);
+        write_file(cut, good.substr(0, good.size() * 6 / 10));
+        EXPECT_FALSE(refusal(cut).empty()) << name;
+        for (int round = 0; round < 40; ++round) {
+            std::string bad = good;
+            for (int hit = 0; hit < 3; ++hit) {
+                seed = seed * 6364136223846793005ULL + 1442695040888963407ULL;
+                bad[(seed >> 33) % bad.size()] = static_cast<char>(seed >> 20);
+            }
+            write_file(file("bad"), bad);
+            EXPECT_EQ(refusal("image:" + file("bad")).find('\n'), std::string::npos);
+        }
+    }
+}
+
+/// In and out by the program: EXR exactly, Radiance within the step of its mantissa, read by OpenCV.
+TEST_F(RadianceTest, WhatIsWrittenIsTheSameLight) {
+    std::vector<std::string> endings = {".hdr"};
+#ifdef SPECKLESCOPE_HAVE_EXR
+    endings.emplace_back(".exr");
+#endif
+    for (const std::string& ending : endings) {
+        SCOPED_TRACE(ending);
+        for (const std::string& name : {std::string("planes.hdr"), std::string("old.hdr")}) {
+            const std::string out = name.substr(0, name.find('.')) + "_out" + ending;
+            const ChildResult run = run_program({"run", name, "--stage", "none", "--record", "again_" + out,
+                                                 "--snapshot", out, "--record-raw", "raw_" + out},
+                                                folder_->path().string());
+            ASSERT_EQ(run.status, 0) << run.all();
+            EXPECT_TRUE(python(*folder_, R"py(
+import os
+os.environ["OPENCV_IO_ENABLE_OPENEXR"] = "1"
+import cv2, numpy as np
+truth = np.fromfile(")py" + name + R"py(.light")
+for prefix in ("", "raw_", "again_"):
+    seen = cv2.imread(prefix + ")py" + out + R"py(", cv2.IMREAD_UNCHANGED)[..., ::-1].astype(np.float64)
+    light = truth.reshape(seen.shape)
+    largest = light.max(-1, keepdims=True)
+    if ")py" + ending + R"py(" == ".exr":
+        assert (seen == light.astype(np.float32)).all()
+    else:
+        assert (np.abs(seen - light) <= largest / 128 + 1e-30).all(), np.abs(seen - light).max()
+)py")) << read_file(file("python.log"));
+            // Read again it is a recording, and still light of a scene.
+            const auto source = make_source(file(out), {});
+            EXPECT_NE(source->open().coding.find("its recording"), std::string::npos);
+            TestPort port;
+            ASSERT_TRUE(read_frames(*source, port));
+            EXPECT_EQ(port.frames.at(0).info.light, Light::radiance);
+        }
+    }
+    const ChildResult refused =
+        run_program({"run", "synthetic?live=false", "--frames", "1", "--stage", "none", "--record", "x.hdr"},
+                    folder_->path().string());
+    EXPECT_NE(refused.status, 0);
+    EXPECT_NE(refused.err.find("takes float"), std::string::npos) << refused.all();
+}
+
+} // namespace
+} // namespace specklescope::test
