@@ -53,9 +53,10 @@ std::unique_ptr<Source> make_revealed(const std::string& text, const SourceDefau
         params.set("rate", defaults.rate);
     if (defaults.loop && type.table->find("loop") && given(parsed, "loop") == 0)
         params.set("loop", true);
-    if (type.table->find("transfer") && given(parsed, "transfer") == 0)
+    const bool pictures = type.table->find("transfer") != nullptr;
+    if (pictures && given(parsed, "transfer") == 0)
         params.set("transfer", defaults.transfer);
-    else if (const auto asked = parse_transfer(defaults.transfer); asked && !asked->linear())
+    if (const auto asked = parse_transfer(defaults.transfer); !pictures && asked && !asked->linear())
         throw UsageError("transfer = " + defaults.transfer +
                          " is for pictures (PNG, JPEG, TIFF): the values of source " + parsed.kind +
                          " are taken as they come; leave it out.");
