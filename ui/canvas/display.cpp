@@ -1,6 +1,7 @@
 #include "ui/canvas/display.hpp"
 
-#include "pipeline/convert.hpp" #include "have_cuda.hpp"
+#include "have_cuda.hpp"
+#include "pipeline/convert.hpp"
 
 #ifdef SPECKLESCOPE_HAVE_CUDA
 #include "cuda/gl_texture.hpp"
