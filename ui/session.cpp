@@ -194,7 +194,7 @@ void Session::poll_opening() {
             "Opened " + (settings_.source.empty() ? "the simulated scene" : settings_.source.shown()) + ".");
     } catch (const std::exception& error) {
         open_error_ = sentence_of(error); // a dialog tells it, so no message on the picture does
-        spdlog::error("{}", open_error_);
+        spdlog::error("{}", *open_error_);
     }
 }
 

@@ -1,5 +1,5 @@
-// Which small wrong change is awake (SPECKLESCOPE_MUTANT=number), and which were reached (a file that this process and
-// its children share). Only in the copy of the tree that tests/mutation/mutate.py makes.
+// Which small wrong change is awake (SPECKLESCOPE_MUTANT=number), and which were reached (a file that this
+// process and its children share). Only in the copy of the tree that tests/mutation/mutate.py makes.
 #pragma once
 
 #include <cstdlib>
@@ -20,7 +20,8 @@ struct Switch {
         if (file < 0)
             return;
         const off_t size = lseek(file, 0, SEEK_END);
-        void* map = mmap(nullptr, static_cast<std::size_t>(size), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+        void* map =
+            mmap(nullptr, static_cast<std::size_t>(size), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
         close(file);
         if (map != MAP_FAILED)
             reached = static_cast<volatile char*>(map);
