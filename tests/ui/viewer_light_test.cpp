@@ -64,8 +64,9 @@ code.tofile("code.raw")
         };
         const double luma = 0.299 * light(rgb[0]) + 0.587 * light(rgb[1]) + 0.114 * light(rgb[2]);
         EXPECT_NEAR(viewer.number("hover.raw"), luma, 1e-6);
-        if (*layout == '1')
+        if (*layout == '1') {
             EXPECT_NEAR(viewer.number("hover.value"), luma, 1e-6);
+        }
     }
     EXPECT_EQ(viewer.quit(), 0) << viewer.log();
 }

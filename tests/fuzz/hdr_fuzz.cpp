@@ -1,0 +1,9 @@
+// Radiance files: read at once and in parts, with the same pixels or the same end.
+// Parser: files/hdr_file.cpp
+#include "tests/fuzz/support.hpp"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t bytes) {
+    using namespace specklescope;
+    fuzz::check_image(open_hdr, fuzz::text_of(data, bytes));
+    return 0;
+}
