@@ -75,7 +75,7 @@ TEST_F(Remarks, APresetLooksTheSameWhateverTheLastWindowShowed) {
     const auto layout = [](const Settings& settings) { return to_string(settings.view.get("layout")); };
     EXPECT_EQ(layout(parse({})), "raw");
     EXPECT_EQ(layout(parse({"--preset", "contrast"})), "processed");
-    EXPECT_NE(parse({"--preset", "contrast"}).source.find("film.mkv"), std::string::npos)
+    EXPECT_NE(parse({"--preset", "contrast"}).source.shown().find("film.mkv"), std::string::npos)
         << "but the source stays";
 }
 

@@ -250,8 +250,6 @@ public:
         key("ctrl+q");
         return wait();
     }
-    /// The exit status of a program that ends by itself.
-    int wait() { return wait_process(std::exchange(pid_, -1), std::chrono::seconds(60)); }
     std::string log() const { return read_text(log_); }
 
 private:

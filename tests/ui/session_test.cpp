@@ -66,8 +66,8 @@ TEST_F(SessionTest, ASourceThatCannotBeOpenedIsToldOnceAndThePictureStays) {
 TEST_F(SessionTest, RecentSourcesAreTheLastEightNewestFirst) {
     Session session(settings_of(""));
     session.start(ignore);
-    EXPECT_EQ(session.recent(), std::deque<std::string>{"synthetic"});
-    std::deque<std::string> wanted = {"synthetic"};
+    EXPECT_EQ(session.recent(), std::deque<SourceArgument>{"synthetic"});
+    std::deque<SourceArgument> wanted = {"synthetic"};
     for (const int width : {16, 17, 18, 19, 20, 21, 22, 23, 18}) {
         const std::string source = "synthetic:uniform?width=" + std::to_string(width) + "&height=16";
         session.open(source);
