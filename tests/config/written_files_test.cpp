@@ -51,14 +51,19 @@ TEST(PlantedLinks, OfTheProgramEmptyNothing) {
     const Victim victim(elsewhere);
     for (const char* name : {"s.json", "c.toml", "p.png", "r.tiff", "r.raw", "r.raw.jsonl", "r.mkv"})
         victim.plant(folder / name);
+    const ChildResult refused =
+        run_program({"run", "synthetic:uniform?width=64&height=48", "--frames", "4", "--stats", "s.json"},
+                    folder.path().string());
+    EXPECT_EQ(refused.status, 1) << "what the link leads to is no statistics of an earlier run";
+    EXPECT_EQ(victim.text(), "precious");
     const ChildResult result = run_program({"run", "synthetic:uniform?width=64&height=48", "--frames", "4",
-                                            "--stats", "s.json", "--snapshot", "p.png", "--record-raw",
+                                            "--stats", "own.json", "--snapshot", "p.png", "--record-raw",
                                             "r.tiff", "--record-raw", "r.raw", "--record-raw", "r.mkv"},
                                            folder.path().string());
     EXPECT_EQ(result.status, 0) << result.all();
     run_program({"run", "synthetic", "--save-config", "c.toml"}, folder.path().string());
     EXPECT_EQ(victim.text(), "precious");
-    EXPECT_NE(read_text(folder / "s.json").find("\"processed\": 4"), std::string::npos);
+    EXPECT_NE(read_text(folder / "own.json").find("\"processed\": 4"), std::string::npos);
     for (const char* name : {"p-1.png", "r-1.tiff", "r-1.raw", "r-1.mkv"}) // a taken name gets a number
         EXPECT_TRUE(fs::is_regular_file(fs::symlink_status(folder / name))) << name << "\n" << result.all();
 }

@@ -46,7 +46,7 @@ TEST(OneLine, NoBytesMakeACommand) {
 }
 
 TEST(OneLine, ErrorsAreOfOneLineAndWhole) {
-    EXPECT_STREQ(RunError(std::string("'a\0b' is\n damaged", 16)).what(), "'a b' is  damaged");
+    EXPECT_STREQ(RunError(std::string("'a\0b' is\n damaged", 17)).what(), "'a b' is  damaged");
 }
 
 } // namespace
