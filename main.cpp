@@ -1,11 +1,11 @@
 // Parse → pipeline → window or headless loop. Exit status: 0 well, 1 run time, 2 usage.
+#include "base/error.hpp"
+#include "base/long_work.hpp"
+#include "base/sentence.hpp"
 #include "bench/bench.hpp"
 #include "commit.hpp"
 #include "config/text.hpp"
 #include "config/version.hpp"
-#include "pipeline/error.hpp"
-#include "pipeline/long_work.hpp"
-#include "pipeline/sentence.hpp"
 #include "ui/ui.hpp"
 
 #include <cstdio>

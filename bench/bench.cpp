@@ -1,6 +1,7 @@
 #include "bench/bench.hpp"
 #include "have_cuda.hpp"
 
+#include "base/error.hpp"
 #include "bench/device.hpp"
 #include "bench/feeds.hpp"
 #include "bench/gpus.hpp"
@@ -11,7 +12,6 @@
 #include "bench/stream.hpp"
 #include "bench/summary.hpp"
 #include "config/atomic_file.hpp"
-#include "pipeline/error.hpp"
 
 #ifdef SPECKLESCOPE_HAVE_CUDA
 #include "cuda/devices.hpp"

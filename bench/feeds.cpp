@@ -1,8 +1,8 @@
 #include "bench/feeds.hpp"
 
+#include "base/error.hpp"
 #include "bench/cases.hpp"
 #include "bench/scratch.hpp"
-#include "pipeline/error.hpp"
 #include "pipeline/pipeline.hpp"
 #include "recording/recorder.hpp"
 #include "sources/registry.hpp"

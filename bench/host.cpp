@@ -1,7 +1,7 @@
 #include "bench/host.hpp"
 
+#include "base/parallel.hpp"
 #include "bench/simd.hpp"
-#include "pipeline/parallel.hpp"
 
 #include <cmath>
 #include <cstring>

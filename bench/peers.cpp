@@ -1,6 +1,6 @@
 #include "bench/peers.hpp"
 
-#include "pipeline/error.hpp"
+#include "base/error.hpp"
 
 #include <spdlog/spdlog.h>
 

@@ -1,7 +1,7 @@
 #include "bench/programs.hpp"
 
+#include "base/error.hpp"
 #include "bench/scratch.hpp"
-#include "pipeline/error.hpp"
 
 #include <array>
 #include <chrono>

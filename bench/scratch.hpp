@@ -1,7 +1,7 @@
 // A folder for what a measurement writes.
 #pragma once
 
-#include "pipeline/error.hpp"
+#include "base/error.hpp"
 
 #include <cstdlib>
 #include <filesystem>

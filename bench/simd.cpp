@@ -1,6 +1,6 @@
 #include "bench/simd.hpp"
 
-#include "pipeline/error.hpp"
+#include "base/error.hpp"
 
 #include <hwy/targets.h>
 

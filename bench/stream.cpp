@@ -1,7 +1,7 @@
 #include "bench/stream.hpp"
 
+#include "base/error.hpp"
 #include "bench/cases.hpp"
-#include "pipeline/error.hpp"
 
 #include <deque>
 

@@ -1,8 +1,8 @@
 #include "config/atomic_file.hpp"
 
+#include "base/error.hpp"
+#include "base/one_line.hpp"
 #include "files/whole_file.hpp"
-#include "pipeline/error.hpp"
-#include "pipeline/one_line.hpp"
 
 #include <cerrno>
 #include <filesystem>

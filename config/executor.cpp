@@ -1,7 +1,7 @@
 #include "config/executor.hpp"
 
+#include "base/error.hpp"
 #include "have_cuda.hpp"
-#include "pipeline/error.hpp"
 #include "pipeline/round_robin_executor.hpp"
 
 #ifdef SPECKLESCOPE_HAVE_CUDA

@@ -1,10 +1,10 @@
 // Everything that can be said on the command line or in a TOML file, in one plain struct.
 #pragma once
 
+#include "base/source_argument.hpp"
 #include "config/executor.hpp"
 #include "pipeline/mapping.hpp"
 #include "pipeline/pipeline.hpp"
-#include "pipeline/source_argument.hpp"
 
 #include <memory>
 #include <string>

@@ -2,8 +2,8 @@
 // apart.
 #include "config/complete.hpp"
 
+#include "base/error.hpp"
 #include "config/text.hpp"
-#include "pipeline/error.hpp"
 
 namespace specklescope {
 

@@ -1,7 +1,7 @@
 #include "config/statistics_file.hpp"
 
+#include "base/error.hpp"
 #include "config/atomic_file.hpp"
-#include "pipeline/error.hpp"
 
 #include <spdlog/spdlog.h>
 

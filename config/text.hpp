@@ -1,7 +1,7 @@
 // Small text helpers of help, errors and the manual.
 #pragma once
 
-#include "pipeline/one_line.hpp"
+#include "base/one_line.hpp"
 
 #include <string>
 #include <string_view>

@@ -2,7 +2,7 @@
 // devices.hpp.
 #pragma once
 
-#include "pipeline/error.hpp"
+#include "base/error.hpp"
 #include "pipeline/frame.hpp"
 
 #include <cuda_runtime.h>

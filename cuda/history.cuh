@@ -2,8 +2,8 @@
 // four samples a lane, so that every access is 16 bytes beside the neighbour's. Inside .cu files only.
 #pragma once
 
+#include "base/host_device.hpp"
 #include "cuda/device.hpp"
-#include "pipeline/host_device.hpp"
 #include "pipeline/stage.hpp"
 
 #include <cstddef>

@@ -1,7 +1,7 @@
 // OpenEXR by its library: R, G and B, or one channel, in half, float or whole numbers.
+#include "base/error.hpp"
 #include "files/image_file.hpp"
 #include "have_exr.hpp"
-#include "pipeline/error.hpp"
 
 #ifdef SPECKLESCOPE_HAVE_EXR
 #include <ImfChannelList.h>

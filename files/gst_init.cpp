@@ -1,7 +1,7 @@
 #include "files/gst_init.hpp"
 
+#include "base/error.hpp"
 #include "files/gst_handles.hpp"
-#include "pipeline/error.hpp"
 
 #include <spdlog/spdlog.h>
 

@@ -4,9 +4,9 @@
 // Why not a library: Debian has Radiance as programs only; stb_image (libstb-dev) knows neither EXPOSURE,
 // without which the values are no radiance, nor where a file was cut short; FreeImage and OpenCV are heavy
 // for 200 lines.
+#include "base/error.hpp"
 #include "files/image_file.hpp"
 #include "files/input_file.hpp"
-#include "pipeline/error.hpp"
 
 #include <algorithm>
 #include <array>

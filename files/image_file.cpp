@@ -1,7 +1,7 @@
 #include "files/image_file.hpp"
 
+#include "base/error.hpp"
 #include "files/input_file.hpp"
-#include "pipeline/error.hpp"
 
 #include <array>
 #include <cstring>

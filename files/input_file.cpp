@@ -1,7 +1,7 @@
 #include "files/input_file.hpp"
 
-#include "pipeline/error.hpp"
-#include "pipeline/long_work.hpp"
+#include "base/error.hpp"
+#include "base/long_work.hpp"
 
 #include <fcntl.h>
 #include <poll.h>

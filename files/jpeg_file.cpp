@@ -1,9 +1,9 @@
 // JPEG by libjpeg. Its errors leave by longjmp; what it calls a warning (data cut short, bad codes) is an
 // error here.
+#include "base/error.hpp"
+#include "base/memory_budget.hpp"
 #include "files/image_file.hpp"
 #include "files/input_file.hpp"
-#include "pipeline/error.hpp"
-#include "pipeline/memory_budget.hpp"
 
 #include <cstdio> // jpeglib.h needs FILE
 

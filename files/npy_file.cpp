@@ -1,10 +1,10 @@
 #include "files/npy_file.hpp"
 
+#include "base/error.hpp"
+#include "base/long_work.hpp"
+#include "base/memory_budget.hpp"
 #include "files/input_file.hpp"
-#include "pipeline/error.hpp"
 #include "pipeline/image.hpp"
-#include "pipeline/long_work.hpp"
-#include "pipeline/memory_budget.hpp"
 
 #include <algorithm>
 #include <array>

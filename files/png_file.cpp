@@ -1,8 +1,8 @@
 // PNG by libpng. Its errors leave by longjmp; everything between setjmp and there is free of destructors.
+#include "base/error.hpp"
+#include "base/memory_budget.hpp"
 #include "files/image_file.hpp"
 #include "files/input_file.hpp"
-#include "pipeline/error.hpp"
-#include "pipeline/memory_budget.hpp"
 
 #include <png.h>
 

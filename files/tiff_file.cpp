@@ -1,8 +1,8 @@
 // TIFF by libtiff: a page at a time, a band (strip or row of tiles) at a time.
+#include "base/error.hpp"
+#include "base/memory_budget.hpp"
 #include "files/image_file.hpp"
 #include "files/input_file.hpp"
-#include "pipeline/error.hpp"
-#include "pipeline/memory_budget.hpp"
 
 #include <tiffio.h>
 

@@ -1,6 +1,6 @@
 #include "files/transfer.hpp"
 
-#include "pipeline/error.hpp"
+#include "base/error.hpp"
 #include "pipeline/param.hpp"
 #include "pipeline/tone_curve.hpp"
 

@@ -1,6 +1,6 @@
 #include "files/whole_file.hpp"
 
-#include "pipeline/error.hpp"
+#include "base/error.hpp"
 
 #include <fcntl.h>
 #include <sys/random.h>

@@ -1,9 +1,9 @@
 // The acquisition thread: source → ring slot → queue.
+#include "base/error.hpp"
+#include "base/long_work.hpp"
+#include "base/sentence.hpp"
 #include "pipeline/absence.hpp"
-#include "pipeline/error.hpp"
 #include "pipeline/flow.hpp"
-#include "pipeline/long_work.hpp"
-#include "pipeline/sentence.hpp"
 
 #include <algorithm>
 #include <cmath>

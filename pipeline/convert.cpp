@@ -1,6 +1,6 @@
 #include "pipeline/convert.hpp"
 
-#include "pipeline/parallel.hpp"
+#include "base/parallel.hpp"
 
 #include <algorithm>
 

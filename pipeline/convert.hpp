@@ -3,8 +3,8 @@
 // same number in f32.
 #pragma once
 
+#include "base/host_device.hpp"
 #include "pipeline/chain.hpp"
-#include "pipeline/host_device.hpp"
 
 #include <cstdint>
 

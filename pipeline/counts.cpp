@@ -1,6 +1,6 @@
 #include "pipeline/counts.hpp"
 
-#include "pipeline/parallel.hpp"
+#include "base/parallel.hpp"
 
 #include <algorithm>
 

@@ -1,7 +1,7 @@
 #include "pipeline/frame.hpp"
 
-#include "pipeline/error.hpp"
-#include "pipeline/memory_budget.hpp"
+#include "base/error.hpp"
+#include "base/memory_budget.hpp"
 
 #include <algorithm>
 #include <atomic>

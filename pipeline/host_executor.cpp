@@ -1,7 +1,7 @@
 // The chain on the host: stages run one after the other on the processing thread, each over oneTBB bands.
+#include "base/error.hpp"
 #include "pipeline/convert.hpp"
 #include "pipeline/counts.hpp"
-#include "pipeline/error.hpp"
 #include "pipeline/executor.hpp"
 #include "pipeline/plan.hpp"
 

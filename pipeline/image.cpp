@@ -1,6 +1,6 @@
 #include "pipeline/image.hpp"
 
-#include "pipeline/error.hpp"
+#include "base/error.hpp"
 
 #include <cstring>
 

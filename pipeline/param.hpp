@@ -3,7 +3,7 @@
 // go through Params::set.
 #pragma once
 
-#include "pipeline/error.hpp"
+#include "base/error.hpp"
 
 #include <algorithm>
 #include <any>

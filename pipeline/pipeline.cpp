@@ -1,6 +1,6 @@
 #include "pipeline/pipeline.hpp"
 
-#include "pipeline/error.hpp"
+#include "base/error.hpp"
 #include "pipeline/flow.hpp"
 
 #include <spdlog/spdlog.h>

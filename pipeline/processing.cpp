@@ -1,8 +1,8 @@
 // The processing thread: queue → executor → mailbox and sinks. Edits are applied between two frames.
-#include "pipeline/error.hpp"
+#include "base/error.hpp"
+#include "base/long_work.hpp"
+#include "base/sentence.hpp"
 #include "pipeline/flow.hpp"
-#include "pipeline/long_work.hpp"
-#include "pipeline/sentence.hpp"
 
 #include <algorithm>
 #include <cstdio>

@@ -1,7 +1,7 @@
 #include "pipeline/round_robin_executor.hpp"
-#include "pipeline/sentence.hpp"
+#include "base/sentence.hpp"
 
-#include "pipeline/error.hpp"
+#include "base/error.hpp"
 
 #include <algorithm>
 #include <atomic>

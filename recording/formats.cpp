@@ -1,5 +1,5 @@
 // The record formats. A new one is a row here.
-#include "pipeline/error.hpp"
+#include "base/error.hpp"
 #include "recording/light_writer.hpp"
 #include "recording/png_writer.hpp"
 #include "recording/tiff_writer.hpp"

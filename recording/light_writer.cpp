@@ -1,7 +1,7 @@
 #include "recording/light_writer.hpp"
 
+#include "base/error.hpp"
 #include "have_exr.hpp"
-#include "pipeline/error.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,6 +1,6 @@
 #include "recording/png_writer.hpp"
 
-#include "pipeline/error.hpp"
+#include "base/error.hpp"
 
 #include <png.h>
 

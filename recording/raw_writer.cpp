@@ -1,5 +1,5 @@
 // Headerless frames one after another, and what is known of them in lines of JSON beside them.
-#include "pipeline/error.hpp"
+#include "base/error.hpp"
 #include "recording/record_file.hpp"
 #include "recording/write_behind.hpp"
 

@@ -1,6 +1,6 @@
 #include "recording/record_file.hpp"
 
-#include "pipeline/error.hpp"
+#include "base/error.hpp"
 
 #include <nlohmann/json.hpp>
 

@@ -1,4 +1,4 @@
-#include "pipeline/error.hpp"
+#include "base/error.hpp"
 #include "recording/recorder_thread.hpp"
 
 #include <spdlog/spdlog.h>

@@ -1,6 +1,6 @@
 // The recorder's writing thread: from the queue into files, and what becomes of a file that fails.
-#include "pipeline/error.hpp"
-#include "pipeline/sentence.hpp"
+#include "base/error.hpp"
+#include "base/sentence.hpp"
 #include "recording/recorder_thread.hpp"
 
 #include <spdlog/spdlog.h>

@@ -1,4 +1,4 @@
-#include "pipeline/error.hpp"
+#include "base/error.hpp"
 #include "recording/record_file.hpp"
 
 namespace specklescope {

@@ -1,6 +1,6 @@
 #include "recording/tiff_writer.hpp"
 
-#include "pipeline/error.hpp"
+#include "base/error.hpp"
 
 #include <unistd.h>
 

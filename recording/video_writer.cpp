@@ -1,8 +1,8 @@
 #include "recording/record_file.hpp"
 
+#include "base/error.hpp"
 #include "files/gst_handles.hpp"
 #include "files/gst_init.hpp"
-#include "pipeline/error.hpp"
 #include "recording/video_color.hpp"
 #include "recording/video_description.hpp"
 

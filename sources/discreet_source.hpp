@@ -1,9 +1,9 @@
 // A source whose address holds a secret, so that nothing it says does.
 #pragma once
 
-#include "pipeline/error.hpp"
+#include "base/error.hpp"
+#include "base/source_argument.hpp"
 #include "pipeline/source.hpp"
-#include "pipeline/source_argument.hpp"
 
 #include <utility>
 

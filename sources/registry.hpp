@@ -1,8 +1,8 @@
 // Every kind of source, and the SOURCE argument that names one.
 #pragma once
 
+#include "base/source_argument.hpp"
 #include "pipeline/source.hpp"
-#include "pipeline/source_argument.hpp"
 
 #include <memory>
 #include <string>
@@ -40,7 +40,7 @@ struct SourceDefaults {
     double rate = 0;
     bool loop = false;
     std::string transfer = "auto"; ///< of pictures; other sources refuse one that would have to be decoded
-    bool trusted = false; ///< a gst: text may write files and listen (--trust)
+    bool trusted = false;          ///< a gst: text may write files and listen (--trust)
 };
 /// Its references (${env:NAME}) are resolved here; neither they nor its other secrets stand in what the
 /// source says from then on, errors and its name included.

@@ -1,8 +1,8 @@
 // What a SOURCE argument means, before anything is opened.
 #pragma once
 
+#include "base/source_argument.hpp"
 #include "pipeline/source.hpp"
-#include "pipeline/source_argument.hpp"
 #include "sources/registry.hpp"
 
 #include <string>

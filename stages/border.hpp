@@ -2,7 +2,7 @@
 // that suit it.
 #pragma once
 
-#include "pipeline/host_device.hpp"
+#include "base/host_device.hpp"
 
 #include <cstdint>
 

@@ -1,6 +1,6 @@
 #include "stages/contrast.hpp"
 
-#include "pipeline/error.hpp"
+#include "base/error.hpp"
 
 #include <algorithm>
 #include <cmath>

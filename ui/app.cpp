@@ -1,6 +1,6 @@
 #include "ui/app.hpp"
 
-#include "pipeline/long_work.hpp"
+#include "base/long_work.hpp"
 #include "ui/canvas/color_bar.hpp"
 #include "ui/canvas/numbers.hpp"
 #include "ui/canvas/probe.hpp"

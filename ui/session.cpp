@@ -1,7 +1,7 @@
 #include "ui/session.hpp"
-#include "pipeline/sentence.hpp"
+#include "base/sentence.hpp"
 
-#include "pipeline/long_work.hpp"
+#include "base/long_work.hpp"
 #include "ui/panels/controls.hpp"
 
 #include <spdlog/spdlog.h>

@@ -1,7 +1,7 @@
 // The session's recordings and snapshots: begun on the main thread, finished beside it.
+#include "base/sentence.hpp"
 #include "ui/canvas/numbers.hpp"
 #include "ui/session.hpp"
-#include "pipeline/sentence.hpp"
 
 #include <algorithm>
 #include <array>

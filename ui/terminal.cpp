@@ -4,9 +4,9 @@
 #include "ui/progress.hpp"
 #include "ui/ui.hpp"
 
+#include "base/long_work.hpp"
 #include "config/atomic_file.hpp"
 #include "config/text.hpp"
-#include "pipeline/long_work.hpp"
 #include "recording/recorder.hpp"
 
 #include <spdlog/spdlog.h>

@@ -1,6 +1,6 @@
 #include "cuda/convolve/fft_line.hpp"
 
-#include "pipeline/error.hpp"
+#include "base/error.hpp"
 
 #include <algorithm>
 #include <array>

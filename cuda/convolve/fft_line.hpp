@@ -4,7 +4,7 @@
 // Inside cuda/ only; needs no device: host tests cover it.
 #pragma once
 
-#include "pipeline/host_device.hpp"
+#include "base/host_device.hpp"
 
 #include <cstdint>
 #include <vector>

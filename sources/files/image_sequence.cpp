@@ -1,7 +1,7 @@
 #include "sources/files/image_sequence.hpp"
 
+#include "base/error.hpp"
 #include "files/input_file.hpp"
-#include "pipeline/error.hpp"
 #include "sources/source_text.hpp"
 
 #include <spdlog/spdlog.h>

@@ -1,7 +1,7 @@
 #include "sources/gst/gst_appsink.hpp"
 
+#include "base/error.hpp"
 #include "files/gst_init.hpp"
-#include "pipeline/error.hpp"
 #include "sources/gst/gst_closer.hpp"
 #include "sources/gst/gst_codec.hpp"
 

@@ -1,6 +1,6 @@
 #include "sources/gst/gst_pixels.hpp"
 
-#include "pipeline/error.hpp"
+#include "base/error.hpp"
 
 #include <bit>
 #include <cstring>

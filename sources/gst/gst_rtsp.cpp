@@ -1,6 +1,6 @@
 // RTSP streams, through rtspsrc.
-#include "pipeline/error.hpp"
-#include "pipeline/source_argument.hpp"
+#include "base/error.hpp"
+#include "base/source_argument.hpp"
 #include "sources/gst/gst_appsink.hpp"
 #include "sources/gst/gst_reach.hpp"
 #include "sources/gst/gst_source.hpp"

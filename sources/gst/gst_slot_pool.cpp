@@ -1,5 +1,5 @@
 // The GstBufferPool behind offer_slots(): what it gives is a slot where there is one, else memory of its own.
-#include "pipeline/error.hpp"
+#include "base/error.hpp"
 #include "sources/gst/gst_slots.hpp"
 
 #include <algorithm>

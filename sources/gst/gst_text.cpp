@@ -1,5 +1,5 @@
 // gst:DESCRIPTION: any gst-launch text.
-#include "pipeline/error.hpp"
+#include "base/error.hpp"
 #include "sources/gst/gst_appsink.hpp"
 #include "sources/gst/gst_reach.hpp"
 #include "sources/gst/gst_source.hpp"

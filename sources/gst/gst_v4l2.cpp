@@ -1,6 +1,6 @@
 // V4L2 cameras, through v4l2src.
+#include "base/error.hpp"
 #include "files/whole_file.hpp"
-#include "pipeline/error.hpp"
 #include "sources/gst/gst_appsink.hpp"
 #include "sources/gst/gst_source.hpp"
 #include "sources/gst/v4l2_controls.hpp"

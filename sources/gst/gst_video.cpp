@@ -1,6 +1,6 @@
 // Video files, through decodebin.
+#include "base/error.hpp"
 #include "files/recorded.hpp"
-#include "pipeline/error.hpp"
 #include "sources/gst/gst_appsink.hpp"
 #include "sources/gst/gst_container.hpp"
 #include "sources/gst/gst_reach.hpp"

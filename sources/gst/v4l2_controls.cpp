@@ -1,6 +1,6 @@
 #include "sources/gst/v4l2_controls.hpp"
 
-#include "pipeline/error.hpp"
+#include "base/error.hpp"
 #include "pipeline/param.hpp"
 
 #include <linux/videodev2.h>

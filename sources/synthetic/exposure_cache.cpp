@@ -1,8 +1,8 @@
 #include "sources/synthetic/exposure_cache.hpp"
 
-#include "pipeline/long_work.hpp"
-#include "pipeline/memory_budget.hpp"
-#include "pipeline/parallel.hpp"
+#include "base/long_work.hpp"
+#include "base/memory_budget.hpp"
+#include "base/parallel.hpp"
 
 #include <algorithm>
 #include <chrono>

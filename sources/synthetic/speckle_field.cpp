@@ -1,8 +1,8 @@
 #include "sources/synthetic/speckle_field.hpp"
 
-#include "pipeline/error.hpp"
-#include "pipeline/long_work.hpp"
-#include "pipeline/parallel.hpp"
+#include "base/error.hpp"
+#include "base/long_work.hpp"
+#include "base/parallel.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,7 +1,7 @@
 #include "sources/synthetic/vessel_scene.hpp"
 
-#include "pipeline/long_work.hpp"
-#include "pipeline/parallel.hpp"
+#include "base/long_work.hpp"
+#include "base/parallel.hpp"
 #include "sources/synthetic/speckle_field.hpp"
 
 #include <algorithm>

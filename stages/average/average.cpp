@@ -1,8 +1,8 @@
 // Running mean over time on the host: rows over the threads.
 #include "stages/average/average.hpp"
 
+#include "base/parallel.hpp"
 #include "pipeline/counts.hpp"
-#include "pipeline/parallel.hpp"
 #include "stages/average/simd/average_row.hpp"
 #include "stages/maker.hpp"
 

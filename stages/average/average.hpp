@@ -1,7 +1,7 @@
 // Running mean of each pixel over time: parameters, declaration and arithmetic shared by host and device.
 #pragma once
 
-#include "pipeline/host_device.hpp"
+#include "base/host_device.hpp"
 #include "pipeline/stage.hpp"
 #include "stages/history.hpp"
 

@@ -1,8 +1,8 @@
 // Dark frame and flat field on the host.
 #include "stages/background/background.hpp"
 
+#include "base/parallel.hpp"
 #include "pipeline/counts.hpp"
-#include "pipeline/parallel.hpp"
 #include "stages/background/calibration.hpp"
 #include "stages/maker.hpp"
 

@@ -1,7 +1,7 @@
 #include "stages/background/calibration.hpp"
 
+#include "base/error.hpp"
 #include "pipeline/counts.hpp"
-#include "pipeline/error.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -2,7 +2,7 @@
 // same for host and device, which only add up frames and apply the two planes.
 #pragma once
 
-#include "pipeline/host_device.hpp"
+#include "base/host_device.hpp"
 #include "stages/background/background.hpp"
 #include "stages/background/calibration_file.hpp"
 

@@ -1,6 +1,6 @@
 #include "stages/convolve/convolution_geometry.hpp"
 
-#include "pipeline/error.hpp"
+#include "base/error.hpp"
 
 #include <algorithm>
 #include <limits>

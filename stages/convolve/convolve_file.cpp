@@ -1,7 +1,7 @@
 // Kernels of stage convolve from files.
+#include "base/memory_budget.hpp"
 #include "files/image_file.hpp"
 #include "files/npy_file.hpp"
-#include "pipeline/memory_budget.hpp"
 #include "stages/convolve/convolve_kernel.hpp"
 
 namespace specklescope {

@@ -1,6 +1,6 @@
 #include "stages/convolve/convolve_kernel.hpp"
 
-#include "pipeline/parallel.hpp"
+#include "base/parallel.hpp"
 
 #include <algorithm>
 #include <numeric>

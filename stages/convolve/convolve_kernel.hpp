@@ -2,7 +2,7 @@
 // files.
 #pragma once
 
-#include "pipeline/host_device.hpp"
+#include "base/host_device.hpp"
 #include "stages/convolve/convolve.hpp"
 
 #include <cmath>

@@ -1,6 +1,6 @@
 #include "stages/convolve/host_convolution.hpp"
 
-#include "pipeline/parallel.hpp"
+#include "base/parallel.hpp"
 
 #include <fftw3.h>
 

@@ -2,8 +2,8 @@
 // between their centres.
 #include "stages/equalize/clahe.hpp"
 
-#include "pipeline/error.hpp"
-#include "pipeline/parallel.hpp"
+#include "base/error.hpp"
+#include "base/parallel.hpp"
 #include "stages/equalize/clahe_math.hpp"
 #include "stages/equalize/equalize.hpp"
 #include "stages/equalize/simd/clahe_rows.hpp"

@@ -2,7 +2,7 @@
 // Equalization", Graphics Gems IV (1994), VIII.5.
 #pragma once
 
-#include "pipeline/host_device.hpp"
+#include "base/host_device.hpp"
 #include "pipeline/stage.hpp"
 
 #include <vector>

@@ -2,7 +2,7 @@
 // host stages/equalize/simd/clahe_rows.cpp is compiled with -ffp-contract=off for it.
 #pragma once
 
-#include "pipeline/host_device.hpp"
+#include "base/host_device.hpp"
 #include "stages/equalize/equalize_map.hpp"
 
 #include <cfloat>

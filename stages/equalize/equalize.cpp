@@ -2,7 +2,7 @@
 // pass applies it. f32 is looked through once before, for its range.
 #include "stages/equalize/equalize.hpp"
 
-#include "pipeline/parallel.hpp"
+#include "base/parallel.hpp"
 #include "stages/equalize/equalize_pixels.hpp"
 #include "stages/equalize/simd/equalize_rows.hpp"
 #include "stages/maker.hpp"

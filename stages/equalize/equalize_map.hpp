@@ -3,7 +3,7 @@
 // multiply-add changes a bit.
 #pragma once
 
-#include "pipeline/host_device.hpp"
+#include "base/host_device.hpp"
 #include "stages/equalize/equalize.hpp"
 
 #include <cfloat>

@@ -1,8 +1,8 @@
 // From contrast to flow on the host: rows over the threads.
 #include "stages/flow/flow.hpp"
 
+#include "base/parallel.hpp"
 #include "pipeline/counts.hpp"
-#include "pipeline/parallel.hpp"
 #include "stages/flow/simd/flow_row.hpp"
 #include "stages/maker.hpp"
 

@@ -2,7 +2,7 @@
 // Parameters, declaration and arithmetic shared by host and device.
 #pragma once
 
-#include "pipeline/host_device.hpp"
+#include "base/host_device.hpp"
 #include "pipeline/stage.hpp"
 #include "stages/contrast.hpp"
 

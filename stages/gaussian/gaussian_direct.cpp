@@ -1,6 +1,6 @@
 // Gaussian blur by separable taps on the host: bands of rows over the threads, slabs that stay in the cache
 // within a band.
-#include "pipeline/parallel.hpp"
+#include "base/parallel.hpp"
 #include "stages/gaussian/gaussian_host.hpp"
 #include "stages/gaussian/gaussian_slab.hpp"
 

@@ -1,5 +1,5 @@
 // Recursive Gaussian on the host: strips of columns over the threads, then groups of rows.
-#include "pipeline/parallel.hpp"
+#include "base/parallel.hpp"
 #include "stages/gaussian/gaussian_host.hpp"
 #include "stages/gaussian/gaussian_sweep.hpp"
 

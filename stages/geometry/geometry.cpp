@@ -1,7 +1,7 @@
 // Crop, flip, rotate90 and downsample on the host: bands of rows over the threads.
 #include "stages/geometry/geometry.hpp"
 
-#include "pipeline/parallel.hpp"
+#include "base/parallel.hpp"
 #include "stages/geometry/simd/geometry_rows.hpp"
 #include "stages/maker.hpp"
 

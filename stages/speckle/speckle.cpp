@@ -2,8 +2,8 @@
 // band.
 #include "stages/speckle/speckle.hpp"
 
+#include "base/parallel.hpp"
 #include "pipeline/counts.hpp"
-#include "pipeline/parallel.hpp"
 #include "stages/maker.hpp"
 #include "stages/speckle/simd/speckle_tile.hpp"
 #include "stages/speckle/speckle_omit.hpp"

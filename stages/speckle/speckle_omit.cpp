@@ -1,6 +1,6 @@
 #include "stages/speckle/speckle_omit.hpp"
 
-#include "pipeline/parallel.hpp"
+#include "base/parallel.hpp"
 
 #include <algorithm>
 #include <type_traits>

@@ -4,7 +4,7 @@
 // the same window.
 #pragma once
 
-#include "pipeline/host_device.hpp"
+#include "base/host_device.hpp"
 #include "stages/speckle/speckle.hpp"
 
 #include <cmath>

@@ -2,8 +2,8 @@
 // these are summed over square windows, by running sums down the columns and along the rows.
 #include "stages/temporal/spatiotemporal.hpp"
 
+#include "base/parallel.hpp"
 #include "pipeline/counts.hpp"
-#include "pipeline/parallel.hpp"
 #include "stages/maker.hpp"
 #include "stages/temporal/contrast_over_time.hpp"
 #include "stages/temporal/saturated_ages.hpp"

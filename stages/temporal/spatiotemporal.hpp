@@ -2,7 +2,7 @@
 // device.
 #pragma once
 
-#include "pipeline/host_device.hpp"
+#include "base/host_device.hpp"
 #include "pipeline/stage.hpp"
 #include "stages/border.hpp"
 #include "stages/contrast.hpp"

@@ -1,8 +1,8 @@
 // Temporal speckle contrast and flow on the host: rows over the threads, each pixel from its running sums.
 #include "stages/temporal/temporal.hpp"
 
+#include "base/parallel.hpp"
 #include "pipeline/counts.hpp"
-#include "pipeline/parallel.hpp"
 #include "stages/maker.hpp"
 #include "stages/temporal/contrast_over_time.hpp"
 #include "stages/temporal/saturated_ages.hpp"

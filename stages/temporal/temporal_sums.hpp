@@ -1,7 +1,7 @@
 // Running sums of one pixel over its last n samples: the arithmetic that host loops and kernels share.
 #pragma once
 
-#include "pipeline/host_device.hpp"
+#include "base/host_device.hpp"
 #include "pipeline/image.hpp"
 #include "stages/contrast.hpp"
 #include "stages/temporal/temporal.hpp"

@@ -2,8 +2,8 @@
 // threads.
 #include "stages/tone/gamma.hpp"
 
+#include "base/parallel.hpp"
 #include "pipeline/counts.hpp"
-#include "pipeline/parallel.hpp"
 #include "stages/maker.hpp"
 
 #include <algorithm>

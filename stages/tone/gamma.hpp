@@ -1,7 +1,7 @@
 // Power law: parameters, level table and arithmetic shared by host and device.
 #pragma once
 
-#include "pipeline/host_device.hpp"
+#include "base/host_device.hpp"
 #include "pipeline/stage.hpp"
 
 #include <cmath>

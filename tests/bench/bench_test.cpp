@@ -1,4 +1,5 @@
 // `specklescope bench`: its figures are figures, its files can be read, and a wrong result does not pass.
+#include "base/error.hpp"
 #include "bench/cases.hpp"
 #include "bench/feeds.hpp"
 #include "bench/host.hpp"
@@ -6,7 +7,6 @@
 #include "bench/report.hpp"
 #include "bench/simd.hpp"
 #include "bench/timing.hpp"
-#include "pipeline/error.hpp"
 #include "tests/support/child.hpp"
 
 #include <nlohmann/json.hpp>

@@ -1,8 +1,8 @@
 // cuFFT, loaded when it is first needed: what our convolution is measured beside, and nothing in the program.
 #pragma once
 
+#include "base/host_device.hpp"
 #include "cuda/device.hpp"
-#include "pipeline/host_device.hpp"
 
 #include <cufft.h>
 

@@ -1,9 +1,9 @@
 // Settings hold true: the command line and TOML say the same, a saved file gives the same settings back.
+#include "base/error.hpp"
 #include "config/atomic_file.hpp"
 #include "config/options.hpp"
 #include "config/settings.hpp"
 #include "config/text.hpp"
-#include "pipeline/error.hpp"
 #include "tests/support/eventually.hpp"
 
 #include <gtest/gtest.h>

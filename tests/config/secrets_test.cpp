@@ -1,7 +1,7 @@
 // A password goes to the camera and nowhere else: not into a file, not onto the terminal, not into settings.
+#include "base/error.hpp"
+#include "base/source_argument.hpp"
 #include "config/settings.hpp"
-#include "pipeline/error.hpp"
-#include "pipeline/source_argument.hpp"
 #include "sources/registry.hpp"
 #include "tests/sources/rtsp_server.hpp"
 #include "tests/support/child.hpp"

@@ -1,7 +1,7 @@
 // Small files are written whole or not at all, and nothing but them: whatever lies in wait under their names.
+#include "base/error.hpp"
 #include "config/atomic_file.hpp"
 #include "files/whole_file.hpp"
-#include "pipeline/error.hpp"
 #include "tests/support/child.hpp"
 
 #include <gtest/gtest.h>

@@ -1,9 +1,9 @@
 // The device executor's promises: order, slots, edits.
 #include <gtest/gtest.h>
 
+#include "base/error.hpp"
 #include "config/executor.hpp"
 #include "cuda/devices.hpp"
-#include "pipeline/error.hpp"
 #include "tests/cuda/cuda_speckle.hpp"
 
 #include <thread>

@@ -1,8 +1,8 @@
 // Plans of the transforms in shared memory, carried out here on the host.
 #include <gtest/gtest.h>
 
+#include "base/error.hpp"
 #include "cuda/convolve/fft_line.hpp"
-#include "pipeline/error.hpp"
 #include "tests/support/random.hpp"
 
 #include <complex>

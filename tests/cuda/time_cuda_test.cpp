@@ -2,8 +2,8 @@
 // after a reset and after an edit.
 #include <gtest/gtest.h>
 
+#include "base/error.hpp"
 #include "cuda/devices.hpp"
-#include "pipeline/error.hpp"
 #include "pipeline/executor.hpp"
 #include "tests/support/gpu.hpp"
 #include "tests/support/random.hpp"

@@ -1,5 +1,5 @@
 // SOURCE texts: taken apart, made absolute once and twice, and their options set as make_source() sets them.
-// Parser: sources/source_text.cpp sources/registry.cpp pipeline/source_argument.cpp
+// Parser: sources/source_text.cpp sources/registry.cpp base/source_argument.cpp
 // sources/files/image_sequence.cpp
 #include "sources/registry.hpp"
 #include "sources/source_text.hpp"

@@ -1,9 +1,9 @@
 // What every fuzz target shares: bytes as a file, choices taken from bytes, and what an error must be.
 #pragma once
 
+#include "base/error.hpp"
 #include "config/text.hpp"
 #include "files/image_file.hpp"
-#include "pipeline/error.hpp"
 
 #include <sys/mman.h>
 #include <unistd.h>

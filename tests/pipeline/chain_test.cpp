@@ -1,7 +1,7 @@
 // Chains as text, and the conversions that executors insert between stages.
+#include "base/error.hpp"
 #include "pipeline/chain.hpp"
 #include "pipeline/convert.hpp"
-#include "pipeline/error.hpp"
 #include "stages/speckle/speckle.hpp"
 
 #include "tests/support/running.hpp"

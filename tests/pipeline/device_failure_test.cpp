@@ -1,6 +1,6 @@
 // A GPU that fails in the middle of a run, one of several too: every frame is still processed, in order, and
 // the run says what happened.
-#include "pipeline/error.hpp"
+#include "base/error.hpp"
 #include "pipeline/flow.hpp"
 #include "pipeline/round_robin_executor.hpp"
 #include "tests/support/watching_sink.hpp"

@@ -1,5 +1,5 @@
 // A slot is never refilled while anyone holds it; handles outlive the ring.
-#include "pipeline/error.hpp"
+#include "base/error.hpp"
 #include "pipeline/frame.hpp"
 
 #include "tests/support/scripted_source.hpp"

@@ -1,8 +1,8 @@
 // What a file or an option asks for is held against the machine's memory before any of it is taken.
-#include "pipeline/error.hpp"
-#include "pipeline/long_work.hpp"
-#include "pipeline/memory_budget.hpp"
-#include "pipeline/parallel.hpp"
+#include "base/error.hpp"
+#include "base/long_work.hpp"
+#include "base/memory_budget.hpp"
+#include "base/parallel.hpp"
 
 #include <gtest/gtest.h>
 

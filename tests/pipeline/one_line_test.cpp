@@ -1,6 +1,6 @@
 // What comes from outside can be shown: on one line, without a command to the terminal among it.
-#include "pipeline/error.hpp"
-#include "pipeline/one_line.hpp"
+#include "base/error.hpp"
+#include "base/one_line.hpp"
 
 #include <gtest/gtest.h>
 

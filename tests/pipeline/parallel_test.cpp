@@ -1,6 +1,6 @@
 // Bands over threads: each done once, no slot used twice at a time, failures come out.
-#include "pipeline/error.hpp"
-#include "pipeline/parallel.hpp"
+#include "base/error.hpp"
+#include "base/parallel.hpp"
 
 #include <gtest/gtest.h>
 

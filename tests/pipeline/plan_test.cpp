@@ -1,6 +1,6 @@
 // What a chain keeps when it is edited, and when it forgets: histories, warm-up, buttons, notes.
+#include "base/error.hpp"
 #include "config/settings.hpp"
-#include "pipeline/error.hpp"
 #include "pipeline/plan.hpp"
 #include "pipeline/stats.hpp"
 #include "tests/support/running.hpp"

@@ -1,5 +1,5 @@
 // Frames given to several executors in turn: order, room, edits, refusals.
-#include "pipeline/error.hpp"
+#include "base/error.hpp"
 #include "pipeline/round_robin_executor.hpp"
 #include "tests/support/random.hpp"
 

@@ -1,7 +1,7 @@
 // For the recorder's tests: made-up frames, and readers that share no code with the writers.
 #pragma once
 
-#include "pipeline/error.hpp"
+#include "base/error.hpp"
 #include "recording/recorder.hpp"
 #include "tests/support/folder.hpp"
 

@@ -1,6 +1,6 @@
 // GigE Vision over the real protocol: every frame, in order; exposure and pixel format as the camera has
 // them; a camera that dies and comes back.
-#include "pipeline/error.hpp"
+#include "base/error.hpp"
 #include "sources/aravis/aravis_source.hpp"
 #include "sources/gst/gst_source.hpp"
 #include "sources/registry.hpp"

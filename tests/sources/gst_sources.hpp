@@ -2,7 +2,7 @@
 // of them.
 #pragma once
 
-#include "pipeline/error.hpp"
+#include "base/error.hpp"
 #include "sources/gst/gst_source.hpp"
 #include "sources/registry.hpp"
 

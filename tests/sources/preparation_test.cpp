@@ -1,9 +1,9 @@
 // Everything that takes long before the first frame can be stopped, and asks for its memory first.
+#include "base/long_work.hpp"
+#include "base/memory_budget.hpp"
 #include "files/image_file.hpp"
 #include "files/input_file.hpp"
 #include "files/npy_file.hpp"
-#include "pipeline/long_work.hpp"
-#include "pipeline/memory_budget.hpp"
 #include "sources/registry.hpp"
 #include "sources/synthetic/vessel_scene.hpp"
 #include "tests/support/folder.hpp"

@@ -1,5 +1,5 @@
 // RTSP over the real protocol on the loopback: frames arrive, a server that goes is an error.
-#include "pipeline/error.hpp"
+#include "base/error.hpp"
 #include "sources/gst/gst_source.hpp"
 #include "sources/registry.hpp"
 

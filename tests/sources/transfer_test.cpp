@@ -233,7 +233,8 @@ TEST_F(TransferTest, WhatIsAskedForWins) {
     EXPECT_EQ(make_source(file("srgb8.png"), defaults)->open().shape.type, PixelType::u8);
     EXPECT_EQ(make_source(file("srgb8.png") + "?transfer=auto", defaults)->open().shape.type, PixelType::f32);
     defaults.transfer = "srgb"; // the source's own option wins
-    EXPECT_EQ(make_source(file("srgb8.png") + "?transfer=linear", defaults)->open().shape.type, PixelType::u8);
+    EXPECT_EQ(make_source(file("srgb8.png") + "?transfer=linear", defaults)->open().shape.type,
+              PixelType::u8);
 }
 
 TEST_F(TransferTest, WhatCannotBeIsRefusedInOneSentence) {

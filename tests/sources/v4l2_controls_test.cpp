@@ -1,6 +1,6 @@
 // Exposure, gain and rate of V4L2 cameras against a stand-in for the ioctls, which keeps the kernel's rules
 // (Documentation/userspace-api/media/v4l): no such camera is needed, and none has been tried.
-#include "pipeline/error.hpp"
+#include "base/error.hpp"
 #include "sources/gst/v4l2_controls.hpp"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // What must hold for blurs and convolutions of any picture, without a stored answer.
-#include "pipeline/error.hpp"
+#include "base/error.hpp"
 #include "stages/gaussian/gaussian.hpp"
 #include "tests/stages/identities.hpp"
 

@@ -2,9 +2,9 @@
 // out.
 #pragma once
 
+#include "base/error.hpp"
 #include "pipeline/convert.hpp"
 #include "pipeline/counts.hpp"
-#include "pipeline/error.hpp"
 #include "pipeline/executor.hpp"
 #include "tests/stages/stage_cases.hpp"
 

@@ -1,8 +1,8 @@
 // Whether a test that needs a GPU can run here.
 #pragma once
 
+#include "base/error.hpp"
 #include "have_cuda.hpp"
-#include "pipeline/error.hpp"
 
 #ifdef SPECKLESCOPE_HAVE_CUDA
 #include "cuda/devices.hpp"

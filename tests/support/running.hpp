@@ -1,7 +1,7 @@
 // What the tests of the running pipeline share.
 #pragma once
 
-#include "pipeline/parallel.hpp"
+#include "base/parallel.hpp"
 #include "pipeline/pipeline.hpp"
 
 #include "tests/support/eventually.hpp"

@@ -1,7 +1,7 @@
 // A source that does what a test tells it to: the input of a test, frame by frame.
 #pragma once
 
-#include "pipeline/error.hpp"
+#include "base/error.hpp"
 #include "pipeline/source.hpp"
 
 #include "tests/support/eventually.hpp"

@@ -1,7 +1,7 @@
 // A sink that keeps what it was given, and can be held shut like a slow disk.
 #pragma once
 
-#include "pipeline/error.hpp"
+#include "base/error.hpp"
 #include "pipeline/sink.hpp"
 
 #include "tests/support/scripted_source.hpp"

@@ -1,6 +1,6 @@
 #include "ui/canvas/gl.hpp"
 
-#include "pipeline/error.hpp"
+#include "base/error.hpp"
 
 #include <array>
 

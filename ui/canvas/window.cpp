@@ -1,6 +1,6 @@
 #include "ui/canvas/window.hpp"
 
-#include "pipeline/error.hpp"
+#include "base/error.hpp"
 #include "ui/canvas/gl.hpp"
 #include "ui/canvas/icon.hpp"
 #include "ui/canvas/theme.hpp"

@@ -1,8 +1,8 @@
 // The inner loops of the host's convolution around the transforms, for every instruction set.
 #pragma once
 
+#include "base/parallel.hpp"
 #include "pipeline/image.hpp"
-#include "pipeline/parallel.hpp"
 
 #include <cstddef>
 

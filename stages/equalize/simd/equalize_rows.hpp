@@ -2,8 +2,8 @@
 // alone.
 #pragma once
 
+#include "base/parallel.hpp"
 #include "pipeline/image.hpp"
-#include "pipeline/parallel.hpp"
 
 #include <array>
 #include <cstddef>

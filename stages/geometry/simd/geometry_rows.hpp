@@ -2,7 +2,7 @@
 // rounding that host and device share.
 #pragma once
 
-#include "pipeline/host_device.hpp"
+#include "base/host_device.hpp"
 #include "stages/geometry/geometry.hpp"
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // Dark frames and flat fields from files: every type, one page or the mean of all, NPY, and what is refused.
-#include "pipeline/error.hpp"
+#include "base/error.hpp"
 #include "stages/background/background.hpp"
 #include "tests/stages/background/background_oracle.hpp"
 #include "tests/support/file_tools.hpp"

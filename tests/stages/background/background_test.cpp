@@ -1,6 +1,6 @@
 // Dark frame and flat field: the formula on files and captures, what a capture shows while it lasts, and
 // saturation that later stages still see.
-#include "pipeline/error.hpp"
+#include "base/error.hpp"
 #include "pipeline/executor.hpp"
 #include "stages/background/background.hpp"
 #include "tests/stages/background/background_oracle.hpp"

@@ -1,5 +1,5 @@
 // Kernels from files: as they stand in them, whatever the order and type of the numbers.
-#include "pipeline/error.hpp"
+#include "base/error.hpp"
 #include "stages/convolve/convolve_kernel.hpp"
 #include "tests/support/file_tools.hpp"
 #include "tests/support/images.hpp"

@@ -2,8 +2,8 @@
 // else, bit for bit, on every processor.
 #include <gtest/gtest.h>
 
-#include "pipeline/error.hpp"
-#include "pipeline/parallel.hpp"
+#include "base/error.hpp"
+#include "base/parallel.hpp"
 #include "tests/reference/clahe_reference.hpp"
 #include "tests/stages/equalize/clahe_oracle.hpp"
 #include "tests/stages/equalize/equalize_cases.hpp"

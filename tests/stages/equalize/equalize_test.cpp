@@ -1,6 +1,6 @@
 // Histogram equalisation on the host is what its definition says, to the byte, and what OpenCV and
 // scikit-image make of the same picture.
-#include "pipeline/parallel.hpp"
+#include "base/parallel.hpp"
 #include "stages/equalize/equalize_map.hpp"
 #include "stages/equalize/simd/equalize_rows.hpp"
 #include "tests/reference/equalize_reference.hpp"

@@ -1,6 +1,6 @@
 // Gaussian blur on the host is its definition's, on every processor: exact methods to 1e-5 of full scale or
 // the nearest integer, the recursive one as far from a true Gaussian as docs/gaussian.md says and no further.
-#include "pipeline/parallel.hpp"
+#include "base/parallel.hpp"
 #include "stages/gaussian/gaussian_host.hpp"
 #include "tests/reference/gaussian_reference.hpp"
 #include "tests/stages/gaussian/gaussian_oracle.hpp"

@@ -2,8 +2,8 @@
 // and shape, on every processor.
 #include <gtest/gtest.h>
 
+#include "base/error.hpp"
 #include "pipeline/chain.hpp"
-#include "pipeline/error.hpp"
 #include "stages/geometry/simd/geometry_rows.hpp"
 #include "tests/stages/geometry/geometry_oracle.hpp"
 #include "tests/support/instruction_sets.hpp"

@@ -1,6 +1,6 @@
 // Speckle contrast on the host is what docs/science.md's formulas say, to 1e-6 of K: awkward pictures and
 // edits, beside values from elsewhere.
-#include "pipeline/parallel.hpp"
+#include "base/parallel.hpp"
 #include "tests/reference/speckle_reference.hpp"
 #include "tests/stages/speckle/speckle_expect.hpp"
 #include "tests/support/places.hpp"

@@ -1,5 +1,5 @@
 // Contrast over (2w+1)²·n samples on the host is that of the frames stored beside it, on every processor.
-#include "pipeline/error.hpp"
+#include "base/error.hpp"
 #include "stages/temporal/spatiotemporal.hpp"
 #include "tests/support/instruction_sets.hpp"
 #include "tests/support/oracle.hpp"

@@ -1,7 +1,7 @@
 // Temporal contrast on the host is that of the frames stored beside it, after ten frames and after thousands,
 // on every processor.
+#include "base/error.hpp"
 #include "files/image_file.hpp"
-#include "pipeline/error.hpp"
 #include "stages/history.hpp"
 #include "stages/temporal/temporal_sums.hpp"
 #include "tests/support/instruction_sets.hpp"

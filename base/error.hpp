@@ -1,7 +1,7 @@
 // The two kinds of failure a user can meet. Both carry one sentence: the thing, what is allowed, what to do.
 #pragma once
 
-#include "pipeline/one_line.hpp"
+#include "base/one_line.hpp"
 
 #include <stdexcept>
 #include <string>

@@ -2,7 +2,7 @@
 // stops when the user wants an end.
 #pragma once
 
-#include "pipeline/error.hpp"
+#include "base/error.hpp"
 
 #include <functional>
 #include <string>

@@ -1,6 +1,6 @@
-#include "pipeline/source_argument.hpp"
+#include "base/source_argument.hpp"
 
-#include "pipeline/error.hpp"
+#include "base/error.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,6 +1,6 @@
-#include "pipeline/sentence.hpp"
+#include "base/sentence.hpp"
 
-#include "pipeline/error.hpp"
+#include "base/error.hpp"
 
 #include <new>
 #include <system_error>

@@ -1,4 +1,4 @@
-#include "pipeline/parallel.hpp"
+#include "base/parallel.hpp"
 
 #include <tbb/global_control.h>
 #include <tbb/info.h>

@@ -1,6 +1,6 @@
-#include "pipeline/memory_budget.hpp"
+#include "base/memory_budget.hpp"
 
-#include "pipeline/error.hpp"
+#include "base/error.hpp"
 
 #include <algorithm>
 #include <atomic>

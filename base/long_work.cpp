@@ -1,4 +1,4 @@
-#include "pipeline/long_work.hpp"
+#include "base/long_work.hpp"
 
 #include <utility>
 

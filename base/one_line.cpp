@@ -1,4 +1,4 @@
-#include "pipeline/one_line.hpp"
+#include "base/one_line.hpp"
 
 #include <array>
 #include <cstdint>
