@@ -3,6 +3,8 @@
 #include "cuda/convolve/convolution_index.hpp"
 #include "cuda/upload.hpp"
 
+#include <spdlog/spdlog.h>
+
 #include <algorithm>
 
 namespace specklescope::cuda {
@@ -176,6 +178,23 @@ void Convolution::run(ConstDeviceView input, DeviceView output, cudaStream_t str
             convolve_columns(column_.tables(), columns, factors, spectra(), stream);
             restore_rows(row_.tables(), out, spectra(), output, stream);
         }
+}
+
+std::unique_ptr<Convolution> make_convolution(ConvolutionTask task, int megabytes) {
+    constexpr int kTries = 4;
+    for (int attempt = 0;; ++attempt) {
+        std::size_t free = 0;
+        std::size_t total = 0;
+        check(cudaMemGetInfo(&free, &total), "cudaMemGetInfo");
+        task.bytes = convolution_budget(megabytes, free >> attempt, task.image, "the GPU");
+        try {
+            return std::make_unique<Convolution>(task);
+        } catch (const RunError& error) {
+            if (attempt + 1 == kTries)
+                throw;
+            spdlog::debug("Convolution: {}", error.what());
+        }
+    }
 }
 
 } // namespace specklescope::cuda

@@ -6,6 +6,7 @@
 #include "cuda/convolve/convolution_launch.hpp"
 #include "stages/convolve/convolution_geometry.hpp"
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -17,13 +18,14 @@ struct ConvolutionTask {
     Border border = Border::replicate;
     /// Spectra of the kernel: 1 for every channel, 3 for one each, 0 for a symmetric separable kernel.
     int kernels = 1;
-    std::size_t bytes = 0; ///< all that data, spectra and tables may take
+    ConvolutionBudget bytes; ///< all that data, spectra and tables may take
 };
 
 /// Plans and memory for one task. The kernel must be given before the first run.
 class Convolution {
 public:
-    /// Throws UsageError if the task cannot be done in its bytes or by this device, RunError without memory.
+    /// Throws as plan_convolution() if the task cannot be done in its bytes or by this device, RunError
+    /// without memory.
     explicit Convolution(const ConvolutionTask& task);
 
     const ConvolutionGeometry& geometry() const { return geometry_; }
@@ -73,5 +75,9 @@ private:
     std::size_t rows_at_ = 0, places_at_ = 0, kernel_at_ = 0;
     Buffer indices_, data_, spectra_, factors_, divisors_;
 };
+
+/// The same in what this device has free, `megabytes` at most (0: no bound); `task.bytes` is not looked at.
+/// Where memory goes to others between the question and the allocation, with half as much, and so on.
+std::unique_ptr<Convolution> make_convolution(ConvolutionTask task, int megabytes);
 
 } // namespace specklescope::cuda

@@ -16,20 +16,19 @@ public:
         ConvolutionTask task;
         task.image = input;
         task.border = params_.border;
-        task.bytes = convolve_budget(params_);
         const Stream stream;
         if (params_.kernel == ConvolveParams::Kernel::file) {
             const ConvolveKernel kernel = make_kernel(params_, input);
             task.kernel_width = kernel.width;
             task.kernel_height = kernel.height;
             task.kernels = kernel.channels;
-            convolution_ = std::make_unique<Convolution>(task);
+            convolution_ = make_convolution(task, params_.memory);
             make_weight_spectra(kernel, *convolution_, stream.get());
         } else {
             const KernelFormula formula = kernel_formula(params_, input);
             task.kernel_width = formula.width;
             task.kernel_height = formula.height;
-            convolution_ = std::make_unique<Convolution>(task);
+            convolution_ = make_convolution(task, params_.memory);
             make_formula_spectrum(formula, params_.normalize, *convolution_, stream.get());
         }
         return input;

@@ -21,8 +21,7 @@ public:
         task.kernel_width = task.kernel_height = static_cast<int>(taps.size());
         task.border = params_.border;
         task.kernels = 0;
-        task.bytes = kBudget;
-        convolution_ = std::make_unique<Convolution>(task);
+        convolution_ = make_convolution(task, 0);
         convolution_->set_separable(taps);
         if (params_.border == Border::omit)
             convolution_->set_divisors(gaussian_tap_norms(taps, input.width),
@@ -40,8 +39,6 @@ public:
     }
 
 private:
-    static constexpr std::size_t kBudget = 2'000'000'000; ///< as stage convolve has by default
-
     GaussianParams params_;
     std::unique_ptr<Convolution> convolution_;
 };

@@ -1,6 +1,7 @@
 #include "stages/convolve/convolution_geometry.hpp"
 
 #include "base/error.hpp"
+#include "pipeline/frame.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -71,9 +72,32 @@ std::vector<int> candidates(const ConvolutionAxis& axis, Border border, const Li
     return sizes;
 }
 
+/// Slots of frames and results beside default_slots(): in flight on either side, between stages.
+constexpr int kOtherSlots = 16;
+
 std::string megabytes(std::size_t bytes) { return std::to_string((bytes + 999'999) / 1'000'000) + " MB"; }
 
+[[noreturn]] void refuse(const ConvolutionBudget& budget, const std::string& kernel, std::size_t least) {
+    if (budget.typed)
+        throw UsageError("stage convolve: memory = " + megabytes(budget.bytes) +
+                         " is too little for a kernel of " + kernel + " pixels; allowed: from " +
+                         megabytes(least) + ", or a smaller kernel.");
+    throw RunError("A convolution with a kernel of " + kernel + " pixels takes " + megabytes(least) +
+                   " at least, and " + std::string(budget.place) + " has " + megabytes(budget.bytes) +
+                   " left for it; end other programs that hold memory, or use a smaller kernel.");
+}
+
 } // namespace
+
+ConvolutionBudget convolution_budget(int megabytes, std::size_t free, const Shape& image,
+                                     std::string_view place) {
+    const std::size_t slots = static_cast<std::size_t>(default_slots(image) + kOtherSlots) * image.bytes();
+    const std::size_t share = std::min(std::max(free / 4, slots), free / 4 * 3);
+    const std::size_t most = static_cast<std::size_t>(megabytes) * 1'000'000;
+    if (megabytes > 0 && most <= free - share)
+        return {most, true, place};
+    return {free - share, false, place};
+}
 
 double host_line_cost(int n) {
     double cost = kPoint;
@@ -141,16 +165,13 @@ ConvolutionGeometry plan_convolution(const Shape& image, int kernel_width, int k
                 continue;
             const std::size_t bytes = limits.memory(width, height);
             least = std::min(least, bytes);
-            if (bytes > limits.bytes)
+            if (bytes > limits.bytes.bytes)
                 continue;
             best = trial;
             best_cost = cost;
         }
     if (best_cost == kNever)
-        throw UsageError("stage convolve: memory = " + megabytes(limits.bytes) +
-                         " is too little for a kernel of " + std::to_string(kernel_width) + "×" +
-                         std::to_string(kernel_height) + " pixels; allowed: from " + megabytes(least) +
-                         ", or a smaller kernel.");
+        refuse(limits.bytes, std::to_string(kernel_width) + "×" + std::to_string(kernel_height), least);
     return best;
 }
 

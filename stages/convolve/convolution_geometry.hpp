@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace specklescope {
@@ -69,8 +70,26 @@ double host_line_cost(int n);
 /// The even size ≥ `at_least` that transforms fastest, alone on its axis: not always the smallest. 0: none.
 int fast_size(int at_least, const LineCost& cost = host_line_cost);
 
+/// What a convolution may take for spectra, workspace and tables.
+struct ConvolutionBudget {
+    std::size_t bytes = 0;
+    bool typed = true; ///< the user's own bound; false: what the place has free, less a share for others
+    std::string_view place = "this machine";
+
+    ConvolutionBudget() = default;
+    ConvolutionBudget(std::size_t most) : bytes(most) {} ///< as if typed
+    ConvolutionBudget(std::size_t most, bool is_typed, std::string_view where)
+        : bytes(most), typed(is_typed), place(where) {}
+};
+
+/// `megabytes` as typed (10⁶ bytes; 0: no bound), never more than what `free` bytes leave when others have
+/// had their share: a quarter, or the slots of frames and results for images of that shape if they take more,
+/// but not more than three quarters.
+ConvolutionBudget convolution_budget(int megabytes, std::size_t free, const Shape& image,
+                                     std::string_view place);
+
 struct ConvolutionLimits {
-    std::size_t bytes = 0; ///< for spectra, workspace, tables: all that `memory` counts
+    ConvolutionBudget bytes; ///< bounds all that `memory` counts
     /// Bytes needed with transforms of this width and height.
     std::function<std::size_t(int width, int height)> memory;
     LineCost across = host_line_cost, down = host_line_cost; ///< of rows and of columns
@@ -87,8 +106,8 @@ TileRows tile_rows(const ConvolutionAxis& y, int tile, Border border);
 std::vector<int> tile_columns(const ConvolutionAxis& x, int tile, Border border);
 
 /// The cheapest geometry within the limits: the whole image at once, or tiles. border = omit
-/// counts as zero. Throws UsageError naming the memory that would do if nothing fits, or the kernel that is
-/// larger than the image with crop.
+/// counts as zero. If nothing fits: UsageError naming the memory that would do where the bound was typed,
+/// RunError where it is what is free. UsageError for a kernel larger than the image with crop.
 ConvolutionGeometry plan_convolution(const Shape& image, int kernel_width, int kernel_height, Border border,
                                      const ConvolutionLimits& limits);
 

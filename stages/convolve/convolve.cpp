@@ -2,6 +2,7 @@
 #include "stages/convolve/convolve.hpp"
 
 #include "stages/convolve/host_convolution.hpp"
+#include "stages/history.hpp"
 #include "stages/maker.hpp"
 
 #include <optional>
@@ -112,11 +113,12 @@ const ParamTable& convolve_table() {
                     {.cost = Cost::rebuild, .doc = "what lies outside the image"})
             .integer("memory", &ConvolveParams::memory,
                      {.unit = "MB",
-                      .min = 16,
+                      .min = 0,
                       .max = 1 << 20,
-                      .logarithmic = true,
                       .cost = Cost::rebuild,
-                      .doc = "for transforms and workspace; an image that needs more is worked on in tiles"})
+                      .doc = "for transforms and workspace at most; an image that needs more is worked on in "
+                             "tiles, whose results may differ by rounding; 0: what is free on the GPU or the "
+                             "machine, less a share for others"})
             .table();
     }();
     return table;
@@ -124,19 +126,18 @@ const ParamTable& convolve_table() {
 
 } // namespace
 
-std::size_t convolve_budget(const ConvolveParams& params) {
-    return static_cast<std::size_t>(params.memory) * 1'000'000;
-}
-
 namespace {
 
 class ConvolveHost final : public HostStage {
 public:
-    explicit ConvolveHost(const Params& params) : params_(params.as<ConvolveParams>()) {}
+    explicit ConvolveHost(const Params& params, std::size_t (*free)() = available_host_memory)
+        : params_(params.as<ConvolveParams>()), free_(free) {}
 
     Shape prepare(const Shape& input) override {
         convolution_.reset(); // its memory goes before the next is asked for
-        convolution_.emplace(input, make_kernel(params_, input), params_.border, convolve_budget(params_));
+        const ConvolveKernel kernel = make_kernel(params_, input);
+        convolution_.emplace(input, kernel, params_.border,
+                             convolution_budget(params_.memory, free_(), input, "this machine"));
         return convolution_->output();
     }
 
@@ -149,10 +150,15 @@ public:
 
 private:
     ConvolveParams params_;
+    std::size_t (*free_)();
     std::optional<HostConvolution> convolution_;
 };
 
 } // namespace
+
+std::unique_ptr<HostStage> make_convolve_host(const Params& params, std::size_t (*free)()) {
+    return std::make_unique<ConvolveHost>(params, free);
+}
 
 StageType convolve_stage() {
     return {

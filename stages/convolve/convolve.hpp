@@ -30,13 +30,12 @@ struct ConvolveParams {
     bool per_channel = false;
     bool normalize = true;
     Border border = Border::replicate; ///< not omit, not crop
-    int memory = 2048;                 ///< MB for spectra and workspace
+    int memory = 0; ///< MB for spectra and workspace at most; 0: what is free, less a share for others
 };
 
-/// Bytes that params.memory allows.
-std::size_t convolve_budget(const ConvolveParams& params);
-
 StageType convolve_stage();
+/// The stage on the host; `free` says how many bytes the machine could still give.
+std::unique_ptr<HostStage> make_convolve_host(const Params& params, std::size_t (*free)());
 std::unique_ptr<DeviceStage> make_convolve_device(const Params& params);
 
 } // namespace specklescope

@@ -63,14 +63,14 @@ void HostConvolution::DestroyPlan::operator()(fftwf_plan_s* plan) const noexcept
 }
 
 HostConvolution::HostConvolution(const Shape& image, const ConvolveKernel& kernel, Border border,
-                                 std::size_t bytes)
+                                 const ConvolutionBudget& budget)
     : image_(image), kernel_channels_(kernel.channels) {
     const int slots = parallel_threads();
     const auto memory = [&](int width, int height) {
         return Sizes(width, height, rows_held(image, kernel, height), kernel.channels).bytes(slots);
     };
     geometry_ =
-        plan_convolution(image, kernel.width, kernel.height, border, {.bytes = bytes, .memory = memory});
+        plan_convolution(image, kernel.width, kernel.height, border, {.bytes = budget, .memory = memory});
     memory_ = memory(geometry_.x.fft, geometry_.y.fft);
     row_count_ = rows_held(image, kernel, geometry_.y.fft);
     slots_.resize(static_cast<std::size_t>(slots));

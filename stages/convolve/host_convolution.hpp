@@ -21,9 +21,10 @@ namespace specklescope {
 /// the sample beside it. A NaN or infinity of the image reaches every pixel of its tile.
 class HostConvolution {
 public:
-    /// Plans, transforms the kernel, allocates. `bytes` limits what is allocated here. Throws UsageError if
-    /// that is too little, RunError if there is no room after all.
-    HostConvolution(const Shape& image, const ConvolveKernel& kernel, Border border, std::size_t bytes);
+    /// Plans, transforms the kernel, allocates within the budget. Throws as plan_convolution() if that is too
+    /// little, RunError if there is no room after all.
+    HostConvolution(const Shape& image, const ConvolveKernel& kernel, Border border,
+                    const ConvolutionBudget& budget);
 
     /// Type and channels of the image; its size but for crop.
     Shape output() const;

@@ -2,15 +2,13 @@
 // on sigma.
 #include "stages/convolve/host_convolution.hpp"
 #include "stages/gaussian/gaussian.hpp"
+#include "stages/history.hpp"
 
 #include <optional>
 
 namespace specklescope {
 
 namespace {
-
-/// For the spectra of one image; what does not fit is done in tiles.
-constexpr std::size_t kBudget = std::size_t{2} << 30;
 
 class GaussianFftHost final : public HostStage {
 public:
@@ -28,7 +26,8 @@ public:
             for (const double across : taps)
                 kernel.weights.push_back(static_cast<float>(down * across));
         convolution_.reset();
-        convolution_.emplace(input, kernel, params_.border, kBudget);
+        convolution_.emplace(input, kernel, params_.border,
+                             convolution_budget(0, available_host_memory(), input, "this machine"));
         if (params_.border == Border::omit)
             convolution_->set_gains(inverse(gaussian_tap_norms(taps, input.width)),
                                     inverse(gaussian_tap_norms(taps, input.height)));

@@ -1,6 +1,7 @@
 // Convolution on the device against sums in float64, the host, and itself: whole and in tiles.
 #include <gtest/gtest.h>
 
+#include "cuda/device.hpp"
 #include "cuda/devices.hpp"
 #include "pipeline/executor.hpp"
 #include "stages/convolve/convolve.hpp"
@@ -285,6 +286,47 @@ TEST_F(ConvolveCuda, TheSameFrameGivesTheSameBits) {
     const Result second = run(image, params);
     for (int y = 0; y < 600; ++y)
         ASSERT_EQ(std::memcmp(first.image.host().row(y), second.image.host().row(y), 700 * 12), 0) << y;
+}
+
+/// Holds all of the device's free memory but `left` bytes, as another program would.
+std::vector<cuda::Buffer> fill_device(std::size_t left) {
+    std::vector<cuda::Buffer> held;
+    std::size_t free = 0;
+    std::size_t total = 0;
+    for (std::size_t piece = std::size_t{1} << 40; piece >= std::size_t{2} << 20;) {
+        cuda::check(cudaMemGetInfo(&free, &total), "cudaMemGetInfo");
+        if (free < left + piece) {
+            piece /= 2;
+            continue;
+        }
+        try {
+            held.emplace_back(piece, cuda::device_memory());
+        } catch (const RunError&) { // no piece as large as that
+            piece /= 2;
+        }
+    }
+    return held;
+}
+
+TYPED_TEST(ConvolveCudaPixels, WorksInTilesOnAGpuThatOthersFill) {
+    auto random = test::test_random(14);
+    const auto image = random_image<TypeParam>(1801, 1203, 1, 15);
+    const std::vector<Weights> planes = {random_weights(402, 389, random)};
+    const Result whole = this->run(image, planes);
+    ASSERT_NE(whole.notes->at(0).find("whole"), std::string::npos) << whole.notes->at(0);
+    ConvolveParams other;
+    other.sigma = 2;
+    this->run(image, other); // which lets go of the large kernel's memory; slots stay
+    const std::vector<cuda::Buffer> held = fill_device(std::size_t{64} << 20);
+    const Result tiles = this->run(image, planes);
+    ASSERT_NE(tiles.notes->at(0).find("tiles"), std::string::npos) << tiles.notes->at(0);
+    const auto a = whole.image.host().template as<TypeParam>();
+    const auto b = tiles.image.host().template as<TypeParam>();
+    const double most = std::is_same_v<TypeParam, float> ? 1e-5 * full_scale<TypeParam>() : 1;
+    for (int y = 0; y < a.height; ++y)
+        for (int x = 0; x < a.width; ++x)
+            ASSERT_NEAR(static_cast<double>(a.row(y)[x]), static_cast<double>(b.row(y)[x]), most)
+                << x << ", " << y << " " << tiles.notes->at(0);
 }
 
 TEST_F(ConvolveCuda, RefusesTooLittleMemoryInOneSentence) {

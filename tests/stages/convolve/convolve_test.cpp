@@ -1,5 +1,6 @@
 // Convolution by transforms is the convolution that its formula says: every border, any size of kernel, whole
 // or in tiles.
+#include "stages/convolve/convolve.hpp"
 #include "stages/convolve/host_convolution.hpp"
 #include "stages/gaussian/gaussian.hpp"
 #include "tests/reference/convolve_reference.hpp"
@@ -154,6 +155,54 @@ TEST(Convolution, in_tiles_is_the_same_as_whole) {
                             << tiled.note() << " at " << x << ", " << y;
             }
         }
+}
+
+TEST(Convolution, takes_what_is_free_less_a_share_for_others) {
+    const Shape small{100, 100, 1, PixelType::u8};
+    const std::size_t gigabyte = 1'000'000'000;
+    EXPECT_EQ(convolution_budget(0, 4 * gigabyte, small, "here").bytes, 3 * gigabyte); // a quarter
+    EXPECT_FALSE(convolution_budget(0, 4 * gigabyte, small, "here").typed);
+    EXPECT_EQ(convolution_budget(500, 4 * gigabyte, small, "here").bytes, gigabyte / 2); // a bound
+    EXPECT_TRUE(convolution_budget(500, 4 * gigabyte, small, "here").typed);
+    EXPECT_EQ(convolution_budget(5000, 4 * gigabyte, small, "here").bytes, 3 * gigabyte); // free all the same
+    EXPECT_FALSE(convolution_budget(5000, 4 * gigabyte, small, "here").typed);
+    const Shape large{8000, 4000, 1, PixelType::f32}; // 128 MB, for 22 slots
+    EXPECT_EQ(convolution_budget(0, 4 * gigabyte, large, "here").bytes, 4 * gigabyte - 22 * large.bytes());
+    EXPECT_EQ(convolution_budget(0, gigabyte, large, "here").bytes, gigabyte / 4); // never less
+}
+
+TEST(Convolution, works_in_tiles_on_a_machine_that_others_fill) {
+    std::mt19937_64 random = test_random(29);
+    const Shape shape{601, 403, 1, PixelType::f32};
+    const TestImage<float> image = random_image<float>(shape, 1, random);
+    Params params(*convolve_stage().table);
+    params.as<ConvolveParams>().kernel = ConvolveParams::Kernel::glare;
+    params.as<ConvolveParams>().size = 401;
+    const auto run = [&](std::size_t (*free)(), std::string& note) {
+        const std::unique_ptr<HostStage> stage = make_convolve_host(params, free);
+        TestImage<float> result = result_image<float>(stage->prepare(shape));
+        PixelCounts counts;
+        const FrameInfo info;
+        stage->run(image.view(), result.view(), {.info = info, .counts = counts});
+        note = stage->note();
+        return result;
+    };
+    std::string whole_note;
+    std::string tiles_note;
+    const TestImage<float> whole = run([] { return std::size_t{1} << 40; }, whole_note);
+    const TestImage<float> tiles = run([] { return std::size_t{12'000'000}; }, tiles_note);
+    EXPECT_NE(whole_note.find("whole"), std::string::npos) << whole_note;
+    EXPECT_NE(tiles_note.find(" tiles of "), std::string::npos) << tiles_note;
+    for (int y = 0; y < shape.height; ++y)
+        for (int x = 0; x < shape.width; ++x)
+            ASSERT_NEAR(tiles.at(x, y), whole.at(x, y), 1e-5) << x << ", " << y;
+    try {
+        run([] { return std::size_t{40'000}; }, tiles_note);
+        FAIL() << tiles_note;
+    } catch (const RunError& error) {
+        EXPECT_NE(std::string(error.what()).find("this machine has 1 MB left for it"), std::string::npos)
+            << error.what();
+    }
 }
 
 TEST(Convolution, says_how_much_memory_would_do) {
