@@ -23,6 +23,7 @@ int run(int argc, char** argv) {
     }
     const Settings& settings = outcome.settings;
     set_up_log(settings);
+    set_fft_planning(settings.program.as<ProgramSettings>().plans);
     if (settings.command == Command::bench)
         return run_bench(settings, display_available);
     if (settings.command == Command::run)

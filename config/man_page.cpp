@@ -122,9 +122,12 @@ std::string files() {
                 "a preset of your own; wins over an installed one of this name") +
            item("\\fI../share/specklescope/presets/NAME.toml\\fR, from the folder of the program",
                 "an installed preset; wins over one that is compiled in") +
-           item("\\fI~/.config/specklescope/last.toml\\fR", "what the window showed last");
+           item("\\fI~/.config/specklescope/last.toml\\fR", "what the window showed last") +
+           item("\\fI~/.cache/specklescope/fftw-*.wisdom\\fR",
+                "plans of Fourier transforms measured with --plans measure; may be deleted");
     out +=
         section("ENVIRONMENT") + item(bold("XDG_CONFIG_HOME"), "stands for ~/.config in the names above") +
+        item(bold("XDG_CACHE_HOME"), "stands for ~/.cache there") +
         item(bold("DISPLAY") + ", " + bold("WAYLAND_DISPLAY"), "where the window opens; run needs neither");
     return out;
 }

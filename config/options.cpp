@@ -54,6 +54,7 @@ const std::vector<CliOption>& cli_options() {
         from_program("backend", kProcess),
         from_program("threads", kProcess),
         from_program("gpus", kProcess),
+        from_program("plans", kProcess),
         from_program("slots", kProcess),
         {"record", "FILE",
          "record results: .tiff or .raw numbers, .mkv or .png colours, .hdr or .exr the last one's light; "

@@ -89,6 +89,10 @@ const ParamTable& program_table() {
             .text("gpus", &ProgramSettings::gpus,
                   {.doc = "GPUs that frames go to in turn: all, or 0,2; empty: the first. For chains "
                           "without a history"})
+            .choice("plans", &ProgramSettings::plans, {"estimate", "measure"},
+                    {.doc = "how the host plans Fourier transforms; estimate: the same bits on every start; "
+                            "measure: quicker ones by trials of at most 4 s, kept in the cache folder "
+                            "for later starts"})
             .integer("slots", &ProgramSettings::slots,
                      {.min = 0,
                       .max = 4096,

@@ -5,6 +5,7 @@
 #include "config/executor.hpp"
 #include "pipeline/mapping.hpp"
 #include "pipeline/pipeline.hpp"
+#include "stages/convolve/fft_plans.hpp"
 
 #include <memory>
 #include <string>
@@ -37,16 +38,17 @@ struct ProgramSettings {
     Backend backend = Backend::automatic;
     int threads = 0;  ///< 0: all cores
     std::string gpus; ///< "": the first
-    int slots = 0;    ///< 0: chosen from the frame size
-    int frames = 0;   ///< 0: no limit
-    double rate = 0;  ///< 0: the source's own
+    FftPlanning plans = FftPlanning::estimate;
+    int slots = 0;   ///< 0: chosen from the frame size
+    int frames = 0;  ///< 0: no limit
+    double rate = 0; ///< 0: the source's own
     bool loop = false;
     std::string transfer = "auto"; ///< of pictures: parse_transfer()
     double silence_s = 5;
     GreyChannel channel = GreyChannel::luma; ///< of colour, for stages that take grey
     Log log = Log::normal;
 };
-/// Owner "specklescope": backend, threads, slots, frames, rate, loop, transfer, silence, channel,
+/// Owner "specklescope": backend, threads, plans, slots, frames, rate, loop, transfer, silence, channel,
 /// log.
 const ParamTable& program_table();
 

@@ -1,12 +1,12 @@
 #include "stages/convolve/host_convolution.hpp"
 
 #include "base/parallel.hpp"
+#include "stages/convolve/fft_plans.hpp"
 
 #include <fftw3.h>
 
 #include <algorithm>
 #include <cstring>
-#include <mutex>
 
 namespace specklescope {
 
@@ -18,12 +18,6 @@ constexpr int kStrip = 8;
 /// eight columns beside each other.
 constexpr int kHalf = 4;
 constexpr std::size_t kComplex = 2; ///< floats
-
-/// FFTW's planner, destruction included, is not safe for threads; executing a plan is.
-std::mutex& planner() {
-    static std::mutex mutex;
-    return mutex;
-}
 
 fftwf_complex* complex(float* data) { return reinterpret_cast<fftwf_complex*>(data); }
 
@@ -58,7 +52,7 @@ int rows_held(const Shape& image, const ConvolveKernel& kernel, int fft_height) 
 } // namespace
 
 void HostConvolution::DestroyPlan::operator()(fftwf_plan_s* plan) const noexcept {
-    const std::scoped_lock lock(planner());
+    const std::scoped_lock lock(fft_planner());
     fftwf_destroy_plan(plan);
 }
 
@@ -109,22 +103,22 @@ std::size_t HostConvolution::strip_floats() const {
     return static_cast<std::size_t>(geometry_.y.fft) * kStrip * kComplex;
 }
 
-/// FFTW_MEASURE would save a quarter of the running time and take one to two seconds here.
 void HostConvolution::make_plans() {
     const int width = geometry_.x.fft;
     const int height = geometry_.y.fft;
     float* line = slots_[0].line.get();
     fftwf_complex* strip = complex(slots_[0].strip.get());
+    FftPlanner planner;
     const auto columns = [&](int sign) {
         return fftwf_plan_many_dft(1, &height, kHalf, strip, nullptr, kHalf, 1, strip, nullptr, kHalf, 1,
-                                   sign, FFTW_ESTIMATE);
+                                   sign, planner.flags());
     };
-    const std::scoped_lock lock(planner());
-    row_forward_.reset(fftwf_plan_dft_r2c_1d(width, line, complex(rows_.get()), FFTW_ESTIMATE));
+    row_forward_.reset(fftwf_plan_dft_r2c_1d(width, line, complex(rows_.get()), planner.flags()));
     row_backward_.reset(
-        fftwf_plan_dft_c2r_1d(width, complex(rows_.get()), line, FFTW_ESTIMATE | FFTW_DESTROY_INPUT));
+        fftwf_plan_dft_c2r_1d(width, complex(rows_.get()), line, planner.flags() | FFTW_DESTROY_INPUT));
     column_forward_.reset(columns(FFTW_FORWARD));
     column_backward_.reset(columns(FFTW_BACKWARD));
+    planning_ = planner.remember();
     if (!row_forward_ || !row_backward_ || !column_forward_ || !column_backward_)
         throw RunError("FFTW makes no plan for " + std::to_string(width) + "×" + std::to_string(height) +
                        "; use a smaller image.");

@@ -29,7 +29,7 @@ public:
     /// Type and channels of the image; its size but for crop.
     Shape output() const;
     const ConvolutionGeometry& geometry() const { return geometry_; }
-    std::string note() const { return to_string(geometry_, memory_); }
+    std::string note() const { return to_string(geometry_, memory_) + planning_; }
     /// Every result is multiplied by across[x]·down[y] before it is rounded (border = omit).
     void set_gains(std::vector<float> across, std::vector<float> down);
 
@@ -67,6 +67,7 @@ private:
     int kernel_channels_ = 1;
     ConvolutionGeometry geometry_;
     std::size_t memory_ = 0;
+    std::string planning_; ///< how plans were found, for note()
     int strips_ = 0;
     int row_count_ = 0;      ///< rows that rows_ holds
     std::size_t stride_ = 0; ///< floats from one to the next

@@ -111,6 +111,7 @@ private:
         unsetenv("DISPLAY");         // NOLINT(concurrency-mt-unsafe): one thread after fork
         unsetenv("WAYLAND_DISPLAY"); // NOLINT(concurrency-mt-unsafe)
         setenv("XDG_CONFIG_HOME", (folder + "/.config").c_str(), 1); // NOLINT(concurrency-mt-unsafe)
+        setenv("XDG_CACHE_HOME", (folder + "/.cache").c_str(), 1);   // NOLINT(concurrency-mt-unsafe)
         std::vector<char*> arguments;
         for (const std::string& word : argv)
             arguments.push_back(const_cast<char*>(word.c_str())); // NOLINT: execvp's old signature
