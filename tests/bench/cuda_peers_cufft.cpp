@@ -105,8 +105,12 @@ void add_cufft(std::vector<Comparison>& all) {
         for (const PixelType type : {PixelType::u8, PixelType::f32})
             for (const int channels : {1, 3})
                 add(all, {3840, 2160, channels, type}, kernel);
-    for (const PixelType type : {PixelType::u8, PixelType::f32})
+    for (const PixelType type : {PixelType::u8, PixelType::f32}) {
         add(all, {4750, 4750, 3, type}, 4751);
+        add(all, {5661, 5661, 3, type}, 5661);
+        add(all, {2376, 2376, 3, type}, 2375); // 4750 with its border
+        add(all, {2831, 2831, 3, type}, 2831); // 5661
+    }
 }
 
 } // namespace specklescope::bench

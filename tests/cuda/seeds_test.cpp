@@ -9,6 +9,9 @@
 #include "tests/support/gpu.hpp"
 #include "tests/support/oracle.hpp"
 
+#include <algorithm>
+#include <numeric>
+
 namespace specklescope::test {
 namespace {
 
@@ -67,19 +70,16 @@ template <class T> void SeedsCuda::convolutions_agree(const TestImage<T>& image,
     const cuda::Buffer on_device = upload(weights);
     const Size size{image.shape().width, image.shape().height};
     const OraclePlane want = oracle_gaussian(image, params);
-    for (const auto seed :
-         {static_cast<void (*)(const T*, const float*, T*, Size, cudaStream_t)>(seeds::seed_convolve_global),
-          static_cast<void (*)(const T*, const float*, T*, Size, cudaStream_t)>(
-              seeds::seed_convolve_constant),
-          static_cast<void (*)(const T*, const float*, T*, Size, cudaStream_t)>(
-              seeds::seed_convolve_shared)}) {
+    seeds::seed_constant_weights(weights.data());
+    for (const auto memory : {seeds::Memory::global, seeds::Memory::constant, seeds::Memory::shared}) {
         const cuda::Buffer output = room<T>(want.values.size());
-        seed(padded.as<T>(), on_device.as<float>(), output.as<T>(), size, nullptr);
+        seeds::seed_convolve(memory, padded.as<T>(), on_device.as<float>(), output.as<T>(),
+                             image.shape().channels, size, nullptr);
         const std::vector<T> got = fetched<T>(output, want.values.size());
         double worst = 0;
         for (std::size_t i = 0; i < got.size(); ++i)
             worst = std::max(worst, std::abs(static_cast<double>(got[i]) - want.values[i]));
-        EXPECT_LE(worst, tolerance);
+        EXPECT_LE(worst, tolerance) << static_cast<int>(memory);
     }
 }
 
@@ -89,10 +89,11 @@ TEST_F(SeedsCuda, ConvolutionsOfRgbAgree) {
     convolutions_agree(TestImage<std::uint8_t>(117, 43, 0, 3).fill([&] { return value(random); }), 0.5);
 }
 
-TEST_F(SeedsCuda, ConvolutionsOfGreyAgree) {
+TEST_F(SeedsCuda, ConvolutionsOfRealPixelsAgree) {
     auto random = test_random(2);
     std::uniform_real_distribution<float> value(0, 1);
     convolutions_agree(TestImage<float>(131, 50).fill([&] { return value(random); }), 1e-6);
+    convolutions_agree(TestImage<float>(61, 47, 0, 3).fill([&] { return value(random); }), 1e-6);
 }
 
 TEST_F(SeedsCuda, RecursiveGaussianAgreesAwayFromWhereItsBackwardPassBegins) {
@@ -121,25 +122,61 @@ TEST_F(SeedsCuda, RecursiveGaussianAgreesAwayFromWhereItsBackwardPassBegins) {
 
 TEST_F(SeedsCuda, SpeckleAgreesAtSmallIntensities) {
     auto random = test_random(4);
-    for (const bool flow : {false, true}) {
-        const auto image = uniform_image<std::uint16_t>(157, 61, 200, 1800, random);
-        const SpeckleParams params{.radius = 2,
-                                   .exposure_ms = 5,
-                                   .output =
-                                       flow ? SpeckleParams::Output::sfi : SpeckleParams::Output::contrast};
-        const OracleResult want = oracle_speckle(image, params);
-        const std::size_t pixels = want.values.size();
-        const cuda::Buffer input = upload(flat(image));
-        const cuda::Buffer sums = room<int>(2 * pixels);
-        const cuda::Buffer output = room<float>(pixels);
-        seeds::seed_speckle(input.as<std::uint16_t>(), sums.as<int>(), output.as<float>(),
-                            flow ? 0.005F : 0.0F, {157, 61}, nullptr);
-        const std::vector<float> got = fetched<float>(output, pixels);
-        double worst = 0;
-        for (std::size_t i = 0; i < pixels; ++i)
-            worst =
-                std::max(worst, contrast_error(static_cast<double>(got[i]), want.values[i], params.output));
-        EXPECT_LE(worst, 1e-6);
+    const auto image = uniform_image<std::uint16_t>(157, 61, 200, 1800, random);
+    SpeckleParams params{.radius = 2, .exposure_ms = 5, .output = SpeckleParams::Output::contrast};
+    const OracleResult contrast = oracle_speckle(image, params);
+    params.output = SpeckleParams::Output::sfi;
+    const OracleResult flow = oracle_speckle(image, params);
+    const std::size_t pixels = flow.values.size();
+    const cuda::Buffer input = upload(flat(image));
+    const cuda::Buffer k = room<float>(pixels);
+    const cuda::Buffer sfi = room<float>(pixels);
+    seeds::seed_speckle(input.as<std::uint16_t>(), k.as<float>(), sfi.as<float>(), 0.005F, {157, 61},
+                        nullptr);
+    const std::vector<float> got_k = fetched<float>(k, pixels);
+    const std::vector<float> got_sfi = fetched<float>(sfi, pixels);
+    double worst = 0;
+    for (std::size_t i = 0; i < pixels; ++i) {
+        worst = std::max(worst, contrast_error(static_cast<double>(got_k[i]), contrast.values[i],
+                                               SpeckleParams::Output::contrast));
+        worst = std::max(worst, contrast_error(static_cast<double>(got_sfi[i]), flow.values[i],
+                                               SpeckleParams::Output::sfi));
+    }
+    EXPECT_LE(worst, 1e-6);
+}
+
+TEST_F(SeedsCuda, EqualisationAgreesWithItsDefinition) {
+    auto random = test_random(5);
+    std::uniform_int_distribution<int> sample(0, 255);
+    std::uniform_int_distribution<int> dark(0, 7); // so that most pixels share a few bins
+    constexpr int kWidth = 203, kHeight = 77, kPixels = kWidth * kHeight;
+    for (const int bins : {256, 31, 1000}) {
+        std::vector<std::uint8_t> rgb;
+        for (int i = 0; i < 3 * kPixels; ++i)
+            rgb.push_back(static_cast<std::uint8_t>(i < 2 * kPixels ? dark(random) : sample(random)));
+        const auto value_of = [&](int i) {
+            return *std::max_element(rgb.begin() + 3 * i, rgb.begin() + 3 * i + 3);
+        };
+        const auto bin_of = [bins](int value) { return std::min(value * bins / 255, bins - 1); };
+        std::vector<double> cumulative(static_cast<std::size_t>(bins));
+        for (int i = 0; i < kPixels; ++i)
+            cumulative[static_cast<std::size_t>(bin_of(value_of(i)))] += 1.0 / kPixels;
+        std::partial_sum(cumulative.begin(), cumulative.end(), cumulative.begin());
+        const cuda::Buffer input = upload(rgb);
+        const cuda::Buffer output = room<std::uint8_t>(rgb.size());
+        const cuda::Buffer planes = room<float>(rgb.size());
+        const cuda::Buffer histogram = room<int>(2 * static_cast<std::size_t>(bins));
+        seeds::seed_equalize(input.as<std::uint8_t>(), output.as<std::uint8_t>(), planes.as<float>(),
+                             histogram.as<int>(), bins, {kWidth, kHeight}, nullptr);
+        const std::vector<std::uint8_t> got = fetched<std::uint8_t>(output, rgb.size());
+        for (int i = 0; i < 3 * kPixels; ++i) {
+            const int value = value_of(i / 3);
+            const double share =
+                value > 0 ? static_cast<double>(rgb[static_cast<std::size_t>(i)]) / value : 1;
+            const double want = 255 * share * cumulative[static_cast<std::size_t>(bin_of(value))];
+            ASSERT_NEAR(static_cast<double>(got[static_cast<std::size_t>(i)]), want, 0.5 + 1e-3)
+                << i << " of " << bins << " bins";
+        }
     }
 }
 

@@ -1,13 +1,8 @@
-#include "tests/bench/seeds/hsv_equalize.hpp"
-
-#include "cuda/device.hpp"
+#include "tests/bench/seeds/seeds.hpp"
 
 namespace specklescope::seeds {
 
 namespace {
-
-using cuda::check;
-using cuda::check_launch;
 
 __global__ void rgb_to_hsv(const std::uint8_t* rgb, float* hue, float* saturation, float* value, int pixels) {
     const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
@@ -28,10 +23,18 @@ __global__ void rgb_to_hsv(const std::uint8_t* rgb, float* hue, float* saturatio
 
 __device__ int bin_of_value(float value, int bins) { return min(static_cast<int>(value * bins), bins - 1); }
 
+/// Each block counts in shared memory and adds what it found to the histogram.
 __global__ void count_values(const float* value, int* counts, int bins, int pixels) {
-    const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
-    if (i < pixels)
-        atomicAdd(&counts[bin_of_value(value[i], bins)], 1);
+    extern __shared__ int own[];
+    for (int b = static_cast<int>(threadIdx.x); b < bins; b += static_cast<int>(blockDim.x))
+        own[b] = 0;
+    __syncthreads();
+    const int step = static_cast<int>(gridDim.x * blockDim.x);
+    for (int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x); i < pixels; i += step)
+        atomicAdd(&own[bin_of_value(value[i], bins)], 1);
+    __syncthreads();
+    for (int b = static_cast<int>(threadIdx.x); b < bins; b += static_cast<int>(blockDim.x))
+        atomicAdd(&counts[b], own[b]);
 }
 
 /// One block; each step adds the element `d` before. Two barriers a step: all have read before any writes.
@@ -72,30 +75,25 @@ __global__ void hsv_to_rgb(const float* hue, const float* saturation, const floa
 
 } // namespace
 
-void hsv_equalize(const std::uint8_t* rgb, std::uint8_t* result, int width, int height, int bins) {
-    const int pixels = width * height;
+void seed_equalize(const std::uint8_t* rgb, std::uint8_t* result, float* planes, int* histogram, int bins,
+                   Size size, cudaStream_t stream) {
+    const int pixels = size.width * size.height;
     const unsigned blocks = static_cast<unsigned>((pixels + 255) / 256);
-    const std::size_t plane = static_cast<std::size_t>(pixels) * sizeof(float);
-    float* planes[3]{};
-    int* counts = nullptr;
-    float* cumulative = nullptr;
-    for (float*& one : planes)
-        check(cudaMalloc(&one, plane), "cudaMalloc");
-    check(cudaMalloc(&counts, static_cast<std::size_t>(bins) * sizeof(int)), "cudaMalloc");
-    check(cudaMalloc(&cumulative, static_cast<std::size_t>(bins) * sizeof(float)), "cudaMalloc");
-    check(cudaMemset(counts, 0, static_cast<std::size_t>(bins) * sizeof(int)), "cudaMemset");
+    constexpr unsigned kPixelsAThread = 16; // so that a block's histogram is worth its own additions
+    const unsigned counting = (blocks + kPixelsAThread - 1) / kPixelsAThread;
+    float* const hue = planes;
+    float* const saturation = planes + pixels;
+    float* const value = saturation + pixels;
+    int* const counts = histogram;
+    auto* const cumulative = reinterpret_cast<float*>(histogram + bins);
     const unsigned threads = static_cast<unsigned>((bins + 31) / 32 * 32);
-    rgb_to_hsv<<<blocks, 256>>>(rgb, planes[0], planes[1], planes[2], pixels);
-    count_values<<<blocks, 256>>>(planes[2], counts, bins, pixels);
-    scan_counts<<<1, threads, threads * sizeof(int)>>>(counts, cumulative, bins, pixels);
-    map_values<<<blocks, 256>>>(planes[2], cumulative, bins, pixels);
-    hsv_to_rgb<<<blocks, 256>>>(planes[0], planes[1], planes[2], result, pixels);
-    check_launch("the kernels of hsv_equalize");
-    check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
-    for (float* one : planes)
-        check(cudaFree(one), "cudaFree");
-    check(cudaFree(counts), "cudaFree");
-    check(cudaFree(cumulative), "cudaFree");
+    const std::size_t bytes = static_cast<std::size_t>(bins) * sizeof(int);
+    cudaMemsetAsync(counts, 0, bytes, stream);
+    rgb_to_hsv<<<blocks, 256, 0, stream>>>(rgb, hue, saturation, value, pixels);
+    count_values<<<counting, 256, bytes, stream>>>(value, counts, bins, pixels);
+    scan_counts<<<1, threads, threads * sizeof(int), stream>>>(counts, cumulative, bins, pixels);
+    map_values<<<blocks, 256, 0, stream>>>(value, cumulative, bins, pixels);
+    hsv_to_rgb<<<blocks, 256, 0, stream>>>(hue, saturation, value, result, pixels);
 }
 
 } // namespace specklescope::seeds
