@@ -216,7 +216,7 @@ class Campaign:
             report = folder / "report"
             counted = json.loads(report.read_text()) if report.exists() and report.stat().st_size else {}
             if done.returncode < 0:
-                raise Broken(f"ended by signal {-done.returncode}: {sentences(done.stderr)[-1:]}", counted)
+                raise Broken(f"ended by signal {-done.returncode}: {done.stderr.splitlines()[-1:]}", counted)
             return done.returncode, done.stderr, counted, check_files(folder)
         finally:
             shutil.rmtree(folder, ignore_errors=True)

@@ -88,7 +88,7 @@ class Target:
     def coverage(self, *more):
         """Edges reached and there, of the functions in the files that the target names as its parser."""
         source = (ROOT / "tests/fuzz" / f"{self.name}_fuzz.cpp").read_text()
-        parser = re.search(r"^// Parser: (.*)$", source, re.M)[1].split()
+        parser = " ".join(re.findall(r"^// Parser: (.*)$", source, re.M)).split()
         _, text = run(self.program, *self.common, "-runs=0", "-print_coverage=1", str(self.corpus), *map(str, more))
         covered = edges = 0
         # COVERED_FUNC: hits: 6 edges: 4/7 specklescope::f() /…/files/npy_file.cpp:38

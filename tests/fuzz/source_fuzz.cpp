@@ -1,6 +1,6 @@
 // SOURCE texts: taken apart, made absolute once and twice, and their options set as make_source() sets them.
 // Parser: sources/source_text.cpp sources/registry.cpp base/source_argument.cpp
-// sources/files/image_sequence.cpp
+// Parser: sources/files/image_sequence.cpp
 #include "sources/registry.hpp"
 #include "sources/source_text.hpp"
 #include "tests/fuzz/support.hpp"

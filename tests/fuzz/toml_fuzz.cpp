@@ -1,5 +1,6 @@
 // Settings files: what was read, printed and read again prints the same; a file that is refused changes
-// nothing. Parser: config/toml.cpp config/settings.cpp pipeline/param.cpp
+// nothing.
+// Parser: config/toml.cpp config/settings.cpp pipeline/param.cpp
 #include "config/settings.hpp"
 #include "tests/fuzz/support.hpp"
 

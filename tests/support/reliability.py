@@ -35,11 +35,19 @@ ABOUT = {
 }
 
 
+# What is tried is the program, so the commit is the last one that changed it, and not one of tests or pages.
+TRIED = [".", ":!tests", ":!docs", ":!*.md", ":!dev"]
+
+
+def git(*words):
+    return subprocess.run(["git", "-C", str(ROOT), *words], capture_output=True, text=True, check=False).stdout.strip()
+
+
 def note(path, campaign, command, rows):
     """Writes what a campaign tried; `rows` are dictionaries with the same keys."""
-    git = subprocess.run(["git", "-C", str(ROOT), "log", "-1", "--format=%h"], capture_output=True, text=True, check=False)
+    commit = git("log", "-1", "--format=%h", "--", *TRIED) + ("-dirty" if git("status", "--porcelain", "--", *TRIED) else "")
     today = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d")
-    text = json.dumps({"campaign": campaign, "command": command, "date": today, "commit": git.stdout.strip(),
+    text = json.dumps({"campaign": campaign, "command": command, "date": today, "commit": commit,
                        "machine": f"{platform.machine()}, {os.cpu_count()} processors", "rows": rows}, indent=1)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text + "\n")
@@ -51,6 +59,9 @@ def number(value):
 
 def page(notes):
     text = HEAD
+    missing = [name for name in ABOUT if name not in {one["campaign"] for one in notes}]
+    if missing:
+        text += "\nOf these campaigns no run is noted yet: " + ", ".join(missing) + ".\n"
     for one in notes:
         title, about = ABOUT.get(one["campaign"], (one["campaign"].capitalize(), one.get("about", "")))
         text += f"\n## {title}\n\n{about}\n\n`{one['command']}` — {one['date']}, commit {one['commit']}, {one['machine']}\n\n"
