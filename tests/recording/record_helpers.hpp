@@ -123,6 +123,7 @@ struct Page {
     Shape shape;
     Bytes pixels;
     Json description;
+    std::uint64_t end = 0; ///< where its pixels end in the file
 };
 
 /// Reads a whole stack with libtiff (mode c: strips as they are, not chopped into small ones).
@@ -151,6 +152,7 @@ inline std::vector<Page> read_stack(const std::string& path) {
                                    : PixelType::f32};
         page.pixels.resize(page.shape.bytes());
         EXPECT_EQ(TIFFNumberOfStrips(tiff), 1U);
+        page.end = TIFFGetStrileOffset(tiff, 0) + TIFFGetStrileByteCount(tiff, 0);
         EXPECT_EQ(
             TIFFReadEncodedStrip(tiff, 0, page.pixels.data(), static_cast<tmsize_t>(page.pixels.size())),
             static_cast<tmsize_t>(page.pixels.size()));

@@ -165,6 +165,24 @@ void check_full(const Json& said, const std::string& found, const std::string& w
         EXPECT_EQ(pages[0].description.at("finished"), false); // cut off, and it says so
         EXPECT_EQ(pages[0].description.at("written"), written);
         EXPECT_EQ(pages[0].description.at("dropped"), 100 - written) << "those offered after the end too";
+        EXPECT_GE(fs::file_size(found), pages.back().end);
+        EXPECT_LT(fs::file_size(found), pages.back().end + 16) << "part of the failed page was left behind";
+    } else if (found.ends_with(".raw")) {
+        const Bytes pixels = read_bytes(found);
+        ASSERT_EQ(pixels.size(), written * kGrey.bytes()) << "part of the failed frame was left behind";
+        for (std::size_t i = 0; i < written; ++i) {
+            const auto at = pixels.begin() + static_cast<std::ptrdiff_t>(i * kGrey.bytes());
+            EXPECT_EQ(compare(Bytes(at, at + static_cast<std::ptrdiff_t>(kGrey.bytes())), expected(kGrey, i)),
+                      "equal");
+        }
+        std::ifstream lines(found + ".jsonl");
+        std::string line;
+        std::getline(lines, line);
+        EXPECT_EQ(Json::parse(line).at("finished"), false);
+        std::uint64_t count = 0;
+        while (std::getline(lines, line))
+            EXPECT_EQ(Json::parse(line).at("sequence"), count++);
+        EXPECT_EQ(count, written);
     } else {
         const std::vector<Bytes> frames = decode_video(found, "GRAY16_LE", kGrey);
         EXPECT_GE(frames.size() + 1, written);
@@ -181,12 +199,13 @@ TEST(FullDisk, IsSaidLoudlyAndWhatWasWrittenStaysReadable) {
     run_command("unshare -rm mount -t tmpfs -o size=4m none '" + disk + "' 2>&1", &status);
     if (status != 0)
         GTEST_SKIP() << "no small disk can be mounted here without rights";
-    for (const auto& [name, what] : {std::pair{"a.tiff", "raw"}, {"b.tiff", "processed"}, {"c.mkv", "raw"}}) {
+    for (const auto& [name, what] :
+         {std::pair{"a.tiff", "raw"}, {"b.tiff", "processed"}, {"c.mkv", "raw"}, {"d.raw", "raw"}}) {
         // The small disk exists in the child's world alone: it carries the file out before it ends.
         const std::string path = disk + "/" + name;
         const std::string text = run_command("unshare -rm sh -c \"mount -t tmpfs -o size=4m none '" + disk +
                                              "' && '" + self() + "' --helper full '" + path + "' " + what +
-                                             " 0; cp '" + path + "' '" + (folder / name) + "'\" 2>&1");
+                                             " 0; cp '" + path + "'* '" + (folder / "") + "'\" 2>&1");
         const Json said = result_of(text);
         ASSERT_TRUE(said.is_object()) << text;
         EXPECT_NE(text.find("[error]"), std::string::npos) << text;
@@ -211,7 +230,7 @@ TEST(FullDisk, AReadOnlyOneIsRefusedBeforeTheFirstFrame) {
 
 TEST(FullDisk, AFileThatMayNotGrowEndsTheSameWay) {
     const TemporaryFolder folder;
-    for (const auto& [name, what] : {std::pair{"a.tiff", "raw"}, {"b.tiff", "processed"}}) {
+    for (const auto& [name, what] : {std::pair{"a.tiff", "raw"}, {"b.tiff", "processed"}, {"c.raw", "raw"}}) {
         const std::string path = folder / name;
         const std::string text =
             run_command("'" + self() + "' --helper full '" + path + "' " + what + " 4000000 2>&1");

@@ -3,6 +3,8 @@
 
 #include <png.h>
 
+#include <cmath>
+
 using namespace specklescope;
 
 namespace {
@@ -51,6 +53,32 @@ TEST(Snapshot, IsExactOrMappedAndNeverOverwrites) {
     EXPECT_THROW(write_snapshot(result, {.path = folder / "none/p.png"}, stream), RunError);
     EXPECT_EQ(folder.names(),
               (std::vector<std::string>{"p.png", "p.tiff", "s-1.png", "s.png"})); // nothing half-made
+}
+
+/// A stop more shows twice the number, one less half of it.
+TEST(Snapshot, AStopMoreIsBrighter) {
+    const TemporaryFolder folder;
+    const Shape shape{64, 4, 1, kF32};
+    Maker maker(shape);
+    const Result result = maker.make(0);
+    const auto numbers = result.image.host().as<float>();
+    for (int y = 0; y < shape.height; ++y)
+        for (int x = 0; x < shape.width; ++x)
+            numbers.row(y)[x] = static_cast<float>(3 * x + y);
+    for (const double stops : {-1.5, -1.0, 0.0, 1.0}) {
+        const Mapping mapping{
+            .colormap = ColorMap::grey, .automatic = false, .low = 20, .high = 120, .exposure_stops = stops};
+        const Bytes shown =
+            read_png(write_snapshot(result, {.path = folder / "p.png", .mapping = mapping}, stream_of(shape)),
+                     PNG_FORMAT_RGB, std::size_t{3} * 64 * 4);
+        for (int y = 0; y < shape.height; ++y)
+            for (int x = 0; x < shape.width; ++x) {
+                const double part = ((3 * x + y) * std::pow(2, stops) - 20) / 100;
+                const std::size_t at = 3 * (static_cast<std::size_t>(y) * 64 + static_cast<std::size_t>(x));
+                EXPECT_NEAR(std::to_integer<int>(shown[at]), 255 * std::clamp(part, 0.0, 1.0), 1)
+                    << 3 * x + y << " at " << stops << " stops";
+            }
+    }
 }
 
 TEST(Snapshot, SixteenBitIsExact) {
