@@ -12,7 +12,7 @@ namespace specklescope {
 /// rounded to nearest, ties to even, then clamped.
 struct GaussianParams {
     enum class Method : std::uint8_t {
-        automatic, ///< the fastest for this sigma, type and backend: gaussian_method()
+        automatic, ///< direct or recursive, by sigma, type and backend: gaussian_method()
         direct,    ///< separable taps; what scipy.ndimage.gaussian_filter computes
         recursive, ///< Young & van Vliet 1995: cost independent of sigma, an approximation (docs/gaussian.md)
         fft,       ///< direct's taps by fast Fourier transform
