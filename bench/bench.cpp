@@ -7,11 +7,13 @@
 #include "bench/gpus.hpp"
 #include "bench/peers.hpp"
 #include "bench/programs.hpp"
+#include "bench/published.hpp"
 #include "bench/report.hpp"
 #include "bench/simd.hpp"
 #include "bench/stream.hpp"
 #include "bench/summary.hpp"
 #include "config/atomic_file.hpp"
+#include "config/version.hpp"
 
 #ifdef SPECKLESCOPE_HAVE_CUDA
 #include "cuda/devices.hpp"
@@ -65,7 +67,16 @@ void write_pages(const std::string& path, const std::vector<std::pair<std::strin
         write_atomically((folder / (name + ".md")).string(), machine_page(report, charts));
         pages.push_back(std::move(page));
     }
-    write_atomically(path, overview_page(pages));
+    std::vector<Json> bare;
+    for (const auto& [name, report] : reports)
+        bare.push_back(report);
+    std::string others;
+    if (const std::string page = published_page(bare); !page.empty()) {
+        write_atomically((folder / "published.md").string(), page);
+        others =
+            "- [what was published, and what it takes here](" + overview.stem().string() + "/published.md)\n";
+    }
+    write_atomically(path, overview_page(pages, others));
 }
 
 class Bench {
@@ -86,6 +97,8 @@ public:
         report_["ceilings"] = ceilings();
         show("What the machine can do", facts_list(report_["ceilings"]));
         kernels();
+        section("published", "Beside what was published",
+                run_published(filter_, backend() != Backend::cuda, device_.get(), wrong_), published_table);
         if (backend() != Backend::cuda)
             section("simd", "Instruction sets", instruction_sets(), simd_table);
         if (wanted("stream"))
@@ -119,12 +132,13 @@ private:
     void check_filter() const {
         const auto sections = {"stream", "gpus", "pipeline", "startup"};
         if (std::any_of(sections.begin(), sections.end(), [&](const char* name) { return wanted(name); }) ||
-            !kernel_cases(filter_).empty() || any_feed(filter_) || settings_.bench.peers)
+            !kernel_cases(filter_).empty() || any_published(filter_) || any_feed(filter_) ||
+            settings_.bench.peers)
             return;
         throw UsageError(
             "bench --filter = " + filter_ +
             " fits no row; allowed: part of a stage's name or settings (speckle, radius=2), of a "
-            "size (3840×2160), or of stream, feeds, gpus, pipeline, startup.");
+            "size (3840×2160), or of published, stream, feeds, gpus, pipeline, startup.");
     }
 
     static void show(const std::string& title, const std::string& text) {
@@ -156,6 +170,9 @@ private:
             }
         facts["CPU"] = cpu + ", " + host->device_name();
         facts["load at the start"] = load_;
+        for (const auto& [name, value] : version_rows())
+            if (name == "commit")
+                facts[name] = value;
         facts["compiler"] = "g++ " __VERSION__;
         facts["measured"] = date;
         return facts;

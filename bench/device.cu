@@ -113,6 +113,41 @@ public:
         return result;
     }
 
+    Spread with_copies(const KernelCase& work) override {
+        Chain chain;
+        chain.add(work.work);
+        const ChainStage& link = chain.stages().front();
+        if (!link.type->make_device)
+            throw UsageError("stage " + std::string(link.type->name) + " does not run on the GPU.");
+        const auto stage = link.type->make_device(link.params);
+        const Shape result = stage->prepare(work.shape);
+        const std::vector<Frame> from = speckle_frames(work.shape, kChecked, page_locked_memory());
+        const std::vector<Frame> to = ring(result, kChecked, page_locked_memory());
+        const Frame input = slots(work.shape, 1).front();
+        const Frame output = slots(result, 1).front();
+        const Buffer counts(sizeof(PixelCounts), memory_);
+        check(cudaMemset(counts.as<void>(), 0, sizeof(PixelCounts)), "cudaMemset");
+        check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+        return time_on(stream_, 1, [&](int i) {
+            const auto at = static_cast<std::size_t>(i % kChecked);
+            const ConstHostView raw = from[at].host();
+            const HostView done = to[at].host();
+            const DeviceView in = input.device();
+            const DeviceView out = output.device();
+            check(cudaMemcpy2DAsync(in.data, in.pitch, raw.data, raw.pitch, raw.shape.row_bytes(),
+                                    static_cast<std::size_t>(raw.shape.height), cudaMemcpyHostToDevice,
+                                    stream_.get()),
+                  "cudaMemcpy2DAsync");
+            stage->run(
+                in, out,
+                {.info = from[at].info(), .counts = counts.as<PixelCounts>(), .stream = stream_.get()});
+            check(cudaMemcpy2DAsync(done.data, done.pitch, out.data, out.pitch, done.shape.row_bytes(),
+                                    static_cast<std::size_t>(done.shape.height), cudaMemcpyDeviceToHost,
+                                    stream_.get()),
+                  "cudaMemcpy2DAsync");
+        });
+    }
+
     std::vector<std::pair<std::string, std::string>> facts() const override {
         int driver = 0;
         int runtime = 0;
@@ -133,10 +168,11 @@ private:
     static constexpr int kChecked = 3; ///< frames in a row, compared with the host
     static constexpr int kLongestHistory = 64;
 
-    std::vector<Frame> slots(const Shape& shape, int count) const {
-        FrameRing ring(shape, count, memory_);
+    std::vector<Frame> slots(const Shape& shape, int count) const { return ring(shape, count, memory_); }
+    static std::vector<Frame> ring(const Shape& shape, int count, const std::shared_ptr<SlotMemory>& memory) {
+        FrameRing slots(shape, count, memory);
         std::vector<Frame> all;
-        while (Frame frame = ring.try_acquire())
+        while (Frame frame = slots.try_acquire())
             all.push_back(std::move(frame));
         return all;
     }

@@ -18,6 +18,8 @@ public:
     /// By events, many calls between two of them. The result of three frames in a row is compared with the
     /// host's.
     virtual KernelRun run(const KernelCase& work) = 0;
+    /// One frame from page-locked memory, the stage, the result back: one after the other on one stream.
+    virtual Spread with_copies(const KernelCase& work) = 0;
     /// Driver, CUDA and memory, for the report.
     virtual std::vector<std::pair<std::string, std::string>> facts() const = 0;
 };

@@ -1,5 +1,6 @@
 #include "bench/report.hpp"
 
+#include "bench/published.hpp"
 #include "bench/summary.hpp"
 #include "bench/timing.hpp"
 
@@ -76,6 +77,10 @@ constexpr auto kSections = std::to_array<Section>({
      "result, relative (integers: of full scale); on the CPU \"same\" says that the result did not depend on "
      "what the output held before.",
      kernel_table},
+    {"published", "Beside what was published",
+     "The work of earlier publications in their sizes and pixel types; *with copies* also brings the frame "
+     "from page-locked memory and the result back. What they published is on the page of that name.",
+     published_table},
     {"simd", "Instruction sets",
      "Stages of the host whose loops are limited to one instruction set or the other, in turn. AVX3 is "
      "Highway's name of AVX-512.",
@@ -259,7 +264,7 @@ std::string machine_page(const Json& report, const std::vector<std::string>& cha
     return text;
 }
 
-std::string overview_page(const std::vector<MachinePage>& pages) {
+std::string overview_page(const std::vector<MachinePage>& pages, const std::string& others) {
     std::string text =
         "# Benchmarks\n\nWritten by `specklescope bench --markdown` from the JSON files of the runs; "
         "nothing here is typed by hand. `./dev bench` measures the machine it runs on.\n\n";
@@ -276,6 +281,7 @@ std::string overview_page(const std::vector<MachinePage>& pages) {
     for (const MachinePage& page : pages)
         text += "- [" + page.report.at("machine").at("name").get<std::string>() + ", " +
                 page.report.at("machine").value("measured", "") + "](" + page.path + ")\n";
+    text += others;
     for (const MachinePage& page : pages)
         for (const std::string& chart : page.charts)
             text += "\n![" + chart + "](" + chart + ")\n";

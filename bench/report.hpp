@@ -32,6 +32,7 @@ struct MachinePage {
     std::vector<std::string> charts; ///< paths of those that the overview shows
 };
 /// One screen for the reader in a hurry, with the way to the pages of the machines.
-std::string overview_page(const std::vector<MachinePage>& pages);
+/// `others`: items of the list of pages, for those that are of no one machine.
+std::string overview_page(const std::vector<MachinePage>& pages, const std::string& others = "");
 
 } // namespace specklescope::bench

@@ -69,7 +69,8 @@ const std::vector<CliOption>& cli_options() {
         {"snapshot", "FILE", "write the last result as .png, .tiff, .hdr or .exr at the end", kOutput},
         {"stats", "FILE", "write all statistics as JSON at the end, also when interrupted", kOutput},
         {"filter", "TEXT",
-         "bench: only rows with TEXT in their name (a stage, a size, stream, gpus, feeds, pipeline, startup)",
+         "bench: only rows with TEXT in their name (a stage, a size, published, stream, gpus, feeds, "
+         "pipeline, startup)",
          kBench},
         {"json", "FILE", "bench: write everything measured as JSON", kBench},
         {"markdown", "FILE", "bench: write the page; with FILE… after bench: from the JSON of earlier runs",

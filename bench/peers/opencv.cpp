@@ -142,7 +142,19 @@ std::vector<Comparison> comparisons() {
                                     const cv::Mat& in, cv::Mat& out) { (*filter)(in, out); })});
         }
     all.push_back({"gaussian:method=binomial5", rgb, version + "GaussianBlur 5×5", gaussian(5, 0)});
+    for (const auto& [width, height] : {std::pair{640, 480}, {1280, 720}, {1920, 1080}, {3840, 2160}})
+        all.push_back({"gaussian:method=binomial5",
+                       {width, height, 3, PixelType::f32},
+                       version + "GaussianBlur 5×5",
+                       gaussian(5, 0)});
+    for (const auto& [width, height] : {std::pair{1920, 1440}, {3840, 2160}})
+        all.push_back({"gaussian:method=recursive,sigma=10",
+                       {width, height, 1, PixelType::f32},
+                       version + "GaussianBlur",
+                       gaussian(0, 10)});
     all.push_back({"gaussian:sigma=1", rgb, version + "GaussianBlur", gaussian(0, 1)});
+    all.push_back(
+        {"gaussian:sigma=1", {3840, 2160, 1, PixelType::f32}, version + "GaussianBlur", gaussian(0, 1)});
     all.push_back({"gaussian:sigma=1,radius=3", rgb, version + "GaussianBlur 7×7", gaussian(7, 1)});
     all.push_back({"gaussian:sigma=10", rgb, version + "GaussianBlur", gaussian(0, 10)});
     all.push_back(
@@ -153,6 +165,10 @@ std::vector<Comparison> comparisons() {
         {"gaussian:sigma=10", {3840, 2160, 1, PixelType::u16}, version + "GaussianBlur", gaussian(0, 10)});
     all.push_back({"gaussian:sigma=10", grey, version + "GaussianBlur", gaussian(0, 10)});
     all.push_back({"equalize:bins=256,scaling=minmax", rgb, version + "cvtColor, equalizeHist, cvtColor",
+                   hsv_equalize()});
+    all.push_back({"equalize:bins=256",
+                   {961, 640, 3, PixelType::u8},
+                   version + "cvtColor, equalizeHist (min-max scaling), cvtColor",
                    hsv_equalize()});
     all.push_back({"equalize:bins=256,scaling=minmax", grey, version + "equalizeHist",
                    each([](const cv::Mat& in, cv::Mat& out) { cv::equalizeHist(in, out); })});
@@ -168,6 +184,17 @@ std::vector<Comparison> comparisons() {
                    filter2d(255)});
     all.push_back({"rotate90:turns=1", camera, version + "rotate", each([](const cv::Mat& in, cv::Mat& out) {
                        cv::rotate(in, out, cv::ROTATE_90_CLOCKWISE);
+                   })});
+    all.push_back(
+        {"rotate90:turns=1",
+         {camera.width, camera.height, 1, PixelType::f32},
+         version + "rotate",
+         each([](const cv::Mat& in, cv::Mat& out) { cv::rotate(in, out, cv::ROTATE_90_CLOCKWISE); })});
+    all.push_back({"downsample:factor=2",
+                   {3840, 2160, 1, PixelType::f32},
+                   version + "resize INTER_AREA",
+                   each([](const cv::Mat& in, cv::Mat& out) {
+                       cv::resize(in, out, {in.cols / 2, in.rows / 2}, 0, 0, cv::INTER_AREA);
                    })});
     all.push_back({"flip:direction=horizontal", rgb, version + "flip",
                    each([](const cv::Mat& in, cv::Mat& out) { cv::flip(in, out, 1); })});

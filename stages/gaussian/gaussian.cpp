@@ -54,7 +54,8 @@ const ParamTable& gaussian_table() {
                     {.cost = Cost::rebuild,
                      .doc =
                          "direct and fft are exact, recursive approximates at a cost independent of sigma, "
-                         "binomial3 and 5 are fixed small kernels, auto takes the fastest"})
+                         "binomial3 and 5 are fixed small kernels, auto takes direct or recursive, the "
+                         "faster one"})
             .integer("radius", &GaussianParams::radius,
                      {.unit = "px",
                       .min = 0,

@@ -4,6 +4,7 @@
 #include "bench/feeds.hpp"
 #include "bench/host.hpp"
 #include "bench/plot.hpp"
+#include "bench/published.hpp"
 #include "bench/report.hpp"
 #include "bench/simd.hpp"
 #include "bench/timing.hpp"
@@ -55,6 +56,52 @@ TEST(Bench, EveryStageIsMeasuredAtEverySize) {
     }
 }
 
+TEST(Bench, PublishedWorkIsPutBesideItsSourceAndTheOtherMethod) {
+    std::set<std::string> sizes;
+    for (const Published& system : published())
+        for (const KernelCase& work : system.cases) {
+            Chain chain;
+            EXPECT_NO_THROW(chain.add(work.work)) << work.work;
+            sizes.insert(std::to_string(work.shape.width) + "×" + std::to_string(work.shape.height));
+        }
+    for (const char* size :
+         {"1392×1040", "1920×1440", "640×480", "3840×2160", "961×640", "4750×4750", "5661×5661"})
+        EXPECT_EQ(sizes.count(size), 1U) << size;
+    const auto time = [](double ms) {
+        return nlohmann::ordered_json{{"median", ms}, {"low", ms}, {"high", ms}};
+    };
+    nlohmann::ordered_json report;
+    report["machine"] = {{"name", "a GPU"}, {"measured", "a day"}};
+    EXPECT_EQ(published_page({report}), "");
+    for (const char* on : {"1 thread", "2 threads", "GPU"})
+        report["published"].push_back({{"work", "equalize:bins=256"},
+                                       {"image", "961×640 u8 RGB"},
+                                       {"on", on},
+                                       {"ms", time(on[0] - '0')},
+                                       {"most", on[0] != '1'},
+                                       {"note", ""}});
+    report["published"].back()["with_copies_ms"] = time(44);
+    for (const auto& [peer, ms] : {std::pair{"slow", 9.0}, {"quick", 7.5}})
+        report["peers"].push_back({{"work", "GPU equalize:bins=256 (a note)"},
+                                   {"image", "961×640 u8 RGB"},
+                                   {"peer", peer},
+                                   {"peer_ms", time(ms)},
+                                   {"ours_ms", time(1)}});
+    std::string page = published_page({report});
+    const auto without_padding = [](std::string text) {
+        for (std::size_t at = 0; (at = text.find("  ", at)) != std::string::npos;)
+            text.erase(at, 1);
+        return text;
+    };
+    page = without_padding(page);
+    for (const char* line : {"| 961×640 u8 RGB, equalize:bins=256 | a GPU, 1 thread | 1.00 | – | – | |",
+                             "| 961×640 u8 RGB, equalize:bins=256 | a GPU, 2 threads | 2.00 | – | – | |",
+                             "| 961×640 u8 RGB, equalize:bins=256 | a GPU | 23.0 | 44.0 | 7.50 | quick |"})
+        EXPECT_NE(page.find(line), std::string::npos) << line << "\n" << page;
+    EXPECT_NE(page.find("about 10 frames/s (one GPU programmed in CUDA"), std::string::npos) << page;
+    EXPECT_EQ(page.find("slow"), std::string::npos);
+}
+
 TEST(Bench, FramesAreTwelveBitSpeckle) {
     const Frame frame = speckle_frames({256, 200, 1, PixelType::u16}, 1, host_memory()).front();
     double sum = 0;
@@ -100,6 +147,12 @@ TEST(Bench, WritesAReportThatMakesAPage) {
     ASSERT_EQ(report.at("simd").size(), simd.size() < 2 ? 0U : 1U);
     for (std::size_t i = 0; i < simd.size() && simd.size() > 1; ++i)
         EXPECT_GT(report.at("simd")[0].at("ms_by_simd").at(simd[i]).at("median"), 0.0);
+    ASSERT_FALSE(report.at("published").empty());
+    EXPECT_EQ(report.at("published")[0].at("on"), "1 thread");
+    EXPECT_GT(report.at("published")[0].at("ms").at("median"), 0.0);
+    EXPECT_NE(read_text(folder / "page/published.md").find("| 1392×1040 u16, speckle:radius=2 |"),
+              std::string::npos)
+        << read_text(folder / "page/published.md");
     const std::string page = read_text(folder / "page.md");
     EXPECT_NE(page.find("| flow index, 5×5, 1392×1040 u16 |"), std::string::npos) << page;
     EXPECT_NE(page.find("(page/host.md)"), std::string::npos) << page;
@@ -109,6 +162,7 @@ TEST(Bench, WritesAReportThatMakesAPage) {
                                           folder.path().string());
     ASSERT_EQ(again.status, 0) << again.all();
     EXPECT_EQ(read_text(folder / "again/host.md"), all);
+    EXPECT_EQ(read_text(folder / "again/published.md"), read_text(folder / "page/published.md"));
     EXPECT_NE(page.find("![page/host-radius.svg](page/host-radius.svg)"), std::string::npos) << page;
     EXPECT_TRUE(std::filesystem::exists(folder / "page/host-radius.svg"));
 }

@@ -93,8 +93,7 @@ Peer cufft_alone(const Ours& ours, int kernel) {
 /// The Gaussian, cut off near 4 sigma, has exactly `kernel` pixels a side (an odd number).
 void add(std::vector<Comparison>& all, const Shape& shape, int kernel) {
     const std::string side = std::to_string(kernel);
-    all.push_back({"convolve:kernel=gaussian,sigma=" + std::to_string((kernel + 7) / 8) + ",size=" + side +
-                       ",memory=16384",
+    all.push_back({"convolve:kernel=gaussian,sigma=" + std::to_string((kernel + 7) / 8) + ",size=" + side,
                    shape, [kernel](const Ours& ours) { return cufft_alone(ours, kernel); }});
 }
 

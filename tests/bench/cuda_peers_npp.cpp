@@ -10,6 +10,7 @@
 #endif
 
 #include <cstdio>
+#include <utility>
 
 namespace specklescope::bench {
 
@@ -64,6 +65,10 @@ void add_npp(std::vector<Comparison>& all) {
     all.push_back({"gaussian:method=binomial5", {3840, 2160, 3, PixelType::u8}, [](const Ours& ours) {
                        return gauss5<Npp8u>(ours, nppiFilterGaussBorder_8u_C3R_Ctx);
                    }});
+    for (const auto& [width, height] : {std::pair{640, 480}, {1280, 720}, {1920, 1080}, {3840, 2160}})
+        all.push_back({"gaussian:method=binomial5", {width, height, 3, PixelType::f32}, [](const Ours& ours) {
+                           return gauss5<Npp32f>(ours, nppiFilterGaussBorder_32f_C3R_Ctx);
+                       }});
     all.push_back({"gaussian:method=binomial5", {3840, 2160, 1, PixelType::f32}, [](const Ours& ours) {
                        return gauss5<Npp32f>(ours, nppiFilterGaussBorder_32f_C1R_Ctx);
                    }});
