@@ -6,6 +6,7 @@
 
 #include <png.h>
 
+#include <array>
 #include <bit>
 #include <csetjmp>
 #include <vector>
@@ -104,11 +105,13 @@ private:
 
     void read_header() {
         png_init_io(png_, file_.get());
-        // Sizes are judged by check_shape. Texts and profiles are of no use here, and a kB of them can unfold
-        // to GB.
+        // Sizes are judged by check_shape. Of the rest only what read_coding() looks at is kept: a kB of
+        // packed text can unfold to GB.
         png_set_user_limits(png_, PNG_UINT_31_MAX, PNG_UINT_31_MAX);
         png_set_chunk_malloc_max(png_, kMostOfAChunk);
-        png_set_keep_unknown_chunks(png_, PNG_HANDLE_CHUNK_NEVER, nullptr, -1); // not even stored
+        png_set_keep_unknown_chunks(png_, PNG_HANDLE_CHUNK_NEVER, nullptr, -1); // also those libpng knows
+        png_set_keep_unknown_chunks(png_, PNG_HANDLE_CHUNK_AS_DEFAULT, kChunksOfCoding.data(),
+                                    static_cast<int>(kChunksOfCoding.size() / kBytesOfAName));
         png_read_info(png_, info_);
     }
 
@@ -170,6 +173,11 @@ private:
         row_ += to.shape.height;
     }
 
+    /// Their names, each with its 0. Texts are those that are not packed, as recordings have.
+    static constexpr std::size_t kBytesOfAName = 5;
+    static constexpr auto kChunksOfCoding =
+        std::to_array<png_byte>({'g', 'A', 'M', 'A', 0, 's', 'R', 'G', 'B', 0, //
+                                 'i', 'C', 'C', 'P', 0, 't', 'E', 'X', 't', 0});
     static constexpr png_alloc_size_t kMostOfAChunk = png_alloc_size_t{8} << 20;
 
     [[noreturn]] void refuse_header() const {

@@ -173,7 +173,7 @@ int UnnamedFile::link_as(const std::string& name) {
 
 std::string UnnamedFile::publish() {
     for (int number = 0; number < kMaxNumber; ++number) {
-        const std::string path = numbered(wanted_, number);
+        std::string path = numbered(wanted_, number);
         const int error = link_as(file_name(path));
         if (error == 0)
             return path;

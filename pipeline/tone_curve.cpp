@@ -46,8 +46,12 @@ std::array<float, 255> make_steps(ToneCurve curve) {
         float high = 1;
         while (tone(curve, static_cast<double>(high)) < wanted)
             high *= 2;
-        for (float middle = low; (middle = low + (high - low) / 2) > low && middle < high;)
+        while (true) {
+            const float middle = low + (high - low) / 2;
+            if (middle <= low || middle >= high)
+                break;
             (tone(curve, static_cast<double>(middle)) < wanted ? low : high) = middle;
+        }
         steps[i] = high;
     }
     return steps;

@@ -161,14 +161,15 @@ private:
         const std::string text = to_string(coding_);
         if (std::exchange(said_, text) == text)
             return;
+        const bool counted =
+            coding_.light == Light::counts; // as nearly every recording of a camera: not news
         if (decodes())
             spdlog::info("'{}' is coded in {}: decoded to linear light, 0…1.{}", name, text,
                          coding_.by.empty() ? " --transfer linear takes the values as they are." : "");
         else
-            spdlog::info("'{}' is taken as {}.{}", name, text,
-                         coding_.by.empty() && coding_.light == Light::counts
-                             ? " --transfer srgb decodes a picture made for the eye."
-                             : "");
+            spdlog::log(
+                counted ? spdlog::level::debug : spdlog::level::info, "'{}' is taken as {}.{}", name, text,
+                coding_.by.empty() && counted ? " --transfer srgb decodes a picture made for the eye." : "");
     }
 
     /// Goes on to the next page, file, or round; false at the end of all.

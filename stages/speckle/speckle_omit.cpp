@@ -38,7 +38,8 @@ template <class T> void SpeckleEdges::run_row(View<const T> input, View<float> o
     const bool whole = last - first < 2 * radius + 1; // every window of the row lacks some
     // Of integers the sums are exact in any case. Of floats a sample of the row is subtracted, so that little
     // is lost where the contrast is small.
-    const auto middle = static_cast<double>(input.row(y)[width / 2]);
+    const int centre = width / 2;
+    const auto middle = static_cast<double>(input.row(y)[centre]);
     const double reference = std::is_integral_v<T> || !std::isfinite(middle) ? 0 : middle;
     const auto sum_columns = [&](int begin, int end) {
         std::fill(slot.columns.begin() + begin, slot.columns.begin() + end, Sums());

@@ -67,6 +67,7 @@ TEST_F(ViewerMarksTest, TheChannelOfColourIsChosenInTheWindow) {
     EXPECT_EQ(viewer.text("channel"), "luma");
     const double luma = viewer.number("high");
     ASSERT_TRUE(viewer.until([&] { return viewer.has_widget("source.channel"); }));
+    viewer.scroll_to("source.channel", "snapshot");
     viewer.click("source.channel");
     ASSERT_TRUE(viewer.until([&] { return viewer.has_widget("choice.red"); }));
     viewer.click("choice.red");

@@ -111,6 +111,8 @@ void display_section(Session& session, ViewState& state, Display& display) {
     range_controls(session, display.has_result() ? display.result().quantity : session.chain().quantity());
     control_label("Raw picture");
     ImGui::Checkbox("Stretch", &state.stretch_raw);
+    probe::item("raw.stretch");
+    probe::value("raw.stretch", state.stretch_raw ? 1.0 : 0.0);
     tooltip("Grey levels from the 0.5 to the 99.5 percentile instead of 0 to full scale.");
     ImGui::SameLine(0, dp(14));
     ImGui::Checkbox("Saturated", &state.mark_saturated);
