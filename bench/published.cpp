@@ -19,6 +19,7 @@ using Json = nlohmann::ordered_json;
 std::vector<KernelCase> cases_of(const std::string& work, const std::vector<std::pair<int, int>>& sizes,
                                  int channels, PixelType type) {
     std::vector<KernelCase> cases;
+    cases.reserve(sizes.size());
     for (const auto& [width, height] : sizes)
         cases.push_back({work, {width, height, channels, type}});
     return cases;

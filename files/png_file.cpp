@@ -9,6 +9,7 @@
 #include <array>
 #include <bit>
 #include <csetjmp>
+#include <cstring>
 #include <vector>
 
 namespace specklescope {
@@ -93,7 +94,12 @@ private:
         self->message_ = text;
         png_longjmp(png, 1);
     }
-    static void on_warning(png_structp, png_const_charp) {} // damaged colour profiles and the like
+    /// Damaged colour profiles and the like are no reason to refuse a picture. A chunk that claims more than
+    /// png_set_chunk_malloc_max() allows is: libpng warns, and then makes room for it.
+    static void on_warning(png_structp png, png_const_charp text) {
+        if (std::strstr(text, "chunk data is too large"))
+            on_error(png, text);
+    }
 
     /// False if libpng gave up; message_ says why.
     template <class F> bool attempt(F&& work) {

@@ -177,8 +177,8 @@ public:
         return json.is_object() && json["widgets"].contains(name);
     }
     /// Waits until it is so; false after a minute and a half.
-    bool until(const std::function<bool()>& so) const {
-        const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(90);
+    bool until(const std::function<bool()>& so, std::chrono::seconds most = std::chrono::seconds(90)) const {
+        const auto end = std::chrono::steady_clock::now() + most;
         while (!so()) {
             if (std::chrono::steady_clock::now() > end)
                 return false;
