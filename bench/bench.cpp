@@ -68,6 +68,7 @@ void write_pages(const std::string& path, const std::vector<std::pair<std::strin
         pages.push_back(std::move(page));
     }
     std::vector<Json> bare;
+    bare.reserve(reports.size());
     for (const auto& [name, report] : reports)
         bare.push_back(report);
     std::string others;

@@ -146,6 +146,8 @@ SourceArgument absolute_source_text(const SourceArgument& text) {
         return text;
     const std::string path = fs::absolute(source.target).lexically_normal().string();
     std::string whole = path_kind(path) == source.kind ? path : source.kind + ":" + path;
+    if (source.options.empty() && path.find('?') != std::string::npos)
+        whole += '?'; // ends the name: what follows the last mark are options
     char mark = '?';
     for (const auto& [key, value] : source.options)
         whole += std::exchange(mark, '&') + key + "=" + value;
