@@ -65,9 +65,11 @@ def virtual_screen():
         os.close(write)
         display = ":" + os.read(read, 16).decode().strip()
         os.close(read)
-        if display != ":" and subprocess.run(["xdotool", "getdisplaygeometry"], capture_output=True, check=False,
-                                             env={**os.environ, "DISPLAY": display}).returncode == 0:
-            return server, display
+        for _ in range(40 if display != ":" else 0):
+            if subprocess.run(["xdotool", "getdisplaygeometry"], capture_output=True, check=False,
+                              env={**os.environ, "DISPLAY": display}).returncode == 0:
+                return server, display
+            time.sleep(0.25)
         print(f"monkey: the virtual screen '{display}' takes no connection", flush=True)
         server.terminate()
         server.wait()

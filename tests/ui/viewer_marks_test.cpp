@@ -54,37 +54,6 @@ TEST_F(ViewerMarksTest, NumbersThatRestOnAnAssumedExposureHaveAStar) {
     }
 }
 
-TEST_F(ViewerMarksTest, TheChannelOfColourIsChosenInTheWindow) {
-    std::string pixels;
-    for (int i = 0; i < 64 * 48; ++i)
-        for (const int contrast : {100, 10, 1}) // red, green, blue
-            pixels += static_cast<char>(120 + i * 7919 % contrast);
-    write_text(folder_ / "colour.raw", pixels);
-    Viewer viewer(*desktop_, folder_,
-                  with({"raw:colour.raw?width=64&height=48&format=rgb8", "--no-remember", "--stage",
-                        "speckle:output=contrast", "--stats", "end.json"}));
-    ASSERT_TRUE(viewer.shows_picture()) << viewer.log();
-    EXPECT_EQ(viewer.text("channel"), "luma");
-    const double luma = viewer.number("high");
-    ASSERT_TRUE(viewer.until([&] { return viewer.has_widget("source.channel"); }));
-    viewer.scroll_to("source.channel", "snapshot");
-    const auto open = [&] { return viewer.has_widget("choice.red"); };
-    for (int tries = 0; tries < 5 && !open(); ++tries) { // a panel that still moves is missed
-        viewer.click("source.channel");
-        static_cast<void>(viewer.until(open, std::chrono::seconds(10)));
-    }
-    ASSERT_TRUE(open());
-    viewer.click("choice.red");
-    EXPECT_TRUE(viewer.until([&] { return viewer.text("channel") == "red"; })) << viewer.text("channel");
-    EXPECT_TRUE(viewer.until([&] { return viewer.number("high") > 1.5 * luma; })) << luma;
-    EXPECT_EQ(viewer.quit(), 0) << viewer.log();
-    EXPECT_EQ(nlohmann::json::parse(read_text(folder_ / "end.json"))["channel"], "red");
-    Viewer grey(*desktop_, folder_, with({picture(0), "--no-remember"}));
-    ASSERT_TRUE(grey.shows_picture()) << grey.log();
-    EXPECT_FALSE(grey.has_widget("source.channel")) << "grey has none";
-    EXPECT_EQ(grey.quit(), 0) << grey.log();
-}
-
 TEST_F(ViewerMarksTest, TheRowsOfTheOverlayFollowTheChain) {
     Viewer viewer(*desktop_, folder_,
                   with({picture(0), "--no-remember", "--stage", "gaussian:sigma=1,method=direct", "--stage",
