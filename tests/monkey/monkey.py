@@ -19,6 +19,7 @@ import time
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tests/support"))
 import reliability  # noqa: E402
+import screen  # noqa: E402
 
 WIDTH, HEIGHT = 1280, 800
 KEYS = ["Tab", "Escape", "Return", "space", "Right", "F1", "F11", "question", "bracketleft", "bracketright", "plus", "minus",
@@ -26,7 +27,6 @@ KEYS = ["Tab", "Escape", "Return", "space", "Right", "F1", "F11", "question", "b
         "ctrl+a", "ctrl+c", "ctrl+z", "shift+Tab", "shift+Right", "r", "o"]
 WORDS = ["synthetic:uniform", "synthetic:static", "nowhere.tif", "film.tiff", "speckle:radius=99", "12.5", "-1", "nan", "1e9",
          "../..", "%s%n", "raw:film.tiff?width=3"]
-SCREENS = 5          # servers that are tried
 BATCH = 20           # events in one xdotool
 START = 60           # seconds for the first picture
 END = 60             # for the end
@@ -56,32 +56,13 @@ def event(seed, number):
     return ["SIZE", str(r.randrange(320, WIDTH)), str(r.randrange(240, HEIGHT))]
 
 
-def virtual_screen():
-    """A server and its display. One that starts beside others may name a display that takes no connection: another then."""
-    for _ in range(SCREENS):
-        read, write = os.pipe()
-        server = subprocess.Popen(["Xvfb", "-displayfd", str(write), "-screen", "0", f"{WIDTH}x{HEIGHT}x24",
-                                   "-nolisten", "tcp"], pass_fds=[write], stderr=subprocess.DEVNULL)
-        os.close(write)
-        display = ":" + os.read(read, 16).decode().strip()
-        os.close(read)
-        for _ in range(40 if display != ":" else 0):
-            if subprocess.run(["xdotool", "getdisplaygeometry"], capture_output=True, check=False,
-                              env={**os.environ, "DISPLAY": display}).returncode == 0:
-                return server, display
-            time.sleep(0.25)
-        print(f"monkey: the virtual screen '{display}' takes no connection", flush=True)
-        server.terminate()
-        server.wait()
-    sys.exit(f"monkey: none of {SCREENS} virtual screens takes a connection, so nothing was tried.")
-
-
 class Window:
     def __init__(self, program, folder):
         self.folder = folder
-        self.server, self.display = virtual_screen()
+        self.screen_log = open(folder / "screen.log", "w+", encoding="utf-8", errors="replace")
+        self.screen = screen.Screen(WIDTH, HEIGHT, self.screen_log)
         self.environment = {"PATH": os.environ["PATH"], "HOME": str(folder), "XDG_CONFIG_HOME": str(folder / ".config"),
-                            "DISPLAY": self.display, "LIBGL_ALWAYS_SOFTWARE": "1",
+                            "DISPLAY": self.screen.display, "LIBGL_ALWAYS_SOFTWARE": "1",
                             "SPECKLESCOPE_UI_PROBE": str(folder / "probe.json")}
         for name in ("ASAN_OPTIONS", "LSAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS"):
             if name in os.environ:
@@ -113,8 +94,7 @@ class Window:
         if self.alive():
             self.program.kill()
         self.program.wait()
-        self.server.terminate()
-        self.server.wait()
+        self.screen.close()
 
 
 def run(program, events, seed, folder):

@@ -7,20 +7,20 @@ import time
 
 from support import clean_environment, need, temporary_home
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
+from screen import Screen  # noqa: E402
+
 need("Xvfb")
 prefix = sys.argv[1]
-reader, writer = os.pipe()
 with temporary_home() as home:
-    server = subprocess.Popen(["Xvfb", "-displayfd", str(writer), "-screen", "0", "800x600x24", "-nolisten", "tcp"],
-                              pass_fds=[writer], stderr=subprocess.DEVNULL)
-    os.close(writer)
+    screen = Screen(800, 600)
     viewer = None
     try:
-        display = ":" + os.read(reader, 16).decode().strip()  # comes when the server is ready
         probe = os.path.join(home, "probe.json")
         viewer = subprocess.Popen(
             [os.path.join(prefix, "bin", "specklescope"), "synthetic:uniform?width=64&height=48", "--backend", "cpu"],
-            cwd=home, env=clean_environment(home, DISPLAY=display, SPECKLESCOPE_UI_PROBE=probe, LIBGL_ALWAYS_SOFTWARE="1"))
+            cwd=home, env=clean_environment(home, DISPLAY=screen.display,
+                                            SPECKLESCOPE_UI_PROBE=probe, LIBGL_ALWAYS_SOFTWARE="1"))
         end = time.monotonic() + 120
         icons = None
         while icons is None and time.monotonic() < end and viewer.poll() is None:
@@ -33,7 +33,7 @@ with temporary_home() as home:
         viewer.terminate()
         assert viewer.wait(60) == 0
     finally:
-        for process in (viewer, server):
-            if process and process.poll() is None:
-                process.kill()
-                process.wait()
+        if viewer and viewer.poll() is None:
+            viewer.kill()
+            viewer.wait()
+        screen.close()

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Which tests of the last ctest run were skipped, grouped by reason: skipped.py RESULTS.xml [--strict]
+"""Which tests of the last ctest run were skipped, grouped by reason, and what the failed ones said: skipped.py RESULTS.xml
+[--strict]
 
 RESULTS.xml is what `ctest --output-junit` wrote. --strict: exit status 1 for any reason that does not begin with "no GPU".
 """
@@ -7,6 +8,8 @@ import collections
 import re
 import sys
 import xml.etree.ElementTree
+
+LINES = 20  # of what a failed test said, the last ones
 
 strict = "--strict" in sys.argv[2:]
 cases = xml.etree.ElementTree.parse(sys.argv[1]).getroot().findall("testcase")
@@ -24,6 +27,10 @@ print(f"{len(cases)} tests, {skipped} skipped")
 for reason, names in sorted(reasons.items()):
     shown = ", ".join(sorted(names)[:3]) + (", …" if len(names) > 3 else "")
     print(f"  {len(names):4} because: {reason} ({shown})")
+for case in cases:  # at the end, where nothing stands below it
+    if case.get("status") == "fail":
+        said = (case.findtext("system-out") or "").rstrip().splitlines()
+        print(f"failed: {case.get('name')}", *("  " + line for line in said[-LINES:]), sep="\n")
 other = [reason for reason in reasons if not reason.startswith("no GPU")]
 if strict and other:
     print("skipped: here only a missing GPU excuses a test; install or permit what the others name", file=sys.stderr)

@@ -72,23 +72,34 @@ inline int wait_process(pid_t pid, std::chrono::seconds limit) {
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-/// Xvfb on a display number that it finds itself.
+/// Xvfb on a display of its own. The number is asked for: a server that looks for one with -displayfd takes
+/// away the sockets of those that it finds taken. -noreset: it does not start anew when the last client
+/// leaves.
 class Desktop {
 public:
     explicit Desktop(const std::string& log, const std::string& size = "1280x800") : log_(log) {
-        int number[2];
-        if (pipe(number) != 0)
-            throw std::runtime_error("no pipe");
-        server_ = start_process({"Xvfb", "-displayfd", std::to_string(number[1]), "-screen", "0",
-                                 size + "x24", "-nolisten", "tcp"},
-                                {}, "", log);
-        close(number[1]);
-        char text[16] = {};
-        const ssize_t got =
-            read(number[0], text, sizeof text - 1); // returns when the server is ready, or is gone
-        close(number[0]);
-        if (got > 0)
-            display_ = ":" + std::to_string(std::atoi(text));
+        constexpr int kTries = 50;
+        const int first = 100 + static_cast<int>(getpid() % 50000);
+        for (int number = first; number < first + kTries && display_.empty(); ++number) {
+            int ready[2];
+            if (pipe(ready) != 0)
+                throw std::runtime_error("no pipe");
+            server_ =
+                start_process({"Xvfb", ":" + std::to_string(number), "-displayfd", std::to_string(ready[1]),
+                               "-screen", "0", size + "x24", "-nolisten", "tcp", "-noreset"},
+                              {}, "", log);
+            close(ready[1]);
+            char letter = 0; // to the end of the line: the server dies when nobody reads that
+            while (letter != '\n' && read(ready[0], &letter, 1) == 1)
+                ;
+            close(ready[0]);
+            if (letter == '\n')
+                display_ = ":" + std::to_string(number);
+            else
+                wait_process(server_, std::chrono::seconds(10));
+        }
+        if (display_.empty())
+            server_ = -1;
     }
     Desktop(const Desktop&) = delete;
     Desktop& operator=(const Desktop&) = delete;

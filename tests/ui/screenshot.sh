@@ -5,9 +5,10 @@ set -eu
 program=$1 image=$2 out=$3
 folder=$(mktemp -d)
 mkfifo "$folder/number"
-Xvfb -displayfd 7 -screen 0 1440x900x24 -nolisten tcp 7>"$folder/number" 2>/dev/null &
+number=$((100 + $$ % 50000))
+Xvfb ":$number" -displayfd 7 -screen 0 1440x900x24 -nolisten tcp -noreset 7>"$folder/number" 2>/dev/null &
 server=$!
-read -r number <"$folder/number"
+read -r number <"$folder/number" # when it is ready
 export DISPLAY=":$number" SPECKLESCOPE_UI_PROBE="$folder/probe.json"
 "$program" "$image" --no-remember --preset flow &
 viewer=$!
