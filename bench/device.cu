@@ -7,10 +7,17 @@
 #include <cstring>
 #include <fstream>
 #include <map>
+#include <memory>
 
 namespace specklescope::bench {
 
 namespace {
+
+std::unique_ptr<DeviceStage> device_stage(const ChainStage& link) {
+    if (!link.type->make_device)
+        throw UsageError("stage " + std::string(link.type->name) + " does not run on the GPU.");
+    return link.type->make_device(link.params);
+}
 
 using namespace cuda;
 
@@ -67,9 +74,7 @@ public:
         Chain chain;
         chain.add(work.work);
         const ChainStage& link = chain.stages().front();
-        if (!link.type->make_device)
-            throw UsageError("stage " + std::string(link.type->name) + " does not run on the GPU.");
-        const auto stage = link.type->make_device(link.params);
+        const auto stage = device_stage(link);
         KernelRun result;
         result.output = stage->prepare(work.shape);
         result.note = stage->note();
@@ -117,9 +122,7 @@ public:
         Chain chain;
         chain.add(work.work);
         const ChainStage& link = chain.stages().front();
-        if (!link.type->make_device)
-            throw UsageError("stage " + std::string(link.type->name) + " does not run on the GPU.");
-        const auto stage = link.type->make_device(link.params);
+        const auto stage = device_stage(link);
         const Shape result = stage->prepare(work.shape);
         const std::vector<Frame> from = speckle_frames(work.shape, kChecked, page_locked_memory());
         const std::vector<Frame> to = ring(result, kChecked, page_locked_memory());

@@ -21,7 +21,7 @@ namespace specklescope {
 
 namespace {
 
-class ExrReader final : public ImageReader {
+class ExrReader final : public SingleImageReader {
 public:
     explicit ExrReader(const std::string& path) : path_(path) {
         try {
@@ -45,13 +45,6 @@ public:
             recorded_.begin(text->value());
     }
 
-    std::optional<Shape> next_page() override {
-        if (given_)
-            return std::nullopt;
-        given_ = true;
-        return shape_;
-    }
-
     void read_rows(HostView to) override {
         const std::size_t pixel = names_.size() * sizeof(float);
         const int first = first_y_ + row_;
@@ -70,7 +63,6 @@ public:
         row_ += to.shape.height;
     }
 
-    std::uint64_t pages() override { return 1; }
     Recorded recorded() const override { return recorded_.now(); }
     /// Colour is light of a scene; a single channel may be anything.
     Coding coding() const override {
@@ -116,9 +108,7 @@ private:
     std::unique_ptr<Imf::InputFile> file_;
     std::vector<std::string> names_;
     RecordedText recorded_;
-    Shape shape_;
     int first_x_ = 0, first_y_ = 0;
-    bool given_ = false;
     int row_ = 0;
 };
 

@@ -20,19 +20,12 @@ namespace {
 
 using Rgbe = std::array<std::uint8_t, 4>;
 
-class HdrReader final : public ImageReader {
+class HdrReader final : public SingleImageReader {
 public:
     explicit HdrReader(const std::string& path) : path_(path), file_(open_input(path)) {
         read_header();
         read_size();
         line_.resize(static_cast<std::size_t>(shape_.width));
-    }
-
-    std::optional<Shape> next_page() override {
-        if (given_)
-            return std::nullopt;
-        given_ = true;
-        return shape_;
     }
 
     void read_rows(HostView to) override {
@@ -48,7 +41,6 @@ public:
         }
     }
 
-    std::uint64_t pages() override { return 1; }
     Coding coding() const override {
         return {.transfer = {},
                 .light = recorded_.now().light.value_or(Light::radiance),
@@ -181,8 +173,6 @@ private:
     InputFile file_;
     RecordedText recorded_;
     double scale_ = 1; ///< of the values in the file
-    Shape shape_;
-    bool given_ = false;
     int row_ = 0;
     std::vector<Rgbe> line_;
 };

@@ -11,6 +11,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 namespace specklescope {
 
@@ -33,6 +34,21 @@ public:
     virtual Coding coding() const = 0;
     /// "JPEG" where the present page is coded with loss; empty where it is not.
     virtual std::string lossy() const { return {}; }
+};
+
+/// A file of one image: whoever derives sets shape_.
+class SingleImageReader : public ImageReader {
+public:
+    std::optional<Shape> next_page() final {
+        return std::exchange(given_, true) ? std::nullopt : std::optional(shape_);
+    }
+    std::uint64_t pages() final { return 1; }
+
+protected:
+    Shape shape_;
+
+private:
+    bool given_ = false;
 };
 
 /// Throws RunError: no such file, not an image, a damaged header.

@@ -37,7 +37,7 @@ void on_message(j_common_ptr jpeg, int level) {
         leave(jpeg);
 }
 
-class JpegReader final : public ImageReader {
+class JpegReader final : public SingleImageReader {
 public:
     explicit JpegReader(const std::string& path) : path_(path), file_(open_input(path)) {
         jpeg_.err = jpeg_std_error(&errors_.manager);
@@ -67,13 +67,6 @@ public:
     JpegReader& operator=(const JpegReader&) = delete;
     ~JpegReader() override { jpeg_destroy_decompress(&jpeg_); }
 
-    std::optional<Shape> next_page() override {
-        if (given_)
-            return std::nullopt;
-        given_ = true;
-        return shape_;
-    }
-
     void read_rows(HostView to) override {
         const bool good = attempt([this, &to] {
             if (!started_)
@@ -89,7 +82,6 @@ public:
                            std::to_string(shape_.height) + " (libjpeg: " + errors_.message.data() + ").");
     }
 
-    std::uint64_t pages() override { return 1; }
     Coding coding() const override { return coding_; }
     std::string lossy() const override { return "JPEG"; }
 
@@ -148,9 +140,7 @@ private:
     InputFile file_;
     jpeg_decompress_struct jpeg_{};
     JpegErrors errors_;
-    Shape shape_;
     Coding coding_ = assumed_srgb("as JPEG pictures are");
-    bool given_ = false;
     bool started_ = false;
     int row_ = 0;
 };

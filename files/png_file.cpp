@@ -16,7 +16,7 @@ namespace specklescope {
 
 namespace {
 
-class PngReader final : public ImageReader {
+class PngReader final : public SingleImageReader {
 public:
     explicit PngReader(const std::string& path) : path_(path), file_(open_input(path)) {
         png_ = png_create_read_struct(PNG_LIBPNG_VER_STRING, this, on_error, on_warning);
@@ -46,13 +46,6 @@ public:
     PngReader& operator=(const PngReader&) = delete;
     ~PngReader() override { png_destroy_read_struct(&png_, &info_, nullptr); }
 
-    std::optional<Shape> next_page() override {
-        if (given_)
-            return std::nullopt;
-        given_ = true;
-        return shape_;
-    }
-
     void read_rows(HostView to) override {
         if (interlaced_)
             return copy_interlaced(to);
@@ -62,8 +55,6 @@ public:
             }))
             refuse();
     }
-
-    std::uint64_t pages() override { return 1; }
 
     /// In the order in which the standard (PNG, third edition, 4.3) believes them; what none says is a
     /// picture for the eye where it has colours in 8 bits.
@@ -200,13 +191,11 @@ private:
     png_structp png_ = nullptr;
     png_infop info_ = nullptr;
     std::string message_;
-    Shape shape_;
     std::vector<png_byte> profile_;
     bool srgb_ = false;
     double gamma_ = 0; ///< 0: not said
     RecordedText recorded_;
     bool interlaced_ = false;
-    bool given_ = false;
     int row_ = 0;
     std::vector<png_byte> whole_;
     std::vector<png_bytep> rows_;

@@ -166,21 +166,14 @@ private:
 
     /// A picture with a full scale has cut off its lamps, and it is they that glare comes from.
     void say_clipped(const Frame& frame) {
-        const FrameInfo& info = frame.info();
-        if (said_clipped_ || !(info.full_scale > 0 || frame.shape().type != PixelType::f32))
+        if (scattering_.empty() || !(frame.info().full_scale > 0 || frame.shape().type != PixelType::f32))
             return;
-        const std::shared_ptr<const Chain> now = chain();
-        for (const ChainStage& stage : now->stages())
-            if (stage.type->scatters && stage.type->scatters(stage.params)) {
-                said_clipped_ = true;
-                flow_.say(
-                    Message::Level::warning,
-                    "Lamps are clipped: nothing in this picture is brighter than its full scale, so stage " +
-                        std::string(stage.type->name) +
-                        " underestimates the glare; take a picture of high dynamic range (.hdr, .exr, "
-                        "float TIFF).");
-                return;
-            }
+        flow_.say(Message::Level::warning,
+                  "Lamps are clipped: nothing in this picture is brighter than its full scale, so stage " +
+                      std::exchange(scattering_, {}) +
+                      " underestimates the glare; take a picture of high dynamic range (.hdr, .exr, float "
+                      "TIFF).");
+        said_clipped_ = true;
     }
 
     void say_lossy(const std::string& stage) {
@@ -332,6 +325,10 @@ private:
             if (std::find(advised_.begin(), advised_.end(), line) == advised_.end())
                 flow_.say(Message::Level::warning, line);
         advised_ = lines;
+        scattering_.clear();
+        for (const ChainStage& stage : chain.stages())
+            if (!said_clipped_ && stage.type->scatters && stage.type->scatters(stage.params))
+                scattering_ = stage.type->name;
     }
 
     std::shared_ptr<const Chain> chain() const {
@@ -385,6 +382,7 @@ private:
     std::uint64_t version_ = 0; ///< of the flow's chain
     std::string complained_;
     std::vector<std::string> advised_; ///< what was said of the present chain
+    std::string scattering_;           ///< its stage that clipped lamps mislead, until that is said
     bool said_grey_ = false, said_lossy_ = false, said_saturated_ = false, said_clipped_ = false;
 };
 

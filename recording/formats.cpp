@@ -97,9 +97,13 @@ const RecordFormat& record_format(const std::string& path) {
     for (const RecordFormat& format : record_formats())
         if (format.ending == ending)
             return format;
-    throw UsageError(
-        "'" + path +
-        "' does not say what to record: the name must end in .tiff, .tif, .raw, .mkv, .png, .hdr or .exr.");
+    std::string endings;
+    for (const RecordFormat& format : record_formats()) {
+        if (!endings.empty())
+            endings += &format == &record_formats().back() ? " or " : ", ";
+        endings += format.ending == ".tiff" ? ".tiff, .tif" : std::string(format.ending);
+    }
+    throw UsageError("'" + path + "' does not say what to record: the name must end in " + endings + ".");
 }
 
 std::string cannot_hold(const RecordOptions& options, const Shape& shape) {

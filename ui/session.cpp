@@ -1,7 +1,7 @@
 #include "ui/session.hpp"
-#include "base/sentence.hpp"
 
 #include "base/long_work.hpp"
+#include "base/sentence.hpp"
 #include "ui/panels/controls.hpp"
 
 #include <spdlog/spdlog.h>

@@ -1,13 +1,12 @@
 // The face without a window: a progress bar or plain lines, statistics at the end.
+#include "base/long_work.hpp"
+#include "config/atomic_file.hpp"
 #include "config/statistics_file.hpp"
+#include "config/text.hpp"
+#include "recording/recorder.hpp"
 #include "ui/interrupt.hpp"
 #include "ui/progress.hpp"
 #include "ui/ui.hpp"
-
-#include "base/long_work.hpp"
-#include "config/atomic_file.hpp"
-#include "config/text.hpp"
-#include "recording/recorder.hpp"
 
 #include <spdlog/spdlog.h>
 

@@ -34,8 +34,8 @@ std::size_t spectra_bytes(const ConvolutionTask& task, int width, int height) {
            sizeof(float2);
 }
 
-ConvolutionGeometry plan(const ConvolutionTask& task) {
-    const DeviceLineCosts costs = device_line_costs(shared_line_bytes());
+ConvolutionGeometry plan(const ConvolutionTask& task, const LineRoom& room) {
+    const DeviceLineCosts costs = device_line_costs(room.of_block);
     ConvolutionLimits limits;
     limits.bytes = task.bytes;
     limits.memory = [&](int width, int height) {
@@ -64,7 +64,8 @@ LineTables Convolution::Line::tables() const {
 }
 
 Convolution::Convolution(const ConvolutionTask& task)
-    : task_(task), geometry_(plan(task)), row_(geometry_.x.fft / 2, 2), column_(geometry_.y.fft, 1) {
+    : task_(task), room_(prepare_lines()), geometry_(plan(task, room_)), row_(geometry_.x.fft / 2, 2),
+      column_(geometry_.y.fft, 1) {
     make_tables();
     const std::size_t data = data_bytes(task, geometry_.x.fft, held_);
     const std::size_t spectra = spectra_bytes(task, geometry_.x.fft, geometry_.y.fft);
@@ -125,8 +126,8 @@ void Convolution::transform_kernel(int index, cudaStream_t stream) const {
     pixels.pitch = product(shape.width, 1) * sizeof(float);
     pixels.shape = shape;
     const Spectra to{spectrum(index), geometry_.x.fft, 1, geometry_.y.fft};
-    transform_rows(row_.tables(), {tables, nullptr, task_.kernel_height}, pixels, to, stream);
-    transform_columns(column_.tables(), tables + geometry_.x.fft, to, stream);
+    transform_rows(room_, row_.tables(), {tables, nullptr, task_.kernel_height}, pixels, to, stream);
+    transform_columns(room_, column_.tables(), tables + geometry_.x.fft, to, stream);
 }
 
 void Convolution::set_separable(const std::vector<double>& taps) {
@@ -169,14 +170,14 @@ void Convolution::run(ConstDeviceView input, DeviceView output, cudaStream_t str
         for (int tx = 0; tx < x.tiles; ++tx) {
             const RowsIn in{indices + product(tx, x.fft), indices + rows_at_ + product(ty, held_),
                             row_counts_[static_cast<std::size_t>(ty)]};
-            transform_rows(row_.tables(), in, input, spectra(), stream);
+            transform_rows(room_, row_.tables(), in, input, spectra(), stream);
             out.column = x.first_result(tx);
             out.row = y.first_result(ty);
             out.width = x.tile_results(tx);
             out.height = y.tile_results(ty);
             const Columns columns{indices + places_at_ + product(ty, y.fft), y.origin, out.height};
-            convolve_columns(column_.tables(), columns, factors, spectra(), stream);
-            restore_rows(row_.tables(), out, spectra(), output, stream);
+            convolve_columns(room_, column_.tables(), columns, factors, spectra(), stream);
+            restore_rows(room_, row_.tables(), out, spectra(), output, stream);
         }
 }
 

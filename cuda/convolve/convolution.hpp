@@ -56,7 +56,6 @@ private:
         LinePlan plan;
         Buffer roots, places;
         int root_step = 1;
-        Line() = default;
         Line(int points, int step);
         LineTables tables() const;
     };
@@ -64,6 +63,7 @@ private:
     Spectra spectra() const;
 
     ConvolutionTask task_;
+    LineRoom room_;
     ConvolutionGeometry geometry_;
     Line row_, column_;
     std::vector<int> row_counts_; ///< rows of the image that each row of tiles needs

@@ -24,17 +24,17 @@ bool is_smooth(int n) {
     return n == 1;
 }
 
-double planned_cost(int points, int shared_bytes) {
+double planned_cost(int points, std::size_t shared_bytes) {
     if (points < 1 || points > kLongestLine || !is_smooth(points))
         return kNever;
     const LinePlan plan = line_plan(points);
     const auto bytes = static_cast<std::size_t>(plan.room()) * 2 * sizeof(float);
-    return bytes > static_cast<std::size_t>(shared_bytes) ? kNever : kPoint + line_cost(plan);
+    return bytes > shared_bytes ? kNever : kPoint + line_cost(plan);
 }
 
 } // namespace
 
-DeviceLineCosts device_line_costs(int shared_bytes) {
+DeviceLineCosts device_line_costs(std::size_t shared_bytes) {
     const auto known = std::make_shared<std::map<int, double>>();
     const auto cost = [known, shared_bytes](int points) {
         const auto [entry, isnew] = known->try_emplace(points, 0);

@@ -3,6 +3,7 @@
 
 #include "stages/convolve/convolution_geometry.hpp"
 
+#include <cstddef>
 #include <vector>
 
 namespace specklescope::cuda {
@@ -12,7 +13,7 @@ namespace specklescope::cuda {
 struct DeviceLineCosts {
     LineCost across, down;
 };
-DeviceLineCosts device_line_costs(int shared_bytes);
+DeviceLineCosts device_line_costs(std::size_t shared_bytes);
 
 /// Real spectrum at frequencies 0 … count − 1 of `taps`, symmetric around their middle, at length `fft`:
 /// t₀ + 2·Σ tᵢ·cos(2πif/fft). Divided by fft.

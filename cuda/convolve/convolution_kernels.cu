@@ -217,22 +217,6 @@ template <class T> __global__ void __launch_bounds__(kMaxThreads)
         });
 }
 
-struct DeviceLimits {
-    int per_block = 0, per_multiprocessor = 0; ///< bytes of shared memory
-};
-
-DeviceLimits device_limits() {
-    int device = 0;
-    DeviceLimits limits;
-    check(cudaGetDevice(&device), "cudaGetDevice");
-    check(cudaDeviceGetAttribute(&limits.per_block, cudaDevAttrMaxSharedMemoryPerBlockOptin, device),
-          "cudaDeviceGetAttribute");
-    check(cudaDeviceGetAttribute(&limits.per_multiprocessor, cudaDevAttrMaxSharedMemoryPerMultiprocessor,
-                                 device),
-          "cudaDeviceGetAttribute");
-    return limits;
-}
-
 struct Launch {
     dim3 blocks, threads;
     std::size_t bytes = 0;
@@ -247,14 +231,12 @@ struct Wish {
 
 /// Lines and threads of a block: a pass in one or two goes, and two blocks a multiprocessor if they fit, so
 /// that one computes while the other waits for memory.
-Launch launch_for(const LinePlan& plan, int lines, int planes, const Wish& wish) {
-    const DeviceLimits limits = device_limits();
+Launch launch_for(const LineRoom& room, const LinePlan& plan, int lines, int planes, const Wish& wish) {
     const std::size_t line = static_cast<std::size_t>(plan.room()) * sizeof(float2);
-    const auto both = static_cast<std::size_t>(limits.per_multiprocessor) / 2 - 1024;
-    const auto most = static_cast<std::size_t>(limits.per_block);
+    const std::size_t both = room.of_multiprocessor / 2 - 1024; // which every block takes for itself
     int together = 1;
     while (together < wish.most && together < lines && together * plan.n < wish.points &&
-           2 * static_cast<std::size_t>(together) * line <= (wish.alone ? most : both))
+           2 * static_cast<std::size_t>(together) * line <= (wish.alone ? room.of_block : both))
         together *= 2;
     const bool one = static_cast<std::size_t>(together) * line > both;
     int butterflies = 1;
@@ -271,12 +253,10 @@ Launch launch_for(const LinePlan& plan, int lines, int planes, const Wish& wish)
     return launch;
 }
 
-template <class Kernel, class... Args>
-void start(Kernel* kernel, const Launch& launch, cudaStream_t stream, const Args&... args) {
-    check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                               static_cast<int>(launch.bytes)),
+/// More than 48 KiB must be asked for, once for each kernel and device.
+template <class Kernel> void allow(Kernel* kernel, int bytes) {
+    check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes),
           "cudaFuncSetAttribute");
-    kernel<<<launch.blocks, launch.threads, launch.bytes, stream>>>(args...);
 }
 
 /// Four rows fill the 32 bytes that memory moves at least; an H200 takes 0.047 ms for the rows of 3840×2160
@@ -287,40 +267,62 @@ constexpr Wish kColumns{8, 2048, false};
 
 } // namespace
 
-void transform_rows(const LineTables& line, const RowsIn& in, ConstDeviceView image, const Spectra& spectra,
-                    cudaStream_t stream) {
-    const Launch launch = launch_for(line.plan, in.count, spectra.planes, kRows);
+LineRoom prepare_lines() {
+    int device = 0;
+    int of_block = 0;
+    int of_multiprocessor = 0;
+    check(cudaGetDevice(&device), "cudaGetDevice");
+    check(cudaDeviceGetAttribute(&of_block, cudaDevAttrMaxSharedMemoryPerBlockOptin, device),
+          "cudaDeviceGetAttribute");
+    check(cudaDeviceGetAttribute(&of_multiprocessor, cudaDevAttrMaxSharedMemoryPerMultiprocessor, device),
+          "cudaDeviceGetAttribute");
+    for (const PixelType type : {PixelType::u8, PixelType::u16, PixelType::f32})
+        dispatch(type, [&](auto zero) {
+            using T = decltype(zero);
+            allow(rows_kernel<T>, of_block);
+            allow(restore_kernel<T>, of_block);
+        });
+    allow(columns_kernel<After::nothing>, of_block);
+    allow(columns_kernel<After::product_and_back>, of_block);
+    return {static_cast<std::size_t>(of_block), static_cast<std::size_t>(of_multiprocessor)};
+}
+
+void transform_rows(const LineRoom& room, const LineTables& line, const RowsIn& in, ConstDeviceView image,
+                    const Spectra& spectra, cudaStream_t stream) {
+    const Launch launch = launch_for(room, line.plan, in.count, spectra.planes, kRows);
     dispatch(image.shape.type, [&](auto zero) {
         using T = decltype(zero);
-        start(rows_kernel<T>, launch, stream, line, in, image.as<T>(), spectra);
+        rows_kernel<T>
+            <<<launch.blocks, launch.threads, launch.bytes, stream>>>(line, in, image.as<T>(), spectra);
     });
     check_launch("the kernel that transforms rows");
 }
 
-void convolve_columns(const LineTables& line, const Columns& columns, const Factors& factors,
-                      const Spectra& spectra, cudaStream_t stream) {
-    const Launch launch = launch_for(line.plan, spectra.columns(), spectra.planes, kColumns);
-    start(columns_kernel<After::product_and_back>, launch, stream, line, columns, factors, spectra);
+void convolve_columns(const LineRoom& room, const LineTables& line, const Columns& columns,
+                      const Factors& factors, const Spectra& spectra, cudaStream_t stream) {
+    const Launch launch = launch_for(room, line.plan, spectra.columns(), spectra.planes, kColumns);
+    columns_kernel<After::product_and_back>
+        <<<launch.blocks, launch.threads, launch.bytes, stream>>>(line, columns, factors, spectra);
     check_launch("the kernel that multiplies spectra");
 }
 
-void transform_columns(const LineTables& line, const int* place, const Spectra& spectra,
+void transform_columns(const LineRoom& room, const LineTables& line, const int* place, const Spectra& spectra,
                        cudaStream_t stream) {
-    const Launch launch = launch_for(line.plan, spectra.columns(), spectra.planes, kColumns);
-    start(columns_kernel<After::nothing>, launch, stream, line, Columns{place, 0, 0}, Factors{}, spectra);
+    const Launch launch = launch_for(room, line.plan, spectra.columns(), spectra.planes, kColumns);
+    columns_kernel<After::nothing><<<launch.blocks, launch.threads, launch.bytes, stream>>>(
+        line, Columns{place, 0, 0}, Factors{}, spectra);
     check_launch("the kernel that transforms columns");
 }
 
-void restore_rows(const LineTables& line, const RowsOut& out, const Spectra& spectra, DeviceView image,
-                  cudaStream_t stream) {
-    const Launch launch = launch_for(line.plan, out.height, spectra.planes, kRows);
+void restore_rows(const LineRoom& room, const LineTables& line, const RowsOut& out, const Spectra& spectra,
+                  DeviceView image, cudaStream_t stream) {
+    const Launch launch = launch_for(room, line.plan, out.height, spectra.planes, kRows);
     dispatch(image.shape.type, [&](auto zero) {
         using T = decltype(zero);
-        start(restore_kernel<T>, launch, stream, line, out, spectra, image.as<T>());
+        restore_kernel<T>
+            <<<launch.blocks, launch.threads, launch.bytes, stream>>>(line, out, spectra, image.as<T>());
     });
     check_launch("the kernel that transforms rows back");
 }
-
-int shared_line_bytes() { return device_limits().per_block; }
 
 } // namespace specklescope::cuda

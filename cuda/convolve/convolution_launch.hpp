@@ -17,6 +17,13 @@ struct LineTables {
     const std::uint16_t* places = nullptr; ///< where frequency k lies in shared memory, plan.n of them
 };
 
+/// Bytes of shared memory that lines have on a device.
+struct LineRoom {
+    std::size_t of_block = 0, of_multiprocessor = 0;
+};
+/// Of the current device, whose blocks of the kernels below may take all of it from now on.
+LineRoom prepare_lines();
+
 /// Spectra of rows of `width` real samples, column after column: sample (plane, column, row) lies at
 /// (plane·columns() + column)·pitch + row, so that a column is read in one piece.
 struct Spectra {
@@ -39,8 +46,8 @@ struct RowsIn {
 };
 
 /// Each channel's rows into a plane of spectra.
-void transform_rows(const LineTables& line, const RowsIn& in, ConstDeviceView image, const Spectra& spectra,
-                    cudaStream_t stream);
+void transform_rows(const LineRoom& room, const LineTables& line, const RowsIn& in, ConstDeviceView image,
+                    const Spectra& spectra, cudaStream_t stream);
 
 /// What the columns' spectra are multiplied by; null pointers: `across`·`down` instead of samples.
 struct Factors {
@@ -56,10 +63,11 @@ struct Columns {
 };
 
 /// Columns forward, times the factors, backward, in place.
-void convolve_columns(const LineTables& line, const Columns& columns, const Factors& factors,
-                      const Spectra& spectra, cudaStream_t stream);
+void convolve_columns(const LineRoom& room, const LineTables& line, const Columns& columns,
+                      const Factors& factors, const Spectra& spectra, cudaStream_t stream);
 /// Columns forward, in place; frequencies stay in line_order().
-void transform_columns(const LineTables& line, const int* place, const Spectra& spectra, cudaStream_t stream);
+void transform_columns(const LineRoom& room, const LineTables& line, const int* place, const Spectra& spectra,
+                       cudaStream_t stream);
 
 /// Where a tile's results go.
 struct RowsOut {
@@ -72,10 +80,7 @@ struct RowsOut {
 };
 
 /// Rows 0 … height − 1 of the spectra into the image: integers to nearest, ties to even, clamped.
-void restore_rows(const LineTables& line, const RowsOut& out, const Spectra& spectra, DeviceView image,
-                  cudaStream_t stream);
-
-/// Bytes of shared memory that a block of the current device can hold lines in.
-int shared_line_bytes();
+void restore_rows(const LineRoom& room, const LineTables& line, const RowsOut& out, const Spectra& spectra,
+                  DeviceView image, cudaStream_t stream);
 
 } // namespace specklescope::cuda

@@ -32,6 +32,7 @@ namespace {
 enum Kind : std::uint8_t { kNew, kMalloc, kOpen, kRead, kWrite, kFsync, kRename, kClose, kThread, kKinds };
 constexpr std::array<const char*, kKinds> kNames = {"new",   "malloc", "open",  "read",  "write",
                                                     "fsync", "rename", "close", "thread"};
+constexpr std::array<int, kKinds> kErrors = {ENOMEM, ENOMEM, EMFILE, EIO, ENOSPC, EIO, EIO, EIO, EAGAIN};
 
 struct Range {
     std::uintptr_t begin = 0, end = 0;
@@ -122,7 +123,7 @@ void note() {
     (void)syscall(SYS_pwrite64, report, text.data(), text.size(), 0);
 }
 
-/// Counts a call; true if this one is to fail.
+/// Counts a call; true if this one is to fail, and errno says so then.
 bool fails(Kind which, const void* caller) {
     if (!ready.load(std::memory_order_relaxed) || which != kind || !by_us(caller))
         return false;
@@ -133,6 +134,7 @@ bool fails(Kind which, const void* caller) {
         depth = backtrace(stack.data(), static_cast<int>(stack.size()));
         note(); // who aborts does not come to the end
     }
+    errno = kErrors[which];
     return true;
 }
 
@@ -234,34 +236,26 @@ void* __libc_realloc(void*, std::size_t);
 void* __libc_memalign(std::size_t, std::size_t);
 
 void* malloc(std::size_t bytes) {
-    if (fails(kMalloc, __builtin_return_address(0))) {
-        errno = ENOMEM;
+    if (fails(kMalloc, __builtin_return_address(0)))
         return nullptr;
-    }
     return __libc_malloc(bytes);
 }
 
 void* calloc(std::size_t count, std::size_t bytes) {
-    if (fails(kMalloc, __builtin_return_address(0))) {
-        errno = ENOMEM;
+    if (fails(kMalloc, __builtin_return_address(0)))
         return nullptr;
-    }
     return __libc_calloc(count, bytes);
 }
 
 void* realloc(void* memory, std::size_t bytes) {
-    if (fails(kMalloc, __builtin_return_address(0))) {
-        errno = ENOMEM;
+    if (fails(kMalloc, __builtin_return_address(0)))
         return nullptr;
-    }
     return __libc_realloc(memory, bytes);
 }
 
 void* aligned_alloc(std::size_t alignment, std::size_t bytes) {
-    if (fails(kMalloc, __builtin_return_address(0))) {
-        errno = ENOMEM;
+    if (fails(kMalloc, __builtin_return_address(0)))
         return nullptr;
-    }
     return __libc_memalign(alignment, bytes);
 }
 
@@ -270,10 +264,8 @@ int open(const char* path, int flags, ...) {
     va_start(more, flags);
     const mode_t mode = (flags & (O_CREAT | O_TMPFILE)) != 0 ? va_arg(more, mode_t) : 0;
     va_end(more);
-    if (fails(kOpen, __builtin_return_address(0))) {
-        errno = EMFILE;
+    if (fails(kOpen, __builtin_return_address(0)))
         return -1;
-    }
     static const auto real = next<int (*)(const char*, int, ...)>("open");
     return real(path, flags, mode);
 }
@@ -283,10 +275,8 @@ int open64(const char* path, int flags, ...) {
     va_start(more, flags);
     const mode_t mode = (flags & (O_CREAT | O_TMPFILE)) != 0 ? va_arg(more, mode_t) : 0;
     va_end(more);
-    if (fails(kOpen, __builtin_return_address(0))) {
-        errno = EMFILE;
+    if (fails(kOpen, __builtin_return_address(0)))
         return -1;
-    }
     static const auto real = next<int (*)(const char*, int, ...)>("open64");
     return real(path, flags, mode);
 }
@@ -296,128 +286,100 @@ int openat(int folder, const char* path, int flags, ...) {
     va_start(more, flags);
     const mode_t mode = (flags & (O_CREAT | O_TMPFILE)) != 0 ? va_arg(more, mode_t) : 0;
     va_end(more);
-    if (fails(kOpen, __builtin_return_address(0))) {
-        errno = EMFILE;
+    if (fails(kOpen, __builtin_return_address(0)))
         return -1;
-    }
     static const auto real = next<int (*)(int, const char*, int, ...)>("openat");
     return real(folder, path, flags, mode);
 }
 
 std::FILE* fopen(const char* path, const char* mode) {
-    if (fails(kOpen, __builtin_return_address(0))) {
-        errno = EMFILE;
+    if (fails(kOpen, __builtin_return_address(0)))
         return nullptr;
-    }
     static const auto real = next<std::FILE* (*)(const char*, const char*)>("fopen");
     return real(path, mode);
 }
 
 std::FILE* fopen64(const char* path, const char* mode) {
-    if (fails(kOpen, __builtin_return_address(0))) {
-        errno = EMFILE;
+    if (fails(kOpen, __builtin_return_address(0)))
         return nullptr;
-    }
     static const auto real = next<std::FILE* (*)(const char*, const char*)>("fopen64");
     return real(path, mode);
 }
 
 ssize_t read(int descriptor, void* to, std::size_t bytes) {
     static const auto real = next<ssize_t (*)(int, void*, std::size_t)>("read");
-    if (kind == kRead && is_file(descriptor) && fails(kRead, __builtin_return_address(0))) {
-        errno = EIO;
+    if (kind == kRead && is_file(descriptor) && fails(kRead, __builtin_return_address(0)))
         return -1;
-    }
     return real(descriptor, to, bytes);
 }
 
 std::size_t fread(void* to, std::size_t size, std::size_t count, std::FILE* file) {
     static const auto real = next<std::size_t (*)(void*, std::size_t, std::size_t, std::FILE*)>("fread");
-    if (kind == kRead && is_file(fileno(file)) && fails(kRead, __builtin_return_address(0))) {
-        errno = EIO;
+    if (kind == kRead && is_file(fileno(file)) && fails(kRead, __builtin_return_address(0)))
         return 0;
-    }
     return real(to, size, count, file);
 }
 
 ssize_t write(int descriptor, const void* from, std::size_t bytes) {
     static const auto real = next<ssize_t (*)(int, const void*, std::size_t)>("write");
-    if (kind == kWrite && is_file(descriptor) && fails(kWrite, __builtin_return_address(0))) {
-        errno = ENOSPC;
+    if (kind == kWrite && is_file(descriptor) && fails(kWrite, __builtin_return_address(0)))
         return -1;
-    }
     return real(descriptor, from, bytes);
 }
 
 ssize_t pwrite(int descriptor, const void* from, std::size_t bytes, off_t offset) {
     static const auto real = next<ssize_t (*)(int, const void*, std::size_t, off_t)>("pwrite");
-    if (kind == kWrite && is_file(descriptor) && fails(kWrite, __builtin_return_address(0))) {
-        errno = ENOSPC;
+    if (kind == kWrite && is_file(descriptor) && fails(kWrite, __builtin_return_address(0)))
         return -1;
-    }
     return real(descriptor, from, bytes, offset);
 }
 
 ssize_t writev(int descriptor, const iovec* parts, int count) {
     static const auto real = next<ssize_t (*)(int, const iovec*, int)>("writev");
-    if (kind == kWrite && is_file(descriptor) && fails(kWrite, __builtin_return_address(0))) {
-        errno = ENOSPC;
+    if (kind == kWrite && is_file(descriptor) && fails(kWrite, __builtin_return_address(0)))
         return -1;
-    }
     return real(descriptor, parts, count);
 }
 
 ssize_t pwritev(int descriptor, const iovec* parts, int count, off_t offset) {
     static const auto real = next<ssize_t (*)(int, const iovec*, int, off_t)>("pwritev");
-    if (kind == kWrite && is_file(descriptor) && fails(kWrite, __builtin_return_address(0))) {
-        errno = ENOSPC;
+    if (kind == kWrite && is_file(descriptor) && fails(kWrite, __builtin_return_address(0)))
         return -1;
-    }
     return real(descriptor, parts, count, offset);
 }
 
 int fsync(int descriptor) {
     static const auto real = next<int (*)(int)>("fsync");
-    if (fails(kFsync, __builtin_return_address(0))) {
-        errno = EIO;
+    if (fails(kFsync, __builtin_return_address(0)))
         return -1;
-    }
     return real(descriptor);
 }
 
 int fdatasync(int descriptor) {
     static const auto real = next<int (*)(int)>("fdatasync");
-    if (fails(kFsync, __builtin_return_address(0))) {
-        errno = EIO;
+    if (fails(kFsync, __builtin_return_address(0)))
         return -1;
-    }
     return real(descriptor);
 }
 
 int rename(const char* from, const char* to) noexcept {
     static const auto real = next<int (*)(const char*, const char*)>("rename");
-    if (fails(kRename, __builtin_return_address(0))) {
-        errno = EIO;
+    if (fails(kRename, __builtin_return_address(0)))
         return -1;
-    }
     return real(from, to);
 }
 
 int renameat2(int from_folder, const char* from, int to_folder, const char* to, unsigned flags) noexcept {
     static const auto real = next<int (*)(int, const char*, int, const char*, unsigned)>("renameat2");
-    if (fails(kRename, __builtin_return_address(0))) {
-        errno = EIO;
+    if (fails(kRename, __builtin_return_address(0)))
         return -1;
-    }
     return real(from_folder, from, to_folder, to, flags);
 }
 
 int linkat(int from_folder, const char* from, int to_folder, const char* to, int flags) noexcept {
     static const auto real = next<int (*)(int, const char*, int, const char*, int)>("linkat");
-    if (fails(kRename, __builtin_return_address(0))) {
-        errno = EIO;
+    if (fails(kRename, __builtin_return_address(0)))
         return -1;
-    }
     return real(from_folder, from, to_folder, to, flags);
 }
 
@@ -428,7 +390,7 @@ int close(int descriptor) {
     const int status = real(descriptor);
     if (!fail)
         return status;
-    errno = EIO;
+    errno = kErrors[kClose]; // what close() left there is not the failure
     return -1;
 }
 

@@ -1,5 +1,6 @@
 // Recording when things go wrong: kill -9, a full disk, an encoder that cannot keep up. A child process of
 // this same program records; what it leaves behind is read here.
+#include "base/one_line.hpp"
 #include "tests/recording/record_helpers.hpp"
 #include "tests/support/eventually.hpp"
 
@@ -196,9 +197,10 @@ TEST(FullDisk, IsSaidLoudlyAndWhatWasWrittenStaysReadable) {
     int status = 0;
     const std::string disk = folder / "disk";
     fs::create_directory(disk);
-    run_command("unshare -rm mount -t tmpfs -o size=4m none '" + disk + "' 2>&1", &status);
+    const std::string refusal =
+        run_command("unshare -rm mount -t tmpfs -o size=4m none '" + disk + "' 2>&1", &status);
     if (status != 0)
-        GTEST_SKIP() << "no small disk can be mounted here without rights";
+        GTEST_SKIP() << "no small disk can be mounted here without rights: " << one_line(refusal);
     for (const auto& [name, what] :
          {std::pair{"a.tiff", "raw"}, {"b.tiff", "processed"}, {"c.mkv", "raw"}, {"d.raw", "raw"}}) {
         // The small disk exists in the child's world alone: it carries the file out before it ends.
@@ -217,9 +219,9 @@ TEST(FullDisk, AReadOnlyOneIsRefusedBeforeTheFirstFrame) {
     const TemporaryFolder folder;
     int status = 0;
     const std::string mount = "mount -t tmpfs -o ro none '" + (folder / "") + "'";
-    run_command("unshare -rm " + mount + " 2>&1", &status);
+    const std::string refusal = run_command("unshare -rm " + mount + " 2>&1", &status);
     if (status != 0)
-        GTEST_SKIP() << "no disk can be mounted here without rights";
+        GTEST_SKIP() << "no disk can be mounted here without rights: " << one_line(refusal);
     const std::string text = run_command("unshare -rm sh -c \"" + mount + " && '" + self() +
                                          "' --helper full '" + (folder / "a.tiff") + "' raw 0\" 2>&1");
     const Json said = result_of(text);
