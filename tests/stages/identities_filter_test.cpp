@@ -160,7 +160,7 @@ TEST_P(Identities, TilesGiveTheSamePixelsAsTheWhole) {
     for (const char* stage : {"convolve:kernel=disk,radius=60", "convolve:kernel=line,length=301,angle=20"})
         for (const char* border : {"replicate", "reflect", "wrap", "zero"}) {
             const Picture whole = run(std::string(stage) + ",memory=2048,border=" + border, image);
-            const Picture tiles = run(std::string(stage) + ",memory=16,border=" + border, image);
+            const Picture tiles = run(std::string(stage) + ",memory=8,border=" + border, image);
             EXPECT_NE(whole.note, tiles.note) << "both " << whole.note;
             EXPECT_LE(apart(whole, tiles), 1e-5) << stage << " " << border;
         }
