@@ -5,6 +5,7 @@
 #include "bench/device.hpp"
 #include "bench/feeds.hpp"
 #include "bench/gpus.hpp"
+#include "bench/newest.hpp"
 #include "bench/peers.hpp"
 #include "bench/programs.hpp"
 #include "bench/published.hpp"
@@ -377,6 +378,7 @@ int write_page(const Settings& settings) {
         }
     }
     if (!settings.bench.markdown.empty()) {
+        keep_newest(reports);
         write_pages(settings.bench.markdown, reports);
         return 0;
     }

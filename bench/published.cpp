@@ -56,16 +56,20 @@ Json row_of(const KernelCase& work, const std::string& on, const KernelRun& run)
             {"note", run.note}};
 }
 
-/// The quickest other method that the report has on the same kind of processor.
-const Json* beside(const Json& report, const KernelCase& work, bool gpu) {
+/// The quickest other method that the reports have of this machine, on the same kind of processor.
+const Json* beside(const std::vector<Json>& reports, const std::string& machine, const KernelCase& work,
+                   bool gpu) {
     const Json* best = nullptr;
-    if (report.contains("peers"))
+    for (const Json& report : reports) {
+        if (report.at("machine").at("name") != machine || !report.contains("peers"))
+            continue;
         for (const Json& row : report.at("peers")) {
             const bool fitting = bare_work(row) == work.work && row.at("image") == to_string(work.shape) &&
                                  row.at("work").get<std::string>().starts_with(gpu ? "GPU " : "CPU ");
             if (fitting && (!best || row.at("peer_ms").at("median") < best->at("peer_ms").at("median")))
                 best = &row;
         }
+    }
     return best;
 }
 
@@ -84,7 +88,7 @@ std::string table_of(const Published& system, const std::vector<Json>& reports) 
                 const std::string on = row.at("on");
                 const bool gpu = on == "GPU";
                 const std::string name = report.at("machine").at("name");
-                const Json* other = row.value("most", false) ? beside(report, work, gpu) : nullptr;
+                const Json* other = row.value("most", false) ? beside(reports, name, work, gpu) : nullptr;
                 lines.push_back({to_string(work.shape) + ", " + work.work, gpu ? name : name + ", " + on,
                                  median(row, "ms"), median(row, "with_copies_ms"),
                                  other ? median(*other, "peer_ms") : "–",

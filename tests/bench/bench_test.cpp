@@ -3,6 +3,7 @@
 #include "bench/cases.hpp"
 #include "bench/feeds.hpp"
 #include "bench/host.hpp"
+#include "bench/newest.hpp"
 #include "bench/plot.hpp"
 #include "bench/published.hpp"
 #include "bench/report.hpp"
@@ -165,6 +166,31 @@ TEST(Bench, WritesAReportThatMakesAPage) {
     EXPECT_EQ(read_text(folder / "again/published.md"), read_text(folder / "page/published.md"));
     EXPECT_NE(page.find("![page/host-radius.svg](page/host-radius.svg)"), std::string::npos) << page;
     EXPECT_TRUE(std::filesystem::exists(folder / "page/host-radius.svg"));
+}
+
+TEST(Bench, TheNewestRunOfAWorkOnAMachineStands) {
+    const auto row = [](const std::string& work) {
+        return nlohmann::ordered_json{{"work", work}, {"image", "8×8 u8"}};
+    };
+    const auto report = [&](const char* name, const char* date, const std::vector<std::string>& works) {
+        nlohmann::ordered_json kernels = nlohmann::ordered_json::array();
+        for (const std::string& work : works)
+            kernels.push_back(row(work));
+        return nlohmann::ordered_json{{"machine", {{"name", name}, {"measured", date}}},
+                                      {"kernels", kernels}};
+    };
+    std::vector<std::pair<std::string, nlohmann::ordered_json>> reports = {
+        {"old", report("A", "2026-11-21 10:00 UTC", {"GPU speckle", "CPU convolve", "GPU convolve (tiles)"})},
+        {"new", report("A", "2026-11-22 09:00 UTC", {"GPU convolve (whole)"})},
+        {"elsewhere", report("B", "2026-11-23 09:00 UTC", {"GPU speckle"})}};
+    keep_newest(reports);
+    const auto& old = reports[0].second;
+    ASSERT_EQ(old.at("kernels").size(), 2U) << old;
+    EXPECT_EQ(old.at("kernels")[0].at("work"), "GPU speckle");
+    EXPECT_EQ(old.at("kernels")[1].at("work"), "CPU convolve");
+    EXPECT_EQ(old.at("machine").at("measured again since, new"), "1 rows, 2026-11-22 09:00 UTC");
+    EXPECT_EQ(reports[1].second.at("kernels").size(), 1U);
+    EXPECT_EQ(reports[2].second.at("kernels").size(), 1U);
 }
 
 TEST(Bench, AChartHoldsEachPointWhereItsAxesSay) {
