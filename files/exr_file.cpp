@@ -1,5 +1,6 @@
 // OpenEXR by its library: R, G and B, or one channel, in half, float or whole numbers.
 #include "base/error.hpp"
+#include "base/memory_budget.hpp"
 #include "files/image_file.hpp"
 #include "have_exr.hpp"
 
@@ -21,10 +22,43 @@ namespace specklescope {
 
 namespace {
 
+constexpr int kMaxTile = 8192; ///< a side
+
+/// Rows that the library holds decoded at once: those coded together, and the next ones (OpenEXR, Technical
+/// Introduction: scan line blocks).
+std::uint64_t rows_at_once(const Imf::Header& header) {
+    if (header.hasTileDescription())
+        return 2ULL * header.tileDescription().ySize;
+    switch (header.compression()) {
+    case Imf::NO_COMPRESSION:
+    case Imf::RLE_COMPRESSION:
+    case Imf::ZIPS_COMPRESSION:
+        return 2;
+    case Imf::ZIP_COMPRESSION:
+    case Imf::PXR24_COMPRESSION:
+        return 2 * 16;
+    case Imf::DWAB_COMPRESSION:
+        return 2 * 256;
+    default:
+        return 2 * 32;
+    }
+}
+
+/// Bytes, of all channels of the file: they are decoded together.
+std::uint64_t bytes_of_pixel(const Imf::ChannelList& channels) {
+    std::uint64_t bytes = 0;
+    for (auto at = channels.begin(); at != channels.end(); ++at)
+        bytes += at.channel().type == Imf::HALF ? 2 : 4;
+    return bytes;
+}
+
 class ExrReader final : public SingleImageReader {
 public:
     explicit ExrReader(const std::string& path) : path_(path) {
         try {
+            // What claims more is refused by the library before it makes room.
+            Imf::Header::setMaxImageSize(kMaxSide, kMaxSide);
+            Imf::Header::setMaxTileSize(kMaxTile, kMaxTile);
             file_ = std::make_unique<Imf::InputFile>(path.c_str());
         } catch (const std::exception& error) {
             throw RunError("'" + path_ + "' is not a readable OpenEXR file (" + one_sentence(error) + ").");
@@ -39,6 +73,10 @@ public:
                   static_cast<int>(std::clamp<std::int64_t>(height, 0, kMost)),
                   static_cast<int>(names_.size()), PixelType::f32};
         check_shape(shape_, "'" + path_ + "'");
+        check_memory(rows_at_once(header) * static_cast<std::uint64_t>(shape_.width) *
+                         bytes_of_pixel(header.channels()),
+                     "'" + path_ + "', whose rows are coded together,",
+                     "store it with ZIP compression in scan lines");
         first_x_ = window.min.x;
         first_y_ = window.min.y;
         if (const auto* text = header.findTypedAttribute<Imf::StringAttribute>("specklescope"))

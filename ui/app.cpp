@@ -299,12 +299,15 @@ void App::draw_pictures() {
     if (layout_.shows_raw && display_.raw()) {
         Mapping grey = session_.view().mapping;
         grey.colormap = ColorMap::grey;
-        const bool picture = display_.result().info.light != Light::counts;
-        PictureStyle style{ColorMap::grey, display_.raw_range(state_.stretch_raw),
-                           curve_in_effect(grey, raw.channels, picture), 0};
+        const Result& result = display_.result();
+        const bool picture = result.info.light != Light::counts;
+        // Beside light, light is shown in the same range, so that the two can be compared.
+        const ValueRange range = is_picture(result.info, result.quantity)
+                                     ? exposed({grey.low, grey.high}, grey.exposure_stops)
+                                     : display_.raw_range(state_.stretch_raw && !picture);
+        PictureStyle style{ColorMap::grey, range, curve_in_effect(grey, raw.channels, picture), 0};
         if (state_.mark_saturated)
-            style.saturated = display_.result().info.full_scale > 0 ? display_.result().info.full_scale
-                                                                    : type_full_scale(raw.type);
+            style.saturated = result.info.full_scale > 0 ? result.info.full_scale : type_full_scale(raw.type);
         display_.shader().draw(display_.raw(), style, layout_.raw, state_.camera.place(layout_.raw, raw),
                                ratio);
     }

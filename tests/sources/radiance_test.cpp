@@ -1,6 +1,7 @@
 // Pictures of high dynamic range: Radiance files written byte by byte in Python and OpenEXR files written by
 // OpenCV come out as numpy says; what the program writes is read again by Python; damaged files are one
 // sentence.
+#include "base/memory_budget.hpp"
 #include "files/image_file.hpp"
 #include "have_exr.hpp"
 #include "sources/registry.hpp"
@@ -186,6 +187,30 @@ TEST_F(RadianceTest, CutAndDamagedFilesAreErrorsNotCrashes) {
         }
     }
 }
+
+#ifdef SPECKLESCOPE_HAVE_EXR
+TEST_F(RadianceTest, AnExrThatClaimsTooMuchIsRefusedBeforeThereIsRoomForIt) {
+    const std::string good = read_file(file("float.exr"));
+    const std::string name = "dataWindow";
+    const std::size_t window = good.find(name) + name.size() + 1 + sizeof "box2i" + 4;
+    const auto claim = [&](std::int32_t right, std::int32_t bottom) {
+        std::string bad = good;
+        std::memcpy(bad.data() + window + 8, &right, 4);
+        std::memcpy(bad.data() + window + 12, &bottom, 4);
+        write_file(file("claims.exr"), bad);
+        return refusal(file("claims.exr"));
+    };
+    pretend_memory(1 << 20);
+    const std::string wide = claim(59999, 22);
+    pretend_memory(std::nullopt);
+    EXPECT_NE(wide.find("rows are coded together"), std::string::npos) << wide;
+    for (const std::int32_t side : {65536, 2000000000}) {
+        const std::string said = claim(side, 22) + claim(36, side);
+        EXPECT_EQ(said.find('\n'), std::string::npos) << said;
+        EXPECT_NE(said.find("is not a readable OpenEXR file"), std::string::npos) << said;
+    }
+}
+#endif
 
 /// In and out by the program: EXR exactly, Radiance within the step of its mantissa, read by OpenCV.
 TEST_F(RadianceTest, WhatIsWrittenIsTheSameLight) {

@@ -208,7 +208,7 @@ std::string title_case(std::string name) {
 }
 
 void tooltip(const std::string& text) {
-    if (!ImGui::IsItemHovered() || ImGui::IsItemActive())
+    if (!ImGui::IsItemHovered(ImGuiHoveredFlags_AllowWhenDisabled) || ImGui::IsItemActive())
         return;
     ImGui::BeginTooltip();
     ImGui::PushTextWrapPos(theme::dp(320));

@@ -110,10 +110,14 @@ void display_section(Session& session, ViewState& state, Display& display) {
         colormap_control(session.view().mapping, display);
     range_controls(session, display.has_result() ? display.result().quantity : session.chain().quantity());
     control_label("Raw picture");
+    const bool light = display.has_result() && display.result().info.light != Light::counts;
+    ImGui::BeginDisabled(light);
     ImGui::Checkbox("Stretch", &state.stretch_raw);
     probe::item("raw.stretch");
     probe::value("raw.stretch", state.stretch_raw ? 1.0 : 0.0);
-    tooltip("Grey levels from the 0.5 to the 99.5 percentile instead of 0 to full scale.");
+    ImGui::EndDisabled();
+    tooltip(light ? "A picture of light is shown in the range of its result, so that the two can be compared."
+                  : "Grey levels from the 0.5 to the 99.5 percentile instead of 0 to full scale.");
     ImGui::SameLine(0, dp(14));
     ImGui::Checkbox("Saturated", &state.mark_saturated);
     probe::item("raw.saturated");
