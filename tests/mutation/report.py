@@ -1,42 +1,71 @@
 """What mutate.py measured, as a page."""
 import collections
+import pathlib
+import sys
 
 GOALS = {"stages": 95, "pipeline": 85, "recording": 85, "sources": 85, "config": 85, "ui": 70}
 COUNTED = ("noticed", "survived", "not reached")
 
 
 def rows_of(runs, marked):
-    """Every mutant of all runs; those that the list calls equivalent say so."""
-    rows = []
+    """Every mutant of all runs, once; those that nothing noticed and the list calls equivalent say so."""
+    rows = {}
     for run in runs:
         for row in run["mutants"]:
-            reason = next((e["reason"] for e in marked if all(e[k] == row[k] for k in ("file", "original", "mutated"))),
-                          None)
-            rows.append(row | ({"outcome": "equivalent", "reason": reason} if reason else {}))
-    return rows
+            alike = any(all(e[k] == row[k] for k in ("file", "original", "mutated")) for e in marked)
+            if alike and row["outcome"] in ("survived", "not reached"):
+                row = row | {"outcome": "equivalent"}
+            rows.setdefault((row["file"], row["line"], row["original"], row["mutated"]), row)
+    return list(rows.values())
 
 
-def table(runs, marked):
+def counts_of(runs, marked):
     rooms = collections.defaultdict(collections.Counter)
     for row in rows_of(runs, marked):
         rooms[row["file"].split("/")[0]][row["outcome"]] += 1
+    return rooms
+
+
+def ordered(rooms):
+    return [room for room in [*GOALS, *sorted(set(rooms) - set(GOALS))] if room in rooms]
+
+
+def table(runs, marked):
+    rooms = counts_of(runs, marked)
     lines = ["| folder | tried | noticed | survived | not reached by any test | share noticed | goal | equivalent | "
              "did not compile |",
              "|---|---|---|---|---|---|---|---|---|"]
-    total = collections.Counter()
-    for room in [*GOALS, *sorted(set(rooms) - set(GOALS))]:
-        if room in rooms:
-            total += rooms[room]
-            lines.append(line(f"`{room}/`", rooms[room], f"{GOALS[room]} %" if room in GOALS else ""))
-    lines.append(line("all", total, ""))
+    for room in ordered(rooms):
+        lines.append(line(f"`{room}/`", rooms[room], f"{GOALS[room]} %" if room in GOALS else ""))
+    lines.append(line("all", sum(rooms.values(), collections.Counter()), ""))
     return "\n".join(lines)
+
+
+def share(counts):
+    tried = sum(counts[outcome] for outcome in COUNTED)
+    return f"{100 * counts['noticed'] / tried:.0f} %" if tried else ""
 
 
 def line(name, counts, goal):
     tried = sum(counts[outcome] for outcome in COUNTED)
-    share = f"{100 * counts['noticed'] / tried:.0f} %" if tried else ""
-    return (f"| {name} | {tried} | {counts['noticed']} | {counts['survived']} | {counts['not reached']} | {share} | "
+    return (f"| {name} | {tried} | {counts['noticed']} | {counts['survived']} | {counts['not reached']} | {share(counts)} | "
             f"{goal} | {counts['equivalent']} | {counts['does not compile']} |")
+
+
+def command(run):
+    return f"./dev mutate {' '.join(run['paths'])} {run['count']} --seed {run['seed']}"
+
+
+def note(file, runs, marked):
+    """The table as a note for docs/reliability.md."""
+    sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
+    import reliability
+    rooms = counts_of(runs, marked)
+    reliability.note(file, "mutation", "; ".join(command(run) for run in runs),
+                     [{"what": f"{room}/", "tries": sum(rooms[room][outcome] for outcome in COUNTED),
+                       "noticed": rooms[room]["noticed"], "not noticed": rooms[room]["survived"],
+                       "not reached": rooms[room]["not reached"], "share": share(rooms[room]),
+                       "goal": f"{GOALS[room]} %" if room in GOALS else ""} for room in ordered(rooms)])
 
 
 def cell(text):
@@ -53,9 +82,11 @@ def page(runs, marked):
             "", table(runs, marked), "", "| measured with | date | commit | changes not tried |", "|---|---|---|---|"]
     for run in runs:
         left = sum(row["outcome"] == "not tried" for row in run["mutants"])
-        text.append(f"| `./dev mutate {' '.join(run['paths'])} {run['count']} --seed {run['seed']}` | {run['date']} | "
-                    f"{run['commit']} | {left} |")
+        text.append(f"| `{command(run)}` | {run['date']} | {run['commit']} | {left} |")
     text += ["", *(run["note"] for run in runs if "note" in run)]
+    absent = collections.Counter(row["outcome"] for row in rows)
+    text += ["", f"Not counted either: {absent['gone']} in code that has been changed since, {absent['not in this program']} in "
+             "vector loops for other processors."]
     text += ["", "What nothing noticed, and is to be tested next (lines as of that commit):", "",
              "| place | is | passes as |", "|---|---|---|"]
     for row in sorted((r for r in rows if r["outcome"] in ("survived", "not reached")),

@@ -38,6 +38,17 @@ Result last_of(Pipeline& pipeline) {
     return result;
 }
 
+TEST(Facts, TheSourceIsNamedAsItWasAskedForElseAsItNamesItself) {
+    for (const char* asked : {"", "scripted:fast"}) {
+        PipelineOptions made = options();
+        made.source_text = asked;
+        Pipeline pipeline(test::file_of(3), Chain(), made);
+        pipeline.start();
+        last_of(pipeline);
+        EXPECT_EQ(pipeline.stats().source, *asked ? asked : "scripted file");
+    }
+}
+
 TEST(Facts, SaturationAboveOnePercentIsSaidOnceForAnyChain) {
     for (const char* stage : {"", "speckle", "gaussian"})
         for (const bool much : {true, false}) {

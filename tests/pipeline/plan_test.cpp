@@ -135,6 +135,15 @@ TEST_F(PlanTest, AnEditOfALaterStageKeepsTheHistoryBeforeItAndRestartsTheRest) {
     EXPECT_EQ(next(), 1001001);
 }
 
+TEST_F(PlanTest, EveryStageBeforeTheEditKeepsItsHistory) {
+    use(chain_of({count("a"), count("b"), count("c")}));
+    next();
+    EXPECT_EQ(next(), 2002002);
+    use(chain_of({count("a"), count("b"), count("C")}));
+    EXPECT_EQ(next(), 3003001);
+    EXPECT_EQ(next(), 4004002);
+}
+
 TEST_F(PlanTest, AddingTakingOutAndMovingStagesKeepsWhatComesBefore) {
     use(chain_of({count("a")}));
     next();

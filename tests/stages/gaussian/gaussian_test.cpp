@@ -320,6 +320,24 @@ TEST(Gaussian, AutoSaysWhatItTook) {
     EXPECT_EQ(note({20, Method::binomial3, 0, {}}), "binomial3");
 }
 
+/// The rules measured: docs/gaussian.md has the host's, by sigma; on a GPU small images never pay for the
+/// passes of the recursive filter, and radii up to 8 never.
+TEST(Gaussian, AutoTakesWhatIsFasterOnItsBackend) {
+    const auto takes = [](double sigma, PixelType type, int side, Space space) {
+        return gaussian_method({sigma, Method::automatic, 0, {}}, {side, side, 1, type}, space);
+    };
+    constexpr std::pair<PixelType, double> kFrom[] = {
+        {PixelType::u8, 3}, {PixelType::u16, 4}, {PixelType::f32, 5}};
+    for (const auto& [type, sigma] : kFrom)
+        for (const int side : {16, 4096}) {
+            EXPECT_EQ(takes(0.99 * sigma, type, side, Space::host), Method::direct) << sigma;
+            EXPECT_EQ(takes(sigma, type, side, Space::host), Method::recursive) << sigma;
+        }
+    EXPECT_EQ(takes(20, PixelType::u8, 64, Space::device), Method::direct);
+    EXPECT_EQ(takes(2, PixelType::u8, 8192, Space::device), Method::direct);
+    EXPECT_EQ(takes(20, PixelType::u8, 8192, Space::device), Method::recursive);
+}
+
 void expect_refused(const GaussianParams& params, const Shape& shape, const std::string& words) {
     try {
         make_stage(params)->prepare(shape);

@@ -178,6 +178,26 @@ TEST(Speckle, SamplesAboveTheFullScaleOfTheCamera) { // which said how large sum
     }
 }
 
+TEST(Speckle, AFullScaleBeyondThePixelTypeIsThatOfTheType) {
+    std::mt19937_64 random = test_random(12);
+    FrameInfo info;
+    for (const double full : {65536.0, 3e6, 4e9})
+        for (const int radius : {1, 15}) {
+            info.full_scale = full;
+            const SpeckleParams params = with(radius, Output::contrast, Border::reflect);
+            const auto check = [&](const auto& image) {
+                const HostResult result = run_host(image, params, info);
+                const OracleResult expected = oracle_speckle(image, params);
+                for (int y = 0; y < expected.height; ++y)
+                    for (int x = 0; x < expected.width; ++x)
+                        ASSERT_NEAR(result.image.at(x, y), expected.at(x, y), 1e-6)
+                            << full << ": " << x << ", " << y;
+            };
+            check(speckle_image<std::uint16_t>(90, 40, 900, 60000, random));
+            check(uniform_image<std::uint8_t>(70, 40, 100, 250, random));
+        }
+}
+
 TEST(Speckle, TheSameWithAnyNumberOfThreads) {
     std::mt19937_64 random = test_random(12);
     const TestImage<std::uint16_t> narrow = speckle_image<std::uint16_t>(300, 400, 900, 4095, random);

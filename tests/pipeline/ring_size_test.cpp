@@ -1,0 +1,46 @@
+// How many slots a run has, and what is said when there is no memory for them.
+#include "tests/support/no_memory.hpp"
+#include "tests/support/running.hpp"
+
+#include <gtest/gtest.h>
+
+namespace specklescope {
+namespace {
+
+using test::options;
+
+/// Slots that a run has whose options leave their number open.
+int slots_of(const SourceInfo& info) {
+    Pipeline pipeline(std::make_unique<test::ScriptedSource>(
+                          info, [](test::ScriptedSource&, FramePort&) { return test::nothing(); }),
+                      Chain(), options(0));
+    pipeline.start();
+    return pipeline.stats().slots;
+}
+
+TEST(RingSize, AFastCameraHasSlotsForEightyMilliseconds) {
+    SourceInfo info = test::camera_info();
+    EXPECT_EQ(slots_of(info), 16);
+    info.rate = 150; // 12 frames: less than anyone has
+    EXPECT_EQ(slots_of(info), 16);
+    info.rate = 1000;
+    EXPECT_EQ(slots_of(info), 80);
+    info.rate = 1e9; // no camera: what it says is not believed above 10 kHz
+    EXPECT_EQ(slots_of(info), 800);
+    info.shape = {2048, 2048, 1, PixelType::u16}; // 512 MiB hold 64
+    EXPECT_EQ(slots_of(info), 64);
+    info.rate = 1000;
+    info.shape = test::kSmall;
+    info.live = false;
+    EXPECT_EQ(slots_of(info), 16) << "a file waits";
+}
+
+#ifdef SPECKLESCOPE_MEMORY_CAN_BE_REFUSED
+TEST(RingSize, WhatTheSystemRefusesIsSaidInMiB) {
+    EXPECT_EQ(test::said_without_memory([] { host_memory()->allocate(std::size_t{48} << 20); }),
+              "No room for 48 MiB of frames; use a smaller image or fewer slots.");
+}
+#endif
+
+} // namespace
+} // namespace specklescope

@@ -1,0 +1,62 @@
+// What is said where the system gives no more memory.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <exception>
+#include <fstream>
+#include <stdexcept>
+#include <string>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#if !defined(__SANITIZE_ADDRESS__) &&                                                                        \
+    !defined(__SANITIZE_THREAD__) // which end a process that is refused memory
+#define SPECKLESCOPE_MEMORY_CAN_BE_REFUSED
+#endif
+
+namespace specklescope::test {
+
+/// What `work` throws, in a child whose address space may not grow any more: 64 KiB are left. "" where it
+/// does not throw.
+template <class F> std::string said_without_memory(F&& work) {
+    int ends[2];
+    if (pipe(ends) != 0)
+        throw std::runtime_error("no pipe");
+    const pid_t child = fork();
+    if (child == 0) {
+        constexpr std::size_t kReserve = std::size_t{64} << 10;
+        std::string said;
+        said.reserve(4096);
+        std::size_t pages = 0;
+        std::ifstream("/proc/self/statm") >> pages;
+        const rlim_t now = pages * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+        const rlimit limit{now, now};
+        setrlimit(RLIMIT_AS, &limit);
+        void* volatile reserve = std::malloc(kReserve);
+        for (void* volatile taken = reserve; taken;) // what was freed before
+            taken = std::malloc(kReserve / 4);
+        std::free(reserve); // for what is small
+        try {
+            work();
+        } catch (const std::exception& error) {
+            said = error.what();
+        }
+        (void)!write(ends[1], said.data(), said.size());
+        _exit(0);
+    }
+    close(ends[1]);
+    std::string said(4096, '\0');
+    const ssize_t got = read(ends[0], said.data(), said.size());
+    close(ends[0]);
+    int status = 0;
+    waitpid(child, &status, 0);
+    EXPECT_EQ(status, 0) << "it did not end by itself";
+    said.resize(static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+    return said;
+}
+
+} // namespace specklescope::test
