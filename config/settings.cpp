@@ -35,6 +35,11 @@ ParamTable make_view_table() {
             .boolean("overlay", &ViewSettings::overlay,
                      {.doc = "rates, latency and drops on the picture (F1)"})
             .boolean("panel", &ViewSettings::panel, {.doc = "the side panel with the controls"})
+            .real("panel_size", &ViewSettings::panel_size,
+                  {.unit = "px",
+                   .min = 200,
+                   .max = 1000,
+                   .doc = "width of the side panel, or its height below the picture of a tall window"})
             .integer("width", &ViewSettings::width,
                      {.unit = "px", .min = 320, .max = 16384, .doc = "width of the window"})
             .integer("height", &ViewSettings::height,

@@ -2,7 +2,6 @@
 
 #include "base/long_work.hpp"
 #include "ui/canvas/color_bar.hpp"
-#include "ui/canvas/numbers.hpp"
 #include "ui/canvas/probe.hpp"
 #include "ui/canvas/theme.hpp"
 #include "ui/ending.hpp"
@@ -28,19 +27,7 @@ using theme::dp;
 constexpr double kIdle = 0.25;   ///< s between drawings when nothing happens: the statistics move on
 constexpr int kSettleFrames = 3; ///< Dear ImGui answers to an input over the next two frames
 constexpr auto kStatsEvery = 200ms;
-
-/// Where the image point under (x, y) lies; processed images may be smaller by a border on each side.
-struct ImagePoint {
-    int x = 0, y = 0;
-    bool inside = false;
-};
-
-ImagePoint image_point(const Camera::Placement& at, const Shape& shape, double x, double y) {
-    ImagePoint p{static_cast<int>(std::floor((x - at.x) / at.scale)),
-                 static_cast<int>(std::floor((y - at.y) / at.scale)), false};
-    p.inside = p.x >= 0 && p.y >= 0 && p.x < shape.width && p.y < shape.height;
-    return p;
-}
+constexpr double kTall = 1.2; ///< times as high as wide: controls go below the picture
 
 } // namespace
 
@@ -121,17 +108,21 @@ App::Layout App::arrange() const {
     const ViewSettings& view = session_.settings().view.as<ViewSettings>();
     Layout l;
     l.shows_panel = view.panel;
-    const double panel = l.shows_panel ? std::min<double>(dp(336), size.x * 0.42) : 0;
     const double height = std::max(1.0, size.y - tools - status);
+    l.panel_below = height > kTall * size.x;
+    const double most = l.panel_below ? height * 0.45 : size.x * 0.42;
+    const double panel = l.shows_panel ? std::min<double>(dp(static_cast<float>(view.panel_size)), most) : 0;
+    const double beside = l.panel_below ? 0 : panel, below = l.panel_below ? panel : 0;
     l.tools = {0, 0, size.x, tools};
     l.status = {0, size.y - status, size.x, status};
-    l.panel = {size.x - panel, tools, panel, height};
+    l.panel = l.panel_below ? Rect{0, tools + height - below, size.x, below}
+                            : Rect{size.x - beside, tools, beside, height};
     l.shows_raw = view.layout != ViewSettings::Layout::processed;
     l.shows_processed = view.layout != ViewSettings::Layout::raw;
     const bool colour = display_.has_result() && display_.processed_shape().channels == 3;
     const double bar = l.shows_processed && !colour ? color_bar_width() : 0;
-    l.canvas = {0, tools, std::max(1.0, size.x - panel - bar), height};
-    l.bar = {l.canvas.width, tools, bar, height};
+    l.canvas = {0, tools, std::max(1.0, size.x - beside - bar), std::max(1.0, height - below)};
+    l.bar = {l.canvas.width, tools, bar, l.canvas.height};
     const double gap = dp(2);
     l.processed = l.raw = l.canvas;
     if (view.layout == ViewSettings::Layout::side_by_side) {
@@ -158,9 +149,11 @@ void App::frame() {
         display_.update_raw_range();
     canvas_window(layout_);
     draw_tool_bar(layout_.tools, session_, state_, display_);
-    draw_status_bar(layout_.status, session_, hover_, display_);
-    if (layout_.shows_panel)
+    draw_status_bar(layout_.status, session_, hover_, display_, zoom());
+    if (layout_.shows_panel) {
         draw_panel(layout_.panel, session_, state_, display_);
+        panel_edge(layout_);
+    }
     if (state_.open_dialog)
         window_.wait_for_field();
     draw_open_dialog(session_, state_);
@@ -173,116 +166,6 @@ void App::frame() {
     report();
     window_.end_frame([](void* self) { static_cast<App*>(self)->draw_pictures(); }, this);
     probe::end_frame();
-}
-
-void App::canvas_window(const Layout& layout) {
-    const Rect all{layout.canvas.x, layout.canvas.y, layout.canvas.width + layout.bar.width,
-                   layout.canvas.height};
-    ImGui::SetNextWindowPos({static_cast<float>(all.x), static_cast<float>(all.y)});
-    ImGui::SetNextWindowSize({static_cast<float>(all.width), static_cast<float>(all.height)});
-    ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {0, 0});
-    ImGui::Begin("##canvas", nullptr,
-                 ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoBackground |
-                     ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoBringToFrontOnFocus);
-    ImGui::PopStyleVar();
-    canvas_mouse(layout);
-    Mapping& mapping = session_.view().mapping;
-    if (layout.bar.width > 0) {
-        const Quantity quantity =
-            display_.has_result() ? display_.result().quantity : session_.chain().quantity();
-        color_bar(layout.bar, mapping, quantity,
-                  display_.has_result() ? display_.result().exposure : Exposure(),
-                  display_.has_result() ? shown_curve() : ToneCurve::linear,
-                  display_.shader().colors(mapping.colormap));
-    }
-    canvas_labels(layout);
-    float statistics_end = 0;
-    if (session_.view().overlay && session_.pipeline())
-        statistics_end = draw_statistics(layout.canvas, stats_, display_, window_.renderer());
-    if (layout.shows_processed && display_.has_result())
-        draw_warmup(layout.processed, display_.result().warmup, statistics_end);
-    if (display_.has_result())
-        draw_saturation(layout.shows_processed ? layout.processed : layout.raw, display_.result().counts,
-                        statistics_end, layout.shows_processed && !display_.result().warmup.done());
-    draw_record_marks(layout.canvas, session_.recordings());
-    const float banner = draw_banner(layout.canvas, session_);
-    const bool narrow = layout.canvas.width < dp(860); // marks and messages would lie on each other
-    const float marks = narrow ? static_cast<float>(session_.recordings().size()) * dp(38) : 0;
-    fading_ = draw_toasts(layout.canvas, session_.notes(), std::max(marks, banner));
-    ImGui::End();
-}
-
-void App::canvas_mouse(const Layout& layout) {
-    ImGui::SetCursorScreenPos({static_cast<float>(layout.canvas.x), static_cast<float>(layout.canvas.y)});
-    ImGui::InvisibleButton(
-        "picture", {static_cast<float>(layout.canvas.width), static_cast<float>(layout.canvas.height)});
-    probe::widget("canvas", layout.canvas.x, layout.canvas.y, layout.canvas.width, layout.canvas.height);
-    const bool hovered = ImGui::IsItemHovered();
-    hover_ = hovered || ImGui::IsItemActive() ? hover(layout) : Hover{};
-    if (!display_.has_result())
-        return;
-    const ImGuiIO& io = ImGui::GetIO();
-    const bool on_raw = layout.shows_raw && layout.raw.contains(io.MousePos.x, io.MousePos.y);
-    const Rect& area = on_raw ? layout.raw : layout.processed;
-    const Shape shape = placed_shape(on_raw);
-    if (hovered && io.MouseWheel != 0)
-        state_.camera.zoom(area, shape, io.MousePos.x, io.MousePos.y, std::pow(kZoomStep, io.MouseWheel));
-    if (ImGui::IsItemActive() && ImGui::IsMouseDragging(0, 2.0F))
-        state_.camera.pan(area, shape, io.MouseDelta.x, io.MouseDelta.y);
-    if (hovered && ImGui::IsMouseDoubleClicked(0))
-        state_.camera.fit();
-}
-
-/// What the camera places: the raw image, on which the processed one lies pixel on pixel, unless a stage has
-/// moved them.
-Shape App::placed_shape(bool raw) const {
-    return raw || !display_.moved() ? display_.raw_shape() : display_.processed_shape();
-}
-
-Hover App::hover(const Layout& layout) const {
-    if (!display_.has_result())
-        return {};
-    const ImVec2 mouse = ImGui::GetIO().MousePos;
-    const bool on_raw = layout.shows_raw && layout.raw.contains(mouse.x, mouse.y);
-    const bool at_raw = on_raw || !layout.shows_processed;
-    const Rect& area = at_raw ? layout.raw : layout.processed;
-    const Shape raw = display_.raw_shape(), processed = display_.processed_shape();
-    const Shape shape = placed_shape(at_raw);
-    const ImagePoint p = image_point(state_.camera.place(area, shape), shape, mouse.x, mouse.y);
-    if (!p.inside)
-        return {};
-    Hover found{true, p.x, p.y, {}, {}, {}, {}};
-    if (at_raw || !display_.moved()) { // otherwise no raw pixel is known to belong to a processed one
-        found.raw = display_.raw_value(p.x, p.y);
-        found.raw_color = display_.raw_color(p.x, p.y);
-    }
-    if (!at_raw || !display_.moved()) {
-        // border = crop: the result lacks as much on each side
-        const int dx = display_.moved() ? 0 : (raw.width - processed.width) / 2;
-        const int dy = display_.moved() ? 0 : (raw.height - processed.height) / 2;
-        found.value = display_.processed_value(p.x - dx, p.y - dy);
-        found.color = display_.processed_color(p.x - dx, p.y - dy);
-    }
-    return found;
-}
-
-void App::canvas_labels(const Layout& layout) {
-    if (!layout.shows_raw || !layout.shows_processed || !display_.has_result())
-        return;
-    ImDrawList& draw = *ImGui::GetWindowDrawList();
-    const auto label = [&](const Rect& area, const std::string& text) {
-        const ImVec2 size = ImGui::CalcTextSize(text.c_str());
-        const ImVec2 at(static_cast<float>(area.x + area.width) - size.x - dp(22), // clear of the overlay
-                        static_cast<float>(area.y) + dp(12));
-        draw.AddRectFilled({at.x - dp(10), at.y - dp(5)}, {at.x + size.x + dp(10), at.y + size.y + dp(5)},
-                           IM_COL32(10, 13, 16, 190), dp(5));
-        draw.AddText(at, theme::kText, text.c_str());
-    };
-    label(layout.raw, "raw");
-    label(layout.processed, display_.result().quantity.symbol);
-    const float x = static_cast<float>(layout.processed.x) - dp(1);
-    draw.AddLine({x, static_cast<float>(layout.canvas.y)},
-                 {x, static_cast<float>(layout.canvas.y + layout.canvas.height)}, theme::kLine, dp(2));
 }
 
 ToneCurve App::shown_curve() const {
@@ -358,6 +241,7 @@ void App::report() const {
     probe::value("image.x", at.x);
     probe::value("image.y", at.y);
     probe::value("image.scale", at.scale);
+    probe::value("zoom", zoom());
 }
 
 int run_viewer(Settings settings) {

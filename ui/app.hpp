@@ -23,7 +23,8 @@ private:
 
     struct Layout {
         Rect tools, status, panel, canvas, bar, processed, raw;
-        bool shows_processed = true, shows_raw = false, shows_panel = true;
+        bool shows_processed = true, shows_raw = false, shows_panel = true,
+             panel_below = false; ///< the controls, in a tall window
     };
     bool take_result();
     void free_range(const Quantity& quantity);
@@ -34,6 +35,9 @@ private:
     void frame();
     void canvas_window(const Layout& layout);
     void canvas_mouse(const Layout& layout);
+    void panel_edge(const Layout& layout);
+    double zoom() const; ///< pixels of the screen for one of the picture
+    void canvas_pixels(const Layout& layout);
     void canvas_labels(const Layout& layout);
     Shape placed_shape(bool raw) const;
     Hover hover(const Layout& layout) const;

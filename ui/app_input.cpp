@@ -122,6 +122,11 @@ void App::handle_character(unsigned character) {
     case 'f':
         state_.camera.fit();
         break;
+    case '0': // a pixel of the picture is one of the screen
+        if (display_.has_result())
+            state_.camera.set_scale(layout_.shows_processed ? layout_.processed : layout_.raw,
+                                    placed_shape(!layout_.shows_processed), 1 / window_.ratio());
+        break;
     case 'm':
         view.mapping.colormap =
             static_cast<ColorMap>((static_cast<int>(view.mapping.colormap) + 1) %

@@ -265,6 +265,7 @@ public:
                          std::to_string(std::lround(r.y + r.height / 2)), "sleep", "0.4", "click", "--repeat",
                          "2", "--delay", "60", "1"});
     }
+    void events(const std::vector<std::string>& words) const { desktop_.events(words); }
     /// Stands still as a program does that draws for long; what is typed meanwhile comes all at once.
     void freeze(bool on) const { kill(pid_, on ? SIGSTOP : SIGCONT); }
     void signal(int number) const { kill(pid_, number); }

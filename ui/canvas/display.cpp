@@ -73,7 +73,7 @@ void Display::look(Pipeline& pipeline, bool raw, bool processed) {
 
 bool Display::fill_processed(Pipeline& pipeline) {
     if (result_.device_image && interop()) {
-        pipeline.viewer_wants_host(false);
+        pipeline.viewer_wants_host(wants_host_);
         path_ = "CUDA-GL interop";
         return true;
     }

@@ -22,6 +22,8 @@ public:
     /// Fills a texture that was not looked at when the present result came.
     void look(Pipeline& pipeline, bool raw, bool processed);
     void clear();
+    /// Host pixels of later results, also where the device draws: to be read one by one.
+    void want_host(bool on) { wants_host_ = on; }
 
     bool has_result() const { return static_cast<bool>(result_.raw); }
     const Result& result() const { return result_; }
@@ -63,6 +65,7 @@ private:
     Result result_;
     std::uint64_t raw_filled_ = 0, processed_filled_ = 0, shown_ = 0; ///< serial numbers of results
     std::string path_ = "host upload", reason_;
+    bool wants_host_ = false;
     SteadyClock::time_point ranged_{}, raw_ranged_{};
     std::uint64_t ranged_version_ = ~std::uint64_t{0};
     ValueRange raw_range_;

@@ -86,7 +86,7 @@ std::string curve_define(const char* name, ToneCurve curve) {
     return std::string("\n#define ") + name + " " + std::to_string(static_cast<int>(curve));
 }
 
-constexpr double kLargestScale = 64;
+constexpr double kLargestScale = 128;
 
 double fit_scale(const Rect& canvas, const Shape& image) {
     return std::min(canvas.width / std::max(image.width, 1), canvas.height / std::max(image.height, 1));
@@ -111,6 +111,11 @@ void Camera::zoom(const Rect& canvas, const Shape& image, double x, double y, do
     scale_ = scale;
     centre_x_ = std::clamp((ix + (canvas.x + canvas.width / 2 - x) / scale) / image.width, 0.0, 1.0);
     centre_y_ = std::clamp((iy + (canvas.y + canvas.height / 2 - y) / scale) / image.height, 0.0, 1.0);
+}
+
+void Camera::set_scale(const Rect& canvas, const Shape& image, double scale) {
+    zoom(canvas, image, canvas.x + canvas.width / 2, canvas.y + canvas.height / 2,
+         scale / place(canvas, image).scale);
 }
 
 void Camera::pan(const Rect& canvas, const Shape& image, double dx, double dy) {

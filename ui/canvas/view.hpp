@@ -29,6 +29,8 @@ public:
     Placement place(const Rect& canvas, const Shape& image) const;
     void fit() { fitted_ = true; }
     bool fitted() const { return fitted_; }
+    /// Screen pixels per image pixel; what is in the middle stays there.
+    void set_scale(const Rect& canvas, const Shape& image, double scale);
     /// Keeps the image point under (x, y) where it is.
     void zoom(const Rect& canvas, const Shape& image, double x, double y, double factor);
     void pan(const Rect& canvas, const Shape& image, double dx, double dy);

@@ -178,7 +178,8 @@ void draw_tool_bar(const Rect& area, Session& session, ViewState& state, const D
     ImGui::End();
 }
 
-void draw_status_bar(const Rect& area, Session& session, const Hover& hover, const Display& display) {
+void draw_status_bar(const Rect& area, Session& session, const Hover& hover, const Display& display,
+                     double zoom) {
     if (begin_bar("##status", area, theme::kBar)) {
         ImGui::SetCursorPosY((static_cast<float>(area.height) - ImGui::GetTextLineHeight()) / 2);
         const auto pair = [](const char* label, const std::string& value, float width) {
@@ -211,8 +212,9 @@ void draw_status_bar(const Rect& area, Session& session, const Hover& hover, con
         }
         if (session.pipeline()) {
             const StatsSnapshot stats = session.pipeline()->stats();
+            const std::string shown = display.has_result() ? number_text(100 * zoom, 3) + " %   " : "";
             const std::string text =
-                number_text(stats.processing_rate, 3) + " frames/s   " +
+                shown + number_text(stats.processing_rate, 3) + " frames/s   " +
                 (stats.drops.total() ? count_text(stats.drops.total()) + " dropped" : "no drops");
             const float width = ImGui::CalcTextSize(text.c_str()).x;
             if (static_cast<float>(area.width) - width - dp(12) > ImGui::GetCursorPosX()) {

@@ -37,7 +37,7 @@ void draw_about() {
 } // namespace
 
 void draw_keys(bool* open) {
-    static constexpr std::array<std::array<const char*, 2>, 20> kKeys = {{
+    static constexpr std::array<std::array<const char*, 2>, 21> kKeys = {{
         {"Space", "pause, go on"},
         {"→  .", "one frame (paused file)"},
         {"1  2  3", "processed, raw, both"},
@@ -45,6 +45,7 @@ void draw_keys(bool* open) {
         {"Wheel  +  −", "zoom"},
         {"Drag", "move the picture"},
         {"Double click  F", "fit"},
+        {"0", "1:1, pixel on pixel"},
         {"M", "next colour map"},
         {"A", "automatic range"},
         {"[  ]", "darker, brighter by half a stop"},

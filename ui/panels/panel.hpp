@@ -29,7 +29,9 @@ struct Hover {
     std::optional<double> raw, value; ///< grey, of colours their luma
     std::optional<Color> raw_color, color;
 };
-void draw_status_bar(const Rect& area, Session& session, const Hover& hover, const Display& display);
+/// `zoom`: pixels of the screen for one of the picture.
+void draw_status_bar(const Rect& area, Session& session, const Hover& hover, const Display& display,
+                     double zoom);
 void draw_open_dialog(Session& session, ViewState& state);
 
 /// Pause, step, colour maps: what keys and buttons share.

@@ -1,0 +1,221 @@
+// What lies on and around the picture, and what the mouse does there.
+#include "ui/app.hpp"
+
+#include "ui/canvas/color_bar.hpp"
+#include "ui/canvas/numbers.hpp"
+#include "ui/canvas/pixel_grid.hpp"
+#include "ui/canvas/probe.hpp"
+#include "ui/canvas/theme.hpp"
+#include "ui/panels/overlay.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace specklescope {
+
+namespace {
+
+using theme::dp;
+
+/// Where the image point under (x, y) lies; processed images may be smaller by a border on each side.
+struct ImagePoint {
+    int x = 0, y = 0;
+    bool inside = false;
+};
+
+ImagePoint image_point(const Camera::Placement& at, const Shape& shape, double x, double y) {
+    ImagePoint p{static_cast<int>(std::floor((x - at.x) / at.scale)),
+                 static_cast<int>(std::floor((y - at.y) / at.scale)), false};
+    p.inside = p.x >= 0 && p.y >= 0 && p.x < shape.width && p.y < shape.height;
+    return p;
+}
+
+} // namespace
+
+void App::canvas_window(const Layout& layout) {
+    const Rect all{layout.canvas.x, layout.canvas.y, layout.canvas.width + layout.bar.width,
+                   layout.canvas.height};
+    ImGui::SetNextWindowPos({static_cast<float>(all.x), static_cast<float>(all.y)});
+    ImGui::SetNextWindowSize({static_cast<float>(all.width), static_cast<float>(all.height)});
+    ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {0, 0});
+    ImGui::Begin("##canvas", nullptr,
+                 ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoBackground |
+                     ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoBringToFrontOnFocus);
+    ImGui::PopStyleVar();
+    canvas_mouse(layout);
+    Mapping& mapping = session_.view().mapping;
+    if (layout.bar.width > 0) {
+        const Quantity quantity =
+            display_.has_result() ? display_.result().quantity : session_.chain().quantity();
+        color_bar(layout.bar, mapping, quantity,
+                  display_.has_result() ? display_.result().exposure : Exposure(),
+                  display_.has_result() ? shown_curve() : ToneCurve::linear,
+                  display_.shader().colors(mapping.colormap));
+    }
+    canvas_pixels(layout);
+    canvas_labels(layout);
+    float statistics_end = 0;
+    if (session_.view().overlay && session_.pipeline())
+        statistics_end = draw_statistics(layout.canvas, stats_, display_, window_.renderer());
+    if (layout.shows_processed && display_.has_result())
+        draw_warmup(layout.processed, display_.result().warmup, statistics_end);
+    if (display_.has_result())
+        draw_saturation(layout.shows_processed ? layout.processed : layout.raw, display_.result().counts,
+                        statistics_end, layout.shows_processed && !display_.result().warmup.done());
+    draw_record_marks(layout.canvas, session_.recordings());
+    const float banner = draw_banner(layout.canvas, session_);
+    const bool narrow = layout.canvas.width < dp(860); // marks and messages would lie on each other
+    const float marks = narrow ? static_cast<float>(session_.recordings().size()) * dp(38) : 0;
+    fading_ = draw_toasts(layout.canvas, session_.notes(), std::max(marks, banner));
+    ImGui::End();
+}
+
+void App::canvas_mouse(const Layout& layout) {
+    ImGui::SetCursorScreenPos({static_cast<float>(layout.canvas.x), static_cast<float>(layout.canvas.y)});
+    ImGui::InvisibleButton(
+        "picture", {static_cast<float>(layout.canvas.width), static_cast<float>(layout.canvas.height)});
+    probe::widget("canvas", layout.canvas.x, layout.canvas.y, layout.canvas.width, layout.canvas.height);
+    const bool hovered = ImGui::IsItemHovered();
+    hover_ = hovered || ImGui::IsItemActive() ? hover(layout) : Hover{};
+    if (!display_.has_result())
+        return;
+    const ImGuiIO& io = ImGui::GetIO();
+    const bool on_raw = layout.shows_raw && layout.raw.contains(io.MousePos.x, io.MousePos.y);
+    const Rect& area = on_raw ? layout.raw : layout.processed;
+    const Shape shape = placed_shape(on_raw);
+    if (hovered && io.MouseWheel != 0)
+        state_.camera.zoom(area, shape, io.MousePos.x, io.MousePos.y, std::pow(kZoomStep, io.MouseWheel));
+    if (ImGui::IsItemActive() && ImGui::IsMouseDragging(0, 2.0F))
+        state_.camera.pan(area, shape, io.MouseDelta.x, io.MouseDelta.y);
+    if (hovered && ImGui::IsMouseDoubleClicked(0))
+        state_.camera.fit();
+}
+
+/// What the camera places: the raw image, on which the processed one lies pixel on pixel, unless a stage has
+/// moved them.
+Shape App::placed_shape(bool raw) const {
+    return raw || !display_.moved() ? display_.raw_shape() : display_.processed_shape();
+}
+
+Hover App::hover(const Layout& layout) const {
+    if (!display_.has_result())
+        return {};
+    const ImVec2 mouse = ImGui::GetIO().MousePos;
+    const bool on_raw = layout.shows_raw && layout.raw.contains(mouse.x, mouse.y);
+    const bool at_raw = on_raw || !layout.shows_processed;
+    const Rect& area = at_raw ? layout.raw : layout.processed;
+    const Shape raw = display_.raw_shape(), processed = display_.processed_shape();
+    const Shape shape = placed_shape(at_raw);
+    const ImagePoint p = image_point(state_.camera.place(area, shape), shape, mouse.x, mouse.y);
+    if (!p.inside)
+        return {};
+    Hover found{true, p.x, p.y, {}, {}, {}, {}};
+    if (at_raw || !display_.moved()) { // otherwise no raw pixel is known to belong to a processed one
+        found.raw = display_.raw_value(p.x, p.y);
+        found.raw_color = display_.raw_color(p.x, p.y);
+    }
+    if (!at_raw || !display_.moved()) {
+        // border = crop: the result lacks as much on each side
+        const int dx = display_.moved() ? 0 : (raw.width - processed.width) / 2;
+        const int dy = display_.moved() ? 0 : (raw.height - processed.height) / 2;
+        found.value = display_.processed_value(p.x - dx, p.y - dy);
+        found.color = display_.processed_color(p.x - dx, p.y - dy);
+    }
+    return found;
+}
+
+/// The border between picture and controls is dragged.
+void App::panel_edge(const Layout& layout) {
+    const Rect& panel = layout.panel;
+    const float wide = dp(8);
+    const bool below = layout.panel_below;
+    const ImVec2 at(static_cast<float>(panel.x) - (below ? 0 : wide / 2),
+                    static_cast<float>(panel.y) - (below ? wide / 2 : 0));
+    const ImVec2 size(below ? static_cast<float>(panel.width) : wide,
+                      below ? wide : static_cast<float>(panel.height));
+    ImGui::SetNextWindowPos(at);
+    ImGui::SetNextWindowSize(size);
+    ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {0, 0});
+    ImGui::PushStyleVar(ImGuiStyleVar_WindowMinSize, {1, 1});
+    ImGui::Begin("##edge", nullptr,
+                 ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoBackground |
+                     ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoNav);
+    ImGui::PopStyleVar(2);
+    ImGui::InvisibleButton("edge", size);
+    probe::item("panel.edge");
+    if (ImGui::IsItemHovered() || ImGui::IsItemActive())
+        ImGui::SetMouseCursor(below ? ImGuiMouseCursor_ResizeNS : ImGuiMouseCursor_ResizeEW);
+    if (ImGui::IsItemActive()) {
+        const ImGuiIO& io = ImGui::GetIO();
+        const double far =
+            below ? panel.y + panel.height - io.MousePos.y : panel.x + panel.width - io.MousePos.x;
+        const ParamDecl& decl = view_table().at("panel_size");
+        session_.view().panel_size = std::clamp(std::round(far / dp(1)), decl.min, decl.max);
+    }
+    ImGui::End();
+}
+
+double App::zoom() const {
+    if (!display_.has_result())
+        return 1;
+    const Rect& area = layout_.shows_processed ? layout_.processed : layout_.raw;
+    return state_.camera.place(area, placed_shape(!layout_.shows_processed)).scale * window_.ratio();
+}
+
+/// Values in pixels that are large enough for them, and the place under the mouse in the other picture.
+void App::canvas_pixels(const Layout& layout) {
+    if (!display_.has_result())
+        return;
+    const bool moved = display_.moved();
+    const Shape raw = display_.raw_shape(), processed = display_.processed_shape();
+    const int dx = moved ? 0 : (raw.width - processed.width) / 2;
+    const int dy = moved ? 0 : (raw.height - processed.height) / 2;
+    const auto values = [&](bool on_raw) {
+        const Rect& area = on_raw ? layout.raw : layout.processed;
+        const Shape shape = placed_shape(on_raw);
+        return draw_pixel_values(area, state_.camera.place(area, shape), shape, [&](int x, int y) {
+            const std::optional<double> value =
+                on_raw ? display_.raw_value(x, y) : display_.processed_value(x - dx, y - dy);
+            const bool counts = on_raw && raw.type != PixelType::f32;
+            return !value   ? std::string()
+                   : counts ? std::to_string(std::lround(*value))
+                            : number_text(*value, 4);
+        });
+    };
+    if (layout.shows_raw && layout.shows_processed && hover_.inside && !moved) {
+        const ImVec2 mouse = ImGui::GetIO().MousePos;
+        const Rect& other = layout.raw.contains(mouse.x, mouse.y) ? layout.processed : layout.raw;
+        draw_crosshair(other, state_.camera.place(other, raw), hover_.x, hover_.y);
+    }
+    int written = 0;
+    if (layout.shows_raw && raw.channels == 1)
+        written += values(true);
+    // On the device alone each value would be read by itself: they come with the next result.
+    const bool wanted = layout.shows_processed && processed.channels == 1 &&
+                        pixels_are_readable(state_.camera.place(layout.processed, placed_shape(false)));
+    display_.want_host(wanted);
+    if (wanted && display_.result().image)
+        written += values(false);
+    probe::value("pixel.values", written);
+}
+
+void App::canvas_labels(const Layout& layout) {
+    if (!layout.shows_raw || !layout.shows_processed || !display_.has_result())
+        return;
+    ImDrawList& draw = *ImGui::GetWindowDrawList();
+    const auto label = [&](const Rect& area, const std::string& text) {
+        const ImVec2 size = ImGui::CalcTextSize(text.c_str());
+        const ImVec2 at(static_cast<float>(area.x + area.width) - size.x - dp(22), // clear of the overlay
+                        static_cast<float>(area.y) + dp(12));
+        draw.AddRectFilled({at.x - dp(10), at.y - dp(5)}, {at.x + size.x + dp(10), at.y + size.y + dp(5)},
+                           IM_COL32(10, 13, 16, 190), dp(5));
+        draw.AddText(at, theme::kText, text.c_str());
+    };
+    label(layout.raw, "raw");
+    label(layout.processed, display_.result().quantity.symbol);
+    const float x = static_cast<float>(layout.processed.x) - dp(1);
+    draw.AddLine({x, static_cast<float>(layout.canvas.y)},
+                 {x, static_cast<float>(layout.canvas.y + layout.canvas.height)}, theme::kLine, dp(2));
+}
+
+} // namespace specklescope
