@@ -19,7 +19,7 @@ namespace specklescope {
 struct ViewSettings {
     enum class Layout : std::uint8_t { processed, raw, side_by_side };
     Layout layout = Layout::processed;
-    bool overlay = true;     ///< F1
+    bool overlay = false;    ///< F1
     bool panel = true;       ///< side panel
     double panel_size = 336; ///< its width, or height below the picture, at interface scale 1
     int width = 1440;        ///< window size, screen coordinates

@@ -51,7 +51,7 @@ TEST(Camera, ZoomHasEndsAndTheMiddleStaysInTheImage) {
     Camera camera;
     for (int i = 0; i < 100; ++i)
         camera.zoom(kCanvas, kImage, 750, 390, 2);
-    EXPECT_DOUBLE_EQ(camera.place(kCanvas, kImage).scale, 64);
+    EXPECT_DOUBLE_EQ(camera.place(kCanvas, kImage).scale, 128);
     for (int i = 0; i < 100; ++i)
         camera.zoom(kCanvas, kImage, 301, 41, 0.5);
     EXPECT_DOUBLE_EQ(camera.place(kCanvas, kImage).scale, 0.5);

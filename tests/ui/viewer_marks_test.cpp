@@ -55,9 +55,10 @@ TEST_F(ViewerMarksTest, NumbersThatRestOnAnAssumedExposureHaveAStar) {
 }
 
 TEST_F(ViewerMarksTest, TheRowsOfTheOverlayFollowTheChain) {
-    Viewer viewer(*desktop_, folder_,
-                  with({picture(0), "--no-remember", "--stage", "gaussian:sigma=1,method=direct", "--stage",
-                        "speckle"}));
+    Viewer viewer(
+        *desktop_, folder_,
+        with({picture(0), "--no-remember", "--stage", "gaussian:sigma=1,method=direct", "--stage", "speckle"},
+             {"--view", "overlay=true"}));
     ASSERT_TRUE(viewer.shows_picture()) << viewer.log();
     const auto rows = [&](const std::string& wanted) {
         return viewer.until([&] { return viewer.text("overlay.stages").find(wanted) != std::string::npos; });

@@ -111,6 +111,36 @@ std::string color_text(const Color& color, const Shape& shape) {
     return raw_text(color[0], shape) + " · " + raw_text(color[1], shape) + " · " + raw_text(color[2], shape);
 }
 
+/// What matters of the run, from the right: as much of it as has room. All of it is on the picture with F1.
+void draw_summary(const Rect& area, const StatsSnapshot& stats, const Display& display, double zoom) {
+    struct Part {
+        std::string text;
+        ImU32 color;
+    };
+    std::vector<Part> parts = {
+        {stats.drops.total() ? count_text(stats.drops.total()) + " dropped" : "no drops",
+         stats.drops.total() ? theme::kWarning : theme::kDim},
+        {number_text(stats.processing_rate, 3) + " frames/s", theme::kDim}};
+    if (display.has_result())
+        parts.push_back({number_text(100 * zoom, 3) + " %", theme::kDim});
+    if (stats.counts.last.raw_saturated > 0)
+        parts.push_back({share_text(saturated_share(stats.counts.last)) + " saturated", theme::kWarning});
+    parts.push_back({"latency " + number_text(stats.latency.median_ms, 2) + " ms", theme::kDim});
+    std::string shown;
+    float right = static_cast<float>(area.width) - dp(12);
+    const float left = ImGui::GetCursorPosX();
+    for (const Part& part : parts) {
+        right -= ImGui::CalcTextSize(part.text.c_str()).x;
+        if (right < left)
+            break;
+        ImGui::SameLine(right);
+        ImGui::TextColored(theme::vec(part.color), "%s", part.text.c_str());
+        shown = part.text + (shown.empty() ? "" : " · ") + shown;
+        right -= dp(16);
+    }
+    probe::value("summary", shown);
+}
+
 } // namespace
 
 void toggle_pause(Session& session) {
@@ -210,19 +240,8 @@ void draw_status_bar(const Rect& area, Session& session, const Hover& hover, con
                 "Point at the picture for its values.  Wheel zooms, drag moves, double click fits.");
             ImGui::SameLine();
         }
-        if (session.pipeline()) {
-            const StatsSnapshot stats = session.pipeline()->stats();
-            const std::string shown = display.has_result() ? number_text(100 * zoom, 3) + " %   " : "";
-            const std::string text =
-                shown + number_text(stats.processing_rate, 3) + " frames/s   " +
-                (stats.drops.total() ? count_text(stats.drops.total()) + " dropped" : "no drops");
-            const float width = ImGui::CalcTextSize(text.c_str()).x;
-            if (static_cast<float>(area.width) - width - dp(12) > ImGui::GetCursorPosX()) {
-                ImGui::SameLine(static_cast<float>(area.width) - width - dp(12));
-                ImGui::TextColored(theme::vec(stats.drops.total() ? theme::kWarning : theme::kDim), "%s",
-                                   text.c_str());
-            }
-        }
+        if (session.pipeline())
+            draw_summary(area, session.pipeline()->stats(), display, zoom);
     }
     ImGui::End();
 }
