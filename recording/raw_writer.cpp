@@ -1,12 +1,15 @@
 // Headerless frames one after another, and what is known of them in lines of JSON beside them.
 #include "base/error.hpp"
 #include "recording/record_file.hpp"
+#include "recording/storage_barrier.hpp"
 #include "recording/write_behind.hpp"
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <bit>
 #include <cerrno>
+#include <optional>
 
 namespace specklescope {
 
@@ -31,9 +34,10 @@ public:
             throw RunError(write_error(lines_path_, error));
         }
         lines_end_ = text.size();
+        barrier_.emplace(pixels_, lines_, path_, StorageBarrier::Kind::text);
     }
 
-    /// The pixels first: a line is there only for a whole frame.
+    /// The pixels first: a line is there only for a whole frame that the storage has.
     void write(const RecordedFrame& frame) override {
         const ConstHostView pixels = frame.pixels.host();
         parts_.clear();
@@ -41,28 +45,40 @@ public:
         if (const int error = pixels_.write_at(end_, parts_); error != 0)
             fail(path_, error);
         const std::string line = describe_frame(frame) + "\n";
-        if (const int error = lines_.write_at(lines_end_, line.data(), line.size()); error != 0)
+        if (const int error = barrier_->name(lines_end_, line, frame.taken); error != 0)
             fail(lines_path_, error);
         lines_end_ += line.size();
         end_ += pixels.shape.bytes();
         ++frames_;
         if (const int error = behind_.advance(pixels_.fd(), end_); error != 0)
             fail(path_, error);
+        if (const int error = barrier_->error(); error != 0)
+            fail(lines_path_, error);
     }
 
     void update(const FileTotals& totals) override {
-        const std::string text = totals_text(totals);
+        FileTotals reached = totals; // without those that still wait for the storage
+        reached.written = std::min(totals.written, barrier_->named());
+        const std::string text = totals_text(reached);
         if (const int error = lines_.write_at(1, text.data(), text.size()); error != 0)
             fail(lines_path_, error);
     }
 
     void finish(const FileTotals& totals) override {
-        const int late = behind_.stop();
+        const int behind = behind_.stop();
+        const int unnamed = barrier_->stop();
+        const int late = behind != 0 ? behind : unnamed;
+        const bool unlined = frames_ > barrier_->named(); // the lines of the last could not be written
+        if (unlined) {
+            end_ = end_ / frames_ * barrier_->named();
+            frames_ = barrier_->named();
+        }
         if (frames_ == 0) // the recorder removes the other
             ::unlink(lines_path_.c_str());
         // Cuts off what a failed frame left behind.
-        if (failed_ && (::ftruncate(pixels_.fd(), static_cast<off_t>(end_)) != 0 ||
-                        ::ftruncate(lines_.fd(), static_cast<off_t>(lines_end_)) != 0))
+        if (failed_ &&
+            (::ftruncate(pixels_.fd(), static_cast<off_t>(end_)) != 0 ||
+             ::ftruncate(lines_.fd(), static_cast<off_t>(std::min(lines_end_, lines_.bytes()))) != 0))
             throw RunError(write_error(path_, errno));
         FileTotals known = totals;
         known.finished = totals.finished && late == 0;
@@ -74,6 +90,7 @@ public:
     }
 
     std::uint64_t written() const override { return frames_; }
+    std::uint64_t unstored() const override { return barrier_->unstored(); }
     std::uint64_t bytes() const override { return end_; }
     const std::string& path() const override { return path_; }
     bool present() const override { return pixels_.has_name() && lines_.has_name(); }
@@ -105,7 +122,9 @@ private:
     std::uint64_t end_ = 0, lines_end_ = 0; ///< of what is whole
     std::uint64_t frames_ = 0;
     bool failed_ = false;
-    WriteBehind behind_; ///< last: stops before the file is closed
+    // Last: they stop before the files are closed.
+    WriteBehind behind_;
+    std::optional<StorageBarrier> barrier_;
 };
 } // namespace
 

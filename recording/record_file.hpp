@@ -24,6 +24,7 @@ struct RecordedFrame {
     Warmup warmup;             ///< done() where no stage was filling its history or taking a capture
     std::string channel;       ///< grey_channel_of() the result
     std::uint64_t dropped = 0; ///< frames that the recorder had dropped in all before it accepted this one
+    SteadyClock::time_point taken{}; ///< when the recorder accepted it
 };
 /// What of a result goes into a file.
 RecordedFrame recorded_frame(const Result& result, RecordWhat what);
@@ -49,6 +50,8 @@ public:
     /// Makes the file complete; called once, also after write() threw. Throws RunError.
     virtual void finish(const FileTotals& totals) = 0;
     virtual std::uint64_t written() const = 0; ///< frames in the file
+    /// Of those, named in it before the storage had them (StorageBarrier); 0 where nothing is waited for.
+    virtual std::uint64_t unstored() const { return 0; }
     virtual std::uint64_t bytes() const = 0;
     virtual const std::string& path() const = 0;
     /// False once the file, or its folder, was removed; asked before finish() only.

@@ -43,7 +43,8 @@ void Recorder::open(const StreamInfo& stream) {
     closing_ = false;
     costs_.fill(kFirstGuess);
     cost_ = kFirstGuess;
-    written_before_ = dropped_before_ = lost_before_ = last_sequence_ = last_dropped_ = logged_drops_ = 0;
+    written_before_ = unstored_before_ = dropped_before_ = lost_before_ = last_sequence_ = last_dropped_ =
+        logged_drops_ = 0;
     any_frame_ = false;
     finished_ = {};
     thread_ = std::thread([this] { run(); }); // may throw: nothing runs then
@@ -86,7 +87,7 @@ bool Recorder::copy_to_pool(Frame& pixels) {
 void Recorder::drop_late() {
     const auto limit = SteadyClock::now() - std::chrono::duration<double>(longest_wait(cost_));
     std::uint64_t late = 0;
-    while (!queue_.empty() && queue_.front().live && queue_.front().since < limit) {
+    while (!queue_.empty() && queue_.front().live && queue_.front().frame.taken < limit) {
         pinned_ -= queue_.front().pinned ? 1 : 0;
         queue_.pop_front();
         ++late;
@@ -124,7 +125,7 @@ void Recorder::push(const Result& result, bool may_wait) {
     item.pinned = room == Room::pin;
     pinned_ += item.pinned ? 1 : 0;
     item.frame.dropped = status_.dropped;
-    item.since = SteadyClock::now();
+    item.frame.taken = SteadyClock::now();
     queue_.push_back(std::move(item));
     lock.unlock();
     work_.notify_one();

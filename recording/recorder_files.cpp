@@ -123,6 +123,7 @@ void Recorder::account(double seconds) {
     std::sort(sorted.begin(), sorted.end());
     const std::lock_guard lock(mutex_);
     status_.written = written;
+    status_.unstored = unstored_before_ + writer_->unstored();
     status_.bytes = bytes;
     cost_ = sorted[2];
 }
@@ -181,8 +182,10 @@ void Recorder::finish_file(std::uint64_t dropped) {
             std::filesystem::remove(writer->path(), ignored);
         const SinkFile file{writer->path(), present ? writer->written() : 0, writer->bytes()};
         written_before_ += file.written;
+        unstored_before_ += writer->unstored();
         const std::lock_guard lock(mutex_);
         status_.written = written_before_;
+        status_.unstored = unstored_before_;
         status_.bytes = file.bytes;
         status_.path = file.path;
         finished_ = file;

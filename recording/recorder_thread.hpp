@@ -33,7 +33,6 @@ private:
         RecordedFrame frame;
         bool pinned = false;
         bool live = false; ///< may be dropped
-        SteadyClock::time_point since;
     };
     enum class Room { pin, copy, none };
 
@@ -77,11 +76,11 @@ private:
     std::unique_ptr<FileWriter> writer_;
     SaturationMask mask_;
     Shape shape_;
-    std::array<double, 5> costs_{};    ///< of the last frames; their median ignores one long pause of a disk
-    std::uint64_t written_before_ = 0; ///< in finished files
-    SinkFile finished_;                ///< the last of them
-    std::uint64_t dropped_before_ = 0; ///< counted in finished files
-    std::uint64_t lost_before_ = 0, in_warmup_ = 0; ///< of the present file
+    std::array<double, 5> costs_{}; ///< of the last frames; their median ignores one long pause of a disk
+    std::uint64_t written_before_ = 0, unstored_before_ = 0; ///< in finished files
+    SinkFile finished_;                                      ///< the last of them
+    std::uint64_t dropped_before_ = 0;                       ///< counted in finished files
+    std::uint64_t lost_before_ = 0, in_warmup_ = 0;          ///< of the present file
     std::uint64_t last_sequence_ = 0, last_dropped_ = 0, logged_drops_ = 0;
     bool any_frame_ = false;
     SteadyClock::time_point next_update_{};

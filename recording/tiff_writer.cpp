@@ -126,7 +126,7 @@ void TiffWriter::write(const RecordedFrame& frame) {
     if (const int error = file_.write_at(end_, parts_); error != 0)
         fail(error);
     // The page is whole in the file: only now it becomes part of the chain.
-    write_at(link_, &end_, sizeof end_);
+    link_page(frame.taken);
     if (pages_ == 0)
         text_offset_ = end_ + next_in_head_ + 8;
     last_ns_ = frame.info.capture_ns;
@@ -135,6 +135,16 @@ void TiffWriter::write(const RecordedFrame& frame) {
     ++pages_;
     // The directory of the last page is still to be linked to the next one.
     if (const int error = behind_.advance(file_.fd(), link_); error != 0)
+        fail(error);
+    if (const int error = barrier_ ? barrier_->error() : 0; error != 0)
+        fail(error);
+}
+
+void TiffWriter::link_page(SteadyClock::time_point taken) {
+    if (!barrier_)
+        return write_at(link_, &end_, sizeof end_);
+    const std::string_view bytes(reinterpret_cast<const char*>(&end_), sizeof end_);
+    if (const int error = barrier_->name(link_, bytes, taken); error != 0)
         fail(error);
 }
 
@@ -151,7 +161,10 @@ void TiffWriter::fail(int error) {
 void TiffWriter::update(const FileTotals& totals) {
     if (text_offset_ == 0)
         return;
-    const std::string text = totals_text(totals);
+    FileTotals reached = totals;
+    if (barrier_) // without those that still wait for the storage
+        reached.written = std::min(totals.written, barrier_->named());
+    const std::string text = totals_text(reached);
     write_at(text_offset_ + axes_text(0, 0).size() + 1, text.data(), text.size());
 }
 
@@ -166,7 +179,11 @@ void TiffWriter::write_axes() {
 }
 
 void TiffWriter::finish(const FileTotals& totals) {
-    const int late = behind_.stop();
+    const int behind = behind_.stop();
+    const int unlinked = barrier_ ? barrier_->stop() : 0;
+    const int late = behind != 0 ? behind : unlinked;
+    if (barrier_) // fewer where the links of the last could not be written
+        pages_ = std::min(pages_, barrier_->named());
     // Cuts off what a failed page left behind; the last page needs no padding.
     if (failed_ && ::ftruncate(file_.fd(), static_cast<off_t>(end_)) != 0)
         throw RunError(write_error(path_, errno));
@@ -185,7 +202,9 @@ std::unique_ptr<FileWriter> make_tiff_writer(const RecordedFrame& first, const R
     std::string path;
     File file = create_new(options.path, path);
     try {
-        return std::make_unique<TiffWriter>(std::move(file), path, first, options, stream);
+        auto writer = std::make_unique<TiffWriter>(std::move(file), path, first, options, stream);
+        writer->link_when_stored();
+        return writer;
     } catch (...) {
         ::unlink(path.c_str()); // not even the header could be written
         throw;

@@ -7,8 +7,10 @@
 #pragma once
 
 #include "recording/record_file.hpp"
+#include "recording/storage_barrier.hpp"
 #include "recording/write_behind.hpp"
 
+#include <optional>
 #include <vector>
 
 namespace specklescope {
@@ -18,16 +20,20 @@ public:
     /// Takes an empty file. `first` gives the shape that all pages have.
     TiffWriter(File file, std::string path, const RecordedFrame& first, const RecordOptions& options,
                const StreamInfo& stream);
+    /// From now on pages are linked in when the storage has them: for a file that has its name already.
+    void link_when_stored() { barrier_.emplace(file_, file_, path_, StorageBarrier::Kind::chain); }
     void write(const RecordedFrame& frame) override;
     void update(const FileTotals& totals) override;
     void finish(const FileTotals& totals) override;
     std::uint64_t written() const override { return pages_; }
+    std::uint64_t unstored() const override { return barrier_ ? barrier_->unstored() : 0; }
     std::uint64_t bytes() const override { return end_; }
     const std::string& path() const override { return path_; }
     bool present() const override { return file_.has_name(); }
 
 private:
     void build_head(const std::string& description);
+    void link_page(SteadyClock::time_point taken);
     void write_axes();
     void gather(ConstHostView pixels);
     void write_at(std::uint64_t offset, const void* data, std::size_t bytes);
@@ -47,7 +53,9 @@ private:
     std::uint64_t text_offset_ = 0;  ///< of the first description; 0: no page yet
     std::uint64_t pages_ = 0;
     bool failed_ = false;
-    WriteBehind behind_; ///< last: stops before the file is closed
+    // Last: they stop before the file is closed.
+    WriteBehind behind_;
+    std::optional<StorageBarrier> barrier_;
 };
 
 /// One picture, whole or not at all, under options.path or a numbered name if that is taken; returns the

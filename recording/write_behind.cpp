@@ -28,13 +28,18 @@ int sync_range(int file, const Piece& piece, unsigned flags) {
 int release(int file, const Piece& piece) {
     if (piece.bytes == 0) // would mean the whole file
         return 0;
-    constexpr unsigned kWhole =
-        SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE | SYNC_FILE_RANGE_WAIT_AFTER;
-    const int error = sync_range(file, piece, kWhole);
+    const int error = send_to_storage(file, static_cast<std::uint64_t>(piece.begin),
+                                      static_cast<std::uint64_t>(piece.bytes));
     ::posix_fadvise(file, piece.begin, piece.bytes, POSIX_FADV_DONTNEED);
     return error;
 }
 } // namespace
+
+int send_to_storage(int file, std::uint64_t begin, std::uint64_t bytes) {
+    constexpr unsigned kWhole =
+        SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE | SYNC_FILE_RANGE_WAIT_AFTER;
+    return sync_range(file, {static_cast<off64_t>(begin), static_cast<off64_t>(bytes)}, kWhole);
+}
 
 int WriteBehind::advance(int file, std::uint64_t end) {
     if (end < kKept + kPiece)

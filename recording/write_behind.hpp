@@ -14,6 +14,10 @@
 
 namespace specklescope {
 
+/// Waits until the storage has these bytes of a file, without what the system needs to find them. Returns an
+/// error number of the storage, or 0: a file that cannot be sent in parts is left to the system.
+int send_to_storage(int file, std::uint64_t begin, std::uint64_t bytes);
+
 class WriteBehind {
 public:
     /// What is smaller stays in the cache: pictures, and the beginning of a file, which is brought up to date

@@ -210,6 +210,9 @@ private:
                                 (s.lost_before > 0
                                      ? ", " + std::to_string(s.lost_before) + " lost before the recorder"
                                      : "") +
+                                (s.unstored > 0
+                                     ? ", " + std::to_string(s.unstored) + " named before the disk had them"
+                                     : "") +
                                 (s.error.empty() ? "" : "; stopped: " + s.error),
                             kLeft);
         }

@@ -1,0 +1,36 @@
+// What the recorders ask of the system, in order: stand-ins for pwritev() and fdatasync() in this program
+// that keep a log of one folder's files while somebody wants one, and let a test be the storage.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace specklescope::test {
+
+/// Times are places in the order of all calls.
+struct StorageCall {
+    bool sync = false; ///< else a write
+    ino_t file = 0;
+    std::uint64_t begin = 0, end = 0; ///< end 0: it has not returned
+    std::uint64_t offset = 0;
+    std::string bytes{};
+};
+
+/// Keeps a log while it lives; one at a time.
+class StorageLog {
+public:
+    /// `storage` stands for fdatasync() and returns an error number, or 0; without it the system's is called.
+    explicit StorageLog(std::function<int()> storage = {});
+    ~StorageLog();
+    StorageLog(const StorageLog&) = delete;
+    StorageLog& operator=(const StorageLog&) = delete;
+    /// Those begun so far, in the order in which they began.
+    std::vector<StorageCall> calls() const;
+    std::size_t syncs() const; ///< begun
+};
+
+} // namespace specklescope::test
