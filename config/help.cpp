@@ -3,6 +3,7 @@
 #include "config/text.hpp"
 #include "have_cuda.hpp"
 #include "sources/registry.hpp"
+#include "sources/source_text.hpp"
 
 #include <algorithm>
 #include <functional>
@@ -44,7 +45,12 @@ std::string source_text(const SourceType& source) {
 }
 
 std::string sources_text() {
-    std::string out = "SOURCE is one of these; options follow as ?key=value&key=value.\n\n";
+    std::string out;
+    for (const std::string& line : wrap("SOURCE is one of these; options follow as ?key=value&key=value. " +
+                                            std::string(kOptionsBegin) + ".",
+                                        kHelpWidth))
+        out += line + "\n";
+    out += "\n";
     for (const SourceType& source : source_types())
         out += source_text(source) + "\n";
     out += "Cameras found now:\n";

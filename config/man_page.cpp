@@ -5,6 +5,7 @@
 #include "config/text.hpp"
 #include "recording/recorder.hpp"
 #include "sources/registry.hpp"
+#include "sources/source_text.hpp"
 
 namespace specklescope {
 
@@ -89,8 +90,8 @@ std::string options() {
 }
 
 std::string sources() {
-    std::string out =
-        section("SOURCES") + "Options follow a SOURCE as " + bold("?key=value&key=value") + ".\n";
+    std::string out = section("SOURCES") + "Options follow a SOURCE as " + bold("?key=value&key=value") +
+                      ". " + sentence(std::string(kOptionsBegin));
     for (const SourceType& source : source_types())
         out += heading(source.syntax) + sentence(std::string(source.doc)) + keys(*source.table);
     return out;

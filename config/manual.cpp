@@ -4,6 +4,7 @@
 #include "config/text.hpp"
 #include "recording/recorder.hpp"
 #include "sources/registry.hpp"
+#include "sources/source_text.hpp"
 
 namespace specklescope {
 
@@ -62,7 +63,8 @@ std::string command_line() {
 }
 
 std::string sources() {
-    std::string out = "\n## Sources\n\nOptions follow a SOURCE as `?key=value&key=value`.\n";
+    std::string out = "\n## Sources\n\nOptions follow a SOURCE as `?key=value&key=value`. " +
+                      std::string(kOptionsBegin) + ".\n";
     for (const SourceType& source : source_types())
         out += "\n### `" + std::string(source.syntax) + "`\n\n" + std::string(source.doc) + ".\n\n" +
                param_table(*source.table);

@@ -41,16 +41,10 @@ bool known_kind(std::string_view kind) {
                        [&](const SourceType& type) { return type.kind == kind; });
 }
 
-/// The '?' that begins the options: the last one whose left side is on disk, else the last one that is
-/// followed by key=value; npos: none.
+/// The '?' that begins the options: the last one, unless the whole is a name on disk; npos: none. Nothing
+/// else on disk is looked at, so that the same text means the same in every folder.
 std::size_t option_mark(std::string_view text) {
-    if (exists(text))
-        return std::string_view::npos;
-    for (std::size_t mark = text.rfind('?'); mark != std::string_view::npos && mark > 0;
-         mark = text.rfind('?', mark - 1))
-        if (exists(text.substr(0, mark)))
-            return mark;
-    return text.rfind('?');
+    return exists(text) ? std::string_view::npos : text.rfind('?');
 }
 
 void split_options(std::string_view text, SourceText& source) {

@@ -16,11 +16,13 @@ namespace specklescope {
 ///   gst:DESCRIPTION         the whole text after gst: is the target, '?' and all
 ///   KIND[:TARGET][?k=v&…]   a kind of source_types()
 ///   PATH[?k=v&…]            image, raw or video, by what is there and by the ending; a name on disk that
-///   holds '?' or
-///                           ':' is taken as it is
+///                           holds '?' or ':' is taken as it is
 /// A PATH or TARGET that is "~" or begins with "~/" is under the home folder.
 /// Throws UsageError for an unknown kind and for options that are not of the form key=value.
 SourceText parse_source_text(const std::string& text);
+inline constexpr std::string_view kOptionsBegin = "They begin at the last '?'. A file on disk whose name "
+                                                  "holds one is taken as it is; one that is not there "
+                                                  "yet ends with another '?'";
 
 /// The same source, whatever the current folder will be: a file's path made absolute. Throws as above.
 SourceArgument absolute_source_text(const SourceArgument& text);

@@ -93,7 +93,13 @@ TEST(SourceText, TheSameSourceFromAnyFolder) {
         {"name_%04d.tif", here + "/name_%04d.tif"},
         {"raw:a.bin?width=4&height=3", "raw:" + here + "/a.bin?width=4&height=3"},
         {"raw:a.raw?width=4", here + "/a.raw?width=4"},
-        {"/abs/film.mkv", "/abs/film.mkv"}};
+        {"/abs/film.mkv", "/abs/film.mkv"},
+        // Options begin at the last '?', whatever is on disk before it: "missing/.." is not, its folder is.
+        {"kaftB?.iratea?", here + "/kaftB?.iratea?"},
+        {"missing/../?a?", here + "/?a?"},
+        {"missing/../?a?b?rate=3", here + "/?a?b?rate=3"},
+        {"a??", here + "/a??"},
+        {"b?c.png?rate=3", here + "/b?c.png?rate=3"}};
     for (const auto& [text, wanted] : rows) {
         EXPECT_EQ(absolute_source_text(text), wanted);
         EXPECT_EQ(absolute_source_text(wanted), wanted) << "already";
