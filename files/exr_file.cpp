@@ -54,7 +54,7 @@ std::uint64_t bytes_of_pixel(const Imf::ChannelList& channels) {
 
 class ExrReader final : public SingleImageReader {
 public:
-    explicit ExrReader(const std::string& path) : path_(path) {
+    explicit ExrReader(const std::string& path) : SingleImageReader(path) {
         try {
             // What claims more is refused by the library before it makes room.
             Imf::Header::setMaxImageSize(kMaxSide, kMaxSide);
@@ -83,7 +83,7 @@ public:
             recorded_.begin(text->value());
     }
 
-    void read_rows(HostView to) override {
+    void take_rows(HostView to) override {
         const std::size_t pixel = names_.size() * sizeof(float);
         const int first = first_y_ + row_;
         Imf::FrameBuffer buffer;
@@ -142,7 +142,6 @@ private:
                            "; allowed: R, G, B, or Y, or one alone.");
     }
 
-    std::string path_;
     std::unique_ptr<Imf::InputFile> file_;
     std::vector<std::string> names_;
     RecordedText recorded_;

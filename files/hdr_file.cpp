@@ -22,13 +22,13 @@ using Rgbe = std::array<std::uint8_t, 4>;
 
 class HdrReader final : public SingleImageReader {
 public:
-    explicit HdrReader(const std::string& path) : path_(path), file_(open_input(path)) {
+    explicit HdrReader(const std::string& path) : SingleImageReader(path), file_(open_input(path)) {
         read_header();
         read_size();
         line_.resize(static_cast<std::size_t>(shape_.width));
     }
 
-    void read_rows(HostView to) override {
+    void take_rows(HostView to) override {
         for (int y = 0; y < to.shape.height; ++y, ++row_) {
             read_line();
             auto* out = reinterpret_cast<float*>(to.row(y));
@@ -169,7 +169,6 @@ private:
         }
     }
 
-    std::string path_;
     InputFile file_;
     RecordedText recorded_;
     double scale_ = 1; ///< of the values in the file

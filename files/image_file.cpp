@@ -1,12 +1,27 @@
 #include "files/image_file.hpp"
 
 #include "base/error.hpp"
+#include "base/long_work.hpp"
 #include "files/input_file.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 
 namespace specklescope {
+
+void ImageReader::goes_on() const { work_goes_on("reading '" + path_ + "'"); }
+
+void ImageReader::read_rows(HostView to) {
+    const auto rows = static_cast<int>(
+        std::clamp<std::size_t>(kBytesAtOnce / to.shape.row_bytes(), 1, static_cast<std::size_t>(kMaxSide)));
+    for (int first = 0; first < to.shape.height; first += rows) {
+        goes_on();
+        Shape band = to.shape;
+        band.height = std::min(rows, to.shape.height - first);
+        take_rows(HostView(to.row(first), band, to.pitch));
+    }
+}
 
 std::unique_ptr<ImageReader> open_image(const std::string& path) {
     std::array<unsigned char, 8> head{};

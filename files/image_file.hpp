@@ -19,12 +19,19 @@ namespace specklescope {
 /// in parts.
 class ImageReader {
 public:
+    /// Bytes of rows between two questions whether the work goes on (base/long_work.hpp), or one row.
+    static constexpr std::size_t kBytesAtOnce = std::size_t{4} << 20;
+
+    explicit ImageReader(std::string path) : path_(std::move(path)) {}
+    ImageReader(const ImageReader&) = delete;
+    ImageReader& operator=(const ImageReader&) = delete;
     virtual ~ImageReader() = default;
     /// Header of the next page, whose rows then follow; nothing after the last page. The first call gives the
     /// first page. Throws RunError if the page is of a kind that cannot be read.
     virtual std::optional<Shape> next_page() = 0;
-    /// The next to.shape.height rows of the page. Throws RunError where the file is damaged or cut short.
-    virtual void read_rows(HostView to) = 0;
+    /// The next to.shape.height rows of the page. Throws RunError where the file is damaged or cut short, and
+    /// Cancelled.
+    void read_rows(HostView to);
     /// Pages in the file, each a frame; walks through it, for TIFF. 0: unknown. To be asked before the second
     /// page.
     virtual std::uint64_t pages() = 0;
@@ -34,11 +41,19 @@ public:
     virtual Coding coding() const = 0;
     /// "JPEG" where the present page is coded with loss; empty where it is not.
     virtual std::string lossy() const { return {}; }
+
+protected:
+    virtual void take_rows(HostView to) = 0; ///< as read_rows()
+    /// Says that the file is being read; throws Cancelled.
+    void goes_on() const;
+
+    const std::string path_;
 };
 
 /// A file of one image: whoever derives sets shape_.
 class SingleImageReader : public ImageReader {
 public:
+    using ImageReader::ImageReader;
     std::optional<Shape> next_page() final {
         return std::exchange(given_, true) ? std::nullopt : std::optional(shape_);
     }

@@ -13,6 +13,7 @@
 #include <array>
 #include <csetjmp>
 #include <cstdlib>
+#include <exception>
 #include <limits>
 
 namespace specklescope {
@@ -39,7 +40,7 @@ void on_message(j_common_ptr jpeg, int level) {
 
 class JpegReader final : public SingleImageReader {
 public:
-    explicit JpegReader(const std::string& path) : path_(path), file_(open_input(path)) {
+    explicit JpegReader(const std::string& path) : SingleImageReader(path), file_(open_input(path)) {
         jpeg_.err = jpeg_std_error(&errors_.manager);
         errors_.manager.error_exit = leave;
         errors_.manager.emit_message = on_message;
@@ -57,6 +58,9 @@ public:
                                "' is not a readable JPEG file (libjpeg: " + errors_.message.data() + ").");
             set_shape();
             check_progressive();
+            watch_.progress.progress_monitor = Watch::look;
+            watch_.reader = this;
+            jpeg_.progress = &watch_.progress;
             read_coding();
         } catch (...) {
             jpeg_destroy_decompress(&jpeg_);
@@ -67,9 +71,9 @@ public:
     JpegReader& operator=(const JpegReader&) = delete;
     ~JpegReader() override { jpeg_destroy_decompress(&jpeg_); }
 
-    void read_rows(HostView to) override {
+    void take_rows(HostView to) override {
         const bool good = attempt([this, &to] {
-            if (!started_)
+            if (!started_) // a progressive file is read as a whole here
                 jpeg_start_decompress(&jpeg_);
             started_ = true;
             for (int y = 0; y < to.shape.height; ++y, ++row_) {
@@ -77,6 +81,8 @@ public:
                 jpeg_read_scanlines(&jpeg_, &row, 1);
             }
         });
+        if (watch_.cancelled)
+            std::rethrow_exception(watch_.cancelled);
         if (!good)
             throw RunError("'" + path_ + "' is damaged or cut short at row " + std::to_string(row_) + " of " +
                            std::to_string(shape_.height) + " (libjpeg: " + errors_.message.data() + ").");
@@ -93,6 +99,29 @@ private:
         work();
         return true;
     }
+
+    /// libjpeg asks for each row of blocks; what ends the work leaves by its own way out, not through it.
+    struct Watch {
+        jpeg_progress_mgr progress{}; // first, so that libjpeg's pointer is also ours
+        const JpegReader* reader = nullptr;
+        std::exception_ptr cancelled{};
+
+        static void look(j_common_ptr jpeg) {
+            auto* self = reinterpret_cast<Watch*>(jpeg->progress);
+            if (!self->ends())
+                return;
+            std::longjmp(reinterpret_cast<JpegErrors*>(jpeg->err)->exit, 1); // NOLINT(cert-err52-cpp)
+        }
+        bool ends() {
+            try {
+                reader->goes_on();
+                return false;
+            } catch (...) {
+                cancelled = std::current_exception();
+                return true;
+            }
+        }
+    };
 
     /// What is not sent row by row is held whole, as coefficients.
     void check_progressive() {
@@ -136,9 +165,9 @@ private:
                 }
     }
 
-    std::string path_;
     InputFile file_;
     jpeg_decompress_struct jpeg_{};
+    Watch watch_;
     JpegErrors errors_;
     Coding coding_ = assumed_srgb("as JPEG pictures are");
     bool started_ = false;

@@ -18,7 +18,7 @@ namespace {
 
 class PngReader final : public SingleImageReader {
 public:
-    explicit PngReader(const std::string& path) : path_(path), file_(open_input(path)) {
+    explicit PngReader(const std::string& path) : SingleImageReader(path), file_(open_input(path)) {
         png_ = png_create_read_struct(PNG_LIBPNG_VER_STRING, this, on_error, on_warning);
         info_ = png_ ? png_create_info_struct(png_) : nullptr;
         if (!info_) {
@@ -46,7 +46,7 @@ public:
     PngReader& operator=(const PngReader&) = delete;
     ~PngReader() override { png_destroy_read_struct(&png_, &info_, nullptr); }
 
-    void read_rows(HostView to) override {
+    void take_rows(HostView to) override {
         if (interlaced_)
             return copy_interlaced(to);
         if (!attempt([this, &to] {
@@ -162,8 +162,14 @@ private:
             rows_.resize(static_cast<std::size_t>(shape_.height));
             for (std::size_t y = 0; y < rows_.size(); ++y)
                 rows_[y] = whole_.data() + y * shape_.row_bytes();
-            if (!attempt([this] { png_read_image(png_, rows_.data()); }))
-                refuse();
+            const std::size_t at_once = std::max<std::size_t>(1, kBytesAtOnce / shape_.row_bytes());
+            for (int pass = 0; pass < 7; ++pass)
+                for (std::size_t y = 0; y < rows_.size(); y += at_once) {
+                    goes_on();
+                    const auto rows = static_cast<png_uint_32>(std::min(at_once, rows_.size() - y));
+                    if (!attempt([&] { png_read_rows(png_, rows_.data() + y, nullptr, rows); }))
+                        refuse();
+                }
         }
         const auto first = static_cast<std::size_t>(row_) * shape_.row_bytes();
         copy_pixels({reinterpret_cast<const std::byte*>(whole_.data()) + first, to.shape}, to);
@@ -186,7 +192,6 @@ private:
                        std::to_string(shape_.height) + " (libpng: " + message_ + ").");
     }
 
-    std::string path_;
     InputFile file_;
     png_structp png_ = nullptr;
     png_infop info_ = nullptr;

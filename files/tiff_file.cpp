@@ -41,7 +41,7 @@ struct Layout {
 
 class TiffReader final : public ImageReader {
 public:
-    explicit TiffReader(const std::string& path) : path_(path) {
+    explicit TiffReader(const std::string& path) : ImageReader(path) {
         (void)open_input(path); // what is no file is refused
         using Options = std::unique_ptr<TIFFOpenOptions, decltype(&TIFFOpenOptionsFree)>;
         const Options options(TIFFOpenOptionsAlloc(), TIFFOpenOptionsFree);
@@ -77,7 +77,7 @@ public:
                                                                                                    : "";
     }
 
-    void read_rows(HostView to) override {
+    void take_rows(HostView to) override {
         for (int y = 0; y < to.shape.height; ++y, ++row_) {
             if (row_ >= band_end_)
                 load_band();
@@ -376,7 +376,6 @@ private:
                 to[x * 3 + c] = static_cast<std::byte>(colors[c][static_cast<std::size_t>(from[x])] >> 8);
     }
 
-    std::string path_;
     RecordedText recorded_;
     std::string message_; ///< libtiff's first complaint; before tiff_, whose closing may still complain
     std::unique_ptr<TIFF, CloseTiff> tiff_;

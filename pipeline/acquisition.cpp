@@ -211,6 +211,8 @@ void run(Flow& flow) {
             if (flow.live() && now - last_sign > silence) {
                 dead = "The source " + flow.status.source.name + " is silent.";
             }
+        } catch (const Cancelled&) { // the end was wanted
+            return;
         } catch (const Error& error) {
             if (!flow.live())
                 throw;

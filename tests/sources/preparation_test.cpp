@@ -7,6 +7,7 @@
 #include "sources/registry.hpp"
 #include "sources/synthetic/vessel_scene.hpp"
 #include "tests/support/folder.hpp"
+#include "tests/support/random.hpp"
 #include "tests/support/test_port.hpp"
 
 #include <gtest/gtest.h>
@@ -15,7 +16,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cstdlib>
 #include <fstream>
+#include <limits>
 #include <set>
 #include <thread>
 
@@ -121,6 +124,71 @@ TEST(Preparation, APipeIsRefusedWhereAFileIsNeeded) {
             std::string(name) == "a.npy" ? (void)read_npy(folder / name) : (void)open_image(folder / name);
         });
         EXPECT_NE(said.find("is a pipe"), std::string::npos) << said;
+    }
+}
+
+namespace {
+
+/// Radiance, not coded in runs: `height` rows of noise.
+std::string radiance(int width, int height) {
+    std::string bytes = "#?RADIANCE\nFORMAT=32-bit_rle_rgbe\n\n-Y " + std::to_string(height) + " +X " +
+                        std::to_string(width) + "\n";
+    auto random = test_random(71);
+    for (std::size_t i = 0; i < 4 * static_cast<std::size_t>(width) * static_cast<std::size_t>(height); ++i)
+        bytes += static_cast<char>(128 + random() % 16);
+    return bytes;
+}
+
+/// Pictures made by others, of several times the bytes between two questions; false where Pillow is missing.
+bool make_pictures(const std::string& folder) {
+    const std::string script = "from PIL import Image; import os; "
+                               "grey = Image.frombytes('L', (3000, 4000), os.urandom(12000000)); "
+                               "grey.save('" +
+                               folder +
+                               "/a.png', compress_level=1); "
+                               "rgb = Image.merge('RGB', [grey] * 3); "
+                               "rgb.save('" +
+                               folder +
+                               "/a.jpg'); "
+                               "rgb.save('" +
+                               folder +
+                               "/progressive.jpg', progressive=True); "
+                               "grey.save('" +
+                               folder + "/a.tif')";
+    return std::system(("/usr/bin/python3 -c \"" + script + "\" 2>/dev/null").c_str()) == 0;
+}
+
+} // namespace
+
+TEST(Preparation, ReadingAPictureAsksAtLeastOnceForEachPart) {
+    const TemporaryFolder folder;
+    write(folder / "a.hdr", radiance(700, 3000));
+    std::vector<std::string> names = {"a.hdr"};
+    if (make_pictures(folder.path().string()))
+        names.insert(names.end(), {"a.png", "a.jpg", "progressive.jpg", "a.tif"});
+    for (const std::string& name : names) {
+        SCOPED_TRACE(name);
+        std::size_t asked = 0, stop = std::numeric_limits<std::size_t>::max();
+        const WatchWork watch([&](std::string_view what, double) {
+            EXPECT_NE(what.find(name), std::string_view::npos) << what;
+            return ++asked < stop;
+        });
+        const auto read = [&] {
+            const auto reader = open_image(folder / name);
+            const std::optional<Shape> shape = reader->next_page();
+            ASSERT_TRUE(shape);
+            std::vector<std::byte> pixels(shape->bytes());
+            reader->read_rows(HostView(pixels.data(), *shape));
+            EXPECT_GE(asked, shape->bytes() / ImageReader::kBytesAtOnce);
+        };
+        read();
+        const std::size_t all = asked;
+        EXPECT_GE(all, 3U);
+        for (stop = 1; stop <= all; stop += std::max<std::size_t>(1, all / 3)) {
+            asked = 0;
+            EXPECT_THROW(read(), Cancelled) << stop << " of " << all;
+            EXPECT_EQ(asked, stop);
+        }
     }
 }
 

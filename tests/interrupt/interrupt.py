@@ -1,0 +1,163 @@
+#!/usr/bin/python3
+"""Presses Ctrl-C while the program prepares something long, and measures how long it takes to end: interrupt.py PROGRAM [TRIES]
+
+Every preparation is first let through once, which tells how long it takes; then it is interrupted TRIES times (8) at
+moments spread evenly over that. A failure is an end that took longer than 0.2 s, had another exit status than 0 or 1,
+or was no sentence.
+
+  --only WORD  preparations whose name has it
+  --note F     what was tried goes into F as JSON, from which ./dev reliability makes docs/reliability.md
+"""
+import argparse
+import os
+import pathlib
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+import cv2
+import numpy
+import tifffile
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "tests/support"))
+import reliability  # noqa: E402
+
+ALLOWED = 0.2  # seconds
+SMALL = "synthetic:uniform?width=640&height=480"
+
+
+def make_inputs(folder):
+    """Large pictures of noise, which no decoder gets through quickly."""
+    noise = numpy.random.default_rng(1).integers(0, 65536, (7000, 7000), dtype=numpy.uint16)
+    grey = (noise >> 8).astype(numpy.uint8)
+    cv2.imwrite(str(folder / "big.png"), noise)
+    cv2.imwrite(str(folder / "big.jpg"), cv2.merge([grey, grey, grey]))
+    cv2.imwrite(str(folder / "kernel.png"), noise[:2001, :2001])
+    values = cv2.merge([noise[:5000, :5000].astype(numpy.float32) / 65535 + 0.1] * 3)
+    cv2.imwrite(str(folder / "big.hdr"), values)
+    tifffile.imwrite(folder / "big.tif", noise, compression="zlib")
+    tifffile.imwrite(folder / "strips.tif", noise, compression="zlib", rowsperstrip=16)
+    tifffile.imwrite(folder / "dark.tif", numpy.zeros((400, 480, 640), numpy.uint16), photometric="minisblack")
+    os.environ["OPENCV_IO_ENABLE_OPENEXR"] = "1"
+    try:
+        cv2.imwrite(str(folder / "big.exr"), values)
+    except cv2.error:
+        print("interrupt: this OpenCV writes no EXR; that preparation is left out")
+    with open(folder / "sparse.npy", "wb") as file:
+        numpy.lib.format.write_array_header_1_0(file, {"descr": "<f4", "fortran_order": False, "shape": (16384, 16384)})
+        file.truncate(file.tell() + 4 * 16384**2)
+    os.mkfifo(folder / "pipe.raw")
+
+
+def silent_server():
+    """Takes connections and never says a word."""
+    server = socket.create_server(("127.0.0.1", 0))
+    kept = []
+
+    def serve():
+        while True:
+            kept.append(server.accept())
+
+    threading.Thread(target=serve, daemon=True).start()
+    return server.getsockname()[1]
+
+
+def preparations(folder):
+    """Name, words of the command line, and for those that never end the seconds over which they are interrupted."""
+    place = str(folder) + "/"
+    rows = [
+        ("simulated vessels of 8192²", ["synthetic?width=8192&height=8192"], 0),
+        ("simulated uniform speckle of 8192²", ["synthetic:uniform?width=8192&height=8192"], 0),
+        ("PNG of 7000², u16", [place + "big.png"], 0),
+        ("JPEG of 7000², RGB", [place + "big.jpg"], 0),
+        ("TIFF of 7000², one deflated strip", [place + "big.tif"], 0),
+        ("TIFF of 7000², deflated strips", [place + "strips.tif"], 0),
+        ("Radiance of 5000², RGB", [place + "big.hdr"], 0),
+        ("EXR of 5000², RGB", [place + "big.exr"], 0),
+        ("dark frame of 400 pages", [SMALL, "--stage", f"background:dark=file,dark_file={place}dark.tif"], 0),
+        ("dark frame, sparse NPY of 1 GiB", [SMALL, "--stage", f"background:dark=file,dark_file={place}sparse.npy"], 0),
+        ("kernel of 2001² from PNG", [SMALL, "--stage", f"convolve:kernel=file,file={place}kernel.png"], 0),
+        ("kernel, sparse NPY of 1 GiB", [SMALL, "--stage", f"convolve:kernel=file,file={place}sparse.npy"], 0),
+        ("glare of 4096²", ["synthetic:uniform?width=4096&height=4096", "--stage", "convolve:kernel=glare"], 0),
+        ("plans of 3840×2160, measured", ["synthetic:uniform?width=3840&height=2160", "--plans", "measure", "--stage",
+                                          "convolve:kernel=disc,radius=100"], 0),
+        ("history of 500 frames of 2048²", ["synthetic:uniform?width=2048&height=2048", "--stage", "temporal:frames=200"], 0),
+        ("a pipe without a writer", [f"raw:{place}pipe.raw?width=4&height=3"], 2),
+        ("a network camera that never answers", [f"rtsp://127.0.0.1:{silent_server()}/live"], 3),
+    ]
+    return [row for row in rows if not row[1][0].startswith(place) or os.path.exists(row[1][0])]
+
+
+def start(program, words, cache):
+    return subprocess.Popen([program, "run", *words, "--frames", "1", "--stats", os.devnull], stdout=subprocess.DEVNULL,
+                            stderr=subprocess.PIPE, text=True, env={**os.environ, "XDG_CACHE_HOME": cache})
+
+
+def one(program, words, moment):
+    """Seconds from Ctrl-C to the end, and what is wrong with that; None: it had ended before."""
+    with tempfile.TemporaryDirectory() as cache, start(program, words, cache) as process:
+        try:
+            process.wait(moment)
+            process.stderr.read()
+            return None
+        except subprocess.TimeoutExpired:
+            pass
+        begin = time.monotonic()
+        process.send_signal(signal.SIGINT)
+        try:
+            said = process.communicate(timeout=60)[1]
+        except subprocess.TimeoutExpired:
+            process.kill()
+            return 60, "it does not end"
+        taken = time.monotonic() - begin
+        lines = [line for line in said.splitlines() if line.strip()]
+        if process.returncode not in (0, 1) and process.returncode != -signal.SIGINT:
+            return taken, f"exit status {process.returncode}"
+        if process.returncode == 1 and not (lines and lines[-1].rstrip().endswith(".")):
+            return taken, f"it says: {lines[-1:]}"
+        return taken, "" if taken <= ALLOWED else f"{taken:.2f} s"
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("program")
+    parser.add_argument("tries", type=int, nargs="?", default=8)
+    parser.add_argument("--only", default="")
+    parser.add_argument("--note", type=pathlib.Path)
+    asked = parser.parse_args()
+    rows, bad = [], 0
+    with tempfile.TemporaryDirectory(prefix="specklescope-interrupt-") as place:
+        folder = pathlib.Path(place)
+        make_inputs(folder)
+        for name, words, endless in preparations(folder):
+            if asked.only not in name:
+                continue
+            begin = time.monotonic()
+            if not endless:
+                with start(asked.program, words, place) as process:
+                    said = process.communicate(timeout=300)[1]
+                if process.returncode != 0:
+                    print(f"    {name}: uninterrupted, exit status {process.returncode}: {said.splitlines()[-1:]}")
+            whole = endless or time.monotonic() - begin
+            results = [one(asked.program, words, whole * (i + 0.5) / asked.tries) for i in range(asked.tries)]
+            taken = [result[0] for result in results if result]
+            wrong = [result[1] for result in results if result and result[1]]
+            bad += len(wrong)
+            rows.append({"what": name, "tries": len(taken), "failures": len(wrong),
+                         "lasts, s": "for ever" if endless else f"{whole:.2f}",
+                         "longest to the end, ms": round(1000 * max(taken, default=0)),
+                         "usual, ms": round(1000 * sorted(taken)[len(taken) // 2]) if taken else ""})
+            print(f"interrupt: {name}: {rows[-1]['lasts, s']} s, ends after at most {rows[-1]['longest to the end, ms']} ms"
+                  + (f"; {', '.join(wrong)}" if wrong else ""), flush=True)
+    if asked.note:
+        reliability.note(asked.note, "interrupt", " ".join(["./dev interrupt", *[str(asked.tries)] * (asked.tries != 8)]), rows)
+    sys.exit(1 if bad else 0)
+
+
+if __name__ == "__main__":
+    main()
