@@ -22,7 +22,7 @@ public:
         if (!text.starts_with(typed_))
             return;
         out_.words.push_back({text, std::string(doc)});
-        if (text.ends_with('=') || text.ends_with(':') || text.ends_with('/'))
+        if (text.ends_with('='))
             out_.ends = false;
     }
     void may_go_on() { out_.ends = false; }

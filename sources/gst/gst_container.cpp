@@ -149,10 +149,10 @@ std::uint64_t ogg(Bytes& file) {
         if (tag(head.data()) != "OggS")
             return 0;
         const std::uint64_t serial = big_endian(head.data() + 14, 4); // in whatever order: only a name
-        if ((head[5] & 2) != 0)
-            open.insert(serial);
-        if ((head[5] & 4) != 0)
+        if ((head[5] & 4) != 0)                                       // its last page
             open.erase(serial);
+        else
+            open.insert(serial);
         place += head.size() + head[26] +
                  std::accumulate(parts.begin(), parts.begin() + head[26], std::uint64_t{0});
     }

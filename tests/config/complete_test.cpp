@@ -71,6 +71,8 @@ TEST(Complete, EverySourceItsKeysAndTheirValues) {
         }
     }
     EXPECT_EQ(offered({"view", "synthetic:u"}), std::vector<std::string>{"synthetic:uniform"});
+    EXPECT_TRUE(offered({"view", "aravis:"}).empty()) << "NAME is no name";
+    EXPECT_FALSE(complete({"run", "ra"}).ends) << "a path follows";
     EXPECT_TRUE(offers({"film.mkv?lo"}, "film.mkv?loop="));
     EXPECT_TRUE(offers({"synthetic?bits=8&no"}, "synthetic?bits=8&noise="));
     EXPECT_EQ(complete({"run", "some"}).files, "");

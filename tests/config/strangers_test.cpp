@@ -60,6 +60,22 @@ TEST_F(Strangers, ATrustedFileMayNameThem) {
     EXPECT_TRUE(std::filesystem::exists(folder_ / "x.bin"));
 }
 
+TEST_F(Strangers, WhoSavesSettingsIsToldWhetherTheyMustBeTrusted) {
+    const std::string picture = image("good.tif");
+    const auto told = [&](const std::vector<std::string>& words) {
+        std::vector<std::string> line = {"run", picture, "--save-config", "s.toml"};
+        line.insert(line.end(), words.begin(), words.end());
+        const ChildResult result = run(line);
+        EXPECT_EQ(result.status, 0) << result.all();
+        return result.out.find("with --trust only") != std::string::npos;
+    };
+    EXPECT_FALSE(told({}));
+    EXPECT_FALSE(told({"--stage", "gaussian", "--frames", "3"}));
+    for (const char* output : {"--record", "--record-raw", "--record-mask", "--snapshot"})
+        EXPECT_TRUE(told({output, "x.tiff"})) << output;
+    EXPECT_TRUE(told({"--stats", "x.json"}));
+}
+
 TEST_F(Strangers, AGstTextWritesOnlyIfItIsTrusted) {
     const std::string text =
         "gst:videotestsrc num-buffers=2 ! video/x-raw,format=GRAY8 ! tee name=t ! queue ! filesink "

@@ -8,6 +8,7 @@
 
 #include <cerrno>
 #include <fcntl.h>
+#include <set>
 #include <sys/stat.h>
 
 namespace specklescope {
@@ -86,6 +87,28 @@ TEST_P(Unnamed, GetsItsNameOrTheNextFreeOne) {
     const mode_t mask = ::umask(0);
     ::umask(mask);
     EXPECT_EQ(made.st_mode & 0777, 0666 & ~mask);
+}
+
+/// A program that somebody starts meanwhile must not hold the file, nor its folder.
+TEST_P(Unnamed, IsNotInheritedByChildren) {
+    const TemporaryFolder folder;
+    const auto open_now = [] {
+        std::set<int> all;
+        for (int fd = 0; fd < 1024; ++fd)
+            if (fcntl(fd, F_GETFD) >= 0)
+                all.insert(fd);
+        return all;
+    };
+    const std::set<int> before = open_now();
+    const UnnamedFile file(folder / "file.txt", GetParam());
+    ASSERT_EQ(file.error(), 0);
+    int own = 0;
+    for (const int fd : open_now())
+        if (!before.contains(fd)) {
+            ++own;
+            EXPECT_NE(fcntl(fd, F_GETFD) & FD_CLOEXEC, 0) << fd;
+        }
+    EXPECT_EQ(own, 2) << "itself and its folder";
 }
 
 TEST_P(Unnamed, TakesTheNameOfAnother) {

@@ -3,6 +3,7 @@
 
     mutate.py PATH… [--count N] [--seed S] [--json FILE]   tries N changes in each PATH (a folder or file of the project)
     mutate.py --again FILE [PATH…] [--json FILE]           tries those of FILE again that nothing noticed, or nobody tried
+        [--as-built] [--tests FILTER]                      with the changes as FILE's run compiled them; with these tests only
     mutate.py --report FILE… [--note NOTE] > docs/mutation.md   the page, from what was measured, and the table as a NOTE
 
 The sources are copied to build/mutation/tree; all changes are compiled into one program there (program.py), each asleep until
@@ -81,7 +82,7 @@ def left_of(old, paths):
 
 def record(mutant, result=None):
     row = {"file": mutant.file, "line": mutant.line, "kind": mutant.kind, "original": mutant.original,
-           "mutated": mutant.mutated}
+           "mutated": mutant.mutated, "number": mutant.number}
     return row | (result or {"outcome": "does not compile"})
 
 
@@ -135,18 +136,22 @@ def campaign(arguments, marked):
     else:
         mutants = [m for m in left_of(old, arguments.paths) if not any(same(record(m), e) for e in marked)]
     for number, mutant in enumerate(mutants, 1):
-        mutant.number = number
+        mutant.number = old["mutants"][mutant.row]["number"] if arguments.as_built else number
     rooms = sorted({survey.room_of(m.file) for m in mutants})
     if unknown := set(rooms) - set(survey.ROOMS):
         sys.exit(f"mutate: no tests are named for {', '.join(unknown)}; allowed: {', '.join(survey.ROOMS)}")
     programs = list(dict.fromkeys(p for room in rooms for p in survey.ROOMS[room]))
     print(f"mutate: {len(mutants)} changes, seed {arguments.seed}; building the copy", file=sys.stderr, flush=True)
-    compiled = program.build(mutants, programs)
+    if arguments.as_built:  # nothing but the tests is new
+        program.link_all(programs)
+        compiled = mutants
+    else:
+        compiled = program.build(mutants, programs)
     if old is None:
         mutants, compiled = enough(mutants, compiled, arguments.count)
     print(f"mutate: {len(compiled)} of {len(mutants)} compile; looking which tests reach them", file=sys.stderr, flush=True)
     results = Campaign(arguments, old)
-    looked = survey.Survey(program.BUILD, programs, compiled, arguments.jobs)
+    looked = survey.Survey(program.BUILD, programs, compiled, arguments.jobs, arguments.tests)
     results.head["unsteady"] = looked.unsteady
     for mutant in mutants:
         results.put(mutant, {"outcome": "not tried"} if mutant in compiled else None)
@@ -177,6 +182,8 @@ def main():
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--json", default=str(program.WORK / "mutants.json"))
     parser.add_argument("--again")
+    parser.add_argument("--as-built", action="store_true")
+    parser.add_argument("--tests", default="*")
     parser.add_argument("--report", nargs="+")
     parser.add_argument("--note", type=pathlib.Path)
     arguments = parser.parse_args()

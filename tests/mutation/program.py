@@ -15,6 +15,7 @@ ROOT = HERE.parent.parent
 NATIVE = ROOT / "build" / "native"
 WORK = ROOT / "build" / "mutation"
 TREE, BUILD = WORK / "tree", WORK / "build"
+PLACES = "tests/CMakeFiles/{}_tests.dir/support/places.cpp.o"  # which names the tree and the program
 
 
 def output(*words):
@@ -67,15 +68,13 @@ def build(mutants, programs):
                *(f"-D{entry}" for entry in as_there)]
     copy_tree(mutants)
     subprocess.run(["cmake", "-G", "Ninja", "-S", TREE, "-B", BUILD, *options], check=True, stdout=subprocess.DEVNULL)
-    places = "tests/CMakeFiles/{}_tests.dir/support/places.cpp.o"  # which names the tree and the program
-    targets = ["specklescope", "specklescope_bench", "specklescope_ui", *(places.format(p) for p in programs)]
+    targets = ["specklescope", "specklescope_bench", "specklescope_ui", *(PLACES.format(p) for p in programs)]
     while True:
         copy_tree(mutants)
         done = subprocess.run(["cmake", "--build", BUILD, "--target", *targets, "--", "-k", "0"], capture_output=True,
                               text=True)
         if done.returncode == 0:
-            for program in programs:
-                link(program, places.format(program))
+            link_all(programs)
             return mutants
         text = done.stdout + done.stderr
         bad = blamed(mutants, text)
@@ -98,6 +97,11 @@ def compiled_in(mutants):
                               text=True).stdout
         kept += [m for m in mutants if m.file == file and f"mutants::on({m.number})" in text]
     return kept
+
+
+def link_all(programs):
+    for program in programs:
+        link(program, PLACES.format(program))
 
 
 def link(program, places):

@@ -99,9 +99,9 @@ class Run:
                 return text
 
 
-def tests_of(build, program):
-    listed = subprocess.run([build / f"{program}_tests", "--gtest_list_tests"], check=True, capture_output=True,
-                            text=True).stdout
+def tests_of(build, program, only):
+    listed = subprocess.run([build / f"{program}_tests", "--gtest_list_tests", f"--gtest_filter={only}"], check=True,
+                            capture_output=True, text=True).stdout
     suite = ""
     for line in listed.splitlines():
         name = line.split("#")[0].rstrip()
@@ -114,10 +114,10 @@ def tests_of(build, program):
 class Survey:
     """Which tests reach which mutants, and how long each test takes."""
 
-    def __init__(self, build, programs, mutants, jobs):
+    def __init__(self, build, programs, mutants, jobs, only="*"):
         self.build, self.seconds, self.reach, self.unsteady = build, {}, {}, []
         size = max((m.number for m in mutants), default=0) + 1
-        every = list(dict.fromkeys((p, t) for p in programs for t in tests_of(build, p)))
+        every = list(dict.fromkeys((p, t) for p in programs for t in tests_of(build, p, only)))
         with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
             for (program, test), run, reached in pool.map(lambda job: self._look(*job, size), every):
                 if run.passed:

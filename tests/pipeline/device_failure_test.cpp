@@ -153,13 +153,15 @@ std::unique_ptr<Flow> make_flow() {
     return std::make_unique<Flow>(test::file_of(kFrames), chain, options);
 }
 
-/// Both threads, to the end of the file; what reached the sink.
-std::shared_ptr<test::WatchingSink> run_to_the_end(Flow& flow, std::unique_ptr<Executor> executor) {
+/// Both threads, to the end of the file; what reached the sink, where there is one.
+std::shared_ptr<test::WatchingSink> run_to_the_end(Flow& flow, std::unique_ptr<Executor> executor,
+                                                   bool with_sink = true) {
     flow.status = {RunState::running, "", flow.source->open()};
     flow.backend = executor->backend();
     flow.slot_memory = executor->slot_memory();
     const auto sink = std::make_shared<test::WatchingSink>();
-    flow.sinks.push_back(sink);
+    if (with_sink)
+        flow.sinks.push_back(sink);
     executor->set_chain(flow.chain, 0);
     std::thread processing(
         [&flow, made = std::move(executor)]() mutable { process_frames(flow, std::move(made)); });
@@ -191,6 +193,51 @@ void run_and_expect_all(std::unique_ptr<Executor> executor, const std::string& t
 TEST(DeviceFailure, TheHostGoesOnWhereTheGpuStopped) {
     for (const Where where : {Where::submit, Where::collect})
         run_and_expect_all(std::make_unique<FailingExecutor>(20, where), "It fell off the bus.");
+}
+
+/// A stand-in for a device: what the host computes, and what was asked of it.
+class AskedExecutor final : public Executor {
+public:
+    explicit AskedExecutor(std::atomic<int>& downloads) : downloads_(downloads) {}
+    std::string backend() const override { return "cuda"; }
+    std::string device_name() const override { return "stand-in"; }
+    std::shared_ptr<SlotMemory> slot_memory() const override { return host_->slot_memory(); }
+    void set_chain(std::shared_ptr<const Chain> chain, std::uint64_t version) override {
+        host_->set_chain(std::move(chain), version);
+    }
+    void prepare(const Shape& input, bool want_host) override { host_->prepare(input, want_host); }
+    void submit(Frame frame, bool want_host, bool again) override {
+        downloads_ += want_host ? 1 : 0;
+        host_->submit(std::move(frame), true, again);
+    }
+    std::optional<Result> collect(bool wait) override { return host_->collect(wait); }
+    int in_flight() const override { return host_->in_flight(); }
+    int capacity() const override { return host_->capacity(); }
+    bool wait_slot(std::chrono::milliseconds timeout) override { return host_->wait_slot(timeout); }
+
+private:
+    std::unique_ptr<Executor> host_ = make_host_executor(1);
+    std::atomic<int>& downloads_;
+};
+
+TEST(DeviceFailure, ResultsAreDownloadedIfAnyoneReadsThemAndOnlyThen) {
+    for (const bool viewer : {false, true})
+        for (const bool reads : {false, true}) {
+            class Sink final : public test::WatchingSink {
+            public:
+                explicit Sink(bool reads) : reads_(reads) {}
+                bool wants_host_image() const override { return reads_; }
+
+            private:
+                bool reads_;
+            };
+            const std::unique_ptr<Flow> flow = make_flow();
+            flow->viewer_wants_host = viewer;
+            flow->sinks.push_back(std::make_shared<Sink>(reads));
+            std::atomic<int> downloads{0};
+            run_to_the_end(*flow, std::make_unique<AskedExecutor>(downloads), false);
+            EXPECT_EQ(downloads, viewer || reads ? static_cast<int>(kFrames) : 0) << viewer << reads;
+        }
 }
 
 TEST(DeviceFailure, OneOfSeveralGpusEndsThemAllAndIsNamed) {

@@ -246,6 +246,15 @@ TEST(Stats, RowsAreTheStepsOfTheNewestChainWithTheirNotes) {
     EXPECT_EQ(run({}, {}), "") << "what is removed has no row";
 }
 
+TEST(Stats, TimeBeginsWithTheRun) {
+    Stats stats;
+    const auto before = SteadyClock::now();
+    stats.start();
+    const double seconds = stats.snapshot().seconds;
+    EXPECT_GE(seconds, 0);
+    EXPECT_LE(seconds, std::chrono::duration<double>(SteadyClock::now() - before).count());
+}
+
 TEST(Stats, TheRateLeavesOutWhatWasSetUpBefore) {
     Stats stats;
     stats.start();

@@ -23,6 +23,26 @@ TEST(GstText, ALiveSourceIsLiveAndItsTimesAreTheSteadyClocks) {
     EXPECT_EQ(port.lost_frames, 0u);
 }
 
+/// Bytes that an element cuts into frames carry no times: of a file they are numbered, whatever the clock
+/// says.
+TEST(GstText, FramesOfAFileWithoutTimesAreNumbered) {
+    const TemporaryFolder folder;
+    std::string bytes;
+    for (int i = 0; i < 5 * 32 * 16; ++i)
+        bytes += static_cast<char>(i * 7);
+    write_file(folder / "frames", bytes.data(), bytes.size());
+    const auto source = gst("filesrc blocksize=512 location=" + (folder / "frames") +
+                            " ! capsfilter caps=video/x-raw,format=GRAY8,width=32,height=16,framerate=0/1");
+    EXPECT_FALSE(source->open().live);
+    TestPort port;
+    ASSERT_TRUE(read_frames(*source, port));
+    ASSERT_EQ(port.frames.size(), 5U);
+    for (std::size_t i = 0; i < 5; ++i) {
+        EXPECT_EQ(port.frames[i].info.capture_ns, static_cast<std::int64_t>(i));
+        EXPECT_EQ(std::memcmp(port.frames[i].pixels.data(), bytes.data() + 512 * i, 512), 0) << i;
+    }
+}
+
 TEST(GstText, FramesLostOnTheWayLeaveAGap) {
     const auto source =
         gst("videotestsrc is-live=true num-buffers=200 ! "

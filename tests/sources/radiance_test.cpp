@@ -169,6 +169,45 @@ TEST_F(RadianceTest, WhatCannotBeReadIsOneSentence) {
     }
 }
 
+/// A tall picture is read in parts, which make it up.
+TEST_F(RadianceTest, RowsReadInPartsAreThoseReadAtOnce) {
+    for (const std::string& name : readable()) {
+        const auto whole = open_image(file(name));
+        const Shape shape = *whole->next_page();
+        std::vector<std::byte> at_once(shape.bytes()), in_parts(shape.bytes());
+        whole->read_rows(HostView(at_once.data(), shape));
+        const auto again = open_image(file(name));
+        ASSERT_EQ(again->next_page(), shape);
+        for (int y = 0; y < shape.height;) {
+            Shape part = shape;
+            part.height = std::min(1 + y % 4, shape.height - y);
+            again->read_rows(
+                HostView(in_parts.data() + static_cast<std::size_t>(y) * shape.row_bytes(), part));
+            y += part.height;
+        }
+        EXPECT_EQ(std::memcmp(at_once.data(), in_parts.data(), at_once.size()), 0) << name;
+    }
+}
+
+#ifdef SPECKLESCOPE_HAVE_EXR
+TEST_F(RadianceTest, TheOnlyChannelOfAnExrMayHaveAnyName) {
+    std::string bytes = read_file(file("grey.exr"));
+    const std::string_view list("channels\0chlist\0\x13\0\0\0Y\0", 22);
+    const std::size_t at = bytes.find(list);
+    ASSERT_NE(at, std::string::npos);
+    bytes[at + list.size() - 2] = 'Z';
+    write_file(file("depth.exr"), bytes);
+    const auto grey = open_image(file("grey.exr")), depth = open_image(file("depth.exr"));
+    const Shape shape = *grey->next_page();
+    ASSERT_EQ(depth->next_page(), shape);
+    std::vector<std::byte> one(shape.bytes()), two(shape.bytes());
+    grey->read_rows(HostView(one.data(), shape));
+    depth->read_rows(HostView(two.data(), shape));
+    EXPECT_EQ(std::memcmp(one.data(), two.data(), one.size()), 0);
+    EXPECT_EQ(depth->coding().light, Light::counts) << "it may be anything";
+}
+#endif
+
 TEST_F(RadianceTest, CutAndDamagedFilesAreErrorsNotCrashes) {
     std::uint64_t seed = 1; // every damage is reproducible from here
     for (const std::string& name : readable()) {

@@ -116,6 +116,15 @@ TEST_F(SlowFrames, AClickCountsWhereItWasMade) {
     EXPECT_EQ(clicks_, 1);
 }
 
+TEST_F(SlowFrames, ButtonsThatDearImGuiDoesNotKnowAreLeftOut) {
+    for (const int button : {-1, 5, 7}) {
+        queue_.button(button, true, x_, y_, 1);
+        EXPECT_TRUE(queue_.empty()) << button;
+    }
+    queue_.button(4, true, x_, y_, 1);
+    EXPECT_FALSE(queue_.empty());
+}
+
 TEST_F(SlowFrames, TwoClicksAreADoubleClickByTheHandsClock) {
     click(1);
     click(1.2);

@@ -19,27 +19,7 @@ namespace {
 
 using theme::dp;
 
-/// Ticks share one power of ten where plain figures would be long: 0 … 6 "·10⁶".
-struct Scale {
-    double step = 1, factor = 1;
-    int decimals = 0;
-    int exponent = 0;
-};
-
-Scale scale_of(const Mapping& m, int parts) {
-    Scale scale;
-    scale.step = nice_step(m.high - m.low, parts);
-    const double size = std::max({std::abs(m.low), std::abs(m.high), 1e-300});
-    const int exponent = static_cast<int>(std::floor(std::log10(size)));
-    if (exponent >= 4 || exponent < -3) {
-        scale.exponent = exponent - ((exponent % 3) + 3) % 3; // thousands: the prefixes people know
-        scale.factor = std::pow(10, -scale.exponent);
-    }
-    scale.decimals = decimals_of(scale.step * scale.factor);
-    return scale;
-}
-
-std::string unit_line(const Quantity& quantity, const Scale& scale, bool assumed) {
+std::string unit_line(const Quantity& quantity, const TickScale& scale, bool assumed) {
     std::string text = quantity.unit == "1" ? "" : quantity.unit + (assumed ? " *" : "");
     if (scale.exponent != 0) {
         text = "×" + power_text(scale.exponent) + (text.empty() ? "" : "  " + text);
@@ -55,7 +35,8 @@ std::string stops_text(double stops) {
     return text.data();
 }
 
-void draw_ticks(ImDrawList& draw, const Rect& bar, const Mapping& m, ToneCurve curve, const Scale& scale) {
+void draw_ticks(ImDrawList& draw, const Rect& bar, const Mapping& m, ToneCurve curve,
+                const TickScale& scale) {
     const float x = static_cast<float>(bar.x + bar.width);
     const auto first = static_cast<std::int64_t>(std::ceil(m.low / scale.step - 1e-9));
     const auto last = static_cast<std::int64_t>(std::floor(m.high / scale.step + 1e-9));
@@ -121,7 +102,8 @@ bool color_bar(const Rect& area, Mapping& given, const Quantity& quantity, const
                    area.height - dp(18) - line * 2.4 - foot};
     if (bar.height < dp(40) || !(mapping.high > mapping.low))
         return false;
-    const Scale scale = scale_of(mapping, std::clamp(static_cast<int>(bar.height / dp(64)), 2, 10));
+    const TickScale scale =
+        tick_scale(mapping.low, mapping.high, std::clamp(static_cast<int>(bar.height / dp(64)), 2, 10));
     const ImVec2 head(static_cast<float>(bar.x), static_cast<float>(area.y) + dp(10));
     draw.AddText(theme::fonts().bold, ImGui::GetFontSize(), head, theme::kText, quantity.symbol.c_str());
     draw.AddText(theme::fonts().small, small, {head.x, head.y + line * 1.15F},

@@ -48,7 +48,6 @@ void InputQueue::button(int button, bool down, float x, float y, double seconds)
 
 void InputQueue::feed(ImGuiIO& io) {
     Given given;
-    io.MouseDoubleClickTime = kDoubleClick;
     if (waits_ > 0)
         waits_ = io.WantTextInput ? 0 : waits_ - 1;
     if (waits_ > 0)

@@ -1,5 +1,6 @@
 #include "ui/canvas/numbers.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdio>
@@ -92,6 +93,23 @@ double nice_step(double span, int parts) {
 
 int decimals_of(double step) {
     return step >= 1 || !(step > 0) ? 0 : static_cast<int>(std::ceil(-std::log10(step) - 1e-9));
+}
+
+std::string sample_text(double value, PixelType type) {
+    return type == PixelType::f32 ? number_text(value) : std::to_string(std::lround(value));
+}
+
+TickScale tick_scale(double low, double high, int parts) {
+    TickScale scale;
+    scale.step = nice_step(high - low, parts);
+    const double size = std::max({std::abs(low), std::abs(high), 1e-300});
+    const int exponent = static_cast<int>(std::floor(std::log10(size)));
+    if (exponent >= 4 || exponent < -3) {
+        scale.exponent = exponent - ((exponent % 3) + 3) % 3; // thousands: the prefixes people know
+        scale.factor = std::pow(10, -scale.exponent);
+    }
+    scale.decimals = decimals_of(scale.step * scale.factor);
+    return scale;
 }
 
 } // namespace specklescope

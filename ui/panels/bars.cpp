@@ -103,12 +103,9 @@ std::string source_line(const Session& session, const Display& display) {
     return text;
 }
 
-std::string raw_text(double value, const Shape& shape) {
-    return shape.type != PixelType::f32 ? std::to_string(std::lround(value)) : number_text(value);
-}
-
 std::string color_text(const Color& color, const Shape& shape) {
-    return raw_text(color[0], shape) + " · " + raw_text(color[1], shape) + " · " + raw_text(color[2], shape);
+    return sample_text(color[0], shape.type) + " · " + sample_text(color[1], shape.type) + " · " +
+           sample_text(color[2], shape.type);
 }
 
 /// What matters of the run, from the right: as much of it as has room. All of it is on the picture with F1.
@@ -226,7 +223,7 @@ void draw_status_bar(const Rect& area, Session& session, const Hover& hover, con
             if (hover.raw_color)
                 pair("raw RGB", color_text(*hover.raw_color, display.raw_shape()), dp(260));
             else if (hover.raw)
-                pair("raw", raw_text(*hover.raw, display.raw_shape()) + " DN", dp(132));
+                pair("raw", sample_text(*hover.raw, display.raw_shape().type) + " DN", dp(132));
             if (hover.color)
                 pair("RGB", color_text(*hover.color, display.processed_shape()), dp(240));
             else if (hover.value)

@@ -71,6 +71,24 @@ TEST(BackgroundEdits, WhoeverHasTakenTheDarkFrameChoosesTheFlatFieldWithoutLosin
     EXPECT_EQ(at(stage.run(even(500))), 0) << "another stage stood in its place";
 }
 
+/// Rows that lie as far apart as before do not make another size the same.
+TEST(BackgroundEdits, WhatWasTakenOfAnotherSizeIsNotUsed) {
+    std::mt19937_64 random = test_random(12);
+    const auto at = [](const Result& result) { return result.image.host().as<float>().row(3)[4]; };
+    EditedBackground stage;
+    stage.use("crop:width=23,height=5 | background:dark=capture,frames=1");
+    EXPECT_EQ(at(stage.run(noise(40, 60, random))), 0);
+    stage.use("crop:width=23,height=7 | background:dark=capture,frames=1");
+    Result result = stage.run(noise(40, 60, random));
+    EXPECT_EQ(result.shape().height, 7);
+    EXPECT_EQ(at(result), 0) << "this frame is the dark one";
+    const auto next = noise(100, 200, random);
+    stage.use("crop:width=20,height=7 | background:dark=capture,frames=1");
+    result = stage.run(next);
+    EXPECT_EQ(result.shape().width, 20);
+    EXPECT_EQ(at(result), 0);
+}
+
 /// Black levels that come and go while frames flow, in front of another stage and behind one.
 TEST(BackgroundEdits, AnEditThatGivesItWorkChangesThePixelTypeBetweenTwoFrames) {
     std::mt19937_64 random = test_random(11);

@@ -15,6 +15,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <regex>
 #include <sstream>
 
 namespace specklescope::test {
@@ -78,6 +79,20 @@ TEST_F(FftPlans, AreKeptForTheNextStart) {
     EXPECT_EQ(text_of(fft_cache_file()), kept);
     expect_same_bytes(first, second); // the same plans
     expect_right(first);
+}
+
+/// Plans are measured on one kind of processor and kept for that one.
+TEST_F(FftPlans, AreKeptByTheProcessorsName) {
+    const std::string info = text_of("/proc/cpuinfo");
+    const std::string first = info.substr(0, info.find("\n\n"));
+    std::string wanted;
+    const std::regex words(
+        "(?:^|\\n)(?:vendor_id|cpu family|model|stepping|CPU (?:implementer|variant|part|revision))"
+        "[ \t]*: ([\\w.-]*)(?=\n|$)");
+    for (std::sregex_iterator found(first.begin(), first.end(), words), end; found != end; ++found)
+        wanted += "-" + (*found)[1].str();
+    ASSERT_GT(wanted.size(), 4U) << first;
+    EXPECT_NE(fft_cache_file().find(wanted + ".wisdom"), std::string::npos) << fft_cache_file();
 }
 
 TEST_F(FftPlans, EstimatesDoNotDependOnWhatWasMeasured) {

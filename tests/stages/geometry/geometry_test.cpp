@@ -173,6 +173,11 @@ TYPED_TEST(Geometry, FourTurnsAndTwoFlipsAreNothing) {
     }
 }
 
+TEST(Geometry, RowsLongerThanABandOfBytes) {
+    const TestImage<std::uint16_t> image = geometry_image<std::uint16_t>(70001, 3, 1, 1);
+    EXPECT_EQ(differing(run_stage(image, "flip:direction=both"), oracle_flip(image, true, true)), 0);
+}
+
 TEST(GeometryErrors, SayWhatIsAllowed) {
     const Shape shape{640, 480, 1, PixelType::u8};
     EXPECT_EQ(message_of("crop:x=640", shape),

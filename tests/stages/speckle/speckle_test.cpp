@@ -178,6 +178,13 @@ TEST(Speckle, SamplesAboveTheFullScaleOfTheCamera) { // which said how large sum
     }
 }
 
+TEST(Speckle, AContrastHasNoFullScale) {
+    FrameInfo info;
+    info.full_scale = 4095;
+    find_stage("speckle").make_host(Params(*find_stage("speckle").table))->describe(info);
+    EXPECT_EQ(info.full_scale, 0);
+}
+
 TEST(Speckle, AFullScaleBeyondThePixelTypeIsThatOfTheType) {
     std::mt19937_64 random = test_random(12);
     FrameInfo info;
