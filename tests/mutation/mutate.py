@@ -82,12 +82,12 @@ def left_of(old, paths):
 
 def record(mutant, result=None):
     row = {"file": mutant.file, "line": mutant.line, "kind": mutant.kind, "original": mutant.original,
-           "mutated": mutant.mutated, "number": mutant.number}
+           "mutated": mutant.mutated, "number": mutant.number,
+           "at": program.source_of(mutant.file).splitlines()[mutant.line - 1].strip()}
     return row | (result or {"outcome": "does not compile"})
 
 
-def same(a, b):
-    return all(a[key] == b[key] for key in ("file", "original", "mutated"))
+same = report.same
 
 
 def load(file):
@@ -134,7 +134,7 @@ def campaign(arguments, marked):
         mutants = [m for path in arguments.paths
                    for m in choose(path, arguments.count, random.Random(f"{arguments.seed} {path}"))]
     else:
-        mutants = [m for m in left_of(old, arguments.paths) if not any(same(record(m), e) for e in marked)]
+        mutants = [m for m in left_of(old, arguments.paths) if not any(same(e, record(m)) for e in marked)]
     for number, mutant in enumerate(mutants, 1):
         mutant.number = old["mutants"][mutant.row]["number"] if arguments.as_built else number
     rooms = sorted({survey.room_of(m.file) for m in mutants})
@@ -142,6 +142,7 @@ def campaign(arguments, marked):
         sys.exit(f"mutate: no tests are named for {', '.join(unknown)}; allowed: {', '.join(survey.ROOMS)}")
     programs = list(dict.fromkeys(p for room in rooms for p in survey.ROOMS[room]))
     print(f"mutate: {len(mutants)} changes, seed {arguments.seed}; building the copy", file=sys.stderr, flush=True)
+    programs = [p for p in programs if any(survey.tests_of(program.NATIVE, p, arguments.tests))]
     if arguments.as_built:  # nothing but the tests is new
         program.link_all(programs)
         compiled = mutants
@@ -157,7 +158,7 @@ def campaign(arguments, marked):
         results.put(mutant, {"outcome": "not tried"} if mutant in compiled else None)
 
     def attempt(mutant):
-        equivalent = any(same(record(mutant), e) for e in marked)
+        equivalent = any(same(e, record(mutant)) for e in marked)
         results.told(mutant, {"outcome": "equivalent"} if equivalent else looked.attempt(mutant), len(order))
 
     reached = set().union(*looked.reach.values())

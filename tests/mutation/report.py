@@ -7,13 +7,18 @@ GOALS = {"stages": 95, "pipeline": 85, "recording": 85, "sources": 85, "config":
 COUNTED = ("noticed", "survived", "not reached")
 
 
+def same(a, b):
+    """The same change, by its text; by its line's too where the list of the equivalent ones names it ("at")."""
+    return all(a[key] == b[key] for key in ("file", "original", "mutated")) and \
+        ("reason" not in a or "at" not in a or a["at"] == b.get("at"))
+
+
 def rows_of(runs, marked):
     """Every mutant of all runs, once; those that nothing noticed and the list calls equivalent say so."""
     rows = {}
     for run in runs:
         for row in run["mutants"]:
-            alike = any(all(e[k] == row[k] for k in ("file", "original", "mutated")) for e in marked)
-            if alike and row["outcome"] in ("survived", "not reached"):
+            if any(same(e, row) for e in marked) and row["outcome"] in ("survived", "not reached"):
                 row = row | {"outcome": "equivalent"}
             rows.setdefault((row["file"], row["line"], row["original"], row["mutated"]), row)
     return list(rows.values())
