@@ -125,7 +125,7 @@ namespace {
 /// Rows whose bytes are worth a band of their own; how many is a guess.
 int min_band_rows(const Shape& output) {
     constexpr std::size_t kBandBytes = 64 << 10;
-    return static_cast<int>(std::max<std::size_t>(1, kBandBytes / output.row_bytes()));
+    return static_cast<int>(kBandBytes / output.row_bytes()); // 0 where one has more: band_count() takes 1
 }
 
 /// Calls rows(begin, end, slot) for bands of output rows.

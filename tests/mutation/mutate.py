@@ -159,7 +159,10 @@ def campaign(arguments, marked):
 
     def attempt(mutant):
         equivalent = any(same(e, record(mutant)) for e in marked)
-        results.told(mutant, {"outcome": "equivalent"} if equivalent else looked.attempt(mutant), len(order))
+        result = {"outcome": "equivalent"} if equivalent else looked.attempt(mutant)
+        if result["outcome"] == "not reached" and arguments.tests != "*":  # by these; others may reach it
+            result["outcome"] = old["mutants"][mutant.row]["outcome"] if old else "not tried"
+        results.told(mutant, result, len(order))
 
     reached = set().union(*looked.reach.values())
     there = program.compiled_in([m for m in compiled if m.number not in reached])

@@ -43,6 +43,24 @@ TEST(RecorderStatus, OfALastFrameIsOneAtTheEnd) {
     EXPECT_EQ(recorder->status().bytes, std::filesystem::file_size(folder / "last.png"));
 }
 
+/// What a picture of light says of itself is JSON, whole.
+TEST(RecorderStatus, ARadiancePictureHoldsItsDescription) {
+    const TemporaryFolder folder;
+    const Shape shape{40, 30, 3, PixelType::f32};
+    Maker maker(shape);
+    const auto recorder = make_recorder({.path = folder / "light.hdr", .what = RecordWhat::raw});
+    recorder->open(stream_of(shape));
+    recorder->push(maker.make(4), true);
+    recorder->close();
+    ASSERT_EQ(recorder->status().error, "");
+    const std::string head = read_text(folder / "light.hdr");
+    const std::size_t begin = head.find("\nSPECKLESCOPE=") + 14;
+    const Json json = Json::parse(head.substr(begin, head.find('\n', begin) - begin), nullptr, false);
+    ASSERT_TRUE(json.is_object()) << head.substr(0, 2000);
+    EXPECT_EQ(json.at("frame").at("capture_ns"), 40'000'005);
+    EXPECT_EQ(json.at("finished"), true);
+}
+
 /// Resolution is 1 by 1, of no unit (TIFF 6.0): readers divide by it.
 TEST(RecorderStatus, AStackSaysThatItsPixelsAreSquare) {
     const TemporaryFolder folder;

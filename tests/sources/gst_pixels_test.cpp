@@ -16,14 +16,20 @@ TEST(GstPixels, ABufferOfAnotherSizeThanItsStreamIsRefused) {
     const PixelLayout layout = layout_of(caps.get(), "a test");
     std::vector<std::byte> slot(layout.shape.bytes());
     const HostView to(slot.data(), layout.shape);
+    constexpr gsize kBytes = 64 * 32; // of the largest
     struct Case {
         guint width, height;
         bool taken;
     };
-    for (const Case& one : {Case{32, 16, true}, {32, 8, false}, {16, 16, false}, {16, 8, false}}) {
+    for (const Case& one : {Case{32, 16, true},
+                            {32, 8, false},
+                            {16, 16, false},
+                            {16, 8, false},
+                            {64, 16, false},
+                            {32, 32, false}}) {
         const std::unique_ptr<GstBuffer, void (*)(GstBuffer*)> buffer(
-            gst_buffer_new_allocate(nullptr, 32 * 16, nullptr), gst_buffer_unref);
-        gst_buffer_memset(buffer.get(), 0, 0x5a, 32 * 16);
+            gst_buffer_new_allocate(nullptr, kBytes, nullptr), gst_buffer_unref);
+        gst_buffer_memset(buffer.get(), 0, 0x5a, kBytes);
         gst_buffer_add_video_meta(buffer.get(), GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_FORMAT_GRAY8, one.width,
                                   one.height);
         if (one.taken) {

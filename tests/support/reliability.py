@@ -33,6 +33,8 @@ ABOUT = {
     "hardening": ("Hardening", "What is packaged is built with `-D_FORTIFY_SOURCE=3`, stack protector and clash protection, "
                   "RELRO, BIND_NOW, PIE and `-fcf-protection` (`packaging/hardened PROGRAM` looks whether it is). Processor "
                   "time of the same work, the least of 7 turns."),
+    "mutation": ("Tests that notice", "Small wrong changes to the sources, one at a time; what nothing noticed is listed in "
+                 "[mutation.md](mutation.md)."),
     "monkey": ("Monkey", "Random keys, clicks, drags and sizes in the window, from a seed."),
 }
 

@@ -96,6 +96,21 @@ TEST(Background, TheButtonTakesAnewAndKeepsTheOldUntilThen) {
     EXPECT_TRUE(run.stage().warmup().done());
 }
 
+TEST(Background, InheritsWhatWasTakenOfItsOwnSizeOnly) {
+    std::mt19937_64 random = test_random(6);
+    const std::vector<std::string> texts = {"dark=capture", "frames=1"};
+    for (const Shape& shape :
+         {Shape{23, 7, 1, PixelType::u16}, {23, 5, 1, PixelType::u16}, {20, 7, 1, PixelType::u16}}) {
+        StageRunner old("background", texts, {23, 7, 1, PixelType::u16});
+        old.run(noise<std::uint16_t>(1, 40, 60, random));
+        ASSERT_TRUE(old.stage().warmup().done());
+        StageRunner heir("background", texts, shape);
+        heir.stage().inherit(old.stage());
+        EXPECT_EQ(heir.stage().warmup().done(), shape == (Shape{23, 7, 1, PixelType::u16}))
+            << to_string(shape);
+    }
+}
+
 TEST(Background, AFrameShownAgainIsNeverTaken) {
     std::mt19937_64 random = test_random(7);
     const std::vector<std::string> texts = {"dark=capture", "flat=capture", "frames=1"};

@@ -178,6 +178,25 @@ TEST(Speckle, SamplesAboveTheFullScaleOfTheCamera) { // which said how large sum
     }
 }
 
+/// Sums of squares in 32 bits hold full scales up to a limit; on either side of it, windows of extremes are
+/// exact.
+TEST(Speckle, AtTheLimitOfNarrowSums) {
+    std::mt19937_64 random = test_random(13);
+    std::bernoulli_distribution rare(0.01);
+    FrameInfo info;
+    for (const int radius : {5, 15}) {
+        const double samples = std::pow(2.0 * radius + 1, 2);
+        const int largest = static_cast<int>(std::sqrt(4294967295.0 / samples)); // distance from the middle
+        for (int full = 2 * largest - 2; full <= 2 * largest + 3; ++full)
+            for (const bool dark : {true, false}) {
+                info.full_scale = full;
+                TestImage<std::uint16_t> image(80, 50, 3);
+                image.fill([&] { return dark != rare(random) ? 0 : full; });
+                expect_oracle(image, with(radius, Output::contrast, Border::reflect), info);
+            }
+    }
+}
+
 TEST(Speckle, AContrastHasNoFullScale) {
     FrameInfo info;
     info.full_scale = 4095;
