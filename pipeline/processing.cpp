@@ -95,6 +95,7 @@ private:
         }
         edited_ = apply_edits() || edited_; // those that came during the wait
         submit(next_, false);
+        edited_ = edited_ && standing_still(); // its picture shows them
         return true;
     }
 
@@ -110,11 +111,12 @@ private:
         }
     }
 
-    /// After an edit, the picture on show is made again if no new frame will do it.
+    /// After an edit, the picture on show is made again if no new frame will do it. While one may come, and
+    /// at the end of a file until that is known, the edit is remembered.
     void repeat_last() {
-        if (!edited_ || executor_->in_flight() > 0)
+        if (!edited_ || executor_->in_flight() > 0 || !(flow_.paused || flow_.finished))
             return;
-        if (!last_raw_ || !(flow_.paused || flow_.finished))
+        if (!last_raw_)
             edited_ = false;
         else if (executor_->wait_slot(milliseconds(20))) {
             edited_ = false;

@@ -76,6 +76,34 @@ TEST(PipelinePause, AfterTheEndOfAFileEditsStillMakeThePictureAgain) {
     EXPECT_TRUE(pipeline.finished());
 }
 
+TEST(PipelinePause, AnEditBetweenTheLastFrameAndTheEndOfAFileMakesThePictureAgain) {
+    std::atomic<bool> may_end{false};
+    Pipeline pipeline(
+        std::make_unique<test::ScriptedSource>(test::file_info(),
+                                               [&](test::ScriptedSource& self, FramePort& port) {
+                                                   if (self.offered == 0) {
+                                                       self.offer(port, test::kSmall);
+                                                       return Status::frame;
+                                                   }
+                                                   return may_end ? Status::end : Status::idle;
+                                               }),
+        chain_of("speckle:radius=2"), options());
+    pipeline.start();
+    Result result;
+    ASSERT_TRUE(test::wait_result(pipeline, result, [](const Result&) { return true; }));
+    const std::uint64_t version = pipeline.edit(0, "exposure", 2.5);
+    ASSERT_TRUE(eventually(
+        [&] { return pipeline.chain().stages().at(0).params.as<SpeckleParams>().exposure_ms == 2.5; }));
+    // It has taken effect, and the thread has looked around more than once: the source has not ended, so that
+    // a frame might still come.
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    may_end = true;
+    ASSERT_TRUE(
+        test::wait_result(pipeline, result, [&](const Result& r) { return r.info.version == version; }));
+    EXPECT_TRUE(result.repeated);
+    EXPECT_TRUE(test::agrees(result));
+}
+
 TEST(PipelinePause, AStepIsExactlyOneFrame) {
     Pipeline pipeline(test::file_of(40), chain_of("speckle:radius=1"), options());
     const auto sink = std::make_shared<WatchingSink>();
