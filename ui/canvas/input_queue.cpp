@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <ranges>
 #include <utility>
 
 namespace specklescope {
@@ -110,14 +111,14 @@ bool InputQueue::feed_button(const Event& event, ImGuiIO& io, Given& given) {
 
 void InputQueue::put_back(const std::vector<KeyPress>& keys, ImGuiIO& io) {
     io.ClearInputCharacters();
-    for (auto key = keys.rbegin(); key != keys.rend(); ++key) {
-        if (key->character != 0) {
-            events_.push_front({.kind = Kind::character, .character = key->character});
-        } else if (!printable(key->key, key->modifiers) && key->key >= 0 &&
-                   key->key < IM_ARRAYSIZE(io.KeysDown)) { // a letter is its character
-            io.KeysDown[key->key] = false;
+    for (const KeyPress& key : std::ranges::reverse_view(keys)) {
+        if (key.character != 0) {
+            events_.push_front({.kind = Kind::character, .character = key.character});
+        } else if (!printable(key.key, key.modifiers) && key.key >= 0 &&
+                   key.key < IM_ARRAYSIZE(io.KeysDown)) { // a letter is its character
+            io.KeysDown[key.key] = false;
             events_.push_front(
-                {.kind = Kind::key, .code = key->key, .action = GLFW_PRESS, .modifiers = key->modifiers});
+                {.kind = Kind::key, .code = key.key, .action = GLFW_PRESS, .modifiers = key.modifiers});
         }
     }
 }
