@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <ranges>
 #include <utility>
 
 namespace specklescope {
@@ -111,7 +110,8 @@ bool InputQueue::feed_button(const Event& event, ImGuiIO& io, Given& given) {
 
 void InputQueue::put_back(const std::vector<KeyPress>& keys, ImGuiIO& io) {
     io.ClearInputCharacters();
-    for (const KeyPress& key : std::ranges::reverse_view(keys)) {
+    const std::vector<KeyPress> last_first(keys.rbegin(), keys.rend());
+    for (const KeyPress& key : last_first) {
         if (key.character != 0) {
             events_.push_front({.kind = Kind::character, .character = key.character});
         } else if (!printable(key.key, key.modifiers) && key.key >= 0 &&
