@@ -1,6 +1,7 @@
 #include "sources/gst/gst_appsink.hpp"
 
 #include "base/error.hpp"
+#include "base/long_work.hpp"
 #include "files/gst_init.hpp"
 #include "sources/gst/gst_closer.hpp"
 #include "sources/gst/gst_codec.hpp"
@@ -151,6 +152,7 @@ void GstSource::start() {
 void GstSource::wait_first() {
     const auto deadline = SteadyClock::now() + open_timeout();
     while (!first_) {
+        work_goes_on("waiting for the first frame of " + name_);
         first_ = pull(kPoll);
         if (first_)
             break;
