@@ -216,8 +216,10 @@ std::string published_page(const std::vector<Json>& reports) {
         "# Published, and here\n\nWritten by `specklescope bench --markdown` from the JSON files of the "
         "runs; "
         "figures of publications stand in `bench/published.cpp` with their source. No earlier system ran on "
-        "the hardware of these tables: what the same method takes *here* is in the last columns, measured in "
-        "turn with ours on the same frames (`tests/bench/seeds`: written anew from the descriptions), or "
+        "the hardware of these tables: what the same method takes *here* is in the last columns, in the "
+        "newest "
+        "run of that machine that has it, on the same frames (`tests/bench/seeds`: written anew from the "
+        "descriptions), or "
         "another library's where there is no such method. *Ours* is the stage alone on frames in memory; "
         "*with copies* also brings a frame from page-locked memory and the result back, one after the other. "
         "Every time is the median of a frame.\n\nMeasured:\n\n";
