@@ -168,8 +168,8 @@ void check_belongs(const Words& words, Command command) {
         return;
     }
     static const std::vector<std::string> kOthers = {
-        "rate", "loop",   "transfer",   "frames",   "silence", "stage",    "gpus",  "slots",
-        "view", "record", "record-raw", "snapshot", "stats",   "colormap", "preset"};
+        "rate",   "loop",       "transfer", "frames", "silence",  "stage",  "gpus",    "slots",  "view",
+        "record", "record-raw", "snapshot", "stats",  "colormap", "preset", "regions", "traces", "medians"};
     for (const std::string& name : kOthers)
         if (words.has(name))
             throw UsageError("--" + name + " says nothing to " +
@@ -236,6 +236,10 @@ void read_options(const Words& words, Settings& settings) {
         settings.record_mask = words.values.at("record-mask");
     if (words.has("stats"))
         settings.stats_path = words.last("stats");
+    if (words.has("regions"))
+        settings.regions_path = words.last("regions");
+    if (words.has("traces"))
+        settings.traces_path = words.last("traces");
     settings.bench.filter = words.last("filter");
     settings.bench.json = words.last("json");
     settings.bench.markdown = words.last("markdown");
@@ -274,7 +278,7 @@ std::string saved_text(const std::string& path, const Settings& settings) {
                     4);
     const bool writes = !settings.record.empty() || !settings.record_raw.empty() ||
                         !settings.record_mask.empty() || !settings.stats_path.empty() ||
-                        !settings.snapshot_path.empty();
+                        !settings.snapshot_path.empty() || !settings.traces_path.empty();
     if (writes || !source.referring().references().empty() || source.revealed().starts_with("gst:"))
         text += row("note", "it names more than data: --config reads it with --trust only", 4);
     return text;

@@ -68,6 +68,15 @@ const std::vector<CliOption>& cli_options() {
          kOutput},
         {"snapshot", "FILE", "write the last result as .png, .tiff, .hdr or .exr at the end", kOutput},
         {"stats", "FILE", "write all statistics as JSON at the end, also when interrupted", kOutput},
+        {"regions", "FILE",
+         "measure over regions: .json as the window writes it, or ImageJ's .roi or .zip (docs/guide.md, "
+         "Regions)",
+         kOutput},
+        from_program("medians", kOutput),
+        {"traces", "FILE",
+         "write the numbers of each region and frame as .csv, complete lines whatever happens; needs "
+         "--regions",
+         kOutput},
         {"filter", "TEXT",
          "bench: only rows with TEXT in their name (a stage, a size, published, stream, gpus, feeds, "
          "pipeline, startup)",
@@ -127,6 +136,8 @@ const std::vector<CliExample>& cli_examples() {
          "no window: the numbers of every frame into a file"},
         {"specklescope run raw.tiff --stage background:black=64 --stage temporal --record slow.tiff",
          "a chain of two stages: dark level away, contrast over time"},
+        {"specklescope run raw.tiff --regions vessels.json --traces vessels.csv",
+         "how much flow in each region of each frame, as a table"},
         {"specklescope aravis --record-raw raw.tiff --frames 1000",
          "a GigE or USB3 Vision camera, recorded as it is"},
     };

@@ -1,8 +1,10 @@
 // From settings to a pipeline with its recorders.
+#include "analysis/regions_file.hpp"
 #include "config/atomic_file.hpp"
 #include "config/settings.hpp"
 #include "config/statistics_file.hpp"
 #include "recording/recorder.hpp"
+#include "recording/traces.hpp"
 #include "sources/registry.hpp"
 
 #include <spdlog/pattern_formatter.h>
@@ -96,10 +98,12 @@ std::unique_ptr<Pipeline> make_pipeline(const Settings& settings) {
                                   .loop = program.loop,
                                   .transfer = program.transfer,
                                   .trusted = settings.trusted};
+    PipelineOptions options;
+    if (!settings.regions_path.empty()) // before a camera is looked for
+        options.regions = make_outlines(load_regions(settings.regions_path), program.medians);
     std::unique_ptr<Source> source = make_source(settings.source, defaults);
     if (settings.command == Command::view)
         source = std::make_unique<AtOwnPace>(std::move(source));
-    PipelineOptions options;
     options.executor = [choice = ExecutorChoice{program.backend, program.threads, program.gpus}](
                            std::string* note) { return make_executor(choice, note); };
     options.threads = program.threads;
@@ -116,6 +120,8 @@ void check_end_files(const Settings& settings) {
         check_snapshot(settings.snapshot_path);
     if (!settings.stats_path.empty())
         check_statistics_file(settings.stats_path);
+    if (!settings.traces_path.empty())
+        check_traces_file(settings.traces_path);
     if (!settings.snapshot_path.empty())
         check_writable(settings.snapshot_path);
 }
@@ -142,6 +148,8 @@ std::vector<std::shared_ptr<Sink>> add_recorders(Pipeline& pipeline, const Setti
         make(path, RecordWhat::raw);
     for (const std::string& path : settings.record_mask)
         make(path, RecordWhat::mask);
+    if (!settings.traces_path.empty())
+        made.push_back(make_traces(settings.traces_path));
     // A folder that refuses files is found before the first frame, not with it.
     for (const auto* paths : {&settings.record, &settings.record_raw, &settings.record_mask})
         for (const std::string& path : *paths)

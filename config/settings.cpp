@@ -71,6 +71,9 @@ void check(const Settings& settings) {
     } catch (const UsageError& error) {
         throw UsageError(program_table().owner() + ": " + error.what());
     }
+    if (!settings.traces_path.empty() && settings.regions_path.empty())
+        throw UsageError(program_table().owner() + ": traces = " + settings.traces_path +
+                         " has nothing to write without regions; name their file with --regions FILE.");
     const Mapping& mapping = settings.view.as<ViewSettings>().mapping;
     const auto in_order = [](const char* low, double below, const char* high, double above) {
         if (!(below < above))
@@ -119,6 +122,8 @@ const ParamTable& program_table() {
             .choice(
                 "channel", &ProgramSettings::channel, grey_channel_names(),
                 {.doc = "what stages for grey images get of colour: one channel as it is, luma or the mean"})
+            .boolean("medians", &ProgramSettings::medians,
+                     {.doc = "with --regions: the median of each too, a second pass over their pixels"})
             .choice("log", &ProgramSettings::log, {"normal", "quiet", "verbose"},
                     {.doc = "how much is said; quiet: errors only"})
             .table();

@@ -12,9 +12,9 @@ namespace specklescope {
 
 namespace {
 
-const std::vector<std::string> kTopKeys = {"command",    "preset",      "source", "record",
-                                           "record_raw", "record_mask", "stats",  "snapshot",
-                                           "program",    "view",        "stage"};
+const std::vector<std::string> kTopKeys = {"command",     "preset", "source",   "record",  "record_raw",
+                                           "record_mask", "stats",  "snapshot", "regions", "traces",
+                                           "program",     "view",   "stage"};
 
 class Reader {
 public:
@@ -102,6 +102,10 @@ private:
             settings_.stats_path = output(name, node);
         else if (name == "snapshot")
             settings_.snapshot_path = output(name, node);
+        else if (name == "regions")
+            settings_.regions_path = text(name, node);
+        else if (name == "traces")
+            settings_.traces_path = output(name, node);
         else if (name == "program")
             read_params(table(name, node), settings_.program);
         else if (name == "view")
@@ -316,6 +320,8 @@ std::string to_toml(const Settings& settings) {
     out += "record_mask = " + toml_text(settings.record_mask) + "\n";
     out += "stats = " + toml_text(settings.stats_path) + "\n";
     out += "snapshot = " + toml_text(settings.snapshot_path) + "\n";
+    out += "regions = " + toml_text(settings.regions_path) + "\n";
+    out += "traces = " + toml_text(settings.traces_path) + "\n";
     out += "\n[program]\n" + param_lines(settings.program);
     out += "\n[view]\n" + param_lines(settings.view);
     for (const ChainStage& stage : settings.chain.stages())

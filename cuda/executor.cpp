@@ -5,6 +5,7 @@
 #include "cuda/counts.hpp"
 #include "cuda/device.hpp"
 #include "cuda/devices.hpp"
+#include "cuda/flight.hpp"
 #include "pipeline/plan.hpp"
 
 #include <spdlog/spdlog.h>
@@ -12,7 +13,6 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <string_view>
 
 namespace specklescope {
 
@@ -37,31 +37,6 @@ void copy_rows(void* to, std::size_t to_pitch, const void* from, std::size_t fro
               "cudaMemcpy2DAsync");
 }
 
-/// Counts of a frame on the device: each stage's, the raw frame's and the final image's.
-constexpr int kRawCounts = kMaxStages, kFinalCounts = kMaxStages + 1, kCounts = kMaxStages + 2;
-
-/// One frame on its way. Everything a stream still works on is held here.
-struct Flight {
-    Event uploaded_all{Event::Use::ordering}, computed{Event::Use::ordering};
-    Event done{Event::Use::waiting}; ///< the last event of a frame
-    // Recorded only if `timed`.
-    Event upload_begin, upload_end, download_begin, download_end;
-    std::array<Event, 2 * kMaxStages + 3> marks; ///< on the compute stream: begin, then the end of every step
-    std::array<StageTiming, 2 * kMaxStages + 2> steps;
-    std::size_t step_count = 0;
-    bool timed = false;
-    bool downloads = false;
-    Frame uploaded;
-    Result result;
-    PixelCounts* host_counts = nullptr;
-    PixelCounts* device_counts = nullptr; ///< kCounts of them, zero between frames
-
-    void time(const Event& event, const Stream& stream) const {
-        if (timed)
-            event.record(stream);
-    }
-};
-
 /// Timing events stand between two copies on the bus, 1.35 µs each (docs/performance.md, Frames through the
 /// executor); of faster frames only some are timed.
 constexpr std::chrono::milliseconds kTimedEvery(10);
@@ -76,6 +51,7 @@ public:
               "cudaMemset");
         check(cudaStreamSynchronize(nullptr), "cudaStreamSynchronize"); // the streams here do not wait for it
         for (std::size_t i = 0; i < flights_.size(); ++i) {
+            flights_[i].index = static_cast<int>(i);
             flights_[i].host_counts = host_counts_.as<PixelCounts>() + i;
             flights_[i].device_counts = device_counts_.as<PixelCounts>() + i * kCounts;
         }
@@ -98,6 +74,18 @@ public:
         }
         chain_ = std::move(chain);
         version_ = version;
+    }
+
+    void set_regions(std::shared_ptr<const RegionOutlines> regions, std::uint64_t version) override {
+        select_device();
+        const RegionsInEffect next{std::move(regions), version};
+        regions_ = plan_ ? on_device(next.on(plan_->output, nullptr)) : nullptr;
+        in_effect_ = next;
+        version_ = version;
+    }
+
+    std::optional<Shape> output() const override {
+        return plan_ ? std::optional(plan_->output) : std::nullopt;
     }
 
     void prepare(const Shape& input, bool want_host) override {
@@ -128,7 +116,7 @@ public:
         try {
             take_slots(flight, want_host);
         } catch (...) { // nothing was begun
-            clear(flight);
+            flight.clear();
             throw;
         }
         if (std::exchange(gap_, false))
@@ -141,7 +129,7 @@ public:
             finish_quietly();
             log_failure(cudaMemset(flight.device_counts, 0, sizeof(PixelCounts) * kCounts), "cudaMemset");
             log_failure(cudaStreamSynchronize(nullptr), "cudaStreamSynchronize");
-            clear(flight);
+            flight.clear();
             throw;
         }
         ++in_flight_;
@@ -156,13 +144,16 @@ public:
             return std::nullopt;
         flight.done.synchronize();
         flight.result.ready = SteadyClock::now();
-        read_timings(flight);
+        flight.read_timings();
         PixelCounts& counts = flight.result.counts; // windows and samples are known here
         const PixelCounts known = std::exchange(counts, *flight.host_counts);
         counts.windows = known.windows;
         counts.raw_samples = known.raw_samples;
+        if (flight.regions)
+            flight.result.regions = flight.regions->values(
+                flight.index, region_mean(flight.result.quantity.measure), flight.looked);
         Result result = std::move(flight.result);
-        clear(flight);
+        flight.clear();
         first_ = (first_ + 1) % flights_.size();
         --in_flight_;
         return result;
@@ -214,13 +205,25 @@ private:
             chain, input,
             PlanMemory{.stages = device_memory_, .downloads = page_locked_, .in_flight = kFramesInFlight},
             plan_.get());
+        std::shared_ptr<DeviceRegions> regions = on_device(in_effect_.on(
+            next->output, regions_ ? regions_->placed() : std::shared_ptr<const PlacedRegions>()));
         compute_
             .synchronize(); // memory of stages that go, and of images between them, goes with the old plan
         next->take_over(chain, plan_.get());
         plan_ = std::move(next);
+        regions_ = std::move(regions);
         spare_result_.reset();
         spare_download_.reset();
         timed_ = {}; // the first frame of a plan is always timed
+    }
+
+    /// The present ones where they are placed so already. Flights hold those that they were submitted with.
+    std::shared_ptr<DeviceRegions> on_device(const std::shared_ptr<const PlacedRegions>& placed) const {
+        if (!placed)
+            return nullptr;
+        return regions_ && regions_->placed() == placed
+                   ? regions_
+                   : std::make_shared<DeviceRegions>(placed, kFramesInFlight);
     }
 
     void describe(Flight& flight, Frame frame) const {
@@ -279,7 +282,7 @@ private:
             places.raw = kRawCounts;
             result.counts.raw_samples = image.shape.samples();
             count_saturated(image, *threshold, flight.device_counts + kRawCounts, compute_.get());
-            mark(flight, "saturation");
+            flight.mark(compute_, "saturation");
         }
         CountSources sources;
         for (int i = 0; i < static_cast<int>(plan_->steps.size()); ++i) {
@@ -288,7 +291,7 @@ private:
                 convert(image, step.conversion.device(), plan_->channel, compute_.get());
                 describe_conversion(image.shape.type, info);
                 image = step.conversion.device();
-                mark(flight, "convert");
+                flight.mark(compute_, "convert");
             }
             if (step.left_out)
                 continue;
@@ -299,7 +302,7 @@ private:
             sources.after(i, step.stage->counted(), image.shape.type, info, output.shape);
             step.stage->describe(info);
             image = output;
-            mark(flight, step.link.type->name, i);
+            flight.mark(compute_, step.link.type->name, i);
         }
         places.saturated = sources.saturated;
         places.undefined = sources.undefined;
@@ -307,17 +310,31 @@ private:
         if (sources.undefined < 0 && image.shape.type == PixelType::f32) {
             places.undefined = kFinalCounts;
             count_undefined(image, flight.device_counts + kFinalCounts, compute_.get());
-            mark(flight, "undefined");
+            flight.mark(compute_, "undefined");
         }
+        measure_regions(flight, image, info);
         publish_counts(flight.device_counts, kCounts, places, flight.host_counts, compute_.get());
         result.warmup = plan_->warmup();
         plan_->refresh_notes();
         result.notes = plan_->notes;
     }
 
-    void mark(Flight& flight, std::string_view name, int stage = -1) const {
-        flight.steps[flight.step_count++] = {name, 0, stage};
-        flight.time(flight.marks[flight.step_count], compute_);
+    /// `info`: of the final image.
+    void measure_regions(Flight& flight, ConstDeviceView image, const FrameInfo& info) const {
+        flight.regions = regions_;
+        if (!regions_)
+            return;
+        const ConstDeviceView raw = flight.uploaded.device();
+        const SaturationLook look =
+            saturation_look(*chain_, raw.shape, flight.result.info, image.shape, info);
+        flight.looked = look.in;
+        regions_->measure({.image = image,
+                           .raw = raw,
+                           .channel = plan_->channel,
+                           .mean = region_mean(flight.result.quantity.measure),
+                           .saturation = look},
+                          flight.index, compute_.get());
+        flight.mark(compute_, "regions");
     }
 
     void download(Flight& flight) {
@@ -335,23 +352,6 @@ private:
         flight.done.record(download_);
     }
 
-    static void read_timings(Flight& flight) {
-        if (!flight.timed)
-            return;
-        Timings& timings = flight.result.timings;
-        timings.add("upload", flight.upload_end.ms_since(flight.upload_begin));
-        for (std::size_t i = 0; i < flight.step_count; ++i)
-            timings.add(flight.steps[i].name, flight.marks[i + 1].ms_since(flight.marks[i]),
-                        flight.steps[i].stage);
-        if (flight.downloads)
-            timings.add("download", flight.download_end.ms_since(flight.download_begin));
-    }
-
-    static void clear(Flight& flight) {
-        flight.result = Result();
-        flight.uploaded.reset();
-    }
-
     void finish_quietly() noexcept {
         for (const Stream* stream : {&upload_, &compute_, &download_})
             log_failure(cudaStreamSynchronize(stream->get()), "cudaStreamSynchronize");
@@ -366,9 +366,11 @@ private:
     std::shared_ptr<const Chain> chain_ = std::make_shared<Chain>();
     std::uint64_t version_ = 0;
     std::unique_ptr<DevicePlan> plan_;
-    bool gap_ = false;                    ///< since the last frame that was run
-    SteadyClock::time_point timed_{};     ///< when a frame was last submitted that is timed
-    Frame spare_result_, spare_download_; ///< found by wait_slot() for the next submit
+    RegionsInEffect in_effect_;
+    std::shared_ptr<DeviceRegions> regions_; ///< on the plan's output; null: none
+    bool gap_ = false;                       ///< since the last frame that was run
+    SteadyClock::time_point timed_{};        ///< when a frame was last submitted that is timed
+    Frame spare_result_, spare_download_;    ///< found by wait_slot() for the next submit
     std::array<Flight, kFramesInFlight> flights_;
     std::size_t first_ = 0, in_flight_ = 0;
 };

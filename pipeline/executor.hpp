@@ -21,6 +21,11 @@ public:
     /// Takes effect for the next submit. Throws UsageError if the chain cannot run on this input shape; then
     /// the old one stays.
     virtual void set_chain(std::shared_ptr<const Chain> chain, std::uint64_t version) = 0;
+    /// Takes effect for the next submit; null: no regions. Throws UsageError where they are too many
+    /// (place_regions()); then the old ones stay. Those that do not fit are marked.
+    virtual void set_regions(std::shared_ptr<const RegionOutlines> regions, std::uint64_t version) = 0;
+    /// Of results; nothing before prepare() or the first submit.
+    virtual std::optional<Shape> output() const = 0;
     /// Makes and warms up what the chain needs for frames of this shape before the first one comes, so that
     /// it is not slower than the others; `want_host` as in submit. Throws UsageError if the chain cannot run
     /// on it.

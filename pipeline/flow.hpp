@@ -19,10 +19,13 @@ struct ParamEdit {
     std::string name;
     ParamValue value;
 };
-/// To the processing thread: one parameter, a new chain, or another channel of colour. Carries the version
-/// that it makes.
+struct RegionsEdit {
+    std::shared_ptr<const RegionOutlines> regions; ///< null: none
+};
+/// To the processing thread: one parameter, a new chain, another channel of colour, or regions. Carries the
+/// version that it makes.
 struct Edit {
-    std::variant<ParamEdit, Chain, GreyChannel> change;
+    std::variant<ParamEdit, Chain, GreyChannel, RegionsEdit> change;
     std::uint64_t version = 0;
 };
 struct SourceEdit {
@@ -34,6 +37,7 @@ struct Flow {
     Flow(std::unique_ptr<Source> from, Chain first, PipelineOptions given)
         : options(std::move(given)), source(std::move(from)) {
         first.set_channel(options.channel);
+        regions = options.regions;
         chain = std::make_shared<const Chain>(std::move(first));
     }
 
@@ -62,6 +66,8 @@ struct Flow {
     mutable std::mutex mutex;
     std::condition_variable wake; ///< stop
     std::shared_ptr<const Chain> chain;
+    std::shared_ptr<const RegionOutlines> regions; ///< null: none
+    std::uint64_t regions_version = 0;
     PipelineStatus status;
     std::vector<std::shared_ptr<Sink>> sinks;
     std::vector<std::shared_ptr<Sink>> sinks_to_open; ///< added before start()

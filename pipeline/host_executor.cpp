@@ -4,6 +4,7 @@
 #include "pipeline/counts.hpp"
 #include "pipeline/executor.hpp"
 #include "pipeline/plan.hpp"
+#include "pipeline/regions/host_regions.hpp"
 
 #include <hwy/targets.h>
 #include <tbb/global_control.h>
@@ -49,6 +50,17 @@ public:
         version_ = version;
     }
 
+    void set_regions(std::shared_ptr<const RegionOutlines> regions, std::uint64_t version) override {
+        const RegionsInEffect next{std::move(regions), version};
+        regions_.set(plan_ ? next.on(plan_->output, nullptr) : nullptr);
+        in_effect_ = next;
+        version_ = version;
+    }
+
+    std::optional<Shape> output() const override {
+        return plan_ ? std::optional(plan_->output) : std::nullopt;
+    }
+
     void prepare(const Shape& input, bool) override {
         input_ = input;
         if (!plan_ || plan_->input != input)
@@ -75,6 +87,7 @@ public:
         if (plan_->steps.empty()) {
             result.image = frame;
             count_result(frame.host(), result);
+            measure_regions(frame.host(), frame.host(), frame.info(), result);
         } else {
             result.image = run(frame, std::move(slot), result, again);
         }
@@ -108,8 +121,10 @@ private:
     void replace_plan(const Chain& chain, const Shape& input) {
         auto next = std::make_unique<HostPlan>(
             chain, input, PlanMemory{.stages = host_memory(), .downloads = nullptr}, plan_.get());
+        const auto placed = in_effect_.on(next->output, regions_.placed());
         next->take_over(chain, plan_.get());
         plan_ = std::move(next);
+        regions_.set(placed);
     }
 
     Frame take_slot() {
@@ -121,7 +136,7 @@ private:
         return slot;
     }
 
-    Frame run(const Frame& frame, Frame slot, Result& result, bool again) const {
+    Frame run(const Frame& frame, Frame slot, Result& result, bool again) {
         ConstHostView image = frame.host();
         FrameInfo info = result.info;
         CountSources sources;
@@ -153,6 +168,7 @@ private:
         result.counts.windows = sources.windows;
         if (sources.undefined < 0)
             count_result(image, result);
+        measure_regions(frame.host(), image, info, result);
         slot.info() = result.info;
         return slot;
     }
@@ -177,13 +193,29 @@ private:
         result.timings.add("undefined", ms_between(begin, SteadyClock::now()));
     }
 
+    /// `info`: of the final image.
+    void measure_regions(ConstHostView raw, ConstHostView image, const FrameInfo& info, Result& result) {
+        if (!regions_.placed())
+            return;
+        const auto begin = SteadyClock::now();
+        result.regions = regions_.measure(
+            {.image = image,
+             .raw = raw,
+             .channel = plan_->channel,
+             .mean = region_mean(result.quantity.measure),
+             .saturation = saturation_look(*chain_, raw.shape, result.info, image.shape, info)});
+        result.timings.add("regions", ms_between(begin, SteadyClock::now()));
+    }
+
     int threads_;
     tbb::global_control limit_;
     std::shared_ptr<const Chain> chain_ = std::make_shared<Chain>();
     std::uint64_t version_ = 0;
     std::optional<Shape> input_;
     std::unique_ptr<HostPlan> plan_;
-    bool gap_ = false; ///< since the last frame that was run
+    RegionsInEffect in_effect_;
+    HostRegions regions_; ///< on the plan's output
+    bool gap_ = false;    ///< since the last frame that was run
     Frame next_slot_;
     std::deque<Result> done_;
 };

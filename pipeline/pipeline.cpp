@@ -135,10 +135,15 @@ void Pipeline::start() {
         std::unique_ptr<Executor> executor =
             flow.options.executor ? flow.options.executor(&note) : make_host_executor(flow.options.threads);
         executor->set_chain(flow.chain, flow.version);
+        if (flow.regions)
+            executor->set_regions(flow.regions, flow.version);
+        flow.regions_version = flow.version;
         // Whatever is slow the first time, before the source's clock starts.
         const bool shape_known = info.shape.width > 0; // else with the first frame
         if (shape_known)
             executor->prepare(info.shape, wants_host(flow));
+        if (const auto picture = executor->output(); picture && flow.regions)
+            refuse_outside(*place_regions(*flow.regions, *picture, flow.regions_version));
         {
             const std::scoped_lock lock(flow.mutex);
             flow.status = {RunState::running, "", info};
@@ -227,6 +232,12 @@ std::uint64_t Pipeline::set_channel(GreyChannel channel) {
     return version;
 }
 
+std::uint64_t Pipeline::set_regions(std::shared_ptr<const RegionOutlines> regions) {
+    const std::uint64_t version = ++impl_->version;
+    put(impl_->edits, {RegionsEdit{std::move(regions)}, version});
+    return version;
+}
+
 void Pipeline::edit_source(std::string name, ParamValue value) {
     put(impl_->source_edits, {std::move(name), std::move(value)});
 }
@@ -293,6 +304,11 @@ void Pipeline::displayed(std::string_view path) { impl_->stats.drawn(path); }
 Chain Pipeline::chain() const {
     const std::scoped_lock lock(impl_->mutex);
     return *impl_->chain;
+}
+
+std::shared_ptr<const RegionOutlines> Pipeline::regions() const {
+    const std::scoped_lock lock(impl_->mutex);
+    return impl_->regions;
 }
 
 StatsSnapshot Pipeline::stats() const {

@@ -16,10 +16,11 @@ namespace specklescope {
 struct PipelineOptions {
     ExecutorMaker executor; ///< null: the host's
     int threads = 0;        ///< of the host, also where it takes over from a GPU; 0: all cores
-    GreyChannel channel = GreyChannel::luma; ///< what stages for grey images get of colour
-    int slots = 0;                           ///< of the ring, at least kMinSlots; 0: default_slots
-    std::uint64_t frames = 0;                ///< stop after this many; 0: no limit
-    std::string source_text;                 ///< for metadata
+    GreyChannel channel = GreyChannel::luma;       ///< what stages for grey images get of colour
+    std::shared_ptr<const RegionOutlines> regions; ///< null: none; start() refuses one outside the picture
+    int slots = 0;                                 ///< of the ring, at least kMinSlots; 0: default_slots
+    std::uint64_t frames = 0;                      ///< stop after this many; 0: no limit
+    std::string source_text;                       ///< for metadata
     double silence_s = 5; ///< a live source silent for longer is taken for dead and opened again
 };
 
@@ -64,6 +65,8 @@ public:
     /// New stages; what becomes of colour stays as it is.
     std::uint64_t set_chain(Chain chain);
     std::uint64_t set_channel(GreyChannel channel);
+    /// Null: none. Refused if one has no pixel on the results.
+    std::uint64_t set_regions(std::shared_ptr<const RegionOutlines> regions);
     void edit_source(std::string name, ParamValue value);
     Params source_params() const; ///< a copy of the present values
     /// Files stop reading; live sources go on and the picture stands still.
@@ -87,6 +90,7 @@ public:
     void displayed(std::string_view path);
 
     Chain chain() const; ///< a copy of what results are made with now
+    std::shared_ptr<const RegionOutlines> regions() const;
     StatsSnapshot stats() const;
     PipelineStatus status() const;
     StreamInfo stream() const;

@@ -3,6 +3,7 @@
 #include "base/long_work.hpp"
 #include "base/sentence.hpp"
 #include "pipeline/flow.hpp"
+#include "pipeline/remarks.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -16,10 +17,10 @@ using std::chrono::milliseconds;
 class Processor {
 public:
     Processor(Flow& flow, std::unique_ptr<Executor> executor)
-        : flow_(flow), executor_(std::move(executor)), version_(flow.version) {}
+        : flow_(flow), executor_(std::move(executor)), version_(flow.version), remarks_(flow) {}
 
     void run() {
-        say_advice(*chain());
+        remarks_.chain(chain());
         while (true) {
             edited_ = apply_edits() || edited_;
             repeat_last();
@@ -130,15 +131,16 @@ private:
     void submit(Frame& from, bool repeated) {
         pending_.push_back({from, repeated});
         Frame frame = std::move(from);
-        say_input(frame.shape());
-        say_clipped(frame);
+        remarks_.input(frame);
         const std::vector<std::shared_ptr<Sink>> sinks = current_sinks();
         bool want_host = flow_.viewer_wants_host;
         for (const auto& sink : sinks)
             want_host = want_host || sink->wants_host_image();
+        bool submitted = false;
         try {
             executor_->submit(std::move(frame), want_host, repeated);
             complained_.clear();
+            submitted = true;
         } catch (const UsageError& error) {
             last_raw_ = pending_.back().raw; // an edit may yet make a picture of it
             pending_.pop_back();
@@ -149,61 +151,8 @@ private:
         } catch (const std::exception& error) {
             device_failed(sentence_of(error));
         }
-    }
-
-    /// What every frame has in common with the first one, said once.
-    void say_input(const Shape& shape) {
-        const std::shared_ptr<const Chain> now = chain();
-        for (const ChainStage& stage : now->stages()) {
-            const auto& channels = stage.type->channels;
-            const bool grey_only = std::find(channels.begin(), channels.end(), 3) == channels.end();
-            if (grey_only && shape.channels == 3 && !std::exchange(said_grey_, true))
-                flow_.say(Message::Level::info, "Stage " + std::string(stage.type->name) +
-                                                    " gets of colour: " + to_string(now->channel()) +
-                                                    "; --channel takes another (a red laser: red).");
-            if (grey_only && !said_lossy_)
-                say_lossy(std::string(stage.type->name));
-        }
-    }
-
-    /// A picture with a full scale has cut off its lamps, and it is they that glare comes from.
-    void say_clipped(const Frame& frame) {
-        if (scattering_.empty() || !(frame.info().full_scale > 0 || frame.shape().type != PixelType::f32))
-            return;
-        flow_.say(Message::Level::warning,
-                  "Lamps are clipped: nothing in this picture is brighter than its full scale, so stage " +
-                      std::exchange(scattering_, {}) +
-                      " underestimates the glare; take a picture of high dynamic range (.hdr, .exr, float "
-                      "TIFF).");
-        said_clipped_ = true;
-    }
-
-    void say_lossy(const std::string& stage) {
-        std::string codec;
-        {
-            const std::scoped_lock lock(flow_.mutex);
-            codec = flow_.status.source.lossy;
-        }
-        said_lossy_ = true;
-        if (!codec.empty())
-            flow_.say(Message::Level::warning,
-                      "The source is coded by " + codec + ", which smooths speckle: stage " + stage +
-                          " gives too little contrast and too much flow; record or send "
-                          "without loss (FFV1, raw, TIFF).");
-    }
-
-    void say_saturated(const Result& result) {
-        const double share = saturated_share(result.counts);
-        if (said_saturated_ || !(share > kSaturationWarning))
-            return;
-        said_saturated_ = true;
-        char percent[16];
-        std::snprintf(percent, sizeof percent, "%.1f", 100 * share);
-        flow_.say(
-            Message::Level::warning,
-            std::string(percent) + " % of the samples of frame " + std::to_string(result.info.sequence) +
-                " are at full scale: contrast comes out too low there and flow too high; give less light, "
-                "exposure or gain.");
+        if (submitted)
+            check_regions();
     }
 
     void collect(bool wait) {
@@ -224,9 +173,10 @@ private:
     }
 
     void deliver(const Result& result) {
+        remarks_.regions(result);
         if (!result.repeated) {
             flow_.stats.record(result, !flow_.paused);
-            say_saturated(result);
+            remarks_.result(result);
             const bool may_wait = !flow_.live();
             std::vector<std::shared_ptr<Sink>> broken;
             {
@@ -273,29 +223,14 @@ private:
         bool any = false;
         while (flow_.edits.try_dequeue(edit)) {
             try {
-                Chain next = *chain();
-                if (auto* whole = std::get_if<Chain>(&edit.change)) {
-                    whole->set_channel(next.channel());
-                    next = std::move(*whole);
-                } else if (const auto* channel = std::get_if<GreyChannel>(&edit.change)) {
-                    next.set_channel(*channel);
-                } else {
-                    const auto& change = std::get<ParamEdit>(edit.change);
-                    if (change.stage >= next.stages().size())
-                        throw UsageError("There is no stage number " + std::to_string(change.stage + 1) +
-                                         " in the chain; it has " + std::to_string(next.stages().size()) +
-                                         ".");
-                    next.stages()[change.stage].params.set(change.name, change.value);
-                }
-                auto shared = std::make_shared<const Chain>(std::move(next));
                 const std::uint64_t version =
                     std::max(version_, edit.version); // of two threads the later may come first
-                set_chain(shared, version);
+                if (const auto* regions = std::get_if<RegionsEdit>(&edit.change))
+                    apply_regions(regions->regions, version);
+                else
+                    apply_chain(edit, version);
                 version_ = version;
                 any = true;
-                say_advice(*shared);
-                const std::scoped_lock lock(flow_.mutex);
-                flow_.chain = std::move(shared);
             } catch (const UsageError& error) {
                 flow_.say(Message::Level::error, error.what());
             } catch (const std::exception& error) {
@@ -303,6 +238,69 @@ private:
             }
         }
         return any;
+    }
+
+    void apply_chain(Edit& edit, std::uint64_t version) {
+        Chain next = *chain();
+        if (auto* whole = std::get_if<Chain>(&edit.change)) {
+            whole->set_channel(next.channel());
+            next = std::move(*whole);
+        } else if (const auto* channel = std::get_if<GreyChannel>(&edit.change)) {
+            next.set_channel(*channel);
+        } else {
+            const auto& change = std::get<ParamEdit>(edit.change);
+            if (change.stage >= next.stages().size())
+                throw UsageError("There is no stage number " + std::to_string(change.stage + 1) +
+                                 " in the chain; it has " + std::to_string(next.stages().size()) + ".");
+            next.stages()[change.stage].params.set(change.name, change.value);
+        }
+        auto shared = std::make_shared<const Chain>(std::move(next));
+        set_chain(shared, version);
+        remarks_.chain(shared);
+        const std::scoped_lock lock(flow_.mutex);
+        flow_.chain = std::move(shared);
+    }
+
+    void apply_regions(const std::shared_ptr<const RegionOutlines>& regions, std::uint64_t version) {
+        if (const auto picture = executor_->output(); picture && regions) {
+            refuse_outside(*place_regions(*regions, *picture, version));
+            regions_checked_ = true;
+        }
+        if (!set_regions(regions, version))
+            set_regions(regions, version); // the host
+        const std::scoped_lock lock(flow_.mutex);
+        flow_.regions = regions;
+        flow_.regions_version = version;
+    }
+
+    /// False if the device failed at it, and the host has taken over.
+    bool set_regions(const std::shared_ptr<const RegionOutlines>& regions, std::uint64_t version) {
+        try {
+            executor_->set_regions(regions, version);
+            return true;
+        } catch (const UsageError&) {
+            throw;
+        } catch (const std::exception& error) {
+            if (executor_->backend() == "cpu")
+                throw;
+            device_failed(sentence_of(error));
+            return false;
+        }
+    }
+
+    /// Regions that were set before a size was known are refused with the first picture, as others are when
+    /// they are set: nothing is measured that is not there.
+    void check_regions() {
+        if (std::exchange(regions_checked_, true))
+            return;
+        const std::shared_ptr<const RegionOutlines> now = regions().first;
+        if (const auto picture = executor_->output(); picture && now)
+            refuse_outside(*place_regions(*now, *picture, 0));
+    }
+
+    std::pair<std::shared_ptr<const RegionOutlines>, std::uint64_t> regions() const {
+        const std::scoped_lock lock(flow_.mutex);
+        return {flow_.regions, flow_.regions_version};
     }
 
     /// If the device fails at it, the host takes the chain; what was in flight is still of the old one.
@@ -318,19 +316,6 @@ private:
             device_failed(sentence_of(error));
             executor_->set_chain(chain, version);
         }
-    }
-
-    /// Each line once, until an edit has taken its reason away.
-    void say_advice(const Chain& chain) {
-        const std::vector<std::string> lines = advice_lines(chain);
-        for (const std::string& line : lines)
-            if (std::find(advised_.begin(), advised_.end(), line) == advised_.end())
-                flow_.say(Message::Level::warning, line);
-        advised_ = lines;
-        scattering_.clear();
-        for (const ChainStage& stage : chain.stages())
-            if (!said_clipped_ && stage.type->scatters && stage.type->scatters(stage.params))
-                scattering_ = stage.type->name;
     }
 
     std::shared_ptr<const Chain> chain() const {
@@ -368,6 +353,8 @@ private:
             flow_.slot_memory = executor_->slot_memory();
         }
         executor_->set_chain(chain(), version_);
+        const auto [regions_now, regions_version] = regions();
+        executor_->set_regions(regions_now, regions_version);
         for (Pending& again : std::exchange(pending_, {})) {
             submit(again.raw, again.repeated);
             collect(true);
@@ -383,9 +370,8 @@ private:
     std::optional<SteadyClock::time_point> stuck_since_;
     std::uint64_t version_ = 0; ///< of the flow's chain
     std::string complained_;
-    std::vector<std::string> advised_; ///< what was said of the present chain
-    std::string scattering_;           ///< its stage that clipped lamps mislead, until that is said
-    bool said_grey_ = false, said_lossy_ = false, said_saturated_ = false, said_clipped_ = false;
+    bool regions_checked_ = false; ///< whether those that were set before a size was known fit
+    Remarks remarks_;
 };
 
 } // namespace

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "pipeline/chain.hpp"
+#include "pipeline/regions/regions.hpp"
 
 #include <array>
 #include <memory>
@@ -11,13 +12,14 @@
 namespace specklescope {
 
 struct StageTiming {
-    std::string_view name; ///< static: a stage's registered name, "upload", "convert", "saturation" …
+    std::string_view
+        name; ///< static: a stage's registered name, "upload", "convert", "saturation", "regions" …
     double ms = 0;
     int stage = -1; ///< place in the chain; −1: no stage of it
 };
 
 struct Timings {
-    static constexpr std::size_t kCapacity = 2 * kMaxStages + 4;
+    static constexpr std::size_t kCapacity = 2 * kMaxStages + 5;
     std::array<StageTiming, kCapacity> entries{};
     std::size_t count = 0;
     void add(std::string_view name, double ms, int stage = -1) {
@@ -39,8 +41,9 @@ struct Result {
     Quantity quantity;
     Exposure exposure; ///< that the numbers rest on: exposure_used()
     PixelCounts counts;
-    bool to_grey = false; ///< a stage got of colour what the chain's channel() says
-    Warmup warmup;        ///< of the first stage that still fills its history; done() when none does
+    std::shared_ptr<const RegionValues> regions; ///< null: none are set
+    bool to_grey = false;                        ///< a stage got of colour what the chain's channel() says
+    Warmup warmup; ///< of the first stage that still fills its history; done() when none does
     std::shared_ptr<const StageNotes> notes; ///< may be null
     Timings timings; ///< empty where the frame was not timed: with CUDA about 100 a second are
     SteadyClock::time_point ready{}; ///< when it could have been shown

@@ -136,6 +136,19 @@ public:
         version_ = version;
     }
 
+    void set_regions(std::shared_ptr<const RegionOutlines> regions, std::uint64_t version) override {
+        try {
+            on_all([&](Executor& executor) { executor.set_regions(regions, version); });
+        } catch (...) { // all or none
+            on_all([&](Executor& executor) { executor.set_regions(regions_, version_); });
+            throw;
+        }
+        regions_ = std::move(regions);
+        version_ = version;
+    }
+
+    std::optional<Shape> output() const override { return members_[0]->executor().output(); }
+
     void prepare(const Shape& input, bool want_host) override {
         shape_.reset();
         on_all([&](Executor& executor) { executor.prepare(input, want_host); });
@@ -218,6 +231,7 @@ private:
     std::size_t next_ = 0;
     std::optional<Shape> shape_; ///< that all are prepared for
     std::shared_ptr<const Chain> chain_ = std::make_shared<Chain>();
+    std::shared_ptr<const RegionOutlines> regions_;
     std::uint64_t version_ = 0;
 };
 

@@ -79,13 +79,16 @@ void Session::start(void (*notify)()) {
         }
     }();
     adopt({std::move(pipeline), settings_});
-    for (const auto& sink : sinks)
-        recordings_.push_back(
-            {sink, sink->wants_host_image() ? RecordWhat::processed : RecordWhat::raw, SteadyClock::now()});
+    for (const auto& sink : sinks) {
+        const bool traces = !settings_.traces_path.empty() && sink == sinks.back();
+        const RecordWhat what = sink->wants_host_image() ? RecordWhat::processed : RecordWhat::raw;
+        recordings_.push_back({sink, traces ? std::nullopt : std::optional(what), SteadyClock::now()});
+    }
     // They belong to this run, not to what the window remembers.
     settings_.record.clear();
     settings_.record_raw.clear();
     settings_.record_mask.clear();
+    settings_.traces_path.clear();
 }
 
 void Session::adopt(Opened opened) {

@@ -30,7 +30,7 @@ Note note(Message::Level level, std::string text);
 
 struct Recording {
     std::shared_ptr<Sink> sink;
-    RecordWhat what = RecordWhat::processed;
+    std::optional<RecordWhat> what; ///< nothing: the traces of regions
     SteadyClock::time_point since;
 };
 

@@ -128,6 +128,8 @@ TEST_F(ConfigTest, SavedSettingsComeBackExactly) {
         for (std::size_t i = random() % 3; i > 0; --i)
             settings.record_mask.push_back(random_text(random));
         settings.stats_path = random_text(random);
+        settings.regions_path = random_text(random);
+        settings.traces_path = random_text(random);
         settings.snapshot_path = random_text(random);
         save_config(file("saved.toml"), settings);
         Settings back;
@@ -140,6 +142,8 @@ TEST_F(ConfigTest, SavedSettingsComeBackExactly) {
         ASSERT_EQ(back.record_mask, settings.record_mask);
         ASSERT_EQ(back.record_raw, settings.record_raw);
         ASSERT_EQ(back.stats_path, settings.stats_path);
+        ASSERT_EQ(back.regions_path, settings.regions_path);
+        ASSERT_EQ(back.traces_path, settings.traces_path);
         ASSERT_EQ(back.snapshot_path, settings.snapshot_path);
         ASSERT_EQ(back.command, settings.command);
         ASSERT_EQ(to_string(back.chain), to_string(settings.chain));

@@ -26,6 +26,10 @@ public:
             throw RunError("It fell off the bus.");
         host_->set_chain(std::move(chain), version);
     }
+    void set_regions(std::shared_ptr<const RegionOutlines> regions, std::uint64_t version) override {
+        host_->set_regions(std::move(regions), version);
+    }
+    std::optional<Shape> output() const override { return host_->output(); }
     void prepare(const Shape& input, bool want_host) override { host_->prepare(input, want_host); }
     void submit(Frame frame, bool want_host, bool again) override {
         host_->submit(std::move(frame), want_host, again);
@@ -61,6 +65,10 @@ public:
     void set_chain(std::shared_ptr<const Chain> chain, std::uint64_t version) override {
         host_->set_chain(std::move(chain), version);
     }
+    void set_regions(std::shared_ptr<const RegionOutlines> regions, std::uint64_t version) override {
+        host_->set_regions(std::move(regions), version);
+    }
+    std::optional<Shape> output() const override { return host_->output(); }
     void prepare(const Shape& input, bool want_host) override { host_->prepare(input, want_host); }
     void submit(Frame frame, bool want_host, bool again) override {
         if (submitted_++ == starved_) {
@@ -102,6 +110,10 @@ public:
     void set_chain(std::shared_ptr<const Chain> chain, std::uint64_t version) override {
         host_->set_chain(std::move(chain), version);
     }
+    void set_regions(std::shared_ptr<const RegionOutlines> regions, std::uint64_t version) override {
+        host_->set_regions(std::move(regions), version);
+    }
+    std::optional<Shape> output() const override { return host_->output(); }
     void prepare(const Shape& input, bool want_host) override { host_->prepare(input, want_host); }
     void submit(Frame frame, bool want_host, bool again) override {
         fail_if(Where::submit, submitted_++);
@@ -205,6 +217,10 @@ public:
     void set_chain(std::shared_ptr<const Chain> chain, std::uint64_t version) override {
         host_->set_chain(std::move(chain), version);
     }
+    void set_regions(std::shared_ptr<const RegionOutlines> regions, std::uint64_t version) override {
+        host_->set_regions(std::move(regions), version);
+    }
+    std::optional<Shape> output() const override { return host_->output(); }
     void prepare(const Shape& input, bool want_host) override { host_->prepare(input, want_host); }
     void submit(Frame frame, bool want_host, bool again) override {
         downloads_ += want_host ? 1 : 0;

@@ -26,6 +26,10 @@ public:
             throw UsageError("This one does not want to.");
         host_->set_chain(std::move(chain), version);
     }
+    void set_regions(std::shared_ptr<const RegionOutlines> regions, std::uint64_t version) override {
+        host_->set_regions(std::move(regions), version);
+    }
+    std::optional<Shape> output() const override { return host_->output(); }
     void prepare(const Shape& input, bool want_host) override { host_->prepare(input, want_host); }
     void submit(Frame frame, bool want_host, bool again) override {
         host_->submit(std::move(frame), want_host, again);

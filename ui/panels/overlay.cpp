@@ -299,7 +299,9 @@ void draw_record_marks(const Rect& canvas, const std::vector<Recording>& recordi
     for (const Recording& recording : recordings) {
         const SinkStatus status = recording.sink->status();
         const double seconds = std::chrono::duration<double>(now - recording.since).count();
-        std::string text = std::string(recording.what == RecordWhat::raw ? "REC raw  " : "REC  ") +
+        std::string text = std::string(!recording.what                     ? "CSV  "
+                                       : recording.what == RecordWhat::raw ? "REC raw  "
+                                                                           : "REC  ") +
                            clock_text(seconds) + "  ·  " + size_text(status.bytes) + "  ·  " +
                            count_text(status.written) + " frames";
         const std::string lost = status.dropped ? "  " + count_text(status.dropped) + " dropped" : "";

@@ -7,7 +7,7 @@
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "stages/average/simd/average_row.cpp"
-#include "stages/vector_targets.hpp"
+#include "base/vector_targets.hpp"
 #include <hwy/foreach_target.h>
 
 #include <hwy/highway.h>

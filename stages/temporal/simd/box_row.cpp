@@ -4,7 +4,7 @@
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "stages/temporal/simd/box_row.cpp"
-#include "stages/vector_targets.hpp"
+#include "base/vector_targets.hpp"
 #include <hwy/foreach_target.h>
 
 #include <hwy/highway.h>

@@ -1,0 +1,29 @@
+// JSON that knows where each of its values stands, so that an error can say it. Small texts: everything is
+// held.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace specklescope {
+
+struct JsonValue {
+    enum class Kind : std::uint8_t { null, boolean, number, text, list, object } kind = Kind::null;
+    std::size_t line = 0; ///< from 1; of a list or an object where it begins
+    bool boolean = false;
+    double number = 0;
+    std::string text;
+    std::vector<JsonValue> items;
+    std::vector<std::pair<std::string, JsonValue>> members; ///< in the order of the text
+};
+/// "a number", "a list", …
+std::string kind_name(const JsonValue& value);
+
+/// One JSON value. Throws UsageError with `name`, the line and the byte: no JSON, a key given twice in one
+/// object, more than `depth` levels.
+JsonValue parse_json(std::string_view text, const std::string& name, std::size_t depth);
+
+} // namespace specklescope

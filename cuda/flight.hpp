@@ -1,0 +1,62 @@
+// One frame on its way through the device. For cuda/executor.cpp alone.
+#pragma once
+
+#include "cuda/device.hpp"
+#include "cuda/regions/device_regions.hpp"
+#include "pipeline/result.hpp"
+
+#include <array>
+#include <memory>
+#include <string_view>
+
+namespace specklescope::cuda {
+
+/// Counts of a frame on the device: each stage's, the raw frame's and the final image's.
+inline constexpr int kRawCounts = kMaxStages, kFinalCounts = kMaxStages + 1, kCounts = kMaxStages + 2;
+
+/// One frame on its way. Everything a stream still works on is held here.
+struct Flight {
+    Event uploaded_all{Event::Use::ordering}, computed{Event::Use::ordering};
+    Event done{Event::Use::waiting}; ///< the last event of a frame
+    // Recorded only if `timed`.
+    Event upload_begin, upload_end, download_begin, download_end;
+    std::array<Event, 2 * kMaxStages + 4> marks; ///< on the compute stream: begin, then the end of every step
+    std::array<StageTiming, 2 * kMaxStages + 3> steps;
+    std::size_t step_count = 0;
+    bool timed = false;
+    bool downloads = false;
+    Frame uploaded;
+    Result result;
+    std::shared_ptr<DeviceRegions> regions; ///< those in effect when it was submitted; null: none
+    SaturationLook::In looked = SaturationLook::In::nowhere;
+    int index = 0; ///< among the flights
+    PixelCounts* host_counts = nullptr;
+    PixelCounts* device_counts = nullptr; ///< kCounts of them, zero between frames
+
+    void time(const Event& event, const Stream& stream) const {
+        if (timed)
+            event.record(stream);
+    }
+    void mark(const Stream& stream, std::string_view name, int stage = -1) {
+        steps[step_count++] = {name, 0, stage};
+        time(marks[step_count], stream);
+    }
+    /// Once it is done.
+    void read_timings() {
+        if (!timed)
+            return;
+        Timings& timings = result.timings;
+        timings.add("upload", upload_end.ms_since(upload_begin));
+        for (std::size_t i = 0; i < step_count; ++i)
+            timings.add(steps[i].name, marks[i + 1].ms_since(marks[i]), steps[i].stage);
+        if (downloads)
+            timings.add("download", download_end.ms_since(download_begin));
+    }
+    void clear() {
+        result = Result();
+        uploaded.reset();
+        regions.reset();
+    }
+};
+
+} // namespace specklescope::cuda

@@ -1,0 +1,364 @@
+// A block for each chunk of a region: two passes over its pixels, the second one from the cache. The block
+// that is done last puts the chunks together, in an order that never changes.
+#include "cuda/regions/device_regions.hpp"
+
+#include "pipeline/convert.hpp"
+
+#include <algorithm>
+#include <new>
+#include <utility>
+
+namespace specklescope::cuda {
+
+namespace {
+
+constexpr int kThreads = 256; ///< a guess
+constexpr int kWarps = kThreads / 32;
+constexpr int kMedianThreads = 1024;
+constexpr unsigned kWarp = 0xffffffffU;
+
+/// Where a region's parts begin, and how many there are.
+struct Parts {
+    std::uint32_t chunk, chunks, span, spans;
+};
+
+struct Pixels {
+    const std::byte* data;
+    std::size_t pitch;
+    PixelType type;
+    int channels;
+};
+
+struct Work {
+    Pixels image, saturation; ///< saturation.data null: nothing is looked for
+    GreyChannel channel;
+    float threshold;
+    int dx, dy;
+    bool inverses;
+    const RowSpan* spans;
+    const RegionChunk* chunks;
+    const Parts* regions;
+    int count; ///< of regions
+    RegionSums* sums;
+    RegionTotals* totals;
+    RegionTotals* host;
+    unsigned* done;
+};
+
+template <class F> __device__ auto of_type(const Pixels& pixels, int x, int y, F&& f) {
+    const std::byte* const row = pixels.data + static_cast<std::size_t>(y) * pixels.pitch;
+    const std::size_t sample = static_cast<std::size_t>(x) * pixels.channels;
+    if (pixels.type == PixelType::u8)
+        return f(reinterpret_cast<const std::uint8_t*>(row) + sample);
+    if (pixels.type == PixelType::u16)
+        return f(reinterpret_cast<const std::uint16_t*>(row) + sample);
+    return f(reinterpret_cast<const float*>(row) + sample);
+}
+
+__device__ float value_at(const Work& work, int x, int y) {
+    return of_type(work.image, x, y, [&](const auto* pixel) {
+        return work.image.channels == 3 ? grey_of<float>(pixel, work.channel) : static_cast<float>(pixel[0]);
+    });
+}
+
+__device__ unsigned saturated_at(const Work& work, int x, int y) {
+    return of_type(work.saturation, x + work.dx, y + work.dy, [&](const auto* pixel) {
+        unsigned any = 0;
+        for (int c = 0; c < work.saturation.channels; ++c)
+            any |= static_cast<float>(pixel[c]) >= work.threshold ? 1U : 0U;
+        return any;
+    });
+}
+
+/// f(x, y) for the block's part of spans: a warp for each, its lanes side by side.
+template <class F>
+__device__ void over_pixels(const Work& work, std::uint32_t first, std::uint32_t count, F&& f) {
+    const unsigned warps = blockDim.x / 32;
+    for (std::uint32_t i = threadIdx.x / 32; i < count; i += warps) {
+        const RowSpan span = work.spans[first + i];
+        for (int k = static_cast<int>(threadIdx.x & 31U); k < span.length; k += 32)
+            f(span.x + k, span.y);
+    }
+}
+
+template <class T> __device__ T sum_of_warp(T value) {
+    for (int step = 16; step > 0; step /= 2)
+        value += __shfl_xor_sync(kWarp, value, step);
+    return value;
+}
+
+/// In the first pass `mean` is the sum.
+__device__ void sum_of_warp(RegionSums& sums) {
+    sums.mean = sum_of_warp(sums.mean);
+    sums.inverses = sum_of_warp(sums.inverses);
+    sums.valid = sum_of_warp(sums.valid);
+    sums.infinite = sum_of_warp(sums.infinite);
+    sums.undefined = sum_of_warp(sums.undefined);
+    sums.saturated = sum_of_warp(sums.saturated);
+    for (int step = 16; step > 0; step /= 2) {
+        sums.min = fminf(sums.min, __shfl_xor_sync(kWarp, sums.min, step));
+        sums.max = fmaxf(sums.max, __shfl_xor_sync(kWarp, sums.max, step));
+    }
+}
+
+__device__ RegionSums from_lane_above(const RegionSums& sums, int step) {
+    RegionSums other;
+    other.mean = __shfl_down_sync(kWarp, sums.mean, step);
+    other.squares = __shfl_down_sync(kWarp, sums.squares, step);
+    other.inverses = __shfl_down_sync(kWarp, sums.inverses, step);
+    other.min = __shfl_down_sync(kWarp, sums.min, step);
+    other.max = __shfl_down_sync(kWarp, sums.max, step);
+    other.valid = __shfl_down_sync(kWarp, sums.valid, step);
+    other.infinite = __shfl_down_sync(kWarp, sums.infinite, step);
+    other.undefined = __shfl_down_sync(kWarp, sums.undefined, step);
+    other.saturated = __shfl_down_sync(kWarp, sums.saturated, step);
+    return other;
+}
+
+/// What another block has written: past the nearest cache.
+__device__ RegionSums written(const RegionSums* from) {
+    RegionSums sums;
+    sums.mean = __ldcg(&from->mean);
+    sums.squares = __ldcg(&from->squares);
+    sums.inverses = __ldcg(&from->inverses);
+    sums.min = __ldcg(&from->min);
+    sums.max = __ldcg(&from->max);
+    sums.valid = __ldcg(&from->valid);
+    sums.infinite = __ldcg(&from->infinite);
+    sums.undefined = __ldcg(&from->undefined);
+    sums.saturated = __ldcg(&from->saturated);
+    return sums;
+}
+
+__device__ RegionSums first_pass(const Work& work, const RegionChunk& chunk) {
+    RegionSums mine;
+    over_pixels(work, chunk.span, chunk.spans, [&](int x, int y) {
+        const float v = value_at(work, x, y);
+        if (isfinite(v)) {
+            mine.mean += v;
+            if (work.inverses)
+                mine.inverses += __fdiv_rn(1.0F, v);
+            mine.min = fminf(mine.min, v);
+            mine.max = fmaxf(mine.max, v);
+            ++mine.valid;
+        } else if (isnan(v)) {
+            ++mine.undefined;
+        } else {
+            ++mine.infinite;
+        }
+        if (work.saturation.data)
+            mine.saturated += saturated_at(work, x, y);
+    });
+    return mine;
+}
+
+/// The sums of the block's chunk, the same in every thread but for `squares`, which is right in thread 0.
+__device__ RegionSums chunk_sums(const Work& work, const RegionChunk& chunk) {
+    __shared__ alignas(16) unsigned char memory[sizeof(RegionSums) * kWarps];
+    __shared__ double squares[kWarps];
+    auto* const parts = reinterpret_cast<RegionSums*>(memory);
+    const unsigned warp = threadIdx.x / 32;
+    RegionSums mine = first_pass(work, chunk);
+    sum_of_warp(mine);
+    if ((threadIdx.x & 31U) == 0)
+        parts[warp] = mine;
+    __syncthreads();
+    RegionSums all = parts[0];
+    for (int i = 1; i < kWarps; ++i) {
+        all.mean += parts[i].mean;
+        all.inverses += parts[i].inverses;
+        all.min = fminf(all.min, parts[i].min);
+        all.max = fmaxf(all.max, parts[i].max);
+        all.valid += parts[i].valid;
+        all.infinite += parts[i].infinite;
+        all.undefined += parts[i].undefined;
+        all.saturated += parts[i].saturated;
+    }
+    if (all.valid > 0)
+        all.mean /= all.valid;
+    double off = 0;
+    over_pixels(work, chunk.span, chunk.spans, [&](int x, int y) {
+        const float v = value_at(work, x, y);
+        if (isfinite(v))
+            off += (v - all.mean) * (v - all.mean);
+    });
+    off = sum_of_warp(off);
+    if ((threadIdx.x & 31U) == 0)
+        squares[warp] = off;
+    __syncthreads();
+    if (threadIdx.x == 0)
+        for (int i = 0; i < kWarps; ++i)
+            all.squares += squares[i];
+    return all;
+}
+
+__global__ void __launch_bounds__(kThreads) region_kernel(const Work work) {
+    __shared__ bool last;
+    const RegionSums sums = chunk_sums(work, work.chunks[blockIdx.x]);
+    if (threadIdx.x == 0) {
+        work.sums[blockIdx.x] = sums;
+        __threadfence(); // before the others learn of it
+        last = atomicAdd(work.done, 1U) == gridDim.x - 1;
+    }
+    __syncthreads();
+    if (!last)
+        return;
+    __threadfence();
+    const int lane = static_cast<int>(threadIdx.x & 31U);
+    for (int i = static_cast<int>(threadIdx.x / 32); i < work.count; i += kWarps) {
+        const Parts parts = work.regions[i];
+        RegionSums whole;
+        for (std::uint32_t k = lane; k < parts.chunks; k += 32)
+            add_sums(whole, written(work.sums + parts.chunk + k));
+        for (int step = 16; step > 0; step /= 2) // lane 0 is right, and no other
+            add_sums(whole, from_lane_above(whole, step));
+        if (lane == 0) {
+            work.totals[i].sums = whole;
+            work.host[i].sums = whole;
+        }
+    }
+    if (threadIdx.x == 0)
+        *work.done = 0;
+}
+
+/// Numbers in the order of the values; −0 before +0.
+__device__ std::uint32_t rank_of(float v) {
+    const std::uint32_t bits = __float_as_uint(v);
+    return (bits & 0x80000000U) != 0 ? ~bits : bits | 0x80000000U;
+}
+__device__ float value_of(std::uint32_t rank) {
+    return __uint_as_float((rank & 0x80000000U) != 0 ? rank & 0x7fffffffU : ~rank);
+}
+
+/// A block for each region: eight bits of the middle value's rank in each of four passes, by a histogram.
+__global__ void __launch_bounds__(kMedianThreads) median_kernel(const Work work) {
+    __shared__ unsigned counts[256];
+    __shared__ std::uint32_t prefix, next;
+    __shared__ unsigned before, equal; ///< values wanted below the rest of the rank; values of the whole rank
+    const Parts parts = work.regions[blockIdx.x];
+    const unsigned valid = work.totals[blockIdx.x].sums.valid;
+    if (valid == 0) {
+        if (threadIdx.x == 0)
+            work.host[blockIdx.x].median = RegionStatistics::kNone;
+        return;
+    }
+    if (threadIdx.x == 0) {
+        prefix = 0;
+        next = 0xffffffffU;
+        before = (valid - 1) / 2;
+    }
+    for (int shift = 24; shift >= 0; shift -= 8) {
+        if (threadIdx.x < 256)
+            counts[threadIdx.x] = 0;
+        __syncthreads();
+        const std::uint64_t found = prefix;
+        over_pixels(work, parts.span, parts.spans, [&](int x, int y) {
+            const float v = value_at(work, x, y);
+            const std::uint32_t rank = rank_of(v);
+            if (isfinite(v) && static_cast<std::uint64_t>(rank) >> (shift + 8) == found)
+                atomicAdd(&counts[(rank >> shift) & 255U], 1U);
+        });
+        __syncthreads();
+        if (threadIdx.x == 0) {
+            unsigned bin = 0;
+            while (before >= counts[bin])
+                before -= counts[bin++];
+            prefix = static_cast<std::uint32_t>(found << 8 | bin);
+            equal = counts[bin];
+        }
+        __syncthreads();
+    }
+    // Of an even number the next value belongs to it: the same one again, or the smallest that is larger.
+    const std::uint32_t middle = prefix;
+    const bool another = valid % 2 == 0 && before + 1 >= equal;
+    if (another) // the same for all threads
+        over_pixels(work, parts.span, parts.spans, [&](int x, int y) {
+            const float v = value_at(work, x, y);
+            if (isfinite(v) && rank_of(v) > middle)
+                atomicMin(&next, rank_of(v));
+        });
+    __syncthreads();
+    if (threadIdx.x == 0)
+        work.host[blockIdx.x].median =
+            (static_cast<double>(value_of(middle)) + value_of(another ? next : middle)) / 2;
+}
+
+Pixels pixels_of(ConstDeviceView view) {
+    return {view.data, view.pitch, view.shape.type, view.shape.channels};
+}
+
+template <class T> Buffer uploaded(const std::vector<T>& values) {
+    if (values.empty())
+        return {};
+    Buffer buffer(values.size() * sizeof(T), device_memory());
+    check(cudaMemcpy(buffer.as<void>(), values.data(), values.size() * sizeof(T), cudaMemcpyHostToDevice),
+          "cudaMemcpy");
+    return buffer;
+}
+
+std::vector<Parts> parts_of(const PlacedRegions& placed) {
+    std::vector<Parts> parts;
+    for (const PlacedRegion& region : placed.regions)
+        parts.push_back({region.chunk, region.chunks, region.span, region.spans});
+    return parts;
+}
+
+} // namespace
+
+DeviceRegions::DeviceRegions(std::shared_ptr<const PlacedRegions> placed, int in_flight)
+    : placed_(std::move(placed)), spans_(uploaded(placed_->spans)), chunks_(uploaded(placed_->chunks)),
+      regions_(uploaded(parts_of(*placed_))) {
+    const std::size_t count = std::max<std::size_t>(1, placed_->regions.size());
+    sums_ = Buffer(std::max<std::size_t>(1, placed_->chunks.size()) * sizeof(RegionSums), device_memory());
+    totals_ = Buffer(count * sizeof(RegionTotals), device_memory());
+    done_ = Buffer(sizeof(unsigned), device_memory());
+    host_ = Buffer(count * static_cast<std::size_t>(in_flight) * sizeof(RegionTotals), page_locked_memory());
+    for (std::size_t i = 0; i < count * static_cast<std::size_t>(in_flight); ++i)
+        ::new (host_.as<RegionTotals>() + i) RegionTotals(); // as they stay without any pixel
+    check(cudaMemset(done_.as<void>(), 0, sizeof(unsigned)), "cudaMemset");
+    check(cudaStreamSynchronize(nullptr), "cudaStreamSynchronize"); // other streams do not wait for it
+}
+
+void DeviceRegions::measure(const DeviceRegionInput& input, int flight, cudaStream_t stream) {
+    if (placed_->chunks.empty())
+        return;
+    const SaturationLook& look = input.saturation;
+    Work work{};
+    work.image = pixels_of(input.image);
+    if (look.in != SaturationLook::In::nowhere)
+        work.saturation = pixels_of(look.in == SaturationLook::In::raw ? input.raw : input.image);
+    work.channel = input.channel;
+    work.threshold = static_cast<float>(look.threshold);
+    work.dx = look.dx;
+    work.dy = look.dy;
+    work.inverses = input.mean == RegionMean::of_inverses;
+    work.spans = spans_.as<RowSpan>();
+    work.chunks = chunks_.as<RegionChunk>();
+    work.regions = regions_.as<Parts>();
+    work.count = static_cast<int>(placed_->regions.size());
+    work.sums = sums_.as<RegionSums>();
+    work.totals = totals_.as<RegionTotals>();
+    work.host = host_.as<RegionTotals>() + static_cast<std::size_t>(flight) * placed_->regions.size();
+    work.done = done_.as<unsigned>();
+    region_kernel<<<static_cast<unsigned>(placed_->chunks.size()), kThreads, 0, stream>>>(work);
+    check_launch("the kernel that measures regions");
+    if (!placed_->medians)
+        return;
+    median_kernel<<<static_cast<unsigned>(work.count), kMedianThreads, 0, stream>>>(work);
+    check_launch("the kernel of the medians of regions");
+}
+
+std::shared_ptr<const RegionValues> DeviceRegions::values(int flight, RegionMean mean,
+                                                          SaturationLook::In looked) const {
+    const RegionTotals* const totals =
+        host_.as<RegionTotals>() + static_cast<std::size_t>(flight) * placed_->regions.size();
+    auto values = std::make_shared<RegionValues>();
+    values->placed = placed_;
+    values->mean = mean;
+    for (std::size_t i = 0; i < placed_->regions.size(); ++i)
+        values->statistics.push_back(
+            region_statistics(totals[i].sums, placed_->regions[i], mean, looked, totals[i].median));
+    return values;
+}
+
+} // namespace specklescope::cuda

@@ -1,0 +1,58 @@
+// What is added up over a part of a region, and how parts become one. The same for host and device; each adds
+// up in an order that does not change from run to run.
+#pragma once
+
+#include "base/host_device.hpp"
+#include "pipeline/chain.hpp"
+#include "pipeline/regions/regions.hpp"
+
+#include <cmath>
+#include <cstdint>
+
+namespace specklescope {
+
+struct RegionSums {
+    double mean = 0;     ///< of the finite values
+    double squares = 0;  ///< Σ(value − mean)²
+    double inverses = 0; ///< Σ1/value of the finite values, each rounded to f32; with RegionMean::of_inverses
+    float min = INFINITY, max = -INFINITY; ///< of the finite values
+    std::uint32_t valid = 0, infinite = 0, undefined = 0, saturated = 0;
+};
+
+/// Chan, Golub, LeVeque 1979, eq. 2.1: as exact as if both had been one.
+SPECKLESCOPE_BOTH inline void add_sums(RegionSums& to, const RegionSums& more) {
+    const double n = static_cast<double>(to.valid) + more.valid;
+    if (more.valid > 0) {
+        const double step = more.mean - to.mean;
+        to.squares += more.squares + step * step * (to.valid * (more.valid / n));
+        to.mean = to.valid > 0 ? to.mean + step * (more.valid / n) : more.mean;
+    }
+    to.inverses += more.inverses;
+    to.min = more.min < to.min ? more.min : to.min;
+    to.max = more.max > to.max ? more.max : to.max;
+    to.valid += more.valid;
+    to.infinite += more.infinite;
+    to.undefined += more.undefined;
+    to.saturated += more.saturated;
+}
+
+/// What the numbers of a result need.
+RegionMean region_mean(Measure measure);
+
+/// Where samples at full scale are looked for.
+struct SaturationLook {
+    enum class In : std::uint8_t { nowhere, raw, result };
+    In in = In::nowhere;
+    double threshold = 0;
+    int dx = 0, dy = 0; ///< a result's pixel (x, y) is the raw frame's (x + dx, y + dy)
+};
+/// `raw` and its info; `result` as the chain's last stage describes it. Stages that leave pixels in place
+/// crop all sides alike.
+SaturationLook saturation_look(const Chain& chain, const Shape& raw, const FrameInfo& raw_info,
+                               const Shape& result, const FrameInfo& result_info);
+
+/// Sums of one region as its statistics.
+RegionStatistics region_statistics(const RegionSums& sums, const PlacedRegion& region, RegionMean mean,
+                                   SaturationLook::In looked, double median);
+
+} // namespace specklescope

@@ -1,0 +1,119 @@
+#include "pipeline/regions/regions.hpp"
+
+#include "base/error.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+namespace specklescope {
+
+namespace {
+
+/// Cuts long spans from `first` on, in place.
+void cut_spans(std::vector<RowSpan>& spans, std::size_t first) {
+    constexpr int kMost = PlacedRegions::kSpanPixels;
+    std::size_t more = 0;
+    for (std::size_t i = first; i < spans.size(); ++i)
+        more += static_cast<std::size_t>((spans[i].length - 1) / kMost);
+    if (more == 0)
+        return;
+    std::size_t from = spans.size();
+    spans.resize(spans.size() + more);
+    for (std::size_t to = spans.size(); from > first;) {
+        const RowSpan whole = spans[--from];
+        for (int part = (whole.length - 1) / kMost; part >= 0; --part)
+            spans[--to] = {whole.x + part * kMost, whole.y, std::min(kMost, whole.length - part * kMost)};
+    }
+}
+
+void add_chunks(PlacedRegions& placed, std::uint32_t index) {
+    PlacedRegion& region = placed.regions[index];
+    region.chunk = static_cast<std::uint32_t>(placed.chunks.size());
+    const std::uint32_t end = region.span + region.spans;
+    for (std::uint32_t span = region.span; span < end;) {
+        RegionChunk chunk{index, span, 0};
+        int pixels = 0;
+        while (span < end && chunk.spans < PlacedRegions::kChunkSpans &&
+               (chunk.spans == 0 || pixels + placed.spans[span].length <= PlacedRegions::kChunkPixels)) {
+            pixels += placed.spans[span++].length;
+            ++chunk.spans;
+        }
+        region.pixels += static_cast<std::uint64_t>(pixels);
+        placed.chunks.push_back(chunk);
+    }
+    region.chunks = static_cast<std::uint32_t>(placed.chunks.size()) - region.chunk;
+}
+
+std::string size_text(const PlacedRegions& placed) {
+    return std::to_string(placed.width) + "×" + std::to_string(placed.height);
+}
+
+} // namespace
+
+const char* to_string(RegionFit fit) {
+    return fit == RegionFit::whole ? "whole" : fit == RegionFit::clipped ? "clipped" : "outside";
+}
+
+std::shared_ptr<const PlacedRegions> place_regions(const RegionOutlines& outlines, const Shape& picture,
+                                                   std::uint64_t version) {
+    auto placed = std::make_shared<PlacedRegions>();
+    placed->width = picture.width;
+    placed->height = picture.height;
+    placed->version = version;
+    placed->medians = outlines.medians();
+    for (std::size_t i = 0; i < outlines.count(); ++i) {
+        PlacedRegion region;
+        region.name = outlines.name(i);
+        region.shape = outlines.shape(i);
+        const std::size_t first = placed->spans.size();
+        region.span = static_cast<std::uint32_t>(first);
+        region.fit = outlines.spans(i, picture.width, picture.height, placed->spans);
+        cut_spans(placed->spans, first);
+        region.spans = static_cast<std::uint32_t>(placed->spans.size() - first);
+        placed->regions.push_back(std::move(region));
+        add_chunks(*placed, static_cast<std::uint32_t>(i));
+    }
+    return placed;
+}
+
+void refuse_outside(const PlacedRegions& placed) {
+    for (const PlacedRegion& region : placed.regions)
+        if (region.fit == RegionFit::outside)
+            throw UsageError("Region '" + region.name + "' has no pixel on the picture of " +
+                             size_text(placed) + " that the chain gives; move it there, or leave it out.");
+}
+
+std::vector<std::string> placing_lines(const PlacedRegions& placed) {
+    constexpr std::size_t kMost = 10;
+    std::vector<std::string> lines;
+    std::size_t more = 0;
+    for (const PlacedRegion& region : placed.regions) {
+        if (region.fit == RegionFit::whole)
+            continue;
+        if (lines.size() == kMost) {
+            ++more;
+            continue;
+        }
+        lines.push_back("Region '" + region.name + "' lies " +
+                        (region.fit == RegionFit::clipped ? "partly" : "wholly") +
+                        " outside the picture of " + size_text(placed) + ": " +
+                        (region.fit == RegionFit::clipped
+                             ? "its " + std::to_string(region.pixels) + " pixels inside are measured."
+                             : std::string("it has no pixels and no numbers.")));
+    }
+    if (more > 0)
+        lines.push_back(std::to_string(more) + " more regions do not lie wholly on the picture.");
+    return lines;
+}
+
+std::shared_ptr<const PlacedRegions>
+RegionsInEffect::on(const Shape& picture, const std::shared_ptr<const PlacedRegions>& present) const {
+    if (!outlines)
+        return nullptr;
+    const bool holds = present && present->version == version && present->width == picture.width &&
+                       present->height == picture.height;
+    return holds ? present : place_regions(*outlines, picture, version);
+}
+
+} // namespace specklescope

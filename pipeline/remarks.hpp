@@ -1,0 +1,107 @@
+// What the processing thread says of its input, its chain and its results, each thing once. Internal to
+// pipeline/.
+#pragma once
+
+#include "pipeline/flow.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace specklescope {
+
+class Remarks {
+public:
+    explicit Remarks(Flow& flow) : flow_(flow) {}
+
+    /// The chain of what comes now. Each line of advice once, until an edit has taken its reason away.
+    void chain(const std::shared_ptr<const Chain>& now) {
+        chain_ = now;
+        const std::vector<std::string> lines = advice_lines(*now);
+        for (const std::string& line : lines)
+            if (std::find(advised_.begin(), advised_.end(), line) == advised_.end())
+                flow_.say(Message::Level::warning, line);
+        advised_ = lines;
+        scattering_.clear();
+        for (const ChainStage& stage : now->stages())
+            if (!said_clipped_ && stage.type->scatters && stage.type->scatters(stage.params))
+                scattering_ = stage.type->name;
+    }
+
+    /// What every frame has in common with the first one.
+    void input(const Frame& frame) {
+        for (const ChainStage& stage : chain_->stages()) {
+            const auto& channels = stage.type->channels;
+            const bool grey_only = std::find(channels.begin(), channels.end(), 3) == channels.end();
+            if (grey_only && frame.shape().channels == 3 && !std::exchange(said_grey_, true))
+                flow_.say(Message::Level::info, "Stage " + std::string(stage.type->name) +
+                                                    " gets of colour: " + to_string(chain_->channel()) +
+                                                    "; --channel takes another (a red laser: red).");
+            if (grey_only && !said_lossy_)
+                lossy(std::string(stage.type->name));
+        }
+        clipped(frame);
+    }
+
+    void result(const Result& result) {
+        const double share = saturated_share(result.counts);
+        if (said_saturated_ || !(share > kSaturationWarning))
+            return;
+        said_saturated_ = true;
+        char percent[16];
+        std::snprintf(percent, sizeof percent, "%.1f", 100 * share);
+        flow_.say(
+            Message::Level::warning,
+            std::string(percent) + " % of the samples of frame " + std::to_string(result.info.sequence) +
+                " are at full scale: contrast comes out too low there and flow too high; give less light, "
+                "exposure or gain.");
+    }
+
+    /// Regions that do not lie wholly on the picture: once for each size of it.
+    void regions(const Result& result) {
+        if (!result.regions || result.regions->placed == placed_)
+            return;
+        placed_ = result.regions->placed;
+        for (const std::string& line : placing_lines(*placed_))
+            flow_.say(Message::Level::warning, line);
+    }
+
+private:
+    /// A picture with a full scale has cut off its lamps, and it is they that glare comes from.
+    void clipped(const Frame& frame) {
+        if (scattering_.empty() || !(frame.info().full_scale > 0 || frame.shape().type != PixelType::f32))
+            return;
+        flow_.say(Message::Level::warning,
+                  "Lamps are clipped: nothing in this picture is brighter than its full scale, so stage " +
+                      std::exchange(scattering_, {}) +
+                      " underestimates the glare; take a picture of high dynamic range (.hdr, .exr, float "
+                      "TIFF).");
+        said_clipped_ = true;
+    }
+
+    void lossy(const std::string& stage) {
+        std::string codec;
+        {
+            const std::scoped_lock lock(flow_.mutex);
+            codec = flow_.status.source.lossy;
+        }
+        said_lossy_ = true;
+        if (!codec.empty())
+            flow_.say(Message::Level::warning,
+                      "The source is coded by " + codec + ", which smooths speckle: stage " + stage +
+                          " gives too little contrast and too much flow; record or send "
+                          "without loss (FFV1, raw, TIFF).");
+    }
+
+    Flow& flow_;
+    std::shared_ptr<const Chain> chain_ = std::make_shared<Chain>();
+    std::vector<std::string> advised_; ///< what was said of the present chain
+    std::string scattering_;           ///< its stage that clipped lamps mislead, until that is said
+    std::shared_ptr<const PlacedRegions> placed_;
+    bool said_grey_ = false, said_lossy_ = false, said_saturated_ = false, said_clipped_ = false;
+};
+
+} // namespace specklescope

@@ -1,0 +1,267 @@
+#include "recording/traces.hpp"
+
+#include "base/error.hpp"
+#include "files/input_file.hpp"
+#include "files/whole_file.hpp"
+#include "recording/record_file.hpp"
+#include "recording/traces_text.hpp"
+
+#include <spdlog/spdlog.h>
+#include <unistd.h>
+
+#include <condition_variable>
+#include <cstring>
+#include <filesystem>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace specklescope {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Nothing, or what this program wrote.
+bool may_be_replaced(const std::string& path) {
+    std::error_code error;
+    const fs::file_status status = fs::status(path, error);
+    if (!fs::exists(status))
+        return true;
+    if (!fs::is_regular_file(status))
+        return false;
+    const InputFile file = open_input(path);
+    char begin[64] = {};
+    const std::size_t mark = std::strlen(kTracesMark);
+    static_assert(sizeof begin > 40);
+    const std::size_t read = std::fread(begin, 1, mark, file.get());
+    return read == 0 ? std::feof(file.get()) != 0 : std::string_view(begin, read) == kTracesMark;
+}
+
+class Traces final : public Sink {
+public:
+    explicit Traces(std::string path) : path_(std::move(path)) {}
+    Traces(const Traces&) = delete;
+    Traces& operator=(const Traces&) = delete;
+    ~Traces() override { finish(); }
+
+    void open(const StreamInfo& stream) override {
+        finish();
+        check_traces_file(path_);
+        UnnamedFile file(path_);
+        check_made(file, path_);
+        std::string begin = traces_begin(stream);
+        int error = file.file().write_at(0, begin.data(), begin.size());
+        if (error == 0)
+            error = file.replace();
+        if (error != 0)
+            throw RunError(write_error(path_, error));
+        const std::scoped_lock lock(mutex_);
+        file_ = file.again();
+        end_ = begin.size();
+        status_ = {};
+        status_.path = path_;
+        status_.bytes = end_;
+        told_.reset();
+        placed_.reset();
+        closing_ = failed_ = false;
+        queue_.clear();
+        rows_ = 0;
+        thread_ = std::thread([this] { run(); });
+        running_ = true;
+    }
+
+    void push(const Result& result, bool may_wait) override {
+        if (result.repeated)
+            return;
+        Item item = {.result = without_pixels(result), .rows = 1};
+        if (result.regions)
+            item.rows += result.regions->statistics.size();
+        {
+            std::unique_lock lock(mutex_);
+            if (!running_)
+                return;
+            if (may_wait)
+                room_.wait(lock, [&] { return rows_ < kMostRows || closing_ || !status_.error.empty(); });
+            if (rows_ >= kMostRows || closing_ || !status_.error.empty()) {
+                ++status_.dropped;
+                return;
+            }
+            rows_ += item.rows;
+            queue_.push_back(std::move(item));
+            ++status_.queued;
+        }
+        work_.notify_one();
+    }
+
+    void close() noexcept override { finish(); }
+    bool wants_host_image() const override { return false; }
+    SinkStatus status() const override {
+        const std::scoped_lock lock(mutex_);
+        return status_;
+    }
+
+private:
+    struct Item {
+        Result result; ///< without its pixels
+        std::size_t rows = 0;
+    };
+    /// Waiting at once: 100 MB.
+    static constexpr std::size_t kMostRows = std::size_t{1} << 20;
+    /// From one write to the next, unless much has come.
+    static constexpr std::chrono::milliseconds kPause{200};
+    static constexpr std::size_t kManyRows = 4096;
+
+    /// What rows and settings are made of; the pixels go home.
+    static Result without_pixels(const Result& result) {
+        Result kept;
+        kept.info = result.info;
+        kept.chain = result.chain;
+        kept.quantity = result.quantity;
+        kept.exposure = result.exposure;
+        kept.regions = result.regions;
+        return kept;
+    }
+
+    void finish() noexcept {
+        const std::scoped_lock turn(close_mutex_);
+        {
+            const std::scoped_lock lock(mutex_);
+            if (!running_)
+                return;
+            closing_ = true;
+        }
+        work_.notify_all();
+        room_.notify_all();
+        thread_.join();
+        const std::scoped_lock lock(mutex_);
+        running_ = false;
+        status_.closed = true;
+    }
+
+    void run() {
+        std::unique_lock lock(mutex_);
+        while (true) {
+            work_.wait(lock, [&] { return closing_ || !queue_.empty(); });
+            // Those that come meanwhile go with the first.
+            work_.wait_for(lock, kPause, [&] { return closing_ || rows_ >= kManyRows; });
+            const bool last = closing_;
+            const std::vector<Item> items = std::exchange(queue_, {});
+            rows_ = 0;
+            lock.unlock();
+            room_.notify_all();
+            write(items, last);
+            lock.lock();
+            if (last && queue_.empty())
+                return;
+        }
+    }
+
+    /// Errors stop these traces, loudly; nothing leaves the thread.
+    void write(const std::vector<Item>& items, bool last) {
+        std::string error;
+        std::uint64_t bytes = 0;
+        try {
+            std::string text;
+            for (const Item& item : items)
+                add(item.result, text);
+            if (last && !told_)
+                text += traces_columns();
+            bytes = text.size();
+            if (!failed_)
+                error = store(text);
+        } catch (const std::exception& thrown) {
+            error = "Traces into " + path_ + " stopped: " + thrown.what() + ".";
+        }
+        if (last && !failed_ && error.empty() && !file_.close())
+            error = write_error(path_, errno);
+        const std::scoped_lock lock(mutex_);
+        status_.queued -= items.size();
+        if (!error.empty() || failed_) {
+            status_.dropped += items.size();
+            if (!failed_) {
+                spdlog::error("{}", error);
+                status_.error = error;
+            }
+            failed_ = true;
+            room_.notify_all();
+            return;
+        }
+        status_.written += items.size();
+        status_.bytes += bytes;
+    }
+
+    /// The settings in front of the first rows, and again when they have changed.
+    void add(const Result& result, std::string& text) {
+        if (!result.regions)
+            return;
+        if (told_ != result.info.version || placed_ != result.regions->placed) {
+            text += traces_settings(result);
+            if (!told_)
+                text += traces_columns();
+            told_ = result.info.version;
+            placed_ = result.regions->placed;
+        }
+        add_rows(result, text);
+    }
+
+    /// Whole lines or, where the disk takes only a part, those that were there before. The sentence, or
+    /// empty.
+    std::string store(const std::string& text) {
+        if (!file_.has_name())
+            return "Traces into " + path_ + " stopped: the file, or its folder, was removed.";
+        const int error = file_.write_at(end_, text.data(), text.size());
+        if (error == 0) {
+            end_ += text.size();
+            return "";
+        }
+        end_ += whole_lines(text);
+        return write_error(path_, error);
+    }
+
+    /// What of the text has come into the file, up to the end of a line; the rest is cut off.
+    std::size_t whole_lines(const std::string& text) const {
+        const std::uint64_t there = file_.bytes();
+        const std::size_t part =
+            there > end_ ? std::min(text.size(), static_cast<std::size_t>(there - end_)) : 0;
+        const std::size_t lines = part == 0 ? 0 : text.rfind('\n', part - 1) + 1; // npos + 1 = 0
+        if (::ftruncate(file_.fd(), static_cast<off_t>(end_ + lines)) != 0)
+            spdlog::error("The last line of {} may not be whole.", path_);
+        return lines;
+    }
+
+    const std::string path_;
+
+    mutable std::mutex mutex_;
+    std::condition_variable work_, room_;
+    std::vector<Item> queue_;
+    std::size_t rows_ = 0; ///< in the queue
+    SinkStatus status_;
+    bool running_ = false, closing_ = false;
+    std::mutex close_mutex_; ///< makes two that close take turns
+    std::thread thread_;
+
+    // The writing thread's, while it runs.
+    File file_;
+    std::uint64_t end_ = 0;             ///< of the last whole line
+    std::optional<std::uint64_t> told_; ///< the version that the settings were told of
+    std::shared_ptr<const PlacedRegions> placed_;
+    bool failed_ = false;
+};
+
+} // namespace
+
+void check_traces_file(const std::string& path) {
+    check_folder(path);
+    check_made(UnnamedFile(path), path);
+    if (!may_be_replaced(path))
+        throw RunError("'" + path +
+                       "' exists and holds no traces of this program, so it is not replaced; give --traces "
+                       "another name.");
+}
+
+std::shared_ptr<Sink> make_traces(const std::string& path) { return std::make_shared<Traces>(path); }
+
+} // namespace specklescope

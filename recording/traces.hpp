@@ -1,0 +1,23 @@
+// Statistics over regions in a table of text: a row for each region of each frame, complete lines whatever
+// happens to the process.
+#pragma once
+
+#include "pipeline/sink.hpp"
+
+#include <memory>
+#include <string>
+
+namespace specklescope {
+
+/// Comma-separated values (RFC 4180, lines end in \n). Lines that begin with # tell source, units, settings,
+/// regions, and the chain again where an edit has changed it; then a line with the names of the columns:
+/// sequence, capture_s, arrival_s, region, mean, std, min, max, valid, infinite, saturated, version, and more
+/// behind them. Needs no pixels on the host. Lines are written by a thread of its own, whole and about five
+/// times a second. open() throws RunError if the file cannot be made, or one of that name holds anything else
+/// than traces: that is never replaced. Each open() begins the file anew.
+std::shared_ptr<Sink> make_traces(const std::string& path);
+
+/// Throws RunError as open() would.
+void check_traces_file(const std::string& path);
+
+} // namespace specklescope

@@ -1,0 +1,25 @@
+// The lines of a file of traces. Used by recording/traces.cpp alone.
+#pragma once
+
+#include "pipeline/sink.hpp"
+
+#include <string>
+
+namespace specklescope {
+
+/// What a file of traces begins with.
+inline constexpr const char* kTracesMark = "# Specklescope traces, version 1\n";
+
+/// The mark, the source and what the columns are.
+std::string traces_begin(const StreamInfo& stream);
+/// The names of the columns.
+std::string traces_columns();
+/// What the numbers rest on from this result on: chain, unit, exposure, which mean it is, regions.
+std::string traces_settings(const Result& result);
+/// A row for each region.
+void add_rows(const Result& result, std::string& text);
+
+/// In quotes where it has to be (RFC 4180).
+std::string csv_text(const std::string& text);
+
+} // namespace specklescope

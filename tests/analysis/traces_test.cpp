@@ -1,0 +1,274 @@
+// Traces written by the real program: the numbers that numpy finds in the recorded maps, and whole lines
+// whatever ends the run.
+#include "tests/support/child.hpp"
+#include "tests/support/eventually.hpp"
+#include "tests/support/file_tools.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace specklescope {
+namespace {
+
+constexpr const char* kColumns = "sequence,capture_s,arrival_s,region,mean,std,min,max,valid,infinite,"
+                                 "saturated,version,mean_of_map,median,pixels";
+constexpr const char* kRegions = R"({"regions":[
+{"name":"box","shape":"rectangle","points":[[10,8],[29,27]]},
+{"name":"a, \"b\" c","shape":"polygon","points":[[2,2],[40,4],[20,40]]},
+{"name":"disk","shape":"ellipse","points":[[60,20],[90,50.5]]},
+{"name":"edge","shape":"rectangle","points":[[120,90],[140,120]]}]})";
+
+std::vector<std::string> lines_of(const std::string& text) {
+    std::vector<std::string> lines;
+    for (std::size_t at = 0; at < text.size();) {
+        const std::size_t end = std::min(text.find('\n', at), text.size());
+        lines.push_back(text.substr(at, end - at));
+        at = end + 1;
+    }
+    return lines;
+}
+
+class Traces : public testing::Test {
+protected:
+    void SetUp() override { test::write_file(folder / "r.json", kRegions); }
+    ChildResult run(std::vector<std::string> arguments) const {
+        return run_program(std::move(arguments), folder.path().string());
+    }
+    TemporaryFolder folder;
+};
+
+/// Shares no code with the program: its own test of every pixel, its own means, the maps from TIFF.
+constexpr const char* kOracle = R"py(
+import csv, io, json, math
+import numpy as np, tifffile
+
+def inside(points, x, y):
+    odd = False
+    for (ax, ay), (bx, by) in zip(points, points[1:] + points[:1]):
+        cross = (bx-ax)*(y-ay) - (by-ay)*(x-ax)
+        if cross == 0 and min(ax,bx) <= x <= max(ax,bx) and min(ay,by) <= y <= max(ay,by):
+            return True
+        if (ay > y) != (by > y) and ax + (y-ay)*(bx-ax)/(by-ay) > x:
+            odd = not odd
+    return odd
+
+def mask(region, shape):
+    p, (h, w) = region["points"], shape
+    m = np.zeros(shape, bool)
+    for y in range(h):
+        for x in range(w):
+            if region["shape"] == "rectangle":
+                m[y, x] = p[0][0] <= x <= p[1][0] and p[0][1] <= y <= p[1][1]
+            elif region["shape"] == "ellipse":
+                a, b = (p[1][0]-p[0][0])/2, (p[1][1]-p[0][1])/2
+                m[y, x] = ((x-p[0][0]-a)/a)**2 + ((y-p[0][1]-b)/b)**2 <= 1
+            else:
+                m[y, x] = inside([tuple(q) for q in p], x, y)
+    return m
+
+def maps(name):
+    with tifffile.TiffFile(name) as f:
+        about = json.loads(f.pages[0].description[f.pages[0].description.index("{"):])
+        return np.stack([p.asarray() for p in f.pages]).astype(np.float64), about
+
+def close(a, b, what):
+    assert (math.isnan(a) and math.isnan(b)) or a == b or abs(a-b) <= 1e-6*abs(b), (what, a, b)
+
+k2, about = maps("k2.tiff")
+flow, about_flow = maps("flow.tiff")
+T = about_flow["exposure_used_ms"] / 1e3
+raw, _ = maps("raw.tiff")
+h, w = raw[0].shape
+edge = (h - k2[0].shape[0]) // 2 # what the chain crops of each side
+assert (raw >= 4095).sum() > 50, raw.max()
+regions = json.load(open("r.json"))["regions"]
+text = open("flow.csv", newline="").read()
+assert text.startswith("# Specklescope traces, version 1\n"), text[:80]
+assert "chain: gaussian:" in text and "speckle flow index" in text and "clipped" in text, text[:2000]
+rows = list(csv.DictReader(io.StringIO("".join(l for l in text.splitlines(True) if not l.startswith("#")))))
+assert len(rows) == len(regions) * len(k2) and len(k2) == 9, (len(rows), len(k2))
+masks = [mask(r, k2[0].shape) for r in regions]
+for i, row in enumerate(rows):
+    frame, which = divmod(i, len(regions))
+    m = masks[which]
+    assert int(row["sequence"]) == frame and row["region"] == regions[which]["name"], row
+    v, squares = flow[frame][m], k2[frame][m]
+    close(float(row["mean"]), 1/(2*T*np.mean(squares)), "mean")
+    good = v[np.isfinite(v)]
+    close(float(row["mean_of_map"]), np.mean(good), "mean_of_map")
+    close(float(row["std"]), np.std(good, ddof=1), "std")
+    close(float(row["min"]), good.min(), "min")
+    close(float(row["max"]), good.max(), "max")
+    close(float(row["median"]), np.median(good), "median")
+    assert int(row["valid"]) == good.size and int(row["pixels"]) == v.size == m.sum(), row
+    assert int(row["infinite"]) == np.isinf(v).sum() and row["version"] == "0", row
+    assert int(row["saturated"]) == (raw[frame][edge:h-edge, edge:w-edge][m] >= 4095).sum(), row
+assert masks[0].sum() == 400
+)py";
+
+/// Three times the light: some samples come to full scale.
+constexpr const char* kBrighter = R"py(
+import numpy as np, tifffile
+with tifffile.TiffFile("raw.tiff") as f:
+    strips = [s for p in f.pages for s in zip(p.dataoffsets, p.databytecounts)]
+    order = f.byteorder
+for at, size in strips:
+    strip = np.memmap("raw.tiff", order + "u2", "r+", at, (size // 2,))
+    strip[:] = np.minimum(strip.astype(int) * 3, 4095)
+)py";
+
+TEST_F(Traces, AreWhatNumpyFindsInTheRecordedMapOfK2) {
+    const std::string scene = "synthetic:vessels?width=128&height=96&live=false";
+    const ChildResult made =
+        run({"run", scene, "--stage", "none", "--frames", "9", "--record-raw", "raw.tiff", "--quiet"});
+    ASSERT_EQ(made.status, 0) << made.all();
+    EXPECT_TRUE(test::python(folder, kBrighter)) << test::read_file(folder / "python.log");
+    const std::vector<std::string> smooth = {
+        "--stage", "gaussian:sigma=0.6", "--stage", "speckle:radius=2,output=contrast2",
+        "--stage", "average:frames=3",   "--quiet", "--backend",
+        "cpu"};
+    std::vector<std::string> squares = {"run", "raw.tiff", "--record", "k2.tiff"};
+    squares.insert(squares.end(), smooth.begin(), smooth.end());
+    const ChildResult k2 = run(squares);
+    ASSERT_EQ(k2.status, 0) << k2.all();
+    std::vector<std::string> flow = {"run",    "raw.tiff", "--record", "flow.tiff", "--regions",
+                                     "r.json", "--traces", "flow.csv", "--medians"};
+    flow.insert(flow.end(), smooth.begin(), smooth.end());
+    flow.insert(flow.end(), {"--stage", "flow"});
+    const ChildResult traced = run(flow);
+    ASSERT_EQ(traced.status, 0) << traced.all();
+    EXPECT_TRUE(test::python(folder, kOracle)) << test::read_file(folder / "python.log");
+}
+
+TEST_F(Traces, TheHeadTellsTheColumnsAndTheUnits) {
+    const ChildResult ran = run({"run", "synthetic:vessels?width=128&height=96&live=false", "--frames", "2",
+                                 "--regions", "r.json", "--traces", "t.csv"});
+    ASSERT_EQ(ran.status, 0) << ran.all();
+    EXPECT_NE(ran.out.find("t.csv"), std::string::npos) << ran.out;
+    EXPECT_NE(
+        ran.err.find("Region 'edge' lies partly outside the picture of 128×96: its 48 pixels inside are "
+                     "measured."),
+        std::string::npos)
+        << ran.err;
+    const std::string text = test::read_file(folder / "t.csv");
+    EXPECT_NE(text.find(std::string("\n") + kColumns + "\n0,"), std::string::npos) << text;
+    EXPECT_NE(text.find("# version 0, mean: of the mean of K², converted as the map is: 1/⟨1/value⟩\n"),
+              std::string::npos)
+        << text;
+    EXPECT_NE(text.find(",\"a, \"\"b\"\" c\","), std::string::npos) << text;
+    EXPECT_NE(text.find(",,"), std::string::npos); // no median was asked for
+}
+
+/// Physical lines behind the head: as many fields each as the columns. The names hold no line's end here.
+void expect_whole_lines(const std::string& text, std::size_t least) {
+    ASSERT_FALSE(text.empty());
+    EXPECT_EQ(text.back(), '\n');
+    std::size_t rows = 0;
+    for (const std::string& line : lines_of(text)) {
+        if (line.starts_with('#'))
+            continue;
+        EXPECT_EQ(std::count(line.begin(), line.end(), ','), 14) << line;
+        ++rows;
+    }
+    EXPECT_GT(rows, least);
+}
+
+constexpr const char* kPlain = R"({"regions":[
+{"name":"box","shape":"rectangle","points":[[10,8],[29,27]]},
+{"name":"tri","shape":"polygon","points":[[2,2],[40,4],[20,40]]}]})";
+
+TEST_F(Traces, OfAKilledRunAreWholeLines) {
+    test::write_file(folder / "r.json", kPlain);
+    for (int round = 0; round < 3; ++round) {
+        Child child({test::program_path(), "run", "synthetic:vessels?width=64&height=48&rate=2000&live=true",
+                     "--regions", "r.json", "--traces", "t.csv"},
+                    folder.path().string());
+        const std::size_t wanted = 40000U + 30000U * static_cast<unsigned>(round);
+        ASSERT_TRUE(test::eventually([&] {
+            std::error_code none;
+            const auto bytes = std::filesystem::file_size(folder / "t.csv", none);
+            return !none && bytes > wanted;
+        }));
+        child.signal(SIGKILL);
+        EXPECT_EQ(child.finish().status, 128 + SIGKILL);
+        expect_whole_lines(test::read_file(folder / "t.csv"), 100);
+        std::filesystem::remove(folder / "t.csv");
+    }
+}
+
+TEST_F(Traces, OnAFullDiskEndLoudlyWithWholeLines) {
+    test::write_file(folder / "r.json", kPlain);
+    // A file that may not grow beyond 64 kB, as in the recorders' tests.
+    const ChildResult ran =
+        run_child({"sh", "-c",
+                   "trap '' XFSZ; ulimit -f 128; exec '" + test::program_path() +
+                       "' run 'synthetic:vessels?width=64&height=48&live=false&rate=100000' --frames 3000 "
+                       "--regions r.json --traces t.csv"},
+                  folder.path().string());
+    EXPECT_EQ(ran.status, 1) << ran.all();
+    EXPECT_NE(ran.err.find("t.csv stopped: File too large"), std::string::npos) << ran.all();
+    const std::string text = test::read_file(folder / "t.csv");
+    EXPECT_LE(text.size(), 65536U);
+    EXPECT_GT(text.size(), 60000U);
+    expect_whole_lines(text, 100);
+}
+
+TEST_F(Traces, ReplaceOnlyWhatThisProgramWrote) {
+    const std::vector<std::string> arguments = {
+        "run",       "synthetic:vessels?width=128&height=96&live=false",
+        "--frames",  "2",
+        "--regions", "r.json",
+        "--traces",  "t.csv",
+        "--quiet"};
+    test::write_file(folder / "t.csv", "my,own\n1,2\n");
+    const ChildResult refused = run(arguments);
+    EXPECT_EQ(refused.status, 1);
+    EXPECT_NE(refused.err.find("holds no traces of this program, so it is not replaced"), std::string::npos);
+    EXPECT_EQ(test::read_file(folder / "t.csv"), "my,own\n1,2\n");
+    std::filesystem::remove(folder / "t.csv");
+    EXPECT_EQ(run(arguments).status, 0);
+    const std::string first = test::read_file(folder / "t.csv");
+    EXPECT_EQ(run(arguments).status, 0);
+    EXPECT_EQ(lines_of(test::read_file(folder / "t.csv")).size(), lines_of(first).size());
+}
+
+struct Refused {
+    std::vector<std::string> more;
+    int status;
+    std::string sentence;
+};
+
+TEST_F(Traces, AndRegionsThatCannotBeAreRefusedInOneSentence) {
+    test::write_file(folder / "far.json",
+                     R"({"regions":[{"name":"far","shape":"line","points":[[500,0],[510,9]]}]})");
+    test::write_file(folder / "bad.json", "{\"regions\":[\n{\"name\":\"a\"");
+    test::write_file(folder / "s.toml", "traces = \"x.csv\"\nregions = \"r.json\"\n");
+    const std::vector<Refused> cases = {
+        {{"--traces", "t.csv"}, 2, "--traces = t.csv has nothing to write without regions"},
+        {{"--regions", "far.json", "--traces", "t.csv"},
+         2,
+         "Region 'far' has no pixel on the picture of 128×96"},
+        {{"--regions", "bad.json"}, 2, "bad.json, line 2, byte 25: it is no JSON here."},
+        {{"--regions", "none.json"}, 1, "There is no file 'none.json'"},
+        {{"--regions", "r.json", "--traces", "missing/t.csv"}, 1, "There is no folder missing"},
+        {{"--config", "s.toml"}, 2, "s.toml, line 1: traces writes the file 'x.csv'"}};
+    for (const Refused& refused : cases) {
+        std::vector<std::string> arguments = {"run", "synthetic:vessels?width=128&height=96&live=false",
+                                              "--frames", "2"};
+        arguments.insert(arguments.end(), refused.more.begin(), refused.more.end());
+        const ChildResult ran = run(arguments);
+        EXPECT_EQ(ran.status, refused.status) << ran.all();
+        EXPECT_NE(ran.err.find(refused.sentence), std::string::npos) << ran.all();
+        EXPECT_EQ(std::count(ran.err.begin(), ran.err.end(), '\n'), 1) << ran.err;
+        EXPECT_FALSE(std::filesystem::exists(folder / "x.csv"));
+    }
+    const ChildResult trusted = run({"run", "synthetic:vessels?width=128&height=96&live=false", "--frames",
+                                     "2", "--config", "s.toml", "--trust", "--quiet"});
+    EXPECT_EQ(trusted.status, 0) << trusted.all();
+    EXPECT_TRUE(std::filesystem::exists(folder / "x.csv"));
+}
+
+} // namespace
+} // namespace specklescope
