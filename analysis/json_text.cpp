@@ -63,7 +63,7 @@ public:
     bool end_array() override { return close(); }
     bool key(string_t& value) override {
         const auto& members = open_.back()->members;
-        if (std::any_of(members.begin(), members.end(), [&](const auto& m) { return m.first == value; }))
+        if (std::any_of(members.begin(), members.end(), [&](const auto& m) { return m.key == value; }))
             fail("the key '" + value + "' is given twice; leave one of the two out");
         key_ = std::move(value);
         return true;
@@ -94,7 +94,7 @@ private:
         if (!open_.empty() && open_.back()->kind == JsonValue::Kind::list)
             place = &open_.back()->items.emplace_back();
         else if (!open_.empty())
-            place = &open_.back()->members.emplace_back(std::move(key_), JsonValue()).second;
+            place = &open_.back()->members.emplace_back(JsonMember{std::move(key_), {}}).value;
         place->kind = kind;
         place->line = line();
         return *place;

@@ -5,10 +5,11 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 namespace specklescope {
+
+struct JsonMember;
 
 struct JsonValue {
     enum class Kind : std::uint8_t { null, boolean, number, text, list, object } kind = Kind::null;
@@ -17,7 +18,11 @@ struct JsonValue {
     double number = 0;
     std::string text;
     std::vector<JsonValue> items;
-    std::vector<std::pair<std::string, JsonValue>> members; ///< in the order of the text
+    std::vector<JsonMember> members; ///< in the order of the text
+};
+struct JsonMember {
+    std::string key;
+    JsonValue value;
 };
 /// "a number", "a list", …
 std::string kind_name(const JsonValue& value);

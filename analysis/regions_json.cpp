@@ -48,8 +48,7 @@ private:
         throw UsageError(name_ + ", line " + std::to_string(where.line) + ": " + sentence + ".");
     }
 
-    const std::vector<std::pair<std::string, JsonValue>>& object(const JsonValue& value,
-                                                                 const std::string& what) const {
+    const std::vector<JsonMember>& object(const JsonValue& value, const std::string& what) const {
         if (value.kind != JsonValue::Kind::object)
             fail(value, what + " is " + kind_name(value) + "; allowed: an object in braces");
         return value.members;

@@ -114,8 +114,6 @@ public:
             section("startup", "Start", starts(), startup_table);
         if (settings_.bench.peers)
             section("peers", "Beside other libraries", run_peers(filter_), peer_table);
-        if (!settings_.bench.json.empty())
-            write_atomically(settings_.bench.json, report_.dump(1) + "\n");
         if (!settings_.bench.markdown.empty())
             write_pages(
                 settings_.bench.markdown,
@@ -152,6 +150,13 @@ private:
         if (!rows.empty())
             show(title, table(rows));
         report_[key] = std::move(rows);
+        save();
+    }
+
+    /// After every section: what ends a long run in its middle leaves what was measured till then.
+    void save() const {
+        if (!settings_.bench.json.empty())
+            write_atomically(settings_.bench.json, report_.dump(1) + "\n");
     }
 
     Json machine() const {
