@@ -1,5 +1,6 @@
 #include "config/atomic_file.hpp"
 #include "config/complete.hpp"
+#include "config/in_turn.hpp"
 #include "config/options.hpp"
 #include "config/settings.hpp"
 #include "config/text.hpp"
@@ -128,6 +129,11 @@ void read_plain(const std::vector<std::string>& plain, Settings& settings) {
     }
     if (settings.command == Command::bench) {
         settings.bench.files.assign(plain.begin() + static_cast<std::ptrdiff_t>(next), plain.end());
+        return;
+    }
+    if (settings.command == Command::run && plain.size() > next) {
+        settings.sources = sources_in_turn({plain.begin() + static_cast<std::ptrdiff_t>(next), plain.end()});
+        settings.source = settings.sources.front();
         return;
     }
     if (plain.size() > next + 1)
@@ -338,6 +344,9 @@ ParseOutcome parse_command_line(int argc, const char* const* argv) {
         settings.source_remembered = false;
     free_range_of_another_picture(before, words, settings);
     if (words.has("save-config")) {
+        if (settings.sources.size() > 1)
+            throw UsageError("--save-config keeps one SOURCE, and here are " +
+                             std::to_string(settings.sources.size()) + "; give one of them.");
         save_config(words.last("save-config"), settings);
         return say(saved_text(words.last("save-config"), settings));
     }

@@ -58,8 +58,8 @@ const std::vector<CliOption>& cli_options() {
         from_program("slots", kProcess),
         {"record", "FILE",
          "record results: .tiff or .raw numbers, .mkv or .png colours, .hdr or .exr the last one's light; "
-         "again for "
-         "another file",
+         "again for another file. In names of files that are written {stem} is the source's name, {count} "
+         "its place among several, {date} and {time} when the run began",
          kOutput},
         {"record-raw", "FILE", "record what came in: .tiff, .raw or .mkv, bit-exact; again for another file",
          kOutput},
@@ -148,8 +148,9 @@ const std::vector<CliCommand>& cli_commands() {
     static const std::vector<CliCommand> commands = {
         {"view", "specklescope [view] [SOURCE]",
          "open the window; without a SOURCE, on what it showed last, the first time on a simulated scene"},
-        {"run", "specklescope run SOURCE",
-         "no window: process a source to its end; Ctrl-C finishes the files"},
+        {"run", "specklescope run SOURCE…",
+         "no window: process a source to its end, or several and 'PATTERNS' one after another; Ctrl-C "
+         "finishes the files"},
         {"list", "specklescope list sources|stages|presets|devices",
          "say what there is, cameras found now included"},
         {"bench", "specklescope bench [FILE…]",

@@ -68,6 +68,8 @@ struct Settings {
     Command command = Command::view;
     std::string list_what; ///< sources, stages, presets, devices
     SourceArgument source; ///< "" = synthetic
+    /// run: all of them, where there are several; `source` is the first one (config/in_turn.hpp).
+    std::vector<SourceArgument> sources;
     Params program{program_table()};
     Params view{view_table()};
     Chain chain; ///< never empty after parsing: speckle is the default

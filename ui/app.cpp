@@ -1,6 +1,7 @@
 #include "ui/app.hpp"
 
 #include "base/long_work.hpp"
+#include "config/in_turn.hpp"
 #include "ui/canvas/color_bar.hpp"
 #include "ui/canvas/probe.hpp"
 #include "ui/canvas/theme.hpp"
@@ -250,6 +251,7 @@ int run_viewer(Settings settings) {
         throw RunError("No window can be opened: " + reason + "; 'specklescope run' works without one.");
     if (!settings.source_remembered)
         ask_for_secrets(settings.source);
+    settings = each_in_turn(settings).front(); // names of files
     check_end_files(settings);
     const InterruptGuard guard; // Ctrl-C closes the window and finishes the recordings
     Session session(std::move(settings));

@@ -1,6 +1,8 @@
 // The face without a window: a progress bar or plain lines, statistics at the end.
 #include "base/long_work.hpp"
+#include "base/sentence.hpp"
 #include "config/atomic_file.hpp"
+#include "config/in_turn.hpp"
 #include "config/statistics_file.hpp"
 #include "config/text.hpp"
 #include "recording/recorder.hpp"
@@ -130,8 +132,8 @@ public:
     explicit HeadlessRun(const Settings& settings)
         : settings_(settings), pipeline_(make_pipeline(settings)) {}
 
+    /// While an InterruptGuard lives.
     int run() {
-        const InterruptGuard guard;
         for (const std::string& remark : settings_.remarks)
             spdlog::info("{}", remark);
         check_end_files(settings_);
@@ -141,6 +143,12 @@ public:
         wait();
         pipeline_->stop();
         return report();
+    }
+
+    /// Why it ended with 1, in a sentence.
+    std::string reason() const {
+        const std::string message = pipeline_->status().message;
+        return message.empty() ? "see what was said above" : one_line(message);
     }
 
 private:
@@ -249,12 +257,55 @@ private:
     Result last_;
 };
 
+/// What became of one source: empty when all went well.
+std::string run_one(const Settings& settings) {
+    try {
+        HeadlessRun run(settings);
+        return run.run() == 0 ? "" : run.reason();
+    } catch (const std::exception& error) {
+        const std::string sentence = one_line(sentence_of(error));
+        spdlog::error("{}", sentence);
+        return sentence;
+    }
+}
+
+/// One bad source does not end the others.
+int run_in_turn(const std::vector<Settings>& each) {
+    std::string failed;
+    std::size_t done = 0, tried = 0;
+    for (const Settings& one : each) {
+        if (InterruptGuard::interrupted())
+            break;
+        ++tried;
+        spdlog::info("Source {} of {}: {}", tried, each.size(), one.source.shown());
+        const std::string reason = run_one(one);
+        done += reason.empty() ? 1 : 0;
+        if (!reason.empty())
+            failed += row("failed", one.source.shown() + ": " + reason, kLeft);
+    }
+    std::string text =
+        row("sources",
+            std::to_string(each.size()) + ": " + std::to_string(done) + " done, " +
+                std::to_string(tried - done) + " failed" +
+                (tried < each.size() ? ", " + std::to_string(each.size() - tried) + " not begun: interrupted"
+                                     : ""),
+            kLeft) +
+        failed;
+    if (each.front().program.as<ProgramSettings>().log != ProgramSettings::Log::quiet)
+        std::fputs(text.c_str(), stdout);
+    std::fflush(stdout);
+    return done == tried ? 0 : 1;
+}
+
 } // namespace
 
 int run_headless(const Settings& settings) {
     set_up_log(settings);
-    ask_for_secrets(settings.source);
-    return HeadlessRun(settings).run();
+    const std::vector<Settings> each = each_in_turn(settings);
+    for (const Settings& one : each)
+        ask_for_secrets(one.source);
+    const InterruptGuard guard;
+    return each.size() == 1 ? HeadlessRun(each.front()).run() : run_in_turn(each);
 }
 
 } // namespace specklescope

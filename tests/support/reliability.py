@@ -35,6 +35,9 @@ ABOUT = {
                   "time of the same work, the least of 7 turns."),
     "mutation": ("Tests that notice", "Small wrong changes to the sources, one at a time; what nothing noticed is listed in "
                  "[mutation.md](mutation.md)."),
+    "sanitizers": ("Sanitizers", "Whole test programs under AddressSanitizer with UndefinedBehaviorSanitizer and under "
+                   "ThreadSanitizer (a report ends a test), and device tests under compute-sanitizer: there tries are tests and "
+                   "failures the tool's reports. Tests that need a GPU count only there."),
     "monkey": ("Monkey", "Random keys, clicks, drags and sizes in the window, from a seed."),
 }
 

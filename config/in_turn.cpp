@@ -1,0 +1,179 @@
+#include "config/in_turn.hpp"
+
+#include "config/text.hpp"
+#include "sources/source_text.hpp"
+
+#include <array>
+#include <filesystem>
+#include <glob.h>
+#include <map>
+#include <memory>
+#include <utility>
+
+namespace specklescope {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+bool is_file_kind(std::string_view kind) { return kind == "image" || kind == "video" || kind == "raw"; }
+
+/// Empty where `word` is no pattern.
+std::string pattern_in(const SourceText& source) {
+    std::error_code ignored;
+    const bool pattern = is_file_kind(source.kind) &&
+                         source.target.find_first_of("*[") != std::string::npos &&
+                         !fs::exists(fs::path(source.target), ignored);
+    return pattern ? source.target : "";
+}
+
+std::vector<std::string> files_like(const std::string& pattern) {
+    glob_t found{};
+    const int status = ::glob(pattern.c_str(), GLOB_ERR, nullptr, &found);
+    const std::unique_ptr<glob_t, void (*)(glob_t*)> owner(&found, ::globfree);
+    if (status == GLOB_NOMATCH)
+        throw UsageError(
+            "No file has a name like '" + one_line(pattern) +
+            "'; in a pattern * stands for any part of a name and [abc] for one of these letters.");
+    if (status != 0)
+        throw RunError("The folders of '" + one_line(pattern) + "' cannot be read; see their permissions.");
+    return {found.gl_pathv, found.gl_pathv + found.gl_pathc};
+}
+
+std::string options_text(const SourceText& source) {
+    std::string text;
+    for (const auto& [key, value] : source.options)
+        text += (text.empty() ? "?" : "&") + key + "=" + value;
+    return text;
+}
+
+using Field = std::pair<const char*, std::vector<std::string*>>;
+
+/// Every name of a file to write, with the option that gives it.
+std::vector<Field> written(Settings& settings) {
+    const auto all = [](std::vector<std::string>& names) {
+        std::vector<std::string*> places;
+        for (std::string& name : names)
+            places.push_back(&name);
+        return places;
+    };
+    std::vector<Field> fields = {{"--record", all(settings.record)},
+                                 {"--record-raw", all(settings.record_raw)},
+                                 {"--record-mask", all(settings.record_mask)}};
+    for (const auto& [option, name] : {std::pair{"--stats", &settings.stats_path},
+                                       {"--traces", &settings.traces_path},
+                                       {"--snapshot", &settings.snapshot_path}})
+        if (!name->empty())
+            fields.push_back({option, {name}});
+    return fields;
+}
+
+std::string time_text(const std::tm& time, const char* format) {
+    std::array<char, 32> text{};
+    std::strftime(text.data(), text.size(), format, &time);
+    return text.data();
+}
+
+std::tm local_now() {
+    const std::time_t now = std::time(nullptr);
+    std::tm local{};
+    ::localtime_r(&now, &local);
+    return local;
+}
+
+} // namespace
+
+std::vector<SourceArgument> sources_in_turn(const std::vector<std::string>& words) {
+    std::vector<SourceArgument> sources;
+    for (const std::string& word : words) {
+        const SourceText source = parse_source_text(word);
+        const std::string pattern = pattern_in(source);
+        if (pattern.empty()) {
+            sources.emplace_back(word);
+            continue;
+        }
+        for (const std::string& file : files_like(pattern))
+            sources.emplace_back((word.starts_with("raw:") ? "raw:" : "") + file + options_text(source));
+    }
+    return sources;
+}
+
+std::string stem_of(const SourceArgument& source) {
+    std::string stem = "source";
+    const SourceText text = parse_source_text(source.revealed());
+    if (!is_file_kind(text.kind)) {
+        stem = text.kind;
+    } else {
+        fs::path path(text.target);
+        if (!path.has_filename())
+            path = path.parent_path();
+        if (path.has_stem())
+            stem = path.stem().string();
+    }
+    stem = one_line(stem);
+    for (char& c : stem)
+        c = c == '/' ? '-' : c;
+    return stem;
+}
+
+std::string fill_name(std::string_view name, const NamePlaces& places) {
+    std::string count = std::to_string(places.count);
+    count.insert(0, count.size() < 3 ? 3 - count.size() : 0, '0');
+    const std::map<std::string_view, std::string> values = {{"stem", places.stem},
+                                                            {"count", count},
+                                                            {"date", time_text(places.begin, "%Y-%m-%d")},
+                                                            {"time", time_text(places.begin, "%H-%M-%S")}};
+    std::string filled;
+    for (std::size_t at = 0; at < name.size(); ++at) {
+        const bool twice = at + 1 < name.size() && name[at + 1] == name[at];
+        if (twice && (name[at] == '{' || name[at] == '}')) {
+            filled += name[at++];
+            continue;
+        }
+        if (name[at] != '{') {
+            filled += name[at];
+            continue;
+        }
+        const std::size_t end = name.find('}', at);
+        const std::string_view place =
+            name.substr(at + 1, end == std::string_view::npos ? end : end - at - 1);
+        const auto value = values.find(place);
+        if (end == std::string_view::npos || value == values.end())
+            throw UsageError("'" + one_line(std::string(name)) + "' has an unknown place {" +
+                             one_line(std::string(place)) +
+                             "}; allowed: {stem}, {count}, {date}, {time}, and {{ for a brace.");
+        filled += value->second;
+        at = end;
+    }
+    return filled;
+}
+
+std::vector<Settings> each_in_turn(const Settings& settings) {
+    const std::size_t count = std::max<std::size_t>(1, settings.sources.size());
+    const std::tm begin = local_now();
+    std::vector<Settings> each;
+    std::map<std::string, std::string> owners; ///< of each file that is written
+    for (std::size_t i = 0; i < count; ++i) {
+        Settings one = settings;
+        if (!settings.sources.empty())
+            one.source = settings.sources[i];
+        one.sources.clear();
+        if (i > 0)
+            one.remarks.clear(); // said once
+        const NamePlaces places{stem_of(one.source), i + 1, begin};
+        for (const auto& [option, names] : written(one))
+            for (std::string* name : names) {
+                const std::string given = *name;
+                *name = fill_name(given, places);
+                const auto [owner, first] = owners.try_emplace(*name, one.source.shown());
+                if (!first && count > 1)
+                    throw UsageError(std::string(option) + " " + one_line(given) + " would be one file of '" +
+                                     owner->second + "' and of '" + one.source.shown() +
+                                     "'; put {stem} or {count} into its name.");
+            }
+        each.push_back(std::move(one));
+    }
+    return each;
+}
+
+} // namespace specklescope

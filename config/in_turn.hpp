@@ -1,0 +1,33 @@
+// Several sources one after another: which they are, and how each one's files are named.
+#pragma once
+
+#include "config/settings.hpp"
+
+#include <ctime>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace specklescope {
+
+/// The sources that the words name, in order. A file's name that holds * or [ and is not there itself stands
+/// for all that fit, sorted; options behind its last '?' are those of each: 'session/*.tif?rate=60'. Throws
+/// UsageError for a name that nothing fits.
+std::vector<SourceArgument> sources_in_turn(const std::vector<std::string>& words);
+
+/// What stands for {stem}, {count}, {date} and {time} in the names of files that are written.
+struct NamePlaces {
+    std::string stem; ///< of the source's file, without folder and ending; of others the kind, "synthetic"
+    std::size_t count = 1; ///< place of the source among those of the run, from 1; written as 001
+    std::tm begin{};       ///< of the run, local: 2026-11-22 and 14-05-09
+};
+/// Never holds '/', and only what was printable in the source's text.
+std::string stem_of(const SourceArgument& source);
+/// {{ and }} are braces. Throws UsageError for any other place, naming those that there are.
+std::string fill_name(std::string_view name, const NamePlaces& places);
+
+/// The settings of one source each, with the names of their files filled in. Throws UsageError where two
+/// sources would write one file.
+std::vector<Settings> each_in_turn(const Settings& settings);
+
+} // namespace specklescope

@@ -1,0 +1,36 @@
+#!/usr/bin/env python3
+"""Notes what tests said under sanitizers: note.py NOTE.json (WHAT RESULTS.xml)… [--device ROWS.json]
+
+RESULTS.xml is what `./dev test asan` or `./dev test tsan` left in its build folder; ROWS.json what tests/sanitizers/device.py wrote.
+Rows of an earlier note that are not measured again stay.
+"""
+import json
+import pathlib
+import sys
+import xml.etree.ElementTree
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+from reliability import note  # noqa: E402
+
+
+def row_of(what, path):
+    cases = xml.etree.ElementTree.parse(path).getroot().findall("testcase")
+    failed = sum(case.get("status") == "fail" for case in cases)
+    ran = sum(case.get("status") in ("run", "fail") for case in cases)
+    return {"what": what, "tries": ran, "failures": failed}
+
+
+arguments = sys.argv[1:]
+place = pathlib.Path(arguments.pop(0))
+device = []
+if "--device" in arguments:
+    at = arguments.index("--device")
+    device = json.loads(pathlib.Path(arguments[at + 1]).read_text())
+    del arguments[at:at + 2]
+rows = [row_of(*pair) for pair in zip(arguments[::2], arguments[1::2], strict=True)] + device
+new = {row["what"] for row in rows}
+old = json.loads(place.read_text())["rows"] if place.exists() else []
+rows = [row for row in old if row["what"] not in new] + rows
+columns = list(dict.fromkeys(key for row in rows for key in row))
+note(place, "sanitizers", "./dev test asan, ./dev test tsan; on a GPU tests/sanitizers/device.py",
+     [{key: row.get(key, "") for key in columns} for row in rows])
