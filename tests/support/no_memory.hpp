@@ -13,8 +13,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#if !defined(__SANITIZE_ADDRESS__) &&                                                                        \
-    !defined(__SANITIZE_THREAD__) // which end a process that is refused memory
+// A sanitizer ends a process that is refused memory. g++ says so by these names, clang by __has_feature.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#elif defined(__has_feature)
+#if !__has_feature(address_sanitizer) && !__has_feature(thread_sanitizer)
+#define SPECKLESCOPE_MEMORY_CAN_BE_REFUSED
+#endif
+#else
 #define SPECKLESCOPE_MEMORY_CAN_BE_REFUSED
 #endif
 
