@@ -4,9 +4,12 @@
 
 #include "base/error.hpp"
 
+#include <algorithm>
+#include <cstddef>
 #include <functional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace specklescope {
 
@@ -36,5 +39,20 @@ private:
 /// Called by long work, at least every 50 ms, on the thread that asked for it; on other threads it does
 /// nothing, so that bands may call it. Throws Cancelled.
 void work_goes_on(std::string_view what, double part = -1);
+
+/// Bytes between two questions where memory is filled: some milliseconds, the pages' first touch included.
+inline constexpr std::size_t kFilledAtOnce = std::size_t{16} << 20;
+
+/// As values.resize(count, value), with the question every kFilledAtOnce bytes.
+template <class T>
+void fill_up(std::vector<T>& values, std::size_t count, const T& value, std::string_view what) {
+    constexpr std::size_t kStep = std::max<std::size_t>(kFilledAtOnce / sizeof(T), 1);
+    values.reserve(count);
+    while (values.size() < count) {
+        work_goes_on(what, static_cast<double>(values.size()) / static_cast<double>(count));
+        values.resize(std::min(count, values.size() + kStep), value);
+    }
+    values.resize(count, value);
+}
 
 } // namespace specklescope

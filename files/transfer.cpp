@@ -1,6 +1,7 @@
 #include "files/transfer.hpp"
 
 #include "base/error.hpp"
+#include "base/long_work.hpp"
 #include "pipeline/param.hpp"
 #include "pipeline/tone_curve.hpp"
 
@@ -206,10 +207,13 @@ Decoder::Decoder(Transfer transfer, PixelType type, double full_scale)
 void Decoder::run(ConstHostView from, HostView to) const {
     const auto out = to.as<float>();
     const int values = from.shape.width * from.shape.channels;
+    const int rows = static_cast<int>(kFilledAtOnce / std::max<std::size_t>(to.shape.row_bytes(), 1)) + 1;
     dispatch(from.shape.type, [&](auto zero) {
         using T = decltype(zero);
         const auto in = from.as<T>();
         for (int y = 0; y < in.height; ++y) {
+            if (y % rows == 0)
+                work_goes_on("decoding a picture to linear light");
             const T* const source = in.row(y);
             float* const target = out.row(y);
             for (int i = 0, channel = 0; i < values;

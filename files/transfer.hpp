@@ -59,7 +59,7 @@ class Decoder {
 public:
     Decoder() = default;
     Decoder(Transfer transfer, PixelType type, double full_scale);
-    /// `to`: f32 of the same size.
+    /// `to`: f32 of the same size. Throws Cancelled (base/long_work.hpp).
     void run(ConstHostView from, HostView to) const;
 
 private:

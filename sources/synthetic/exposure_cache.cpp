@@ -91,14 +91,14 @@ ExposureCache::ExposureCache(const SyntheticOptions& options)
     if (options.scene == SyntheticOptions::Scene::still)
         exposures_ = std::min(exposures_, 12); // only the noise differs
     exposures_ -= exposures_ % phases_;
-    pixels_.reserve(shape_.bytes() * static_cast<std::size_t>(exposures_));
-    for (int i = 1; i <= exposures_; ++i) {
-        work_goes_on("making room for the simulated scene", static_cast<double>(i) / exposures_);
-        pixels_.resize(shape_.bytes() * static_cast<std::size_t>(i));
+    constexpr const char* kRoom = "making room for the simulated scene";
+    fill_up(pixels_, shape_.bytes() * static_cast<std::size_t>(exposures_), std::byte{0}, kRoom);
+    fill_up(mean_, truth_.scene.brightness.size(), static_cast<float>(truth_.mean), kRoom);
+    for (std::size_t i = 0; i < mean_.size(); ++i) {
+        if (i % kFilledAtOnce == 0)
+            work_goes_on(kRoom);
+        mean_[i] *= truth_.scene.brightness[i];
     }
-    mean_ = truth_.scene.brightness;
-    for (float& value : mean_)
-        value *= static_cast<float>(truth_.mean);
     make(0);
     ready_ = 1;
     worker_ = std::jthread([this](const std::stop_token& stop) { fill(stop); });

@@ -135,9 +135,11 @@ private:
 } // namespace
 
 SpeckleBank::SpeckleBank(int width, int height, const SpeckleOptics& optics, std::uint64_t seed)
-    : width_(std::min(width, kMaxSide)), height_(std::min(height, kMaxSide)),
-      data_(static_cast<std::size_t>(kPatterns) * static_cast<std::size_t>(width_) *
-            static_cast<std::size_t>(height_)) {
+    : width_(std::min(width, kMaxSide)), height_(std::min(height, kMaxSide)) {
+    fill_up(data_,
+            static_cast<std::size_t>(kPatterns) * static_cast<std::size_t>(width_) *
+                static_cast<std::size_t>(height_),
+            0.0F, "making room for the simulated scene");
     const int bands = (height_ + kBandRows - 1) / kBandRows;
     run_bands(bands * kPatterns, parallel_threads(), [&](int task, int) {
         work_goes_on("making the speckle of the simulated scene",

@@ -176,8 +176,7 @@ SceneMaps empty_maps(int width, int height) {
     maps.height = height;
     const std::size_t pixels = static_cast<std::size_t>(width) * static_cast<std::size_t>(height);
     for (auto* map : {&maps.still, &maps.flow, &maps.pulse, &maps.brightness}) {
-        work_goes_on("making room for the simulated scene");
-        map->assign(pixels, map == &maps.brightness ? 1.0F : 0.0F);
+        fill_up(*map, pixels, map == &maps.brightness ? 1.0F : 0.0F, "making room for the simulated scene");
     }
     return maps;
 }
@@ -256,7 +255,7 @@ double pulse_wave(double phase) {
 }
 
 void scene_rates(const SceneMaps& scene, double phase, std::vector<float>& rates) {
-    rates.resize(scene.still.size());
+    fill_up(rates, scene.still.size(), 0.0F, "exposing the simulated scene");
     const auto wave = static_cast<float>(pulse_wave(phase));
     constexpr std::size_t kLook = std::size_t{1} << 20;
     for (std::size_t i = 0; i < rates.size(); ++i) {

@@ -1,5 +1,6 @@
 #include "stages/convolve/convolve_kernel.hpp"
 
+#include "base/long_work.hpp"
 #include "base/parallel.hpp"
 
 #include <algorithm>
@@ -12,6 +13,18 @@ namespace {
 using Kernel = ConvolveParams::Kernel;
 constexpr double kRadians = 3.14159265358979323846 / 180;
 
+constexpr const char* kMaking = "making the kernel of a convolution";
+
+/// each(i) for i < count; asks every so often whether the work goes on.
+void in_steps(std::size_t count, const auto& each) {
+    constexpr std::size_t kStep = kFilledAtOnce / sizeof(float);
+    for (std::size_t first = 0; first < count; first += kStep) {
+        work_goes_on(kMaking);
+        for (std::size_t i = first; i < std::min(count, first + kStep); ++i)
+            each(i);
+    }
+}
+
 int odd_side(double radius, int limit) {
     const double most = limit > 0 ? (limit - 1) / 2 : kMaxSide;
     return 2 * static_cast<int>(std::clamp(std::ceil(radius), 0.0, most)) + 1;
@@ -21,12 +34,13 @@ ConvolveKernel kernel_by_formula(const ConvolveParams& params, const Shape& imag
     const KernelFormula formula = kernel_formula(params, image);
     ConvolveKernel kernel{formula.width, formula.height, 1, {}};
     const auto width = static_cast<std::size_t>(formula.width);
-    kernel.weights.resize(width * static_cast<std::size_t>(formula.height));
+    fill_up(kernel.weights, width * static_cast<std::size_t>(formula.height), 0.0F, kMaking);
     std::vector<double> sums(static_cast<std::size_t>(formula.height));
     const int slots = parallel_threads();
     // Every formula is the same around the centre: the upper half is the lower half turned round.
     const int half = formula.height / 2;
     run_bands(half + 1, slots, [&](int y, int) {
+        work_goes_on(kMaking, static_cast<double>(y) / half);
         float* row = kernel.weights.data() + static_cast<std::size_t>(y) * width;
         double sum = 0;
         for (int x = 0; x < formula.width; ++x) {
@@ -45,8 +59,7 @@ ConvolveKernel kernel_by_formula(const ConvolveParams& params, const Shape& imag
     const double centre = kernel_centre(formula, sum);
     kernel.weights[static_cast<std::size_t>(half) * width + width / 2] += static_cast<float>(centre);
     const auto scale = static_cast<float>(kernel_scale(sum + centre, params.normalize));
-    for (float& weight : kernel.weights)
-        weight *= scale;
+    in_steps(kernel.weights.size(), [&](std::size_t i) { kernel.weights[i] *= scale; });
     return kernel;
 }
 
@@ -55,10 +68,11 @@ void reduce_channels(ConvolveKernel& kernel, const ConvolveParams& params, const
     if (kernel.channels == 1 || (params.per_channel && image.channels == 3))
         return;
     const std::size_t plane = kernel.weights.size() / 3;
-    for (std::size_t i = 0; i < plane; ++i)
+    in_steps(plane, [&](std::size_t i) {
         kernel.weights[i] = static_cast<float>((static_cast<double>(kernel.weights[i]) +
                                                 kernel.weights[plane + i] + kernel.weights[2 * plane + i]) /
                                                3);
+    });
     kernel.weights.resize(plane);
     kernel.channels = 1;
 }
@@ -68,15 +82,16 @@ void normalize_planes(ConvolveKernel& kernel, const std::string& path) {
     for (std::size_t first = 0; first < kernel.weights.size(); first += plane) {
         double sum = 0;
         double size = 0;
-        for (std::size_t i = first; i < first + plane; ++i) {
-            sum += kernel.weights[i];
-            size += std::abs(static_cast<double>(kernel.weights[i]));
-        }
+        in_steps(plane, [&](std::size_t i) {
+            sum += kernel.weights[first + i];
+            size += std::abs(static_cast<double>(kernel.weights[first + i]));
+        });
         if (!(std::abs(sum) > 1e-6 * size))
             throw UsageError("stage convolve: the weights of '" + path +
                              "' sum to 0 and cannot be normalized; set normalize = false.");
-        for (std::size_t i = first; i < first + plane; ++i)
-            kernel.weights[i] = static_cast<float>(kernel.weights[i] / sum);
+        in_steps(plane, [&](std::size_t i) {
+            kernel.weights[first + i] = static_cast<float>(kernel.weights[first + i] / sum);
+        });
     }
 }
 
@@ -161,10 +176,11 @@ ConvolveKernel make_kernel(const ConvolveParams& params, const Shape& image) {
         throw UsageError("stage convolve: kernel = file needs the name of one, as file = \"kernel.npy\"; "
                          "allowed: PNG, TIFF and NPY.");
     ConvolveKernel kernel = read_kernel(params.file);
-    for (const float weight : kernel.weights)
-        if (!std::isfinite(weight))
+    in_steps(kernel.weights.size(), [&](std::size_t i) {
+        if (!std::isfinite(kernel.weights[i]))
             throw UsageError("stage convolve: '" + params.file +
                              "' holds a weight that is not a finite number; every weight must be one.");
+    });
     reduce_channels(kernel, params, image);
     if (params.normalize)
         normalize_planes(kernel, params.file);

@@ -1,5 +1,6 @@
 #include "stages/convolve/fft_plans.hpp"
 
+#include "base/long_work.hpp"
 #include "files/whole_file.hpp"
 
 #include <fftw3.h>
@@ -124,12 +125,25 @@ FftPlanner::~FftPlanner() {
     fftwf_set_timelimit(FFTW_NO_TIMELIMIT);
 }
 
-unsigned FftPlanner::flags() const {
+fftwf_plan_s* FftPlanner::plan(const std::function<fftwf_plan_s*(unsigned)>& make) const {
     if (planning_ == FftPlanning::estimate)
-        return FFTW_ESTIMATE;
-    const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin_;
-    fftwf_set_timelimit(std::max(0.0, kMeasureSeconds - taken.count()));
-    return FFTW_MEASURE;
+        return make(FFTW_ESTIMATE);
+    // FFTW remembers that a plan was not found within a limit, and looks again only under a longer one.
+    constexpr double kFirst = 0.03, kLonger = 1.08;
+    for (double slice = kFirst;; slice *= kLonger) {
+        work_goes_on("measuring plans of Fourier transforms");
+        const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin_;
+        const double left = std::max(0.0, kMeasureSeconds - taken.count());
+        fftwf_set_timelimit(std::min(slice, left));
+        fftwf_plan_s* const tried = make(FFTW_MEASURE);
+        fftwf_set_timelimit(FFTW_NO_TIMELIMIT);
+        if (!tried || left <= slice)
+            return tried;
+        fftwf_plan_s* const measured = make(FFTW_MEASURE | FFTW_WISDOM_ONLY); // null: an estimate so far
+        fftwf_destroy_plan(tried);
+        if (measured)
+            return measured;
+    }
 }
 
 std::string FftPlanner::remember() {

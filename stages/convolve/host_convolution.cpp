@@ -1,5 +1,6 @@
 #include "stages/convolve/host_convolution.hpp"
 
+#include "base/long_work.hpp"
 #include "base/parallel.hpp"
 #include "stages/convolve/fft_plans.hpp"
 
@@ -26,7 +27,11 @@ hwy::AlignedFreeUniquePtr<float[]> floats(std::size_t count) {
     if (!memory)
         throw RunError("There is no room for " + std::to_string(count * sizeof(float) / 1'000'000) +
                        " MB of spectra; use a smaller memory or a smaller image.");
-    std::fill_n(memory.get(), count, 0.0F);
+    constexpr std::size_t kStep = kFilledAtOnce / sizeof(float);
+    for (std::size_t first = 0; first < count; first += kStep) {
+        work_goes_on("making room for a convolution");
+        std::fill_n(memory.get() + first, std::min(kStep, count - first), 0.0F);
+    }
     return memory;
 }
 
@@ -110,12 +115,19 @@ void HostConvolution::make_plans() {
     fftwf_complex* strip = complex(slots_[0].strip.get());
     FftPlanner planner;
     const auto columns = [&](int sign) {
-        return fftwf_plan_many_dft(1, &height, kHalf, strip, nullptr, kHalf, 1, strip, nullptr, kHalf, 1,
-                                   sign, planner.flags());
+        return planner.plan([&, sign](unsigned flags) {
+            return fftwf_plan_many_dft(1, &height, kHalf, strip, nullptr, kHalf, 1, strip, nullptr, kHalf, 1,
+                                       sign, flags);
+        });
     };
-    row_forward_.reset(fftwf_plan_dft_r2c_1d(width, line, complex(rows_.get()), planner.flags()));
-    row_backward_.reset(
-        fftwf_plan_dft_c2r_1d(width, complex(rows_.get()), line, planner.flags() | FFTW_DESTROY_INPUT));
+    const auto forward = [&](unsigned flags) {
+        return fftwf_plan_dft_r2c_1d(width, line, complex(rows_.get()), flags);
+    };
+    const auto backward = [&](unsigned flags) {
+        return fftwf_plan_dft_c2r_1d(width, complex(rows_.get()), line, flags | FFTW_DESTROY_INPUT);
+    };
+    row_forward_.reset(planner.plan(forward)); // members: to destroy a plan takes the planner's lock
+    row_backward_.reset(planner.plan(backward));
     column_forward_.reset(columns(FFTW_FORWARD));
     column_backward_.reset(columns(FFTW_BACKWARD));
     planning_ = planner.remember();
@@ -134,6 +146,7 @@ void HostConvolution::make_tables() {
 }
 
 void HostConvolution::transform_kernel(const ConvolveKernel& kernel) {
+    constexpr const char* kTransforming = "transforming the kernel of a convolution";
     const int slots = static_cast<int>(slots_.size());
     const ConvolutionAxis& x = geometry_.x;
     const ConvolutionAxis& y = geometry_.y;
@@ -143,6 +156,7 @@ void HostConvolution::transform_kernel(const ConvolveKernel& kernel) {
     const float scale = 1 / (static_cast<float>(x.fft) * static_cast<float>(y.fft));
     for (int channel = 0; channel < kernel.channels; ++channel) {
         run_bands(kernel.height, slots, [&](int k, int slot) {
+            work_goes_on(kTransforming);
             float* line = slots_[static_cast<std::size_t>(slot)].line.get();
             std::fill_n(line, x.fft, 0.0F);
             for (int i = 0; i < x.kernel; ++i)
@@ -151,6 +165,7 @@ void HostConvolution::transform_kernel(const ConvolveKernel& kernel) {
         });
         float* to = spectrum_.get() + static_cast<std::size_t>(channel) * kernel_floats();
         run_bands(strips_, slots, [&](int strip, int slot) {
+            work_goes_on(kTransforming);
             float* scratch = slots_[static_cast<std::size_t>(slot)].strip.get();
             gather(place.data(), strip, scratch);
             forward(scratch);

@@ -4,6 +4,7 @@
 #include "files/image_file.hpp"
 #include "files/input_file.hpp"
 #include "files/npy_file.hpp"
+#include "have_exr.hpp"
 #include "sources/registry.hpp"
 #include "sources/synthetic/vessel_scene.hpp"
 #include "tests/support/folder.hpp"
@@ -78,6 +79,30 @@ TEST(Preparation, EveryStepOfASceneCanBeStopped) {
         const WatchWork watch([&](std::string_view, double) { return ++calls < stop; });
         EXPECT_THROW(open(), Cancelled) << stop;
     }
+}
+
+/// Also where it fills memory that nothing else looks at, which takes longest for a large picture.
+TEST(Preparation, LargeMemoryIsFilledInParts) {
+    for (const std::size_t size : {std::size_t{0}, std::size_t{1}, 3 * kFilledAtOnce / sizeof(float) + 7}) {
+        std::size_t asked = 0;
+        std::vector<float> values = {5};
+        const WatchWork watch([&](std::string_view what, double part) {
+            EXPECT_EQ(what, "filling");
+            EXPECT_LT(part, 1);
+            EXPECT_LE(values.size() - (asked == 0 ? 1 : 0), asked * kFilledAtOnce / sizeof(float) + 1);
+            ++asked;
+            return true;
+        });
+        fill_up(values, size, 2.5F, "filling");
+        EXPECT_EQ(values.size(), size);
+        EXPECT_EQ(asked, size > 1 ? 4U : 0U);
+        for (std::size_t i = 0; i < size; ++i)
+            ASSERT_EQ(values[i], i == 0 ? 5 : 2.5F) << i;
+    }
+    std::vector<float> values;
+    const WatchWork watch([&](std::string_view, double) { return values.empty(); });
+    EXPECT_THROW(fill_up(values, kFilledAtOnce, 0.0F, "filling"), Cancelled);
+    EXPECT_EQ(values.size(), kFilledAtOnce / sizeof(float));
 }
 
 TEST(Preparation, ASceneThatDoesNotFitIsRefused) {
@@ -158,6 +183,23 @@ bool make_pictures(const std::string& folder) {
     return std::system(("/usr/bin/python3 -c \"" + script + "\" 2>/dev/null").c_str()) == 0;
 }
 
+/// The same with seven passes, by ImageMagick.
+bool make_interlaced(const std::string& folder) {
+    const std::string command =
+        "convert " + folder + "/a.png -interlace PNG " + folder + "/interlaced.png 2>/dev/null";
+    return std::system(command.c_str()) == 0;
+}
+
+/// By OpenCV, where it writes OpenEXR.
+bool make_exr(const std::string& folder) {
+    const std::string script = "import os; os.environ['OPENCV_IO_ENABLE_OPENEXR'] = '1'; "
+                               "import cv2, numpy; noise = numpy.random.default_rng(3); "
+                               "light = noise.random((1100, 900, 3), numpy.float32); "
+                               "assert cv2.imwrite('" +
+                               folder + "/a.exr', light)";
+    return std::system(("/usr/bin/python3 -c \"" + script + "\" 2>/dev/null").c_str()) == 0;
+}
+
 } // namespace
 
 TEST(Preparation, ReadingAPictureAsksAtLeastOnceForEachPart) {
@@ -166,6 +208,16 @@ TEST(Preparation, ReadingAPictureAsksAtLeastOnceForEachPart) {
     std::vector<std::string> names = {"a.hdr"};
     if (make_pictures(folder.path().string()))
         names.insert(names.end(), {"a.png", "a.jpg", "progressive.jpg", "a.tif"});
+    if (names.size() > 1 && make_interlaced(folder.path().string()))
+        names.emplace_back("interlaced.png");
+    else
+        std::cout << "not tried: interlaced PNG, for want of Pillow or ImageMagick\n";
+#ifdef SPECKLESCOPE_HAVE_EXR
+    if (make_exr(folder.path().string()))
+        names.emplace_back("a.exr");
+    else
+        std::cout << "not tried: OpenEXR, for want of an OpenCV that writes it\n";
+#endif
     for (const std::string& name : names) {
         SCOPED_TRACE(name);
         std::size_t asked = 0, stop = std::numeric_limits<std::size_t>::max();

@@ -1,5 +1,7 @@
 // FFTW's plans: estimated ones are always the same, measured ones are kept between starts and do no harm
 // where they cannot be.
+#include "base/long_work.hpp"
+#include "stages/convolve/convolve_kernel.hpp"
 #include "stages/convolve/fft_plans.hpp"
 #include "stages/convolve/host_convolution.hpp"
 #include "tests/stages/convolve/convolve_oracle.hpp"
@@ -16,6 +18,7 @@
 #include <fstream>
 #include <iterator>
 #include <regex>
+#include <set>
 #include <sstream>
 
 namespace specklescope::test {
@@ -102,6 +105,37 @@ TEST_F(FftPlans, EstimatesDoNotDependOnWhatWasMeasured) {
     EXPECT_FALSE(std::filesystem::exists(fft_cache_file()));
     start(FftPlanning::measure, note);
     expect_same_bytes(before, start(FftPlanning::estimate, note));
+}
+
+/// Kernel, room, plans and transform ask whether they are to go on; whichever question is answered with no,
+/// nothing is left, and what is made next is as ever.
+TEST_F(FftPlans, EveryStepOfAPreparationCanBeStopped) {
+    for (const FftPlanning planning : {FftPlanning::estimate, FftPlanning::measure}) {
+        set_fft_planning(planning);
+        ConvolveParams params;
+        params.kernel = ConvolveParams::Kernel::glare;
+        const auto prepare = [&] {
+            const ConvolveKernel kernel = make_kernel(params, image_.shape());
+            HostConvolution convolution(image_.shape(), kernel, Border::reflect, std::size_t{1} << 30);
+        };
+        std::vector<std::string> asked;
+        {
+            const WatchWork watch([&](std::string_view what, double) {
+                asked.emplace_back(what);
+                return true;
+            });
+            prepare();
+        }
+        std::set<std::string> kinds(asked.begin(), asked.end());
+        EXPECT_EQ(kinds.size(), planning == FftPlanning::measure ? 4U : 3U);
+        for (const std::string& kind : kinds) {
+            // Measured plans are remembered now: where nothing is left to measure it is asked once for each.
+            const WatchWork watch([&](std::string_view what, double) { return what != kind; });
+            EXPECT_THROW(prepare(), Cancelled) << kind;
+        }
+        std::string note;
+        expect_right(start(planning, note));
+    }
 }
 
 TEST_F(FftPlans, AFileThatHoldsNoneIsReplaced) {
