@@ -13,6 +13,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <future>
 #include <iterator>
 #include <memory>
 #include <set>
@@ -128,22 +129,23 @@ FftPlanner::~FftPlanner() {
 fftwf_plan_s* FftPlanner::plan(const std::function<fftwf_plan_s*(unsigned)>& make) const {
     if (planning_ == FftPlanning::estimate)
         return make(FFTW_ESTIMATE);
-    // FFTW remembers that a plan was not found within a limit, and looks again only under a longer one.
-    constexpr double kFirst = 0.03, kLonger = 1.08;
-    for (double slice = kFirst;; slice *= kLonger) {
-        work_goes_on("measuring plans of Fourier transforms");
-        const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin_;
-        const double left = std::max(0.0, kMeasureSeconds - taken.count());
-        fftwf_set_timelimit(std::min(slice, left));
-        fftwf_plan_s* const tried = make(FFTW_MEASURE);
-        fftwf_set_timelimit(FFTW_NO_TIMELIMIT);
-        if (!tried || left <= slice)
-            return tried;
-        fftwf_plan_s* const measured = make(FFTW_MEASURE | FFTW_WISDOM_ONLY); // null: an estimate so far
-        fftwf_destroy_plan(tried);
-        if (measured)
-            return measured;
+    constexpr const char* kMeasuring = "measuring plans of Fourier transforms";
+    work_goes_on(kMeasuring);
+    const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin_;
+    fftwf_set_timelimit(std::max(0.0, kMeasureSeconds - taken.count()));
+    // A plan that is given up leaves nothing for another try to begin with, so there is one try.
+    std::future<fftwf_plan_s*> found = std::async(std::launch::async, [&make] { return make(FFTW_MEASURE); });
+    try {
+        while (found.wait_for(std::chrono::milliseconds(20)) != std::future_status::ready)
+            work_goes_on(kMeasuring);
+    } catch (...) {
+        // The one number of FFTW's planner that is set while it works: it looks at it between two trials, and
+        // sees a limit that has passed now or at the next look.
+        fftwf_set_timelimit(0);
+        fftwf_destroy_plan(found.get());
+        throw;
     }
+    return found.get();
 }
 
 std::string FftPlanner::remember() {

@@ -31,10 +31,10 @@ public:
     FftPlanner& operator=(const FftPlanner&) = delete;
     ~FftPlanner();
 
-    /// Calls make(flags) with FFTW_ESTIMATE, or with FFTW_MEASURE until all was tried: in slices, between
-    /// which it is asked whether the work goes on (base/long_work.hpp; throws Cancelled), each beginning with
-    /// what those before have learnt. After measured plans' four seconds FFTW takes the best of what it
-    /// tried, or an estimate. Null where FFTW knows no plan.
+    /// Calls make(flags) with FFTW_ESTIMATE; or with FFTW_MEASURE on a thread of its own, while this one asks
+    /// whether the work goes on (base/long_work.hpp), for what is left of measured plans' four seconds. Out
+    /// of time FFTW takes the best of what it tried, or an estimate. Null where FFTW knows no plan. Throws
+    /// Cancelled.
     fftwf_plan_s* plan(const std::function<fftwf_plan_s*(unsigned)>& make) const;
     /// Keeps what was learnt in fft_cache_file(). A file that cannot be written is said once and forgotten.
     /// Returns what to add to a stage's note: ", plans measured", ", plans remembered", or nothing.

@@ -30,6 +30,7 @@ import reliability  # noqa: E402
 
 ALLOWED = 0.2  # seconds
 SMALL = "synthetic:uniform?width=640&height=480"
+PLUGINS = {}
 
 
 def make_inputs(folder):
@@ -96,7 +97,15 @@ def preparations(folder):
 
 def start(program, words, cache, *more):
     return subprocess.Popen([program, "run", *words, "--frames", "1", *more], stdout=subprocess.DEVNULL,
-                            stderr=subprocess.PIPE, text=True, env={**os.environ, "XDG_CACHE_HOME": cache})
+                            stderr=subprocess.PIPE, text=True, env={**os.environ, **PLUGINS, "XDG_CACHE_HOME": cache})
+
+
+def know_plugins(program, folder):
+    """GStreamer looks at all its plugins, in a program of its own, at its first start: no preparation of ours."""
+    PLUGINS["GST_REGISTRY"] = str(folder / "plugins")
+    subprocess.run([program, "run", SMALL, "--frames", "1", "--record-raw", str(folder / "film.mkv"), "--quiet"], check=True,
+                   env={**os.environ, **PLUGINS})
+    PLUGINS["GST_REGISTRY_UPDATE"] = "no"
 
 
 def seconds_of_a_frame(stats):
@@ -140,6 +149,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix="specklescope-interrupt-") as place:
         folder = pathlib.Path(place)
         make_inputs(folder)
+        know_plugins(asked.program, folder)
         for name, words, endless in preparations(folder):
             if asked.only not in name:
                 continue

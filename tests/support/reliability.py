@@ -29,7 +29,8 @@ ABOUT = {
                "no crash, one sentence, exit status 1 or 2, files that can be read, counts that add up."),
     "interrupt": ("Ctrl-C", "Ctrl-C at moments spread over each long preparation and the frame behind it; time to the end of the "
                   "process. Preparations end at once; a frame in work is finished, since it may be recorded, so a failure "
-                  "is an end later than 0.2 s and the time of a frame."),
+                  "is an end later than 0.2 s and the time of a frame. Not among them: GStreamer's first look at its plugins, "
+                  "once after it was installed, which nothing interrupts."),
     "soak": ("Soak", "Every recorder, sources that are opened again and edits all the while."),
     "hardening": ("Hardening", "What is packaged is built with `-D_FORTIFY_SOURCE=3`, stack protector and clash protection, "
                   "RELRO, BIND_NOW, PIE and `-fcf-protection` (`packaging/hardened PROGRAM` looks whether it is). Processor "
