@@ -3,11 +3,11 @@
 #include "base/error.hpp"
 #include "files/input_file.hpp"
 #include "files/whole_file.hpp"
+#include "recording/line_pages.hpp"
 #include "recording/record_file.hpp"
 #include "recording/traces_text.hpp"
 
 #include <spdlog/spdlog.h>
-#include <unistd.h>
 
 #include <condition_variable>
 #include <cstring>
@@ -52,15 +52,15 @@ public:
         check_traces_file(path_);
         UnnamedFile file(path_);
         check_made(file, path_);
-        std::string begin = traces_begin(stream);
-        int error = file.file().write_at(0, begin.data(), begin.size());
+        std::uint64_t end = 0;
+        int error = append_lines(file.file(), end, traces_begin(stream));
         if (error == 0)
             error = file.replace();
         if (error != 0)
             throw RunError(write_error(path_, error));
         const std::scoped_lock lock(mutex_);
         file_ = file.again();
-        end_ = begin.size();
+        end_ = end;
         status_ = {};
         status_.path = path_;
         status_.bytes = end_;
@@ -169,9 +169,10 @@ private:
                 add(item.result, text);
             if (last && !told_)
                 text += traces_columns();
-            bytes = text.size();
+            const std::uint64_t before = end_;
             if (!failed_)
                 error = store(text);
+            bytes = end_ - before;
         } catch (const std::exception& thrown) {
             error = "Traces into " + path_ + " stopped: " + thrown.what() + ".";
         }
@@ -207,29 +208,12 @@ private:
         add_rows(result, text);
     }
 
-    /// Whole lines or, where the disk takes only a part, those that were there before. The sentence, or
-    /// empty.
+    /// Whole lines, or what of them the disk takes. The sentence, or empty.
     std::string store(const std::string& text) {
         if (!file_.has_name())
             return "Traces into " + path_ + " stopped: the file, or its folder, was removed.";
-        const int error = file_.write_at(end_, text.data(), text.size());
-        if (error == 0) {
-            end_ += text.size();
-            return "";
-        }
-        end_ += whole_lines(text);
-        return write_error(path_, error);
-    }
-
-    /// What of the text has come into the file, up to the end of a line; the rest is cut off.
-    std::size_t whole_lines(const std::string& text) const {
-        const std::uint64_t there = file_.bytes();
-        const std::size_t part =
-            there > end_ ? std::min(text.size(), static_cast<std::size_t>(there - end_)) : 0;
-        const std::size_t lines = part == 0 ? 0 : text.rfind('\n', part - 1) + 1; // npos + 1 = 0
-        if (::ftruncate(file_.fd(), static_cast<off_t>(end_ + lines)) != 0)
-            spdlog::error("The last line of {} may not be whole.", path_);
-        return lines;
+        const int error = append_lines(file_, end_, text);
+        return error == 0 ? "" : write_error(path_, error);
     }
 
     const std::string path_;

@@ -12,9 +12,10 @@ namespace specklescope {
 /// Comma-separated values (RFC 4180, lines end in \n). Lines that begin with # tell source, units, settings,
 /// regions, and the chain again where an edit has changed it; then a line with the names of the columns:
 /// sequence, capture_s, arrival_s, region, mean, std, min, max, valid, infinite, saturated, version, and more
-/// behind them. Needs no pixels on the host. Lines are written by a thread of its own, whole and about five
-/// times a second. open() throws RunError if the file cannot be made, or one of that name holds anything else
-/// than traces: that is never replaced. Each open() begins the file anew.
+/// behind them. Needs no pixels on the host. Lines are written by a thread of its own, about five
+/// times a second, and are whole whatever kills the process (recording/line_pages.hpp), for which lines of
+/// nothing but # and spaces stand between some. open() throws RunError if the file cannot be made, or one of
+/// that name holds anything else than traces: that is never replaced. Each open() begins the file anew.
 std::shared_ptr<Sink> make_traces(const std::string& path);
 
 /// Throws RunError as open() would.

@@ -45,6 +45,21 @@ std::int64_t ns_of(SteadyClock::time_point time) {
     return std::chrono::duration_cast<std::chrono::nanoseconds>(time.time_since_epoch()).count();
 }
 
+/// A comment, which is no longer than a line may be (recording/line_pages.hpp): the rest of a long one
+/// follows in lines of its own.
+std::string comment(std::string text) {
+    constexpr std::size_t kMost = 2000;
+    std::string lines;
+    while (text.size() > kMost) {
+        std::size_t cut = kMost;
+        while (cut > 1 && (static_cast<unsigned char>(text[cut]) & 0xC0U) == 0x80) // within a letter of UTF-8
+            --cut;
+        lines += text.substr(0, cut) + "\n";
+        text = "#   " + text.substr(cut);
+    }
+    return lines + text + "\n";
+}
+
 std::string in_brackets(const Quantity& quantity) {
     return one_line(quantity.name) + " " + quantity.symbol + " (" + quantity.unit + ")";
 }
@@ -75,7 +90,7 @@ std::string csv_text(const std::string& text) {
 std::string traces_begin(const StreamInfo& stream) {
     std::string text = kTracesMark;
     const auto say = [&](const char* what, const std::string& value) {
-        text += std::string("# ") + what + ": " + one_line(value) + "\n";
+        text += comment(std::string("# ") + what + ": " + one_line(value));
     };
     say("program", "Specklescope " SPECKLESCOPE_VERSION);
     say("source", stream.source_text);
@@ -108,7 +123,7 @@ std::string traces_settings(const Result& result) {
     const std::string head = "# version " + std::to_string(result.info.version) + ", ";
     std::string text;
     const auto say = [&](const char* what, const std::string& value) {
-        text += head + what + ": " + one_line(value) + "\n";
+        text += comment(head + what + ": " + one_line(value));
     };
     if (result.chain)
         say("chain", to_string(*result.chain));

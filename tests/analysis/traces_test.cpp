@@ -179,18 +179,34 @@ constexpr const char* kPlain = R"({"regions":[
 {"name":"box","shape":"rectangle","points":[[10,8],[29,27]]},
 {"name":"tri","shape":"polygon","points":[[2,2],[40,4],[20,40]]}]})";
 
+/// So many that what is written five times a second is hundreds of pages.
+std::string many_regions(int count) {
+    std::string text = "{\"regions\":[";
+    for (int i = 0; i < count; ++i)
+        text += std::string(i == 0 ? "" : ",") + "{\"name\":\"region " + std::to_string(i * i * i) +
+                "\",\"shape\":\"rectangle\",\"points\":[[" + std::to_string(i % 60) + ",3],[63,40]]}";
+    return text + "]}";
+}
+
+/// Killed as soon as the file is seen to grow, so in the middle of what is being written: where that was one
+/// write, two of the twenty were cut.
 TEST_F(Traces, OfAKilledRunAreWholeLines) {
-    test::write_file(folder / "r.json", kPlain);
-    for (int round = 0; round < 3; ++round) {
+    test::write_file(folder / "r.json", many_regions(1000));
+    for (int round = 0; round < 20; ++round) {
         Child child({test::program_path(), "run", "synthetic:vessels?width=64&height=48&rate=2000&live=true",
                      "--regions", "r.json", "--traces", "t.csv"},
                     folder.path().string());
-        const std::size_t wanted = 40000U + 30000U * static_cast<unsigned>(round);
-        ASSERT_TRUE(test::eventually([&] {
+        const auto bytes = [&] {
             std::error_code none;
-            const auto bytes = std::filesystem::file_size(folder / "t.csv", none);
-            return !none && bytes > wanted;
-        }));
+            const auto size = std::filesystem::file_size(folder / "t.csv", none);
+            return none ? 0 : size;
+        };
+        std::size_t wanted = 40000; // the head is there, and the first rows
+        ASSERT_TRUE(test::eventually([&] { return bytes() > wanted; }));
+        wanted = bytes() + 5000U * static_cast<unsigned>(round);
+        const auto deadline = std::chrono::steady_clock::now() + std::chrono::minutes(1);
+        while (bytes() <= wanted && std::chrono::steady_clock::now() < deadline) // looks all the time
+            ;
         child.signal(SIGKILL);
         EXPECT_EQ(child.finish().status, 128 + SIGKILL);
         expect_whole_lines(test::read_file(folder / "t.csv"), 100);
