@@ -1,5 +1,5 @@
 // ImageJ's regions: big-endian, 64 bytes of header, coordinates, a second header with the name. Layout as
-// ImageJ's RoiDecoder documents it.
+// ImageJ's RoiDecoder documents it; the pixels are those that ImageJ 1.53t measures.
 #include "analysis/regions_file.hpp"
 
 #include "base/error.hpp"
@@ -28,8 +28,9 @@ enum Field : std::size_t {
     bottom_field = 12,
     right_field = 14,
     count_field = 16,
-    ends_field = 18, ///< four reals: of a line its ends; of fine rectangles x, y, width, height
+    ends_field = 18, ///< four reals: the ends of a line
     size_field = 18, ///< the count where it is too large for its own field
+    stroke_field = 34,
     composite_field = 36,
     colour_field = 40,
     subtype_field = 48,
@@ -39,9 +40,12 @@ enum Field : std::size_t {
     header_end = 64
 };
 enum Second : std::size_t { name_field = 16, length_field = 20, second_end = 24 };
-constexpr int kFine = 128; ///< of the options: coordinates are reals
-constexpr int kFirstFine = 222, kFirstFineRectangle = 223;
+constexpr int kSpline = 1, kFine = 128; ///< of the options: a curve through the corners; they are reals
+constexpr int kFirstFine = 222;         ///< version
 constexpr int kText = 1, kImage = 4;
+/// Of centres of pixels on an outline ImageJ takes those on its right and, of level parts, on the lower one
+/// (PolygonFiller). Moved by the smallest step that counts, the outline holds just these.
+constexpr double kStep = 1.0 / 1024;
 
 class Roi {
 public:
@@ -61,7 +65,7 @@ public:
         if (integer(composite_field) > 0)
             fail(composite_field, "it is put together of several outlines; allowed: one, as rectangle, oval, "
                                   "polygon, freehand, traced or straight line");
-        const int subtype = s16(subtype_field);
+        const int subtype = u16(subtype_field);
         if (subtype == kText || subtype == kImage)
             fail(subtype_field, "it is a text or a picture, and no outline");
         if (type == rectangle || type == oval)
@@ -94,41 +98,46 @@ private:
         return std::to_integer<int>(bytes_[at]);
     }
     int u16(std::size_t at) const { return u8(at) << 8 | u8(at + 1); }
-    int s16(std::size_t at) const { return static_cast<std::int16_t>(u16(at)); }
+    /// As ImageJ reads a place: below −5000 it is one beyond 32767.
+    int place(std::size_t at) const {
+        const int whole = static_cast<std::int16_t>(u16(at));
+        return whole < -5000 ? whole + 65536 : whole;
+    }
     std::uint32_t bits(std::size_t at) const {
         return static_cast<std::uint32_t>(u16(at)) << 16 | static_cast<std::uint32_t>(u16(at + 2));
     }
     std::int64_t integer(std::size_t at) const { return static_cast<std::int32_t>(bits(at)); }
     double real(std::size_t at) const { return std::bit_cast<float>(bits(at)); }
-    bool fine(int since) const { return (u16(options_field) & kFine) != 0 && u16(version_field) >= since; }
+    bool option(int bit) const { return (u16(options_field) & bit) != 0; }
 
+    /// Also where it has reals beside them, ImageJ measures the whole pixels.
     void read_box(int type, Region& region) const {
-        if (s16(arc_field) != 0 && type == rectangle)
+        if (u16(arc_field) != 0 && type == rectangle)
             fail(arc_field, "its corners are round; allowed: a rectangle with sharp ones");
-        double left = s16(left_field), top = s16(top_field), right = s16(right_field),
-               bottom = s16(bottom_field);
-        if (fine(kFirstFineRectangle)) {
-            left = real(ends_field);
-            top = real(ends_field + 4);
-            right = left + real(ends_field + 8);
-            bottom = top + real(ends_field + 12);
-        }
-        region.shape = type == rectangle ? RegionShape::rectangle : RegionShape::ellipse;
+        const double left = place(left_field), top = place(top_field), right = place(right_field),
+                     bottom = place(bottom_field);
         if (!(left < right && top < bottom))
             fail(left_field, "it is empty or turned over");
-        const bool whole = type == rectangle && !fine(kFirstFineRectangle);
-        region.points = {{left - (whole ? 0 : 0.5), top - (whole ? 0 : 0.5)},
-                         {right - (whole ? 1 : 0.5), bottom - (whole ? 1 : 0.5)}};
+        region.shape = type == rectangle ? RegionShape::rectangle : RegionShape::ellipse;
+        region.points = type == rectangle
+                            ? std::vector<RegionPoint>{{left, top}, {right - 1, bottom - 1}}
+                            : std::vector<RegionPoint>{{left - 0.5, top - 0.5}, {right - 0.5, bottom - 0.5}};
     }
 
-    /// The ends of a line are centres of pixels with ImageJ too.
+    /// The ends of a line are centres of pixels with ImageJ too. A colour of its own makes the width one that
+    /// is only drawn.
     void read_line(Region& region) const {
+        if (u16(stroke_field) > 1 && bits(colour_field) == 0)
+            fail(stroke_field, "its line is " + std::to_string(u16(stroke_field)) +
+                                   " pixels wide; allowed: 1; for a wider one draw a polygon");
         region.shape = RegionShape::line;
         region.points = {{real(ends_field), real(ends_field + 4)},
                          {real(ends_field + 8), real(ends_field + 12)}};
     }
 
     void read_corners(int type, Region& region) const {
+        if (option(kSpline))
+            fail(options_field, "its outline is a fitted spline; store it as a polygon (Interpolate)");
         region.shape = type == polygon ? RegionShape::polygon : RegionShape::freehand;
         std::int64_t count = u16(count_field);
         if (count == 0)
@@ -137,16 +146,17 @@ private:
             fail(count_field, "it has " + std::to_string(count) + " corners; allowed: 3…" +
                                   std::to_string(kMaxRegionPoints));
         const auto corners = static_cast<std::size_t>(count);
-        const bool reals = fine(kFirstFine);
+        const bool reals = option(kFine) && u16(version_field) >= kFirstFine;
         const std::size_t begin = header_end + (reals ? 4 * corners : 0), step = reals ? 4 : 2;
         if (begin + 2 * step * corners > bytes_.size())
             fail(bytes_.size(), "the file ends before the last of its " + std::to_string(count) + " corners");
+        const double left = place(left_field), top = place(top_field);
         for (std::size_t i = 0; i < corners; ++i) {
-            const std::size_t x = begin + step * i, y = x + step * corners;
-            region.points.push_back(
-                reals ? RegionPoint{real(x) - 0.5, real(y) - 0.5}
-                      : RegionPoint{s16(left_field) + u16(x) - 0.5, // offsets from the corner
-                                    s16(top_field) + u16(y) - 0.5});
+            const std::size_t at = begin + step * i, beside = at + step * corners;
+            const double x = reals ? real(at) : left + std::max(place(at), 0); // offsets from the corner
+            const double y = reals ? real(beside) : top + std::max(place(beside), 0);
+            const bool level = y - 0.5 == std::floor(y - 0.5); // it may run through centres
+            region.points.push_back({x - 0.5 + kStep, y - 0.5 + (level ? kStep : 0)});
         }
     }
 

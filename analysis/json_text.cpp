@@ -11,6 +11,10 @@ namespace specklescope {
 
 namespace {
 
+/// More than any file here needs: of memory (a value takes about 110 bytes) and of time (keys are compared
+/// with each other).
+constexpr std::size_t kMostValues = std::size_t{1} << 21, kMostKeys = 64;
+
 /// Hands the parser one byte after the other, and knows how many.
 class CountedBytes {
 public:
@@ -64,7 +68,9 @@ public:
     bool key(string_t& value) override {
         const auto& members = open_.back()->members;
         if (std::any_of(members.begin(), members.end(), [&](const auto& m) { return m.key == value; }))
-            fail("the key '" + value + "' is given twice; leave one of the two out");
+            fail("the key '" + value.substr(0, 64) + "' is given twice; leave one of the two out");
+        if (members.size() == kMostKeys)
+            fail("an object has more than " + std::to_string(kMostKeys) + " keys");
         key_ = std::move(value);
         return true;
     }
@@ -90,6 +96,8 @@ private:
     }
 
     JsonValue& put(JsonValue::Kind kind) {
+        if (++values_ > kMostValues)
+            fail("there are more than " + std::to_string(kMostValues) + " values");
         JsonValue* place = &root_;
         if (!open_.empty() && open_.back()->kind == JsonValue::Kind::list)
             place = &open_.back()->items.emplace_back();
@@ -118,6 +126,7 @@ private:
     const std::string& name_;
     std::size_t depth_;
     const std::size_t& taken_;
+    std::size_t values_ = 0;
     std::size_t taken_here_ = 0; ///< where the parser says so itself
     mutable std::size_t counted_ = 0, lines_ = 1;
     std::string key_;

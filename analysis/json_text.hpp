@@ -28,7 +28,7 @@ struct JsonMember {
 std::string kind_name(const JsonValue& value);
 
 /// One JSON value. Throws UsageError with `name`, the line and the byte: no JSON, a key given twice in one
-/// object, more than `depth` levels.
+/// object, more than `depth` levels, 64 keys in an object or 2²¹ values in all.
 JsonValue parse_json(std::string_view text, const std::string& name, std::size_t depth);
 
 } // namespace specklescope

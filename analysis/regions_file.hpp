@@ -24,8 +24,10 @@ std::vector<Region> read_regions_json(std::string_view text, const std::string& 
 /// The same regions from it are equal.
 std::string to_json(const std::vector<Region>& regions);
 
-/// One region of ImageJ (rectangle, oval, polygon, freehand, traced, straight line), which has corners of
-/// pixels at whole numbers: they come to lie half a pixel further up and left here. `name` is the file's,
+/// One region of ImageJ (rectangle, oval, polygon, freehand, traced, straight line) with the pixels that
+/// ImageJ measures. It has corners of pixels at whole numbers, which come to lie half a pixel further up and
+/// left here; corners of polygons 1/1024 px less, for centres that lie on the outline (where corners are no
+/// whole numbers, a centre nearer to it than 1/512 px may fall to the other side). `name` is the file's,
 /// `fallback` the region's if it has none.
 Region read_imagej_roi(std::span<const std::byte> bytes, const std::string& name,
                        const std::string& fallback);

@@ -23,7 +23,7 @@ public:
         const JsonValue* list = nullptr;
         for (const auto& [key, value] : object(root, "the whole")) {
             if (key != "regions")
-                fail(root, "there is no key '" + key + "' here; allowed: regions");
+                fail(root, "there is no key '" + key.substr(0, 64) + "' here; allowed: regions");
             list = &value;
         }
         if (!list)

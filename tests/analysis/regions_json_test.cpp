@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <string>
 
 namespace specklescope {
@@ -95,6 +96,30 @@ TEST(RegionsJson, WhatIsWrongIsSaidWithItsLine) {
             const std::string what = error.what();
             EXPECT_TRUE(what.starts_with("r.json, line ")) << what;
             EXPECT_NE(what.find(sentence), std::string::npos) << what << "\nfor\n" << text;
+        }
+    }
+}
+
+/// Files that are small but would take gigabytes, or hours.
+TEST(RegionsJson, WhatWouldTakeTooMuchIsRefusedInAShortSentence) {
+    std::string keys = "{", values = "{\"regions\":[";
+    for (int i = 0; i < 300000; ++i)
+        keys += "\"" + std::to_string(i) + "\":1,";
+    for (int i = 0; i < (1 << 21); ++i)
+        values += "1,";
+    const std::string name(100000, 'k'), one = "{\"" + name + "\":1";
+    const std::vector<std::pair<std::string, std::string>> cases = {
+        {keys + "\"z\":1}", "an object has more than 64 keys."},
+        {values + "1]}", "there are more than 2097152 values."},
+        {one + "}", "there is no key 'kkk"},
+        {one + ",\"" + name + "\":1}", "kkk' is given twice; leave one of the two out."}};
+    for (const auto& [text, sentence] : cases) {
+        try {
+            read_regions_json(text, "r.json");
+            ADD_FAILURE() << "read: " << sentence;
+        } catch (const UsageError& error) {
+            EXPECT_NE(std::string(error.what()).find(sentence), std::string::npos) << error.what();
+            EXPECT_LT(std::strlen(error.what()), 300U);
         }
     }
 }
