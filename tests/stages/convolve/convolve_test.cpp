@@ -5,6 +5,7 @@
 #include "stages/gaussian/gaussian.hpp"
 #include "tests/reference/convolve_reference.hpp"
 #include "tests/stages/convolve/convolve_oracle.hpp"
+#include "tests/support/instruction_sets.hpp"
 
 #include <gtest/gtest.h>
 
@@ -76,7 +77,9 @@ TEST(Convolution, agrees_with_scipy) {
     }
 }
 
-TEST(Convolution, agrees_with_the_formula_for_every_type_and_border) {
+class ConvolutionTargets : public EveryInstructionSet {};
+
+TEST_P(ConvolutionTargets, agrees_with_the_formula_for_every_type_and_border) {
     std::mt19937_64 random = test_random(21);
     for (const int channels : {1, 3})
         for (const Border border : kBorders) {
@@ -86,6 +89,8 @@ TEST(Convolution, agrees_with_the_formula_for_every_type_and_border) {
             check<float>({33, 28, channels}, kernel, border, 1, random);
         }
 }
+
+INSTANTIATE_TEST_SUITE_P(Every, ConvolutionTargets, instruction_sets(), instruction_set_name);
 
 TEST(Convolution, agrees_with_the_formula_for_awkward_shapes) {
     std::mt19937_64 random = test_random(22);
