@@ -59,11 +59,13 @@ void check_colour(const Region& region) {
 
 class Outlines final : public RegionOutlines {
 public:
-    Outlines(std::vector<Region> regions, bool medians) : regions_(std::move(regions)), medians_(medians) {}
+    Outlines(std::vector<Region> regions, bool medians, OutsideRegions outside)
+        : regions_(std::move(regions)), medians_(medians), outside_(outside) {}
     std::size_t count() const override { return regions_.size(); }
     const std::string& name(std::size_t index) const override { return regions_[index].name; }
     std::string shape(std::size_t index) const override { return to_string(regions_[index].shape); }
     bool medians() const override { return medians_; }
+    OutsideRegions outside() const override { return outside_; }
     RegionFit spans(std::size_t index, int width, int height, std::vector<RowSpan>& spans) const override {
         return region_spans(regions_[index], width, height, spans);
     }
@@ -71,6 +73,7 @@ public:
 private:
     std::vector<Region> regions_;
     bool medians_;
+    OutsideRegions outside_;
 };
 
 } // namespace
@@ -94,9 +97,10 @@ void check_regions(const std::vector<Region>& regions) {
     }
 }
 
-std::shared_ptr<const RegionOutlines> make_outlines(std::vector<Region> regions, bool medians) {
+std::shared_ptr<const RegionOutlines> make_outlines(std::vector<Region> regions, bool medians,
+                                                    OutsideRegions outside) {
     check_regions(regions);
-    return std::make_shared<Outlines>(std::move(regions), medians);
+    return std::make_shared<Outlines>(std::move(regions), medians, outside);
 }
 
 } // namespace specklescope

@@ -54,6 +54,7 @@ void check_regions(const std::vector<Region>& regions);
 RegionFit region_spans(const Region& region, int width, int height, std::vector<RowSpan>& spans);
 
 /// A checked set for Pipeline::set_regions(). Throws UsageError.
-std::shared_ptr<const RegionOutlines> make_outlines(std::vector<Region> regions, bool medians = false);
+std::shared_ptr<const RegionOutlines> make_outlines(std::vector<Region> regions, bool medians = false,
+                                                    OutsideRegions outside = OutsideRegions::refuse);
 
 } // namespace specklescope

@@ -60,12 +60,12 @@ public:
                 "exposure or gain.");
     }
 
-    /// Regions that do not lie wholly on the picture: once for each size of it.
+    /// Regions that do not lie wholly on the picture: once for each size of it, and where an edit made it so.
     void regions(const Result& result) {
         if (!result.regions || result.regions->placed == placed_)
             return;
-        placed_ = result.regions->placed;
-        for (const std::string& line : placing_lines(*placed_))
+        const auto before = std::exchange(placed_, result.regions->placed);
+        for (const std::string& line : placing_lines(*placed_, before.get()))
             flow_.say(Message::Level::warning, line);
     }
 

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <string>
+#include <string_view>
+#include <unordered_map>
 #include <utility>
 
 namespace specklescope {
@@ -62,6 +64,7 @@ std::shared_ptr<const PlacedRegions> place_regions(const RegionOutlines& outline
     placed->height = picture.height;
     placed->version = version;
     placed->medians = outlines.medians();
+    placed->outside = outlines.outside();
     for (std::size_t i = 0; i < outlines.count(); ++i) {
         PlacedRegion region;
         region.name = outlines.name(i);
@@ -78,18 +81,25 @@ std::shared_ptr<const PlacedRegions> place_regions(const RegionOutlines& outline
 }
 
 void refuse_outside(const PlacedRegions& placed) {
+    if (placed.outside == OutsideRegions::mark)
+        return;
     for (const PlacedRegion& region : placed.regions)
         if (region.fit == RegionFit::outside)
             throw UsageError("Region '" + region.name + "' has no pixel on the picture of " +
                              size_text(placed) + " that the chain gives; move it there, or leave it out.");
 }
 
-std::vector<std::string> placing_lines(const PlacedRegions& placed) {
+std::vector<std::string> placing_lines(const PlacedRegions& placed, const PlacedRegions* before) {
     constexpr std::size_t kMost = 10;
+    std::unordered_map<std::string_view, RegionFit> told;
+    if (before && before->width == placed.width && before->height == placed.height)
+        for (const PlacedRegion& region : before->regions)
+            told.emplace(region.name, region.fit);
     std::vector<std::string> lines;
     std::size_t more = 0;
     for (const PlacedRegion& region : placed.regions) {
-        if (region.fit == RegionFit::whole)
+        const auto known = told.find(region.name);
+        if (region.fit == RegionFit::whole || (known != told.end() && known->second == region.fit))
             continue;
         if (lines.size() == kMost) {
             ++more;

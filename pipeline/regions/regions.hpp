@@ -27,6 +27,10 @@ enum class RegionFit : std::uint8_t {
 /// "whole", "clipped", "outside".
 const char* to_string(RegionFit fit);
 
+/// What becomes of a region that has no pixel on the picture when it is set. When the size of the picture
+/// changes later, it is marked in either case.
+enum class OutsideRegions : std::uint8_t { refuse, mark };
+
 /// Spans of all regions of a set together may be no more than this, which is 192 MiB.
 inline constexpr std::size_t kMaxSpans = std::size_t{1} << 24;
 
@@ -40,6 +44,7 @@ public:
     /// What it is, for people: "rectangle".
     virtual std::string shape(std::size_t index) const = 0;
     virtual bool medians() const = 0; ///< they are wanted: a second pass over the pixels
+    virtual OutsideRegions outside() const = 0;
     /// Appends the pixels of a region on a picture of width × height: spans from the top, in a row from the
     /// left, no pixel twice. Throws UsageError when `spans` would hold more than kMaxSpans.
     virtual RegionFit spans(std::size_t index, int width, int height, std::vector<RowSpan>& spans) const = 0;
@@ -67,6 +72,7 @@ struct PlacedRegions {
     int width = 0, height = 0;
     std::uint64_t version = 0; ///< the edit that set them
     bool medians = false;
+    OutsideRegions outside = OutsideRegions::refuse;
     std::vector<PlacedRegion> regions;
     std::vector<RowSpan> spans;
     std::vector<RegionChunk> chunks;
@@ -75,12 +81,12 @@ struct PlacedRegions {
 /// Throws UsageError where they have more than kMaxSpans.
 std::shared_ptr<const PlacedRegions> place_regions(const RegionOutlines& outlines, const Shape& picture,
                                                    std::uint64_t version);
-/// Throws UsageError if there is a region of which nothing is on the picture: so for regions that are set.
-/// When the size changes later, those that do not fit are marked.
+/// Throws UsageError if there is a region of which nothing is on the picture, unless such are to be marked.
 void refuse_outside(const PlacedRegions& placed);
 
-/// Which regions do not lie wholly on the picture, one sentence for each; beyond ten their number.
-std::vector<std::string> placing_lines(const PlacedRegions& placed);
+/// Which regions do not lie wholly on the picture, one sentence for each; beyond ten their number. What
+/// `before` (may be null) told of a picture of this size is left out.
+std::vector<std::string> placing_lines(const PlacedRegions& placed, const PlacedRegions* before = nullptr);
 
 /// The regions of one executor: placed anew when the size of its results changes.
 struct RegionsInEffect {
