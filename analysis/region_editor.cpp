@@ -40,8 +40,8 @@ std::pair<std::string, std::uint64_t> numbered(const std::string& name) {
 } // namespace
 
 const std::vector<std::string>& region_palette() {
-    static const std::vector<std::string> colours = {"#e69f00", "#56b4e9", "#009e73", "#f0e442",
-                                                     "#cc79a7", "#d55e00", "#0072b2"};
+    static const std::vector<std::string> colours = {"#ee8866", "#99ddff", "#bbcc33", "#ffaabb",
+                                                     "#44bb99", "#eedd88", "#77aadd"};
     return colours;
 }
 

@@ -254,6 +254,30 @@ void read_options(const Words& words, Settings& settings) {
         settings.snapshot_path = words.last("snapshot");
 }
 
+bool same_source(const Settings& a, const Settings& b) {
+    const auto whole = [](const SourceArgument& source) { // as it is remembered
+        return source.empty() ? source : absolute_source_text(source);
+    };
+    return whole(a.source) == whole(b.source);
+}
+
+/// Remembered regions belong to the picture that they were drawn on, and give way to those of a file.
+void leave_regions_of_another_picture(const Settings& last, Settings& settings) {
+    if (!settings.regions || settings.regions->empty())
+        return;
+    if (!settings.regions_path.empty()) {
+        settings.regions.reset();
+    } else if (!same_source(last, settings)) {
+        const std::size_t count = settings.regions->size();
+        settings.remarks.push_back(std::to_string(count) +
+                                   (count == 1
+                                        ? " region of the last window was on another source: it is"
+                                        : " regions of the last window were on another source: they are") +
+                                   " left out.");
+        settings.regions.reset();
+    }
+}
+
 /// A remembered fixed range belongs to the picture that it was set on.
 void free_range_of_another_picture(const Settings& last, const Words& words, Settings& settings) {
     auto& mapping = settings.view.as<ViewSettings>().mapping;
@@ -261,10 +285,7 @@ void free_range_of_another_picture(const Settings& last, const Words& words, Set
                        (words.has("view") &&
                         (names(words.values.at("view"), "automatic") ||
                          names(words.values.at("view"), "low") || names(words.values.at("view"), "high")));
-    const auto whole = [](const SourceArgument& source) { // as it is remembered
-        return source.empty() ? source : absolute_source_text(source);
-    };
-    const bool same = whole(settings.source) == whole(last.source) &&
+    const bool same = same_source(last, settings) &&
                       settings.chain.quantity().name == last.chain.quantity().name &&
                       settings.chain.quantity().unit == last.chain.quantity().unit;
     if (mapping.automatic || same || given)
@@ -343,6 +364,7 @@ ParseOutcome parse_command_line(int argc, const char* const* argv) {
     if (!(settings.source == before.source))
         settings.source_remembered = false;
     free_range_of_another_picture(before, words, settings);
+    leave_regions_of_another_picture(before, settings);
     if (words.has("save-config")) {
         if (settings.sources.size() > 1)
             throw UsageError("--save-config keeps one SOURCE, and here are " +

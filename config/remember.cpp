@@ -1,3 +1,4 @@
+#include "analysis/regions_file.hpp"
 #include "config/atomic_file.hpp"
 #include "config/data_folder.hpp"
 #include "config/settings.hpp"
@@ -8,6 +9,27 @@
 #include <filesystem>
 
 namespace specklescope {
+
+namespace {
+
+std::string remembered_regions_path() {
+    const std::string folder = user_folder();
+    return folder.empty() ? "" : folder + "/regions.json";
+}
+
+void load_remembered_regions(Settings& settings) {
+    const std::string path = remembered_regions_path();
+    std::error_code ignored;
+    if (!std::filesystem::is_regular_file(path, ignored))
+        return;
+    try {
+        settings.regions = load_regions(path);
+    } catch (const Error& error) {
+        spdlog::warn("The regions that the window remembered are left out: {}", error.what());
+    }
+}
+
+} // namespace
 
 std::string remembered_path() {
     const std::string folder = user_folder();
@@ -26,6 +48,7 @@ void load_remembered(Settings& settings, bool source_only) {
         check(last);
         settings.source = last.source;
         settings.source_remembered = !last.source.empty();
+        load_remembered_regions(settings);
         if (source_only)
             return;
         settings.view = last.view;
@@ -48,6 +71,10 @@ void save_remembered(const Settings& settings) {
         last.chain = settings.chain;
         std::filesystem::create_directories(std::filesystem::path(path).parent_path());
         save_config(path, last);
+        if (settings.regions && !settings.regions->empty())
+            write_atomically(remembered_regions_path(), to_json(*settings.regions), 0600);
+        else
+            std::filesystem::remove(remembered_regions_path());
     } catch (const std::exception& error) {
         spdlog::warn("What the window should remember cannot be kept: {}", error.what());
     }

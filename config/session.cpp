@@ -99,7 +99,9 @@ std::unique_ptr<Pipeline> make_pipeline(const Settings& settings) {
                                   .transfer = program.transfer,
                                   .trusted = settings.trusted};
     PipelineOptions options;
-    if (!settings.regions_path.empty()) // before a camera is looked for
+    if (settings.regions && !settings.regions->empty())
+        options.regions = make_outlines(*settings.regions, program.medians, OutsideRegions::mark);
+    else if (!settings.regions && !settings.regions_path.empty()) // before a camera is looked for
         options.regions = make_outlines(load_regions(settings.regions_path), program.medians);
     std::unique_ptr<Source> source = make_source(settings.source, defaults);
     if (settings.command == Command::view)

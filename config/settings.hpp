@@ -1,6 +1,7 @@
 // Everything that can be said on the command line or in a TOML file, in one plain struct.
 #pragma once
 
+#include "analysis/region.hpp"
 #include "base/source_argument.hpp"
 #include "config/executor.hpp"
 #include "pipeline/mapping.hpp"
@@ -8,6 +9,7 @@
 #include "stages/convolve/fft_plans.hpp"
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -78,6 +80,8 @@ struct Settings {
     std::vector<std::string> record_mask;
     std::string stats_path;
     std::string regions_path, traces_path;
+    /// Of the window: instead of those of regions_path, and marked where they have no pixel on the picture.
+    std::optional<std::vector<Region>> regions;
     BenchSettings bench;
     std::string snapshot_path; ///< a picture of the last result (--snapshot FILE.png)
     /// Who gave the chain: "preset flow", a settings file; empty: the default, or what the window remembers.
@@ -120,7 +124,7 @@ void save_config(const std::string& path, const Settings& settings);
 std::string to_toml(const Settings& settings);
 
 /// What the window remembers between runs: source, chain and [view], in
-/// $XDG_CONFIG_HOME/specklescope/last.toml.
+/// $XDG_CONFIG_HOME/specklescope/last.toml, and in regions.json beside it the regions on that source.
 std::string remembered_path();
 /// A missing or damaged file changes nothing (a damaged one is said in the log).
 void load_remembered(Settings& settings, bool source_only);

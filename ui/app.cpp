@@ -10,6 +10,7 @@
 #include "ui/panels/controls.hpp"
 #include "ui/panels/overlay.hpp"
 #include "ui/progress.hpp"
+#include "ui/regions/region_panel.hpp"
 #include "ui/ui.hpp"
 
 #include <spdlog/spdlog.h>
@@ -150,19 +151,21 @@ void App::frame() {
         display_.update_raw_range();
     canvas_window(layout_);
     draw_tool_bar(layout_.tools, session_, state_, display_);
-    draw_status_bar(layout_.status, session_, hover_, display_, zoom());
+    draw_status_bar(layout_.status, session_, hover_, display_, zoom(), state_.regions.status(session_));
     if (layout_.shows_panel) {
         draw_panel(layout_.panel, session_, state_, display_);
         panel_edge(layout_);
     }
-    if (state_.open_dialog)
+    if (state_.open_dialog || state_.regions.asks_for_field())
         window_.wait_for_field();
     draw_open_dialog(session_, state_);
+    draw_region_files(session_, state_.regions, state_.confirm, state_.dismiss);
     draw_open_error(session_, state_);
     draw_keys(&state_.keys_open);
     if (std::exchange(state_.snapshot, false) && display_.has_result())
         session_.snapshot(display_.host_result());
-    if (const std::optional<std::string> dropped = take_drop())
+    if (const std::optional<std::string> dropped = take_drop();
+        dropped && !take_region_file(*dropped, session_))
         session_.open(*dropped);
     report();
     window_.end_frame([](void* self) { static_cast<App*>(self)->draw_pictures(); }, this);
@@ -230,6 +233,7 @@ void App::report() const {
     probe::value("hover.y", hover_.inside ? hover_.y : -1);
     probe::value("hover.raw", hover_.raw.value_or(NAN));
     probe::value("hover.value", hover_.value.value_or(NAN));
+    report_regions(session_, state_.regions);
     probe::value("displayed", static_cast<double>(stats_.displayed));
     if (!display_.has_result())
         return;
@@ -277,6 +281,7 @@ int run_viewer(Settings settings) {
         window.size(session.view().width, session.view().height);
     }
     session.settings().chain = session.running_chain();
+    session.settings().regions = session.regions.regions();
     const bool well = ending.finish();
     save_remembered(session.settings());
     return well && written ? 0 : 1;

@@ -36,6 +36,7 @@ private:
     void canvas_window(const Layout& layout);
     void canvas_mouse(const Layout& layout);
     void panel_edge(const Layout& layout);
+    RegionViews region_views(const Layout& layout) const;
     double zoom() const; ///< pixels of the screen for one of the picture
     void canvas_pixels(const Layout& layout);
     void canvas_labels(const Layout& layout);

@@ -53,6 +53,7 @@ void App::canvas_window(const Layout& layout) {
                   display_.shader().colors(mapping.colormap));
     }
     canvas_pixels(layout);
+    state_.regions.draw(region_views(layout), session_);
     canvas_labels(layout);
     float statistics_end = 0;
     if (session_.view().overlay && session_.pipeline())
@@ -68,6 +69,7 @@ void App::canvas_window(const Layout& layout) {
     const float marks = narrow ? static_cast<float>(session_.recordings().size()) * dp(38) : 0;
     fading_ = draw_toasts(layout.canvas, session_.notes(), std::max(marks, banner));
     ImGui::End();
+    draw_region_bar(layout.canvas, statistics_end, state_.regions);
 }
 
 void App::canvas_mouse(const Layout& layout) {
@@ -80,14 +82,17 @@ void App::canvas_mouse(const Layout& layout) {
     if (!display_.has_result())
         return;
     const ImGuiIO& io = ImGui::GetIO();
+    const bool regions = state_.regions.mouse(region_views(layout), hovered, session_);
+    state_.regions.numbers.take(display_.result());
     const bool on_raw = layout.shows_raw && layout.raw.contains(io.MousePos.x, io.MousePos.y);
     const Rect& area = on_raw ? layout.raw : layout.processed;
     const Shape shape = placed_shape(on_raw);
     if (hovered && io.MouseWheel != 0)
         state_.camera.zoom(area, shape, io.MousePos.x, io.MousePos.y, std::pow(kZoomStep, io.MouseWheel));
-    if (ImGui::IsItemActive() && ImGui::IsMouseDragging(0, 2.0F))
+    const bool middle = hovered && ImGui::IsMouseDragging(2, 2.0F); // also while regions are drawn
+    if (middle || (!regions && ImGui::IsItemActive() && ImGui::IsMouseDragging(0, 2.0F)))
         state_.camera.pan(area, shape, io.MouseDelta.x, io.MouseDelta.y);
-    if (hovered && ImGui::IsMouseDoubleClicked(0))
+    if (!regions && hovered && ImGui::IsMouseDoubleClicked(0))
         state_.camera.fit();
 }
 
@@ -153,6 +158,27 @@ void App::panel_edge(const Layout& layout) {
         session_.view().panel_size = std::clamp(std::round(far / dp(1)), decl.min, decl.max);
     }
     ImGui::End();
+}
+
+/// Regions lie on the result, and where it lies pixel on pixel on the raw picture there too.
+RegionViews App::region_views(const Layout& layout) const {
+    RegionViews views;
+    if (!display_.has_result())
+        return views;
+    const Shape processed = display_.processed_shape();
+    const auto add = [&](const Rect& area, bool on_raw) {
+        const Shape placed = placed_shape(on_raw);
+        const Camera::Placement at = state_.camera.place(area, placed);
+        // border = crop: the result lacks as much on each side
+        views.push_back({area, at.x + ((placed.width - processed.width) / 2 + 0.5) * at.scale,
+                         at.y + ((placed.height - processed.height) / 2 + 0.5) * at.scale, at.scale,
+                         processed});
+    };
+    if (layout.shows_raw && !display_.moved())
+        add(layout.raw, true);
+    if (layout.shows_processed)
+        add(layout.processed, false);
+    return views;
 }
 
 double App::zoom() const {

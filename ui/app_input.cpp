@@ -32,7 +32,7 @@ void App::handle_input() {
             handle_key(key);
         else if (!busy)
             handle_character(key.character);
-        if (state_.open_dialog) { // what follows is meant for its field
+        if (state_.open_dialog || state_.regions.asks_for_field()) { // what follows is meant for its field
             window_.put_back({at + 1, keys.end()});
             break;
         }
@@ -45,6 +45,8 @@ void App::handle_input() {
 void App::handle_key(const KeyPress& key) {
     using Shown = ViewSettings::Layout;
     ViewSettings& view = session_.view();
+    if (!state_.keys_open && state_.regions.key(key, session_))
+        return;
     switch (key.key) {
     case GLFW_KEY_F1:
         view.overlay = !view.overlay;
@@ -78,6 +80,8 @@ void App::handle_key(const KeyPress& key) {
 void App::handle_character(unsigned character) {
     using Shown = ViewSettings::Layout;
     ViewSettings& view = session_.view();
+    if (!state_.keys_open && state_.regions.character(character, session_))
+        return;
     const auto zoom = [&](double factor) {
         const Rect& area = layout_.shows_processed ? layout_.processed : layout_.raw;
         if (display_.has_result())

@@ -1,5 +1,6 @@
 #include "ui/session.hpp"
 
+#include "analysis/regions_file.hpp"
 #include "base/long_work.hpp"
 #include "base/sentence.hpp"
 #include "ui/panels/controls.hpp"
@@ -57,6 +58,13 @@ const std::vector<std::string>& Session::endings() {
 
 void Session::start(void (*notify)()) {
     notify_ = notify;
+    if (!settings_.regions && !settings_.regions_path.empty()) {
+        regions.reset(load_regions(settings_.regions_path));
+        regions_path = settings_.regions_path;
+    } else if (settings_.regions) {
+        regions.reset(*settings_.regions);
+    }
+    regions_opening_ = regions.revision();
     const auto begin = [this] {
         std::shared_ptr<Pipeline> pipeline = make_pipeline(settings_);
         pipeline->mailbox().on_post(notify_);
@@ -75,6 +83,11 @@ void Session::start(void (*notify)()) {
             say(Message::Level::warning, std::string("The last source cannot be opened: ") + error.what() +
                                              " Showing the simulated scene.");
             settings_.source = {};
+            if (settings_.regions_path.empty()) { // remembered with that source
+                settings_.regions.reset();
+                regions.reset({});
+                regions_opening_ = regions.revision();
+            }
             return begin();
         }
     }();
@@ -89,6 +102,7 @@ void Session::start(void (*notify)()) {
     settings_.record_raw.clear();
     settings_.record_mask.clear();
     settings_.traces_path.clear();
+    settings_.regions_path.clear(); // from here on they are the window's
 }
 
 void Session::adopt(Opened opened) {
@@ -97,6 +111,7 @@ void Session::adopt(Opened opened) {
     pipeline_ = std::move(opened.first);
     chain_ = pipeline_->chain();
     held_ = false;
+    regions_sent_ = regions_opening_;
     source_params_ = pipeline_->source_params();
     ++generation_;
     remember_recent(settings_.source.empty() ? SourceArgument("synthetic") : settings_.source);
@@ -115,6 +130,8 @@ void Session::open(const SourceArgument& text) {
     Settings wanted = settings_;
     wanted.source = text;
     wanted.chain = running_chain();
+    wanted.regions = regions.regions();
+    regions_opening_ = regions.revision();
     opening_text_ = text.shown();
     const bool again = pipeline_ && text == settings_.source;
     open_beside([wanted, notify = notify_, old = again ? pipeline_ : nullptr]() -> Opened {
@@ -211,6 +228,7 @@ bool Session::poll() {
             notes_.push_back(note(message.level, std::move(message.text))); // the pipeline has logged it
         }
     poll_recordings();
+    send_regions();
     for (std::size_t i = 0; i < work_.size();) {
         if (!ready(work_[i])) {
             ++i;

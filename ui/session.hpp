@@ -3,6 +3,7 @@
 // beside the main thread.
 #pragma once
 
+#include "analysis/region_editor.hpp"
 #include "config/settings.hpp"
 #include "recording/recorder.hpp"
 
@@ -91,6 +92,15 @@ public:
     void toggle_record(RecordWhat what);
     void snapshot(Result result);
 
+    /// What is drawn; poll() hands what has changed to the pipeline, and so the last of several changes
+    /// between two drawn frames.
+    RegionEditor regions;
+    std::string regions_path; ///< the file that they were last read from or written to
+    /// From a file in their place, which can be undone. Throws UsageError or RunError; then nothing changes.
+    void load_regions_file(const std::string& path);
+    /// Throws RunError.
+    void save_regions_file(const std::string& path);
+
     void say(Message::Level level, std::string text);
     const std::deque<Note>& notes() const { return notes_; }
 
@@ -107,6 +117,7 @@ private:
     void adopt(Opened opened);
     void poll_opening();
     void poll_recordings();
+    void send_regions();
     void finish(const Recording& recording);
     void remember_recent(const SourceArgument& text);
     std::string new_path(const char* what, const std::string& ending) const;
@@ -117,6 +128,8 @@ private:
     std::optional<StatsSnapshot> last_stats_;
     std::atomic<bool> recording_failed_ = false; ///< told by the work beside
     std::uint64_t generation_ = 0;
+    std::uint64_t regions_sent_ = 0,
+                  regions_opening_ = 0; ///< revisions: the pipeline's, and of one that opens
     std::future<Opened> opening_;
     std::string opening_text_;
     struct OpeningWork { ///< shared with the thread that opens

@@ -206,7 +206,7 @@ void draw_tool_bar(const Rect& area, Session& session, ViewState& state, const D
 }
 
 void draw_status_bar(const Rect& area, Session& session, const Hover& hover, const Display& display,
-                     double zoom) {
+                     double zoom, const std::string& said) {
     if (begin_bar("##status", area, theme::kBar)) {
         ImGui::SetCursorPosY((static_cast<float>(area.height) - ImGui::GetTextLineHeight()) / 2);
         const auto pair = [](const char* label, const std::string& value, float width) {
@@ -216,7 +216,12 @@ void draw_status_bar(const Rect& area, Session& session, const Hover& hover, con
             ImGui::TextUnformatted(value.c_str());
             ImGui::SameLine(x + width);
         };
-        if (hover.inside && display.has_result()) {
+        probe::value("status", said);
+        if (!said.empty()) {
+            const float room = static_cast<float>(area.width) - dp(36);
+            ImGui::TextUnformatted(fitted(*ImGui::GetFont(), said, room).c_str());
+            ImGui::SameLine(0, dp(20));
+        } else if (hover.inside && display.has_result()) {
             const Quantity& quantity = display.result().quantity;
             pair("x", std::to_string(hover.x), dp(70));
             pair("y", std::to_string(hover.y), dp(78));

@@ -1,16 +1,57 @@
 // The list of keys, what the program is, and why a source could not be opened.
 #include "config/version.hpp"
 #include "ui/canvas/probe.hpp"
+#include "ui/panels/controls.hpp"
 #include "ui/panels/overlay.hpp"
 
 #include <algorithm>
 #include <array>
+#include <span>
 
 namespace specklescope {
 
 using theme::dp;
 
 namespace {
+
+using KeyRow = std::array<const char*, 2>;
+
+constexpr std::array<KeyRow, 21> kKeys = {{
+    {"Space", "pause, go on"},
+    {"→  .", "one frame (paused file)"},
+    {"1  2  3", "processed, raw, both"},
+    {"Tab", "next of these"},
+    {"Wheel  +  −", "zoom"},
+    {"Drag", "move the picture"},
+    {"Double click  F", "fit"},
+    {"0", "1:1, pixel on pixel"},
+    {"M", "next colour map"},
+    {"A", "automatic range"},
+    {"[  ]", "darker, brighter by half a stop"},
+    {"<  >", "smaller, larger radius of the window"},
+    {"X", "mark saturated raw pixels"},
+    {"R", "record processed"},
+    {"W", "record raw"},
+    {"S", "snapshot"},
+    {"O", "open a source"},
+    {"F1", "statistics"},
+    {"P", "side panel"},
+    {"F11", "full screen"},
+    {"Ctrl Q", "quit"},
+}};
+
+void key_rows(std::span<const KeyRow> rows, float column) {
+    ImGui::BeginGroup();
+    for (const auto& [key, what] : rows) {
+        const float x = ImGui::GetCursorPosX();
+        ImGui::PushFont(theme::fonts().bold);
+        ImGui::TextUnformatted(key);
+        ImGui::PopFont();
+        ImGui::SameLine(x + column);
+        ImGui::TextColored(theme::vec(theme::kDim), "%s", what);
+    }
+    ImGui::EndGroup();
+}
 
 /// The rows of --version.
 void draw_about() {
@@ -37,41 +78,28 @@ void draw_about() {
 } // namespace
 
 void draw_keys(bool* open) {
-    static constexpr std::array<std::array<const char*, 2>, 21> kKeys = {{
-        {"Space", "pause, go on"},
-        {"→  .", "one frame (paused file)"},
-        {"1  2  3", "processed, raw, both"},
-        {"Tab", "next of these"},
-        {"Wheel  +  −", "zoom"},
-        {"Drag", "move the picture"},
-        {"Double click  F", "fit"},
-        {"0", "1:1, pixel on pixel"},
-        {"M", "next colour map"},
-        {"A", "automatic range"},
-        {"[  ]", "darker, brighter by half a stop"},
-        {"<  >", "smaller, larger radius of the window"},
-        {"X", "mark saturated raw pixels"},
-        {"R", "record processed"},
-        {"W", "record raw"},
-        {"S", "snapshot"},
-        {"O", "open a source"},
-        {"F1", "statistics"},
-        {"P", "side panel"},
-        {"F11", "full screen"},
-        {"Ctrl Q", "quit"},
-    }};
+    const ImVec2 screen = ImGui::GetIO().DisplaySize;
+    const bool beside = screen.x >= dp(860); // two columns, or one that scrolls
     if (*open && !ImGui::IsPopupOpen("Keys"))
         ImGui::OpenPopup("Keys");
     ImGui::SetNextWindowPos(ImGui::GetMainViewport()->GetCenter(), ImGuiCond_Always, {0.5F, 0.5F});
     if (!ImGui::BeginPopupModal("Keys", open, ImGuiWindowFlags_AlwaysAutoResize | ImGuiWindowFlags_NoMove))
         return;
-    for (const auto& [key, what] : kKeys) {
-        ImGui::PushFont(theme::fonts().bold);
-        ImGui::TextUnformatted(key);
-        ImGui::PopFont();
-        ImGui::SameLine(dp(160));
-        ImGui::TextColored(theme::vec(theme::kDim), "%-28s", what);
-    }
+    const float width = beside ? dp(800) : std::min(dp(430), screen.x * 0.86F);
+    const float rows = ImGui::GetTextLineHeightWithSpacing();
+    const auto lines = static_cast<float>(kKeys.size() + (beside ? 1 : 3 + region_keys().size()));
+    ImGui::BeginChild("##rows", {width, std::min(lines * rows + dp(4), screen.y * 0.78F)});
+    ImGui::BeginGroup();
+    hint("Picture");
+    key_rows(kKeys, dp(130));
+    ImGui::EndGroup();
+    if (beside)
+        ImGui::SameLine(dp(400));
+    ImGui::BeginGroup();
+    hint("Regions");
+    key_rows(region_keys(), dp(160));
+    ImGui::EndGroup();
+    ImGui::EndChild();
     ImGui::Dummy({0, dp(4)});
     if (ImGui::Button("About Specklescope …"))
         ImGui::OpenPopup("About Specklescope");

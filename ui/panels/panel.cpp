@@ -6,6 +6,7 @@
 #include "ui/panels/chain_panel.hpp"
 #include "ui/panels/controls.hpp"
 #include "ui/panels/overlay.hpp"
+#include "ui/regions/region_panel.hpp"
 
 #include <imgui_stdlib.h>
 
@@ -219,6 +220,7 @@ void draw_panel(const Rect& area, Session& session, ViewState& state, Display& d
     if (ImGui::Begin("##panel", nullptr,
                      ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove |
                          ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoBringToFrontOnFocus)) {
+        draw_region_section(session, state.regions);
         draw_chain(session, display);
         display_section(session, state, display);
         record_section(session, state);

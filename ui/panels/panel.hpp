@@ -2,6 +2,7 @@
 #pragma once
 
 #include "ui/canvas/display.hpp"
+#include "ui/regions/region_tools.hpp"
 #include "ui/session.hpp"
 
 namespace specklescope {
@@ -17,6 +18,7 @@ struct ViewState {
     bool snapshot = false; ///< asked for in this frame
     /// Enter and Escape in this frame.
     bool confirm = false, dismiss = false;
+    RegionTools regions;
 };
 
 void draw_panel(const Rect& area, Session& session, ViewState& state, Display& display);
@@ -29,9 +31,10 @@ struct Hover {
     std::optional<double> raw, value; ///< grey, of colours their luma
     std::optional<Color> raw_color, color;
 };
-/// `zoom`: pixels of the screen for one of the picture.
+/// `zoom`: pixels of the screen for one of the picture. `said`: what stands there instead of the values under
+/// the mouse, if anything.
 void draw_status_bar(const Rect& area, Session& session, const Hover& hover, const Display& display,
-                     double zoom);
+                     double zoom, const std::string& said);
 void draw_open_dialog(Session& session, ViewState& state);
 
 /// Pause, step, colour maps: what keys and buttons share.

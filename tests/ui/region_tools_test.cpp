@@ -1,0 +1,399 @@
+// Regions drawn and changed with real mouse and keys; what is saved is what was pointed at, and the numbers
+// in the window are those of the command line.
+#include "analysis/regions_file.hpp"
+#include "tests/ui/viewer_fixture.hpp"
+
+#include <map>
+
+namespace specklescope {
+namespace {
+
+constexpr int kWidth = 160, kHeight = 120, kFrames = 4;
+
+class RegionToolsTest : public ViewerTest {
+protected:
+    /// Ends after a moment, and the last frame stays.
+    std::string film(int width = kWidth, int height = kHeight, const std::string& name = "film.raw") {
+        std::string pixels;
+        std::uint32_t state = 12345;
+        for (int i = 0; i < width * height * kFrames; ++i) {
+            state = state * 1664525U + 1013904223U;
+            pixels += static_cast<char>(30 + (state >> 24) % 150);
+        }
+        write_text(folder_ / name, pixels);
+        return "raw:" + name + "?width=" + std::to_string(width) + "&height=" + std::to_string(height) +
+               "&format=gray8&rate=10";
+    }
+    std::unique_ptr<Viewer> open(const std::vector<std::string>& more = {}, bool remember = false) {
+        std::vector<std::string> words = {film()};
+        if (!remember)
+            words.emplace_back("--no-remember");
+        words.insert(words.end(), more.begin(), more.end());
+        if (std::none_of(more.begin(), more.end(), [](const std::string& w) { return w == "--stage"; }))
+            words.insert(words.end(), {"--stage", "speckle:radius=2,output=contrast"});
+        auto viewer = std::make_unique<Viewer>(*desktop_, folder_, with(words));
+        EXPECT_TRUE(viewer->shows_picture()) << viewer->log();
+        EXPECT_TRUE(viewer->until([&] { return viewer->text("banner").starts_with("End of"); }));
+        return viewer;
+    }
+    /// The middle of a pixel of the raw picture, which the result covers unless its border is cropped.
+    void point(const Viewer& viewer, int x, int y) {
+        const double scale = viewer.number("image.scale");
+        desktop_->events({"mousemove",
+                          std::to_string(std::lround(viewer.number("image.x") + (x + 0.5) * scale)),
+                          std::to_string(std::lround(viewer.number("image.y") + (y + 0.5) * scale))});
+        ASSERT_TRUE(viewer.until([&] {
+            const bool outside = x < 0 || y < 0 || x >= kWidth || y >= kHeight;
+            return outside ? viewer.number("hover.x") == -1
+                           : viewer.number("hover.x") == x && viewer.number("hover.y") == y;
+        })) << x
+            << " " << y;
+    }
+    /// With the button down from the first to the last.
+    void draw(const Viewer& viewer, const std::vector<std::pair<int, int>>& path) {
+        ASSERT_NO_FATAL_FAILURE(point(viewer, path[0].first, path[0].second));
+        desktop_->events({"mousedown", "1"});
+        for (std::size_t i = 1; i < path.size(); ++i)
+            ASSERT_NO_FATAL_FAILURE(point(viewer, path[i].first, path[i].second));
+        desktop_->events({"mouseup", "1"});
+    }
+    void click(const Viewer& viewer, int x, int y) {
+        ASSERT_NO_FATAL_FAILURE(point(viewer, x, y));
+        // Longer than a double click from the one before.
+        desktop_->events({"sleep", "0.4", "mousedown", "1", "sleep", "0.2", "mouseup", "1"});
+    }
+    static bool count(const Viewer& viewer, int regions) {
+        return viewer.until([&] { return viewer.number("regions.count") == regions; });
+    }
+    static bool points(const Viewer& viewer, int region, const std::string& expected) {
+        const std::string name = "region.points." + std::to_string(region);
+        return viewer.until([&] { return viewer.text(name) == expected; }, std::chrono::seconds(20)) ||
+               (ADD_FAILURE() << name << " is " << viewer.text(name) << ", not " << expected, false);
+    }
+    static bool selected(const Viewer& viewer, int region) {
+        return viewer.until([&] { return viewer.number("regions.selected") == region; },
+                            std::chrono::seconds(20));
+    }
+    static bool tool(const Viewer& viewer, const std::string& key, const std::string& name) {
+        viewer.key(key);
+        return viewer.until([&] { return viewer.text("region.tool") == name; });
+    }
+    void save_as(const Viewer& viewer, const std::string& path) const {
+        viewer.key("ctrl+s");
+        ASSERT_TRUE(
+            viewer.until([&] { return viewer.has_widget("regions.path") && viewer.number("typing") == 1; }));
+        desktop_->events({"type", "--delay", "40", path}); // over the selected text
+        viewer.key("Return");
+        ASSERT_TRUE(viewer.until([&] { return std::filesystem::exists(folder_ / path); })) << viewer.log();
+        ASSERT_TRUE(viewer.until([&] { return !viewer.has_widget("regions.path"); }));
+    }
+};
+
+TEST_F(RegionToolsTest, EachShapeIsSavedAsPointedAtAndMeasuredAsOnTheCommandLine) {
+    const auto viewer = open();
+    ASSERT_TRUE(tool(*viewer, "b", "Rectangle"));
+    ASSERT_NO_FATAL_FAILURE(draw(*viewer, {{10, 8}, {20, 20}, {29, 27}}));
+    ASSERT_TRUE(count(*viewer, 1));
+    desktop_->events({"keydown", "shift"});
+    ASSERT_NO_FATAL_FAILURE(draw(*viewer, {{60, 10}, {70, 20}, {75, 18}}));
+    ASSERT_TRUE(count(*viewer, 2));
+    desktop_->events({"keyup", "shift"});
+    ASSERT_TRUE(tool(*viewer, "c", "Ellipse"));
+    ASSERT_NO_FATAL_FAILURE(draw(*viewer, {{120, 60}, {110, 40}, {95, 30}})); // from its lower right corner
+    ASSERT_TRUE(count(*viewer, 3));
+    ASSERT_TRUE(tool(*viewer, "g", "Polygon"));
+    for (const auto& [x, y] : {std::pair(20, 50), std::pair(60, 55), std::pair(40, 90)})
+        ASSERT_NO_FATAL_FAILURE(click(*viewer, x, y));
+    viewer->key("Return");
+    ASSERT_TRUE(count(*viewer, 4));
+    ASSERT_TRUE(tool(*viewer, "d", "Freehand"));
+    const std::vector<std::pair<int, int>> outline = {{100, 80}, {110, 76}, {125, 85}, {118, 100}, {103, 95}};
+    ASSERT_NO_FATAL_FAILURE(draw(*viewer, outline));
+    ASSERT_TRUE(count(*viewer, 5));
+    ASSERT_TRUE(tool(*viewer, "l", "Line"));
+    ASSERT_NO_FATAL_FAILURE(draw(*viewer, {{70, 110}, {100, 112}, {150, 105}}));
+    ASSERT_TRUE(count(*viewer, 6));
+    viewer->key("Escape");
+    ASSERT_TRUE(viewer->until([&] { return viewer->text("region.tool") == "Select"; }));
+    ASSERT_NO_FATAL_FAILURE(save_as(*viewer, "drawn.json"));
+
+    const std::vector<Region> saved = load_regions(folder_ / "drawn.json");
+    ASSERT_EQ(saved.size(), 6U);
+    using Points = std::vector<RegionPoint>;
+    const std::vector<std::pair<RegionShape, Points>> expected = {
+        {RegionShape::rectangle, {{10, 8}, {29, 27}}},
+        {RegionShape::rectangle, {{60, 10}, {75, 25}}},
+        {RegionShape::ellipse, {{120, 60}, {95, 30}}},
+        {RegionShape::polygon, {{20, 50}, {60, 55}, {40, 90}}},
+        {RegionShape::freehand, {}},
+        {RegionShape::line, {{70, 110}, {150, 105}}}};
+    for (std::size_t i = 0; i < saved.size(); ++i) {
+        EXPECT_EQ(saved[i].shape, expected[i].first) << i;
+        EXPECT_EQ(saved[i].name, "region " + std::to_string(i + 1));
+        EXPECT_FALSE(saved[i].colour.empty());
+        if (i != 4) {
+            EXPECT_EQ(saved[i].points, expected[i].second) << i;
+        }
+    }
+    // Between the points that were waited for, the pointer was on others; those are there, in their order.
+    auto next = saved[4].points.begin();
+    for (const auto& [x, y] : outline) {
+        next = std::find(next, saved[4].points.end(), RegionPoint{double(x), double(y)});
+        ASSERT_NE(next, saved[4].points.end()) << x << " " << y;
+    }
+
+    ASSERT_TRUE(viewer->until([&] { return viewer->number("region.pixels.5") > 0; }));
+    EXPECT_EQ(viewer->number("regions.sequence"), kFrames - 1);
+    const ChildResult run = run_program({"run", film(), "--regions", "drawn.json", "--traces", "t.csv",
+                                         "--stage", "speckle:radius=2,output=contrast", "--quiet"},
+                                        folder_.path().string());
+    ASSERT_EQ(run.status, 0) << run.all();
+    std::istringstream lines(read_text(folder_ / "t.csv"));
+    int compared = 0;
+    for (std::string line; std::getline(lines, line);) {
+        if (!line.starts_with(std::to_string(kFrames - 1) + ","))
+            continue;
+        std::vector<std::string> cells;
+        std::istringstream row(line);
+        for (std::string cell; std::getline(row, cell, ',');)
+            cells.push_back(cell);
+        ASSERT_EQ(cells[3], "region " + std::to_string(compared + 1));
+        const std::string at = "." + std::to_string(compared);
+        EXPECT_NEAR(viewer->number("region.mean" + at), std::stod(cells[4]), 1e-9 * std::stod(cells[4]))
+            << line;
+        EXPECT_NEAR(viewer->number("region.std" + at), std::stod(cells[5]), 1e-9 * std::stod(cells[5]))
+            << line;
+        EXPECT_EQ(viewer->number("region.pixels" + at), std::stod(cells.back())) << line;
+        ++compared;
+    }
+    EXPECT_EQ(compared, 6);
+    EXPECT_EQ(viewer->number("region.pixels.0"), 400);
+    EXPECT_EQ(viewer->quit(), 0) << viewer->log();
+}
+
+TEST_F(RegionToolsTest, RegionsAreMovedReshapedCopiedDeletedAndEachIsUndone) {
+    write_text(folder_ / "r.json", R"({"regions":[
+{"name":"box","shape":"rectangle","points":[[20,20],[59,49]]},
+{"name":"tri","shape":"polygon","points":[[90,20],[140,25],[110,70]]}]})");
+    const auto viewer = open({"--regions", "r.json"});
+    ASSERT_TRUE(count(*viewer, 2));
+    // A press inside what is not selected moves the picture if it goes on, and selects if not.
+    ASSERT_NO_FATAL_FAILURE(click(*viewer, 40, 35));
+    ASSERT_TRUE(selected(*viewer, 0));
+    ASSERT_NO_FATAL_FAILURE(draw(*viewer, {{40, 35}, {45, 40}, {47, 45}}));
+    ASSERT_TRUE(points(*viewer, 0, "rectangle 27,30 66,59"));
+    ASSERT_NO_FATAL_FAILURE(draw(*viewer, {{66, 59}, {70, 62}, {76, 64}})); // its lower right handle
+    ASSERT_TRUE(points(*viewer, 0, "rectangle 27,30 76,64"));
+    ASSERT_NO_FATAL_FAILURE(
+        draw(*viewer, {{140, 25}, {141, 40}, {145, 45}})); // by its outline, though not chosen
+    ASSERT_TRUE(points(*viewer, 1, "polygon 95,40 145,45 115,90"));
+    ASSERT_NO_FATAL_FAILURE(draw(*viewer, {{145, 45}, {150, 50}})); // now the corner is a handle
+    ASSERT_TRUE(points(*viewer, 1, "polygon 95,40 150,50 115,90"));
+    // The middle of the first side is at (122.5, 45): a new corner. By whole pixels from where it was taken.
+    ASSERT_NO_FATAL_FAILURE(draw(*viewer, {{122, 45}, {122, 35}}));
+    ASSERT_TRUE(points(*viewer, 1, "polygon 95,40 123,35 150,50 115,90"));
+    ASSERT_NO_FATAL_FAILURE(point(*viewer, 123, 35));
+    desktop_->events({"keydown", "ctrl", "sleep", "0.3", "click", "1", "sleep", "0.3", "keyup", "ctrl"});
+    ASSERT_TRUE(points(*viewer, 1, "polygon 95,40 150,50 115,90"));
+    viewer->key("ctrl+d");
+    ASSERT_TRUE(points(*viewer, 2, "polygon 105,50 160,60 125,100"));
+    EXPECT_EQ(viewer->text("region.name.2"), "tri 2");
+    EXPECT_TRUE(viewer->until([&] { return viewer->text("region.fit.2") == "clipped"; }));
+    viewer->key("ctrl+c");
+    viewer->key("ctrl+v");
+    ASSERT_TRUE(count(*viewer, 4));
+    viewer->key("Delete");
+    ASSERT_TRUE(count(*viewer, 3));
+    for (const int left : {4, 3, 2}) { // delete, paste, duplicate
+        viewer->key("ctrl+z");
+        ASSERT_TRUE(count(*viewer, left));
+    }
+    for (const char* before : {"polygon 95,40 123,35 150,50 115,90", "polygon 95,40 150,50 115,90",
+                               "polygon 95,40 145,45 115,90", "polygon 90,20 140,25 110,70"}) {
+        viewer->key("ctrl+z");
+        ASSERT_TRUE(points(*viewer, 1, before));
+    }
+    for (const char* before : {"rectangle 27,30 66,59", "rectangle 20,20 59,49"}) {
+        viewer->key("ctrl+z");
+        ASSERT_TRUE(points(*viewer, 0, before));
+    }
+    viewer->key("ctrl+z");
+    EXPECT_TRUE(viewer->until([&] { return viewer->text("status") == "There is nothing to undo."; }));
+    viewer->key("ctrl+y");
+    EXPECT_TRUE(points(*viewer, 0, "rectangle 27,30 66,59"));
+    viewer->key("ctrl+shift+z");
+    EXPECT_TRUE(points(*viewer, 0, "rectangle 27,30 76,64"));
+    EXPECT_EQ(viewer->quit(), 0) << viewer->log();
+}
+
+TEST_F(RegionToolsTest, WithoutAToolThePictureMovesAsBefore) {
+    write_text(folder_ / "r.json",
+               R"({"regions":[{"name":"box","shape":"rectangle","points":[[20,20],[90,90]]}]})");
+    const auto viewer = open({"--regions", "r.json"});
+    viewer->key("plus");
+    viewer->key("plus");
+    ASSERT_TRUE(viewer->until([&] { return viewer->number("image.x") < -100; })); // both have been
+    const double x = viewer->number("image.x");
+    const Rect canvas = viewer->widget("canvas");
+    const std::string y = std::to_string(std::lround(canvas.y + canvas.height / 2));
+    const auto at = [&](double part) { return std::to_string(std::lround(canvas.x + canvas.width * part)); };
+    desktop_->events({"mousemove", at(0.4), y,           "sleep",  "0.4", "mousedown", "1",
+                      "sleep",     "0.4",   "mousemove", at(0.45), y,     "sleep",     "0.4",
+                      "mousemove", at(0.5), y,           "sleep",  "0.6", "mouseup",   "1"});
+    EXPECT_TRUE(viewer->until([&] { return viewer->number("image.x") > x + 20; })) << x;
+    EXPECT_TRUE(points(*viewer, 0, "rectangle 20,20 90,90"));
+    EXPECT_EQ(viewer->number("regions.selected"), -1) << "a drag that began inside it selects nothing";
+    EXPECT_EQ(viewer->quit(), 0) << viewer->log();
+}
+
+TEST_F(RegionToolsTest, TheKeyboardAloneDoesAll) {
+    const auto viewer = open();
+    ASSERT_TRUE(tool(*viewer, "b", "Rectangle"));
+    viewer->key("Return");
+    ASSERT_TRUE(points(*viewer, 0, "rectangle 40,30 120,90"));
+    viewer->key("Escape");
+    viewer->key("shift+Left");
+    ASSERT_TRUE(points(*viewer, 0, "rectangle 30,30 110,90"));
+    viewer->key("Down");
+    ASSERT_TRUE(points(*viewer, 0, "rectangle 30,31 110,91"));
+    viewer->key("ctrl+Right");
+    ASSERT_TRUE(points(*viewer, 0, "rectangle 30,31 111,91"));
+    viewer->key("F2");
+    ASSERT_TRUE(
+        viewer->until([&] { return viewer->has_widget("region.rename") && viewer->number("typing") == 1; }));
+    desktop_->events({"type", "--delay", "40", "arteriole b"}); // b draws no rectangle
+    viewer->key("Return");
+    ASSERT_TRUE(viewer->until([&] { return viewer->text("region.name.0") == "arteriole b"; }));
+    ASSERT_TRUE(viewer->until([&] { return viewer->number("typing") == 0; }));
+    viewer->key("ctrl+l");
+    ASSERT_TRUE(viewer->until([&] { return viewer->number("region.locked.0") == 1; }));
+    viewer->key("Up");
+    EXPECT_TRUE(
+        viewer->until([&] { return viewer->text("status") == "This region is locked; Ctrl L unlocks it."; }));
+    viewer->key("Delete");
+    viewer->key("ctrl+d");
+    ASSERT_TRUE(points(*viewer, 1, "rectangle 40,41 121,101"));
+    EXPECT_EQ(viewer->text("region.points.0"), "rectangle 30,31 111,91");
+    viewer->key("n");
+    ASSERT_TRUE(selected(*viewer, 0));
+    viewer->key("shift+n");
+    ASSERT_TRUE(selected(*viewer, 1));
+    viewer->key("Delete");
+    ASSERT_TRUE(count(*viewer, 1));
+    ASSERT_NO_FATAL_FAILURE(save_as(*viewer, "kept.json"));
+    viewer->key("ctrl+l");
+    viewer->key("n");
+    ASSERT_TRUE(selected(*viewer, 0));
+    viewer->key("ctrl+l");
+    ASSERT_TRUE(viewer->until([&] { return viewer->number("region.locked.0") == 0; }));
+    viewer->key("Delete");
+    ASSERT_TRUE(count(*viewer, 0));
+    viewer->key("ctrl+shift+o");
+    ASSERT_TRUE(
+        viewer->until([&] { return viewer->has_widget("regions.path") && viewer->number("typing") == 1; }));
+    viewer->key("Return"); // the file that was written last
+    ASSERT_TRUE(count(*viewer, 1));
+    EXPECT_EQ(viewer->text("region.name.0"), "arteriole b");
+    EXPECT_EQ(viewer->number("region.locked.0"), 1);
+    EXPECT_EQ(viewer->quit(), 0) << viewer->log();
+}
+
+TEST_F(RegionToolsTest, OutsideThePictureNothingIsAddedAndOnASmallerOneTheyAreMarked) {
+    const auto viewer = open();
+    ASSERT_TRUE(tool(*viewer, "b", "Rectangle"));
+    viewer->key("minus");
+    viewer->key("minus");
+    viewer->key("minus");
+    ASSERT_TRUE(viewer->until([&] { return viewer->number("image.y") > viewer->widget("canvas").y + 60; }));
+    ASSERT_NO_FATAL_FAILURE(draw(*viewer, {{30, -3}, {50, -8}, {60, -9}}));
+    EXPECT_TRUE(viewer->until([&] {
+        return viewer->text("status") == "The rectangle has no pixel on the picture of 160×120 and was not "
+                                         "added; draw it on the picture.";
+    })) << viewer->text("status");
+    EXPECT_EQ(viewer->number("regions.count"), 0);
+    ASSERT_NO_FATAL_FAILURE(draw(*viewer, {{100, 90}, {120, 100}, {150, 110}}));
+    ASSERT_NO_FATAL_FAILURE(draw(*viewer, {{10, 10}, {20, 20}, {99, 30}}));
+    ASSERT_TRUE(count(*viewer, 2));
+    const std::string smaller = film(80, 60, "small.raw");
+    viewer->key("o");
+    ASSERT_TRUE(
+        viewer->until([&] { return viewer->has_widget("open.text") && viewer->number("typing") == 1; }));
+    desktop_->events({"type", "--delay", "40", smaller});
+    viewer->key("Return");
+    ASSERT_TRUE(viewer->until([&] {
+        return viewer->text("region.fit.0") == "outside" && viewer->text("region.fit.1") == "clipped";
+    })) << viewer->log();
+    EXPECT_EQ(viewer->number("region.pixels.1"), 70 * 21);
+    EXPECT_EQ(viewer->text("region.points.0"), "rectangle 100,90 150,110");
+    // Others can be edited all the same.
+    viewer->key("n");
+    viewer->key("n");
+    ASSERT_TRUE(viewer->until([&] { return viewer->number("regions.selected") >= 0; }));
+    viewer->key("shift+n");
+    ASSERT_TRUE(selected(*viewer, 0) || selected(*viewer, 1));
+    viewer->key("Escape");
+    viewer->key("Escape");
+    ASSERT_TRUE(selected(*viewer, -1));
+    viewer->key("n");
+    viewer->key("n");
+    ASSERT_TRUE(selected(*viewer, 1));
+    viewer->key("shift+Down");
+    EXPECT_TRUE(points(*viewer, 1, "rectangle 10,20 99,40"));
+    EXPECT_TRUE(viewer->until([&] { return viewer->text("region.fit.1") == "clipped"; }));
+    EXPECT_EQ(viewer->quit(), 0) << viewer->log();
+}
+
+TEST_F(RegionToolsTest, BesideTheResultTheyAreDrawnOnTheRawPictureToo) {
+    const auto viewer = open({"--stage", "speckle:radius=3,output=contrast,border=crop", "--view",
+                              "layout=side_by_side", "--view", "panel=false"});
+    ASSERT_TRUE(viewer->until([&] { return viewer->text("layout") == "side_by_side"; }));
+    ASSERT_TRUE(tool(*viewer, "b", "Rectangle"));
+    ASSERT_NO_FATAL_FAILURE(draw(*viewer, {{13, 11}, {20, 20}, {32, 30}})); // of the raw picture
+    ASSERT_TRUE(points(*viewer, 0, "rectangle 10,8 29,27"));                // of the result
+    // The same on the left picture: the two are as far apart as their places.
+    const Rect canvas = viewer->widget("canvas");
+    const double scale = viewer->number("image.scale"), left = viewer->number("image.x") - canvas.width / 2;
+    const auto at = [&](double x, double y) {
+        return std::vector<std::string>{
+            "mousemove", std::to_string(std::lround(left + (x + 0.5) * scale)),
+            std::to_string(std::lround(viewer->number("image.y") + (y + 0.5) * scale))};
+    };
+    const auto reach = [&](int x, int y) {
+        desktop_->events(at(x, y));
+        return viewer->until(
+            [&] { return viewer->number("hover.x") == x && viewer->number("hover.y") == y; });
+    };
+    ASSERT_TRUE(reach(50, 40));
+    desktop_->events({"mousedown", "1"});
+    ASSERT_TRUE(reach(60, 45));
+    ASSERT_TRUE(reach(70, 50));
+    desktop_->events({"mouseup", "1"});
+    ASSERT_TRUE(points(*viewer, 1, "rectangle 47,37 67,47"));
+    EXPECT_EQ(viewer->quit(), 0) << viewer->log();
+}
+
+TEST_F(RegionToolsTest, TheyComeBackWithTheirSourceAndNotWithAnother) {
+    {
+        const auto viewer = open({}, true);
+        ASSERT_TRUE(tool(*viewer, "c", "Ellipse"));
+        ASSERT_NO_FATAL_FAILURE(draw(*viewer, {{30, 30}, {40, 45}, {60, 50}}));
+        ASSERT_TRUE(count(*viewer, 1));
+        EXPECT_EQ(viewer->quit(), 0) << viewer->log();
+    }
+    {
+        Viewer again(*desktop_, folder_, with({}));
+        ASSERT_TRUE(again.shows_picture()) << again.log();
+        EXPECT_TRUE(points(again, 0, "ellipse 30,30 60,50"));
+        EXPECT_TRUE(again.until([&] { return again.number("region.pixels.0") > 0; }));
+        EXPECT_EQ(again.quit(), 0) << again.log();
+    }
+    Viewer other(*desktop_, folder_, with({"synthetic:uniform?width=64&height=48"}));
+    ASSERT_TRUE(other.shows_picture()) << other.log();
+    EXPECT_EQ(other.number("regions.count"), 0);
+    EXPECT_NE(other.log().find("1 region of the last window was on another source"), std::string::npos)
+        << other.log();
+    EXPECT_EQ(other.quit(), 0) << other.log();
+}
+
+} // namespace
+} // namespace specklescope

@@ -1,0 +1,208 @@
+// Regions over the pictures: a coloured outline on a dark one, so that it is seen on any colour, with the
+// name and, of the selected one, handles and mean.
+#include "ui/regions/region_drawing.hpp"
+
+#include "ui/canvas/numbers.hpp"
+#include "ui/canvas/probe.hpp"
+#include "ui/canvas/theme.hpp"
+#include "ui/regions/region_tools.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+
+namespace specklescope {
+
+namespace {
+
+using theme::dp;
+
+constexpr ImU32 kBorder = IM_COL32(8, 10, 12, 205);
+constexpr ImU32 kPlate = IM_COL32(10, 13, 16, 200);
+constexpr double kPixelsShown = 6; ///< screen pixels for one of the picture, from which on its own are shaded
+constexpr std::size_t kNamesShown = 300;
+
+void polyline(ImDrawList& draw, const RegionView& view, const std::vector<RegionPoint>& corners, bool closed,
+              ImU32 colour, float thick) {
+    static std::vector<ImVec2> points; // of the main thread
+    points.clear();
+    for (const RegionPoint& corner : corners) {
+        const ImVec2 at = view.to_screen(corner);
+        // Outlines with a point for each movement of the mouse have many on one pixel of the screen.
+        if (points.empty() || std::abs(at.x - points.back().x) + std::abs(at.y - points.back().y) >= 0.75F)
+            points.push_back(at);
+    }
+    if (points.size() == 1)
+        points.push_back({points[0].x + 1, points[0].y});
+    const ImDrawFlags flags = closed ? ImDrawFlags_Closed : ImDrawFlags_None;
+    draw.AddPolyline(points.data(), static_cast<int>(points.size()), kBorder, flags, thick + dp(2));
+    draw.AddPolyline(points.data(), static_cast<int>(points.size()), colour, flags, thick);
+}
+
+/// The pixels that count, where they are large enough to be told apart.
+void shade_pixels(ImDrawList& draw, const RegionView& view, const Region& region, ImU32 colour) {
+    if (view.scale < kPixelsShown)
+        return;
+    std::vector<RowSpan> spans;
+    region_spans(region, view.picture.width, view.picture.height, spans);
+    for (const RowSpan& span : spans) {
+        const ImVec2 low = view.to_screen({span.x - 0.5, span.y - 0.5});
+        const ImVec2 high = view.to_screen({span.x + span.length - 0.5, span.y + 0.5});
+        draw.AddRectFilled(low, high, theme::fade(colour, 0.28F));
+    }
+}
+
+void draw_handle(ImDrawList& draw, const ImVec2& at, ImU32 colour, float half) {
+    draw.AddRectFilled({at.x - half - dp(1), at.y - half - dp(1)}, {at.x + half + dp(1), at.y + half + dp(1)},
+                       kBorder, dp(1.5F));
+    draw.AddRectFilled({at.x - half, at.y - half}, {at.x + half, at.y + half}, IM_COL32_WHITE, dp(1));
+    draw.AddRectFilled({at.x - half + dp(1.5F), at.y - half + dp(1.5F)},
+                       {at.x + half - dp(1.5F), at.y + half - dp(1.5F)}, colour);
+}
+
+void draw_handles(ImDrawList& draw, const RegionView& view, const Region& region, ImU32 colour) {
+    const std::vector<RegionPoint> handles = region_handles(region);
+    for (const RegionPoint& handle : handles)
+        draw_handle(draw, view.to_screen(handle), colour, dp(3.5F));
+    if (region.shape != RegionShape::polygon)
+        return;
+    const double shortest = RegionEditor::shortest_side(dp(6) / view.scale);
+    for (std::size_t i = 0; i < handles.size(); ++i) {
+        const RegionPoint &a = handles[i], &b = handles[(i + 1) % handles.size()];
+        if (std::hypot(a.x - b.x, a.y - b.y) < shortest)
+            continue;
+        const ImVec2 at = view.to_screen({(a.x + b.x) / 2, (a.y + b.y) / 2});
+        draw.AddCircleFilled(at, dp(3.5F), kBorder);
+        draw.AddCircleFilled(at, dp(2.2F), IM_COL32_WHITE);
+    }
+}
+
+void draw_padlock(ImDrawList& draw, const ImVec2& at, float size, ImU32 colour) {
+    draw.AddRectFilled({at.x, at.y + size * 0.45F}, {at.x + size * 0.8F, at.y + size}, colour, dp(1));
+    draw.PathArcTo({at.x + size * 0.4F, at.y + size * 0.45F}, size * 0.26F, 3.14159265F, 6.2831853F, 8);
+    draw.PathStroke(colour, ImDrawFlags_None, dp(1.4F));
+}
+
+/// Above the upper left corner of a box or the highest point of an outline, or below that where it is not in
+/// view.
+void draw_name(ImDrawList& draw, const RegionView& view, const Region& region, const std::string& text,
+               ImU32 colour, bool selected) {
+    const bool box = region.shape == RegionShape::rectangle || region.shape == RegionShape::ellipse;
+    ImVec2 low = view.to_screen(region.points[0]);
+    for (const RegionPoint& point : region.points) {
+        const ImVec2 at = view.to_screen(point);
+        if (box)
+            low = {std::min(low.x, at.x), std::min(low.y, at.y)};
+        else if (at.y < low.y)
+            low = at;
+    }
+    ImFont& font = selected ? *theme::fonts().normal : *theme::fonts().small;
+    const ImVec2 size = font.CalcTextSizeA(font.FontSize, FLT_MAX, 0, text.c_str());
+    const float lock = region.locked ? font.FontSize : 0;
+    const float width = size.x + lock + dp(15), height = size.y + dp(4);
+    const float left = static_cast<float>(view.area.x), top = static_cast<float>(view.area.y);
+    const float right = left + static_cast<float>(view.area.width);
+    float x = std::clamp(low.x - dp(2), left + dp(2), std::max(left + dp(2), right - width - dp(2)));
+    float y = low.y - height - dp(7);
+    if (y < top + dp(2))
+        y = std::max(low.y, top) + dp(7);
+    x = std::round(x);
+    y = std::round(y);
+    draw.AddRectFilled({x, y}, {x + width, y + height}, kPlate, dp(3));
+    draw.AddRectFilled({x, y}, {x + dp(3.5F), y + height}, colour, dp(3), ImDrawFlags_RoundCornersLeft);
+    draw.AddText(&font, font.FontSize, {x + dp(9), y + dp(2)}, selected ? IM_COL32_WHITE : theme::kText,
+                 text.c_str());
+    if (region.locked)
+        draw_padlock(draw, {x + size.x + dp(14), y + dp(3)}, font.FontSize * 0.75F, theme::kText);
+}
+
+bool in_view(const RegionView& view, const Region& region) {
+    RegionPoint low = region.points[0], high = low;
+    for (const RegionPoint& p : region.points) {
+        low = {std::min(low.x, p.x), std::min(low.y, p.y)};
+        high = {std::max(high.x, p.x), std::max(high.y, p.y)};
+    }
+    const ImVec2 a = view.to_screen(low), b = view.to_screen(high);
+    const float room = dp(300); // its name may stick out
+    return b.x + room > view.area.x && a.x - room < view.area.x + view.area.width &&
+           b.y + room > view.area.y && a.y - room < view.area.y + view.area.height;
+}
+
+} // namespace
+
+ImU32 region_colour_value(const Region& region, std::size_t index) {
+    const std::string& text = region_colour(region, index);
+    const unsigned long rgb = std::stoul(text.substr(1), nullptr, 16); // check_region() has seen it
+    return IM_COL32((rgb >> 16) & 255, (rgb >> 8) & 255, rgb & 255, 255);
+}
+
+const RegionStatistics* statistics_of(const RegionValues* values, const std::string& name,
+                                      std::size_t index) {
+    if (!values || index >= values->statistics.size() || values->placed->regions[index].name != name)
+        return nullptr;
+    return &values->statistics[index];
+}
+
+void RegionTools::draw(const RegionViews& views, const Session& session) const {
+    const RegionEditor& editor = session.regions;
+    ImDrawList& draw = *ImGui::GetWindowDrawList();
+    for (const RegionView& view : views) {
+        const ImVec2 low(static_cast<float>(view.area.x), static_cast<float>(view.area.y));
+        draw.PushClipRect(
+            low, {low.x + static_cast<float>(view.area.width), low.y + static_cast<float>(view.area.height)},
+            true);
+        const auto one = [&](std::size_t i) {
+            const Region& region = editor.regions()[i];
+            if (!in_view(view, region))
+                return;
+            const bool selected = editor.selected() == i;
+            const ImU32 colour = region_colour_value(region, i);
+            if (selected)
+                shade_pixels(draw, view, region, colour);
+            polyline(draw, view, region_corners(region), region.shape != RegionShape::line, colour,
+                     dp(selected ? 2.4F : 1.8F));
+            if (selected && !region.locked)
+                draw_handles(draw, view, region, colour);
+        };
+        const auto label = [&](std::size_t i) {
+            const Region& region = editor.regions()[i];
+            const bool selected = editor.selected() == i;
+            const RegionStatistics* found =
+                selected ? statistics_of(numbers.values.get(), region.name, i) : nullptr;
+            if ((selected || i < kNamesShown) && in_view(view, region))
+                draw_name(draw, view, region,
+                          region.name + (found ? "   " + number_text(found->mean) : std::string()),
+                          region_colour_value(region, i), selected);
+        };
+        for (const auto& part :
+             {std::function<void(std::size_t)>(one), std::function<void(std::size_t)>(label)}) {
+            for (std::size_t i = 0; i < editor.regions().size(); ++i)
+                if (editor.selected() != i)
+                    part(i);
+            if (editor.selected()) // over the others
+                part(*editor.selected());
+        }
+        draw_unfinished(view);
+        draw.PopClipRect();
+    }
+}
+
+void RegionTools::draw_unfinished(const RegionView& view) const {
+    if (drawn_.empty())
+        return;
+    ImDrawList& draw = *ImGui::GetWindowDrawList();
+    std::vector<RegionPoint> points = drawn_;
+    const bool polygon = tool_ == RegionTool::polygon;
+    if (polygon)
+        points.push_back({std::round(mouse_.x), std::round(mouse_.y)});
+    if (points.size() < 2)
+        return;
+    const bool box = tool_ == RegionTool::rectangle || tool_ == RegionTool::ellipse;
+    const Region region{"", static_cast<RegionShape>(static_cast<int>(tool_) - 1), points, "", false};
+    polyline(draw, view, box ? region_corners(region) : points, box, IM_COL32_WHITE, dp(1.6F));
+    if (polygon)
+        for (std::size_t i = 0; i < drawn_.size(); ++i)
+            draw_handle(draw, view.to_screen(drawn_[i]), theme::kAccent, dp(i == 0 ? 4.0F : 2.5F));
+}
+
+} // namespace specklescope

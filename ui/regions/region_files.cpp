@@ -1,0 +1,136 @@
+// The field for a file of regions, and files that are dropped.
+#include "base/sentence.hpp"
+#include "ui/canvas/probe.hpp"
+#include "ui/canvas/theme.hpp"
+#include "ui/panels/controls.hpp"
+#include "ui/regions/region_tools.hpp"
+
+#include <imgui_stdlib.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <utility>
+
+namespace specklescope {
+
+namespace {
+
+using theme::dp;
+
+constexpr const char* kSave = "Save regions";
+constexpr const char* kLoad = "Load regions";
+
+std::string with_home(const std::string& path) {
+    const char* home = std::getenv("HOME"); // NOLINT(concurrency-mt-unsafe): nobody changes the environment
+    return home && path.starts_with("~/") ? home + path.substr(1) : path;
+}
+
+bool there(const std::string& path) {
+    std::error_code ignored;
+    return std::filesystem::exists(path, ignored);
+}
+
+/// True when it is done.
+bool save(Session& session, RegionTools& tools) {
+    std::string path = with_home(tools.path);
+    if (path.empty())
+        return false;
+    if (std::filesystem::path(path).extension().empty())
+        path += ".json";
+    if (!path.ends_with(".json")) {
+        tools.path_error = "Regions are written as .json; ImageJ's .roi and .zip are only read.";
+        return false;
+    }
+    if (path != session.regions_path && path != tools.replaces && there(path)) {
+        tools.replaces = path;
+        tools.path_error =
+            "There is a file of that name. Press Replace, or Enter again, to put this in its place.";
+        return false;
+    }
+    try {
+        session.save_regions_file(path);
+        return true;
+    } catch (const std::exception& error) {
+        tools.path_error = sentence_of(error);
+        return false;
+    }
+}
+
+bool load(Session& session, RegionTools& tools) {
+    if (tools.path.empty())
+        return false;
+    try {
+        session.load_regions_file(with_home(tools.path));
+        return true;
+    } catch (const std::exception& error) {
+        tools.path_error = sentence_of(error);
+        return false;
+    }
+}
+
+void field(Session& session, RegionTools& tools, bool saves, bool confirm, bool dismiss) {
+    ImGui::SetNextWindowPos(ImGui::GetMainViewport()->GetCenter(), ImGuiCond_Always, {0.5F, 0.5F});
+    ImGui::SetNextWindowSize({std::min(dp(560), ImGui::GetIO().DisplaySize.x * 0.92F), 0});
+    bool open = true;
+    if (!ImGui::BeginPopupModal(saves ? kSave : kLoad, &open,
+                                ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoResize))
+        return;
+    if (ImGui::IsWindowAppearing())
+        ImGui::SetKeyboardFocusHere();
+    ImGui::SetNextItemWidth(-dp(94));
+    if (ImGui::InputTextWithHint("##path", saves ? "regions.json" : "regions.json, cells.roi, RoiSet.zip",
+                                 &tools.path, ImGuiInputTextFlags_AutoSelectAll)) {
+        tools.path_error.clear();
+        tools.replaces.clear();
+    }
+    probe::item("regions.path");
+    ImGui::SameLine();
+    const bool pressed = ImGui::Button(!saves                   ? "Load"
+                                       : tools.replaces.empty() ? "Save"
+                                                                : "Replace",
+                                       {-1, 0});
+    probe::item("regions.path.ok");
+    const bool done = (pressed || confirm) && (saves ? save(session, tools) : load(session, tools));
+    ImGui::Dummy({0, dp(2)});
+    hint(!tools.path_error.empty() ? tools.path_error
+         : saves
+             ? "Outlines with names and colours, in pixels of the result; --regions FILE measures over them."
+             : "They take the place of those that are there; Ctrl Z brings these back.",
+         tools.path_error.empty() ? theme::kDim : theme::kWarning);
+    probe::value("regions.path.error", tools.path_error);
+    if (done || !open || dismiss)
+        ImGui::CloseCurrentPopup();
+    ImGui::EndPopup();
+}
+
+} // namespace
+
+void draw_region_files(Session& session, RegionTools& tools, bool confirm, bool dismiss) {
+    const RegionTools::Ask ask = std::exchange(tools.ask, RegionTools::Ask::nothing);
+    if (ask != RegionTools::Ask::nothing) {
+        tools.path = !session.regions_path.empty()   ? session.regions_path
+                     : ask == RegionTools::Ask::save ? "regions.json"
+                                                     : "";
+        if (ask == RegionTools::Ask::save && !tools.path.ends_with(".json"))
+            tools.path = std::filesystem::path(tools.path).replace_extension(".json").string();
+        tools.path_error.clear();
+        tools.replaces.clear();
+        ImGui::OpenPopup(ask == RegionTools::Ask::save ? kSave : kLoad);
+        confirm = dismiss = false; // the key that asked
+    }
+    field(session, tools, true, confirm, dismiss);
+    field(session, tools, false, confirm, dismiss);
+}
+
+bool take_region_file(const std::string& path, Session& session) {
+    if (!path.ends_with(".json") && !path.ends_with(".roi") && !path.ends_with(".zip"))
+        return false;
+    try {
+        session.load_regions_file(path);
+    } catch (const std::exception& error) {
+        session.say(Message::Level::error, sentence_of(error));
+    }
+    return true;
+}
+
+} // namespace specklescope

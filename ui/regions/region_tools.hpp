@@ -1,0 +1,106 @@
+// Drawing and changing regions with mouse and keys: what a gesture is, and which edit it becomes. The set
+// itself is the session's (analysis/region_editor.hpp).
+#pragma once
+
+#include "ui/canvas/input_queue.hpp"
+#include "ui/regions/region_view.hpp"
+#include "ui/session.hpp"
+
+#include <array>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace specklescope {
+
+enum class RegionTool : std::uint8_t { select, rectangle, ellipse, polygon, freehand, line };
+
+struct RegionToolInfo {
+    RegionTool tool;
+    char key; ///< lower case
+    const char* name;
+    const char* hint; ///< how to draw with it
+};
+/// In the order of the enumeration.
+std::span<const RegionToolInfo> region_tools();
+
+/// For the list of keys: which, and what they do.
+std::span<const std::array<const char*, 2>> region_keys();
+
+/// What the window shows of the newest result, a few times a second.
+struct RegionNumbers {
+    std::shared_ptr<const RegionValues> values; ///< null: none
+    std::string unit;
+    std::uint64_t sequence = 0; ///< of the frame that they are of
+    SteadyClock::time_point when{};
+    void take(const Result& result);
+};
+
+class RegionTools {
+public:
+    /// Which file is asked for; ui/regions/region_files.cpp shows the field.
+    enum class Ask : std::uint8_t { nothing, save, load };
+
+    RegionTool tool() const { return tool_; }
+    /// The one in use again: none.
+    void choose(RegionTool tool);
+    /// True if it meant something here.
+    bool key(const KeyPress& key, Session& session);
+    bool character(unsigned character, Session& session);
+    /// Behind the item on which the pictures lie, which is `hovered` or not. True if the mouse means regions:
+    /// then it moves no picture.
+    bool mouse(const RegionViews& views, bool hovered, Session& session);
+    void draw(const RegionViews& views, const Session& session) const;
+    bool asks_for_field() const { return ask != Ask::nothing || rename; }
+    /// A sentence or numbers for the status line; empty: nothing to say.
+    std::string status(const Session& session) const;
+    void say(std::string sentence);
+
+    Ask ask = Ask::nothing;             ///< in this frame
+    bool rename = false;                ///< of the selected one is asked for
+    std::optional<std::size_t> renamed; ///< its name is being typed
+    bool rename_begins = false;
+    std::string name;       ///< typed
+    std::string path;       ///< typed
+    std::string path_error; ///< why it could not be read or written
+    std::string replaces;   ///< the file that Enter once more replaces
+    RegionNumbers numbers;
+
+private:
+    enum class Gesture : std::uint8_t { none, click, draw, corner, drag, done };
+    void press(const RegionView& view, RegionEditor& editor);
+    void hold(RegionEditor& editor);
+    void release(const RegionView& view, RegionEditor& editor);
+    void cursor(const RegionView& view, const RegionEditor& editor) const;
+    void add_corner(const RegionPoint& pixel, double scale, RegionEditor& editor);
+    /// What is drawn becomes a region.
+    void finish(RegionEditor& editor);
+    void give_up() { drawn_.clear(); }
+    bool drawing_key(const KeyPress& key, RegionEditor& editor);
+    bool command(char letter, bool shift, Session& session);
+    bool arrow(const KeyPress& key, RegionEditor& editor);
+    void put_in_the_middle(RegionEditor& editor);
+    void draw_unfinished(const RegionView& view) const;
+
+    RegionTool tool_ = RegionTool::select;
+    Gesture gesture_ = Gesture::none;
+    std::size_t view_ = 0; ///< in which the gesture began
+    ImVec2 pressed_{};
+    bool moved_ = false; ///< far enough from there to mean it
+    std::optional<RegionGrip> grip_;
+    std::vector<RegionPoint> drawn_; ///< of the shape under way
+    RegionPoint mouse_;              ///< in the picture
+    std::optional<Region> copied_;
+    std::string said_;
+    SteadyClock::time_point said_at_{};
+};
+
+/// The row of tools over the left edge of the canvas; `from`: not left of this.
+void draw_region_bar(const Rect& canvas, float from, RegionTools& tools);
+/// The field for a file, while it is asked for. `confirm`, `dismiss`: Enter and Escape in this frame.
+void draw_region_files(Session& session, RegionTools& tools, bool confirm, bool dismiss);
+/// True if the file is one of regions by its ending; then it is read, or its error said.
+bool take_region_file(const std::string& path, Session& session);
+
+} // namespace specklescope
