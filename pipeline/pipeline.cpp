@@ -143,7 +143,7 @@ void Pipeline::start() {
         if (shape_known)
             executor->prepare(info.shape, wants_host(flow));
         if (const auto picture = executor->output(); picture && flow.regions)
-            refuse_outside(*place_regions(*flow.regions, *picture, flow.regions_version));
+            refuse_outside(*place_regions(flow.regions, *picture, flow.regions_version));
         {
             const std::scoped_lock lock(flow.mutex);
             flow.status = {RunState::running, "", info};

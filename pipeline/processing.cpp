@@ -17,7 +17,8 @@ using std::chrono::milliseconds;
 class Processor {
 public:
     Processor(Flow& flow, std::unique_ptr<Executor> executor)
-        : flow_(flow), executor_(std::move(executor)), version_(flow.version), remarks_(flow) {}
+        : flow_(flow), executor_(std::move(executor)), version_(flow.version),
+          regions_checked_(executor_->output().has_value()), remarks_(flow) {} // by Pipeline::start()
 
     void run() {
         remarks_.chain(chain());
@@ -151,8 +152,8 @@ private:
         } catch (const std::exception& error) {
             device_failed(sentence_of(error));
         }
-        if (submitted)
-            check_regions();
+        if (submitted && !regions_checked_)
+            check_regions(regions().first);
     }
 
     void collect(bool wait) {
@@ -262,10 +263,7 @@ private:
     }
 
     void apply_regions(const std::shared_ptr<const RegionOutlines>& regions, std::uint64_t version) {
-        if (const auto picture = executor_->output(); picture && regions) {
-            refuse_outside(*place_regions(*regions, *picture, version));
-            regions_checked_ = true;
-        }
+        check_regions(regions);
         if (!set_regions(regions, version))
             set_regions(regions, version); // the host
         const std::scoped_lock lock(flow_.mutex);
@@ -288,14 +286,23 @@ private:
         }
     }
 
-    /// Regions that were set before a size was known are refused with the first picture, as others are when
-    /// they are set: nothing is measured that is not there.
-    void check_regions() {
-        if (std::exchange(regions_checked_, true))
-            return;
-        const std::shared_ptr<const RegionOutlines> now = regions().first;
-        if (const auto picture = executor_->output(); picture && now)
-            refuse_outside(*place_regions(*now, *picture, 0));
+    /// Refused when they are set; before a size is known, with the first picture: nothing is measured that is
+    /// not there.
+    void check_regions(const std::shared_ptr<const RegionOutlines>& regions) {
+        const auto picture = regions ? output() : std::nullopt;
+        if (picture)
+            refuse_outside(*place_regions(regions, *picture, 0));
+        regions_checked_ = picture || !regions;
+    }
+
+    /// Of the results. One of several GPUs is waited for, and may tell how it failed.
+    std::optional<Shape> output() {
+        try {
+            return executor_->output();
+        } catch (const std::exception& error) {
+            device_failed(sentence_of(error));
+            return executor_->output();
+        }
     }
 
     std::pair<std::shared_ptr<const RegionOutlines>, std::uint64_t> regions() const {
@@ -370,7 +377,7 @@ private:
     std::optional<SteadyClock::time_point> stuck_since_;
     std::uint64_t version_ = 0; ///< of the flow's chain
     std::string complained_;
-    bool regions_checked_ = false; ///< whether those that were set before a size was known fit
+    bool regions_checked_; ///< whether those that were set before a size was known fit
     Remarks remarks_;
 };
 

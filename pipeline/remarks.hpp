@@ -62,7 +62,7 @@ public:
 
     /// Regions that do not lie wholly on the picture: once for each size of it, and where an edit made it so.
     void regions(const Result& result) {
-        if (!result.regions || result.regions->placed == placed_)
+        if (!result.regions || same_places(result.regions->placed.get(), placed_.get()))
             return;
         const auto before = std::exchange(placed_, result.regions->placed);
         for (const std::string& line : placing_lines(*placed_, before.get()))

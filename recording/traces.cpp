@@ -198,13 +198,17 @@ private:
     void add(const Result& result, std::string& text) {
         if (!result.regions)
             return;
-        if (told_ != result.info.version || placed_ != result.regions->placed) {
+        const std::string exposure = to_string(result.exposure);
+        if (told_ != result.info.version || !same_places(placed_.get(), result.regions->placed.get())) {
             text += traces_settings(result);
             if (!told_)
                 text += traces_columns();
             told_ = result.info.version;
             placed_ = result.regions->placed;
+        } else if (exposure != exposure_) { // a camera's, by nobody's edit
+            text += traces_exposure(result);
         }
+        exposure_ = exposure;
         add_rows(result, text);
     }
 
@@ -232,6 +236,7 @@ private:
     std::uint64_t end_ = 0;             ///< of the last whole line
     std::optional<std::uint64_t> told_; ///< the version that the settings were told of
     std::shared_ptr<const PlacedRegions> placed_;
+    std::string exposure_;
     bool failed_ = false;
 };
 

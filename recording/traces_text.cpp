@@ -64,6 +64,10 @@ std::string in_brackets(const Quantity& quantity) {
     return one_line(quantity.name) + " " + quantity.symbol + " (" + quantity.unit + ")";
 }
 
+std::string setting(const Result& result, const char* what, const std::string& value) {
+    return comment("# version " + std::to_string(result.info.version) + ", " + what + ": " + one_line(value));
+}
+
 std::string mean_text(const Result& result) {
     switch (result.regions->mean) {
     case RegionMean::of_squares:
@@ -79,7 +83,7 @@ std::string mean_text(const Result& result) {
 } // namespace
 
 std::string csv_text(const std::string& text) {
-    if (text.find_first_of(",\"\r\n") == std::string::npos)
+    if (text.find_first_of(",\"\r\n#") == std::string::npos)
         return text;
     std::string quoted = "\"";
     for (const char c : text)
@@ -119,11 +123,14 @@ std::string traces_columns() {
            "mean_of_map,median,pixels\n";
 }
 
+std::string traces_exposure(const Result& result) {
+    return setting(result, "exposure", result.exposure.known() ? to_string(result.exposure) : "unknown");
+}
+
 std::string traces_settings(const Result& result) {
-    const std::string head = "# version " + std::to_string(result.info.version) + ", ";
     std::string text;
     const auto say = [&](const char* what, const std::string& value) {
-        text += comment(head + what + ": " + one_line(value));
+        text += setting(result, what, value);
     };
     if (result.chain)
         say("chain", to_string(*result.chain));
@@ -132,7 +139,7 @@ std::string traces_settings(const Result& result) {
                    std::to_string(placed.height) + " pixels");
     say("mean", mean_text(result));
     if (result.exposure.known())
-        say("exposure", to_string(result.exposure));
+        text += traces_exposure(result);
     for (const PlacedRegion& region : placed.regions)
         say("region", region.name + ": " + region.shape + ", " + std::to_string(region.pixels) + " pixels" +
                           (region.fit == RegionFit::whole     ? ""

@@ -57,9 +57,16 @@ const char* to_string(RegionFit fit) {
     return fit == RegionFit::whole ? "whole" : fit == RegionFit::clipped ? "clipped" : "outside";
 }
 
-std::shared_ptr<const PlacedRegions> place_regions(const RegionOutlines& outlines, const Shape& picture,
-                                                   std::uint64_t version) {
+bool same_places(const PlacedRegions* one, const PlacedRegions* other) {
+    return one == other || (one && other && one->outlines == other->outlines && one->width == other->width &&
+                            one->height == other->height);
+}
+
+std::shared_ptr<const PlacedRegions> place_regions(std::shared_ptr<const RegionOutlines> given,
+                                                   const Shape& picture, std::uint64_t version) {
+    const RegionOutlines& outlines = *given;
     auto placed = std::make_shared<PlacedRegions>();
+    placed->outlines = std::move(given);
     placed->width = picture.width;
     placed->height = picture.height;
     placed->version = version;
@@ -123,7 +130,7 @@ RegionsInEffect::on(const Shape& picture, const std::shared_ptr<const PlacedRegi
         return nullptr;
     const bool holds = present && present->version == version && present->width == picture.width &&
                        present->height == picture.height;
-    return holds ? present : place_regions(*outlines, picture, version);
+    return holds ? present : place_regions(outlines, picture, version);
 }
 
 } // namespace specklescope

@@ -69,6 +69,7 @@ struct PlacedRegions {
     static constexpr int kChunkPixels = 4096; ///< most of a chunk, and
     static constexpr int kChunkSpans = 256;   ///< most spans of it: guesses
 
+    std::shared_ptr<const RegionOutlines> outlines;
     int width = 0, height = 0;
     std::uint64_t version = 0; ///< the edit that set them
     bool medians = false;
@@ -79,8 +80,11 @@ struct PlacedRegions {
 };
 
 /// Throws UsageError where they have more than kMaxSpans.
-std::shared_ptr<const PlacedRegions> place_regions(const RegionOutlines& outlines, const Shape& picture,
-                                                   std::uint64_t version);
+std::shared_ptr<const PlacedRegions> place_regions(std::shared_ptr<const RegionOutlines> outlines,
+                                                   const Shape& picture, std::uint64_t version);
+/// The same regions on pictures of one size: of several GPUs each has placed them for itself. Null is
+/// nothing's.
+bool same_places(const PlacedRegions* one, const PlacedRegions* other);
 /// Throws UsageError if there is a region of which nothing is on the picture, unless such are to be marked.
 void refuse_outside(const PlacedRegions& placed);
 

@@ -199,7 +199,7 @@ TEST(RegionSpans, LongRowsAreCutAndChunksHoldEveryPixelOnce) {
         regions.push_back(region);
     }
     const auto outlines = make_outlines(regions);
-    const auto placed = place_regions(*outlines, {3000, 10, 1, PixelType::f32}, 7);
+    const auto placed = place_regions(outlines, {3000, 10, 1, PixelType::f32}, 7);
     ASSERT_EQ(placed->regions.size(), regions.size());
     EXPECT_EQ(placed->version, 7U);
     std::uint32_t span = 0;

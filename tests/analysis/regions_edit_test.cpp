@@ -3,12 +3,16 @@
 #include "analysis/region.hpp"
 
 #include "base/error.hpp"
+#include "pipeline/round_robin_executor.hpp"
+#include "recording/traces.hpp"
+#include "tests/support/file_tools.hpp"
 #include "tests/support/running.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <mutex>
+#include <sstream>
 #include <vector>
 
 namespace specklescope {
@@ -121,6 +125,96 @@ TEST(PipelineRegions, PartlyOutsideAreMeasuredWhereTheyAreAndSaidOnce) {
         << listener.all();
     EXPECT_EQ(pixels, 28U);
     pipeline.stop();
+}
+
+/// The picture of 24×17 is checked at the start. What the chain makes of it afterwards is marked.
+TEST(PipelineRegions, AnEditBeforeTheFirstFrameMarksThoseThatDoNotFitAndEndsNothing) {
+    PipelineOptions made = test::options();
+    made.regions = box("right", 16, 3, 4);
+    Pipeline pipeline(test::file_of(3), Chain(), made);
+    const auto sink = std::make_shared<test::WatchingSink>();
+    std::atomic<int> outside{0};
+    sink->on_push = [&](const Result& result) {
+        const PlacedRegion& region = result.regions->placed->regions[0];
+        outside += region.fit == RegionFit::outside && region.pixels == 0 ? 1 : 0;
+    };
+    pipeline.add_sink(sink);
+    pipeline.pause(true);
+    pipeline.start();
+    pipeline.set_chain(test::chain_of("crop:width=10,height=10"));
+    test::Listener listener(pipeline);
+    ASSERT_TRUE(eventually([&] { return pipeline.chain().stages().size() == 1; }));
+    pipeline.pause(false);
+    ASSERT_TRUE(eventually([&] { return pipeline.finished(); }));
+    EXPECT_EQ(pipeline.status().state, RunState::ended) << pipeline.status().message;
+    EXPECT_EQ(outside, 3);
+    EXPECT_EQ(listener.heard("Region 'right' lies wholly outside the picture of 10×10"), 1) << listener.all();
+    pipeline.stop();
+}
+
+ExecutorMaker three_in_turn() {
+    return [](std::string*) {
+        std::vector<std::unique_ptr<Executor>> members;
+        for (int i = 0; i < 3; ++i)
+            members.push_back(make_host_executor(1));
+        return make_round_robin_executor(std::move(members));
+    };
+}
+
+std::vector<std::string> lines_with(const std::string& text, const std::string& part) {
+    std::vector<std::string> found;
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);)
+        if (line.find(part) != std::string::npos)
+            found.push_back(line);
+    return found;
+}
+
+/// Each of several GPUs has placed the regions for itself: still they are the same.
+TEST(PipelineRegions, OfSeveralGpusAreToldOnce) {
+    const TemporaryFolder folder;
+    PipelineOptions made = test::options(12);
+    made.regions = box("edge", 20, 10, 8);
+    made.executor = three_in_turn();
+    Pipeline pipeline(test::file_of(40), Chain(), made);
+    pipeline.add_sink(make_traces(folder / "t.csv"));
+    pipeline.start();
+    ASSERT_TRUE(eventually([&] { return pipeline.finished(); }));
+    test::Listener listener(pipeline);
+    EXPECT_EQ(listener.heard("Region 'edge' lies partly outside"), 1) << listener.all();
+    pipeline.stop();
+    const std::string text = test::read_file(folder / "t.csv");
+    EXPECT_EQ(lines_with(text, "# version 0, region: edge").size(), 1U) << text;
+    EXPECT_EQ(lines_with(text, ",edge,").size(), 40U);
+}
+
+/// A camera changes its exposure by itself, or by an edit of the source, and the flow rests on it.
+TEST(PipelineRegions, TracesTellAnExposureThatChangesWhereItChanges) {
+    const TemporaryFolder folder;
+    auto source = std::make_unique<test::ScriptedSource>(
+        test::file_info(), [](test::ScriptedSource& self, FramePort& port) {
+            if (self.offered == 9)
+                return Source::Status::end;
+            Frame frame = port.acquire(test::kSmall);
+            test::paint(frame.host(), self.offered);
+            frame.info().exposure_ms = self.offered++ < 6 ? 5 : 8;
+            frame.info().exposure_origin = ExposureOrigin::camera;
+            port.submit(std::move(frame));
+            return Source::Status::frame;
+        });
+    PipelineOptions made = test::options();
+    made.regions = box("box", 2, 2, 8);
+    Pipeline pipeline(std::move(source), test::chain_of("speckle:output=sfi"), made);
+    pipeline.add_sink(make_traces(folder / "t.csv"));
+    pipeline.start();
+    ASSERT_TRUE(eventually([&] { return pipeline.finished(); }));
+    pipeline.stop();
+    const std::string text = test::read_file(folder / "t.csv");
+    const auto told = lines_with(text, "exposure:");
+    ASSERT_EQ(told.size(), 2U) << text;
+    EXPECT_EQ(told[1], "# version 0, exposure: 8 ms (camera)");
+    EXPECT_LT(text.find("\n5,"), text.find(told[1]));
+    EXPECT_GT(text.find("\n6,"), text.find(told[1]));
 }
 
 } // namespace

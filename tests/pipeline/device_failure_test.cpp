@@ -1,5 +1,6 @@
 // A GPU that fails in the middle of a run, one of several too: every frame is still processed, in order, and
 // the run says what happened.
+#include "analysis/region.hpp"
 #include "base/error.hpp"
 #include "pipeline/flow.hpp"
 #include "pipeline/round_robin_executor.hpp"
@@ -146,9 +147,9 @@ private:
     int submitted_ = 0, collected_ = 0;
 };
 
-std::unique_ptr<Executor> three_of_which_one_fails(Where where) {
+std::unique_ptr<Executor> three_of_which_one_fails(Where where, std::vector<int> from = {-1, 7, -1}) {
     std::vector<std::unique_ptr<Executor>> members;
-    for (const int failing : {-1, 7, -1})
+    for (const int failing : from)
         members.push_back(std::make_unique<FailingExecutor>(failing, where));
     return make_round_robin_executor(std::move(members));
 }
@@ -186,9 +187,11 @@ std::shared_ptr<test::WatchingSink> run_to_the_end(Flow& flow, std::unique_ptr<E
 }
 
 /// Every frame must reach the sink once, intact and in order.
-void run_and_expect_all(std::unique_ptr<Executor> executor, const std::string& told) {
+void run_and_expect_all(std::unique_ptr<Executor> executor, const std::string& told, bool regions = false) {
     const std::unique_ptr<Flow> made = make_flow();
     Flow& flow = *made;
+    if (regions)
+        flow.regions = make_outlines({{"box", RegionShape::rectangle, {{1, 1}, {5, 5}}, "", false}});
     const auto sink = run_to_the_end(flow, std::move(executor));
     ASSERT_EQ(sink->count(), kFrames);
     for (std::uint64_t i = 0; i < kFrames; ++i) {
@@ -259,6 +262,16 @@ TEST(DeviceFailure, ResultsAreDownloadedIfAnyoneReadsThemAndOnlyThen) {
 TEST(DeviceFailure, OneOfSeveralGpusEndsThemAllAndIsNamed) {
     for (const Where where : {Where::submit, Where::collect})
         run_and_expect_all(three_of_which_one_fails(where), "GPU 2 of 3: It fell off the bus.");
+}
+
+/// Also with its very first frame, when nobody has asked it for anything yet; with regions it is asked for a
+/// size.
+TEST(DeviceFailure, OneOfSeveralGpusMayFailAtTheFirstFrame) {
+    for (const bool regions : {false, true}) {
+        SCOPED_TRACE(regions);
+        run_and_expect_all(three_of_which_one_fails(Where::submit, {0, -1, -1}),
+                           "GPU 1 of 3: It fell off the bus.", regions);
+    }
 }
 
 TEST(DeviceFailure, AtAnEditEveryResultCarriesTheVersionThatMadeIt) {
