@@ -8,6 +8,7 @@
 #include <glob.h>
 #include <map>
 #include <memory>
+#include <optional>
 #include <utility>
 
 namespace specklescope {
@@ -18,7 +19,16 @@ namespace fs = std::filesystem;
 
 bool is_file_kind(std::string_view kind) { return kind == "image" || kind == "video" || kind == "raw"; }
 
-/// Empty where `word` is no pattern.
+/// Nothing where it means none: who opens it says why, without its secrets.
+std::optional<SourceText> meaning_of(const SourceArgument& source) {
+    try {
+        return parse_source_text(source.revealed());
+    } catch (const UsageError&) {
+        return std::nullopt;
+    }
+}
+
+/// Empty where `source` is no pattern.
 std::string pattern_in(const SourceText& source) {
     std::error_code ignored;
     const bool pattern = is_file_kind(source.kind) &&
@@ -86,25 +96,25 @@ std::tm local_now() {
 std::vector<SourceArgument> sources_in_turn(const std::vector<std::string>& words) {
     std::vector<SourceArgument> sources;
     for (const std::string& word : words) {
-        const SourceText source = parse_source_text(word);
-        const std::string pattern = pattern_in(source);
+        const std::optional<SourceText> source = meaning_of(word);
+        const std::string pattern = source ? pattern_in(*source) : "";
         if (pattern.empty()) {
             sources.emplace_back(word);
             continue;
         }
         for (const std::string& file : files_like(pattern))
-            sources.emplace_back((word.starts_with("raw:") ? "raw:" : "") + file + options_text(source));
+            sources.emplace_back((word.starts_with("raw:") ? "raw:" : "") + file + options_text(*source));
     }
     return sources;
 }
 
 std::string stem_of(const SourceArgument& source) {
     std::string stem = "source";
-    const SourceText text = parse_source_text(source.revealed());
-    if (!is_file_kind(text.kind)) {
-        stem = text.kind;
-    } else {
-        fs::path path(text.target);
+    const std::optional<SourceText> text = meaning_of(source);
+    if (text && !is_file_kind(text->kind)) {
+        stem = text->kind;
+    } else if (text) {
+        fs::path path(text->target);
         if (!path.has_filename())
             path = path.parent_path();
         if (path.has_stem())

@@ -40,7 +40,7 @@ std::vector<Case> cases() {
         {"UnknownCommand", {"rnu", good}, kUsage, {"'rnu'", "view, run, list"}},
         {"UnknownList", {"list", "cameras"}, kUsage, {"'cameras'", "sources, stages, presets, devices"}},
         {"UnknownBackend", {"run", good, "--backend", "opencl"}, kUsage, {"opencl", "auto, cpu, cuda"}},
-        {"OneWordTooMany", {"run", good, "more"}, kUsage, {"'more'"}},
+        {"OneWordTooMany", {"view", good, "more"}, kUsage, {"'more'"}},
         {"RunWithoutSource", {"run"}, kUsage, {"SOURCE"}},
         {"UnknownHelp", {"--help", "specle"}, kUsage, {"'specle'", "speckle"}},
         // Values.
