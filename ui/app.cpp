@@ -123,8 +123,10 @@ App::Layout App::arrange() const {
     l.shows_processed = view.layout != ViewSettings::Layout::raw;
     const bool colour = display_.has_result() && display_.processed_shape().channels == 3;
     const double bar = l.shows_processed && !colour ? color_bar_width() : 0;
-    l.canvas = {0, tools, std::max(1.0, size.x - beside - bar), std::max(1.0, height - below)};
-    l.bar = {l.canvas.width, tools, bar, l.canvas.height};
+    const double strip = l.shows_panel ? region_bar_width() : 0; // beside the picture, not on it
+    l.region_tools = {0, tools, strip, std::max(1.0, height - below)};
+    l.canvas = {strip, tools, std::max(1.0, size.x - beside - bar - strip), l.region_tools.height};
+    l.bar = {l.canvas.x + l.canvas.width, tools, bar, l.canvas.height};
     const double gap = dp(2);
     l.processed = l.raw = l.canvas;
     if (view.layout == ViewSettings::Layout::side_by_side) {
@@ -153,6 +155,7 @@ void App::frame() {
     draw_tool_bar(layout_.tools, session_, state_, display_);
     draw_status_bar(layout_.status, session_, hover_, display_, zoom(), state_.regions.status(session_));
     if (layout_.shows_panel) {
+        draw_region_bar(layout_.region_tools, state_.regions);
         draw_panel(layout_.panel, session_, state_, display_);
         panel_edge(layout_);
     }

@@ -22,7 +22,7 @@ private:
     static constexpr double kZoomStep = 1.2; ///< of a key, or a notch of the wheel
 
     struct Layout {
-        Rect tools, status, panel, canvas, bar, processed, raw;
+        Rect tools, status, panel, region_tools, canvas, bar, processed, raw;
         bool shows_processed = true, shows_raw = false, shows_panel = true,
              panel_below = false; ///< the controls, in a tall window
     };

@@ -69,7 +69,6 @@ void App::canvas_window(const Layout& layout) {
     const float marks = narrow ? static_cast<float>(session_.recordings().size()) * dp(38) : 0;
     fading_ = draw_toasts(layout.canvas, session_.notes(), std::max(marks, banner));
     ImGui::End();
-    draw_region_bar(layout.canvas, statistics_end, state_.regions);
 }
 
 void App::canvas_mouse(const Layout& layout) {
@@ -82,7 +81,7 @@ void App::canvas_mouse(const Layout& layout) {
     if (!display_.has_result())
         return;
     const ImGuiIO& io = ImGui::GetIO();
-    const bool regions = state_.regions.mouse(region_views(layout), hovered, session_);
+    const bool regions = state_.regions.mouse(region_views(layout), hovered, window_.take_path(), session_);
     state_.regions.numbers.take(display_.result());
     const bool on_raw = layout.shows_raw && layout.raw.contains(io.MousePos.x, io.MousePos.y);
     const Rect& area = on_raw ? layout.raw : layout.processed;

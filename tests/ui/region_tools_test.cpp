@@ -62,6 +62,20 @@ protected:
         // Longer than a double click from the one before.
         desktop_->events({"sleep", "0.4", "mousedown", "1", "sleep", "0.2", "mouseup", "1"});
     }
+    /// A button that has come to rest: rows above it come and go.
+    static void press(const Viewer& viewer, const std::string& name) {
+        Rect last = viewer.widget(name);
+        double frame = viewer.probe()["frame"].get<double>();
+        ASSERT_TRUE(viewer.until([&] {
+            const nlohmann::json now = viewer.probe();
+            if (!now.is_object() || now["frame"].get<double>() < frame + 2)
+                return false;
+            frame = now["frame"].get<double>();
+            const Rect before = std::exchange(last, viewer.widget(name));
+            return before.x == last.x && before.y == last.y;
+        })) << name;
+        viewer.click(name);
+    }
     static bool count(const Viewer& viewer, int regions) {
         return viewer.until([&] { return viewer.number("regions.count") == regions; });
     }
@@ -139,7 +153,7 @@ TEST_F(RegionToolsTest, EachShapeIsSavedAsPointedAtAndMeasuredAsOnTheCommandLine
     auto next = saved[4].points.begin();
     for (const auto& [x, y] : outline) {
         next = std::find(next, saved[4].points.end(), RegionPoint{double(x), double(y)});
-        ASSERT_NE(next, saved[4].points.end()) << x << " " << y;
+        ASSERT_NE(next, saved[4].points.end()) << x << " " << y << " in " << to_json({saved[4]});
     }
 
     ASSERT_TRUE(viewer->until([&] { return viewer->number("region.pixels.5") > 0; }));
@@ -168,6 +182,48 @@ TEST_F(RegionToolsTest, EachShapeIsSavedAsPointedAtAndMeasuredAsOnTheCommandLine
     }
     EXPECT_EQ(compared, 6);
     EXPECT_EQ(viewer->number("region.pixels.0"), 400);
+    EXPECT_EQ(viewer->quit(), 0) << viewer->log();
+}
+
+TEST_F(RegionToolsTest, AHandThatIsFasterThanThePictureDrawsWhatItDrew) {
+    const auto viewer = open();
+    ASSERT_TRUE(tool(*viewer, "b", "Rectangle"));
+    const double scale = viewer->number("image.scale"), x0 = viewer->number("image.x"),
+                 y0 = viewer->number("image.y");
+    std::vector<std::string> words;
+    const auto go = [&](int x, int y) {
+        words.insert(words.end(), {"mousemove", std::to_string(std::lround(x0 + (x + 0.5) * scale)),
+                                   std::to_string(std::lround(y0 + (y + 0.5) * scale))});
+    };
+    for (int i = 0; i < 3; ++i) {
+        go(10 + 40 * i, 20);
+        words.insert(words.end(), {"mousedown", "1"});
+        go(30 + 40 * i, 60);
+        words.insert(words.end(), {"mouseup", "1"});
+    }
+    viewer->freeze(true); // all of it comes between two frames
+    desktop_->events(words);
+    viewer->freeze(false);
+    ASSERT_TRUE(count(*viewer, 3));
+    for (int i = 0; i < 3; ++i)
+        EXPECT_TRUE(points(*viewer, i,
+                           "rectangle " + std::to_string(10 + 40 * i) + ",20 " + std::to_string(30 + 40 * i) +
+                               ",60"));
+    ASSERT_TRUE(tool(*viewer, "d", "Freehand"));
+    words.clear();
+    for (const int right : {0, 60}) {
+        go(right + 20, 70);
+        words.insert(words.end(), {"mousedown", "1"});
+        for (const auto& [x, y] :
+             {std::pair(30, 75), std::pair(40, 90), std::pair(25, 100), std::pair(15, 85)})
+            go(right + x, y);
+        words.insert(words.end(), {"mouseup", "1"});
+    }
+    viewer->freeze(true);
+    desktop_->events(words);
+    viewer->freeze(false);
+    EXPECT_TRUE(points(*viewer, 3, "freehand 20,70 30,75 40,90 25,100 15,85"));
+    EXPECT_TRUE(points(*viewer, 4, "freehand 80,70 90,75 100,90 85,100 75,85"));
     EXPECT_EQ(viewer->quit(), 0) << viewer->log();
 }
 
@@ -393,6 +449,63 @@ TEST_F(RegionToolsTest, TheyComeBackWithTheirSourceAndNotWithAnother) {
     EXPECT_NE(other.log().find("1 region of the last window was on another source"), std::string::npos)
         << other.log();
     EXPECT_EQ(other.quit(), 0) << other.log();
+}
+
+TEST_F(RegionToolsTest, ThePanelDoesTheSameByMouse) {
+    write_text(folder_ / "r.json", R"({"regions":[
+{"name":"box","shape":"rectangle","points":[[20,20],[59,49]]},
+{"name":"tri","shape":"polygon","points":[[90,20],[140,25],[110,70]]}]})");
+    write_text(folder_ / "bad.json", "{\"regions\":[\n{\"name\":\"a\"}]}");
+    write_text(folder_ / "taken.json", "somebody else's");
+    const auto viewer = open({"--regions", "r.json"});
+    ASSERT_TRUE(count(*viewer, 2));
+    press(*viewer, "region.row.1");
+    ASSERT_TRUE(selected(*viewer, 1));
+    press(*viewer, "region.lock");
+    ASSERT_TRUE(viewer->until([&] { return viewer->number("region.locked.1") == 1; }));
+    press(*viewer, "region.duplicate");
+    ASSERT_TRUE(count(*viewer, 3));
+    press(*viewer, "region.delete");
+    ASSERT_TRUE(count(*viewer, 2));
+    press(*viewer, "regions.undo");
+    ASSERT_TRUE(count(*viewer, 3));
+    press(*viewer, "regions.redo");
+    ASSERT_TRUE(count(*viewer, 2));
+    viewer->double_click("region.row.0");
+    ASSERT_TRUE(
+        viewer->until([&] { return viewer->has_widget("region.rename") && viewer->number("typing") == 1; }));
+    desktop_->events({"type", "--delay", "40", "tri"});
+    viewer->key("Return");
+    EXPECT_TRUE(
+        viewer->until([&] { return viewer->text("status").starts_with("There is a region 'tri' already"); }));
+    EXPECT_EQ(viewer->text("region.name.0"), "box");
+
+    press(*viewer, "regions.load");
+    ASSERT_TRUE(
+        viewer->until([&] { return viewer->has_widget("regions.path") && viewer->number("typing") == 1; }));
+    desktop_->events({"type", "--delay", "40", "bad.json"});
+    viewer->key("Return");
+    EXPECT_TRUE(viewer->until([&] {
+        return viewer->text("regions.path.error").starts_with("bad.json, line 2: the region has no shape");
+    })) << viewer->text("regions.path.error");
+    viewer->key("Escape");
+    ASSERT_TRUE(viewer->until([&] { return !viewer->has_widget("regions.path"); }));
+    EXPECT_EQ(viewer->number("regions.count"), 2);
+
+    press(*viewer, "regions.save");
+    ASSERT_TRUE(
+        viewer->until([&] { return viewer->has_widget("regions.path") && viewer->number("typing") == 1; }));
+    desktop_->events({"type", "--delay", "40", "taken"});
+    viewer->key("Return");
+    EXPECT_TRUE(viewer->until(
+        [&] { return viewer->text("regions.path.error").starts_with("There is a file of that name."); }));
+    EXPECT_EQ(read_text(folder_ / "taken.json"), "somebody else's");
+    viewer->key("Return");
+    EXPECT_TRUE(viewer->until([&] { return !viewer->has_widget("regions.path"); }));
+    const std::vector<Region> saved = load_regions(folder_ / "taken.json");
+    ASSERT_EQ(saved.size(), 2U);
+    EXPECT_TRUE(saved[1].locked);
+    EXPECT_EQ(viewer->quit(), 0) << viewer->log();
 }
 
 } // namespace

@@ -15,6 +15,8 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
+#include <deque>
+#include <optional>
 #include <utility>
 
 namespace specklescope {
@@ -23,6 +25,13 @@ struct Window::State {
     GLFWwindow* handle = nullptr;
     InputQueue queue;
     std::vector<std::string> drops;
+    /// Where the mouse went after each press of the left button that has come; `drawing`: the first is of the
+    /// press that the frames have been given last.
+    std::deque<std::vector<ImVec2>> strokes;
+    bool drawing = false, down = false;
+    /// As told by the events, in their order: glfwGetCursorPos asks the server, and a window that draws
+    /// slowly would learn where the mouse has got to since its button went down.
+    std::optional<ImVec2> mouse;
     bool input = false;
     int x = 0, y = 0, width = 0, height = 0; ///< before full screen
 };
@@ -61,16 +70,26 @@ void install_callbacks(GLFWwindow* handle) {
     });
     glfwSetMouseButtonCallback(handle, [](GLFWwindow* w, int button, int action, int) {
         state_of(w).input = true;
-        double x = 0, y = 0;
-        glfwGetCursorPos(w, &x, &y);
-        state_of(w).queue.button(button, action == GLFW_PRESS, static_cast<float>(x), static_cast<float>(y),
-                                 glfwGetTime());
+        if (!state_of(w).mouse) {
+            double x = 0, y = 0;
+            glfwGetCursorPos(w, &x, &y);
+            state_of(w).mouse = ImVec2(static_cast<float>(x), static_cast<float>(y));
+        }
+        const ImVec2 at = *state_of(w).mouse;
+        if (button == GLFW_MOUSE_BUTTON_LEFT && action == GLFW_PRESS)
+            state_of(w).strokes.emplace_back();
+        state_of(w).queue.button(button, action == GLFW_PRESS, at.x, at.y, glfwGetTime());
     });
     glfwSetScrollCallback(handle, [](GLFWwindow* w, double x, double y) {
         state_of(w).input = true;
         ImGui_ImplGlfw_ScrollCallback(w, x, y);
     });
-    glfwSetCursorPosCallback(handle, [](GLFWwindow* w, double, double) { state_of(w).input = true; });
+    glfwSetCursorPosCallback(handle, [](GLFWwindow* w, double x, double y) {
+        state_of(w).input = true;
+        state_of(w).mouse = ImVec2(static_cast<float>(x), static_cast<float>(y));
+        if (glfwGetMouseButton(w, GLFW_MOUSE_BUTTON_LEFT) == GLFW_PRESS && !state_of(w).strokes.empty())
+            state_of(w).strokes.back().push_back(*state_of(w).mouse);
+    });
     glfwSetCursorEnterCallback(handle, [](GLFWwindow* w, int entered) {
         state_of(w).input = true;
         ImGui_ImplGlfw_CursorEnterCallback(w, entered);
@@ -204,6 +223,12 @@ void Window::begin_frame() {
     const bool fields = io.WantTextInput || ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopup);
     io.KeyMap[ImGuiKey_Tab] = fields ? GLFW_KEY_TAB : -1;
     state_->queue.feed(io);
+    if (io.MouseDown[0] && !state_->down) {
+        if (state_->drawing)
+            state_->strokes.pop_front();
+        state_->drawing = true;
+    }
+    state_->down = io.MouseDown[0];
     ImGui::NewFrame();
 }
 
@@ -245,6 +270,9 @@ void Window::size(int& width, int& height) const {
 std::vector<KeyPress> Window::take_keys() { return state_->queue.take_keys(); }
 void Window::put_back(const std::vector<KeyPress>& keys) { state_->queue.put_back(keys, ImGui::GetIO()); }
 void Window::wait_for_field() { state_->queue.wait_for_field(); }
+std::vector<ImVec2> Window::take_path() {
+    return state_->drawing ? std::exchange(state_->strokes.front(), {}) : std::vector<ImVec2>();
+}
 std::vector<std::string> Window::take_drops() { return std::exchange(state_->drops, {}); }
 
 } // namespace specklescope

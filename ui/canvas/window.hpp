@@ -4,6 +4,8 @@
 #include "config/settings.hpp"
 #include "ui/canvas/input_queue.hpp"
 
+#include <imgui.h>
+
 #include <memory>
 #include <string>
 #include <vector>
@@ -44,6 +46,9 @@ public:
     void put_back(const std::vector<KeyPress>& keys);
     void wait_for_field();
     std::vector<std::string> take_drops();
+    /// Where the mouse has been since the last call, with the left button down as this frame knows it or let
+    /// go since: also between two frames.
+    std::vector<ImVec2> take_path();
     struct State;
 
 private:

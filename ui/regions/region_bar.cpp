@@ -72,27 +72,27 @@ void draw_sign(ImDrawList& draw, RegionTool tool, const ImVec2& c, ImU32 colour)
 
 } // namespace
 
-void draw_region_bar(const Rect& canvas, float from, RegionTools& tools) {
-    const float side = dp(30), gap = dp(2), room = dp(4);
+float region_bar_width() { return dp(38); }
+
+void draw_region_bar(const Rect& area, RegionTools& tools) {
+    const float gap = dp(2), room = dp(4);
     const auto count = static_cast<float>(region_tools().size());
-    const float height = count * side + (count - 1) * gap + 2 * room, width = side + 2 * room;
-    const float x = std::max(static_cast<float>(canvas.x), from) + dp(8);
-    const float y = static_cast<float>(canvas.y) + (static_cast<float>(canvas.height) - height) / 2;
-    ImGui::SetNextWindowPos({x, std::max(y, static_cast<float>(canvas.y))});
-    ImGui::SetNextWindowSize({width, height});
+    const float side = std::min(static_cast<float>(area.width) - 2 * room, // all of them in a low window too
+                                (static_cast<float>(area.height) - 2 * room) / count - gap);
+    ImGui::SetNextWindowPos({static_cast<float>(area.x), static_cast<float>(area.y)});
+    ImGui::SetNextWindowSize({static_cast<float>(area.width), static_cast<float>(area.height)});
     ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {room, room});
-    ImGui::PushStyleVar(ImGuiStyleVar_WindowRounding, dp(6));
     ImGui::PushStyleVar(ImGuiStyleVar_WindowMinSize, {1, 1});
     ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {0, gap});
-    ImGui::PushStyleColor(ImGuiCol_WindowBg, IM_COL32(16, 20, 24, 205));
+    ImGui::PushStyleColor(ImGuiCol_WindowBg, theme::vec(theme::kPanel));
     ImGui::Begin("##region tools", nullptr,
                  ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoSavedSettings |
-                     ImGuiWindowFlags_NoNav | ImGuiWindowFlags_NoBringToFrontOnFocus |
-                     ImGuiWindowFlags_NoFocusOnAppearing);
+                     ImGuiWindowFlags_NoNav | ImGuiWindowFlags_NoBringToFrontOnFocus);
     ImGui::PopStyleColor();
-    ImGui::PopStyleVar(4);
+    ImGui::PopStyleVar(2);
     for (const RegionToolInfo& info : region_tools()) {
-        if (ImGui::InvisibleButton(info.name, {side, side}) && info.tool != tools.tool())
+        if (ImGui::InvisibleButton(info.name, {std::max(side, 1.0F), std::max(side, 1.0F)}) &&
+            info.tool != tools.tool())
             tools.choose(info.tool);
         probe::item(std::string("region.tool.") + info.name);
         const ImVec2 low = ImGui::GetItemRectMin(), high = ImGui::GetItemRectMax();
@@ -104,10 +104,9 @@ void draw_region_bar(const Rect& canvas, float from, RegionTools& tools) {
                   on ? IM_COL32_WHITE : theme::kText);
         tooltip(std::string(info.name) + " (" +
                 static_cast<char>(std::toupper(static_cast<unsigned char>(info.key))) + ")");
-        ImGui::SetCursorPosY(ImGui::GetCursorPosY() + gap - ImGui::GetStyle().ItemSpacing.y);
     }
+    ImGui::PopStyleVar();
     ImGui::End();
-    probe::value("region.tool", region_tools()[static_cast<std::size_t>(tools.tool())].name);
 }
 
 } // namespace specklescope

@@ -286,6 +286,7 @@ void report_regions(const Session& session, const RegionTools& tools) {
     if (!probe::enabled())
         return;
     const RegionEditor& editor = session.regions;
+    probe::value("region.tool", region_tools()[static_cast<std::size_t>(tools.tool())].name);
     probe::value("regions.count", static_cast<double>(editor.regions().size()));
     probe::value("regions.selected", editor.selected() ? static_cast<double>(*editor.selected()) : -1);
     probe::value("regions.sequence", static_cast<double>(tools.numbers.sequence));

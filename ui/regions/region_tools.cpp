@@ -105,7 +105,8 @@ std::string RegionTools::status(const Session& session) const {
     return tool_ == RegionTool::select ? "" : region_tools()[static_cast<std::size_t>(tool_)].hint;
 }
 
-bool RegionTools::mouse(const RegionViews& views, bool hovered, Session& session) {
+bool RegionTools::mouse(const RegionViews& views, bool hovered, const std::vector<ImVec2>& trail,
+                        Session& session) {
     RegionEditor& editor = session.regions;
     const bool pressed = ImGui::IsItemActivated(), held = ImGui::IsItemActive();
     const bool released = ImGui::IsItemDeactivated();
@@ -128,10 +129,8 @@ bool RegionTools::mouse(const RegionViews& views, bool hovered, Session& session
     mouse_ = view.to_picture(at);
     if (pressed)
         press(view, editor);
-    // The button may have come up before a frame saw it move.
-    moved_ = moved_ || ((held || released) && distance(at, pressed_) >= dp(3));
-    if (held || released)
-        hold(editor);
+    if (held || released) // it may have come up before a frame saw it move
+        hold(view, trail, editor);
     if (released && gesture_ != Gesture::none)
         release(view, editor);
     const bool ours = gesture_ > Gesture::click || (grip_ && ImGui::IsMouseDoubleClicked(0));
@@ -175,17 +174,22 @@ void RegionTools::press(const RegionView& view, RegionEditor& editor) {
     }
 }
 
-void RegionTools::hold(RegionEditor& editor) {
-    const bool even = ImGui::GetIO().KeyShift;
+void RegionTools::hold(const RegionView& view, const std::vector<ImVec2>& trail, RegionEditor& editor) {
+    const ImGuiIO& io = ImGui::GetIO();
+    const auto far = [&](const ImVec2& at) { return distance(at, pressed_) >= dp(3); };
+    moved_ = moved_ || far(io.MousePos) || std::any_of(trail.begin(), trail.end(), far);
     if (gesture_ == Gesture::drag && moved_)
-        editor.drag(mouse_, even);
+        editor.drag(mouse_, io.KeyShift);
     if (gesture_ != Gesture::draw || !moved_ || drawn_.empty())
         return;
-    const RegionPoint to = pixel(mouse_);
-    if (tool_ != RegionTool::freehand)
-        drawn_ = {drawn_.front(), end_of(tool_, drawn_.front(), to, even)};
-    else if (!(to == drawn_.back()) && drawn_.size() < kMaxRegionPoints)
-        drawn_.push_back(to);
+    if (tool_ != RegionTool::freehand) {
+        drawn_ = {drawn_.front(), end_of(tool_, drawn_.front(), pixel(mouse_), io.KeyShift)};
+        return;
+    }
+    for (const ImVec2& at : trail)
+        if (const RegionPoint to = pixel(view.to_picture(at));
+            !(to == drawn_.back()) && drawn_.size() < kMaxRegionPoints)
+            drawn_.push_back(to);
 }
 
 void RegionTools::release(const RegionView& view, RegionEditor& editor) {

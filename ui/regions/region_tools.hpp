@@ -48,9 +48,10 @@ public:
     /// True if it meant something here.
     bool key(const KeyPress& key, Session& session);
     bool character(unsigned character, Session& session);
-    /// Behind the item on which the pictures lie, which is `hovered` or not. True if the mouse means regions:
-    /// then it moves no picture.
-    bool mouse(const RegionViews& views, bool hovered, Session& session);
+    /// Behind the item on which the pictures lie, which is `hovered` or not; `trail`: where the mouse has
+    /// been with its button down since the last frame. True if the mouse means regions: then it moves no
+    /// picture.
+    bool mouse(const RegionViews& views, bool hovered, const std::vector<ImVec2>& trail, Session& session);
     void draw(const RegionViews& views, const Session& session) const;
     bool asks_for_field() const { return ask != Ask::nothing || rename; }
     /// A sentence or numbers for the status line; empty: nothing to say.
@@ -70,7 +71,7 @@ public:
 private:
     enum class Gesture : std::uint8_t { none, click, draw, corner, drag, done };
     void press(const RegionView& view, RegionEditor& editor);
-    void hold(RegionEditor& editor);
+    void hold(const RegionView& view, const std::vector<ImVec2>& trail, RegionEditor& editor);
     void release(const RegionView& view, RegionEditor& editor);
     void cursor(const RegionView& view, const RegionEditor& editor) const;
     void add_corner(const RegionPoint& pixel, double scale, RegionEditor& editor);
@@ -96,8 +97,9 @@ private:
     SteadyClock::time_point said_at_{};
 };
 
-/// The row of tools over the left edge of the canvas; `from`: not left of this.
-void draw_region_bar(const Rect& canvas, float from, RegionTools& tools);
+/// The column of tools beside the picture; as wide as region_bar_width().
+void draw_region_bar(const Rect& area, RegionTools& tools);
+float region_bar_width();
 /// The field for a file, while it is asked for. `confirm`, `dismiss`: Enter and Escape in this frame.
 void draw_region_files(Session& session, RegionTools& tools, bool confirm, bool dismiss);
 /// True if the file is one of regions by its ending; then it is read, or its error said.
