@@ -41,6 +41,7 @@ public:
         }
     }
 
+    Recorded recorded() const override { return recorded_.now(); }
     Coding coding() const override {
         return {.transfer = {},
                 .light = recorded_.now().light.value_or(Light::radiance),

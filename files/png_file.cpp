@@ -56,6 +56,8 @@ public:
             refuse();
     }
 
+    Recorded recorded() const override { return recorded_.now(); }
+
     /// In the order in which the standard (PNG, third edition, 4.3) believes them; what none says is a
     /// picture for the eye where it has colours in 8 bits.
     Coding coding() const override {

@@ -3,7 +3,9 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <iterator>
 #include <sstream>
 
 namespace specklescope {
@@ -50,7 +52,31 @@ int side(const Json& json, const char* key) {
     return value >= 1 && value <= 1e9 ? static_cast<int>(value) : 0;
 }
 
+struct NamedCount {
+    const char* name;
+    std::uint64_t PixelCounts::*count;
+};
+constexpr std::array<NamedCount, 6> kCounts = {{{"undefined", &PixelCounts::undefined},
+                                                {"infinite", &PixelCounts::infinite},
+                                                {"saturated", &PixelCounts::saturated},
+                                                {"windows", &PixelCounts::windows},
+                                                {"raw_saturated", &PixelCounts::raw_saturated},
+                                                {"raw_samples", &PixelCounts::raw_samples}}};
+
+std::uint64_t natural(const Json& json) { return json.is_number_unsigned() ? json.get<std::uint64_t>() : 0; }
+
+/// A date as ISO 8601 has it, and nothing else that a stranger may have put there.
+std::string date(const std::string& text) {
+    constexpr std::size_t kMost = 40;
+    return text.size() <= kMost && text.find_first_not_of("0123456789-:.+TZ") == std::string::npos ? text
+                                                                                                   : "";
+}
+
 void read_frame(const Json& json, Recorded& frame) {
+    for (const NamedCount& named : kCounts) {
+        const auto at = json.find(named.name);
+        frame.counts.*named.count = at != json.end() ? natural(*at) : 0;
+    }
     frame.capture_ns = integer<std::int64_t>(json, "capture_ns");
     if (frame.capture_ns && (*frame.capture_ns > kLatest || *frame.capture_ns < -kLatest))
         frame.capture_ns.reset();
@@ -80,8 +106,12 @@ bool RecordedText::begin(std::string_view description) {
     for (const Light light : {Light::counts, Light::decoded, Light::radiance})
         if (text(json, "light") == to_string(light))
             now_.light = light;
+    now_.started = date(text(json, "started"));
     if (const auto frame = json.find("frame"); frame != json.end() && frame->is_object())
         read_frame(*frame, now_);
+    first_ = now_.counts;
+    if (const auto columns = json.find("frames"); columns != json.end() && columns->is_object())
+        read_columns(*columns);
     if (const auto changes = json.find("changes"); changes != json.end() && changes->is_array())
         for (const Json& row : *changes)
             if (row.is_array() && row.size() == 3 && row[0].is_number_unsigned() &&
@@ -98,8 +128,41 @@ void RecordedText::next(std::string_view description) {
     read_frame(json.is_object() ? json : Json::object(), now_);
 }
 
+/// Runs of equal values: a number for a frame, [number, frames] for several.
+void RecordedText::read_columns(const Json& columns) {
+    constexpr std::uint64_t kMost = std::uint64_t{1} << 40; // frames
+    for (const NamedCount& named : kCounts) {
+        const auto found = columns.find(named.name);
+        if (found == columns.end() || !found->is_array())
+            continue;
+        Column column{.count = named.count};
+        for (const Json& run : *found) {
+            const bool several = run.is_array() && run.size() == 2;
+            column.runs.emplace_back(column.frames, natural(several ? run[0] : run));
+            column.frames += std::min(several ? natural(run[1]) : 1, kMost - column.frames);
+        }
+        columns_.push_back(std::move(column));
+    }
+}
+
+/// What a file without its end does not say of a frame is unknown: it has only the first.
+void RecordedText::seek_counts(std::uint64_t index) {
+    now_.counts = index == 0 ? first_ : PixelCounts{};
+    for (const Column& column : columns_) {
+        if (index >= column.frames)
+            continue;
+        const auto behind =
+            std::upper_bound(column.runs.begin(), column.runs.end(), index,
+                             [](std::uint64_t at, const auto& run) { return at < run.first; });
+        now_.counts.*column.count = std::prev(behind)->second;
+    }
+}
+
 void RecordedText::seek(std::uint64_t index) {
-    if (!ours_ || changes_.empty())
+    if (!ours_)
+        return;
+    seek_counts(index);
+    if (changes_.empty())
         return;
     if (change_ > 0 && changes_[change_ - 1].index > index)
         change_ = 0;

@@ -3,11 +3,14 @@
 
 #include "pipeline/frame.hpp"
 
+#include <nlohmann/json_fwd.hpp>
+
 #include <cstdint>
 #include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace specklescope {
@@ -20,6 +23,8 @@ struct Recorded {
     std::optional<std::int64_t> capture_ns;                        ///< on the clock of the source recorded
     std::optional<Light> light;            ///< of the file; nothing where it does not say
     std::optional<std::uint64_t> sequence; ///< counts what that source produced, drops included
+    PixelCounts counts{};                  ///< 0 where it does not say
+    std::string started{}; ///< of the file: when the first recording of it began, UTC; empty: unknown
 };
 
 /// Reads the JSON texts of a file in order. What is not of this program leaves everything unknown.
@@ -30,8 +35,8 @@ public:
     bool begin(std::string_view text);
     /// The description of the frame after the one before.
     void next(std::string_view text);
-    /// The frame number `index` of a file that describes only frames that differ from the ones before them:
-    /// all but the capture time.
+    /// The frame number `index` of a file that describes its frames in one place, as video does: all but the
+    /// capture time.
     void seek(std::uint64_t index);
     const Recorded& now() const { return now_; }
 
@@ -48,7 +53,17 @@ private:
         std::uint64_t index = 0, sequence = 0;
         double exposure_ms = 0;
     };
+    /// One of PixelCounts for all frames: from which frame on it has which value.
+    struct Column {
+        std::uint64_t PixelCounts::*count = nullptr;
+        std::vector<std::pair<std::uint64_t, std::uint64_t>> runs{};
+        std::uint64_t frames = 0;
+    };
+    void read_columns(const nlohmann::json& columns);
+    void seek_counts(std::uint64_t index);
     Recorded now_;
+    PixelCounts first_; ///< of the first frame
+    std::vector<Column> columns_;
     std::vector<Change> changes_;
     std::size_t change_ = 0; ///< the one after that in effect
     bool ours_ = false, raw_ = false;

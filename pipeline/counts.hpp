@@ -38,6 +38,20 @@ inline void describe_conversion(PixelType from, FrameInfo& info) {
         info.full_scale = type_full_scale(from);
 }
 
+/// The counts of a result, `made` of a frame that `info` describes: where a recorded result is played, which
+/// has no full scale and was looked at when it was made, what was counted then stays true.
+inline PixelCounts counts_of(const FrameInfo& info, PixelCounts made) {
+    if (made.raw_samples == 0) {
+        made.raw_saturated = info.recorded.raw_saturated;
+        made.raw_samples = info.recorded.raw_samples;
+    }
+    if (made.windows == 0) {
+        made.saturated = info.recorded.saturated;
+        made.windows = info.recorded.windows;
+    }
+    return made;
+}
+
 /// Samples at `threshold` or above, over the threads.
 std::uint64_t count_saturated(ConstHostView image, double threshold);
 /// Adds the undefined and the infinite pixels of an image of any type to `counts`, over the threads.

@@ -34,6 +34,20 @@ enum class Light : std::uint8_t {
 /// "counts", "decoded", "radiance".
 const char* to_string(Light light);
 
+/// What needs a word beside the picture. Pixels of colour count by any of their channels. A stage adds to the
+/// first three; the executor makes of them, and of the raw frame, what belongs to a result.
+struct PixelCounts {
+    std::uint64_t undefined = 0; ///< pixels of the final image that are NaN: mean 0
+    std::uint64_t infinite = 0;  ///< … that are ±infinity: variance 0 with mean > 0
+    /// Windows with a sample at full scale, as the last stage saw them that looked; kept through any behind
+    /// it.
+    std::uint64_t saturated = 0;
+    std::uint64_t windows = 0;       ///< that this stage looked at; 0: none looked, or there is no full scale
+    std::uint64_t raw_saturated = 0; ///< samples of the raw frame at full scale
+    std::uint64_t raw_samples = 0;   ///< all of them; 0: they have no full scale
+    bool operator==(const PixelCounts&) const = default;
+};
+
 /// What travels with the pixels to every sink.
 struct FrameInfo {
     std::uint64_t sequence = 0;        ///< counts what the source produced, drops included
@@ -46,6 +60,9 @@ struct FrameInfo {
     double full_scale = 0; ///< largest value the camera can give; 0: none (f32)
     Light light = Light::counts;
     std::uint64_t version = 0; ///< parameter version that made a result
+    /// Of a frame that is played back, as it was counted when it was recorded; else 0. What cannot be counted
+    /// again in what was recorded is taken from here (counts_of()).
+    PixelCounts recorded{};
     /// The first frame after an opening, a seek or the end of a loop: it does not follow the one before it.
     bool discontinuity = false;
 };

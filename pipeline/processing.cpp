@@ -2,6 +2,7 @@
 #include "base/error.hpp"
 #include "base/long_work.hpp"
 #include "base/sentence.hpp"
+#include "pipeline/counts.hpp"
 #include "pipeline/flow.hpp"
 #include "pipeline/remarks.hpp"
 
@@ -161,6 +162,7 @@ private:
             while (std::optional<Result> result = executor_->collect(wait)) {
                 wait = false;
                 result->repeated = pending_.front().repeated;
+                result->counts = counts_of(result->info, result->counts);
                 pending_.pop_front();
                 deliver(*result);
             }

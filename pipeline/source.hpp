@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,6 +27,9 @@ struct SourceInfo {
     bool live = false;        ///< live sources drop when no slot is free, files wait
     std::string lossy{};      ///< codec that has changed the pixels, "H.264"; empty: none is known
     std::string coding{}; ///< how pictures were coded and who says so: "sRGB (its sRGB chunk)"; empty: none
+    /// Of what is played back, when the first recording of it began ("2026-11-22T23:04:05Z"); empty where its
+    /// file does not say. Nothing: it is being taken now.
+    std::optional<std::string> started{};
 };
 
 /// Lent to Source::next by the acquisition thread.

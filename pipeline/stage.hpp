@@ -12,19 +12,6 @@
 
 namespace specklescope {
 
-/// What needs a word beside the picture. Pixels of colour count by any of their channels. A stage adds to the
-/// first three; the executor makes of them, and of the raw frame, what belongs to a result.
-struct PixelCounts {
-    std::uint64_t undefined = 0; ///< pixels of the final image that are NaN: mean 0
-    std::uint64_t infinite = 0;  ///< … that are ±infinity: variance 0 with mean > 0
-    /// Windows with a sample at full scale, as the last stage saw them that looked; kept through any behind
-    /// it.
-    std::uint64_t saturated = 0;
-    std::uint64_t windows = 0;       ///< that this stage looked at; 0: none looked, or there is no full scale
-    std::uint64_t raw_saturated = 0; ///< samples of the raw frame at full scale
-    std::uint64_t raw_samples = 0;   ///< all of them; 0: they have no full scale
-    bool operator==(const PixelCounts&) const = default;
-};
 /// The part of the raw frame's samples that is at full scale, 0…1.
 constexpr double saturated_share(const PixelCounts& counts) {
     return counts.raw_samples == 0

@@ -86,24 +86,23 @@ RecordedFrame recorded_frame(const Result& result, RecordWhat what) {
     return frame;
 }
 
-namespace {
-/// File names are bytes, not always UTF-8: what is none becomes U+FFFD.
+std::string utc_now() {
+    const std::time_t seconds = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
+    std::tm utc{};
+    ::gmtime_r(&seconds, &utc);
+    char text[32];
+    std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &utc);
+    return text;
+}
+
 std::string to_ascii(const nlohmann::ordered_json& json) {
     return json.dump(-1, ' ', true, nlohmann::ordered_json::error_handler_t::replace);
 }
-} // namespace
 
 std::string describe_file(const RecordedFrame& first, const RecordOptions& options, const StreamInfo& stream,
                           const FileTotals& totals) {
     using Json = nlohmann::ordered_json;
     const Shape& shape = first.pixels.shape();
-    const auto now = std::chrono::system_clock::now();
-    const std::time_t seconds = std::chrono::system_clock::to_time_t(now);
-    std::tm utc{};
-    ::gmtime_r(&seconds, &utc);
-    char started[32];
-    std::strftime(started, sizeof started, "%Y-%m-%dT%H:%M:%SZ", &utc);
-
     Json json;
     json["program"] = "Specklescope " SPECKLESCOPE_VERSION;
     json["content"] = to_string(options.what);
@@ -131,9 +130,13 @@ std::string describe_file(const RecordedFrame& first, const RecordOptions& optio
     if (!first.channel.empty())
         json["channel"] = first.channel;
     json["rate"] = options.rate > 0 ? options.rate : stream.source.rate;
-    json["started"] = started;
-    // Arrival times have no zero of their own: this is what their clock read at "started".
-    json["started_arrival_ns"] =
+    const std::string now = utc_now();
+    const std::optional<std::string>& started = stream.source.started;
+    json["started"] = started ? started->empty() ? Json() : Json(*started) : Json(now);
+    if (started) // played back: capture times are of the first recording, arrival times of this one
+        json["processed"] = now;
+    // Arrival times have no zero of their own: this is what their clock read at that moment.
+    json[started ? "processed_arrival_ns" : "started_arrival_ns"] =
         std::chrono::duration_cast<std::chrono::nanoseconds>(SteadyClock::now().time_since_epoch()).count();
     if (options.what == RecordWhat::processed && record_format(options.path).colors) {
         const Mapping& mapping = options.mapping;

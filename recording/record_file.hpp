@@ -5,6 +5,8 @@
 #include "files/whole_file.hpp"
 #include "recording/recorder.hpp"
 
+#include <nlohmann/json_fwd.hpp>
+
 #include <sys/uio.h>
 
 #include <memory>
@@ -66,6 +68,10 @@ std::string write_error(const std::string& path, int error);
 /// Adds the rows of a picture, or the whole where they are not padded.
 void gather_rows(ConstHostView pixels, std::vector<iovec>& parts);
 
+/// On one line. File names are bytes, not always UTF-8: what is none becomes U+FFFD.
+std::string to_ascii(const nlohmann::ordered_json& json);
+/// "2026-11-22T23:04:05Z".
+std::string utc_now();
 /// Machine-readable description of a file (JSON, ASCII): program, source, what the numbers are, parameters,
 /// clock. The totals come first, in `totals_text`'s fixed width, so that they can be brought up to date in
 /// place.

@@ -1,10 +1,10 @@
 #include "recording/traces_text.hpp"
 
 #include "base/one_line.hpp"
+#include "recording/record_file.hpp"
 
 #include <charconv>
 #include <chrono>
-#include <ctime>
 
 namespace specklescope {
 
@@ -30,15 +30,6 @@ void add_seconds(std::string& text, std::int64_t ns) {
     add_whole(text, size / kSecond);
     std::string part = std::to_string(size % kSecond);
     text += "." + std::string(9 - part.size(), '0') + part;
-}
-
-std::string started() {
-    const std::time_t now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
-    std::tm utc{};
-    ::gmtime_r(&now, &utc);
-    char text[32];
-    std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &utc);
-    return text;
 }
 
 std::int64_t ns_of(SteadyClock::time_point time) {
@@ -99,12 +90,12 @@ std::string traces_begin(const StreamInfo& stream) {
     say("program", "Specklescope " SPECKLESCOPE_VERSION);
     say("source", stream.source_text);
     say("backend", stream.backend);
-    say(
-        "started", started() + " with arrival_s at " + [] {
-            std::string now;
-            add_seconds(now, ns_of(SteadyClock::now()));
-            return now;
-        }());
+    std::string now = utc_now() + " with arrival_s at ";
+    add_seconds(now, ns_of(SteadyClock::now()));
+    const std::optional<std::string>& started = stream.source.started;
+    say("started", !started ? now : started->empty() ? "unknown" : *started);
+    if (started)
+        say("processed", now);
     say("sequence", "number of the frame; one that is missing was dropped");
     say("capture_s, arrival_s", "s, on the source's clock and on this machine's steady one");
     say("mean, std, min, max, mean_of_map, median", "in the unit of the map; std with n - 1; all but mean "

@@ -43,7 +43,9 @@ VideoDescription::VideoDescription(const RecordedFrame& first, const RecordOptio
     start_ += " \"frame\": " + describe_frame(first);
 }
 
-void VideoDescription::add(const FrameInfo& next) {
+void VideoDescription::add(const RecordedFrame& frame) {
+    const FrameInfo& next = frame.info;
+    add_facts(nlohmann::ordered_json::parse(describe_frame(frame)));
     if (changes_.empty() || next.sequence != next_sequence_ ||
         !equal(next.exposure_ms, changes_.back().exposure_ms))
         changes_.push_back({frames_, next.sequence, next.exposure_ms});
@@ -54,6 +56,35 @@ void VideoDescription::add(const FrameInfo& next) {
     last_ns_ = next.capture_ns;
     next_sequence_ = next.sequence + 1;
     ++frames_;
+}
+
+void VideoDescription::add_facts(nlohmann::ordered_json facts) {
+    for (const char* elsewhere : {"sequence", "capture_ns", "exposure_ms"})
+        facts.erase(elsewhere);
+    for (auto at = facts.begin(); at != facts.end();) {
+        if (!at->is_number_integer()) {
+            ++at;
+            continue;
+        }
+        auto value = at->get<std::int64_t>();
+        if (at.key() == "arrival_ns")
+            value -= std::exchange(last_arrival_ns_, value);
+        std::vector<Run>& column = columns_[at.key()];
+        if (column.empty() || column.back().value != value)
+            column.push_back({value, 0});
+        ++column.back().frames;
+        at = facts.erase(at);
+    }
+    nlohmann::ordered_json patch = nlohmann::ordered_json::object();
+    for (const auto& [key, value] : facts.items())
+        if (!facts_.contains(key) || facts_[key] != value)
+            patch[key] = value;
+    for (const auto& [key, value] : facts_.items())
+        if (!facts.contains(key))
+            patch[key] = nullptr;
+    if (frames_ > 0 && !patch.empty()) // "frame" has those of the first
+        patches_ += (patches_.empty() ? "[" : ", [") + std::to_string(frames_) + ", " + to_ascii(patch) + "]";
+    facts_ = std::move(facts);
 }
 
 std::string VideoDescription::text(const FileTotals& totals) const {
@@ -74,7 +105,17 @@ std::string VideoDescription::text(const FileTotals& totals) const {
         text += (&change == changes_.data() ? "[" : ", [") + std::to_string(change.index) + ", " +
                 std::to_string(change.sequence) + ", " + exposure + "]";
     }
-    return text + "]}";
+    text += "], \"frames\": {";
+    for (const auto& [name, column] : columns_) {
+        text += (name == columns_.begin()->first ? "\"" : ", \"") + name + "\": [";
+        for (const Run& run : column) {
+            const std::string value = std::to_string(run.value);
+            text += (&run == column.data() ? "" : ",") +
+                    (run.frames == 1 ? value : "[" + value + "," + std::to_string(run.frames) + "]");
+        }
+        text += "]";
+    }
+    return text + "}, \"facts\": [" + patches_ + "]}";
 }
 
 std::string escaped_tag(const std::string& text) {

@@ -3,7 +3,10 @@
 
 #include "recording/record_file.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -27,12 +30,14 @@ private:
 
 /// The JSON text of a file and of its first frame. Other frames have their time from the container; those
 /// that do not follow from the one before them are listed under "changes", each as [frame, sequence,
-/// exposure_ms].
-/// "measured_rate" is that of the camera, lost frames included.
+/// exposure_ms]. What describe_frame() says besides is there for all frames: its whole numbers under
+/// "frames", a list for each, in which [value, count] stands for several that are equal ("arrival_ns": behind
+/// the first the distance from the frame before); the rest under "facts" where it changes, each as [frame,
+/// JSON merge patch (RFC 7396) of "frame"]. "measured_rate" is that of the camera, lost frames included.
 class VideoDescription {
 public:
     VideoDescription(const RecordedFrame& first, const RecordOptions& options, const StreamInfo& stream);
-    void add(const FrameInfo& next);
+    void add(const RecordedFrame& frame);
     std::string text(const FileTotals& totals) const;
 
 private:
@@ -40,8 +45,19 @@ private:
         std::uint64_t index, sequence;
         double exposure_ms;
     };
-    std::string start_; ///< all but the changes and the last brace
+    /// Equal values that follow one another.
+    struct Run {
+        std::int64_t value;
+        std::uint64_t frames;
+    };
+    void add_facts(nlohmann::ordered_json facts);
+
+    std::string start_; ///< all but the frames and the last brace
     std::vector<Change> changes_;
+    std::map<std::string, std::vector<Run>> columns_;
+    nlohmann::ordered_json facts_; ///< of the last frame
+    std::string patches_;          ///< "[3, {…}], [7, {…}]"
+    std::int64_t last_arrival_ns_ = 0;
     std::uint64_t frames_ = 0, next_sequence_ = 0, first_sequence_ = 0;
     std::int64_t first_ns_ = 0, last_ns_ = 0;
 };

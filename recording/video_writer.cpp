@@ -285,7 +285,7 @@ void VideoWriter::write(const RecordedFrame& frame) {
     if (!buffer)
         check();
     gst_app_src_push_buffer(GST_APP_SRC(source_.get()), buffer);
-    description_.add(frame.info);
+    description_.add(frame);
     ++written_;
 }
 

@@ -38,6 +38,7 @@ public:
         info.full_scale = full_scale();
         info.lossy = reader_->lossy();
         info.coding = to_string(coding_);
+        info.started = reader_->recorded().started;
         info.rate = rate();
         info.frames = options().loop ? 0 : count_frames();
         return info;
@@ -130,6 +131,7 @@ private:
         frame.info().full_scale = full_scale();
         frame.info().light = coding_.light;
         frame.info().exposure_ms = reader_->recorded().exposure_ms;
+        frame.info().recorded = recorded().counts;
         port.submit(std::move(frame));
         return Status::frame;
     }

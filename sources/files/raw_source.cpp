@@ -138,6 +138,8 @@ public:
         info.name = std::filesystem::path(path_).filename().string();
         info.shape = shape_;
         info.full_scale = full_scale();
+        if (regular) // a pipe brings what somebody takes now
+            info.started = sidecar_.file().now().started;
         const double recorded_rate = sidecar_.measure_rate(path_);
         info.rate = recorded_rate > 0 ? recorded_rate : options.rate;
         if (regular && !options.loop)
@@ -171,6 +173,7 @@ public:
         const Recorded& recorded = sidecar_.next();
         frame.info().capture_ns = clock_.take(recorded, port, pacer_, options.rate);
         frame.info().exposure_ms = recorded.exposure_ms;
+        frame.info().recorded = recorded.counts;
         frame.info().full_scale = full_scale();
         frame.info().light = recorded.light.value_or(Light::counts);
         port.submit(std::move(frame));

@@ -98,6 +98,7 @@ private:
 
     void opened(SourceInfo& info) override {
         info.live = false;
+        info.started = recorded_.now().started;
         if (recorded_.now().rate > 0)
             info.rate = recorded_.now().rate;
         if (recorded_.now().full_scale > 0)
@@ -144,6 +145,7 @@ private:
         ++index_;
         info.capture_ns += first_capture_ns_;
         info.exposure_ms = recorded_.now().exposure_ms;
+        info.recorded = recorded_.now().counts;
         if (recorded_.now().full_scale > 0)
             info.full_scale = recorded_.now().full_scale;
     }

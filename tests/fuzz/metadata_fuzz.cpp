@@ -38,6 +38,7 @@ void check_lines(std::string_view left) {
         ahead.seek(i);
     for (std::uint64_t i = 9; i-- > 7;)
         back.seek(i);
+    demand(ahead.now().counts == back.now().counts, "a count is another when it is reached from behind");
     demand(ahead.now().sequence == back.now().sequence &&
                same(ahead.now().exposure_ms, back.now().exposure_ms),
            "a frame is another when it is reached from behind");
@@ -56,6 +57,7 @@ void check_written(Bytes bytes) {
     text.next(describe_frame(frame));
     demand(text.now().sequence == frame.info.sequence, "a sequence number comes back as another");
     demand(text.now().capture_ns == frame.info.capture_ns, "a capture time comes back as another");
+    demand(text.now().counts == frame.counts, "a count comes back as another");
     const double expected = std::isfinite(frame.info.exposure_ms) ? frame.info.exposure_ms : std::nan("");
     demand(same(text.now().exposure_ms, expected), "an exposure comes back as another");
 }
