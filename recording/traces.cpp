@@ -1,6 +1,7 @@
 #include "recording/traces.hpp"
 
 #include "base/error.hpp"
+#include "base/sentence.hpp"
 #include "files/input_file.hpp"
 #include "files/whole_file.hpp"
 #include "recording/line_pages.hpp"
@@ -174,7 +175,7 @@ private:
                 error = store(text);
             bytes = end_ - before;
         } catch (const std::exception& thrown) {
-            error = "Traces into " + path_ + " stopped: " + thrown.what() + ".";
+            error = "Traces into " + path_ + " stopped. " + sentence_of(thrown);
         }
         if (last && !failed_ && error.empty() && !file_.close())
             error = write_error(path_, errno);

@@ -29,10 +29,22 @@
 
 namespace {
 
-enum Kind : std::uint8_t { kNew, kMalloc, kOpen, kRead, kWrite, kFsync, kRename, kClose, kThread, kKinds };
-constexpr std::array<const char*, kKinds> kNames = {"new",   "malloc", "open",  "read",  "write",
-                                                    "fsync", "rename", "close", "thread"};
-constexpr std::array<int, kKinds> kErrors = {ENOMEM, ENOMEM, EMFILE, EIO, ENOSPC, EIO, EIO, EIO, EAGAIN};
+enum Kind : std::uint8_t {
+    kNew,
+    kMalloc,
+    kOpen,
+    kRead,
+    kWrite,
+    kFsync,
+    kRename,
+    kClose,
+    kThread,
+    kCuda,
+    kKinds
+};
+constexpr std::array<const char*, kKinds> kNames = {"new",   "malloc", "open",  "read",   "write",
+                                                    "fsync", "rename", "close", "thread", "cuda"};
+constexpr std::array<int, kKinds> kErrors = {ENOMEM, ENOMEM, EMFILE, EIO, ENOSPC, EIO, EIO, EIO, EAGAIN, EIO};
 
 struct Range {
     std::uintptr_t begin = 0, end = 0;
@@ -402,5 +414,8 @@ int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*
         return EAGAIN;
     return real(thread, attributes, start, argument);
 }
+
+/// Asked by the stand-ins of cuda_faults.cpp.
+int specklescope_cuda_call_fails() { return fails(kCuda, __builtin_return_address(0)) ? 1 : 0; }
 
 } // extern "C"

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Makes the n-th call of a kind fail, for n = 1, 2, 3 … until a run passes: faults.py PROGRAM LIBRARY [WHAT] [options]
 
-WHAT is a scenario (recorder, sources, executor, settings, video), a kind of call (new, malloc, open, read, write, fsync,
-rename, close, thread), or both: recorder/write. Without it, all.
+WHAT is a scenario (recorder, sources, executor, settings, video, traces), a kind of call (new, malloc, open, read, write,
+fsync, rename, close, thread), or both: recorder/write. Without it, all. "cuda", alone, with specklescope-cuda-faults as the
+PROGRAM: calls of CUDA's runtime, on a machine with a GPU; without one the exit status is 77.
 
   --short    not every n, but steps of a few or of some hundreds: a test, which tries the same every time
   --new N    allocations in steps of N only: all of them take an hour on two processors
@@ -29,7 +30,7 @@ sys.path.insert(0, str(ROOT / "tests/support"))
 import reliability  # noqa: E402
 
 KINDS = ["new", "malloc", "open", "read", "write", "fsync", "rename", "close", "thread"]
-LASTING = ["open", "write", "fsync"]  # a full disk stays full: these fail once, and from the n-th call on
+LASTING = ["open", "write", "fsync", "cuda"]  # a full disk stays full: these fail once, and from the n-th call on
 LIMIT = 60                            # seconds, for a run of a tenth of one
 SCENE = "synthetic?width=32&height=24"
 
@@ -47,10 +48,16 @@ SCENARIOS = {
     "settings": Scenario(["run", SCENE, "--config", "IN/settings.toml", "--trust", "--save-config", "out.toml"], KINDS),
     "video": Scenario(["run", SCENE, "--frames", "4", "--record-raw", "v.mkv", "--stats", "s.json"],
                       ["new", "open", "write", "thread"]),
+    "traces": Scenario(["run", SCENE, "--frames", "4", "--regions", "IN/regions.json", "--traces", "t.csv", "--stats", "s.json"],
+                       KINDS),
+    "cuda": Scenario(["run", "IN/film.tiff", "--backend", "cuda", "--stage", "temporal:frames=3,output=contrast2", "--stage",
+                      "gaussian:sigma=3", "--stage", "convolve:kernel=disk", "--stage", "flow", "--regions", "IN/regions.json",
+                      "--traces", "t.csv", "--record", "p.tiff", "--stats", "s.json"], ["cuda"]),
 }
+ON_GPU = ["cuda"]
 
 
-STEPS = {"new": 499, "malloc": 9, "read": 7, "open": 2, "write": 5, "close": 3}  # of the short form; others 1
+STEPS = {"new": 499, "malloc": 9, "read": 7, "open": 2, "write": 5, "close": 3, "cuda": 17}  # of the short form; others 1
 # Libraries that break when they get no memory, and nothing here can change it: nlohmann-json's destructor allocates, and
 # its constructors do not undo what they began; libtiff 4.5 writes the values of a tag into memory that it did not get.
 # A run that ends badly is put down to them where they made the call that failed; it is counted apart.
@@ -100,6 +107,14 @@ def check_raw(path):
     return max(0, len(rows) - 1)
 
 
+def check_traces(path):
+    text = path.read_text()
+    expect(text.endswith("\n"), f"{path.name} does not end with a line")
+    rows = [line for line in text.splitlines() if not line.startswith("#")]
+    expect(all(row.count(",") == 14 for row in rows), f"{path.name} has rows that are not whole")
+    return max(0, len(rows) - 1)
+
+
 def check_png(path):
     from PIL import Image
     with Image.open(path) as image:
@@ -107,7 +122,7 @@ def check_png(path):
     return 1
 
 
-READERS = {".tiff": check_tiff, ".raw": check_raw, ".png": check_png}
+READERS = {".tiff": check_tiff, ".raw": check_raw, ".png": check_png, ".csv": check_traces}
 
 
 def check_files(folder):
@@ -178,7 +193,16 @@ class Campaign:
         self.plugins = {"GST_REGISTRY": str(place / "plugins"), "GST_REGISTRY_UPDATE": "no"}
         subprocess.run([program, "run", *make, "--record-raw", "film.mkv"], cwd=self.inputs, check=True,
                        env={**os.environ, "GST_REGISTRY": self.plugins["GST_REGISTRY"]})
+        (self.inputs / "regions.json").write_text(json.dumps({"regions": [
+            {"name": "box", "shape": "rectangle", "points": [[3, 3], [20, 12]]},
+            {"name": "disk", "shape": "ellipse", "points": [[8, 4], [28, 20]]}]}))
         (self.inputs / "settings.toml").write_text('stats = "s.json"\n[view]\ncolormap = "jet"\n[[stage]]\nname = "speckle"\n')
+
+    def no_gpu(self):
+        """Why there is none; empty where there is one."""
+        words = ["run", SCENE, "--frames", "1", "--quiet", "--backend", "cuda"]
+        done = subprocess.run([self.program, *words], cwd=self.place, capture_output=True, text=True, check=False)
+        return "" if done.returncode == 0 else " ".join(done.stderr.split())
 
     def callers(self, stack):
         """The functions that led to the call that failed, from the inside."""
@@ -278,13 +302,16 @@ def main():
     for part in parts:
         if part not in SCENARIOS and part not in KINDS:
             sys.exit(f"faults: there is no '{part}'; allowed: {', '.join([*SCENARIOS, *KINDS])}, or SCENARIO/KIND.")
-    names = [part for part in parts if part in SCENARIOS] or list(SCENARIOS)
-    kinds = [part for part in parts if part in KINDS] or KINDS
+    names = [part for part in parts if part in SCENARIOS] or [name for name in SCENARIOS if name not in ON_GPU]
+    kinds = [part for part in parts if part in KINDS] or [*KINDS, *ON_GPU]
     rows, failures = [], 0
     with tempfile.TemporaryDirectory(prefix="specklescope-faults-") as place, \
             concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         campaign = Campaign(os.path.abspath(asked.program), os.path.abspath(asked.library), pathlib.Path(place))
         for name in names:
+            if name in ON_GPU and (why := campaign.no_gpu()):
+                print(f"faults: {name} is not tried: {why}")
+                sys.exit(77)
             well = campaign.well(name)
             for kind in [kind for kind in SCENARIOS[name].kinds if kind in kinds]:
                 for mode in ["", "+"] if kind in LASTING else [""]:

@@ -53,5 +53,4 @@ for what, words in WORK.items():
     rows.append({"what": what, "plain, s": f"{least['plain']:.3f}", "hardened, s": f"{least['hardened']:.3f}",
                  "cost": f"{cost:+.1f} %"})
 if asked.note:
-    reliability.note(asked.note, "hardening", "tests/support/hardening_cost.py build/native/specklescope build/release/specklescope",
-                     rows)
+    reliability.note(asked.note, "hardening", f"tests/support/hardening_cost.py {asked.plain} {asked.hardened}", rows)
