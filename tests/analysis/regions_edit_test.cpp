@@ -217,5 +217,30 @@ TEST(PipelineRegions, TracesTellAnExposureThatChangesWhereItChanges) {
     EXPECT_GT(text.find("\n6,"), text.find(told[1]));
 }
 
+/// A sink that holds up everything makes a camera's frames be dropped.
+TEST(PipelineRegions, RowsOfFramesThatWereDroppedAreMissingAndNoOthers) {
+    const TemporaryFolder folder;
+    constexpr std::uint64_t kFrames = 300;
+    PipelineOptions made = test::options();
+    made.regions = box("box", 2, 2, 8);
+    Pipeline pipeline(test::camera_of(kFrames), Chain(), made);
+    const auto sink = std::make_shared<test::WatchingSink>();
+    sink->shut(true);
+    pipeline.add_sink(sink);
+    pipeline.add_sink(make_traces(folder / "t.csv"));
+    pipeline.start();
+    ASSERT_TRUE(eventually([&] { return pipeline.stats().acquired == kFrames; }));
+    EXPECT_GT(pipeline.stats().drops.total(), 0U);
+    sink->shut(false);
+    ASSERT_TRUE(eventually([&] { return sink->count() + pipeline.stats().drops.total() == kFrames; }));
+    pipeline.stop();
+    const auto rows = lines_with(test::read_file(folder / "t.csv"), ",box,");
+    const auto seen = sink->seen();
+    ASSERT_EQ(rows.size(), seen.size());
+    for (std::size_t i = 0; i < seen.size(); ++i)
+        EXPECT_TRUE(rows[i].starts_with(std::to_string(seen[i].sequence) + ",")) << rows[i];
+    EXPECT_LT(seen.size(), kFrames);
+}
+
 } // namespace
 } // namespace specklescope

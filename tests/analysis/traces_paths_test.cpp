@@ -1,0 +1,92 @@
+// What a table of traces is written into, what its head tells of the source, and the example of the guide.
+#include "tests/support/child.hpp"
+#include "tests/support/file_tools.hpp"
+#include "tests/support/places.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <sys/stat.h>
+#include <vector>
+
+namespace specklescope {
+namespace {
+
+class TracesPaths : public testing::Test {
+protected:
+    void SetUp() override {
+        test::write_file(folder / "r.json",
+                         R"({"regions":[{"name":"a","shape":"rectangle","points":[[1,1],[5,5]]}]})");
+    }
+    ChildResult run(const std::vector<std::string>& more,
+                    const std::string& source = "synthetic:vessels?width=64&height=48&live=false") {
+        std::vector<std::string> arguments = {"run",       source,   "--frames", "2",
+                                              "--regions", "r.json", "--quiet"};
+        arguments.insert(arguments.end(), more.begin(), more.end());
+        return run_program(arguments, folder.path().string());
+    }
+    TemporaryFolder folder;
+};
+
+TEST_F(TracesPaths, WhatIsNoFileOfTracesIsLeftAlone) {
+    ASSERT_EQ(mkfifo((folder / "fifo").c_str(), 0600), 0);
+    std::filesystem::create_directory(folder / "folder");
+    std::filesystem::create_symlink("/dev/full", folder / "link");
+    test::write_file(folder / "stats.json", "{}");
+    for (const std::string path : {"/dev/full", "fifo", "folder", "link", "stats.json", "r.json"}) {
+        const ChildResult ran = run({"--traces", path});
+        EXPECT_EQ(ran.status, 1) << path << ran.all();
+        EXPECT_EQ(std::count(ran.err.begin(), ran.err.end(), '\n'), 1) << ran.err;
+        EXPECT_NE(ran.err.find(path), std::string::npos) << ran.err;
+    }
+    EXPECT_TRUE(std::filesystem::is_character_file("/dev/full"));
+    EXPECT_TRUE(std::filesystem::is_fifo(folder / "fifo"));
+    EXPECT_EQ(test::read_file(folder / "stats.json"), "{}");
+    EXPECT_TRUE(std::filesystem::is_empty(folder / "folder"));
+}
+
+TEST_F(TracesPaths, TheSourceStandsOnOneLineWithoutItsSecrets) {
+    const std::string pictures =
+        "import numpy, os, tifffile\nos.mkdir('hidden')\n"
+        "p = numpy.arange(3072, dtype='u2').reshape(48, 64)\n"
+        "tifffile.imwrite('hidden/p.tif', p); tifffile.imwrite('a\\n7,1\\rb.tif', p)\n";
+    ASSERT_TRUE(test::python(folder, pictures)) << test::read_file(folder / "python.log");
+    const ChildResult odd = run({"--traces", "odd.csv", "--stage", "none"}, "a\n7,1\rb.tif");
+    ASSERT_EQ(odd.status, 0) << odd.all();
+    const std::string text = test::read_file(folder / "odd.csv");
+    EXPECT_NE(text.find("# source: a 7,1 b.tif\n"), std::string::npos) << text;
+    EXPECT_EQ(text.find("\n7,1"), std::string::npos);
+    const ChildResult secret = run_child({"env", "SPECKLESCOPE_PLACE=hidden", test::program_path(), "run",
+                                          "${env:SPECKLESCOPE_PLACE}/p.tif", "--stage", "none", "--regions",
+                                          "r.json", "--traces", "secret.csv"},
+                                         folder.path().string());
+    ASSERT_EQ(secret.status, 0) << secret.all();
+    EXPECT_EQ(test::read_file(folder / "secret.csv").find("hidden"), std::string::npos)
+        << test::read_file(folder / "secret.csv");
+}
+
+/// Between ```LANGUAGE and ```, in the section.
+std::string block(const std::string& language) {
+    const std::string guide = test::read_file(test::source_folder() + "/docs/guide.md");
+    const std::string begin = "```" + language + "\n";
+    const std::size_t at = guide.find(begin, guide.find("## Regions and traces")) + begin.size();
+    return guide.substr(at, guide.find("```", at) - at);
+}
+
+TEST_F(TracesPaths, TheExampleOfTheGuideRuns) {
+    test::write_file(folder / "regions.json", block("json"));
+    std::string command = block("sh");
+    ASSERT_TRUE(command.starts_with("specklescope run ")) << command;
+    command.replace(0, std::string("specklescope").size(), "'" + test::program_path() + "'");
+    const ChildResult ran = run_child({"sh", "-c", command}, folder.path().string());
+    ASSERT_EQ(ran.status, 0) << ran.all();
+    if (!test::python(folder, "import pandas"))
+        GTEST_SKIP() << "python3-pandas is not installed";
+    ASSERT_TRUE(test::python(folder, block("python"))) << test::read_file(folder / "python.log");
+    const std::string said = test::read_file(folder / "python.log");
+    EXPECT_NE(said.find("vein"), std::string::npos) << said;
+    EXPECT_EQ(said.find("NaN"), std::string::npos) << said;
+}
+
+} // namespace
+} // namespace specklescope
