@@ -12,13 +12,10 @@ namespace specklescope {
 
 namespace {
 
-/// Adds the span's values to `values`, as f32: integers of 16 bits are the same number.
-void add_values(const RegionInput& input, const RowSpan& span, std::vector<float>& values) {
+/// The span's values as f32: integers of 16 bits are the same number. Returns the end.
+float* copy_values(const RegionInput& input, const RowSpan& span, float* to) {
     const Shape& shape = input.image.shape;
     const auto length = static_cast<std::size_t>(span.length);
-    const std::size_t before = values.size();
-    values.resize(before + length); // within what was reserved
-    float* const to = values.data() + before;
     dispatch(shape.type, [&](auto zero) {
         using T = decltype(zero);
         const T* const from =
@@ -30,6 +27,7 @@ void add_values(const RegionInput& input, const RowSpan& span, std::vector<float
             for (std::size_t i = 0; i < length; ++i)
                 to[i] = static_cast<float>(from[i]);
     });
+    return to + length;
 }
 
 /// Pixels with a sample at full scale.
@@ -63,7 +61,7 @@ void HostRegions::set(std::shared_ptr<const PlacedRegions> placed) {
     for (const PlacedRegion& region : placed_->regions)
         largest = std::max(largest, static_cast<std::size_t>(region.pixels));
     for (Scratch& scratch : scratch_) {
-        scratch.values.reserve(PlacedRegions::kChunkPixels);
+        scratch.values.resize(PlacedRegions::kChunkPixels);
         if (placed_->medians)
             scratch.region.reserve(largest);
     }
@@ -72,9 +70,10 @@ void HostRegions::set(std::shared_ptr<const PlacedRegions> placed) {
 
 double HostRegions::median(const RegionInput& input, const PlacedRegion& region, Scratch& scratch) const {
     std::vector<float>& values = scratch.region;
-    values.clear();
+    values.resize(region.pixels); // within what was reserved
+    float* to = values.data();
     for (std::uint32_t i = 0; i < region.spans; ++i)
-        add_values(input, placed_->spans[region.span + i], values);
+        to = copy_values(input, placed_->spans[region.span + i], to);
     std::erase_if(values, [](float v) { return !std::isfinite(v); });
     if (values.empty())
         return RegionStatistics::kNone;
@@ -90,15 +89,16 @@ std::shared_ptr<const RegionValues> HostRegions::measure(const RegionInput& inpu
     const bool inverses = input.mean == RegionMean::of_inverses;
     const auto measure_chunk = [&](std::size_t index, Scratch& scratch) {
         const RegionChunk& chunk = placed_->chunks[index];
-        scratch.values.clear();
+        float* end = scratch.values.data();
         std::uint32_t saturated = 0;
         for (std::uint32_t i = 0; i < chunk.spans; ++i) {
             const RowSpan& span = placed_->spans[chunk.span + i];
-            add_values(input, span, scratch.values);
+            end = copy_values(input, span, end);
             if (input.saturation.in != SaturationLook::In::nowhere)
                 saturated += saturated_of(input, span);
         }
-        RegionSums& sums = sums_[index] = sums_of(scratch.values.data(), scratch.values.size(), inverses);
+        const auto pixels = static_cast<std::size_t>(end - scratch.values.data());
+        RegionSums& sums = sums_[index] = sums_of(scratch.values.data(), pixels, inverses);
         sums.saturated = saturated;
     };
     constexpr int kLeast = 2; // chunks of a band, a guess

@@ -21,24 +21,25 @@ using Reals = hn::ScalableTag<float>;
 using Doubles = hn::ScalableTag<double>;
 using HalfReals = hn::Rebind<float, Doubles>;
 
-/// The last vector is filled up with NaN, which every sum leaves out.
-template <class F> void over_doubles(const float* values, std::size_t count, F&& add) {
-    const HalfReals half;
-    const Doubles d;
-    const std::size_t lanes = hn::Lanes(d);
-    std::size_t i = 0;
-    for (; i + lanes <= count; i += lanes)
-        add(hn::PromoteTo(d, hn::LoadU(half, values + i)));
-    if (i < count) {
-        HWY_ALIGN float rest[hn::MaxLanes(Doubles())];
-        for (std::size_t k = 0; k < lanes; ++k)
-            rest[k] = i + k < count ? values[i + k] : std::numeric_limits<float>::quiet_NaN();
-        add(hn::PromoteTo(d, hn::Load(half, rest)));
-    }
-}
-
 /// NaN and ±∞ are no numbers: their difference from themselves is not 0.
 template <class D, class V> auto finite(D, V v) { return hn::Eq(hn::Sub(v, v), hn::Zero(D())); }
+
+/// f(vector) for all, two vectors at a time where there are two, each with its own sum. The last one is
+/// filled up with NaN, which every sum leaves out.
+template <class D, class F> void over(D d, const float* values, std::size_t count, F&& f) {
+    const std::size_t lanes = hn::Lanes(d);
+    std::size_t i = 0;
+    for (; i + 2 * lanes <= count; i += 2 * lanes) {
+        f(hn::LoadU(d, values + i), 0);
+        f(hn::LoadU(d, values + i + lanes), 1);
+    }
+    for (; i < count; i += lanes) {
+        HWY_ALIGN float rest[hn::MaxLanes(D())];
+        for (std::size_t k = 0; k < lanes; ++k)
+            rest[k] = i + k < count ? values[i + k] : std::numeric_limits<float>::quiet_NaN();
+        f(hn::Load(d, rest), 0);
+    }
+}
 
 struct Counts {
     std::uint32_t valid, undefined;
@@ -46,38 +47,33 @@ struct Counts {
 };
 
 Counts CountsOf(const float* values, std::size_t count) {
-    Counts counts{0, 0, INFINITY, -INFINITY};
-    for (std::size_t i = 0; i < count; ++i) { // plain: the compiler makes vectors of it
-        const float v = values[i];
-        const bool is_finite = v - v == 0;
-        counts.valid += is_finite ? 1U : 0U;
-        counts.undefined += v != v ? 1U : 0U;
-        const float low = is_finite ? v : INFINITY, high = is_finite ? v : -INFINITY;
-        counts.min = low < counts.min ? low : counts.min;
-        counts.max = high > counts.max ? high : counts.max;
-    }
-    return counts;
+    const Reals d;
+    const auto none = hn::Set(d, INFINITY);
+    auto min0 = none, min1 = none, max0 = hn::Neg(none), max1 = max0;
+    std::size_t valid = 0, numbers = 0;
+    over(d, values, count, [&](auto v, int which) {
+        const auto ok = finite(d, v);
+        valid += hn::CountTrue(d, ok);
+        numbers += hn::CountTrue(d, hn::Eq(v, v));
+        auto& min = which == 0 ? min0 : min1;
+        auto& max = which == 0 ? max0 : max1;
+        min = hn::Min(min, hn::IfThenElse(ok, v, none));
+        max = hn::Max(max, hn::IfThenElse(ok, v, hn::Neg(none)));
+    });
+    return {static_cast<std::uint32_t>(valid), static_cast<std::uint32_t>(count - numbers),
+            hn::GetLane(hn::MinOfLanes(d, hn::Min(min0, min1))),
+            hn::GetLane(hn::MaxOfLanes(d, hn::Max(max0, max1)))};
 }
 
-double InversesOf(const float* values, std::size_t count) {
-    const HalfReals half;
+/// Σ of(v) in float64, where `of` gives 0 for what is no number.
+template <class Of> double sum_of(const float* values, std::size_t count, Of&& of) {
     const Doubles d;
-    auto sum0 = hn::Zero(d);
-    const std::size_t lanes = hn::Lanes(d);
-    const auto add = [&](auto v) {
-        const auto inverse = hn::IfThenElseZero(finite(half, v), hn::Div(hn::Set(half, 1.0F), v));
-        sum0 = hn::Add(sum0, hn::PromoteTo(d, inverse));
-    };
-    std::size_t i = 0;
-    for (; i + lanes <= count; i += lanes)
-        add(hn::LoadU(half, values + i));
-    if (i < count) {
-        HWY_ALIGN float rest[hn::MaxLanes(Doubles())];
-        for (std::size_t k = 0; k < lanes; ++k)
-            rest[k] = i + k < count ? values[i + k] : std::numeric_limits<float>::quiet_NaN();
-        add(hn::Load(half, rest));
-    }
-    return hn::GetLane(hn::SumOfLanes(d, sum0));
+    auto sum0 = hn::Zero(d), sum1 = hn::Zero(d);
+    over(HalfReals(), values, count, [&](auto v, int which) {
+        auto& sum = which == 0 ? sum0 : sum1;
+        sum = hn::Add(sum, of(v));
+    });
+    return hn::GetLane(hn::SumOfLanes(d, hn::Add(sum0, sum1)));
 }
 
 RegionSums SumsOf(const float* values, std::size_t count, bool inverses) {
@@ -87,22 +83,25 @@ RegionSums SumsOf(const float* values, std::size_t count, bool inverses) {
     sums.valid = counts.valid;
     sums.undefined = counts.undefined;
     sums.infinite = static_cast<std::uint32_t>(count) - counts.valid - counts.undefined;
+    const HalfReals half;
     if (inverses)
-        sums.inverses = InversesOf(values, count);
+        sums.inverses = sum_of(values, count, [&](auto v) {
+            const auto inverse = hn::IfThenElseZero(finite(half, v), hn::Div(hn::Set(half, 1.0F), v));
+            return hn::PromoteTo(d, inverse);
+        });
     if (counts.valid == 0)
         return sums;
     sums.min = counts.min;
     sums.max = counts.max;
-    auto sum = hn::Zero(d);
-    over_doubles(values, count, [&](auto v) { sum = hn::Add(sum, hn::IfThenElseZero(finite(d, v), v)); });
-    sums.mean = hn::GetLane(hn::SumOfLanes(d, sum)) / counts.valid;
+    sums.mean = sum_of(values, count,
+                       [&](auto v) { return hn::PromoteTo(d, hn::IfThenElseZero(finite(half, v), v)); }) /
+                counts.valid;
     const auto mean = hn::Set(d, sums.mean);
-    auto squares = hn::Zero(d);
-    over_doubles(values, count, [&](auto v) {
-        const auto off = hn::IfThenElseZero(finite(d, v), hn::Sub(v, mean));
-        squares = hn::MulAdd(off, off, squares);
+    sums.squares = sum_of(values, count, [&](auto v) {
+        const auto wide = hn::PromoteTo(d, v);
+        const auto off = hn::IfThenElseZero(finite(d, wide), hn::Sub(wide, mean));
+        return hn::Mul(off, off);
     });
-    sums.squares = hn::GetLane(hn::SumOfLanes(d, squares));
     return sums;
 }
 
