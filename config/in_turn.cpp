@@ -39,7 +39,7 @@ std::string pattern_in(const SourceText& source) {
 
 std::vector<std::string> files_like(const std::string& pattern) {
     glob_t found{};
-    const int status = ::glob(pattern.c_str(), GLOB_ERR, nullptr, &found);
+    const int status = ::glob(pattern.c_str(), 0, nullptr, &found);
     const std::unique_ptr<glob_t, void (*)(glob_t*)> owner(&found, ::globfree);
     if (status == GLOB_NOMATCH)
         throw UsageError(

@@ -151,6 +151,7 @@ TEST_F(ViewerTest, KeysOverlayRecordingAndMemory) {
     viewer.key("space");
     EXPECT_TRUE(viewer.until([&] { return viewer.text("banner").empty(); }));
 
+    viewer.scroll_to("record.raw", "speckle.radius");
     viewer.click("record.raw");
     const auto recorded = [&] {
         for (const auto& entry : std::filesystem::directory_iterator(folder_.path()))
