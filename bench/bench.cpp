@@ -5,14 +5,14 @@
 #include "bench/device.hpp"
 #include "bench/feeds.hpp"
 #include "bench/gpus.hpp"
-#include "bench/newest.hpp"
+#include "bench/pages.hpp"
 #include "bench/peers.hpp"
 #include "bench/programs.hpp"
 #include "bench/published.hpp"
+#include "bench/regions.hpp"
 #include "bench/report.hpp"
 #include "bench/simd.hpp"
 #include "bench/stream.hpp"
-#include "bench/summary.hpp"
 #include "config/atomic_file.hpp"
 #include "config/version.hpp"
 
@@ -20,15 +20,12 @@
 #include "cuda/devices.hpp"
 #endif
 
-#include "have_cuda.hpp"
-
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <ctime>
-#include <filesystem>
 #include <fstream>
 
 namespace specklescope {
@@ -48,37 +45,6 @@ std::string first_line_after(const char* path, const std::string& start) {
         if (line.starts_with(start))
             return line.substr(std::min(line.size(), line.find_first_not_of(" \t:", start.size())));
     return "";
-}
-
-/// The overview at `path`, and in the folder of the same name a page a machine with its charts.
-void write_pages(const std::string& path, const std::vector<std::pair<std::string, Json>>& reports) {
-    const std::filesystem::path overview(path);
-    const std::filesystem::path folder = overview.parent_path() / overview.stem();
-    std::filesystem::create_directories(folder);
-    std::vector<MachinePage> pages;
-    for (const auto& [name, report] : reports) {
-        const std::string beside = overview.stem().string() + "/";
-        MachinePage page{report, beside + name + ".md", {}};
-        std::vector<std::string> charts;
-        for (const auto& [kind, plot] : plots(report)) {
-            charts.push_back(name + "-" + kind + ".svg");
-            page.charts.push_back(beside + charts.back());
-            write_atomically((folder / charts.back()).string(), svg(plot));
-        }
-        write_atomically((folder / (name + ".md")).string(), machine_page(report, charts));
-        pages.push_back(std::move(page));
-    }
-    std::vector<Json> bare;
-    bare.reserve(reports.size());
-    for (const auto& [name, report] : reports)
-        bare.push_back(report);
-    std::string others;
-    if (const std::string page = published_page(bare); !page.empty()) {
-        write_atomically((folder / "published.md").string(), page);
-        others =
-            "- [what was published, and what it takes here](" + overview.stem().string() + "/published.md)\n";
-    }
-    write_atomically(path, overview_page(pages, others));
 }
 
 class Bench {
@@ -105,6 +71,8 @@ public:
             section("simd", "Instruction sets", instruction_sets(), simd_table);
         if (wanted("stream"))
             section("stream", "Frames through the executor", streams(), stream_table);
+        if (wanted("regions"))
+            section("regions", "Regions", run_regions(settings_, device_ != nullptr), region_table);
         section("feeds", "Sources and recorders", feeds(), feed_table);
         if (device_ && wanted("gpus"))
             section("gpus", "Several GPUs", run_gpus(), gpus_table);
@@ -130,7 +98,7 @@ private:
     }
 
     void check_filter() const {
-        const auto sections = {"stream", "gpus", "pipeline", "startup"};
+        const auto sections = {"stream", "regions", "gpus", "pipeline", "startup"};
         if (std::any_of(sections.begin(), sections.end(), [&](const char* name) { return wanted(name); }) ||
             !kernel_cases(filter_).empty() || any_published(filter_) || any_feed(filter_) ||
             settings_.bench.peers)
@@ -138,7 +106,7 @@ private:
         throw UsageError(
             "bench --filter = " + filter_ +
             " fits no row; allowed: part of a stage's name or settings (speckle, radius=2), of a "
-            "size (3840×2160), or of published, stream, feeds, gpus, pipeline, startup.");
+            "size (3840×2160), or of published, stream, regions, feeds, gpus, pipeline, startup.");
     }
 
     static void show(const std::string& title, const std::string& text) {
@@ -368,34 +336,11 @@ private:
     bool wrong_ = false;
 };
 
-/// The page of runs made before.
-int write_page(const Settings& settings) {
-    std::vector<std::pair<std::string, Json>> reports;
-    for (const std::string& path : settings.bench.files) {
-        std::ifstream file(path);
-        if (!file)
-            throw RunError("'" + path + "' cannot be read.");
-        try {
-            reports.emplace_back(std::filesystem::path(path).stem().string(), Json::parse(file));
-            reports.back().second.at("machine").at("name");
-        } catch (const nlohmann::json::exception&) {
-            throw RunError("'" + path + "' is no report of specklescope bench --json.");
-        }
-    }
-    if (!settings.bench.markdown.empty()) {
-        keep_newest(reports);
-        write_pages(settings.bench.markdown, reports);
-        return 0;
-    }
-    for (const auto& [name, report] : reports)
-        std::fputs(machine_page(report, {}).c_str(), stdout);
-    return 0;
-}
-
 } // namespace
 
 int run_bench(const Settings& settings, bool (*display_available)(std::string*)) {
-    return settings.bench.files.empty() ? Bench(settings, display_available).run() : write_page(settings);
+    return settings.bench.files.empty() ? Bench(settings, display_available).run()
+                                        : write_pages_of_before(settings);
 }
 
 } // namespace specklescope

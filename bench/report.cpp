@@ -90,6 +90,11 @@ constexpr auto kSections = std::to_array<Section>({
      "the executor takes "
      "them. *Fraction* is of the bus's rate in the direction that limits, or on the CPU of the stage alone.",
      stream_table},
+    {"regions", "Regions",
+     "The same stream with statistics over regions of every frame and without, in turn; medians of the "
+     "rounds. *Pixels* "
+     "are those of all regions together, *time* what they add to a frame, *cost* their share of the time.",
+     region_table},
     {"feeds", "Sources and recorders",
      "1392×1040 u16. Sources run unpaced through ring, queue and an empty chain. Recorders take frames "
      "from slots, and the time counts until the file is closed; *plain write* puts as many bytes into a file "
@@ -163,6 +168,18 @@ std::string stream_table(const Json& rows) {
                          row.at("result"), number(row, "frames_per_s"), number(row, "up_gb_per_s"),
                          if_positive(row, "down_gb_per_s"), if_positive(row, "fraction"),
                          number(row, "latency_ms")});
+    return table(lines);
+}
+
+std::string region_table(const Json& rows) {
+    std::vector<Row> lines = {
+        {"stage, frame", "regions", "pixels", "frames/s without", "frames/s with", "time, µs", "cost, %"}};
+    for (const Json& row : rows)
+        lines.push_back({row.at("work").get<std::string>() + ", " + row.at("image").get<std::string>(),
+                         row.at("regions"), std::to_string(row.at("pixels").get<std::uint64_t>()),
+                         number(row, "frames_per_s_without"), number(row, "frames_per_s"),
+                         digits(1e3 * row.at("ms").get<double>()),
+                         digits(100 * row.at("share").get<double>())});
     return table(lines);
 }
 

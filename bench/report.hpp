@@ -16,6 +16,7 @@ std::string table(const std::vector<std::vector<std::string>>& rows);
 std::string kernel_table(const nlohmann::ordered_json& rows);
 std::string simd_table(const nlohmann::ordered_json& rows);
 std::string stream_table(const nlohmann::ordered_json& rows);
+std::string region_table(const nlohmann::ordered_json& rows);
 std::string feed_table(const nlohmann::ordered_json& rows);
 std::string gpus_table(const nlohmann::ordered_json& rows);
 std::string pipeline_table(const nlohmann::ordered_json& rows);

@@ -78,7 +78,8 @@ const std::vector<CliOption>& cli_options() {
          "--regions",
          kOutput},
         {"filter", "TEXT",
-         "bench: only rows with TEXT in their name (a stage, a size, published, stream, gpus, feeds, "
+         "bench: only rows with TEXT in their name (a stage, a size, published, stream, regions, gpus, "
+         "feeds, "
          "pipeline, startup)",
          kBench},
         {"json", "FILE", "bench: write everything measured as JSON", kBench},

@@ -1,0 +1,112 @@
+#include "bench/regions.hpp"
+#include "have_cuda.hpp"
+
+#include "analysis/region.hpp"
+#include "bench/stream.hpp"
+#include "bench/timing.hpp"
+
+#ifdef SPECKLESCOPE_HAVE_CUDA
+#include "cuda/devices.hpp"
+#endif
+
+#include <cstdio>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace specklescope::bench {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr Shape kShape{1392, 1040, 1, PixelType::u16};
+constexpr const char* kWork = "speckle:radius=2";
+
+/// Side by side in rows, rectangle, ellipse and polygon in turn, each over half the sides of its field.
+std::vector<Region> spread_over(int columns, int rows) {
+    std::vector<Region> regions;
+    const double w = static_cast<double>(kShape.width) / columns,
+                 h = static_cast<double>(kShape.height) / rows;
+    for (int i = 0; i < columns * rows; ++i) {
+        const int column = i % columns, line = i / columns;
+        const double x = w * (column + 0.25), y = h * (line + 0.25);
+        const double right = x + w / 2, bottom = y + h / 2;
+        Region region{
+            "r" + std::to_string(i), static_cast<RegionShape>(i % 3), {{x, y}, {right, bottom}}, "", false};
+        if (region.shape == RegionShape::polygon)
+            region.points = {{x, y}, {right, y + h / 8}, {x + w / 4, bottom}};
+        regions.push_back(std::move(region));
+    }
+    return regions;
+}
+
+struct RegionCase {
+    const char* name;
+    std::vector<Region> regions;
+    bool medians = false;
+};
+
+std::vector<RegionCase> cases() {
+    std::vector<Region> whole;
+    for (int i = 0; i < 16; ++i)
+        whole.push_back({"r" + std::to_string(i),
+                         RegionShape::rectangle,
+                         {{0, 0}, {kShape.width - 1.0, kShape.height - 1.0}},
+                         "",
+                         false});
+    return {{"16 regions", spread_over(4, 4)},
+            {"16 regions, medians", spread_over(4, 4), true},
+            {"1000 regions", spread_over(40, 25)},
+            {"16 regions of the whole picture", std::move(whole)}};
+}
+
+/// In turn, so that what else the machine does meets both alike.
+Json row(Executor& executor, const RegionCase& work) {
+    constexpr int kRounds = 7;
+    constexpr double kSeconds = 0.6;
+    const auto outlines = make_outlines(work.regions, work.medians);
+    std::vector<double> without, with;
+    for (int i = 0; i < kRounds; ++i) {
+        executor.set_regions(nullptr, 1);
+        without.push_back(1e3 / run_stream(executor, {kWork}, kShape, false, kSeconds).frames_per_s);
+        executor.set_regions(outlines, 1);
+        with.push_back(1e3 / run_stream(executor, {kWork}, kShape, false, kSeconds).frames_per_s);
+    }
+    std::uint64_t pixels = 0;
+    for (const PlacedRegion& region : place_regions(outlines, *executor.output(), 1)->regions)
+        pixels += region.pixels;
+    const Spread plain = spread_of(std::move(without)), measured = spread_of(std::move(with));
+    const std::string where = executor.backend() == "cuda" ? "GPU" : "CPU";
+    std::fprintf(stderr, "%s %s: %s ms, without %s ms\n", where.c_str(), work.name,
+                 digits(measured.median).c_str(), digits(plain.median).c_str());
+    return {{"work", where + " " + kWork},
+            {"image", to_string(kShape)},
+            {"regions", work.name},
+            {"pixels", pixels},
+            {"frames_per_s_without", 1e3 / plain.median},
+            {"frames_per_s", 1e3 / measured.median},
+            {"ms", measured.median - plain.median},
+            {"share", 1 - plain.median / measured.median}};
+}
+
+void add_rows(Json& rows, Executor& executor) {
+    for (const RegionCase& work : cases())
+        rows.push_back(row(executor, work));
+}
+
+} // namespace
+
+Json run_regions(const Settings& settings, [[maybe_unused]] bool gpu) {
+    const auto& program = settings.program.as<ProgramSettings>();
+    Json rows = Json::array();
+    if (program.backend != Backend::cuda)
+        add_rows(rows, *make_host_executor(program.threads));
+#ifdef SPECKLESCOPE_HAVE_CUDA
+    if (gpu)
+        add_rows(rows, *make_cuda_executor());
+#endif
+    return rows;
+}
+
+} // namespace specklescope::bench
