@@ -15,22 +15,6 @@ std::optional<double> saturation_threshold(PixelType type, const FrameInfo& info
 
 namespace {
 
-/// Counted in a type as wide as the samples, so that a vector counts as many at once as it holds.
-template <class T> std::uint64_t count_at(const T* samples, int count, T threshold) {
-    using Narrow = std::conditional_t<sizeof(T) == 1, std::uint8_t,
-                                      std::conditional_t<sizeof(T) == 2, std::uint16_t, std::uint32_t>>;
-    constexpr int kBlock = sizeof(T) == 1 ? 240 : 32752; // whole vectors, below what Narrow holds
-    std::uint64_t sum = 0;
-    for (int x = 0; x < count; x += kBlock) {
-        const int end = std::min(count, x + kBlock);
-        Narrow block = 0;
-        for (int i = x; i < end; ++i)
-            block = static_cast<Narrow>(block + (samples[i] >= threshold ? 1 : 0));
-        sum += block;
-    }
-    return sum;
-}
-
 /// f(y, counts) for every row, over the threads; the sum of the counts.
 template <class F> PixelCounts over_rows(int rows, F&& f) {
     constexpr int kLeast = 32; // rows of a band, a guess
@@ -53,7 +37,8 @@ std::uint64_t count_saturated(ConstHostView image, double threshold) {
         using T = decltype(zero);
         const auto view = image.as<T>();
         const PixelCounts sum = over_rows(view.height, [&](int y, PixelCounts& counts) {
-            counts.saturated += count_at(view.row(y), view.width * view.channels, static_cast<T>(threshold));
+            counts.saturated +=
+                count_at_least(view.row(y), view.width * view.channels, static_cast<T>(threshold));
         });
         return sum.saturated;
     });

@@ -4,9 +4,12 @@
 
 #include "pipeline/stage.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <optional>
+#include <type_traits>
 #include <vector>
 
 namespace specklescope {
@@ -56,6 +59,23 @@ inline PixelCounts counts_of(const FrameInfo& info, PixelCounts made) {
 std::uint64_t count_saturated(ConstHostView image, double threshold);
 /// Adds the undefined and the infinite pixels of an image of any type to `counts`, over the threads.
 void count_undefined(ConstHostView image, PixelCounts& counts);
+
+/// Samples at `threshold` or above. Counted in a type as wide as the samples, so that a vector counts as many
+/// at once as it holds.
+template <class T> std::uint64_t count_at_least(const T* samples, int count, T threshold) {
+    using Narrow = std::conditional_t<sizeof(T) == 1, std::uint8_t,
+                                      std::conditional_t<sizeof(T) == 2, std::uint16_t, std::uint32_t>>;
+    constexpr int kBlock = sizeof(T) == 1 ? 240 : 32752; // whole vectors, below what Narrow holds
+    std::uint64_t sum = 0;
+    for (int x = 0; x < count; x += kBlock) {
+        const int end = std::min(count, x + kBlock);
+        Narrow block = 0;
+        for (int i = x; i < end; ++i)
+            block = static_cast<Narrow>(block + (samples[i] >= threshold ? 1 : 0));
+        sum += block;
+    }
+    return sum;
+}
 
 /// How many of a row's pixels have a sample for which is(sample), 0 or 1, is 1.
 template <class T, class F> std::uint64_t count_pixels(const T* samples, int width, int channels, F&& is) {

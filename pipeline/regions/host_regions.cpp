@@ -39,6 +39,8 @@ std::uint32_t saturated_of(const RegionInput& input, const RowSpan& span) {
         const T* const from = in.as<T>().row(span.y + look.dy) +
                               static_cast<std::ptrdiff_t>(span.x + look.dx) * in.shape.channels;
         const T threshold = static_cast<T>(look.threshold);
+        if (in.shape.channels == 1)
+            return static_cast<std::uint32_t>(count_at_least(from, span.length, threshold));
         return static_cast<std::uint32_t>(count_pixels(from, span.length, in.shape.channels,
                                                        [threshold](T v) { return v >= threshold ? 1 : 0; }));
     });
