@@ -13,6 +13,7 @@
 #include "bench/report.hpp"
 #include "bench/simd.hpp"
 #include "bench/stream.hpp"
+#include "bench/traces.hpp"
 #include "config/atomic_file.hpp"
 #include "config/version.hpp"
 
@@ -78,6 +79,8 @@ public:
             section("gpus", "Several GPUs", run_gpus(), gpus_table);
         if (wanted("pipeline"))
             section("pipeline", "The whole program", pipelines(), pipeline_table);
+        if (wanted("traces"))
+            section("traces", "Traces of regions", run_traces(), traces_table);
         if (wanted("startup"))
             section("startup", "Start", starts(), startup_table);
         if (settings_.bench.peers)
@@ -98,7 +101,7 @@ private:
     }
 
     void check_filter() const {
-        const auto sections = {"stream", "regions", "gpus", "pipeline", "startup"};
+        const auto sections = {"stream", "regions", "gpus", "pipeline", "traces", "startup"};
         if (std::any_of(sections.begin(), sections.end(), [&](const char* name) { return wanted(name); }) ||
             !kernel_cases(filter_).empty() || any_published(filter_) || any_feed(filter_) ||
             settings_.bench.peers)
@@ -106,7 +109,7 @@ private:
         throw UsageError(
             "bench --filter = " + filter_ +
             " fits no row; allowed: part of a stage's name or settings (speckle, radius=2), of a "
-            "size (3840×2160), or of published, stream, regions, feeds, gpus, pipeline, startup.");
+            "size (3840×2160), or of published, stream, regions, feeds, gpus, pipeline, traces, startup.");
     }
 
     static void show(const std::string& title, const std::string& text) {

@@ -117,6 +117,11 @@ constexpr auto kSections = std::to_array<Section>({
      "executor, and the window where said. Latency runs from "
      "the arrival of the pixels to the result. CPU is processor time over wall-clock time, in cores.",
      pipeline_table},
+    {"traces", "Traces of regions",
+     "What the window's plots cost: least and largest mean of every column, and a frame taken in. Values "
+     "change from "
+     "frame to frame; the memory is that of the whole history.",
+     traces_table},
     {"startup", "Start", "From the start of the process; the median of the runs and its quartiles.",
      startup_table},
     {"peers", "Beside other libraries",
@@ -212,6 +217,14 @@ std::string pipeline_table(const Json& rows) {
             {row.at("name"), number(row, "frames_per_s"), std::to_string(row.at("frames").get<long>()),
              std::to_string(row.at("dropped").get<long>()), if_positive(row, "drawn_per_s"),
              number(row, "median_ms"), number(row, "p95_ms"), number(row, "p99_ms"), number(row, "cpu")});
+    return table(lines);
+}
+
+std::string traces_table(const Json& rows) {
+    std::vector<Row> lines = {{"what", "regions", "frames", "µs", "MB held"}};
+    for (const Json& row : rows)
+        lines.push_back({row.at("work"), digits(row.at("regions")), digits(row.at("frames")),
+                         spread_text(row.at("us")), digits(row.at("mb"))});
     return table(lines);
 }
 

@@ -79,8 +79,7 @@ const std::vector<CliOption>& cli_options() {
          kOutput},
         {"filter", "TEXT",
          "bench: only rows with TEXT in their name (a stage, a size, published, stream, regions, gpus, "
-         "feeds, "
-         "pipeline, startup)",
+         "feeds, pipeline, traces, startup)",
          kBench},
         {"json", "FILE", "bench: write everything measured as JSON", kBench},
         {"markdown", "FILE", "bench: write the page; with FILE… after bench: from the JSON of earlier runs",

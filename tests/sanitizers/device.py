@@ -41,7 +41,7 @@ def run(tool, program, pattern):
 folder, out = map(pathlib.Path, sys.argv[1:])
 rows = []
 for tool, programs in TOOLS.items():
-    for program in programs:
+    for program in filter(lambda name: (folder / name).exists(), programs):
         rows.append(run(tool, folder / program, RUNS[program]))
         print(rows[-1], flush=True)
         out.write_text(json.dumps(rows, indent=1) + "\n")

@@ -1,0 +1,460 @@
+// What is kept of the regions' means: extremes, gaps and identities, against a plain list of everything.
+#include "analysis/trace_history.hpp"
+#include "tests/support/random.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <map>
+#include <thread>
+
+namespace specklescope {
+namespace {
+
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+constexpr std::int64_t kMs = 1'000'000;
+
+std::shared_ptr<const PlacedRegions> placed(const std::vector<std::string>& names, int first_row = 0) {
+    auto made = std::make_shared<PlacedRegions>();
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        PlacedRegion region;
+        region.name = names[i];
+        region.pixels = 7;
+        region.span = static_cast<std::uint32_t>(i);
+        region.spans = 1;
+        made->spans.push_back({0, first_row + static_cast<int>(i), 7});
+        made->regions.push_back(region);
+    }
+    return made;
+}
+
+Result result(std::uint64_t sequence, std::int64_t capture_ns,
+              const std::shared_ptr<const PlacedRegions>& regions, const std::vector<double>& means,
+              bool jump = false, RegionMean mean = RegionMean::plain) {
+    Result made;
+    made.info.sequence = sequence;
+    made.info.capture_ns = capture_ns;
+    made.info.discontinuity = jump;
+    if (!regions)
+        return made;
+    auto values = std::make_shared<RegionValues>();
+    values->placed = regions;
+    values->mean = mean;
+    for (const double value : means) {
+        RegionStatistics statistics;
+        statistics.mean = value;
+        values->statistics.push_back(statistics);
+    }
+    made.regions = std::move(values);
+    return made;
+}
+
+struct Point {
+    std::int64_t time = 0;
+    std::uint64_t sequence = 0;
+    double value = kNaN;
+};
+
+/// A random run of one region: NaN, infinite values, dropped frames, uneven times, and jumps of its values.
+std::vector<Point> random_run(std::mt19937_64& random, std::size_t frames) {
+    std::uniform_real_distribution<double> unit(0, 1);
+    std::vector<Point> run;
+    std::int64_t time = 0;
+    std::uint64_t sequence = 0;
+    double level = 10;
+    bool absent = false;
+    for (std::size_t i = 0; i < frames; ++i) {
+        const bool dropped = unit(random) < 0.003;
+        const std::uint64_t lost = dropped ? 1 + static_cast<std::uint64_t>(unit(random) * 400) : 0;
+        sequence += 1 + lost;
+        time += static_cast<std::int64_t>(lost + 1) * kMs + static_cast<std::int64_t>(unit(random) * 1000);
+        level += unit(random) - 0.5;
+        if (unit(random) < (absent ? 0.05 : 0.001))
+            absent = !absent;
+        const double spike = unit(random) < 0.0005 ? 1000 * (unit(random) - 0.5) : 0;
+        const double value = absent ? (unit(random) < 0.5 ? kNaN : INFINITY) : level + spike;
+        run.push_back({time, sequence, value});
+    }
+    return run;
+}
+
+void push_all(TraceHistory& history, const std::vector<Point>& run) {
+    const auto regions = placed({"a"});
+    for (const Point& point : run)
+        history.push(result(point.sequence, point.time, regions, {point.value}), true);
+}
+
+/// By looking at every sample: columns that hold a finite value, and whether something is missing in front.
+std::vector<TraceColumn> plain_columns(const std::vector<Point>& run, std::int64_t from, std::int64_t to,
+                                       int columns) {
+    const double step = static_cast<double>(to - from) / columns;
+    const std::int64_t begin = from - static_cast<std::int64_t>(step);
+    std::vector<TraceColumn> expected;
+    bool broken = true;
+    for (int c = 0; c < columns + 2; ++c) {
+        const std::int64_t first = begin + static_cast<std::int64_t>(c * step);
+        const std::int64_t last = begin + static_cast<std::int64_t>((c + 1) * step);
+        TraceColumn column{begin + static_cast<std::int64_t>((c + 0.5) * step), INFINITY, -INFINITY, false};
+        bool any_frame = false, finite = false;
+        for (std::size_t i = 0; i < run.size(); ++i) {
+            if (run[i].time < first || run[i].time >= last)
+                continue;
+            if (!any_frame && (i == 0 || run[i].sequence != run[i - 1].sequence + 1))
+                broken = true;
+            any_frame = true;
+            if (std::isfinite(run[i].value)) {
+                finite = true;
+                column.low = std::min(column.low, run[i].value);
+                column.high = std::max(column.high, run[i].value);
+            }
+        }
+        if (any_frame && !finite)
+            broken = true;
+        if (finite) {
+            column.broken = std::exchange(broken, false);
+            expected.push_back(column);
+        }
+    }
+    return expected;
+}
+
+TEST(TraceHistory, ColumnsAreTheExtremesOfEverySampleInThem) {
+    auto random = test::test_random(7101);
+    const std::vector<Point> run = random_run(random, 40000);
+    TraceHistory history;
+    push_all(history, run);
+    const std::int64_t all = run.back().time;
+    std::uniform_real_distribution<double> unit(0, 1);
+    for (int round = 0; round < 12; ++round) {
+        const auto from = static_cast<std::int64_t>(unit(random) * 0.5 * static_cast<double>(all));
+        const auto to =
+            from + static_cast<std::int64_t>((0.2 + 0.4 * unit(random)) * static_cast<double>(all));
+        const int columns = 20 + static_cast<int>(unit(random) * 700);
+        const auto curves = history.curves(from, to, columns);
+        ASSERT_EQ(curves.size(), 1U);
+        const auto expected = plain_columns(run, from, to, columns);
+        ASSERT_EQ(curves[0].size(), expected.size()) << columns;
+        for (std::size_t i = 0; i < expected.size(); ++i) {
+            EXPECT_EQ(curves[0][i].time_ns, expected[i].time_ns);
+            EXPECT_EQ(curves[0][i].low, expected[i].low) << i;
+            EXPECT_EQ(curves[0][i].high, expected[i].high) << i;
+            EXPECT_EQ(curves[0][i].broken, expected[i].broken) << i;
+        }
+    }
+}
+
+TEST(TraceHistory, FewSamplesAreGivenEachWithItsTimeAndGapsStayOpen) {
+    auto random = test::test_random(7102);
+    const std::vector<Point> run = random_run(random, 3000);
+    TraceHistory history;
+    push_all(history, run);
+    const std::int64_t from = run[1000].time, to = run[1400].time;
+    const auto curves = history.curves(from, to, 900);
+    std::vector<TraceColumn> expected;
+    bool broken = true;
+    for (std::size_t i = 999; i <= 1400; ++i) { // one more on each side
+        broken = broken || run[i].sequence != run[i - 1].sequence + 1 || !std::isfinite(run[i].value);
+        if (std::isfinite(run[i].value))
+            expected.push_back({run[i].time, run[i].value, run[i].value, std::exchange(broken, false)});
+    }
+    ASSERT_EQ(curves[0].size(), expected.size());
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+        EXPECT_EQ(curves[0][i].time_ns, expected[i].time_ns);
+        EXPECT_EQ(curves[0][i].low, expected[i].low);
+        EXPECT_EQ(curves[0][i].high, expected[i].high);
+        EXPECT_EQ(curves[0][i].broken, expected[i].broken) << i;
+    }
+}
+
+/// In a room so small that most of the run is kept in blocks.
+TEST(TraceHistory, NoExtremeIsLostWhereOldSamplesAreKeptInBlocks) {
+    auto random = test::test_random(7103);
+    const std::vector<Point> run = random_run(random, 300000);
+    TraceHistory history(1); // the least: 1024 whole samples
+    push_all(history, run);
+    const TraceOverview about = history.overview();
+    EXPECT_EQ(about.frames, run.size());
+    EXPECT_EQ(about.first_ns, run.front().time);
+    EXPECT_EQ(about.last_ns, run.back().time);
+    EXPECT_LT(about.bytes, 300000U) << "bounded";
+    double low = INFINITY, high = -INFINITY;
+    for (const Point& point : run)
+        if (std::isfinite(point.value)) {
+            low = std::min(low, point.value);
+            high = std::max(high, point.value);
+        }
+    const auto curve = history.curves(0, about.last_ns + 1, 300).at(0);
+    double seen_low = INFINITY, seen_high = -INFINITY;
+    std::size_t holding = 0;
+    for (const TraceColumn& column : curve) {
+        seen_low = std::min(seen_low, column.low);
+        seen_high = std::max(seen_high, column.high);
+        EXPECT_LE(column.low, column.high);
+    }
+    EXPECT_EQ(seen_low, low);
+    EXPECT_EQ(seen_high, high);
+    // Each sample lies within the extremes of a column that is no further than its block is long, and a
+    // column: the newest 64 blocks of each size are kept, so that of a sample is no longer than a 32nd of its
+    // age.
+    const double step = static_cast<double>(about.last_ns + 1) / 300;
+    for (std::size_t i = 0; i < run.size(); i += 37) {
+        if (!std::isfinite(run[i].value))
+            continue;
+        const std::size_t block = 16 + (run.size() - i) / 32;
+        const double reach =
+            2 * step + static_cast<double>(run[i].time - run[i > block ? i - block : 0].time);
+        const bool held = std::any_of(curve.begin(), curve.end(), [&](const TraceColumn& column) {
+            return std::abs(static_cast<double>(column.time_ns - run[i].time)) < reach &&
+                   run[i].value >= column.low && run[i].value <= column.high;
+        });
+        EXPECT_TRUE(held) << i;
+        holding += held ? 1 : 0;
+    }
+    EXPECT_GT(holding, 5000U);
+    // The newest are whole all the same.
+    const auto found = history.values_at(run[run.size() - 500].time);
+    ASSERT_TRUE(found);
+    EXPECT_TRUE(found->exact);
+    EXPECT_EQ(found->moment.sequence, run[run.size() - 500].sequence);
+    EXPECT_FALSE(history.values_at(run[1000].time)->exact);
+}
+
+TEST(TraceHistory, MemoryIsWithinItsBudgetHoweverManyRegions) {
+    for (const std::size_t count : {1U, 16U, 300U}) {
+        std::vector<std::string> names;
+        for (std::size_t i = 0; i < count; ++i)
+            names.push_back("r" + std::to_string(i));
+        const auto regions = placed(names);
+        constexpr std::size_t kBudget = std::size_t{12} << 20;
+        TraceHistory history(kBudget);
+        auto values = std::make_shared<RegionValues>();
+        values->placed = regions;
+        values->statistics.resize(count);
+        Result frame;
+        frame.regions = values;
+        for (std::uint64_t i = 0; i < 60000; ++i) {
+            frame.info.sequence = i;
+            frame.info.capture_ns = static_cast<std::int64_t>(i) * kMs;
+            history.push(frame, true);
+        }
+        EXPECT_LE(history.overview().bytes, kBudget) << count;
+        EXPECT_EQ(history.overview().frames, 60000U);
+    }
+}
+
+TEST(TraceHistory, RegionsThatComeGoOrGetAnotherNameLeaveTheOthersAlone) {
+    TraceHistory history;
+    std::uint64_t n = 0;
+    const auto push = [&](const std::shared_ptr<const PlacedRegions>& regions,
+                          const std::vector<double>& means) {
+        for (int i = 0; i < 50; ++i, ++n)
+            history.push(result(n, static_cast<std::int64_t>(n) * kMs, regions, means), true);
+    };
+    push(placed({"a", "b"}), {1, 2});
+    const auto ids = [&] {
+        std::map<std::string, std::uint64_t> found;
+        for (const TraceRegion& region : history.overview().regions)
+            found[region.name] = region.id;
+        return found;
+    };
+    const auto before = ids();
+    push(placed({"a", "b", "c"}), {1, 2, 3}); // one more
+    auto now = ids();
+    EXPECT_EQ(now.at("a"), before.at("a"));
+    EXPECT_EQ(now.at("b"), before.at("b"));
+    const std::uint64_t c = now.at("c");
+    push(placed({"a", "of b", "c"}), {1, 2, 3}); // the same pixels, another name
+    now = ids();
+    EXPECT_EQ(now.at("of b"), before.at("b"));
+    auto swapped = std::make_shared<PlacedRegions>(*placed({"a", "of b", "c"}));
+    std::swap(swapped->regions[0], swapped->regions[2]); // another order
+    push(swapped, {3, 2, 1});
+    EXPECT_EQ(history.overview().regions[0].id, c);
+    EXPECT_EQ(history.overview().regions[2].id, before.at("a"));
+    push(placed({"a", "c"}, 100), {1, 3}); // moved, and one gone
+    now = ids();
+    EXPECT_EQ(now.at("a"), before.at("a"));
+    EXPECT_EQ(now.at("c"), c);
+    EXPECT_EQ(now.size(), 2U);
+    const auto curves = history.curves(0, 250 * kMs, 250);
+    ASSERT_EQ(curves.size(), 2U);
+    EXPECT_EQ(curves[0].size(), 250U); // a has been there all the time
+    ASSERT_EQ(curves[1].size(), 200U); // c from the 50th frame on
+    EXPECT_EQ(curves[1].front().time_ns, 50 * kMs);
+    for (const TraceColumn& column : curves[0])
+        EXPECT_EQ(column.low, 1);
+    for (const TraceColumn& column : curves[1])
+        EXPECT_EQ(column.high, 3);
+    push(placed({"new"}, 500), {9}); // neither name nor pixels
+    EXPECT_GT(history.overview().regions[0].id, c);
+}
+
+TEST(TraceHistory, GoesOnBehindARestartWithAMark) {
+    TraceHistory history;
+    StreamInfo stream;
+    stream.source_text = "first.tiff";
+    history.open(stream);
+    const auto regions = placed({"a"});
+    const auto push = [&](std::uint64_t sequence, std::int64_t capture, bool jump) {
+        history.push(result(sequence, capture, regions, {1}, jump), true);
+    };
+    push(0, 100 * kMs, true);
+    push(1, 110 * kMs, false);
+    push(2, 120 * kMs, false);
+    push(3, 20 * kMs, true); // back
+    push(4, 30 * kMs, false);
+    push(5, 500 * kMs, true); // onwards: the time between has passed
+    stream.source_text = "second.tiff";
+    history.open(stream);
+    push(0, 90000 * kMs, true); // another clock
+    push(1, 90010 * kMs, false);
+    const TraceOverview about = history.overview();
+    ASSERT_EQ(about.restarts.size(), 3U);
+    EXPECT_EQ(about.restarts[0].time_ns, 130 * kMs);
+    EXPECT_EQ(about.restarts[1].time_ns, 610 * kMs);
+    EXPECT_EQ(about.restarts[2].what, "source second.tiff");
+    EXPECT_EQ(about.restarts[2].time_ns, 620 * kMs);
+    const auto curve = history.curves(0, 1000 * kMs, 1000).at(0);
+    ASSERT_EQ(curve.size(), 8U);
+    const std::vector<std::int64_t> times = {100, 110, 120, 130, 140, 610, 620, 630};
+    const std::vector<bool> broken = {true, false, false, true, false, true, true, false};
+    for (std::size_t i = 0; i < curve.size(); ++i) {
+        EXPECT_EQ(curve[i].time_ns, times[i] * kMs);
+        EXPECT_EQ(curve[i].broken, broken[i]) << i;
+    }
+    EXPECT_EQ(history.values_at(629 * kMs)->moment.capture_ns, 90010 * kMs); // the source's own clock
+    EXPECT_EQ(history.values_at(138 * kMs)->moment.capture_ns, 30 * kMs);
+    EXPECT_EQ(about.newest->sequence, 1U);
+}
+
+TEST(TraceHistory, AnotherQuantityBeginsAnew) {
+    TraceHistory history;
+    const auto regions = placed({"a"});
+    for (std::uint64_t i = 0; i < 10; ++i)
+        history.push(result(i, static_cast<std::int64_t>(i) * kMs, regions, {1}), true);
+    Result next = result(10, 10 * kMs, regions, {5});
+    next.quantity.name = "speckle flow index";
+    next.quantity.unit = "1/s";
+    history.push(next, true);
+    const TraceOverview about = history.overview();
+    EXPECT_EQ(about.frames, 1U);
+    EXPECT_EQ(about.quantity.unit, "1/s");
+    ASSERT_EQ(about.restarts.size(), 1U);
+    EXPECT_EQ(about.restarts[0].what, "now speckle flow index");
+    EXPECT_EQ(history.curves(0, 20 * kMs, 100).at(0).size(), 1U);
+}
+
+TEST(TraceHistory, PicturesMadeAgainAreNoFrames) {
+    TraceHistory history;
+    Result again = result(3, 3 * kMs, placed({"a"}), {1});
+    again.repeated = true;
+    history.push(again, true);
+    EXPECT_EQ(history.overview().frames, 0U);
+    EXPECT_FALSE(history.overview().newest);
+}
+
+TEST(TraceHistory, MomentsWithoutRegionsAreKnownAndLeaveAGap) {
+    TraceHistory history;
+    const auto regions = placed({"a"});
+    history.push(result(0, 0, regions, {1}), true);
+    history.push(result(1, 10 * kMs, nullptr, {}), true);
+    EXPECT_EQ(history.overview().newest->sequence, 1U);
+    EXPECT_TRUE(history.overview().regions.empty());
+    history.push(result(2, 20 * kMs, regions, {2}), true);
+    EXPECT_TRUE(history.curves(0, 100 * kMs, 500).at(0).at(0).broken);
+}
+
+/// K² is averaged, then converted: not the flow itself.
+TEST(TraceHistory, MeansOverTimeAreTakenOnSquaresOfContrast) {
+    auto random = test::test_random(7104);
+    std::uniform_real_distribution<double> contrast(0.05, 0.6);
+    constexpr double kScale = 50; // flow = kScale / K²
+    struct Case {
+        RegionMean mean;
+        double (*value)(double k);
+        double (*from_squares)(double mean_k2);
+    };
+    for (const Case& kind :
+         {Case{RegionMean::plain, [](double k) { return k * k; }, [](double k2) { return k2; }},
+          Case{RegionMean::of_squares, [](double k) { return k; }, [](double k2) { return std::sqrt(k2); }},
+          Case{RegionMean::of_inverses, [](double k) { return kScale / (k * k); },
+               [](double k2) { return kScale / k2; }}}) {
+        TraceHistory history;
+        const auto regions = placed({"a"});
+        double sum = 0;
+        int taken = 0;
+        for (std::uint64_t i = 0; i < 500; ++i) {
+            const double k = i == 450 && kind.mean == RegionMean::of_inverses ? 0.0 : contrast(random);
+            const bool missing = i % 17 == 3;
+            const double value = missing ? kNaN : kind.value(k); // of K = 0 infinite: it takes part
+            history.push(
+                result(i, static_cast<std::int64_t>(i) * 10 * kMs, regions, {value}, false, kind.mean), true);
+            if (i >= 300 && !missing) { // the last 2 s at 100 frames/s
+                sum += k * k;
+                ++taken;
+            }
+        }
+        const auto means = history.means(2);
+        ASSERT_TRUE(means);
+        EXPECT_EQ(means->from.sequence, 300U);
+        EXPECT_EQ(means->to.sequence, 499U);
+        EXPECT_EQ(means->frames, 200U);
+        ASSERT_EQ(means->regions.size(), 1U);
+        EXPECT_EQ(means->regions[0].frames, static_cast<std::uint64_t>(taken));
+        const double expected = kind.from_squares(sum / taken);
+        EXPECT_NEAR(means->regions[0].mean, expected, 1e-12 * expected);
+    }
+}
+
+TEST(TraceHistory, MeansDoNotReachBehindARestart) {
+    TraceHistory history;
+    const auto regions = placed({"a"});
+    history.push(result(0, 0, regions, {100}), true);
+    history.push(result(1, 10 * kMs, regions, {2}, true), true);
+    history.push(result(2, 20 * kMs, regions, {4}), true);
+    EXPECT_EQ(history.means(60)->regions.at(0).mean, 3);
+    EXPECT_EQ(TraceHistory().means(60), std::nullopt);
+}
+
+/// One thread pushes, the other reads all it can: each picture of it is a beginning of the run.
+TEST(TraceHistory, IsReadWhileItIsWritten) {
+    TraceHistory history(1);
+    constexpr std::uint64_t kFrames = 200000;
+    std::atomic<bool> done = false;
+    std::thread writer([&] {
+        const auto regions = placed({"a", "b"});
+        for (std::uint64_t i = 0; i < kFrames; ++i) {
+            const auto value = static_cast<double>(i);
+            history.push(result(i, static_cast<std::int64_t>(i) * kMs, regions, {value, -value}), false);
+        }
+        done = true;
+    });
+    std::uint64_t last = 0;
+    bool once_more = true;
+    while (once_more) {
+        once_more = !done;
+        const TraceOverview about = history.overview();
+        EXPECT_GE(about.frames, last);
+        last = about.frames;
+        if (about.frames == 0)
+            continue;
+        EXPECT_EQ(about.last_ns, static_cast<std::int64_t>(about.frames - 1) * kMs);
+        const auto curves = history.curves(0, about.last_ns + 1, 64);
+        ASSERT_EQ(curves.size(), 2U);
+        double high = -1, low = 1;
+        for (const TraceColumn& column : curves[0]) {
+            EXPECT_GE(column.low, high < 0 ? 0 : high - 2048); // rising, blocks beside each other
+            high = std::max(high, column.high);
+        }
+        for (const TraceColumn& column : curves[1])
+            low = std::min(low, column.low);
+        EXPECT_GE(high, static_cast<double>(about.frames - 1));
+        EXPECT_LE(low, -static_cast<double>(about.frames - 1));
+    }
+    writer.join();
+    EXPECT_EQ(history.overview().frames, kFrames);
+    EXPECT_EQ(history.overview().lost, 0U);
+}
+
+} // namespace
+} // namespace specklescope
