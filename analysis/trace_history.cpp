@@ -74,16 +74,19 @@ PyramidSize TraceHistory::size_for(std::size_t regions) const {
     return size;
 }
 
-void TraceHistory::open(const StreamInfo& stream) {
+void TraceHistory::open(const StreamInfo& stream, const Sink* feed) {
     const std::scoped_lock lock(waiting_mutex_);
+    feed_ = feed;
     opened_ = std::make_shared<const std::string>(stream.source_text);
 }
 
-void TraceHistory::push(const Result& result, bool) {
+void TraceHistory::push(const Result& result, const Sink* feed) {
     if (result.repeated)
         return;
     {
         const std::scoped_lock lock(waiting_mutex_);
+        if (feed != feed_)
+            return;
         if (waiting_.size() >= kMostWaiting) { // the reader has held the history for more than a minute
             ++lost_;
             return;
@@ -375,6 +378,27 @@ std::optional<TraceMeans> TraceHistory::means(double seconds) {
         means.regions.push_back({series.region.id, series.region.outline, mean.mean(), mean.count()});
     }
     return means;
+}
+
+namespace {
+
+class TraceFeed final : public Sink {
+public:
+    explicit TraceFeed(std::shared_ptr<TraceHistory> history) : history_(std::move(history)) {}
+    void open(const StreamInfo& stream) override { history_->open(stream, this); }
+    void push(const Result& result, bool) override { history_->push(result, this); }
+    void close() noexcept override {}
+    bool wants_host_image() const override { return false; }
+    SinkStatus status() const override { return {}; }
+
+private:
+    const std::shared_ptr<TraceHistory> history_;
+};
+
+} // namespace
+
+std::shared_ptr<Sink> make_trace_feed(std::shared_ptr<TraceHistory> history) {
+    return std::make_shared<TraceFeed>(std::move(history));
 }
 
 } // namespace specklescope

@@ -79,18 +79,16 @@ struct TraceValues {
 /// never waits for the other, which reads. Regions that come, go or get another name leave the others'
 /// history alone; one is the same while it has its name or, under a new one, its pixels. When the quantity of
 /// the result changes, or how its mean is taken, all begin anew: they would share no axis.
-class TraceHistory final : public Sink {
+class TraceHistory {
 public:
     /// `budget`: bytes for all regions together; with more of them each keeps less.
     explicit TraceHistory(std::size_t budget = kBudget);
     static constexpr std::size_t kBudget = std::size_t{160} << 20;
 
-    // As a sink, on the processing thread. It may be opened again after close(), and keeps what it has.
-    void open(const StreamInfo& stream) override;
-    void push(const Result& result, bool may_wait) override;
-    void close() noexcept override {}
-    bool wants_host_image() const override { return false; }
-    SinkStatus status() const override { return {}; }
+    // On the processing thread.
+    /// What comes next is of another run, by this feed.
+    void open(const StreamInfo& stream, const Sink* feed = nullptr);
+    void push(const Result& result, const Sink* feed = nullptr);
 
     // On the thread that draws. Times are those of TraceMoment.
     TraceOverview overview();
@@ -169,6 +167,7 @@ private:
 
     std::mutex waiting_mutex_; ///< held for as long as it takes to hand over a few pointers
     std::vector<Waiting> waiting_;
+    const Sink* feed_ = nullptr; ///< the one that was opened last
     std::shared_ptr<const Quantity> pushed_quantity_;
     std::shared_ptr<const std::string> opened_;
     std::uint64_t lost_ = 0;
@@ -186,5 +185,9 @@ private:
     std::deque<TraceRestart> restarts_;
     bool gap_ = false; ///< frames without regions came between
 };
+
+/// What brings a pipeline's results into it; one for each run. From the moment that one is opened, those
+/// before it bring nothing more: a source that runs until another has opened does not come in between.
+std::shared_ptr<Sink> make_trace_feed(std::shared_ptr<TraceHistory> history);
 
 } // namespace specklescope

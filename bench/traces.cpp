@@ -40,7 +40,7 @@ public:
             region.mean += static_cast<double>((frames_ * 2654435761U >> 7) % 100) * 0.01;
         Result next = result_;
         next.regions = std::move(values);
-        history_.push(next, true);
+        history_.push(next);
     }
     void push(std::uint64_t frames) {
         while (frames_ < frames)

@@ -40,6 +40,15 @@ ParamTable make_view_table() {
                    .min = 200,
                    .max = 1000,
                    .doc = "width of the side panel, or its height below the picture of a tall window"})
+            .choice("traces", &ViewSettings::traces, {"automatic", "shown", "hidden"},
+                    {.doc = "the strip with the traces of regions (T); automatic: where there are regions"})
+            .real("traces_size", &ViewSettings::traces_size,
+                  {.unit = "px", .min = 120, .max = 1000, .doc = "height of the strip with the traces"})
+            .real("baseline_s", &ViewSettings::baseline_s,
+                  {.unit = "s",
+                   .min = 0.01,
+                   .max = 3600,
+                   .doc = "the baseline of traces is the mean over this time (Z)"})
             .integer("width", &ViewSettings::width,
                      {.unit = "px", .min = 320, .max = 16384, .doc = "width of the window"})
             .integer("height", &ViewSettings::height,

@@ -24,7 +24,11 @@ struct ViewSettings {
     bool overlay = false;    ///< F1
     bool panel = true;       ///< side panel
     double panel_size = 336; ///< its width, or height below the picture, at interface scale 1
-    int width = 1440;        ///< window size, screen coordinates
+    enum class Traces : std::uint8_t { automatic, shown, hidden };
+    Traces traces = Traces::automatic; ///< the strip under the picture; automatic: where there are regions
+    double traces_size = 210;          ///< its height, at interface scale 1
+    double baseline_s = 5;             ///< over which F₀ is taken
+    int width = 1440;                  ///< window size, screen coordinates
     int height = 900;
     double ui_scale = 0; ///< 0: the monitor's
     bool vsync = true;

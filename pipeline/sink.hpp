@@ -1,6 +1,7 @@
 // Where results go, besides the eye. All sinks share this small trait.
 #pragma once
 
+#include "pipeline/event.hpp"
 #include "pipeline/result.hpp"
 #include "pipeline/source.hpp"
 
@@ -44,6 +45,8 @@ public:
     /// stream
     /// (`may_wait`) waits for room instead of dropping.
     virtual void push(const Result& result, bool may_wait) = 0;
+    /// An event was marked, given another label, or removed. From any thread, at any time; never waits.
+    virtual void mark(const EventMark& event) { (void)event; }
     /// Writes what was accepted, finishes the file, joins the thread. Idempotent; never throws.
     virtual void close() noexcept = 0;
     virtual bool wants_host_image() const = 0; ///< false: raw frames only

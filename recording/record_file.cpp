@@ -185,6 +185,14 @@ std::string describe_frame(const RecordedFrame& frame) {
         json["saturated"] = frame.counts.saturated;
         json["windows"] = frame.counts.windows;
     }
+    for (const EventMark& event : frame.events) {
+        json["events"].push_back({{"number", event.number},
+                                  {"sequence", event.sequence},
+                                  {"capture_ns", event.capture_ns},
+                                  {"label", event.label}});
+        if (event.removed)
+            json["events"].back()["removed"] = true;
+    }
     return to_ascii(json);
 }
 

@@ -27,6 +27,7 @@ struct RecordedFrame {
     std::string channel;       ///< grey_channel_of() the result
     std::uint64_t dropped = 0; ///< frames that the recorder had dropped in all before it accepted this one
     SteadyClock::time_point taken{}; ///< when the recorder accepted it
+    std::vector<EventMark> events;   ///< marked, renamed or removed since the frame before
 };
 /// What of a result goes into a file.
 RecordedFrame recorded_frame(const Result& result, RecordWhat what);
@@ -80,7 +81,8 @@ std::string describe_file(const RecordedFrame& first, const RecordOptions& optio
 /// The members of the JSON object that change: always kTotalsChars long.
 std::string totals_text(const FileTotals& totals);
 inline constexpr std::size_t kTotalsChars = 192;
-/// One frame's own JSON object: sequence, times, exposure, parameter version and parameters.
+/// One frame's own JSON object: sequence, times, exposure, parameter version and parameters, events where
+/// there are some.
 std::string describe_frame(const RecordedFrame& frame);
 
 /// Headerless pixels, and beside them NAME.raw.jsonl: a line about the file, then one for each frame.

@@ -41,6 +41,7 @@ void Recorder::open(const StreamInfo& stream) {
     pinned_ = writing_ = 0;
     offered_ = 0;
     closing_ = false;
+    events_.clear();
     costs_.fill(kFirstGuess);
     cost_ = kFirstGuess;
     written_before_ = unstored_before_ = dropped_before_ = lost_before_ = last_sequence_ = last_dropped_ =
@@ -87,8 +88,11 @@ bool Recorder::copy_to_pool(Frame& pixels) {
 void Recorder::drop_late() {
     const auto limit = SteadyClock::now() - std::chrono::duration<double>(longest_wait(cost_));
     std::uint64_t late = 0;
+    std::vector<EventMark> events;
     while (!queue_.empty() && queue_.front().live && queue_.front().frame.taken < limit) {
         pinned_ -= queue_.front().pinned ? 1 : 0;
+        const std::vector<EventMark>& lost = queue_.front().frame.events;
+        events.insert(events.end(), lost.begin(), lost.end());
         queue_.pop_front();
         ++late;
     }
@@ -97,6 +101,8 @@ void Recorder::drop_late() {
     if (late > 0)
         for (Item& item : queue_)
             item.frame.dropped += late;
+    std::vector<EventMark>& next = queue_.empty() ? events_ : queue_.front().frame.events;
+    next.insert(next.begin(), events.begin(), events.end());
 }
 
 void Recorder::push(const Result& result, bool may_wait) {
@@ -126,9 +132,16 @@ void Recorder::push(const Result& result, bool may_wait) {
     pinned_ += item.pinned ? 1 : 0;
     item.frame.dropped = status_.dropped;
     item.frame.taken = SteadyClock::now();
+    item.frame.events = std::exchange(events_, {});
     queue_.push_back(std::move(item));
     lock.unlock();
     work_.notify_one();
+}
+
+void Recorder::mark(const EventMark& event) {
+    const std::lock_guard lock(mutex_);
+    if (running_ && !closing_ && status_.error.empty())
+        events_.push_back(event);
 }
 
 void Recorder::close() noexcept {

@@ -24,6 +24,7 @@ public:
 
     void open(const StreamInfo& stream) override;
     void push(const Result& result, bool may_wait) override;
+    void mark(const EventMark& event) override;
     void close() noexcept override;
     bool wants_host_image() const override { return options_.what == RecordWhat::processed; }
     SinkStatus status() const override;
@@ -59,11 +60,12 @@ private:
     std::condition_variable work_; ///< something to write, or the end
     std::condition_variable room_; ///< a frame went home, or the end
     std::deque<Item> queue_;
-    SinkStatus status_; ///< guarded by mutex_, like everything above and the six below
+    SinkStatus status_; ///< guarded by mutex_, like everything above and the seven below
     int pinned_ = 0;    ///< frames of the pipeline's rings in the queue or being written
     int writing_ = 0;   ///< 1 while a frame is being written
     double cost_ = 0;   ///< seconds a frame takes to write
     std::uint64_t offered_ = 0;
+    std::vector<EventMark> events_; ///< for the next frame that is accepted
     bool running_ = false;
     bool closing_ = false;
 

@@ -10,6 +10,7 @@
 
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <condition_variable>
 #include <cstring>
 #include <filesystem>
@@ -77,7 +78,7 @@ public:
     void push(const Result& result, bool may_wait) override {
         if (result.repeated)
             return;
-        Item item = {.result = without_pixels(result), .rows = 1};
+        Item item = {.result = without_pixels(result), .event = {}, .rows = 1};
         if (result.regions)
             item.rows += result.regions->statistics.size();
         {
@@ -97,6 +98,17 @@ public:
         work_.notify_one();
     }
 
+    void mark(const EventMark& event) override {
+        {
+            const std::scoped_lock lock(mutex_);
+            if (!running_ || closing_ || !status_.error.empty())
+                return;
+            queue_.push_back({.result = {}, .event = event, .rows = 1});
+            ++rows_;
+        }
+        work_.notify_one();
+    }
+
     void close() noexcept override { finish(); }
     bool wants_host_image() const override { return false; }
     SinkStatus status() const override {
@@ -106,7 +118,8 @@ public:
 
 private:
     struct Item {
-        Result result; ///< without its pixels
+        Result result;                  ///< without its pixels
+        std::optional<EventMark> event; ///< instead of a result
         std::size_t rows = 0;
     };
     /// Waiting at once: 100 MB.
@@ -167,7 +180,10 @@ private:
         try {
             std::string text;
             for (const Item& item : items)
-                add(item.result, text);
+                if (item.event)
+                    text += event_line(*item.event);
+                else
+                    add(item.result, text);
             if (last && !told_)
                 text += traces_columns();
             const std::uint64_t before = end_;
@@ -179,10 +195,12 @@ private:
         }
         if (last && !failed_ && error.empty() && !file_.close())
             error = write_error(path_, errno);
+        const auto frames = static_cast<std::uint64_t>(
+            std::count_if(items.begin(), items.end(), [](const Item& item) { return !item.event; }));
         const std::scoped_lock lock(mutex_);
-        status_.queued -= items.size();
+        status_.queued -= frames;
         if (!error.empty() || failed_) {
-            status_.dropped += items.size();
+            status_.dropped += frames;
             if (!failed_) {
                 spdlog::error("{}", error);
                 status_.error = error;
@@ -191,7 +209,7 @@ private:
             room_.notify_all();
             return;
         }
-        status_.written += items.size();
+        status_.written += frames;
         status_.bytes += bytes;
     }
 

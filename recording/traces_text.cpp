@@ -106,7 +106,20 @@ std::string traces_begin(const StreamInfo& stream) {
                      "moved pixels; empty where neither can be told");
     say("version", "counts the edits that made the result");
     say("pixels", "area of the region on the picture");
+    say("event",
+        "number,sequence,capture_s,label: was marked at that frame; the last line of a number counts, "
+        "and one without a label takes the event back");
     return text;
+}
+
+std::string event_line(const EventMark& event) {
+    std::string text = "# event: ";
+    add_whole(text, event.number);
+    text += ',';
+    add_whole(text, event.sequence);
+    text += ',';
+    add_seconds(text, event.capture_ns);
+    return text + "," + (event.removed ? "" : csv_text(one_line(event.label))) + "\n";
 }
 
 std::string traces_columns() {

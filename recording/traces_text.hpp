@@ -21,6 +21,10 @@ std::string traces_exposure(const Result& result);
 /// A row for each region.
 void add_rows(const Result& result, std::string& text);
 
+/// "# event: 1,120,4.000000000,stimulus": its number, sequence, capture_s and label; without a label it is
+/// removed.
+std::string event_line(const EventMark& event);
+
 /// In quotes where it has to be (RFC 4180), and with a #, which readers take for the begin of a comment.
 std::string csv_text(const std::string& text);
 

@@ -122,9 +122,14 @@ App::Layout App::arrange() const {
     l.shows_raw = view.layout != ViewSettings::Layout::processed;
     l.shows_processed = view.layout != ViewSettings::Layout::raw;
     const bool colour = display_.has_result() && display_.processed_shape().channels == 3;
+    const double whole = std::max(1.0, height - below);
+    l.shows_traces = shows_traces();
+    const double traces =
+        l.shows_traces ? std::min<double>(dp(static_cast<float>(view.traces_size)), whole * 0.6) : 0;
+    l.traces = {0, tools + whole - traces, std::max(1.0, size.x - beside), traces};
     const double bar = l.shows_processed && !colour ? color_bar_width() : 0;
     const double strip = l.shows_panel ? region_bar_width() : 0; // beside the picture, not on it
-    l.region_tools = {0, tools, strip, std::max(1.0, height - below)};
+    l.region_tools = {0, tools, strip, std::max(1.0, whole - traces)};
     l.canvas = {strip, tools, std::max(1.0, size.x - beside - bar - strip), l.region_tools.height};
     l.bar = {l.canvas.x + l.canvas.width, tools, bar, l.canvas.height};
     const double gap = dp(2);
@@ -137,8 +142,22 @@ App::Layout App::arrange() const {
     return l;
 }
 
+/// Unless somebody has said otherwise, where there is something to trace.
+bool App::shows_traces() const {
+    using Traces = ViewSettings::Traces;
+    const Traces wanted = session_.view().traces;
+    return wanted == Traces::shown ||
+           (wanted == Traces::automatic && (traces_.has_regions() || session_.traces_wanted()));
+}
+
+void App::toggle_traces() {
+    using Traces = ViewSettings::Traces;
+    session_.view().traces = shows_traces() ? Traces::hidden : Traces::shown;
+}
+
 void App::frame() {
     window_.begin_frame();
+    traces_.update(session_);
     handle_input();
     layout_ = arrange();
     if (Pipeline* pipeline = session_.pipeline()) {
@@ -154,11 +173,15 @@ void App::frame() {
     canvas_window(layout_);
     draw_tool_bar(layout_.tools, session_, state_, display_);
     draw_status_bar(layout_.status, session_, hover_, display_, zoom(), state_.regions.status(session_));
+    if (layout_.shows_traces)
+        traces_.draw(layout_.traces, session_);
     if (layout_.shows_panel) {
         draw_region_bar(layout_.region_tools, state_.regions);
         draw_panel(layout_.panel, session_, state_, display_);
         panel_edge(layout_);
     }
+    if (std::exchange(state_.toggle_traces, false))
+        toggle_traces();
     if (state_.open_dialog || state_.regions.asks_for_field())
         window_.wait_for_field();
     draw_open_dialog(session_, state_);
@@ -237,6 +260,8 @@ void App::report() const {
     probe::value("hover.raw", hover_.raw.value_or(NAN));
     probe::value("hover.value", hover_.value.value_or(NAN));
     report_regions(session_, state_.regions);
+    probe::value("traces.shown", layout_.shows_traces ? 1.0 : 0.0);
+    traces_.report();
     probe::value("displayed", static_cast<double>(stats_.displayed));
     if (!display_.has_result())
         return;

@@ -6,6 +6,7 @@
 #include "ui/canvas/window.hpp"
 #include "ui/panels/panel.hpp"
 #include "ui/session.hpp"
+#include "ui/traces/strip.hpp"
 
 namespace specklescope {
 
@@ -22,9 +23,10 @@ private:
     static constexpr double kZoomStep = 1.2; ///< of a key, or a notch of the wheel
 
     struct Layout {
-        Rect tools, status, panel, region_tools, canvas, bar, processed, raw;
+        Rect tools, status, panel, region_tools, canvas, bar, traces, processed, raw;
         bool shows_processed = true, shows_raw = false, shows_panel = true,
-             panel_below = false; ///< the controls, in a tall window
+             panel_below = false, ///< the controls, in a tall window
+            shows_traces = false;
     };
     bool take_result();
     void free_range(const Quantity& quantity);
@@ -40,6 +42,8 @@ private:
     double zoom() const; ///< pixels of the screen for one of the picture
     void canvas_pixels(const Layout& layout);
     void canvas_labels(const Layout& layout);
+    bool shows_traces() const;
+    void toggle_traces();
     Shape placed_shape(bool raw) const;
     Hover hover(const Layout& layout) const;
     ToneCurve shown_curve() const; ///< of the processed picture; there is one
@@ -52,6 +56,7 @@ private:
     ViewState state_;
     Layout layout_;
     Hover hover_;
+    TraceStrip traces_;
     StatsSnapshot stats_;
     SteadyClock::time_point stats_read_{};
     std::uint64_t generation_ = 0;

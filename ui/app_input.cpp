@@ -63,6 +63,12 @@ void App::handle_key(const KeyPress& key) {
     case GLFW_KEY_TAB:
         view.layout = static_cast<Shown>((static_cast<int>(view.layout) + 1) % 3);
         break;
+    case GLFW_KEY_END:
+        traces_.follow();
+        break;
+    case GLFW_KEY_HOME:
+        traces_.show_whole();
+        break;
     case GLFW_KEY_ESCAPE:
     case GLFW_KEY_ENTER:
     case GLFW_KEY_KP_ENTER:
@@ -73,6 +79,8 @@ void App::handle_key(const KeyPress& key) {
             state_.open_dialog = true;
         break;
     default:
+        if (key.key >= GLFW_KEY_1 && key.key <= GLFW_KEY_9 && (key.modifiers & GLFW_MOD_CONTROL))
+            traces_.mark_remembered(session_, static_cast<std::size_t>(key.key - GLFW_KEY_1));
         break;
     }
 }
@@ -165,6 +173,18 @@ void App::handle_character(unsigned character) {
         break;
     case 'o':
         state_.open_dialog = true;
+        break;
+    case 't':
+        toggle_traces();
+        break;
+    case 'z': // zero
+        traces_.take_baseline(session_);
+        break;
+    case '%':
+        traces_.toggle_relative(session_);
+        break;
+    case 'e':
+        session_.mark_event();
         break;
     case 'p':
         view.panel = !view.panel;

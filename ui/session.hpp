@@ -3,6 +3,8 @@
 // beside the main thread.
 #pragma once
 
+#include "analysis/baseline.hpp"
+#include "analysis/events.hpp"
 #include "analysis/region_editor.hpp"
 #include "config/settings.hpp"
 #include "recording/recorder.hpp"
@@ -101,6 +103,16 @@ public:
     /// Throws RunError.
     void save_regions_file(const std::string& path);
 
+    // Of the regions, over all sources of the session.
+    TraceHistory& traces() { return *traces_; }
+    bool traces_wanted() const { return !regions.regions().empty(); }
+    Baseline baseline;
+    const EventLog& events() const { return events_; }
+    /// At the newest frame; traces and recordings that run are told.
+    void mark_event(const std::string& label = "");
+    void rename_event(std::uint64_t number, const std::string& label);
+    void remove_event(std::uint64_t number);
+
     void say(Message::Level level, std::string text);
     const std::deque<Note>& notes() const { return notes_; }
 
@@ -121,6 +133,7 @@ private:
     void finish(const Recording& recording);
     void remember_recent(const SourceArgument& text);
     std::string new_path(const char* what, const std::string& ending) const;
+    void tell_recordings(const EventMark& event) const;
 
     Settings settings_;
     std::shared_ptr<Pipeline> pipeline_;
@@ -141,6 +154,8 @@ private:
     std::optional<std::string> open_error_;
     std::deque<SourceArgument> recent_;
     std::vector<Recording> recordings_;
+    const std::shared_ptr<TraceHistory> traces_ = std::make_shared<TraceHistory>();
+    EventLog events_;
     std::vector<std::future<Note>> work_;
     std::deque<Note> notes_;
     Chain chain_;

@@ -81,7 +81,7 @@ std::vector<Point> random_run(std::mt19937_64& random, std::size_t frames) {
 void push_all(TraceHistory& history, const std::vector<Point>& run) {
     const auto regions = placed({"a"});
     for (const Point& point : run)
-        history.push(result(point.sequence, point.time, regions, {point.value}), true);
+        history.push(result(point.sequence, point.time, regions, {point.value}));
 }
 
 /// By looking at every sample: columns that hold a finite value, and whether something is missing in front.
@@ -235,7 +235,7 @@ TEST(TraceHistory, MemoryIsWithinItsBudgetHoweverManyRegions) {
         for (std::uint64_t i = 0; i < 60000; ++i) {
             frame.info.sequence = i;
             frame.info.capture_ns = static_cast<std::int64_t>(i) * kMs;
-            history.push(frame, true);
+            history.push(frame);
         }
         EXPECT_LE(history.overview().bytes, kBudget) << count;
         EXPECT_EQ(history.overview().frames, 60000U);
@@ -248,7 +248,7 @@ TEST(TraceHistory, RegionsThatComeGoOrGetAnotherNameLeaveTheOthersAlone) {
     const auto push = [&](const std::shared_ptr<const PlacedRegions>& regions,
                           const std::vector<double>& means) {
         for (int i = 0; i < 50; ++i, ++n)
-            history.push(result(n, static_cast<std::int64_t>(n) * kMs, regions, means), true);
+            history.push(result(n, static_cast<std::int64_t>(n) * kMs, regions, means));
     };
     push(placed({"a", "b"}), {1, 2});
     const auto ids = [&] {
@@ -296,7 +296,7 @@ TEST(TraceHistory, GoesOnBehindARestartWithAMark) {
     history.open(stream);
     const auto regions = placed({"a"});
     const auto push = [&](std::uint64_t sequence, std::int64_t capture, bool jump) {
-        history.push(result(sequence, capture, regions, {1}, jump), true);
+        history.push(result(sequence, capture, regions, {1}, jump));
     };
     push(0, 100 * kMs, true);
     push(1, 110 * kMs, false);
@@ -331,11 +331,11 @@ TEST(TraceHistory, AnotherQuantityBeginsAnew) {
     TraceHistory history;
     const auto regions = placed({"a"});
     for (std::uint64_t i = 0; i < 10; ++i)
-        history.push(result(i, static_cast<std::int64_t>(i) * kMs, regions, {1}), true);
+        history.push(result(i, static_cast<std::int64_t>(i) * kMs, regions, {1}));
     Result next = result(10, 10 * kMs, regions, {5});
     next.quantity.name = "speckle flow index";
     next.quantity.unit = "1/s";
-    history.push(next, true);
+    history.push(next);
     const TraceOverview about = history.overview();
     EXPECT_EQ(about.frames, 1U);
     EXPECT_EQ(about.quantity.unit, "1/s");
@@ -348,7 +348,7 @@ TEST(TraceHistory, PicturesMadeAgainAreNoFrames) {
     TraceHistory history;
     Result again = result(3, 3 * kMs, placed({"a"}), {1});
     again.repeated = true;
-    history.push(again, true);
+    history.push(again);
     EXPECT_EQ(history.overview().frames, 0U);
     EXPECT_FALSE(history.overview().newest);
 }
@@ -356,12 +356,34 @@ TEST(TraceHistory, PicturesMadeAgainAreNoFrames) {
 TEST(TraceHistory, MomentsWithoutRegionsAreKnownAndLeaveAGap) {
     TraceHistory history;
     const auto regions = placed({"a"});
-    history.push(result(0, 0, regions, {1}), true);
-    history.push(result(1, 10 * kMs, nullptr, {}), true);
+    history.push(result(0, 0, regions, {1}));
+    history.push(result(1, 10 * kMs, nullptr, {}));
     EXPECT_EQ(history.overview().newest->sequence, 1U);
     EXPECT_TRUE(history.overview().regions.empty());
-    history.push(result(2, 20 * kMs, regions, {2}), true);
+    history.push(result(2, 20 * kMs, regions, {2}));
     EXPECT_TRUE(history.curves(0, 100 * kMs, 500).at(0).at(0).broken);
+}
+
+/// A source that still runs while another has opened.
+TEST(TraceHistory, TakesFramesOfTheFeedThatWasOpenedLast) {
+    const auto history = std::make_shared<TraceHistory>();
+    const auto old = make_trace_feed(history), next = make_trace_feed(history);
+    const auto regions = placed({"a"});
+    StreamInfo stream;
+    stream.source_text = "old";
+    old->open(stream);
+    old->push(result(0, 0, regions, {1}), false);
+    stream.source_text = "next";
+    next->open(stream);
+    old->push(result(1, 10 * kMs, regions, {2}), false);
+    next->push(result(0, 0, regions, {3}, true), false);
+    old->push(result(2, 20 * kMs, regions, {4}), false);
+    next->close();
+    EXPECT_EQ(history->overview().frames, 2U);
+    EXPECT_EQ(history->overview().regions.at(0).newest, 3);
+    ASSERT_EQ(history->overview().restarts.size(), 1U);
+    EXPECT_EQ(history->overview().restarts[0].what, "source next");
+    EXPECT_FALSE(next->wants_host_image());
 }
 
 /// K² is averaged, then converted: not the flow itself.
@@ -388,7 +410,7 @@ TEST(TraceHistory, MeansOverTimeAreTakenOnSquaresOfContrast) {
             const bool missing = i % 17 == 3;
             const double value = missing ? kNaN : kind.value(k); // of K = 0 infinite: it takes part
             history.push(
-                result(i, static_cast<std::int64_t>(i) * 10 * kMs, regions, {value}, false, kind.mean), true);
+                result(i, static_cast<std::int64_t>(i) * 10 * kMs, regions, {value}, false, kind.mean));
             if (i >= 300 && !missing) { // the last 2 s at 100 frames/s
                 sum += k * k;
                 ++taken;
@@ -409,9 +431,9 @@ TEST(TraceHistory, MeansOverTimeAreTakenOnSquaresOfContrast) {
 TEST(TraceHistory, MeansDoNotReachBehindARestart) {
     TraceHistory history;
     const auto regions = placed({"a"});
-    history.push(result(0, 0, regions, {100}), true);
-    history.push(result(1, 10 * kMs, regions, {2}, true), true);
-    history.push(result(2, 20 * kMs, regions, {4}), true);
+    history.push(result(0, 0, regions, {100}));
+    history.push(result(1, 10 * kMs, regions, {2}, true));
+    history.push(result(2, 20 * kMs, regions, {4}));
     EXPECT_EQ(history.means(60)->regions.at(0).mean, 3);
     EXPECT_EQ(TraceHistory().means(60), std::nullopt);
 }
@@ -425,7 +447,7 @@ TEST(TraceHistory, IsReadWhileItIsWritten) {
         const auto regions = placed({"a", "b"});
         for (std::uint64_t i = 0; i < kFrames; ++i) {
             const auto value = static_cast<double>(i);
-            history.push(result(i, static_cast<std::int64_t>(i) * kMs, regions, {value, -value}), false);
+            history.push(result(i, static_cast<std::int64_t>(i) * kMs, regions, {value, -value}));
         }
         done = true;
     });

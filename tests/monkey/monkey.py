@@ -24,7 +24,7 @@ import screen  # noqa: E402
 WIDTH, HEIGHT = 1280, 800
 KEYS = ["Tab", "Escape", "Return", "space", "Right", "F1", "F11", "question", "bracketleft", "bracketright", "plus", "minus",
         "0", "1", "2", "a", "c", "f", "m", "p", "s", "x", "Left", "Up", "Down", "Page_Down", "Home", "Delete", "BackSpace",
-        "ctrl+a", "ctrl+c", "ctrl+z", "shift+Tab", "shift+Right", "r", "o"]
+        "ctrl+a", "ctrl+c", "ctrl+z", "shift+Tab", "shift+Right", "r", "o", "t", "z", "e", "percent", "End", "ctrl+1"]
 WORDS = ["synthetic:uniform", "synthetic:static", "nowhere.tif", "film.tiff", "speckle:radius=99", "12.5", "-1", "nan", "1e9",
          "../..", "%s%n", "raw:film.tiff?width=3"]
 BATCH = 20           # events in one xdotool

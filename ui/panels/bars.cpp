@@ -33,7 +33,7 @@ bool begin_bar(const char* name, const Rect& area, ImU32 color) {
     return open;
 }
 
-enum class Icon : std::uint8_t { pause, play, step, record, camera };
+enum class Icon : std::uint8_t { pause, play, step, record, camera, traces };
 
 /// A square button with a drawn sign: no icon font is needed.
 bool icon_button(const char* id, Icon icon, const char* text, bool on = false) {
@@ -69,6 +69,14 @@ bool icon_button(const char* id, Icon icon, const char* text, bool on = false) {
         draw.AddRectFilled({c.x - r - dp(2), c.y - r + dp(1)}, {c.x + r + dp(2), c.y + r}, color, dp(2));
         draw.AddRectFilled({c.x - dp(3), c.y - r - dp(1)}, {c.x + dp(3), c.y - r + dp(2)}, color, dp(1));
         draw.AddCircleFilled({c.x, c.y + dp(0.5F)}, dp(3), theme::kField);
+        break;
+    case Icon::traces:
+        for (const float part : {-0.9F, 0.0F, 0.9F}) {
+            draw.PathLineTo({c.x + (part - 0.45F) * r, c.y + r * 0.7F});
+            draw.PathLineTo({c.x + part * r, c.y - r * 0.8F});
+        }
+        draw.PathLineTo({c.x + 1.35F * r, c.y + r * 0.7F});
+        draw.PathStroke(color, 0, dp(1.5F));
         break;
     }
     tooltip(text);
@@ -189,11 +197,14 @@ void draw_tool_bar(const Rect& area, Session& session, ViewState& state, const D
         probe::item("tool.open");
         tooltip("Open another source (O)");
         ImGui::SameLine(0, dp(12));
-        const float right = dp(74) + ImGui::GetFrameHeight();
+        const float right = dp(78) + 2.15F * ImGui::GetFrameHeight();
         const float room = static_cast<float>(area.width) - ImGui::GetCursorPosX() - right - dp(24);
         ImGui::AlignTextToFramePadding();
         ImGui::TextUnformatted(fitted(*ImGui::GetFont(), source_line(session, display), room).c_str());
         ImGui::SameLine(static_cast<float>(area.width) - right - dp(12));
+        if (icon_button("traces", Icon::traces, "Show or hide the traces of regions (T)"))
+            state.toggle_traces = true;
+        ImGui::SameLine(0, dp(4));
         if (ImGui::Button("Panel", {dp(62), 0}))
             session.view().panel = !session.view().panel;
         tooltip("Show or hide the controls (P)");

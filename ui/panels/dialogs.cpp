@@ -39,6 +39,15 @@ constexpr std::array<KeyRow, 21> kKeys = {{
     {"F11", "full screen"},
     {"Ctrl Q", "quit"},
 }};
+constexpr std::array<KeyRow, 7> kTraceKeys = {{
+    {"T", "show, hide"},
+    {"Z", "take the baseline F₀"},
+    {"%", "ΔF/F₀, absolute units"},
+    {"E", "mark an event"},
+    {"Ctrl 1 … 9", "with a label given before"},
+    {"End", "follow the newest"},
+    {"Home", "the whole run"},
+}};
 
 void key_rows(std::span<const KeyRow> rows, float column) {
     ImGui::BeginGroup();
@@ -87,7 +96,9 @@ void draw_keys(bool* open) {
         return;
     const float width = beside ? dp(800) : std::min(dp(430), screen.x * 0.86F);
     const float rows = ImGui::GetTextLineHeightWithSpacing();
-    const auto lines = static_cast<float>(kKeys.size() + (beside ? 1 : 3 + region_keys().size()));
+    const std::size_t right = region_keys().size() + kTraceKeys.size() + 2; // with their headings
+    const auto lines =
+        static_cast<float>(beside ? std::max(kKeys.size() + 1, right) : kKeys.size() + 1 + right);
     ImGui::BeginChild("##rows", {width, std::min(lines * rows + dp(4), screen.y * 0.78F)});
     ImGui::BeginGroup();
     hint("Picture");
@@ -98,6 +109,8 @@ void draw_keys(bool* open) {
     ImGui::BeginGroup();
     hint("Regions");
     key_rows(region_keys(), dp(160));
+    hint("Traces of regions");
+    key_rows(kTraceKeys, dp(160));
     ImGui::EndGroup();
     ImGui::EndChild();
     ImGui::Dummy({0, dp(4)});

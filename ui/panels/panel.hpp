@@ -15,7 +15,8 @@ struct ViewState {
     bool keys_open = false;
     bool open_dialog = false; ///< the field for a source is asked for
     std::string open_text;
-    bool snapshot = false; ///< asked for in this frame
+    bool snapshot = false;      ///< asked for in this frame
+    bool toggle_traces = false; ///< likewise
     /// Enter and Escape in this frame.
     bool confirm = false, dismiss = false;
     RegionTools regions;

@@ -1,0 +1,217 @@
+// Baselines and events: F₀ of each region, labels that can be changed, and both in files of traces.
+#include "analysis/baseline.hpp"
+#include "analysis/events.hpp"
+#include "base/error.hpp"
+#include "recording/recorder.hpp"
+#include "recording/traces.hpp"
+#include "tests/support/file_tools.hpp"
+#include "tests/support/folder.hpp"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include <cstring>
+#include <limits>
+#include <sstream>
+#include <thread>
+
+namespace specklescope {
+namespace {
+
+constexpr std::int64_t kMs = 1'000'000;
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
+Result frame(std::uint64_t sequence, const std::vector<std::pair<std::string, double>>& means,
+             int column = 0) {
+    auto placed = std::make_shared<PlacedRegions>();
+    auto values = std::make_shared<RegionValues>();
+    for (const auto& [name, mean] : means) {
+        PlacedRegion region;
+        region.name = name;
+        region.span = static_cast<std::uint32_t>(placed->spans.size());
+        region.spans = 1;
+        placed->spans.push_back({column, static_cast<int>(placed->spans.size()), 3});
+        placed->regions.push_back(region);
+        RegionStatistics statistics;
+        statistics.mean = mean;
+        values->statistics.push_back(statistics);
+    }
+    values->placed = placed;
+    Result result;
+    result.info.sequence = sequence;
+    result.info.capture_ns = static_cast<std::int64_t>(sequence) * 10 * kMs;
+    result.regions = values;
+    return result;
+}
+
+TEST(TraceBaseline, IsTheMeanOfEachRegionOverTheLastSeconds) {
+    TraceHistory history;
+    Baseline baseline;
+    EXPECT_FALSE(baseline.take(history, 5));
+    EXPECT_FALSE(baseline.taken());
+    for (std::uint64_t i = 0; i < 1000; ++i)
+        history.push(
+            frame(i, {{"a", i < 500 ? 100.0 : 2 + static_cast<double>(i % 2)}, {"zero", 0}, {"none", kNaN}}));
+    ASSERT_TRUE(baseline.take(history, 5));
+    EXPECT_EQ(baseline.taken()->frames, 500U);
+    EXPECT_EQ(baseline.taken()->from.sequence, 500U);
+    auto regions = history.overview().regions;
+    EXPECT_EQ(baseline.of(regions[0]), 2.5);
+    EXPECT_EQ(baseline.of(regions[1]), std::nullopt); // nothing is a part of 0
+    EXPECT_EQ(baseline.of(regions[2]), std::nullopt);
+    EXPECT_FALSE(baseline.moved(regions[0]));
+    EXPECT_DOUBLE_EQ(relative_change(3, 2.5), 20);
+    EXPECT_DOUBLE_EQ(relative_change(2, 2.5), -20);
+    // It stays with its region under another name, says that this was moved, and is none of another one's.
+    history.push(frame(1000, {{"b", 3}, {"zero", 0}, {"none", kNaN}}));
+    regions = history.overview().regions;
+    EXPECT_EQ(baseline.of(regions[0]), 2.5);
+    history.push(frame(1001, {{"b", 3}, {"zero", 0}, {"new", 1}}, 7));
+    regions = history.overview().regions;
+    EXPECT_EQ(baseline.of(regions[0]), 2.5);
+    EXPECT_TRUE(baseline.moved(regions[0]));
+    EXPECT_EQ(baseline.of(regions[2]), std::nullopt);
+    EXPECT_FALSE(baseline.moved(regions[2]));
+    baseline.clear();
+    EXPECT_EQ(baseline.of(regions[0]), std::nullopt);
+}
+
+TEST(TraceBaseline, ThatCannotBeTakenLeavesTheOneBefore) {
+    TraceHistory history;
+    Baseline baseline;
+    history.push(frame(0, {{"a", 4}}));
+    ASSERT_TRUE(baseline.take(history, 1));
+    history.push(frame(300, {{"a", kNaN}}));
+    EXPECT_FALSE(baseline.take(history, 1));
+    EXPECT_EQ(baseline.of(history.overview().regions[0]), 4);
+}
+
+TEST(TraceEvents, HaveNumbersLabelsAndFrames) {
+    EventLog log;
+    EXPECT_EQ(log.mark({5, 7, 9}).mark.label, "event 1");
+    const TimedEvent second = log.mark({50, 70, 90}, "  a\tstimulus\n of light ");
+    EXPECT_EQ(second.mark.label, "a stimulus of light");
+    EXPECT_EQ(second.mark.number, 2U);
+    EXPECT_EQ(second.mark.sequence, 90U);
+    EXPECT_EQ(second.mark.capture_ns, 70);
+    EXPECT_EQ(second.time_ns, 50);
+    ASSERT_TRUE(log.rename(1, "rest"));
+    EXPECT_EQ(log.events()[0].mark.label, "rest");
+    EXPECT_FALSE(log.rename(1, "rest")); // nothing changes
+    EXPECT_FALSE(log.rename(1, " \n"));
+    EXPECT_FALSE(log.rename(77, "rest"));
+    EXPECT_EQ(log.remembered(), std::vector<std::string>{"rest"});
+    const auto gone = log.remove(1);
+    ASSERT_TRUE(gone);
+    EXPECT_TRUE(gone->mark.removed);
+    EXPECT_FALSE(log.remove(1));
+    EXPECT_EQ(log.mark({}).mark.label, "event 3"); // no number comes twice
+    EXPECT_EQ(log.events().size(), 2U);
+}
+
+TEST(TraceEvents, LabelsAreCutBetweenCharacters) {
+    EventLog log;
+    std::string label;
+    for (int i = 0; i < 150; ++i)
+        label += "é";
+    const std::string kept = log.mark({}, "x" + label).mark.label;
+    EXPECT_EQ(kept, "x" + label.substr(0, 198)); // 199 of 200 bytes: another would be half a character
+    for (std::size_t i = 1; i < EventLog::kMaxEvents; ++i)
+        log.mark({});
+    EXPECT_THROW(log.mark({}), UsageError);
+}
+
+std::vector<std::string> lines_with(const std::string& text, const std::string& begin) {
+    std::vector<std::string> found;
+    for (std::size_t at = 0; at < text.size();) {
+        const std::size_t end = std::min(text.find('\n', at), text.size());
+        if (text.compare(at, begin.size(), begin) == 0)
+            found.push_back(text.substr(at, end - at));
+        at = end + 1;
+    }
+    return found;
+}
+
+TEST(TraceEvents, AreWrittenIntoTheTableAsLinesThatReadersOfRowsSkip) {
+    const TemporaryFolder folder;
+    const std::string path = folder / "t.csv";
+    const auto traces = make_traces(path);
+    EventMark event{1, 3, 30 * kMs, "light, \"on\"", false};
+    traces->mark(event); // not open yet: there is nothing to write it into
+    traces->open({});
+    for (std::uint64_t i = 0; i < 4; ++i)
+        traces->push(frame(i, {{"a", 1}}), true);
+    traces->mark(event);
+    std::thread([&] { // from another thread, as the window does
+        event.label = "other";
+        traces->mark(event);
+    })
+        .join();
+    event.removed = true;
+    traces->mark(event);
+    for (std::uint64_t i = 4; i < 8; ++i)
+        traces->push(frame(i, {{"a", 1}}), true);
+    traces->close();
+    traces->mark(event); // too late
+    const std::string text = test::read_file(path);
+    const std::vector<std::string> events = lines_with(text, "# event: ");
+    ASSERT_EQ(events.size(), 4U) << text;
+    EXPECT_EQ(events[0].rfind("# event: number,sequence,capture_s,label", 0), 0U); // what the columns are
+    EXPECT_EQ(events[1], "# event: 1,3,0.030000000,\"light, \"\"on\"\"\"");
+    EXPECT_EQ(events[2], "# event: 1,3,0.030000000,other");
+    EXPECT_EQ(events[3], "# event: 1,3,0.030000000,");
+    EXPECT_LT(text.find("\n3,0.03"), text.find("# event: 1,"));
+    EXPECT_GT(text.find("\n4,0.04"), text.find("# event: 1,"));
+    EXPECT_EQ(traces->status().written, 8U); // frames
+    EXPECT_EQ(traces->status().queued, 0U);
+    EXPECT_EQ(traces->status().dropped, 0U);
+    EXPECT_TRUE(test::python(folder, R"py(
+import csv
+rows = list(csv.DictReader(l for l in open("t.csv", newline="") if not l.startswith("#")))
+assert [int(r["sequence"]) for r in rows] == list(range(8)), rows
+)py")) << test::read_file(folder / "python.log");
+}
+
+/// With the next frame that is recorded; removed ones say so.
+TEST(TraceEvents, AreInTheLinesOfARecording) {
+    const TemporaryFolder folder;
+    RecordOptions options;
+    options.path = folder / "r.raw";
+    options.what = RecordWhat::raw;
+    const auto recorder = make_recorder(options);
+    EventMark event{1, 1, 10 * kMs, "é", false};
+    recorder->open({});
+    FrameRing ring({16, 8, 1, PixelType::u8}, 8, host_memory());
+    const auto push = [&](std::uint64_t sequence) {
+        Result result;
+        result.raw = ring.acquire(std::chrono::seconds(60));
+        for (int y = 0; y < 8; ++y)
+            std::memset(result.raw.host().row(y), 7, 16);
+        result.info.sequence = sequence;
+        result.raw.info() = result.info;
+        recorder->push(result, true);
+    };
+    push(0);
+    push(1);
+    recorder->mark(event);
+    event.number = 2;
+    event.removed = true;
+    recorder->mark(event);
+    push(2);
+    push(3);
+    recorder->close();
+    std::istringstream lines(test::read_file(folder / "r.raw.jsonl"));
+    std::vector<nlohmann::json> read;
+    for (std::string line; std::getline(lines, line);)
+        read.push_back(nlohmann::json::parse(line));
+    ASSERT_EQ(read.size(), 5U); // the file, and four frames
+    EXPECT_FALSE(read[2].contains("events"));
+    EXPECT_FALSE(read[4].contains("events"));
+    ASSERT_EQ(read[3]["events"].size(), 2U);
+    EXPECT_EQ(read[3]["events"][0],
+              (nlohmann::json{{"number", 1}, {"sequence", 1}, {"capture_ns", 10 * kMs}, {"label", "é"}}));
+    EXPECT_EQ(read[3]["events"][1]["removed"], true);
+}
+
+} // namespace
+} // namespace specklescope

@@ -1,0 +1,253 @@
+// The strip under the picture in the real window, by real mouse and keys.
+#include "tests/support/file_tools.hpp"
+#include "tests/ui/viewer_fixture.hpp"
+
+#include <sstream>
+
+namespace specklescope {
+namespace {
+
+constexpr const char* kRegions = R"({"regions":[
+{"name":"box","shape":"rectangle","points":[[10,8],[60,57]]},
+{"name":"disk","shape":"ellipse","points":[[70,20],[110,60]]}]})";
+
+/// Rows of a table of traces by sequence: the mean of one region as it is written.
+std::map<std::uint64_t, double> means_of(const std::string& text, const std::string& region) {
+    std::map<std::uint64_t, double> found;
+    std::istringstream in(text);
+    for (std::string line; std::getline(in, line);) {
+        if (line.empty() || line[0] < '0' || line[0] > '9')
+            continue;
+        std::vector<std::string> cells;
+        std::istringstream row(line);
+        for (std::string cell; std::getline(row, cell, ',');)
+            cells.push_back(cell);
+        if (cells.size() > 4 && cells[3] == region)
+            found[std::stoull(cells[0])] = std::stod(cells[4]);
+    }
+    return found;
+}
+
+class TracesStrip : public ViewerTest {
+protected:
+    void SetUp() override {
+        ViewerTest::SetUp();
+        write_text(folder_ / "r.json", kRegions);
+        csv_ = folder_ / "t.csv";
+    }
+    std::vector<std::string> arguments(const std::vector<std::string>& more = {}) {
+        std::vector<std::string> words = {"synthetic:vessels?width=128&height=96&rate=50", "--no-remember",
+                                          "--backend", "cpu"};
+        words.insert(words.end(), more.begin(), more.end());
+        return with(words);
+    }
+    std::vector<std::string> traced() {
+        return arguments({"--regions", folder_ / "r.json", "--traces", csv_});
+    }
+    std::string csv() const { return test::read_file(csv_); }
+    /// Moves the mouse to a part of a control, (0, 0) its upper left corner, and gives these events there.
+    static void at(const Viewer& viewer, const std::string& name, double part_x, double part_y,
+                   std::vector<std::string> events) {
+        const Rect r = viewer.widget(name);
+        std::vector<std::string> words = {"mousemove", std::to_string(std::lround(r.x + part_x * r.width)),
+                                          std::to_string(std::lround(r.y + part_y * r.height)), "sleep",
+                                          "0.4"};
+        words.insert(words.end(), events.begin(), events.end());
+        viewer.events(words);
+    }
+    std::string csv_;
+};
+
+TEST_F(TracesStrip, ShowsItselfWithRegionsAndIsToggledByKeyAndButton) {
+    Viewer viewer(*desktop_, folder_, traced());
+    ASSERT_TRUE(viewer.shows_picture()) << viewer.log();
+    ASSERT_TRUE(viewer.until([&] { return viewer.has_widget("traces.plot"); }));
+    const double with_strip = viewer.widget("canvas").height;
+    viewer.key("t");
+    ASSERT_TRUE(viewer.until([&] { return viewer.number("traces.shown") == 0; }));
+    EXPECT_GT(viewer.widget("canvas").height, with_strip + 100);
+    viewer.click("tool.traces");
+    ASSERT_TRUE(viewer.until([&] { return viewer.number("traces.shown") == 1; }));
+    const Rect edge = viewer.widget("traces.edge");
+    const std::string x = std::to_string(std::lround(edge.x + edge.width / 2));
+    const auto y = [&](double up) { return std::to_string(std::lround(edge.y + edge.height / 2 - up)); };
+    viewer.events({"mousemove", x,     y(0),        "sleep", "0.4", "mousedown", "1",
+                   "sleep",     "0.4", "mousemove", x,       y(40), "sleep",     "0.4",
+                   "mousemove", x,     y(80),       "sleep", "0.6", "mouseup",   "1"});
+    EXPECT_TRUE(viewer.until([&] { return std::abs(viewer.widget("traces.edge").y - (edge.y - 80)) < 6; }))
+        << viewer.widget("traces.edge").y << " from " << edge.y;
+    EXPECT_EQ(viewer.quit(), 0) << viewer.log();
+}
+
+TEST_F(TracesStrip, IsAbsentWithoutRegionsAndThenSaysHowToGetThem) {
+    Viewer viewer(*desktop_, folder_, arguments());
+    ASSERT_TRUE(viewer.shows_picture()) << viewer.log();
+    EXPECT_EQ(viewer.number("traces.shown"), 0);
+    viewer.key("t");
+    ASSERT_TRUE(viewer.until([&] { return viewer.number("traces.shown") == 1; }));
+    EXPECT_FALSE(viewer.has_widget("traces.plot"));
+    viewer.key("z");
+    EXPECT_TRUE(viewer.until(
+        [&] { return viewer.log().find("A baseline is the mean of regions") != std::string::npos; }));
+    EXPECT_EQ(viewer.quit(), 0) << viewer.log();
+}
+
+/// Zoomed, held, followed, fitted; one curve hidden.
+TEST_F(TracesStrip, IsZoomedDraggedHeldAndFollowed) {
+    Viewer viewer(*desktop_, folder_, traced());
+    ASSERT_TRUE(viewer.shows_picture()) << viewer.log();
+    ASSERT_TRUE(viewer.until([&] { return viewer.number("traces.frames") > 120; })) << viewer.log();
+    EXPECT_EQ(viewer.text("traces.mode"), "last");
+    const auto span = [&] { return viewer.number("traces.to_s") - viewer.number("traces.from_s"); };
+    EXPECT_NEAR(span(), 10, 1e-6);
+
+    at(viewer, "traces.plot", 0.25, 0.5, {"click", "4"}); // the wheel, once
+    ASSERT_TRUE(viewer.until([&] { return viewer.text("traces.mode") == "held"; }));
+    EXPECT_NEAR(span(), 8, 1e-6);
+    const double from = viewer.number("traces.from_s"), frames = viewer.number("traces.frames");
+    ASSERT_TRUE(viewer.until([&] { return viewer.number("traces.frames") > frames + 20; }));
+    EXPECT_EQ(viewer.number("traces.from_s"), from); // stands still while the run goes on
+
+    viewer.key("End");
+    ASSERT_TRUE(viewer.until([&] { return viewer.text("traces.mode") == "last"; }));
+    EXPECT_NEAR(span(), 8, 1e-6);
+    viewer.key("Home");
+    ASSERT_TRUE(viewer.until([&] { return viewer.text("traces.mode") == "whole"; }));
+    const Rect plot = viewer.widget("traces.plot");
+    const std::string y = std::to_string(std::lround(plot.y + plot.height / 2));
+    const auto x = [&](double part) { return std::to_string(std::lround(plot.x + part * plot.width)); };
+    viewer.events({"mousemove", x(0.3), y,           "sleep", "0.4", "mousedown", "1",
+                   "sleep",     "0.4",  "mousemove", x(0.5),  y,     "sleep",     "0.4",
+                   "mousemove", x(0.6), y,           "sleep", "0.6", "mouseup",   "1"});
+    ASSERT_TRUE(viewer.until([&] { return viewer.text("traces.mode") == "held"; }));
+    EXPECT_LT(viewer.number("traces.from_s"), 0); // earlier moments come in
+    viewer.click("traces.follow");
+    ASSERT_TRUE(viewer.until([&] { return viewer.text("traces.mode") == "last"; }));
+
+    at(viewer, "traces.plot", -0.04, 0.5, {"click", "4"}); // over the axis of values
+    ASSERT_TRUE(viewer.until([&] { return viewer.number("traces.fixed") == 1; }));
+    EXPECT_EQ(viewer.text("traces.mode"), "last");
+    at(viewer, "traces.plot", 0.5, 0.5, {"click", "--repeat", "2", "--delay", "60", "1"});
+    ASSERT_TRUE(viewer.until([&] { return viewer.number("traces.fixed") == 0; }));
+    EXPECT_EQ(viewer.text("traces.mode"), "whole");
+
+    viewer.click("traces.legend.disk");
+    ASSERT_TRUE(viewer.until([&] { return viewer.number("traces.hidden.disk") == 1; }));
+    EXPECT_EQ(viewer.number("traces.hidden.box"), 0);
+    viewer.click("traces.legend.disk");
+    EXPECT_TRUE(viewer.until([&] { return viewer.number("traces.hidden.disk") == 0; }));
+    EXPECT_EQ(viewer.quit(), 0) << viewer.log();
+}
+
+/// What the cursor and the legend tell is what is written of the same frame.
+TEST_F(TracesStrip, TellsTheValuesThatAreWritten) {
+    Viewer viewer(*desktop_, folder_, traced());
+    ASSERT_TRUE(viewer.shows_picture()) << viewer.log();
+    ASSERT_TRUE(viewer.until([&] { return viewer.number("traces.frames") > 100; })) << viewer.log();
+    const auto json = viewer.probe()["values"];
+    const auto newest = json["traces.newest.sequence"].get<std::uint64_t>();
+    at(viewer, "traces.plot", 0.5, 0.5, {});
+    viewer.key("Home");
+    ASSERT_TRUE(viewer.until([&] { return !std::isnan(viewer.number("traces.cursor.sequence")); }));
+    const auto cursor = viewer.probe()["values"]; // all of one drawn frame
+    ASSERT_EQ(viewer.quit(), 0) << viewer.log();
+    const auto found = cursor["traces.cursor.sequence"].get<std::uint64_t>();
+    for (const std::string region : {"box", "disk"}) {
+        const auto written = means_of(csv(), region);
+        ASSERT_TRUE(written.contains(newest) && written.contains(found)) << newest << " " << found;
+        EXPECT_EQ(json["traces.newest." + region].get<double>(), written.at(newest));
+        EXPECT_EQ(cursor["traces.cursor." + region].get<double>(), written.at(found));
+    }
+}
+
+TEST_F(TracesStrip, TakesABaselineOverTheLastSecondsAndShowsPartsOfIt) {
+    Viewer viewer(*desktop_, folder_, [&] {
+        auto words = traced();
+        words.insert(words.end(), {"--view", "baseline_s=1"});
+        return words;
+    }());
+    ASSERT_TRUE(viewer.shows_picture()) << viewer.log();
+    ASSERT_TRUE(viewer.until([&] { return viewer.number("traces.frames") > 80; })) << viewer.log();
+    viewer.key("space"); // a live source goes on, and so do its traces
+    viewer.key("space");
+    viewer.key("z");
+    ASSERT_TRUE(viewer.until([&] { return !std::isnan(viewer.number("traces.f0.box")); })) << viewer.log();
+    const double box = viewer.number("traces.f0.box"), disk = viewer.number("traces.f0.disk");
+    const double first = viewer.number("traces.baseline.first"), last = viewer.number("traces.baseline.last");
+    EXPECT_GT(last - first, 30);
+    EXPECT_LT(last - first, 51); // 1 s of at most 50 frames
+    EXPECT_EQ(viewer.number("traces.relative"), 0);
+    viewer.key("percent");
+    ASSERT_TRUE(viewer.until([&] { return viewer.number("traces.relative") == 1; }));
+    ASSERT_TRUE(viewer.until([&] { return viewer.text("traces.axis").find("%") != std::string::npos; }));
+    EXPECT_LT(viewer.number("traces.low"), 0);
+    EXPECT_GT(viewer.number("traces.high"), 0);
+    viewer.click("traces.relative");
+    ASSERT_TRUE(viewer.until([&] { return viewer.number("traces.relative") == 0; }));
+    ASSERT_EQ(viewer.quit(), 0) << viewer.log();
+    // A flow index: the mean of K², converted as it is; recomputed from what was written.
+    const std::string text = csv();
+    ASSERT_NE(text.find("1/⟨1/value⟩"), std::string::npos);
+    const std::vector<std::pair<std::string, double>> regions = {{"box", box}, {"disk", disk}};
+    for (const auto& [name, f0] : regions) {
+        double sum = 0;
+        int count = 0;
+        for (const auto& [sequence, mean] : means_of(text, name))
+            if (static_cast<double>(sequence) >= first && static_cast<double>(sequence) <= last) {
+                sum += 1 / mean;
+                ++count;
+            }
+        ASSERT_GT(count, 30);
+        EXPECT_NEAR(f0, count / sum, 1e-12 * f0) << name;
+    }
+}
+
+TEST_F(TracesStrip, EventsAreMarkedNamedRemovedAndWritten) {
+    Viewer viewer(*desktop_, folder_, traced());
+    ASSERT_TRUE(viewer.shows_picture()) << viewer.log();
+    ASSERT_TRUE(viewer.until([&] { return viewer.number("traces.frames") > 60; })) << viewer.log();
+    viewer.key("e");
+    ASSERT_TRUE(viewer.until([&] { return viewer.has_widget("traces.event.1"); })) << viewer.log();
+    EXPECT_EQ(viewer.text("traces.event.1").rfind("event 1 @ ", 0), 0U);
+    viewer.key("Home"); // it stays in sight, and moves little
+    viewer.click("traces.follow");
+    ASSERT_TRUE(viewer.until([&] { return viewer.text("traces.mode") == "held"; }));
+    viewer.click("traces.event.1");
+    ASSERT_TRUE(viewer.until([&] { return viewer.number("typing") == 1; })) << viewer.log();
+    viewer.events({"type", "--delay", "60", "light on"});
+    viewer.key("Return");
+    ASSERT_TRUE(viewer.until([&] { return viewer.text("traces.event.1").rfind("light on @ ", 0) == 0; }))
+        << viewer.text("traces.event.1");
+    viewer.key("ctrl+1"); // the same label again
+    ASSERT_TRUE(viewer.until([&] { return viewer.text("traces.event.2").rfind("light on @ ", 0) == 0; }));
+    viewer.click("traces.event");
+    ASSERT_TRUE(viewer.until([&] { return viewer.text("traces.event.3").rfind("event 3 @ ", 0) == 0; }));
+    viewer.click("traces.event.1");
+    ASSERT_TRUE(viewer.until([&] { return viewer.has_widget("traces.event.remove"); }));
+    viewer.click("traces.event.remove");
+    ASSERT_TRUE(viewer.until([&] { return viewer.text("traces.event.1").empty(); }));
+    const std::string second = viewer.text("traces.event.2");
+    ASSERT_EQ(viewer.quit(), 0) << viewer.log();
+    const std::string text = csv();
+    const auto times = [&](const std::string& part) {
+        int count = 0;
+        for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1))
+            ++count;
+        return count;
+    };
+    EXPECT_EQ(times("\n# event: 1,"), 3) << text; // marked, named, taken back
+    EXPECT_EQ(times(",event 1\n"), 1);
+    EXPECT_EQ(times(",light on\n"), 2);
+    EXPECT_EQ(times("\n# event: 3,"), 1);
+    // The frame that the window names is one that was written, at the time that was written.
+    const std::string sequence = second.substr(second.find("@ ") + 2);
+    const std::size_t line = text.find("\n# event: 2," + sequence + ",");
+    ASSERT_NE(line, std::string::npos) << second;
+    const std::size_t begin = line + std::string("\n# event: 2,").size();
+    const std::string moment =
+        text.substr(begin, text.find(",light on", begin) - begin); // "sequence,capture_s"
+    EXPECT_NE(text.find("\n" + moment + ","), std::string::npos) << moment;
+}
+
+} // namespace
+} // namespace specklescope

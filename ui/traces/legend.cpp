@@ -1,0 +1,121 @@
+// The names of the regions beside their curves, with the values under the cursor; and what the probe tells.
+#include "ui/canvas/numbers.hpp"
+#include "ui/canvas/probe.hpp"
+#include "ui/canvas/theme.hpp"
+#include "ui/panels/controls.hpp"
+#include "ui/session.hpp"
+#include "ui/traces/strip.hpp"
+
+#include <cmath>
+
+namespace specklescope {
+
+namespace {
+
+using theme::dp;
+
+std::string percent_text(double value) {
+    return std::isfinite(value) ? number_text(value, 3) + " %" : number_text(value, 3);
+}
+
+} // namespace
+
+void TraceStrip::legend(const Rect& area, Session& session, const std::vector<ImU32>& colours) {
+    ImGui::SetCursorScreenPos({static_cast<float>(area.x), static_cast<float>(area.y)});
+    ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {0, dp(2)});
+    ImGui::BeginChild("legend", {static_cast<float>(area.width), static_cast<float>(area.height)});
+    const ImFont& small = *theme::fonts().small;
+    const float line = small.FontSize * 1.15F, left = dp(18);
+    const bool f0_lines = relative_;
+    const std::string unit = about_.quantity.unit == "1" ? "" : about_.quantity.unit;
+    for (std::size_t i = 0; i < about_.regions.size(); ++i) {
+        const TraceRegion& region = about_.regions[i];
+        const float height = line * (f0_lines ? 3 : 2) + dp(3);
+        ImGui::PushID(static_cast<int>(region.id));
+        if (ImGui::InvisibleButton("region", {ImGui::GetContentRegionAvail().x, height})) {
+            if (hidden_.erase(region.id) == 0)
+                hidden_.insert(region.id);
+        }
+        probe::item("traces.legend." + region.name);
+        const bool hidden = hidden_.contains(region.id);
+        const std::optional<double> f0 = session.baseline.of(region);
+        const bool known = cursor_ && i < cursor_->values.size();
+        const double value = known ? cursor_->values[i] : region.newest;
+        if (ImGui::IsItemVisible()) {
+            const ImVec2 at = ImGui::GetItemRectMin(), end = ImGui::GetItemRectMax();
+            ImDrawList& draw = *ImGui::GetWindowDrawList();
+            if (ImGui::IsItemHovered())
+                draw.AddRectFilled(at, end, theme::kField, dp(3));
+            const ImVec2 low(at.x + dp(5), at.y + dp(4)), high(at.x + dp(13), at.y + dp(12));
+            if (hidden)
+                draw.AddRect(low, high, theme::fade(colours[i], 0.6F));
+            else
+                draw.AddRectFilled(low, high, colours[i], dp(2));
+            const float room = end.x - at.x - left - dp(4);
+            const auto text = [&](int row, ImU32 color, const std::string& words) {
+                draw.AddText(&small, small.FontSize,
+                             {at.x + left, at.y + dp(1) + static_cast<float>(row) * line}, color,
+                             fitted(small, words, room).c_str());
+            };
+            text(0, hidden ? theme::kDim : theme::kText, region.name);
+            const std::string shown = relative_ ? (f0 ? percent_text(relative_change(value, *f0)) : "no F₀")
+                                                : quantity_text(value, unit, 4);
+            text(1, hidden ? theme::fade(theme::kDim, 0.6F) : theme::kDim,
+                 (known && !cursor_->exact ? "≈ " : "") + shown);
+            if (f0_lines && f0)
+                text(2, session.baseline.moved(region) ? theme::kWarning : theme::fade(theme::kAccent, 0.9F),
+                     "F₀ " + quantity_text(*f0, unit, 4));
+        }
+        std::string about = region.name + ", " + count_text(region.pixels) + " pixels\n" +
+                            (hidden ? "Click to show its curve." : "Click to hide its curve.");
+        if (f0)
+            about += "\nF₀ = " + quantity_text(*f0, unit, 5);
+        if (session.baseline.moved(region))
+            about += "\nIts outline has changed since the baseline was taken.";
+        tooltip(about);
+        ImGui::PopID();
+    }
+    ImGui::EndChild();
+    ImGui::PopStyleVar();
+    if (!probe::enabled())
+        return;
+    if (const auto& means = session.baseline.taken()) {
+        probe::value("traces.baseline.first", static_cast<double>(means->from.sequence));
+        probe::value("traces.baseline.last", static_cast<double>(means->to.sequence));
+    }
+    for (const TraceRegion& region : about_.regions) {
+        probe::value("traces.f0." + region.name, session.baseline.of(region).value_or(NAN));
+        probe::value("traces.hidden." + region.name, hidden_.contains(region.id) ? 1.0 : 0.0);
+    }
+    for (const TimedEvent& event : session.events().events())
+        probe::value("traces.event." + std::to_string(event.mark.number),
+                     event.mark.label + " @ " + std::to_string(event.mark.sequence));
+}
+
+void TraceStrip::report() const {
+    if (!probe::enabled())
+        return;
+    probe::value("traces.frames", static_cast<double>(about_.frames));
+    probe::value("traces.regions", static_cast<double>(about_.regions.size()));
+    probe::value("traces.mode", view_.mode() == TraceView::Mode::held   ? "held"
+                                : view_.mode() == TraceView::Mode::last ? "last"
+                                                                        : "whole");
+    probe::value("traces.from_s", static_cast<double>(view_.from_ns()) * 1e-9);
+    probe::value("traces.to_s", static_cast<double>(view_.to_ns()) * 1e-9);
+    probe::value("traces.low", span_.low);
+    probe::value("traces.high", span_.high);
+    probe::value("traces.fixed", fixed_ ? 1.0 : 0.0);
+    probe::value("traces.relative", relative_ ? 1.0 : 0.0);
+    probe::value("traces.ms", drawing_ms_);
+    probe::value("traces.cursor.sequence", cursor_ ? static_cast<double>(cursor_->moment.sequence) : NAN);
+    for (std::size_t i = 0; i < about_.regions.size(); ++i)
+        probe::value("traces.cursor." + about_.regions[i].name,
+                     cursor_ && i < cursor_->values.size() ? cursor_->values[i] : NAN);
+    if (!about_.newest)
+        return;
+    probe::value("traces.newest.sequence", static_cast<double>(about_.newest->sequence));
+    for (const TraceRegion& region : about_.regions)
+        probe::value("traces.newest." + region.name, region.newest);
+}
+
+} // namespace specklescope

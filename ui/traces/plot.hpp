@@ -1,0 +1,53 @@
+// Axes, curves and marks of traces, drawn into the present window.
+#pragma once
+
+#include "analysis/events.hpp"
+#include "ui/canvas/view.hpp"
+#include "ui/traces/trace_view.hpp"
+
+#include <imgui.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace specklescope {
+
+struct PlotArea {
+    Rect inner; ///< between the axes, window coordinates
+    std::int64_t from_ns = 0, to_ns = 1;
+    ValueSpan span;
+
+    double x(std::int64_t time_ns) const {
+        return inner.x +
+               static_cast<double>(time_ns - from_ns) / static_cast<double>(to_ns - from_ns) * inner.width;
+    }
+    double y(double value) const {
+        return inner.y + (span.high - value) / (span.high - span.low) * inner.height;
+    }
+    /// Of a place on the screen, 0…1 from the left, and from below.
+    double part_x(double px) const { return (px - inner.x) / inner.width; }
+    double part_y(double py) const { return 1 - (py - inner.y) / inner.height; }
+    std::int64_t time(double px) const {
+        return from_ns + static_cast<std::int64_t>(part_x(px) * static_cast<double>(to_ns - from_ns));
+    }
+};
+
+/// Where the axes leave room in `area`.
+Rect plot_inner(const Rect& area);
+/// Grid, ticks, frame; `title`: what is drawn, `unit` behind it.
+void draw_axes(const PlotArea& plot, const std::string& title, const std::string& unit);
+/// `baseline`: values are drawn in per cent of it; NaN: as they are.
+void draw_curve(const PlotArea& plot, const std::vector<TraceColumn>& columns, ImU32 color, double baseline);
+/// A dotted line with its label at the bottom.
+void draw_restart(const PlotArea& plot, const TraceRestart& restart);
+/// A line with its label at the top; `row`: of labels below each other. Where the label lies, for the mouse.
+Rect draw_event(const PlotArea& plot, const TimedEvent& event, int row);
+/// The frames that a baseline was taken over.
+void draw_baseline_span(const PlotArea& plot, std::int64_t from_ns, std::int64_t to_ns);
+/// A line at the frame with its time and number.
+void draw_cursor(const PlotArea& plot, const TraceMoment& moment);
+/// A sentence in the middle.
+void draw_empty(const Rect& area, const std::string& sentence);
+
+} // namespace specklescope

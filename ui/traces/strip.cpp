@@ -1,0 +1,376 @@
+#include "ui/traces/strip.hpp"
+
+#include "ui/canvas/numbers.hpp"
+#include "ui/canvas/probe.hpp"
+#include "ui/canvas/theme.hpp"
+#include "ui/panels/controls.hpp"
+#include "ui/regions/region_drawing.hpp"
+#include "ui/session.hpp"
+
+#include <imgui_stdlib.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+namespace specklescope {
+
+namespace {
+
+using theme::dp;
+
+constexpr double kNotRelative = std::numeric_limits<double>::quiet_NaN();
+constexpr double kZoomStep = 1.25; ///< a notch of the wheel
+constexpr std::array<std::pair<const char*, double>, 8> kStretches = {{{"last 1 s", 1},
+                                                                       {"last 5 s", 5},
+                                                                       {"last 10 s", 10},
+                                                                       {"last 30 s", 30},
+                                                                       {"last minute", 60},
+                                                                       {"last 5 min", 300},
+                                                                       {"last 15 min", 900},
+                                                                       {"last hour", 3600}}};
+
+ImVec2 point(double x, double y) { return {static_cast<float>(x), static_cast<float>(y)}; }
+
+/// The next item beside the last one, or below where there is no room for it.
+void flow(float width) {
+    const float end = ImGui::GetItemRectMax().x + dp(6) + width;
+    if (end <= ImGui::GetWindowPos().x + ImGui::GetWindowContentRegionMax().x)
+        ImGui::SameLine(0, dp(6));
+}
+float width_of(const char* text) {
+    return ImGui::CalcTextSize(text).x + 2 * ImGui::GetStyle().FramePadding.x;
+}
+
+std::string stretch_name(const TraceView& view) {
+    if (view.mode() == TraceView::Mode::held)
+        return "held";
+    if (view.mode() == TraceView::Mode::whole)
+        return "whole run";
+    for (const auto& [name, seconds] : kStretches)
+        if (seconds == view.seconds())
+            return name;
+    return "last " + number_text(view.seconds(), 3) + " s";
+}
+
+/// As on the picture; of one that is being renamed there, by its place.
+ImU32 colour_of(const std::vector<Region>& regions, std::size_t index, const std::string& name) {
+    if (index < regions.size() && regions[index].name == name)
+        return region_colour_value(regions[index], index);
+    for (std::size_t i = 0; i < regions.size(); ++i)
+        if (regions[i].name == name)
+            return region_colour_value(regions[i], i);
+    return region_colour_value({}, index);
+}
+
+/// The border above the strip is dragged.
+void edge(const Rect& area, double& size) {
+    const float high = dp(8);
+    ImGui::SetNextWindowPos(point(area.x, area.y - high / 2));
+    ImGui::SetNextWindowSize({static_cast<float>(area.width), high});
+    ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {0, 0});
+    ImGui::PushStyleVar(ImGuiStyleVar_WindowMinSize, {1, 1});
+    ImGui::Begin("##traces edge", nullptr,
+                 ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoBackground |
+                     ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoNav);
+    ImGui::PopStyleVar(2);
+    ImGui::InvisibleButton("edge", {static_cast<float>(area.width), high});
+    probe::item("traces.edge");
+    if (ImGui::IsItemHovered() || ImGui::IsItemActive())
+        ImGui::SetMouseCursor(ImGuiMouseCursor_ResizeNS);
+    if (ImGui::IsItemActive()) {
+        const ParamDecl& decl = view_table().at("traces_size");
+        size = std::clamp(std::round((area.y + area.height - ImGui::GetIO().MousePos.y) / dp(1)), decl.min,
+                          decl.max);
+    }
+    ImGui::End();
+}
+
+} // namespace
+
+void TraceStrip::update(Session& session) {
+    about_ = session.traces().overview();
+    view_.set_run(about_.first_ns, about_.last_ns);
+}
+
+void TraceStrip::follow() {
+    if (view_.mode() != TraceView::Mode::last)
+        view_.follow();
+}
+
+void TraceStrip::show_whole() {
+    view_.show_whole();
+    view_.set_run(about_.first_ns, about_.last_ns);
+}
+
+void TraceStrip::take_baseline(Session& session) {
+    const double seconds = session.view().baseline_s;
+    if (!session.baseline.take(session.traces(), seconds)) {
+        session.say(Message::Level::warning,
+                    has_regions() ? "No region has had a value yet that could be a baseline."
+                                  : "A baseline is the mean of regions, and there are none: draw one on the "
+                                    "picture, or give them with --regions FILE.");
+        return;
+    }
+    const TraceMeans& means = *session.baseline.taken();
+    const double taken = static_cast<double>(means.to.time_ns - means.from.time_ns) * 1e-9;
+    session.say(Message::Level::info, "Baseline F₀ taken over " + count_text(means.frames) + " frames, " +
+                                          number_text(taken, 3) + " s.");
+}
+
+void TraceStrip::toggle_relative(Session& session) {
+    if (!relative_ && !session.baseline.taken())
+        take_baseline(session);
+    relative_ = !relative_ && session.baseline.taken();
+    fixed_.reset(); // it was of other numbers
+}
+
+void TraceStrip::mark_remembered(Session& session, std::size_t n) {
+    if (n < session.events().remembered().size())
+        session.mark_event(std::string(session.events().remembered()[n]));
+}
+
+void TraceStrip::range_choice() {
+    const std::string name = stretch_name(view_);
+    const float width = dp(98);
+    flow(width);
+    ImGui::SetNextItemWidth(width);
+    const bool open = ImGui::BeginCombo("##stretch", name.c_str());
+    probe::item("traces.stretch");
+    if (open) {
+        close_on_escape();
+        for (const auto& [text, seconds] : kStretches)
+            if (ImGui::Selectable(text, name == text))
+                view_.follow(seconds);
+        if (ImGui::Selectable("whole run", view_.mode() == TraceView::Mode::whole))
+            show_whole();
+        ImGui::EndCombo();
+    } else {
+        tooltip("The stretch of time that is shown. Wheel zooms, drag moves, double click fits; Home: the "
+                "whole run.");
+    }
+    const bool held = view_.mode() == TraceView::Mode::held;
+    flow(width_of("Follow"));
+    if (tool_button("Follow", !held)) {
+        if (held)
+            view_.follow();
+        else
+            view_.hold();
+    }
+    probe::item("traces.follow");
+    tooltip(held ? "Go on with the newest frame (End)" : "Hold this stretch of time");
+    flow(width_of("Auto"));
+    if (tool_button("Auto", !fixed_))
+        fixed_ = fixed_ ? std::nullopt : std::optional(span_);
+    probe::item("traces.auto");
+    tooltip(fixed_ ? "Range of values: fixed; click for automatic"
+                   : "Range of values: automatic; click to fix it. Wheel and drag on the axis change it.");
+}
+
+void TraceStrip::buttons(Session& session) {
+    if (tool_button("Baseline"))
+        take_baseline(session);
+    probe::item("traces.baseline");
+    tooltip("Take the mean over the last seconds of each region as F₀ (Z)");
+    const float field = dp(38);
+    const float unit = ImGui::CalcTextSize("s").x + dp(8);
+    flow(field + unit);
+    ImGui::PushItemWidth(field + unit);
+    const ParamDecl& decl = view_table().at("baseline_s");
+    value_field("baseline_s", session.view().baseline_s, {decl.min, decl.max, false, false}, "s");
+    ImGui::PopItemWidth();
+    probe::item("traces.baseline_s");
+    tooltip(decl.doc);
+    flow(width_of("ΔF/F₀"));
+    if (tool_button("ΔF/F₀", relative_))
+        toggle_relative(session);
+    probe::item("traces.relative");
+    tooltip("100·(F/F₀ − 1) in %, or absolute units (%)");
+    flow(width_of("Event"));
+    if (tool_button("Event"))
+        session.mark_event();
+    probe::item("traces.event");
+    tooltip("Mark the newest frame (E); click its label for another name. Ctrl 1 … 9: names given before");
+    range_choice();
+}
+
+void TraceStrip::measure(Session& session, const Rect& plot) {
+    curves_ = session.traces().curves(view_.from_ns(), view_.to_ns(),
+                                      std::max(1, static_cast<int>(std::lround(plot.width))));
+    std::optional<ValueSpan> extremes;
+    for (std::size_t i = 0; i < std::min(curves_.size(), about_.regions.size()); ++i) {
+        const TraceRegion& region = about_.regions[i];
+        const std::optional<double> f0 = session.baseline.of(region);
+        if (hidden_.contains(region.id) || (relative_ && !f0))
+            continue;
+        for (const TraceColumn& column : curves_[i]) {
+            const double a = relative_ ? relative_change(column.low, *f0) : column.low;
+            const double b = relative_ ? relative_change(column.high, *f0) : column.high;
+            if (!extremes)
+                extremes = ValueSpan{std::min(a, b), std::max(a, b)};
+            extremes->low = std::min({extremes->low, a, b});
+            extremes->high = std::max({extremes->high, a, b});
+        }
+    }
+    span_ = fixed_ ? *fixed_ : automatic_span(extremes);
+}
+
+void TraceStrip::mouse(const PlotArea& plot) {
+    const Rect& in = plot.inner;
+    const ImGuiIO& io = ImGui::GetIO();
+    const bool on_axis = io.MousePos.x < in.x;
+    if (ImGui::IsItemHovered() && io.MouseWheel != 0) {
+        const double factor = std::pow(kZoomStep, io.MouseWheel);
+        if (on_axis || io.KeyCtrl)
+            fixed_ = zoomed(span_, plot.part_y(io.MousePos.y), factor);
+        else
+            view_.zoom(std::clamp(plot.part_x(io.MousePos.x), 0.0, 1.0), factor);
+    }
+    if (ImGui::IsItemHovered() && ImGui::IsMouseDoubleClicked(0)) {
+        fixed_.reset();
+        if (!on_axis)
+            show_whole();
+        return;
+    }
+    if (ImGui::IsItemActivated())
+        drags_values_ = on_axis;
+    if (!ImGui::IsItemActive() || !ImGui::IsMouseDragging(0, 2.0F))
+        return;
+    if (drags_values_ && io.MouseDelta.y != 0) {
+        const double step = io.MouseDelta.y / in.height * (span_.high - span_.low);
+        fixed_ = ValueSpan{span_.low + step, span_.high + step};
+    } else if (!drags_values_ && io.MouseDelta.x != 0) {
+        view_.pan(io.MouseDelta.x / in.width);
+    }
+}
+
+void TraceStrip::event_popup(Session& session) {
+    if (std::exchange(open_event_, false)) {
+        focus_event_ = true;
+        ImGui::OpenPopup("event");
+    }
+    if (!ImGui::BeginPopup("event"))
+        return;
+    close_on_escape();
+    if (std::exchange(focus_event_, false))
+        ImGui::SetKeyboardFocusHere();
+    ImGui::SetNextItemWidth(dp(190));
+    const bool entered = ImGui::InputText(
+        "##label", &edited_label_, ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_AutoSelectAll);
+    probe::item("traces.event.label");
+    ImGui::SameLine();
+    if (entered || ImGui::Button("Name")) {
+        session.rename_event(edited_event_, edited_label_);
+        ImGui::CloseCurrentPopup();
+    }
+    ImGui::SameLine();
+    if (ImGui::Button("Remove")) {
+        session.remove_event(edited_event_);
+        ImGui::CloseCurrentPopup();
+    }
+    probe::item("traces.event.remove");
+    ImGui::EndPopup();
+}
+
+void TraceStrip::draw_plot(const Rect& area, Session& session, const std::vector<ImU32>& colours) {
+    const Rect inner = plot_inner(area);
+    ImGui::SetCursorScreenPos(point(area.x, area.y));
+    ImGui::InvisibleButton("plot", {static_cast<float>(area.width), static_cast<float>(area.height)});
+    probe::widget("traces.plot", inner.x, inner.y, inner.width, inner.height);
+    PlotArea plot{inner, view_.from_ns(), view_.to_ns(), span_};
+    mouse(plot);
+    const bool hovered =
+        ImGui::IsItemHovered() && inner.contains(ImGui::GetIO().MousePos.x, ImGui::GetIO().MousePos.y);
+    measure(session, inner);
+    plot = {inner, view_.from_ns(), view_.to_ns(), span_};
+    const Quantity& quantity = about_.quantity;
+    draw_axes(plot, relative_ ? "Δ" + quantity.symbol + "/" + quantity.symbol + "₀" : quantity.symbol,
+              relative_              ? "%"
+              : quantity.unit == "1" ? ""
+                                     : quantity.unit);
+    if (session.baseline.taken())
+        draw_baseline_span(plot, session.baseline.taken()->from.time_ns,
+                           session.baseline.taken()->to.time_ns);
+    for (const TraceRestart& restart : about_.restarts)
+        draw_restart(plot, restart);
+    for (std::size_t i = 0; i < std::min(curves_.size(), about_.regions.size()); ++i) {
+        const std::optional<double> f0 = session.baseline.of(about_.regions[i]);
+        if (!hidden_.contains(about_.regions[i].id) && !(relative_ && !f0))
+            draw_curve(plot, curves_[i], colours[i], relative_ ? *f0 : kNotRelative);
+    }
+    draw_events(plot, session);
+    cursor_.reset();
+    if (hovered)
+        cursor_ = session.traces().values_at(plot.time(ImGui::GetIO().MousePos.x));
+    if (cursor_ && (cursor_->moment.time_ns < plot.from_ns || cursor_->moment.time_ns > plot.to_ns))
+        cursor_.reset();
+    if (cursor_)
+        draw_cursor(plot, cursor_->moment);
+}
+
+void TraceStrip::draw_events(const PlotArea& plot, Session& session) {
+    const ImVec2 mouse = ImGui::GetIO().MousePos;
+    std::array<double, 4> free = {-1e9, -1e9, -1e9, -1e9}; // where the labels of each row end
+    for (const TimedEvent& event : session.events().events()) {
+        const double x = plot.x(event.time_ns);
+        int row = 0;
+        while (row + 1 < static_cast<int>(free.size()) && free[static_cast<std::size_t>(row)] > x - dp(2))
+            ++row;
+        const Rect at = draw_event(plot, event, row);
+        if (at.width == 0)
+            continue;
+        free[static_cast<std::size_t>(row)] = at.x + at.width;
+        probe::widget("traces.event." + std::to_string(event.mark.number), at.x, at.y, at.width, at.height);
+        if (!ImGui::IsItemHovered() || !at.contains(mouse.x, mouse.y))
+            continue;
+        ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
+        if (ImGui::IsMouseReleased(0) && ImGui::GetMouseDragDelta(0, 3.0F).x == 0) {
+            edited_event_ = event.mark.number;
+            edited_label_ = event.mark.label;
+            open_event_ = true;
+        }
+    }
+}
+
+void TraceStrip::draw(const Rect& area, Session& session) {
+    const auto begun = std::chrono::steady_clock::now();
+    ImGui::SetNextWindowPos(point(area.x, area.y));
+    ImGui::SetNextWindowSize(point(area.width, area.height));
+    ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {dp(10), dp(6)});
+    const bool open = ImGui::Begin("##traces", nullptr,
+                                   ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove |
+                                       ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoScrollWithMouse |
+                                       ImGuiWindowFlags_NoBringToFrontOnFocus);
+    ImGui::PopStyleVar();
+    if (open) {
+        ImGui::PushStyleVar(ImGuiStyleVar_FramePadding,
+                            {dp(7), dp(3)}); // low, and narrow enough for small windows
+        buttons(session);
+        ImGui::PopStyleVar();
+        const double top = ImGui::GetItemRectMax().y + dp(4);
+        const Rect rest{area.x + dp(4), top, area.width - dp(8),
+                        std::max(1.0, area.y + area.height - top - dp(2))};
+        if (!has_regions()) {
+            draw_empty(rest, session.traces_wanted()
+                                 ? "No frame with regions has come yet."
+                                 : "There are no regions to trace: draw one on the picture (B draws a "
+                                   "rectangle), or give them with --regions FILE.");
+        } else {
+            std::vector<ImU32> colours;
+            for (std::size_t i = 0; i < about_.regions.size(); ++i)
+                colours.push_back(colour_of(session.regions.regions(), i, about_.regions[i].name));
+            const double wide = std::clamp(rest.width * 0.22, dp(104.0F) * 1.0, dp(200.0F) * 1.0);
+            draw_plot({rest.x, rest.y, rest.width - wide, rest.height}, session, colours);
+            legend({rest.x + rest.width - wide, rest.y, wide, rest.height}, session, colours);
+        }
+        event_popup(session);
+    }
+    ImGui::End();
+    edge(area, session.view().traces_size);
+    drawing_ms_ = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begun).count();
+}
+
+} // namespace specklescope

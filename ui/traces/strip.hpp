@@ -1,0 +1,63 @@
+// The strip under the picture: what the regions measure against time, with the baseline and the events.
+#pragma once
+
+#include "analysis/baseline.hpp"
+#include "analysis/events.hpp"
+#include "ui/canvas/view.hpp"
+#include "ui/traces/plot.hpp"
+
+#include <set>
+#include <string>
+#include <vector>
+
+namespace specklescope {
+
+class Session;
+
+class TraceStrip {
+public:
+    /// Once a drawn frame, in front of everything else here: takes in what has been measured.
+    void update(Session& session);
+    bool has_regions() const { return !about_.regions.empty(); }
+
+    /// The window under the picture.
+    void draw(const Rect& area, Session& session);
+    /// For the probe: what is shown, also while nothing is drawn.
+    void report() const;
+
+    // What keys and buttons share.
+    void take_baseline(Session& session);
+    /// Absolute units, or per cent of the baseline; without one it is taken.
+    void toggle_relative(Session& session);
+    void follow();
+    void show_whole();
+    /// An event at the newest frame, with the n-th label that was given before, from 0; nothing where there
+    /// is none.
+    static void mark_remembered(Session& session, std::size_t n);
+
+private:
+    void buttons(Session& session);
+    void range_choice();
+    void legend(const Rect& area, Session& session, const std::vector<ImU32>& colours);
+    void draw_plot(const Rect& area, Session& session, const std::vector<ImU32>& colours);
+    void draw_events(const PlotArea& plot, Session& session);
+    void mouse(const PlotArea& plot);
+    void event_popup(Session& session);
+    void measure(Session& session, const Rect& plot);
+
+    TraceOverview about_;
+    TraceView view_;
+    std::set<std::uint64_t> hidden_; ///< by TraceRegion::id
+    bool relative_ = false;
+    std::optional<ValueSpan> fixed_; ///< none: automatic
+    ValueSpan span_;                 ///< as drawn
+    std::vector<std::vector<TraceColumn>> curves_;
+    std::optional<TraceValues> cursor_;
+    std::uint64_t edited_event_ = 0; ///< whose label is in the popup
+    std::string edited_label_;
+    bool open_event_ = false, focus_event_ = false;
+    bool drags_values_ = false;
+    double drawing_ms_ = 0;
+};
+
+} // namespace specklescope
