@@ -72,10 +72,10 @@ void draw_sign(ImDrawList& draw, RegionTool tool, const ImVec2& c, ImU32 colour)
 
 } // namespace
 
-float region_bar_width() { return dp(38); }
+float region_bar_width() { return dp(32); }
 
 void draw_region_bar(const Rect& area, RegionTools& tools) {
-    const float gap = dp(2), room = dp(4);
+    const float gap = dp(2), room = dp(3);
     const auto count = static_cast<float>(region_tools().size());
     const float side = std::min(static_cast<float>(area.width) - 2 * room, // all of them in a low window too
                                 (static_cast<float>(area.height) - 2 * room) / count - gap);

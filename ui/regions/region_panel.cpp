@@ -263,6 +263,16 @@ void buttons(Session& session, RegionTools& tools) {
         tools.ask = RegionTools::Ask::load;
 }
 
+/// At the right end of the header.
+void header_note(const char* text) {
+    ImFont& small = *theme::fonts().small;
+    const ImVec2 low = ImGui::GetItemRectMin(), high = ImGui::GetItemRectMax();
+    const float width = small.CalcTextSizeA(small.FontSize, FLT_MAX, 0, text).x;
+    ImGui::GetWindowDrawList()->AddText(&small, small.FontSize,
+                                        {high.x - width - dp(12), (low.y + high.y - small.FontSize) / 2},
+                                        theme::kDim, text);
+}
+
 std::string plain_text(double value) {
     std::array<char, 32> text{};
     std::snprintf(text.data(), text.size(), "%.9g", value);
@@ -315,7 +325,12 @@ void draw_region_section(Session& session, RegionTools& tools) {
     }
     if (tools.renamed && *tools.renamed >= editor.regions().size())
         tools.renamed.reset();
-    if (!section("Regions"))
+    if (std::exchange(tools.any, !editor.regions().empty()) != tools.any && tools.any)
+        ImGui::SetNextItemOpen(true); // the first one
+    const bool open = section("Regions", false);
+    if (!open && !tools.any)
+        header_note("press B to draw one");
+    if (!open)
         return;
     ImGui::PushID("regions");
     if (editor.regions().empty())

@@ -67,6 +67,7 @@ public:
     std::string path_error; ///< why it could not be read or written
     std::string replaces;   ///< the file that Enter once more replaces
     RegionNumbers numbers;
+    bool any = false; ///< the panel has shown some
 
 private:
     enum class Gesture : std::uint8_t { none, click, draw, corner, drag, done };
