@@ -84,7 +84,8 @@ public:
         if (wanted("startup"))
             section("startup", "Start", starts(), startup_table);
         if (settings_.bench.peers)
-            section("peers", "Beside other libraries", run_peers(filter_), peer_table);
+            section("peers", "Beside other libraries", run_peers(filter_ == "published" ? "" : filter_),
+                    peer_table);
         if (!settings_.bench.markdown.empty())
             write_pages(
                 settings_.bench.markdown,

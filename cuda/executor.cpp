@@ -193,8 +193,24 @@ private:
         Frame dark = ring.try_acquire();
         const HostView pixels = dark.host();
         std::memset(pixels.data, 0, pixels.pitch * static_cast<std::size_t>(pixels.shape.height));
-        submit(std::move(dark), want_host, true);
-        collect(true);
+        try {
+            submit(std::move(dark), want_host, true);
+            collect(true);
+        } catch (...) {
+            forget_flights(); // they hold the dark frame, whose ring ends here
+            throw;
+        }
+    }
+
+    /// After a failure: waits for what still runs, whatever it says, and nothing is in flight any more.
+    void forget_flights() noexcept {
+        (void)cudaDeviceSynchronize();
+        for (Flight& flight : flights_) {
+            flight.clear();
+            if (flight.device_counts) // what was counted of the dark frame
+                (void)cudaMemset(flight.device_counts, 0, kCounts * sizeof(PixelCounts));
+        }
+        in_flight_ = first_ = 0;
     }
 
     void select_device() const { check(cudaSetDevice(device_), "cudaSetDevice"); }

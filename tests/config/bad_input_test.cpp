@@ -218,7 +218,10 @@ TEST_P(BadInput, GetsOneSentenceAndLeavesNothing) {
     EXPECT_TRUE(result.err.ends_with(".\n") || result.err.ends_with("?\n")) << result.all();
     for (const char* piece : c.says)
         EXPECT_NE(result.err.find(piece), std::string::npos) << "must say " << piece << "\n" << result.all();
-    EXPECT_EQ(result.out, "") << "nothing was done, so there is nothing to report";
+    std::string out = result.out; // a slow machine says what it waits for
+    while (out.starts_with("waiting for the first frame of "))
+        out.erase(0, out.find('\n') + 1);
+    EXPECT_EQ(out, "") << "nothing was done, so there is nothing to report";
     EXPECT_EQ(names_in(outputs.path().string()), std::vector<std::string>{}) << "left behind";
     EXPECT_EQ(names_in(inputs_->path().string()), inputs_before) << "left beside the inputs";
 }
