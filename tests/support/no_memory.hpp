@@ -36,12 +36,12 @@ template <class F> std::string said_without_memory(F&& work) {
         constexpr std::size_t kReserve = std::size_t{64} << 10;
         std::string said;
         said.reserve(4096);
+        void* volatile reserve = std::malloc(kReserve); // before the limit, which may refuse it
         std::size_t pages = 0;
         std::ifstream("/proc/self/statm") >> pages;
         const rlim_t now = pages * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
         const rlimit limit{now, now};
         setrlimit(RLIMIT_AS, &limit);
-        void* volatile reserve = std::malloc(kReserve);
         for (void* volatile taken = reserve; taken;) // what was freed before
             taken = std::malloc(kReserve / 4);
         std::free(reserve); // for what is small
