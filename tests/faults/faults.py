@@ -310,7 +310,9 @@ def main():
         campaign = Campaign(os.path.abspath(asked.program), os.path.abspath(asked.library), pathlib.Path(place))
         for name in names:
             if name in ON_GPU and (why := campaign.no_gpu()):
-                print(f"faults: {name} is not tried: {why}")
+                if "No CUDA device can be used" not in why:
+                    sys.exit(f"faults: {name} cannot be tried: {why}")
+                print(f"faults: {name}: Skipped\nno GPU: {why}\n")  # as GoogleTest says it, for tests/support/skipped.py
                 sys.exit(77)
             well = campaign.well(name)
             for kind in [kind for kind in SCENARIOS[name].kinds if kind in kinds]:
