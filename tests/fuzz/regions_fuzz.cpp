@@ -1,7 +1,7 @@
-// Files of regions, our own and ImageJ's, by what they begin with: what is read is a set that may be set,
-// written and read again it is the same, and it lies on a picture with every pixel once. Parser:
-// analysis/json_text.cpp analysis/regions_json.cpp analysis/imagej_roi.cpp analysis/imagej_zip.cpp Parser:
-// analysis/region.cpp analysis/region_spans.cpp
+// Files of regions, our own and ImageJ's, by what they begin with: what is read may be set, is the same when
+// it is written and read again, and lies on a picture with every pixel once.
+// Parser: analysis/json_text.cpp analysis/regions_json.cpp analysis/imagej_roi.cpp
+// Parser: analysis/imagej_zip.cpp analysis/region.cpp analysis/region_spans.cpp
 #include "analysis/regions_file.hpp"
 #include "tests/fuzz/support.hpp"
 
