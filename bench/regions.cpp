@@ -49,6 +49,7 @@ struct RegionCase {
 
 std::vector<RegionCase> cases() {
     std::vector<Region> whole;
+    whole.reserve(16);
     for (int i = 0; i < 16; ++i)
         whole.push_back({"r" + std::to_string(i),
                          RegionShape::rectangle,

@@ -63,6 +63,7 @@ using Field = std::pair<const char*, std::vector<std::string*>>;
 std::vector<Field> written(Settings& settings) {
     const auto all = [](std::vector<std::string>& names) {
         std::vector<std::string*> places;
+        places.reserve(names.size());
         for (std::string& name : names)
             places.push_back(&name);
         return places;
