@@ -12,8 +12,8 @@
 
 namespace specklescope {
 
-/// "#rrggbb", to be told apart by the colour-blind too and light enough for dark pictures: the light scheme of
-/// Tol, Colour Schemes (2021), without its greys.
+/// "#rrggbb", to be told apart by the colour-blind too and light enough for dark pictures: the light scheme
+/// of Tol, Colour Schemes (2021), without its greys.
 const std::vector<std::string>& region_palette();
 /// Its own, or where it has none the one of its place in the set.
 const std::string& region_colour(const Region& region, std::size_t index);

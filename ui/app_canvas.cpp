@@ -169,9 +169,9 @@ RegionViews App::region_views(const Layout& layout) const {
         const Shape placed = placed_shape(on_raw);
         const Camera::Placement at = state_.camera.place(area, placed);
         // border = crop: the result lacks as much on each side
-        views.push_back({area, at.x + ((placed.width - processed.width) / 2 + 0.5) * at.scale,
-                         at.y + ((placed.height - processed.height) / 2 + 0.5) * at.scale, at.scale,
-                         processed});
+        const int left = (placed.width - processed.width) / 2, above = (placed.height - processed.height) / 2;
+        views.push_back(
+            {area, at.x + (left + 0.5) * at.scale, at.y + (above + 0.5) * at.scale, at.scale, processed});
     };
     if (layout.shows_raw && !display_.moved())
         add(layout.raw, true);
