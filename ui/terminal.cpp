@@ -263,7 +263,7 @@ std::string run_one(const Settings& settings) {
         HeadlessRun run(settings);
         return run.run() == 0 ? "" : run.reason();
     } catch (const std::exception& error) {
-        const std::string sentence = one_line(sentence_of(error));
+        std::string sentence = one_line(sentence_of(error));
         spdlog::error("{}", sentence);
         return sentence;
     }

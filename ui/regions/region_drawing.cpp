@@ -33,7 +33,7 @@ void polyline(ImDrawList& draw, const RegionView& view, const std::vector<Region
             points.push_back(at);
     }
     if (points.size() == 1)
-        points.push_back({points[0].x + 1, points[0].y});
+        points.emplace_back(points[0].x + 1, points[0].y);
     const ImDrawFlags flags = closed ? ImDrawFlags_Closed : ImDrawFlags_None;
     draw.AddPolyline(points.data(), static_cast<int>(points.size()), kBorder, flags, thick + dp(2));
     draw.AddPolyline(points.data(), static_cast<int>(points.size()), colour, flags, thick);
