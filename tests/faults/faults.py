@@ -220,10 +220,11 @@ class Campaign:
                               text=True, check=False)
         return "\n".join(line[:150] for line in done.stdout.splitlines() if line.startswith(("#", "Thread")))
 
-    def run(self, name, fault):
+    def run(self, name, fault, backend="cuda"):
         """Exit status, words, report and frames of each file; the folder is gone afterwards."""
         folder = pathlib.Path(tempfile.mkdtemp(dir=self.place))
-        words = [word.replace("IN/", str(self.inputs) + "/") for word in SCENARIOS[name].words]
+        words = [backend if word == "cuda" else word.replace("IN/", str(self.inputs) + "/")
+                 for word in SCENARIOS[name].words]
         environment = {"PATH": os.environ["PATH"], "HOME": str(folder), "XDG_CONFIG_HOME": str(folder / ".config"),
                        "LD_PRELOAD": self.library, "SPECKLESCOPE_FAULT": fault,
                        "SPECKLESCOPE_FAULT_REPORT": str(folder / "report"), **self.plugins}
@@ -273,7 +274,10 @@ class Campaign:
         status, text, counted, frames = self.run(name, "new:0")
         expect(status == 0, f"{name}: fails without any fault: {text}")
         lines = {re.sub(r"\d+(\.\d+)?", "N", line) for line in sentences(text)}
-        return {"frames": frames, "lines": lines, "descriptors": counted["descriptors"], "held": counted["held"]}
+        held = counted["held"]
+        if name in ON_GPU:  # a run that moves to the host wakes oneTBB, which keeps an object of its own to the end
+            held = max(held, self.run(name, "new:0", backend="cpu")[2]["held"])
+        return {"frames": frames, "lines": lines, "descriptors": counted["descriptors"], "held": held}
 
 
 def until_it_passes(pool, tried, step):
