@@ -442,10 +442,14 @@ TEST(TraceHistory, MeansDoNotReachBehindARestart) {
 TEST(TraceHistory, IsReadWhileItIsWritten) {
     TraceHistory history(1);
     constexpr std::uint64_t kFrames = 200000;
+    constexpr std::uint64_t kAhead = 1000; // of the reader: fewer than may wait for it
     std::atomic<bool> done = false;
+    std::atomic<std::uint64_t> seen = 0;
     std::thread writer([&] {
         const auto regions = placed({"a", "b"});
         for (std::uint64_t i = 0; i < kFrames; ++i) {
+            while (i > seen + kAhead)
+                std::this_thread::yield();
             const auto value = static_cast<double>(i);
             history.push(result(i, static_cast<std::int64_t>(i) * kMs, regions, {value, -value}));
         }
@@ -457,7 +461,7 @@ TEST(TraceHistory, IsReadWhileItIsWritten) {
         once_more = !done;
         const TraceOverview about = history.overview();
         EXPECT_GE(about.frames, last);
-        last = about.frames;
+        seen = last = about.frames;
         if (about.frames == 0)
             continue;
         EXPECT_EQ(about.last_ns, static_cast<std::int64_t>(about.frames - 1) * kMs);
