@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <utility>
 
 namespace specklescope {
@@ -50,9 +51,10 @@ struct PixelCounts {
 
 /// What travels with the pixels to every sink.
 struct FrameInfo {
-    std::uint64_t sequence = 0;        ///< counts what the source produced, drops included
-    std::int64_t capture_ns = 0;       ///< capture time on the source's clock, ns
-    SteadyClock::time_point arrival{}; ///< when the pixels were complete here
+    std::uint64_t sequence = 0;              ///< counts what the source produced, drops included
+    std::optional<std::uint64_t> position{}; ///< of the frame in its file, from 0; nothing: of no file
+    std::int64_t capture_ns = 0;             ///< capture time on the source's clock, ns
+    SteadyClock::time_point arrival{};       ///< when the pixels were complete here
     double exposure_ms = std::numeric_limits<double>::quiet_NaN(); ///< as the source reports it; NaN: unknown
     /// Of exposure_ms: unknown, camera or file. Where a source leaves it, a live one's is the camera's and
     /// any other's is the file's.

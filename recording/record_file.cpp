@@ -162,6 +162,8 @@ std::string describe_frame(const RecordedFrame& frame) {
     Json json;
     json["sequence"] = frame.info.sequence;
     json["capture_ns"] = frame.info.capture_ns;
+    if (frame.info.position)
+        json["position"] = *frame.info.position;
     json["arrival_ns"] =
         std::chrono::duration_cast<std::chrono::nanoseconds>(frame.info.arrival.time_since_epoch()).count();
     json["exposure_ms"] = frame.info.exposure_ms; // as the source reports it; NaN, unknown, becomes null

@@ -106,6 +106,7 @@ std::string traces_begin(const StreamInfo& stream) {
                      "moved pixels; empty where neither can be told");
     say("version", "counts the edits that made the result");
     say("pixels", "area of the region on the picture");
+    say("position", "of the frame in its file, from 0; empty of no file");
     say("event",
         "number,sequence,capture_s,label: was marked at that frame; the last line of a number counts, "
         "and one without a label takes the event back");
@@ -124,7 +125,7 @@ std::string event_line(const EventMark& event) {
 
 std::string traces_columns() {
     return "sequence,capture_s,arrival_s,region,mean,std,min,max,valid,infinite,saturated,version,"
-           "mean_of_map,median,pixels\n";
+           "mean_of_map,median,pixels,position\n";
 }
 
 std::string traces_exposure(const Result& result) {
@@ -185,6 +186,9 @@ void add_rows(const Result& result, std::string& text) {
             add(text, region.median);
         text += ',';
         add_whole(text, region.pixels);
+        text += ',';
+        if (result.info.position)
+            add_whole(text, *result.info.position);
         text += '\n';
     }
 }

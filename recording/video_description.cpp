@@ -69,6 +69,8 @@ void VideoDescription::add_facts(nlohmann::ordered_json facts) {
         auto value = at->get<std::int64_t>();
         if (at.key() == "arrival_ns")
             value -= std::exchange(last_arrival_ns_, value);
+        if (at.key() == "position")
+            value -= std::exchange(last_position_, value);
         std::vector<Run>& column = columns_[at.key()];
         if (column.empty() || column.back().value != value)
             column.push_back({value, 0});

@@ -31,9 +31,10 @@ private:
 /// The JSON text of a file and of its first frame. Other frames have their time from the container; those
 /// that do not follow from the one before them are listed under "changes", each as [frame, sequence,
 /// exposure_ms]. What describe_frame() says besides is there for all frames: its whole numbers under
-/// "frames", a list for each, in which [value, count] stands for several that are equal ("arrival_ns": behind
-/// the first the distance from the frame before); the rest under "facts" where it changes, each as [frame,
-/// JSON merge patch (RFC 7396) of "frame"]. "measured_rate" is that of the camera, lost frames included.
+/// "frames", a list for each, in which [value, count] stands for several that are equal ("arrival_ns" and
+/// "position": behind the first the distance from the frame before); the rest under "facts" where it changes,
+/// each as [frame, JSON merge patch (RFC 7396) of "frame"]. "measured_rate" is that of the camera, lost
+/// frames included.
 class VideoDescription {
 public:
     VideoDescription(const RecordedFrame& first, const RecordOptions& options, const StreamInfo& stream);
@@ -57,7 +58,7 @@ private:
     std::map<std::string, std::vector<Run>> columns_;
     nlohmann::ordered_json facts_; ///< of the last frame
     std::string patches_;          ///< "[3, {…}], [7, {…}]"
-    std::int64_t last_arrival_ns_ = 0;
+    std::int64_t last_arrival_ns_ = 0, last_position_ = 0;
     std::uint64_t frames_ = 0, next_sequence_ = 0, first_sequence_ = 0;
     std::int64_t first_ns_ = 0, last_ns_ = 0;
 };
