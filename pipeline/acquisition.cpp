@@ -2,13 +2,11 @@
 #include "base/error.hpp"
 #include "base/long_work.hpp"
 #include "base/sentence.hpp"
-#include "pipeline/absence.hpp"
-#include "pipeline/flow.hpp"
+#include "pipeline/threads/absence.hpp"
+#include "pipeline/threads/ring_port.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <cstdio>
-#include <new>
 #include <utility>
 
 namespace specklescope {
@@ -27,108 +25,6 @@ int usual_slots(const SourceInfo& source, const Shape& shape) {
     const std::size_t fit = kBudget / std::max<std::size_t>(shape.bytes(), 1);
     return std::max(default_slots(shape), static_cast<int>(std::min(wanted, fit)));
 }
-
-/// Lends ring slots to the source; counts what it must refuse.
-class RingPort final : public FramePort {
-public:
-    explicit RingPort(Flow& flow) : flow_(flow) {
-        const std::scoped_lock lock(flow.mutex);
-        ring_ = flow.ring;
-        spare_ = ring_ ? flow.status.source.lends : 0;
-    }
-
-    Frame acquire(const Shape& shape) override {
-        check_shape(shape, "The frame from the source");
-        const bool live = flow_.live();
-        const bool room = provide(shape, 0);
-        Frame frame = room ? ring_->try_acquire() : Frame();
-        if (!frame && live) {
-            if (!stopping()) {
-                flow_.stats.no_slot.fetch_add(1, std::memory_order_relaxed);
-                flow_.stats.acquisition.tick();
-                ++sequence_;
-            }
-            return {};
-        }
-        while (room && !frame && !stopping())
-            frame = ring_->acquire(milliseconds(50));
-        return frame;
-    }
-
-    std::shared_ptr<FrameRing> ring(const Shape& shape, int more) override {
-        check_shape(shape, "The frame from the source");
-        return provide(shape, more) ? ring_ : nullptr;
-    }
-
-    void copied(std::string_view why) override { flow_.stats.copied(why); }
-
-    void submit(Frame frame) override {
-        if (frame.lent())
-            flow_.stats.in_place.fetch_add(1, std::memory_order_relaxed);
-        frame.info().sequence = sequence_++;
-        frame.info().arrival = SteadyClock::now();
-        frame.info().discontinuity = std::exchange(discontinuity_, false);
-        if (ExposureOrigin& origin = frame.info().exposure_origin;
-            origin == ExposureOrigin::unknown && std::isfinite(frame.info().exposure_ms))
-            origin = flow_.live() ? ExposureOrigin::camera : ExposureOrigin::file;
-        flow_.stats.acquisition.tick(frame.info().arrival);
-        if (!flow_.frames.try_enqueue(std::move(frame))) { // leaves the frame alone when there is no room
-            flow_.stats.queue_grown.fetch_add(1, std::memory_order_relaxed);
-            if (!flow_.frames.enqueue(std::move(frame))) { // NOLINT(bugprone-use-after-move)
-                flow_.stats.no_slot.fetch_add(1, std::memory_order_relaxed);
-                throw std::bad_alloc();
-            }
-        }
-        const int depth = static_cast<int>(flow_.frames.size_approx());
-        if (depth > flow_.stats.queue_peak.load(std::memory_order_relaxed))
-            flow_.stats.queue_peak.store(depth, std::memory_order_relaxed);
-        ++delivered_;
-    }
-
-    void lost(std::uint64_t frames) override {
-        flow_.stats.lost_by_source.fetch_add(frames, std::memory_order_relaxed);
-        sequence_ += frames;
-    }
-
-    void discontinuity() override { discontinuity_ = true; }
-    bool stopping() const override { return flow_.stop.load(); }
-    std::uint64_t delivered() const { return delivered_; }
-
-private:
-    /// Makes ring_ one of this shape that can spare `more` slots; false if there is no room for it now.
-    bool provide(const Shape& shape, int more) {
-        if (ring_ && ring_->shape() == shape && more <= spare_)
-            return true;
-        if (ring_ && !room_for_another_ring(flow_.live()))
-            return false;
-        renew(shape, more);
-        return true;
-    }
-
-    /// A new size brings a new ring of free slots. What is queued keeps the old ones, so that a source whose
-    /// size keeps changing would never run out: a file waits until the queue is empty, a live source drops
-    /// when it is as long as the ring.
-    bool room_for_another_ring(bool live) {
-        if (live)
-            return flow_.frames.size_approx() < static_cast<std::size_t>(ring_->slots());
-        while (flow_.frames.size_approx() > 0 && !stopping())
-            flow_.sleep(milliseconds(1));
-        return !stopping();
-    }
-
-    void renew(const Shape& shape, int more) {
-        ring_.reset(); // frames in flight keep the old memory until they are home
-        ring_ = make_ring(flow_, shape, more);
-        spare_ = more;
-    }
-
-    Flow& flow_;
-    std::shared_ptr<FrameRing> ring_;
-    int spare_ = 0; ///< slots of ring_ beyond what the pipeline needs
-    std::uint64_t sequence_ = 0;
-    std::uint64_t delivered_ = 0;
-    bool discontinuity_ = true;
-};
 
 void apply_source_edits(Flow& flow) {
     SourceEdit edit;
@@ -188,47 +84,188 @@ void tell_missed(Flow& flow, const Absence::Missed& missed) {
     flow.say(Message::Level::warning, text);
 }
 
-void run(Flow& flow) {
-    RingPort port(flow);
-    Absence absence;
-    auto last_sign = SteadyClock::now();
-    milliseconds pause = kFirstPause; // grows until frames come again
-    const std::chrono::duration<double> silence(flow.options.silence_s);
-    while (!flow.stop) {
-        apply_source_edits(flow);
-        std::string dead;
-        try {
-            const Source::Status status = flow.source->next(port);
-            const auto now = SteadyClock::now();
-            if (status == Source::Status::frame) {
-                if (const auto missed = absence.frame(now))
-                    tell_missed(flow, *missed);
-                last_sign = now;
-                pause = kFirstPause;
-            }
-            if (status == Source::Status::end)
+class Acquisition {
+public:
+    explicit Acquisition(Flow& flow) : flow_(flow), port_(flow), silence_(flow.options.silence_s) {}
+
+    /// Until the source ends or `stop`.
+    void run() {
+        at_end_ = false;
+        last_sign_ = SteadyClock::now();
+        while (!flow_.stop) {
+            apply_source_edits(flow_);
+            if (seek_if_asked())
+                last_sign_ = SteadyClock::now();
+            std::string dead;
+            try {
+                const Source::Status status = flow_.source->next(port_);
+                const auto now = SteadyClock::now();
+                if (status == Source::Status::frame)
+                    came(now);
+                if (status == Source::Status::end && !goes_on_behind_the_end())
+                    return;
+                if (flow_.live() && now - last_sign_ > silence_)
+                    dead = "The source " + flow_.status.source.name + " is silent.";
+            } catch (const Cancelled&) { // the end was wanted
                 return;
-            if (flow.live() && now - last_sign > silence) {
-                dead = "The source " + flow.status.source.name + " is silent.";
+            } catch (const Error& error) {
+                if (!flow_.live())
+                    throw;
+                dead = error.what();
             }
-        } catch (const Cancelled&) { // the end was wanted
-            return;
-        } catch (const Error& error) {
-            if (!flow.live())
-                throw;
-            dead = error.what();
-        }
-        if (flow.options.frames > 0 && port.delivered() >= flow.options.frames)
-            return;
-        if (!dead.empty()) {
-            absence.begins(flow.source_rate());
-            if (!reopen(flow, dead, pause))
+            if (flow_.options.frames > 0 && port_.delivered() >= flow_.options.frames)
                 return;
-            port.discontinuity();
-            last_sign = SteadyClock::now();
+            if (!dead.empty()) {
+                absence_.begins(flow_.source_rate());
+                if (!reopen(flow_, dead, pause_))
+                    return;
+                port_.discontinuity();
+                last_sign_ = SteadyClock::now();
+            }
         }
     }
-}
+
+    /// At the end: waits for a seek, or for a loop that begins again. False at the stop, and where there is
+    /// nothing to wait for.
+    bool goes_on() {
+        while (true) {
+            {
+                std::unique_lock lock(flow_.mutex);
+                if (!flow_.status.source.seekable)
+                    return false;
+                flow_.wake.wait(lock,
+                                [&] { return flow_.stop || flow_.seek_waits || (at_end_ && flow_.loop); });
+            }
+            if (flow_.stop || flow_.computes_no_more)
+                return false;
+            apply_source_edits(flow_);
+            const bool asked = flow_.seek_waits;
+            try {
+                if (asked ? seek_if_asked() : begin_again())
+                    return true;
+            } catch (const Error& error) {
+                flow_.say(Message::Level::error, error.what());
+                const std::scoped_lock lock(flow_.mutex);
+                if (!asked)
+                    flow_.loop.reset(); // it would fail again and again
+            }
+        }
+    }
+
+private:
+    void came(SteadyClock::time_point now) {
+        if (const auto missed = absence_.frame(now))
+            tell_missed(flow_, *missed);
+        last_sign_ = now;
+        pause_ = kFirstPause;
+        const std::optional<std::uint64_t> position = port_.position();
+        const std::optional<LoopRange> loop = position ? flow_.looped() : std::nullopt;
+        if (loop && beyond(*loop, *position + 1, port_.landed()))
+            begin_again();
+    }
+
+    bool goes_on_behind_the_end() {
+        tell_length(); // whoever did not know it does now
+        if (begin_again())
+            return true;
+        at_end_ = true;
+        return false;
+    }
+
+    /// The next round of the loop; false if there is none.
+    bool begin_again() {
+        const std::optional<LoopRange> loop = flow_.looped();
+        if (!loop || flow_.stop || !flow_.status.source.seekable)
+            return false;
+        try {
+            flow_.source->seek(loop->first, 0);
+            port_.begins_again(loop->first);
+            const std::scoped_lock lock(flow_.mutex);
+            runs_again();
+            return true;
+        } catch (const Cancelled&) { // the end was wanted
+            return false;
+        } catch (const UsageError& error) { // the marks are of another file, or it is shorter now
+            flow_.say(Message::Level::error, error.what());
+            const std::scoped_lock lock(flow_.mutex);
+            flow_.loop.reset();
+            return false;
+        }
+    }
+
+    /// True if the next frame is another than it would have been. Until that is known seek_waits stays on:
+    /// nobody takes a file for ended in between.
+    bool seek_if_asked() {
+        std::optional<SeekRequest> asked;
+        std::uint64_t before = 0; ///< frames for histories
+        {
+            const std::scoped_lock lock(flow_.mutex);
+            asked = std::exchange(flow_.seek, std::nullopt);
+            if (asked && asked->warm)
+                before = std::min(asked->frame, flow_.chain->history());
+        }
+        if (!asked)
+            return false;
+        bool there = false;
+        try {
+            there = seek(asked->frame, before);
+        } catch (...) {
+            settle_seek(false);
+            throw;
+        }
+        settle_seek(there);
+        return there;
+    }
+
+    bool seek(std::uint64_t frame, std::uint64_t before) {
+        try {
+            if (before > 0 && frame >= flow_.status.source.length) // whether there is such a frame
+                flow_.source->seek(frame, 0);
+            flow_.source->seek(frame - before, before);
+        } catch (const Cancelled&) { // the end was wanted
+            return false;
+        } catch (const UsageError& error) {
+            flow_.say(Message::Level::error, error.what());
+            tell_length(); // it may have looked for the frame
+            return false;
+        }
+        port_.landed(frame);
+        tell_length();
+        return true;
+    }
+
+    void settle_seek(bool there) {
+        const std::scoped_lock lock(flow_.mutex);
+        flow_.seek_waits = flow_.seek.has_value();
+        if (there)
+            runs_again();
+        else if (!flow_.seek)
+            flow_.sought.reset();
+    }
+
+    /// Under the mutex: an end that was reached is none.
+    void runs_again() {
+        if (!flow_.source_done)
+            return;
+        flow_.source_done = flow_.finished = false;
+        flow_.status.state = RunState::running;
+        flow_.status.message.clear();
+    }
+
+    void tell_length() {
+        const std::uint64_t now = flow_.source->length();
+        const std::scoped_lock lock(flow_.mutex);
+        flow_.status.source.length = now;
+    }
+
+    Flow& flow_;
+    RingPort port_;
+    Absence absence_;
+    const std::chrono::duration<double> silence_;
+    SteadyClock::time_point last_sign_{};
+    milliseconds pause_ = kFirstPause; // grows until frames come again
+    bool at_end_ = false;              ///< of the file, and not of what was asked for, nor by an error
+};
 
 } // namespace
 
@@ -252,13 +289,17 @@ std::shared_ptr<FrameRing> make_ring(Flow& flow, const Shape& shape, int more) {
 
 void acquire_frames(Flow& flow) {
     const WatchWork watch([&flow](std::string_view, double) { return !flow.stop; });
-    try {
-        run(flow);
-    } catch (const std::exception& error) {
-        flow.set_state(RunState::failed, sentence_of(error));
-        flow.say(Message::Level::error, sentence_of(error));
-    }
-    flow.source_done = true;
+    Acquisition acquisition(flow);
+    do {
+        try {
+            acquisition.run();
+        } catch (const std::exception& error) {
+            flow.set_state(RunState::failed, sentence_of(error));
+            flow.say(Message::Level::error, sentence_of(error));
+        }
+        const std::scoped_lock lock(flow.mutex);
+        flow.source_done = true;
+    } while (acquisition.goes_on());
 }
 
 } // namespace specklescope

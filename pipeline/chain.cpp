@@ -116,6 +116,14 @@ bool Chain::stateful() const {
     return std::any_of(stages_.begin(), stages_.end(), [](const ChainStage& s) { return s.type->stateful; });
 }
 
+std::uint64_t Chain::history() const {
+    std::uint64_t frames = 0;
+    for (const ChainStage& stage : stages_)
+        if (stage.type->history)
+            frames += static_cast<std::uint64_t>(stage.type->history(stage.params));
+    return frames;
+}
+
 bool passes(const ChainStage& stage) { return stage.type->passes && stage.type->passes(stage.params); }
 
 Chain settled(Chain chain) {

@@ -37,6 +37,8 @@ public:
     const std::vector<ChainStage>& stages() const { return stages_; }
     Quantity quantity() const;
     bool stateful() const;
+    /// How many frames before its own a result rests on, all stages together.
+    std::uint64_t history() const;
     /// What colour becomes where a stage takes grey only. Belongs to the camera, not to the stages: neither
     /// text nor presets hold it.
     GreyChannel channel() const { return channel_; }

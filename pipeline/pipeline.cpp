@@ -1,7 +1,7 @@
 #include "pipeline/pipeline.hpp"
 
 #include "base/error.hpp"
-#include "pipeline/flow.hpp"
+#include "pipeline/threads/flow.hpp"
 
 #include <spdlog/spdlog.h>
 
@@ -129,8 +129,14 @@ void Pipeline::start() {
     flow.mailbox.clear();
     flow.stop = flow.source_done = flow.finished = false;
     flow.steps = 0;
+    flow.seek_waits = flow.computes_no_more = false;
+    flow.epoch = 0;
+    flow.seek.reset();
+    flow.sought.reset();
     try {
         const SourceInfo info = flow.source->open();
+        if (flow.options.from > 0)
+            flow.source->seek(flow.options.from, 0);
         std::string note;
         std::unique_ptr<Executor> executor =
             flow.options.executor ? flow.options.executor(&note) : make_host_executor(flow.options.threads);
@@ -189,10 +195,10 @@ void Pipeline::stop() {
     flow.source->close();
     flow.processing.join(); // processes what is queued
     close_sinks(flow);
-    Frame rest;
+    Queued rest;
     std::uint64_t left = 0; // by a paused file, or by processing that failed
     for (; flow.frames.try_dequeue(rest); ++left)
-        rest.reset();
+        rest.frame.reset();
     const std::scoped_lock lock(flow.mutex);
     if (flow.status.state == RunState::failed)
         flow.stats.failed.fetch_add(left, std::memory_order_relaxed);
@@ -258,6 +264,41 @@ void Pipeline::step() {
 }
 
 bool Pipeline::paused() const { return impl_->paused; }
+
+void Pipeline::seek(std::uint64_t frame, bool warm) {
+    impl_->steps = 0;
+    {
+        const std::scoped_lock lock(impl_->mutex);
+        impl_->seek = {frame, warm};
+        impl_->sought = frame;
+        impl_->seek_waits = true;
+    }
+    impl_->wake.notify_all();
+}
+
+std::optional<std::uint64_t> Pipeline::sought() const {
+    const std::scoped_lock lock(impl_->mutex);
+    return impl_->sought;
+}
+
+void Pipeline::set_loop(std::optional<LoopRange> range) {
+    if (range && range->last && *range->last < range->first)
+        throw UsageError("A loop that begins at frame " + std::to_string(range->first) +
+                         " cannot end at frame " + std::to_string(*range->last) +
+                         "; allowed: " + std::to_string(range->first) + " and later.");
+    {
+        const std::scoped_lock lock(impl_->mutex);
+        impl_->loop = range;
+    }
+    impl_->wake.notify_all();
+    if (source_params().has_table() && source_params().table().find("loop"))
+        edit_source("loop", false); // two would count the rounds
+}
+
+std::optional<LoopRange> Pipeline::loop() const {
+    const std::scoped_lock lock(impl_->mutex);
+    return impl_->loop;
+}
 
 void Pipeline::add_sink(const std::shared_ptr<Sink>& sink) {
     {

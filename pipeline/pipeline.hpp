@@ -19,9 +19,10 @@ struct PipelineOptions {
     GreyChannel channel = GreyChannel::luma;       ///< what stages for grey images get of colour
     std::shared_ptr<const RegionOutlines> regions; ///< null: none; start() refuses one outside the picture
     int slots = 0;                                 ///< of the ring, at least kMinSlots; 0: default_slots
-    std::uint64_t frames = 0;                      ///< stop after this many; 0: no limit
-    std::string source_text;                       ///< for metadata
-    double silence_s = 5; ///< a live source silent for longer is taken for dead and opened again
+    std::uint64_t from = 0;   ///< the first frame of a file; start() refuses one that is not there
+    std::uint64_t frames = 0; ///< stop after this many; 0: no limit
+    std::string source_text;  ///< for metadata
+    double silence_s = 5;     ///< a live source silent for longer is taken for dead and opened again
 };
 
 enum class RunState : std::uint8_t { idle, running, paused, reconnecting, ended, failed };
@@ -38,6 +39,13 @@ struct PipelineStatus {
 struct Message {
     enum class Level : std::uint8_t { info, warning, error } level = Level::info;
     std::string text;
+};
+
+/// What is played again and again; in frames of the file.
+struct LoopRange {
+    std::uint64_t first = 0;
+    std::optional<std::uint64_t> last{}; ///< nothing: up to the end
+    bool operator==(const LoopRange&) const = default;
 };
 
 class Pipeline {
@@ -73,6 +81,20 @@ public:
     void pause(bool on);
     void step(); ///< one frame of a paused file
     bool paused() const;
+    /// A file goes on at this frame, from 0; paused, it shows that one and stands. Also after the end, which
+    /// is then none. Of several at once the last counts. Frames read before are not shown any more (they are
+    /// counted: StatsSnapshot::passed_over) and histories begin anew; `warm`: frames in front of it go
+    /// through the chain first, as many as its histories rest on, and nobody sees those. One that is refused
+    /// changes nothing and shows up in take_messages().
+    void seek(std::uint64_t frame, bool warm = false);
+    /// The frame that was asked for last, until it is in the mailbox or it is known that it will not come.
+    std::optional<std::uint64_t> sought() const;
+    /// A file that can be sought begins again at `first` behind `last` or at its end, also where that was
+    /// reached before; what was read ahead behind `last` is passed over. What was sought behind `last` is
+    /// played to the end of the file. From the first call on the source's own option `loop` is off. Throws
+    /// UsageError if `last` lies before `first`.
+    void set_loop(std::optional<LoopRange> range);
+    std::optional<LoopRange> loop() const;
 
     /// Opens the sink (throws if it cannot be opened) and feeds it from the next frame on. Before start():
     /// start() opens it, and it gets every frame; if one of them cannot be opened, start() closes the others

@@ -3,11 +3,11 @@
 #include "base/long_work.hpp"
 #include "base/sentence.hpp"
 #include "pipeline/counts.hpp"
-#include "pipeline/flow.hpp"
-#include "pipeline/remarks.hpp"
+#include "pipeline/threads/delivery.hpp"
+#include "pipeline/threads/incoming.hpp"
+#include "pipeline/threads/remarks.hpp"
 
 #include <algorithm>
-#include <cstdio>
 
 namespace specklescope {
 
@@ -18,7 +18,7 @@ using std::chrono::milliseconds;
 class Processor {
 public:
     Processor(Flow& flow, std::unique_ptr<Executor> executor)
-        : flow_(flow), executor_(std::move(executor)), version_(flow.version),
+        : flow_(flow), executor_(std::move(executor)), incoming_(flow), version_(flow.version),
           regions_checked_(executor_->output().has_value()), remarks_(flow) {} // by Pipeline::start()
 
     void run() {
@@ -36,7 +36,7 @@ public:
                     std::this_thread::sleep_for(milliseconds(5));
                 continue;
             }
-            const bool empty = !next_ && flow_.frames.size_approx() == 0;
+            const bool empty = incoming_.empty();
             if (flow_.stop && (held() || empty))
                 return;
             if (empty)
@@ -46,32 +46,35 @@ public:
 
     /// Where an exception ended the run: what was still held failed with it.
     void give_up() {
-        const auto held = std::count_if(pending_.begin(), pending_.end(),
-                                        [](const Pending& frame) { return !frame.repeated; });
-        flow_.stats.failed.fetch_add(static_cast<std::uint64_t>(held) + (next_ ? 1U : 0U),
+        const auto held = std::count_if(pending_.begin(), pending_.end(), [](const Pending& frame) {
+            return !frame.purpose.repeated && !frame.purpose.unseen;
+        });
+        flow_.stats.failed.fetch_add(static_cast<std::uint64_t>(held) + (incoming_.discard_held() ? 1U : 0U),
                                      std::memory_order_relaxed);
         pending_.clear();
-        next_.reset();
     }
 
 private:
     struct Pending {
         Frame raw; ///< to run it again on the host if the device fails
-        bool repeated = false;
+        Purpose purpose{};
     };
 
     /// Everything the source gave is processed. The thread stays for edits of the last picture, until stop.
     void ended() {
-        if (!flow_.finished.exchange(true)) {
-            const std::scoped_lock lock(flow_.mutex);
-            if (flow_.status.state != RunState::failed)
+        {
+            const std::scoped_lock lock(flow_.mutex); // a seek may have begun what comes next
+            const bool over = flow_.source_done && flow_.frames.size_approx() == 0;
+            if (over && !flow_.seek_waits)
+                flow_.sought.reset();
+            if (over && !flow_.finished.exchange(true) && flow_.status.state != RunState::failed)
                 flow_.status.state = RunState::ended;
         }
         flow_.sleep(milliseconds(10));
     }
 
     /// A paused file waits; a paused live source goes on, only its picture stands still.
-    bool held() const { return flow_.paused && flow_.steps <= 0 && !flow_.live(); }
+    bool held() const { return flow_.paused && flow_.steps <= 0 && !flow_.live() && !incoming_.landing(); }
     /// A live source's results while paused are for the recorders alone.
     bool standing_still() const { return flow_.paused && flow_.live(); }
 
@@ -88,16 +91,13 @@ private:
             return false;
         }
         stuck_since_.reset();
-        if (!next_ && (idle ? !flow_.frames.wait_dequeue_timed(next_, milliseconds(20))
-                            : !flow_.frames.try_dequeue(next_)))
+        if (!incoming_.look(idle ? milliseconds(20) : milliseconds(0)))
             return false;
         if (held()) // the pause came during the wait: the frame stays for later
             return false;
-        int steps = flow_.steps;
-        while (flow_.paused && steps > 0 && !flow_.steps.compare_exchange_weak(steps, steps - 1)) {
-        }
         edited_ = apply_edits() || edited_; // those that came during the wait
-        submit(next_, false);
+        auto [frame, purpose] = incoming_.begin();
+        submit(frame, purpose);
         edited_ = edited_ && standing_still(); // its picture shows them
         return true;
     }
@@ -108,10 +108,8 @@ private:
         stuck_since_ = stuck_since_.value_or(now);
         if (now - *stuck_since_ < std::chrono::seconds(10))
             return;
-        while (next_ || flow_.frames.try_dequeue(next_)) {
-            next_.reset();
-            failed(NoSlot().what(), false);
-        }
+        while (incoming_.discard())
+            failed(NoSlot().what());
     }
 
     /// After an edit, the picture on show is made again if no new frame will do it. While one may come, and
@@ -124,32 +122,28 @@ private:
         else if (executor_->wait_slot(milliseconds(20))) {
             edited_ = false;
             Frame again = last_raw_;
-            submit(again, true);
+            submit(again, {.repeated = true});
         }
     }
 
     /// Takes the frame. From the first line it is pending: what throws behind that does not lose it
     /// uncounted.
-    void submit(Frame& from, bool repeated) {
-        pending_.push_back({from, repeated});
+    void submit(Frame& from, Purpose purpose) {
+        pending_.push_back({from, purpose});
         Frame frame = std::move(from);
         remarks_.input(frame);
-        const std::vector<std::shared_ptr<Sink>> sinks = current_sinks();
-        bool want_host = flow_.viewer_wants_host;
-        for (const auto& sink : sinks)
-            want_host = want_host || sink->wants_host_image();
         bool submitted = false;
         try {
-            executor_->submit(std::move(frame), want_host, repeated);
+            executor_->submit(std::move(frame), want_host_image(flow_), purpose.repeated);
             complained_.clear();
             submitted = true;
         } catch (const UsageError& error) {
             last_raw_ = pending_.back().raw; // an edit may yet make a picture of it
             pending_.pop_back();
-            failed(error.what(), repeated);
+            failed(error.what(), purpose);
         } catch (const NoSlot& error) { // whoever computes is well
             pending_.pop_back();
-            failed(error.what(), repeated);
+            failed(error.what(), purpose);
         } catch (const std::exception& error) {
             device_failed(sentence_of(error));
         }
@@ -161,18 +155,30 @@ private:
         try {
             while (std::optional<Result> result = executor_->collect(wait)) {
                 wait = false;
-                result->repeated = pending_.front().repeated;
+                const Purpose purpose = pending_.front().purpose;
+                result->repeated = purpose.repeated;
                 result->counts = counts_of(result->info, result->counts);
                 pending_.pop_front();
-                deliver(*result);
+                if (!purpose.unseen)
+                    deliver(*result);
+                arrived(purpose);
             }
         } catch (const NoSlot& error) {
-            const bool repeated = pending_.front().repeated;
+            const Purpose purpose = pending_.front().purpose;
             pending_.pop_front();
-            failed(error.what(), repeated);
+            failed(error.what(), purpose);
         } catch (const std::exception& error) {
             device_failed(sentence_of(error));
         }
+    }
+
+    /// The frame that was sought last is there, or will not come.
+    void arrived(const Purpose& purpose) {
+        if (purpose.lands == 0)
+            return;
+        const std::scoped_lock lock(flow_.mutex);
+        if (!flow_.seek_waits && purpose.lands == flow_.epoch)
+            flow_.sought.reset();
     }
 
     void deliver(const Result& result) {
@@ -180,45 +186,12 @@ private:
         if (!result.repeated) {
             flow_.stats.record(result, !flow_.paused);
             remarks_.result(result);
-            const bool may_wait = !flow_.live();
-            std::vector<std::shared_ptr<Sink>> broken;
-            {
-                const std::scoped_lock delivering(flow_.delivery);
-                for (const auto& sink : current_sinks())
-                    if (!push(*sink, result, may_wait))
-                        broken.push_back(sink);
-            }
-            for (const auto& sink : broken)
-                take_out(sink);
+            push_to_sinks(flow_, result);
         }
         if (result.repeated || !standing_still()) {
             last_raw_ = result.raw;
             flow_.mailbox.post(result);
         }
-    }
-
-    /// A sink should report its own troubles; one that throws is taken out, and the run goes on.
-    bool push(Sink& sink, const Result& result, bool may_wait) {
-        try {
-            sink.push(result, may_wait);
-            return true;
-        } catch (const std::exception& error) {
-            flow_.say(Message::Level::error, std::string("Recording stopped: ") + sentence_of(error));
-            return false;
-        }
-    }
-    void take_out(const std::shared_ptr<Sink>& sink) {
-        {
-            const std::scoped_lock lock(flow_.mutex);
-            if (std::erase(flow_.sinks, sink) == 0)
-                return; // somebody else did, and closes it
-        }
-        flow_.close_sink(*sink);
-    }
-
-    std::vector<std::shared_ptr<Sink>> current_sinks() const {
-        const std::scoped_lock lock(flow_.mutex);
-        return flow_.sinks;
     }
 
     bool apply_edits() {
@@ -333,9 +306,10 @@ private:
     }
 
     /// The chain cannot run on this frame: it is lost, counted, and said once.
-    void failed(const std::string& why, bool repeated) {
-        if (!repeated)
+    void failed(const std::string& why, Purpose purpose = {}) {
+        if (!purpose.repeated && !purpose.unseen) // what nobody sees is counted as such
             flow_.stats.failed.fetch_add(1, std::memory_order_relaxed);
+        arrived(purpose);
         if (complained_ != why)
             flow_.say(Message::Level::error, why);
         complained_ = why;
@@ -347,7 +321,7 @@ private:
             if (pending_.empty()) // an edit, not a frame
                 flow_.say(Message::Level::error, why);
             for (const Pending& lost : std::exchange(pending_, {}))
-                failed(why, lost.repeated);
+                failed(why, lost.purpose);
             return;
         }
         flow_.say(Message::Level::error,
@@ -365,7 +339,7 @@ private:
         const auto [regions_now, regions_version] = regions();
         executor_->set_regions(regions_now, regions_version);
         for (Pending& again : std::exchange(pending_, {})) {
-            submit(again.raw, again.repeated);
+            submit(again.raw, again.purpose);
             collect(true);
         }
     }
@@ -373,7 +347,7 @@ private:
     Flow& flow_;
     std::unique_ptr<Executor> executor_;
     std::deque<Pending> pending_;
-    Frame next_;     ///< taken from the queue, not yet begun
+    Incoming incoming_;
     Frame last_raw_; ///< of the picture on show
     bool edited_ = false;
     std::optional<SteadyClock::time_point> stuck_since_;
@@ -391,6 +365,7 @@ void process_frames(Flow& flow, std::unique_ptr<Executor> executor) {
     try {
         processor.emplace(flow, std::move(executor)).run();
     } catch (const std::exception& error) { // nothing may leave a thread
+        flow.computes_no_more = true;
         if (processor)
             processor->give_up();
         flow.set_state(RunState::failed, sentence_of(error));

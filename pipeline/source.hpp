@@ -30,6 +30,8 @@ struct SourceInfo {
     /// Of what is played back, when the first recording of it began ("2026-11-22T23:04:05Z"); empty where its
     /// file does not say. Nothing: it is being taken now.
     std::optional<std::string> started{};
+    bool seekable = false;    ///< Source::seek() works
+    std::uint64_t length = 0; ///< Source::length()
 };
 
 /// Lent to Source::next by the acquisition thread.
@@ -45,8 +47,8 @@ public:
     virtual std::shared_ptr<FrameRing> ring(const Shape& shape, int more) = 0;
     /// The frame submitted next had to be copied into its slot, because `why`: for the statistics.
     virtual void copied(std::string_view why) = 0;
-    /// Hands a filled frame on. The source has set info().capture_ns, exposure_ms and full_scale; the port
-    /// sets sequence and arrival.
+    /// Hands a filled frame on. The source has set info().capture_ns, exposure_ms and full_scale, a file
+    /// position too; the port sets sequence and arrival.
     virtual void submit(Frame frame) = 0;
     /// Frames that the source knows were lost before they reached us (camera or network); they leave a gap in
     /// the sequence numbers.
@@ -69,6 +71,14 @@ public:
     /// Delivers at most one frame through the port, waiting no longer than about 100 ms (idle: nothing came).
     /// Throws RunError when the source broke: a live one is then reopened, a file ends the run.
     virtual Status next(FramePort& port) = 0;
+    /// Frames of one round, which seek() reaches, as far as is known now: a file may have grown since it was
+    /// opened. 0: unknown, or there is no end.
+    virtual std::uint64_t length() { return 0; }
+    /// The next frame delivered will be number `frame` of the file, counted from 0; also after the end. That
+    /// one and those up to `at_once` behind it are due at once. Throws UsageError where there is no such
+    /// frame or none can be chosen, and goes on as if it had not been asked; RunError where the file cannot
+    /// be read.
+    virtual void seek(std::uint64_t frame, std::uint64_t at_once);
     /// Must be safe to call at any time after open(), also twice; never waits long for a dead camera.
     virtual void close() = 0;
     /// Applies an edit between two frames; throws UsageError and keeps the old value.
@@ -79,5 +89,8 @@ public:
 protected:
     Params params_;
 };
+
+/// For Source::seek(): the sentence for a frame that `name`, which has `length` of them, does not have.
+[[noreturn]] void refuse_frame(const std::string& name, std::uint64_t frame, std::uint64_t length);
 
 } // namespace specklescope

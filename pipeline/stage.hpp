@@ -127,6 +127,8 @@ struct StageType {
     std::unique_ptr<HostStage> (*make_host)(const Params&);
     std::unique_ptr<DeviceStage> (*make_device)(const Params&); ///< null in a build without CUDA
     bool stateful = false;                                      ///< a result depends on earlier frames
+    /// How many frames before its own a result rests on; of a mean that fades, as many as count. Null: none.
+    int (*history)(const Params&) = nullptr;
     /// True: with these parameters the output is the input, so that executors may leave the stage out. Null:
     /// never.
     bool (*passes)(const Params&) = nullptr;

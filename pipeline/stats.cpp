@@ -98,7 +98,7 @@ void Stats::start() {
     display.clear();
     latency.clear();
     lost_by_source = no_slot = failed = reopened = queue_grown = in_place = 0;
-    missed_away = away_ns = 0;
+    missed_away = away_ns = passed_over = 0;
     queue_peak = 0;
     const std::scoped_lock lock(mutex_);
     start_ = SteadyClock::now();
@@ -237,6 +237,7 @@ StatsSnapshot Stats::snapshot() const {
     s.drops.ring = no_slot;
     s.drops.failed = failed;
     s.transfer.in_place = in_place;
+    s.passed_over = passed_over;
     s.queue_peak = queue_peak;
     s.queue_grown = queue_grown;
     s.reopened = reopened;
@@ -310,6 +311,7 @@ std::string to_json(const StatsSnapshot& s) {
     json["frames"] = {{"acquired", s.acquired},
                       {"processed", s.processed},
                       {"displayed", s.displayed},
+                      {"passed_over", s.passed_over},
                       {"not_shown", s.not_shown}};
     json["rate"] = {{"acquisition", s.acquisition_rate},
                     {"processing", s.processing_rate},

@@ -104,6 +104,9 @@ struct StatsSnapshot {
     std::uint64_t acquired = 0, processed = 0, displayed = 0;
     std::uint64_t not_shown =
         0; ///< results overtaken by a newer one before they were drawn; not lost to recorders
+    /// Read and not shown: overtaken by a seek, run unseen to fill histories, or behind a loop that was set
+    /// meanwhile. acquired = processed + drops.failed + passed_over + those on their way.
+    std::uint64_t passed_over = 0;
     DropCounts drops;
     TransferCounts transfer;
     int queue_depth = 0, queue_peak = 0, slots = 0, slots_free = 0;
@@ -139,7 +142,7 @@ public:
     LatencyHistogram latency;
     std::atomic<std::uint64_t> lost_by_source{0}, no_slot{0}, failed{0}, reopened{0}, queue_grown{0};
     std::atomic<std::uint64_t> missed_away{0}, away_ns{0};
-    std::atomic<std::uint64_t> in_place{0};
+    std::atomic<std::uint64_t> in_place{0}, passed_over{0};
     std::atomic<int> queue_peak{0};
     void record(const Result& result, bool with_latency); ///< timings, counts, latency, processing rate
     void drawn(std::string_view path);                    ///< a result reached the screen on this path

@@ -160,6 +160,7 @@ StageType average_stage() {
             .make_host = host_maker<AverageHost>,
             .make_device = device_maker<make_average_device>,
             .stateful = true,
+            .history = [](const Params& params) { return params.as<AverageParams>().frames - 1; },
             .mixes = [](const Params& params) { return params.as<AverageParams>().frames > 1; }};
 }
 

@@ -264,7 +264,8 @@ StageType spatiotemporal_stage() {
             .quantity = spatiotemporal_quantity,
             .make_host = host_maker<SpatiotemporalHost>,
             .make_device = device_maker<make_spatiotemporal_device>,
-            .stateful = true};
+            .stateful = true,
+            .history = [](const Params& params) { return params.as<SpatiotemporalParams>().frames - 1; }};
 }
 
 } // namespace specklescope

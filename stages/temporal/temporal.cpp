@@ -96,7 +96,8 @@ StageType temporal_stage() {
             .quantity = temporal_quantity,
             .make_host = host_maker<TemporalHost>,
             .make_device = device_maker<make_temporal_device>,
-            .stateful = true};
+            .stateful = true,
+            .history = [](const Params& params) { return params.as<TemporalParams>().frames - 1; }};
 }
 
 } // namespace specklescope

@@ -2,7 +2,7 @@
 // the run says what happened.
 #include "analysis/region.hpp"
 #include "base/error.hpp"
-#include "pipeline/flow.hpp"
+#include "pipeline/threads/flow.hpp"
 #include "pipeline/round_robin_executor.hpp"
 #include "tests/support/watching_sink.hpp"
 

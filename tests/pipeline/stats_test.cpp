@@ -292,6 +292,7 @@ StatsSnapshot full_snapshot() {
     s.processed = 12;
     s.displayed = 13;
     s.not_shown = 14;
+    s.passed_over = 15;
     s.drops = {.source = 1, .ring = 2, .failed = 3, .recorder = 4};
     s.transfer = {.in_place = 51, .copied = {{"x brought its own memory", 52}, {"no slot was free", 3}}};
     s.queue_depth = 21;
@@ -331,8 +332,11 @@ TEST(Stats, JsonHoldsEverything) {
     EXPECT_EQ(json["display_path"], s.display_path);
     EXPECT_EQ(json["note"], s.note);
     EXPECT_EQ(json["seconds"], 2);
-    EXPECT_EQ(json["frames"],
-              nlohmann::json({{"acquired", 11}, {"processed", 12}, {"displayed", 13}, {"not_shown", 14}}));
+    EXPECT_EQ(json["frames"], nlohmann::json({{"acquired", 11},
+                                              {"processed", 12},
+                                              {"displayed", 13},
+                                              {"passed_over", 15},
+                                              {"not_shown", 14}}));
     EXPECT_EQ(json["rate"],
               nlohmann::json({{"acquisition", 1.5}, {"processing", 2.5}, {"display", 3.5}, {"mean", 6.0}}));
     EXPECT_EQ(json["drops"],

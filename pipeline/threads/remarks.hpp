@@ -2,7 +2,7 @@
 // pipeline/.
 #pragma once
 
-#include "pipeline/flow.hpp"
+#include "pipeline/threads/flow.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -47,6 +47,7 @@ public:
     }
 
     void result(const Result& result) {
+        histories(result);
         const double share = saturated_share(result.counts);
         if (said_saturated_ || !(share > kSaturationWarning))
             return;
@@ -70,6 +71,18 @@ public:
     }
 
 private:
+    /// A jump within a file empties them; once, and not where frames in front have filled them unseen.
+    void histories(const Result& result) {
+        const bool first = !std::exchange(any_, true);
+        if (first || said_anew_ || !result.info.discontinuity || result.info.position.value_or(0) == 0 ||
+            result.warmup.done())
+            return;
+        said_anew_ = true;
+        flow_.say(Message::Level::info, "Stages that look back over frames begin anew at frame " +
+                                            std::to_string(*result.info.position) +
+                                            ", as after every jump: " + to_string(result.warmup) + ".");
+    }
+
     /// A picture with a full scale has cut off its lamps, and it is they that glare comes from.
     void clipped(const Frame& frame) {
         if (scattering_.empty() || !(frame.info().full_scale > 0 || frame.shape().type != PixelType::f32))
@@ -102,6 +115,7 @@ private:
     std::string scattering_;           ///< its stage that clipped lamps mislead, until that is said
     std::shared_ptr<const PlacedRegions> placed_;
     bool said_grey_ = false, said_lossy_ = false, said_saturated_ = false, said_clipped_ = false;
+    bool any_ = false, said_anew_ = false;
 };
 
 } // namespace specklescope

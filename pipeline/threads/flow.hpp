@@ -33,6 +33,23 @@ struct SourceEdit {
     ParamValue value;
 };
 
+/// A frame on its way from the one thread to the other.
+struct Queued {
+    Frame frame;
+    std::uint64_t epoch = 0;  ///< counts the seeks before it
+    bool unseen = false;      ///< fills histories in front of the frame that was sought
+    std::uint64_t landed = 0; ///< where the file went on last: the frame sought, or the first of the loop
+};
+struct SeekRequest {
+    std::uint64_t frame = 0;
+    bool warm = false;
+};
+/// The frame lies behind the loop that it is played in. What was sought behind it is played to the end of the
+/// file.
+inline bool beyond(const LoopRange& loop, std::uint64_t position, std::uint64_t landed) {
+    return loop.last && position > *loop.last && landed <= *loop.last;
+}
+
 struct Flow {
     Flow(std::unique_ptr<Source> from, Chain first, PipelineOptions given)
         : options(std::move(given)), source(std::move(from)) {
@@ -45,12 +62,15 @@ struct Flow {
     const std::unique_ptr<Source> source;
 
     // Between the threads.
-    moodycamel::BlockingConcurrentQueue<Frame> frames{1024}; ///< more than make_ring() gives a fast camera
+    moodycamel::BlockingConcurrentQueue<Queued> frames{1024}; ///< more than make_ring() gives a fast camera
     moodycamel::ConcurrentQueue<Edit> edits;
     moodycamel::ConcurrentQueue<SourceEdit> source_edits;
     std::atomic<bool> stop{false};
-    std::atomic<bool> source_done{false}; ///< after the last frame was enqueued
+    std::atomic<bool> source_done{false}; ///< after the last frame was enqueued; written under the mutex
     std::atomic<bool> finished{false};
+    std::atomic<bool> computes_no_more{false}; ///< the processing thread has ended before its time
+    std::atomic<bool> seek_waits{false};       ///< `seek` holds one, or the source is at it
+    std::atomic<std::uint64_t> epoch{0}; ///< seeks that took effect: frames of an older one are not shown
     std::atomic<bool> paused{false};
     std::atomic<int> steps{0};
     std::atomic<std::uint64_t> version{0};
@@ -64,7 +84,10 @@ struct Flow {
 
     // Under the mutex.
     mutable std::mutex mutex;
-    std::condition_variable wake; ///< stop
+    std::condition_variable wake; ///< stop; a seek or a loop for who waits for one
+    std::optional<SeekRequest> seek;
+    std::optional<std::uint64_t> sought; ///< Pipeline::sought()
+    std::optional<LoopRange> loop;
     std::shared_ptr<const Chain> chain;
     std::shared_ptr<const RegionOutlines> regions; ///< null: none
     std::uint64_t regions_version = 0;
@@ -86,6 +109,10 @@ struct Flow {
         const std::scoped_lock lock(mutex);
         return status.source.rate;
     }
+    std::optional<LoopRange> looped() const {
+        const std::scoped_lock lock(mutex);
+        return loop;
+    }
     void set_state(RunState state, std::string message) {
         const std::scoped_lock lock(mutex);
         status.state = state;
@@ -105,7 +132,8 @@ struct Flow {
 /// when the size changes. Throws RunError without memory.
 std::shared_ptr<FrameRing> make_ring(Flow& flow, const Shape& shape, int more);
 
-/// Reads the source until it ends or `stop`; reopens a live one that dies.
+/// Reads the source until it ends or `stop`; reopens a live one that dies, and waits at the end of a file for
+/// a seek.
 void acquire_frames(Flow& flow);
 
 /// Runs the chain over what is queued; delivers to mailbox and sinks.

@@ -1,0 +1,174 @@
+// A file that is played again and again, whole or between marks: what is shown, and when it ends all the
+// same.
+#include "tests/support/running_film.hpp"
+
+#include <gtest/gtest.h>
+
+namespace specklescope {
+namespace {
+
+using test::eventually;
+using test::Film;
+using test::kLong;
+using test::options;
+
+TEST(PipelineLoop, ALoopHasTheFramesBetweenItsMarks) {
+    Film film(40);
+    film.pipeline->set_loop(LoopRange{.first = 10, .last = 14});
+    film.pipeline->pause(true);
+    film.pipeline->start();
+    film.pipeline->seek(10);
+    ASSERT_TRUE(film.comes(10));
+    film.pipeline->pause(false);
+    ASSERT_TRUE(eventually([&] { return film.sink->count() >= 23; }));
+    film.pipeline->pause(true);
+    const auto seen = film.sink->seen();
+    for (std::size_t i = 0; i < seen.size(); ++i)
+        EXPECT_EQ(seen[i].index, 10 + i % 5) << i;
+    film.pipeline->set_loop(LoopRange{.first = 38}); // no end: the file's
+    const std::size_t before = film.sink->count();
+    film.pipeline->seek(36);
+    ASSERT_TRUE(film.comes(36, before));
+    film.pipeline->pause(false);
+    ASSERT_TRUE(eventually([&] { return film.sink->count() >= before + 9; }));
+    const auto next = film.sink->seen();
+    std::size_t at = before;
+    while (next[at].index != 36)
+        ++at;
+    for (const std::uint64_t wanted : {36, 37, 38, 39, 38, 39, 38})
+        EXPECT_EQ(next[at++].index, wanted);
+    film.pipeline->set_loop(std::nullopt);
+    EXPECT_TRUE(eventually([&] { return film.pipeline->finished(); }));
+    film.expect_accounts();
+}
+
+TEST(PipelineLoop, WhatWasReadAheadBehindALoopIsNotShown) {
+    Film film(kLong);
+    std::mutex mutex;
+    std::vector<bool> breaks;
+    film.sink->on_push = [&](const Result& r) {
+        const std::scoped_lock lock(mutex);
+        breaks.push_back(r.info.discontinuity);
+    };
+    film.pipeline->pause(true);
+    film.pipeline->start();
+    film.pipeline->seek(12);
+    ASSERT_TRUE(film.comes(12));
+    ASSERT_TRUE(eventually([&] { return film.pipeline->stats().slots_free == 0; })) << "13 and more are read";
+    film.pipeline->set_loop(LoopRange{.first = 4, .last = 12});
+    film.pipeline->pause(false);
+    ASSERT_TRUE(eventually([&] { return film.sink->count() >= 20; }));
+    film.pipeline->set_loop(LoopRange{.first = 4, .last = 8}); // and where its end moves while it plays
+    const std::size_t moved = film.sink->count() + 1;          // one may be on its way
+    ASSERT_TRUE(eventually([&] { return film.sink->count() >= moved + 20; }));
+    film.pipeline->pause(true);
+    film.pipeline->stop();
+    const auto seen = film.sink->seen();
+    EXPECT_EQ(seen[0].index, 12U);
+    for (std::size_t i = 1; i < seen.size(); ++i) {
+        EXPECT_LE(seen[i].index, i < moved ? 12U : 8U) << i;
+        EXPECT_EQ(seen[i].sequence, i);
+        const bool follows = seen[i].index == seen[i - 1].index + 1;
+        EXPECT_TRUE(follows || seen[i].index == 4) << seen[i].index << " after " << seen[i - 1].index;
+        EXPECT_EQ(breaks[i], !follows) << "histories begin anew at frame " << seen[i].index;
+    }
+}
+
+TEST(PipelineLoop, ALoopBeginsAgainWhereTheFileWasReadToItsEnd) {
+    Film film(5); // all of it in the ring
+    film.pipeline->pause(true);
+    film.pipeline->start();
+    film.pipeline->seek(1);
+    ASSERT_TRUE(film.comes(1));
+    ASSERT_TRUE(eventually([&] { return film.pipeline->stats().queue_depth == 3; }));
+    film.pipeline->set_loop(LoopRange{.first = 2});
+    film.pipeline->pause(false);
+    ASSERT_TRUE(eventually([&] { return film.sink->count() >= 8; }));
+    const auto seen = film.sink->seen();
+    const std::vector<std::uint64_t> wanted = {1, 2, 3, 4, 2, 3, 4, 2};
+    for (std::size_t i = 0; i < wanted.size(); ++i)
+        EXPECT_EQ(seen[i].index, wanted[i]) << i;
+    film.pipeline->set_loop(std::nullopt);
+    ASSERT_TRUE(eventually([&] { return film.pipeline->finished(); }));
+    film.pipeline->set_loop(LoopRange{.first = 3}); // and where it has ended
+    const std::size_t before = film.sink->count();
+    ASSERT_TRUE(eventually([&] { return film.sink->count() >= before + 5; }));
+    EXPECT_EQ(film.sink->seen()[before].index, 3U);
+    EXPECT_EQ(film.pipeline->status().state, RunState::running);
+}
+
+TEST(PipelineLoop, BehindALoopAFrameIsShownAndPlayedToTheEnd) {
+    for (const bool warm : {false, true}) {
+        Film film(20, "temporal:frames=5");
+        film.pipeline->set_loop(LoopRange{.first = 4, .last = 12});
+        film.pipeline->pause(true);
+        film.pipeline->start();
+        film.pipeline->seek(14, warm); // its history lies within the loop
+        ASSERT_TRUE(film.comes(14));
+        film.pipeline->pause(false);
+        ASSERT_TRUE(eventually([&] { return film.sink->count() >= 18; }));
+        const auto seen = film.sink->seen();
+        for (std::size_t i = 0; i < 18; ++i)
+            EXPECT_EQ(seen[i].index, i < 6 ? 14 + i : 4 + (i - 6) % 9) << i;
+    }
+}
+
+TEST(PipelineLoop, ALoopThatEndsBeforeItBeginsIsRefused) {
+    Film film(20);
+    film.pipeline->set_loop(LoopRange{.first = 3, .last = 3});
+    try {
+        film.pipeline->set_loop(LoopRange{.first = 4, .last = 3});
+        FAIL() << "no error";
+    } catch (const UsageError& error) {
+        EXPECT_STREQ(error.what(),
+                     "A loop that begins at frame 4 cannot end at frame 3; allowed: 4 and later.");
+    }
+    EXPECT_EQ(film.pipeline->loop()->last, 3U);
+}
+
+TEST(PipelineLoop, ALimitOfFramesHoldsInALoop) {
+    PipelineOptions with = options();
+    with.frames = 7;
+    Film film(3, "", with);
+    film.pipeline->set_loop(LoopRange{});
+    film.pipeline->start();
+    ASSERT_TRUE(eventually([&] { return film.pipeline->finished(); }));
+    EXPECT_FALSE(eventually([&] { return film.sink->count() != 7; }, std::chrono::seconds(1)));
+    film.expect_accounts();
+}
+
+TEST(PipelineLoop, ATornFilmEndsItsLoopAndCanBeSought) {
+    Film film(20);
+    film.source->breaks_at = 6;
+    film.pipeline->set_loop(LoopRange{});
+    film.pipeline->start();
+    ASSERT_TRUE(eventually([&] { return film.pipeline->finished(); }));
+    EXPECT_EQ(film.pipeline->status().state, RunState::failed);
+    test::Listener listener(*film.pipeline);
+    EXPECT_FALSE(eventually([&] { return film.source->seeks > 0; }, std::chrono::seconds(1)));
+    EXPECT_EQ(listener.heard("is torn at frame 6"), 1);
+    film.pipeline->seek(2);
+    ASSERT_TRUE(eventually([&] { return film.sink->count() == 6 + 4; }));
+    ASSERT_TRUE(eventually([&] { return film.pipeline->finished(); }));
+    EXPECT_EQ(film.pipeline->status().state, RunState::failed);
+    EXPECT_EQ(listener.heard("is torn at frame 6"), 2);
+    film.source->breaks_at = ~std::uint64_t{0};
+    film.pipeline->seek(7);
+    ASSERT_TRUE(film.comes(7));
+    film.pipeline->set_loop(std::nullopt); // it was still asked for
+    ASSERT_TRUE(eventually([&] { return film.pipeline->finished(); }));
+    EXPECT_EQ(film.pipeline->status().state, RunState::ended);
+    film.expect_accounts();
+}
+
+TEST(PipelineLoop, AMarkThatTheFileDoesNotHaveEndsTheLoopWithASentence) {
+    Film film(5);
+    film.pipeline->set_loop(LoopRange{.first = 9});
+    film.pipeline->start();
+    ASSERT_TRUE(eventually([&] { return film.pipeline->finished(); }));
+    EXPECT_EQ(test::Listener(*film.pipeline).heard("has no frame 9; allowed: 0…4."), 1);
+    EXPECT_FALSE(film.pipeline->loop().has_value());
+}
+
+} // namespace
+} // namespace specklescope
