@@ -29,7 +29,7 @@ public:
             constexpr double kUsual = 30;
             if (is("rate", 0.0))
                 file_->set("rate", info.rate > 0 ? info.rate : kUsual);
-            if (info.frames == 1 && is("loop", false)) {
+            if (info.length == 1 && is("loop", false)) {
                 file_->set("loop", true);
                 info.frames = 0;
             }
@@ -38,6 +38,8 @@ public:
         return info;
     }
     Status next(FramePort& port) override { return file_->next(port); }
+    std::uint64_t length() override { return file_->length(); }
+    void seek(std::uint64_t frame, std::uint64_t at_once) override { file_->seek(frame, at_once); }
     void close() override { file_->close(); }
     void set(std::string_view name, const ParamValue& value) override {
         file_->set(name, value);

@@ -29,6 +29,9 @@ public:
     /// Header of the next page, whose rows then follow; nothing after the last page. The first call gives the
     /// first page. Throws RunError if the page is of a kind that cannot be read.
     virtual std::optional<Shape> next_page() = 0;
+    /// Header of page number `page`, from 0, as next_page() would give it on its way; nothing where there is
+    /// no such page, or where this reader would have to go back and cannot.
+    virtual std::optional<Shape> go_to(std::uint64_t page) = 0;
     /// The next to.shape.height rows of the page. Throws RunError where the file is damaged or cut short, and
     /// Cancelled.
     void read_rows(HostView to);
@@ -58,6 +61,7 @@ public:
         return std::exchange(given_, true) ? std::nullopt : std::optional(shape_);
     }
     std::uint64_t pages() final { return 1; }
+    std::optional<Shape> go_to(std::uint64_t page) final { return page == 0 ? next_page() : std::nullopt; }
 
 protected:
     Shape shape_;

@@ -3,6 +3,7 @@
 #include "base/memory_budget.hpp"
 #include "files/image_file.hpp"
 #include "files/input_file.hpp"
+#include "files/tiff_layout.hpp"
 
 #include <tiffio.h>
 
@@ -21,23 +22,7 @@ struct CloseTiff {
     void operator()(TIFF* tiff) const noexcept { TIFFClose(tiff); }
 };
 
-/// What the tags of one page say about where its samples are.
-struct Layout {
-    std::uint32_t width = 0, height = 0;
-    std::uint16_t bits = 1, samples = 1, format = SAMPLEFORMAT_UINT, planar = PLANARCONFIG_CONTIG;
-    std::uint16_t photometric = PHOTOMETRIC_MINISBLACK, compression = COMPRESSION_NONE;
-    bool tiled = false;
-    std::uint32_t band_rows = 0;  ///< rows in a strip or tile
-    std::uint32_t tile_width = 0; ///< tiles only
-    int channels = 1;             ///< given on: 1 or 3
-
-    bool separate() const { return planar == PLANARCONFIG_SEPARATE && samples > 1; }
-    bool palette() const { return photometric == PHOTOMETRIC_PALETTE; }
-    bool ycbcr() const { return photometric == PHOTOMETRIC_YCBCR; }
-    /// Samples of one pixel that lie together in a band.
-    std::size_t together() const { return separate() ? 1 : samples; }
-    std::size_t bytes_for(std::size_t pixels) const { return (pixels * together() * bits + 7) / 8; }
-};
+using Layout = TiffLayout;
 
 class TiffReader final : public ImageReader {
 public:
@@ -54,20 +39,24 @@ public:
     }
 
     std::optional<Shape> next_page() override {
-        do {
-            if (page_ > 0 && TIFFLastDirectory(tiff_.get()) != 0)
+        return next_directory() ? std::optional(begin_page()) : std::nullopt;
+    }
+
+    std::optional<Shape> go_to(std::uint64_t page) override {
+        if (page_ == 0 && !next_page()) // it says what the file is
+            return std::nullopt;
+        message_.clear();
+        const tdir_t known = directories_[std::min<std::size_t>(page, directories_.size() - 1)];
+        if (TIFFSetDirectory(tiff_.get(), known) == 0)
+            throw RunError("'" + path_ + "' cannot be read at page " + std::to_string(known + 1) + reason() +
+                           ".");
+        page_ = std::uint64_t{known} + 1;
+        while (directories_.size() <= page) {
+            goes_on();
+            if (!next_directory())
                 return std::nullopt;
-            message_.clear();
-            if (page_ > 0 && TIFFReadDirectory(tiff_.get()) == 0)
-                throw RunError("'" + path_ + "' is damaged or cut short after page " + std::to_string(page_) +
-                               reason() + ".");
-            ++page_;
-        } while (is_preview());
-        read_layout();
-        read_description();
-        coding_ = read_coding();
-        row_ = band_begin_ = band_end_ = 0;
-        return shape();
+        }
+        return begin_page();
     }
 
     Recorded recorded() const override { return recorded_.now(); }
@@ -102,6 +91,31 @@ public:
     }
 
 private:
+    /// The next one that is no preview; false behind the last.
+    bool next_directory() {
+        do {
+            if (page_ > 0 && TIFFLastDirectory(tiff_.get()) != 0)
+                return false;
+            message_.clear();
+            if (page_ > 0 && TIFFReadDirectory(tiff_.get()) == 0)
+                throw RunError("'" + path_ + "' is damaged or cut short after page " + std::to_string(page_) +
+                               reason() + ".");
+            ++page_;
+        } while (is_preview());
+        const auto here = static_cast<tdir_t>(page_ - 1);
+        if (directories_.empty() || directories_.back() < here)
+            directories_.push_back(here);
+        return true;
+    }
+
+    Shape begin_page() {
+        read_layout();
+        read_description();
+        coding_ = read_coding();
+        row_ = band_begin_ = band_end_ = 0;
+        return shape();
+    }
+
     static int on_error(TIFF*, void* self, const char*, const char* format, va_list arguments) {
         std::array<char, 512> text{};
         (void)std::vsnprintf(text.data(), text.size(), format, arguments);
@@ -211,7 +225,7 @@ private:
         l.compression = tag<std::uint16_t>(TIFFTAG_COMPRESSION, COMPRESSION_NONE);
         l.photometric = tag<std::uint16_t>(TIFFTAG_PHOTOMETRIC, PHOTOMETRIC_MINISBLACK);
         l.tiled = TIFFIsTiled(tiff_.get()) != 0;
-        check_kind(l);
+        check_tiff_kind(l, where());
         const bool color = l.photometric == PHOTOMETRIC_RGB || l.palette() || l.ycbcr() || l.samples == 3;
         l.channels = color ? 3 : 1;
         if (l.ycbcr())
@@ -220,32 +234,6 @@ private:
         l.tile_width = l.tiled ? tag<std::uint32_t>(TIFFTAG_TILEWIDTH, 0) : l.width;
         layout_ = l;
         check_band();
-    }
-
-    /// Throws RunError in one sentence for every kind that is not read.
-    void check_kind(const Layout& l) const {
-        const bool integer = l.format == SAMPLEFORMAT_UINT || l.format == SAMPLEFORMAT_VOID;
-        const bool kind = (integer && (l.bits == 8 || l.bits == 16)) ||
-                          (l.format == SAMPLEFORMAT_IEEEFP && l.bits == 32) ||
-                          (integer && l.bits == 1 && l.samples == 1);
-        static constexpr std::array kFormats = {"unsigned", "signed",         "float",
-                                                "untyped",  "complex signed", "complex float"};
-        if (!kind)
-            throw RunError(
-                where() + " has " + std::to_string(l.bits) + "-bit " +
-                (l.format >= 1 && l.format <= kFormats.size() ? kFormats[l.format - 1U] : "unknown") +
-                " samples; allowed: 8 and 16-bit unsigned, 32-bit float.");
-        const bool grey = l.photometric == PHOTOMETRIC_MINISBLACK || l.photometric == PHOTOMETRIC_MINISWHITE;
-        const bool rgb = l.photometric == PHOTOMETRIC_RGB;
-        const bool palette = l.palette() && l.bits == 8 && l.samples == 1;
-        const bool ycbcr = l.ycbcr() && l.compression == COMPRESSION_JPEG && l.samples == 3 && l.bits == 8;
-        if (!((grey && l.samples <= 3) || (rgb && (l.samples == 3 || l.samples == 4)) || palette || ycbcr))
-            throw RunError(where() + " has " + std::to_string(l.samples) +
-                           " samples a pixel of photometric kind " + std::to_string(l.photometric) +
-                           "; allowed: grey, RGB, 8-bit palette, YCbCr within JPEG.");
-        if (TIFFIsCODECConfigured(l.compression) == 0)
-            throw RunError(where() + " is compressed by scheme " + std::to_string(l.compression) +
-                           ", which this libtiff does not know; save it uncompressed, LZW or deflate.");
     }
 
     /// A band is what we allocate: it must be of reasonable size, and an uncompressed page must be there at
@@ -381,7 +369,8 @@ private:
     std::unique_ptr<TIFF, CloseTiff> tiff_;
     Layout layout_;
     Coding coding_;
-    std::uint64_t page_ = 0;
+    std::uint64_t page_ = 0;          ///< previews among them
+    std::vector<tdir_t> directories_; ///< of the pages, as far as they were seen
     std::uint32_t row_ = 0, band_begin_ = 0, band_end_ = 0;
     std::size_t stride_ = 0;
     std::vector<std::byte> band_, tile_;

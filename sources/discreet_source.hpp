@@ -37,6 +37,10 @@ public:
     Status next(FramePort& port) override {
         return discreetly(text_, [&] { return source_->next(port); });
     }
+    std::uint64_t length() override { return source_->length(); }
+    void seek(std::uint64_t frame, std::uint64_t at_once) override {
+        discreetly(text_, [&] { source_->seek(frame, at_once); });
+    }
     void close() override { source_->close(); }
     void set(std::string_view name, const ParamValue& value) override {
         discreetly(text_, [&] { source_->set(name, value); });

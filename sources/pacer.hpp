@@ -14,7 +14,16 @@ namespace specklescope {
 /// One thread only. The rate (frames/s) may differ from call to call; 0: a frame is always due.
 class Pacer {
 public:
-    void restart() { *this = Pacer{}; }
+    void restart() {
+        const double speed = speed_;
+        *this = Pacer{};
+        speed_ = speed;
+    }
+
+    /// Frames are due so many times as often as their rate says; 0: always. Capture times are the rate's.
+    void set_speed(double speed) { speed_ = speed; }
+    /// The next frame and so many behind it are due at once; the schedule goes on from there.
+    void hurry(std::uint64_t more) { hurried_ = more + 1; }
 
     /// True when the next frame is due; waits for that no longer than `patience`.
     bool wait(double rate, std::chrono::milliseconds patience = std::chrono::milliseconds(50)) {
@@ -32,8 +41,9 @@ public:
             start_ = now;
             started_ = true;
         }
-        if (rate <= 0)
+        if (rate <= 0 || speed_ <= 0 || hurried_ > 0)
             return {};
+        rate *= speed_;
         auto due = start_ + std::chrono::nanoseconds(std::llround(elapsed_ns_));
         const auto period = std::chrono::nanoseconds(std::llround(1e9 / rate));
         if (due > now + period) { // the rate was raised meanwhile
@@ -48,22 +58,27 @@ public:
     /// Capture time in ns of the frame that is due, on a clock that starts at 0: the schedule's, or with rate
     /// 0 the time since the first frame. Moves on to the next frame.
     std::int64_t take(double rate) {
+        hurried_ -= hurried_ > 0 ? 1 : 0;
         if (rate > 0) {
-            const auto capture = static_cast<std::int64_t>(std::llround(elapsed_ns_));
-            elapsed_ns_ += 1e9 / rate;
+            const auto capture = static_cast<std::int64_t>(std::llround(capture_ns_));
+            capture_ns_ += 1e9 / rate;
+            elapsed_ns_ += 1e9 / (speed_ > 0 ? rate * speed_ : rate);
             return capture;
         }
         const auto since = std::chrono::duration_cast<std::chrono::nanoseconds>(SteadyClock::now() - start_);
         const auto capture =
-            static_cast<std::int64_t>(std::max(elapsed_ns_, static_cast<double>(since.count())));
-        elapsed_ns_ = static_cast<double>(capture) + 1;
+            static_cast<std::int64_t>(std::max(capture_ns_, static_cast<double>(since.count())));
+        elapsed_ns_ = capture_ns_ = static_cast<double>(capture) + 1;
         return capture;
     }
 
 private:
     static constexpr std::chrono::milliseconds kForgiven{500};
     SteadyClock::time_point start_{};
-    double elapsed_ns_ = 0;
+    double elapsed_ns_ = 0; ///< of the schedule, until the next frame is due
+    double capture_ns_ = 0; ///< of the next frame
+    double speed_ = 1;
+    std::uint64_t hurried_ = 0; ///< frames
     bool started_ = false;
 };
 

@@ -2,12 +2,15 @@
 #include "sources/registry.hpp"
 
 #include "files/image_file.hpp"
+#include "sources/files/image_index.hpp"
 #include "sources/files/image_sequence.hpp"
 #include "sources/pacer.hpp"
 #include "sources/playback_clock.hpp"
+#include "sources/speed.hpp"
 
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <utility>
 
@@ -15,8 +18,10 @@ namespace specklescope {
 
 namespace {
 
-/// More files than this are not opened only to count their frames.
-constexpr std::size_t kMaxCounted = 1000;
+/// So many files are opened at the beginning to count their frames, and of more those that this time allows
+/// (17 000 a second from the cache).
+constexpr std::size_t kCounted = 1000;
+constexpr std::chrono::milliseconds kCounting{1000};
 
 class ImageSource final : public Source {
 public:
@@ -40,13 +45,17 @@ public:
         info.coding = to_string(coding_);
         info.started = reader_->recorded().started;
         info.rate = rate();
-        info.frames = options().loop ? 0 : count_frames();
+        index_.count_ahead(files_, options().frame_height, kCounted, kCounting);
+        info.seekable = true;
+        info.length = length();
+        info.frames = options().loop || index_.broken() ? 0 : info.length;
         return info;
     }
 
     Status next(FramePort& port) override {
         if (ended_)
             return Status::end;
+        pacer_.set_speed(options().speed);
         if (!pacer_.wait(options().rate))
             return Status::idle;
         try {
@@ -57,14 +66,43 @@ public:
         }
     }
 
+    std::uint64_t length() override { return index_.all_of(files_) ? index_.frames() : ended_at_; }
+
+    void seek(std::uint64_t frame, std::uint64_t at_once) override {
+        const ImagePlace place = find(frame);
+        std::optional<Shape> page;
+        if (reader_ && file_ == place.file + 1 && place.row == 0)
+            page = reader_->go_to(place.page);
+        if (!page) {
+            reader_ = open_image(files_[place.file]);
+            page = reader_->go_to(place.page);
+        }
+        if (!page)
+            throw RunError("'" + files_[place.file] + "' has no page " + std::to_string(place.page + 1) +
+                           " any more.");
+        file_ = place.file + 1;
+        try {
+            begin_page(*page);
+        } catch (const UsageError& error) { // the frame is there, and no run would get behind it either
+            throw RunError(error.what());
+        }
+        if (place.row > 0)
+            skip_rows(place.row);
+        clock_.next_file();
+        pacer_.hurry(at_once);
+        position_ = frame;
+        ended_ = new_round_ = false;
+    }
+
     void close() override {
         reader_.reset();
+        index_ = {};
         files_.clear();
         file_ = 0;
         rows_left_ = 0;
         ended_ = false;
         new_round_ = false;
-        frames_in_round_ = 0;
+        position_ = ended_at_ = 0;
         pacer_.restart();
         clock_.restart();
         said_.clear();
@@ -125,7 +163,7 @@ private:
         if (std::exchange(new_round_, false))
             port.discontinuity();
         rows_left_ -= shape_.height;
-        ++frames_in_round_;
+        frame.info().position = position_++;
         read(frame.host());
         frame.info().capture_ns = clock_.take(recorded(), port, pacer_, options().rate);
         frame.info().full_scale = full_scale();
@@ -185,11 +223,12 @@ private:
                 reader_.reset();
             }
             if (file_ == files_.size()) {
+                ended_at_ = position_;
                 if (!options().loop || !any_)
                     return false;
                 file_ = 0;
                 // One picture again and again is a scene that stands still: histories go on.
-                new_round_ = std::exchange(frames_in_round_, 0) > 1;
+                new_round_ = std::exchange(position_, 0) > 1;
             }
             reader_ = open_image(files_[file_++]);
             clock_.next_file();
@@ -216,23 +255,31 @@ private:
         any_ = true;
     }
 
-    /// Opens further files for their number of pages, but not thousands.
-    std::uint64_t count_frames() {
-        if (files_.size() > kMaxCounted)
-            return 0;
-        const auto a_page = static_cast<std::uint64_t>(rows_left_ / shape_.height);
-        std::uint64_t frames = 0;
-        for (std::size_t i = 0; i < files_.size(); ++i) {
-            std::uint64_t pages = 0;
-            try {
-                pages = i == 0 ? reader_->pages() : open_image(files_[i])->pages();
-            } catch (const RunError&) { // said when its turn comes
-            }
-            if (pages == 0)
-                return 0;
-            frames += pages * a_page;
+    /// Of what is there now, where the frame was not there before.
+    ImagePlace find(std::uint64_t frame) {
+        index_.count(files_, options().frame_height, frame);
+        if (frame >= index_.frames()) {
+            std::vector<std::string> listed = list_images(path_);
+            const std::string present = file_ > 0 ? files_[file_ - 1] : "";
+            index_.look_again(files_, listed);
+            files_ = std::move(listed);
+            const auto at = std::find(files_.begin(), files_.end(), present);
+            file_ = at == files_.end() ? std::min(file_, files_.size())
+                                       : static_cast<std::size_t>(at - files_.begin()) + 1;
+            index_.count(files_, options().frame_height, frame);
         }
-        return frames;
+        if (frame >= index_.frames())
+            refuse_frame(path_, frame, index_.frames());
+        return index_.place(files_, options().frame_height, frame);
+    }
+
+    void skip_rows(int rows) {
+        Shape skipped = shape_;
+        skipped.type = page_type_;
+        skipped.height = rows;
+        std::vector<std::byte> unwanted(skipped.bytes());
+        reader_->read_rows(HostView(unwanted.data(), skipped));
+        rows_left_ -= rows;
     }
 
     std::string path_;
@@ -251,7 +298,9 @@ private:
     bool any_ = false;             ///< at least one page was found: a round of nothing would never end
     bool ended_ = false;
     bool new_round_ = false;
-    std::int64_t frames_in_round_ = 0;
+    std::uint64_t position_ = 0; ///< of the next frame
+    std::uint64_t ended_at_ = 0; ///< frames, when all had been read last
+    ImageIndex index_;
     Pacer pacer_;
     PlaybackClock clock_;
 };
@@ -265,6 +314,7 @@ const ParamTable& image_table() {
                    .max = kMaxRate,
                    .doc = "frames a second, played; 0: as fast as they are taken; capture times of a "
                           "recording stay"})
+            .real("speed", &ImageOptions::speed, {.min = 0, .max = kMaxSpeed, .doc = kSpeedDoc})
             .boolean("loop", &ImageOptions::loop,
                      {.doc = "begin again at the end; a single image is repeated"})
             .integer(

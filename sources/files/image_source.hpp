@@ -8,7 +8,8 @@
 namespace specklescope {
 
 struct ImageOptions {
-    double rate = 0; ///< frames/s; 0: as fast as they are taken
+    double rate = 0;  ///< frames/s; 0: as fast as they are taken
+    double speed = 1; ///< times the rate; 0: as fast as they are taken
     bool loop = false;
     int frame_height = 0; ///< rows in a frame, for images with frames one below the other; 0: the whole image
     double full_scale = 0;         ///< largest value a pixel can have; 0: the type's

@@ -29,8 +29,32 @@ bool RawSidecar::open(const std::string& raw_path) {
 
 const Recorded& RawSidecar::next() {
     if (file_.is_open())
-        text_.next(next_line(file_)); // what a killed program left of its last line is no object
+        text_.next(line()); // what a killed program left of its last line is no object
     return text_.now();
+}
+
+std::string RawSidecar::line() {
+    if (next_ == lines_.size())
+        lines_.push_back(file_.tellg());
+    ++next_;
+    return next_line(file_);
+}
+
+void RawSidecar::seek(std::uint64_t frame) {
+    if (!file_.is_open())
+        return;
+    file_.clear();
+    if (frame < lines_.size()) {
+        next_ = static_cast<std::size_t>(frame);
+        file_.seekg(lines_[next_]);
+        return;
+    }
+    if (!lines_.empty()) {
+        next_ = lines_.size() - 1;
+        file_.seekg(lines_[next_]);
+    }
+    while (next_ < frame && file_.good())
+        (void)line();
 }
 
 double RawSidecar::measure_rate(const std::string& raw_path) const {

@@ -5,6 +5,7 @@
 
 #include <fstream>
 #include <string>
+#include <vector>
 
 namespace specklescope {
 
@@ -18,12 +19,18 @@ public:
     const RecordedText& file() const { return text_; }
     /// Of the next frame; unknown behind the last line.
     const Recorded& next();
+    /// The next frame is this one, from 0.
+    void seek(std::uint64_t frame);
     /// The file's rate, or that of its first frames; reads ahead. 0: unknown.
     double measure_rate(const std::string& raw_path) const;
 
 private:
+    std::string line();
+
     std::ifstream file_;
     RecordedText text_;
+    std::vector<std::streamoff> lines_; ///< where those of the frames begin, as far as they were read
+    std::size_t next_ = 0;              ///< of them
 };
 
 } // namespace specklescope

@@ -5,8 +5,11 @@
 #include "sources/files/raw_sidecar.hpp"
 #include "sources/pacer.hpp"
 #include "sources/playback_clock.hpp"
+#include "sources/speed.hpp"
 
 #include <spdlog/spdlog.h>
+
+#include <sys/stat.h>
 
 #include <array>
 #include <bit>
@@ -127,8 +130,8 @@ public:
         (void)std::setvbuf(file_.get(), nullptr, _IONBF, 0);
         const std::uint64_t size = input_size(path_);
         const std::uint64_t wanted = static_cast<std::uint64_t>(options.header) + shape_.bytes();
-        const bool regular = std::filesystem::is_regular_file(path_);
-        if (regular && size < wanted)
+        regular_ = std::filesystem::is_regular_file(path_);
+        if (regular_ && size < wanted)
             throw RunError("'" + path_ + "' has " + std::to_string(size) + " bytes, less than one frame of " +
                            to_string(shape_) + " (" + std::to_string(wanted) +
                            " bytes with the header); check width, " + "height and format.");
@@ -138,12 +141,13 @@ public:
         info.name = std::filesystem::path(path_).filename().string();
         info.shape = shape_;
         info.full_scale = full_scale();
-        if (regular) // a pipe brings what somebody takes now
+        if (regular_) // a pipe brings what somebody takes now
             info.started = sidecar_.file().now().started;
         const double recorded_rate = sidecar_.measure_rate(path_);
         info.rate = recorded_rate > 0 ? recorded_rate : options.rate;
-        if (regular && !options.loop)
-            info.frames = (size - static_cast<std::uint64_t>(options.header)) / shape_.bytes();
+        info.seekable = regular_;
+        info.length = length();
+        info.frames = options.loop ? 0 : info.length;
         return info;
     }
 
@@ -151,6 +155,7 @@ public:
         const auto& options = params_.as<RawOptions>();
         if (ended_)
             return Status::end;
+        pacer_.set_speed(options.speed);
         if (!pacer_.wait(options.rate))
             return Status::idle;
         Frame frame = port.acquire(shape_);
@@ -169,7 +174,7 @@ public:
         }
         if (needs_swap(options.format))
             swap_bytes(frame.host());
-        ++in_pass_;
+        frame.info().position = in_pass_++;
         const Recorded& recorded = sidecar_.next();
         frame.info().capture_ns = clock_.take(recorded, port, pacer_, options.rate);
         frame.info().exposure_ms = recorded.exposure_ms;
@@ -178,6 +183,32 @@ public:
         frame.info().light = recorded.light.value_or(Light::counts);
         port.submit(std::move(frame));
         return Status::frame;
+    }
+
+    std::uint64_t length() override {
+        struct stat now {}; // of what is open: the name may be another file's by now
+        if (!regular_ || !file_ || fstat(fileno(file_.get()), &now) != 0)
+            return 0;
+        const auto size = static_cast<std::uint64_t>(now.st_size);
+        const auto header = static_cast<std::uint64_t>(params_.as<RawOptions>().header);
+        return size < header ? 0 : (size - header) / shape_.bytes();
+    }
+
+    void seek(std::uint64_t frame, std::uint64_t at_once) override {
+        if (!regular_)
+            return Source::seek(frame, at_once);
+        if (const std::uint64_t frames = length(); frame >= frames)
+            refuse_frame(path_, frame, frames);
+        const std::uint64_t at =
+            static_cast<std::uint64_t>(params_.as<RawOptions>().header) + frame * shape_.bytes();
+        if (fseeko(file_.get(), static_cast<off_t>(at), SEEK_SET) != 0)
+            throw RunError("'" + path_ + "' cannot be read at frame " + std::to_string(frame) + ": " +
+                           std::strerror(errno) + "."); // NOLINT(concurrency-mt-unsafe)
+        sidecar_.seek(frame);
+        clock_.next_file();
+        pacer_.hurry(at_once);
+        in_pass_ = frame;
+        ended_ = false;
     }
 
     void close() override {
@@ -282,6 +313,7 @@ private:
     Pacer pacer_;
     PlaybackClock clock_;
     std::uint64_t in_pass_ = 0; ///< frames since the beginning of the file
+    bool regular_ = false;      ///< a file, no pipe
     bool ended_ = false;
     bool warned_ = false;
 };
@@ -315,6 +347,7 @@ const ParamTable& raw_table() {
                    .max = kMaxRate,
                    .doc = "frames a second, played; 0: as fast as they are taken; capture times of a "
                           "recording stay"})
+            .real("speed", &RawOptions::speed, {.min = 0, .max = kMaxSpeed, .doc = kSpeedDoc})
             .boolean("loop", &RawOptions::loop, {.doc = "begin again at the end"})
             .real(
                 "full_scale", &RawOptions::full_scale,

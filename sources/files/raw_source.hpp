@@ -13,8 +13,9 @@ struct RawOptions {
     int width = 0; ///< pixels; required unless the file beside it tells
     int height = 0;
     Format format = Format::gray8;
-    int header = 0;  ///< bytes before the first frame
-    double rate = 0; ///< frames/s; 0: as fast as they are taken
+    int header = 0;   ///< bytes before the first frame
+    double rate = 0;  ///< frames/s; 0: as fast as they are taken
+    double speed = 1; ///< times the rate; 0: as fast as they are taken
     bool loop = false;
     double full_scale = 0; ///< largest value a pixel can have; 0: the type's
 };

@@ -197,8 +197,12 @@ Source::Status GstSource::next(FramePort& port) {
     poll_bus();
     if (sample) {
         last_activity_ = SteadyClock::now();
-        deliver(sample.get(), port);
-        return Status::frame;
+        if (!live_ && !wanted(stream_time(sample.get()).value_or(0)))
+            return Status::idle;
+        if (deliver(sample.get(), port) || live_)
+            return Status::frame;
+        first_ = std::move(sample); // no slot before a seek or the stop: it stays for later
+        return Status::idle;
     }
     const bool eos = gst_app_sink_is_eos(GST_APP_SINK(graph_.sink.get()));
     // What was decoded before the error is still on its way through a file's queues.
@@ -207,7 +211,7 @@ Source::Status GstSource::next(FramePort& port) {
     return eos ? ended() : Status::idle;
 }
 
-void GstSource::deliver(GstSample* sample, FramePort& port) {
+bool GstSource::deliver(GstSample* sample, FramePort& port) {
     GstBuffer* buffer = gst_sample_get_buffer(sample);
     if (const std::uint64_t gap = lost_before(buffer); gap > 0)
         port.lost(gap);
@@ -217,13 +221,14 @@ void GstSource::deliver(GstSample* sample, FramePort& port) {
         port.discontinuity();
     Frame frame = fill_slot(buffer, now, port);
     if (!frame)
-        return;
+        return false;
     FrameInfo& info = frame.info();
     info.capture_ns = captured;
     info.full_scale = type_full_scale(now.shape.type);
     describe(info);
     ++in_round_;
     port.submit(std::move(frame));
+    return true;
 }
 
 /// The slot that the buffer is, or one that it is copied into.
@@ -282,8 +287,10 @@ std::int64_t GstSource::capture_time(GstSample* sample) {
         return static_cast<std::int64_t>(gst_segment_to_running_time(segment, GST_FORMAT_TIME, pts) +
                                          gst_element_get_base_time(pipeline()));
     const GstClockTime at = gst_segment_to_stream_time(segment, GST_FORMAT_TIME, pts);
-    const std::int64_t time =
-        loop_offset_ns_ + static_cast<std::int64_t>(GST_CLOCK_TIME_IS_VALID(at) ? at : pts);
+    const auto in_stream = static_cast<std::int64_t>(GST_CLOCK_TIME_IS_VALID(at) ? at : pts);
+    if (std::exchange(jumped_, false))
+        loop_offset_ns_ = std::max(loop_offset_ns_, last_end_ns_ - in_stream);
+    const std::int64_t time = loop_offset_ns_ + in_stream;
     const GstClockTime duration = GST_BUFFER_DURATION(buffer);
     last_end_ns_ = std::max(
         last_end_ns_, time + (GST_CLOCK_TIME_IS_VALID(duration) ? static_cast<std::int64_t>(duration) : 1));
@@ -306,13 +313,50 @@ bool GstSource::rewind() {
     return gst_element_seek_simple(pipeline(), GST_FORMAT_TIME, flags, 0) != FALSE;
 }
 
+bool GstSource::go_to(std::int64_t time_ns) {
+    if (!graph_.pipeline || !error_.empty()) // could not be opened again, or is broken
+        return false;
+    first_.reset();
+    lender_->hurry(true);
+    const auto flags =
+        static_cast<GstSeekFlags>(GST_SEEK_FLAG_FLUSH | GST_SEEK_FLAG_KEY_UNIT | GST_SEEK_FLAG_SNAP_BEFORE);
+    const bool well = gst_element_seek_simple(pipeline(), GST_FORMAT_TIME, flags, time_ns) != FALSE;
+    lender_->hurry(false);
+    jumped_ = true;
+    new_round_ = false;
+    return well;
+}
+
+void GstSource::restart() {
+    const std::int64_t offset = loop_offset_ns_;
+    const std::int64_t end = last_end_ns_;
+    GstSource::close();
+    GstSource::open();
+    loop_offset_ns_ = offset;
+    last_end_ns_ = end;
+    jumped_ = true;
+}
+
+std::int64_t GstSource::first_time() const { return first_ ? stream_time(first_.get()).value_or(0) : 0; }
+
+std::optional<std::int64_t> stream_time(GstSample* sample) {
+    const GstBuffer* buffer = gst_sample_get_buffer(sample);
+    const GstSegment* segment = gst_sample_get_segment(sample);
+    const GstClockTime time =
+        GST_BUFFER_PTS_IS_VALID(buffer) ? GST_BUFFER_PTS(buffer) : GST_BUFFER_DTS(buffer);
+    if (!GST_CLOCK_TIME_IS_VALID(time) || segment->format != GST_FORMAT_TIME)
+        return std::nullopt;
+    const GstClockTime at = gst_segment_to_stream_time(segment, GST_FORMAT_TIME, time);
+    return GST_CLOCK_TIME_IS_VALID(at) ? std::optional(static_cast<std::int64_t>(at)) : std::nullopt;
+}
+
 void GstSource::close() {
     if (lender_)
         lender_->stop(); // a thread of the pipeline may wait for a slot
     lender_.reset();
     first_.reset();
     caps_.reset();
-    new_round_ = false;
+    new_round_ = jumped_ = false;
     in_round_ = 0;
     graph_.sink.reset();
     error_.clear();

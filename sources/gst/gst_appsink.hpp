@@ -50,6 +50,8 @@ protected:
     virtual std::string explain(const Failure& failure) const { return name_ + ": " + failure.reason + "."; }
     /// Frames lost between the one before and this one, as far as the source can tell.
     virtual std::uint64_t lost_before(GstBuffer* buffer);
+    /// A file's frame of this time in the stream, in ns, is to be delivered; false: it is passed over.
+    virtual bool wanted(std::int64_t /*time*/) { return true; }
     virtual std::chrono::milliseconds open_timeout() const { return std::chrono::seconds(10); }
     /// 16-bit pixels come in the other byte order than their caps say.
     virtual bool swap_bytes() const { return false; }
@@ -60,6 +62,13 @@ protected:
     bool live() const { return live_; }
     /// Goes back to the first frame; false if the pipeline cannot.
     bool rewind();
+    /// A file goes on at the key frame at or before this time in the stream; false if the pipeline cannot.
+    /// The clock of capture times goes on, where it would go back.
+    bool go_to(std::int64_t time_ns);
+    /// Closes and opens it; as go_to() the beginning.
+    void restart();
+    /// Of the first frame, in opened(): its time in the stream, ns.
+    std::int64_t first_time() const;
 
 private:
     GstHandle<GstSample> pull(std::chrono::milliseconds timeout);
@@ -67,7 +76,8 @@ private:
     void wait_first();
     /// Keeps the first error as the user's sentence in error_.
     void poll_bus();
-    void deliver(GstSample* sample, FramePort& port);
+    /// False if there was no slot for it.
+    bool deliver(GstSample* sample, FramePort& port);
     Frame fill_slot(GstBuffer* buffer, const PixelLayout& layout, FramePort& port);
     void lend_slots(const Shape& shape, FramePort& port);
     const PixelLayout& layout(GstCaps* caps);
@@ -88,9 +98,13 @@ private:
     std::optional<std::uint64_t> last_offset_;
     std::int64_t loop_offset_ns_ = 0; ///< added to a file's presentation times so that they go on over a loop
     std::int64_t last_end_ns_ = 0;
+    bool jumped_ = false;        ///< the next frame is the first after go_to()
     bool new_round_ = false;     ///< the next frame is the first after a rewind
     std::uint64_t in_round_ = 0; ///< frames delivered since the beginning of the file
 };
+
+/// Of a frame or a packet, ns from the beginning of the stream; nothing where it has no time or lies outside.
+std::optional<std::int64_t> stream_time(GstSample* sample);
 
 /// Throws RunError that names the element and the package to install.
 GstHandle<GstElement> make_element(const char* factory, const char* package);

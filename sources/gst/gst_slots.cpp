@@ -26,7 +26,7 @@ std::unique_ptr<SlotLoan> SlotLender::take(const Shape& shape, const std::functi
     const int out = lent_.fetch_add(1);
     for (;;) {
         const std::optional<Terms> terms = terms_for(shape);
-        const bool wait = terms && terms->wait && !give_up();
+        const bool wait = terms && terms->wait && !hurried_ && !give_up();
         reason = !terms               ? CopyReason::not_lent
                  : out >= terms->most ? CopyReason::too_many
                                       : CopyReason::no_slot;

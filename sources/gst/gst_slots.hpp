@@ -33,6 +33,8 @@ public:
     /// From now on slots of this ring. `wait`: take() waits for one to come home, as a file should.
     void serve(std::shared_ptr<FrameRing> ring, int most, bool wait);
     bool serves(const Shape& shape) const;
+    /// While on, take() waits for none: a thread that waits for a slot would hold up a seek.
+    void hurry(bool on) { hurried_ = on; }
     /// No more slots; ends the waiting of take().
     void stop();
 
@@ -52,6 +54,7 @@ private:
     mutable std::mutex mutex_;
     Terms terms_;
     std::atomic<int> lent_{0};
+    std::atomic<bool> hurried_{false};
 };
 
 /// A slot as the memory of one GstBuffer; ends with that memory.

@@ -11,7 +11,8 @@ namespace specklescope {
 /// Anything that GStreamer decodes. Grey of 8 and 16 bits and RGB arrive unchanged, other formats become RGB
 /// of 8 bits.
 struct VideoParams {
-    double rate = 0; ///< frames/s; 0: as fast as they are processed (SourceInfo::rate tells the file's own)
+    double rate = 0;  ///< frames/s; 0: as fast as they are processed (SourceInfo::rate tells the file's own)
+    double speed = 1; ///< times the rate; 0: as fast as they are processed
     bool loop = false;
 };
 

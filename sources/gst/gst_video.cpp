@@ -3,10 +3,12 @@
 #include "files/recorded.hpp"
 #include "sources/gst/gst_appsink.hpp"
 #include "sources/gst/gst_container.hpp"
+#include "sources/gst/gst_index.hpp"
 #include "sources/gst/gst_reach.hpp"
 #include "sources/gst/gst_source.hpp"
 #include "sources/pacer.hpp"
 #include "sources/registry.hpp"
+#include "sources/speed.hpp"
 
 #include <cmath>
 #include <filesystem>
@@ -56,17 +58,104 @@ public:
         params_ = params;
     }
 
+    SourceInfo open() override {
+        times_.reset();
+        landing_.reset();
+        return GstSource::open();
+    }
+
     Status next(FramePort& port) override {
         const double rate = params_.as<VideoParams>().rate;
-        if (!pacer_.wait(rate, std::chrono::milliseconds(100)))
+        pacer_.set_speed(params_.as<VideoParams>().speed);
+        if (!landing_ && !pacer_.wait(rate, std::chrono::milliseconds(100)))
             return Status::idle;
-        const Status status = GstSource::next(port);
-        if (status == Status::frame)
-            pacer_.take(rate);
-        return status;
+        try {
+            const Status status = GstSource::next(port);
+            if (status == Status::frame)
+                pacer_.take(rate);
+            return status;
+        } catch (const RunError&) { // a decoder that began at a key frame may lack what others began with
+            if (!landing_ || !landing_->by_time)
+                throw;
+            count_from_start();
+            return Status::idle;
+        }
+    }
+
+    std::uint64_t length() override { return trusted() ? times_->size() : told_; }
+
+    void seek(std::uint64_t frame, std::uint64_t at_once) override {
+        if (!times_)
+            make_index();
+        if (frame >= length() && length() > 0 && grown()) {
+            const std::uint64_t here = landing_ ? landing_->frame : index_;
+            restart(); // what reads it has asked for its length
+            make_index();
+            if (frame >= length() && here < length())
+                land(here);
+        }
+        if (frame >= length() && length() > 0)
+            refuse_frame(path_, frame, length());
+        pacer_.hurry(at_once);
+        land(frame);
     }
 
 private:
+    /// On the way to a frame that was sought.
+    struct Landing {
+        std::uint64_t frame = 0;
+        bool by_time = false;     ///< from a key frame on; else all are counted from the first on
+        std::uint64_t passed = 0; ///< by count
+    };
+
+    /// The packets' times are those of the frames, as far as the first one tells; a frame that has none of
+    /// them is found by counting.
+    bool trusted() const {
+        return times_ && !times_->empty() && std::abs(times_->front() - first_time_) <= kSameTime;
+    }
+
+    void make_index() { times_ = packet_times(path_); }
+
+    bool grown() const {
+        std::error_code failed;
+        const std::uintmax_t bytes = std::filesystem::file_size(path_, failed);
+        return !failed && bytes > bytes_;
+    }
+
+    void land(std::uint64_t frame) {
+        landing_ = Landing{.frame = frame, .by_time = trusted() && seeks_};
+        if (!landing_->by_time || !go_to((*times_)[frame]))
+            count_from_start();
+    }
+
+    void count_from_start() {
+        landing_->by_time = false;
+        landing_->passed = 0;
+        if (!seeks_ || !go_to(0))
+            restart();
+    }
+
+    bool wanted(std::int64_t time) override {
+        if (!landing_)
+            return true;
+        if (landing_->by_time) {
+            const std::int64_t goal = (*times_)[landing_->frame];
+            if (time < goal - kSameTime)
+                return false;
+            if (time > goal + kSameTime) {
+                count_from_start();
+                return false;
+            }
+        } else if (landing_->passed < landing_->frame) {
+            ++landing_->passed;
+            return false;
+        }
+        index_ = landing_->frame;
+        sought_ = true;
+        landing_.reset();
+        return true;
+    }
+
     GstGraph build() override {
         std::error_code failed;
         bytes_ = std::filesystem::file_size(path_, failed);
@@ -76,6 +165,7 @@ private:
             throw RunError("'" + path_ + "' is empty; give a video.");
         pacer_.restart();
         recorded_ = {};
+        sought_ = false;
         const std::string texts = matroska_texts(path_);
         recorded_.begin(std::string_view(texts).substr(std::min(texts.find("{\"finished\""), texts.size())));
         first_capture_ns_ = recorded_.now().capture_ns.value_or(0);
@@ -97,6 +187,16 @@ private:
     }
 
     void opened(SourceInfo& info) override {
+        first_time_ = first_time();
+        seeks_ = seeks_by_time(pipeline());
+        tell(info);
+        info.seekable = true;
+        info.length = told_ = info.frames;
+        if (params_.as<VideoParams>().loop)
+            info.frames = 0;
+    }
+
+    void tell(SourceInfo& info) const {
         info.live = false;
         info.started = recorded_.now().started;
         if (recorded_.now().rate > 0)
@@ -119,6 +219,14 @@ private:
     }
 
     Status ended() override {
+        if (landing_ && landing_->by_time) {
+            count_from_start();
+            return Status::idle;
+        }
+        told_ = landing_ ? landing_->passed : index_; // so many there are
+        if (landing_)
+            throw RunError("'" + path_ + "' has no frame " + std::to_string(landing_->frame) +
+                           "; it ends after " + std::to_string(landing_->passed) + ".");
         if (const std::uint64_t claimed = claimed_bytes(path_); claimed > bytes_)
             throw RunError("'" + path_ + "' is cut short: " +
                            (claimed == kEndMissing ? "its end is missing"
@@ -138,11 +246,13 @@ private:
         const std::optional<std::uint64_t> before = recorded_.now().sequence;
         recorded_.seek(index_);
         const std::optional<std::uint64_t> now = recorded_.now().sequence;
+        if (std::exchange(sought_, false))
+            return 0;
         return index_ > 0 && before && now && *now > *before + 1 ? *now - *before - 1 : 0;
     }
 
     void describe(FrameInfo& info) override {
-        ++index_;
+        info.position = index_++;
         info.capture_ns += first_capture_ns_;
         info.exposure_ms = recorded_.now().exposure_ms;
         info.recorded = recorded_.now().counts;
@@ -157,9 +267,16 @@ private:
     std::string path_;
     std::uintmax_t bytes_ = 0;
     Pacer pacer_;
-    RecordedText recorded_;             ///< of a recording of ours, from its tags
-    std::int64_t first_capture_ns_ = 0; ///< of a recording of ours
-    std::uint64_t index_ = 0;           ///< of the next frame in the file
+    RecordedText recorded_;                          ///< of a recording of ours, from its tags
+    std::int64_t first_capture_ns_ = 0;              ///< of a recording of ours
+    std::uint64_t index_ = 0;                        ///< of the next frame in the file
+    static constexpr std::int64_t kSameTime = 1000;  ///< ns
+    std::optional<std::vector<std::int64_t>> times_; ///< of the packets; nothing: not looked for yet
+    std::int64_t first_time_ = 0;
+    std::uint64_t told_ = 0; ///< frames, as the file says, or as they were counted; 0: unknown
+    bool seeks_ = false;     ///< seeks_by_time()
+    std::optional<Landing> landing_;
+    bool sought_ = false; ///< the next frame does not follow the last one
 };
 
 std::unique_ptr<Source> make(const SourceText& text, const Params& params) {
@@ -176,6 +293,7 @@ const ParamTable& video_table() {
                    .min = 0,
                    .max = kMaxRate,
                    .doc = "frames per second; 0: as fast as they are processed"})
+            .real("speed", &VideoParams::speed, {.min = 0, .max = kMaxSpeed, .doc = kSpeedDoc})
             .boolean("loop", &VideoParams::loop, {.doc = "start again at the end"})
             .table();
     return table;

@@ -2,6 +2,7 @@
 #include "sources/registry.hpp"
 
 #include "sources/pacer.hpp"
+#include "sources/speed.hpp"
 #include "sources/synthetic/exposure_cache.hpp"
 
 namespace specklescope {
@@ -25,6 +26,8 @@ public:
         info.rate = options().rate;
         info.frames = static_cast<std::uint64_t>(options().frames);
         info.live = live_;
+        info.seekable = !live_;
+        info.length = length();
         return info;
     }
 
@@ -38,15 +41,18 @@ public:
         // Not live: the same frames whenever they are taken, so nothing is shown before all is there.
         if (!live_ && !cache_->wait_all(std::chrono::milliseconds(50)))
             return Status::idle;
+        pacer_.set_speed(live_ ? 1 : options().speed);
         if (!pacer_.wait(options().rate))
             return Status::idle;
         Frame frame = port.acquire(cache_->shape());
         if (!frame && !live_)
             return Status::idle;
         const std::int64_t capture = pacer_.take(options().rate);
-        const double step = 1 / (options().rate > 0 ? options().rate : kFallbackRate);
+        turn_clock();
         if (frame) {
-            cache_->compose(number_, seconds_, frame.host());
+            cache_->compose(number_, seconds(), frame.host());
+            if (!live_)
+                frame.info().position = number_;
             frame.info().capture_ns = capture;
             frame.info().exposure_ms = options().exposure_ms;
             frame.info().exposure_origin = ExposureOrigin::camera;
@@ -54,15 +60,30 @@ public:
             port.submit(std::move(frame));
         }
         ++number_;
-        seconds_ += step;
         return Status::frame; // also when no slot was free: the camera did not fall silent
+    }
+
+    std::uint64_t length() override { return live_ ? 0 : static_cast<std::uint64_t>(options().frames); }
+
+    void seek(std::uint64_t frame, std::uint64_t at_once) override {
+        if (live_)
+            return Source::seek(frame, at_once);
+        if (options().frames > 0 && frame >= length())
+            refuse_frame("synthetic", frame, length());
+        number_ = frame;
+        step_ = step(); // as if it had run at the present rate from the beginning
+        turned_at_ = 0;
+        turned_s_ = 0;
+        pacer_.hurry(at_once);
     }
 
     void close() override {
         cache_.reset();
         pacer_.restart();
         number_ = 0;
-        seconds_ = 0;
+        step_ = 0;
+        turned_at_ = 0;
+        turned_s_ = 0;
         stale_ = false;
     }
 
@@ -81,10 +102,24 @@ public:
 private:
     const SyntheticOptions& options() const { return params_.as<SyntheticOptions>(); }
 
+    double step() const { return 1 / (options().rate > 0 ? options().rate : kFallbackRate); }
+    double seconds() const { return turned_s_ + static_cast<double>(number_ - turned_at_) * step_; }
+    /// Another rate moves the clock on from where it is.
+    void turn_clock() {
+        if (step() == step_)
+            return;
+        turned_s_ = seconds();
+        turned_at_ = number_;
+        step_ = step();
+    }
+
     std::unique_ptr<ExposureCache> cache_;
     Pacer pacer_;
-    std::uint64_t number_ = 0; ///< frames since open()
-    double seconds_ = 0;       ///< of the heartbeat's clock
+    std::uint64_t number_ = 0; ///< of the next frame
+    // Of the heartbeat's clock, since its rate is what it is.
+    double step_ = 0;
+    std::uint64_t turned_at_ = 0;
+    double turned_s_ = 0;
     bool live_ = true;
     bool stale_ = false; ///< an edit asks for new exposures
 };
@@ -156,6 +191,9 @@ const ParamTable& synthetic_table() {
                 {.min = 0, .max = 2147483647, .cost = Cost::rebuild, .doc = "another seed, another picture"})
             .integer("frames", &O::frames,
                      {.min = 0, .max = 2147483647, .doc = "ends after so many; 0: never"})
+            .real(
+                "speed", &O::speed,
+                {.min = 0, .max = kMaxSpeed, .visible = [](const O& o) { return !o.live; }, .doc = kSpeedDoc})
             .boolean("live", &O::live,
                      {.doc = "true: as a camera, drops what finds no slot; false: as a file, waits, the same "
                              "frames every time"})

@@ -15,6 +15,7 @@ struct SyntheticOptions {
     int width = 1280;
     int height = 1024;
     double rate = 60; ///< frames/s; 0: as fast as they are taken
+    double speed = 1; ///< not live: times the rate; 0: as fast as they are taken
     int bits = 12;    ///< 8 or 9…16
     double exposure_ms = 5;
     double tau_ms = 1;  ///< correlation time of the uniform scene

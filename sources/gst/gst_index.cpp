@@ -1,0 +1,128 @@
+#include "sources/gst/gst_index.hpp"
+
+#include "base/long_work.hpp"
+#include "files/gst_handles.hpp"
+#include "sources/gst/gst_appsink.hpp"
+#include "sources/gst/gst_closer.hpp"
+#include "sources/gst/gst_reach.hpp"
+
+#include <gst/app/gstappsink.h>
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <string_view>
+
+namespace specklescope {
+
+namespace {
+
+using std::chrono::milliseconds;
+
+using FactoryList = std::unique_ptr<GList, decltype(&gst_plugin_feature_list_free)>;
+
+/// Where a decoder would come next, the packets are whole.
+gboolean is_container(GstElement*, GstPad*, GstCaps* caps, gpointer) {
+    const FactoryList decoders(
+        gst_element_factory_list_get_elements(GST_ELEMENT_FACTORY_TYPE_DECODER, GST_RANK_MARGINAL),
+        gst_plugin_feature_list_free);
+    GList* fitting = gst_element_factory_list_filter(decoders.get(), caps, GST_PAD_SINK, FALSE);
+    bool coded = false;
+    for (GList* at = fitting; at; at = at->next)
+        coded = coded || !gst_element_factory_list_is_type(GST_ELEMENT_FACTORY(at->data),
+                                                           GST_ELEMENT_FACTORY_TYPE_DEMUXER);
+    gst_plugin_feature_list_free(fitting);
+    return coded ? FALSE : TRUE;
+}
+
+void link_pictures(GstElement*, GstPad* pad, gpointer sink) {
+    const GstHandle<GstPad> into(gst_element_get_static_pad(GST_ELEMENT(sink), "sink"));
+    GstCaps* now = gst_pad_get_current_caps(pad);
+    const GstHandle<GstCaps> caps(now ? now : gst_pad_query_caps(pad, nullptr));
+    const gchar* name = gst_caps_get_size(caps.get()) > 0
+                            ? gst_structure_get_name(gst_caps_get_structure(caps.get(), 0))
+                            : "";
+    const bool pictures = g_str_has_prefix(name, "video/") || g_str_has_prefix(name, "image/");
+    if (pictures && !gst_pad_is_linked(into.get()))
+        gst_pad_link(pad, into.get());
+}
+
+/// Stopped whatever happens.
+struct Running {
+    GstHandle<GstElement> pipeline;
+    std::string key;
+    ~Running() { retire_pipeline(std::move(pipeline), key, milliseconds(500)); }
+};
+
+bool failed(GstElement* pipeline) {
+    const GstHandle<GstBus> bus(gst_element_get_bus(pipeline));
+    return GstHandle<GstMessage>(gst_bus_pop_filtered(bus.get(), GST_MESSAGE_ERROR)) != nullptr;
+}
+
+} // namespace
+
+std::vector<std::int64_t> packet_times(const std::string& path) {
+    constexpr GstClockTime kPoll = 50 * GST_MSECOND;
+    constexpr int kSilent = 200; // polls without a packet: it never ends
+    Running running{own(gst_pipeline_new(nullptr)), "the index of " + path};
+    const GstHandle<GstElement> file = make_element("filesrc", "libgstreamer1.0-0");
+    const GstHandle<GstElement> parts = make_element("decodebin", "gstreamer1.0-plugins-base");
+    const GstHandle<GstElement> sink = make_element("appsink", "gstreamer1.0-plugins-base");
+    g_object_set(file.get(), "location", path.c_str(), nullptr);
+    g_object_set(sink.get(), "sync", FALSE, "max-buffers", 256U, "enable-last-sample", FALSE, nullptr);
+    add_and_link(running.pipeline.get(), {file.get(), parts.get()});
+    gst_bin_add(GST_BIN(running.pipeline.get()), sink.get());
+    allow_codecs_only(parts.get());
+    g_signal_connect(parts.get(), "autoplug-continue", G_CALLBACK(is_container), nullptr);
+    g_signal_connect(parts.get(), "pad-added", G_CALLBACK(link_pictures), sink.get());
+    gst_element_set_state(running.pipeline.get(), GST_STATE_PLAYING);
+    auto* packets = GST_APP_SINK(sink.get());
+    std::vector<std::int64_t> times;
+    for (int silent = 0;;) {
+        work_goes_on("looking for the frames of " + path);
+        const GstHandle<GstSample> sample(gst_app_sink_try_pull_sample(packets, kPoll));
+        if (!sample) {
+            if (gst_app_sink_is_eos(packets) || failed(running.pipeline.get()))
+                break;
+            if (++silent == kSilent)
+                return {};
+            continue;
+        }
+        silent = 0;
+        const GstBuffer* buffer = gst_sample_get_buffer(sample.get());
+        if (GST_BUFFER_FLAG_IS_SET(buffer, GST_BUFFER_FLAG_HEADER) &&
+            !GST_BUFFER_PTS_IS_VALID(buffer)) // belongs to the next one
+            continue;
+        if (GST_BUFFER_FLAG_IS_SET(buffer,
+                                   GST_BUFFER_FLAG_DECODE_ONLY)) // never shown, others are decoded from it
+            continue;
+        const std::optional<std::int64_t> time = stream_time(sample.get());
+        if (!time)
+            return {};
+        times.push_back(*time);
+    }
+    std::sort(times.begin(), times.end());
+    if (std::adjacent_find(times.begin(), times.end()) != times.end())
+        return {};
+    return times;
+}
+
+bool seeks_by_time(GstElement* pipeline) {
+    static constexpr std::array<std::string_view, 9> kDemuxers = {"matroskademux", "qtdemux",  "avidemux",
+                                                                  "oggdemux",      "flvdemux", "tsdemux",
+                                                                  "mpegpsdemux",   "asfdemux", "mxfdemux"};
+    GstIterator* const elements = gst_bin_iterate_recurse(GST_BIN(pipeline));
+    GValue item = G_VALUE_INIT;
+    bool found = false;
+    while (!found && gst_iterator_next(elements, &item) == GST_ITERATOR_OK) {
+        GstElementFactory* factory = gst_element_get_factory(GST_ELEMENT(g_value_get_object(&item)));
+        const gchar* name = factory ? gst_plugin_feature_get_name(GST_PLUGIN_FEATURE(factory)) : nullptr;
+        found = name && std::find(kDemuxers.begin(), kDemuxers.end(), name) != kDemuxers.end();
+        g_value_reset(&item);
+    }
+    g_value_unset(&item);
+    gst_iterator_free(elements);
+    return found;
+}
+
+} // namespace specklescope

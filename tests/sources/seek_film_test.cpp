@@ -1,0 +1,133 @@
+// A frame of a film that is sought is the frame that a straight read gives there, whatever the container.
+#include "tests/sources/seek_helpers.hpp"
+
+namespace specklescope::test {
+namespace {
+
+struct Film {
+    std::string name, chain;
+};
+
+class SeekFilm : public SeekTest, public testing::WithParamInterface<Film> {};
+
+TEST_P(SeekFilm, ShowsExactlyTheFrame) {
+    const RawMovie movie = noise_movie(48, 32, 60, "GRAY8", 1);
+    const std::string path = file("film" + GetParam().name);
+    ASSERT_NO_FATAL_FAILURE(encode(movie, GetParam().chain, path));
+    expect_exact_seeks(path, 60);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Containers, SeekFilm,
+    testing::Values(Film{"_ffv1.mkv", "avenc_ffv1 ! matroskamux"},
+                    Film{"_raw.mkv", "matroskamux timecodescale=1"},
+                    Film{"_mjpeg.avi", "videoconvert ! jpegenc ! avimux"},
+                    Film{"_b.mp4", "videoconvert ! x264enc key-int-max=13 bframes=3 b-adapt=false ! mp4mux"},
+                    Film{"_b.mkv", "videoconvert ! x264enc key-int-max=25 bframes=2 ! matroskamux"},
+                    Film{"_one_key.mkv", "videoconvert ! x264enc key-int-max=1000 bframes=2 ! matroskamux"},
+                    Film{"_vp8.webm", "videoconvert ! vp8enc keyframe-max-dist=10 deadline=1 ! webmmux"},
+                    Film{"_b.ts", "videoconvert ! x264enc key-int-max=10 bframes=2 ! mpegtsmux"},
+                    Film{"_theora.ogg", "videoconvert ! theoraenc keyframe-force=12 ! oggmux"},
+                    Film{"_b.flv", "videoconvert ! x264enc key-int-max=10 bframes=2 ! flvmux"},
+                    Film{".y4m", "videoconvert ! y4menc"}),
+    [](const auto& film) {
+        std::string name = film.param.name;
+        std::replace_if(
+            name.begin(), name.end(), [](char c) { return !std::isalnum(static_cast<unsigned char>(c)); },
+            '_');
+        return name;
+    });
+
+TEST_F(SeekTest, FilmsThatGoOnAtAnotherRateHaveTheFramesTheyHave) {
+    // Two rates in one file: times that no rate tells.
+    const RawMovie movie = noise_movie(48, 32, 40, "GRAY8", 1);
+    const std::string path = file("uneven.mkv");
+    ASSERT_NO_FATAL_FAILURE(
+        encode(movie, "videorate drop-only=true max-rate=9 ! avenc_ffv1 ! matroskamux", path));
+    const std::size_t frames = straight(path).size();
+    ASSERT_GT(frames, 5U);
+    ASSERT_LT(frames, 40U);
+    expect_exact_seeks(path, frames);
+}
+
+TEST_F(SeekTest, AFilmWithoutTimesIsCounted) {
+    const RawMovie movie = noise_movie(48, 32, 60, "GRAY8", 1);
+    const std::string path = file("film.h264");
+    ASSERT_NO_FATAL_FAILURE(encode(movie,
+                                   "videoconvert ! x264enc key-int-max=10 bframes=0 ! h264parse ! "
+                                   "video/x-h264,stream-format=byte-stream",
+                                   path));
+    const std::vector<Delivered> all = straight(path);
+    ASSERT_EQ(all.size(), 60U);
+    const auto source = make_source(path, {});
+    EXPECT_EQ(source->open().length, 0U) << "nobody knows";
+    for (const std::uint64_t frame : {40U, 7U, 59U, 0U}) {
+        source->seek(frame, 0);
+        ASSERT_NO_FATAL_FAILURE(expect_next(*source, all, frame));
+    }
+    source->seek(60, 0);
+    TestPort port;
+    try {
+        read_frames(*source, port);
+        FAIL() << "no error";
+    } catch (const RunError& error) {
+        EXPECT_NE(std::string(error.what()).find("has no frame 60; it ends after 60."), std::string::npos)
+            << error.what();
+    }
+    EXPECT_EQ(source->length(), 60U) << "now somebody does";
+    EXPECT_NE(refusal(*source, 60).find("0…59"), std::string::npos);
+    source->seek(33, 0);
+    ASSERT_NO_FATAL_FAILURE(expect_next(*source, all, 33));
+}
+
+TEST_F(SeekTest, AFilmThatIsCutShortReachesToTheCut) {
+    const RawMovie movie = noise_movie(48, 32, 60, "GRAY8", 1);
+    const std::string path = file("cut.mkv");
+    ASSERT_NO_FATAL_FAILURE(encode(movie, "avenc_ffv1 ! matroskamux", path));
+    cut_file(path, std::filesystem::file_size(path) * 6 / 10);
+    const auto source = make_source(path, {});
+    source->open();
+    TestPort port;
+    EXPECT_THROW(read_frames(*source, port), RunError);
+    ASSERT_GT(port.frames.size(), 20U);
+    for (const std::uint64_t frame :
+         {std::uint64_t{5}, std::uint64_t{17}, std::uint64_t{port.frames.size() - 2}}) {
+        source->seek(frame, 0);
+        ASSERT_NO_FATAL_FAILURE(expect_next(*source, port.frames, frame));
+    }
+    EXPECT_NE(refusal(*source, 59).find("has no frame 59"), std::string::npos);
+}
+
+TEST_F(SeekTest, AFilmThatGrewByNothingIsWhereItWas) {
+    const RawMovie movie = noise_movie(48, 32, 30, "GRAY8", 1);
+    const std::string path = file("grows.mkv");
+    ASSERT_NO_FATAL_FAILURE(encode(movie, "avenc_ffv1 ! matroskamux", path));
+    const std::vector<Delivered> all = straight(path);
+    const auto source = make_source(path, {});
+    source->open();
+    source->seek(11, 0);
+    ASSERT_NO_FATAL_FAILURE(expect_next(*source, all, 11));
+    std::ofstream(path, std::ios::binary | std::ios::app) << std::string(100, '\0');
+    EXPECT_NE(refusal(*source, 30).find("has no frame 30; allowed: 0…29."), std::string::npos);
+    ASSERT_NO_FATAL_FAILURE(expect_next(*source, all, 12));
+}
+
+TEST_F(SeekTest, AFilmThatIsGoneSaysSoEachTime) {
+    const RawMovie movie = noise_movie(48, 32, 30, "GRAY8", 1);
+    const std::string path = file("gone.y4m"); // to be counted: it is opened anew
+    ASSERT_NO_FATAL_FAILURE(encode(movie, "videoconvert ! y4menc", path));
+    const std::vector<Delivered> all = straight(path);
+    const auto source = make_source(path, {});
+    source->open();
+    source->seek(7, 0);
+    ASSERT_NO_FATAL_FAILURE(expect_next(*source, all, 7));
+    std::filesystem::rename(path, path + ".away");
+    for (int i = 0; i < 2; ++i)
+        EXPECT_THROW(source->seek(3, 0), RunError);
+    std::filesystem::rename(path + ".away", path);
+    source->seek(3, 0);
+    ASSERT_NO_FATAL_FAILURE(expect_next(*source, all, 3));
+}
+
+} // namespace
+} // namespace specklescope::test
