@@ -174,8 +174,9 @@ void check_belongs(const Words& words, Command command) {
         return;
     }
     static const std::vector<std::string> kOthers = {
-        "rate",   "loop",       "transfer", "frames", "silence",  "stage",  "gpus",    "slots",  "view",
-        "record", "record-raw", "snapshot", "stats",  "colormap", "preset", "regions", "traces", "medians"};
+        "rate",     "loop",   "transfer", "from",   "frames",     "silence",  "stage",
+        "gpus",     "slots",  "view",     "record", "record-raw", "snapshot", "stats",
+        "colormap", "preset", "regions",  "traces", "medians"};
     for (const std::string& name : kOthers)
         if (words.has(name))
             throw UsageError("--" + name + " says nothing to " +

@@ -44,6 +44,7 @@ const std::vector<CliOption>& cli_options() {
         from_program("rate", kInput),
         from_program("loop", kInput),
         from_program("transfer", kInput),
+        from_program("from", kInput),
         from_program("frames", kInput),
         from_program("silence", kInput),
         from_program("channel", kInput),

@@ -113,6 +113,7 @@ std::unique_ptr<Pipeline> make_pipeline(const Settings& settings) {
     options.threads = program.threads;
     options.channel = program.channel;
     options.slots = program.slots;
+    options.from = static_cast<std::uint64_t>(program.from);
     options.frames = static_cast<std::uint64_t>(program.frames);
     options.source_text = settings.source.empty() ? "synthetic" : settings.source.shown();
     options.silence_s = program.silence_s;

@@ -114,6 +114,10 @@ const ParamTable& program_table() {
                      {.min = 0,
                       .max = 4096,
                       .doc = "frames in the ring, 6 or more; 0: chosen from the frame size"})
+            .integer("from", &ProgramSettings::from,
+                     {.min = 0,
+                      .max = 1000000000,
+                      .doc = "begin a file at this frame, counted from 0; with frames: a part of it"})
             .integer("frames", &ProgramSettings::frames,
                      {.min = 0, .max = 1000000000, .doc = "stop after this many frames; 0: no limit"})
             .real("rate", &ProgramSettings::rate,

@@ -47,6 +47,7 @@ struct ProgramSettings {
     std::string gpus; ///< "": the first
     FftPlanning plans = FftPlanning::estimate;
     int slots = 0;   ///< 0: chosen from the frame size
+    int from = 0;    ///< first frame of a file
     int frames = 0;  ///< 0: no limit
     double rate = 0; ///< 0: the source's own
     bool loop = false;
@@ -56,7 +57,7 @@ struct ProgramSettings {
     bool medians = false;                    ///< of regions
     Log log = Log::normal;
 };
-/// Owner "specklescope": backend, threads, plans, slots, frames, rate, loop, transfer, silence, channel,
+/// Owner "specklescope": backend, threads, plans, slots, from, frames, rate, loop, transfer, silence, channel,
 /// medians, log.
 const ParamTable& program_table();
 

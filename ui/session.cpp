@@ -100,6 +100,7 @@ void Session::start(void (*notify)()) {
         recordings_.push_back({sink, traces ? std::nullopt : std::optional(what), SteadyClock::now()});
     }
     // They belong to this run, not to what the window remembers.
+    settings_.program.set("from", std::int64_t{0});
     settings_.record.clear();
     settings_.record_raw.clear();
     settings_.record_mask.clear();

@@ -190,7 +190,9 @@ private:
     std::uint64_t total_frames() const {
         const auto& program = settings_.program.as<ProgramSettings>();
         const auto limit = static_cast<std::uint64_t>(program.frames);
-        const std::uint64_t known = program.loop ? 0 : pipeline_->status().source.frames;
+        const auto from = static_cast<std::uint64_t>(program.from);
+        const std::uint64_t all = pipeline_->status().source.frames;
+        const std::uint64_t known = program.loop ? 0 : all - std::min(all, from);
         return limit == 0 ? known : known == 0 ? limit : std::min(limit, known);
     }
 
