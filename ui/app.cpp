@@ -9,6 +9,7 @@
 #include "ui/interrupt.hpp"
 #include "ui/panels/controls.hpp"
 #include "ui/panels/overlay.hpp"
+#include "ui/panels/transport.hpp"
 #include "ui/progress.hpp"
 #include "ui/regions/region_panel.hpp"
 #include "ui/ui.hpp"
@@ -129,7 +130,9 @@ App::Layout App::arrange() const {
     l.traces = {0, tools + whole - traces, std::max(1.0, size.x - beside), traces};
     const double bar = l.shows_processed && !colour ? color_bar_width() : 0;
     const double strip = l.shows_panel ? region_bar_width() : 0; // beside the picture, not on it
-    l.region_tools = {0, tools, strip, std::max(1.0, whole - traces)};
+    const double film = transport_height(session_, size.x - beside);
+    l.film = {0, tools + whole - traces - film, std::max(1.0, size.x - beside), film};
+    l.region_tools = {0, tools, strip, std::max(1.0, whole - traces - film)};
     l.canvas = {strip, tools, std::max(1.0, size.x - beside - bar - strip), l.region_tools.height};
     l.bar = {l.canvas.x + l.canvas.width, tools, bar, l.canvas.height};
     const double gap = dp(2);
@@ -157,6 +160,7 @@ void App::toggle_traces() {
 
 void App::frame() {
     window_.begin_frame();
+    follow(state_.film, session_, shown_position());
     traces_.update(session_);
     handle_input();
     layout_ = arrange();
@@ -171,6 +175,7 @@ void App::frame() {
     if (layout_.shows_raw)
         display_.update_raw_range();
     canvas_window(layout_);
+    draw_transport(layout_.film, session_, state_.film);
     draw_tool_bar(layout_.tools, session_, state_, display_);
     draw_status_bar(layout_.status, session_, hover_, display_, zoom(), state_.regions.status(session_));
     if (layout_.shows_traces)
@@ -196,6 +201,10 @@ void App::frame() {
     report();
     window_.end_frame([](void* self) { static_cast<App*>(self)->draw_pictures(); }, this);
     probe::end_frame();
+}
+
+std::optional<std::uint64_t> App::shown_position() const {
+    return display_.has_result() ? display_.result().info.position : std::nullopt;
 }
 
 ToneCurve App::shown_curve() const {

@@ -23,7 +23,7 @@ private:
     static constexpr double kZoomStep = 1.2; ///< of a key, or a notch of the wheel
 
     struct Layout {
-        Rect tools, status, panel, region_tools, canvas, bar, traces, processed, raw;
+        Rect tools, status, panel, film, region_tools, canvas, bar, traces, processed, raw;
         bool shows_processed = true, shows_raw = false, shows_panel = true,
              panel_below = false, ///< the controls, in a tall window
             shows_traces = false;
@@ -46,7 +46,8 @@ private:
     void toggle_traces();
     Shape placed_shape(bool raw) const;
     Hover hover(const Layout& layout) const;
-    ToneCurve shown_curve() const; ///< of the processed picture; there is one
+    std::optional<std::uint64_t> shown_position() const; ///< in its file
+    ToneCurve shown_curve() const;                       ///< of the processed picture; there is one
     void draw_pictures();
     void report() const;
 

@@ -14,6 +14,7 @@ namespace specklescope {
 
 namespace {
 constexpr double kStopStep = 0.5;
+constexpr int kJump = 10; ///< frames
 } // namespace
 
 void App::handle_input() {
@@ -55,19 +56,39 @@ void App::handle_key(const KeyPress& key) {
         window_.toggle_full_screen();
         break;
     case GLFW_KEY_SPACE:
-        toggle_pause(session_);
+        toggle_pause(session_, state_.film);
         break;
     case GLFW_KEY_RIGHT:
-        step_once(session_);
+        if (key.modifiers & GLFW_MOD_SHIFT)
+            jump_by(session_, state_.film, kJump);
+        else
+            step_once(session_, state_.film);
+        break;
+    case GLFW_KEY_LEFT:
+        if (key.modifiers & GLFW_MOD_SHIFT)
+            jump_by(session_, state_.film, -kJump);
+        else
+            step_back(session_, state_.film);
+        break;
+    case GLFW_KEY_UP:
+    case GLFW_KEY_DOWN:
+        if (key.modifiers & GLFW_MOD_CONTROL)
+            change_speed(session_, key.key == GLFW_KEY_UP ? 1 : -1);
         break;
     case GLFW_KEY_TAB:
         view.layout = static_cast<Shown>((static_cast<int>(view.layout) + 1) % 3);
         break;
     case GLFW_KEY_END:
-        traces_.follow();
+        if (key.modifiers & GLFW_MOD_CONTROL)
+            seek_to_end(session_, state_.film);
+        else
+            traces_.follow();
         break;
     case GLFW_KEY_HOME:
-        traces_.show_whole();
+        if (key.modifiers & GLFW_MOD_CONTROL)
+            seek_to_begin(session_, state_.film);
+        else
+            traces_.show_whole();
         break;
     case GLFW_KEY_ESCAPE:
     case GLFW_KEY_ENTER:
@@ -123,7 +144,19 @@ void App::handle_character(unsigned character) {
         view.layout = Shown::side_by_side;
         break;
     case '.':
-        step_once(session_);
+        step_once(session_, state_.film);
+        break;
+    case ',':
+        step_back(session_, state_.film);
+        break;
+    case 'i':
+        mark_in(session_, state_.film);
+        break;
+    case 'u':
+        mark_out(session_, state_.film);
+        break;
+    case 'j':
+        toggle_loop(session_, state_.film);
         break;
     case '+':
         zoom(kZoomStep);

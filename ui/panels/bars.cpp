@@ -4,7 +4,9 @@
 #include "ui/canvas/probe.hpp"
 #include "ui/canvas/theme.hpp"
 #include "ui/panels/controls.hpp"
+#include "ui/panels/icon_button.hpp"
 #include "ui/panels/panel.hpp"
+#include "ui/panels/transport.hpp"
 
 #include <imgui_stdlib.h>
 
@@ -31,56 +33,6 @@ bool begin_bar(const char* name, const Rect& area, ImU32 color) {
     ImGui::PopStyleColor();
     ImGui::PopStyleVar(2);
     return open;
-}
-
-enum class Icon : std::uint8_t { pause, play, step, record, camera, traces };
-
-/// A square button with a drawn sign: no icon font is needed.
-bool icon_button(const char* id, Icon icon, const char* text, bool on = false) {
-    const float side = ImGui::GetFrameHeight();
-    ImGui::InvisibleButton(id, {side * 1.15F, side});
-    probe::item(std::string("tool.") + id);
-    const bool clicked = ImGui::IsItemClicked();
-    const ImVec2 low = ImGui::GetItemRectMin(), high = ImGui::GetItemRectMax();
-    ImDrawList& draw = *ImGui::GetWindowDrawList();
-    draw.AddRectFilled(low, high, ImGui::IsItemHovered() ? theme::kFieldHover : theme::kField,
-                       ImGui::GetStyle().FrameRounding);
-    const ImVec2 c((low.x + high.x) / 2, (low.y + high.y) / 2);
-    const float r = dp(5);
-    const ImU32 color = on ? theme::kAccent : theme::kText;
-    switch (icon) {
-    case Icon::pause:
-        draw.AddRectFilled({c.x - r, c.y - r}, {c.x - dp(1.5F), c.y + r}, color);
-        draw.AddRectFilled({c.x + dp(1.5F), c.y - r}, {c.x + r, c.y + r}, color);
-        break;
-    case Icon::play:
-        draw.AddTriangleFilled({c.x - r * 0.8F, c.y - r}, {c.x - r * 0.8F, c.y + r}, {c.x + r, c.y}, color);
-        break;
-    case Icon::step:
-        draw.AddTriangleFilled({c.x - r, c.y - r}, {c.x - r, c.y + r}, {c.x + dp(2), c.y}, color);
-        draw.AddRectFilled({c.x + dp(3), c.y - r}, {c.x + r, c.y + r}, color);
-        break;
-    case Icon::record:
-        draw.AddCircleFilled(c, r, theme::kRecord);
-        if (on)
-            draw.AddCircle(c, r + dp(3), theme::kRecord, 0, dp(1.5F));
-        break;
-    case Icon::camera:
-        draw.AddRectFilled({c.x - r - dp(2), c.y - r + dp(1)}, {c.x + r + dp(2), c.y + r}, color, dp(2));
-        draw.AddRectFilled({c.x - dp(3), c.y - r - dp(1)}, {c.x + dp(3), c.y - r + dp(2)}, color, dp(1));
-        draw.AddCircleFilled({c.x, c.y + dp(0.5F)}, dp(3), theme::kField);
-        break;
-    case Icon::traces:
-        for (const float part : {-0.9F, 0.0F, 0.9F}) {
-            draw.PathLineTo({c.x + (part - 0.45F) * r, c.y + r * 0.7F});
-            draw.PathLineTo({c.x + part * r, c.y - r * 0.8F});
-        }
-        draw.PathLineTo({c.x + 1.35F * r, c.y + r * 0.7F});
-        draw.PathStroke(color, 0, dp(1.5F));
-        break;
-    }
-    tooltip(text);
-    return clicked;
 }
 
 void layout_buttons(ViewSettings& view) {
@@ -148,46 +100,30 @@ void draw_summary(const Rect& area, const StatsSnapshot& stats, const Display& d
 
 } // namespace
 
-void toggle_pause(Session& session) {
-    if (session.pipeline() && session.pipeline()->status().state == RunState::ended)
-        session.play_again();
-    else if (session.pipeline())
-        session.pipeline()->pause(!session.pipeline()->paused());
-}
-
-void step_once(Session& session) {
-    if (!session.pipeline())
-        return;
-    if (!session.pipeline()->paused())
-        session.pipeline()->pause(true);
-    else
-        session.pipeline()->step();
-}
-
 void draw_tool_bar(const Rect& area, Session& session, ViewState& state, const Display& display) {
     if (begin_bar("##tools", area, theme::kBar)) {
         ImGui::SetCursorPosY((static_cast<float>(area.height) - ImGui::GetFrameHeight()) / 2);
         const bool ended = session.pipeline() && session.pipeline()->status().state == RunState::ended;
         const bool paused = session.pipeline() && (session.pipeline()->paused() || ended);
         const bool file = session.pipeline() && !session.pipeline()->status().source.live;
-        if (icon_button("pause", paused ? Icon::play : Icon::pause,
+        if (icon_button("tool.pause", paused ? Icon::play : Icon::pause,
                         ended    ? "Play it again (space)"
                         : paused ? "Go on (space)"
                                  : "Pause (space)",
                         paused))
-            toggle_pause(session);
+            toggle_pause(session, state.film);
         ImGui::SameLine(0, dp(4));
-        if (file) {
-            if (icon_button("step", Icon::step, "One frame (→)"))
-                step_once(session);
+        if (file && !is_film(session)) { // a film's bar has both ways
+            if (icon_button("tool.step", Icon::step, "One frame (→)"))
+                step_once(session, state.film);
             ImGui::SameLine(0, dp(4));
         }
         const bool recording = session.recording(RecordWhat::processed) != nullptr;
-        if (icon_button("record", Icon::record,
+        if (icon_button("tool.record", Icon::record,
                         recording ? "Stop recording (R)" : "Record the processed picture (R)", recording))
             session.toggle_record(RecordWhat::processed);
         ImGui::SameLine(0, dp(4));
-        if (icon_button("snapshot", Icon::camera, "Snapshot (S)"))
+        if (icon_button("tool.snapshot", Icon::camera, "Snapshot (S)"))
             state.snapshot = true;
         ImGui::SameLine(0, dp(16));
         layout_buttons(session.view());
@@ -202,7 +138,7 @@ void draw_tool_bar(const Rect& area, Session& session, ViewState& state, const D
         ImGui::AlignTextToFramePadding();
         ImGui::TextUnformatted(fitted(*ImGui::GetFont(), source_line(session, display), room).c_str());
         ImGui::SameLine(static_cast<float>(area.width) - right - dp(12));
-        if (icon_button("traces", Icon::traces, "Show or hide the traces of regions (T)"))
+        if (icon_button("tool.traces", Icon::traces, "Show or hide the traces of regions (T)"))
             state.toggle_traces = true;
         ImGui::SameLine(0, dp(4));
         if (ImGui::Button("Panel", {dp(62), 0}))

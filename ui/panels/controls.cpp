@@ -207,9 +207,19 @@ std::string title_case(std::string name) {
     return name;
 }
 
+void tooltip_above() {
+    const ImVec2 item = ImGui::GetItemRectMin();
+    if (item.y < 0.8F * ImGui::GetIO().DisplaySize.y)
+        return;
+    const float mouse = ImGui::GetIO().MousePos.x, room = ImGui::GetIO().DisplaySize.x;
+    // The pivot keeps it within the window.
+    ImGui::SetNextWindowPos({mouse, item.y - theme::dp(4)}, ImGuiCond_Always, {mouse / room, 1});
+}
+
 void tooltip(const std::string& text) {
     if (!ImGui::IsItemHovered(ImGuiHoveredFlags_AllowWhenDisabled) || ImGui::IsItemActive())
         return;
+    tooltip_above();
     ImGui::BeginTooltip();
     ImGui::PushTextWrapPos(theme::dp(320));
     ImGui::TextUnformatted(text.c_str());

@@ -41,6 +41,9 @@ std::optional<std::string> take_drop();
 /// Label in the left column; the next item fills the right one.
 void control_label(const char* label);
 void tooltip(const std::string& text);
+/// For the tooltip that comes next: near the lower edge it lies above the last item, and not on those beside
+/// it.
+void tooltip_above();
 /// As much of the text as the width holds, with an ellipsis where it is cut.
 std::string fitted(const ImFont& font, std::string text, float width);
 /// For a list or menu that is being drawn: Escape closes it.

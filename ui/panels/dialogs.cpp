@@ -16,9 +16,14 @@ namespace {
 
 using KeyRow = std::array<const char*, 2>;
 
-constexpr std::array<KeyRow, 21> kKeys = {{
-    {"Space", "pause, go on"},
-    {"→  .", "one frame (paused file)"},
+constexpr std::array<KeyRow, 26> kKeys = {{
+    {"Space", "pause, go on, play again"},
+    {"←  ,   →  .", "one frame back, on (file)"},
+    {"Shift ←  →", "ten frames back, on"},
+    {"Ctrl Home  End", "first frame, last frame"},
+    {"J", "loop on, off"},
+    {"I  U", "the loop begins, ends here"},
+    {"Ctrl ↓  ↑", "slower, faster"},
     {"1  2  3", "processed, raw, both"},
     {"Tab", "next of these"},
     {"Wheel  +  −", "zoom"},
@@ -39,6 +44,7 @@ constexpr std::array<KeyRow, 21> kKeys = {{
     {"F11", "full screen"},
     {"Ctrl Q", "quit"},
 }};
+static_assert(kKeys.back()[0], "as many as there are");
 constexpr std::array<KeyRow, 7> kTraceKeys = {{
     {"T", "show, hide"},
     {"Z", "take the baseline F₀"},

@@ -133,8 +133,9 @@ Banner banner_of(Session& session) {
                 theme::kAccent};
     case RunState::paused:
         return {"Paused",
-                status.source.live ? "The source runs on; space goes on."
-                                   : "Space goes on, → steps one frame.",
+                status.source.live       ? "The source runs on; space goes on."
+                : status.source.seekable ? "Space goes on, ← and → step one frame."
+                                         : "Space goes on, → steps one frame.",
                 theme::kAccent};
     case RunState::idle:
     case RunState::running:

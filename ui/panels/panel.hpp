@@ -2,6 +2,7 @@
 #pragma once
 
 #include "ui/canvas/display.hpp"
+#include "ui/film.hpp"
 #include "ui/regions/region_tools.hpp"
 #include "ui/session.hpp"
 
@@ -20,6 +21,7 @@ struct ViewState {
     /// Enter and Escape in this frame.
     bool confirm = false, dismiss = false;
     RegionTools regions;
+    Film film;
 };
 
 void draw_panel(const Rect& area, Session& session, ViewState& state, Display& display);
@@ -37,9 +39,5 @@ struct Hover {
 void draw_status_bar(const Rect& area, Session& session, const Hover& hover, const Display& display,
                      double zoom, const std::string& said);
 void draw_open_dialog(Session& session, ViewState& state);
-
-/// Pause, step, colour maps: what keys and buttons share.
-void toggle_pause(Session& session);
-void step_once(Session& session);
 
 } // namespace specklescope

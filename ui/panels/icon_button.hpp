@@ -1,0 +1,28 @@
+// Square buttons with a drawn sign: no icon font is needed.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace specklescope {
+
+enum class Icon : std::uint8_t {
+    pause,
+    play,
+    step,
+    step_back,
+    loop,
+    mark_in,
+    mark_out,
+    record,
+    camera,
+    traces
+};
+
+/// True when it was clicked. `id` is its name for the probe, `text` its tooltip; `on` draws it as switched
+/// on.
+bool icon_button(const char* id, Icon icon, const std::string& text, bool on = false);
+/// Its width.
+float icon_button_width();
+
+} // namespace specklescope
