@@ -40,6 +40,24 @@ TEST_F(ViewerKeysTest, TabChangesTheLayoutAndLettersStayShortcuts) {
     EXPECT_EQ(viewer.quit(), 0) << viewer.log();
 }
 
+TEST_F(ViewerKeysTest, TheListOfKeysSaysWhatEachDoesInBothColumns) {
+    Viewer viewer(*desktop_, folder_, with({"synthetic", "--no-remember"}));
+    ASSERT_TRUE(viewer.shows_picture()) << viewer.log();
+    viewer.key("question");
+    ASSERT_TRUE(viewer.until([&] { return viewer.has_widget("keys.Space") && viewer.has_widget("keys.E"); }));
+    const auto widgets = viewer.probe()["widgets"];
+    const double right = 640 + 400; // of the list, 800 wide in the middle
+    int rows = 0;
+    for (const auto& [name, r] : widgets.items())
+        if (name.starts_with("keys.")) {
+            EXPECT_LE(r[0].get<double>() + r[2].get<double>(), right) << name << " is cut off";
+            ++rows;
+        }
+    EXPECT_GT(rows, 40);
+    EXPECT_GT(viewer.widget("keys.E").x, 640 + 40) << "in the second column, behind its key";
+    EXPECT_EQ(viewer.quit(), 0) << viewer.log();
+}
+
 TEST_F(ViewerKeysTest, AngleBracketsTurnTheRadiusOfTheFirstWindow) {
     Viewer viewer(
         *desktop_, folder_,

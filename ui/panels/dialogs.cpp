@@ -62,8 +62,10 @@ void key_rows(std::span<const KeyRow> rows, float column) {
         ImGui::PushFont(theme::fonts().bold);
         ImGui::TextUnformatted(key);
         ImGui::PopFont();
-        ImGui::SameLine(x + column);
+        ImGui::SameLine();
+        ImGui::SetCursorPosX(x + column); // SameLine would count a second column's place twice
         ImGui::TextColored(theme::vec(theme::kDim), "%s", what);
+        probe::item(std::string("keys.") + key);
     }
     ImGui::EndGroup();
 }
@@ -111,7 +113,7 @@ void draw_keys(bool* open) {
     key_rows(kKeys, dp(130));
     ImGui::EndGroup();
     if (beside)
-        ImGui::SameLine(dp(400));
+        ImGui::SameLine(dp(372));
     ImGui::BeginGroup();
     hint("Regions");
     key_rows(region_keys(), dp(160));
