@@ -161,7 +161,10 @@ template <class F> void as_options(F&& read) {
     } catch (const UsageError& error) {
         const std::string what = error.what();
         const std::string owner = program_table().owner() + ": ";
-        throw UsageError(what.starts_with(owner) ? "--" + what.substr(owner.size()) : what);
+        std::string own = what.starts_with(owner) ? "--" + what.substr(owner.size()) : what;
+        if (what.starts_with(owner)) // the key as the option that it is
+            std::replace(own.begin(), std::find(own.begin(), own.end(), ' '), '_', '-');
+        throw UsageError(own);
     }
 }
 
@@ -177,7 +180,10 @@ void check_belongs(const Words& words, Command command) {
         "rate",     "loop",   "transfer", "from",   "frames",     "silence",  "stage",
         "gpus",     "slots",  "view",     "record", "record-raw", "snapshot", "stats",
         "colormap", "preset", "regions",  "traces", "medians"};
-    for (const std::string& name : kOthers)
+    std::vector<std::string> others = kOthers;
+    for (const ParamDecl& decl : record_limits_table().decls())
+        others.push_back(option_name(decl));
+    for (const std::string& name : others)
         if (words.has(name))
             throw UsageError("--" + name + " says nothing to " +
                              (command == Command::bench
@@ -221,7 +227,7 @@ void read_options(const Words& words, Settings& settings) {
     for (const auto& [name, values] : words.values)
         if (const CliOption* option = find_option(name); option && option->decl)
             as_options([&, option = option, &values = values] {
-                settings.program.set_text(option->name, values.back());
+                settings.program.set_text(option->decl->name, values.back());
             });
     if (words.has("verbose") && words.has("quiet"))
         throw UsageError("--verbose and --quiet exclude each other; give one of them.");

@@ -3,6 +3,7 @@
 #include "config/text.hpp"
 #include "sources/source_text.hpp"
 
+#include <algorithm>
 #include <array>
 #include <filesystem>
 #include <glob.h>
@@ -59,6 +60,14 @@ std::string options_text(const SourceText& source) {
 
 using Field = std::pair<const char*, std::vector<std::string*>>;
 
+/// "processed" of --record, "raw" of --record-raw, "stats" of --stats.
+std::string what_of(std::string_view option) {
+    constexpr std::string_view kRecord = "--record";
+    if (option == kRecord)
+        return "processed";
+    return std::string(option.substr(option.starts_with(kRecord) ? kRecord.size() + 1 : 2));
+}
+
 /// Every name of a file to write, with the option that gives it.
 std::vector<Field> written(Settings& settings) {
     const auto all = [](std::vector<std::string>& names) {
@@ -85,11 +94,11 @@ std::string time_text(const std::tm& time, const char* format) {
     return text.data();
 }
 
-std::tm local_now() {
-    const std::time_t now = std::time(nullptr);
-    std::tm local{};
-    ::localtime_r(&now, &local);
-    return local;
+/// Text as a part of one file's name.
+std::string part_of_name(const std::string& text) {
+    std::string part = one_line(text);
+    std::replace(part.begin(), part.end(), '/', '-');
+    return part;
 }
 
 } // namespace
@@ -109,6 +118,13 @@ std::vector<SourceArgument> sources_in_turn(const std::vector<std::string>& word
     return sources;
 }
 
+std::tm local_now() {
+    const std::time_t now = std::time(nullptr);
+    std::tm local{};
+    ::localtime_r(&now, &local);
+    return local;
+}
+
 std::string stem_of(const SourceArgument& source) {
     std::string stem = "source";
     const std::optional<SourceText> text = meaning_of(source);
@@ -121,19 +137,19 @@ std::string stem_of(const SourceArgument& source) {
         if (path.has_stem())
             stem = path.stem().string();
     }
-    stem = one_line(stem);
-    for (char& c : stem)
-        c = c == '/' ? '-' : c;
-    return stem;
+    return part_of_name(stem);
 }
 
 std::string fill_name(std::string_view name, const NamePlaces& places) {
     std::string count = std::to_string(places.count);
     count.insert(0, count.size() < 3 ? 3 - count.size() : 0, '0');
-    const std::map<std::string_view, std::string> values = {{"stem", places.stem},
-                                                            {"count", count},
-                                                            {"date", time_text(places.begin, "%Y-%m-%d")},
-                                                            {"time", time_text(places.begin, "%H-%M-%S")}};
+    const std::map<std::string_view, std::string> values = {
+        {"stem", places.stem},
+        {"count", count},
+        {"date", time_text(places.begin, "%Y-%m-%d")},
+        {"time", time_text(places.begin, "%H-%M-%S")},
+        {"subject", places.subject.empty() ? "subject" : part_of_name(places.subject)},
+        {"what", places.what}};
     std::string filled;
     for (std::size_t at = 0; at < name.size(); ++at) {
         const bool twice = at + 1 < name.size() && name[at + 1] == name[at];
@@ -150,9 +166,10 @@ std::string fill_name(std::string_view name, const NamePlaces& places) {
             name.substr(at + 1, end == std::string_view::npos ? end : end - at - 1);
         const auto value = values.find(place);
         if (end == std::string_view::npos || value == values.end())
-            throw UsageError("'" + one_line(std::string(name)) + "' has an unknown place {" +
-                             one_line(std::string(place)) +
-                             "}; allowed: {stem}, {count}, {date}, {time}, and {{ for a brace.");
+            throw UsageError(
+                "'" + one_line(std::string(name)) + "' has an unknown place {" +
+                one_line(std::string(place)) +
+                "}; allowed: {stem}, {count}, {date}, {time}, {subject}, {what}, and {{ for a brace.");
         filled += value->second;
         at = end;
     }
@@ -171,10 +188,12 @@ std::vector<Settings> each_in_turn(const Settings& settings) {
         one.sources.clear();
         if (i > 0)
             one.remarks.clear(); // said once
-        const NamePlaces places{stem_of(one.source), i + 1, begin};
+        NamePlaces places{stem_of(one.source), i + 1, begin,
+                          one.program.as<ProgramSettings>().recording.subject};
         for (const auto& [option, names] : written(one))
             for (std::string* name : names) {
                 const std::string given = *name;
+                places.what = what_of(option);
                 *name = fill_name(given, places);
                 const auto [owner, first] = owners.try_emplace(*name, one.source.shown());
                 if (!first && count > 1)

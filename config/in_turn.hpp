@@ -15,12 +15,17 @@ namespace specklescope {
 /// UsageError for a name that nothing fits.
 std::vector<SourceArgument> sources_in_turn(const std::vector<std::string>& words);
 
-/// What stands for {stem}, {count}, {date} and {time} in the names of files that are written.
+/// What stands for {stem}, {count}, {date}, {time}, {subject} and {what} in the names of files that are
+/// written.
 struct NamePlaces {
     std::string stem; ///< of the source's file, without folder and ending; of others the kind, "synthetic"
     std::size_t count = 1; ///< place of the source among those of the run, from 1; written as 001
     std::tm begin{};       ///< of the run, local: 2026-11-22 and 14-05-09
+    std::string subject{}; ///< as --subject says; empty: "subject"
+    std::string what{};    ///< "processed", "raw", "mask", "snapshot", "stats", "traces"
 };
+/// This moment, local.
+std::tm local_now();
 /// Never holds '/', and only what was printable in the source's text.
 std::string stem_of(const SourceArgument& source);
 /// {{ and }} are braces. Throws UsageError for any other place, naming those that there are.

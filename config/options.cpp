@@ -19,7 +19,7 @@ std::string argument_of(const ParamDecl& decl) {
     if (decl.kind == ParamKind::boolean)
         return "";
     if (decl.kind != ParamKind::choice)
-        return decl.kind == ParamKind::integer ? "N" : "X";
+        return decl.kind == ParamKind::integer ? "N" : decl.kind == ParamKind::text ? "TEXT" : "X";
     std::string text;
     for (const std::string& choice : decl.choices) {
         if (!text.empty())
@@ -34,10 +34,16 @@ CliOption from_program(const char* name, const char* group) {
     std::string doc = decl.doc;
     if (!decl.unit.empty())
         doc += " (" + decl.unit + ")";
-    return {decl.name, argument_of(decl), std::move(doc), group, &decl};
+    return {option_name(decl), argument_of(decl), std::move(doc), group, &decl};
 }
 
 } // namespace
+
+std::string option_name(const ParamDecl& decl) {
+    std::string name = decl.name;
+    std::replace(name.begin(), name.end(), '_', '-');
+    return name;
+}
 
 const std::vector<CliOption>& cli_options() {
     static const std::vector<CliOption> options = {
@@ -60,13 +66,25 @@ const std::vector<CliOption>& cli_options() {
         {"record", "FILE",
          "record results: .tiff or .raw numbers, .mkv or .png colours, .hdr or .exr the last one's light; "
          "again for another file. In names of files that are written {stem} is the source's name, {count} "
-         "its place among several, {date} and {time} when the run began",
+         "its place among several, {date} and {time} when the run began, {subject} what --subject says, "
+         "{what} "
+         "processed, raw, mask, …",
          kOutput},
         {"record-raw", "FILE", "record what came in: .tiff, .raw or .mkv, bit-exact; again for another file",
          kOutput},
         {"record-mask", "FILE",
          "record where it was saturated: 255 for a sample at full scale, 0 elsewhere; .tiff, .raw or .mkv",
          kOutput},
+        from_program("record_frames", kOutput),
+        from_program("record_seconds", kOutput),
+        from_program("record_mib", kOutput),
+        from_program("record_every", kOutput),
+        from_program("record_every_s", kOutput),
+        from_program("split_mib", kOutput),
+        from_program("split_s", kOutput),
+        from_program("keep_free", kOutput),
+        from_program("subject", kOutput),
+        from_program("note", kOutput),
         {"snapshot", "FILE", "write the last result as .png, .tiff, .hdr or .exr at the end", kOutput},
         {"stats", "FILE", "write all statistics as JSON at the end, also when interrupted", kOutput},
         {"regions", "FILE",

@@ -16,6 +16,8 @@ struct CliOption {
     std::string group;
     const ParamDecl* decl = nullptr; ///< of program_table(), for the options that come from there
 };
+/// "record-frames" of record_frames.
+std::string option_name(const ParamDecl& decl);
 /// In the order in which help shows them, group by group.
 const std::vector<CliOption>& cli_options();
 const CliOption* find_option(std::string_view name);

@@ -145,6 +145,7 @@ std::vector<std::shared_ptr<Sink>> add_recorders(Pipeline& pipeline, const Setti
         options.path = path;
         options.what = what;
         options.mapping = settings.view.as<ViewSettings>().mapping;
+        options.limits = settings.program.as<ProgramSettings>().recording;
         made.push_back(make_recorder(options));
     };
     for (const std::string& path : settings.record)

@@ -6,22 +6,22 @@ namespace specklescope {
 
 namespace {
 
-/// The mapping's declarations as keys of the struct that holds a Mapping, so that they are declared only
-/// once.
-void add_mapping(ParamTable& table) {
-    for (ParamDecl decl : mapping_table().decls()) {
-        decl.get = [get = decl.get](const std::any& values) {
-            return get(std::any(std::any_cast<const ViewSettings&>(values).mapping));
+/// The declarations of a struct within another as keys of that one, so that they are declared only once.
+template <class Whole, class Part>
+void add_part(ParamTable& table, const ParamTable& declared, Part Whole::*part) {
+    for (ParamDecl decl : declared.decls()) {
+        decl.get = [get = decl.get, part](const std::any& values) {
+            return get(std::any(std::any_cast<const Whole&>(values).*part));
         };
-        decl.put = [put = decl.put](std::any& values, const ParamValue& value) {
-            auto& mapping = std::any_cast<ViewSettings&>(values).mapping;
-            std::any copy(mapping);
+        decl.put = [put = decl.put, part](std::any& values, const ParamValue& value) {
+            auto& present = std::any_cast<Whole&>(values).*part;
+            std::any copy(present);
             put(copy, value);
-            mapping = std::any_cast<const Mapping&>(copy);
+            present = std::any_cast<const Part&>(copy);
         };
         if (decl.visible)
-            decl.visible = [visible = decl.visible](const std::any& values) {
-                return visible(std::any(std::any_cast<const ViewSettings&>(values).mapping));
+            decl.visible = [visible = decl.visible, part](const std::any& values) {
+                return visible(std::any(std::any_cast<const Whole&>(values).*part));
             };
         table.add(std::move(decl));
     }
@@ -57,46 +57,12 @@ ParamTable make_view_table() {
                   {.min = 0, .max = 4, .doc = "size of text and controls; 0: as the monitor asks"})
             .boolean("vsync", &ViewSettings::vsync, {.doc = "draw in step with the monitor"})
             .table();
-    add_mapping(table);
+    add_part(table, mapping_table(), &ViewSettings::mapping);
     return table;
 }
 
-} // namespace
-
-const ParamTable& view_table() {
-    static const ParamTable table = make_view_table();
-    return table;
-}
-
-void check(const Settings& settings) {
-    const auto& program = settings.program.as<ProgramSettings>();
-    if (program.slots != 0 && program.slots < kMinSlots)
-        throw UsageError(program_table().owner() + ": slots = " + std::to_string(program.slots) +
-                         " is not possible; allowed: 0 (chosen from the frame size), or a whole number, " +
-                         std::to_string(kMinSlots) + "…" +
-                         to_string(static_cast<std::int64_t>(program_table().at("slots").max)) + ".");
-    try {
-        (void)parse_transfer(program.transfer);
-    } catch (const UsageError& error) {
-        throw UsageError(program_table().owner() + ": " + error.what());
-    }
-    if (!settings.traces_path.empty() && settings.regions_path.empty())
-        throw UsageError(program_table().owner() + ": traces = " + settings.traces_path +
-                         " has nothing to write without regions; name their file with --regions FILE.");
-    const Mapping& mapping = settings.view.as<ViewSettings>().mapping;
-    const auto in_order = [](const char* low, double below, const char* high, double above) {
-        if (!(below < above))
-            throw UsageError(view_table().owner() + ": " + low + " = " + to_string(below) + " is not below " +
-                             high + " = " + to_string(above) + "; give the smaller of the two to " + low +
-                             ".");
-    };
-    in_order("low_percentile", mapping.low_percentile, "high_percentile", mapping.high_percentile);
-    if (!mapping.automatic)
-        in_order("low", mapping.low, "high", mapping.high);
-}
-
-const ParamTable& program_table() {
-    static const ParamTable table =
+ParamTable make_program_table() {
+    ParamTable table =
         Declare<ProgramSettings>("specklescope")
             .choice(
                 "backend", &ProgramSettings::backend, {"auto", "cpu", "cuda"},
@@ -140,6 +106,47 @@ const ParamTable& program_table() {
             .choice("log", &ProgramSettings::log, {"normal", "quiet", "verbose"},
                     {.doc = "how much is said; quiet: errors only"})
             .table();
+    add_part(table, record_limits_table(), &ProgramSettings::recording);
+    return table;
+}
+
+} // namespace
+
+const ParamTable& view_table() {
+    static const ParamTable table = make_view_table();
+    return table;
+}
+
+void check(const Settings& settings) {
+    const auto& program = settings.program.as<ProgramSettings>();
+    if (program.slots != 0 && program.slots < kMinSlots)
+        throw UsageError(program_table().owner() + ": slots = " + std::to_string(program.slots) +
+                         " is not possible; allowed: 0 (chosen from the frame size), or a whole number, " +
+                         std::to_string(kMinSlots) + "…" +
+                         to_string(static_cast<std::int64_t>(program_table().at("slots").max)) + ".");
+    try {
+        (void)parse_transfer(program.transfer);
+    } catch (const UsageError& error) {
+        throw UsageError(program_table().owner() + ": " + error.what());
+    }
+    check_limits(program.recording, program_table().owner());
+    if (!settings.traces_path.empty() && settings.regions_path.empty())
+        throw UsageError(program_table().owner() + ": traces = " + settings.traces_path +
+                         " has nothing to write without regions; name their file with --regions FILE.");
+    const Mapping& mapping = settings.view.as<ViewSettings>().mapping;
+    const auto in_order = [](const char* low, double below, const char* high, double above) {
+        if (!(below < above))
+            throw UsageError(view_table().owner() + ": " + low + " = " + to_string(below) + " is not below " +
+                             high + " = " + to_string(above) + "; give the smaller of the two to " + low +
+                             ".");
+    };
+    in_order("low_percentile", mapping.low_percentile, "high_percentile", mapping.high_percentile);
+    if (!mapping.automatic)
+        in_order("low", mapping.low, "high", mapping.high);
+}
+
+const ParamTable& program_table() {
+    static const ParamTable table = make_program_table();
     return table;
 }
 

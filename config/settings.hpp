@@ -6,6 +6,7 @@
 #include "config/executor.hpp"
 #include "pipeline/mapping.hpp"
 #include "pipeline/pipeline.hpp"
+#include "recording/record_limits.hpp"
 #include "stages/convolve/fft_plans.hpp"
 
 #include <memory>
@@ -56,9 +57,10 @@ struct ProgramSettings {
     GreyChannel channel = GreyChannel::luma; ///< of colour, for stages that take grey
     bool medians = false;                    ///< of regions
     Log log = Log::normal;
+    RecordLimits recording; ///< of every recorder
 };
-/// Owner "specklescope": backend, threads, plans, slots, from, frames, rate, loop, transfer, silence, channel,
-/// medians, log.
+/// Owner "specklescope": backend, threads, plans, slots, from, frames, rate, loop, transfer, silence,
+/// channel, medians, log, and the keys of record_limits_table().
 const ParamTable& program_table();
 
 enum class Command : std::uint8_t { view, run, list, bench };

@@ -5,6 +5,7 @@
 #include "pipeline/result.hpp"
 #include "pipeline/source.hpp"
 
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -24,15 +25,19 @@ struct SinkFile {
 
 struct SinkStatus {
     std::string path;              ///< the file now being written; empty before the first frame
-    std::vector<SinkFile> before;  ///< files of other sizes that were finished before it
+    std::vector<SinkFile> before;  ///< files that were finished before it: of other sizes, or full
     std::uint64_t written = 0;     ///< frames on disk or in the encoder, in all files
     std::uint64_t dropped = 0;     ///< frames offered and not written
     std::uint64_t late = 0;        ///< of those, taken first and then not written in time
     std::uint64_t unstored = 0;    ///< of those written, named in their file before the storage had them
     std::uint64_t lost_before = 0; ///< frames that the source had made and that were never offered
+    std::uint64_t left_out = 0;    ///< frames between two that were to be recorded
     std::uint64_t bytes = 0;       ///< of the present file
     std::uint64_t queued = 0;
-    std::string error; ///< why it stopped by itself; empty while well
+    /// Until its disk is as full as it may become, at the pace so far, s; NaN: unknown, or no disk.
+    double disk_left_s = std::numeric_limits<double>::quiet_NaN();
+    std::string complete; ///< why it took all that it was to take: "10 s are recorded"; empty: it goes on
+    std::string error;    ///< why it stopped by itself; empty while well
     bool closed = false;
 };
 

@@ -130,6 +130,14 @@ std::string describe_file(const RecordedFrame& first, const RecordOptions& optio
     if (!first.channel.empty())
         json["channel"] = first.channel;
     json["rate"] = options.rate > 0 ? options.rate : stream.source.rate;
+    if (options.limits.every > 1)
+        json["one_frame_of"] = options.limits.every;
+    if (options.limits.every_s > 0)
+        json["one_frame_in_s"] = options.limits.every_s;
+    if (!options.limits.subject.empty())
+        json["subject"] = options.limits.subject;
+    if (!options.limits.note.empty())
+        json["note"] = options.limits.note;
     const std::string now = utc_now();
     const std::optional<std::string>& started = stream.source.started;
     json["started"] = started ? started->empty() ? Json() : Json(*started) : Json(now);

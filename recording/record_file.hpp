@@ -21,11 +21,12 @@ struct RecordedFrame {
     FrameInfo info;
     std::shared_ptr<const Chain> chain; ///< null for a raw frame
     Quantity quantity;
-    Exposure exposure;         ///< that the numbers rest on; unknown for a raw frame without one
-    PixelCounts counts;        ///< of a raw frame those of the raw samples
-    Warmup warmup;             ///< done() where no stage was filling its history or taking a capture
-    std::string channel;       ///< grey_channel_of() the result
-    std::uint64_t dropped = 0; ///< frames that the recorder had dropped in all before it accepted this one
+    Exposure exposure;          ///< that the numbers rest on; unknown for a raw frame without one
+    PixelCounts counts;         ///< of a raw frame those of the raw samples
+    Warmup warmup;              ///< done() where no stage was filling its history or taking a capture
+    std::string channel;        ///< grey_channel_of() the result
+    std::uint64_t dropped = 0;  ///< frames that the recorder had dropped in all before it accepted this one
+    std::uint64_t left_out = 0; ///< and such as were not to be recorded
     SteadyClock::time_point taken{}; ///< when the recorder accepted it
     std::vector<EventMark> events;   ///< marked, renamed or removed since the frame before
 };

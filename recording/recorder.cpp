@@ -35,8 +35,12 @@ void Recorder::open(const StreamInfo& stream) {
     check_folder(options_.path);
     if (format_.check)
         format_.check(options_.what);
+    disk_ = DiskRoom(options_.path, options_.limits.keep_free);
+    disk_.check(0);
     const std::lock_guard lock(mutex_);
     stream_ = stream;
+    stream_.source.rate = options_.limits.thinned(stream.source.rate);
+    gate_ = FrameGate(options_.limits);
     status_ = {};
     pinned_ = writing_ = 0;
     offered_ = 0;
@@ -44,8 +48,8 @@ void Recorder::open(const StreamInfo& stream) {
     events_.clear();
     costs_.fill(kFirstGuess);
     cost_ = kFirstGuess;
-    written_before_ = unstored_before_ = dropped_before_ = lost_before_ = last_sequence_ = last_dropped_ =
-        logged_drops_ = 0;
+    written_before_ = unstored_before_ = bytes_before_ = dropped_before_ = lost_before_ = last_sequence_ =
+        last_dropped_ = last_left_out_ = logged_drops_ = 0;
     any_frame_ = false;
     finished_ = {};
     thread_ = std::thread([this] { run(); }); // may throw: nothing runs then
@@ -55,7 +59,9 @@ void Recorder::open(const StreamInfo& stream) {
 Recorder::Room Recorder::find_room(std::unique_lock<std::mutex>& lock, bool may_wait) {
     const auto pinnable = [&] { return pinned_ < (may_wait && cost_ > kSlow ? 1 : kPinned); };
     if (may_wait)
-        room_.wait(lock, [&] { return pinnable() || closing_ || !status_.error.empty(); });
+        room_.wait(lock, [&] {
+            return pinnable() || closing_ || !status_.error.empty() || !status_.complete.empty();
+        });
     if (closing_ || !status_.error.empty())
         return Room::none;
     if (pinnable())
@@ -105,6 +111,31 @@ void Recorder::drop_late() {
     next.insert(next.begin(), events.begin(), events.end());
 }
 
+/// Under the mutex: whether the frame is one that is to be recorded.
+bool Recorder::takes(const FrameInfo& info) {
+    if (!running_ || !status_.complete.empty())
+        return false;
+    switch (gate_.judge(info)) {
+    case FrameGate::Verdict::take:
+        return true;
+    case FrameGate::Verdict::leave:
+        ++status_.left_out;
+        return false;
+    case FrameGate::Verdict::end:
+        break;
+    }
+    end_where_long_enough();
+    return false;
+}
+
+/// Under the mutex, with everything before it in the queue.
+void Recorder::end_where_long_enough() {
+    if (!gate_.ended() || !status_.complete.empty())
+        return;
+    status_.complete = gate_.reason();
+    work_.notify_one();
+}
+
 void Recorder::push(const Result& result, bool may_wait) {
     if (result.repeated)
         return;
@@ -112,7 +143,7 @@ void Recorder::push(const Result& result, bool may_wait) {
     item.frame = recorded_frame(result, options_.what);
     item.live = !may_wait;
     std::unique_lock lock(mutex_);
-    if (!running_)
+    if (!takes(result.info))
         return;
     drop_late();
     Room room = item.frame.pixels ? find_room(lock, may_wait) : Room::none;
@@ -123,17 +154,21 @@ void Recorder::push(const Result& result, bool may_wait) {
         if (!copied || closing_ || !status_.error.empty())
             room = Room::none;
     }
+    if (!status_.complete.empty()) // while this waited for room
+        return;
     ++offered_; // decided: from here it is in the queue or dropped
     if (room == Room::none) {
         ++status_.dropped;
-        return;
+        return end_where_long_enough();
     }
     item.pinned = room == Room::pin;
     pinned_ += item.pinned ? 1 : 0;
     item.frame.dropped = status_.dropped;
+    item.frame.left_out = status_.left_out;
     item.frame.taken = SteadyClock::now();
     item.frame.events = std::exchange(events_, {});
     queue_.push_back(std::move(item));
+    end_where_long_enough();
     lock.unlock();
     work_.notify_one();
 }

@@ -4,6 +4,7 @@
 
 #include "pipeline/mapping.hpp"
 #include "pipeline/sink.hpp"
+#include "recording/record_limits.hpp"
 
 #include <memory>
 #include <string>
@@ -19,6 +20,7 @@ struct RecordOptions {
     RecordWhat what = RecordWhat::processed;
     Mapping mapping{}; ///< colours of .mkv and .png of processed frames
     double rate = 0;   ///< frames/s written into .mkv; 0: from the source
+    RecordLimits limits{};
 };
 
 /// Throws UsageError for an unknown ending, or one that cannot hold `what`.

@@ -15,6 +15,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto kUpdateEvery = 1s;
+constexpr std::uint64_t kMib = std::uint64_t{1} << 20;
 
 void check_present(const FileWriter& writer) {
     if (!writer.present())
@@ -28,7 +29,8 @@ void Recorder::run() {
     std::unique_lock lock(mutex_);
     next_update_ = SteadyClock::now() + kUpdateEvery;
     while (true) {
-        work_.wait_until(lock, next_update_, [this] { return !queue_.empty() || closing_; });
+        const auto ends = [this] { return closing_ || !status_.complete.empty(); };
+        work_.wait_until(lock, next_update_, [&] { return !queue_.empty() || ends(); });
         drop_late();
         if (!queue_.empty()) {
             Item item = std::move(queue_.front());
@@ -37,7 +39,7 @@ void Recorder::run() {
             lock.unlock();
             write(std::move(item));
             lock.lock();
-        } else if (closing_) {
+        } else if (ends()) {
             break;
         }
         if (SteadyClock::now() >= next_update_) {
@@ -66,7 +68,9 @@ void Recorder::run() {
 
 void Recorder::write(Item item) {
     try {
-        account(write_frame(options_.what == RecordWhat::mask ? mask_.of(item.frame) : item.frame));
+        const RecordedFrame frame = options_.what == RecordWhat::mask ? mask_.of(item.frame) : item.frame;
+        if (!ends_before(frame))
+            account(write_frame(frame));
     } catch (const std::exception& error) {
         fail(sentence_of(error));
     }
@@ -79,15 +83,50 @@ void Recorder::write(Item item) {
     room_.notify_all();
 }
 
+/// What the frame adds to its file: as much as those before it, where an encoder makes them smaller.
+std::uint64_t Recorder::bytes_of(const RecordedFrame& frame) const {
+    if (writer_ && writer_->written() > 0)
+        return writer_->bytes() / writer_->written();
+    return format_.colors ? 0 : frame.pixels.shape().bytes();
+}
+
+/// Whether the recording would become longer than it was to be. It holds one frame at least.
+bool Recorder::ends_before(const RecordedFrame& frame) {
+    const std::uint64_t here = writer_ ? writer_->bytes() : 0;
+    if (options_.limits.mib == 0 || (!writer_ && written_before_ == 0) ||
+        bytes_before_ + here + bytes_of(frame) <= static_cast<std::uint64_t>(options_.limits.mib) * kMib)
+        return false;
+    std::deque<Item> beyond; // slots go home outside the lock
+    const std::lock_guard lock(mutex_);
+    beyond.swap(queue_);
+    offered_ -= beyond.size() + 1;
+    pinned_ -=
+        static_cast<int>(std::count_if(beyond.begin(), beyond.end(), [](const Item& i) { return i.pinned; }));
+    if (status_.complete.empty())
+        status_.complete = std::to_string(options_.limits.mib) + " MiB";
+    return true;
+}
+
+bool Recorder::wants_next_file(const RecordedFrame& frame) const {
+    const RecordLimits& limits = options_.limits;
+    return frame.pixels.shape() != shape_ ||
+           (limits.split_s > 0 &&
+            static_cast<double>(frame.info.capture_ns - file_began_ns_) >= limits.split_s * 1e9) ||
+           (limits.split_mib > 0 &&
+            writer_->bytes() + bytes_of(frame) > static_cast<std::uint64_t>(limits.split_mib) * kMib);
+}
+
 /// Returns the seconds that the writing took, without those for making a file.
 double Recorder::write_frame(const RecordedFrame& frame) {
-    if (writer_ && frame.pixels.shape() != shape_)
+    disk_.check(bytes_of(frame));
+    if (writer_ && wants_next_file(frame))
         finish_file(frame.dropped);
     if (!writer_)
         next_file(frame);
     if (any_frame_ && frame.info.sequence > last_sequence_) {
         const std::uint64_t missing = frame.info.sequence - last_sequence_ - 1;
-        const std::uint64_t lost = missing - std::min(missing, frame.dropped - last_dropped_);
+        const std::uint64_t known = frame.dropped - last_dropped_ + frame.left_out - last_left_out_;
+        const std::uint64_t lost = missing - std::min(missing, known);
         lost_before_ += lost;
         const std::lock_guard lock(mutex_);
         status_.lost_before += lost;
@@ -95,6 +134,7 @@ double Recorder::write_frame(const RecordedFrame& frame) {
     any_frame_ = true;
     last_sequence_ = frame.info.sequence;
     last_dropped_ = frame.dropped;
+    last_left_out_ = frame.left_out;
     const auto start = SteadyClock::now();
     writer_->write(frame);
     in_warmup_ += frame.warmup.done() ? 0 : 1;
@@ -106,6 +146,7 @@ void Recorder::next_file(const RecordedFrame& first) {
         throw RunError(reason);
     writer_ = format_.make(first, options_, stream_);
     shape_ = first.pixels.shape();
+    file_began_ns_ = first.info.capture_ns;
     lost_before_ = in_warmup_ = 0;
     spdlog::info("Recording {} frames of {} into {}.", to_string(options_.what), to_string(shape_),
                  writer_->path());
@@ -125,6 +166,7 @@ void Recorder::account(double seconds) {
     status_.written = written;
     status_.unstored = unstored_before_ + writer_->unstored();
     status_.bytes = bytes;
+    status_.disk_left_s = disk_.left_s(bytes_before_ + bytes);
     cost_ = sorted[2];
 }
 
@@ -182,6 +224,7 @@ void Recorder::finish_file(std::uint64_t dropped) {
             std::filesystem::remove(writer->path(), ignored);
         const SinkFile file{writer->path(), present ? writer->written() : 0, writer->bytes()};
         written_before_ += file.written;
+        bytes_before_ += file.bytes;
         unstored_before_ += writer->unstored();
         const std::lock_guard lock(mutex_);
         status_.written = written_before_;

@@ -2,6 +2,7 @@
 // files (recorder_files.cpp).
 #pragma once
 
+#include "recording/disk_room.hpp"
 #include "recording/record_file.hpp"
 #include "recording/saturation_mask.hpp"
 
@@ -17,7 +18,7 @@ namespace specklescope {
 class Recorder final : public Sink {
 public:
     explicit Recorder(RecordOptions options)
-        : options_(std::move(options)), format_(record_format(options_.path)) {}
+        : options_(std::move(options)), format_(record_format(options_.path)), gate_(options_.limits) {}
     ~Recorder() override { close(); }
     Recorder(const Recorder&) = delete;
     Recorder& operator=(const Recorder&) = delete;
@@ -39,11 +40,16 @@ private:
 
     Room find_room(std::unique_lock<std::mutex>& lock, bool may_wait);
     bool copy_to_pool(Frame& pixels);
+    bool takes(const FrameInfo& info);
+    void end_where_long_enough();
     void drop_late();
     // The rest runs on the writing thread: recorder_files.cpp.
     void run();
     void write(Item item);
     double write_frame(const RecordedFrame& frame);
+    std::uint64_t bytes_of(const RecordedFrame& frame) const;
+    bool ends_before(const RecordedFrame& frame);
+    bool wants_next_file(const RecordedFrame& frame) const;
     void next_file(const RecordedFrame& first);
     void update_file();
     void finish_file(std::uint64_t dropped);
@@ -60,10 +66,11 @@ private:
     std::condition_variable work_; ///< something to write, or the end
     std::condition_variable room_; ///< a frame went home, or the end
     std::deque<Item> queue_;
-    SinkStatus status_; ///< guarded by mutex_, like everything above and the seven below
-    int pinned_ = 0;    ///< frames of the pipeline's rings in the queue or being written
-    int writing_ = 0;   ///< 1 while a frame is being written
-    double cost_ = 0;   ///< seconds a frame takes to write
+    SinkStatus status_; ///< guarded by mutex_, like everything above and the eight below
+    FrameGate gate_;
+    int pinned_ = 0;  ///< frames of the pipeline's rings in the queue or being written
+    int writing_ = 0; ///< 1 while a frame is being written
+    double cost_ = 0; ///< seconds a frame takes to write
     std::uint64_t offered_ = 0;
     std::vector<EventMark> events_; ///< for the next frame that is accepted
     bool running_ = false;
@@ -76,6 +83,9 @@ private:
 
     // Used by the writing thread alone.
     std::unique_ptr<FileWriter> writer_;
+    DiskRoom disk_;
+    std::uint64_t bytes_before_ = 0; ///< in finished files
+    std::int64_t file_began_ns_ = 0; ///< capture time of its first frame
     SaturationMask mask_;
     Shape shape_;
     std::array<double, 5> costs_{}; ///< of the last frames; their median ignores one long pause of a disk
@@ -83,7 +93,7 @@ private:
     SinkFile finished_;                                      ///< the last of them
     std::uint64_t dropped_before_ = 0;                       ///< counted in finished files
     std::uint64_t lost_before_ = 0, in_warmup_ = 0;          ///< of the present file
-    std::uint64_t last_sequence_ = 0, last_dropped_ = 0, logged_drops_ = 0;
+    std::uint64_t last_sequence_ = 0, last_dropped_ = 0, last_left_out_ = 0, logged_drops_ = 0;
     bool any_frame_ = false;
     SteadyClock::time_point next_update_{};
 };

@@ -17,6 +17,8 @@ std::string finished_text(const SinkStatus& status) {
     for (const SinkFile& file : status.before)
         text += file.path + ", ";
     text += status.path;
+    if (!status.complete.empty())
+        text += ", complete with " + status.complete;
     if (status.dropped)
         text += "; " + count_text(status.dropped) + " were dropped";
     return text + ".";
@@ -34,7 +36,7 @@ Note logged(Message::Level level, std::string text) {
 void Session::poll_recordings() {
     for (std::size_t i = 0; i < recordings_.size();) {
         const SinkStatus status = recordings_[i].sink->status();
-        if (status.error.empty() && !status.closed) {
+        if (status.error.empty() && !status.closed && status.complete.empty()) {
             ++i;
             continue;
         }
@@ -81,6 +83,7 @@ void Session::toggle_record(RecordWhat what) {
                             endings()[static_cast<std::size_t>(raw ? raw_format : processed_format)]);
     options.what = what;
     options.mapping = view().mapping;
+    options.limits = settings_.program.as<ProgramSettings>().recording;
     try {
         auto sink = make_recorder(options);
         pipeline_->add_sink(sink);

@@ -171,7 +171,7 @@ private:
         Progress progress(total_frames(), quiet());
         if (progress.on_terminal())
             set_up_log(settings_, "\r\033[K");
-        while (!pipeline_->finished() && !InterruptGuard::interrupted()) {
+        while (!pipeline_->finished() && !InterruptGuard::interrupted() && !all_recorded()) {
             std::this_thread::sleep_for(std::chrono::milliseconds(20));
             Result result;
             if (pipeline_->mailbox().take(result))
@@ -183,6 +183,19 @@ private:
         set_up_log(settings_);
         if (InterruptGuard::interrupted())
             spdlog::info("Interrupted: finishing the files.");
+    }
+
+    /// Every recording is as long as it was to be: nothing is left to wait for.
+    bool all_recorded() const {
+        const auto recorded = [](const std::shared_ptr<Sink>& sink) {
+            const SinkStatus status = sink->status();
+            return !status.complete.empty() || !status.error.empty();
+        };
+        const auto recorders = recorders_.begin() + static_cast<std::ptrdiff_t>(recorders_.size() - traces_);
+        return recorders != recorders_.begin() && std::all_of(recorders_.begin(), recorders, recorded) &&
+               std::any_of(recorders_.begin(), recorders, [](const std::shared_ptr<Sink>& sink) {
+                   return !sink->status().complete.empty();
+               });
     }
 
     bool quiet() const { return settings_.program.as<ProgramSettings>().log == ProgramSettings::Log::quiet; }
@@ -214,17 +227,20 @@ private:
             if (s.path.empty())
                 text += row("recorder", s.error, kLeft);
             else
-                text += row("wrote",
-                            file_text({s.path, here, s.bytes}) +
-                                (s.dropped > 0 ? ", " + std::to_string(s.dropped) + " dropped" : "") +
-                                (s.lost_before > 0
-                                     ? ", " + std::to_string(s.lost_before) + " lost before the recorder"
-                                     : "") +
-                                (s.unstored > 0
-                                     ? ", " + std::to_string(s.unstored) + " named before the disk had them"
-                                     : "") +
-                                (s.error.empty() ? "" : "; stopped: " + s.error),
-                            kLeft);
+                text += row(
+                    "wrote",
+                    file_text({s.path, here, s.bytes}) +
+                        (s.complete.empty() ? "" : ", complete with " + s.complete) +
+                        (s.left_out > 0 ? ", " + std::to_string(s.left_out) + " between them left out" : "") +
+                        (s.dropped > 0 ? ", " + std::to_string(s.dropped) + " dropped" : "") +
+                        (s.lost_before > 0
+                             ? ", " + std::to_string(s.lost_before) + " lost before the recorder"
+                             : "") +
+                        (s.unstored > 0
+                             ? ", " + std::to_string(s.unstored) + " named before the disk had them"
+                             : "") +
+                        (s.error.empty() ? "" : "; stopped: " + s.error),
+                    kLeft);
         }
         try {
             text += snapshot();
@@ -256,6 +272,7 @@ private:
     const Settings& settings_;
     std::unique_ptr<Pipeline> pipeline_;
     std::vector<std::shared_ptr<Sink>> recorders_;
+    std::size_t traces_ = settings_.traces_path.empty() ? 0 : 1; ///< of them, the last; it follows the run
     Result last_;
 };
 

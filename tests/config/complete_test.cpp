@@ -93,7 +93,7 @@ TEST(Complete, CommandsOptionsPresetsAndColourMaps) {
         EXPECT_TRUE(offers({"help", ""}, topic) && offers({"--help", ""}, topic)) << topic;
     for (const ParamDecl& decl : program_table().decls())
         if (decl.kind != ParamKind::boolean)
-            check_values({}, "--" + decl.name + "=", program_table(), decl);
+            check_values({}, "--" + option_name(decl) + "=", program_table(), decl);
     for (const ParamDecl& decl : view_table().decls())
         check_values({"--view"}, decl.name + "=", view_table(), decl);
     EXPECT_EQ(offered({"--colormap", ""}), view_table().at("colormap").choices);

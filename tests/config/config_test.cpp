@@ -213,10 +213,10 @@ name = "speckle"
 
 TEST_F(ConfigTest, EveryProgramAndViewKeyIsAnOption) {
     for (const ParamDecl& decl : program_table().decls()) {
-        const CliOption* option = find_option(decl.name);
+        const CliOption* option = find_option(option_name(decl));
         ASSERT_NE(option, nullptr) << decl.name;
         EXPECT_EQ(option->decl, program_table().find(decl.name)) << decl.name;
-        EXPECT_NE(help().find("--" + decl.name), std::string::npos);
+        EXPECT_NE(help().find("--" + option_name(decl)), std::string::npos);
     }
     for (const ParamDecl& decl : view_table().decls()) {
         const std::string value = to_string(decl.get(view_table().defaults()));

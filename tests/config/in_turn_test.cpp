@@ -120,6 +120,10 @@ TEST(FileNames, HaveTheirPlacesFilledIn) {
     EXPECT_EQ(fill_name("{date}/{time}_{stem}-{count}.tiff", places), "2026-11-02/09-05-00_rat-012.tiff");
     EXPECT_EQ(fill_name("{{stem}}}", places), "{stem}}");
     EXPECT_EQ(fill_name("", places), "");
+    EXPECT_EQ(fill_name("{subject}", places), "subject");
+    places.subject = "mouse/7";
+    places.what = "raw";
+    EXPECT_EQ(fill_name("{subject}_{what}", places), "mouse-7_raw");
     places.count = 12345;
     EXPECT_EQ(fill_name("{count}", places), "12345");
 }

@@ -38,7 +38,7 @@ int helper_endless(const std::string& path, const std::string& what) {
 }
 
 /// Fills the disk, goes on offering frames, and prints what the recorder says. `limit` > 0: bytes a file may
-/// have.
+/// have; < 0: per cent of the disk that stay free.
 int helper_full(const std::string& path, const std::string& what, long limit) try {
     if (limit > 0) {
         std::signal(SIGXFSZ, SIG_IGN); // a write then fails, as on a full disk
@@ -46,7 +46,9 @@ int helper_full(const std::string& path, const std::string& what, long limit) tr
         ::setrlimit(RLIMIT_FSIZE, &most);
     }
     Maker maker(kGrey, kNumber, 12);
-    const auto sink = make_recorder(options_for(path, what));
+    RecordOptions options = options_for(path, what);
+    options.limits.keep_free = std::max(0.0, -static_cast<double>(limit));
+    const auto sink = make_recorder(options);
     sink->open(stream_of(kGrey));
     for (std::uint64_t n = 0; n < 100; ++n)
         sink->push(maker.make(n), true);
@@ -213,6 +215,32 @@ TEST(FullDisk, IsSaidLoudlyAndWhatWasWrittenStaysReadable) {
         EXPECT_NE(text.find("[error]"), std::string::npos) << text;
         check_full(said, folder / name, what);
     }
+}
+
+TEST(FullDisk, IsNeverMadeByARecordingThatKeepsRoomFree) {
+    const TemporaryFolder folder;
+    int status = 0;
+    const std::string disk = folder / "disk";
+    fs::create_directory(disk);
+    const std::string mount = "mount -t tmpfs -o size=4m none '" + disk + "'";
+    const std::string refusal = run_command("unshare -rm " + mount + " 2>&1", &status);
+    if (status != 0)
+        GTEST_SKIP() << "no small disk can be mounted here without rights: " << one_line(refusal);
+    const std::string path = disk + "/a.tiff";
+    const std::string text =
+        run_command("unshare -rm sh -c \"" + mount + " && '" + self() + "' --helper full '" + path +
+                    "' raw -25; echo FREE \\$(stat -f -c '%a %b' '" + disk + "'); cp '" + path + "'* '" +
+                    (folder / "") + "'\" 2>&1");
+    const Json said = result_of(text);
+    ASSERT_TRUE(said.is_object()) << text;
+    EXPECT_NE(said.at("error").get<std::string>().find("25 % of it, 1.0 MiB, stay so"), std::string::npos)
+        << text;
+    check_full(said, folder / "a.tiff", "raw");
+    std::istringstream blocks(text.substr(text.find("FREE ") + 5));
+    double free = 0, all = 0;
+    blocks >> free >> all;
+    EXPECT_GE(free / all, 0.25) << text;
+    EXPECT_LT(free / all, 0.25 + 0.1) << "it stopped long before: " << text;
 }
 
 TEST(FullDisk, AReadOnlyOneIsRefusedBeforeTheFirstFrame) {

@@ -1,0 +1,109 @@
+#include "recording/record_limits.hpp"
+
+#include "base/error.hpp"
+#include "pipeline/frame.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace specklescope {
+
+double RecordLimits::thinned(double rate) const {
+    if (rate <= 0 || !thins())
+        return rate;
+    return every_s > 0 ? std::min(rate, 1 / every_s) : rate / static_cast<double>(every);
+}
+
+const ParamTable& record_limits_table() {
+    using L = RecordLimits;
+    static const ParamTable table =
+        Declare<L>("recording")
+            .integer("record_frames", &L::frames,
+                     {.min = 0,
+                      .max = L::kMaxFrames,
+                      .doc = "a recording ends after this many frames, dropped ones included; 0: no limit"})
+            .real("record_seconds", &L::seconds,
+                  {.unit = "s",
+                   .min = 0,
+                   .max = L::kMaxSeconds,
+                   .doc = "a recording ends after this time, by the frames' own; 0: no limit"})
+            .integer("record_mib", &L::mib,
+                     {.unit = "MiB",
+                      .min = 0,
+                      .max = L::kMaxMib,
+                      .doc = "a recording ends before its files hold more; 0: no limit"})
+            .integer("record_every", &L::every,
+                     {.min = 1, .max = L::kMaxFrames, .doc = "one frame of this many is recorded"})
+            .real("record_every_s", &L::every_s,
+                  {.unit = "s",
+                   .min = 0,
+                   .max = L::kMaxSeconds,
+                   .doc = "one frame in this time is recorded; 0: each"})
+            .integer("split_mib", &L::split_mib,
+                     {.unit = "MiB",
+                      .min = 0,
+                      .max = L::kMaxMib,
+                      .doc = "a recording goes on in a new file before one holds more; 0: in one file"})
+            .real("split_s", &L::split_s,
+                  {.unit = "s",
+                   .min = 0,
+                   .max = L::kMaxSeconds,
+                   .doc = "a recording goes on in a new file after this time; 0: in one file"})
+            .real("keep_free", &L::keep_free,
+                  {.unit = "%",
+                   .min = 0,
+                   .max = 100,
+                   .doc = "a recording ends while this much of its disk is free"})
+            .text("subject", &L::subject,
+                  {.doc = "who or what is seen: written into recordings, and {subject} in names"})
+            .text("note", &L::note, {.doc = "a remark that is written into recordings"})
+            .table();
+    return table;
+}
+
+void check_limits(const RecordLimits& limits, const std::string& owner) {
+    if (limits.every > 1 && limits.every_s > 0)
+        throw UsageError(owner + ": record_every = " + std::to_string(limits.every) +
+                         " and record_every_s = " + to_string(limits.every_s) +
+                         " exclude each other; give one of them.");
+}
+
+bool FrameGate::due(const FrameInfo& info) const {
+    if (!began_ns_)
+        return true;
+    return limits_.every_s > 0 ? info.capture_ns >= next_ns_ : info.sequence >= next_;
+}
+
+std::string FrameGate::reason() const {
+    if (!ended_)
+        return "";
+    return taken_ == limits_.frames ? std::to_string(taken_) + (taken_ == 1 ? " frame" : " frames")
+                                    : to_string(limits_.seconds) + " s";
+}
+
+FrameGate::Verdict FrameGate::judge(const FrameInfo& info) {
+    constexpr double kNs = 1e9;
+    if (began_ns_ && limits_.seconds > 0 &&
+        static_cast<double>(info.capture_ns - *began_ns_) >= limits_.seconds * kNs)
+        ended_ = true;
+    if (ended_)
+        return Verdict::end;
+    if (!due(info))
+        return Verdict::leave;
+    if (!began_ns_) {
+        began_ns_ = info.capture_ns;
+        first_ = info.sequence;
+    }
+    ended_ = ++taken_ == limits_.frames;
+    // The next is due by the grid of the first, so that a frame that is missing moves none behind it.
+    const auto every = static_cast<std::uint64_t>(limits_.every);
+    next_ = first_ + ((info.sequence - first_) / every + 1) * every;
+    if (limits_.every_s > 0) {
+        const double steps =
+            std::floor(static_cast<double>(info.capture_ns - *began_ns_) / (limits_.every_s * kNs));
+        next_ns_ = *began_ns_ + static_cast<std::int64_t>(std::llround((steps + 1) * limits_.every_s * kNs));
+    }
+    return Verdict::take;
+}
+
+} // namespace specklescope

@@ -1,0 +1,72 @@
+// How much of a stream one recording takes: its length, one frame of several, files of a certain size.
+// Declared once for the command line, TOML, the window and the manual.
+#pragma once
+
+#include "pipeline/param.hpp"
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+
+namespace specklescope {
+
+struct FrameInfo;
+
+/// Times are those of the frames (capture), not of the clock on the wall: a film that is read faster than it
+/// was taken gives the same files.
+struct RecordLimits {
+    static constexpr int kMaxFrames = 1'000'000'000;
+    static constexpr double kMaxSeconds = 1e8; ///< three years
+    static constexpr int kMaxMib = 1 << 30;
+
+    int frames = 0;                ///< ends after as many, dropped ones included; 0: no limit
+    double seconds = 0;            ///< ends before the first frame this long after its first one; 0: no limit
+    int mib = 0;                   ///< ends before its files hold more; 0: no limit
+    int every = 1;                 ///< one frame of this many
+    double every_s = 0;            ///< one frame in this time; 0: each
+    int split_mib = 0;             ///< a new file before one holds more; 0: no limit
+    double split_s = 0;            ///< a new file after this time; 0: no limit
+    double keep_free = 1;          ///< per cent of the disk that stay free
+    std::string subject{}, note{}; ///< written into the files
+    bool operator==(const RecordLimits&) const = default;
+
+    bool thins() const { return every > 1 || every_s > 0; }
+    /// Frames/s that are left of `rate`; 0 stays 0.
+    double thinned(double rate) const;
+};
+/// Keys record_frames, record_seconds, record_mib, record_every, record_every_s, split_mib, split_s,
+/// keep_free, subject, note.
+const ParamTable& record_limits_table();
+/// What one value cannot tell: two ways of thinning at once. Throws UsageError, which begins with `owner`.
+void check_limits(const RecordLimits& limits, const std::string& owner);
+
+/// Which frames of a stream a recording takes; a pure function of their numbers and capture times.
+class FrameGate {
+public:
+    enum class Verdict : std::uint8_t {
+        take,
+        leave, ///< between two that are taken
+        end    ///< the recording is as long as it was to be; so is every later frame
+    };
+    explicit FrameGate(const RecordLimits& limits) : limits_(limits) {}
+    Verdict judge(const FrameInfo& info);
+    /// Known once the last frame of a length in frames is taken, else with the first one beyond the end.
+    bool ended() const { return ended_; }
+    /// Why it ended: "100 frames, as many as were asked for".
+    std::string reason() const;
+    /// The first frame taken; none before it.
+    std::optional<std::int64_t> began_ns() const { return began_ns_; }
+
+private:
+    bool due(const FrameInfo& info) const;
+
+    RecordLimits limits_;
+    std::uint64_t first_ = 0, next_ = 0; ///< sequence numbers
+    std::int64_t next_ns_ = 0;
+    int taken_ = 0;
+    std::optional<std::int64_t> began_ns_;
+    bool ended_ = false;
+};
+
+} // namespace specklescope
