@@ -53,7 +53,11 @@ int File::write_at(std::uint64_t offset, const void* data, std::size_t bytes) co
 int File::write_at(std::uint64_t offset, std::vector<iovec>& parts) const {
     iovec* part = parts.data();
     iovec* const last = part + parts.size();
-    while (part != last) {
+    while (true) {
+        while (part != last && part->iov_len == 0) // nothing to write is no full disk
+            ++part;
+        if (part == last)
+            return 0;
         const auto count = static_cast<int>(std::min<std::ptrdiff_t>(last - part, IOV_MAX));
         const ssize_t done = ::pwritev(fd_, part, count, static_cast<off_t>(offset));
         if (done < 0 && errno == EINTR)
@@ -69,7 +73,6 @@ int File::write_at(std::uint64_t offset, std::vector<iovec>& parts) const {
             part->iov_len -= left;
         }
     }
-    return 0;
 }
 
 std::string numbered(const std::string& path, int number) {

@@ -2,18 +2,13 @@
 
 #include "base/error.hpp"
 #include "base/sentence.hpp"
-#include "files/input_file.hpp"
-#include "files/whole_file.hpp"
-#include "recording/line_pages.hpp"
-#include "recording/record_file.hpp"
+#include "recording/table_file.hpp"
 #include "recording/traces_text.hpp"
 
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <condition_variable>
-#include <cstring>
-#include <filesystem>
 #include <mutex>
 #include <optional>
 #include <thread>
@@ -24,23 +19,7 @@ namespace specklescope {
 
 namespace {
 
-namespace fs = std::filesystem;
-
-/// Nothing, or what this program wrote.
-bool may_be_replaced(const std::string& path) {
-    std::error_code error;
-    const fs::file_status status = fs::status(path, error);
-    if (!fs::exists(status))
-        return true;
-    if (!fs::is_regular_file(status))
-        return false;
-    const InputFile file = open_input(path);
-    char begin[64] = {};
-    const std::size_t mark = std::strlen(kTracesMark);
-    static_assert(sizeof begin > 40);
-    const std::size_t read = std::fread(begin, 1, mark, file.get());
-    return read == 0 ? std::feof(file.get()) != 0 : std::string_view(begin, read) == kTracesMark;
-}
+constexpr TableKind kKind{kTracesMark, "traces", "--traces"};
 
 class Traces final : public Sink {
 public:
@@ -52,20 +31,12 @@ public:
     void open(const StreamInfo& stream) override {
         finish();
         check_traces_file(path_);
-        UnnamedFile file(path_);
-        check_made(file, path_);
-        std::uint64_t end = 0;
-        int error = append_lines(file.file(), end, traces_begin(stream));
-        if (error == 0)
-            error = file.replace();
-        if (error != 0)
-            throw RunError(write_error(path_, error));
+        TableFile table(path_, traces_begin(stream));
         const std::scoped_lock lock(mutex_);
-        file_ = file.again();
-        end_ = end;
+        table_ = std::move(table);
         status_ = {};
         status_.path = path_;
-        status_.bytes = end_;
+        status_.bytes = table_.bytes();
         told_.reset();
         placed_.reset();
         closing_ = failed_ = false;
@@ -186,15 +157,15 @@ private:
                     add(item.result, text);
             if (last && !told_)
                 text += traces_columns();
-            const std::uint64_t before = end_;
+            const std::uint64_t before = table_.bytes();
             if (!failed_)
-                error = store(text);
-            bytes = end_ - before;
+                error = error_of([&] { table_.append(text); });
+            bytes = table_.bytes() - before;
         } catch (const std::exception& thrown) {
             error = "Traces into " + path_ + " stopped. " + sentence_of(thrown);
         }
-        if (last && !failed_ && error.empty() && !file_.close())
-            error = write_error(path_, errno);
+        if (last && !failed_ && error.empty())
+            error = error_of([&] { table_.close(); });
         const auto frames = static_cast<std::uint64_t>(
             std::count_if(items.begin(), items.end(), [](const Item& item) { return !item.event; }));
         const std::scoped_lock lock(mutex_);
@@ -231,12 +202,14 @@ private:
         add_rows(result, text);
     }
 
-    /// Whole lines, or what of them the disk takes. The sentence, or empty.
-    std::string store(const std::string& text) {
-        if (!file_.has_name())
-            return "Traces into " + path_ + " stopped: the file, or its folder, was removed.";
-        const int error = append_lines(file_, end_, text);
-        return error == 0 ? "" : write_error(path_, error);
+    /// The sentence of what the table throws, or empty.
+    static std::string error_of(auto&& work) {
+        try {
+            work();
+            return "";
+        } catch (const RunError& error) {
+            return error.what();
+        }
     }
 
     const std::string path_;
@@ -251,8 +224,7 @@ private:
     std::thread thread_;
 
     // The writing thread's, while it runs.
-    File file_;
-    std::uint64_t end_ = 0;             ///< of the last whole line
+    TableFile table_;
     std::optional<std::uint64_t> told_; ///< the version that the settings were told of
     std::shared_ptr<const PlacedRegions> placed_;
     std::string exposure_;
@@ -261,14 +233,7 @@ private:
 
 } // namespace
 
-void check_traces_file(const std::string& path) {
-    check_folder(path);
-    check_made(UnnamedFile(path), path);
-    if (!may_be_replaced(path))
-        throw RunError("'" + path +
-                       "' exists and holds no traces of this program, so it is not replaced; give --traces "
-                       "another name.");
-}
+void check_traces_file(const std::string& path) { check_table(path, kKind); }
 
 std::shared_ptr<Sink> make_traces(const std::string& path) { return std::make_shared<Traces>(path); }
 

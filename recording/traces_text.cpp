@@ -2,54 +2,11 @@
 
 #include "base/one_line.hpp"
 #include "recording/record_file.hpp"
-
-#include <charconv>
-#include <chrono>
+#include "recording/table_text.hpp"
 
 namespace specklescope {
 
 namespace {
-
-/// As short as reads back the same; nan, inf, -inf.
-void add(std::string& text, double value) {
-    char digits[32];
-    text.append(digits, std::to_chars(digits, digits + sizeof digits, value).ptr);
-}
-
-template <class Whole> void add_whole(std::string& text, Whole value) {
-    char digits[24];
-    text.append(digits, std::to_chars(digits, digits + sizeof digits, value).ptr);
-}
-
-/// All nine digits of it, which no float64 would hold.
-void add_seconds(std::string& text, std::int64_t ns) {
-    constexpr std::uint64_t kSecond = 1'000'000'000;
-    const std::uint64_t size = ns < 0 ? 0 - static_cast<std::uint64_t>(ns) : static_cast<std::uint64_t>(ns);
-    if (ns < 0)
-        text += '-';
-    add_whole(text, size / kSecond);
-    std::string part = std::to_string(size % kSecond);
-    text += "." + std::string(9 - part.size(), '0') + part;
-}
-
-std::int64_t ns_of(SteadyClock::time_point time) {
-    return std::chrono::duration_cast<std::chrono::nanoseconds>(time.time_since_epoch()).count();
-}
-
-/// A comment, which is no longer than a line may be (recording/line_pages.hpp): the rest of a long one
-/// follows in lines of its own.
-std::string comment(std::string text) {
-    constexpr std::size_t kMost = 2000;
-    std::string lines;
-    while (text.size() > kMost) {
-        std::size_t cut = kMost;
-        while (cut > 1 && (static_cast<unsigned char>(text[cut]) & 0xC0U) == 0x80) // within a letter of UTF-8
-            --cut;
-        lines += text.substr(0, cut) + "\n";
-        text = "#   " + text.substr(cut);
-    }
-    return lines + text + "\n";
-}
 
 std::string in_brackets(const Quantity& quantity) {
     return one_line(quantity.name) + " " + quantity.symbol + " (" + quantity.unit + ")";
@@ -72,15 +29,6 @@ std::string mean_text(const Result& result) {
 }
 
 } // namespace
-
-std::string csv_text(const std::string& text) {
-    if (text.find_first_of(",\"\r\n#") == std::string::npos)
-        return text;
-    std::string quoted = "\"";
-    for (const char c : text)
-        quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
-    return quoted + '"';
-}
 
 std::string traces_begin(const StreamInfo& stream) {
     std::string text = kTracesMark;
@@ -168,7 +116,7 @@ void add_rows(const Result& result, std::string& text) {
         text += csv_text(values.placed->regions[i].name);
         for (const double value : {region.mean, region.std, region.min, region.max}) {
             text += ',';
-            add(text, value);
+            add_number(text, value);
         }
         text += ',';
         add_whole(text, region.valid);
@@ -180,10 +128,10 @@ void add_rows(const Result& result, std::string& text) {
         text += ',';
         add_whole(text, result.info.version);
         text += ',';
-        add(text, region.mean_of_map);
+        add_number(text, region.mean_of_map);
         text += ',';
         if (values.placed->medians)
-            add(text, region.median);
+            add_number(text, region.median);
         text += ',';
         add_whole(text, region.pixels);
         text += ',';

@@ -25,7 +25,4 @@ void add_rows(const Result& result, std::string& text);
 /// removed.
 std::string event_line(const EventMark& event);
 
-/// In quotes where it has to be (RFC 4180), and with a #, which readers take for the begin of a comment.
-std::string csv_text(const std::string& text);
-
 } // namespace specklescope

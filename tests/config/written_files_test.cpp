@@ -111,6 +111,19 @@ TEST_P(Unnamed, IsNotInheritedByChildren) {
     EXPECT_EQ(own, 2) << "itself and its folder";
 }
 
+/// A writer whose last piece was written before the end comes has nothing more, which is no full disk.
+TEST_P(Unnamed, TakesNothingToWriteForWritten) {
+    const TemporaryFolder folder;
+    UnnamedFile file(folder / "a.txt", GetParam());
+    ASSERT_EQ(file.error(), 0);
+    EXPECT_EQ(file.file().write_at(0, "", 0), 0);
+    char a[] = "ab", b[] = "cd";
+    std::vector<iovec> parts = {{a, 0}, {a, 2}, {b, 0}, {b, 2}, {b, 0}};
+    EXPECT_EQ(file.file().write_at(0, parts), 0);
+    EXPECT_EQ(file.publish(), folder / "a.txt");
+    EXPECT_EQ(read_text(folder / "a.txt"), "abcd");
+}
+
 TEST_P(Unnamed, TakesTheNameOfAnother) {
     const TemporaryFolder folder;
     const std::string path = folder / "a.txt";

@@ -1,0 +1,41 @@
+// A table of text that grows by whole lines, whatever happens to the process.
+#pragma once
+
+#include "files/whole_file.hpp"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace specklescope {
+
+class TableFile {
+public:
+    TableFile() = default;
+    /// Begins the file anew with `begin`, whole lines; it takes the place of one that may be replaced
+    /// (check_table). Throws RunError.
+    TableFile(const std::string& path, std::string_view begin);
+    /// Whole lines (append_lines of recording/line_pages.hpp). Throws RunError; then the lines that the disk
+    /// took are there, and no part of one.
+    void append(std::string_view lines);
+    /// Throws RunError.
+    void close();
+    std::uint64_t bytes() const { return end_; }
+
+private:
+    std::string path_;
+    File file_;
+    std::uint64_t end_ = 0; ///< of the last whole line
+};
+
+/// A kind of table: its first line, what it holds, and the option that names it.
+struct TableKind {
+    std::string_view mark;   ///< "# Specklescope traces, version 1\n"
+    std::string_view what;   ///< "traces"
+    std::string_view option; ///< "--traces"
+};
+/// Throws RunError where no table could be made at `path`, or where something is that does not begin with the
+/// mark: that is never replaced.
+void check_table(const std::string& path, const TableKind& kind);
+
+} // namespace specklescope
