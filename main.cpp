@@ -4,6 +4,7 @@
 #include "base/sentence.hpp"
 #include "bench/bench.hpp"
 #include "commit.hpp"
+#include "config/pulse_report.hpp"
 #include "config/text.hpp"
 #include "config/version.hpp"
 #include "ui/ui.hpp"
@@ -26,6 +27,8 @@ int run(int argc, char** argv) {
     set_fft_planning(settings.program.as<ProgramSettings>().plans);
     if (settings.command == Command::bench)
         return run_bench(settings, display_available);
+    if (settings.command == Command::pulse)
+        return report_pulse(settings.pulse);
     if (settings.command == Command::run)
         return run_headless(settings);
     return run_viewer(settings);

@@ -64,6 +64,12 @@ public:
     std::size_t count() const override { return regions_.size(); }
     const std::string& name(std::size_t index) const override { return regions_[index].name; }
     std::string shape(std::size_t index) const override { return to_string(regions_[index].shape); }
+    std::optional<LineEnds> line(std::size_t index) const override {
+        const Region& region = regions_[index];
+        if (region.shape != RegionShape::line)
+            return std::nullopt;
+        return LineEnds{region.points[0].x, region.points[0].y, region.points[1].x, region.points[1].y};
+    }
     bool medians() const override { return medians_; }
     OutsideRegions outside() const override { return outside_; }
     RegionFit spans(std::size_t index, int width, int height, std::vector<RowSpan>& spans) const override {

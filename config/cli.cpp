@@ -116,8 +116,11 @@ std::string command_names() {
 void read_plain(const std::vector<std::string>& plain, Settings& settings) {
     if (plain.empty())
         return;
-    static const std::map<std::string, Command> kCommands = {
-        {"view", Command::view}, {"run", Command::run}, {"list", Command::list}, {"bench", Command::bench}};
+    static const std::map<std::string, Command> kCommands = {{"view", Command::view},
+                                                             {"run", Command::run},
+                                                             {"list", Command::list},
+                                                             {"bench", Command::bench},
+                                                             {"pulse", Command::pulse}};
     const auto command = kCommands.find(plain[0]);
     if (command == kCommands.end() && plain.size() > 1)
         throw UsageError("There is no command '" + SourceArgument(plain[0]).shown() +
@@ -141,6 +144,12 @@ void read_plain(const std::vector<std::string>& plain, Settings& settings) {
                          SourceArgument(plain[0]).shown() +
                          " takes one argument (quotes keep spaces together).");
     const std::string word = next < plain.size() ? plain[next] : "";
+    if (settings.command == Command::pulse) {
+        if (word.empty())
+            throw UsageError("pulse needs a table of traces, for example: specklescope pulse traces.csv.");
+        settings.pulse.file = word;
+        return;
+    }
     if (settings.command != Command::list) {
         if (!word.empty())
             settings.source = word;
@@ -170,25 +179,31 @@ template <class F> void as_options(F&& read) {
 
 /// An option that the command never looks at is a slip.
 void check_belongs(const Words& words, Command command) {
+    const auto refuse = [&](const std::string& name, const std::string& why) {
+        if (words.has(name))
+            throw UsageError("--" + name + why + "; leave it out.");
+    };
     if (command == Command::view || command == Command::run) {
-        for (const char* name : {"filter", "json", "markdown", "peers"})
-            if (words.has(name))
-                throw UsageError("--" + std::string(name) + " belongs to specklescope bench; leave it out.");
+        for (const char* name : {"filter", "markdown", "peers"})
+            refuse(name, " belongs to specklescope bench");
+        return refuse("json", " belongs to specklescope bench and pulse");
+    }
+    if (command == Command::pulse) {
+        for (const CliOption& option : cli_options())
+            if (!concerns(option, "pulse"))
+                refuse(option.name, " says nothing to pulse, which reads a table of traces");
         return;
     }
     static const std::vector<std::string> kOthers = {
-        "rate",     "loop",   "transfer", "from",   "frames",     "silence",  "stage",
-        "gpus",     "slots",  "view",     "record", "record-raw", "snapshot", "stats",
-        "colormap", "preset", "regions",  "traces", "medians"};
+        "rate",    "loop",   "transfer", "from",       "frames",   "silence", "stage",    "gpus",
+        "slots",   "view",   "record",   "record-raw", "snapshot", "stats",   "colormap", "preset",
+        "regions", "traces", "medians",  "kymograph",  "widths",   "band"};
     std::vector<std::string> others = kOthers;
     for (const ParamDecl& decl : record_limits_table().decls())
         others.push_back(option_name(decl));
     for (const std::string& name : others)
-        if (words.has(name))
-            throw UsageError("--" + name + " says nothing to " +
-                             (command == Command::bench
-                                  ? std::string("bench, which measures what --filter names; leave it out.")
-                                  : std::string("list; leave it out.")));
+        refuse(name, command == Command::bench ? " says nothing to bench, which measures what --filter names"
+                                               : " says nothing to list");
 }
 
 void read_stages(const std::vector<std::string>& texts, Settings& settings) {
@@ -247,18 +262,18 @@ void read_options(const Words& words, Settings& settings) {
         settings.record_raw = words.values.at("record-raw");
     if (words.has("record-mask"))
         settings.record_mask = words.values.at("record-mask");
-    if (words.has("stats"))
-        settings.stats_path = words.last("stats");
-    if (words.has("regions"))
-        settings.regions_path = words.last("regions");
-    if (words.has("traces"))
-        settings.traces_path = words.last("traces");
+    for (const auto& [name, path] : {std::pair{"stats", &settings.stats_path},
+                                     {"snapshot", &settings.snapshot_path},
+                                     {"regions", &settings.regions_path},
+                                     {"traces", &settings.traces_path},
+                                     {"kymograph", &settings.kymograph_path},
+                                     {"widths", &settings.widths_path}})
+        if (words.has(name))
+            *path = words.last(name);
     settings.bench.filter = words.last("filter");
-    settings.bench.json = words.last("json");
+    (settings.command == Command::pulse ? settings.pulse.json : settings.bench.json) = words.last("json");
     settings.bench.markdown = words.last("markdown");
     settings.bench.peers = words.has("peers");
-    if (words.has("snapshot"))
-        settings.snapshot_path = words.last("snapshot");
 }
 
 bool same_source(const Settings& a, const Settings& b) {
@@ -312,7 +327,8 @@ std::string saved_text(const std::string& path, const Settings& settings) {
                     4);
     const bool writes = !settings.record.empty() || !settings.record_raw.empty() ||
                         !settings.record_mask.empty() || !settings.stats_path.empty() ||
-                        !settings.snapshot_path.empty() || !settings.traces_path.empty();
+                        !settings.snapshot_path.empty() || !settings.traces_path.empty() ||
+                        !settings.kymograph_path.empty() || !settings.widths_path.empty();
     if (writes || !source.referring().references().empty() || source.revealed().starts_with("gst:"))
         text += row("note", "it names more than data: --config reads it with --trust only", 4);
     return text;

@@ -210,7 +210,7 @@ void add_plain(Words& words, const std::vector<std::string>& plain) {
         for (const CliCommand& command : cli_commands())
             words.add(command.name, command.doc);
         add_sources(words);
-    } else if (plain[0] == "bench") {
+    } else if (plain[0] == "bench" || plain[0] == "pulse") {
         words.files("");
     } else if (plain.size() > 1) {
         return;

@@ -82,6 +82,8 @@ std::vector<Field> written(Settings& settings) {
                                  {"--record-mask", all(settings.record_mask)}};
     for (const auto& [option, name] : {std::pair{"--stats", &settings.stats_path},
                                        {"--traces", &settings.traces_path},
+                                       {"--kymograph", &settings.kymograph_path},
+                                       {"--widths", &settings.widths_path},
                                        {"--snapshot", &settings.snapshot_path}})
         if (!name->empty())
             fields.push_back({option, {name}});

@@ -96,11 +96,20 @@ const std::vector<CliOption>& cli_options() {
          "write the numbers of each region and frame as .csv, complete lines whatever happens; needs "
          "--regions",
          kOutput},
+        {"kymograph", "FILE",
+         "write the profile of each line region, a row for each frame: as flow-artery.tiff for FILE "
+         "flow.tiff and a line named artery; needs --regions",
+         kOutput},
+        {"widths", "FILE",
+         "write the width of the vessel under each line region and frame as .csv, as --traces; needs "
+         "--regions",
+         kOutput},
+        from_program("band", kOutput),
         {"filter", "TEXT",
          "bench: only rows with TEXT in their name (a stage, a size, published, stream, regions, gpus, "
          "feeds, pipeline, traces, startup)",
          kBench},
-        {"json", "FILE", "bench: write everything measured as JSON", kBench},
+        {"json", "FILE", "bench and pulse: write everything measured as JSON", kBench},
         {"markdown", "FILE", "bench: write the page; with FILE… after bench: from the JSON of earlier runs",
          kBench},
         {"peers", "", "bench: measure other libraries beside ours, where they are found", kBench},
@@ -142,6 +151,9 @@ bool concerns(const CliOption& option, std::string_view command) {
     const auto only = [&](std::string_view name) { return option.doc.starts_with(std::string(name) + ": "); };
     if (command == "bench")
         return group == kBench || option.name == "log" || option.name == "verbose" || option.name == "quiet";
+    if (command == "pulse")
+        return option.name == "json" || option.name == "log" || option.name == "verbose" ||
+               option.name == "quiet";
     if (command == "view" || command == "run")
         return group != kBench && !only(command == "view" ? "run" : "view");
     return false;
@@ -157,6 +169,7 @@ const std::vector<CliExample>& cli_examples() {
          "a chain of two stages: dark level away, contrast over time"},
         {"specklescope run raw.tiff --regions vessels.json --traces vessels.csv",
          "how much flow in each region of each frame, as a table"},
+        {"specklescope pulse vessels.csv", "how fast the heart beats in it, and how much each beat changes"},
         {"specklescope aravis --record-raw raw.tiff --frames 1000",
          "a GigE or USB3 Vision camera, recorded as it is"},
     };
@@ -174,6 +187,8 @@ const std::vector<CliCommand>& cli_commands() {
          "say what there is, cameras found now included"},
         {"bench", "specklescope bench [FILE…]",
          "measure this machine: every stage, the stream, the whole program, its start"},
+        {"pulse", "specklescope pulse FILE.csv",
+         "the heart's rate and the pulsatility of each region in a table that --traces wrote"},
         {"help", "specklescope help [TOPIC]", "the same as --help"},
     };
     return commands;

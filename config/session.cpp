@@ -3,6 +3,8 @@
 #include "config/atomic_file.hpp"
 #include "config/settings.hpp"
 #include "config/statistics_file.hpp"
+#include "recording/lines/kymograph.hpp"
+#include "recording/lines/widths.hpp"
 #include "recording/recorder.hpp"
 #include "recording/traces.hpp"
 #include "sources/registry.hpp"
@@ -64,6 +66,22 @@ public:
     std::unique_ptr<custom_flag_formatter> clone() const override { return std::make_unique<CleanText>(); }
 };
 
+/// In the window lines may be drawn later.
+void check_lines(const Settings& settings, const RegionOutlines& regions) {
+    std::size_t lines = 0;
+    for (std::size_t i = 0; i < regions.count(); ++i)
+        lines += regions.line(i) ? 1 : 0;
+    const bool kymograph = !settings.kymograph_path.empty();
+    if (lines == 0 && settings.command == Command::run && (kymograph || !settings.widths_path.empty()))
+        throw UsageError(std::string(kymograph ? "--kymograph" : "--widths") +
+                         " has nothing to write: no region of " + settings.regions_path +
+                         " is a line; draw one across the vessel.");
+    if (lines > kMostKymographs && kymograph)
+        throw UsageError("--kymograph writes " + std::to_string(kMostKymographs) + " files at most, and " +
+                         settings.regions_path + " has " + std::to_string(lines) +
+                         " lines; split it, and run once for each part.");
+}
+
 } // namespace
 
 void set_up_log(const Settings& settings, const std::string& before) {
@@ -103,8 +121,10 @@ std::unique_ptr<Pipeline> make_pipeline(const Settings& settings) {
     PipelineOptions options;
     if (settings.regions && !settings.regions->empty())
         options.regions = make_outlines(*settings.regions, program.medians, OutsideRegions::mark);
-    else if (!settings.regions && !settings.regions_path.empty()) // before a camera is looked for
+    else if (!settings.regions && !settings.regions_path.empty()) { // before a camera is looked for
         options.regions = make_outlines(load_regions(settings.regions_path), program.medians);
+        check_lines(settings, *options.regions);
+    }
     std::unique_ptr<Source> source = make_source(settings.source, defaults);
     if (settings.command == Command::view)
         source = std::make_unique<AtOwnPace>(std::move(source));
@@ -127,6 +147,10 @@ void check_end_files(const Settings& settings) {
         check_statistics_file(settings.stats_path);
     if (!settings.traces_path.empty())
         check_traces_file(settings.traces_path);
+    if (!settings.kymograph_path.empty())
+        check_kymograph(settings.kymograph_path);
+    if (!settings.widths_path.empty())
+        check_widths(settings.widths_path);
     if (!settings.snapshot_path.empty())
         check_writable(settings.snapshot_path);
 }
@@ -156,6 +180,11 @@ std::vector<std::shared_ptr<Sink>> add_recorders(Pipeline& pipeline, const Setti
         make(path, RecordWhat::mask);
     if (!settings.traces_path.empty())
         made.push_back(make_traces(settings.traces_path));
+    const int band = settings.program.as<ProgramSettings>().band;
+    if (!settings.kymograph_path.empty())
+        made.push_back(make_kymograph(settings.kymograph_path, band));
+    if (!settings.widths_path.empty())
+        made.push_back(make_widths(settings.widths_path, band));
     // A folder that refuses files is found before the first frame, not with it.
     for (const auto* paths : {&settings.record, &settings.record_raw, &settings.record_mask})
         for (const std::string& path : *paths)

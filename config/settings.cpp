@@ -1,5 +1,6 @@
 #include "config/settings.hpp"
 
+#include "analysis/profile.hpp"
 #include "files/transfer.hpp"
 
 namespace specklescope {
@@ -103,6 +104,12 @@ ParamTable make_program_table() {
                 {.doc = "what stages for grey images get of colour: one channel as it is, luma or the mean"})
             .boolean("medians", &ProgramSettings::medians,
                      {.doc = "with --regions: the median of each too, a second pass over their pixels"})
+            .integer("band", &ProgramSettings::band,
+                     {.unit = "px",
+                      .min = 1,
+                      .max = kMaxBand,
+                      .doc = "with --kymograph and --widths: how many pixels across a line its profile is "
+                             "the mean of"})
             .choice("log", &ProgramSettings::log, {"normal", "quiet", "verbose"},
                     {.doc = "how much is said; quiet: errors only"})
             .table();
@@ -130,9 +137,14 @@ void check(const Settings& settings) {
         throw UsageError(program_table().owner() + ": " + error.what());
     }
     check_limits(program.recording, program_table().owner());
-    if (!settings.traces_path.empty() && settings.regions_path.empty())
-        throw UsageError(program_table().owner() + ": traces = " + settings.traces_path +
-                         " has nothing to write without regions; name their file with --regions FILE.");
+    const auto of_regions = [&](const char* what, const std::string& path) {
+        if (!path.empty() && settings.regions_path.empty())
+            throw UsageError(program_table().owner() + ": " + what + " = " + path +
+                             " has nothing to write without regions; name their file with --regions FILE.");
+    };
+    of_regions("traces", settings.traces_path);
+    of_regions("kymograph", settings.kymograph_path);
+    of_regions("widths", settings.widths_path);
     const Mapping& mapping = settings.view.as<ViewSettings>().mapping;
     const auto in_order = [](const char* low, double below, const char* high, double above) {
         if (!(below < above))

@@ -56,14 +56,15 @@ struct ProgramSettings {
     double silence_s = 5;
     GreyChannel channel = GreyChannel::luma; ///< of colour, for stages that take grey
     bool medians = false;                    ///< of regions
+    int band = 1;                            ///< px across lines
     Log log = Log::normal;
     RecordLimits recording; ///< of every recorder
 };
 /// Owner "specklescope": backend, threads, plans, slots, from, frames, rate, loop, transfer, silence,
-/// channel, medians, log, and the keys of record_limits_table().
+/// channel, medians, band, log, and the keys of record_limits_table().
 const ParamTable& program_table();
 
-enum class Command : std::uint8_t { view, run, list, bench };
+enum class Command : std::uint8_t { view, run, list, bench, pulse };
 
 /// What `bench` measures and writes.
 struct BenchSettings {
@@ -71,6 +72,12 @@ struct BenchSettings {
     std::string json, markdown;     ///< files to write
     bool peers = false;             ///< other libraries too
     std::vector<std::string> files; ///< reports of earlier runs: only a page is made of them
+};
+
+/// What `pulse` reads and writes.
+struct PulseSettings {
+    std::string file; ///< a table of traces
+    std::string json; ///< a file to write
 };
 
 struct Settings {
@@ -86,10 +93,11 @@ struct Settings {
     std::vector<std::string> record_raw;
     std::vector<std::string> record_mask;
     std::string stats_path;
-    std::string regions_path, traces_path;
+    std::string regions_path, traces_path, kymograph_path, widths_path;
     /// Of the window: instead of those of regions_path, and marked where they have no pixel on the picture.
     std::optional<std::vector<Region>> regions;
     BenchSettings bench;
+    PulseSettings pulse;
     std::string snapshot_path; ///< a picture of the last result (--snapshot FILE.png)
     /// Who gave the chain: "preset flow", a settings file; empty: the default, or what the window remembers.
     std::string chain_from;
@@ -119,9 +127,9 @@ void replace_chain(Settings& settings, Chain chain, const std::string& by);
 /// ends are in the wrong order. Throws UsageError.
 void check(const Settings& settings);
 
-/// TOML: [program] [view] source, record, record_raw, record_mask, regions, traces, [[stage]] name = …;
-/// UsageError names file and line. All or nothing: on an error the settings stay as they were. What writes or
-/// runs something is refused unless the settings are `trusted`.
+/// TOML: [program] [view] source, record, record_raw, record_mask, regions, traces, kymograph, widths, …,
+/// [[stage]] name = …; UsageError names file and line. All or nothing: on an error the settings stay as they
+/// were. What writes or runs something is refused unless the settings are `trusted`.
 void load_config(const std::string& path, Settings& settings);
 /// The same from text; `name` stands for the file in errors.
 void read_toml(std::string_view text, const std::string& name, Settings& settings);
@@ -155,8 +163,8 @@ void set_up_log(const Settings& settings, const std::string& before = "");
 /// Asks at the terminal, without echo, for the variables that the source refers to and that are not set, and
 /// sets them; does nothing where there is no terminal.
 void ask_for_secrets(const SourceArgument& source);
-/// Statistics and snapshot are written at the end, traces from the beginning: what would keep them from it is
-/// said before anything else. Throws UsageError or RunError.
+/// Statistics and snapshot are written at the end, traces, kymograph and widths from the beginning: what
+/// would keep them from it is said before anything else. Throws UsageError or RunError.
 void check_end_files(const Settings& settings);
 /// Writes the snapshot that was asked for with --snapshot; returns its path, as files are never replaced.
 std::string write_last_snapshot(const Settings& settings, const Result& result, const StreamInfo& stream);
@@ -164,9 +172,9 @@ std::string write_last_snapshot(const Settings& settings, const Result& result, 
 /// Makes the pipeline that the settings describe; not started. Files go at their own pace in `view`, and as
 /// fast as they are processed in `run`; --rate sets the pace of both.
 std::unique_ptr<Pipeline> make_pipeline(const Settings& settings);
-/// Adds the recorders of --record, --record-raw and --record-mask, and last --traces, to a started pipeline;
-/// pause it before start() and let it go after this, and no frame of a file is missed. All or none: throws
-/// after taking out those already added.
+/// Adds the recorders of --record, --record-raw and --record-mask, and last --traces, --kymograph and
+/// --widths, to a started pipeline; pause it before start() and let it go after this, and no frame of a file
+/// is missed. All or none: throws after taking out those already added.
 std::vector<std::shared_ptr<Sink>> add_recorders(Pipeline& pipeline, const Settings& settings);
 
 /// The manual from the declarations: "" or "markdown" (docs/manual.md), or "man" (specklescope.1, for groff).

@@ -14,7 +14,7 @@ namespace {
 
 const std::vector<std::string> kTopKeys = {"command",     "preset", "source",   "record",  "record_raw",
                                            "record_mask", "stats",  "snapshot", "regions", "traces",
-                                           "program",     "view",   "stage"};
+                                           "kymograph",   "widths", "program",  "view",    "stage"};
 
 class Reader {
 public:
@@ -106,6 +106,10 @@ private:
             settings_.regions_path = text(name, node);
         else if (name == "traces")
             settings_.traces_path = output(name, node);
+        else if (name == "kymograph")
+            settings_.kymograph_path = output(name, node);
+        else if (name == "widths")
+            settings_.widths_path = output(name, node);
         else if (name == "program")
             read_params(table(name, node), settings_.program);
         else if (name == "view")
@@ -322,6 +326,8 @@ std::string to_toml(const Settings& settings) {
     out += "snapshot = " + toml_text(settings.snapshot_path) + "\n";
     out += "regions = " + toml_text(settings.regions_path) + "\n";
     out += "traces = " + toml_text(settings.traces_path) + "\n";
+    out += "kymograph = " + toml_text(settings.kymograph_path) + "\n";
+    out += "widths = " + toml_text(settings.widths_path) + "\n";
     out += "\n[program]\n" + param_lines(settings.program);
     out += "\n[view]\n" + param_lines(settings.view);
     for (const ChainStage& stage : settings.chain.stages())

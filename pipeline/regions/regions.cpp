@@ -76,6 +76,7 @@ std::shared_ptr<const PlacedRegions> place_regions(std::shared_ptr<const RegionO
         PlacedRegion region;
         region.name = outlines.name(i);
         region.shape = outlines.shape(i);
+        region.line = outlines.line(i);
         const std::size_t first = placed->spans.size();
         region.span = static_cast<std::uint32_t>(first);
         region.fit = outlines.spans(i, picture.width, picture.height, placed->spans);

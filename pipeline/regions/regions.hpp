@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,12 @@ namespace specklescope {
 struct RowSpan {
     std::int32_t x = 0, y = 0, length = 0;
     bool operator==(const RowSpan&) const = default;
+};
+
+/// A straight line on a picture, px; the centre of the first pixel is at (0, 0).
+struct LineEnds {
+    double x0 = 0, y0 = 0, x1 = 0, y1 = 0;
+    bool operator==(const LineEnds&) const = default;
 };
 
 /// Where a region lies on a picture.
@@ -43,6 +50,8 @@ public:
     virtual const std::string& name(std::size_t index) const = 0;
     /// What it is, for people: "rectangle".
     virtual std::string shape(std::size_t index) const = 0;
+    /// The ends of a region that is a line, from which profiles are taken.
+    virtual std::optional<LineEnds> line(std::size_t) const { return std::nullopt; }
     virtual bool medians() const = 0; ///< they are wanted: a second pass over the pixels
     virtual OutsideRegions outside() const = 0;
     /// Appends the pixels of a region on a picture of width × height: spans from the top, in a row from the
@@ -52,6 +61,7 @@ public:
 
 struct PlacedRegion {
     std::string name, shape;
+    std::optional<LineEnds> line; ///< of a line
     RegionFit fit = RegionFit::whole;
     std::uint64_t pixels = 0;          ///< its area on this picture
     std::uint32_t span = 0, spans = 0; ///< its own of PlacedRegions::spans

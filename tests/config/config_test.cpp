@@ -106,6 +106,9 @@ std::string random_text(std::mt19937_64& random) {
 }
 
 TEST_F(ConfigTest, SavedSettingsComeBackExactly) {
+    constexpr std::string Settings::*kPaths[] = {&Settings::stats_path,  &Settings::regions_path,
+                                                 &Settings::traces_path, &Settings::kymograph_path,
+                                                 &Settings::widths_path, &Settings::snapshot_path};
     const std::uint64_t seed = std::random_device{}();
     std::mt19937_64 random(seed);
     SCOPED_TRACE("seed " + std::to_string(seed));
@@ -127,10 +130,8 @@ TEST_F(ConfigTest, SavedSettingsComeBackExactly) {
             settings.record_raw.push_back(random_text(random));
         for (std::size_t i = random() % 3; i > 0; --i)
             settings.record_mask.push_back(random_text(random));
-        settings.stats_path = random_text(random);
-        settings.regions_path = random_text(random);
-        settings.traces_path = random_text(random);
-        settings.snapshot_path = random_text(random);
+        for (std::string Settings::*path : kPaths)
+            settings.*path = random_text(random);
         save_config(file("saved.toml"), settings);
         Settings back;
         back.trusted = true;
@@ -141,10 +142,8 @@ TEST_F(ConfigTest, SavedSettingsComeBackExactly) {
         ASSERT_EQ(back.record, settings.record);
         ASSERT_EQ(back.record_mask, settings.record_mask);
         ASSERT_EQ(back.record_raw, settings.record_raw);
-        ASSERT_EQ(back.stats_path, settings.stats_path);
-        ASSERT_EQ(back.regions_path, settings.regions_path);
-        ASSERT_EQ(back.traces_path, settings.traces_path);
-        ASSERT_EQ(back.snapshot_path, settings.snapshot_path);
+        for (std::string Settings::*path : kPaths)
+            ASSERT_EQ(back.*path, settings.*path);
         ASSERT_EQ(back.command, settings.command);
         ASSERT_EQ(to_string(back.chain), to_string(settings.chain));
         for (const ParamDecl& decl : view_table().decls()) // bit by bit, not as text
@@ -274,8 +273,9 @@ TEST_F(ConfigTest, ErrorsOfTheCommandLineNameTheWordAndTheCure) {
     EXPECT_EQ(error_of({"--record"}), "--record needs a value: --record FILE.");
     EXPECT_EQ(error_of({"--record", "--loop"}), "--record needs a value: --record FILE.");
     EXPECT_EQ(error_of({"--version=3"}), "--version is a switch and takes no value.");
-    EXPECT_EQ(error_of({"veiw", "a"}),
-              "There is no command 'veiw'; allowed: view, run, list, bench, help, or one SOURCE alone.");
+    EXPECT_EQ(
+        error_of({"veiw", "a"}),
+        "There is no command 'veiw'; allowed: view, run, list, bench, pulse, help, or one SOURCE alone.");
     EXPECT_EQ(error_of({"run"}), "run needs a SOURCE, for example: specklescope run synthetic --frames 100.");
     EXPECT_EQ(error_of({"list"}), "list needs a word; allowed: sources, stages, presets, devices.");
     EXPECT_EQ(error_of({"list", "stage"}),

@@ -1,0 +1,303 @@
+#include "analysis/pulse.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <numbers>
+#include <optional>
+#include <utility>
+
+namespace specklescope {
+
+namespace {
+
+using Values = std::vector<double>;
+
+constexpr double kLeast_s = 3; ///< of a run, for a spectrum
+constexpr double kLowPass = 8; ///< times the pulse: where amplitudes are e^{−1/2}
+
+double median_of(std::span<const double> of) {
+    Values values(of.begin(), of.end());
+    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+    std::nth_element(values.begin(), middle, values.end());
+    return *middle;
+}
+
+/// Times and values with a number, in the order of the frames.
+struct Samples {
+    Values times, values;
+};
+
+/// [begin, end) of the samples.
+struct Part {
+    std::size_t begin, end;
+};
+
+/// Cut where time goes back or stands, and at gaps of more than kBridgedFrames.
+std::vector<Part> parts_of(const Samples& samples, double interval) {
+    std::vector<Part> parts;
+    std::size_t begin = 0;
+    const Values& t = samples.times;
+    for (std::size_t i = 1; i <= t.size(); ++i) {
+        const bool cut =
+            i == t.size() || !(t[i] > t[i - 1]) || t[i] - t[i - 1] > (kBridgedFrames + 1.5) * interval;
+        if (!cut)
+            continue;
+        if (i - begin > 1)
+            parts.push_back({begin, i});
+        begin = i;
+    }
+    return parts;
+}
+
+/// Even samples of a part by linear interpolation.
+Values even_samples(const Samples& samples, const Part& part, double interval) {
+    const Values &t = samples.times, &v = samples.values;
+    const double begin = t[part.begin];
+    const auto steps = static_cast<std::size_t>(std::floor((t[part.end - 1] - begin) / interval + 1e-6));
+    Values even;
+    even.reserve(steps + 1);
+    std::size_t at = part.begin;
+    for (std::size_t i = 0; i <= steps; ++i) {
+        const double time = begin + static_cast<double>(i) * interval;
+        while (at + 2 < part.end && t[at + 1] <= time)
+            ++at;
+        const double share = std::clamp((time - t[at]) / (t[at + 1] - t[at]), 0.0, 1.0);
+        even.push_back(v[at] + share * (v[at + 1] - v[at]));
+    }
+    return even;
+}
+
+/// A Gaussian mean about each sample; at the ends of those that there are.
+Values smoothed(const Values& values, double sigma) {
+    const auto reach = static_cast<std::ptrdiff_t>(std::ceil(4 * sigma));
+    Values weights;
+    for (std::ptrdiff_t k = 0; k <= reach; ++k)
+        weights.push_back(k == 0 ? 1 : std::exp(-static_cast<double>(k * k) / (2 * sigma * sigma)));
+    const auto count = static_cast<std::ptrdiff_t>(values.size());
+    Values out(values.size());
+    for (std::ptrdiff_t i = 0; i < count; ++i) {
+        double sum = 0, weight = 0;
+        for (std::ptrdiff_t k = std::max(-reach, -i); k <= std::min(reach, count - 1 - i); ++k) {
+            const double w = weights[static_cast<std::size_t>(std::abs(k))];
+            sum += w * values[static_cast<std::size_t>(i + k)];
+            weight += w;
+        }
+        out[static_cast<std::size_t>(i)] = sum / weight;
+    }
+    return out;
+}
+
+/// σ in samples of a Gaussian in time whose transfer is e^{−1/2} at `frequency`.
+double sigma_of(double frequency, double rate) { return rate / (2 * std::numbers::pi * frequency); }
+
+/// Means of `group` samples each.
+Values grouped(const Values& values, std::size_t group) {
+    Values out;
+    for (std::size_t i = 0; i + group <= values.size(); i += group) {
+        double sum = 0;
+        for (std::size_t k = 0; k < group; ++k)
+            sum += values[i + k];
+        out.push_back(sum / static_cast<double>(group));
+    }
+    return out;
+}
+
+/// Places of the feet of the fundamental in a run, in samples.
+std::vector<std::size_t> feet_of(const Values& run, double rate, double pulse) {
+    constexpr double kInPeriod = 32; // samples of it are enough to find a minimum
+    const auto group = static_cast<std::size_t>(std::max(1.0, std::floor(rate / pulse / kInPeriod)));
+    const Values coarse = grouped(run, group);
+    const double slow = rate / static_cast<double>(group);
+    const Values upper = smoothed(coarse, sigma_of(pulse, slow));
+    const Values lower = smoothed(coarse, sigma_of(0.4 * pulse, slow));
+    Values band(coarse.size());
+    for (std::size_t i = 0; i < band.size(); ++i)
+        band[i] = upper[i] - lower[i];
+    const double period = slow / pulse; // samples
+    std::vector<std::size_t> found;
+    for (std::size_t i = 1; i + 1 < band.size(); ++i) {
+        const bool near_end = static_cast<double>(std::min(i, band.size() - 1 - i)) < 0.3 * period;
+        if (near_end || !(band[i] < 0 && band[i] < band[i - 1] && band[i] <= band[i + 1]))
+            continue;
+        if (found.empty() || static_cast<double>(i - found.back()) > 0.6 * period)
+            found.push_back(i);
+        else if (band[i] < band[found.back()])
+            found.back() = i;
+    }
+    for (std::size_t& foot : found)
+        foot = foot * group + group / 2;
+    return found;
+}
+
+struct Moments {
+    double sum = 0, squares = 0;
+    std::size_t count = 0;
+    void add(double v) {
+        sum += v;
+        squares += v * v;
+        ++count;
+    }
+    double mean() const { return count > 0 ? sum / static_cast<double>(count) : Pulse::kNone; }
+    double std() const {
+        const auto n = static_cast<double>(count);
+        return count > 1 ? std::sqrt(std::max(0.0, (squares - sum * sum / n) / (n - 1))) : Pulse::kNone;
+    }
+};
+
+/// `begins`: the times of the first samples of the runs.
+void measure_beats(const std::vector<Values>& runs, const Values& begins, double rate, Pulse& pulse) {
+    Moments index, length;
+    const double period = rate / pulse.pulse_hz;
+    for (std::size_t r = 0; r < runs.size(); ++r) {
+        const Values& run = runs[r];
+        const std::vector<std::size_t> feet = feet_of(run, rate, pulse.pulse_hz);
+        const Values calm = smoothed(run, sigma_of(kLowPass * pulse.pulse_hz, rate));
+        for (std::size_t i = 1; i < feet.size(); ++i) {
+            const double samples = static_cast<double>(feet[i] - feet[i - 1]);
+            if (samples > 1.6 * period) // one was not found between them
+                continue;
+            const auto begin = calm.begin() + static_cast<std::ptrdiff_t>(feet[i - 1]);
+            const auto end = calm.begin() + static_cast<std::ptrdiff_t>(feet[i]);
+            double sum = 0;
+            for (auto v = begin; v != end; ++v)
+                sum += *v;
+            const auto [low, high] = std::minmax_element(begin, end + 1);
+            pulse.beats.push_back({begins[r] + static_cast<double>(feet[i - 1]) / rate, samples / rate,
+                                   (*high - *low) / (sum / samples)});
+            index.add(pulse.beats.back().pulsatility);
+            length.add(samples / rate);
+        }
+    }
+    pulse.pulsatility = index.mean();
+    pulse.pulsatility_std = index.std();
+    pulse.beat_s = length.mean();
+    pulse.beat_s_std = length.std();
+}
+
+/// The larger of the medians on both sides of a peak: its skirts (a tenth of its frequency, three steps at
+/// least) and its second harmonic left out. Nothing where a side is too short.
+std::optional<double> beside(const Values& density, std::size_t peak) {
+    constexpr std::size_t kSkirt = 3, kLeast = 4;
+    const std::size_t skirt = std::max(kSkirt, (peak + 5) / 10), wide = std::max(kLeast, (peak + 1) / 2);
+    if (peak < skirt + 2) // the first of all is the mean
+        return std::nullopt;
+    const std::size_t left_end = peak - skirt + 1, left = left_end - std::min(wide, left_end - 1);
+    const std::size_t right = peak + skirt, before_harmonic = 2 * peak - 2;
+    const std::size_t right_end =
+        std::min(density.size(), std::max(right + kLeast, std::min(right + wide, before_harmonic)));
+    if (left_end < left + 2 || right_end < right + 2)
+        return std::nullopt;
+    const std::span<const double> all(density);
+    return std::max(median_of(all.subspan(left, left_end - left)),
+                    median_of(all.subspan(right, right_end - right)));
+}
+
+void find_peak(Pulse& pulse) {
+    const Spectrum& spectrum = pulse.spectrum;
+    const Values& density = spectrum.density;
+    pulse.low_hz = std::max(kLeastPulse_hz, kLeastPeriods * spectrum.step_hz);
+    pulse.high_hz = std::min(kMostPulse_hz, pulse.rate_hz / 2);
+    std::size_t best = 0;
+    double highest = Pulse::kNone;
+    for (std::size_t k = 1; k + 1 < density.size(); ++k) {
+        const double frequency = static_cast<double>(k) * spectrum.step_hz;
+        if (frequency < pulse.low_hz * (1 - 1e-9) || frequency > pulse.high_hz ||
+            !(density[k] > density[k - 1] && density[k] >= density[k + 1]))
+            continue;
+        const std::optional<double> around = beside(density, k);
+        if (!around)
+            continue;
+        const double over = density[k] / *around;
+        highest = std::fmax(highest, over);
+        if (over >= least_peak(spectrum.segments) && (best == 0 || density[k] > density[best])) {
+            best = k;
+            pulse.peak = over;
+        }
+    }
+    if (best == 0) {
+        pulse.peak = highest;
+        char why[160];
+        std::snprintf(why, sizeof why, "no peak from %.2g to %.3g Hz stands out of the noise beside it%s",
+                      pulse.low_hz, pulse.high_hz,
+                      pulse.low_hz > kLeastPulse_hz ? "; a longer trace reaches lower" : "");
+        pulse.why = why;
+        return;
+    }
+    const double left = std::log(density[best - 1]), middle = std::log(density[best]),
+                 right = std::log(density[best + 1]);
+    const double off = (left - right) / (2 * (left - 2 * middle + right));
+    pulse.pulse_hz = (static_cast<double>(best) + (std::isfinite(off) ? off : 0)) * spectrum.step_hz;
+}
+
+} // namespace
+
+Pulse find_pulse(std::span<const double> times, std::span<const double> values) {
+    Pulse pulse;
+    Samples samples;
+    double sum = 0;
+    for (std::size_t i = 0; i < times.size(); ++i) {
+        if (!std::isfinite(times[i]) || !std::isfinite(values[i])) {
+            ++pulse.left_out;
+            continue;
+        }
+        samples.times.push_back(times[i]);
+        samples.values.push_back(values[i]);
+        sum += values[i];
+    }
+    pulse.samples = samples.values.size();
+    if (pulse.samples > 0)
+        pulse.mean = sum / static_cast<double>(pulse.samples);
+    Values steps;
+    for (std::size_t i = 1; i < pulse.samples; ++i)
+        if (const double step = samples.times[i] - samples.times[i - 1]; step > 0)
+            steps.push_back(step);
+    if (steps.empty()) {
+        pulse.why = pulse.samples < 2 ? "too few values" : "its times do not advance";
+        return pulse;
+    }
+    // The median tells gaps from steps, the mean is the better interval.
+    const double usual = median_of(steps);
+    const std::vector<Part> parts = parts_of(samples, usual);
+    double frames = 0;
+    for (const Part& part : parts) {
+        const double span = samples.times[part.end - 1] - samples.times[part.begin];
+        pulse.seconds += span;
+        double in_part = 0;
+        for (std::size_t i = part.begin + 1; i < part.end; ++i)
+            in_part += std::max(1.0, std::round((samples.times[i] - samples.times[i - 1]) / usual));
+        frames += in_part;
+        pulse.bridged += static_cast<std::size_t>(in_part) - (part.end - part.begin - 1);
+    }
+    pulse.runs = parts.size();
+    if (!(frames > 0)) {
+        pulse.why = "no two frames follow each other";
+        return pulse;
+    }
+    const double interval = pulse.seconds / frames;
+    pulse.rate_hz = 1 / interval;
+    std::vector<Values> runs;
+    Values begins;
+    std::size_t longest = 0;
+    for (const Part& part : parts) {
+        runs.push_back(even_samples(samples, part, interval));
+        begins.push_back(samples.times[part.begin]);
+        longest = std::max(longest, runs.back().size());
+    }
+    if (static_cast<double>(longest) * interval < kLeast_s) {
+        pulse.why = "no part without a gap is " + std::to_string(static_cast<int>(kLeast_s)) + " s long";
+        return pulse;
+    }
+    if (pulse.rate_hz < 4 * kLeastPulse_hz) {
+        pulse.why = "fewer than " + std::to_string(static_cast<int>(4 * kLeastPulse_hz)) + " frames/s";
+        return pulse;
+    }
+    const auto length = static_cast<std::size_t>(std::lround(kSegment_s * pulse.rate_hz));
+    pulse.spectrum = welch_spectrum(runs, pulse.rate_hz, std::min(length, longest));
+    find_peak(pulse);
+    if (pulse.why.empty())
+        measure_beats(runs, begins, pulse.rate_hz, pulse);
+    return pulse;
+}
+
+} // namespace specklescope

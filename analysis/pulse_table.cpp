@@ -1,0 +1,219 @@
+#include "analysis/pulse_table.hpp"
+
+#include "base/error.hpp"
+#include "files/input_file.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cstdio>
+#include <limits>
+#include <optional>
+#include <string_view>
+#include <unordered_map>
+
+namespace specklescope {
+
+namespace {
+
+constexpr std::size_t kMostLine = std::size_t{1} << 20;
+constexpr std::size_t kMostRegions = 65536;
+
+/// The lines of a file, one after another.
+class Lines {
+public:
+    explicit Lines(const std::string& path) : path_(path), file_(open_input(path)) {}
+    /// False at the end. Without its end, and without a carriage return in front of it.
+    bool next(std::string& line) {
+        line.clear();
+        ended_ = false;
+        while (!ended_) {
+            if (at_ == filled_) {
+                at_ = 0;
+                filled_ = std::fread(buffer_.data(), 1, buffer_.size(), file_.get());
+                if (filled_ == 0 && std::ferror(file_.get()) != 0)
+                    throw RunError("'" + path_ + "' cannot be read to its end.");
+                if (filled_ == 0)
+                    break;
+            }
+            const std::string_view rest(buffer_.data() + at_, filled_ - at_);
+            const std::size_t end = rest.find('\n');
+            line += rest.substr(0, end);
+            ended_ = end != std::string_view::npos;
+            at_ += ended_ ? end + 1 : rest.size();
+            if (line.size() > kMostLine)
+                throw UsageError(path_ + ", line " + std::to_string(number_ + 1) +
+                                 ": it is longer than 1 MiB, and no row of a table of traces.");
+        }
+        if (line.empty() && !ended_)
+            return false;
+        ++number_;
+        if (!line.empty() && line.back() == '\r')
+            line.pop_back();
+        return true;
+    }
+    bool ended() const { return ended_; } ///< the last one given had its end
+    std::uint64_t number() const { return number_; }
+
+private:
+    std::string path_;
+    InputFile file_;
+    std::string buffer_ = std::string(1 << 16, '\0');
+    std::size_t at_ = 0, filled_ = 0;
+    bool ended_ = false;
+    std::uint64_t number_ = 0;
+};
+
+/// Fields of a line; false where a quote is not closed.
+bool take_apart(std::string_view line, std::vector<std::string>& fields) {
+    fields.clear();
+    for (std::size_t i = 0;; ++i) {
+        std::string field;
+        if (i < line.size() && line[i] == '"') {
+            for (++i;; ++i) {
+                if (i >= line.size())
+                    return false;
+                if (line[i] == '"' && (i + 1 == line.size() || line[i + 1] != '"'))
+                    break;
+                if (line[i] == '"')
+                    ++i;
+                field += line[i];
+            }
+            ++i;
+            if (i < line.size() && line[i] != ',')
+                return false;
+        } else {
+            const std::size_t end = std::min(line.find(',', i), line.size());
+            field = line.substr(i, end - i);
+            i = end;
+        }
+        fields.push_back(std::move(field));
+        if (i >= line.size())
+            return true;
+    }
+}
+
+/// Empty: none. Nothing where it is no number.
+std::optional<double> number_of(std::string_view text) {
+    while (!text.empty() && text.front() == ' ')
+        text.remove_prefix(1);
+    while (!text.empty() && text.back() == ' ')
+        text.remove_suffix(1);
+    if (text.empty())
+        return std::numeric_limits<double>::quiet_NaN();
+    double value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc() || end != text.data() + text.size())
+        return std::nullopt;
+    return value;
+}
+
+class Reader {
+public:
+    explicit Reader(const std::string& path) : path_(path), lines_(path) {}
+
+    TraceTable read() {
+        std::string line;
+        while (lines_.next(line)) {
+            if (lines_.number() == 1 && line.starts_with("\xef\xbb\xbf"))
+                line.erase(0, 3);
+            if (line.empty() || line[0] == '#')
+                continue;
+            if (columns_ == 0)
+                read_columns(line);
+            else if (!lines_.ended() && !whole(line))
+                table_.cut_off = true;
+            else
+                read_row(line);
+        }
+        if (columns_ == 0)
+            throw UsageError("'" + path_ + "' holds no table of traces; name a file that --traces wrote.");
+        choose_clock();
+        return std::move(table_);
+    }
+
+private:
+    [[noreturn]] void fail(const std::string& what) const {
+        throw UsageError(path_ + ", line " + std::to_string(lines_.number()) + ": " + what);
+    }
+
+    void read_columns(const std::string& line) {
+        if (!take_apart(line, fields_))
+            fail("a quotation mark is not closed.");
+        columns_ = fields_.size();
+        const auto find = [&](const char* name) {
+            const auto at = std::find(fields_.begin(), fields_.end(), name);
+            return at == fields_.end() ? kNowhere : static_cast<std::size_t>(at - fields_.begin());
+        };
+        region_ = find("region");
+        mean_ = find("mean");
+        capture_ = find("capture_s");
+        arrival_ = find("arrival_s");
+        const char* missing = region_ == kNowhere                            ? "region"
+                              : mean_ == kNowhere                            ? "mean"
+                              : capture_ == kNowhere && arrival_ == kNowhere ? "capture_s"
+                                                                             : nullptr;
+        if (missing)
+            fail(std::string("there is no column '") + missing +
+                 "'; allowed: a table that --traces wrote, or one with the columns capture_s, region, mean.");
+    }
+
+    bool whole(const std::string& line) { return take_apart(line, fields_) && fields_.size() == columns_; }
+
+    double number(std::size_t column, const char* name) const {
+        if (column == kNowhere)
+            return std::numeric_limits<double>::quiet_NaN();
+        if (const auto value = number_of(fields_[column]))
+            return *value;
+        fail(std::string(name) + " is '" + fields_[column].substr(0, 32) +
+             "'; allowed: a number, or nothing.");
+    }
+
+    void read_row(const std::string& line) {
+        if (!take_apart(line, fields_))
+            fail("a quotation mark is not closed.");
+        if (fields_.size() != columns_)
+            fail("it has " + std::to_string(fields_.size()) + " fields, and the table " +
+                 std::to_string(columns_) + " columns.");
+        const double capture = number(capture_, "capture_s"), arrival = number(arrival_, "arrival_s");
+        const double mean = number(mean_, "mean");
+        const auto [at, added] = index_.try_emplace(fields_[region_], table_.regions.size());
+        if (added) {
+            if (table_.regions.size() == kMostRegions)
+                fail("there are more than " + std::to_string(kMostRegions) + " regions.");
+            table_.regions.push_back({fields_[region_], {}, {}});
+            arrivals_.emplace_back();
+        }
+        RegionTrace& trace = table_.regions[at->second];
+        trace.times.push_back(capture);
+        trace.values.push_back(mean);
+        arrivals_[at->second].push_back(arrival);
+        advances_ = advances_ || capture > trace.times.front();
+        ++table_.rows;
+    }
+
+    /// The capture's, unless it stands still.
+    void choose_clock() {
+        table_.clock = advances_ || arrival_ == kNowhere ? "capture_s" : "arrival_s";
+        if (table_.clock == "arrival_s")
+            for (std::size_t i = 0; i < arrivals_.size(); ++i)
+                table_.regions[i].times = std::move(arrivals_[i]);
+    }
+
+    static constexpr std::size_t kNowhere = std::numeric_limits<std::size_t>::max();
+
+    std::string path_;
+    Lines lines_;
+    TraceTable table_;
+    std::vector<std::string> fields_;
+    std::size_t columns_ = 0;
+    std::size_t region_ = kNowhere, mean_ = kNowhere, capture_ = kNowhere, arrival_ = kNowhere;
+    std::unordered_map<std::string, std::size_t> index_;
+    std::vector<std::vector<double>> arrivals_;
+    bool advances_ = false;
+};
+
+} // namespace
+
+TraceTable read_trace_table(const std::string& path) { return Reader(path).read(); }
+
+} // namespace specklescope

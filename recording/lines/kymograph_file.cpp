@@ -1,0 +1,264 @@
+#include "recording/lines/kymograph_file.hpp"
+
+#include "base/error.hpp"
+#include "recording/line_pages.hpp"
+#include "recording/record_file.hpp"
+#include "recording/table_text.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdio>
+#include <ctime>
+#include <filesystem>
+#include <limits>
+#include <string_view>
+
+namespace specklescope {
+
+static_assert(std::endian::native == std::endian::little,
+              "rows are written in the machine's order, marked II");
+
+namespace {
+
+constexpr std::string_view kSoftware = "Specklescope " SPECKLESCOPE_VERSION;
+constexpr std::uint64_t kHeaderBytes = 16, kEntries = 15, kEntryBytes = 20;
+constexpr std::uint64_t kText = kHeaderBytes + 8 + kEntries * kEntryBytes + 8; ///< of the description
+constexpr std::size_t kChangingChars = 416; ///< always so many, so that they are replaced in place
+
+// Field types of TIFF 6.0 and of BigTIFF.
+enum class Field : std::uint16_t { ascii = 2, u16 = 3, u32 = 4, rational = 5, u64 = 16 };
+
+template <class T> void put(std::string& bytes, T value) {
+    bytes.append(reinterpret_cast<const char*>(&value), sizeof value);
+}
+
+void put_entry(std::string& bytes, std::uint16_t tag, Field type, std::uint64_t count, std::uint64_t value) {
+    put(bytes, tag);
+    put(bytes, type);
+    put(bytes, count);
+    put(bytes, value);
+}
+
+/// A positive number as TIFF's ratio of two whole ones, to 30 bits; 1 for anything else.
+std::uint64_t rational(double value) {
+    constexpr double kLarge = 1 << 30;
+    std::uint32_t above = 1, below = 1;
+    if (value >= 1 && value <= kLarge) {
+        above = static_cast<std::uint32_t>(kLarge);
+        below = static_cast<std::uint32_t>(std::lround(kLarge / value));
+    } else if (value > 1 / kLarge && value < 1) {
+        below = static_cast<std::uint32_t>(kLarge);
+        above = static_cast<std::uint32_t>(std::lround(kLarge * value));
+    }
+    return static_cast<std::uint64_t>(below) << 32 | above;
+}
+
+std::string now_text() {
+    const std::time_t now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
+    std::tm utc{};
+    ::gmtime_r(&now, &utc);
+    char text[32];
+    std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &utc);
+    return text;
+}
+
+const char* mean_text(RegionMean mean) {
+    switch (mean) {
+    case RegionMean::of_squares:
+        return "root of the mean of K2";
+    case RegionMean::of_inverses:
+        return "of the mean of K2, converted as the map is";
+    case RegionMean::plain:
+        break;
+    }
+    return "of the values";
+}
+
+void check_named(const File& file, const std::string& path) {
+    if (!file.has_name())
+        throw RunError("Recording into " + path + " stopped: the file, or its folder, was removed.");
+}
+
+} // namespace
+
+KymographFile::KymographFile(const std::string& wanted, const LineFrame& frame, const MeasuredLine& line,
+                             int band, const StreamInfo& stream)
+    : line_(*frame.placed->regions[line.region].line), quantity_(frame.quantity),
+      columns_(line.averages.size()), spacing_(line.spacing),
+      nominal_s_(stream.source.rate > 0 ? 1 / stream.source.rate : 0) {
+    nlohmann::ordered_json json;
+    json["program"] = kSoftware;
+    json["content"] = "kymograph";
+    json["region"] = frame.placed->regions[line.region].name;
+    json["line"] = {{line_.x0, line_.y0}, {line_.x1, line_.y1}};
+    json["spacing_px"] = spacing_;
+    json["band_px"] = band;
+    json["mean"] = mean_text(frame.mean);
+    json["quantity"] = quantity_.name;
+    json["symbol"] = quantity_.symbol;
+    json["unit"] = quantity_.unit;
+    json["parameters"] = frame.chain ? to_string(*frame.chain) : "none";
+    json["version"] = frame.info.version;
+    json["exposure_used_ms"] = frame.exposure.ms; // NaN, unknown, becomes null
+    json["exposure_origin"] = to_string(frame.exposure.origin);
+    json["source"] = stream.source_text;
+    json["source_name"] = stream.source.name;
+    json["backend"] = stream.backend;
+    json["started"] = now_text();
+    json["started_arrival_ns"] = ns_of(SteadyClock::now());
+    // File names are bytes, not always UTF-8: what is none becomes U+FFFD.
+    fixed_ = json.dump(-1, ' ', true, nlohmann::ordered_json::error_handler_t::replace).substr(1);
+    create(wanted);
+    json["table"] = std::filesystem::path(table_path_).filename().string();
+    fixed_ = json.dump(-1, ' ', true, nlohmann::ordered_json::error_handler_t::replace).substr(1);
+    constexpr std::uint64_t kAlign = 16;
+    const std::uint64_t head = kText + kChangingChars + fixed_.size() + 1 + kSoftware.size() + 1;
+    pixels_ = (head + kAlign - 1) / kAlign * kAlign;
+    table_text_ = "row,sequence,capture_s,arrival_s,version\n";
+}
+
+/// Both names under one number that is free for both.
+void KymographFile::create(const std::string& wanted) {
+    for (int number = 0;; ++number) {
+        file_ = create_new(numbered(wanted, number), path_);
+        try {
+            const std::string beside = path_ + ".csv";
+            table_ = create_new(beside, table_path_);
+            if (table_path_ == beside)
+                return;
+            ::unlink(table_path_.c_str());
+        } catch (...) {
+            ::unlink(path_.c_str());
+            throw;
+        }
+        ::unlink(path_.c_str());
+    }
+}
+
+bool KymographFile::continues(const LineFrame& frame, const MeasuredLine& line) const {
+    constexpr std::uint64_t kMostRows = 0xffffffffU; // of a TIFF
+    return rows_ < kMostRows && frame.placed->regions[line.region].line == line_ &&
+           frame.quantity.name == quantity_.name && frame.quantity.unit == quantity_.unit;
+}
+
+void KymographFile::add(const LineFrame& frame, const MeasuredLine& line) {
+    for (const double average : line.averages)
+        put(pixels_text_, static_cast<float>(from_average(average, frame.mean)));
+    add_whole(table_text_, rows_);
+    table_text_ += ',';
+    add_whole(table_text_, frame.info.sequence);
+    table_text_ += ',';
+    add_seconds(table_text_, frame.info.capture_ns);
+    table_text_ += ',';
+    add_seconds(table_text_, ns_of(frame.info.arrival));
+    table_text_ += ',';
+    add_whole(table_text_, frame.info.version);
+    table_text_ += '\n';
+    if (rows_ == 0)
+        first_ns_ = frame.info.capture_ns;
+    last_ns_ = frame.info.capture_ns;
+    ++rows_;
+}
+
+/// The mean time from row to row; a clock that stands still leaves the nominal one. 0: unknown.
+double KymographFile::period_s() const {
+    const bool known = rows_ > 1 && last_ns_ > first_ns_;
+    return known ? 1e-9 * static_cast<double>(last_ns_ - first_ns_) / static_cast<double>(rows_ - 1)
+                 : nominal_s_;
+}
+
+std::string KymographFile::directory() const {
+    const std::uint64_t text = kChangingChars + fixed_.size() + 1;
+    const double period = period_s();
+    std::string bytes("II\x2b\0\x08\0\0\0", 8);
+    put(bytes, kHeaderBytes); // the one directory
+    put(bytes, kEntries);
+    put_entry(bytes, 256, Field::u32, 1, columns_);
+    put_entry(bytes, 257, Field::u32, 1, rows_);
+    put_entry(bytes, 258, Field::u16, 1, 32);                   // bits per sample
+    put_entry(bytes, 259, Field::u16, 1, 1);                    // not compressed
+    put_entry(bytes, 262, Field::u16, 1, 1);                    // 0 is black
+    put_entry(bytes, 270, Field::ascii, text, kText);           // image description
+    put_entry(bytes, 273, Field::u64, 1, pixels_);              // the one strip
+    put_entry(bytes, 277, Field::u16, 1, 1);                    // samples per pixel
+    put_entry(bytes, 278, Field::u32, 1, 0xffffffffU);          // rows per strip: all
+    put_entry(bytes, 279, Field::u64, 1, rows_ * columns_ * 4); // bytes of it
+    put_entry(bytes, 282, Field::rational, 1, rational(spacing_ > 0 ? 1 / spacing_ : 1)); // columns a px
+    put_entry(bytes, 283, Field::rational, 1, rational(period > 0 ? 1 / period : 1));     // rows a second
+    put_entry(bytes, 296, Field::u16, 1, 1);                                              // no unit
+    put_entry(bytes, 305, Field::ascii, kSoftware.size() + 1, kText + text);
+    put_entry(bytes, 339, Field::u16, 1, 3); // IEEE float
+    put(bytes, std::uint64_t{0});            // no other page
+    return bytes;
+}
+
+/// ImageJ's calibration, then the members of the JSON object that change; of one length.
+std::string KymographFile::changing(bool finished, std::uint64_t dropped) const {
+    const double period = period_s();
+    char text[kChangingChars + 1];
+    std::snprintf(text, sizeof text,
+                  "ImageJ=1.53t\nimages=1\nunit=pixel\nyunit=%s\n"
+                  "{\"finished\": %s, \"rows\": %llu, \"dropped\": %llu, \"row_period_s\": %.12g, "
+                  "\"first_capture_ns\": %lld, \"last_capture_ns\": %lld",
+                  period > 0 ? "s" : "row", finished ? "true" : "false",
+                  static_cast<unsigned long long>(rows_), static_cast<unsigned long long>(dropped), period,
+                  static_cast<long long>(first_ns_), static_cast<long long>(last_ns_));
+    std::string padded(text);
+    padded.resize(kChangingChars - 2, ' ');
+    return padded + ", ";
+}
+
+void KymographFile::store(std::uint64_t offset, const std::string& bytes) const {
+    check_named(file_, path_);
+    if (const int error = file_.write_at(offset, bytes.data(), bytes.size()); error != 0)
+        throw RunError(write_error(path_, error));
+}
+
+void KymographFile::write_head(bool finished, std::uint64_t dropped) {
+    std::string text = changing(finished, dropped) + fixed_;
+    text.push_back('\0');
+    text.append(kSoftware).push_back('\0');
+    // One page of memory, and with it what the file says it holds, is written at once; the text may be torn.
+    store(0, directory() + text);
+}
+
+std::uint64_t KymographFile::flush(std::uint64_t dropped) {
+    if (rows_ == in_file_)
+        return 0;
+    const std::uint64_t bytes = pixels_text_.size() + table_text_.size();
+    store(pixels_ + in_file_ * columns_ * 4, pixels_text_);
+    std::uint64_t table_end = table_end_;
+    check_named(table_, table_path_);
+    if (const int error = append_lines(table_, table_end, table_text_); error != 0)
+        throw RunError(write_error(table_path_, error));
+    table_end_ = table_end;
+    write_head(false, dropped);
+    in_file_ = rows_;
+    pixels_text_.clear();
+    table_text_.clear();
+    return bytes;
+}
+
+void KymographFile::finish(bool finished, std::uint64_t dropped) {
+    if (in_file_ == 0) { // not even the first came so far: nothing that could be opened
+        ::unlink(path_.c_str());
+        ::unlink(table_path_.c_str());
+        return;
+    }
+    // Of rows that could not be written nothing stays: the file says what it holds.
+    rows_ = in_file_;
+    if (!finished && (::ftruncate(file_.fd(), static_cast<off_t>(pixels_ + in_file_ * columns_ * 4)) != 0 ||
+                      ::ftruncate(table_.fd(), static_cast<off_t>(table_end_)) != 0))
+        throw RunError(write_error(path_, errno));
+    if (finished)
+        write_head(true, dropped);
+    if (!file_.close() || !table_.close())
+        throw RunError(write_error(path_, errno));
+}
+
+} // namespace specklescope

@@ -1,0 +1,55 @@
+// One file of a kymograph and its table of times. Used by recording/kymograph.cpp alone.
+//
+// A BigTIFF of one page in one strip that grows at the end of the file: directory and description stand in
+// front, and are brought up to date when the rows are there. So the file is whole at any time.
+#pragma once
+
+#include "files/whole_file.hpp"
+#include "recording/lines/line_sink.hpp"
+
+#include <cstdint>
+#include <string>
+
+namespace specklescope {
+
+class KymographFile {
+public:
+    /// Makes `wanted`, or a numbered name, and its table beside it, for the line as `frame` has it. Throws
+    /// RunError.
+    KymographFile(const std::string& wanted, const LineFrame& frame, const MeasuredLine& line, int band,
+                  const StreamInfo& stream);
+
+    /// Whether a row of this line goes on where the last one ended: the same ends, the same quantity.
+    bool continues(const LineFrame& frame, const MeasuredLine& line) const;
+    void add(const LineFrame& frame, const MeasuredLine& line);
+    std::size_t waiting() const { return pixels_text_.size(); } ///< bytes of rows not yet written
+    /// Writes the rows that were added. Throws RunError. Returns the bytes.
+    std::uint64_t flush(std::uint64_t dropped);
+    /// The last word: `finished` says that all rows are there. Throws RunError.
+    void finish(bool finished, std::uint64_t dropped);
+    const std::string& path() const { return path_; }
+
+private:
+    void create(const std::string& wanted);
+    double period_s() const;
+    std::string directory() const;
+    std::string changing(bool finished, std::uint64_t dropped) const;
+    void write_head(bool finished, std::uint64_t dropped);
+    void store(std::uint64_t offset, const std::string& bytes) const;
+
+    std::string path_, table_path_;
+    File file_, table_;
+    LineEnds line_;
+    Quantity quantity_;
+    std::size_t columns_ = 0;
+    double spacing_ = 0;
+    double nominal_s_ = 0;     ///< between rows; 0: unknown
+    std::string fixed_;        ///< what of the description does not change
+    std::uint64_t pixels_ = 0; ///< where they begin
+    std::uint64_t rows_ = 0, in_file_ = 0;
+    std::uint64_t table_end_ = 0; ///< behind the line of row in_file_
+    std::int64_t first_ns_ = 0, last_ns_ = 0;
+    std::string pixels_text_, table_text_; ///< not yet written
+};
+
+} // namespace specklescope

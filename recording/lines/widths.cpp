@@ -1,0 +1,159 @@
+#include "recording/lines/widths.hpp"
+
+#include "analysis/vessel_width.hpp"
+#include "base/one_line.hpp"
+#include "base/parallel.hpp"
+#include "recording/lines/line_sink.hpp"
+#include "recording/table_file.hpp"
+#include "recording/table_text.hpp"
+
+#include <optional>
+
+namespace specklescope {
+
+namespace {
+
+constexpr TableKind kKind{"# Specklescope widths, version 1\n", "widths", "--widths"};
+constexpr const char* kColumns = "sequence,capture_s,region,width,width_std,centre,depth,fit,centre_std,"
+                                 "baseline,edge,r2,arrival_s,version\n";
+
+std::string said(const std::string& what, const std::string& value) {
+    return comment("# " + what + ": " + one_line(value));
+}
+
+std::string head_of(const StreamInfo& stream, int band) {
+    return said("program", "Specklescope " SPECKLESCOPE_VERSION) + said("source", stream.source_text) +
+           said("backend", stream.backend) +
+           said("profile", "mean over " + std::to_string(band) + " px across the line") +
+           said("width, width_std", "px, full width at half depth of the fitted curve (docs/science.md)") +
+           said("centre, centre_std, edge",
+                "px along the line; edge: standard deviation of the edges' blur") +
+           said("depth, baseline",
+                "in the unit of the map; depth is below 0 of a vessel darker than beside") +
+           said("fit", "ok, or why there are no numbers") +
+           said("r2", "part of the variance along the line that the curve explains");
+}
+
+/// What the numbers rest on from this frame on.
+std::string settings_of(const LineFrame& frame) {
+    const std::string version = "version " + std::to_string(frame.info.version) + ", ";
+    std::string text;
+    if (frame.chain)
+        text += said(version + "chain", to_string(*frame.chain));
+    text += said(version + "map", one_line(frame.quantity.name) + " " + frame.quantity.symbol + " (" +
+                                      frame.quantity.unit + ")");
+    text += said(version + "fitted to", frame.mean == RegionMean::plain ? "the map" : "K²");
+    for (const PlacedRegion& region : frame.placed->regions)
+        if (region.line) {
+            std::string ends;
+            for (const double at : {region.line->x0, region.line->y0, region.line->x1, region.line->y1}) {
+                ends += ends.empty() ? "" : ", ";
+                add_number(ends, at);
+            }
+            text += said(version + "line", region.name + ": " + ends);
+        }
+    return text;
+}
+
+void add_row(const LineFrame& frame, const MeasuredLine& line, const VesselWidth& vessel, std::string& text) {
+    const auto add = [&](double value) {
+        add_number(text, value);
+        text += ',';
+    };
+    const double baseline = from_average(vessel.baseline, frame.mean);
+    add_whole(text, frame.info.sequence);
+    text += ',';
+    add_seconds(text, frame.info.capture_ns);
+    text += ',' + csv_text(frame.placed->regions[line.region].name) + ',';
+    add(vessel.width);
+    add(vessel.width_std);
+    add(vessel.centre);
+    add(from_average(vessel.baseline + vessel.depth, frame.mean) - baseline);
+    text += to_string(vessel.fit);
+    text += ',';
+    add(vessel.centre_std);
+    add(baseline);
+    add(vessel.edge);
+    add(vessel.r2);
+    add_seconds(text, ns_of(frame.info.arrival));
+    text += ',';
+    add_whole(text, frame.info.version);
+    text += '\n';
+}
+
+class Widths final : public LineSink {
+public:
+    using LineSink::LineSink;
+    ~Widths() override { close(); }
+
+protected:
+    std::uint64_t begin(const StreamInfo& stream) override {
+        check_widths(path());
+        table_ = TableFile(path(), kKind.mark.data() + head_of(stream, band()));
+        told_.reset();
+        placed_.reset();
+        return table_.bytes();
+    }
+
+    std::uint64_t write(const std::vector<LineFrame>& frames) override {
+        struct Task {
+            const LineFrame* frame;
+            const MeasuredLine* line;
+        };
+        std::vector<Task> tasks;
+        for (const LineFrame& frame : frames)
+            for (const MeasuredLine& line : frame.lines)
+                tasks.push_back({&frame, &line});
+        std::vector<VesselWidth> vessels(tasks.size());
+        constexpr int kLeast = 4; // fits of a band, a guess
+        const int slots = parallel_threads(), count = static_cast<int>(tasks.size());
+        if (count > 0)
+            for_bands(count, band_count(count, slots, kLeast), slots, [&](Band part, int) {
+                for (auto i = static_cast<std::size_t>(part.begin); i < static_cast<std::size_t>(part.end);
+                     ++i)
+                    vessels[i] = fit_vessel_width(tasks[i].line->averages, tasks[i].line->spacing);
+            });
+        std::string text;
+        std::size_t next = 0;
+        for (const LineFrame& frame : frames) {
+            tell_settings(frame, text);
+            for (const MeasuredLine& line : frame.lines)
+                add_row(frame, line, vessels[next++], text);
+        }
+        const std::uint64_t before = table_.bytes();
+        table_.append(text);
+        return table_.bytes() - before;
+    }
+
+    void finish(bool well) override {
+        if (well && !told_)
+            table_.append(kColumns);
+        table_.close();
+    }
+
+private:
+    /// In front of the first rows, and again when they have changed.
+    void tell_settings(const LineFrame& frame, std::string& text) {
+        if (!frame.placed || (told_ == frame.info.version && placed_ == frame.placed))
+            return;
+        text += settings_of(frame);
+        if (!told_)
+            text += kColumns;
+        told_ = frame.info.version;
+        placed_ = frame.placed;
+    }
+
+    TableFile table_;
+    std::optional<std::uint64_t> told_; ///< the version that the settings were told of
+    std::shared_ptr<const PlacedRegions> placed_;
+};
+
+} // namespace
+
+void check_widths(const std::string& path) { check_table(path, kKind); }
+
+std::shared_ptr<Sink> make_widths(const std::string& path, int band) {
+    return std::make_shared<Widths>(path, band);
+}
+
+} // namespace specklescope

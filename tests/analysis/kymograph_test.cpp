@@ -1,0 +1,260 @@
+// Kymographs written by the real program: the profiles that scipy finds in the recorded map, opened by
+// tifffile, whatever ends the run.
+#include "analysis/region.hpp"
+#include "recording/lines/kymograph.hpp"
+#include "tests/support/child.hpp"
+#include "tests/support/file_tools.hpp"
+#include "tests/support/running.hpp"
+
+#include <gtest/gtest.h>
+
+namespace specklescope {
+namespace {
+
+constexpr const char* kLines = R"({"regions":[
+{"name":"box","shape":"rectangle","points":[[10,8],[29,27]]},
+{"name":"artery","shape":"line","points":[[10.5,8.25],[90,70]]},
+{"name":"a/b","shape":"line","points":[[60,20],[60,50]]},
+{"name":"beyond","shape":"line","points":[[100,40],[140,45]]}]})";
+
+class Kymographs : public testing::Test {
+protected:
+    void SetUp() override {
+        test::write_file(folder / "r.json", kLines);
+        std::filesystem::create_directory(folder / "out");
+    }
+    ChildResult run(std::vector<std::string> arguments) const {
+        return run_program(std::move(arguments), folder.path().string());
+    }
+    TemporaryFolder folder;
+};
+
+/// Shares no code with the program.
+constexpr const char* kOracle = R"py(
+import csv, json
+import numpy as np, tifffile
+from scipy.ndimage import map_coordinates
+
+BAND = 4
+with tifffile.TiffFile("flow.tiff") as f:
+    maps = np.stack([p.asarray() for p in f.pages]).astype(np.float64)
+    frames = [json.loads(p.description[p.description.index("{"):]) for p in f.pages]
+frames[0] = frames[0]["frame"]
+assert np.isinf(maps).sum() == 0 and len(maps) == 25
+names = {"artery": "artery", "a/b": "a_b", "beyond": "beyond"}
+for region in json.load(open("r.json"))["regions"]:
+    if region["shape"] != "line":
+        continue
+    path = "out/k-" + names[region["name"]] + ".tiff"
+    with tifffile.TiffFile(path) as f:
+        assert len(f.pages) == 1
+        page = f.pages[0]
+        is_, text = page.asarray(), page.description
+        x, y = page.tags["XResolution"].value, page.tags["YResolution"].value
+    about = json.loads(text[text.index("{"):])
+    (x0, y0), (x1, y1) = region["points"]
+    length = np.hypot(x1 - x0, y1 - y0)
+    steps = round(length)
+    assert is_.shape == (25, steps + 1) and is_.dtype == np.float32, is_.shape
+    assert text.startswith("ImageJ=") and "\nunit=pixel\nyunit=s\n" in text
+    assert abs(x[1] / x[0] - length / steps) < 1e-8 and abs(y[0] / y[1] - 60) < 1e-6, (x, y)
+    assert about["finished"] and about["rows"] == 25 and about["dropped"] == 0, about
+    assert about["region"] == region["name"] and about["line"] == region["points"] and about["band_px"] == BAND
+    assert abs(about["spacing_px"] - length / steps) < 1e-12 and abs(about["row_period_s"] - 1 / 60) < 1e-8
+    assert about["symbol"] == "SFI" and about["unit"] == "1/s" and "radius=2" in about["parameters"], about
+    along = np.arange(steps + 1) / steps
+    nx, ny = -(y1 - y0) / length, (x1 - x0) / length
+    for row, map_ in zip(is_, maps):
+        top = bottom = 0
+        for k in range(BAND):
+            off = k - (BAND - 1) / 2
+            at = [y0 + along * (y1 - y0) + off * ny, x0 + along * (x1 - x0) + off * nx]
+            top = top + map_coordinates(1 / map_, at, order=1, mode="constant", cval=0.0)
+            bottom = bottom + map_coordinates(np.ones_like(map_), at, order=1, mode="constant", cval=0.0)
+        with np.errstate(all="ignore"):
+            wanted = np.where(bottom > 0, bottom / top, np.nan)
+        assert (np.isnan(row) == np.isnan(wanted)).all()
+        good = ~np.isnan(wanted)
+        assert good.any() and good.all() == (region["name"] != "beyond")
+        assert (np.abs(row - wanted)[good] / wanted[good]).max() < 1e-6
+    rows = list(csv.DictReader(l for l in open(path + ".csv") if l[0] != "#"))
+    assert len(rows) == 25
+    for i, (row, frame) in enumerate(zip(rows, frames)):
+        assert int(row["row"]) == i and int(row["sequence"]) == frame["sequence"] and row["version"] == "0"
+        assert round(float(row["capture_s"]) * 1e9) == frame["capture_ns"], (row, frame)
+)py";
+
+TEST_F(Kymographs, AreTheProfilesThatScipyFindsInTheRecordedMap) {
+    const ChildResult ran = run({"run",         "synthetic:vessels?width=128&height=96&live=false",
+                                 "--frames",    "25",
+                                 "--stage",     "speckle:radius=2,output=contrast2",
+                                 "--stage",     "average:frames=3",
+                                 "--stage",     "flow",
+                                 "--record",    "flow.tiff",
+                                 "--regions",   "r.json",
+                                 "--kymograph", "out/k.tiff",
+                                 "--band",      "4",
+                                 "--backend",   "cpu"});
+    ASSERT_EQ(ran.status, 0) << ran.all();
+    EXPECT_NE(ran.out.find("out/k-*.tiff: 25 frames"), std::string::npos) << ran.out;
+    EXPECT_TRUE(test::python(folder, kOracle)) << test::read_file(folder / "python.log");
+}
+
+/// What a file says that it holds, it holds; at least `sys.argv[1]` rows of it.
+constexpr const char* kReadCut = R"py(
+import csv, json
+import numpy as np, tifffile
+raw = None
+for name in ("artery", "a_b", "beyond"):
+    with tifffile.TiffFile(f"out/k-{name}.tiff") as f:
+        values, text = f.pages[0].asarray(), f.pages[0].description
+    about = json.loads(text[text.index("{"):])
+    assert not about["finished"] and 50 < about["rows"] <= len(values), (about["rows"], len(values))
+    assert np.isfinite(values).any(axis=1).all() and (np.nan_to_num(values) != 0).any(axis=1).all()
+    text = open(f"out/k-{name}.tiff.csv").read()
+    assert text.endswith("\n")
+    rows = list(csv.DictReader(l for l in text.splitlines(True) if l[0] != "#"))
+    assert len(rows) >= len(values)
+    assert [int(r["row"]) for r in rows] == list(range(len(rows)))
+)py";
+
+TEST_F(Kymographs, OfAKilledRunHoldWhatTheySay) {
+    for (int round = 0; round < 3; ++round) {
+        Child child({test::program_path(), "run",
+                     "synthetic:vessels?width=128&height=96&live=false&rate=100000", "--regions", "r.json",
+                     "--kymograph", "out/k.tiff"},
+                    folder.path().string());
+        const std::size_t wanted = 60000U + 40000U * static_cast<unsigned>(round);
+        ASSERT_TRUE(test::eventually([&] {
+            std::error_code none;
+            const auto bytes = std::filesystem::file_size(folder / "out/k-beyond.tiff", none);
+            return !none && bytes > wanted;
+        }));
+        child.signal(SIGKILL);
+        EXPECT_EQ(child.finish().status, 128 + SIGKILL);
+        EXPECT_TRUE(test::python(folder, kReadCut)) << test::read_file(folder / "python.log");
+        std::filesystem::remove_all(folder / "out");
+        std::filesystem::create_directory(folder / "out");
+    }
+}
+
+TEST_F(Kymographs, OnAFullDiskEndLoudlyAndStayReadable) {
+    const ChildResult ran =
+        run_child({"sh", "-c",
+                   "trap '' XFSZ; ulimit -f 256; exec '" + test::program_path() +
+                       "' run 'synthetic:vessels?width=128&height=96&live=false&rate=100000' --frames 3000 "
+                       "--regions r.json --kymograph out/k.tiff"},
+                  folder.path().string());
+    EXPECT_EQ(ran.status, 1) << ran.all();
+    EXPECT_NE(ran.err.find(".tiff stopped: File too large"), std::string::npos) << ran.all();
+    EXPECT_TRUE(test::python(folder, kReadCut)) << test::read_file(folder / "python.log");
+}
+
+TEST_F(Kymographs, OverwriteNothing) {
+    const std::vector<std::string> arguments = {
+        "run",         "synthetic:vessels?width=128&height=96&live=false",
+        "--frames",    "2",
+        "--regions",   "r.json",
+        "--kymograph", "out/k.tiff",
+        "--quiet"};
+    test::write_file(folder / "out/k-artery.tiff", "mine");
+    test::write_file(folder / "out/k-a_b.tiff.csv", "mine too");
+    ASSERT_EQ(run(arguments).status, 0);
+    EXPECT_EQ(test::read_file(folder / "out/k-artery.tiff"), "mine");
+    EXPECT_EQ(test::read_file(folder / "out/k-a_b.tiff.csv"), "mine too");
+    EXPECT_EQ(names_in(folder / "out"),
+              (std::vector<std::string>{"k-a_b-1.tiff", "k-a_b-1.tiff.csv", "k-a_b.tiff.csv",
+                                        "k-artery-1.tiff", "k-artery-1.tiff.csv", "k-artery.tiff",
+                                        "k-beyond.tiff", "k-beyond.tiff.csv"}));
+}
+
+std::shared_ptr<const RegionOutlines> line(double x1) {
+    return make_outlines({{"one", RegionShape::line, {{1, 2}, {x1, 9}}, "", false}});
+}
+
+constexpr const char* kMoved = R"py(
+import csv, numpy as np, tifffile
+first, second = (tifffile.imread(f"out/k-{n}.tiff") for n in ("one", "one-1"))
+assert first.shape[1] == 15 and second.shape[1] == 13, (first.shape, second.shape) # 13.9 and 12.2 px
+rows = [list(csv.DictReader(l for l in open(f"out/k-{n}.tiff.csv") if l[0] != "#")) for n in ("one", "one-1")]
+assert len(rows[0]) == len(first) and len(rows[1]) == len(second)
+all_ = [int(r["sequence"]) for r in rows[0] + rows[1]]
+assert all_ == list(range(len(all_))), all_[:20]
+assert {r["version"] for r in rows[0]} == {"0"} and "0" not in {r["version"] for r in rows[1]}
+)py";
+
+TEST_F(Kymographs, OfAMovedLineGoOnInANewFile) {
+    Pipeline pipeline(test::file_of(std::numeric_limits<std::uint64_t>::max()), Chain(), [] {
+        PipelineOptions made = test::options();
+        made.regions = line(13);
+        return made;
+    }());
+    const auto sink = make_kymograph(folder / "out/k.tiff", 1);
+    const auto watch = std::make_shared<test::WatchingSink>();
+    std::atomic<std::uint64_t> newest{0};
+    watch->on_push = [&](const Result& result) { newest = result.regions->placed->version; };
+    pipeline.add_sink(sink);
+    pipeline.add_sink(watch);
+    pipeline.start();
+    ASSERT_TRUE(test::eventually([&] { return watch->count() > 10; }));
+    const std::uint64_t version = pipeline.set_regions(line(11));
+    ASSERT_TRUE(test::eventually([&] { return newest == version; }));
+    const auto before = watch->count();
+    ASSERT_TRUE(test::eventually([&] { return watch->count() > before + 10; }));
+    pipeline.stop();
+    EXPECT_EQ(sink->status().error, "");
+    EXPECT_EQ(sink->status().dropped, 0U);
+    EXPECT_TRUE(test::python(folder, kMoved)) << test::read_file(folder / "python.log");
+}
+
+struct Refused {
+    std::vector<std::string> more;
+    int status;
+    std::string sentence;
+};
+
+TEST_F(Kymographs, AndWidthsThatCannotBeAreRefusedInOneSentence) {
+    test::write_file(folder / "box.json",
+                     R"({"regions":[{"name":"box","shape":"rectangle","points":[[10,8],[29,27]]}]})");
+    std::string many = R"({"regions":[)";
+    for (int i = 0; i < 201; ++i)
+        many += (i == 0 ? "" : ",") + std::string(R"({"name":"l)") + std::to_string(i) +
+                R"(","shape":"line","points":[[1,1],[9,9]]})";
+    test::write_file(folder / "many.json", many + "]}");
+    test::write_file(folder / "s.toml", "kymograph = \"k.tiff\"\nregions = \"r.json\"\n");
+    test::write_file(folder / "w.toml", "widths = \"w.csv\"\nregions = \"r.json\"\n");
+    test::write_file(folder / "own.csv", "a,b\n");
+    const std::vector<Refused> cases = {
+        {{"--kymograph", "out/k.tiff"}, 2, "--kymograph = out/k.tiff has nothing to write without regions"},
+        {{"--widths", "w.csv"}, 2, "--widths = w.csv has nothing to write without regions"},
+        {{"--regions", "box.json", "--kymograph", "out/k.tiff"},
+         2,
+         "--kymograph has nothing to write: no region of box.json is a line"},
+        {{"--regions", "box.json", "--widths", "w.csv"},
+         2,
+         "--widths has nothing to write: no region of box.json is a line"},
+        {{"--regions", "many.json", "--kymograph", "out/k.tiff"}, 2, "--kymograph writes 200 files at most"},
+        {{"--regions", "r.json", "--kymograph", "missing/k.tiff"}, 1, "There is no folder missing"},
+        {{"--regions", "r.json", "--kymograph", "out/k.png"}, 2, "'out/k.png' cannot be a kymograph"},
+        {{"--regions", "r.json", "--widths", "missing/w.csv"}, 1, "There is no folder missing"},
+        {{"--regions", "r.json", "--widths", "own.csv"},
+         1,
+         "'own.csv' exists and holds no widths of this program"},
+        {{"--regions", "r.json", "--widths", "w.csv", "--band", "0"}, 2, "--band = 0 is not possible"},
+        {{"--config", "s.toml"}, 2, "s.toml, line 1: kymograph writes the file 'k.tiff'"},
+        {{"--config", "w.toml"}, 2, "w.toml, line 1: widths writes the file 'w.csv'"}};
+    for (const Refused& refused : cases) {
+        std::vector<std::string> arguments = {"run", "synthetic:vessels?width=128&height=96&live=false",
+                                              "--frames", "2"};
+        arguments.insert(arguments.end(), refused.more.begin(), refused.more.end());
+        const ChildResult ran = run(arguments);
+        EXPECT_EQ(ran.status, refused.status) << ran.all();
+        EXPECT_NE(ran.err.find(refused.sentence), std::string::npos) << ran.all();
+        EXPECT_EQ(std::count(ran.err.begin(), ran.err.end(), '\n'), 1) << ran.err;
+        EXPECT_TRUE(names_in(folder / "out").empty());
+        EXPECT_FALSE(std::filesystem::exists(folder / "w.csv"));
+    }
+}
+
+} // namespace
+} // namespace specklescope
