@@ -193,41 +193,59 @@ std::optional<double> beside(const Values& density, std::size_t peak) {
                     median_of(all.subspan(right, right_end - right)));
 }
 
+/// Which harmonic of the pulse the largest peak is: the m-th where all those below it are there too. `over`:
+/// of each peak, its height over the density beside it.
+int harmonic_of(std::size_t peak, const Values& over, std::size_t least, std::size_t segments) {
+    constexpr int kMost = 5;
+    constexpr double kEach = 2, kMore = 2.5; // of noise a comb of them is there once in 500 times
+    for (int m = kMost; m >= 2; --m) {
+        const double step = static_cast<double>(peak) / m;
+        double sum = 0, weakest = std::lround(step) < static_cast<long>(least) ? 0 : kEach;
+        for (int h = 1; h < m; ++h) {
+            const auto at = static_cast<std::size_t>(std::lround(h * step));
+            const double height = std::max({over[at - 1], over[at], over[at + 1]});
+            weakest = std::min(weakest, height);
+            sum += height;
+        }
+        if (weakest >= kEach && sum >= least_peak(segments) / 2 + kMore * (m - 2))
+            return m;
+    }
+    return 1;
+}
+
 void find_peak(Pulse& pulse) {
     const Spectrum& spectrum = pulse.spectrum;
     const Values& density = spectrum.density;
     pulse.low_hz = std::max(kLeastPulse_hz, kLeastPeriods * spectrum.step_hz);
     pulse.high_hz = std::min(kMostPulse_hz, pulse.rate_hz / 2);
+    const auto least = static_cast<std::size_t>(std::ceil(pulse.low_hz / spectrum.step_hz * (1 - 1e-9)));
     std::size_t best = 0;
-    double highest = Pulse::kNone;
-    for (std::size_t k = 1; k + 1 < density.size(); ++k) {
-        const double frequency = static_cast<double>(k) * spectrum.step_hz;
-        if (frequency < pulse.low_hz * (1 - 1e-9) || frequency > pulse.high_hz ||
+    Values over(density.size());
+    for (std::size_t k = std::max<std::size_t>(1, least); k + 1 < density.size(); ++k) {
+        if (static_cast<double>(k) * spectrum.step_hz > pulse.high_hz ||
             !(density[k] > density[k - 1] && density[k] >= density[k + 1]))
             continue;
-        const std::optional<double> around = beside(density, k);
-        if (!around)
-            continue;
-        const double over = density[k] / *around;
-        highest = std::fmax(highest, over);
-        if (over >= least_peak(spectrum.segments) && (best == 0 || density[k] > density[best])) {
+        if (const std::optional<double> around = beside(density, k))
+            over[k] = density[k] / *around;
+        if (over[k] >= least_peak(spectrum.segments) && (best == 0 || density[k] > density[best]))
             best = k;
-            pulse.peak = over;
-        }
     }
     if (best == 0) {
-        pulse.peak = highest;
+        pulse.peak = *std::max_element(over.begin(), over.end());
         char why[160];
         std::snprintf(why, sizeof why, "no peak from %.2g to %.3g Hz stands out of the noise beside it%s",
                       pulse.low_hz, pulse.high_hz,
-                      pulse.low_hz > kLeastPulse_hz ? "; a longer trace reaches lower" : "");
+                      pulse.low_hz > 1.001 * kLeastPulse_hz ? "; a longer trace reaches lower" : "");
         pulse.why = why;
         return;
     }
     const double left = std::log(density[best - 1]), middle = std::log(density[best]),
                  right = std::log(density[best + 1]);
     const double off = (left - right) / (2 * (left - 2 * middle + right));
-    pulse.pulse_hz = (static_cast<double>(best) + (std::isfinite(off) ? off : 0)) * spectrum.step_hz;
+    pulse.peak = over[best];
+    pulse.harmonic = harmonic_of(best, over, least, spectrum.segments);
+    pulse.pulse_hz =
+        (static_cast<double>(best) + (std::isfinite(off) ? off : 0)) * spectrum.step_hz / pulse.harmonic;
 }
 
 } // namespace
@@ -298,6 +316,25 @@ Pulse find_pulse(std::span<const double> times, std::span<const double> values) 
     if (pulse.why.empty())
         measure_beats(runs, begins, pulse.rate_hz, pulse);
     return pulse;
+}
+
+std::string to_string(const Pulse& pulse) {
+    if (!pulse.why.empty())
+        return "no pulse: " + pulse.why;
+    char text[200];
+    std::snprintf(text, sizeof text, "%.3f Hz (%.1f beats/min), ", pulse.pulse_hz, 60 * pulse.pulse_hz);
+    std::string all = text;
+    if (pulse.harmonic > 1)
+        all += "of its harmonic " + std::to_string(pulse.harmonic) + ", ";
+    std::snprintf(text, sizeof text, "peak %.3g × the density beside it, of %.2g…%.3g Hz", pulse.peak,
+                  pulse.low_hz, pulse.high_hz);
+    all += text;
+    if (pulse.beats.empty())
+        return all;
+    std::snprintf(
+        text, sizeof text, "; pulsatility index %.4g ± %.2g, beats of %.4g ± %.2g s, over %zu of them",
+        pulse.pulsatility, pulse.pulsatility_std, pulse.beat_s, pulse.beat_s_std, pulse.beats.size());
+    return all + text;
 }
 
 } // namespace specklescope

@@ -41,8 +41,11 @@ struct Pulse {
     double mean = kNone;                    ///< of the trace
     double low_hz = kNone, high_hz = kNone; ///< where the peak was looked for
     Spectrum spectrum;
-    double pulse_hz = kNone; ///< the largest peak that stands out, by a parabola through three logarithms
-    double peak = kNone;     ///< its height over the density beside it; without a pulse the highest there is
+    /// Of the largest peak that stands out, by a parabola through three logarithms, or of the fundamental of
+    /// which it is a harmonic.
+    double pulse_hz = kNone;
+    int harmonic = 1;    ///< of pulse_hz that the peak is, up to 5
+    double peak = kNone; ///< its height over the density beside it; without a pulse the highest there is
     std::vector<Beat> beats;
     double pulsatility = kNone, pulsatility_std = kNone; ///< of the beats
     double beat_s = kNone, beat_s_std = kNone;           ///< length of a beat
@@ -57,5 +60,8 @@ struct Pulse {
 /// their extremes and means are of the trace behind a low-pass (Gaussian, half of the amplitude at 9.4
 /// pulse_hz).
 Pulse find_pulse(std::span<const double> times, std::span<const double> values);
+
+/// "1.200 Hz (72.0 beats/min), …; pulsatility index 0.34 ± 0.02, …", or "no pulse: …".
+std::string to_string(const Pulse& pulse);
 
 } // namespace specklescope

@@ -42,18 +42,6 @@ std::string trace_text(const Pulse& pulse) {
     return text;
 }
 
-std::string pulse_text(const Pulse& pulse) {
-    if (!pulse.why.empty())
-        return "no pulse: " + pulse.why;
-    std::string text = printed("%.3f Hz (%.1f beats/min), peak %.3g × the density beside it, of %.2g…%.3g Hz",
-                               pulse.pulse_hz, 60 * pulse.pulse_hz, pulse.peak, pulse.low_hz, pulse.high_hz);
-    if (!pulse.beats.empty())
-        text += printed("; pulsatility index %.4g ± %.2g, beats of %.4g ± %.2g s, over %zu of them",
-                        pulse.pulsatility, pulse.pulsatility_std, pulse.beat_s, pulse.beat_s_std,
-                        pulse.beats.size());
-    return text;
-}
-
 /// NaN becomes null.
 Json to_json(const std::string& region, const Pulse& pulse) {
     Json json;
@@ -68,6 +56,7 @@ Json to_json(const std::string& region, const Pulse& pulse) {
     json["why_none"] = pulse.why.empty() ? Json() : Json(pulse.why);
     json["pulse_hz"] = pulse.pulse_hz;
     json["peak_over_beside"] = pulse.peak;
+    json["harmonic"] = pulse.harmonic;
     json["band_hz"] = {pulse.low_hz, pulse.high_hz};
     json["beats"] = Json::array();
     for (const Beat& beat : pulse.beats)
@@ -116,7 +105,7 @@ int report_pulse(const PulseSettings& settings) {
     json["regions"] = Json::array();
     for (const RegionTrace& trace : table.regions) {
         const Pulse pulse = find_pulse(trace.times, trace.values);
-        text += row(one_line(trace.region), pulse_text(pulse), left) + row("", trace_text(pulse), left);
+        text += row(one_line(trace.region), to_string(pulse), left) + row("", trace_text(pulse), left);
         if (!settings.json.empty())
             json["regions"].push_back(to_json(trace.region, pulse));
     }

@@ -64,6 +64,30 @@ TEST(Pulse, RateAndPulsatilityOfAKnownBeatAreRecovered) {
         }
 }
 
+/// As of a wave that is reflected: its second and third harmonics are larger than the first.
+TEST(Pulse, OfAWaveWithLargeHarmonicsIsItsFundamental) {
+    auto random = test::test_random(15408);
+    std::normal_distribution<double> normal;
+    for (const double pulse : {1.13, 2.9})
+        for (const double seconds : {12.0, 30.0})
+            for (const int largest : {1, 2, 3}) {
+                std::vector<double> times, values;
+                for (int i = 0; i < static_cast<int>(seconds * 60); ++i) {
+                    times.push_back(i / 60.0);
+                    double value = 1 + 0.02 * normal(random);
+                    for (int h = 1; h <= 3; ++h)
+                        value += (h == largest ? 0.2 : 0.08) *
+                                 std::cos(2 * std::numbers::pi * h * pulse * times.back() + h);
+                    values.push_back(value);
+                }
+                const Pulse found = find_pulse(times, values);
+                ASSERT_EQ(found.why, "");
+                EXPECT_NEAR(found.pulse_hz, pulse, 0.01) << seconds << ' ' << largest;
+                EXPECT_EQ(found.harmonic, largest);
+                EXPECT_NEAR(static_cast<double>(found.beats.size()), pulse * seconds, 2.5);
+            }
+}
+
 TEST(Pulse, GapsAndUnevenTimesAndMissingNumbersAreCopedWithAndCounted) {
     auto random = test::test_random(15402);
     Wave made = wave(1.3, 60, 40, 0.005, random);
