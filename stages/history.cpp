@@ -22,7 +22,8 @@ std::string bytes_text(std::size_t bytes) {
 std::size_t available_host_memory() { return available_memory(); }
 
 std::string history_note(int frames, const HistoryBytes& bytes) {
-    return std::to_string(frames) + (frames == 1 ? " frame, " : " frames, ") +
+    const std::string_view word = bytes.parameter.substr(0, bytes.parameter.size() - (frames == 1 ? 1 : 0));
+    return std::to_string(frames) + " " + std::string(word) + ", " +
            bytes_text(bytes.other + bytes.frame * static_cast<std::size_t>(frames));
 }
 
@@ -32,10 +33,11 @@ void check_history(std::string_view stage, std::string_view place, int frames, c
     if (needed <= room)
         return;
     const std::size_t most = bytes.frame > 0 && bytes.other < room ? (room - bytes.other) / bytes.frame : 0;
-    std::string text = std::string(stage) + ": frames = " + std::to_string(frames) + " of this size take " +
+    const std::string setting = std::string(bytes.parameter) + " = ";
+    std::string text = std::string(stage) + ": " + setting + std::to_string(frames) + " of this size take " +
                        std::to_string(needed) + " bytes (" + bytes_text(needed) + "), " + std::string(place) +
                        " has " + bytes_text(room) + " left; ";
-    text += most >= 2 ? "at most frames = " + std::to_string(most) + " fit."
+    text += most >= 2 ? "at most " + setting + std::to_string(most) + " fit."
                       : std::string("use smaller images, for example by stage downsample.");
     throw UsageError(text);
 }

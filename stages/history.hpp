@@ -52,17 +52,18 @@ private:
 
 /// What a history of so many frames takes.
 struct HistoryBytes {
-    std::size_t frame = 0; ///< for each frame held
-    std::size_t other = 0; ///< besides: sums
+    std::size_t frame = 0;                 ///< for each frame held
+    std::size_t other = 0;                 ///< besides: sums
+    std::string_view parameter = "frames"; ///< that says how many, for people; ends in s
 };
-/// Throws UsageError naming the bytes and the most frames that fit, if `frames` need more than `room` bytes.
+/// Throws UsageError naming the bytes and how many would fit, if `frames` need more than `room` bytes.
 /// `stage` and `place` for the sentence: "stage temporal", "the GPU".
 void check_history(std::string_view stage, std::string_view place, int frames, const HistoryBytes& bytes,
                    std::size_t room);
 /// Bytes of memory that this process may still take without swapping; the largest number where the system
 /// does not say.
 std::size_t available_host_memory();
-/// For Stage::note(): "25 frames, 72 MB".
+/// For Stage::note(): "25 frames, 72 MB"; the word is that of the parameter.
 std::string history_note(int frames, const HistoryBytes& bytes);
 
 } // namespace specklescope
