@@ -202,6 +202,27 @@ TEST_F(TracesStrip, TakesABaselineOverTheLastSecondsAndShowsPartsOfIt) {
     }
 }
 
+/// The heart of the simulated scene beats 1.2 times a second.
+TEST_F(TracesStrip, TellsThePulseOfTheRegionThatIsShown) {
+    std::vector<std::string> words = traced();
+    words.insert(words.end(), {"--preset", "flow"});
+    Viewer viewer(*desktop_, folder_, words);
+    ASSERT_TRUE(viewer.shows_picture()) << viewer.log();
+    ASSERT_TRUE(viewer.until([&] { return viewer.has_widget("traces.pulse"); })) << viewer.log();
+    EXPECT_EQ(viewer.text("traces.pulse.text"), "");
+    viewer.click("traces.pulse");
+    ASSERT_TRUE(viewer.until([&] { return !viewer.text("traces.pulse.text").empty(); })) << viewer.log();
+    EXPECT_EQ(viewer.text("traces.pulse.text").rfind("box: ", 0), 0U) << viewer.text("traces.pulse.text");
+    viewer.key("Home"); // the whole run: more of it with every second
+    ASSERT_TRUE(viewer.until([&] { return viewer.number("traces.pulse.samples") > 1000; })) << viewer.log();
+    EXPECT_NEAR(viewer.number("traces.pulse.hz"), 1.2, 0.05) << viewer.text("traces.pulse.text");
+    viewer.click("traces.legend.box"); // hidden: the next one
+    ASSERT_TRUE(viewer.until([&] { return viewer.text("traces.pulse.text").rfind("disk: ", 0) == 0; }));
+    viewer.click("traces.pulse");
+    ASSERT_TRUE(viewer.until([&] { return viewer.text("traces.pulse.text").empty(); }));
+    EXPECT_EQ(viewer.quit(), 0) << viewer.log();
+}
+
 TEST_F(TracesStrip, EventsAreMarkedNamedRemovedAndWritten) {
     Viewer viewer(*desktop_, folder_, traced());
     ASSERT_TRUE(viewer.shows_picture()) << viewer.log();

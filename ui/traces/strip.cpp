@@ -194,6 +194,13 @@ void TraceStrip::buttons(Session& session) {
         session.mark_event();
     probe::item("traces.event");
     tooltip("Mark the newest frame (E); click its label for another name. Ctrl 1 … 9: names given before");
+    flow(width_of("Pulse"));
+    if (tool_button("Pulse", pulse_wanted_))
+        pulse_wanted_ = !pulse_wanted_;
+    probe::item("traces.pulse");
+    tooltip(
+        "Heart rate and pulsatility index of the selected region, or else of the first, over what is seen "
+        "of its trace, the last minute of it at most");
     range_choice();
 }
 
@@ -302,6 +309,8 @@ void TraceStrip::draw_plot(const Rect& area, Session& session, const std::vector
             draw_curve(plot, curves_[i], colours[i], relative_ ? *f0 : kNotRelative);
     }
     draw_events(plot, session);
+    measure_pulse(session);
+    draw_pulse(inner);
     cursor_.reset();
     if (hovered)
         cursor_ = session.traces().values_at(plot.time(ImGui::GetIO().MousePos.x));

@@ -3,6 +3,7 @@
 
 #include "analysis/baseline.hpp"
 #include "analysis/events.hpp"
+#include "analysis/pulse.hpp"
 #include "ui/canvas/view.hpp"
 #include "ui/traces/plot.hpp"
 
@@ -44,6 +45,9 @@ private:
     void mouse(const PlotArea& plot);
     void event_popup(Session& session);
     void measure(Session& session, const Rect& plot);
+    /// Once a second, of the region that is selected, or the first that is shown: over what is seen.
+    void measure_pulse(Session& session);
+    void draw_pulse(const Rect& plot) const;
 
     TraceOverview about_;
     TraceView view_;
@@ -58,6 +62,15 @@ private:
     bool open_event_ = false, focus_event_ = false;
     bool drags_values_ = false;
     double drawing_ms_ = 0;
+
+    struct ShownPulse {
+        std::uint64_t id = 0; ///< TraceRegion::id
+        std::string name;
+        std::int64_t seen_from_ns = 0, to_ns = 0;
+        Pulse pulse;
+    };
+    bool pulse_wanted_ = false;
+    std::optional<ShownPulse> pulse_;
 };
 
 } // namespace specklescope

@@ -1,0 +1,105 @@
+// The pulse in the trace of one region, told on the plot.
+#include "ui/canvas/numbers.hpp"
+#include "ui/canvas/probe.hpp"
+#include "ui/canvas/theme.hpp"
+#include "ui/panels/controls.hpp"
+#include "ui/session.hpp"
+#include "ui/traces/strip.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+
+namespace specklescope {
+
+namespace {
+
+using theme::dp;
+
+constexpr std::int64_t kLongest_ns = 60'000'000'000, kAgain_ns = 1'000'000'000;
+constexpr int kMostSamples = 32768;
+
+/// The samples of a stretch, if they are all kept whole and not too many; empty otherwise.
+struct Samples {
+    std::vector<double> times, values;
+};
+Samples whole_samples(const std::vector<TraceColumn>& columns) {
+    Samples samples;
+    for (const TraceColumn& column : columns) {
+        if (column.low != column.high)
+            return {};
+        samples.times.push_back(static_cast<double>(column.time_ns) * 1e-9);
+        samples.values.push_back(column.low);
+    }
+    return samples;
+}
+
+std::string short_text(const Pulse& pulse) {
+    if (!pulse.why.empty())
+        return to_string(pulse);
+    std::string text = number_text(60 * pulse.pulse_hz, 3) + " beats/min";
+    if (!pulse.beats.empty())
+        text += ", pulsatility index " + number_text(pulse.pulsatility, 3);
+    return text;
+}
+
+} // namespace
+
+void TraceStrip::measure_pulse(Session& session) {
+    if (!pulse_wanted_ || about_.regions.empty()) {
+        pulse_.reset();
+        return;
+    }
+    const auto& drawn = session.regions.regions();
+    const RegionEditor::Index selected = session.regions.selected();
+    std::size_t of = about_.regions.size();
+    for (std::size_t i = about_.regions.size(); i-- > 0;) {
+        const bool chosen =
+            selected && *selected < drawn.size() && drawn[*selected].name == about_.regions[i].name;
+        if (chosen) {
+            of = i;
+            break;
+        }
+        if (!hidden_.contains(about_.regions[i].id))
+            of = i;
+    }
+    if (of == about_.regions.size()) { // all are hidden
+        pulse_.reset();
+        return;
+    }
+    const TraceRegion& region = about_.regions[of];
+    const std::int64_t seen_from = view_.from_ns(), to = view_.to_ns();
+    const bool fresh = pulse_ && pulse_->id == region.id && std::abs(to - pulse_->to_ns) < kAgain_ns &&
+                       std::abs(seen_from - pulse_->seen_from_ns) < kAgain_ns;
+    if (fresh)
+        return;
+    Samples samples;
+    for (std::int64_t span = std::min(to - seen_from, kLongest_ns); span > 0 && samples.times.empty();
+         span /= 2) { // less of it where frames are fast or old
+        const auto curves = session.traces().curves(to - span, to, kMostSamples);
+        if (of >= curves.size() || curves[of].empty())
+            break;
+        samples = whole_samples(curves[of]);
+    }
+    pulse_ = {region.id, region.name, seen_from, to, find_pulse(samples.times, samples.values)};
+}
+
+void TraceStrip::draw_pulse(const Rect& plot) const {
+    if (!pulse_)
+        return;
+    const ImFont& small = *theme::fonts().small;
+    const std::string text = fitted(small, pulse_->name + ": " + short_text(pulse_->pulse),
+                                    static_cast<float>(plot.width) - dp(16));
+    const ImVec2 size = small.CalcTextSizeA(small.FontSize, 1e9F, 0, text.c_str());
+    const ImVec2 at(static_cast<float>(plot.x + plot.width) - size.x - dp(6),
+                    static_cast<float>(plot.y + plot.height) - size.y - dp(4));
+    ImDrawList& draw = *ImGui::GetWindowDrawList();
+    draw.AddRectFilled({at.x - dp(4), at.y - dp(2)}, {at.x + size.x + dp(4), at.y + size.y + dp(2)},
+                       theme::fade(theme::kField, 0.9F), dp(3));
+    draw.AddText(&small, small.FontSize, at, theme::kText, text.c_str());
+    probe::value("traces.pulse.text", text);
+    probe::value("traces.pulse.hz", pulse_->pulse.pulse_hz);
+    probe::value("traces.pulse.samples", static_cast<double>(pulse_->pulse.samples));
+}
+
+} // namespace specklescope
