@@ -83,6 +83,10 @@ void App::canvas_mouse(const Layout& layout) {
     const ImGuiIO& io = ImGui::GetIO();
     const bool regions = state_.regions.mouse(region_views(layout), hovered, window_.take_path(), session_);
     state_.regions.numbers.take(display_.result());
+    const RegionEditor::Index selected = session_.regions.selected();
+    state_.regions.line.take(display_.result(),
+                             selected ? session_.regions.regions()[*selected].name : std::string(),
+                             session_.settings().program.as<ProgramSettings>().band);
     const bool on_raw = layout.shows_raw && layout.raw.contains(io.MousePos.x, io.MousePos.y);
     const Rect& area = on_raw ? layout.raw : layout.processed;
     const Shape shape = placed_shape(on_raw);
@@ -218,7 +222,7 @@ void App::canvas_pixels(const Layout& layout) {
     // On the device alone each value would be read by itself: they come with the next result.
     const bool wanted = layout.shows_processed && processed.channels == 1 &&
                         pixels_are_readable(state_.camera.place(layout.processed, placed_shape(false)));
-    display_.want_host(wanted);
+    display_.want_host(wanted || state_.regions.line.wants_host());
     if (wanted && display_.result().image)
         written += values(false);
     probe::value("pixel.values", written);

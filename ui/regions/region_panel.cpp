@@ -299,6 +299,7 @@ void report_regions(const Session& session, const RegionTools& tools) {
     probe::value("region.tool", region_tools()[static_cast<std::size_t>(tools.tool())].name);
     probe::value("regions.count", static_cast<double>(editor.regions().size()));
     probe::value("regions.selected", editor.selected() ? static_cast<double>(*editor.selected()) : -1);
+    tools.line.report();
     probe::value("regions.sequence", static_cast<double>(tools.numbers.sequence));
     for (std::size_t i = 0; i < editor.regions().size(); ++i) {
         const std::string at = "." + std::to_string(i);
@@ -347,6 +348,7 @@ void draw_region_section(Session& session, RegionTools& tools) {
             if (fit != RegionFit::whole)
                 hint(sentence_of_fit(fit), theme::kWarning);
         }
+        tools.line.draw(region.name);
     }
     if (!editor.regions().empty() && tools.numbers.values && tools.numbers.values->mean != RegionMean::plain)
         hint(sentence_of_mean(tools.numbers.values->mean));

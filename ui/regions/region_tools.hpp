@@ -3,6 +3,7 @@
 #pragma once
 
 #include "ui/canvas/input_queue.hpp"
+#include "ui/regions/line_panel.hpp"
 #include "ui/regions/region_view.hpp"
 #include "ui/session.hpp"
 
@@ -67,6 +68,7 @@ public:
     std::string path_error; ///< why it could not be read or written
     std::string replaces;   ///< the file that Enter once more replaces
     RegionNumbers numbers;
+    LinePanel line;
     bool any = false; ///< the panel has shown some
 
 private:
