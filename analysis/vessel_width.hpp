@@ -26,7 +26,7 @@ inline constexpr std::size_t kLeastWidthSamples = 8;
 /// that neighbours share looks like a vessel. From simulations: of lines of 16 to 90 values without a vessel,
 /// under noise that up to seven neighbours share, fewer than one in twenty has such a depth.
 constexpr double least_depth(std::size_t values) {
-    constexpr double kLong = 60;
+    constexpr double kLong = 80;
     return 6 + 9 * std::max(0.0, 1 - static_cast<double>(values) / kLong);
 }
 

@@ -110,7 +110,7 @@ TEST(Width, SaysItsOwnUncertainty) {
 TEST(Width, OfNoiseIsNotANumber) {
     auto random = test::test_random(15303);
     std::normal_distribution<double> normal;
-    constexpr int kRuns = 400;
+    constexpr int kRuns = 1000;
     for (const std::size_t count : {16U, 24U, 40U, 60U, 90U})
         for (const std::size_t together : {1U, 3U, 5U, 7U}) { // neighbours that share pixels
             int vessels = 0;
