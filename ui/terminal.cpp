@@ -191,7 +191,9 @@ private:
             const SinkStatus status = sink->status();
             return !status.complete.empty() || !status.error.empty();
         };
-        const auto recorders = recorders_.begin() + static_cast<std::ptrdiff_t>(recorders_.size() - traces_);
+        const auto recorders = recorders_.begin() + static_cast<std::ptrdiff_t>(settings_.record.size() +
+                                                                                settings_.record_raw.size() +
+                                                                                settings_.record_mask.size());
         return recorders != recorders_.begin() && std::all_of(recorders_.begin(), recorders, recorded) &&
                std::any_of(recorders_.begin(), recorders, [](const std::shared_ptr<Sink>& sink) {
                    return !sink->status().complete.empty();
@@ -271,8 +273,8 @@ private:
 
     const Settings& settings_;
     std::unique_ptr<Pipeline> pipeline_;
-    std::vector<std::shared_ptr<Sink>> recorders_;
-    std::size_t traces_ = settings_.traces_path.empty() ? 0 : 1; ///< of them, the last; it follows the run
+    std::vector<std::shared_ptr<Sink>>
+        recorders_; ///< first those of frames, then those of numbers, which follow the run
     Result last_;
 };
 
