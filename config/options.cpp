@@ -85,6 +85,7 @@ const std::vector<CliOption>& cli_options() {
         from_program("keep_free", kOutput),
         from_program("subject", kOutput),
         from_program("note", kOutput),
+        from_program("record_name", kOutput),
         {"snapshot", "FILE", "write the last result as .png, .tiff, .hdr or .exr at the end", kOutput},
         {"stats", "FILE", "write all statistics as JSON at the end, also when interrupted", kOutput},
         {"regions", "FILE",

@@ -57,6 +57,9 @@ const ParamTable& record_limits_table() {
             .text("subject", &L::subject,
                   {.doc = "who or what is seen: written into recordings, and {subject} in names"})
             .text("note", &L::note, {.doc = "a remark that is written into recordings"})
+            .text("record_name", &L::name,
+                  {.doc = "view: names of what the window records, from {what}, {date}, {time}, {subject}, "
+                          "{stem} of the source and {count}"})
             .table();
     return table;
 }

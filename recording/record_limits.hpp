@@ -29,6 +29,8 @@ struct RecordLimits {
     double split_s = 0;            ///< a new file after this time; 0: no limit
     double keep_free = 1;          ///< per cent of the disk that stay free
     std::string subject{}, note{}; ///< written into the files
+    /// Of recordings and snapshots that the window begins, without folder and ending.
+    std::string name = "{what}_{date}_{time}";
     bool operator==(const RecordLimits&) const = default;
 
     bool thins() const { return every > 1 || every_s > 0; }

@@ -132,7 +132,8 @@ private:
     void send_regions();
     void finish(const Recording& recording);
     void remember_recent(const SourceArgument& text);
-    std::string new_path(const char* what, const std::string& ending) const;
+    /// Throws UsageError for a name with an unknown place.
+    std::string new_path(const char* what, const std::string& ending);
     void tell_recordings(const EventMark& event) const;
 
     Settings settings_;
@@ -154,6 +155,7 @@ private:
     std::optional<std::string> open_error_;
     std::deque<SourceArgument> recent_;
     std::vector<Recording> recordings_;
+    std::size_t named_ = 0; ///< files of this session, for {count}
     const std::shared_ptr<TraceHistory> traces_ = std::make_shared<TraceHistory>();
     EventLog events_;
     std::vector<std::future<Note>> work_;

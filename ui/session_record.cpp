@@ -1,11 +1,11 @@
 // The session's recordings and snapshots: begun on the main thread, finished beside it.
+#include "base/error.hpp"
 #include "base/sentence.hpp"
+#include "config/in_turn.hpp"
 #include "ui/canvas/numbers.hpp"
 #include "ui/session.hpp"
 
 #include <algorithm>
-#include <array>
-#include <ctime>
 #include <filesystem>
 
 namespace specklescope {
@@ -51,14 +51,10 @@ const Recording* Session::recording(RecordWhat what) const {
     return at == recordings_.end() ? nullptr : &*at;
 }
 
-std::string Session::new_path(const char* what, const std::string& ending) const {
-    const std::time_t now = std::time(nullptr);
-    std::tm local{};
-    localtime_r(&now, &local);
-    std::array<char, 32> stamp{};
-    std::strftime(stamp.data(), stamp.size(), "%Y-%m-%d_%H-%M-%S", &local);
-    return (std::filesystem::path(folder.empty() ? "." : folder) /
-            (std::string(what) + "_" + stamp.data() + ending))
+std::string Session::new_path(const char* what, const std::string& ending) {
+    const RecordLimits& limits = settings_.program.as<ProgramSettings>().recording;
+    const NamePlaces places{stem_of(settings_.source), ++named_, local_now(), limits.subject, what};
+    return (std::filesystem::path(folder.empty() ? "." : folder) / (fill_name(limits.name, places) + ending))
         .lexically_normal()
         .string();
 }
@@ -79,12 +75,13 @@ void Session::toggle_record(RecordWhat what) {
                                                 : "Nothing runs that could be recorded; open a source.");
     const bool raw = what == RecordWhat::raw;
     RecordOptions options;
-    options.path = new_path(raw ? "raw" : "processed",
-                            endings()[static_cast<std::size_t>(raw ? raw_format : processed_format)]);
     options.what = what;
     options.mapping = view().mapping;
     options.limits = settings_.program.as<ProgramSettings>().recording;
     try {
+        check_limits(options.limits, "Recording");
+        options.path = new_path(to_string(what),
+                                endings()[static_cast<std::size_t>(raw ? raw_format : processed_format)]);
         auto sink = make_recorder(options);
         pipeline_->add_sink(sink);
         recordings_.push_back({std::move(sink), what, SteadyClock::now()});
@@ -114,7 +111,11 @@ void Session::snapshot(Result result) {
     if (!pipeline_)
         return;
     RecordOptions options;
-    options.path = new_path("snapshot", ".png");
+    try {
+        options.path = new_path("snapshot", ".png");
+    } catch (const UsageError& error) {
+        return say(Message::Level::error, sentence_of(error));
+    }
     options.mapping = view().mapping;
     options.mapping.automatic = false; // exactly the range on the screen
     work_.push_back(std::async(std::launch::async, [options, held = std::move(result),

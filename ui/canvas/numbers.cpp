@@ -82,6 +82,12 @@ std::string clock_text(double seconds) {
     return text.data();
 }
 
+std::string room_text(double seconds) {
+    constexpr double kDay = 86400;
+    return "disk for " +
+           (seconds < 3 * kDay ? clock_text(seconds) : number_text(std::floor(seconds / kDay), 3) + " days");
+}
+
 double nice_step(double span, int parts) {
     if (!(span > 0) || parts < 1)
         return 1;

@@ -20,6 +20,8 @@ std::string size_text(std::uint64_t bytes); ///< "12.4 MB"
 std::string share_text(double share);
 std::string count_text(std::uint64_t count); ///< "1 234 567"
 std::string clock_text(double seconds);      ///< "2:05", "1:02:05"
+/// How long a disk lasts: "disk for 2:05", "disk for 3 days".
+std::string room_text(double seconds);
 /// A step of 1, 2 or 5 times a power of ten that divides `span` into about `parts`.
 double nice_step(double span, int parts);
 /// Digits behind the point that tell multiples of `step` apart.

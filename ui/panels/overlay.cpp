@@ -304,7 +304,8 @@ void draw_record_marks(const Rect& canvas, const std::vector<Recording>& recordi
                                        : recording.what == RecordWhat::raw ? "REC raw  "
                                                                            : "REC  ") +
                            clock_text(seconds) + "  ·  " + size_text(status.bytes) + "  ·  " +
-                           count_text(status.written) + " frames";
+                           count_text(status.written) + " frames" +
+                           (std::isnan(status.disk_left_s) ? "" : "  ·  " + room_text(status.disk_left_s));
         const std::string lost = status.dropped ? "  " + count_text(status.dropped) + " dropped" : "";
         const ImVec2 size = ImGui::CalcTextSize((text + lost).c_str());
         const ImVec2 low(static_cast<float>(canvas.x) + dp(12), y - size.y - dp(14));

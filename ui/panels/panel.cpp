@@ -6,6 +6,7 @@
 #include "ui/panels/chain_panel.hpp"
 #include "ui/panels/controls.hpp"
 #include "ui/panels/overlay.hpp"
+#include "ui/panels/record_panel.hpp"
 #include "ui/regions/region_panel.hpp"
 
 #include <imgui_stdlib.h>
@@ -126,58 +127,6 @@ void display_section(Session& session, ViewState& state, Display& display) {
     ImGui::PopID();
 }
 
-/// One button with its format, and the running recording below it.
-void record_row(Session& session, RecordWhat what, const char* label, int& format,
-                const std::vector<std::string>& endings) {
-    ImGui::PushID(label);
-    const Recording* recording = session.recording(what);
-    const float choice = dp(74);
-    const float width = ImGui::GetContentRegionAvail().x - choice - ImGui::GetStyle().ItemSpacing.x;
-    if (recording)
-        ImGui::PushStyleColor(ImGuiCol_Button, theme::vec(IM_COL32(122, 34, 32, 255)));
-    const std::string text = std::string(recording ? "Stop " : "Record ") + label;
-    if (ImGui::Button(text.c_str(), {width, 0}))
-        session.toggle_record(what);
-    probe::item(std::string("record.") + label);
-    if (recording)
-        ImGui::PopStyleColor();
-    ImGui::SameLine();
-    ImGui::SetNextItemWidth(choice);
-    if (ImGui::BeginCombo("##format", endings[static_cast<std::size_t>(format)].c_str())) {
-        close_on_escape();
-        for (int i = 0; i < static_cast<int>(endings.size()); ++i) {
-            if (ImGui::Selectable(endings[static_cast<std::size_t>(i)].c_str(), i == format))
-                format = i;
-            for (const RecordFormat& row : record_formats())
-                if (row.ending.find(endings[static_cast<std::size_t>(i)]) != std::string_view::npos)
-                    tooltip(std::string(what == RecordWhat::raw ? row.raw : row.processed));
-        }
-        ImGui::EndCombo();
-    }
-    ImGui::PopID();
-}
-
-void record_section(Session& session, ViewState& state) {
-    if (!section("Record"))
-        return;
-    control_label("Folder");
-    ImGui::InputText("##folder", &session.folder);
-    probe::item("record.folder");
-    tooltip("Where recordings and snapshots go; names carry date and time.");
-    record_row(session, RecordWhat::processed, "processed", session.processed_format, Session::endings());
-    record_row(session, RecordWhat::raw, "raw", session.raw_format, Session::endings());
-    if (ImGui::Button("Snapshot", {-1, 0}))
-        state.snapshot = true;
-    probe::item("snapshot");
-    for (const Recording& recording : session.recordings()) {
-        const SinkStatus status = recording.sink->status();
-        hint((status.path.empty() ? "waiting for the first frame" : status.path) + " · " +
-                 size_text(status.bytes) +
-                 (status.dropped ? " · " + count_text(status.dropped) + " dropped" : ""),
-             status.dropped ? theme::kWarning : theme::kDim);
-    }
-}
-
 void source_section(Session& session, const Display& display) {
     if (!section("Source"))
         return;
@@ -223,7 +172,7 @@ void draw_panel(const Rect& area, Session& session, ViewState& state, Display& d
         draw_region_section(session, state.regions);
         draw_chain(session, display);
         display_section(session, state, display);
-        record_section(session, state);
+        draw_record(session, state);
         source_section(session, display);
         log_section(session);
     }

@@ -1,0 +1,111 @@
+#include "ui/panels/record_panel.hpp"
+
+#include "base/error.hpp"
+#include "recording/record_limits.hpp"
+#include "ui/canvas/numbers.hpp"
+#include "ui/canvas/probe.hpp"
+#include "ui/canvas/theme.hpp"
+#include "ui/panels/controls.hpp"
+
+#include <imgui.h>
+#include <imgui_stdlib.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace specklescope {
+
+namespace {
+
+using theme::dp;
+
+/// One button with its format, and the running recording below it.
+void record_row(Session& session, RecordWhat what, const char* label, int& format,
+                const std::vector<std::string>& endings) {
+    ImGui::PushID(label);
+    const Recording* recording = session.recording(what);
+    const float choice = dp(74);
+    const float width = ImGui::GetContentRegionAvail().x - choice - ImGui::GetStyle().ItemSpacing.x;
+    if (recording)
+        ImGui::PushStyleColor(ImGuiCol_Button, theme::vec(IM_COL32(122, 34, 32, 255)));
+    const std::string text = std::string(recording ? "Stop " : "Record ") + label;
+    if (ImGui::Button(text.c_str(), {width, 0}))
+        session.toggle_record(what);
+    probe::item(std::string("record.") + label);
+    if (recording)
+        ImGui::PopStyleColor();
+    ImGui::SameLine();
+    ImGui::SetNextItemWidth(choice);
+    if (ImGui::BeginCombo("##format", endings[static_cast<std::size_t>(format)].c_str())) {
+        close_on_escape();
+        for (int i = 0; i < static_cast<int>(endings.size()); ++i) {
+            if (ImGui::Selectable(endings[static_cast<std::size_t>(i)].c_str(), i == format))
+                format = i;
+            for (const RecordFormat& row : record_formats())
+                if (row.ending.find(endings[static_cast<std::size_t>(i)]) != std::string_view::npos)
+                    tooltip(std::string(what == RecordWhat::raw ? row.raw : row.processed));
+        }
+        ImGui::EndCombo();
+    }
+    ImGui::PopID();
+}
+
+/// Of the recordings that begin from now on.
+void limits_controls(Session& session) {
+    Params& program = session.settings().program;
+    const Params initial(program.table());
+    const auto control = [&](const ParamDecl& declared) {
+        const ParamDecl& decl = program.table().at(declared.name);
+        if (const auto value = param_control("record", decl, program.get(decl.name), initial.get(decl.name)))
+            program.set(decl.name, *value);
+    };
+    const std::vector<ParamDecl>& all = record_limits_table().decls();
+    for (const ParamDecl& decl : all) // who and what first: they differ from one recording to the next
+        if (is_text(decl.kind))
+            control(decl);
+    const bool changed = std::any_of(all.begin(), all.end(), [&](const ParamDecl& decl) {
+        return !is_text(decl.kind) && program.get(decl.name) != initial.get(decl.name);
+    });
+    ImGui::SetNextItemOpen(changed, ImGuiCond_Once);
+    const bool open = ImGui::TreeNodeEx("Length and files");
+    probe::item("record.limits");
+    if (!open)
+        return;
+    for (const ParamDecl& decl : all)
+        if (!is_text(decl.kind))
+            control(decl);
+    ImGui::TreePop();
+    try {
+        check_limits(program.as<ProgramSettings>().recording, "Recording");
+    } catch (const UsageError& error) {
+        hint(error.what(), theme::kWarning);
+    }
+}
+
+} // namespace
+
+void draw_record(Session& session, ViewState& state) {
+    if (!section("Record"))
+        return;
+    control_label("Folder");
+    ImGui::InputText("##folder", &session.folder);
+    probe::item("record.folder");
+    tooltip("Where recordings and snapshots go.");
+    limits_controls(session);
+    record_row(session, RecordWhat::processed, "processed", session.processed_format, Session::endings());
+    record_row(session, RecordWhat::raw, "raw", session.raw_format, Session::endings());
+    if (ImGui::Button("Snapshot", {-1, 0}))
+        state.snapshot = true;
+    probe::item("snapshot");
+    for (const Recording& recording : session.recordings()) {
+        const SinkStatus status = recording.sink->status();
+        hint((status.path.empty() ? "waiting for the first frame" : status.path) + " · " +
+                 size_text(status.bytes) +
+                 (std::isnan(status.disk_left_s) ? "" : " · " + room_text(status.disk_left_s)) +
+                 (status.left_out ? " · " + count_text(status.left_out) + " left out" : "") +
+                 (status.dropped ? " · " + count_text(status.dropped) + " dropped" : ""),
+             status.dropped ? theme::kWarning : theme::kDim);
+    }
+}
+
+} // namespace specklescope
