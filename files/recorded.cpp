@@ -82,8 +82,17 @@ void read_frame(const Json& json, Recorded& frame) {
         frame.capture_ns.reset();
     frame.sequence = integer<std::uint64_t>(json, "sequence");
     frame.exposure_ms = number(json, "exposure_ms", kUnknown);
+    const auto left_out = json.find("left_out");
+    frame.left_out = left_out != json.end() ? natural(*left_out) : 0;
 }
 } // namespace
+
+std::uint64_t lost_between(std::optional<std::uint64_t> before, const Recorded& frame) {
+    if (!before || !frame.sequence || *frame.sequence <= *before + 1)
+        return 0;
+    const std::uint64_t missing = *frame.sequence - *before - 1;
+    return missing - std::min(missing, frame.left_out);
+}
 
 bool RecordedText::begin(std::string_view description) {
     *this = {};
@@ -129,33 +138,45 @@ void RecordedText::next(std::string_view description) {
 }
 
 /// Runs of equal values: a number for a frame, [number, frames] for several.
-void RecordedText::read_columns(const Json& columns) {
+RecordedText::Column RecordedText::read_column(const Json& runs) {
     constexpr std::uint64_t kMost = std::uint64_t{1} << 40; // frames
-    for (const NamedCount& named : kCounts) {
-        const auto found = columns.find(named.name);
-        if (found == columns.end() || !found->is_array())
-            continue;
-        Column column{.count = named.count};
-        for (const Json& run : *found) {
-            const bool several = run.is_array() && run.size() == 2;
-            column.runs.emplace_back(column.frames, natural(several ? run[0] : run));
-            column.frames += std::min(several ? natural(run[1]) : 1, kMost - column.frames);
-        }
-        columns_.push_back(std::move(column));
+    Column column;
+    for (const Json& run : runs) {
+        const bool several = run.is_array() && run.size() == 2;
+        column.runs.emplace_back(column.frames, natural(several ? run[0] : run));
+        column.frames += std::min(several ? natural(run[1]) : 1, kMost - column.frames);
     }
+    return column;
+}
+
+/// 0 behind its end.
+std::uint64_t RecordedText::value_at(const Column& column, std::uint64_t index) {
+    if (index >= column.frames)
+        return 0;
+    const auto behind = std::upper_bound(column.runs.begin(), column.runs.end(), index,
+                                         [](std::uint64_t at, const auto& run) { return at < run.first; });
+    return std::prev(behind)->second;
+}
+
+void RecordedText::read_columns(const Json& columns) {
+    const auto column = [&](const char* name) {
+        const auto found = columns.find(name);
+        return found != columns.end() && found->is_array() ? read_column(*found) : Column{};
+    };
+    for (const NamedCount& named : kCounts) {
+        columns_.push_back(column(named.name));
+        columns_.back().count = named.count;
+    }
+    left_out_ = column("left_out");
 }
 
 /// What a file without its end does not say of a frame is unknown: it has only the first.
 void RecordedText::seek_counts(std::uint64_t index) {
     now_.counts = index == 0 ? first_ : PixelCounts{};
-    for (const Column& column : columns_) {
-        if (index >= column.frames)
-            continue;
-        const auto behind =
-            std::upper_bound(column.runs.begin(), column.runs.end(), index,
-                             [](std::uint64_t at, const auto& run) { return at < run.first; });
-        now_.counts.*column.count = std::prev(behind)->second;
-    }
+    for (const Column& column : columns_)
+        if (index < column.frames)
+            now_.counts.*column.count = value_at(column, index);
+    now_.left_out = value_at(left_out_, index);
 }
 
 void RecordedText::seek(std::uint64_t index) {

@@ -23,9 +23,13 @@ struct Recorded {
     std::optional<std::int64_t> capture_ns;                        ///< on the clock of the source recorded
     std::optional<Light> light;            ///< of the file; nothing where it does not say
     std::optional<std::uint64_t> sequence; ///< counts what that source produced, drops included
-    PixelCounts counts{};                  ///< 0 where it does not say
-    std::string started{}; ///< of the file: when the first recording of it began, UTC; empty: unknown
+    std::uint64_t left_out = 0; ///< of the sequence numbers before it, those that were not to be recorded
+    PixelCounts counts{};       ///< 0 where it does not say
+    std::string started{};      ///< of the file: when the first recording of it began, UTC; empty: unknown
 };
+
+/// Frames that were lost between the one of sequence number `before` and this one; 0 where either has none.
+std::uint64_t lost_between(std::optional<std::uint64_t> before, const Recorded& frame);
 
 /// Reads the JSON texts of a file in order. What is not of this program leaves everything unknown.
 class RecordedText {
@@ -60,10 +64,13 @@ private:
         std::uint64_t frames = 0;
     };
     void read_columns(const nlohmann::json& columns);
+    static Column read_column(const nlohmann::json& runs);
+    static std::uint64_t value_at(const Column& column, std::uint64_t index);
     void seek_counts(std::uint64_t index);
     Recorded now_;
     PixelCounts first_; ///< of the first frame
     std::vector<Column> columns_;
+    Column left_out_;
     std::vector<Change> changes_;
     std::size_t change_ = 0; ///< the one after that in effect
     bool ours_ = false, raw_ = false;

@@ -178,6 +178,8 @@ std::string describe_frame(const RecordedFrame& frame) {
     json["exposure_used_ms"] = frame.exposure.ms;
     json["exposure_origin"] = to_string(frame.exposure.origin);
     json["dropped_before"] = frame.dropped;
+    if (frame.left_out_between)
+        json["left_out"] = *frame.left_out_between;
     json["raw_saturated"] = frame.counts.raw_saturated;
     json["raw_samples"] = frame.counts.raw_samples;
     if (frame.chain) {

@@ -10,6 +10,7 @@
 #include <sys/uio.h>
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,8 @@ struct RecordedFrame {
     std::string channel;        ///< grey_channel_of() the result
     std::uint64_t dropped = 0;  ///< frames that the recorder had dropped in all before it accepted this one
     std::uint64_t left_out = 0; ///< and such as were not to be recorded
+    /// Of those, since the last frame in the file; nothing where each frame is to be recorded.
+    std::optional<std::uint64_t> left_out_between;
     SteadyClock::time_point taken{}; ///< when the recorder accepted it
     std::vector<EventMark> events;   ///< marked, renamed or removed since the frame before
 };

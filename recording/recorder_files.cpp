@@ -68,7 +68,9 @@ void Recorder::run() {
 
 void Recorder::write(Item item) {
     try {
-        const RecordedFrame frame = options_.what == RecordWhat::mask ? mask_.of(item.frame) : item.frame;
+        RecordedFrame frame = options_.what == RecordWhat::mask ? mask_.of(item.frame) : item.frame;
+        if (options_.limits.thins())
+            frame.left_out_between = frame.left_out - last_left_out_;
         if (!ends_before(frame))
             account(write_frame(frame));
     } catch (const std::exception& error) {

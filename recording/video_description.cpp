@@ -38,7 +38,7 @@ bool equal(double a, double b) { return a == b || (std::isnan(a) && std::isnan(b
 
 VideoDescription::VideoDescription(const RecordedFrame& first, const RecordOptions& options,
                                    const StreamInfo& stream)
-    : start_(describe_file(first, options, stream, {})) {
+    : start_(describe_file(first, options, stream, {})), thinned_(options.limits.thins()) {
     start_.back() = ',';
     start_ += " \"frame\": " + describe_frame(first);
 }
@@ -95,7 +95,8 @@ std::string VideoDescription::text(const FileTotals& totals) const {
     if (const std::int64_t span = last_ns_ - first_ns_; span > 0) {
         char rate[32];
         std::snprintf(rate, sizeof rate, "%.9g",
-                      1e9 * static_cast<double>(next_sequence_ - 1 - first_sequence_) /
+                      1e9 *
+                          static_cast<double>(thinned_ ? frames_ - 1 : next_sequence_ - 1 - first_sequence_) /
                           static_cast<double>(span));
         text += std::string(", \"measured_rate\": ") + rate;
     }

@@ -34,7 +34,7 @@ private:
 /// "frames", a list for each, in which [value, count] stands for several that are equal ("arrival_ns" and
 /// "position": behind the first the distance from the frame before); the rest under "facts" where it changes,
 /// each as [frame, JSON merge patch (RFC 7396) of "frame"]. "measured_rate" is that of the camera, lost
-/// frames included.
+/// frames included; of one frame of many, that of those in the file.
 class VideoDescription {
 public:
     VideoDescription(const RecordedFrame& first, const RecordOptions& options, const StreamInfo& stream);
@@ -54,6 +54,7 @@ private:
     void add_facts(nlohmann::ordered_json facts);
 
     std::string start_; ///< all but the frames and the last brace
+    bool thinned_;      ///< sequence numbers do not tell the rate
     std::vector<Change> changes_;
     std::map<std::string, std::vector<Run>> columns_;
     nlohmann::ordered_json facts_; ///< of the last frame

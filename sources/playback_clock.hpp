@@ -22,8 +22,8 @@ public:
     /// Tells the port of frames that the recording lacks, and returns the time in ns of the next frame, which
     /// the pacer has let through. `rate`: the schedule's, as Pacer::take wants it.
     std::int64_t take(const Recorded& recorded, FramePort& port, Pacer& pacer, double rate) {
-        if (recorded.sequence && sequence_ && *recorded.sequence > *sequence_ + 1)
-            port.lost(*recorded.sequence - *sequence_ - 1);
+        if (const std::uint64_t lost = lost_between(sequence_, recorded); lost > 0)
+            port.lost(lost);
         sequence_ = recorded.sequence;
         return time_of(recorded, pacer.take(rate), rate);
     }

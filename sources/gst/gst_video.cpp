@@ -245,10 +245,9 @@ private:
     std::uint64_t lost_before(GstBuffer*) override {
         const std::optional<std::uint64_t> before = recorded_.now().sequence;
         recorded_.seek(index_);
-        const std::optional<std::uint64_t> now = recorded_.now().sequence;
-        if (std::exchange(sought_, false))
+        if (std::exchange(sought_, false) || index_ == 0)
             return 0;
-        return index_ > 0 && before && now && *now > *before + 1 ? *now - *before - 1 : 0;
+        return lost_between(before, recorded_.now());
     }
 
     void describe(FrameInfo& info) override {

@@ -139,6 +139,39 @@ TEST_F(SessionTest, ARecordingIsFinishedBesideAndTold) {
     EXPECT_FALSE(names_in(folder_.path().string()).empty());
 }
 
+TEST_F(SessionTest, ARecordingOfALengthEndsByItselfUnderTheNameThatWasAskedFor) {
+    Settings settings = settings_of(film(30));
+    settings.program.set("loop", true);
+    settings.program.set("record_frames", std::int64_t{7});
+    settings.program.set("record_every", std::int64_t{3});
+    settings.program.set("subject", std::string("mouse/7"));
+    settings.program.set("record_name", std::string("{subject}_{what}_{count}"));
+    Session session(settings);
+    session.folder = folder_ / "out";
+    std::filesystem::create_directory(session.folder);
+    session.start(ignore);
+    for (const char* name : {"mouse-7_raw_001.tiff", "mouse-7_raw_002.tiff"}) {
+        session.toggle_record(RecordWhat::raw);
+        ASSERT_NE(session.recording(RecordWhat::raw), nullptr) << session.notes().back().text;
+        ASSERT_TRUE(until(session, [&] { return session.recording(RecordWhat::raw) == nullptr; }));
+        ASSERT_TRUE(until(session, [&] {
+            return told(session, std::string(name) + ", complete with 7 frames") == 1;
+        })) << session.notes().back().text;
+    }
+    EXPECT_EQ(names_in(session.folder),
+              (std::vector<std::string>{"mouse-7_raw_001.tiff", "mouse-7_raw_002.tiff"}));
+
+    session.settings().program.set("record_name", std::string("{patient}"));
+    session.toggle_record(RecordWhat::raw);
+    EXPECT_EQ(session.recording(RecordWhat::raw), nullptr);
+    EXPECT_EQ(told(session, "unknown place {patient}"), 1);
+    session.settings().program.set("record_name", std::string("{what}"));
+    session.settings().program.set("record_every_s", 0.5);
+    session.toggle_record(RecordWhat::raw);
+    EXPECT_EQ(session.recording(RecordWhat::raw), nullptr) << "one of three and one in 0.5 s";
+    EXPECT_EQ(told(session, "exclude each other"), 1);
+}
+
 TEST_F(SessionTest, WhatHasEndedPlaysAgain) {
     Session session(settings_of(film(5)));
     session.start(ignore);

@@ -176,6 +176,30 @@ TEST_F(ViewerTest, KeysOverlayRecordingAndMemory) {
     EXPECT_EQ(again.quit(), 0) << again.log();
 }
 
+TEST_F(ViewerTest, ALengthIsTypedAndARecordingEndsWithIt) {
+    Viewer viewer(*desktop_, folder_, with({"synthetic?rate=50", "--no-remember", "--subject", "mouse 7"}));
+    ASSERT_TRUE(viewer.shows_picture()) << viewer.log();
+    viewer.scroll_to("record.limits", "speckle.radius");
+    viewer.click("record.limits");
+    ASSERT_TRUE(viewer.until([&] { return viewer.has_widget("record.record_frames"); }));
+    viewer.scroll_to("record.record_frames", "record.limits");
+    viewer.click("record.record_frames");
+    ASSERT_TRUE(viewer.until([&] { return viewer.number("typing") == 1; }));
+    desktop_->events({"key", "ctrl+a"});
+    desktop_->events({"type", "--delay", "60", "12"});
+    desktop_->events({"key", "Return"});
+    viewer.scroll_to("record.raw", "record.limits");
+    viewer.click("record.raw");
+    EXPECT_TRUE(viewer.until([&] {
+        return viewer.log().find("Recorded 12 frames into") != std::string::npos;
+    })) << viewer.log();
+    EXPECT_EQ(viewer.quit(), 0) << viewer.log();
+    for (const auto& entry : std::filesystem::directory_iterator(folder_.path()))
+        if (entry.path().filename().string().starts_with("raw_")) {
+            EXPECT_NE(read_text(entry.path().string()).find("\"subject\":\"mouse 7\""), std::string::npos);
+        }
+}
+
 TEST_F(ViewerTest, ASourceThatFailsLeavesThePictureAndSaysWhy) {
     Viewer viewer(*desktop_, folder_, with({"synthetic", "--no-remember"}));
     ASSERT_TRUE(viewer.shows_picture()) << viewer.log();
