@@ -1,4 +1,5 @@
 #include "cuda/device.hpp"
+#include "base/log.hpp"
 #include "cuda/devices.hpp"
 
 #include <spdlog/spdlog.h>
@@ -63,7 +64,7 @@ void log_failure(cudaError_t status, const char* call) noexcept {
         return;
     static_cast<void>(cudaGetLastError());
     try {
-        spdlog::error("The GPU failed in {}: {}", call, cudaGetErrorString(status));
+        run_log().error("The GPU failed in {}: {}", call, cudaGetErrorString(status));
     } catch (...) { // a destructor has nowhere to throw to
     }
 }

@@ -1,6 +1,7 @@
 // The chain on the device: an upload, a compute and a download stream joined by events, several frames in
 // flight. Frames stay in order because each stream keeps its own order.
 #include "pipeline/executor.hpp"
+#include "base/log.hpp"
 #include "cuda/convert.hpp"
 #include "cuda/counts.hpp"
 #include "cuda/device.hpp"
@@ -182,7 +183,7 @@ private:
         try {
             run_dark_frame(want_host);
         } catch (const RunError& error) {
-            spdlog::debug("Warming up: {}", error.what());
+            run_log().debug("Warming up: {}", error.what());
         }
         plan_->reset();
         timed_ = {};

@@ -1,10 +1,12 @@
 #include "files/gst_init.hpp"
 
 #include "base/error.hpp"
+#include "base/log.hpp"
 #include "files/gst_handles.hpp"
 
 #include <spdlog/spdlog.h>
 
+#include <atomic>
 #include <mutex>
 #include <string>
 #include <string_view>
@@ -19,6 +21,8 @@ std::string_view text_of(const GLogField& field) {
                             : std::string_view(text, static_cast<std::size_t>(field.length));
 }
 
+std::atomic<bool> takes_glib_log{true};
+
 GLogWriterOutput to_log(GLogLevelFlags level, const GLogField* fields, gsize count, gpointer) {
     std::string_view domain = "GLib";
     std::string_view message;
@@ -29,8 +33,8 @@ GLogWriterOutput to_log(GLogLevelFlags level, const GLogField* fields, gsize cou
         else if (key == "GLIB_DOMAIN")
             domain = text_of(fields[i]);
     }
-    spdlog::debug("{} ({}): {}", domain, (level & G_LOG_LEVEL_CRITICAL) != 0 ? "critical" : "message",
-                  message);
+    run_log().debug("{} ({}): {}", domain, (level & G_LOG_LEVEL_CRITICAL) != 0 ? "critical" : "message",
+                    message);
     return G_LOG_WRITER_HANDLED;
 }
 
@@ -39,7 +43,8 @@ GLogWriterOutput to_log(GLogLevelFlags level, const GLogField* fields, gsize cou
 void init_gstreamer() {
     static std::once_flag once;
     std::call_once(once, [] {
-        g_log_set_writer_func(to_log, nullptr, nullptr);
+        if (takes_glib_log)
+            g_log_set_writer_func(to_log, nullptr, nullptr);
         GError* raw = nullptr;
         if (!gst_init_check(nullptr, nullptr, &raw)) {
             const GstHandle<GError> error(raw);
@@ -48,5 +53,7 @@ void init_gstreamer() {
         }
     });
 }
+
+void leave_glib_log() { takes_glib_log = false; }
 
 } // namespace specklescope

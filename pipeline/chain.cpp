@@ -1,5 +1,7 @@
 #include "pipeline/chain.hpp"
 
+#include "base/key_values.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -7,29 +9,6 @@
 namespace specklescope {
 
 namespace {
-
-/// Up to the next comma, which goes too. A value in double quotes may hold commas; \" and \\ stand for " and
-/// \.
-std::string take_value(std::string_view& rest, const StageType& type) {
-    std::string value;
-    if (rest.empty() || rest[0] != '"') {
-        const std::size_t comma = rest.find(',');
-        value = rest.substr(0, comma);
-        rest.remove_prefix(comma == std::string_view::npos ? rest.size() : comma + 1);
-        return value;
-    }
-    std::size_t i = 1;
-    for (; i < rest.size() && rest[i] != '"'; ++i) {
-        if (rest[i] == '\\' && i + 1 < rest.size())
-            ++i;
-        value += rest[i];
-    }
-    if (i >= rest.size() || (i + 1 < rest.size() && rest[i + 1] != ','))
-        throw UsageError("stage " + std::string(type.name) + ": the quotes in " + std::string(rest) +
-                         " do not close before a comma or the end.");
-    rest.remove_prefix(std::min(rest.size(), i + 2));
-    return value;
-}
 
 std::string quoted_if_needed(const std::string& value) {
     if (value.find_first_of(",\"|") == std::string::npos)
@@ -49,21 +28,10 @@ void Chain::add(std::string_view text) {
     ChainStage stage;
     stage.type = &find_stage(text.substr(0, colon));
     stage.params = Params(*stage.type->table);
-    std::string_view rest = colon == std::string_view::npos ? "" : text.substr(colon + 1);
-    std::vector<std::string_view> given;
-    while (!rest.empty()) {
-        const std::size_t equal = rest.find_first_of("=,");
-        if (equal == std::string_view::npos || rest[equal] != '=')
-            throw UsageError("stage " + std::string(stage.type->name) + ": '" +
-                             std::string(rest.substr(0, equal)) + "' is not of the form key=value.");
-        const std::string_view key = rest.substr(0, equal);
-        rest.remove_prefix(equal + 1);
-        if (std::find(given.begin(), given.end(), key) != given.end())
-            throw UsageError("stage " + std::string(stage.type->name) + ": " + std::string(key) +
-                             " is given twice; leave one of the two out.");
-        given.push_back(key);
-        stage.params.set_text(key, take_value(rest, *stage.type));
-    }
+    for_key_values(
+        colon == std::string_view::npos ? "" : text.substr(colon + 1),
+        "stage " + std::string(stage.type->name),
+        [&](std::string_view key, const std::string& value) { stage.params.set_text(key, value); });
     stages_.push_back(std::move(stage));
 }
 

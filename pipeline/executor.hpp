@@ -30,6 +30,10 @@ public:
     /// it is not slower than the others; `want_host` as in submit. Throws UsageError if the chain cannot run
     /// on it.
     virtual void prepare(const Shape& input, bool want_host) = 0;
+    /// The result of the next submit goes into this frame where results lie in its space and have its shape,
+    /// and into memory of the executor's own otherwise: whoever lends it looks whether Result::image holds
+    /// it.
+    virtual void lend_result(const Frame& /*into*/) {}
     /// Begins work on a frame; may return before it is done. Never called with in_flight() == capacity().
     /// Throws UsageError if the chain cannot run on this frame's shape, NoSlot if results are held for too
     /// long (then this frame alone is lost). `want_host`: download the result. `again`: the frame of the last

@@ -132,6 +132,13 @@ struct RingState {
             free.put(i);
         }
     }
+    /// One slot, taken from the beginning, on pixels that somebody else has.
+    RingState(const HostView& pixels, std::shared_ptr<SlotMemory> where)
+        : shape(pixels.shape), pitch(pixels.pitch), memory(std::move(where)), block(pixels.data), slots(1),
+          free(1) {
+        slots[0].data = block;
+        slots[0].ring = this;
+    }
     RingState(const RingState&) = delete;
     RingState& operator=(const RingState&) = delete;
     ~RingState() { memory->release(block); }
@@ -215,6 +222,26 @@ detail::Slot* claim(const std::shared_ptr<detail::RingState>& state, int index) 
     return &slot;
 }
 } // namespace
+
+namespace {
+/// What borrowed frames lie in: it only lets go of the owner.
+class BorrowedMemory final : public SlotMemory {
+public:
+    explicit BorrowedMemory(std::shared_ptr<void> owner) : owner_(std::move(owner)) {}
+    void* allocate(std::size_t) override { return nullptr; }
+    void release(void*) noexcept override { owner_.reset(); }
+    Space space() const override { return Space::host; }
+    bool page_locked() const override { return false; }
+
+private:
+    std::shared_ptr<void> owner_;
+};
+} // namespace
+
+Frame borrowed_frame(const HostView& pixels, std::shared_ptr<void> owner) {
+    return Frame(claim(
+        std::make_shared<detail::RingState>(pixels, std::make_shared<BorrowedMemory>(std::move(owner))), 0));
+}
 
 Frame FrameRing::try_acquire() { return acquire(std::chrono::milliseconds(0)); }
 

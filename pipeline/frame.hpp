@@ -113,9 +113,14 @@ public:
 private:
     friend class FrameRing;
     friend class LentSlot;
+    friend Frame borrowed_frame(const HostView& pixels, std::shared_ptr<void> owner);
     explicit Frame(detail::Slot* slot) : slot_(slot) {}
     detail::Slot* slot_ = nullptr;
 };
+
+/// A frame on pixels of somebody else, rows as far apart as they are there: nothing is copied, and no slot is
+/// taken. They stay where they are until the last handle is gone, which lets go of `owner`.
+Frame borrowed_frame(const HostView& pixels, std::shared_ptr<void> owner = nullptr);
 
 /// A slot in the hands of others, who fill it on their own threads (a driver, a decoder). It goes home when
 /// this object ends, whether it became a frame or not.

@@ -67,6 +67,8 @@ public:
             replace_plan(*chain_, input);
     }
 
+    void lend_result(const Frame& into) override { next_slot_ = into; }
+
     void submit(Frame frame, bool, bool again) override {
         // A frame that fails here is missing to every history: the next one does not follow.
         gap_ = gap_ || (frame.info().discontinuity && !again);

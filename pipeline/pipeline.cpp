@@ -1,6 +1,7 @@
 #include "pipeline/pipeline.hpp"
 
 #include "base/error.hpp"
+#include "base/log.hpp"
 #include "pipeline/threads/flow.hpp"
 
 #include <spdlog/spdlog.h>
@@ -33,7 +34,7 @@ void Flow::say(Message::Level level, std::string text) {
     const auto severity = level == Message::Level::info      ? spdlog::level::info
                           : level == Message::Level::warning ? spdlog::level::warn
                                                              : spdlog::level::err;
-    spdlog::log(severity, "{}", text);
+    run_log().log(severity, "{}", text);
     constexpr std::size_t kKept = 200;
     const std::scoped_lock lock(mutex);
     messages.push_back({level, std::move(text)});

@@ -1,4 +1,5 @@
 #include "base/error.hpp"
+#include "base/log.hpp"
 #include "recording/recorder_thread.hpp"
 
 #include <spdlog/spdlog.h>
@@ -79,7 +80,7 @@ bool Recorder::copy_to_pool(Frame& pixels) {
             if (slots > 0)
                 pool_.emplace(shape, static_cast<int>(slots), host_memory());
         } catch (const RunError& error) {
-            spdlog::warn("Recording {} without a buffer. {}", options_.path, error.what());
+            run_log().warn("Recording {} without a buffer. {}", options_.path, error.what());
         }
     }
     Frame copy = pool_ ? pool_->try_acquire() : Frame();

@@ -1,5 +1,6 @@
 // The recorder's writing thread: from the queue into files, and what becomes of a file that fails.
 #include "base/error.hpp"
+#include "base/log.hpp"
 #include "base/sentence.hpp"
 #include "recording/recorder_thread.hpp"
 
@@ -56,7 +57,7 @@ void Recorder::run() {
         finish_file(dropped);
     } catch (const std::exception& error) {
         if (failed) // its reason has been said
-            spdlog::debug("{}", sentence_of(error));
+            run_log().debug("{}", sentence_of(error));
         else
             fail(sentence_of(error));
     }
@@ -150,8 +151,8 @@ void Recorder::next_file(const RecordedFrame& first) {
     shape_ = first.pixels.shape();
     file_began_ns_ = first.info.capture_ns;
     lost_before_ = in_warmup_ = 0;
-    spdlog::info("Recording {} frames of {} into {}.", to_string(options_.what), to_string(shape_),
-                 writer_->path());
+    run_log().info("Recording {} frames of {} into {}.", to_string(options_.what), to_string(shape_),
+                   writer_->path());
     const std::lock_guard lock(mutex_);
     status_.path = writer_->path();
     if (finished_.written > 0)
@@ -189,8 +190,9 @@ void Recorder::update_file() {
     }
     if (!failed && dropped > 0 &&
         dropped >= 2 * logged_drops_) { // at 1, 2, 4, …: a slow disk must not flood the log
-        spdlog::warn("Recording {}: {} frames dropped so far; the disk or the encoder is too slow for them.",
-                     options_.path, dropped);
+        run_log().warn(
+            "Recording {}: {} frames dropped so far; the disk or the encoder is too slow for them.",
+            options_.path, dropped);
         logged_drops_ = dropped;
     }
     if (!writer_)
@@ -243,13 +245,13 @@ void Recorder::finish_file(std::uint64_t dropped) {
         throw;
     }
     settle();
-    spdlog::info("Recorded {} frame{} into {}, {} dropped, {} lost before the recorder.", writer->written(),
-                 writer->written() == 1 ? "" : "s", writer->path(), last.dropped, last.lost_before);
+    run_log().info("Recorded {} frame{} into {}, {} dropped, {} lost before the recorder.", writer->written(),
+                   writer->written() == 1 ? "" : "s", writer->path(), last.dropped, last.lost_before);
 }
 
 /// From here on frames are only counted. The file stays open for the count, which its description is to hold.
 void Recorder::fail(const std::string& what) {
-    spdlog::error("{}", what);
+    run_log().error("{}", what);
     std::deque<Item> unwritten;
     const std::uint64_t written = kept();
     {

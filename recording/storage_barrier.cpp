@@ -1,5 +1,7 @@
 #include "recording/storage_barrier.hpp"
 
+#include "base/log.hpp"
+
 #include "recording/write_behind.hpp"
 
 #include <fcntl.h>
@@ -142,9 +144,9 @@ void StorageBarrier::name_late(std::unique_lock<std::mutex>& lock, Group& storin
         return give_up("the disk takes longer than a second to store what was written");
     holds_ = true;
     if (!std::exchange(told_, true))
-        spdlog::warn("Recording {}: the disk was so late with what was written that the frames had to be "
-                     "named in the file before; a power cut then would have left them incomplete.",
-                     path_);
+        run_log().warn("Recording {}: the disk was so late with what was written that the frames had to be "
+                       "named in the file before; a power cut then would have left them incomplete.",
+                       path_);
 }
 
 /// Everything up to `bytes`, in parts as long as somebody waits for it, and what the system needs to find it.
@@ -172,7 +174,7 @@ int StorageBarrier::store(std::uint64_t bytes) {
 int StorageBarrier::put(const Group& group) {
     const int error = names_.write_at(group.offset, group.bytes.data(), group.bytes.size());
     if (error != 0 && kind_ == Kind::text && ::ftruncate(names_.fd(), static_cast<off_t>(group.offset)) != 0)
-        spdlog::debug("The end of the file beside {} cannot be cut off.", path_);
+        run_log().debug("The end of the file beside {} cannot be cut off.", path_);
     return error;
 }
 
@@ -203,8 +205,8 @@ void StorageBarrier::give_up(const std::string& why) {
     holds_ = false;
     enough_ = true;
     write_unstored(waiting_);
-    spdlog::warn("Recording {}: {}; from here on a power cut may leave frames in it that are incomplete.",
-                 path_, why);
+    run_log().warn("Recording {}: {}; from here on a power cut may leave frames in it that are incomplete.",
+                   path_, why);
 }
 
 } // namespace specklescope

@@ -1,6 +1,7 @@
 #include "recording/traces.hpp"
 
 #include "base/error.hpp"
+#include "base/log.hpp"
 #include "base/sentence.hpp"
 #include "recording/table_file.hpp"
 #include "recording/traces_text.hpp"
@@ -173,7 +174,7 @@ private:
         if (!error.empty() || failed_) {
             status_.dropped += frames;
             if (!failed_) {
-                spdlog::error("{}", error);
+                run_log().error("{}", error);
                 status_.error = error;
             }
             failed_ = true;

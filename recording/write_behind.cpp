@@ -1,5 +1,7 @@
 #include "recording/write_behind.hpp"
 
+#include "base/log.hpp"
+
 #include <fcntl.h>
 
 #include <spdlog/spdlog.h>
@@ -55,7 +57,7 @@ int WriteBehind::advance(int file, std::uint64_t end) {
             thread_ = std::thread([this, file] { run(file); });
         } catch (const std::system_error& error) {
             stop_ = true;
-            spdlog::debug("No thread to write behind, the system does it: {}", error.what());
+            run_log().debug("No thread to write behind, the system does it: {}", error.what());
         }
     }
     return error_;

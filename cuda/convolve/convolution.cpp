@@ -1,5 +1,6 @@
 #include "cuda/convolve/convolution.hpp"
 
+#include "base/log.hpp"
 #include "cuda/convolve/convolution_index.hpp"
 #include "cuda/upload.hpp"
 
@@ -193,7 +194,7 @@ std::unique_ptr<Convolution> make_convolution(ConvolutionTask task, int megabyte
         } catch (const RunError& error) {
             if (attempt + 1 == kTries)
                 throw;
-            spdlog::debug("Convolution: {}", error.what());
+            run_log().debug("Convolution: {}", error.what());
         }
     }
 }

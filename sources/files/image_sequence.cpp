@@ -1,6 +1,7 @@
 #include "sources/files/image_sequence.hpp"
 
 #include "base/error.hpp"
+#include "base/log.hpp"
 #include "files/input_file.hpp"
 #include "sources/source_text.hpp"
 
@@ -91,9 +92,9 @@ std::vector<std::string> list_numbered(const fs::path& path, const Pattern& patt
     while (count < numbers.size() && numbers[count] == numbers[count - 1] + 1)
         ++count;
     if (count < numbers.size())
-        spdlog::warn("'{}' is missing, so the sequence '{}' ends there; files after the gap: {}.",
-                     (path.parent_path() / pattern.name(numbers[count - 1] + 1)).string(), path.string(),
-                     numbers.size() - count);
+        run_log().warn("'{}' is missing, so the sequence '{}' ends there; files after the gap: {}.",
+                       (path.parent_path() / pattern.name(numbers[count - 1] + 1)).string(), path.string(),
+                       numbers.size() - count);
     std::vector<std::string> files;
     for (std::size_t i = 0; i < count; ++i)
         files.push_back((path.parent_path() / pattern.name(numbers[i])).string());

@@ -1,4 +1,5 @@
 #include "sources/files/image_source.hpp"
+#include "base/log.hpp"
 #include "sources/registry.hpp"
 
 #include "files/image_file.hpp"
@@ -204,10 +205,10 @@ private:
         const bool counted =
             coding_.light == Light::counts; // as nearly every recording of a camera: not news
         if (decodes())
-            spdlog::info("'{}' is coded in {}: decoded to linear light, 0…1.{}", name, text,
-                         coding_.by.empty() ? " --transfer linear takes the values as they are." : "");
+            run_log().info("'{}' is coded in {}: decoded to linear light, 0…1.{}", name, text,
+                           coding_.by.empty() ? " --transfer linear takes the values as they are." : "");
         else
-            spdlog::log(
+            run_log().log(
                 counted ? spdlog::level::debug : spdlog::level::info, "'{}' is taken as {}.{}", name, text,
                 coding_.by.empty() && counted ? " --transfer srgb decodes a picture made for the eye." : "");
     }

@@ -1,4 +1,5 @@
 #include "sources/files/raw_source.hpp"
+#include "base/log.hpp"
 #include "sources/registry.hpp"
 
 #include "files/input_file.hpp"
@@ -300,7 +301,7 @@ private:
             throw RunError(text);
         }
         if (!warned_)
-            spdlog::warn("{}", text);
+            run_log().warn("{}", text);
         warned_ = true;
         rewind(port);
         return Status::idle;

@@ -1,5 +1,6 @@
 #include "stages/convolve/fft_plans.hpp"
 
+#include "base/log.hpp"
 #include "base/long_work.hpp"
 #include "files/whole_file.hpp"
 
@@ -59,7 +60,7 @@ std::string processor() {
 void warn_once(const std::string& text) {
     static std::set<std::string> said;
     if (said.insert(text).second)
-        spdlog::warn("{}", text);
+        run_log().warn("{}", text);
 }
 
 std::string contents(const std::string& path) {

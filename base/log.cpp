@@ -1,0 +1,30 @@
+#include "base/log.hpp"
+
+#include <spdlog/spdlog.h>
+
+#include <atomic>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+namespace specklescope {
+
+namespace {
+std::atomic<spdlog::logger*> named{nullptr};
+}
+
+spdlog::logger& run_log() {
+    spdlog::logger* logger = named.load(std::memory_order_acquire);
+    return logger ? *logger : *spdlog::default_logger_raw();
+}
+
+void log_to(std::shared_ptr<spdlog::logger> logger) {
+    // Whoever has a reference to an earlier one keeps it: they are few.
+    static std::mutex mutex;
+    static std::vector<std::shared_ptr<spdlog::logger>> kept;
+    const std::scoped_lock lock(mutex);
+    named.store(logger.get(), std::memory_order_release);
+    kept.push_back(std::move(logger));
+}
+
+} // namespace specklescope

@@ -1,0 +1,316 @@
+/* Specklescope as a library: stages, chains of them, and any SOURCE as a stream of results. The program computes
+ * with the same functions: a chain gives the same bytes here and there.
+ *
+ * Calls. Every call that can fail returns a status; specklescope_last_error() then has one sentence: the thing,
+ * what is allowed, what to do. No exception leaves the library, and it writes nothing to the terminal.
+ *
+ * Handles. A handle is a key of a table and no address: one that has ended, or never was, is refused and harms
+ * nothing. Every handle that a call gives is to be ended by its own call.
+ *
+ * Structs. The first member is the size that the caller knows: set it to sizeof. Members that are 0 mean the
+ * default, so that `= {sizeof x}` is enough. A size that the library does not know is refused: a longer struct is
+ * of a later header. Later libraries will take the sizes of this header.
+ *
+ * Threads. Different handles may be used at the same time. One handle is for one thread at a time: a second one
+ * gets SPECKLESCOPE_BUSY, and nothing is done. Where "any thread" stands, the call may come at any moment.
+ *
+ * State. There is none beyond the handles and each thread's last sentence: two chains share no setting. Three
+ * things belong to the process: oneTBB's threads compute; `threads` of a stream limits them all while it is open;
+ * a source of GStreamer or a camera starts GStreamer.
+ *
+ * Texts are UTF-8. Those that a call gives belong to the library: of stages and parameters for good, of anything
+ * else as the call says. */
+#ifndef SPECKLESCOPE_H
+#define SPECKLESCOPE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#if defined(SPECKLESCOPE_BUILDING)
+#define SPECKLESCOPE_API __attribute__((visibility("default")))
+#else
+#define SPECKLESCOPE_API
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* --- status and version ----------------------------------------------------------------------------------- */
+
+typedef int32_t specklescope_status;
+enum {
+    SPECKLESCOPE_OK = 0,
+    SPECKLESCOPE_RUN_ERROR = 1,   /* the request was fine and the world was not: a file, a camera, a device */
+    SPECKLESCOPE_USAGE_ERROR = 2, /* the request itself is wrong: a name, a range, a shape */
+    SPECKLESCOPE_BAD_HANDLE = 3,  /* NULL, ended already, or of another kind */
+    SPECKLESCOPE_BUSY = 4,        /* another thread is using this handle */
+    SPECKLESCOPE_TIMEOUT = 5,     /* nothing came in that time; ask again */
+    SPECKLESCOPE_END = 6,         /* the source has given all that it has, or the stream was stopped */
+    SPECKLESCOPE_CANCELLED = 7    /* goes_on said no */
+};
+
+/* "0.1.0". */
+SPECKLESCOPE_API const char* specklescope_version(void);
+
+/* Why the last call on this thread did not return SPECKLESCOPE_OK; "" if it did. Until the next call on this
+ * thread. */
+SPECKLESCOPE_API const char* specklescope_last_error(void);
+
+/* --- what there is ---------------------------------------------------------------------------------------- */
+
+typedef struct specklescope_stage_info {
+    size_t struct_size;
+    const char* name;  /* "speckle" */
+    const char* doc;   /* one line */
+    size_t parameters; /* how many it has */
+    int32_t stateful;  /* 1: a result depends on earlier frames */
+    int32_t on_device; /* 1: this build can run it on a GPU */
+} specklescope_stage_info;
+
+enum {
+    SPECKLESCOPE_BOOLEAN = 0, /* "true", "false" */
+    SPECKLESCOPE_INTEGER = 1,
+    SPECKLESCOPE_REAL = 2,
+    SPECKLESCOPE_CHOICE = 3, /* one of `choices` */
+    SPECKLESCOPE_TEXT = 4,
+    SPECKLESCOPE_PATH = 5,  /* a text that names a file */
+    SPECKLESCOPE_ACTION = 6 /* a whole number; each new one acts once */
+};
+
+typedef struct specklescope_parameter_info {
+    size_t struct_size;
+    const char* name; /* "radius" */
+    const char* doc;  /* one line */
+    const char* unit; /* "px"; "" if it has none */
+    const char* default_value;
+    const char* allowed;        /* "allowed: a whole number, 1…15 px" */
+    const char* const* choices; /* of a choice, NULL behind the last one; else NULL */
+    double minimum, maximum;    /* of numbers, both allowed; ±DBL_MAX where there is no end */
+    int32_t kind;               /* SPECKLESCOPE_BOOLEAN … */
+    int32_t logarithmic;        /* 1: a slider is best logarithmic */
+    int32_t rebuilds; /* 1: an edit prepares the stage anew; 0: it takes effect with the next frame */
+    int32_t reserved;
+} specklescope_parameter_info;
+
+/* Any thread. In the order in which menus and help show them. */
+SPECKLESCOPE_API specklescope_status specklescope_stage_count(size_t* count);
+SPECKLESCOPE_API specklescope_status specklescope_stage_describe(size_t index, specklescope_stage_info* info);
+SPECKLESCOPE_API specklescope_status specklescope_parameter_describe(const char* stage, size_t index,
+                                                                     specklescope_parameter_info* info);
+
+/* --- images and what is known of them --------------------------------------------------------------------- */
+
+enum { SPECKLESCOPE_U8 = 0, SPECKLESCOPE_U16 = 1, SPECKLESCOPE_F32 = 2 };
+enum { SPECKLESCOPE_HOST = 0 }; /* where pixels lie; memory of a GPU is not taken yet */
+
+/* Rows from the top; colour is RGB, interleaved. */
+typedef struct specklescope_image {
+    size_t struct_size;
+    void* data;
+    size_t pitch;  /* bytes from one row to the next; 0: the rows follow each other */
+    int32_t width; /* pixels */
+    int32_t height;
+    int32_t channels; /* 1 or 3; 0: 1 */
+    int32_t type;     /* SPECKLESCOPE_U8 … */
+    int32_t memory;   /* SPECKLESCOPE_HOST */
+    int32_t reserved;
+} specklescope_image;
+
+/* What is known of a frame beside its pixels. */
+typedef struct specklescope_facts {
+    size_t struct_size;
+    int64_t time_ns;       /* when it was taken, on the clock of whoever took it */
+    double exposure_ms;    /* 0: unknown; contrast and flow use their stage's own then */
+    double full_scale;     /* largest value that the camera can give; 0: that of the type */
+    int32_t discontinuity; /* 1: it does not follow the frame before; stages forget their history */
+    int32_t reserved;
+} specklescope_facts;
+
+/* What is known of a result. */
+typedef struct specklescope_result {
+    size_t struct_size;
+    uint64_t sequence;           /* of the frame; a gap is a loss */
+    uint64_t version;            /* of the parameters that made it: edits count it up */
+    int64_t time_ns;             /* of the frame */
+    double exposure_ms;          /* that the numbers rest on; 0: unknown, or they rest on none */
+    const char* exposure_origin; /* "camera", "file", "parameter", "default", "unknown" */
+    const char* quantity;        /* "speckle flow index" */
+    const char* symbol;          /* "SFI" */
+    const char* unit;            /* "1/s"; "1" for a pure number */
+    uint64_t undefined;          /* pixels of the result that are NaN */
+    uint64_t infinite;           /* … that are infinite */
+    uint64_t saturated;          /* windows with a sample at full scale, of `windows` */
+    uint64_t windows;            /* 0: no stage looked */
+    uint64_t raw_saturated;      /* samples of the frame at full scale, of `raw_samples` */
+    uint64_t raw_samples;        /* 0: they have no full scale */
+    size_t regions;              /* how many were measured */
+    int32_t warmup_frames;       /* frames that the first stage which still fills its history holds … */
+    int32_t warmup_wanted;       /* … of those it wants; both 0: the result is complete */
+} specklescope_result;
+
+/* One region of interest, measured on a result. NaN where there is nothing to tell. */
+typedef struct specklescope_region {
+    size_t struct_size;
+    const char* name;
+    const char* shape;  /* "rectangle" */
+    const char* fit;    /* on the picture: "whole", "clipped", "outside" */
+    double mean;        /* in the unit of the result, taken as its quantity asks: docs/science.md, Regions */
+    double mean_of_map; /* the plain mean */
+    double standard_deviation;
+    double minimum, maximum;
+    double median;   /* NaN unless the option medians=true was given */
+    uint64_t pixels; /* valid + infinite + undefined */
+    uint64_t valid, infinite, undefined;
+    int64_t saturated; /* samples at full scale; -1 where that cannot be told */
+} specklescope_region;
+
+/* --- settings of a chain or a stream ---------------------------------------------------------------------- */
+
+/* Called now and then on the calling thread while a call prepares something long (a simulated scene, the mean
+ * of dark frames): what it is, and how far it is, 0 to 1, negative if unknown. Returning 0 ends the call with
+ * SPECKLESCOPE_CANCELLED. It must not call the library with the same handle. */
+typedef int (*specklescope_goes_on)(void* user, const char* what, double part);
+
+typedef struct specklescope_settings {
+    size_t struct_size;
+    /* Options of the command line as "key=value,key=value", with their names, ranges and defaults. Of a
+     * chain: backend (auto, cpu, cuda), threads, channel, medians. Of a stream also: slots, frames, rate,
+     * loop, transfer, silence, gpus. NULL: all at their defaults. */
+    const char* options;
+    const char* regions; /* a file of regions, JSON or of ImageJ; NULL: none */
+    specklescope_goes_on goes_on; /* NULL: nobody asks */
+    void* user; /* handed to goes_on */
+    int32_t trusted; /* 1: as --trust, a gst: source may write files and listen; never for texts of others */
+    int32_t reserved;
+} specklescope_settings;
+
+/* --- a chain, frame by frame ------------------------------------------------------------------------------ */
+
+typedef struct specklescope_chain specklescope_chain;
+
+/* `text`: "speckle:radius=3", stages joined by "|"; NULL or "": none yet. `settings` may be NULL. */
+SPECKLESCOPE_API specklescope_status specklescope_chain_create(const char* text,
+                                                               const specklescope_settings* settings,
+                                                               specklescope_chain** chain);
+/* Ends it; waits for nothing. NULL is well. */
+SPECKLESCOPE_API specklescope_status specklescope_chain_free(specklescope_chain* chain);
+
+/* Edits: any thread, also while another is in specklescope_chain_process. They take effect between two
+ * frames. One that is refused changes nothing; one that turns out wrong with the next frame (it does not fit
+ * its shape) makes that call fail, and the chain is as it was before. */
+SPECKLESCOPE_API specklescope_status specklescope_chain_add(specklescope_chain* chain, const char* stage);
+SPECKLESCOPE_API specklescope_status specklescope_chain_replace(specklescope_chain* chain, const char* text);
+/* `stage` counts from 0; `value` as on the command line: "3", "2.5", "true", "sfi". */
+SPECKLESCOPE_API specklescope_status specklescope_chain_set(specklescope_chain* chain, size_t stage,
+                                                            const char* name, const char* value);
+/* Texts go into `text`, ended by a 0; `needed` (may be NULL) gets the bytes that it takes with the 0. Without
+ * room for all of it nothing is written: text NULL and size 0 ask for `needed` alone. Any thread. */
+SPECKLESCOPE_API specklescope_status specklescope_chain_get(specklescope_chain* chain, size_t stage,
+                                                            const char* name, char* text, size_t size,
+                                                            size_t* needed);
+SPECKLESCOPE_API specklescope_status specklescope_chain_text(specklescope_chain* chain, char* text,
+                                                             size_t size, size_t* needed);
+
+/* Prepares for frames like `input` (its data and pitch do not matter) and tells width, height, channels, type
+ * and the pitch without gaps of what the chain makes of them. Its data is set to NULL. */
+SPECKLESCOPE_API specklescope_status specklescope_chain_output(specklescope_chain* chain,
+                                                               const specklescope_image* input,
+                                                               specklescope_image* output);
+/* One frame: `input` is read, and the result written into `output`, which has the shape that
+ * specklescope_chain_output tells and shares no memory with `input`. Neither is copied on the way where
+ * stages run on the host. `facts` and `result` may be NULL; texts of `result` live until the next call with
+ * this chain. */
+SPECKLESCOPE_API specklescope_status specklescope_chain_process(specklescope_chain* chain,
+                                                                const specklescope_image* input,
+                                                                const specklescope_facts* facts,
+                                                                const specklescope_image* output,
+                                                                specklescope_result* result);
+/* Region `index` of the last result; its texts live until the next call with this chain. */
+SPECKLESCOPE_API specklescope_status specklescope_chain_region(specklescope_chain* chain, size_t index,
+                                                               specklescope_region* region);
+/* The next frame does not follow the last one: stages forget their history. */
+SPECKLESCOPE_API specklescope_status specklescope_chain_reset(specklescope_chain* chain);
+
+/* --- a stream: any SOURCE of the program, with a chain behind it ------------------------------------------ */
+
+typedef struct specklescope_stream specklescope_stream;
+typedef struct specklescope_frame specklescope_frame;
+
+typedef struct specklescope_source_info {
+    size_t struct_size;
+    /* Texts live until the next call with this stream. */
+    const char* name;   /* of the file or the camera */
+    const char* coding; /* how pictures that were decoded to light were coded, and who says so; "": not coded */
+    const char* lossy;  /* a codec that has changed the pixels; "" if none is known */
+    double full_scale; /* 0: none (f32) */
+    double rate;       /* nominal frames/s; 0: unknown */
+    uint64_t frames;   /* 0: unknown or endless */
+    int32_t width, height, channels, type;
+    int32_t live; /* 1: it does not wait; 0: a file */
+    int32_t reserved;
+} specklescope_source_info;
+
+enum { SPECKLESCOPE_RESULTS = 0, SPECKLESCOPE_FRAMES = 1, SPECKLESCOPE_MASK = 2 }; /* what is recorded */
+
+/* `source` as on the command line; `chain` as of specklescope_chain_create. A file gives its first frame
+ * after the first specklescope_stream_next; a camera runs from here on. */
+SPECKLESCOPE_API specklescope_status specklescope_stream_open(const char* source, const char* chain,
+                                                              const specklescope_settings* settings,
+                                                              specklescope_stream** stream);
+/* Stops, finishes every recording, ends the handle. Frames that were given stay until they are freed. */
+SPECKLESCOPE_API specklescope_status specklescope_stream_close(specklescope_stream* stream);
+SPECKLESCOPE_API specklescope_status specklescope_stream_source(specklescope_stream* stream,
+                                                                specklescope_source_info* info);
+
+/* The next result, in order: waits for it, SPECKLESCOPE_TIMEOUT after `seconds` (negative: for ever). A file
+ * waits for the reader; of a live source the oldest of a few waiting results are thrown away when the reader
+ * is late, which shows in `sequence` and among the statistics as drops of a recorder. SPECKLESCOPE_END: all
+ * were given. */
+SPECKLESCOPE_API specklescope_status specklescope_stream_next(specklescope_stream* stream, double seconds,
+                                                              specklescope_frame** frame);
+/* Any thread: stops the source, finishes every recording; a waiting specklescope_stream_next returns
+ * SPECKLESCOPE_END. */
+SPECKLESCOPE_API specklescope_status specklescope_stream_stop(specklescope_stream* stream);
+
+/* Edits, from any thread, between two frames. What is wrong in itself is refused at once, and so is a new chain
+ * that cannot run on frames of the present size; what turns out wrong with a frame changes nothing and is told
+ * by specklescope_stream_messages. */
+SPECKLESCOPE_API specklescope_status specklescope_stream_set(specklescope_stream* stream, size_t stage,
+                                                             const char* name, const char* value);
+SPECKLESCOPE_API specklescope_status specklescope_stream_replace(specklescope_stream* stream,
+                                                                 const char* chain);
+/* An option of the source that may be set while it runs: exposure, gain … */
+SPECKLESCOPE_API specklescope_status specklescope_stream_set_source(specklescope_stream* stream,
+                                                                    const char* name, const char* value);
+
+/* Records from the next frame on into a file whose ending names the format, as --record does: results, raw
+ * frames or the mask of saturated samples. A taken name gets a number. Before the first
+ * specklescope_stream_next no frame of a file is missed. */
+SPECKLESCOPE_API specklescope_status specklescope_stream_record(specklescope_stream* stream, const char* path,
+                                                                int32_t what);
+/* Any thread; as specklescope_chain_text. The statistics are JSON, as --stats writes them; messages are what
+ * the program's log would say, a line each, and each is told once. */
+SPECKLESCOPE_API specklescope_status specklescope_stream_statistics(specklescope_stream* stream, char* text,
+                                                                    size_t size, size_t* needed);
+SPECKLESCOPE_API specklescope_status specklescope_stream_messages(specklescope_stream* stream, char* text,
+                                                                  size_t size, size_t* needed);
+
+/* A result of a stream. Pixels and texts live until specklescope_frame_free, also when the stream has been
+ * closed; they are for reading only. Any number may be held: the first few are the stream's own memory, those
+ * beyond are copies. */
+SPECKLESCOPE_API specklescope_status specklescope_frame_image(specklescope_frame* frame,
+                                                              specklescope_image* image);
+SPECKLESCOPE_API specklescope_status specklescope_frame_raw(specklescope_frame* frame,
+                                                            specklescope_image* image);
+SPECKLESCOPE_API specklescope_status specklescope_frame_result(specklescope_frame* frame,
+                                                               specklescope_result* result);
+SPECKLESCOPE_API specklescope_status specklescope_frame_region(specklescope_frame* frame, size_t index,
+                                                               specklescope_region* region);
+SPECKLESCOPE_API specklescope_status specklescope_frame_free(specklescope_frame* frame);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,224 @@
+#include "library/chain.hpp"
+
+#include "analysis/regions_file.hpp"
+#include "base/parallel.hpp"
+#include "pipeline/chain_text.hpp"
+#include "pipeline/counts.hpp"
+
+#include <utility>
+
+namespace specklescope::library {
+
+ChainStage& stage_at(Chain& chain, std::size_t stage) {
+    if (stage >= chain.stages().size())
+        throw UsageError("There is no stage number " + std::to_string(stage) + " in the chain; it has " +
+                         std::to_string(chain.stages().size()) + ", counted from 0.");
+    return chain.stages()[stage];
+}
+
+ChainObject::ChainObject(Chain chain, const Settings& settings)
+    : threads_(settings.program.as<ProgramSettings>().threads),
+      channel_(settings.program.as<ProgramSettings>().channel) {
+    const auto& program = settings.program.as<ProgramSettings>();
+    // The executor's own limit would hold for all of the process: ThreadLimit is this thread's.
+    executor_ = make_executor({program.backend, 0, ""}, nullptr);
+    take(std::move(chain));
+    apply_edits();
+    if (!settings.regions_path.empty())
+        executor_->set_regions(make_outlines(load_regions(settings.regions_path), program.medians), version_);
+}
+
+void ChainObject::take(Chain next) {
+    next.set_channel(channel_);
+    (void)settled(next); // what cannot stand one behind the other is refused here
+    wanted_ = std::move(next);
+    ++version_;
+}
+
+void ChainObject::apply_edits() {
+    Chain next;
+    std::uint64_t version = 0;
+    {
+        const std::scoped_lock lock(edits_);
+        if (version_ == applied_version_)
+            return;
+        next = wanted_;
+        version = version_;
+    }
+    try {
+        executor_->set_chain(std::make_shared<const Chain>(next), version);
+    } catch (...) {
+        const std::scoped_lock lock(edits_);
+        if (version_ == version) { // nobody has edited it since
+            wanted_ = applied_;
+            version_ = applied_version_;
+        }
+        throw;
+    }
+    const std::scoped_lock lock(edits_);
+    applied_ = std::move(next);
+    applied_version_ = version;
+}
+
+Shape ChainObject::output(const Shape& input) {
+    const ThreadLimit limit(threads_);
+    apply_edits();
+    executor_->prepare(input, true);
+    return executor_->output().value();
+}
+
+const Result& ChainObject::process(ConstHostView input, const FrameInfo& facts, HostView output) {
+    if (overlap(input, output))
+        throw UsageError("The output shares memory with the input; give it memory of its own.");
+    const Shape made = this->output(input.shape);
+    if (output.shape != made)
+        throw UsageError("The output is " + to_string(output.shape) + ", and the chain makes " +
+                         to_string(made) +
+                         " of this input; give it memory of that shape, as specklescope_chain_output tells.");
+    FrameInfo info = facts;
+    info.sequence = frames_;
+    info.arrival = SteadyClock::now();
+    info.discontinuity = std::exchange(gap_, false) || facts.discontinuity;
+    const ThreadLimit limit(threads_);
+    ++frames_;
+    last_ = run(input, info, output);
+    return last_;
+}
+
+Result ChainObject::run(ConstHostView input, const FrameInfo& info, HostView output) {
+    // Executors only read what they are given.
+    Frame frame = borrowed_frame({const_cast<std::byte*>(input.data), input.shape, input.pitch});
+    frame.info() = info;
+    /// No executor keeps the caller's memory, whatever happens.
+    struct Lending {
+        Executor& executor;
+        ~Lending() { executor.lend_result({}); }
+    };
+    Result result;
+    {
+        const Lending lending{*executor_};
+        executor_->lend_result(borrowed_frame(output));
+        executor_->submit(std::move(frame), true);
+        result = executor_->collect(true).value();
+    }
+    const HostView made = result.image.host();
+    if (made.data != output.data)
+        copy_pixels(made, output);
+    result.counts = counts_of(result.info, result.counts);
+    result.raw.reset();
+    result.image.reset();
+    result.device_image.reset();
+    return result;
+}
+
+} // namespace specklescope::library
+
+using namespace specklescope;
+using namespace specklescope::library;
+
+namespace {
+
+std::shared_ptr<ChainObject> find_chain(const specklescope_chain* chain) {
+    return find_as<ChainObject>(chain);
+}
+
+std::string_view text_or_none(const char* text) { return text ? text : ""; }
+
+} // namespace
+
+extern "C" {
+
+specklescope_status specklescope_chain_create(const char* text, const specklescope_settings* settings,
+                                              specklescope_chain** chain) {
+    return guarded([&] {
+        need(chain, "The place for the chain");
+        keep_quiet();
+        const Asking asking(settings);
+        auto made = std::make_shared<ChainObject>(chain_from_text(text_or_none(text)),
+                                                  settings_of(settings, For::chain));
+        *chain = static_cast<specklescope_chain*>(keep(std::move(made), ChainObject::kKind));
+    });
+}
+
+specklescope_status specklescope_chain_free(specklescope_chain* chain) {
+    return guarded([&] {
+        if (chain)
+            take_out_as<ChainObject>(chain);
+    });
+}
+
+specklescope_status specklescope_chain_add(specklescope_chain* chain, const char* stage) {
+    return guarded([&] {
+        need(stage, "The stage's text");
+        find_chain(chain)->edit([&](Chain& edited) { edited.add(stage); });
+    });
+}
+
+specklescope_status specklescope_chain_replace(specklescope_chain* chain, const char* text) {
+    return guarded([&] {
+        find_chain(chain)->edit([&](Chain& edited) { edited = chain_from_text(text_or_none(text)); });
+    });
+}
+
+specklescope_status specklescope_chain_set(specklescope_chain* chain, size_t stage, const char* name,
+                                           const char* value) {
+    return guarded([&] {
+        need(name, "The parameter's name");
+        need(value, "The parameter's value");
+        find_chain(chain)->edit([&](Chain& edited) { stage_at(edited, stage).params.set_text(name, value); });
+    });
+}
+
+specklescope_status specklescope_chain_get(specklescope_chain* chain, size_t stage, const char* name,
+                                           char* text, size_t size, size_t* needed) {
+    return guarded([&] {
+        need(name, "The parameter's name");
+        Chain wanted = find_chain(chain)->wanted();
+        write_text(to_string(stage_at(wanted, stage).params.get(name)), text, size, needed);
+    });
+}
+
+specklescope_status specklescope_chain_text(specklescope_chain* chain, char* text, size_t size,
+                                            size_t* needed) {
+    return guarded([&] { write_text(to_string(find_chain(chain)->wanted()), text, size, needed); });
+}
+
+specklescope_status specklescope_chain_output(specklescope_chain* chain, const specklescope_image* input,
+                                              specklescope_image* output) {
+    return guarded([&] {
+        const Using<ChainObject> use(chain);
+        const Shape shape = shape_of(read_struct(input, "The input"), "The input");
+        write_struct(output, to_c(use->output(shape)), "The output");
+    });
+}
+
+specklescope_status specklescope_chain_process(specklescope_chain* chain, const specklescope_image* input,
+                                               const specklescope_facts* facts,
+                                               const specklescope_image* output,
+                                               specklescope_result* result) {
+    return guarded([&] {
+        const Using<ChainObject> use(chain);
+        const HostView from = view_of(read_struct(input, "The input"), "The input");
+        const FrameInfo info = info_of(read_struct(facts, "What is known of the frame", true));
+        const HostView to = view_of(read_struct(output, "The output"), "The output");
+        if (result)
+            check_struct(result->struct_size, sizeof *result, "The result");
+        const Result& made = use->process(from, info, to);
+        if (result)
+            write_struct(result, to_c(made), "The result");
+    });
+}
+
+specklescope_status specklescope_chain_region(specklescope_chain* chain, size_t index,
+                                              specklescope_region* region) {
+    return guarded([&] {
+        const Using<ChainObject> use(chain);
+        write_struct(region, region_of(use->last(), index), "The region");
+    });
+}
+
+specklescope_status specklescope_chain_reset(specklescope_chain* chain) {
+    return guarded([&] { Using<ChainObject>(chain)->reset(); });
+}
+
+} // extern "C"

@@ -1,0 +1,58 @@
+// A chain that callers feed frame by frame.
+#pragma once
+
+#include "library/convert.hpp"
+#include "library/handles.hpp"
+#include "library/settings.hpp"
+#include "pipeline/executor.hpp"
+
+#include <mutex>
+
+namespace specklescope::library {
+
+class ChainObject final : public Object {
+public:
+    static constexpr Kind kKind{"chain", "specklescope_chain_create"};
+
+    ChainObject(Chain chain, const Settings& settings);
+
+    // Any thread.
+    /// Tries the edit on a copy; the next frame is made with it.
+    template <class Edit> void edit(Edit&& change) {
+        const std::scoped_lock lock(edits_);
+        Chain next = wanted_;
+        change(next);
+        take(std::move(next));
+    }
+    Chain wanted() const {
+        const std::scoped_lock lock(edits_);
+        return wanted_;
+    }
+
+    // One thread at a time.
+    Shape output(const Shape& input);
+    const Result& process(ConstHostView input, const FrameInfo& facts, HostView output);
+    void reset() { gap_ = true; }
+    const Result& last() const { return last_; }
+
+private:
+    void take(Chain next);
+    void apply_edits();
+    Result run(ConstHostView input, const FrameInfo& info, HostView output);
+
+    int threads_;
+    GreyChannel channel_;
+    std::unique_ptr<Executor> executor_;
+    bool gap_ = true; ///< the next frame does not follow the last one
+    std::uint64_t frames_ = 0;
+    Result last_; ///< without pixels
+
+    mutable std::mutex edits_;
+    Chain wanted_, applied_;
+    std::uint64_t version_ = 0, applied_version_ = 0;
+};
+
+/// Throws UsageError where the chain has no such stage.
+ChainStage& stage_at(Chain& chain, std::size_t stage);
+
+} // namespace specklescope::library

@@ -1,0 +1,98 @@
+#include "library/guard.hpp"
+
+#include "base/log.hpp"
+#include "base/long_work.hpp"
+#include "base/sentence.hpp"
+#include "files/gst_init.hpp"
+
+#include <spdlog/sinks/null_sink.h>
+#include <spdlog/spdlog.h>
+
+#include <array>
+#include <mutex>
+
+namespace specklescope::library {
+
+namespace {
+// No destructor: a thread may end after the library's own end.
+thread_local std::array<char, 2048> sentence{};
+} // namespace
+
+void remember(const char* text) noexcept {
+    const std::size_t length = std::min(std::strlen(text), sentence.size() - 1);
+    std::memcpy(sentence.data(), text, length);
+    sentence[length] = '\0';
+}
+
+const char* remembered() noexcept { return sentence.data(); }
+
+specklescope_status status_of_exception() noexcept {
+    try {
+        try {
+            throw;
+        } catch (const StatusError& error) {
+            remember(error.what());
+            return error.status;
+        } catch (const Cancelled& error) {
+            remember(error.what());
+            return SPECKLESCOPE_CANCELLED;
+        } catch (const UsageError& error) {
+            remember(error.what());
+            return SPECKLESCOPE_USAGE_ERROR;
+        } catch (const std::exception& error) {
+            remember(one_line(sentence_of(error)).c_str());
+            return SPECKLESCOPE_RUN_ERROR;
+        }
+    } catch (...) { // what is no std::exception, or no memory for the sentence
+        remember("The memory is used up; free results that are no longer needed, or use smaller images.");
+        return SPECKLESCOPE_RUN_ERROR;
+    }
+}
+
+void keep_quiet() {
+    static std::once_flag once;
+    std::call_once(once, [] {
+        leave_glib_log();
+        log_to(std::make_shared<spdlog::logger>("libspecklescope",
+                                                std::make_shared<spdlog::sinks::null_sink_mt>()));
+    });
+}
+
+void need(const void* given, const char* what) {
+    if (!given)
+        throw UsageError(std::string(what) + " is NULL; give its address.");
+}
+
+void check_struct(std::size_t given, std::size_t known, const char* what) {
+    if (given == known)
+        return;
+    const std::string sizes = std::string(what) + " says that it has " + std::to_string(given) +
+                              " bytes, and libspecklescope " SPECKLESCOPE_VERSION " knows it with " +
+                              std::to_string(known);
+    throw UsageError(given > known
+                         ? sizes + ": it is of a later specklescope.h; build with the header of this "
+                                   "library, or install a later library."
+                         : sizes + "; set struct_size to sizeof the struct.");
+}
+
+void write_text(const std::string& from, char* text, std::size_t size, std::size_t* needed) {
+    if (needed)
+        *needed = from.size() + 1;
+    if (!text && size == 0 && needed)
+        return;
+    need(text, "The place for the text");
+    if (size <= from.size())
+        throw UsageError("The text takes " + std::to_string(from.size() + 1) + " bytes and has room for " +
+                         std::to_string(size) + "; ask for `needed` first.");
+    std::memcpy(text, from.c_str(), from.size() + 1);
+}
+
+} // namespace specklescope::library
+
+extern "C" {
+
+const char* specklescope_version(void) { return SPECKLESCOPE_VERSION; }
+
+const char* specklescope_last_error(void) { return specklescope::library::remembered(); }
+
+} // extern "C"

@@ -1,0 +1,69 @@
+// What stands between C and the rest: exceptions become a status and a sentence, structs are looked at before
+// they are read.
+#pragma once
+
+#include "base/error.hpp"
+#include "specklescope.h"
+
+#include <cstring>
+#include <string>
+
+namespace specklescope::library {
+
+/// An error with a status of its own.
+struct StatusError : Error {
+    StatusError(specklescope_status with, const std::string& sentence) : Error(sentence), status(with) {}
+    specklescope_status status;
+};
+
+/// This thread's sentence; cut where it would be longer than a screen.
+void remember(const char* sentence) noexcept;
+const char* remembered() noexcept;
+/// The status of the exception in flight, whose sentence is remembered.
+specklescope_status status_of_exception() noexcept;
+/// The log and GLib's belong to the program that the library is in; once, before anything else.
+void keep_quiet();
+
+/// Runs `call`, which returns a status or nothing.
+template <class F> specklescope_status guarded(F&& call) noexcept {
+    remember("");
+    try {
+        if constexpr (std::is_void_v<decltype(call())>) {
+            call();
+            return SPECKLESCOPE_OK;
+        } else {
+            return call();
+        }
+    } catch (...) {
+        return status_of_exception();
+    }
+}
+
+/// Throws UsageError where `given` is null.
+void need(const void* given, const char* what);
+/// Throws UsageError unless the size is one that this library knows.
+void check_struct(std::size_t given, std::size_t known, const char* what);
+
+/// A copy of what the caller gave; all 0 for null, which `optional` allows.
+template <class T> T read_struct(const T* given, const char* what, bool optional = false) {
+    T known{};
+    if (!given && optional)
+        return known;
+    need(given, what);
+    check_struct(given->struct_size, sizeof(T), what);
+    std::memcpy(&known, given, sizeof(T));
+    return known;
+}
+
+/// To the caller, who has set struct_size.
+template <class T> void write_struct(T* place, T value, const char* what) {
+    need(place, what);
+    check_struct(place->struct_size, sizeof(T), what);
+    value.struct_size = sizeof(T);
+    std::memcpy(place, &value, sizeof(T));
+}
+
+/// As the header says of texts. Throws UsageError where there is room, and too little.
+void write_text(const std::string& from, char* text, std::size_t size, std::size_t* needed);
+
+} // namespace specklescope::library

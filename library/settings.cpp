@@ -1,0 +1,54 @@
+#include "library/settings.hpp"
+
+#include "base/key_values.hpp"
+#include "config/text.hpp"
+
+#include <algorithm>
+#include <vector>
+
+namespace specklescope::library {
+
+namespace {
+
+/// The rest of the table is the program's own: its log, its plans of Fourier transforms, which are the
+/// process's.
+const std::vector<std::string>& options_for(For what) {
+    static const std::vector<std::string> chain = {"backend", "threads", "channel", "medians"};
+    static const std::vector<std::string> stream = {"backend",  "threads", "channel", "medians",
+                                                    "slots",    "frames",  "rate",    "loop",
+                                                    "transfer", "silence", "gpus"};
+    return what == For::chain ? chain : stream;
+}
+
+} // namespace
+
+Settings settings_of(const specklescope_settings* given, For what) {
+    const specklescope_settings known = read_struct(given, "The settings", true);
+    Settings settings;
+    settings.command = Command::run;
+    if (known.options)
+        for_key_values(known.options, "The settings' options",
+                       [&](std::string_view key, const std::string& value) {
+                           const std::vector<std::string>& allowed = options_for(what);
+                           if (std::find(allowed.begin(), allowed.end(), key) == allowed.end())
+                               throw UsageError("A " + std::string(what == For::chain ? "chain" : "stream") +
+                                                " has no option '" + std::string(key) +
+                                                "'; allowed: " + join(allowed) + ".");
+                           settings.program.set_text(key, value);
+                       });
+    if (known.regions)
+        settings.regions_path = known.regions;
+    settings.trusted = known.trusted != 0;
+    check(settings);
+    return settings;
+}
+
+Asking::Asking(const specklescope_settings* given) {
+    const specklescope_settings known = read_struct(given, "The settings", true);
+    if (known.goes_on)
+        watch_.emplace([ask = known.goes_on, user = known.user](std::string_view what, double part) {
+            return ask(user, std::string(what).c_str(), part) != 0;
+        });
+}
+
+} // namespace specklescope::library

@@ -1,0 +1,28 @@
+// What callers set: the options of the command line, with its names, ranges and sentences.
+#pragma once
+
+#include "base/long_work.hpp"
+#include "config/settings.hpp"
+#include "library/guard.hpp"
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace specklescope::library {
+
+enum class For { chain, stream };
+
+/// `given` may be null. Throws UsageError for an option that is unknown or says nothing to `what`.
+Settings settings_of(const specklescope_settings* given, For what);
+
+/// Asks the caller's goes_on while long work is done on this thread.
+class Asking {
+public:
+    explicit Asking(const specklescope_settings* given);
+
+private:
+    std::optional<WatchWork> watch_;
+};
+
+} // namespace specklescope::library

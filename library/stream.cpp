@@ -1,0 +1,257 @@
+#include "library/stream.hpp"
+
+#include "config/atomic_file.hpp"
+#include "library/chain.hpp"
+#include "recording/recorder.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace specklescope::library {
+
+using std::chrono::milliseconds;
+
+void Waiting::push(const Result& result, bool may_wait) {
+    std::unique_lock lock(mutex_);
+    if (may_wait)
+        changed_.wait(lock, [&] { return ended_ || results_.size() < most_; });
+    if (ended_)
+        return;
+    if (results_.size() >= most_) {
+        results_.pop_front();
+        ++late_;
+    }
+    results_.push_back(result);
+    lock.unlock();
+    changed_.notify_all();
+}
+
+SinkStatus Waiting::status() const {
+    const std::scoped_lock lock(mutex_);
+    SinkStatus status;
+    status.written = given_;
+    status.dropped = late_;
+    status.queued = results_.size();
+    status.closed = ended_;
+    return status;
+}
+
+void Waiting::hold(int slots) {
+    const std::scoped_lock lock(mutex_);
+    most_ = static_cast<std::size_t>(std::clamp(slots / 2, 2, 64));
+}
+
+std::optional<Result> Waiting::take(milliseconds timeout) {
+    std::optional<Result> result;
+    {
+        std::unique_lock lock(mutex_);
+        changed_.wait_for(lock, timeout, [&] { return ended_ || !results_.empty(); });
+        if (results_.empty())
+            return result;
+        result = std::move(results_.front());
+        results_.pop_front();
+        ++given_;
+    }
+    changed_.notify_all();
+    return result;
+}
+
+void Waiting::end() noexcept {
+    {
+        const std::scoped_lock lock(mutex_);
+        ended_ = true;
+        results_.clear();
+    }
+    changed_.notify_all();
+}
+
+bool Waiting::ended() const {
+    const std::scoped_lock lock(mutex_);
+    return ended_;
+}
+
+namespace {
+
+/// One is still held when the next is asked for.
+constexpr int kOwnSlots = 2;
+
+Frame copied(const Frame& frame) {
+    if (!frame)
+        return {};
+    Frame copy = FrameRing(frame.shape(), 1, host_memory()).try_acquire();
+    copy_pixels(frame.host(), copy.host());
+    copy.info() = frame.info();
+    return copy;
+}
+
+} // namespace
+
+FrameObject::FrameObject(Result result, SlotsOut out) : result_(std::move(result)) {
+    result_.device_image.reset();
+    if (out->fetch_add(1) < kOwnSlots) {
+        out_ = std::move(out);
+        return;
+    }
+    out->fetch_sub(1);
+    const bool same = result_.image && result_.raw && result_.image.host().data == result_.raw.host().data;
+    result_.raw = copied(result_.raw);
+    result_.image = same ? result_.raw : copied(result_.image);
+}
+
+FrameObject::~FrameObject() {
+    result_.raw.reset();
+    result_.image.reset();
+    if (out_)
+        out_->fetch_sub(1);
+}
+
+StreamObject::StreamObject(const char* source, Chain chain, Settings settings)
+    : settings_(std::move(settings)) {
+    settings_.source = SourceArgument(source);
+    settings_.chain = std::move(chain);
+    (void)settled(settings_.chain);
+    wanted_ = settings_.chain;
+    pipeline_ = make_pipeline(settings_);
+    pipeline_->viewer_wants_host(false);
+    pipeline_->add_sink(waiting_);
+    pipeline_->pause(true); // the first frame of a file waits for recorders, too
+    pipeline_->start();
+    waiting_->hold(pipeline_->stats().slots);
+}
+
+StreamObject::~StreamObject() {
+    waiting_->end();
+    pipeline_->stop();
+}
+
+std::shared_ptr<FrameObject> StreamObject::next(double seconds) {
+    if (std::isnan(seconds))
+        throw UsageError(
+            "The time to wait is not a number; allowed: seconds, or a negative number for ever.");
+    if (!std::exchange(begun_, true))
+        pipeline_->pause(false);
+    constexpr double kLongest = 1e6;
+    const auto end = SteadyClock::now() + std::chrono::duration_cast<SteadyClock::duration>(
+                                              std::chrono::duration<double>(std::min(seconds, kLongest)));
+    constexpr milliseconds kLook(20); // whether the run has ended
+    while (!stopped_) {
+        const bool finished = pipeline_->finished(); // before the look at the results
+        const auto left = std::chrono::duration_cast<milliseconds>(end - SteadyClock::now());
+        const milliseconds wait = finished || left.count() < 0
+                                      ? (seconds < 0 && !finished ? kLook : milliseconds(0))
+                                      : std::min(left, kLook);
+        if (std::optional<Result> result = waiting_->take(wait))
+            return std::make_shared<FrameObject>(std::move(*result), out_);
+        if (finished)
+            ended();
+        if (seconds >= 0 && SteadyClock::now() >= end)
+            throw StatusError(SPECKLESCOPE_TIMEOUT, "No frame came in time from " + settings_.source.shown() +
+                                                        "; ask again, or wait longer.");
+    }
+    throw StatusError(SPECKLESCOPE_END, "The stream was stopped; open it again for more frames.");
+}
+
+void StreamObject::ended() {
+    const PipelineStatus status = pipeline_->status();
+    if (!std::exchange(failure_told_, true)) {
+        if (status.state == RunState::failed)
+            throw RunError(status.message);
+        if (const std::uint64_t failed = pipeline_->stats().drops.failed; failed > 0) {
+            take_messages();
+            const std::scoped_lock lock(said_);
+            throw RunError(std::to_string(failed) + " frames could not be computed: " + last_error_);
+        }
+    }
+    throw StatusError(SPECKLESCOPE_END, "The source has given all its frames; open it again to begin anew.");
+}
+
+const SourceInfo& StreamObject::source() {
+    source_ = pipeline_->status().source;
+    return source_;
+}
+
+void StreamObject::record(const std::string& path, int what) {
+    if (what < SPECKLESCOPE_RESULTS || what > SPECKLESCOPE_MASK)
+        throw UsageError("What is to be recorded is " + std::to_string(what) +
+                         "; allowed: 0 (results), 1 (raw frames), 2 (mask of saturated samples).");
+    if (stopped_)
+        throw UsageError("The stream was stopped, and nothing comes that " + path +
+                         " could hold; open it again to record.");
+    RecordOptions options;
+    options.path = path;
+    options.what = static_cast<RecordWhat>(what);
+    const std::shared_ptr<Sink> recorder = make_recorder(options);
+    check_writable(path);
+    pipeline_->add_sink(recorder);
+    const std::scoped_lock lock(recorders_mutex_);
+    recorders_.push_back(recorder);
+}
+
+void StreamObject::stop() {
+    stopped_ = true;
+    waiting_->end();
+    pipeline_->stop();
+    const std::scoped_lock lock(recorders_mutex_);
+    for (const auto& recorder : recorders_)
+        if (const SinkStatus status = recorder->status(); !status.error.empty())
+            throw RunError(status.error);
+}
+
+void StreamObject::set(std::size_t stage, const char* name, const char* value) {
+    const std::scoped_lock lock(edits_);
+    Chain next = wanted_;
+    ChainStage& edited = stage_at(next, stage);
+    edited.params.set_text(name, value);
+    const ParamValue set = edited.params.get(name);
+    (void)settled(next);
+    pipeline_->edit(stage, name, set);
+    wanted_ = std::move(next);
+}
+
+void StreamObject::replace(Chain chain) {
+    const std::scoped_lock lock(edits_);
+    check_fit(chain);
+    pipeline_->set_chain(chain);
+    wanted_ = std::move(chain);
+}
+
+/// A chain that stays behind would go on giving the old one's numbers.
+void StreamObject::check_fit(Chain chain) const {
+    chain.set_channel(settings_.program.as<ProgramSettings>().channel);
+    (void)settled(chain);
+    const Shape frames = pipeline_->status().source.shape;
+    if (frames.width < 1 || frames.height < 1)
+        return; // not known yet
+    const std::unique_ptr<Executor> trial = make_host_executor(0);
+    trial->set_chain(std::make_shared<const Chain>(std::move(chain)), 0);
+    trial->prepare(frames, true);
+}
+
+void StreamObject::set_source(const char* name, const char* value) {
+    Params options = pipeline_->source_params();
+    if (!options.has_table())
+        throw UsageError("The source " + settings_.source.shown() + " has no options; set none.");
+    options.set_text(name, value);
+    pipeline_->edit_source(name, options.get(name));
+}
+
+void StreamObject::take_messages() {
+    const std::vector<Message> fresh = pipeline_->take_messages();
+    const std::scoped_lock lock(said_);
+    for (const Message& message : fresh) {
+        messages_ += one_line(message.text) + "\n";
+        if (message.level == Message::Level::error)
+            last_error_ = one_line(message.text);
+    }
+}
+
+void StreamObject::write_messages(char* text, std::size_t size, std::size_t* needed) {
+    take_messages();
+    const std::scoped_lock lock(said_);
+    write_text(messages_, text, size, needed);
+    if (text)
+        messages_.clear();
+}
+
+} // namespace specklescope::library

@@ -1,0 +1,101 @@
+// A source with a chain behind it, whose results callers fetch.
+#pragma once
+
+#include "library/convert.hpp"
+#include "library/handles.hpp"
+#include "library/settings.hpp"
+
+#include <atomic>
+#include <condition_variable>
+#include <deque>
+#include <optional>
+
+namespace specklescope::library {
+
+/// The last results, for one who fetches them.
+class Waiting final : public Sink {
+public:
+    void open(const StreamInfo&) override {}
+    void push(const Result& result, bool may_wait) override;
+    void close() noexcept override { end(); }
+    bool wants_host_image() const override { return true; }
+    SinkStatus status() const override;
+
+    /// How many may wait: of a ring of `slots`, half.
+    void hold(int slots);
+    std::optional<Result> take(std::chrono::milliseconds timeout);
+    /// From now on nothing waits: nobody fetches any more.
+    void end() noexcept;
+    bool ended() const;
+
+private:
+    mutable std::mutex mutex_;
+    std::condition_variable changed_;
+    std::deque<Result> results_;
+    std::size_t most_ = 2;
+    std::uint64_t given_ = 0, late_ = 0;
+    bool ended_ = false;
+};
+
+/// Handles on the stream's own slots that are out; those that come back later than the stream's end, too.
+using SlotsOut = std::shared_ptr<std::atomic<int>>;
+
+class FrameObject final : public Object {
+public:
+    static constexpr Kind kKind{"frame", "specklescope_stream_next"};
+    /// Keeps the slots where few are out, and copies otherwise: the stream never runs dry of them.
+    FrameObject(Result result, SlotsOut out);
+    ~FrameObject() override;
+    const Result& result() const { return result_; }
+
+private:
+    Result result_;
+    SlotsOut out_; ///< null: a copy
+};
+
+class StreamObject final : public Object {
+public:
+    static constexpr Kind kKind{"stream", "specklescope_stream_open"};
+    StreamObject(const char* source, Chain chain, Settings settings);
+    ~StreamObject() override;
+
+    // One thread at a time.
+    /// Throws StatusError: SPECKLESCOPE_TIMEOUT, SPECKLESCOPE_END; RunError where the run failed.
+    std::shared_ptr<FrameObject> next(double seconds);
+    const SourceInfo& source();
+    void record(const std::string& path, int what);
+
+    // Any thread.
+    /// Throws RunError where a recording has failed.
+    void stop();
+    void set(std::size_t stage, const char* name, const char* value);
+    void replace(Chain chain);
+    void set_source(const char* name, const char* value);
+    std::string statistics() const { return to_json(pipeline_->stats()); }
+    /// What has been said and was not written by write_messages().
+    void write_messages(char* text, std::size_t size, std::size_t* needed);
+
+private:
+    /// Throws UsageError where it cannot run on the source's frames.
+    void check_fit(Chain chain) const;
+    [[noreturn]] void ended();
+    void take_messages();
+
+    Settings settings_;
+    std::unique_ptr<Pipeline> pipeline_;
+    std::shared_ptr<Waiting> waiting_ = std::make_shared<Waiting>();
+    SlotsOut out_ = std::make_shared<std::atomic<int>>(0);
+    SourceInfo source_;
+    bool begun_ = false;
+    bool failure_told_ = false;
+    std::atomic<bool> stopped_{false};
+
+    std::mutex edits_; ///< of the chain that the next frames are made with
+    Chain wanted_;
+    std::mutex said_;
+    std::string messages_, last_error_;
+    std::mutex recorders_mutex_;
+    std::vector<std::shared_ptr<Sink>> recorders_;
+};
+
+} // namespace specklescope::library

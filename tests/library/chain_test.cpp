@@ -1,0 +1,231 @@
+// Chains through the C ABI: edits, facts, histories, regions. That the bytes are the program's is
+// agreement.py's.
+#include "tests/library/client.hpp"
+
+#include <atomic>
+#include <cmath>
+#include <cstddef>
+#include <fstream>
+#include <thread>
+
+using namespace client;
+
+TEST(Abi, LayoutsAreThoseOfTheFirstHeader) {
+    // A member may be added at an end, with a new size beside the old one; none may move.
+    EXPECT_EQ(sizeof(specklescope_stage_info), 40U);
+    EXPECT_EQ(sizeof(specklescope_parameter_info), 88U);
+    EXPECT_EQ(sizeof(specklescope_image), 48U);
+    EXPECT_EQ(offsetof(specklescope_image, width), 24U);
+    EXPECT_EQ(offsetof(specklescope_image, memory), 40U);
+    EXPECT_EQ(sizeof(specklescope_facts), 40U);
+    EXPECT_EQ(sizeof(specklescope_result), 136U);
+    EXPECT_EQ(offsetof(specklescope_result, regions), 120U);
+    EXPECT_EQ(sizeof(specklescope_region), 120U);
+    EXPECT_EQ(sizeof(specklescope_settings), 48U);
+    EXPECT_EQ(sizeof(specklescope_source_info), 80U);
+}
+
+TEST(Declarations, EveryParameterCanBeSetToItsDefaultAndIsDescribed) {
+    std::size_t stages = 0;
+    ASSERT_EQ(specklescope_stage_count(&stages), SPECKLESCOPE_OK);
+    ASSERT_GT(stages, 10U);
+    for (std::size_t i = 0; i < stages; ++i) {
+        auto stage = sized<specklescope_stage_info>();
+        ASSERT_EQ(specklescope_stage_describe(i, &stage), SPECKLESCOPE_OK);
+        EXPECT_STRNE(stage.doc, "");
+        const Chain chain((std::string(stage.name) == "flow" ? std::string("speckle:output=contrast2 | flow")
+                                                             : std::string(stage.name))
+                              .c_str());
+        const std::size_t place = std::string(stage.name) == "flow" ? 1 : 0;
+        for (std::size_t k = 0; k < stage.parameters; ++k) {
+            auto parameter = sized<specklescope_parameter_info>();
+            ASSERT_EQ(specklescope_parameter_describe(stage.name, k, &parameter), SPECKLESCOPE_OK);
+            SCOPED_TRACE(std::string(stage.name) + ":" + parameter.name);
+            EXPECT_STRNE(parameter.doc, "");
+            EXPECT_EQ(std::string(parameter.allowed).rfind("allowed: ", 0), 0U) << parameter.allowed;
+            EXPECT_EQ(parameter.kind == SPECKLESCOPE_CHOICE, parameter.choices != nullptr);
+            EXPECT_LE(parameter.minimum, parameter.maximum);
+            if (parameter.choices) {
+                bool found = false;
+                for (const char* const* name = parameter.choices; *name; ++name)
+                    found = found || std::string(*name) == parameter.default_value;
+                EXPECT_TRUE(found) << parameter.default_value;
+            }
+            char text[512];
+            ASSERT_EQ(specklescope_chain_get(chain, place, parameter.name, text, sizeof text, nullptr),
+                      SPECKLESCOPE_OK);
+            EXPECT_STREQ(text, parameter.default_value);
+            EXPECT_EQ(specklescope_chain_set(chain, place, parameter.name, parameter.default_value),
+                      SPECKLESCOPE_OK)
+                << specklescope_last_error();
+        }
+        auto beyond = sized<specklescope_parameter_info>();
+        expect_refused(specklescope_parameter_describe(stage.name, stage.parameters, &beyond),
+                       SPECKLESCOPE_USAGE_ERROR, "There is no parameter of stage");
+    }
+    auto beyond = sized<specklescope_stage_info>();
+    expect_refused(specklescope_stage_describe(stages, &beyond), SPECKLESCOPE_USAGE_ERROR,
+                   "There is no stage number");
+}
+
+TEST(ChainCalls, ContrastIsThatOfTheDefinition) {
+    Pixels pixels = random_pixels(40, 30, 4);
+    const Chain chain("speckle:radius=2,output=contrast", "backend=cpu");
+    auto result = sized<specklescope_result>();
+    const std::vector<float> made = run(chain, pixels, &result);
+    double sum = 0, squares = 0;
+    for (int y = 13; y <= 17; ++y)
+        for (int x = 18; x <= 22; ++x) {
+            const double value = pixels.samples[static_cast<std::size_t>(y * 40 + x)];
+            sum += value;
+            squares += value * value;
+        }
+    const double mean = sum / 25;
+    EXPECT_NEAR(made[15 * 40 + 20], std::sqrt((squares - sum * mean) / 24) / mean, 1e-5);
+    EXPECT_STREQ(result.symbol, "K");
+    EXPECT_STREQ(result.unit, "1");
+    EXPECT_EQ(result.sequence, 0U);
+    EXPECT_EQ(result.raw_samples, 1200U);
+}
+
+TEST(ChainCalls, RowsFarApartGiveTheSame) {
+    Pixels pixels = random_pixels(37, 29, 5);
+    const Chain chain("speckle | gaussian:sigma=1", "backend=cpu");
+    const std::vector<float> expected = run(chain, pixels);
+    constexpr int kIn = 37 + 5, kOut = 37 + 11;
+    std::vector<std::uint16_t> wide(kIn * 29 + 3);
+    std::vector<float> made(kOut * 29, -7.F);
+    for (int y = 0; y < 29; ++y)
+        for (int x = 0; x < 37; ++x)
+            wide[static_cast<std::size_t>(3 + y * kIn + x)] =
+                pixels.samples[static_cast<std::size_t>(y * 37 + x)];
+    specklescope_image in = image_of(pixels);
+    in.data = wide.data() + 3; // on 2 bytes and no more
+    in.pitch = kIn * 2;
+    specklescope_image out = image_of(made, 37, 29);
+    out.pitch = kOut * 4;
+    ASSERT_EQ(specklescope_chain_process(chain, &in, nullptr, &out, nullptr), SPECKLESCOPE_OK)
+        << specklescope_last_error();
+    for (int y = 0; y < 29; ++y)
+        for (int x = 0; x < kOut; ++x)
+            ASSERT_EQ(made[static_cast<std::size_t>(y * kOut + x)],
+                      x < 37 ? expected[static_cast<std::size_t>(y * 37 + x)] : -7.F)
+                << x << ", " << y;
+}
+
+TEST(ChainCalls, AnEmptyChainGivesTheFrame) {
+    Pixels pixels = random_pixels(16, 9, 6), made{16, 9, 1, std::vector<std::uint16_t>(144)};
+    const Chain chain("");
+    const specklescope_image in = image_of(pixels), out = image_of(made);
+    ASSERT_EQ(specklescope_chain_process(chain, &in, nullptr, &out, nullptr), SPECKLESCOPE_OK)
+        << specklescope_last_error();
+    EXPECT_EQ(made.samples, pixels.samples);
+}
+
+TEST(ChainCalls, TheExposureOfAFrameCounts) {
+    Pixels pixels = random_pixels(24, 24, 7);
+    const Chain chain("speckle:output=sfi,exposure=10", "backend=cpu");
+    auto result = sized<specklescope_result>();
+    const std::vector<float> ten = run(chain, pixels, &result);
+    EXPECT_STREQ(result.exposure_origin, "parameter");
+    std::vector<float> made(ten.size());
+    const specklescope_image in = image_of(pixels), out = image_of(made, 24, 24);
+    auto facts = sized<specklescope_facts>();
+    facts.exposure_ms = 5;
+    facts.time_ns = 1234;
+    ASSERT_EQ(specklescope_chain_process(chain, &in, &facts, &out, &result), SPECKLESCOPE_OK);
+    EXPECT_STREQ(result.exposure_origin, "camera");
+    EXPECT_EQ(result.exposure_ms, 5);
+    EXPECT_EQ(result.time_ns, 1234);
+    EXPECT_EQ(result.sequence, 1U);
+    for (std::size_t i = 0; i < made.size(); ++i)
+        ASSERT_FLOAT_EQ(made[i], 2 * ten[i]);
+}
+
+TEST(ChainCalls, HistoriesFillAndAreForgotten) {
+    const Chain chain("temporal:frames=4", "backend=cpu");
+    auto result = sized<specklescope_result>();
+    for (int i = 1; i <= 4; ++i) {
+        Pixels pixels = random_pixels(20, 10, static_cast<unsigned>(i));
+        run(chain, pixels, &result);
+        EXPECT_EQ(result.warmup_frames, i < 4 ? i : 0);
+        EXPECT_EQ(result.warmup_wanted, i < 4 ? 4 : 0);
+    }
+    ASSERT_EQ(specklescope_chain_reset(chain), SPECKLESCOPE_OK);
+    Pixels pixels = random_pixels(20, 10, 9);
+    run(chain, pixels, &result);
+    EXPECT_EQ(result.warmup_frames, 1);
+}
+
+TEST(ChainCalls, AnEditThatDoesNotFitIsToldOnceAndChangesNothing) {
+    Pixels pixels = random_pixels(20, 10, 10);
+    const Chain chain("speckle:radius=2 | crop:x=0", "backend=cpu");
+    const std::vector<float> before = run(chain, pixels);
+    ASSERT_EQ(specklescope_chain_set(chain, 1, "x", "25"), SPECKLESCOPE_OK); // beyond the picture
+    const specklescope_image in = image_of(pixels);
+    std::vector<float> made(before.size());
+    const specklescope_image out = image_of(made, 20, 10);
+    expect_refused(specklescope_chain_process(chain, &in, nullptr, &out, nullptr), SPECKLESCOPE_USAGE_ERROR,
+                   "stage crop");
+    EXPECT_EQ(run(chain, pixels), before);
+    char text[32];
+    ASSERT_EQ(specklescope_chain_get(chain, 1, "x", text, sizeof text, nullptr), SPECKLESCOPE_OK);
+    EXPECT_STREQ(text, "0");
+}
+
+TEST(ChainCalls, EditsOfAnotherThreadFallBetweenFrames) {
+    Pixels pixels = random_pixels(64, 48, 11);
+    std::vector<std::vector<float>> of(4);
+    for (int radius = 1; radius <= 3; ++radius)
+        of[static_cast<std::size_t>(radius)] =
+            run(Chain(("speckle:radius=" + std::to_string(radius)).c_str(), "backend=cpu"), pixels);
+    const Chain chain("speckle:radius=1", "backend=cpu");
+    std::atomic<bool> done{false};
+    std::thread editor([&] {
+        for (int i = 0; !done; ++i)
+            EXPECT_EQ(specklescope_chain_set(chain, 0, "radius", std::to_string(1 + i % 3).c_str()),
+                      SPECKLESCOPE_OK);
+    });
+    std::uint64_t version = 0;
+    for (int i = 0; i < 100; ++i) {
+        auto result = sized<specklescope_result>();
+        const std::vector<float> made = run(chain, pixels, &result);
+        EXPECT_TRUE(made == of[1] || made == of[2] || made == of[3]) << "frame " << i;
+        EXPECT_GE(result.version, version);
+        version = result.version;
+    }
+    done = true;
+    editor.join();
+}
+
+TEST(ChainCalls, RegionsAreMeasured) {
+    const std::string file = testing::TempDir() + "/library_regions.json";
+    std::ofstream(file) << R"({"regions":[{"name":"box","shape":"rectangle","points":[[2,3],[5,6]]}]})";
+    Pixels pixels = random_pixels(16, 12, 12);
+    auto settings = sized<specklescope_settings>();
+    settings.regions = file.c_str();
+    settings.options = "backend=cpu,medians=true";
+    specklescope_chain* chain = nullptr;
+    ASSERT_EQ(specklescope_chain_create("gaussian:sigma=1", &settings, &chain), SPECKLESCOPE_OK)
+        << specklescope_last_error();
+    Pixels made{16, 12, 1, std::vector<std::uint16_t>(192)};
+    const specklescope_image in = image_of(pixels), out = image_of(made);
+    auto result = sized<specklescope_result>();
+    ASSERT_EQ(specklescope_chain_process(chain, &in, nullptr, &out, &result), SPECKLESCOPE_OK)
+        << specklescope_last_error();
+    ASSERT_EQ(result.regions, 1U);
+    auto region = sized<specklescope_region>();
+    ASSERT_EQ(specklescope_chain_region(chain, 0, &region), SPECKLESCOPE_OK) << specklescope_last_error();
+    double sum = 0;
+    for (int y = 3; y <= 6; ++y)
+        for (int x = 2; x <= 5; ++x)
+            sum += made.samples[static_cast<std::size_t>(y * 16 + x)];
+    EXPECT_EQ(region.pixels, 16U);
+    EXPECT_DOUBLE_EQ(region.mean, sum / 16);
+    EXPECT_STREQ(region.name, "box");
+    EXPECT_STREQ(region.fit, "whole");
+    EXPECT_FALSE(std::isnan(region.median));
+    expect_refused(specklescope_chain_region(chain, 1, &region), SPECKLESCOPE_USAGE_ERROR,
+                   "no region number 1");
+    specklescope_chain_free(chain);
+}

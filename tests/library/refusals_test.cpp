@@ -1,0 +1,214 @@
+// What the library refuses, and that a refusal is one sentence with the thing, what is allowed and the
+// remedy.
+#include "tests/library/client.hpp"
+
+#include <limits>
+
+using namespace client;
+
+namespace {
+
+constexpr auto kUsage = SPECKLESCOPE_USAGE_ERROR;
+
+/// A chain, a frame and room for its result; each test spoils one thing.
+class Refusals : public testing::Test {
+protected:
+    Chain chain{"speckle:output=contrast", "backend=cpu"};
+    Pixels pixels = random_pixels(32, 24, 1);
+    std::vector<float> made = std::vector<float>(32 * 24, -1.F);
+    specklescope_image in = image_of(pixels);
+    specklescope_image out = image_of(made, 32, 24);
+
+    specklescope_status process() { return specklescope_chain_process(chain, &in, nullptr, &out, nullptr); }
+    void refused(const std::string& part) {
+        expect_refused(process(), kUsage, part);
+        for (const float value : made)
+            ASSERT_EQ(value, -1.F) << "a refused call has written";
+    }
+};
+
+} // namespace
+
+TEST_F(Refusals, NothingIsRefusedWhereAllIsWell) { EXPECT_EQ(process(), SPECKLESCOPE_OK); }
+
+TEST_F(Refusals, NullPixelsOfTheInput) {
+    in.data = nullptr;
+    refused("The input has no pixels: data is NULL");
+}
+TEST_F(Refusals, NullPixelsOfTheOutput) {
+    out.data = nullptr;
+    refused("The output has no pixels: data is NULL");
+}
+TEST_F(Refusals, AnUnknownType) {
+    in.type = 7;
+    refused("pixels of type 7; allowed: 0 (u8), 1 (u16), 2 (f32)");
+}
+TEST_F(Refusals, TwoChannels) {
+    in.channels = 2;
+    refused("has 2 channels; allowed: 1 (grey), 3 (RGB, interleaved)");
+}
+TEST_F(Refusals, NoPixelsAtAll) {
+    in.width = 0;
+    refused("0×24 pixels; allowed: 1…65536 each way");
+    in.width = -5;
+    refused("-5×24");
+    in.width = std::numeric_limits<int>::max();
+    refused("2147483647×24");
+}
+TEST_F(Refusals, MoreThanMemoryHolds) {
+    in.width = in.height = 65536;
+    refused("MiB; allowed: up to 4096 MiB");
+}
+TEST_F(Refusals, APitchThatIsTooShortOrOdd) {
+    in.pitch = 63;
+    refused("a pitch of 63 bytes; allowed: multiples of 2 from 64");
+    in.pitch = 65;
+    refused("a pitch of 65 bytes");
+    in.pitch = std::numeric_limits<std::size_t>::max() - 1;
+    refused("The input has a pitch of");
+}
+TEST_F(Refusals, AnAddressThatIsNotASamples) {
+    in.data = reinterpret_cast<char*>(pixels.samples.data()) + 1;
+    refused("no multiple of the 2 bytes of a sample");
+}
+TEST_F(Refusals, MemoryOfAnotherKind) {
+    in.memory = 1;
+    refused("memory of kind 1; allowed: 0 (host)");
+}
+TEST_F(Refusals, AnOutputOfAnotherShape) {
+    out.width = 31;
+    refused("The output is 31×24 f32, and the chain makes 32×24 f32 of this input");
+    out.width = 32;
+    out.type = SPECKLESCOPE_U16;
+    refused("The output is 32×24 u16, and the chain makes 32×24 f32");
+}
+TEST_F(Refusals, AnOutputInTheInput) {
+    std::vector<float> both(32 * 48, -1.F);
+    in = image_of(both, 32, 24);
+    out = image_of(both, 32, 24);
+    out.data = both.data() + 32 * 12;
+    refused("The output shares memory with the input");
+    out.data = both.data() + 32 * 24; // beside it
+    EXPECT_EQ(process(), SPECKLESCOPE_OK) << specklescope_last_error();
+}
+TEST_F(Refusals, FactsThatCannotBe) {
+    auto facts = sized<specklescope_facts>();
+    facts.exposure_ms = -1;
+    expect_refused(specklescope_chain_process(chain, &in, &facts, &out, nullptr), kUsage,
+                   "exposure_ms = -1.000000 is not possible");
+    facts.exposure_ms = std::numeric_limits<double>::quiet_NaN();
+    expect_refused(specklescope_chain_process(chain, &in, &facts, &out, nullptr), kUsage, "exposure_ms = ");
+    facts.exposure_ms = 5;
+    facts.full_scale = std::numeric_limits<double>::infinity();
+    expect_refused(specklescope_chain_process(chain, &in, &facts, &out, nullptr), kUsage, "full_scale = ");
+}
+
+TEST_F(Refusals, StructsOfALaterHeaderAndOfNone) {
+    in.struct_size = sizeof in + 8;
+    refused("The input says that it has 56 bytes, and libspecklescope");
+    EXPECT_NE(std::string(specklescope_last_error()).find("later specklescope.h"), std::string::npos);
+    in.struct_size = 0;
+    refused("set struct_size to sizeof the struct");
+    in.struct_size = sizeof in;
+    specklescope_result result{};
+    result.struct_size = sizeof result * 2;
+    expect_refused(specklescope_chain_process(chain, &in, nullptr, &out, &result), kUsage, "The result says");
+    EXPECT_EQ(made[0], -1.F) << "computed before the place for the result was looked at";
+    specklescope_settings settings{};
+    settings.struct_size = 4096;
+    specklescope_chain* none = nullptr;
+    expect_refused(specklescope_chain_create("speckle", &settings, &none), kUsage, "The settings says");
+    EXPECT_EQ(none, nullptr);
+}
+
+TEST_F(Refusals, ValuesWithTheSentencesOfTheCommandLine) {
+    expect_refused(specklescope_chain_set(chain, 0, "radius", "99"), kUsage,
+                   "stage speckle: radius = 99 is not possible; allowed: a whole number, ");
+    expect_refused(specklescope_chain_set(chain, 0, "radios", "3"), kUsage,
+                   "stage speckle has no key 'radios'; allowed: ");
+    expect_refused(specklescope_chain_set(chain, 1, "radius", "3"), kUsage,
+                   "There is no stage number 1 in the chain; it has 1");
+    expect_refused(specklescope_chain_add(chain, "speckel"), kUsage,
+                   "There is no stage 'speckel'; allowed: speckle, ");
+    specklescope_chain* none = nullptr;
+    expect_refused(specklescope_chain_create("speckle | | flow", nullptr, &none), kUsage,
+                   "nothing between two '|'");
+    expect_refused(specklescope_chain_create("gamma | flow", nullptr, &none), kUsage, "stage flow");
+    EXPECT_EQ(process(), SPECKLESCOPE_OK) << "an edit that was refused has changed something";
+}
+
+TEST_F(Refusals, OptionsWithTheSentencesOfTheCommandLine) {
+    auto settings = sized<specklescope_settings>();
+    specklescope_chain* none = nullptr;
+    const auto create = [&](const char* options) {
+        settings.options = options;
+        return specklescope_chain_create("", &settings, &none);
+    };
+    expect_refused(create("threads=-1"), kUsage, "specklescope: threads = -1 is not possible; allowed: ");
+    expect_refused(create("backend=gpu"), kUsage, "backend = gpu is not possible; allowed: auto, cpu, cuda");
+    expect_refused(create("rate=30"), kUsage,
+                   "A chain has no option 'rate'; allowed: backend, threads, channel, medians.");
+    expect_refused(create("threads"), kUsage, "'threads' is not of the form key=value");
+    expect_refused(create("threads=1,threads=2"), kUsage, "threads is given twice");
+    specklescope_stream* stream = nullptr;
+    settings.options = "log=quiet";
+    expect_refused(specklescope_stream_open("synthetic", "", &settings, &stream), kUsage,
+                   "A stream has no option 'log'");
+    settings.options = "slots=3";
+    expect_refused(specklescope_stream_open("synthetic", "", &settings, &stream), kUsage,
+                   "slots = 3 is not possible");
+}
+
+TEST_F(Refusals, NullWhereAnAddressIsNeeded) {
+    expect_refused(specklescope_chain_create("", nullptr, nullptr), kUsage,
+                   "The place for the chain is NULL");
+    expect_refused(specklescope_chain_process(chain, nullptr, nullptr, &out, nullptr), kUsage,
+                   "The input is NULL");
+    expect_refused(specklescope_chain_process(chain, &in, nullptr, nullptr, nullptr), kUsage,
+                   "The output is NULL");
+    expect_refused(specklescope_chain_set(chain, 0, nullptr, "3"), kUsage, "The parameter's name is NULL");
+    expect_refused(specklescope_stage_count(nullptr), kUsage, "The place for the count is NULL");
+    expect_refused(specklescope_parameter_describe(nullptr, 0, nullptr), kUsage, "The stage's name is NULL");
+    specklescope_stream* stream = nullptr;
+    expect_refused(specklescope_stream_open(nullptr, "", nullptr, &stream), kUsage, "The source is NULL");
+}
+
+TEST_F(Refusals, TextsWithoutRoom) {
+    char text[8] = "before";
+    std::size_t needed = 0;
+    expect_refused(specklescope_chain_text(chain, text, sizeof text, &needed), kUsage, "has room for 8");
+    EXPECT_STREQ(text, "before");
+    ASSERT_GT(needed, sizeof text);
+    std::string whole(needed, 'x');
+    ASSERT_EQ(specklescope_chain_text(chain, whole.data(), needed, nullptr), SPECKLESCOPE_OK);
+    EXPECT_EQ(std::string(whole.c_str()).size(), needed - 1);
+    EXPECT_EQ(whole.rfind("speckle:radius=3,", 0), 0U) << whole;
+}
+
+TEST(RefusedSources, AreSaidAsTheProgramSaysThem) {
+    specklescope_stream* stream = nullptr;
+    expect_refused(specklescope_stream_open("no/such/file.tiff", "", nullptr, &stream),
+                   SPECKLESCOPE_RUN_ERROR, "no/such/file.tiff");
+    expect_refused(specklescope_stream_open("synthetic:vessels?radius=1", "", nullptr, &stream), kUsage,
+                   "radius");
+    expect_refused(specklescope_stream_open("rtsp://eve:secret@127.0.0.1:1/x", "", nullptr, &stream),
+                   SPECKLESCOPE_RUN_ERROR, "***");
+    EXPECT_EQ(std::string(specklescope_last_error()).find("secret"), std::string::npos);
+    EXPECT_EQ(stream, nullptr);
+}
+
+TEST(RefusedSources, AReaderThatSaysNoEndsALongPreparation) {
+    auto settings = sized<specklescope_settings>();
+    int asked = 0;
+    settings.user = &asked;
+    settings.goes_on = [](void* user, const char* what, double) {
+        EXPECT_NE(what[0], '\0');
+        return ++*static_cast<int*>(user) < 3 ? 1 : 0;
+    };
+    specklescope_stream* stream = nullptr;
+    expect_refused(
+        specklescope_stream_open("synthetic:vessels?width=2000&height=2000", "", &settings, &stream),
+        SPECKLESCOPE_CANCELLED, "Interrupted: ");
+    EXPECT_EQ(asked, 3);
+    EXPECT_EQ(stream, nullptr);
+}

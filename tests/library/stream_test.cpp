@@ -1,0 +1,161 @@
+// Streams through the C ABI: every frame in order, held frames, recordings, edits, messages.
+#include "tests/library/client.hpp"
+
+#include <cstring>
+#include <filesystem>
+
+using namespace client;
+
+namespace {
+
+const char* const kFile = "synthetic:vessels?width=64&height=48&live=false";
+
+std::vector<float> pixels_of(specklescope_frame* frame) {
+    auto image = sized<specklescope_image>();
+    EXPECT_EQ(specklescope_frame_image(frame, &image), SPECKLESCOPE_OK) << specklescope_last_error();
+    EXPECT_EQ(image.type, SPECKLESCOPE_F32);
+    std::vector<float> made(static_cast<std::size_t>(image.width) * static_cast<std::size_t>(image.height));
+    for (int y = 0; y < image.height; ++y)
+        std::memcpy(made.data() + static_cast<std::ptrdiff_t>(y) * image.width,
+                    static_cast<const char*>(image.data) + static_cast<std::size_t>(y) * image.pitch,
+                    static_cast<std::size_t>(image.width) * sizeof(float));
+    return made;
+}
+
+/// To the byte: NaN is NaN.
+bool same(const std::vector<float>& one, const std::vector<float>& other) {
+    return one.size() == other.size() &&
+           std::memcmp(one.data(), other.data(), one.size() * sizeof(float)) == 0;
+}
+
+std::vector<specklescope_frame*> all_frames(specklescope_stream* stream) {
+    std::vector<specklescope_frame*> frames;
+    specklescope_frame* frame = nullptr;
+    specklescope_status status = SPECKLESCOPE_OK;
+    while ((status = specklescope_stream_next(stream, -1, &frame)) == SPECKLESCOPE_OK)
+        frames.push_back(frame);
+    EXPECT_EQ(status, SPECKLESCOPE_END) << specklescope_last_error();
+    return frames;
+}
+
+} // namespace
+
+TEST(Streams, EveryFrameComesOnceAndAnyNumberMayBeHeld) {
+    std::vector<specklescope_frame*> frames;
+    auto facts = sized<specklescope_facts>();
+    {
+        const Stream stream(kFile, "speckle:output=contrast", "frames=60,backend=cpu");
+        auto info = sized<specklescope_source_info>();
+        ASSERT_EQ(specklescope_stream_source(stream, &info), SPECKLESCOPE_OK);
+        facts.full_scale = info.full_scale; // samples there are told apart
+        frames = all_frames(stream);
+        specklescope_frame* frame = nullptr;
+        EXPECT_EQ(specklescope_stream_next(stream, 1, &frame), SPECKLESCOPE_END);
+    }
+    ASSERT_EQ(frames.size(), 60U); // and the stream is closed
+    const Chain chain("speckle:output=contrast", "backend=cpu");
+    for (std::size_t i = 0; i < frames.size(); ++i) {
+        auto result = sized<specklescope_result>();
+        ASSERT_EQ(specklescope_frame_result(frames[i], &result), SPECKLESCOPE_OK);
+        EXPECT_EQ(result.sequence, i);
+        EXPECT_STREQ(result.symbol, "K");
+        auto raw = sized<specklescope_image>();
+        ASSERT_EQ(specklescope_frame_raw(frames[i], &raw), SPECKLESCOPE_OK);
+        std::vector<float> made(64 * 48);
+        const specklescope_image out = image_of(made, 64, 48);
+        ASSERT_EQ(specklescope_chain_process(chain, &raw, &facts, &out, nullptr), SPECKLESCOPE_OK)
+            << specklescope_last_error();
+        EXPECT_TRUE(same(pixels_of(frames[i]), made)) << "frame " << i;
+        EXPECT_EQ(specklescope_frame_free(frames[i]), SPECKLESCOPE_OK);
+    }
+}
+
+TEST(Streams, TellOfTheirSource) {
+    const Stream stream(kFile);
+    auto info = sized<specklescope_source_info>();
+    ASSERT_EQ(specklescope_stream_source(stream, &info), SPECKLESCOPE_OK);
+    EXPECT_EQ(info.width, 64);
+    EXPECT_EQ(info.height, 48);
+    EXPECT_EQ(info.live, 0);
+    EXPECT_STRNE(info.name, "");
+}
+
+TEST(Streams, ARecordingBegunBeforeTheFirstFrameHoldsThemAll) {
+    const std::filesystem::path folder = testing::TempDir() + "/library_recording";
+    std::filesystem::remove_all(folder);
+    std::filesystem::create_directories(folder);
+    const std::string file = folder / "flow.tiff";
+    std::vector<std::vector<float>> expected;
+    {
+        const Stream stream(kFile, "speckle", "frames=12,backend=cpu");
+        ASSERT_EQ(specklescope_stream_record(stream, file.c_str(), SPECKLESCOPE_RESULTS), SPECKLESCOPE_OK)
+            << specklescope_last_error();
+        for (specklescope_frame* frame : all_frames(stream)) {
+            expected.push_back(pixels_of(frame));
+            specklescope_frame_free(frame);
+        }
+        expect_refused(specklescope_stream_record(stream, (folder / "x.doc").c_str(), SPECKLESCOPE_RESULTS),
+                       SPECKLESCOPE_USAGE_ERROR, ".doc");
+        expect_refused(specklescope_stream_record(stream, file.c_str(), 9), SPECKLESCOPE_USAGE_ERROR,
+                       "allowed: 0 (results), 1 (raw frames), 2 (mask");
+        EXPECT_EQ(specklescope_stream_stop(stream), SPECKLESCOPE_OK) << specklescope_last_error();
+    }
+    const Stream again(file, nullptr, "backend=cpu");
+    const std::vector<specklescope_frame*> frames = all_frames(again);
+    ASSERT_EQ(frames.size(), expected.size());
+    for (std::size_t i = 0; i < frames.size(); ++i) {
+        EXPECT_TRUE(same(pixels_of(frames[i]), expected[i])) << "frame " << i;
+        specklescope_frame_free(frames[i]);
+    }
+}
+
+TEST(Streams, EditsTakeEffectAndWrongOnesAreRefusedAtOnce) {
+    const Stream stream(kFile, "speckle:output=contrast", "backend=cpu");
+    specklescope_frame* frame = nullptr;
+    ASSERT_EQ(specklescope_stream_next(stream, -1, &frame), SPECKLESCOPE_OK);
+    specklescope_frame_free(frame);
+    expect_refused(specklescope_stream_set(stream, 0, "radius", "99"), SPECKLESCOPE_USAGE_ERROR,
+                   "stage speckle: radius = 99 is not possible");
+    expect_refused(specklescope_stream_set_source(stream, "rate", "fast"), SPECKLESCOPE_USAGE_ERROR,
+                   "rate = fast");
+    expect_refused(specklescope_stream_replace(stream, "crop:x=64"), SPECKLESCOPE_USAGE_ERROR, "stage crop");
+    ASSERT_EQ(specklescope_stream_set(stream, 0, "output", "tau"), SPECKLESCOPE_OK)
+        << specklescope_last_error();
+    std::string unit;
+    while (unit != "s") { // results that were made before it come first
+        ASSERT_EQ(specklescope_stream_next(stream, -1, &frame), SPECKLESCOPE_OK);
+        auto result = sized<specklescope_result>();
+        ASSERT_EQ(specklescope_frame_result(frame, &result), SPECKLESCOPE_OK);
+        unit = result.unit;
+        specklescope_frame_free(frame);
+    }
+    ASSERT_EQ(specklescope_stream_replace(stream, "gaussian"), SPECKLESCOPE_OK);
+    while (unit != "DN") {
+        ASSERT_EQ(specklescope_stream_next(stream, -1, &frame), SPECKLESCOPE_OK);
+        auto result = sized<specklescope_result>();
+        ASSERT_EQ(specklescope_frame_result(frame, &result), SPECKLESCOPE_OK);
+        unit = result.unit;
+        specklescope_frame_free(frame);
+    }
+}
+
+TEST(Streams, NothingInTimeIsATimeout) {
+    const Stream stream("synthetic:uniform?width=64&height=48&rate=0.1&live=true");
+    specklescope_frame* frame = nullptr;
+    ASSERT_EQ(specklescope_stream_next(stream, -1, &frame), SPECKLESCOPE_OK) << specklescope_last_error();
+    specklescope_frame_free(frame);
+    expect_refused(specklescope_stream_next(stream, 0, &frame), SPECKLESCOPE_TIMEOUT,
+                   "No frame came in time");
+}
+
+TEST(Streams, StatisticsAreThoseOfTheRun) {
+    const Stream stream(kFile, "speckle", "frames=7,backend=cpu");
+    for (specklescope_frame* frame : all_frames(stream))
+        specklescope_frame_free(frame);
+    std::size_t needed = 0;
+    ASSERT_EQ(specklescope_stream_statistics(stream, nullptr, 0, &needed), SPECKLESCOPE_OK);
+    std::string text(needed + 4096, '\0'); // times in it grow
+    ASSERT_EQ(specklescope_stream_statistics(stream, text.data(), text.size(), nullptr), SPECKLESCOPE_OK)
+        << specklescope_last_error();
+    EXPECT_NE(text.find("\"processed\": 7"), std::string::npos) << text;
+}
