@@ -1,0 +1,153 @@
+// Between arrays of Python and images of the library.
+#include "_core.hpp"
+
+namespace door {
+
+namespace {
+
+using Any = nb::ndarray<nb::ro>;
+
+std::string shape_text(const Any& array) {
+    std::string text = "(";
+    for (std::size_t i = 0; i < array.ndim(); ++i)
+        text += (i ? ", " : "") + std::to_string(array.shape(i));
+    return text + (array.ndim() == 1 ? ",)" : ")");
+}
+
+std::string text_of(const nb::object& object) { return nb::cast<std::string>(nb::str(object)); }
+
+/// "an array of float64", "of the type str".
+std::string what_it_is(nb::handle object) {
+    if (nb::hasattr(object, "dtype"))
+        return "an array of " + text_of(object.attr("dtype"));
+    return "of the type " + text_of(object.type().attr("__name__"));
+}
+
+[[noreturn]] void refuse(const std::string& sentence) { throw Failure{SPECKLESCOPE_USAGE_ERROR, sentence}; }
+
+int type_of(const Any& array, nb::handle object, const std::string& which) {
+    if (array.dtype() == nb::dtype<std::uint8_t>())
+        return SPECKLESCOPE_U8;
+    if (array.dtype() == nb::dtype<std::uint16_t>())
+        return SPECKLESCOPE_U16;
+    if (array.dtype() == nb::dtype<float>())
+        return SPECKLESCOPE_F32;
+    refuse(which + " is " + what_it_is(object) +
+           "; allowed: uint8, uint16, float32: convert it with astype.");
+}
+
+specklescope_image shape_of(const Any& array, nb::handle object, const std::string& which) {
+    const bool grey = array.ndim() == 2;
+    if (!grey && !(array.ndim() == 3 && array.shape(2) == 3))
+        refuse(which + " has the shape " + shape_text(array) +
+               "; allowed: (height, width), or (height, width, 3) for colour.");
+    auto image = sized<specklescope_image>();
+    image.type = type_of(array, object, which);
+    constexpr std::size_t kMost =
+        1U << 30; // the library says what is too large; this is for the narrower type
+    image.height = static_cast<std::int32_t>(std::min(array.shape(0), kMost));
+    image.width = static_cast<std::int32_t>(std::min(array.shape(1), kMost));
+    image.channels = grey ? 1 : 3;
+    image.data = const_cast<void*>(array.data());
+    return image;
+}
+
+/// Where samples of a row follow each other and rows do not run backwards; 0: elsewhere.
+std::size_t pitch_of(const Any& array) {
+    const auto item = static_cast<std::int64_t>(array.itemsize());
+    const auto width = static_cast<std::int64_t>(array.shape(1));
+    const std::int64_t samples = array.ndim() == 3 ? 3 : 1;
+    if (array.ndim() == 3 && array.stride(2) != 1)
+        return 0;
+    if (width > 1 && array.stride(1) != samples)
+        return 0;
+    if (array.shape(0) <= 1)
+        return static_cast<std::size_t>(width * samples * item);
+    return array.stride(0) >= width * samples ? static_cast<std::size_t>(array.stride(0) * item) : 0;
+}
+
+bool aligned(const Any& array) {
+    return reinterpret_cast<std::uintptr_t>(array.data()) % array.itemsize() == 0;
+}
+
+Any import(nb::handle object, const std::string& which) {
+    Any array;
+    if (!nb::try_cast(object, array) || !array.is_valid()) {
+        PyErr_Clear();
+        refuse(which + " is " + what_it_is(object) +
+               "; allowed: NumPy arrays of uint8, uint16, float32 in the machine's byte order, and what "
+               "offers DLPack.");
+    }
+    if (array.device_type() != nb::device::cpu::value)
+        refuse(which +
+               " lies in memory of a device, which this package does not take yet; copy it to the host, with "
+               ".get() (CuPy) or .cpu() (PyTorch).");
+    return array;
+}
+
+nb::handle numpy(const char* name) {
+    static const nb::handle module = nb::module_::import_("numpy").release();
+    static const nb::handle empty = nb::object(module.attr("empty")).release();
+    static const nb::handle array = nb::object(module.attr("array")).release();
+    return name[0] == 'e' ? empty : array;
+}
+
+nb::handle dtype_name(std::int32_t type) {
+    static const nb::handle names[] = {nb::str("uint8").release(), nb::str("uint16").release(),
+                                       nb::str("float32").release()};
+    return names[type];
+}
+
+} // namespace
+
+Given frame_of(nb::handle object) {
+    Any array = import(object, "The frame");
+    specklescope_image image = shape_of(array, object, "The frame");
+    image.pitch = pitch_of(array);
+    if (array.size() == 0 || (image.pitch != 0 && aligned(array)))
+        return {nb::borrow(object), image};
+    nb::object copy = numpy("array")(object, nb::arg("order") = "C");
+    array = import(copy, "The frame");
+    image = shape_of(array, copy, "The frame");
+    image.pitch = 0;
+    return {std::move(copy), image};
+}
+
+Given output_of(nb::handle object) {
+    const Any array = import(object, "The output");
+    nb::ndarray<> writable;
+    if (!nb::try_cast(object, writable)) {
+        PyErr_Clear();
+        refuse("The output is read-only; give an array that may be written, or leave it out for a new one.");
+    }
+    specklescope_image image = shape_of(array, object, "The output");
+    image.pitch = pitch_of(array);
+    if (image.pitch == 0 || !aligned(array))
+        refuse("The output's samples do not follow each other in a row; give a contiguous array, or leave it "
+               "out for a "
+               "new one.");
+    return {nb::borrow(object), image};
+}
+
+nb::object new_array(specklescope_image& image) {
+    const nb::object shape = image.channels == 3 ? nb::object(nb::make_tuple(image.height, image.width, 3))
+                                                 : nb::object(nb::make_tuple(image.height, image.width));
+    nb::object made = numpy("empty")(shape, dtype_name(image.type));
+    image.data = nb::cast<nb::ndarray<>>(made).data();
+    image.pitch = 0;
+    return made;
+}
+
+nb::object view_of(const specklescope_image& image, nb::handle owner) {
+    const std::size_t item = image.type == SPECKLESCOPE_U8 ? 1 : image.type == SPECKLESCOPE_U16 ? 2 : 4;
+    const auto channels = static_cast<std::int64_t>(image.channels == 3 ? 3 : 1);
+    const std::size_t shape[3] = {static_cast<std::size_t>(image.height),
+                                  static_cast<std::size_t>(image.width), 3};
+    const std::int64_t strides[3] = {static_cast<std::int64_t>(image.pitch / item), channels, 1};
+    const nb::dlpack::dtype types[] = {nb::dtype<std::uint8_t>(), nb::dtype<std::uint16_t>(),
+                                       nb::dtype<float>()};
+    return nb::cast(nb::ndarray<nb::numpy, nb::ro>(image.data, channels == 3 ? 3 : 2, shape, owner, strides,
+                                                   types[image.type]));
+}
+
+} // namespace door

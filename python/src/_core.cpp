@@ -1,0 +1,143 @@
+// specklescope._core: the C ABI for Python. What people use is in __init__.py.
+#include "_core.hpp"
+
+namespace door {
+
+namespace {
+
+/// Set by the package, so that `except specklescope.UsageError` finds them.
+PyObject* usage_error = PyExc_ValueError;
+PyObject* run_error = PyExc_RuntimeError;
+
+int ask_python(void*, const char*, double) {
+    const nb::gil_scoped_acquire gil;
+    return PyErr_CheckSignals() == 0 ? 1 : 0; // an exception that it has set stays for whoever called
+}
+
+PyObject* error_of(specklescope_status status) {
+    switch (status) {
+    case SPECKLESCOPE_USAGE_ERROR:
+    case SPECKLESCOPE_BAD_HANDLE:
+    case SPECKLESCOPE_BUSY:
+        return usage_error;
+    case SPECKLESCOPE_TIMEOUT:
+        return PyExc_TimeoutError;
+    case SPECKLESCOPE_END:
+        return PyExc_StopIteration;
+    default:
+        return run_error;
+    }
+}
+
+nb::list stages() {
+    nb::list all;
+    std::size_t count = 0;
+    check(specklescope_stage_count(&count));
+    for (std::size_t i = 0; i < count; ++i) {
+        auto stage = sized<specklescope_stage_info>();
+        check(specklescope_stage_describe(i, &stage));
+        nb::list parameters;
+        for (std::size_t k = 0; k < stage.parameters; ++k) {
+            auto info = sized<specklescope_parameter_info>();
+            check(specklescope_parameter_describe(stage.name, k, &info));
+            static const char* const kKinds[] = {"boolean", "integer", "real",  "choice",
+                                                 "text",    "path",    "action"};
+            nb::list choices;
+            for (const char* const* name = info.choices; name && *name; ++name)
+                choices.append(*name);
+            nb::dict parameter;
+            parameter["name"] = info.name;
+            parameter["kind"] = kKinds[info.kind];
+            parameter["doc"] = info.doc;
+            parameter["unit"] = info.unit;
+            parameter["default"] = info.default_value;
+            parameter["allowed"] = info.allowed;
+            parameter["choices"] = choices;
+            parameter["minimum"] = info.minimum;
+            parameter["maximum"] = info.maximum;
+            parameters.append(parameter);
+        }
+        nb::dict one;
+        one["name"] = stage.name;
+        one["doc"] = stage.doc;
+        one["stateful"] = stage.stateful != 0;
+        one["parameters"] = parameters;
+        all.append(one);
+    }
+    return all;
+}
+
+} // namespace
+
+specklescope_settings settings_of(const std::string& options, const std::string& regions, bool trusted) {
+    auto settings = sized<specklescope_settings>();
+    settings.options = options.c_str();
+    settings.regions = regions.empty() ? nullptr : regions.c_str();
+    settings.trusted = trusted ? 1 : 0;
+    settings.goes_on = ask_python;
+    return settings;
+}
+
+nb::dict to_dict(const specklescope_result& result) {
+    nb::dict made;
+    made["sequence"] = result.sequence;
+    made["version"] = result.version;
+    made["time_ns"] = result.time_ns;
+    made["exposure_ms"] = result.exposure_ms > 0 ? nb::cast(result.exposure_ms) : nb::none();
+    made["exposure_origin"] = result.exposure_origin;
+    made["quantity"] = result.quantity;
+    made["symbol"] = result.symbol;
+    made["unit"] = result.unit;
+    nb::dict counts;
+    counts["undefined"] = result.undefined;
+    counts["infinite"] = result.infinite;
+    counts["saturated"] = result.saturated;
+    counts["windows"] = result.windows;
+    counts["raw_saturated"] = result.raw_saturated;
+    counts["raw_samples"] = result.raw_samples;
+    made["counts"] = counts;
+    made["warmup"] = nb::make_tuple(result.warmup_frames, result.warmup_wanted);
+    made["regions"] = result.regions;
+    return made;
+}
+
+nb::dict to_dict(const specklescope_region& region) {
+    nb::dict made;
+    made["name"] = region.name;
+    made["shape"] = region.shape;
+    made["fit"] = region.fit;
+    made["mean"] = region.mean;
+    made["mean_of_map"] = region.mean_of_map;
+    made["std"] = region.standard_deviation;
+    made["min"] = region.minimum;
+    made["max"] = region.maximum;
+    made["median"] = region.median;
+    made["pixels"] = region.pixels;
+    made["valid"] = region.valid;
+    made["infinite"] = region.infinite;
+    made["undefined"] = region.undefined;
+    made["saturated"] = region.saturated >= 0 ? nb::cast(region.saturated) : nb::none();
+    return made;
+}
+
+} // namespace door
+
+NB_MODULE(_core, module) {
+    using namespace door;
+    nb::register_exception_translator([](const std::exception_ptr& thrown, void*) {
+        try {
+            std::rethrow_exception(thrown);
+        } catch (const Failure& failure) {
+            if (!PyErr_Occurred()) // KeyboardInterrupt is there already where Ctrl-C was pressed
+                PyErr_SetString(error_of(failure.status), failure.sentence.c_str());
+        }
+    });
+    module.def("use_errors", [](nb::type_object usage, nb::type_object run) {
+        usage_error = usage.release().ptr();
+        run_error = run.release().ptr();
+    });
+    module.def("version", [] { return std::string(specklescope_version()); });
+    module.def("stages", &stages);
+    add_chain(module);
+    add_stream(module);
+}

@@ -1,0 +1,74 @@
+// What the parts of the extension share. Nothing here computes: every number comes from libspecklescope.
+#pragma once
+
+#include "specklescope.h"
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/string.h>
+
+#include <string>
+
+namespace nb = nanobind;
+
+namespace door {
+
+/// A status that is none of OK; becomes UsageError, RunError, TimeoutError or KeyboardInterrupt.
+struct Failure {
+    specklescope_status status;
+    std::string sentence;
+};
+
+inline void check(specklescope_status status) {
+    if (status != SPECKLESCOPE_OK)
+        throw Failure{status, specklescope_last_error()};
+}
+
+template <class T> T sized() {
+    T made{};
+    made.struct_size = sizeof made;
+    return made;
+}
+
+/// Settings that let Ctrl-C end what takes long.
+specklescope_settings settings_of(const std::string& options, const std::string& regions, bool trusted);
+
+/// An array as an image, for as long as `holder` lives: the array itself, or a copy where rows cannot be told
+/// by a pitch.
+struct Given {
+    nb::object holder;
+    specklescope_image image;
+};
+/// Throws Failure where it is no frame: another type, shape or place.
+Given frame_of(nb::handle array);
+/// For writing into. Throws Failure where it is read-only, or its rows are not one after the other.
+Given output_of(nb::handle array);
+/// A new NumPy array of the shape that `image` tells, which gets its address.
+nb::object new_array(specklescope_image& image);
+/// A read-only NumPy array on pixels that `owner` keeps.
+nb::object view_of(const specklescope_image& image, nb::handle owner);
+
+nb::dict to_dict(const specklescope_result& result);
+nb::dict to_dict(const specklescope_region& region);
+
+/// The text that `ask(text, size, needed)` writes.
+template <class Ask> std::string text_of(Ask&& ask) {
+    std::string text;
+    std::size_t needed = 0;
+    check(ask(nullptr, 0, &needed));
+    while (true) { // it may grow meanwhile
+        text.resize(needed + 256);
+        const specklescope_status status = ask(text.data(), text.size(), &needed);
+        if (status == SPECKLESCOPE_OK)
+            break;
+        if (needed <= text.size())
+            check(status);
+    }
+    text.resize(needed - 1);
+    return text;
+}
+
+void add_chain(nb::module_& module);
+void add_stream(nb::module_& module);
+
+} // namespace door

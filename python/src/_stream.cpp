@@ -1,0 +1,170 @@
+// specklescope._core.Stream and Frame.
+#include "_core.hpp"
+
+namespace door {
+
+namespace {
+
+class Frame {
+public:
+    explicit Frame(specklescope_frame* frame) : frame_(frame) {}
+    ~Frame() { specklescope_frame_free(frame_); }
+    Frame(const Frame&) = delete;
+    Frame& operator=(const Frame&) = delete;
+
+    specklescope_image data() const {
+        auto image = sized<specklescope_image>();
+        check(specklescope_frame_image(frame_, &image));
+        return image;
+    }
+    specklescope_image raw() const {
+        auto image = sized<specklescope_image>();
+        check(specklescope_frame_raw(frame_, &image));
+        return image;
+    }
+    nb::dict result() const { return to_dict(told()); }
+    nb::list regions() const {
+        nb::list all;
+        const std::size_t count = told().regions;
+        for (std::size_t i = 0; i < count; ++i) {
+            auto region = sized<specklescope_region>();
+            check(specklescope_frame_region(frame_, i, &region));
+            all.append(to_dict(region));
+        }
+        return all;
+    }
+
+private:
+    specklescope_result told() const {
+        auto result = sized<specklescope_result>();
+        check(specklescope_frame_result(frame_, &result));
+        return result;
+    }
+    specklescope_frame* frame_;
+};
+
+class Stream {
+public:
+    Stream(const std::string& source, const std::string& chain, const std::string& options,
+           const std::string& regions, bool trusted) {
+        const specklescope_settings settings = settings_of(options, regions, trusted);
+        specklescope_status status = SPECKLESCOPE_OK;
+        {
+            const nb::gil_scoped_release others_run;
+            status = specklescope_stream_open(source.c_str(), chain.c_str(), &settings, &stream_);
+        }
+        check(status);
+    }
+    ~Stream() {
+        const nb::gil_scoped_release others_run;
+        specklescope_stream_close(stream_);
+    }
+    Stream(const Stream&) = delete;
+    Stream& operator=(const Stream&) = delete;
+
+    /// Waits in steps, between which Ctrl-C is heard. Nothing came in `seconds`: TimeoutError; negative: for
+    /// ever.
+    Frame* next(double seconds) {
+        constexpr double kStep = 0.05;
+        for (double waited = 0;; waited += kStep) {
+            const double left = seconds < 0 ? kStep : std::min(kStep, seconds - waited);
+            specklescope_frame* frame = nullptr;
+            specklescope_status status = SPECKLESCOPE_OK;
+            {
+                const nb::gil_scoped_release others_run;
+                status = specklescope_stream_next(stream_, std::max(left, 0.0), &frame);
+            }
+            if (status == SPECKLESCOPE_OK)
+                return new Frame(frame); // nanobind owns it
+            const bool last = status != SPECKLESCOPE_TIMEOUT || (seconds >= 0 && waited + kStep >= seconds);
+            if (last)
+                check(status);
+            if (PyErr_CheckSignals() != 0)
+                throw nb::python_error();
+        }
+    }
+    void close() {
+        specklescope_status status = SPECKLESCOPE_OK;
+        if (stream_) {
+            const nb::gil_scoped_release others_run;
+            status = specklescope_stream_close(std::exchange(stream_, nullptr));
+        }
+        check(status);
+    }
+    void stop() const {
+        specklescope_status status = SPECKLESCOPE_OK;
+        {
+            const nb::gil_scoped_release others_run;
+            status = specklescope_stream_stop(stream_);
+        }
+        check(status);
+    }
+    void set(std::size_t stage, const std::string& name, const std::string& value) const {
+        check(specklescope_stream_set(stream_, stage, name.c_str(), value.c_str()));
+    }
+    void replace(const std::string& chain) const {
+        check(specklescope_stream_replace(stream_, chain.c_str()));
+    }
+    void set_source(const std::string& name, const std::string& value) const {
+        check(specklescope_stream_set_source(stream_, name.c_str(), value.c_str()));
+    }
+    void record(const std::string& path, int what) const {
+        check(specklescope_stream_record(stream_, path.c_str(), what));
+    }
+    std::string statistics() const {
+        return text_of([&](char* text, std::size_t size, std::size_t* needed) {
+            return specklescope_stream_statistics(stream_, text, size, needed);
+        });
+    }
+    std::string messages() const {
+        return text_of([&](char* text, std::size_t size, std::size_t* needed) {
+            return specklescope_stream_messages(stream_, text, size, needed);
+        });
+    }
+    nb::dict source() const {
+        auto info = sized<specklescope_source_info>();
+        check(specklescope_stream_source(stream_, &info));
+        static const char* const kTypes[] = {"uint8", "uint16", "float32"};
+        nb::dict made;
+        made["name"] = info.name;
+        made["coding"] = info.coding;
+        made["lossy"] = info.lossy;
+        made["width"] = info.width;
+        made["height"] = info.height;
+        made["channels"] = info.channels;
+        made["dtype"] = kTypes[info.type];
+        made["full_scale"] = info.full_scale;
+        made["rate"] = info.rate;
+        made["frames"] = info.frames > 0 ? nb::cast(info.frames) : nb::none();
+        made["live"] = info.live != 0;
+        return made;
+    }
+
+private:
+    specklescope_stream* stream_ = nullptr;
+};
+
+} // namespace
+
+void add_stream(nb::module_& module) {
+    nb::class_<Frame>(module, "Frame")
+        .def("data", [](nb::handle self) { return view_of(nb::cast<Frame&>(self).data(), self); })
+        .def("raw", [](nb::handle self) { return view_of(nb::cast<Frame&>(self).raw(), self); })
+        .def("result", &Frame::result)
+        .def("regions", &Frame::regions);
+    nb::class_<Stream>(module, "Stream")
+        .def(nb::init<const std::string&, const std::string&, const std::string&, const std::string&, bool>(),
+             nb::arg("source"), nb::arg("chain"), nb::arg("options"), nb::arg("regions"), nb::arg("trusted"))
+        .def("next", &Stream::next, nb::arg("seconds"), nb::rv_policy::take_ownership)
+        .def("close", &Stream::close)
+        .def("stop", &Stream::stop)
+        .def("set", &Stream::set, nb::arg("stage"), nb::arg("name"), nb::arg("value"))
+        .def("replace", &Stream::replace, nb::arg("chain"))
+        .def("set_source", &Stream::set_source, nb::arg("name"), nb::arg("value"))
+        .def("record", &Stream::record, nb::arg("path"), nb::arg("what"))
+        .def("statistics", &Stream::statistics)
+        .def("messages", &Stream::messages)
+        .def("source", &Stream::source);
+}
+
+} // namespace door

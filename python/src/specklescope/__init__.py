@@ -1,0 +1,23 @@
+"""Specklescope on NumPy arrays: every stage is a function, a Chain takes frame after frame, open() gives the frames of any
+source of the program.
+
+    import specklescope as ss
+    K = ss.speckle(image, radius=3, output="contrast")
+    chain = ss.Chain("background:black=64", "speckle:radius=3")
+    for f in ss.open("raw.tiff").chain(chain):
+        print(f.sequence, f.time, f.data.mean(), f.counts.raw_saturated)
+
+Frames are arrays of uint8, uint16 or float32, (height, width) or (height, width, 3) for colour. What is wrong raises
+UsageError, what the world refuses RunError, with the sentence that the program says.
+"""
+
+from ._chain import Chain
+from ._errors import Error, RunError, UsageError
+from ._results import Counts, Frame, Region, Result
+from ._stream import Stream, open
+from ._core import version as _version
+from .stages import *  # noqa: F403: a function for each stage, written from the declarations
+from .stages import __all__ as _stages
+
+__version__ = _version()
+__all__ = ["Chain", "Counts", "Error", "Frame", "Region", "Result", "RunError", "Stream", "UsageError", "open", *_stages]

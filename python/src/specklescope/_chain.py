@@ -1,0 +1,81 @@
+"""A chain that is fed frame by frame."""
+
+from . import _core
+from ._results import Result, result_of
+from ._text import pairs_text, place_of, value_text
+
+
+def text_of(stages):
+    """Of texts and chains, in order."""
+    texts = (stage.text if isinstance(stage, Chain) else stage for stage in stages)
+    return " | ".join(text for text in texts if text not in ("", "none"))
+
+
+class Chain:
+    """Stages one behind the other: ``Chain("background:black=64", "speckle:radius=3")``.
+
+    Calling it with a frame gives a new array, or fills ``out``. Stages that look back over frames remember the frames
+    that the chain was called with. One thread may be in a call at a time, others may edit it meanwhile; the GIL is
+    released while it computes. backend: "auto", "cpu" or "cuda"; threads: at most so many, 0: all; channel: what stages
+    for grey get of colour; regions: a file of regions that are measured on each result.
+    """
+
+    def __init__(self, *stages, backend="auto", threads=0, channel="luma", regions=None, medians=False):
+        options = pairs_text({"backend": backend, "threads": threads, "channel": channel, "medians": medians})
+        self._chain = _core.Chain(text_of(stages), options, "" if regions is None else value_text(regions))
+
+    def __call__(self, frame, out=None, *, exposure_ms=None, full_scale=None, time_ns=0):
+        """The result of one frame, of uint8, uint16 or float32, (height, width) or (height, width, 3).
+
+        exposure_ms: as the camera said it, in place of the stages' own; full_scale: the largest value that the camera
+        can give, that of the type if it is None; time_ns: when the frame was taken.
+        """
+        return self._chain.process(frame, out, exposure_ms or 0.0, full_scale or 0.0, time_ns)
+
+    @property
+    def result(self) -> Result:
+        """What is known of the last result: quantity, unit, counts, regions …"""
+        return result_of(self._chain.result(), self._chain.regions())
+
+    @property
+    def text(self) -> str:
+        """Every stage with every parameter, as the command line takes it."""
+        return self._chain.text()
+
+    def add(self, stage):
+        """Puts a stage behind the others."""
+        self._chain.add(stage)
+        return self
+
+    def replace(self, *stages):
+        """Other stages from the next frame on."""
+        self._chain.replace(text_of(stages))
+        return self
+
+    def set(self, stage, **values):
+        """``chain.set("speckle", radius=5)``: from the next frame on; `stage` by its name or its place from 0."""
+        place = place_of(stage, self.text)
+        for name, value in values.items():
+            self._chain.set(place, name, value_text(value))
+        return self
+
+    def get(self, stage, name) -> str:
+        """A parameter as text."""
+        return self._chain.get(place_of(stage, self.text), name)
+
+    def reset(self):
+        """The next frame does not follow the last one: stages forget their history."""
+        self._chain.reset()
+
+    def close(self):
+        """Gives back its memory; the chain is of no use afterwards."""
+        self._chain.close()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    def __repr__(self):
+        return f"<specklescope.Chain {self.text}>"

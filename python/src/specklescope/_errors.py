@@ -1,0 +1,18 @@
+"""What is raised: one sentence with the thing, what is allowed, what to do."""
+
+from . import _core
+
+
+class Error(Exception):
+    """Either of the two."""
+
+
+class UsageError(Error, ValueError):
+    """The request itself is wrong: a name, a range, a shape, an object that has been closed."""
+
+
+class RunError(Error, RuntimeError):
+    """The request was fine and the world was not: a file, a camera, a device, memory."""
+
+
+_core.use_errors(UsageError, RunError)

@@ -1,0 +1,104 @@
+"""What is known of a result beside its pixels."""
+
+from typing import NamedTuple, Optional
+
+import numpy
+
+
+class Counts(NamedTuple):
+    """What was counted of one frame and its result."""
+
+    undefined: int  #: pixels of the result that are NaN
+    infinite: int  #: pixels of the result that are infinite
+    saturated: int  #: windows with a sample at full scale, of ``windows``
+    windows: int  #: 0: no stage looked
+    raw_saturated: int  #: samples of the frame at full scale, of ``raw_samples``
+    raw_samples: int  #: 0: they have no full scale
+
+
+class Region(NamedTuple):
+    """One region of interest, measured; NaN where there is nothing to tell."""
+
+    name: str
+    shape: str
+    fit: str  #: "whole", "clipped" or "outside" the picture
+    mean: float  #: in the unit of the result, taken as its quantity asks
+    mean_of_map: float  #: the plain mean
+    std: float
+    min: float
+    max: float
+    median: float  #: NaN unless medians were asked for
+    pixels: int
+    valid: int
+    infinite: int
+    undefined: int
+    saturated: Optional[int]
+
+
+class Result(NamedTuple):
+    """What is known of the last result of a chain."""
+
+    sequence: int  #: of the frame; a gap is a loss
+    version: int  #: of the parameters; edits count it up
+    time_ns: int
+    exposure_ms: Optional[float]  #: that the numbers rest on; None: unknown, or they rest on none
+    exposure_origin: str  #: "camera", "file", "parameter", "default", "unknown"
+    quantity: str  #: "speckle flow index"
+    symbol: str  #: "SFI"
+    unit: str  #: "1/s"
+    counts: Counts
+    warmup: tuple  #: (7, 25): a stage holds 7 of the 25 frames that it wants; (0, 0): complete
+    regions: tuple  #: of Region
+
+    @property
+    def time(self) -> float:
+        """Seconds, on the clock of whoever took the frame."""
+        return self.time_ns * 1e-9
+
+
+def result_of(told, regions):
+    return Result(**{**told, "counts": Counts(**told["counts"]), "regions": tuple(Region(**one) for one in regions)})
+
+
+class Frame:
+    """A result of a stream; its pixels are read-only and stay as long as an array of them does."""
+
+    __slots__ = ("_frame", "_told")
+
+    def __init__(self, frame):
+        self._frame = frame
+        self._told = None
+
+    @property
+    def data(self) -> numpy.ndarray:
+        """What the chain made; not a copy."""
+        return self._frame.data()
+
+    @property
+    def raw(self) -> numpy.ndarray:
+        """What the source gave; not a copy."""
+        return self._frame.raw()
+
+    @property
+    def result(self) -> Result:
+        if self._told is None:
+            self._told = result_of(self._frame.result(), self._frame.regions())
+        return self._told
+
+    def __getattr__(self, name):
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return getattr(self.result, name)
+
+    def __dir__(self):
+        return [*super().__dir__(), *Result._fields, "time"]
+
+    def __array__(self, dtype=None, copy=None):
+        data = self.data
+        if dtype is not None and data.dtype != dtype:
+            return data.astype(dtype)
+        return data.copy() if copy else data
+
+    def __repr__(self):
+        data = self.data
+        return f"<specklescope.Frame {self.sequence}: {data.shape} {data.dtype}, {self.symbol} in {self.unit}>"

@@ -1,0 +1,98 @@
+"""The frames of any source of the program."""
+
+import json
+import os
+
+from . import _core
+from ._chain import text_of
+from ._errors import UsageError
+from ._results import Frame
+from ._text import pairs_text, place_of, value_text
+
+_RECORDED = {"results": 0, "frames": 1, "mask": 2}
+
+
+def open(source="", *, regions=None, trusted=False, **options):
+    """A source as on the command line: a file, ``"synthetic:vessels"``, ``"aravis:CAMERA"``, ``"rtsp://…"``.
+
+    Options are those of the command line: backend, threads, slots, frames, rate, loop, transfer, silence, channel,
+    medians, gpus. A camera runs from here on, a file waits for the first frame to be asked for.
+    """
+    return Stream(source, regions=regions, trusted=trusted, **options)
+
+
+class Stream:
+    """Iterating gives a Frame for each frame, in order; it ends with the source. A context manager."""
+
+    def __init__(self, source="", *, regions=None, trusted=False, **options):
+        self._chain_text = ""
+        self._stream = _core.Stream(os.fspath(source), "", pairs_text(options),
+                                    "" if regions is None else value_text(regions), trusted)
+
+    def chain(self, *stages):
+        """What the next frames go through: texts of stages, or a Chain, whose stages are taken as they are now."""
+        self._stream.replace(text_of(stages))
+        self._chain_text = text_of(stages)
+        return self
+
+    def set(self, stage, **values):
+        """Parameters of a stage, by its name or its place from 0, while it runs."""
+        place = place_of(stage, self._chain_text)
+        for name, value in values.items():
+            self._stream.set(place, name, value_text(value))
+        return self
+
+    def set_source(self, **values):
+        """Options of the source that may be set while it runs: exposure, gain, rate …"""
+        for name, value in values.items():
+            self._stream.set_source(name, value_text(value))
+        return self
+
+    def record(self, path, what="results"):
+        """From the next frame on, into a file whose ending names the format; what: "results", "frames" or "mask"."""
+        if what not in _RECORDED:
+            raise UsageError(f"What is to be recorded is '{what}'; allowed: {', '.join(_RECORDED)}.")
+        self._stream.record(os.fspath(path), _RECORDED[what])
+        return self
+
+    def next(self, timeout=None) -> Frame:
+        """Waits for the next one; TimeoutError after so many seconds, StopIteration at the end."""
+        try:
+            return Frame(self._stream.next(-1.0 if timeout is None else float(timeout)))
+        except StopIteration:
+            self._stream.stop()  # every file is finished, and one that failed is said
+            raise
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        return self.next()
+
+    @property
+    def source(self) -> dict:
+        """Name, size, rate, full scale …"""
+        return self._stream.source()
+
+    @property
+    def statistics(self) -> dict:
+        """As --stats writes them."""
+        return json.loads(self._stream.statistics())
+
+    def messages(self) -> list:
+        """What the program would have logged since the last time."""
+        return self._stream.messages().splitlines()
+
+    def stop(self):
+        """Ends the source and finishes every file; from any thread."""
+        self._stream.stop()
+
+    def close(self):
+        """Stops it, and gives back its memory; frames that are held stay."""
+        self._stream.close()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()

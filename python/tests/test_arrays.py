@@ -1,0 +1,185 @@
+"""What is taken without a copy, what is copied, what is refused and with which sentence."""
+import ctypes
+import threading
+
+import numpy as np
+import pytest
+
+import specklescope as ss
+
+
+@pytest.fixture
+def chain():
+    with ss.Chain("speckle:output=contrast", backend="cpu") as made:
+        yield made
+
+
+def test_every_layout_gives_the_same(chain, rng):
+    image = rng.integers(0, 4096, (30, 41), np.uint16)
+    expected = chain(image)
+    wide = np.zeros((35, 60), np.uint16)
+    wide[2:32, 7:48] = image
+    odd = np.zeros(2 * image.size + 1, np.uint8)[1:].view(np.uint16).reshape(image.shape)
+    odd[...] = image
+    assert not odd.flags.aligned
+    for same in (wide[2:32, 7:48], np.asfortranarray(image), image[::-1][::-1], np.repeat(image, 2, 1)[:, ::2], odd):
+        np.testing.assert_array_equal(chain(same), expected)
+    np.testing.assert_array_equal(chain(image[::-1]), chain(image[::-1].copy()))
+
+
+def test_read_only_frames_are_read(chain, rng):
+    image = rng.integers(0, 4096, (30, 41), np.uint16)
+    image.flags.writeable = False
+    chain(image)
+
+
+def test_out_is_written_in_place(chain, rng):
+    image = rng.integers(0, 4096, (30, 41), np.uint16)
+    out = np.full((30, 64), -1, np.float32)
+    assert chain(image, out=out[:, :41]).base is out
+    np.testing.assert_array_equal(out[:, :41], chain(image))
+    assert (out[:, 41:] == -1).all()
+
+
+@pytest.mark.parametrize("frame, sentence", [
+    (np.zeros((8, 8)), "The frame is an array of float64; allowed: uint8, uint16, float32: convert it with astype."),
+    (np.zeros((8, 8), np.int32), "The frame is an array of int32; allowed: uint8"),
+    (np.zeros((8, 8), ">u2"), "The frame is an array of >u2; allowed: NumPy arrays of uint8, uint16, float32 in the machine's"),
+    (np.zeros((8, 8), object), "The frame is an array of object; allowed:"),
+    (np.zeros(8, np.uint8), "The frame has the shape (8,); allowed: (height, width), or (height, width, 3) for colour."),
+    (np.zeros((8, 8, 4), np.uint8), "The frame has the shape (8, 8, 4); allowed:"),
+    (np.zeros((0, 8), np.uint8), "The input is 8×0 pixels; allowed: 1…65536 each way."),
+    ("frame.png", "The frame is of the type str; allowed: NumPy arrays of"),
+    (None, "The frame is of the type NoneType; allowed: NumPy arrays of"),
+])
+def test_what_is_no_frame_is_refused(chain, frame, sentence):
+    with pytest.raises(ss.UsageError) as refused:
+        chain(frame)
+    assert str(refused.value).startswith(sentence)
+    assert str(refused.value).endswith(".") and "\n" not in str(refused.value)
+
+
+def test_what_cannot_be_written_into_is_refused(chain):
+    image = np.zeros((8, 9), np.uint8)
+    fixed = np.zeros((8, 9), np.float32)
+    fixed.flags.writeable = False
+    for out, sentence in ((fixed, "The output is read-only; give an array that may be written"),
+                          (np.zeros((9, 8), np.float32).T, "The output's samples do not follow each other"),
+                          (np.zeros((8, 8), np.float32), "The output is 8×8 f32, and the chain makes 9×8 f32"),
+                          (np.zeros((8, 9), np.uint16), "The output is 9×8 u16, and the chain makes 9×8 f32")):
+        with pytest.raises(ss.UsageError) as refused:
+            chain(image, out=out)
+        assert str(refused.value).startswith(sentence)
+    shared = np.zeros((8, 9), np.float32)
+    with pytest.raises(ss.UsageError, match="The output shares memory with the input"):
+        chain(shared, out=shared)
+
+
+def test_values_are_refused_with_the_programs_sentence(chain):
+    for wrong in (lambda: chain.set("speckle", radius=99), lambda: ss.speckle(np.zeros((9, 9), np.uint8), radius=99)):
+        with pytest.raises(ss.UsageError, match="stage speckle: radius = 99 is not possible; allowed: a whole number, "):
+            wrong()
+    with pytest.raises(ss.UsageError, match="There is no stage 'speckel'; allowed: speckle, "):
+        ss.Chain("speckel")
+    with pytest.raises(ss.UsageError, match="The chain has no stage 'gamma'; it is made of speckle: give one's place"):
+        chain.set("gamma", gamma=1)
+
+
+def test_a_closed_chain_is_refused():
+    chain = ss.Chain("speckle")
+    chain.close()
+    chain.close()
+    with pytest.raises(ss.UsageError, match="The chain is NULL"):
+        chain(np.zeros((8, 8), np.uint8))
+
+
+def test_other_threads_run_while_it_computes(rng):
+    """The GIL is released: each of the threads has been inside a call while another was."""
+    images = rng.integers(0, 4096, (2, 200, 200), np.uint16)
+    expected = [ss.speckle(image, backend="cpu") for image in images]
+    made = [None, None]
+
+    def work(index):
+        chain = ss.Chain("speckle", backend="cpu", threads=1)
+        for _ in range(50):
+            made[index] = chain(images[index])
+
+    threads = [threading.Thread(target=work, args=(index,)) for index in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for one, other in zip(made, expected):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_edits_and_facts():
+    image = (np.arange(900, dtype=np.uint16).reshape(30, 30) * 7919) % 997
+    chain = ss.Chain("speckle:radius=2", "crop", backend="cpu")
+    ten = chain(image)
+    assert chain.result.exposure_origin == "default" and chain.result.symbol == "SFI" and chain.result.unit == "1/s"
+    np.testing.assert_allclose(chain(image, exposure_ms=5), 2 * ten, rtol=1e-6)
+    assert chain.result.exposure_ms == 5 and chain.result.exposure_origin == "camera" and chain.result.sequence == 1
+    chain.set("crop", x=3, width=np.int64(10)).set(0, radius=1)
+    assert chain(image).shape == (30, 10) and chain.get("crop", "x") == "3"
+    assert ss.Chain(chain).text == chain.text
+    with pytest.raises(ss.UsageError, match="stage crop"):
+        chain.set("crop", x=200)
+        chain(image)
+    assert chain(image).shape == (30, 10)
+
+
+def test_regions_are_measured(tmp_path, rng):
+    (tmp_path / "box.json").write_text('{"regions":[{"name":"box","shape":"rectangle","points":[[2,3],[5,6]]}]}')
+    image = rng.integers(0, 4096, (12, 16), np.uint16)
+    chain = ss.Chain(backend="cpu", regions=tmp_path / "box.json")
+    np.testing.assert_array_equal(chain(image), image)
+    box, = chain.result.regions
+    assert box.name == "box" and box.pixels == 16 and box.mean == image[3:7, 2:6].mean()
+
+
+class Lent:
+    """Offers an array by DLPack and nothing else."""
+
+    def __init__(self, array):
+        self.array = array
+
+    def __dlpack__(self, **_):
+        return self.array.__dlpack__()
+
+    def __dlpack_device__(self):
+        return self.array.__dlpack_device__()
+
+
+def test_what_offers_dlpack_is_taken(chain, rng):
+    image = rng.integers(0, 4096, (30, 41), np.uint16)
+    np.testing.assert_array_equal(chain(Lent(image)), chain(image))
+
+
+class OnDevice:
+    """A DLPack tensor that says it lies on a GPU; nobody may follow its address."""
+
+    def __init__(self):
+        c = ctypes
+        # dlpack.h: DLManagedTensor with its DLTensor in front
+        tensor = type("DLManagedTensor", (c.Structure,), {"_fields_": [
+            ("data", c.c_void_p), ("device_type", c.c_int32), ("device_id", c.c_int32), ("ndim", c.c_int32),
+            ("code", c.c_uint8), ("bits", c.c_uint8), ("lanes", c.c_uint16), ("shape", c.POINTER(c.c_int64)),
+            ("strides", c.POINTER(c.c_int64)), ("byte_offset", c.c_uint64), ("manager", c.c_void_p),
+            ("deleter", c.c_void_p)]})
+        self.shape = (c.c_int64 * 2)(8, 8)
+        self.tensor = tensor(data=4096, device_type=2, device_id=0, ndim=2, code=1, bits=16, lanes=1, shape=self.shape)
+
+    def __dlpack__(self, **_):
+        new = ctypes.pythonapi.PyCapsule_New
+        new.restype, new.argtypes = ctypes.py_object, (ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)
+        return new(ctypes.addressof(self.tensor), b"dltensor", None)
+
+    def __dlpack_device__(self):
+        return 2, 0
+
+
+def test_memory_of_a_device_is_refused(chain):
+    lent = OnDevice()
+    with pytest.raises(ss.UsageError, match="The frame lies in memory of a device, which this package does not take yet"):
+        chain(lent)

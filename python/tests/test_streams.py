@@ -1,0 +1,100 @@
+"""Sources as iterators: every frame, its facts, recordings, Ctrl-C."""
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+
+import numpy as np
+import pytest
+
+import specklescope as ss
+
+SCENE = "synthetic:vessels?width=64&height=48&live=false"
+SLOW = "synthetic:uniform?width=64&height=48&rate=0.1&live=true"
+
+
+def test_every_frame_comes_in_order_and_may_be_kept():
+    chain = ss.Chain("speckle:output=contrast", backend="cpu")
+    frames = list(ss.open(SCENE, frames=40, backend="cpu").chain(chain))
+    assert [frame.sequence for frame in frames] == list(range(40))
+    assert all(later.time > earlier.time for earlier, later in zip(frames, frames[1:]))
+    full_scale = ss.open(SCENE).source["full_scale"]
+    for frame in frames:
+        assert frame.data.tobytes() == chain(frame.raw, full_scale=full_scale).tobytes()
+        assert frame.symbol == "K" and frame.counts.raw_samples == 64 * 48
+        np.testing.assert_array_equal(np.asarray(frame), frame.data)
+
+
+def test_arrays_outlive_frame_and_stream():
+    with ss.open(SCENE, frames=1) as stream:
+        data = next(stream).data
+    assert data.shape == (48, 64) and data.max() > 0
+    with pytest.raises(ValueError):
+        data[0, 0] = 1
+
+
+def test_recordings_hold_what_was_given(tmp_path):
+    with ss.open(SCENE, frames=6, backend="cpu").chain("speckle") as stream:
+        stream.record(tmp_path / "flow.tiff").record(tmp_path / "raw.tiff", "frames")
+        given = [(frame.data.tobytes(), frame.raw.tobytes()) for frame in stream]
+        assert stream.statistics["frames"]["processed"] == 6
+        with pytest.raises(ss.UsageError, match="What is to be recorded is 'all'; allowed: results, frames, mask."):
+            stream.record(tmp_path / "x.tiff", "all")
+    for name, place in (("flow.tiff", 0), ("raw.tiff", 1)):
+        with ss.open(tmp_path / name) as recorded:
+            assert [frame.data.tobytes() for frame in recorded] == [one[place] for one in given]
+
+
+def test_what_is_wrong_is_said_at_once(tmp_path):
+    with pytest.raises(ss.RunError, match="no/such/file.tiff"):
+        ss.open("no/such/file.tiff")
+    with pytest.raises(ss.UsageError, match="A stream has no option 'speed'; allowed: backend, "):
+        ss.open(SCENE, speed=3)
+    with ss.open(SCENE) as stream:
+        with pytest.raises(ss.UsageError, match="stage crop"):
+            stream.chain("crop:x=64")
+        with pytest.raises(ss.UsageError, match="source synthetic: rate = -1 is not possible"):
+            stream.set_source(rate=-1)
+    with pytest.raises(ss.UsageError, match="The stream is NULL"):
+        next(stream)
+
+
+def test_edits_take_effect():
+    with ss.open(SCENE, backend="cpu").chain("speckle:output=contrast") as stream:
+        assert next(stream).unit == "1"
+        stream.set("speckle", output="tau")
+        assert any(frame.unit == "s" for frame, _ in zip(stream, range(1000)))
+
+
+def test_nothing_in_time_is_a_timeout():
+    with ss.open(SLOW) as stream:
+        next(stream)
+        with pytest.raises(TimeoutError, match="No frame came in time"):
+            stream.next(timeout=0)
+
+
+def test_stop_of_another_thread_ends_the_wait():
+    with ss.open(SLOW) as stream:
+        next(stream)
+        threading.Thread(target=stream.stop).start()
+        assert list(stream) == []
+
+
+@pytest.mark.parametrize("what", ["next(stream); print('begun', flush=True); list(stream)",
+                                  "print('begun', flush=True); ss.open('synthetic:vessels?width=4000&height=4000')"])
+def test_ctrl_c_ends_a_wait_and_a_preparation(what):
+    program = textwrap.dedent(f"""
+        import specklescope as ss
+        SLOW = {SLOW!r}
+        stream = ss.open(SLOW)
+        try:
+            {what}
+        except KeyboardInterrupt:
+            print('interrupted', flush=True)
+        """)
+    child = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True)
+    assert child.stdout.readline() == "begun\n"
+    os.kill(child.pid, signal.SIGINT)  # one that comes before the call is heard there or by Python
+    assert child.communicate()[0] == "interrupted\n" and child.returncode == 0
