@@ -1,6 +1,8 @@
 """What is taken without a copy, what is copied, what is refused and with which sentence."""
 import ctypes
+import sys
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -93,24 +95,51 @@ def test_a_closed_chain_is_refused():
         chain(np.zeros((8, 8), np.uint8))
 
 
-def test_other_threads_run_while_it_computes(rng):
-    """The GIL is released: each of the threads has been inside a call while another was."""
+def test_chains_of_two_threads_do_not_meet(rng):
     images = rng.integers(0, 4096, (2, 200, 200), np.uint16)
     expected = [ss.speckle(image, backend="cpu") for image in images]
-    made = [None, None]
+    wrong = []
 
     def work(index):
         chain = ss.Chain("speckle", backend="cpu", threads=1)
-        for _ in range(50):
-            made[index] = chain(images[index])
+        wrong.extend(number for number in range(50) if not np.array_equal(chain(images[index]), expected[index]))
 
     threads = [threading.Thread(target=work, args=(index,)) for index in range(2)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    for one, other in zip(made, expected):
-        np.testing.assert_array_equal(one, other)
+    assert wrong == []
+
+
+def test_other_threads_run_while_it_computes(rng):
+    image = rng.integers(0, 4096, (1000, 1000), np.uint16)
+    chain = ss.Chain("speckle", backend="cpu")
+    chain(image)
+    turns, done = 0, threading.Event()
+
+    def count():
+        nonlocal turns
+        while not done.is_set():
+            turns += 1
+            time.sleep(0)
+
+    usual = sys.getswitchinterval()
+    other = threading.Thread(target=count)
+    other.start()
+    try:
+        sys.setswitchinterval(1000)  # nobody is made to give way: who runs meanwhile was let in by the call
+        for _ in range(1000):
+            before = turns
+            chain(image)
+            if turns > before:
+                break
+        else:
+            pytest.fail("no call out of 1000 let another thread in")
+    finally:
+        sys.setswitchinterval(usual)
+        done.set()
+        other.join()
 
 
 def test_edits_and_facts():

@@ -86,6 +86,8 @@ TEST(Streams, ARecordingBegunBeforeTheFirstFrameHoldsThemAll) {
     std::filesystem::create_directories(folder);
     const std::string file = folder / "flow.tiff";
     std::vector<std::vector<float>> expected;
+    testing::internal::CaptureStderr();
+    testing::internal::CaptureStdout();
     {
         const Stream stream(kFile, "speckle", "frames=12,backend=cpu");
         ASSERT_EQ(specklescope_stream_record(stream, file.c_str(), SPECKLESCOPE_RESULTS), SPECKLESCOPE_OK)
@@ -100,6 +102,8 @@ TEST(Streams, ARecordingBegunBeforeTheFirstFrameHoldsThemAll) {
                        "allowed: 0 (results), 1 (raw frames), 2 (mask");
         EXPECT_EQ(specklescope_stream_stop(stream), SPECKLESCOPE_OK) << specklescope_last_error();
     }
+    EXPECT_EQ(testing::internal::GetCapturedStderr(), "") << "the terminal is the caller's";
+    EXPECT_EQ(testing::internal::GetCapturedStdout(), "");
     const Stream again(file, nullptr, "backend=cpu");
     const std::vector<specklescope_frame*> frames = all_frames(again);
     ASSERT_EQ(frames.size(), expected.size());

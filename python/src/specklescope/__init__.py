@@ -14,10 +14,11 @@ UsageError, what the world refuses RunError, with the sentence that the program 
 from ._chain import Chain
 from ._errors import Error, RunError, UsageError
 from ._results import Counts, Frame, Region, Result
-from ._stream import Stream, open
+from ._stream import Stream, open  # noqa: F401
 from ._core import version as _version
 from .stages import *  # noqa: F403: a function for each stage, written from the declarations
 from .stages import __all__ as _stages
 
 __version__ = _version()
-__all__ = ["Chain", "Counts", "Error", "Frame", "Region", "Result", "RunError", "Stream", "UsageError", "open", *_stages]
+# Without open: `from specklescope import *` leaves Python's own alone.
+__all__ = ["Chain", "Counts", "Error", "Frame", "Region", "Result", "RunError", "Stream", "UsageError", *_stages]
