@@ -175,8 +175,8 @@ typedef int (*specklescope_goes_on)(void* user, const char* what, double part);
 typedef struct specklescope_settings {
     size_t struct_size;
     /* Options of the command line as "key=value,key=value", with their names, ranges and defaults. Of a
-     * chain: backend (auto, cpu, cuda), threads, channel, medians. Of a stream also: slots, frames, rate,
-     * loop, transfer, silence, gpus. NULL: all at their defaults. */
+     * chain: backend (auto, cpu, cuda), threads, channel, medians. Of a stream also: slots, from, frames,
+     * rate, loop, transfer, silence, gpus. NULL: all at their defaults. */
     const char* options;
     const char* regions; /* a file of regions, JSON or of ImageJ; NULL: none */
     specklescope_goes_on goes_on; /* NULL: nobody asks */

@@ -14,9 +14,9 @@ namespace {
 /// process's.
 const std::vector<std::string>& options_for(For what) {
     static const std::vector<std::string> chain = {"backend", "threads", "channel", "medians"};
-    static const std::vector<std::string> stream = {"backend",  "threads", "channel", "medians",
-                                                    "slots",    "frames",  "rate",    "loop",
-                                                    "transfer", "silence", "gpus"};
+    static const std::vector<std::string> stream = {"backend", "threads",  "channel", "medians",
+                                                    "slots",   "from",     "frames",  "rate",
+                                                    "loop",    "transfer", "silence", "gpus"};
     return what == For::chain ? chain : stream;
 }
 

@@ -1,6 +1,7 @@
 #include "recording/lines/line_sink.hpp"
 
 #include "base/error.hpp"
+#include "base/log.hpp"
 #include "base/sentence.hpp"
 
 #include <spdlog/spdlog.h>
@@ -163,7 +164,7 @@ void LineSink::write_all(const std::vector<LineFrame>& frames, bool last) {
     }
     if (error.empty())
         return;
-    spdlog::error("{}", error);
+    run_log().error("{}", error);
     status_.error = error;
     failed_ = true;
     room_.notify_all();

@@ -15,7 +15,7 @@ _RECORDED = {"results": 0, "frames": 1, "mask": 2}
 def open(source="", *, regions=None, trusted=False, **options):
     """A source as on the command line: a file, ``"synthetic:vessels"``, ``"aravis:CAMERA"``, ``"rtsp://…"``.
 
-    Options are those of the command line: backend, threads, slots, frames, rate, loop, transfer, silence, channel,
+    Options are those of the command line: backend, threads, slots, from (as ``**{"from": 5}``), frames, rate, loop, transfer, silence, channel,
     medians, gpus. A camera runs from here on, a file waits for the first frame to be asked for.
     """
     return Stream(source, regions=regions, trusted=trusted, **options)
