@@ -75,6 +75,7 @@ public:
     RegionFit spans(std::size_t index, int width, int height, std::vector<RowSpan>& spans) const override {
         return region_spans(regions_[index], width, height, spans);
     }
+    const std::vector<Region>& regions() const { return regions_; }
 
 private:
     std::vector<Region> regions_;
@@ -107,6 +108,11 @@ std::shared_ptr<const RegionOutlines> make_outlines(std::vector<Region> regions,
                                                     OutsideRegions outside) {
     check_regions(regions);
     return std::make_shared<Outlines>(std::move(regions), medians, outside);
+}
+
+std::vector<Region> regions_of(const RegionOutlines& outlines) {
+    const auto* ours = dynamic_cast<const Outlines*>(&outlines);
+    return ours ? ours->regions() : std::vector<Region>{};
 }
 
 } // namespace specklescope

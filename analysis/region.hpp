@@ -57,4 +57,7 @@ RegionFit region_spans(const Region& region, int width, int height, std::vector<
 std::shared_ptr<const RegionOutlines> make_outlines(std::vector<Region> regions, bool medians = false,
                                                     OutsideRegions outside = OutsideRegions::refuse);
 
+/// The regions that make_outlines() was given; none for outlines from elsewhere.
+std::vector<Region> regions_of(const RegionOutlines& outlines);
+
 } // namespace specklescope

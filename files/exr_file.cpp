@@ -79,8 +79,10 @@ public:
                      "store it with ZIP compression in scan lines");
         first_x_ = window.min.x;
         first_y_ = window.min.y;
-        if (const auto* text = header.findTypedAttribute<Imf::StringAttribute>("specklescope"))
-            recorded_.begin(text->value());
+        if (const auto* text = header.findTypedAttribute<Imf::StringAttribute>("specklescope")) {
+            description_ = text->value();
+            recorded_.begin(description_);
+        }
     }
 
     void take_rows(HostView to) override {

@@ -88,8 +88,10 @@ private:
                     refuse("its EXPOSURE is " + *exposure + ", no number above 0");
                 scale_ /= number;
             }
-            if (const auto description = value("SPECKLESCOPE="))
-                recorded_.begin(*description);
+            if (const auto description = value("SPECKLESCOPE=")) {
+                description_ = *description;
+                recorded_.begin(description_);
+            }
         }
     }
 

@@ -40,6 +40,9 @@ public:
     virtual std::uint64_t pages() = 0;
     /// What a recording of ours says of the present page; nothing in any other file.
     virtual Recorded recorded() const { return {}; }
+    /// The text of the present page from which recorded() was read, as it stands there; empty where there is
+    /// none.
+    const std::string& description() const { return description_; }
     /// How the values of the present page are coded: as the file says, or as is usual of its kind.
     virtual Coding coding() const = 0;
     /// "JPEG" where the present page is coded with loss; empty where it is not.
@@ -51,6 +54,7 @@ protected:
     void goes_on() const;
 
     const std::string path_;
+    std::string description_;
 };
 
 /// A file of one image: whoever derives sets shape_.

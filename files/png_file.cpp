@@ -151,8 +151,10 @@ private:
         int count = 0;
         png_get_text(png_, info_, &texts, &count);
         for (int i = 0; i < count; ++i)
-            if (std::string_view(texts[i].key) == "Description")
-                recorded_.begin(texts[i].text);
+            if (std::string_view(texts[i].key) == "Description") {
+                description_ = texts[i].text;
+                recorded_.begin(description_);
+            }
     }
 
     /// Seven passes over the whole image: rows are complete only after the last.

@@ -132,10 +132,11 @@ private:
     void read_description() {
         char* text = nullptr;
         const bool any = TIFFGetField(tiff_.get(), TIFFTAG_IMAGEDESCRIPTION, &text) != 0 && text;
+        description_ = any ? text : "";
         if (page_ == 1)
-            recorded_.begin(any ? text : "");
+            recorded_.begin(description_);
         else
-            recorded_.next(any ? text : "");
+            recorded_.next(description_);
     }
 
     /// Floats are light already, colour in them that of a scene. Of integers a profile, a table or an Exif

@@ -1,8 +1,10 @@
 #include "recording/record_file.hpp"
 
+#include "analysis/regions_file.hpp"
 #include "base/error.hpp"
 
 #include <nlohmann/json.hpp>
+#include <spdlog/spdlog.h>
 
 #include <unistd.h>
 
@@ -83,6 +85,8 @@ RecordedFrame recorded_frame(const Result& result, RecordWhat what) {
     frame.exposure = result.exposure;
     frame.warmup = result.warmup;
     frame.channel = grey_channel_of(result);
+    if (result.regions)
+        frame.regions = result.regions->placed->outlines;
     return frame;
 }
 
@@ -98,6 +102,31 @@ std::string utc_now() {
 std::string to_ascii(const nlohmann::ordered_json& json) {
     return json.dump(-1, ' ', true, nlohmann::ordered_json::error_handler_t::replace);
 }
+
+namespace {
+
+/// The regions as a file of regions has them. A description is read whole each time, so many are left out of
+/// it, which it says.
+void describe_regions(nlohmann::ordered_json& json, const RegionOutlines& outlines) {
+    const std::vector<Region> regions = regions_of(outlines);
+    std::size_t points = 0;
+    for (const Region& region : regions)
+        points += region.points.size();
+    nlohmann::ordered_json list;
+    std::size_t bytes = 0;
+    if (points <= kMaxDescribedPoints) {
+        list = nlohmann::ordered_json::parse(to_json(regions))["regions"];
+        bytes = to_ascii(list).size();
+    }
+    if (points <= kMaxDescribedPoints && bytes <= kMaxDescribedRegions) {
+        json["regions"] = std::move(list);
+        return;
+    }
+    json["regions_left_out"] = regions.size();
+    spdlog::info("Recordings will not hold the regions, which have {} points: keep their file.", points);
+}
+
+} // namespace
 
 std::string describe_file(const RecordedFrame& first, const RecordOptions& options, const StreamInfo& stream,
                           const FileTotals& totals) {
@@ -129,6 +158,8 @@ std::string describe_file(const RecordedFrame& first, const RecordOptions& optio
     json["exposure_origin"] = to_string(first.exposure.origin);
     if (!first.channel.empty())
         json["channel"] = first.channel;
+    if (first.regions && first.regions->count() > 0)
+        describe_regions(json, *first.regions);
     json["rate"] = options.rate > 0 ? options.rate : stream.source.rate;
     if (options.limits.every > 1)
         json["one_frame_of"] = options.limits.every;

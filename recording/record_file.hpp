@@ -32,6 +32,8 @@ struct RecordedFrame {
     std::optional<std::uint64_t> left_out_between;
     SteadyClock::time_point taken{}; ///< when the recorder accepted it
     std::vector<EventMark> events;   ///< marked, renamed or removed since the frame before
+    /// Measured over when it was made; null: none, and for a raw frame.
+    std::shared_ptr<const RegionOutlines> regions{};
 };
 /// What of a result goes into a file.
 RecordedFrame recorded_frame(const Result& result, RecordWhat what);
@@ -82,6 +84,9 @@ std::string utc_now();
 /// place.
 std::string describe_file(const RecordedFrame& first, const RecordOptions& options, const StreamInfo& stream,
                           const FileTotals& totals);
+/// Regions of more points, or with more text, are left out of it: "regions_left_out" has their number.
+inline constexpr std::size_t kMaxDescribedPoints = 1000;
+inline constexpr std::size_t kMaxDescribedRegions = 32768; ///< bytes; a line of a Radiance header has 65536
 /// The members of the JSON object that change: always kTotalsChars long.
 std::string totals_text(const FileTotals& totals);
 inline constexpr std::size_t kTotalsChars = 192;
