@@ -289,7 +289,8 @@ void leave_regions_of_another_picture(const Settings& last, Settings& settings) 
         return;
     if (!settings.regions_path.empty()) {
         settings.regions.reset();
-    } else if (!same_source(last, settings)) {
+        settings.regions_from.clear();
+    } else if (settings.regions_from.empty() && !same_source(last, settings)) {
         const std::size_t count = settings.regions->size();
         settings.remarks.push_back(std::to_string(count) +
                                    (count == 1
@@ -317,21 +318,13 @@ void free_range_of_another_picture(const Settings& last, const Words& words, Set
                                to_string(mapping.high) + ", was for another picture: it is automatic again.");
 }
 
-std::string saved_text(const std::string& path, const Settings& settings) {
-    std::string text = "Settings written to " + one_line(path) + ".\n";
-    const SourceArgument& source = settings.source;
-    if (source.holds_secret())
-        text += row("note",
-                    "the password is not in it: set " + join(source.referring().references()) +
-                        ", or type it when asked",
-                    4);
-    const bool writes = !settings.record.empty() || !settings.record_raw.empty() ||
-                        !settings.record_mask.empty() || !settings.stats_path.empty() ||
-                        !settings.snapshot_path.empty() || !settings.traces_path.empty() ||
-                        !settings.kymograph_path.empty() || !settings.widths_path.empty();
-    if (writes || !source.referring().references().empty() || source.revealed().starts_with("gst:"))
-        text += row("note", "it names more than data: --config reads it with --trust only", 4);
-    return text;
+constexpr std::string_view kFrom = "from:"; // a recording, whatever its ending
+
+void load_settings(const std::string& word, Settings& settings) {
+    if (word.starts_with(kFrom))
+        load_recorded(word.substr(kFrom.size()), settings);
+    else
+        load_config(word, settings);
 }
 
 ParseOutcome say(std::string text) {
@@ -368,7 +361,7 @@ ParseOutcome parse_command_line(int argc, const char* const* argv) {
     {
         Settings asked; // is this `view`, and of what? Needed before the window's memory is read
         asked.trusted = settings.trusted;
-        if (words.has("config"))
+        if (words.has("config") && !words.last("config").starts_with(kFrom)) // a recording names no command
             load_config(words.last("config"), asked);
         read_plain(words.plain, asked);
         settings.remember = settings.remember && asked.command == Command::view;
@@ -378,7 +371,7 @@ ParseOutcome parse_command_line(int argc, const char* const* argv) {
     if (words.has("preset"))
         load_preset(words.last("preset"), settings);
     if (words.has("config"))
-        load_config(words.last("config"), settings);
+        load_settings(words.last("config"), settings);
     const Settings before = settings;
     read_plain(words.plain, settings);
     check_belongs(words, settings.command);

@@ -160,6 +160,14 @@ void add_presets(Words& words, const std::string& before) {
         words.add(before + preset.name, preset.doc);
 }
 
+void add_settings_files(Words& words, const std::string& before) {
+    const std::string from = before + "from:";
+    words.add(from, "the settings that made a recording");
+    if (from.starts_with(words.typed()))
+        words.may_go_on();
+    words.files(words.typed().starts_with(from) ? from : before);
+}
+
 /// "bash|zsh|fish" of an option's argument.
 void add_listed(Words& words, const std::string& before, std::string_view argument) {
     for (std::size_t begin = 0; begin < argument.size();) {
@@ -184,6 +192,8 @@ void add_option_value(Words& words, const CliOption& option, const std::string& 
     else if (option.name == "help")
         for (const std::string& topic : help_topics())
             words.add(before + topic);
+    else if (option.name == "config")
+        add_settings_files(words, before);
     else if (option.argument == "FILE")
         words.files(before);
     else if (option.argument.find('|') != std::string::npos)

@@ -59,6 +59,10 @@ std::string command_line() {
     return out +
            "\nA later word wins over a file given by `--config`, and that file over `--preset`; of an option "
            "given twice the last one counts, unless it may be given again.\n"
+           "`--config from:RECORDING` reads the settings from a recording of results: its chain, the "
+           "channel, "
+           "the regions, what a picture showed,\nand the exposure for a source that reports none; the SOURCE "
+           "is that of the line.\n"
            "Exit status: 0 well, 1 something went wrong while running, 2 the request was wrong.\n";
 }
 

@@ -119,7 +119,10 @@ const std::vector<CliOption>& cli_options() {
          kView},
         {"colormap", "NAME", "the same as --view colormap=NAME, and wins over it", kView},
         {"preset", "NAME", "start from a preset; specklescope list presets names them", kRest},
-        {"config", "FILE", "read settings from a TOML file; the command line wins over it", kRest},
+        {"config", "FILE",
+         "read settings from a TOML file, or with from:FILE those that made a recording; the command line "
+         "wins over it",
+         kRest},
         {"save-config", "FILE", "write all settings to a TOML file for --config, and end", kRest},
         {"trust", "",
          "a settings file may name files to write, gst: texts and ${env:…}; gst: texts may write files and "

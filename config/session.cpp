@@ -68,17 +68,18 @@ public:
 
 /// In the window lines may be drawn later.
 void check_lines(const Settings& settings, const RegionOutlines& regions) {
+    const std::string& from = settings.regions_path.empty() ? settings.regions_from : settings.regions_path;
     std::size_t lines = 0;
     for (std::size_t i = 0; i < regions.count(); ++i)
         lines += regions.line(i) ? 1 : 0;
     const bool kymograph = !settings.kymograph_path.empty();
     if (lines == 0 && settings.command == Command::run && (kymograph || !settings.widths_path.empty()))
         throw UsageError(std::string(kymograph ? "--kymograph" : "--widths") +
-                         " has nothing to write: no region of " + settings.regions_path +
+                         " has nothing to write: no region of " + from +
                          " is a line; draw one across the vessel.");
     if (lines > kMostKymographs && kymograph)
         throw UsageError("--kymograph writes " + std::to_string(kMostKymographs) + " files at most, and " +
-                         settings.regions_path + " has " + std::to_string(lines) +
+                         from + " has " + std::to_string(lines) +
                          " lines; split it, and run once for each part.");
 }
 
@@ -119,9 +120,13 @@ std::unique_ptr<Pipeline> make_pipeline(const Settings& settings) {
                                   .transfer = program.transfer,
                                   .trusted = settings.trusted};
     PipelineOptions options;
-    if (settings.regions && !settings.regions->empty())
-        options.regions = make_outlines(*settings.regions, program.medians, OutsideRegions::mark);
-    else if (!settings.regions && !settings.regions_path.empty()) { // before a camera is looked for
+    if (settings.regions && !settings.regions->empty()) {
+        const bool run = settings.command == Command::run;
+        options.regions = make_outlines(*settings.regions, program.medians,
+                                        run ? OutsideRegions::refuse : OutsideRegions::mark);
+        if (run)
+            check_lines(settings, *options.regions);
+    } else if (!settings.regions && !settings.regions_path.empty()) { // before a camera is looked for
         options.regions = make_outlines(load_regions(settings.regions_path), program.medians);
         check_lines(settings, *options.regions);
     }

@@ -138,7 +138,7 @@ void check(const Settings& settings) {
     }
     check_limits(program.recording, program_table().owner());
     const auto of_regions = [&](const char* what, const std::string& path) {
-        if (!path.empty() && settings.regions_path.empty())
+        if (!path.empty() && settings.regions_path.empty() && settings.regions_from.empty())
             throw UsageError(program_table().owner() + ": " + what + " = " + path +
                              " has nothing to write without regions; name their file with --regions FILE.");
     };

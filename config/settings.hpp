@@ -94,8 +94,10 @@ struct Settings {
     std::vector<std::string> record_mask;
     std::string stats_path;
     std::string regions_path, traces_path, kymograph_path, widths_path;
-    /// Of the window: instead of those of regions_path, and marked where they have no pixel on the picture.
+    /// Of the window, or of a recording: instead of those of regions_path; in the window marked where they
+    /// have no pixel on the picture.
     std::optional<std::vector<Region>> regions;
+    std::string regions_from; ///< the recording that they were read from; empty: the window remembered them
     BenchSettings bench;
     PulseSettings pulse;
     std::string snapshot_path; ///< a picture of the last result (--snapshot FILE.png)
@@ -133,8 +135,15 @@ void check(const Settings& settings);
 void load_config(const std::string& path, Settings& settings);
 /// The same from text; `name` stands for the file in errors.
 void read_toml(std::string_view text, const std::string& name, Settings& settings);
+/// The settings that made a recording of results (--config from:FILE): chain, channel, what was shown where
+/// its file says it, regions, and the exposure for a source that reports none. Its source is only named in
+/// the remarks. All or nothing: throws UsageError, also where the file cannot be read. A stage that reads a
+/// file is refused unless the settings are `trusted`.
+void load_recorded(const std::string& path, Settings& settings);
 /// For nobody else to read (mode 0600), and with a reference in place of a secret of the source.
 void save_config(const std::string& path, const Settings& settings);
+/// What whoever saved them should know of that file.
+std::string saved_text(const std::string& path, const Settings& settings);
 /// As save_config's file; also what the viewer remembers between runs.
 std::string to_toml(const Settings& settings);
 

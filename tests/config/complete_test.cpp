@@ -101,6 +101,12 @@ TEST(Complete, CommandsOptionsPresetsAndColourMaps) {
     EXPECT_EQ(offered({"--manual", ""}), (std::vector<std::string>{"markdown", "man"}));
     EXPECT_EQ(complete({"--record", "x"}).files, "");
     EXPECT_EQ(complete({"--record=a/"}).files, "--record=");
+    EXPECT_EQ(complete({"--config", "a"}).files, "");
+    EXPECT_TRUE(complete({"--config", "a"}).ends);
+    EXPECT_EQ(offered({"--config", "fr"}), std::vector<std::string>{"from:"});
+    EXPECT_FALSE(complete({"--config", "fr"}).ends) << "the recording follows";
+    EXPECT_EQ(complete({"--config", "from:a/b"}).files, "from:");
+    EXPECT_EQ(complete({"--config=from:a/b"}).files, "--config=from:");
     EXPECT_TRUE(complete({"--frames", "10", "ru"}).ends == false && offers({"--frames", "10", "ru"}, "run"));
     EXPECT_TRUE(offered({"run", "film.mkv", ""}).empty()) << "one SOURCE only";
     EXPECT_EQ(complete({}).words.size(), complete({""}).words.size());
