@@ -6,7 +6,7 @@
 #include "config/executor.hpp"
 #include "pipeline/mapping.hpp"
 #include "pipeline/pipeline.hpp"
-#include "recording/record_limits.hpp"
+#include "recording/limits/record_limits.hpp"
 #include "stages/convolve/fft_plans.hpp"
 
 #include <memory>

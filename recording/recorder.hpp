@@ -4,7 +4,7 @@
 
 #include "pipeline/mapping.hpp"
 #include "pipeline/sink.hpp"
-#include "recording/record_limits.hpp"
+#include "recording/limits/record_limits.hpp"
 
 #include <memory>
 #include <string>

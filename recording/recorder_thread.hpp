@@ -2,7 +2,7 @@
 // files (recorder_files.cpp).
 #pragma once
 
-#include "recording/disk_room.hpp"
+#include "recording/limits/disk_room.hpp"
 #include "recording/record_file.hpp"
 #include "recording/saturation_mask.hpp"
 

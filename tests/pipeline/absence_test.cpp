@@ -1,6 +1,6 @@
 // A source that was away: how many frames were missed is estimated from its rate, and told as an estimate.
-#include "pipeline/threads/absence.hpp"
 #include "pipeline/pipeline.hpp"
+#include "pipeline/threads/absence.hpp"
 #include "tests/support/running.hpp"
 #include "tests/support/scripted_source.hpp"
 

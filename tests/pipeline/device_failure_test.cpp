@@ -2,8 +2,8 @@
 // the run says what happened.
 #include "analysis/region.hpp"
 #include "base/error.hpp"
-#include "pipeline/threads/flow.hpp"
 #include "pipeline/round_robin_executor.hpp"
+#include "pipeline/threads/flow.hpp"
 #include "tests/support/watching_sink.hpp"
 
 #include <gtest/gtest.h>

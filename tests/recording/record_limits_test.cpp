@@ -1,7 +1,7 @@
 // How long a recording is, which frames it takes and into how many files: told by a count made frame by
 // frame.
 #include "pipeline/frame.hpp"
-#include "recording/record_limits.hpp"
+#include "recording/limits/record_limits.hpp"
 #include "tests/recording/record_helpers.hpp"
 #include "tests/support/child.hpp"
 

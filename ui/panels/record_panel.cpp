@@ -1,7 +1,7 @@
 #include "ui/panels/record_panel.hpp"
 
 #include "base/error.hpp"
-#include "recording/record_limits.hpp"
+#include "recording/limits/record_limits.hpp"
 #include "ui/canvas/numbers.hpp"
 #include "ui/canvas/probe.hpp"
 #include "ui/canvas/theme.hpp"

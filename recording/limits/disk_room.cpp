@@ -1,4 +1,4 @@
-#include "recording/disk_room.hpp"
+#include "recording/limits/disk_room.hpp"
 
 #include "base/error.hpp"
 #include "pipeline/param.hpp"

@@ -1,4 +1,4 @@
-#include "recording/record_limits.hpp"
+#include "recording/limits/record_limits.hpp"
 
 #include "base/error.hpp"
 #include "pipeline/frame.hpp"
