@@ -341,8 +341,9 @@ def main():
                     rows.append({"what": f"{name}, {kind}{', from then on' if mode else ''}", "tries": len(results),
                                  "failures": bad, "ended in a library": library})
     if asked.note:
-        reliability.note(asked.note, "faults", " ".join(["./dev faults", *[asked.what] * bool(asked.what), *["--short"] * asked.short,
-                                           *[f"--new {asked.new}"] * (asked.new > 1)]), rows)
+        campaign = "cuda-faults" if set(names) <= set(ON_GPU) else "faults"
+        command = ["./dev faults", *[asked.what] * bool(asked.what), *["--short"] * asked.short, *[f"--new {asked.new}"] * (asked.new > 1)]
+        reliability.note(asked.note, campaign, " ".join(command), rows)
     sys.exit(1 if failures else 0)
 
 

@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 """Device tests under compute-sanitizer: device.py PROGRAMS ROWS.json
 
-PROGRAMS is a folder with the built cuda_tests, stages_tests and analysis_tests. Writes a row for each tool and program, for
+PROGRAMS is a folder with the built specklescope, cuda_tests, stages_tests and analysis_tests. Writes a row for each tool and program, for
 tests/sanitizers/note.py. Needs a GPU and compute-sanitizer on the PATH. The tests left out compare large pictures with the
-host's and take minutes under a tool; smaller ones hold the same kernels.
+host's and take minutes under a tool; smaller ones hold the same kernels. initcheck looks at the program with each stage
+by itself, on a picture whose rows fill their pitch: kernels read whole vectors, so the padding of shorter rows too, whose
+values they leave out.
 """
 import json
 import pathlib
@@ -15,7 +17,8 @@ import time
 LONG = ["GaussianCuda.RecursiveAgreesOnLongLines", "GaussianCudaOf*AgreesAtEverySigma", "*LargePictures*", "*KernelsByFormula*",
         "*GaussianByTransforms*", "*AtEveryRadius*", "*LongStrips*"]
 RUNS = {"analysis_tests": "*/cuda", "stages_tests": "*/cuda", "cuda_tests": "*-" + ":".join(LONG)}
-TOOLS = {"memcheck": list(RUNS), "racecheck": ["analysis_tests", "stages_tests"], "initcheck": ["analysis_tests", "stages_tests"]}
+TOOLS = {"memcheck": list(RUNS), "racecheck": ["analysis_tests", "stages_tests"]}
+PICTURE = "synthetic:vessels?width=1024&height=512&live=false"
 LIMIT_S = 150  # of one run; what did not end says so
 
 
@@ -38,6 +41,27 @@ def run(tool, program, pattern):
             "s": round(time.monotonic() - begin)}
 
 
+def initcheck(program):
+    """A run of each stage of the registry."""
+    begin = time.monotonic()
+    listed = subprocess.run([str(program), "list", "stages"], capture_output=True, text=True, check=True).stdout
+    stages = re.findall(r"^(\w+): ", listed, re.M)
+    failures, kernels = 0, set()
+    for stage in stages:
+        for chain in ([stage], ["speckle:output=contrast", stage]):  # the second for those that take contrast only
+            words = [word for one in chain for word in ("--stage", one)]
+            done = subprocess.run(["compute-sanitizer", "--tool", "initcheck", str(program), "run", PICTURE, "--frames", "6",
+                                   "--backend", "cuda", "--quiet", *words], capture_output=True, text=True, errors="replace",
+                                  check=False)
+            if done.returncode == 0:
+                break
+        found = re.findall(r"ERROR SUMMARY: (\d+)", done.stdout)
+        failures += int(found[0]) if found and done.returncode == 0 else 1
+        kernels.update(re.findall(r"at (?:void )?(?:[\w:<>]+::)?(\w+_kernel)", done.stdout))
+    return {"what": "initcheck, the program with each stage", "tries": len(stages), "failures": failures, "ended": "yes",
+            "in kernels": ", ".join(sorted(kernels)), "s": round(time.monotonic() - begin)}
+
+
 folder, out = map(pathlib.Path, sys.argv[1:])
 rows = []
 for tool, programs in TOOLS.items():
@@ -45,3 +69,6 @@ for tool, programs in TOOLS.items():
         rows.append(run(tool, folder / program, RUNS[program]))
         print(rows[-1], flush=True)
         out.write_text(json.dumps(rows, indent=1) + "\n")
+rows.append(initcheck(folder / "specklescope"))
+print(rows[-1], flush=True)
+out.write_text(json.dumps(rows, indent=1) + "\n")

@@ -27,6 +27,8 @@ ABOUT = {
              "read again is the same. Edges are those of the parser's own files, reached by corpus and run together."),
     "faults": ("Failure injection", "The n-th call of a kind fails, n = 1, 2, 3 … until a run passes without; after each: "
                "no crash, one sentence, exit status 1 or 2, files that can be read, counts that add up."),
+    "cuda-faults": ("Failing CUDA calls", "The same with the calls of CUDA's runtime, in a program linked against stand-ins for "
+                    "them: a device that fails moves the run to the host, once, with a sentence."),
     "interrupt": ("Ctrl-C", "Ctrl-C at moments spread over each long preparation and the frame behind it; time to the end of the "
                   "process. Preparations end at once; a frame in work is finished, since it may be recorded, so a failure "
                   "is an end later than 0.2 s and the time of a frame. Not among them: GStreamer's first look at its plugins, "
