@@ -244,15 +244,15 @@ public:
                          std::to_string(std::lround(r.y + r.height / 2)), "sleep", "0.4", "mousedown", "1",
                          "sleep", "0.3", "mouseup", "1"});
     }
-    /// Turns the wheel over the control `over` of a panel until `name` is above the status bar.
+    /// Turns the wheel where the control `over` of a panel is at first, until `name` is above the status bar.
     void scroll_to(const std::string& name, const std::string& over) const {
         constexpr double kLowest = 700;
         const auto bottom = [&] {
             const Rect r = widget(name);
             return r.y + r.height;
         };
+        const Rect r = widget(over);
         for (int turn = 0; turn < 20 && bottom() > kLowest; ++turn) {
-            const Rect r = widget(over);
             const double before = bottom();
             desktop_.events({"mousemove", std::to_string(std::lround(r.x + r.width / 2)),
                              std::to_string(std::lround(r.y + r.height / 2)), "sleep", "0.4", "click", "5"});

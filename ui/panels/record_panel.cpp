@@ -91,7 +91,6 @@ void draw_record(Session& session, ViewState& state) {
     ImGui::InputText("##folder", &session.folder);
     probe::item("record.folder");
     tooltip("Where recordings and snapshots go.");
-    limits_controls(session);
     record_row(session, RecordWhat::processed, "processed", session.processed_format, Session::endings());
     record_row(session, RecordWhat::raw, "raw", session.raw_format, Session::endings());
     if (ImGui::Button("Snapshot", {-1, 0}))
@@ -106,6 +105,7 @@ void draw_record(Session& session, ViewState& state) {
                  (status.dropped ? " · " + count_text(status.dropped) + " dropped" : ""),
              status.dropped ? theme::kWarning : theme::kDim);
     }
+    limits_controls(session);
 }
 
 } // namespace specklescope
