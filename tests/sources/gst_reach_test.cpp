@@ -8,6 +8,7 @@
 #include <sys/socket.h>
 
 #include <cstring>
+#include <thread>
 
 using namespace specklescope;
 using namespace specklescope::test;
@@ -188,11 +189,15 @@ TEST(GstReach, ATrustedTextMayWrite) {
     const TemporaryFolder folder;
     const auto source =
         trusted_gst("videotestsrc num-buffers=3 ! video/x-raw,format=GRAY8,width=32,height=16 ! tee "
-                    "name=t ! queue ! filesink location=" +
+                    "name=t ! queue ! filesink buffer-mode=unbuffered location=" +
                     (folder / "x") + " t. ! queue");
     source->open();
     TestPort port;
     EXPECT_TRUE(read_frames(*source, port));
+    // Its branch has a thread of its own, which may come behind ours.
+    const auto end = SteadyClock::now() + std::chrono::minutes(1);
+    while (std::filesystem::file_size(folder / "x") < 32U * 16 && SteadyClock::now() < end)
+        std::this_thread::yield();
     source->close();
     EXPECT_GE(std::filesystem::file_size(folder / "x"), 32U * 16);
 }
