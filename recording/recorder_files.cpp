@@ -128,7 +128,7 @@ double Recorder::write_frame(const RecordedFrame& frame) {
         next_file(frame);
     if (any_frame_ && frame.info.sequence > last_sequence_) {
         const std::uint64_t missing = frame.info.sequence - last_sequence_ - 1;
-        const std::uint64_t known = frame.dropped - last_dropped_ + frame.left_out - last_left_out_;
+        const std::uint64_t known = frame.dropped - last_dropped_ + frame.left_out_between.value_or(0);
         const std::uint64_t lost = missing - std::min(missing, known);
         lost_before_ += lost;
         const std::lock_guard lock(mutex_);

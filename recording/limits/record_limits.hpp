@@ -57,8 +57,6 @@ public:
     bool ended() const { return ended_; }
     /// Why it ended: "100 frames, as many as were asked for".
     std::string reason() const;
-    /// The first frame taken; none before it.
-    std::optional<std::int64_t> began_ns() const { return began_ns_; }
 
 private:
     bool due(const FrameInfo& info) const;
@@ -67,7 +65,7 @@ private:
     std::uint64_t first_ = 0, next_ = 0; ///< sequence numbers
     std::int64_t next_ns_ = 0;
     int taken_ = 0;
-    std::optional<std::int64_t> began_ns_;
+    std::optional<std::int64_t> began_ns_; ///< of the first frame taken
     bool ended_ = false;
 };
 

@@ -1,11 +1,5 @@
 #include "recording/lines/line_sink.hpp"
 
-#include "base/error.hpp"
-#include "base/log.hpp"
-#include "base/sentence.hpp"
-
-#include <spdlog/spdlog.h>
-
 #include <utility>
 
 namespace specklescope {
@@ -21,20 +15,18 @@ std::size_t numbers(const LineFrame& frame) {
 
 } // namespace
 
+LineSink::LineSink(std::string path, int band, const std::string& shown)
+    : BatchSink({.most = std::size_t{1} << 22, .many = std::size_t{1} << 17}), // numbers: 32 MB at most
+      path_(std::move(path)), shown_(shown.empty() ? path_ : shown), band_(band) {}
+
 void LineSink::open(const StreamInfo& stream) {
     close();
-    const std::uint64_t bytes = begin(stream);
-    const std::scoped_lock lock(mutex_);
-    status_ = {};
-    status_.path = shown_;
-    status_.bytes = bytes;
+    SinkStatus status;
+    status.path = shown_;
+    status.bytes = begin(stream);
     placed_.reset();
     profiles_.clear();
-    closing_ = failed_ = false;
-    queue_.clear();
-    waiting_ = 0;
-    thread_ = std::thread([this] { run(); });
-    running_ = true;
+    start(std::move(status));
 }
 
 LineFrame LineSink::measured(const Result& result) {
@@ -68,106 +60,11 @@ LineFrame LineSink::measured(const Result& result) {
 }
 
 void LineSink::push(const Result& result, bool may_wait) {
-    if (result.repeated)
+    if (result.repeated || !has_room(may_wait))
         return;
-    const auto full = [&] { return waiting_ >= kMostWaiting; };
-    const auto stopped = [&] { return closing_ || !status_.error.empty(); };
-    {
-        std::unique_lock lock(mutex_);
-        if (!running_)
-            return;
-        if (may_wait)
-            room_.wait(lock, [&] { return !full() || stopped(); });
-        if (full() || stopped()) {
-            ++status_.dropped;
-            return;
-        }
-    }
-    LineFrame frame = measured(result); // nobody else pushes: the room is still there
-    {
-        const std::scoped_lock lock(mutex_);
-        waiting_ += numbers(frame);
-        queue_.push_back(std::move(frame));
-        ++status_.queued;
-    }
-    work_.notify_one();
-}
-
-void LineSink::close() noexcept {
-    const std::scoped_lock turn(close_mutex_);
-    {
-        const std::scoped_lock lock(mutex_);
-        if (!running_)
-            return;
-        closing_ = true;
-    }
-    work_.notify_all();
-    room_.notify_all();
-    thread_.join();
-    const std::scoped_lock lock(mutex_);
-    running_ = false;
-    status_.closed = true;
-}
-
-SinkStatus LineSink::status() const {
-    const std::scoped_lock lock(mutex_);
-    return status_;
-}
-
-std::uint64_t LineSink::dropped() const {
-    const std::scoped_lock lock(mutex_);
-    return status_.dropped;
-}
-
-void LineSink::run() {
-    std::unique_lock lock(mutex_);
-    while (true) {
-        work_.wait(lock, [&] { return closing_ || !queue_.empty(); });
-        // Those that come meanwhile go with the first.
-        work_.wait_for(lock, kPause, [&] { return closing_ || waiting_ >= kMany; });
-        const bool last = closing_;
-        const std::vector<LineFrame> frames = std::exchange(queue_, {});
-        waiting_ = 0;
-        lock.unlock();
-        room_.notify_all();
-        write_all(frames, last);
-        lock.lock();
-        if (last && queue_.empty())
-            return;
-    }
-}
-
-/// Errors stop this sink, loudly; nothing leaves the thread.
-void LineSink::write_all(const std::vector<LineFrame>& frames, bool last) {
-    std::string error;
-    std::uint64_t bytes = 0;
-    const auto guarded = [&](auto&& work) {
-        try {
-            work();
-        } catch (const std::exception& thrown) {
-            if (error.empty() && !failed_)
-                error = sentence_of(thrown);
-        }
-    };
-    if (!failed_)
-        guarded([&] { bytes = write(frames); });
-    const bool well = !failed_ && error.empty();
-    if (last)
-        guarded([&] { finish(well); });
-    const std::scoped_lock lock(mutex_);
-    status_.queued -= frames.size();
-    if (!well) {
-        status_.dropped += frames.size();
-    } else {
-        status_.written += frames.size();
-        status_.bytes += bytes;
-    }
-    if (error.empty())
-        return;
-    run_log().error("{}", error);
-    status_.error = error;
-    failed_ = true;
-    room_.notify_all();
+    LineFrame frame = measured(result);
+    const std::size_t size = numbers(frame);
+    add(std::move(frame), size);
 }
 
 } // namespace specklescope

@@ -4,6 +4,7 @@
 #include "recording/lines/kymograph.hpp"
 #include "tests/support/child.hpp"
 #include "tests/support/file_tools.hpp"
+#include "tests/support/refused.hpp"
 #include "tests/support/running.hpp"
 
 #include <gtest/gtest.h>
@@ -207,12 +208,6 @@ TEST_F(Kymographs, OfAMovedLineGoOnInANewFile) {
     EXPECT_TRUE(test::python(folder, kMoved)) << test::read_file(folder / "python.log");
 }
 
-struct Refused {
-    std::vector<std::string> more;
-    int status;
-    std::string sentence;
-};
-
 TEST_F(Kymographs, AndWidthsThatCannotBeAreRefusedInOneSentence) {
     test::write_file(folder / "box.json",
                      R"({"regions":[{"name":"box","shape":"rectangle","points":[[10,8],[29,27]]}]})");
@@ -243,17 +238,10 @@ TEST_F(Kymographs, AndWidthsThatCannotBeAreRefusedInOneSentence) {
         {{"--regions", "r.json", "--widths", "w.csv", "--band", "0"}, 2, "--band = 0 is not possible"},
         {{"--config", "s.toml"}, 2, "s.toml, line 1: kymograph writes the file 'k.tiff'"},
         {{"--config", "w.toml"}, 2, "w.toml, line 1: widths writes the file 'w.csv'"}};
-    for (const Refused& refused : cases) {
-        std::vector<std::string> arguments = {"run", "synthetic:vessels?width=128&height=96&live=false",
-                                              "--frames", "2"};
-        arguments.insert(arguments.end(), refused.more.begin(), refused.more.end());
-        const ChildResult ran = run(arguments);
-        EXPECT_EQ(ran.status, refused.status) << ran.all();
-        EXPECT_NE(ran.err.find(refused.sentence), std::string::npos) << ran.all();
-        EXPECT_EQ(std::count(ran.err.begin(), ran.err.end(), '\n'), 1) << ran.err;
+    expect_refused(folder.path().string(), cases, [&] {
         EXPECT_TRUE(names_in(folder / "out").empty());
         EXPECT_FALSE(std::filesystem::exists(folder / "w.csv"));
-    }
+    });
 }
 
 } // namespace

@@ -3,6 +3,7 @@
 #include "tests/support/child.hpp"
 #include "tests/support/eventually.hpp"
 #include "tests/support/file_tools.hpp"
+#include "tests/support/refused.hpp"
 
 #include <gtest/gtest.h>
 
@@ -250,12 +251,6 @@ TEST_F(Traces, ReplaceOnlyWhatThisProgramWrote) {
     EXPECT_EQ(lines_of(test::read_file(folder / "t.csv")).size(), lines_of(first).size());
 }
 
-struct Refused {
-    std::vector<std::string> more;
-    int status;
-    std::string sentence;
-};
-
 TEST_F(Traces, AndRegionsThatCannotBeAreRefusedInOneSentence) {
     test::write_file(folder / "far.json",
                      R"({"regions":[{"name":"far","shape":"line","points":[[500,0],[510,9]]}]})");
@@ -270,16 +265,8 @@ TEST_F(Traces, AndRegionsThatCannotBeAreRefusedInOneSentence) {
         {{"--regions", "none.json"}, 1, "There is no file 'none.json'"},
         {{"--regions", "r.json", "--traces", "missing/t.csv"}, 1, "There is no folder missing"},
         {{"--config", "s.toml"}, 2, "s.toml, line 1: traces writes the file 'x.csv'"}};
-    for (const Refused& refused : cases) {
-        std::vector<std::string> arguments = {"run", "synthetic:vessels?width=128&height=96&live=false",
-                                              "--frames", "2"};
-        arguments.insert(arguments.end(), refused.more.begin(), refused.more.end());
-        const ChildResult ran = run(arguments);
-        EXPECT_EQ(ran.status, refused.status) << ran.all();
-        EXPECT_NE(ran.err.find(refused.sentence), std::string::npos) << ran.all();
-        EXPECT_EQ(std::count(ran.err.begin(), ran.err.end(), '\n'), 1) << ran.err;
-        EXPECT_FALSE(std::filesystem::exists(folder / "x.csv"));
-    }
+    expect_refused(folder.path().string(), cases,
+                   [&] { EXPECT_FALSE(std::filesystem::exists(folder / "x.csv")); });
     const ChildResult trusted = run({"run", "synthetic:vessels?width=128&height=96&live=false", "--frames",
                                      "2", "--config", "s.toml", "--trust", "--quiet"});
     EXPECT_EQ(trusted.status, 0) << trusted.all();

@@ -1,16 +1,11 @@
 #!/usr/bin/python3
 """Opens a recorded stack with tifffile and prints as JSON what it sees: the independent reader of the recorder's tests.
-usage: check_recording.py FILE.tiff EXPECTED.bin    (all pixels of all pages, one after another)
-Exit status 3: tifffile is not installed."""
+usage: check_recording.py FILE.tiff EXPECTED.bin    (all pixels of all pages, one after another)"""
 import json
 import sys
 
-try:
-    import numpy
-    import tifffile
-except ImportError as error:
-    print(error)
-    sys.exit(3)
+import numpy
+import tifffile
 
 path, expected = sys.argv[1:]
 

@@ -1,19 +1,14 @@
 #!/usr/bin/python3
 """Reads what a killed process left behind with programs that share no code with the recorders, and prints as JSON the
 numbers that the frames show: 16 blocks of 16 pixels in the upper left, bright or dark, lowest bit first.
-usage: read_killed.py WIDTH HEIGHT FILE…    (.tiff: tifffile, .raw: numpy, .mkv: OpenCV)
-Exit status 3: a reader is not installed."""
+usage: read_killed.py WIDTH HEIGHT FILE…    (.tiff: tifffile, .raw: numpy, .mkv: OpenCV)"""
 import json
 import os
 import sys
 
-try:
-    import cv2
-    import numpy
-    import tifffile
-except ImportError as error:
-    print(error)
-    sys.exit(3)
+import cv2
+import numpy
+import tifffile
 
 width, height = int(sys.argv[1]), int(sys.argv[2])
 

@@ -1,0 +1,176 @@
+// What sinks share that write numbers, not pictures: a bounded queue, and a thread of their own that writes
+// what came meanwhile.
+#pragma once
+
+#include "base/log.hpp"
+#include "base/sentence.hpp"
+#include "pipeline/sink.hpp"
+
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace specklescope {
+
+/// Items have sizes, in what the sink counts them by. A sink calls start() in its open() and close() in its
+/// destructor.
+template <class Item> class BatchSink : public Sink {
+public:
+    struct Limits {
+        std::size_t most; ///< waits at once; what is more is dropped, and counted
+        std::size_t many; ///< is written without a pause
+    };
+    BatchSink(const BatchSink&) = delete;
+    BatchSink& operator=(const BatchSink&) = delete;
+
+    void close() noexcept final {
+        const std::scoped_lock turn(close_mutex_);
+        {
+            const std::scoped_lock lock(mutex_);
+            if (!running_)
+                return;
+            closing_ = true;
+        }
+        work_.notify_all();
+        room_.notify_all();
+        thread_.join();
+        const std::scoped_lock lock(mutex_);
+        running_ = false;
+        status_.closed = true;
+    }
+    SinkStatus status() const final {
+        const std::scoped_lock lock(mutex_);
+        return status_;
+    }
+
+protected:
+    explicit BatchSink(const Limits& limits) : limits_(limits) {}
+
+    /// With the status of a file that was just begun.
+    void start(SinkStatus status) {
+        const std::scoped_lock lock(mutex_);
+        status_ = std::move(status);
+        closing_ = failed_ = false;
+        queue_.clear();
+        size_ = 0;
+        thread_ = std::thread([this] { run(); }); // may throw: nothing runs then
+        running_ = true;
+    }
+
+    /// On the processing thread, before a frame becomes an item: whether there is room. Counts a frame that
+    /// is dropped.
+    bool has_room(bool may_wait) {
+        std::unique_lock lock(mutex_);
+        if (!running_)
+            return false;
+        if (may_wait)
+            room_.wait(lock, [this] { return size_ < limits_.most || stopped(); });
+        if (size_ < limits_.most && !stopped())
+            return true;
+        ++status_.dropped;
+        return false;
+    }
+    /// From any thread; only what is of a frame counts in the status. One of a frame comes after has_room().
+    void add(Item item, std::size_t size) {
+        {
+            const std::scoped_lock lock(mutex_);
+            const std::uint64_t frames = is_frame(item) ? 1 : 0;
+            if (!running_)
+                return;
+            if (stopped()) {
+                status_.dropped += frames;
+                return;
+            }
+            size_ += size;
+            status_.queued += frames;
+            queue_.push_back(std::move(item));
+        }
+        work_.notify_one();
+    }
+    std::uint64_t dropped() const { return status().dropped; }
+
+    virtual bool is_frame(const Item&) const { return true; }
+    // On the writing thread. What is thrown, a whole sentence, stops this sink, loudly; finish() is called
+    // all the same.
+    /// Returns the bytes written.
+    virtual std::uint64_t write(const std::vector<Item>& items) = 0;
+    /// Throws RunError. `well`: all that was accepted is written.
+    virtual void finish(bool well) = 0;
+
+private:
+    /// From one write to the next, unless much has come.
+    static constexpr std::chrono::milliseconds kPause{200};
+
+    /// Under the mutex.
+    bool stopped() const { return closing_ || !status_.error.empty(); }
+
+    void run() {
+        std::unique_lock lock(mutex_);
+        while (true) {
+            work_.wait(lock, [this] { return closing_ || !queue_.empty(); });
+            // Those that come meanwhile go with the first.
+            work_.wait_for(lock, kPause, [this] { return closing_ || size_ >= limits_.many; });
+            const bool last = closing_; // nothing is added behind it
+            const std::vector<Item> items = std::exchange(queue_, {});
+            size_ = 0;
+            lock.unlock();
+            room_.notify_all();
+            write_all(items, last);
+            if (last)
+                return;
+            lock.lock();
+        }
+    }
+
+    /// Nothing leaves the thread.
+    void write_all(const std::vector<Item>& items, bool last) {
+        std::string error;
+        std::uint64_t bytes = 0;
+        const auto guarded = [&](auto&& work) {
+            try {
+                work();
+            } catch (const std::exception& thrown) {
+                if (error.empty() && !failed_)
+                    error = sentence_of(thrown);
+            }
+        };
+        if (!failed_)
+            guarded([&] { bytes = write(items); });
+        const bool well = !failed_ && error.empty();
+        if (last)
+            guarded([&] { finish(well); });
+        const auto frames = static_cast<std::uint64_t>(
+            std::count_if(items.begin(), items.end(), [this](const Item& item) { return is_frame(item); }));
+        const std::scoped_lock lock(mutex_);
+        status_.queued -= frames;
+        (well ? status_.written : status_.dropped) += frames;
+        status_.bytes += well ? bytes : 0;
+        if (error.empty())
+            return;
+        run_log().error("{}", error);
+        status_.error = error;
+        failed_ = true;
+        room_.notify_all();
+    }
+
+    const Limits limits_;
+    mutable std::mutex mutex_;
+    std::condition_variable work_, room_;
+    std::vector<Item> queue_;
+    std::size_t size_ = 0; ///< of the queue
+    SinkStatus status_;
+    bool running_ = false, closing_ = false;
+    std::mutex close_mutex_; ///< makes two that close take turns
+    std::thread thread_;
+    bool failed_ = false; ///< the writing thread's, while it runs
+};
+
+} // namespace specklescope
