@@ -31,8 +31,8 @@ void apply_source_edits(Flow& flow) {
     while (flow.source_edits.try_dequeue(edit)) {
         try {
             flow.source->set(edit.name, edit.value);
-        } catch (const Error& error) {
-            flow.say(Message::Level::error, error.what());
+        } catch (const std::exception& error) {
+            flow.say(Message::Level::error, sentence_of(error));
         }
         const std::scoped_lock lock(flow.mutex);
         flow.source_params = flow.source->params();
@@ -109,6 +109,10 @@ public:
             } catch (const Cancelled&) { // the end was wanted
                 return;
             } catch (const Error& error) {
+                if (port_.landing() && !flow_.live()) { // the run has not failed: there is no such frame
+                    flow_.say(Message::Level::error, error.what());
+                    return ends();
+                }
                 if (!flow_.live())
                     throw;
                 dead = error.what();
@@ -133,18 +137,20 @@ public:
                 std::unique_lock lock(flow_.mutex);
                 if (!flow_.status.source.seekable)
                     return false;
-                flow_.wake.wait(lock,
-                                [&] { return flow_.stop || flow_.seek_waits || (at_end_ && flow_.loop); });
+                flow_.wake.wait(lock, [&] {
+                    return flow_.stop || flow_.seek_waits || (at_end_ && flow_.loop) ||
+                           flow_.source_edits.size_approx() > 0;
+                });
             }
             if (flow_.stop || flow_.computes_no_more)
                 return false;
             apply_source_edits(flow_);
             const bool asked = flow_.seek_waits;
             try {
-                if (asked ? seek_if_asked() : begin_again())
+                if (asked ? seek_if_asked() : at_end_ && begin_again())
                     return true;
-            } catch (const Error& error) {
-                flow_.say(Message::Level::error, error.what());
+            } catch (const std::exception& error) { // nothing may leave a thread
+                flow_.say(Message::Level::error, sentence_of(error));
                 const std::scoped_lock lock(flow_.mutex);
                 if (!asked)
                     flow_.loop.reset(); // it would fail again and again
@@ -159,17 +165,28 @@ private:
         last_sign_ = now;
         pause_ = kFirstPause;
         const std::optional<std::uint64_t> position = port_.position();
+        if (const std::uint64_t length = flow_.status.source.length; length > 0 && position >= length)
+            tell_length(); // the file has grown
         const std::optional<LoopRange> loop = position ? flow_.looped() : std::nullopt;
         if (loop && beyond(*loop, *position + 1, port_.landed()))
             begin_again();
     }
 
     bool goes_on_behind_the_end() {
-        tell_length(); // whoever did not know it does now
-        if (begin_again())
+        if (const auto target = port_.landing())
+            flow_.say(Message::Level::error, flow_.status.source.name + " has no frame " +
+                                                 std::to_string(*target) + ": it ends before.");
+        else if (begin_again()) {
+            tell_length(); // whoever did not know it does now
             return true;
-        at_end_ = true;
+        }
+        ends();
         return false;
+    }
+
+    void ends() {
+        tell_length();
+        at_end_ = true;
     }
 
     /// The next round of the loop; false if there is none.

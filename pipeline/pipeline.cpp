@@ -135,9 +135,11 @@ void Pipeline::start() {
     flow.seek.reset();
     flow.sought.reset();
     try {
-        const SourceInfo info = flow.source->open();
-        if (flow.options.from > 0)
+        SourceInfo info = flow.source->open();
+        if (flow.options.from > 0) {
             flow.source->seek(flow.options.from, 0);
+            info.length = flow.source->length(); // it may have been counted
+        }
         std::string note;
         std::unique_ptr<Executor> executor =
             flow.options.executor ? flow.options.executor(&note) : make_host_executor(flow.options.threads);
@@ -247,6 +249,8 @@ std::uint64_t Pipeline::set_regions(std::shared_ptr<const RegionOutlines> region
 
 void Pipeline::edit_source(std::string name, ParamValue value) {
     put(impl_->source_edits, {std::move(name), std::move(value)});
+    { const std::scoped_lock lock(impl_->mutex); } // who is about to wait sees it, or is woken
+    impl_->wake.notify_all();
 }
 
 Params Pipeline::source_params() const {
@@ -268,6 +272,10 @@ bool Pipeline::paused() const { return impl_->paused; }
 
 void Pipeline::seek(std::uint64_t frame, bool warm) {
     impl_->steps = 0;
+    if (impl_->finished && !status().source.seekable) // nobody is there who would look for it
+        return impl_->say(Message::Level::error, "Frame " + std::to_string(frame) + " of " +
+                                                     status().source.name +
+                                                     " cannot be sought any more; open it again.");
     {
         const std::scoped_lock lock(impl_->mutex);
         impl_->seek = {frame, warm};

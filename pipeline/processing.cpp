@@ -157,6 +157,8 @@ private:
                 wait = false;
                 const Purpose purpose = pending_.front().purpose;
                 result->repeated = purpose.repeated;
+                if (purpose.lands != 0) // also behind frames that only filled histories
+                    result->info.discontinuity = true;
                 result->counts = counts_of(result->info, result->counts);
                 pending_.pop_front();
                 if (!purpose.unseen)
@@ -365,7 +367,12 @@ void process_frames(Flow& flow, std::unique_ptr<Executor> executor) {
     try {
         processor.emplace(flow, std::move(executor)).run();
     } catch (const std::exception& error) { // nothing may leave a thread
-        flow.computes_no_more = true;
+        {
+            const std::scoped_lock lock(flow.mutex);
+            flow.computes_no_more = true;
+            flow.status.source.seekable = false; // what would be found, nobody computes
+            flow.sought.reset();
+        }
         if (processor)
             processor->give_up();
         flow.set_state(RunState::failed, sentence_of(error));

@@ -14,10 +14,12 @@ namespace specklescope {
 /// One thread only. The rate (frames/s) may differ from call to call; 0: a frame is always due.
 class Pacer {
 public:
+    /// The schedule begins anew; what was asked of it stays.
     void restart() {
-        const double speed = speed_;
-        *this = Pacer{};
-        speed_ = speed;
+        Pacer fresh;
+        fresh.speed_ = speed_;
+        fresh.hurried_ = hurried_;
+        *this = fresh;
     }
 
     /// Frames are due so many times as often as their rate says; 0: always. Capture times are the rate's.

@@ -10,19 +10,25 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto kPatience = 2s; ///< a step that brings no frame was the last one
+constexpr auto kStepPatience = 2s;    ///< a step that brings no frame was the last one
+constexpr auto kSeekPatience = 100ms; ///< between the end of a seek and its picture
 constexpr auto kLate = 300ms;
 
-bool has_ended(const Session& session) {
-    const RunState state = session.pipeline()->status().state;
-    return state == RunState::ended || state == RunState::failed;
-}
-
-void expect(Film& film, std::uint64_t frame) {
+void expect(Film& film, std::uint64_t frame, bool steps) {
     film.sought_at = SteadyClock::now();
     if (!film.sought)
         film.sought_since = film.sought_at;
     film.sought = frame;
+    film.steps = steps;
+}
+
+/// The frame on show tells what became of the one on its way.
+bool is_over(const Film& film, const Session& session, const std::optional<std::uint64_t>& shown) {
+    if (shown == film.sought || has_ended(session))
+        return true;
+    if (film.steps && shown != film.position && (shown < film.position || shown > film.sought))
+        return true; // a step that led elsewhere: behind its loop, to the beginning
+    return SteadyClock::now() - film.sought_at > (film.steps ? kStepPatience : kSeekPatience);
 }
 
 bool behind_the_loop(const Film& film) { return film.loop && film.out && film_position(film) > *film.out; }
@@ -52,6 +58,11 @@ std::string speed_text(double speed) {
     return text;
 }
 
+bool has_ended(const Session& session) {
+    const RunState state = session.pipeline()->status().state;
+    return state == RunState::ended || state == RunState::failed;
+}
+
 bool is_film(const Session& session) {
     if (!session.pipeline())
         return false;
@@ -67,11 +78,14 @@ void follow(Film& film, Session& session, const std::optional<std::uint64_t>& sh
     film.loop = session.pipeline() && (session.pipeline()->loop() || option_is_on(session, "loop"));
     if (film.loop && !session.pipeline()->loop() && (film.in || film.out)) // the option knows no marks
         tell_loop(session, film);
-    if (const auto sought = session.pipeline() ? session.pipeline()->sought() : std::nullopt)
-        expect(film, *sought);
-    else if (film.sought &&
-             (shown == film.sought || has_ended(session) || SteadyClock::now() - film.sought_at > kPatience))
+    if (const auto sought = session.pipeline() ? session.pipeline()->sought() : std::nullopt) {
+        expect(film, film.next.value_or(*sought), false);
+    } else if (film.next) {
+        session.pipeline()->seek(*film.next, session.pipeline()->paused());
+        film.next.reset();
+    } else if (film.sought && is_over(film, session, shown)) {
         film.sought.reset();
+    }
     film.position = shown;
     film.furthest = std::max(film.furthest, shown.value_or(0));
 }
@@ -86,7 +100,7 @@ std::string time_at(std::uint64_t frame, const Session& session) {
     const double rate = session.pipeline()->status().source.rate;
     if (!(rate > 0))
         return "";
-    const double seconds = static_cast<double>(frame) / rate;
+    const double seconds = std::round(100 * static_cast<double>(frame) / rate) / 100; // as it is shown
     const double minutes = std::floor(seconds / 60);
     char text[48];
     if (minutes >= 60)
@@ -112,8 +126,13 @@ std::string times_text(const Film& film, const Session& session) {
 void seek_to(Session& session, Film& film, std::uint64_t frame, bool settled) {
     if (!is_film(session))
         return;
-    session.pipeline()->seek(frame, settled && session.pipeline()->paused());
-    expect(film, frame);
+    const bool warm = settled && session.pipeline()->paused();
+    film.next.reset();
+    if (warm && session.pipeline()->sought()) // a key that is held would overtake each before it is shown
+        film.next = frame;
+    else
+        session.pipeline()->seek(frame, warm);
+    expect(film, frame, false);
 }
 
 void toggle_pause(Session& session, Film& film) {
@@ -140,7 +159,7 @@ void step_once(Session& session, Film& film) {
         return pipeline->pause(true);
     pipeline->step();
     if (is_film(session) && film.position)
-        expect(film, frame_behind(film, film_length(session)));
+        expect(film, frame_behind(film, film_length(session)), true);
 }
 
 void step_back(Session& session, Film& film) {
@@ -159,7 +178,8 @@ void jump_by(Session& session, Film& film, int frames) {
                                             : here + static_cast<std::uint64_t>(frames);
     if (has_ended(session))
         session.pipeline()->pause(true);
-    seek_to(session, film, length > 0 ? std::min(wanted, length - 1) : wanted, true);
+    const std::uint64_t last = std::max(length, here + 1) - 1; // a file that grows is longer than is known
+    seek_to(session, film, length > 0 ? std::min(wanted, last) : wanted, true);
 }
 
 void seek_to_begin(Session& session, Film& film) { seek_to(session, film, film.in.value_or(0), true); }

@@ -14,6 +14,8 @@ struct Film {
     std::optional<std::uint64_t> in, out;  ///< marks of the loop
     bool loop = false;
     std::optional<std::uint64_t> sought; ///< on its way, and the last one asked for
+    std::optional<std::uint64_t> next;   ///< sought as soon as the one before it is there
+    bool steps = false;                  ///< what is on its way is a step, of which no pipeline tells
     SteadyClock::time_point sought_since{}, sought_at{};
     enum class Drag : std::uint8_t { none, place, in, out } dragged = Drag::none; ///< on the time line
     bool resumes = false;                                                         ///< it was playing before
@@ -27,6 +29,8 @@ std::string speed_text(double speed);
 
 /// The source is a file with a place to choose: no live source, no single picture.
 bool is_film(const Session& session);
+/// Nothing comes of itself any more.
+bool has_ended(const Session& session);
 /// Keeps up with what is shown; once a drawn frame.
 void follow(Film& film, Session& session, const std::optional<std::uint64_t>& shown);
 /// What the time line shows: the frame that was sought, until it is there.

@@ -39,6 +39,7 @@ struct Queued {
     std::uint64_t epoch = 0;  ///< counts the seeks before it
     bool unseen = false;      ///< fills histories in front of the frame that was sought
     std::uint64_t landed = 0; ///< where the file went on last: the frame sought, or the first of the loop
+    std::uint64_t lost = 0;   ///< in front of it, of a file: counted when it is begun
 };
 struct SeekRequest {
     std::uint64_t frame = 0;

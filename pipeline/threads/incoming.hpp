@@ -34,8 +34,7 @@ public:
         if (next_.epoch == flow_.epoch && !behind_the_loop())
             return true;
         cut_ = cut_ || next_.epoch == flow_.epoch;
-        next_ = {};
-        pass_over();
+        pass_over(std::exchange(next_, {}).lost);
         return false;
     }
 
@@ -48,8 +47,11 @@ public:
         info.discontinuity = std::exchange(cut_, false) || info.discontinuity;
         Purpose purpose{.unseen = taken.unseen};
         if (taken.unseen) {
-            pass_over();
-        } else if (landed_ != taken.epoch) {
+            pass_over(taken.lost);
+            return {std::move(taken.frame), purpose};
+        }
+        flow_.stats.lost_by_source.fetch_add(taken.lost, std::memory_order_relaxed);
+        if (landed_ != taken.epoch) {
             purpose.lands = landed_ = taken.epoch;
         } else {
             int steps = flow_.steps;
@@ -75,15 +77,16 @@ private:
         const std::optional<LoopRange> loop = position ? flow_.looped() : std::nullopt;
         return loop && beyond(*loop, *position, next_.landed);
     }
-    void pass_over() {
-        ++passed_over_;
+    /// One frame, and what was `lost` in front of it: of a place that nobody sees.
+    void pass_over(std::uint64_t lost) {
+        passed_over_ += 1 + lost;
         flow_.stats.passed_over.fetch_add(1, std::memory_order_relaxed);
     }
 
     Flow& flow_;
     Queued next_;                   ///< taken from the queue, not yet begun
     std::uint64_t landed_ = 0;      ///< the last seek whose frame was begun
-    std::uint64_t passed_over_ = 0; ///< frames that nobody sees, up to now
+    std::uint64_t passed_over_ = 0; ///< numbers of frames that nobody sees, up to now
     bool cut_ = false;              ///< the next frame does not follow: those in front of it were let go
 };
 

@@ -56,9 +56,15 @@ public:
             origin = flow_.live() ? ExposureOrigin::camera : ExposureOrigin::file;
         flow_.stats.acquisition.tick(frame.info().arrival);
         position_ = frame.info().position;
-        Queued next{.frame = std::move(frame), .epoch = flow_.epoch, .unseen = unseen(), .landed = landed_};
-        if (!next.unseen)
+        Queued next{.frame = std::move(frame),
+                    .epoch = flow_.epoch,
+                    .unseen = unseen(),
+                    .landed = landed_,
+                    .lost = std::exchange(lost_, 0)};
+        if (!next.unseen) {
             target_ = 0;
+            landing_ = false;
+        }
         delivered_ += next.unseen ? 0 : 1;
         if (!flow_.frames.try_enqueue(std::move(next))) { // leaves the frame alone when there is no room
             flow_.stats.queue_grown.fetch_add(1, std::memory_order_relaxed);
@@ -75,7 +81,10 @@ public:
     void lost(std::uint64_t frames) override {
         if (unseen()) // between two that nobody sees, or before the one that was sought
             return;
-        flow_.stats.lost_by_source.fetch_add(frames, std::memory_order_relaxed);
+        if (flow_.live())
+            flow_.stats.lost_by_source.fetch_add(frames, std::memory_order_relaxed);
+        else // a seek may yet take the place away where they were lost
+            lost_ += frames;
         sequence_ += frames;
     }
 
@@ -89,14 +98,19 @@ public:
     void landed(std::uint64_t target) {
         begins_again(target);
         target_ = target;
+        landing_ = true;
         delivered_ = 0;
         ++flow_.epoch;
     }
+    /// The frame that was sought last, until it is submitted.
+    std::optional<std::uint64_t> landing() const { return landing_ ? std::optional(landed_) : std::nullopt; }
     /// The next round of a loop: what is queued is to be seen.
     void begins_again(std::uint64_t first) {
         discontinuity_ = true;
         landed_ = first;
         target_ = 0;
+        landing_ = false;
+        sequence_ -= std::exchange(lost_, 0); // in front of a frame that does not come
         position_.reset();
     }
     /// The frame sought last, or the first of the loop.
@@ -146,6 +160,8 @@ private:
     bool discontinuity_ = true;
     std::optional<std::uint64_t> position_;
     std::uint64_t target_ = 0; ///< of the last seek, until that frame is there
+    std::uint64_t lost_ = 0;   ///< in front of the next frame, of a file
+    bool landing_ = false;
     std::uint64_t landed_ = 0;
 };
 

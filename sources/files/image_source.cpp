@@ -67,7 +67,9 @@ public:
         }
     }
 
-    std::uint64_t length() override { return index_.all_of(files_) ? index_.frames() : ended_at_; }
+    std::uint64_t length() override {
+        return index_.all_of(files_) ? std::max(index_.frames(), position_) : ended_at_;
+    }
 
     void seek(std::uint64_t frame, std::uint64_t at_once) override {
         const ImagePlace place = find(frame);

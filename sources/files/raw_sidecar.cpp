@@ -6,13 +6,19 @@ namespace specklescope {
 
 namespace {
 
-/// The next line; one that is longer than any of ours is cut, and then no object.
-std::string next_line(std::ifstream& file) {
+struct Line {
+    std::string text;
+    bool whole = false; ///< it ends as lines do
+};
+
+/// The next one; what is longer than any of ours is cut, and then no object.
+Line next_line(std::ifstream& file) {
     constexpr std::size_t kMost = std::size_t{1} << 20;
-    std::string line;
-    for (int c = file.get(); c != std::ifstream::traits_type::eof() && c != '\n' && line.size() < kMost;
-         c = file.get())
-        line += static_cast<char>(c);
+    Line line;
+    int c = file.get();
+    for (; c != std::ifstream::traits_type::eof() && c != '\n' && line.text.size() < kMost; c = file.get())
+        line.text += static_cast<char>(c);
+    line.whole = c != std::ifstream::traits_type::eof();
     return line;
 }
 
@@ -21,40 +27,48 @@ std::string next_line(std::ifstream& file) {
 bool RawSidecar::open(const std::string& raw_path) {
     close();
     file_.open(raw_path + ".jsonl", std::ios::binary);
-    if (file_.is_open() && text_.begin(next_line(file_)))
+    if (file_.is_open() && text_.begin(next_line(file_).text)) {
+        behind_ = file_.tellg();
         return true;
+    }
     close();
     return false;
 }
 
 const Recorded& RawSidecar::next() {
     if (file_.is_open())
-        text_.next(line()); // what a killed program left of its last line is no object
+        text_.next(line(next_++)); // what a killed program left of its last line is no object
     return text_.now();
 }
 
-std::string RawSidecar::line() {
-    if (next_ == lines_.size())
-        lines_.push_back(file_.tellg());
-    ++next_;
-    return next_line(file_);
+void RawSidecar::seek(std::uint64_t frame) { next_ = frame; }
+
+/// Of this frame; lines are looked for anew each time, since they may come after their frames.
+std::string RawSidecar::line(std::uint64_t frame) {
+    std::string last;
+    while (lines_.size() <= frame) {
+        go_to(behind_);
+        Line next = next_line(file_);
+        if (!next.whole)
+            return lines_.size() == frame ? next.text : "";
+        lines_.push_back(behind_);
+        here_ = behind_ = file_.tellg();
+        last = std::move(next.text);
+    }
+    if (frame + 1 == lines_.size() && !last.empty())
+        return last;
+    go_to(lines_[static_cast<std::size_t>(frame)]);
+    last = next_line(file_).text;
+    here_ = file_.tellg();
+    return last;
 }
 
-void RawSidecar::seek(std::uint64_t frame) {
-    if (!file_.is_open())
+void RawSidecar::go_to(std::streamoff place) {
+    if (here_ == place && file_.good())
         return;
     file_.clear();
-    if (frame < lines_.size()) {
-        next_ = static_cast<std::size_t>(frame);
-        file_.seekg(lines_[next_]);
-        return;
-    }
-    if (!lines_.empty()) {
-        next_ = lines_.size() - 1;
-        file_.seekg(lines_[next_]);
-    }
-    while (next_ < frame && file_.good())
-        (void)line();
+    file_.seekg(place);
+    here_ = place;
 }
 
 double RawSidecar::measure_rate(const std::string& raw_path) const {

@@ -25,12 +25,15 @@ public:
     double measure_rate(const std::string& raw_path) const;
 
 private:
-    std::string line();
+    std::string line(std::uint64_t frame);
+    void go_to(std::streamoff place);
 
     std::ifstream file_;
     RecordedText text_;
-    std::vector<std::streamoff> lines_; ///< where those of the frames begin, as far as they were read
-    std::size_t next_ = 0;              ///< of them
+    std::vector<std::streamoff> lines_; ///< where those of the frames begin, as far as they are whole
+    std::streamoff behind_ = 0;         ///< where the next of them will
+    std::streamoff here_ = -1;          ///< where the file is read next
+    std::uint64_t next_ = 0;            ///< frame
 };
 
 } // namespace specklescope

@@ -61,6 +61,7 @@ public:
     SourceInfo open() override {
         times_.reset();
         landing_.reset();
+        counted_.reset();
         return GstSource::open();
     }
 
@@ -191,7 +192,7 @@ private:
         seeks_ = seeks_by_time(pipeline());
         tell(info);
         info.seekable = true;
-        info.length = told_ = info.frames;
+        info.length = told_ = counted_ && counted_->bytes == bytes_ ? counted_->frames : info.frames;
         if (params_.as<VideoParams>().loop)
             info.frames = 0;
     }
@@ -224,6 +225,7 @@ private:
             return Status::idle;
         }
         told_ = landing_ ? landing_->passed : index_; // so many there are
+        counted_ = {told_, bytes_};
         if (landing_)
             throw RunError("'" + path_ + "' has no frame " + std::to_string(landing_->frame) +
                            "; it ends after " + std::to_string(landing_->passed) + ".");
@@ -273,7 +275,12 @@ private:
     std::optional<std::vector<std::int64_t>> times_; ///< of the packets; nothing: not looked for yet
     std::int64_t first_time_ = 0;
     std::uint64_t told_ = 0; ///< frames, as the file says, or as they were counted; 0: unknown
-    bool seeks_ = false;     ///< seeks_by_time()
+    struct Counted {
+        std::uint64_t frames;
+        std::uintmax_t bytes; ///< of the file then
+    };
+    std::optional<Counted> counted_; ///< at its end
+    bool seeks_ = false;             ///< seeks_by_time()
     std::optional<Landing> landing_;
     bool sought_ = false; ///< the next frame does not follow the last one
 };

@@ -141,6 +141,7 @@ TEST(PipelineSeek, AWarmOneShowsWhatARunShowsThere) {
         for (int y = 0; y < r.image.shape().height; ++y)
             last.append(reinterpret_cast<const char*>(r.image.host().row(y)), r.image.shape().row_bytes());
         done = r.warmup.done();
+        EXPECT_TRUE(r.info.discontinuity) << "it follows none that was seen";
     };
     film.pipeline->pause(true);
     film.pipeline->start();

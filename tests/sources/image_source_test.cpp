@@ -74,8 +74,8 @@ protected:
     static void TearDownTestSuite() { folder_.reset(); }
     void SetUp() override {
         if (!usable_)
-            GTEST_SKIP() << "Debian's python3 with numpy, tifffile and Pillow is needed to write the files: "
-                         << read_file(*folder_ / "python.log");
+            FAIL() << "Debian's python3 with numpy, tifffile and Pillow is needed to write the files: "
+                   << read_file(*folder_ / "python.log");
     }
     static std::string file(const std::string& name) { return *folder_ / name; }
     static inline std::unique_ptr<TemporaryFolder> folder_;

@@ -73,6 +73,17 @@ TEST_F(PacerTest, WithoutARateAFrameIsAlwaysDueAndTimesRise) {
     }
 }
 
+TEST_F(PacerTest, WhatIsHurriedStaysSoThroughARestart) { // a film that is read from its beginning on
+    expect_due_after(0ms);
+    pacer_.hurry(3);
+    pacer_.restart();
+    for (int i = 0; i < 4; ++i) {
+        EXPECT_LE(rest(), 0ns) << i;
+        pacer_.take(kRate);
+    }
+    EXPECT_GT(rest(), 0ns);
+}
+
 TEST(PacerWait, IsNoLongerThanItsPatience) {
     Pacer pacer;
     EXPECT_TRUE(pacer.wait(0.001));

@@ -27,9 +27,12 @@ public:
         }
         if (next_ >= held_back)
             return nothing();
+        if (next_ == lost_before)
+            port.lost(std::exchange(told_lost_, true) ? 0 : kLost);
         Frame frame = port.acquire(shape_);
         if (!frame)
             return Status::idle;
+        told_lost_ = false;
         paint(frame.host(), next_);
         frame.info().capture_ns = static_cast<std::int64_t>(next_) * 1'000'000;
         frame.info().full_scale = type_full_scale(shape_.type);
@@ -44,8 +47,11 @@ public:
     std::uint64_t length() override { return tells_length ? frames.load() : 0; }
     void seek(std::uint64_t frame, std::uint64_t /*at_once*/) override {
         ++seeks;
-        if (frame >= frames)
+        if (is_odd)
+            throw std::runtime_error("The film is odd.");
+        if (frame >= frames && tells_length)
             refuse_frame("film", frame, frames);
+        told_lost_ = false;
         next_ = frame;
     }
 
@@ -54,10 +60,14 @@ public:
     std::atomic<std::uint64_t> breaks_at{~std::uint64_t{0}};
     std::atomic<bool> tells_length{true}; ///< else only once its end was reached
     std::atomic<int> seeks{0};
+    std::atomic<bool> is_odd{false}; ///< a seek throws what is no Error
+    std::atomic<std::uint64_t> lost_before{~std::uint64_t{0}};
+    static constexpr std::uint64_t kLost = 5; ///< frames, in front of that one
 
 private:
     Shape shape_;
     std::uint64_t next_ = 0;
+    bool told_lost_ = false;
 };
 
 } // namespace specklescope::test

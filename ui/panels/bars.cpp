@@ -103,7 +103,7 @@ void draw_summary(const Rect& area, const StatsSnapshot& stats, const Display& d
 void draw_tool_bar(const Rect& area, Session& session, ViewState& state, const Display& display) {
     if (begin_bar("##tools", area, theme::kBar)) {
         ImGui::SetCursorPosY((static_cast<float>(area.height) - ImGui::GetFrameHeight()) / 2);
-        const bool ended = session.pipeline() && session.pipeline()->status().state == RunState::ended;
+        const bool ended = session.pipeline() && has_ended(session);
         const bool paused = session.pipeline() && (session.pipeline()->paused() || ended);
         const bool file = session.pipeline() && !session.pipeline()->status().source.live;
         if (icon_button("tool.pause", paused ? Icon::play : Icon::pause,

@@ -178,8 +178,7 @@ void draw_mark_button(const MarkButton& button, Session& session, Film& film) {
 }
 
 void buttons(Session& session, Film& film) {
-    const RunState state = session.pipeline()->status().state;
-    const bool ended = state == RunState::ended || state == RunState::failed;
+    const bool ended = has_ended(session);
     const bool stands = ended || session.pipeline()->paused();
     constexpr float kGap = 4, kGroup = 12; // dp
     if (icon_button("film.back", Icon::step_back, "One frame back (←)"))

@@ -39,13 +39,17 @@ std::optional<std::pair<double, double>> extremes(const std::vector<double>& val
 
 void LinePanel::take(const Result& result, const std::string& region, int band) {
     const std::optional<LineEnds> line = line_of(result, region);
-    wants_host_ = line.has_value();
+    const auto now = SteadyClock::now();
+    wants_host_ = line.has_value() && now - drawn_ < std::chrono::seconds(1);
     if (!line) {
         name_.clear();
         return;
     }
-    const auto now = SteadyClock::now();
-    if (!result.image || (name_ == region && now - when_ < std::chrono::milliseconds(200)))
+    if (!wants_host_ || !result.image)
+        return;
+    const bool standing = sequence_ == result.info.sequence && version_ == result.info.version &&
+                          placed_.lock() == result.regions->placed;
+    if (name_ == region && (standing || now - when_ < std::chrono::milliseconds(200)))
         return; // to be read, not to flicker
     const LineProfile measured(*line, band);
     const RegionMean mean = result.regions->mean;
@@ -59,6 +63,8 @@ void LinePanel::take(const Result& result, const std::string& region, int band) 
     spacing_ = measured.spacing();
     unit_ = result.quantity.unit == "1" ? "" : result.quantity.unit;
     sequence_ = result.info.sequence;
+    version_ = result.info.version;
+    placed_ = result.regions->placed;
     name_ = region;
     when_ = now;
 }
@@ -71,7 +77,8 @@ std::string LinePanel::text() const {
            " px of " + number_text(spacing_ * static_cast<double>(profile_.size() - 1), 3) + ".";
 }
 
-void LinePanel::draw(const std::string& region) const {
+void LinePanel::draw(const std::string& region) {
+    drawn_ = SteadyClock::now();
     if (name_.empty() || name_ != region)
         return;
     const ImVec2 at = ImGui::GetCursorScreenPos();

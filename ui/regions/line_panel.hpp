@@ -15,10 +15,10 @@ class LinePanel {
 public:
     /// `region`: the name of the one that is selected, empty for none; `band` as of LineProfile.
     void take(const Result& result, const std::string& region, int band);
-    /// A line is selected: its pixels are needed, also of results on the device.
+    /// A line is selected and its profile is drawn: its pixels are needed, also of results on the device.
     bool wants_host() const { return wants_host_; }
     /// Nothing, unless the region is a line that was measured.
-    void draw(const std::string& region) const;
+    void draw(const std::string& region);
     /// For the probe.
     void report() const;
 
@@ -31,7 +31,9 @@ private:
     double spacing_ = 0;
     VesselWidth vessel_;
     std::uint64_t sequence_ = 0;
-    SteadyClock::time_point when_{};
+    std::uint64_t version_ = 0;
+    std::weak_ptr<const PlacedRegions> placed_; ///< on which it was measured
+    SteadyClock::time_point when_{}, drawn_{};
     bool wants_host_ = false;
 };
 

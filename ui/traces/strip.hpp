@@ -7,6 +7,7 @@
 #include "ui/canvas/view.hpp"
 #include "ui/traces/plot.hpp"
 
+#include <chrono>
 #include <set>
 #include <string>
 #include <vector>
@@ -71,6 +72,7 @@ private:
     };
     bool pulse_wanted_ = false;
     std::optional<ShownPulse> pulse_;
+    std::chrono::steady_clock::time_point pulse_at_{}; ///< when it was measured
 };
 
 } // namespace specklescope
