@@ -167,6 +167,11 @@ std::string write_last_snapshot(const Settings& settings, const Result& result, 
     return write_snapshot(result, options, stream);
 }
 
+std::shared_ptr<Publisher> make_publisher(const Settings& settings) {
+    const std::string& address = settings.program.as<ProgramSettings>().publish;
+    return address.empty() ? nullptr : std::make_shared<Publisher>(address);
+}
+
 std::vector<std::shared_ptr<Sink>> add_recorders(Pipeline& pipeline, const Settings& settings) {
     std::vector<std::shared_ptr<Sink>> made;
     const auto make = [&](const std::string& path, RecordWhat what) {

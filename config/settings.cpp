@@ -93,6 +93,9 @@ ParamTable make_program_table() {
                    .max = kMaxRate,
                    .doc = "pace of a file; 0: its own in the window, unpaced in run"})
             .boolean("loop", &ProgramSettings::loop, {.doc = "start a file again when it ends"})
+            .text("publish", &ProgramSettings::publish,
+                  {.doc = "what is measured of each frame, and events, as lines of JSON over ZeroMQ at this "
+                          "address, as zmq://127.0.0.1:5556 (docs/doors.md)"})
             .text("transfer", &ProgramSettings::transfer,
                   {.doc = "how the values of pictures are coded, which are decoded to linear light: auto (as "
                           "the file "
@@ -137,6 +140,8 @@ void check(const Settings& settings) {
         throw UsageError(program_table().owner() + ": " + error.what());
     }
     check_limits(program.recording, program_table().owner());
+    if (!program.publish.empty())
+        (void)parse_publish_address(program.publish);
     const auto of_regions = [&](const char* what, const std::string& path) {
         if (!path.empty() && settings.regions_path.empty() && settings.regions_from.empty())
             throw UsageError(program_table().owner() + ": " + what + " = " + path +

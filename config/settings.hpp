@@ -4,6 +4,7 @@
 #include "analysis/region.hpp"
 #include "base/source_argument.hpp"
 #include "config/executor.hpp"
+#include "net/publisher.hpp"
 #include "pipeline/mapping.hpp"
 #include "pipeline/pipeline.hpp"
 #include "recording/limits/record_limits.hpp"
@@ -59,9 +60,10 @@ struct ProgramSettings {
     int band = 1;                            ///< px across lines
     Log log = Log::normal;
     RecordLimits recording; ///< of every recorder
+    std::string publish;    ///< parse_publish_address(); "": nowhere
 };
 /// Owner "specklescope": backend, threads, plans, slots, from, frames, rate, loop, transfer, silence,
-/// channel, medians, band, log, and the keys of record_limits_table().
+/// channel, medians, band, publish, log, and the keys of record_limits_table().
 const ParamTable& program_table();
 
 enum class Command : std::uint8_t { view, run, list, bench, pulse };
@@ -181,6 +183,8 @@ std::string write_last_snapshot(const Settings& settings, const Result& result, 
 /// Makes the pipeline that the settings describe; not started. Files go at their own pace in `view`, and as
 /// fast as they are processed in `run`; --rate sets the pace of both.
 std::unique_ptr<Pipeline> make_pipeline(const Settings& settings);
+/// Of --publish; null without. Throws UsageError or RunError.
+std::shared_ptr<Publisher> make_publisher(const Settings& settings);
 /// Adds the recorders of --record, --record-raw and --record-mask, and last --traces, --kymograph and
 /// --widths, to a started pipeline; pause it before start() and let it go after this, and no frame of a file
 /// is missed. All or none: throws after taking out those already added.

@@ -111,13 +111,23 @@ private:
         else if (name == "widths")
             settings_.widths_path = output(name, node);
         else if (name == "program")
-            read_params(table(name, node), settings_.program);
+            read_program(table(name, node));
         else if (name == "view")
             read_params(table(name, node), settings_.view);
         else if (name == "stage")
             read_stages(node);
         else if (name != "preset")
             fail(key.source(), "there is no key '" + one_line(name) + "'; allowed: " + join(kTopKeys) + ".");
+    }
+
+    /// A file from a stranger must not open ports.
+    void read_program(const toml::table& fields) {
+        read_params(fields, settings_.program);
+        const auto& publish = settings_.program.as<ProgramSettings>().publish;
+        if (const toml::node* node = fields.get("publish"); node && !publish.empty() && !settings_.trusted)
+            fail(node->source(),
+                 "publish sends results to whoever connects to '" + one_line(publish) +
+                     "'; if that is meant, read this file with --trust, or leave the line out.");
     }
 
     /// A file from a stranger must not write where it likes.
@@ -353,7 +363,8 @@ std::string saved_text(const std::string& path, const Settings& settings) {
     const bool writes = !settings.record.empty() || !settings.record_raw.empty() ||
                         !settings.record_mask.empty() || !settings.stats_path.empty() ||
                         !settings.snapshot_path.empty() || !settings.traces_path.empty() ||
-                        !settings.kymograph_path.empty() || !settings.widths_path.empty();
+                        !settings.kymograph_path.empty() || !settings.widths_path.empty() ||
+                        !settings.program.as<ProgramSettings>().publish.empty();
     if (writes || !source.referring().references().empty() || source.revealed().starts_with("gst:"))
         text += row("note", "it names more than data: --config reads it with --trust only", 4);
     if (!settings.regions_from.empty())

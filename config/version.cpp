@@ -3,6 +3,7 @@
 #include "config/data_folder.hpp"
 #include "config/text.hpp"
 #include "have_cuda.hpp"
+#include "net/publisher.hpp"
 
 #include <CLI/Version.hpp>
 #include <nlohmann/json.hpp>
@@ -67,6 +68,7 @@ std::vector<std::pair<std::string, std::string>> version_rows() {
             {"commit", commit},
             {"build", build()},
             {"CUDA backend", cuda()},
+            {"ZeroMQ", zeromq_version().empty() ? "no" : zeromq_version()},
             {"compiler", compiler()},
             {"libraries", libraries()},
             {"data", data.empty() ? "compiled in; not installed" : data}};

@@ -23,9 +23,9 @@ constexpr std::size_t kRecent = 8;
 bool ready(const auto& future) { return future.valid() && future.wait_for(0s) == std::future_status::ready; }
 
 /// What was shown before goes on; if that cannot be either, its state says why.
-void start_again(Pipeline& pipeline, const std::shared_ptr<TraceHistory>& traces) {
+void start_again(Pipeline& pipeline, const Session::Listeners& listeners) {
     try {
-        pipeline.add_sink(make_trace_feed(traces));
+        listeners.join(pipeline);
         pipeline.start();
     } catch (const Error& error) {
         spdlog::debug("{}", error.what());
@@ -57,8 +57,15 @@ const std::vector<std::string>& Session::endings() {
     return endings;
 }
 
+void Session::Listeners::join(Pipeline& pipeline) const {
+    pipeline.add_sink(make_trace_feed(traces));
+    if (publisher)
+        pipeline.add_sink(Publisher::feed(publisher));
+}
+
 void Session::start(void (*notify)()) {
     notify_ = notify;
+    publisher_ = make_publisher(settings_);
     if (!settings_.regions && !settings_.regions_path.empty()) {
         regions.reset(load_regions(settings_.regions_path));
         regions_path = settings_.regions_path;
@@ -69,7 +76,7 @@ void Session::start(void (*notify)()) {
     const auto begin = [this] {
         std::shared_ptr<Pipeline> pipeline = make_pipeline(settings_);
         pipeline->mailbox().on_post(notify_);
-        pipeline->add_sink(make_trace_feed(traces_));
+        listeners().join(*pipeline);
         auto sinks = add_recorders(*pipeline, settings_); // before start(): they get the first frame too
         pipeline->start();
         return std::pair(std::move(pipeline), std::move(sinks));
@@ -137,21 +144,22 @@ void Session::open(const SourceArgument& text) {
     regions_opening_ = regions.revision();
     opening_text_ = text.shown();
     const bool again = pipeline_ && text == settings_.source;
-    open_beside([wanted, notify = notify_, traces = traces_, old = again ? pipeline_ : nullptr]() -> Opened {
-        if (old)
-            old->stop(); // a camera opens once only
-        try {
-            std::shared_ptr<Pipeline> pipeline = make_pipeline(wanted);
-            pipeline->mailbox().on_post(notify);
-            pipeline->add_sink(make_trace_feed(traces));
-            pipeline->start();
-            return {std::move(pipeline), wanted};
-        } catch (const Error&) {
+    open_beside(
+        [wanted, notify = notify_, listeners = listeners(), old = again ? pipeline_ : nullptr]() -> Opened {
             if (old)
-                start_again(*old, traces);
-            throw;
-        }
-    });
+                old->stop(); // a camera opens once only
+            try {
+                std::shared_ptr<Pipeline> pipeline = make_pipeline(wanted);
+                pipeline->mailbox().on_post(notify);
+                listeners.join(*pipeline);
+                pipeline->start();
+                return {std::move(pipeline), wanted};
+            } catch (const Error&) {
+                if (old)
+                    start_again(*old, listeners);
+                throw;
+            }
+        });
 }
 
 void Session::play_again() {
@@ -159,9 +167,9 @@ void Session::play_again() {
         return;
     opening_text_ = settings_.source.shown();
     pipeline_->pause(false);
-    open_beside([wanted = settings_, same = pipeline_, traces = traces_]() -> Opened {
+    open_beside([wanted = settings_, same = pipeline_, listeners = listeners()]() -> Opened {
         same->stop();
-        same->add_sink(make_trace_feed(traces));
+        listeners.join(*same);
         same->start();
         return {same, wanted};
     });

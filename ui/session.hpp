@@ -105,6 +105,13 @@ public:
 
     // Of the regions, over all sources of the session.
     TraceHistory& traces() { return *traces_; }
+    /// Who hears every pipeline of the window, from its first frame on.
+    struct Listeners {
+        std::shared_ptr<TraceHistory> traces;
+        std::shared_ptr<Publisher> publisher; ///< null: none
+        void join(Pipeline& pipeline) const;
+    };
+    Listeners listeners() const { return {traces_, publisher_}; }
     bool traces_wanted() const { return !regions.regions().empty(); }
     Baseline baseline;
     const EventLog& events() const { return events_; }
@@ -157,6 +164,7 @@ private:
     std::vector<Recording> recordings_;
     std::size_t named_ = 0; ///< files of this session, for {count}
     const std::shared_ptr<TraceHistory> traces_ = std::make_shared<TraceHistory>();
+    std::shared_ptr<Publisher> publisher_; ///< null: none
     EventLog events_;
     std::vector<std::future<Note>> work_;
     std::deque<Note> notes_;

@@ -6,6 +6,8 @@ namespace specklescope {
 void Session::tell_recordings(const EventMark& event) const {
     for (const Recording& recording : recordings_)
         recording.sink->mark(event);
+    if (publisher_)
+        publisher_->mark(event);
 }
 
 void Session::mark_event(const std::string& label) {

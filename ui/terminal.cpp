@@ -138,7 +138,10 @@ public:
             spdlog::info("{}", remark);
         check_end_files(settings_);
         pipeline_->viewer_wants_host(!settings_.snapshot_path.empty());
+        publisher_ = make_publisher(settings_);
         recorders_ = add_recorders(*pipeline_, settings_); // before start(): they get the first frame too
+        if (publisher_)
+            pipeline_->add_sink(Publisher::feed(publisher_));
         start();
         wait();
         pipeline_->stop();
@@ -244,6 +247,15 @@ private:
                         (s.error.empty() ? "" : "; stopped: " + s.error),
                     kLeft);
         }
+        if (publisher_) {
+            const SinkStatus s = publisher_->status();
+            failed = failed || !s.error.empty();
+            text += row("published",
+                        std::to_string(s.written) + " frames at " + publisher_->address() +
+                            (s.dropped > 0 ? ", " + std::to_string(s.dropped) + " dropped" : "") +
+                            (s.error.empty() ? "" : "; stopped: " + s.error),
+                        kLeft);
+        }
         try {
             text += snapshot();
         } catch (const Error& error) { // the report is not lost with it
@@ -275,6 +287,7 @@ private:
     std::unique_ptr<Pipeline> pipeline_;
     std::vector<std::shared_ptr<Sink>>
         recorders_; ///< first those of frames, then those of numbers, which follow the run
+    std::shared_ptr<Publisher> publisher_; ///< null: none
     Result last_;
 };
 

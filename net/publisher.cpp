@@ -1,0 +1,327 @@
+#include "net/publisher.hpp"
+
+#include "base/error.hpp"
+#include "base/log.hpp"
+#include "base/one_line.hpp"
+#include "base/sentence.hpp"
+#include "have_zmq.hpp"
+#include "net/messages.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <charconv>
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <utility>
+#include <variant>
+
+#ifdef SPECKLESCOPE_HAVE_ZMQ
+#include <zmq.hpp>
+#endif
+
+namespace specklescope {
+
+namespace {
+
+constexpr std::string_view kScheme = "zmq://";
+constexpr const char* kAllowed =
+    "allowed: zmq://HOST:PORT with a host of this machine, 127.0.0.1 for programs "
+    "on it alone, and a port of 1…65535, as zmq://127.0.0.1:5556.";
+
+[[noreturn]] void refuse(const std::string& text) {
+    throw UsageError("publish = '" + one_line(text) + "' is not possible; " + kAllowed);
+}
+
+bool is_loopback(std::string_view host) {
+    return host == "localhost" || host == "[::1]" || host.starts_with("127.");
+}
+
+} // namespace
+
+PublishAddress parse_publish_address(const std::string& text) {
+    const std::size_t colon = text.rfind(':');
+    if (!text.starts_with(kScheme) || colon == std::string::npos || colon <= kScheme.size())
+        refuse(text);
+    PublishAddress address;
+    address.host = text.substr(kScheme.size(), colon - kScheme.size());
+    if (address.host.find_first_not_of(
+            "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789.-:[]%*") != std::string::npos)
+        refuse(text);
+    const std::string_view port = std::string_view(text).substr(colon + 1);
+    const auto [end, error] = std::from_chars(port.data(), port.data() + port.size(), address.port);
+    constexpr int kLastPort = 65535;
+    if (error != std::errc() || end != port.data() + port.size() || address.port < 0 ||
+        address.port > kLastPort)
+        refuse(text);
+    address.loopback = is_loopback(address.host);
+    return address;
+}
+
+std::string PublishAddress::endpoint() const {
+    return "tcp://" + (host == "localhost" ? "127.0.0.1" : host) + ":" +
+           (port == 0 ? "*" : std::to_string(port));
+}
+
+#ifdef SPECKLESCOPE_HAVE_ZMQ
+
+namespace {
+
+/// What a message of a frame is made of; the pixels go home.
+Result without_pixels(const Result& result) {
+    Result kept;
+    kept.info = result.info;
+    kept.chain = result.chain;
+    kept.quantity = result.quantity;
+    kept.exposure = result.exposure;
+    kept.regions = result.regions;
+    kept.counts = result.counts;
+    kept.warmup = result.warmup;
+    return kept;
+}
+
+} // namespace
+
+class Publisher::Impl {
+public:
+    explicit Impl(const std::string& text)
+        : asked_(parse_publish_address(text)), socket_(context_, ZMQ_XPUB) {
+        constexpr int kMost = 1000; // messages that wait for one subscriber
+        socket_.set(zmq::sockopt::sndhwm, kMost);
+        socket_.set(zmq::sockopt::linger, 500); // ms; somebody who does not read holds up no end
+        socket_.set(zmq::sockopt::xpub_verbose, 1);
+        socket_.set(zmq::sockopt::maxmsgsize, std::int64_t{4096}); // of what comes in: subscriptions
+        socket_.set(zmq::sockopt::ipv6, asked_.host.starts_with('['));
+        try {
+            socket_.bind(asked_.endpoint());
+        } catch (const zmq::error_t& error) {
+            throw RunError("Results cannot be published at " + text + ": " + error.what() +
+                           "; name another port, or end the program that has it.");
+        }
+        const std::string bound = socket_.get(zmq::sockopt::last_endpoint);
+        address_ = "zmq://" + asked_.host + bound.substr(bound.rfind(':'));
+        if (!asked_.loopback)
+            run_log().warn("{} is open to whoever reaches this machine over the network: results go out "
+                           "unencrypted; 127.0.0.1 keeps them on it.",
+                           address_);
+        run_log().info("Results are published at {}.", address_);
+        thread_ = std::thread([this] { run(); });
+    }
+    Impl(const Impl&) = delete;
+    Impl& operator=(const Impl&) = delete;
+    ~Impl() {
+        {
+            const std::scoped_lock lock(mutex_);
+            closing_ = true;
+        }
+        work_.notify_all();
+        room_.notify_all();
+        thread_.join();
+    }
+
+    const std::string& address() const { return address_; }
+    SinkStatus status() const {
+        const std::scoped_lock lock(mutex_);
+        return status_;
+    }
+
+    void begin(const StreamInfo& stream) {
+        const std::scoped_lock lock(mutex_);
+        queue_.emplace_back(stream);
+        work_.notify_all();
+    }
+    /// False: it is dropped.
+    bool frame(const Result& result, bool may_wait) {
+        std::unique_lock lock(mutex_);
+        if (may_wait)
+            room_.wait(lock, [this] { return queue_.size() < kMostWaiting || stopped(); });
+        if (queue_.size() >= kMostWaiting || stopped()) {
+            ++status_.dropped;
+            return false;
+        }
+        queue_.emplace_back(without_pixels(result));
+        ++status_.queued;
+        work_.notify_all();
+        return true;
+    }
+    void event(const EventMark& event) {
+        const std::scoped_lock lock(mutex_);
+        if (stopped())
+            return;
+        queue_.emplace_back(event);
+        work_.notify_all();
+    }
+
+private:
+    using Item = std::variant<StreamInfo, Result, EventMark>;
+    static constexpr std::size_t kMostWaiting = 4096;
+
+    bool stopped() const { return closing_ || !status_.error.empty(); } // under the mutex
+
+    /// Nothing leaves the thread.
+    void run() {
+        while (true) {
+            std::deque<Item> items;
+            bool closing = false;
+            {
+                std::unique_lock lock(mutex_);
+                // Subscriptions come on the socket, which belongs to this thread: looked for now and then.
+                work_.wait_for(lock, std::chrono::milliseconds(20),
+                               [this] { return closing_ || !queue_.empty(); });
+                items.swap(queue_);
+                closing = closing_;
+            }
+            room_.notify_all();
+            try {
+                if (subscribed())
+                    tell_again();
+                for (; !items.empty(); items.pop_front())
+                    std::visit([this](const auto& one) { send(one); }, items.front());
+            } catch (const std::exception& error) {
+                fail("Publishing at " + address_ + " stopped. " + sentence_of(error), items);
+            }
+            if (closing)
+                return;
+        }
+    }
+
+    void fail(const std::string& sentence, const std::deque<Item>& unsent) {
+        const auto frames =
+            static_cast<std::uint64_t>(std::count_if(unsent.begin(), unsent.end(), [](const Item& item) {
+                return std::holds_alternative<Result>(item);
+            }));
+        const std::scoped_lock lock(mutex_);
+        status_.queued -= frames;
+        status_.dropped += frames;
+        if (!status_.error.empty())
+            return;
+        status_.error = sentence;
+        run_log().error("{}", sentence);
+        room_.notify_all();
+    }
+
+    /// Somebody has come; what subscribers send is looked at no further.
+    bool subscribed() {
+        bool any = false;
+        zmq::message_t message;
+        while (socket_.recv(message, zmq::recv_flags::dontwait))
+            any = any || (message.size() > 0 && *message.data<char>() == 1);
+        return any;
+    }
+    void tell_again() {
+        if (stream_)
+            put(stream_message(n_, *stream_));
+        if (told_)
+            put(settings_message(n_, *told_));
+    }
+
+    void send(const StreamInfo& stream) {
+        stream_ = stream;
+        told_.reset();
+        put(stream_message(n_, stream));
+    }
+    void send(const Result& result) {
+        if (!told_ || told_->info.version != result.info.version ||
+            (told_->regions ? told_->regions->placed : nullptr) !=
+                (result.regions ? result.regions->placed : nullptr) ||
+            to_string(told_->exposure) != to_string(result.exposure)) {
+            told_ = result;
+            put(settings_message(n_, result));
+        }
+        put(frame_message(n_, result));
+        const std::scoped_lock lock(mutex_);
+        ++status_.written;
+        --status_.queued;
+    }
+    void send(const EventMark& event) { put(event_message(n_, event)); }
+
+    void put(const std::string& text) {
+        (void)socket_.send(zmq::buffer(text), zmq::send_flags::dontwait);
+        ++n_;
+    }
+
+    const PublishAddress asked_;
+    zmq::context_t context_;
+    zmq::socket_t socket_; ///< the thread's, once it runs
+    std::string address_;
+
+    mutable std::mutex mutex_;
+    std::condition_variable work_, room_;
+    std::deque<Item> queue_;
+    SinkStatus status_;
+    bool closing_ = false;
+    std::thread thread_;
+
+    // The thread's.
+    std::uint64_t n_ = 0;
+    std::optional<StreamInfo> stream_;
+    std::optional<Result> told_; ///< whose settings were sent last
+};
+
+std::string zeromq_version() {
+    int major = 0, minor = 0, patch = 0;
+    zmq_version(&major, &minor, &patch);
+    return std::to_string(major) + "." + std::to_string(minor) + "." + std::to_string(patch);
+}
+
+#else
+
+class Publisher::Impl {
+public:
+    explicit Impl(const std::string& text) {
+        (void)parse_publish_address(text);
+        throw RunError("This build cannot publish: it was made without ZeroMQ; install libzmq3-dev and "
+                       "cppzmq-dev, and build it again.");
+    }
+    const std::string& address() const { return address_; }
+    SinkStatus status() const { return {}; }
+    void begin(const StreamInfo&) {}
+    bool frame(const Result&, bool) { return false; }
+    void event(const EventMark&) {}
+
+private:
+    std::string address_;
+};
+
+std::string zeromq_version() { return ""; }
+
+#endif
+
+Publisher::Publisher(const std::string& address) : impl_(std::make_unique<Impl>(address)) {}
+Publisher::~Publisher() = default;
+std::string Publisher::address() const { return impl_->address(); }
+SinkStatus Publisher::status() const { return impl_->status(); }
+void Publisher::mark(const EventMark& event) { impl_->event(event); }
+
+/// What one pipeline brings.
+class PublishFeed final : public Sink {
+public:
+    explicit PublishFeed(std::shared_ptr<Publisher> to) : to_(std::move(to)) {}
+    void open(const StreamInfo& stream) override { to_->impl_->begin(stream); }
+    void push(const Result& result, bool may_wait) override {
+        if (!result.repeated && !to_->impl_->frame(result, may_wait))
+            ++dropped_;
+    }
+    void mark(const EventMark& event) override { to_->mark(event); }
+    void close() noexcept override { closed_ = true; }
+    bool wants_host_image() const override { return false; }
+    SinkStatus status() const override {
+        SinkStatus status;
+        status.dropped = dropped_;
+        status.closed = closed_;
+        return status;
+    }
+
+private:
+    const std::shared_ptr<Publisher> to_;
+    std::atomic<std::uint64_t> dropped_{0};
+    std::atomic<bool> closed_{false};
+};
+
+std::shared_ptr<Sink> Publisher::feed(std::shared_ptr<Publisher> publisher) {
+    return std::make_shared<PublishFeed>(std::move(publisher));
+}
+
+} // namespace specklescope

@@ -1,0 +1,57 @@
+// What was measured of each frame, for other programs: JSON over ZeroMQ.
+#pragma once
+
+#include "pipeline/sink.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+namespace specklescope {
+
+/// Where it listens: "zmq://127.0.0.1:5556" as the user writes it.
+struct PublishAddress {
+    std::string host; ///< as written; "*": every interface
+    int port = 0;     ///< 0: one that is free
+    bool loopback = false;
+    std::string endpoint() const; ///< ZeroMQ's: "tcp://127.0.0.1:5556"
+};
+/// Throws UsageError, with what is allowed.
+PublishAddress parse_publish_address(const std::string& text);
+
+/// A PUB socket, bound for its whole life, whatever pipelines feed it. Each message is a line of JSON that
+/// begins with its kind, so that a subscription to `{"content":"frame"` gets frames alone:
+/// - "stream": the source, its rate, the backend; "settings": the chain, the quantity and its unit, how means
+///   are formed, the regions. Both come first, again when they change and again when somebody subscribes;
+/// - "frame": numbers of one result; in "regions", by name, what --traces writes, under the same names;
+/// - "event": a mark, or with "removed" its end.
+/// "n" counts the messages: a gap is what this subscriber has not read in time. Nobody waits for one: what a
+/// live pipeline brings faster than it goes out is dropped and counted, and behind 1000 unread messages
+/// ZeroMQ drops for the subscriber that does not read.
+class Publisher {
+public:
+    /// Throws UsageError (not an address), RunError (taken, not allowed, built without ZeroMQ).
+    explicit Publisher(const std::string& address);
+    ~Publisher();
+    Publisher(const Publisher&) = delete;
+    Publisher& operator=(const Publisher&) = delete;
+
+    /// "zmq://127.0.0.1:5556", with the port that it got.
+    std::string address() const;
+    /// Frames: sent, and dropped before they were.
+    SinkStatus status() const;
+    /// An event was marked, given another label, or removed. From any thread; never waits.
+    void mark(const EventMark& event);
+    /// For one run of one pipeline. The publisher lives as long as its feeds.
+    static std::shared_ptr<Sink> feed(std::shared_ptr<Publisher> publisher);
+
+private:
+    friend class PublishFeed;
+    class Impl;
+    std::unique_ptr<Impl> impl_;
+};
+
+/// Whether this build can; "4.3.4", or empty.
+std::string zeromq_version();
+
+} // namespace specklescope

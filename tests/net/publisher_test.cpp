@@ -1,0 +1,326 @@
+// What is published arrives at a real subscriber: every frame's numbers, settings first, events; and no
+// subscriber holds a run up.
+#include "analysis/regions_file.hpp"
+#include "base/error.hpp"
+#include "net/publisher.hpp"
+#include "tests/support/child.hpp"
+#include "tests/support/file_tools.hpp"
+#include "tests/support/places.hpp"
+#include "tests/support/running_film.hpp"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+#include <zmq.hpp>
+
+#include <arpa/inet.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <iostream>
+#include <random>
+
+namespace specklescope {
+namespace {
+
+using Json = nlohmann::json;
+using test::eventually;
+using test::Film;
+
+constexpr const char* kAnyPort = "zmq://127.0.0.1:0";
+
+class Subscriber {
+public:
+    explicit Subscriber(const std::string& address, const std::string& topic = "", int most = 0)
+        : socket_(context_, ZMQ_SUB) {
+        socket_.set(zmq::sockopt::rcvhwm, most);
+        socket_.set(zmq::sockopt::rcvtimeo, 20'000);
+        socket_.set(zmq::sockopt::linger, 0);
+        socket_.set(zmq::sockopt::subscribe, topic);
+        socket_.connect("tcp" + address.substr(3));
+    }
+    /// Null after 20 s of silence.
+    Json next() {
+        zmq::message_t message;
+        return socket_.recv(message) ? Json::parse(message.to_string()) : Json();
+    }
+    /// The next of this kind; others are passed over.
+    Json next(const std::string& content) {
+        for (Json json = next(); !json.is_null(); json = next())
+            if (json["content"] == content)
+                return json;
+        return {};
+    }
+
+private:
+    zmq::context_t context_;
+    zmq::socket_t socket_;
+};
+
+PipelineOptions with_regions() {
+    PipelineOptions with = test::options();
+    with.regions = make_outlines(read_regions_json(
+                                     R"({"regions":[{"name":"box","shape":"rectangle","points":[[1,1],[5,3]]},
+                           {"name":"a \"b\" ü","shape":"ellipse","points":[[2,0],[9,7]]}]})",
+                                     "test"),
+                                 true);
+    return with;
+}
+
+void expect_number(const Json& found, double wanted) {
+    if (std::isfinite(wanted))
+        EXPECT_EQ(found.get<double>(), wanted);
+    else
+        EXPECT_TRUE(found.is_null());
+}
+
+TEST(Publisher, EveryFrameHasTheNumbersOfItsResult) {
+    constexpr std::uint64_t kFrames = 200;
+    const auto publisher = std::make_shared<Publisher>(kAnyPort);
+    Film film(kFrames, "speckle:radius=1", with_regions());
+    std::mutex mutex;
+    std::vector<Result> results;
+    film.sink->on_push = [&](const Result& r) {
+        const std::scoped_lock lock(mutex);
+        results.push_back(r);
+        results.back().raw = {};
+        results.back().image = {};
+    };
+    film.pipeline->add_sink(Publisher::feed(publisher));
+    film.pipeline->pause(true);
+    film.pipeline->start();
+    Subscriber subscriber(publisher->address());
+    const Json stream = subscriber.next("stream");
+    ASSERT_FALSE(stream.is_null()) << "who comes later is told, too";
+    EXPECT_EQ(stream["backend"], "cpu");
+    film.pipeline->pause(false);
+    std::uint64_t n = stream["n"].get<std::uint64_t>();
+    Json settings;
+    for (std::uint64_t i = 0; i < kFrames;) {
+        const Json message = subscriber.next();
+        ASSERT_FALSE(message.is_null()) << "frame " << i << " does not come";
+        EXPECT_EQ(message["n"], ++n);
+        if (message["content"] == "settings")
+            settings = message;
+        if (message["content"] != "frame")
+            continue;
+        ASSERT_TRUE(eventually([&] {
+            const std::scoped_lock lock(mutex);
+            return results.size() > i;
+        }));
+        const std::scoped_lock lock(mutex);
+        const Result& wanted = results[i++];
+        ASSERT_FALSE(settings.is_null()) << "settings come first";
+        EXPECT_EQ(message["version"], settings["version"]);
+        EXPECT_EQ(message["sequence"], wanted.info.sequence);
+        EXPECT_EQ(message["position"], *wanted.info.position);
+        EXPECT_EQ(message["capture_ns"], wanted.info.capture_ns);
+        EXPECT_EQ(message["raw_saturated"], wanted.counts.raw_saturated);
+        ASSERT_EQ(message["regions"].size(), 2U);
+        for (std::size_t k = 0; k < 2; ++k) {
+            const RegionStatistics& of = wanted.regions->statistics[k];
+            const Json& numbers = message["regions"][wanted.regions->placed->regions[k].name];
+            expect_number(numbers["mean"], of.mean);
+            expect_number(numbers["mean_of_map"], of.mean_of_map);
+            expect_number(numbers["std"], of.std);
+            expect_number(numbers["min"], of.min);
+            expect_number(numbers["max"], of.max);
+            expect_number(numbers["median"], of.median);
+            EXPECT_EQ(numbers["valid"], of.valid);
+            EXPECT_EQ(numbers["infinite"], of.infinite);
+            EXPECT_EQ(numbers["pixels"], of.pixels);
+        }
+    }
+    EXPECT_EQ(settings["regions"][1]["name"], "a \"b\" ü");
+    EXPECT_NE(settings["parameters"].get<std::string>().find("radius=1"), std::string::npos);
+    ASSERT_TRUE(eventually([&] { return publisher->status().written == kFrames; }));
+    EXPECT_EQ(publisher->status().dropped, 0U);
+}
+
+TEST(Publisher, ATopicChoosesWhatComes) {
+    const auto publisher = std::make_shared<Publisher>(kAnyPort);
+    Film film(50, "", with_regions());
+    film.pipeline->add_sink(Publisher::feed(publisher));
+    film.pipeline->pause(true);
+    film.pipeline->start();
+    Subscriber all(publisher->address());
+    ASSERT_FALSE(all.next("stream").is_null());
+    Subscriber frames(publisher->address(), R"({"content":"frame")");
+    ASSERT_FALSE(all.next("stream").is_null()) << "once for each that came";
+    publisher->mark({.number = 1, .sequence = 0, .capture_ns = 1'500'000'000, .label = "hand up"});
+    const Json event = all.next("event");
+    EXPECT_EQ(event["label"], "hand up");
+    EXPECT_EQ(event["timestamp"], 1.5);
+    film.pipeline->pause(false);
+    for (int i = 0; i < 50; ++i)
+        EXPECT_EQ(frames.next()["sequence"], i);
+}
+
+TEST(Publisher, WhoDoesNotReadHoldsNothingUp) {
+    constexpr std::uint64_t kFrames = 20'000;
+    const auto publisher = std::make_shared<Publisher>(kAnyPort);
+    Film film(kFrames, "", with_regions());
+    film.pipeline->add_sink(Publisher::feed(publisher));
+    film.pipeline->pause(true);
+    film.pipeline->start();
+    Subscriber sleeper(publisher->address(), "", 1);
+    Subscriber reader(publisher->address());
+    ASSERT_FALSE(sleeper.next("stream").is_null());
+    ASSERT_FALSE(reader.next("stream").is_null());
+    film.pipeline->pause(false);
+    ASSERT_TRUE(eventually([&] { return publisher->status().written == kFrames; }));
+    film.expect_accounts();
+    EXPECT_EQ(film.pipeline->stats().processed, kFrames);
+    Json newest; // what came too fast is missing, and "n" tells
+    std::uint64_t got = 0, missed = 0, n = 0;
+    bool first = true;
+    do {
+        newest = reader.next();
+        ASSERT_FALSE(newest.is_null());
+        const auto now = newest["n"].get<std::uint64_t>();
+        missed += first ? 0 : now - n - 1;
+        n = now;
+        first = false;
+        got += newest["content"] == "frame" ? 1 : 0;
+    } while (newest["content"] != "frame" || (newest["sequence"] != kFrames - 1 && got + missed < kFrames));
+    EXPECT_LE(got, kFrames);
+}
+
+TEST(Publisher, StrangersMayTalkToThePort) {
+    const unsigned seed = std::random_device{}();
+    std::cout << "seed " << seed << '\n';
+    std::mt19937 random(seed);
+    const auto publisher = std::make_shared<Publisher>(kAnyPort);
+    Film film(test::kLong, "", with_regions());
+    film.pipeline->add_sink(Publisher::feed(publisher));
+    film.pipeline->start();
+    sockaddr_in to{};
+    to.sin_family = AF_INET;
+    to.sin_port = htons(static_cast<std::uint16_t>(
+        std::stoi(publisher->address().substr(publisher->address().rfind(':') + 1))));
+    to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    int sent = 0;
+    const auto noise_of = [&](std::size_t most) {
+        std::string noise(random() % most, '\0');
+        for (char& c : noise)
+            c = static_cast<char>(random());
+        return noise;
+    };
+    for (int i = 0; i < 500; ++i) { // who speaks no ZeroMQ
+        const int fd = socket(AF_INET, SOCK_STREAM, 0);
+        ASSERT_GE(fd, 0);
+        if (connect(fd, reinterpret_cast<const sockaddr*>(&to), sizeof to) == 0) {
+            std::string noise = noise_of(300);
+            if (i % 3 == 0) // as ZMTP begins
+                noise.insert(0, std::string("\xff\0\0\0\0\0\0\0\1\x7f\3", 11));
+            sent += send(fd, noise.data(), noise.size(), MSG_NOSIGNAL) >= 0 ? 1 : 0;
+        }
+        close(fd);
+    }
+    EXPECT_GT(sent, 450);
+    zmq::context_t context;
+    zmq::socket_t talker(context, ZMQ_XSUB); // and who does, but subscribes to nothing sensible
+    talker.set(zmq::sockopt::linger, 0);
+    talker.connect("tcp" + publisher->address().substr(3));
+    for (int i = 0; i < 10'000; ++i) {
+        std::string noise = noise_of(i % 100 == 0 ? 100'000 : 300);
+        if (i % 3 == 0)
+            noise.insert(0, 1, '\1');
+        ASSERT_TRUE(talker.send(zmq::buffer(noise)));
+    }
+    Subscriber subscriber(publisher->address());
+    EXPECT_FALSE(subscriber.next("frame").is_null()) << "it goes on";
+    EXPECT_EQ(publisher->status().error, "");
+}
+
+TEST(Publisher, AddressesAreAcceptedOrRefusedInASentence) {
+    for (const char* good : {"zmq://127.0.0.1:5556", "zmq://localhost:1", "zmq://*:65535", "zmq://[::1]:80",
+                             "zmq://192.168.1.7:5556", "zmq://lab-pc.local:9000"})
+        EXPECT_NO_THROW((void)parse_publish_address(good)) << good;
+    for (const char* bad : {"", "zmq://", "zmq://127.0.0.1", "zmq://:5", "tcp://127.0.0.1:5", "127.0.0.1:5",
+                            "zmq://a b:5", "zmq://h:65536", "zmq://h:-1", "zmq://h:1x",
+                            "zmq://h:", "zmq://h\n:5", "zmq://h;x:5", "zmq://h:99999999999999999999"})
+        try {
+            (void)parse_publish_address(bad);
+            ADD_FAILURE() << "'" << bad << "' is taken";
+        } catch (const UsageError& error) {
+            EXPECT_NE(std::string(error.what()).find("allowed: zmq://HOST:PORT"), std::string::npos);
+        }
+    EXPECT_TRUE(parse_publish_address("zmq://127.0.0.1:5").loopback);
+    EXPECT_TRUE(parse_publish_address("zmq://[::1]:5").loopback);
+    EXPECT_FALSE(parse_publish_address("zmq://*:5").loopback);
+    EXPECT_FALSE(parse_publish_address("zmq://128.127.0.1:5").loopback);
+}
+
+TEST(Publisher, APortThatIsTakenIsSaid) {
+    const Publisher first(kAnyPort);
+    try {
+        const Publisher second(first.address());
+        FAIL() << "two at one port";
+    } catch (const RunError& error) {
+        EXPECT_NE(std::string(error.what()).find(first.address()), std::string::npos) << error.what();
+        EXPECT_NE(std::string(error.what()).find("name another port"), std::string::npos) << error.what();
+    }
+}
+
+TEST(PublishCommand, GivesWhatTheTableOfTracesSays) {
+    const TemporaryFolder folder;
+    test::write_file(folder / "r.json",
+                     R"({"regions":[{"name":"box","shape":"rectangle","points":[[10,8],[29,27]]}]})");
+    test::write_file(folder / "listen.py", R"py(
+import csv, json, subprocess, sys, zmq
+program = sys.argv[1]
+run = subprocess.Popen([program, "run", "synthetic?width=64&height=48&live=false", "--rate", "200",
+    "--frames", "300", "--regions", "r.json", "--traces", "t.csv", "--publish", "zmq://127.0.0.1:0"],
+    stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+for line in run.stderr:
+    if "published at zmq://" in line:
+        address = line.split("published at zmq")[1].strip().rstrip(".")
+        break
+socket = zmq.Context().socket(zmq.SUB)
+socket.subscribe('{"content":"frame"')
+socket.rcvtimeo = 20000
+socket.connect("tcp" + address)
+frames = []
+while not frames or frames[-1]["sequence"] < 299:
+    frames.append(json.loads(socket.recv()))
+said = run.communicate()[0]
+assert run.returncode == 0, said
+assert "300 frames at zmq" in said, said
+rows = {int(r["sequence"]): r for r in csv.DictReader(l for l in open("t.csv") if not l.startswith("#"))}
+assert len(rows) == 300
+for frame in frames:
+    row, box = rows[frame["sequence"]], frame["regions"]["box"]
+    for key in ("mean", "std", "min", "max", "mean_of_map"):
+        assert float(row[key]) == box[key], (key, row, box)
+    for key in ("valid", "infinite", "pixels"):
+        assert int(row[key]) == box[key], (key, row, box)
+    assert row["capture_s"].replace(".", "").lstrip("0") == str(frame["capture_ns"]).lstrip("0")
+print("compared", len(frames))
+)py");
+    const ChildResult result =
+        run_child({"/usr/bin/python3", "listen.py", test::program_path()}, folder.path().string());
+    EXPECT_EQ(result.status, 0) << result.err;
+    EXPECT_EQ(result.out.rfind("compared ", 0), 0U) << result.out;
+}
+
+TEST(PublishCommand, WhatASettingsFileSaysNeedsTrust) {
+    const TemporaryFolder folder;
+    test::write_file(folder / "s.toml", "[program]\npublish = \"zmq://127.0.0.1:0\"\n");
+    const std::vector<std::string> words = {"run",          "synthetic?width=64&height=48&live=false",
+                                            "--frames",     "3",
+                                            "--config",     folder / "s.toml",
+                                            "--no-remember"};
+    ChildResult result = run_program(words, folder.path().string());
+    EXPECT_EQ(result.status, 2);
+    EXPECT_NE(result.err.find("--trust"), std::string::npos) << result.err;
+    std::vector<std::string> trusted = words;
+    trusted.emplace_back("--trust");
+    result = run_program(trusted, folder.path().string());
+    EXPECT_EQ(result.status, 0) << result.err;
+    result = run_program({"run", "synthetic?live=false", "--publish", "http://x"}, folder.path().string());
+    EXPECT_EQ(result.status, 2);
+    EXPECT_NE(result.err.find("zmq://127.0.0.1:5556"), std::string::npos) << result.err;
+}
+
+} // namespace
+} // namespace specklescope
