@@ -7,6 +7,8 @@
 #include "have_zmq.hpp"
 #include "net/messages.hpp"
 
+#include <spdlog/spdlog.h>
+
 #include <algorithm>
 #include <atomic>
 #include <charconv>
@@ -207,7 +209,7 @@ private:
         bool any = false;
         zmq::message_t message;
         while (socket_.recv(message, zmq::recv_flags::dontwait))
-            any = any || (message.size() > 0 && *message.data<char>() == 1);
+            any = any || (!message.empty() && *message.data<char>() == 1);
         return any;
     }
     void tell_again() {
