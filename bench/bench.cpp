@@ -55,6 +55,9 @@ public:
 
     int run() {
         check_filter();
+        if (!settings_.bench.json.empty())
+            check_replaceable(settings_.bench.json,
+                              {.what = "report of bench", .option = "--json", .holds = is_report});
         use_simd_of_environment();
         device_ = backend() == Backend::cpu ? nullptr : make_device_bench(&no_device_);
         if (!device_ && backend() == Backend::cuda)
@@ -100,6 +103,8 @@ private:
     bool wanted(const std::string& name) const {
         return filter_.empty() || name.find(filter_) != std::string::npos;
     }
+
+    static bool is_report(std::string_view text) { return text.starts_with("{\n \"machine\": {"); }
 
     void check_filter() const {
         const auto sections = {"stream", "regions", "gpus", "pipeline", "traces", "startup"};

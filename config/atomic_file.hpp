@@ -15,4 +15,13 @@ void write_atomically(const std::string& path, std::string_view text, mode_t mod
 /// pipe or a device of that name).
 void check_writable(const std::string& path);
 
+/// What may be written over: a file of the same kind.
+struct ReplaceableKind {
+    std::string_view what;                ///< "statistics"
+    std::string_view option;              ///< "--stats"
+    bool (*holds)(std::string_view text); ///< of the first 4 MiB
+};
+/// The same, and throws RunError where something else than nothing or such a file has that name.
+void check_replaceable(const std::string& path, const ReplaceableKind& kind);
+
 } // namespace specklescope

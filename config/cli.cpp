@@ -188,22 +188,15 @@ void check_belongs(const Words& words, Command command) {
             refuse(name, " belongs to specklescope bench");
         return refuse("json", " belongs to specklescope bench and pulse");
     }
-    if (command == Command::pulse) {
-        for (const CliOption& option : cli_options())
-            if (!concerns(option, "pulse"))
-                refuse(option.name, " says nothing to pulse, which reads a table of traces");
-        return;
-    }
-    static const std::vector<std::string> kOthers = {
-        "rate",    "loop",   "transfer", "from",       "frames",   "silence", "stage",    "gpus",
-        "slots",   "view",   "record",   "record-raw", "snapshot", "stats",   "colormap", "preset",
-        "regions", "traces", "medians",  "kymograph",  "widths",   "band"};
-    std::vector<std::string> others = kOthers;
-    for (const ParamDecl& decl : record_limits_table().decls())
-        others.push_back(option_name(decl));
-    for (const std::string& name : others)
-        refuse(name, command == Command::bench ? " says nothing to bench, which measures what --filter names"
-                                               : " says nothing to list");
+    const std::string name = command == Command::pulse   ? "pulse"
+                             : command == Command::bench ? "bench"
+                                                         : "list";
+    const std::string does = command == Command::pulse   ? ", which reads a table of traces"
+                             : command == Command::bench ? ", which measures what --filter names"
+                                                         : "";
+    for (const CliOption& option : cli_options())
+        if (!concerns(option, name))
+            refuse(option.name, " says nothing to " + name + does);
 }
 
 void read_stages(const std::vector<std::string>& texts, Settings& settings) {

@@ -154,14 +154,16 @@ const CliOption* find_option(std::string_view name) {
 bool concerns(const CliOption& option, std::string_view command) {
     const std::string_view group = option.group;
     const auto only = [&](std::string_view name) { return option.doc.starts_with(std::string(name) + ": "); };
-    if (command == "bench")
-        return group == kBench || option.name == "log" || option.name == "verbose" || option.name == "quiet";
-    if (command == "pulse")
-        return option.name == "json" || option.name == "log" || option.name == "verbose" ||
-               option.name == "quiet";
+    const auto one_of = [&](std::initializer_list<std::string_view> names) {
+        return std::find(names.begin(), names.end(), option.name) != names.end();
+    };
     if (command == "view" || command == "run")
         return group != kBench && !only(command == "view" ? "run" : "view");
-    return false;
+    if (one_of({"log", "verbose", "quiet"}))
+        return true;
+    if (command == "bench")
+        return group == kBench || one_of({"backend", "threads"});
+    return command == "pulse" && option.name == "json";
 }
 
 const std::vector<CliExample>& cli_examples() {

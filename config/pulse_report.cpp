@@ -73,11 +73,17 @@ Json to_json(const std::string& region, const Pulse& pulse) {
     return json;
 }
 
+/// Begins as what report_pulse() writes: its densities may be long.
+bool is_pulse(std::string_view text) {
+    return text.starts_with("{\n \"program\": \"Specklescope ") &&
+           text.substr(0, 256).find("\n \"content\": \"pulse\",\n") != std::string_view::npos;
+}
+
 } // namespace
 
 int report_pulse(const PulseSettings& settings) {
     if (!settings.json.empty())
-        check_writable(settings.json);
+        check_replaceable(settings.json, {.what = "pulse", .option = "--json", .holds = is_pulse});
     const TraceTable table = read_trace_table(settings.file);
     std::size_t left = 8;
     for (const RegionTrace& trace : table.regions)

@@ -3,6 +3,7 @@
 #include "config/settings.hpp"
 #include "config/text.hpp"
 #include "files/image_file.hpp"
+#include "pipeline/chain_text.hpp"
 #include "sources/gst/gst_container.hpp"
 
 #include <nlohmann/json.hpp>
@@ -98,29 +99,6 @@ std::string shortened(const std::string& text, std::size_t most) {
     return text.size() <= most ? text : text.substr(0, most) + "…";
 }
 
-/// "speckle:radius=2 | average": bars within quotes belong to a value.
-std::vector<std::string> stage_texts(std::string_view chain) {
-    constexpr std::string_view kBetween = " | ";
-    std::vector<std::string> texts;
-    if (chain == "none")
-        return texts;
-    std::size_t begin = 0;
-    bool quoted = false;
-    for (std::size_t i = 0; i < chain.size(); ++i) {
-        if (quoted && chain[i] == '\\')
-            ++i;
-        else if (chain[i] == '"')
-            quoted = !quoted;
-        else if (!quoted && chain.substr(i).starts_with(kBetween)) {
-            texts.emplace_back(chain.substr(begin, i - begin));
-            begin = i + kBetween.size();
-            i = begin - 1;
-        }
-    }
-    texts.emplace_back(chain.substr(begin));
-    return texts;
-}
-
 class Reader {
 public:
     Reader(const std::string& path, Settings& settings)
@@ -204,7 +182,9 @@ private:
         if (said.size() > kMost)
             damaged("its chain has more than 64 kB");
         Chain chain;
-        for (const std::string& stage : stage_texts(said)) {
+        std::vector<std::string_view> texts;
+        of_file([&] { texts = stage_texts(said); });
+        for (const std::string_view stage : texts) {
             of_file([&] { chain.add(stage); });
             note_missing(chain.stages().back());
             note_captures(chain.stages().back());

@@ -29,11 +29,11 @@ std::size_t end_of_stage(std::string_view text) {
 
 } // namespace
 
-Chain chain_from_text(std::string_view text) {
-    Chain chain;
+std::vector<std::string_view> stage_texts(std::string_view text) {
+    std::vector<std::string_view> texts;
     std::string_view rest = trimmed(text);
     if (rest.empty() || rest == "none")
-        return chain;
+        return texts;
     while (true) {
         const std::size_t end = end_of_stage(rest);
         const std::string_view stage = trimmed(rest.substr(0, end));
@@ -41,11 +41,18 @@ Chain chain_from_text(std::string_view text) {
             throw UsageError(
                 "The chain '" + std::string(text) +
                 "' has nothing between two '|' or at an end; give a stage there, or leave out one '|'.");
-        chain.add(stage);
+        texts.push_back(stage);
         if (end == rest.size())
-            return chain;
+            return texts;
         rest.remove_prefix(end + 1);
     }
+}
+
+Chain chain_from_text(std::string_view text) {
+    Chain chain;
+    for (const std::string_view stage : stage_texts(text))
+        chain.add(stage);
+    return chain;
 }
 
 } // namespace specklescope

@@ -288,6 +288,9 @@ TEST_F(PulseCommand, FindsTheHeartOfTheSimulatedScene) {
     const ChildResult found = run({"pulse", "t.csv", "--json", "pulse.json"});
     ASSERT_EQ(found.status, 0) << found.all();
     EXPECT_EQ(found.err, "");
+    const std::string report = test::read_file(folder / "pulse.json");
+    EXPECT_EQ(run({"pulse", "t.csv", "--json", "pulse.json"}).status, 0) << "its own is replaced";
+    EXPECT_EQ(test::read_file(folder / "pulse.json"), report);
     EXPECT_NE(found.out.find("1200 values over 20.0 s at 60 frames/s"), std::string::npos) << found.out;
     EXPECT_NE(found.out.find("2 regions, column mean over capture_s"), std::string::npos) << found.out;
     EXPECT_TRUE(test::python(folder, kReport)) << test::read_file(folder / "python.log") << found.out;
@@ -337,6 +340,7 @@ TEST_F(PulseCommand, RefusesWhatIsNoTableInOneSentence) {
         {head, {"pulse", "."}, 1, "'.'"},
         {head, {"pulse", "t.csv", "--frames", "3"}, 2, "--frames says nothing to pulse"},
         {head, {"pulse", "t.csv", "--json", "missing/p.json"}, 1, "missing"},
+        {head, {"pulse", "t.csv", "--json", "t.csv"}, 1, "'t.csv' exists and holds no pulse of this program"},
         {head,
          {"run", "synthetic", "--json", "p.json"},
          2,

@@ -1,0 +1,50 @@
+// An option that a command never looks at is refused, whichever it is.
+#include "base/error.hpp"
+#include "config/options.hpp"
+#include "config/settings.hpp"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <set>
+
+namespace specklescope {
+namespace {
+
+std::string error_of(std::vector<std::string> words) {
+    words.insert(words.begin(), "specklescope");
+    std::vector<const char*> argv;
+    for (const std::string& word : words)
+        argv.push_back(word.c_str());
+    try {
+        (void)parse_command_line(static_cast<int>(argv.size()), argv.data());
+        return "";
+    } catch (const UsageError& error) {
+        return error.what();
+    }
+}
+
+TEST(Belongs, OptionsOfOtherCommandsAreRefusedByEachOfThoseThatProcessNothing) {
+    // What ends the program by itself, whatever stands beside it.
+    const std::set<std::string> alone = {"version", "help", "manual", "completion", "complete"};
+    const std::string file = testing::TempDir() + "/belongs.toml";
+    std::ofstream(file) << "# all as it is\n";
+    for (const CliOption& option : cli_options()) {
+        if (alone.contains(option.name))
+            continue;
+        for (const std::vector<std::string>& command :
+             {std::vector<std::string>{"list", "stages"}, {"bench"}, {"pulse", "t.csv"}}) {
+            SCOPED_TRACE(command[0] + " --" + option.name);
+            std::vector<std::string> words = command;
+            words.push_back("--" + option.name);
+            if (!option.argument.empty())
+                words.emplace_back(option.name == "config" ? file : option.name == "preset" ? "flow" : "1");
+            const std::string error = error_of(words);
+            const std::string refused = "--" + option.name + " says nothing to " + command[0];
+            EXPECT_EQ(error.starts_with(refused), !concerns(option, command[0])) << error;
+        }
+    }
+}
+
+} // namespace
+} // namespace specklescope
