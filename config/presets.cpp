@@ -1,3 +1,4 @@
+#include "base/log.hpp"
 #include "config/data_folder.hpp"
 #include "config/presets_data.hpp"
 #include "config/settings.hpp"
@@ -47,7 +48,7 @@ void read_folder(const fs::path& folder, bool yours, std::map<std::string, Prese
             const std::string toml = whole_text(entry.path()), name = entry.path().stem().string();
             all.insert_or_assign(name, Preset{name, top_comment(toml), toml, entry.path().string(), yours});
         } catch (const RunError& error) {
-            spdlog::warn("A preset is left out: {}.", error.what());
+            run_log().warn("A preset is left out: {}.", error.what());
         }
     }
 }

@@ -1,4 +1,5 @@
 #include "analysis/regions_file.hpp"
+#include "base/log.hpp"
 #include "config/atomic_file.hpp"
 #include "config/data_folder.hpp"
 #include "config/settings.hpp"
@@ -25,7 +26,7 @@ void load_remembered_regions(Settings& settings) {
     try {
         settings.regions = load_regions(path);
     } catch (const Error& error) {
-        spdlog::warn("The regions that the window remembered are left out: {}", error.what());
+        run_log().warn("The regions that the window remembered are left out: {}", error.what());
     }
 }
 
@@ -54,7 +55,7 @@ void load_remembered(Settings& settings, bool source_only) {
         settings.view = last.view;
         settings.chain = last.chain;
     } catch (const Error& error) {
-        spdlog::warn("What the window remembered is left out: {}", error.what());
+        run_log().warn("What the window remembered is left out: {}", error.what());
     }
 }
 
@@ -76,7 +77,7 @@ void save_remembered(const Settings& settings) {
         else
             std::filesystem::remove(remembered_regions_path());
     } catch (const std::exception& error) {
-        spdlog::warn("What the window should remember cannot be kept: {}", error.what());
+        run_log().warn("What the window should remember cannot be kept: {}", error.what());
     }
 }
 

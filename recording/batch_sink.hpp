@@ -20,6 +20,12 @@
 
 namespace specklescope {
 
+/// What of a batch is in the file.
+struct Written {
+    std::uint64_t frames = 0; ///< the first so many, wholly; of the next one a part may be there
+    std::uint64_t bytes = 0;
+};
+
 /// Items have sizes, in what the sink counts them by. A sink calls start() in its open() and close() in its
 /// destructor.
 template <class Item> class BatchSink : public Sink {
@@ -100,9 +106,9 @@ protected:
     virtual bool is_frame(const Item&) const { return true; }
     // On the writing thread. What is thrown, a whole sentence, stops this sink, loudly; finish() is called
     // all the same.
-    /// Returns the bytes written.
-    virtual std::uint64_t write(const std::vector<Item>& items) = 0;
-    /// Throws RunError. `well`: all that was accepted is written.
+    /// Where it throws, `written` tells what is in the file all the same; those frames count as written.
+    virtual void write(const std::vector<Item>& items, Written& written) = 0;
+    /// Throws RunError. `well`: all that was accepted is written. dropped() has counted what was not.
     virtual void finish(bool well) = 0;
 
 private:
@@ -133,7 +139,6 @@ private:
     /// Nothing leaves the thread.
     void write_all(const std::vector<Item>& items, bool last) {
         std::string error;
-        std::uint64_t bytes = 0;
         const auto guarded = [&](auto&& work) {
             try {
                 work();
@@ -142,23 +147,29 @@ private:
                     error = sentence_of(thrown);
             }
         };
+        Written written;
         if (!failed_)
-            guarded([&] { bytes = write(items); });
-        const bool well = !failed_ && error.empty();
+            guarded([&] { write(items, written); });
+        count(items, written);
         if (last)
-            guarded([&] { finish(well); });
+            guarded([&] { finish(!failed_ && error.empty()); });
+        if (error.empty())
+            return;
+        run_log().error("{}", error);
+        failed_ = true;
+        const std::scoped_lock lock(mutex_);
+        status_.error = error;
+        room_.notify_all();
+    }
+
+    void count(const std::vector<Item>& items, const Written& written) {
         const auto frames = static_cast<std::uint64_t>(
             std::count_if(items.begin(), items.end(), [this](const Item& item) { return is_frame(item); }));
         const std::scoped_lock lock(mutex_);
         status_.queued -= frames;
-        (well ? status_.written : status_.dropped) += frames;
-        status_.bytes += well ? bytes : 0;
-        if (error.empty())
-            return;
-        run_log().error("{}", error);
-        status_.error = error;
-        failed_ = true;
-        room_.notify_all();
+        status_.written += written.frames;
+        status_.dropped += frames - written.frames;
+        status_.bytes += written.bytes;
     }
 
     const Limits limits_;

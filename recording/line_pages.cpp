@@ -17,11 +17,13 @@ std::size_t whole_within(std::string_view lines, std::size_t room) {
     return most == 0 ? 0 : lines.rfind('\n', most - 1) + 1; // npos + 1 = 0
 }
 
-/// Cuts the file behind what it took of `bytes`, up to the end of a line.
-void keep_whole(const File& file, std::uint64_t& end, std::string_view bytes) {
+/// Cuts the file behind what it took of `bytes`, up to the end of a line. Returns the bytes that stay.
+std::size_t keep_whole(const File& file, std::uint64_t& end, std::string_view bytes) {
     const std::uint64_t there = file.bytes();
-    end += there > end ? whole_within(bytes, static_cast<std::size_t>(there - end)) : 0;
+    const std::size_t kept = there > end ? whole_within(bytes, static_cast<std::size_t>(there - end)) : 0;
+    end += kept;
     (void)::ftruncate(file.fd(), static_cast<off_t>(end)); // to be shorter needs no room
+    return kept;
 }
 
 /// What the next write takes: whole lines, and whether the rest of the page is to be filled behind them.
@@ -38,7 +40,7 @@ Piece next_piece(std::string_view lines, std::size_t room) {
 
 } // namespace
 
-int append_lines(const File& file, std::uint64_t& end, std::string_view lines) {
+int append_lines(const File& file, std::uint64_t& end, std::string_view& lines) {
     // In a page of its own, too: the system copies either all of it or, where the page is not there, nothing.
     alignas(kLinePage) std::array<char, kLinePage> page;
     while (!lines.empty()) {
@@ -63,7 +65,7 @@ int append_lines(const File& file, std::uint64_t& end, std::string_view lines) {
             bytes = {page.data(), piece.lines + piece.filling};
         }
         if (const int error = file.write_at(end, bytes.data(), bytes.size()); error != 0) {
-            keep_whole(file, end, bytes);
+            lines.remove_prefix(std::min(piece.lines, keep_whole(file, end, bytes)));
             return error;
         }
         end += bytes.size();

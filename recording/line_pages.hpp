@@ -16,7 +16,8 @@ inline constexpr std::size_t kLinePage = 4096;
 /// is in the file. No write leaves its page, so that a killed process leaves all of a write or nothing: where
 /// the next line does not fit into the rest of a page, a comment of spaces ("#    ") fills it. Lines are of
 /// at most kLinePage - 2 bytes; a longer one is written as it is, and may be cut. Returns an error number, or
-/// 0; where the file takes only a part it ends with the last whole line of that.
-int append_lines(const File& file, std::uint64_t& end, std::string_view lines);
+/// 0; where the file takes only a part it ends with the last whole line of that. `lines` begins behind those
+/// that are in the file afterwards.
+int append_lines(const File& file, std::uint64_t& end, std::string_view& lines);
 
 } // namespace specklescope

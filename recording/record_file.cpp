@@ -2,6 +2,7 @@
 
 #include "analysis/regions_file.hpp"
 #include "base/error.hpp"
+#include "base/log.hpp"
 
 #include <nlohmann/json.hpp>
 #include <spdlog/spdlog.h>
@@ -123,7 +124,7 @@ void describe_regions(nlohmann::ordered_json& json, const RegionOutlines& outlin
         return;
     }
     json["regions_left_out"] = regions.size();
-    spdlog::info("Recordings will not hold the regions, which have {} points: keep their file.", points);
+    run_log().info("Recordings will not hold the regions, which have {} points: keep their file.", points);
 }
 
 } // namespace

@@ -5,6 +5,7 @@
 #include "recording/line_pages.hpp"
 #include "recording/record_file.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <filesystem>
 
@@ -39,7 +40,28 @@ TableFile::TableFile(const std::string& path, std::string_view begin) : path_(pa
     file_ = file.again();
 }
 
-void TableFile::append(std::string_view lines) {
+void TableFile::append(std::string_view lines) { append_front(lines); }
+
+void TableFile::append(const FrameLines& lines, Written& written) {
+    const std::uint64_t before = end_;
+    std::string_view left = lines.text;
+    const auto tell = [&] {
+        const std::size_t taken = lines.text.size() - left.size();
+        written.frames = static_cast<std::uint64_t>(
+            std::upper_bound(lines.ends.begin(), lines.ends.end(), taken) - lines.ends.begin());
+        written.bytes = end_ - before;
+    };
+    try {
+        append_front(left);
+    } catch (...) {
+        tell();
+        throw;
+    }
+    tell();
+}
+
+/// `lines` loses what is in the file.
+void TableFile::append_front(std::string_view& lines) {
     if (!file_.has_name())
         throw RunError("Recording into " + path_ + " stopped: the file, or its folder, was removed.");
     if (const int error = append_lines(file_, end_, lines); error != 0)

@@ -2,12 +2,20 @@
 #pragma once
 
 #include "files/whole_file.hpp"
+#include "recording/batch_sink.hpp"
 
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace specklescope {
+
+/// Whole lines of several frames.
+struct FrameLines {
+    std::string text;
+    std::vector<std::size_t> ends; ///< in the text, of each frame's
+};
 
 class TableFile {
 public:
@@ -18,11 +26,15 @@ public:
     /// Whole lines (append_lines of recording/line_pages.hpp). Throws RunError; then the lines that the disk
     /// took are there, and no part of one.
     void append(std::string_view lines);
+    /// The same, and tells what is in the file of it, also where it throws.
+    void append(const FrameLines& lines, Written& written);
     /// Throws RunError.
     void close();
     std::uint64_t bytes() const { return end_; }
 
 private:
+    void append_front(std::string_view& lines);
+
     std::string path_;
     File file_;
     std::uint64_t end_ = 0; ///< of the last whole line

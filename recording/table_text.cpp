@@ -1,5 +1,7 @@
 #include "recording/table_text.hpp"
 
+#include "base/one_line.hpp"
+
 #include <charconv>
 #include <chrono>
 
@@ -52,6 +54,14 @@ std::string comment(std::string text) {
         text = "#   " + text.substr(cut);
     }
     return lines + text + "\n";
+}
+
+std::string setting_line(std::uint64_t version, const char* what, const std::string& value) {
+    return comment("# version " + std::to_string(version) + ", " + what + ": " + one_line(value));
+}
+
+std::string exposure_line(std::uint64_t version, const Exposure& exposure) {
+    return setting_line(version, "exposure", exposure.known() ? to_string(exposure) : "unknown");
 }
 
 } // namespace specklescope

@@ -1,6 +1,7 @@
 // Numbers, names and comments in tables of text.
 #pragma once
 
+#include "pipeline/chain.hpp"
 #include "pipeline/frame.hpp"
 
 #include <cstdint>
@@ -21,5 +22,10 @@ std::string csv_text(const std::string& text);
 /// A comment, which is no longer than a line may be (recording/line_pages.hpp): the rest of a long one
 /// follows in lines of its own.
 std::string comment(std::string text);
+
+/// "# version 3, chain: speckle:radius=3": what the rows behind it rest on.
+std::string setting_line(std::uint64_t version, const char* what, const std::string& value);
+/// The exposure as a setting, "unknown" where it is.
+std::string exposure_line(std::uint64_t version, const Exposure& exposure);
 
 } // namespace specklescope

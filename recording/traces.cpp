@@ -4,6 +4,7 @@
 #include "base/sentence.hpp"
 #include "recording/batch_sink.hpp"
 #include "recording/table_file.hpp"
+#include "recording/table_text.hpp"
 #include "recording/traces_text.hpp"
 
 #include <optional>
@@ -66,10 +67,8 @@ private:
 
     bool is_frame(const TraceItem& item) const override { return !item.event; }
 
-    std::uint64_t write(const std::vector<TraceItem>& items) override {
-        const std::uint64_t before = table_.bytes();
-        table_.append(text_of(items));
-        return table_.bytes() - before;
+    void write(const std::vector<TraceItem>& items, Written& written) override {
+        table_.append(lines_of(items), written);
     }
 
     void finish(bool well) override {
@@ -79,18 +78,20 @@ private:
     }
 
     /// Throws RunError where there is no room for it.
-    std::string text_of(const std::vector<TraceItem>& items) {
-        std::string text;
+    FrameLines lines_of(const std::vector<TraceItem>& items) {
+        FrameLines lines;
         try {
             for (const TraceItem& item : items)
-                if (item.event)
-                    text += event_line(*item.event);
-                else
-                    add_frame(item.result, text);
+                if (item.event) {
+                    lines.text += event_line(*item.event);
+                } else {
+                    add_frame(item.result, lines.text);
+                    lines.ends.push_back(lines.text.size());
+                }
         } catch (const std::exception& thrown) {
             throw RunError("Traces into " + path_ + " stopped. " + sentence_of(thrown));
         }
-        return text;
+        return lines;
     }
 
     /// The settings in front of the first rows, and again when they have changed.
@@ -105,7 +106,7 @@ private:
             told_ = result.info.version;
             placed_ = result.regions->placed;
         } else if (exposure != exposure_) { // a camera's, by nobody's edit
-            text += traces_exposure(result);
+            text += exposure_line(result.info.version, result.exposure);
         }
         exposure_ = exposure;
         add_rows(result, text);

@@ -12,10 +12,6 @@ std::string in_brackets(const Quantity& quantity) {
     return one_line(quantity.name) + " " + quantity.symbol + " (" + quantity.unit + ")";
 }
 
-std::string setting(const Result& result, const char* what, const std::string& value) {
-    return comment("# version " + std::to_string(result.info.version) + ", " + what + ": " + one_line(value));
-}
-
 std::string mean_text(const Result& result) {
     switch (result.regions->mean) {
     case RegionMean::of_squares:
@@ -76,14 +72,10 @@ std::string traces_columns() {
            "mean_of_map,median,pixels,position\n";
 }
 
-std::string traces_exposure(const Result& result) {
-    return setting(result, "exposure", result.exposure.known() ? to_string(result.exposure) : "unknown");
-}
-
 std::string traces_settings(const Result& result) {
     std::string text;
     const auto say = [&](const char* what, const std::string& value) {
-        text += setting(result, what, value);
+        text += setting_line(result.info.version, what, value);
     };
     if (result.chain)
         say("chain", to_string(*result.chain));
@@ -92,7 +84,7 @@ std::string traces_settings(const Result& result) {
                    std::to_string(placed.height) + " pixels");
     say("mean", mean_text(result));
     if (result.exposure.known())
-        text += traces_exposure(result);
+        text += exposure_line(result.info.version, result.exposure);
     for (const PlacedRegion& region : placed.regions)
         say("region", region.name + ": " + region.shape + ", " + std::to_string(region.pixels) + " pixels" +
                           (region.fit == RegionFit::whole     ? ""

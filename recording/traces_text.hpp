@@ -16,8 +16,6 @@ std::string traces_begin(const StreamInfo& stream);
 std::string traces_columns();
 /// What the numbers rest on from this result on: chain, unit, exposure, which mean it is, regions.
 std::string traces_settings(const Result& result);
-/// Of these, the exposure alone.
-std::string traces_exposure(const Result& result);
 /// A row for each region.
 void add_rows(const Result& result, std::string& text);
 

@@ -1,8 +1,9 @@
 """Holds the arrows between folders: every #include must be one that docs/architecture.md allows.
 
 The page's table of arrows has a row "| `folder/` | `folder/`, `folder/` |" for each folder: what its files may
-include beside their own. main.cpp may include everything. Prints each include that no row allows, and ends with
-1 if there is one.
+include beside their own. main.cpp may include everything. And the rooms that libspecklescope is made of speak through
+run_log() (base/log.hpp), never straight to the log of the program that they are in. Prints each line that breaks a
+rule, and ends with 1 if there is one.
 """
 import pathlib
 import re
@@ -10,6 +11,9 @@ import sys
 
 ROOT = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else __file__).resolve()
 ROOT = ROOT if ROOT.is_dir() else ROOT.parent.parent
+# Rooms of the program alone, which has a terminal.
+MAY_SAY = {"ui", "bench", "tests"}
+SAYS = re.compile(r"\bspdlog::(log|trace|debug|info|warn|error|critical)\s*\(")
 BEGIN, END = "<!-- arrows -->", "<!-- end of arrows -->"
 
 
@@ -47,6 +51,10 @@ def main():
             # Without a folder: what CMake makes.
             if "/" in name and to != folder and to not in arrows[folder]:
                 wrong.append(f"{path.relative_to(ROOT)}:{number}: {folder}/ may not include {name}")
+        if folder not in MAY_SAY:
+            for number, line in enumerate(path.read_text().splitlines(), 1):
+                if SAYS.search(line):
+                    wrong.append(f"{path.relative_to(ROOT)}:{number}: say it with run_log(), libspecklescope has no terminal")
     print("\n".join(dict.fromkeys(wrong)) or f"{len(sources)} files include only what they may.")
     return 1 if wrong else 0
 

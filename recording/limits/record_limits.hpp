@@ -38,7 +38,7 @@ struct RecordLimits {
     double thinned(double rate) const;
 };
 /// Keys record_frames, record_seconds, record_mib, record_every, record_every_s, split_mib, split_s,
-/// keep_free, subject, note.
+/// keep_free, subject, note, record_name.
 const ParamTable& record_limits_table();
 /// What one value cannot tell: two ways of thinning at once. Throws UsageError, which begins with `owner`.
 void check_limits(const RecordLimits& limits, const std::string& owner);
@@ -55,7 +55,7 @@ public:
     Verdict judge(const FrameInfo& info);
     /// Known once the last frame of a length in frames is taken, else with the first one beyond the end.
     bool ended() const { return ended_; }
-    /// Why it ended: "100 frames, as many as were asked for".
+    /// Why it ended: "100 frames", "2.5 s"; empty while it goes on.
     std::string reason() const;
 
 private:

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <exception>
 #include <filesystem>
 #include <map>
 
@@ -48,49 +49,94 @@ protected:
         return 0;
     }
 
-    std::uint64_t write(const std::vector<LineFrame>& frames) override {
-        std::uint64_t bytes = 0;
-        for (const LineFrame& frame : frames)
-            for (const MeasuredLine& line : frame.lines)
-                bytes += add(frame, line);
-        for (auto& [name, file] : files_)
-            bytes += file->flush(dropped());
-        return bytes;
+    void write(const std::vector<LineFrame>& frames, Written& written) override {
+        for (auto& [name, open] : files_) {
+            open.rows_of.clear();
+            open.stored = 0;
+        }
+        std::size_t frame = 0;
+        try {
+            for (; frame < frames.size(); ++frame)
+                for (const MeasuredLine& line : frames[frame].lines)
+                    add(frames[frame], line, frame, written.bytes);
+            for (auto& [name, open] : files_)
+                flush(open, written.bytes);
+        } catch (...) {
+            written.frames = whole_frames(frame);
+            throw;
+        }
+        written.frames = frames.size();
     }
 
     void finish(bool well) override {
-        for (auto& [name, file] : files_)
-            file->finish(well, dropped());
+        std::exception_ptr first;
+        for (auto& [name, open] : files_)
+            try {
+                open.file->finish(well, dropped() - open.beyond);
+            } catch (...) {
+                first = first ? first : std::current_exception();
+            }
         files_.clear();
+        if (first)
+            std::rethrow_exception(first);
     }
 
 private:
-    std::uint64_t add(const LineFrame& frame, const MeasuredLine& line) {
+    struct OpenFile {
+        std::unique_ptr<KymographFile> file;
+        std::vector<std::size_t> rows_of{}; ///< frames of this batch that it has rows of
+        std::size_t stored = 0;             ///< rows of them that are in the file
+        std::uint64_t beyond = 0;           ///< rows in the file of frames that count as dropped
+    };
+
+    void add(const LineFrame& frame, const MeasuredLine& line, std::size_t number, std::uint64_t& bytes) {
         const std::string& name = frame.placed->regions[line.region].name;
-        std::unique_ptr<KymographFile>& file = files_[name];
-        std::uint64_t bytes = 0;
-        if (file && !file->continues(frame, line)) {
-            bytes = file->flush(dropped());
-            file->finish(true, dropped());
-            file.reset();
+        auto found = files_.find(name);
+        if (found != files_.end() && !found->second.file->continues(frame, line)) {
+            flush(found->second, bytes);
+            OpenFile ended = std::move(found->second);
+            files_.erase(found);
+            found = files_.end();
+            ended.file->finish(true, dropped());
         }
-        if (!file) {
-            if (files_.size() > kMostKymographs)
+        if (found == files_.end()) {
+            if (files_.size() >= kMostKymographs)
                 throw RunError("There are more than " + std::to_string(kMostKymographs) +
                                " lines, and a kymograph of each would be a file kept open; measure fewer.");
-            file =
+            auto file =
                 std::make_unique<KymographFile>(path_of(path(), in_name(name)), frame, line, band(), stream_);
+            found = files_.emplace(name, OpenFile{.file = std::move(file)}).first;
         }
-        file->add(frame, line);
-        if (file->waiting() >= kMostWaiting) // less is lost where the disk is full
-            bytes += file->flush(dropped());
-        return bytes;
+        OpenFile& open = found->second;
+        open.file->add(frame, line);
+        open.rows_of.push_back(number);
+        if (open.file->waiting() >= kMostWaiting) // less is lost where the disk is full
+            flush(open, bytes);
+    }
+
+    void flush(OpenFile& open, std::uint64_t& bytes) {
+        bytes += open.file->flush(dropped());
+        open.stored = open.rows_of.size();
+    }
+
+    /// Of the batch's first `begun` frames, and one that was begun: so many of which every row is in its
+    /// file.
+    std::uint64_t whole_frames(std::size_t begun) {
+        std::size_t whole = begun;
+        for (const auto& [name, open] : files_)
+            if (open.stored < open.rows_of.size())
+                whole = std::min(whole, open.rows_of[open.stored]);
+        for (auto& [name, open] : files_)
+            open.beyond = static_cast<std::uint64_t>(std::count_if(
+                open.rows_of.begin(), open.rows_of.begin() + static_cast<std::ptrdiff_t>(open.stored),
+                [&](std::size_t frame) { return frame >= whole; }));
+        return whole;
     }
 
     static constexpr std::size_t kMostWaiting = 16384; ///< bytes
 
     StreamInfo stream_;
-    std::map<std::string, std::unique_ptr<KymographFile>> files_; ///< by the region's name
+    std::map<std::string, OpenFile> files_; ///< by the region's name
 };
 
 } // namespace

@@ -13,7 +13,7 @@
 #include <bit>
 #include <cmath>
 #include <cstdio>
-#include <ctime>
+#include <exception>
 #include <filesystem>
 #include <limits>
 #include <string_view>
@@ -58,15 +58,6 @@ std::uint64_t rational(double value) {
     return static_cast<std::uint64_t>(below) << 32 | above;
 }
 
-std::string now_text() {
-    const std::time_t now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
-    std::tm utc{};
-    ::gmtime_r(&now, &utc);
-    char text[32];
-    std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &utc);
-    return text;
-}
-
 const char* mean_text(RegionMean mean) {
     switch (mean) {
     case RegionMean::of_squares:
@@ -109,7 +100,7 @@ KymographFile::KymographFile(const std::string& wanted, const LineFrame& frame, 
     json["source"] = stream.source_text;
     json["source_name"] = stream.source.name;
     json["backend"] = stream.backend;
-    json["started"] = now_text();
+    json["started"] = utc_now();
     json["started_arrival_ns"] = ns_of(SteadyClock::now());
     // File names are bytes, not always UTF-8: what is none becomes U+FFFD.
     fixed_ = json.dump(-1, ' ', true, nlohmann::ordered_json::error_handler_t::replace).substr(1);
@@ -119,7 +110,24 @@ KymographFile::KymographFile(const std::string& wanted, const LineFrame& frame, 
     constexpr std::uint64_t kAlign = 16;
     const std::uint64_t head = kText + kChangingChars + fixed_.size() + 1 + kSoftware.size() + 1;
     pixels_ = (head + kAlign - 1) / kAlign * kAlign;
-    table_text_ = "row,sequence,capture_s,arrival_s,version\n";
+}
+
+/// In front of the first row, and again when they have changed.
+void KymographFile::tell_settings(const LineFrame& frame) {
+    const std::string exposure = to_string(frame.exposure);
+    const bool first = rows_ == 0, edited = first || told_ != frame.info.version;
+    if (!edited && exposure == exposure_)
+        return;
+    if (edited && frame.chain)
+        table_text_ += setting_line(frame.info.version, "chain", to_string(*frame.chain));
+    if (!first || frame.exposure.known())
+        table_text_ += exposure_line(frame.info.version, frame.exposure);
+    if (first)
+        table_text_ += "row,sequence,capture_s,arrival_s,version\n";
+    else
+        ++changes_;
+    told_ = frame.info.version;
+    exposure_ = exposure;
 }
 
 /// Both names under one number that is free for both.
@@ -147,6 +155,7 @@ bool KymographFile::continues(const LineFrame& frame, const MeasuredLine& line) 
 }
 
 void KymographFile::add(const LineFrame& frame, const MeasuredLine& line) {
+    tell_settings(frame);
     for (const double average : line.averages)
         put(pixels_text_, static_cast<float>(from_average(average, frame.mean)));
     add_whole(table_text_, rows_);
@@ -204,10 +213,11 @@ std::string KymographFile::changing(bool finished, std::uint64_t dropped) const 
     std::snprintf(text, sizeof text,
                   "ImageJ=1.53t\nimages=1\nunit=pixel\nyunit=%s\n"
                   "{\"finished\": %s, \"rows\": %llu, \"dropped\": %llu, \"row_period_s\": %.12g, "
-                  "\"first_capture_ns\": %lld, \"last_capture_ns\": %lld",
+                  "\"first_capture_ns\": %lld, \"last_capture_ns\": %lld, \"settings_changed\": %llu",
                   period > 0 ? "s" : "row", finished ? "true" : "false",
                   static_cast<unsigned long long>(rows_), static_cast<unsigned long long>(dropped), period,
-                  static_cast<long long>(first_ns_), static_cast<long long>(last_ns_));
+                  static_cast<long long>(first_ns_), static_cast<long long>(last_ns_),
+                  static_cast<unsigned long long>(changes_));
     std::string padded(text);
     padded.resize(kChangingChars - 2, ' ');
     return padded + ", ";
@@ -234,11 +244,14 @@ std::uint64_t KymographFile::flush(std::uint64_t dropped) {
     store(pixels_ + in_file_ * columns_ * 4, pixels_text_);
     std::uint64_t table_end = table_end_;
     check_named(table_, table_path_);
-    if (const int error = append_lines(table_, table_end, table_text_); error != 0)
+    std::string_view lines = table_text_;
+    if (const int error = append_lines(table_, table_end, lines); error != 0)
         throw RunError(write_error(table_path_, error));
     table_end_ = table_end;
     write_head(false, dropped);
     in_file_ = rows_;
+    last_in_file_ns_ = last_ns_;
+    changes_in_file_ = changes_;
     pixels_text_.clear();
     table_text_.clear();
     return bytes;
@@ -250,15 +263,27 @@ void KymographFile::finish(bool finished, std::uint64_t dropped) {
         ::unlink(table_path_.c_str());
         return;
     }
-    // Of rows that could not be written nothing stays: the file says what it holds.
     rows_ = in_file_;
-    if (!finished && (::ftruncate(file_.fd(), static_cast<off_t>(pixels_ + in_file_ * columns_ * 4)) != 0 ||
-                      ::ftruncate(table_.fd(), static_cast<off_t>(table_end_)) != 0))
-        throw RunError(write_error(path_, errno));
-    if (finished)
-        write_head(true, dropped);
-    if (!file_.close() || !table_.close())
-        throw RunError(write_error(path_, errno));
+    last_ns_ = last_in_file_ns_;
+    changes_ = changes_in_file_;
+    int error = 0;
+    const auto note = [&](bool well) { error = well || error != 0 ? error : errno; };
+    if (!finished) { // the file says what it holds, and holds no more
+        note(::ftruncate(file_.fd(), static_cast<off_t>(pixels_ + in_file_ * columns_ * 4)) == 0);
+        note(::ftruncate(table_.fd(), static_cast<off_t>(table_end_)) == 0);
+    }
+    std::exception_ptr head;
+    try {
+        write_head(finished, dropped); // in place of the one before: a full disk has room for it
+    } catch (...) {
+        head = std::current_exception();
+    }
+    note(file_.close());
+    note(table_.close());
+    if (head)
+        std::rethrow_exception(head);
+    if (error != 0)
+        throw RunError(write_error(path_, error));
 }
 
 } // namespace specklescope

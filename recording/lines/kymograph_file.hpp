@@ -1,4 +1,4 @@
-// One file of a kymograph and its table of times. Used by recording/kymograph.cpp alone.
+// One file of a kymograph and its table of times. Used by kymograph.cpp alone.
 //
 // A BigTIFF of one page in one strip that grows at the end of the file: directory and description stand in
 // front, and are brought up to date when the rows are there. So the file is whole at any time.
@@ -25,12 +25,14 @@ public:
     std::size_t waiting() const { return pixels_text_.size(); } ///< bytes of rows not yet written
     /// Writes the rows that were added. Throws RunError. Returns the bytes.
     std::uint64_t flush(std::uint64_t dropped);
-    /// The last word: `finished` says that all rows are there. Throws RunError.
+    /// The last word: `finished` says that all rows are there; of rows that could not be written nothing
+    /// stays, and the file says how many were dropped. Throws RunError.
     void finish(bool finished, std::uint64_t dropped);
     const std::string& path() const { return path_; }
 
 private:
     void create(const std::string& wanted);
+    void tell_settings(const LineFrame& frame);
     double period_s() const;
     std::string directory() const;
     std::string changing(bool finished, std::uint64_t dropped) const;
@@ -49,7 +51,11 @@ private:
     std::uint64_t rows_ = 0, in_file_ = 0;
     std::uint64_t table_end_ = 0; ///< behind the line of row in_file_
     std::int64_t first_ns_ = 0, last_ns_ = 0;
-    std::string pixels_text_, table_text_; ///< not yet written
+    std::int64_t last_in_file_ns_ = 0;
+    std::uint64_t told_ = 0; ///< the version of the parameters that the table has told, once rows_ > 0
+    std::string exposure_;   ///< and the exposure
+    std::uint64_t changes_ = 0, changes_in_file_ = 0; ///< of either behind the first row
+    std::string pixels_text_, table_text_;            ///< not yet written
 };
 
 } // namespace specklescope

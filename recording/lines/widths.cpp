@@ -36,13 +36,17 @@ std::string head_of(const StreamInfo& stream, int band) {
 
 /// What the numbers rest on from this frame on.
 std::string settings_of(const LineFrame& frame) {
-    const std::string version = "version " + std::to_string(frame.info.version) + ", ";
     std::string text;
+    const auto say = [&](const char* what, const std::string& value) {
+        text += setting_line(frame.info.version, what, value);
+    };
     if (frame.chain)
-        text += said(version + "chain", to_string(*frame.chain));
-    text += said(version + "map", one_line(frame.quantity.name) + " " + frame.quantity.symbol + " (" +
-                                      frame.quantity.unit + ")");
-    text += said(version + "fitted to", frame.mean == RegionMean::plain ? "the map" : "K²");
+        say("chain", to_string(*frame.chain));
+    say("map",
+        one_line(frame.quantity.name) + " " + frame.quantity.symbol + " (" + frame.quantity.unit + ")");
+    say("fitted to", frame.mean == RegionMean::plain ? "the map" : "K²");
+    if (frame.exposure.known())
+        text += exposure_line(frame.info.version, frame.exposure);
     for (const PlacedRegion& region : frame.placed->regions)
         if (region.line) {
             std::string ends;
@@ -50,7 +54,7 @@ std::string settings_of(const LineFrame& frame) {
                 ends += ends.empty() ? "" : ", ";
                 add_number(ends, at);
             }
-            text += said(version + "line", region.name + ": " + ends);
+            say("line", region.name + ": " + ends);
         }
     return text;
 }
@@ -95,7 +99,7 @@ protected:
         return table_.bytes();
     }
 
-    std::uint64_t write(const std::vector<LineFrame>& frames) override {
+    void write(const std::vector<LineFrame>& frames, Written& written) override {
         struct Task {
             const LineFrame* frame;
             const MeasuredLine* line;
@@ -113,16 +117,15 @@ protected:
                      ++i)
                     vessels[i] = fit_vessel_width(tasks[i].line->averages, tasks[i].line->spacing);
             });
-        std::string text;
+        FrameLines lines;
         std::size_t next = 0;
         for (const LineFrame& frame : frames) {
-            tell_settings(frame, text);
+            tell_settings(frame, lines.text);
             for (const MeasuredLine& line : frame.lines)
-                add_row(frame, line, vessels[next++], text);
+                add_row(frame, line, vessels[next++], lines.text);
+            lines.ends.push_back(lines.text.size());
         }
-        const std::uint64_t before = table_.bytes();
-        table_.append(text);
-        return table_.bytes() - before;
+        table_.append(lines, written);
     }
 
     void finish(bool well) override {
@@ -134,18 +137,25 @@ protected:
 private:
     /// In front of the first rows, and again when they have changed.
     void tell_settings(const LineFrame& frame, std::string& text) {
-        if (!frame.placed || (told_ == frame.info.version && placed_ == frame.placed))
+        if (!frame.placed)
             return;
-        text += settings_of(frame);
-        if (!told_)
-            text += kColumns;
-        told_ = frame.info.version;
-        placed_ = frame.placed;
+        const std::string exposure = to_string(frame.exposure);
+        if (told_ != frame.info.version || placed_ != frame.placed) {
+            text += settings_of(frame);
+            if (!told_)
+                text += kColumns;
+            told_ = frame.info.version;
+            placed_ = frame.placed;
+        } else if (exposure != exposure_) { // a camera's, by nobody's edit
+            text += exposure_line(frame.info.version, frame.exposure);
+        }
+        exposure_ = exposure;
     }
 
     TableFile table_;
     std::optional<std::uint64_t> told_; ///< the version that the settings were told of
     std::shared_ptr<const PlacedRegions> placed_;
+    std::string exposure_;
 };
 
 } // namespace

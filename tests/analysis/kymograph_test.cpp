@@ -151,6 +151,80 @@ TEST_F(Kymographs, OnAFullDiskEndLoudlyAndStayReadable) {
     EXPECT_TRUE(test::python(folder, kReadCut)) << test::read_file(folder / "python.log");
 }
 
+/// Of the statistics: each frame that was offered is in the file or counted. A row of a line stands for it.
+constexpr const char* kBalance = R"py(
+import collections, csv, json, re
+import tifffile
+
+def whole(path, lines): # frames of which every row is there
+    seen = collections.Counter(r["sequence"] for r in csv.DictReader(l for l in open(path) if l[0] != "#"))
+    return sum(n == lines for n in seen.values())
+
+said = " ".join(open("said.txt").read().split())
+sinks = {path: {"written": int(written), "dropped": int(dropped)} for path, written, dropped in
+         re.findall(r"wrote (\S+): (\d+) frames, [^,]*, (\d+) dropped; stopped: ", said)}
+assert len(sinks) == 3, said
+for path, sink in sinks.items():
+    assert 0 < sink["written"] < 3000 and sink["written"] + sink["dropped"] == 3000, sinks
+assert whole("w.csv", 3) == sinks["w.csv"]["written"], (whole("w.csv", 3), sinks["w.csv"])
+assert whole("t.csv", 4) == sinks["t.csv"]["written"], (whole("t.csv", 4), sinks["t.csv"])
+least = 3000
+for name in ("artery", "a_b", "beyond"):
+    with tifffile.TiffFile(f"out/k-{name}.tiff") as f:
+        values, text = f.pages[0].asarray(), f.pages[0].description
+    about = json.loads(text[text.index("{"):])
+    assert about["rows"] == len(values) and about["rows"] + about["dropped"] == 3000, about
+    times = [r for r in csv.DictReader(l for l in open(f"out/k-{name}.tiff.csv") if l[0] != "#")]
+    assert len(times) == about["rows"]
+    assert round(float(times[-1]["capture_s"]) * 1e9) == about["last_capture_ns"], about
+    least = min(least, about["rows"])
+assert sinks["out/k-*.tiff"]["written"] == least, (least, sinks)
+)py";
+
+TEST_F(Kymographs, TracesAndWidthsCountEachFrameOnceOnAFullDisk) {
+    const ChildResult ran =
+        run_child({"sh", "-c",
+                   "trap '' XFSZ; ulimit -f 256; exec '" + test::program_path() +
+                       "' run 'synthetic:vessels?width=128&height=96&live=false&rate=100000' --frames 3000 "
+                       "--regions r.json --kymograph out/k.tiff --traces t.csv --widths w.csv"},
+                  folder.path().string());
+    EXPECT_EQ(ran.status, 1) << ran.all();
+    test::write_file(folder / "said.txt", ran.out);
+    EXPECT_TRUE(test::python(folder, kBalance)) << test::read_file(folder / "python.log");
+}
+
+TEST_F(Kymographs, ThatCannotBeMadeEndInOneSentence) {
+    const ChildResult ran = run({"run", "synthetic:vessels?width=128&height=96&live=false", "--frames", "5",
+                                 "--regions", "r.json", "--kymograph", std::string(245, 'k') + ".tiff"});
+    EXPECT_EQ(ran.status, 1) << ran.all();
+    EXPECT_NE(ran.err.find("File name too long"), std::string::npos) << ran.all();
+}
+
+constexpr const char* kTold = R"py(
+import json, re
+import tifffile
+def told(path, what):
+    return re.findall(rf"^# version (\d+), {what}: (.*)$", open(path).read(), re.M)
+exposure = told("t.csv", "exposure")
+assert len(exposure) == 1 and exposure[0][1].startswith("4 ms"), exposure
+for path in ("w.csv", "out/k-artery.tiff.csv"):
+    assert told(path, "exposure") == exposure, (told(path, "exposure"), exposure)
+    assert told(path, "chain") == told("t.csv", "chain")
+with tifffile.TiffFile("out/k-artery.tiff") as f:
+    text = f.pages[0].description
+about = json.loads(text[text.index("{"):])
+assert about["exposure_used_ms"] == 4 and about["settings_changed"] == 0, about
+)py";
+
+TEST_F(Kymographs, AndWidthsTellTheExposureThatTracesTell) {
+    const ChildResult ran =
+        run({"run", "synthetic:vessels?width=128&height=96&live=false&exposure=4", "--frames", "5",
+             "--regions", "r.json", "--kymograph", "out/k.tiff", "--traces", "t.csv", "--widths", "w.csv",
+             "--stage", "speckle:exposure=10,output=sfi"});
+    ASSERT_EQ(ran.status, 0) << ran.all();
+    EXPECT_TRUE(test::python(folder, kTold)) << test::read_file(folder / "python.log");
+}
+
 TEST_F(Kymographs, OverwriteNothing) {
     const std::vector<std::string> arguments = {
         "run",         "synthetic:vessels?width=128&height=96&live=false",
@@ -206,6 +280,46 @@ TEST_F(Kymographs, OfAMovedLineGoOnInANewFile) {
     EXPECT_EQ(sink->status().error, "");
     EXPECT_EQ(sink->status().dropped, 0U);
     EXPECT_TRUE(test::python(folder, kMoved)) << test::read_file(folder / "python.log");
+}
+
+constexpr const char* kEdited = R"py(
+import csv, json, re
+import tifffile
+with tifffile.TiffFile("out/k-one.tiff") as f:
+    text = f.pages[0].description
+about = json.loads(text[text.index("{"):])
+assert about["settings_changed"] == 1, about
+lines = open("out/k-one.tiff.csv").read().splitlines()
+told = [i for i, line in enumerate(lines) if ", chain: " in line]
+assert len(told) == 2 and "gamma=2" in lines[told[0]] and "gamma=3" in lines[told[1]], [lines[i] for i in told]
+version = re.match(r"# version (\d+),", lines[told[1]])[1]
+before = [l for l in lines[:told[1]] if l[0].isdigit()]
+behind = [l for l in lines[told[1]:] if l[0].isdigit()]
+assert before and behind and {l.split(",")[-1] for l in before} == {"0"}
+assert {l.split(",")[-1] for l in behind} == {version} and version != "0", (version, behind[:3])
+)py";
+
+TEST_F(Kymographs, TellBetweenTheirRowsWhatAnEditChanged) {
+    Chain chain;
+    chain.add("gamma:gamma=2");
+    Pipeline pipeline(test::file_of(std::numeric_limits<std::uint64_t>::max()), chain, [] {
+        PipelineOptions made = test::options();
+        made.regions = line(13);
+        return made;
+    }());
+    const auto sink = make_kymograph(folder / "out/k.tiff", 1);
+    const auto watch = std::make_shared<test::WatchingSink>();
+    std::atomic<std::uint64_t> newest{0};
+    watch->on_push = [&](const Result& result) { newest = result.info.version; };
+    pipeline.add_sink(sink);
+    pipeline.add_sink(watch);
+    pipeline.start();
+    ASSERT_TRUE(test::eventually([&] { return watch->count() > 10; }));
+    const std::uint64_t version = pipeline.edit(0, "gamma", 3.0);
+    ASSERT_TRUE(test::eventually([&] { return newest == version; }));
+    pipeline.stop();
+    EXPECT_EQ(sink->status().error, "");
+    EXPECT_TRUE(test::python(folder, kEdited)) << test::read_file(folder / "python.log");
 }
 
 TEST_F(Kymographs, AndWidthsThatCannotBeAreRefusedInOneSentence) {
