@@ -169,7 +169,8 @@ typedef struct specklescope_region {
 
 /* Called now and then on the calling thread while a call prepares something long (a simulated scene, the mean
  * of dark frames): what it is, and how far it is, 0 to 1, negative if unknown. Returning 0 ends the call with
- * SPECKLESCOPE_CANCELLED. It must not call the library with the same handle. */
+ * SPECKLESCOPE_CANCELLED. It must not call the library with the same handle. It is asked as long as the handle
+ * is alive, also when a frame of a new size or an edit makes a chain prepare anew. */
 typedef int (*specklescope_goes_on)(void* user, const char* what, double part);
 
 typedef struct specklescope_settings {
@@ -204,6 +205,9 @@ SPECKLESCOPE_API specklescope_status specklescope_chain_replace(specklescope_cha
 /* `stage` counts from 0; `value` as on the command line: "3", "2.5", "true", "sfi". */
 SPECKLESCOPE_API specklescope_status specklescope_chain_set(specklescope_chain* chain, size_t stage,
                                                             const char* name, const char* value);
+/* Where the only stage of that name stands, for the calls that count from 0. */
+SPECKLESCOPE_API specklescope_status specklescope_chain_place(specklescope_chain* chain, const char* stage,
+                                                              size_t* place);
 /* Texts go into `text`, ended by a 0; `needed` (may be NULL) gets the bytes that it takes with the 0. Without
  * room for all of it nothing is written: text NULL and size 0 ask for `needed` alone. Any thread. */
 SPECKLESCOPE_API specklescope_status specklescope_chain_get(specklescope_chain* chain, size_t stage,
@@ -280,6 +284,9 @@ SPECKLESCOPE_API specklescope_status specklescope_stream_set(specklescope_stream
                                                              const char* name, const char* value);
 SPECKLESCOPE_API specklescope_status specklescope_stream_replace(specklescope_stream* stream,
                                                                  const char* chain);
+/* As specklescope_chain_place. */
+SPECKLESCOPE_API specklescope_status specklescope_stream_place(specklescope_stream* stream, const char* stage,
+                                                               size_t* place);
 /* An option of the source that may be set while it runs: exposure, gain … */
 SPECKLESCOPE_API specklescope_status specklescope_stream_set_source(specklescope_stream* stream,
                                                                     const char* name, const char* value);

@@ -9,6 +9,12 @@
 
 namespace specklescope::library {
 
+void check_runs(const Chain& chain, const Shape& input) {
+    const std::unique_ptr<Executor> trial = make_host_executor(0);
+    trial->set_chain(std::make_shared<const Chain>(chain), 0);
+    trial->prepare(input, true);
+}
+
 ChainStage& stage_at(Chain& chain, std::size_t stage) {
     if (stage >= chain.stages().size())
         throw UsageError("There is no stage number " + std::to_string(stage) + " in the chain; it has " +
@@ -16,14 +22,34 @@ ChainStage& stage_at(Chain& chain, std::size_t stage) {
     return chain.stages()[stage];
 }
 
-ChainObject::ChainObject(Chain chain, const Settings& settings)
-    : threads_(settings.program.as<ProgramSettings>().threads),
+std::size_t place_of(const Chain& chain, std::string_view name) {
+    std::string names;
+    std::size_t place = 0, found = 0;
+    for (std::size_t i = 0; i < chain.stages().size(); ++i) {
+        const std::string_view own = chain.stages()[i].type->name;
+        names += (names.empty() ? "" : ", ") + std::string(own);
+        if (own == name) {
+            place = i;
+            ++found;
+        }
+    }
+    if (found == 1)
+        return place;
+    throw UsageError(std::string("The chain has ") + (found > 1 ? "several stages '" : "no stage '") +
+                     std::string(name) + "'; it is made of " + (names.empty() ? "none" : names) +
+                     ": give one's place, counted from 0.");
+}
+
+ChainObject::ChainObject(Chain chain, const Settings& settings, const Watcher& watcher)
+    : watcher_(watcher), threads_(settings.program.as<ProgramSettings>().threads),
       channel_(settings.program.as<ProgramSettings>().channel) {
     const auto& program = settings.program.as<ProgramSettings>();
     // The executor's own limit would hold for all of the process: ThreadLimit is this thread's.
     executor_ = make_executor({program.backend, 0, ""}, nullptr);
     take(std::move(chain));
-    apply_edits();
+    executor_->set_chain(std::make_shared<const Chain>(wanted_), version_);
+    applied_ = wanted_;
+    applied_version_ = version_;
     if (!settings.regions_path.empty())
         executor_->set_regions(make_outlines(load_regions(settings.regions_path), program.medians), version_);
 }
@@ -35,18 +61,29 @@ void ChainObject::take(Chain next) {
     ++version_;
 }
 
-void ChainObject::apply_edits() {
+/// Edits that wait are judged on the shape that is wanted now, whatever the last one was.
+void ChainObject::fit(const Shape& input) {
     Chain next;
     std::uint64_t version = 0;
     {
         const std::scoped_lock lock(edits_);
-        if (version_ == applied_version_)
-            return;
-        next = wanted_;
         version = version_;
+        if (version != applied_version_)
+            next = wanted_;
     }
+    if (version == applied_version_ && shape_ == input)
+        return;
+    const Asking asking(watcher_);
+    if (version == applied_version_)
+        return move_to(input);
     try {
-        executor_->set_chain(std::make_shared<const Chain>(next), version);
+        if (shape_ != input) {
+            check_runs(next, input); // what does not leaves the old plan and its histories alone
+            set_anew(next, version, input);
+        } else {
+            executor_->set_chain(std::make_shared<const Chain>(next), version);
+            executor_->prepare(input, true);
+        }
     } catch (...) {
         const std::scoped_lock lock(edits_);
         if (version_ == version) { // nobody has edited it since
@@ -55,15 +92,44 @@ void ChainObject::apply_edits() {
         }
         throw;
     }
+    shape_ = input;
     const std::scoped_lock lock(edits_);
     applied_ = std::move(next);
     applied_version_ = version;
 }
 
+/// Where the chain cannot run on it, the executor goes on with frames of the last shape.
+void ChainObject::move_to(const Shape& input) {
+    try {
+        executor_->prepare(input, true);
+    } catch (...) {
+        if (shape_)
+            executor_->prepare(*shape_, true);
+        throw;
+    }
+    shape_ = input;
+}
+
+/// Chain and shape at once: in between stands a chain that runs on all shapes.
+void ChainObject::set_anew(const Chain& next, std::uint64_t version, const Shape& input) {
+    const auto set = [&](const Chain& chain, std::uint64_t number, const Shape& shape) {
+        executor_->set_chain(std::make_shared<const Chain>(), number);
+        executor_->prepare(shape, true);
+        executor_->set_chain(std::make_shared<const Chain>(chain), number);
+        executor_->prepare(shape, true);
+    };
+    try {
+        set(next, version, input);
+    } catch (...) { // this backend alone cannot run it
+        if (shape_)
+            set(applied_, applied_version_, *shape_);
+        throw;
+    }
+}
+
 Shape ChainObject::output(const Shape& input) {
     const ThreadLimit limit(threads_);
-    apply_edits();
-    executor_->prepare(input, true);
+    fit(input);
     return executor_->output().value();
 }
 
@@ -133,9 +199,10 @@ specklescope_status specklescope_chain_create(const char* text, const specklesco
     return guarded([&] {
         need(chain, "The place for the chain");
         keep_quiet();
-        const Asking asking(settings);
+        const Watcher watcher = watcher_of(settings);
+        const Asking asking(watcher);
         auto made = std::make_shared<ChainObject>(chain_from_text(text_or_none(text)),
-                                                  settings_of(settings, For::chain));
+                                                  settings_of(settings, For::chain), watcher);
         *chain = static_cast<specklescope_chain*>(keep(std::move(made), ChainObject::kKind));
     });
 }
@@ -166,6 +233,14 @@ specklescope_status specklescope_chain_set(specklescope_chain* chain, size_t sta
         need(name, "The parameter's name");
         need(value, "The parameter's value");
         find_chain(chain)->edit([&](Chain& edited) { stage_at(edited, stage).params.set_text(name, value); });
+    });
+}
+
+specklescope_status specklescope_chain_place(specklescope_chain* chain, const char* stage, size_t* place) {
+    return guarded([&] {
+        need(stage, "The stage's name");
+        need(place, "The place for the stage's");
+        *place = place_of(find_chain(chain)->wanted(), stage);
     });
 }
 

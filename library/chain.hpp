@@ -7,6 +7,7 @@
 #include "pipeline/executor.hpp"
 
 #include <mutex>
+#include <optional>
 
 namespace specklescope::library {
 
@@ -14,7 +15,7 @@ class ChainObject final : public Object {
 public:
     static constexpr Kind kKind{"chain", "specklescope_chain_create"};
 
-    ChainObject(Chain chain, const Settings& settings);
+    ChainObject(Chain chain, const Settings& settings, const Watcher& watcher);
 
     // Any thread.
     /// Tries the edit on a copy; the next frame is made with it.
@@ -37,22 +38,31 @@ public:
 
 private:
     void take(Chain next);
-    void apply_edits();
+    void fit(const Shape& input);
+    void move_to(const Shape& input);
+    void set_anew(const Chain& next, std::uint64_t version, const Shape& input);
     Result run(ConstHostView input, const FrameInfo& info, HostView output);
 
+    Watcher watcher_;
     int threads_;
     GreyChannel channel_;
     std::unique_ptr<Executor> executor_;
     bool gap_ = true; ///< the next frame does not follow the last one
     std::uint64_t frames_ = 0;
-    Result last_; ///< without pixels
+    std::optional<Shape> shape_; ///< that the executor is ready for
+    Result last_;                ///< without pixels
 
     mutable std::mutex edits_;
     Chain wanted_, applied_;
     std::uint64_t version_ = 0, applied_version_ = 0;
 };
 
+/// Makes all that the chain needs, and lets go of it again. Throws UsageError where it cannot run on frames
+/// of that shape.
+void check_runs(const Chain& chain, const Shape& input);
 /// Throws UsageError where the chain has no such stage.
 ChainStage& stage_at(Chain& chain, std::size_t stage);
+/// Counted from 0. Throws UsageError where no stage has that name, or several have.
+std::size_t place_of(const Chain& chain, std::string_view name);
 
 } // namespace specklescope::library

@@ -43,10 +43,14 @@ Settings settings_of(const specklescope_settings* given, For what) {
     return settings;
 }
 
-Asking::Asking(const specklescope_settings* given) {
+Watcher watcher_of(const specklescope_settings* given) {
     const specklescope_settings known = read_struct(given, "The settings", true);
-    if (known.goes_on)
-        watch_.emplace([ask = known.goes_on, user = known.user](std::string_view what, double part) {
+    return {known.goes_on, known.user};
+}
+
+Asking::Asking(const Watcher& watcher) {
+    if (watcher.goes_on)
+        watch_.emplace([ask = watcher.goes_on, user = watcher.user](std::string_view what, double part) {
             return ask(user, std::string(what).c_str(), part) != 0;
         });
 }

@@ -16,10 +16,17 @@ enum class For { chain, stream };
 /// `given` may be null. Throws UsageError for an option that is unknown or says nothing to `what`.
 Settings settings_of(const specklescope_settings* given, For what);
 
-/// Asks the caller's goes_on while long work is done on this thread.
+/// Whom to ask whether something long is to go on; nobody: null.
+struct Watcher {
+    specklescope_goes_on goes_on = nullptr;
+    void* user = nullptr;
+};
+Watcher watcher_of(const specklescope_settings* given);
+
+/// Asks it while long work is done on this thread.
 class Asking {
 public:
-    explicit Asking(const specklescope_settings* given);
+    explicit Asking(const Watcher& watcher);
 
 private:
     std::optional<WatchWork> watch_;

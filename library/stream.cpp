@@ -106,8 +106,8 @@ FrameObject::~FrameObject() {
         out_->fetch_sub(1);
 }
 
-StreamObject::StreamObject(const char* source, Chain chain, Settings settings)
-    : settings_(std::move(settings)) {
+StreamObject::StreamObject(const char* source, Chain chain, Settings settings, const Watcher& watcher)
+    : settings_(std::move(settings)), watcher_(watcher) {
     settings_.source = SourceArgument(source);
     settings_.chain = std::move(chain);
     (void)settled(settings_.chain);
@@ -200,13 +200,26 @@ void StreamObject::stop() {
 
 void StreamObject::set(std::size_t stage, const char* name, const char* value) {
     const std::scoped_lock lock(edits_);
-    Chain next = wanted_;
+    Chain next = agreed();
     ChainStage& edited = stage_at(next, stage);
     edited.params.set_text(name, value);
     const ParamValue set = edited.params.get(name);
     (void)settled(next);
     pipeline_->edit(stage, name, set);
     wanted_ = std::move(next);
+}
+
+Chain StreamObject::wanted() {
+    const std::scoped_lock lock(edits_);
+    return agreed();
+}
+
+/// wanted_, unless the run has said that something was refused: then what it has.
+const Chain& StreamObject::agreed() {
+    take_messages();
+    if (refused_.exchange(false))
+        wanted_ = pipeline_->chain();
+    return wanted_;
 }
 
 void StreamObject::replace(Chain chain) {
@@ -223,9 +236,8 @@ void StreamObject::check_fit(Chain chain) const {
     const Shape frames = pipeline_->status().source.shape;
     if (frames.width < 1 || frames.height < 1)
         return; // not known yet
-    const std::unique_ptr<Executor> trial = make_host_executor(0);
-    trial->set_chain(std::make_shared<const Chain>(std::move(chain)), 0);
-    trial->prepare(frames, true);
+    const Asking asking(watcher_);
+    check_runs(chain, frames);
 }
 
 void StreamObject::set_source(const char* name, const char* value) {
@@ -241,8 +253,10 @@ void StreamObject::take_messages() {
     const std::scoped_lock lock(said_);
     for (const Message& message : fresh) {
         messages_ += one_line(message.text) + "\n";
-        if (message.level == Message::Level::error)
+        if (message.level == Message::Level::error) {
             last_error_ = one_line(message.text);
+            refused_ = true;
+        }
     }
 }
 

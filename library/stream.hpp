@@ -56,7 +56,7 @@ private:
 class StreamObject final : public Object {
 public:
     static constexpr Kind kKind{"stream", "specklescope_stream_open"};
-    StreamObject(const char* source, Chain chain, Settings settings);
+    StreamObject(const char* source, Chain chain, Settings settings, const Watcher& watcher);
     ~StreamObject() override;
 
     // One thread at a time.
@@ -70,6 +70,8 @@ public:
     void stop();
     void set(std::size_t stage, const char* name, const char* value);
     void replace(Chain chain);
+    /// What the next frames are made with.
+    Chain wanted();
     void set_source(const char* name, const char* value);
     std::string statistics() const { return to_json(pipeline_->stats()); }
     /// What has been said and was not written by write_messages().
@@ -82,6 +84,7 @@ private:
     void take_messages();
 
     Settings settings_;
+    Watcher watcher_;
     std::unique_ptr<Pipeline> pipeline_;
     std::shared_ptr<Waiting> waiting_ = std::make_shared<Waiting>();
     SlotsOut out_ = std::make_shared<std::atomic<int>>(0);
@@ -90,8 +93,12 @@ private:
     bool failure_told_ = false;
     std::atomic<bool> stopped_{false};
 
+    /// Under edits_.
+    const Chain& agreed();
+
     std::mutex edits_; ///< of the chain that the next frames are made with
     Chain wanted_;
+    std::atomic<bool> refused_{false}; ///< an edit may have been, since wanted_ was set
     std::mutex said_;
     std::string messages_, last_error_;
     std::mutex recorders_mutex_;

@@ -29,9 +29,10 @@ specklescope_status specklescope_stream_open(const char* source, const char* cha
         need(source, "The source");
         need(stream, "The place for the stream");
         keep_quiet();
-        const Asking asking(settings);
-        auto made =
-            std::make_shared<StreamObject>(source, chain_of(chain), settings_of(settings, For::stream));
+        const Watcher watcher = watcher_of(settings);
+        const Asking asking(watcher);
+        auto made = std::make_shared<StreamObject>(source, chain_of(chain),
+                                                   settings_of(settings, For::stream), watcher);
         *stream = static_cast<specklescope_stream*>(keep(std::move(made), StreamObject::kKind));
     });
 }
@@ -82,6 +83,14 @@ specklescope_status specklescope_stream_set(specklescope_stream* stream, size_t 
         need(name, "The parameter's name");
         need(value, "The parameter's value");
         find_stream(stream)->set(stage, name, value);
+    });
+}
+
+specklescope_status specklescope_stream_place(specklescope_stream* stream, const char* stage, size_t* place) {
+    return guarded([&] {
+        need(stage, "The stage's name");
+        need(place, "The place for the stage's");
+        *place = place_of(find_stream(stream)->wanted(), stage);
     });
 }
 

@@ -173,6 +173,72 @@ TEST(ChainCalls, AnEditThatDoesNotFitIsToldOnceAndChangesNothing) {
     EXPECT_STREQ(text, "0");
 }
 
+namespace {
+
+std::string text_of(specklescope_chain* chain, std::size_t stage, const char* name) {
+    char text[32] = "";
+    EXPECT_EQ(specklescope_chain_get(chain, stage, name, text, sizeof text, nullptr), SPECKLESCOPE_OK)
+        << specklescope_last_error();
+    return text;
+}
+
+/// What the chain makes of frames of that size; 0: it refuses them.
+int width_made(specklescope_chain* chain, int width, int height) {
+    Pixels pixels{width, height, 1, {}};
+    const specklescope_image in = image_of(pixels);
+    auto out = sized<specklescope_image>();
+    return specklescope_chain_output(chain, &in, &out) == SPECKLESCOPE_OK ? out.width : 0;
+}
+
+} // namespace
+
+TEST(ChainCalls, AskingForAnotherSizeThatDoesNotFitLeavesEditsAlone) {
+    const Chain chain("crop:x=50", "backend=cpu");
+    ASSERT_EQ(width_made(chain, 100, 100), 50);
+    EXPECT_EQ(width_made(chain, 20, 20), 0); // x = 50 is beyond it
+    ASSERT_EQ(specklescope_chain_set(chain, 0, "width", "30"), SPECKLESCOPE_OK);
+    EXPECT_EQ(width_made(chain, 100, 100), 30) << specklescope_last_error();
+    EXPECT_EQ(text_of(chain, 0, "width"), "30");
+}
+
+TEST(ChainCalls, AnEditIsJudgedOnTheFrameThatComesWithIt) {
+    const Chain chain("crop:x=50", "backend=cpu");
+    ASSERT_EQ(width_made(chain, 100, 100), 50);
+    ASSERT_EQ(specklescope_chain_set(chain, 0, "x", "200"), SPECKLESCOPE_OK);
+    EXPECT_EQ(width_made(chain, 400, 400), 200) << specklescope_last_error();
+    EXPECT_EQ(text_of(chain, 0, "x"), "200");
+}
+
+TEST(ChainCalls, AnEditThatTheNextSizeRefusesIsTakenBack) {
+    const Chain chain("temporal:frames=4 | crop:x=0", "backend=cpu");
+    auto result = sized<specklescope_result>();
+    Pixels pixels = random_pixels(100, 100, 13);
+    run(chain, pixels, &result);
+    run(chain, pixels, &result);
+    EXPECT_EQ(result.warmup_frames, 2);
+    ASSERT_EQ(specklescope_chain_set(chain, 1, "x", "80"), SPECKLESCOPE_OK);
+    EXPECT_EQ(width_made(chain, 60, 60), 0);
+    EXPECT_EQ(text_of(chain, 1, "x"), "0");
+    run(chain, pixels, &result);
+    EXPECT_EQ(result.warmup_frames, 3) << "the histories are there as before, too";
+    EXPECT_EQ(width_made(chain, 60, 60), 60);
+}
+
+TEST(ChainCalls, AStageIsFoundByItsName) {
+    const Chain chain(
+        "background:dark_file=\"a | flow\"|speckle|gamma | gamma"); // bars with blanks or without
+    std::size_t place = 9;
+    ASSERT_EQ(specklescope_chain_place(chain, "speckle", &place), SPECKLESCOPE_OK)
+        << specklescope_last_error();
+    EXPECT_EQ(place, 1U);
+    expect_refused(
+        specklescope_chain_place(chain, "gamma", &place), SPECKLESCOPE_USAGE_ERROR,
+        "The chain has several stages 'gamma'; it is made of background, speckle, gamma, gamma: give "
+        "one's place");
+    expect_refused(specklescope_chain_place(chain, "flow", &place), SPECKLESCOPE_USAGE_ERROR,
+                   "The chain has no stage 'flow'");
+}
+
 TEST(ChainCalls, EditsOfAnotherThreadFallBetweenFrames) {
     Pixels pixels = random_pixels(64, 48, 11);
     std::vector<std::vector<float>> of(4);

@@ -113,6 +113,19 @@ TEST(Streams, ARecordingBegunBeforeTheFirstFrameHoldsThemAll) {
     }
 }
 
+TEST(Streams, AStageIsFoundByItsNameInWhatTheNextFramesGoThrough) {
+    const Stream stream(kFile, "gamma|speckle:output=contrast", "backend=cpu");
+    std::size_t place = 9;
+    ASSERT_EQ(specklescope_stream_place(stream, "speckle", &place), SPECKLESCOPE_OK)
+        << specklescope_last_error();
+    EXPECT_EQ(place, 1U);
+    ASSERT_EQ(specklescope_stream_replace(stream, "speckle | gaussian"), SPECKLESCOPE_OK);
+    ASSERT_EQ(specklescope_stream_place(stream, "speckle", &place), SPECKLESCOPE_OK);
+    EXPECT_EQ(place, 0U);
+    expect_refused(specklescope_stream_place(stream, "gamma", &place), SPECKLESCOPE_USAGE_ERROR,
+                   "The chain has no stage 'gamma'; it is made of speckle, gaussian");
+}
+
 TEST(Streams, EditsTakeEffectAndWrongOnesAreRefusedAtOnce) {
     const Stream stream(kFile, "speckle:output=contrast", "backend=cpu");
     specklescope_frame* frame = nullptr;
