@@ -105,28 +105,29 @@ Given frame_of(nb::handle object) {
     specklescope_image image = shape_of(array, object, "The frame");
     image.pitch = pitch_of(array);
     if (array.size() == 0 || (image.pitch != 0 && aligned(array)))
-        return {nb::borrow(object), image};
+        return {nb::borrow(object), image, std::move(array)};
     nb::object copy = numpy("array")(object, nb::arg("order") = "C");
     array = import(copy, "The frame");
     image = shape_of(array, copy, "The frame");
     image.pitch = 0;
-    return {std::move(copy), image};
+    return {std::move(copy), image, std::move(array)};
 }
 
 Given output_of(nb::handle object) {
-    const Any array = import(object, "The output");
+    (void)import(object, "The output");
     nb::ndarray<> writable;
     if (!nb::try_cast(object, writable)) {
         PyErr_Clear();
         refuse("The output is read-only; give an array that may be written, or leave it out for a new one.");
     }
+    Any array(writable);
     specklescope_image image = shape_of(array, object, "The output");
     image.pitch = pitch_of(array);
     if (image.pitch == 0 || !aligned(array))
         refuse("The output's samples do not follow each other in a row; give a contiguous array, or leave it "
                "out for a "
                "new one.");
-    return {nb::borrow(object), image};
+    return {nb::borrow(object), image, std::move(array)};
 }
 
 nb::object new_array(specklescope_image& image) {

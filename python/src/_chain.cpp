@@ -2,6 +2,8 @@
 #include "_core.hpp"
 
 #include <chrono>
+#include <mutex>
+#include <vector>
 
 namespace door {
 
@@ -41,6 +43,11 @@ public:
             return specklescope_chain_text(chain_, text, size, needed);
         });
     }
+    std::size_t place(const std::string& stage) const {
+        std::size_t place = 0;
+        check(specklescope_chain_place(chain_, stage.c_str(), &place));
+        return place;
+    }
     void reset() const { check(specklescope_chain_reset(chain_)); }
 
     nb::object process(nb::handle frame, nb::handle out, double exposure_ms, double full_scale,
@@ -79,64 +86,87 @@ public:
         return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count() / times;
     }
 
-    nb::dict result() const {
-        specklescope_result told = result_;
-        told.quantity = quantity_.c_str();
-        told.symbol = symbol_.c_str();
-        told.unit = unit_.c_str();
-        return to_dict(told);
-    }
-    nb::list regions() const {
-        nb::list all;
-        for (std::size_t i = 0; i < result_.regions; ++i) {
-            auto region = sized<specklescope_region>();
-            check(specklescope_chain_region(chain_, i, &region));
-            all.append(to_dict(region));
+    /// Of one result, whatever other threads do meanwhile: a dictionary, and a list of its regions.
+    nb::tuple result() const {
+        nb::list regions;
+        for (const Region& region : last_.regions) {
+            specklescope_region told = region.numbers;
+            told.name = region.name.c_str();
+            told.shape = region.shape.c_str();
+            told.fit = region.fit.c_str();
+            regions.append(to_dict(told));
         }
-        return all;
+        specklescope_result told = last_.numbers;
+        told.quantity = last_.quantity.c_str();
+        told.symbol = last_.symbol.c_str();
+        told.unit = last_.unit.c_str();
+        return nb::make_tuple(to_dict(told), regions);
     }
 
 private:
     specklescope_image shape(const specklescope_image& input) const {
         auto made = sized<specklescope_image>();
         specklescope_status status = SPECKLESCOPE_OK;
+        specklescope_chain* const chain = chain_; // while the GIL is held, as close() does
         {
             const nb::gil_scoped_release others_run;
-            status = specklescope_chain_output(chain_, &input, &made);
+            status = specklescope_chain_output(chain, &input, &made);
         }
         check(status);
         return made;
     }
     specklescope_status run(const specklescope_image& input, const specklescope_facts& facts,
                             const specklescope_image& output) {
-        auto result = sized<specklescope_result>();
-        std::string quantity, symbol, unit; // those of the library live until its next call only
+        Told made;
+        specklescope_chain* const chain = chain_;
+        // The library's texts live until its next call with this chain: nobody makes one before they are
+        // copied.
+        const std::unique_lock turn(turn_, std::try_to_lock);
+        if (!turn)
+            throw Failure{SPECKLESCOPE_BUSY,
+                          "Another thread is using this chain; let one use it at a time, or "
+                          "give each its own."};
         {
             const nb::gil_scoped_release others_run;
-            const specklescope_status status =
-                specklescope_chain_process(chain_, &input, &facts, &output, &result);
+            specklescope_status status =
+                specklescope_chain_process(chain, &input, &facts, &output, &made.numbers);
             if (status != SPECKLESCOPE_OK)
                 return status;
-            quantity = result.quantity;
-            symbol = result.symbol;
-            unit = result.unit;
+            made.quantity = made.numbers.quantity;
+            made.symbol = made.numbers.symbol;
+            made.unit = made.numbers.unit;
+            for (std::size_t i = 0; i < made.numbers.regions; ++i) {
+                auto region = sized<specklescope_region>();
+                status = specklescope_chain_region(chain, i, &region);
+                if (status != SPECKLESCOPE_OK)
+                    return status;
+                made.regions.push_back({region, region.name, region.shape, region.fit});
+            }
         }
-        result_ = result;
-        quantity_ = std::move(quantity);
-        symbol_ = std::move(symbol);
-        unit_ = std::move(unit);
+        last_ = std::move(made);
         return SPECKLESCOPE_OK;
     }
-
-    specklescope_chain* chain_ = nullptr;
-    specklescope_result result_ = no_result(); ///< its texts are the strings behind it
-    std::string quantity_, symbol_, unit_;
 
     static specklescope_result no_result() {
         auto none = sized<specklescope_result>();
         none.exposure_origin = "unknown";
         return none;
     }
+
+    struct Region {
+        specklescope_region numbers; ///< its texts are the strings behind it
+        std::string name, shape, fit;
+    };
+    /// What was told of one result.
+    struct Told {
+        specklescope_result numbers = no_result(); ///< its texts are the strings behind it
+        std::string quantity, symbol, unit;
+        std::vector<Region> regions{};
+    };
+
+    specklescope_chain* chain_ = nullptr;
+    std::mutex turn_; ///< from the call into the library to the end of the copies
+    Told last_;       ///< under the GIL
 };
 
 } // namespace
@@ -155,8 +185,8 @@ void add_chain(nb::module_& module) {
         .def("process", &Chain::process, nb::arg("frame").none(), nb::arg("out").none(),
              nb::arg("exposure_ms"), nb::arg("full_scale"), nb::arg("time_ns"))
         .def("seconds_of", &Chain::seconds_of, nb::arg("frame"), nb::arg("out"), nb::arg("times"))
-        .def("result", &Chain::result)
-        .def("regions", &Chain::regions);
+        .def("place", &Chain::place, nb::arg("stage"))
+        .def("result", &Chain::result);
 }
 
 } // namespace door

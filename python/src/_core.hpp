@@ -33,11 +33,12 @@ template <class T> T sized() {
 /// Settings that let Ctrl-C end what takes long.
 specklescope_settings settings_of(const std::string& options, const std::string& regions, bool trusted);
 
-/// An array as an image, for as long as `holder` lives: the array itself, or a copy where rows cannot be told
-/// by a pitch.
+/// An array as an image, for as long as this lives: the array itself, or a copy where rows cannot be told by
+/// a pitch.
 struct Given {
     nb::object holder;
     specklescope_image image;
+    nb::ndarray<nb::ro> exported; ///< what its object gave out; the memory may be this one's alone (DLPack)
 };
 /// Throws Failure where it is no frame: another type, shape or place.
 Given frame_of(nb::handle array);

@@ -1,6 +1,9 @@
 // specklescope._core.Stream and Frame.
 #include "_core.hpp"
 
+#include <algorithm>
+#include <cmath>
+
 namespace door {
 
 namespace {
@@ -66,13 +69,18 @@ public:
     /// ever.
     Frame* next(double seconds) {
         constexpr double kStep = 0.05;
+        if (std::isnan(seconds)) { // the library has the sentence
+            specklescope_frame* none = nullptr;
+            check(specklescope_stream_next(stream_, seconds, &none));
+        }
         for (double waited = 0;; waited += kStep) {
             const double left = seconds < 0 ? kStep : std::min(kStep, seconds - waited);
             specklescope_frame* frame = nullptr;
             specklescope_status status = SPECKLESCOPE_OK;
+            specklescope_stream* const stream = stream_; // while the GIL is held, as close() does
             {
                 const nb::gil_scoped_release others_run;
-                status = specklescope_stream_next(stream_, std::max(left, 0.0), &frame);
+                status = specklescope_stream_next(stream, std::max(left, 0.0), &frame);
             }
             if (status == SPECKLESCOPE_OK)
                 return new Frame(frame); // nanobind owns it
@@ -85,31 +93,36 @@ public:
     }
     void close() {
         specklescope_status status = SPECKLESCOPE_OK;
-        if (stream_) {
+        if (specklescope_stream* const stream = std::exchange(stream_, nullptr)) {
             const nb::gil_scoped_release others_run;
-            status = specklescope_stream_close(std::exchange(stream_, nullptr));
+            status = specklescope_stream_close(stream);
         }
         check(status);
     }
     void stop() const {
-        specklescope_status status = SPECKLESCOPE_OK;
-        {
-            const nb::gil_scoped_release others_run;
-            status = specklescope_stream_stop(stream_);
-        }
-        check(status);
+        check_while_others_run([](specklescope_stream* stream) { return specklescope_stream_stop(stream); });
+    }
+    std::size_t place(const std::string& stage) const {
+        std::size_t place = 0;
+        check(specklescope_stream_place(stream_, stage.c_str(), &place));
+        return place;
     }
     void set(std::size_t stage, const std::string& name, const std::string& value) const {
         check(specklescope_stream_set(stream_, stage, name.c_str(), value.c_str()));
     }
     void replace(const std::string& chain) const {
-        check(specklescope_stream_replace(stream_, chain.c_str()));
+        check_while_others_run([&](specklescope_stream* stream) {
+            return specklescope_stream_replace(stream,
+                                               chain.c_str()); // makes the chain once, to see if it fits
+        });
     }
     void set_source(const std::string& name, const std::string& value) const {
         check(specklescope_stream_set_source(stream_, name.c_str(), value.c_str()));
     }
     void record(const std::string& path, int what) const {
-        check(specklescope_stream_record(stream_, path.c_str(), what));
+        check_while_others_run([&](specklescope_stream* stream) {
+            return specklescope_stream_record(stream, path.c_str(), what);
+        });
     }
     std::string statistics() const {
         return text_of([&](char* text, std::size_t size, std::size_t* needed) {
@@ -141,6 +154,16 @@ public:
     }
 
 private:
+    template <class Call> void check_while_others_run(Call&& call) const {
+        specklescope_status status = SPECKLESCOPE_OK;
+        specklescope_stream* const stream = stream_;
+        {
+            const nb::gil_scoped_release others_run;
+            status = call(stream);
+        }
+        check(status);
+    }
+
     specklescope_stream* stream_ = nullptr;
 };
 
@@ -158,6 +181,7 @@ void add_stream(nb::module_& module) {
         .def("next", &Stream::next, nb::arg("seconds"), nb::rv_policy::take_ownership)
         .def("close", &Stream::close)
         .def("stop", &Stream::stop)
+        .def("place", &Stream::place, nb::arg("stage"))
         .def("set", &Stream::set, nb::arg("stage"), nb::arg("name"), nb::arg("value"))
         .def("replace", &Stream::replace, nb::arg("chain"))
         .def("set_source", &Stream::set_source, nb::arg("name"), nb::arg("value"))

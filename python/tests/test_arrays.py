@@ -1,8 +1,10 @@
 """What is taken without a copy, what is copied, what is refused and with which sentence."""
 import ctypes
+import json
 import sys
 import threading
 import time
+import weakref
 
 import numpy as np
 import pytest
@@ -112,6 +114,38 @@ def test_chains_of_two_threads_do_not_meet(rng):
     assert wrong == []
 
 
+def test_what_is_told_is_of_one_call_though_two_threads_share_a_chain(tmp_path):
+    names = [f"region with a name that has to be allocated {i}" for i in range(40)]
+    (tmp_path / "r.json").write_text(json.dumps({"regions": [
+        {"name": name, "shape": "rectangle", "points": [[i, i], [i, i]]} for i, name in enumerate(names)]}))
+    chain = ss.Chain(backend="cpu", regions=tmp_path / "r.json")
+    images = [np.full((60, 80), value, np.uint16) for value in (7, 9)]
+    chain(images[0])
+    wrong, busy, done = [], 0, threading.Event()
+
+    def work(image):
+        nonlocal busy
+        while not done.is_set():
+            try:
+                chain(image)
+            except ss.UsageError as error:
+                busy += 1
+                if "Another thread is using this chain; " not in str(error):
+                    wrong.append(error)
+
+    threads = [threading.Thread(target=work, args=(image,)) for image in images]
+    for thread in threads:
+        thread.start()
+    for _ in range(2000):
+        told = chain.result
+        if [one.name for one in told.regions] != names or len({one.mean for one in told.regions}) != 1 or told.unit != "DN":
+            wrong.append(told)
+    done.set()
+    for thread in threads:
+        thread.join()
+    assert wrong == []
+
+
 def test_other_threads_run_while_it_computes(rng):
     image = rng.integers(0, 4096, (1000, 1000), np.uint16)
     chain = ss.Chain("speckle", backend="cpu")
@@ -185,6 +219,34 @@ def test_what_offers_dlpack_is_taken(chain, rng):
     np.testing.assert_array_equal(chain(Lent(image)), chain(image))
 
 
+class LentOnce:
+    """Gives out memory that is of one export alone, and spoils it when that ends."""
+
+    def __init__(self, array):
+        self.array = array
+        self.memory = bytearray(array.nbytes)
+
+    def __dlpack__(self, **_):
+        self.memory[:] = self.array.tobytes()
+        made = np.frombuffer(self.memory, self.array.dtype).reshape(self.array.shape)
+        made = made[...]  # an array of its own, whose end is that of the export
+        weakref.finalize(made, self.spoil)
+        return made.__dlpack__()
+
+    def __dlpack_device__(self):
+        return self.array.__dlpack_device__()
+
+    def spoil(self):
+        self.memory[:] = bytes(len(self.memory))
+
+
+def test_what_is_lent_for_one_export_is_read_before_it_ends(chain, rng):
+    image = rng.integers(1, 4096, (30, 41), np.uint16)
+    lent = LentOnce(image)
+    np.testing.assert_array_equal(chain(lent), chain(image))
+    assert not any(lent.memory), "the export has ended"
+
+
 class OnDevice:
     """A DLPack tensor that says it lies on a GPU; nobody may follow its address."""
 
@@ -206,6 +268,15 @@ class OnDevice:
 
     def __dlpack_device__(self):
         return 2, 0
+
+
+@pytest.mark.parametrize("channels", [1, 2, 4])
+def test_what_may_be_channels_is_no_stack(channels):
+    with pytest.raises(ss.UsageError, match=rf"The image has the shape \(8, 9, {channels}\), whose last axis looks like channels; "
+                                            "allowed: .* give image"):
+        ss.speckle(np.zeros((8, 9, channels), np.uint8))
+    assert ss.speckle(np.zeros((2, 8, 9), np.uint8)).shape == (2, 8, 9)
+    assert ss.gamma(np.zeros((8, 9, 3), np.uint8)).shape == (8, 9, 3)
 
 
 def test_memory_of_a_device_is_refused(chain):

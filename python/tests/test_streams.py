@@ -5,6 +5,7 @@ import subprocess
 import sys
 import textwrap
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -68,11 +69,53 @@ def test_edits_take_effect():
         assert any(frame.unit == "s" for frame, _ in zip(stream, range(1000)))
 
 
+def test_a_stage_is_found_whatever_stands_in_values():
+    with ss.open(SCENE, backend="cpu").chain("background:black=1|gamma | speckle:output=contrast") as stream:
+        stream.set("gamma", gamma=3).set("speckle", output="tau")
+        with pytest.raises(ss.UsageError, match="The chain has no stage 'flow'; it is made of background, gamma, speckle: "):
+            stream.set("flow", exposure=3)
+        assert any(frame.unit == "s" for frame, _ in zip(stream, range(1000)))
+
+
+def test_a_new_chain_lets_other_threads_in():
+    turns, done = 0, threading.Event()
+
+    def count():
+        nonlocal turns
+        while not done.is_set():
+            turns += 1
+            time.sleep(0)
+
+    usual = sys.getswitchinterval()
+    other = threading.Thread(target=count)
+    with ss.open("synthetic:uniform?width=1000&height=1000&live=false", backend="cpu") as stream:
+        other.start()
+        try:
+            sys.setswitchinterval(1000)  # nobody is made to give way: who runs meanwhile was let in by the call
+            for _ in range(1000):
+                before = turns
+                stream.chain("temporal:frames=10")
+                if turns > before:
+                    break
+            else:
+                pytest.fail("no call out of 1000 let another thread in")
+        finally:
+            sys.setswitchinterval(usual)
+            done.set()
+            other.join()
+
+
 def test_nothing_in_time_is_a_timeout():
     with ss.open(SLOW) as stream:
         next(stream)
         with pytest.raises(TimeoutError, match="No frame came in time"):
             stream.next(timeout=0)
+
+
+def test_a_time_that_is_no_number_is_refused():
+    with ss.open(SLOW) as stream:
+        with pytest.raises(ss.UsageError, match="The time to wait is not a number"):
+            stream.next(timeout=float("nan"))
 
 
 def test_stop_of_another_thread_ends_the_wait():

@@ -3,6 +3,7 @@
 import numpy
 
 from ._chain import Chain
+from ._errors import UsageError
 from ._text import stage_text
 
 
@@ -13,5 +14,9 @@ def apply(name, image, values, backend, exposure_ms, full_scale):
             return chain(frame, exposure_ms=exposure_ms, full_scale=full_scale)
 
         shape = getattr(image, "shape", ())
+        if len(shape) == 3 and shape[2] in (1, 2, 4):  # frames of a stack are wider
+            raise UsageError(f"The image has the shape {tuple(shape)}, whose last axis looks like channels; allowed: (height, "
+                             "width), (height, width, 3) for colour, and stacks of them: give image[..., 0] for grey, "
+                             "image[..., :3] for colour without alpha, and frames so narrow to a Chain, one by one.")
         stack = len(shape) == 4 or (len(shape) == 3 and shape[2] != 3)
         return numpy.stack([one(frame) for frame in image]) if stack and shape[0] > 0 else one(image)

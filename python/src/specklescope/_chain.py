@@ -35,7 +35,7 @@ class Chain:
     @property
     def result(self) -> Result:
         """What is known of the last result: quantity, unit, counts, regions …"""
-        return result_of(self._chain.result(), self._chain.regions())
+        return result_of(*self._chain.result())
 
     @property
     def text(self) -> str:
@@ -54,14 +54,14 @@ class Chain:
 
     def set(self, stage, **values):
         """``chain.set("speckle", radius=5)``: from the next frame on; `stage` by its name or its place from 0."""
-        place = place_of(stage, self.text)
+        place = place_of(stage, self._chain)
         for name, value in values.items():
             self._chain.set(place, name, value_text(value))
         return self
 
     def get(self, stage, name) -> str:
         """A parameter as text."""
-        return self._chain.get(place_of(stage, self.text), name)
+        return self._chain.get(place_of(stage, self._chain), name)
 
     def reset(self):
         """The next frame does not follow the last one: stages forget their history."""

@@ -25,19 +25,17 @@ class Stream:
     """Iterating gives a Frame for each frame, in order; it ends with the source. A context manager."""
 
     def __init__(self, source="", *, regions=None, trusted=False, **options):
-        self._chain_text = ""
         self._stream = _core.Stream(os.fspath(source), "", pairs_text(options),
                                     "" if regions is None else value_text(regions), trusted)
 
     def chain(self, *stages):
         """What the next frames go through: texts of stages, or a Chain, whose stages are taken as they are now."""
         self._stream.replace(text_of(stages))
-        self._chain_text = text_of(stages)
         return self
 
     def set(self, stage, **values):
         """Parameters of a stage, by its name or its place from 0, while it runs."""
-        place = place_of(stage, self._chain_text)
+        place = place_of(stage, self._stream)
         for name, value in values.items():
             self._stream.set(place, name, value_text(value))
         return self

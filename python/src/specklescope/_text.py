@@ -30,20 +30,6 @@ def stage_text(name, values):
     return f"{name}:{pairs}" if pairs else name
 
 
-def stage_names(chain_text):
-    without_values = re.sub(r'="(\\.|[^"\\])*"', "=", chain_text)
-    return [] if chain_text == "none" else [stage.partition(":")[0] for stage in without_values.split(" | ")]
-
-
-def place_of(stage, chain_text):
-    """Of a stage by its place or its name; the library says what is wrong with a place."""
-    from ._errors import UsageError
-
-    if not isinstance(stage, str):
-        return stage
-    names = stage_names(chain_text)
-    if names.count(stage) == 1:
-        return names.index(stage)
-    found = "several stages" if stage in names else "no stage"
-    raise UsageError(f"The chain has {found} '{stage}'; it is made of {', '.join(names) or 'none'}: give one's place, "
-                     "counted from 0.")
+def place_of(stage, core):
+    """Of a stage by its place or its name, in a chain or a stream of the library, which says what is wrong."""
+    return core.place(stage) if isinstance(stage, str) else stage
