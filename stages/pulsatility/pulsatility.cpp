@@ -170,7 +170,11 @@ StageType pulsatility_stage() {
             .quantity = pulsatility_quantity,
             .make_host = host_maker<PulsatilityHost>,
             .make_device = device_maker<make_pulsatility_device>,
-            .stateful = true};
+            .stateful = true,
+            .history = [](const Params& params) {
+                const auto& pulsatility = params.as<PulsatilityParams>();
+                return pulsatility.frames * pulsatility.beats - 1;
+            }};
 }
 
 } // namespace specklescope

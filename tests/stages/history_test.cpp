@@ -1,0 +1,36 @@
+// What a stage says that a result rests on is enough: behind so many frames its history is full, so that a
+// picture that is stepped back to is one of a run.
+#include "tests/support/images.hpp"
+#include "tests/support/stage_runner.hpp"
+
+namespace specklescope::test {
+namespace {
+
+TEST(History, IsFullBehindAsManyFramesAsAResultRestsOn) {
+    auto random = test_random(15601);
+    int stages = 0;
+    for (const StageType& type : stage_types()) {
+        if (!type.stateful)
+            continue;
+        const Shape input{23, 17, 1, PixelType::f32};
+        const Params params(*type.table);
+        const std::unique_ptr<HostStage> probe = type.make_host(params);
+        probe->prepare(input);
+        if (probe->warmup().wanted == 0)
+            continue;
+        SCOPED_TRACE(type.name);
+        ++stages;
+        ASSERT_NE(type.history, nullptr);
+        StageRunner run(std::string(type.name), {}, input);
+        const int before = type.history(params);
+        for (int i = 0; i <= before; ++i) {
+            EXPECT_FALSE(i > 0 && run.stage().warmup().done()) << i;
+            run.run(uniform_image<float>(23, 17, 1, 2, random));
+        }
+        EXPECT_TRUE(run.stage().warmup().done()) << before;
+    }
+    EXPECT_GE(stages, 4);
+}
+
+} // namespace
+} // namespace specklescope::test
