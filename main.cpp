@@ -5,6 +5,7 @@
 #include "bench/bench.hpp"
 #include "commit.hpp"
 #include "config/pulse_report.hpp"
+#include "config/reports/trials_report.hpp"
 #include "config/text.hpp"
 #include "config/version.hpp"
 #include "ui/ui.hpp"
@@ -29,6 +30,8 @@ int run(int argc, char** argv) {
         return run_bench(settings, display_available);
     if (settings.command == Command::pulse)
         return report_pulse(settings.pulse);
+    if (settings.command == Command::trials)
+        return report_trials(settings);
     if (settings.command == Command::run)
         return run_headless(settings);
     return run_viewer(settings);

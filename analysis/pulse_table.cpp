@@ -4,10 +4,11 @@
 #include "files/input_file.hpp"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cstdio>
 #include <limits>
-#include <optional>
+#include <map>
 #include <string_view>
 #include <unordered_map>
 
@@ -116,9 +117,11 @@ public:
         while (lines_.next(line)) {
             if (lines_.number() == 1 && line.starts_with("\xef\xbb\xbf"))
                 line.erase(0, 3);
-            if (line.empty() || line[0] == '#')
+            if (line.empty())
                 continue;
-            if (columns_ == 0)
+            if (line[0] == '#')
+                read_comment(line);
+            else if (columns_ == 0)
                 read_columns(line);
             else if (!lines_.ended() && !whole(line))
                 table_.cut_off = true;
@@ -128,12 +131,46 @@ public:
         if (columns_ == 0)
             throw UsageError("'" + path_ + "' holds no table of traces; name a file that --traces wrote.");
         choose_clock();
+        for (auto& [number, event] : events_)
+            if (!event.label.empty())
+                table_.events.push_back(std::move(event));
         return std::move(table_);
     }
 
 private:
     [[noreturn]] void fail(const std::string& what) const {
         throw UsageError(path_ + ", line " + std::to_string(lines_.number()) + ": " + what);
+    }
+
+    /// Those that are not understood are anybody's remarks.
+    void read_comment(const std::string& line) {
+        constexpr std::string_view kEvent = "# event: ", kVersion = "# version ";
+        if (line.starts_with(kEvent)) {
+            const std::string_view rest = std::string_view(line).substr(kEvent.size());
+            if (!take_apart(rest, fields_) || fields_.size() != 4)
+                return;
+            const auto number = number_of(fields_[0]), sequence = number_of(fields_[1]),
+                       capture = number_of(fields_[2]);
+            if (number && sequence && capture && *number >= 0 && *sequence >= 0)
+                events_[static_cast<std::uint64_t>(*number)] = {static_cast<std::uint64_t>(*number),
+                                                                static_cast<std::uint64_t>(*sequence),
+                                                                *capture, fields_[3]};
+            return;
+        }
+        if (!line.starts_with(kVersion))
+            return;
+        const auto once = [](auto& list, const auto& value) {
+            if (std::find(list.begin(), list.end(), value) == list.end())
+                list.push_back(value);
+        };
+        constexpr std::string_view kMap = ", map: ", kMean = ", mean: ", kOf = " of ";
+        if (const std::size_t at = line.find(kMap); at != std::string::npos) {
+            const std::string map = line.substr(at + kMap.size());
+            once(table_.maps, map.substr(0, map.rfind(kOf)));
+        } else if (const std::size_t mean = line.find(kMean); mean != std::string::npos) {
+            if (const auto known = mean_of_text(std::string_view(line).substr(mean + kMean.size())))
+                once(table_.means, *known);
+        }
     }
 
     void read_columns(const std::string& line) {
@@ -148,6 +185,7 @@ private:
         mean_ = find("mean");
         capture_ = find("capture_s");
         arrival_ = find("arrival_s");
+        sequence_ = find("sequence");
         const char* missing = region_ == kNowhere                            ? "region"
                               : mean_ == kNowhere                            ? "mean"
                               : capture_ == kNowhere && arrival_ == kNowhere ? "capture_s"
@@ -180,13 +218,15 @@ private:
         if (added) {
             if (table_.regions.size() == kMostRegions)
                 fail("there are more than " + std::to_string(kMostRegions) + " regions.");
-            table_.regions.push_back({fields_[region_], {}, {}});
+            table_.regions.push_back({fields_[region_], {}, {}, {}});
             arrivals_.emplace_back();
         }
         RegionTrace& trace = table_.regions[at->second];
         trace.times.push_back(capture);
         trace.values.push_back(mean);
         arrivals_[at->second].push_back(arrival);
+        if (const double sequence = number(sequence_, "sequence"); sequence >= 0)
+            trace.sequences.push_back(static_cast<std::uint64_t>(sequence));
         advances_ = advances_ || capture > trace.times.front();
         ++table_.rows;
     }
@@ -207,12 +247,28 @@ private:
     std::vector<std::string> fields_;
     std::size_t columns_ = 0;
     std::size_t region_ = kNowhere, mean_ = kNowhere, capture_ = kNowhere, arrival_ = kNowhere;
+    std::size_t sequence_ = kNowhere;
+    std::map<std::uint64_t, TableEvent> events_;
     std::unordered_map<std::string, std::size_t> index_;
     std::vector<std::vector<double>> arrivals_;
     bool advances_ = false;
 };
 
+constexpr std::array<std::pair<RegionMean, std::string_view>, 3> kMeans = {
+    {{RegionMean::plain, "of the values, as mean_of_map"},
+     {RegionMean::of_squares, "the root of the mean of K²"},
+     {RegionMean::of_inverses, "of the mean of K², converted as the map is: 1/⟨1/value⟩"}}};
+
 } // namespace
+
+std::string_view mean_text(RegionMean mean) { return kMeans[static_cast<std::size_t>(mean)].second; }
+
+std::optional<RegionMean> mean_of_text(std::string_view text) {
+    for (const auto& [mean, said] : kMeans)
+        if (text == said)
+            return mean;
+    return std::nullopt;
+}
 
 TraceTable read_trace_table(const std::string& path) { return Reader(path).read(); }
 

@@ -1,15 +1,27 @@
 // Reads the traces of regions back from a table of text, as --traces writes it.
 #pragma once
 
+#include "pipeline/regions/regions.hpp"
+
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace specklescope {
 
 struct RegionTrace {
     std::string region;
-    std::vector<double> times, values; ///< s; NaN: none
+    std::vector<double> times, values;    ///< s; NaN: none
+    std::vector<std::uint64_t> sequences; ///< numbers of the frames; empty where the table has none
+};
+
+/// "# event: number,sequence,capture_s,label"; the last line of a number, unless that takes it back.
+struct TableEvent {
+    std::uint64_t number = 0, sequence = 0;
+    double capture_s = 0;
+    std::string label;
 };
 
 struct TraceTable {
@@ -17,7 +29,14 @@ struct TraceTable {
     std::uint64_t rows = 0;
     std::string clock;    ///< the column that the times are of: capture_s, or arrival_s where that stands
     bool cut_off = false; ///< the last line has no end: it is left out
+    std::vector<TableEvent> events; ///< by their numbers
+    std::vector<std::string> maps;  ///< what the values are, as "# version N, map:" says: "K (1)"; each once
+    std::vector<RegionMean> means;  ///< how they were taken, each once; none where the table does not say it
 };
+
+/// What a table says of how its means were taken, and back; nothing for another text.
+std::string_view mean_text(RegionMean mean);
+std::optional<RegionMean> mean_of_text(std::string_view text);
 
 /// The column `mean` of each region. Any comma-separated table (RFC 4180, a field on one line) with columns
 /// of the names region, mean and capture_s, or arrival_s in its place; lines that begin with # and empty

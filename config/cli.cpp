@@ -1,4 +1,5 @@
 #include "config/atomic_file.hpp"
+#include "config/cli_words.hpp"
 #include "config/complete.hpp"
 #include "config/in_turn.hpp"
 #include "config/options.hpp"
@@ -7,8 +8,6 @@
 #include "config/version.hpp"
 #include "sources/source_text.hpp"
 
-#include <CLI/CLI.hpp>
-
 #include <algorithm>
 #include <map>
 #include <optional>
@@ -16,82 +15,6 @@
 namespace specklescope {
 
 namespace {
-
-/// What CLI11 took apart: words without dashes, and each option's values in the order given.
-struct Words {
-    std::vector<std::string> plain;
-    std::map<std::string, std::vector<std::string>> values;
-    bool has(const std::string& name) const { return values.contains(name); }
-    std::string last(const std::string& name) const { return has(name) ? values.at(name).back() : ""; }
-};
-
-const std::vector<std::string>& dashed_names() {
-    static const std::vector<std::string> names = [] {
-        std::vector<std::string> all;
-        for (const CliOption& option : cli_options())
-            all.push_back("--" + option.name);
-        return all;
-    }();
-    return names;
-}
-
-/// CLI11's own texts name neither the cure nor the nearest word, so a slip is found before it gets to see it.
-void check_words(const std::vector<std::string>& words) {
-    for (std::size_t i = 0; i < words.size(); ++i) {
-        const std::string& word = words[i];
-        if (word == "--")
-            return;
-        if (word.size() < 2 || word[0] != '-')
-            continue;
-        const std::size_t equal = word.find('=');
-        const std::string dashed = word.substr(0, equal);
-        const CliOption* option = dashed.starts_with("--") ? find_option(dashed.substr(2)) : nullptr;
-        if (!option)
-            throw UsageError("There is no option '" + one_line(dashed) + "'" +
-                             (suggestion(dashed, dashed_names()).empty()
-                                  ? std::string("; specklescope --help lists them.")
-                                  : suggestion(dashed, dashed_names())));
-        if (option->argument.empty() && equal != std::string::npos && !option->decl)
-            throw UsageError(dashed + " is a switch and takes no value.");
-        if (option->argument.empty() || option->argument[0] == '[' || equal != std::string::npos)
-            continue;
-        if (i + 1 == words.size() || words[i + 1].starts_with("--"))
-            throw UsageError(dashed + " needs a value: " + dashed + " " + option->argument + ".");
-        ++i; // the value, whatever it looks like (-5 is out of range, not an option)
-    }
-}
-
-Words take_apart(std::vector<std::string> words) {
-    CLI::App app;
-    app.set_help_flag();
-    Words result;
-    std::map<std::string, std::vector<std::string>> values;
-    std::vector<std::pair<const CliOption*, CLI::Option*>> options;
-    for (const CliOption& option : cli_options()) {
-        CLI::Option* added = option.argument.empty() && option.decl
-                                 ? app.add_flag("--" + option.name + "{true}", values[option.name])
-                             : option.argument.empty()
-                                 ? app.add_flag("--" + option.name)
-                                 : app.add_option("--" + option.name, values[option.name]);
-        if (!option.argument.empty())
-            added->expected(option.argument[0] == '[' ? 0 : 1, 1)
-                ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
-                ->allow_extra_args(false);
-        options.emplace_back(&option, added);
-    }
-    app.add_option("words", result.plain)->expected(0, -1);
-    std::reverse(words.begin(), words.end()); // CLI11 takes a vector from its back
-    try {
-        app.parse(words);
-    } catch (const CLI::ParseError& error) {
-        throw UsageError("The command line cannot be understood (" + one_line(error.what()) +
-                         "); specklescope --help shows how it is written.");
-    }
-    for (const auto& [option, added] : options)
-        if (added->count() > 0)
-            result.values[option->name] = added->results();
-    return result;
-}
 
 /// --help wins over everything else on the line, right or wrong.
 std::optional<std::string> help_asked(const std::vector<std::string>& words) {
@@ -116,11 +39,9 @@ std::string command_names() {
 void read_plain(const std::vector<std::string>& plain, Settings& settings) {
     if (plain.empty())
         return;
-    static const std::map<std::string, Command> kCommands = {{"view", Command::view},
-                                                             {"run", Command::run},
-                                                             {"list", Command::list},
-                                                             {"bench", Command::bench},
-                                                             {"pulse", Command::pulse}};
+    static const std::map<std::string, Command> kCommands = {
+        {"view", Command::view},   {"run", Command::run},     {"list", Command::list},
+        {"bench", Command::bench}, {"pulse", Command::pulse}, {"trials", Command::trials}};
     const auto command = kCommands.find(plain[0]);
     if (command == kCommands.end() && plain.size() > 1)
         throw UsageError("There is no command '" + SourceArgument(plain[0]).shown() +
@@ -144,10 +65,11 @@ void read_plain(const std::vector<std::string>& plain, Settings& settings) {
                          SourceArgument(plain[0]).shown() +
                          " takes one argument (quotes keep spaces together).");
     const std::string word = next < plain.size() ? plain[next] : "";
-    if (settings.command == Command::pulse) {
+    if (settings.command == Command::pulse || settings.command == Command::trials) {
         if (word.empty())
-            throw UsageError("pulse needs a table of traces, for example: specklescope pulse traces.csv.");
-        settings.pulse.file = word;
+            throw UsageError(plain[0] + " needs a table of traces, for example: specklescope " + plain[0] +
+                             " traces.csv.");
+        (settings.command == Command::pulse ? settings.pulse.file : settings.trials.file) = word;
         return;
     }
     if (settings.command != Command::list) {
@@ -186,12 +108,16 @@ void check_belongs(const Words& words, Command command) {
     if (command == Command::view || command == Command::run) {
         for (const char* name : {"filter", "markdown", "peers"})
             refuse(name, " belongs to specklescope bench");
+        for (const char* name : {"around", "before", "after", "csv"})
+            refuse(name, " belongs to specklescope trials");
         return refuse("json", " belongs to specklescope bench and pulse");
     }
-    const std::string name = command == Command::pulse   ? "pulse"
-                             : command == Command::bench ? "bench"
-                                                         : "list";
-    const std::string does = command == Command::pulse   ? ", which reads a table of traces"
+    const std::string name = command == Command::pulse    ? "pulse"
+                             : command == Command::trials ? "trials"
+                             : command == Command::bench  ? "bench"
+                                                          : "list";
+    const std::string does = command == Command::pulse || command == Command::trials
+                                 ? ", which reads a table of traces"
                              : command == Command::bench ? ", which measures what --filter names"
                                                          : "";
     for (const CliOption& option : cli_options())
@@ -265,6 +191,11 @@ void read_options(const Words& words, Settings& settings) {
             *path = words.last(name);
     settings.bench.filter = words.last("filter");
     (settings.command == Command::pulse ? settings.pulse.json : settings.bench.json) = words.last("json");
+    settings.trials.around = words.last("around");
+    settings.trials.csv = words.last("csv");
+    for (const char* name : {"before", "after"})
+        if (words.has(name))
+            settings.view.set_text(std::string("trials_") + name, words.last(name));
     settings.bench.markdown = words.last("markdown");
     settings.bench.peers = words.has("peers");
 }
@@ -357,6 +288,8 @@ ParseOutcome parse_command_line(int argc, const char* const* argv) {
         if (words.has("config") && !words.last("config").starts_with(kFrom)) // a recording names no command
             load_config(words.last("config"), asked);
         read_plain(words.plain, asked);
+        if (asked.command == Command::view)
+            load_keys(keys_path(), settings.keys);
         settings.remember = settings.remember && asked.command == Command::view;
         if (settings.remember && !words.has("config") && !words.has("save-config"))
             load_remembered(settings, words.has("preset"));

@@ -16,6 +16,8 @@ namespace specklescope {
 
 namespace {
 
+constexpr std::string_view kKeys = "keys"; ///< of the window
+
 std::string default_text(const ParamTable& table, const ParamDecl& decl) {
     const std::string text = to_string(decl.get(table.defaults()));
     return text.empty() ? "\"\"" : text;
@@ -169,6 +171,7 @@ std::vector<std::string> help_topics() {
         names.emplace_back(source.kind);
     for (const Preset& preset : presets())
         names.push_back(preset.name);
+    names.emplace_back(kKeys);
     return names;
 }
 
@@ -192,6 +195,8 @@ std::string help_on(const std::string& topic) {
     if (const ParamDecl* decl = view_table().find(name))
         found.push_back(row("--view " + name + "=" + default_text(view_table(), *decl),
                             decl->doc + "; " + allowed_text(*decl), 38));
+    if (name == kKeys)
+        found.push_back(keys_help());
     const auto& lists = list_words();
     if (std::find(lists.begin(), lists.end(), name) != lists.end())
         found.push_back(list_text(name));

@@ -98,6 +98,7 @@ std::string formats() {
 std::string settings_file() {
     std::string out = "\n## View settings\n\n`--view key=value`, or `[view]` in a settings file.\n\n" +
                       param_table(view_table());
+    out += keys_manual();
     out += "\n## Settings file\n\n`--config FILE.toml` says everything that the command line can say; "
            "`--save-config FILE` "
            "writes one.\nAn unknown key or a wrong type is refused with its line. This is the file of all "

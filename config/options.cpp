@@ -112,6 +112,10 @@ const std::vector<CliOption>& cli_options() {
          "feeds, pipeline, traces, startup)",
          kBench},
         {"json", "FILE", "bench and pulse: write everything measured as JSON", kBench},
+        {"around", "LABEL", "trials: the label of the events", kBench},
+        {"before", "S", view_table().at("trials_before").doc + " (s)", kBench},
+        {"after", "S", view_table().at("trials_after").doc + " (s)", kBench},
+        {"csv", "FILE", "trials: write the means with their standard errors as a table", kBench},
         {"markdown", "FILE", "bench: write the page; with FILE… after bench: from the JSON of earlier runs",
          kBench},
         {"peers", "", "bench: measure other libraries beside ours, where they are found", kBench},
@@ -162,8 +166,8 @@ bool concerns(const CliOption& option, std::string_view command) {
     if (one_of({"log", "verbose", "quiet"}))
         return true;
     if (command == "bench")
-        return group == kBench || one_of({"backend", "threads"});
-    return command == "pulse" && option.name == "json";
+        return (group == kBench && !only("trials")) || one_of({"backend", "threads"});
+    return (command == "pulse" && option.name == "json") || (command == "trials" && only("trials"));
 }
 
 const std::vector<CliExample>& cli_examples() {
@@ -177,6 +181,8 @@ const std::vector<CliExample>& cli_examples() {
         {"specklescope run raw.tiff --regions vessels.json --traces vessels.csv",
          "how much flow in each region of each frame, as a table"},
         {"specklescope pulse vessels.csv", "how fast the heart beats in it, and how much each beat changes"},
+        {"specklescope trials vessels.csv --around stimulus --before 2 --after 10 --csv mean.csv",
+         "the mean of what followed each event of that label, with its standard error"},
         {"specklescope aravis --record-raw raw.tiff --frames 1000",
          "a GigE or USB3 Vision camera, recorded as it is"},
     };
@@ -196,6 +202,8 @@ const std::vector<CliCommand>& cli_commands() {
          "measure this machine: every stage, the stream, the whole program, its start"},
         {"pulse", "specklescope pulse FILE.csv",
          "the heart's rate and the pulsatility of each region in a table that --traces wrote"},
+        {"trials", "specklescope trials FILE.csv --around LABEL",
+         "the mean of each region's trace around the events of a label, with its standard error"},
         {"help", "specklescope help [TOPIC]", "the same as --help"},
     };
     return commands;

@@ -66,23 +66,32 @@ const std::vector<Preset>& compiled_presets() {
     return list;
 }
 
-const std::vector<Preset>& presets() {
-    static const std::vector<Preset> list = [] {
-        std::map<std::string, Preset> all;
-        for (const Preset& preset : compiled_presets())
-            all.emplace(preset.name, preset);
-        if (const std::string folder = data_folder(); !folder.empty())
-            read_folder(fs::path(folder) / "specklescope" / "presets", false, all);
-        if (const std::string folder = user_folder(); !folder.empty())
-            read_folder(fs::path(folder) / "presets", true, all);
-        std::vector<Preset> ordered;
-        ordered.reserve(all.size());
-        for (auto& [name, preset] : all)
-            ordered.push_back(std::move(preset));
-        return ordered;
-    }();
+namespace {
+
+std::vector<Preset> read_presets() {
+    std::map<std::string, Preset> all;
+    for (const Preset& preset : compiled_presets())
+        all.emplace(preset.name, preset);
+    if (const std::string folder = data_folder(); !folder.empty())
+        read_folder(fs::path(folder) / "specklescope" / "presets", false, all);
+    if (const std::string folder = user_folder(); !folder.empty())
+        read_folder(fs::path(folder) / "presets", true, all);
+    std::vector<Preset> ordered;
+    ordered.reserve(all.size());
+    for (auto& [name, preset] : all)
+        ordered.push_back(std::move(preset));
+    return ordered;
+}
+
+std::vector<Preset>& known_presets() {
+    static std::vector<Preset> list = read_presets();
     return list;
 }
+
+} // namespace
+
+const std::vector<Preset>& presets() { return known_presets(); }
+void refresh_presets() { known_presets() = read_presets(); }
 
 void load_preset(const std::string& name, Settings& settings) {
     std::vector<std::string> names;

@@ -50,6 +50,13 @@ ParamTable make_view_table() {
                    .min = 0.01,
                    .max = 3600,
                    .doc = "the baseline of traces is the mean over this time (Z)"})
+            .real("trials_before", &ViewSettings::trials_before_s,
+                  {.unit = "s",
+                   .min = 0,
+                   .max = 3600,
+                   .doc = "trials: how much of a trace in front of each event; its mean is F₀"})
+            .real("trials_after", &ViewSettings::trials_after_s,
+                  {.unit = "s", .min = 0, .max = 36000, .doc = "trials: how much behind each event"})
             .integer("width", &ViewSettings::width,
                      {.unit = "px", .min = 320, .max = 16384, .doc = "width of the window"})
             .integer("height", &ViewSettings::height,

@@ -4,6 +4,7 @@
 #include "analysis/region.hpp"
 #include "base/source_argument.hpp"
 #include "config/executor.hpp"
+#include "config/keys/bindings.hpp"
 #include "net/publisher.hpp"
 #include "pipeline/mapping.hpp"
 #include "pipeline/pipeline.hpp"
@@ -30,7 +31,8 @@ struct ViewSettings {
     Traces traces = Traces::automatic; ///< the strip under the picture; automatic: where there are regions
     double traces_size = 210;          ///< its height, at interface scale 1
     double baseline_s = 5;             ///< over which F₀ is taken
-    int width = 1440;                  ///< window size, screen coordinates
+    double trials_before_s = 2, trials_after_s = 10; ///< around events
+    int width = 1440;                                ///< window size, screen coordinates
     int height = 900;
     double ui_scale = 0; ///< 0: the monitor's
     bool vsync = true;
@@ -66,7 +68,7 @@ struct ProgramSettings {
 /// channel, medians, band, publish, log, and the keys of record_limits_table().
 const ParamTable& program_table();
 
-enum class Command : std::uint8_t { view, run, list, bench, pulse };
+enum class Command : std::uint8_t { view, run, list, bench, pulse, trials };
 
 /// What `bench` measures and writes.
 struct BenchSettings {
@@ -82,6 +84,13 @@ struct PulseSettings {
     std::string json; ///< a file to write
 };
 
+/// What `trials` reads and writes; how much around the events, the settings of the view say.
+struct TrialSettings {
+    std::string file;   ///< a table of traces
+    std::string around; ///< the label of the events
+    std::string csv;    ///< a file to write
+};
+
 struct Settings {
     Command command = Command::view;
     std::string list_what; ///< sources, stages, presets, devices
@@ -90,7 +99,8 @@ struct Settings {
     std::vector<SourceArgument> sources;
     Params program{program_table()};
     Params view{view_table()};
-    Chain chain; ///< never empty after parsing: speckle is the default
+    KeyBindings keys; ///< of the window
+    Chain chain;      ///< never empty after parsing: speckle is the default
     std::vector<std::string> record;
     std::vector<std::string> record_raw;
     std::vector<std::string> record_mask;
@@ -102,6 +112,7 @@ struct Settings {
     std::string regions_from; ///< the recording that they were read from; empty: the window remembered them
     BenchSettings bench;
     PulseSettings pulse;
+    TrialSettings trials;
     std::string snapshot_path; ///< a picture of the last result (--snapshot FILE.png)
     /// Who gave the chain: "preset flow", a settings file; empty: the default, or what the window remembers.
     std::string chain_from;
@@ -131,7 +142,8 @@ void replace_chain(Settings& settings, Chain chain, const std::string& by);
 /// ends are in the wrong order. Throws UsageError.
 void check(const Settings& settings);
 
-/// TOML: [program] [view] source, record, record_raw, record_mask, regions, traces, kymograph, widths, …,
+/// TOML: [program] [view] [keys] source, record, record_raw, record_mask, regions, traces, kymograph, widths,
+/// …,
 /// [[stage]] name = …; UsageError names file and line. All or nothing: on an error the settings stay as they
 /// were. What writes or runs something is refused unless the settings are `trusted`.
 void load_config(const std::string& path, Settings& settings);
@@ -146,6 +158,8 @@ void load_recorded(const std::string& path, Settings& settings);
 void save_config(const std::string& path, const Settings& settings);
 /// What whoever saved them should know of that file.
 std::string saved_text(const std::string& path, const Settings& settings);
+/// Chain, range and colours as a preset, `doc` as its comment.
+std::string preset_toml(const Settings& settings, const std::string& doc);
 /// As save_config's file; also what the viewer remembers between runs.
 std::string to_toml(const Settings& settings);
 
@@ -165,7 +179,8 @@ struct Preset {
 /// By name. A file NAME.toml in the user's folder (~/.config/specklescope/presets) wins over one that was
 /// installed beside the program (share/specklescope/presets), and that over the one compiled in.
 const std::vector<Preset>& presets();
-const std::vector<Preset>& compiled_presets();                 ///< config/presets/*.toml as they were built
+void refresh_presets();                        ///< reads the folders again: references to presets() end
+const std::vector<Preset>& compiled_presets(); ///< config/presets/*.toml as they were built
 void load_preset(const std::string& name, Settings& settings); ///< throws UsageError listing the names
 
 /// Sends the log to standard error at the level asked for. `before` comes before each line.

@@ -1,20 +1,20 @@
 // The TOML face of the settings: the same names, ranges and errors as the command line, with file and line.
-#include "config/atomic_file.hpp"
+#include "config/keys/keys_toml.hpp"
 #include "config/settings.hpp"
 #include "config/text.hpp"
 
 #include <toml++/toml.h>
 
-#include <charconv>
+#include <algorithm>
 #include <fstream>
 
 namespace specklescope {
 
 namespace {
 
-const std::vector<std::string> kTopKeys = {"command",     "preset", "source",   "record",  "record_raw",
-                                           "record_mask", "stats",  "snapshot", "regions", "traces",
-                                           "kymograph",   "widths", "program",  "view",    "stage"};
+const std::vector<std::string> kTopKeys = {
+    "command", "preset", "source",    "record", "record_raw", "record_mask", "stats", "snapshot",
+    "regions", "traces", "kymograph", "widths", "program",    "view",        "keys",  "stage"};
 
 class Reader {
 public:
@@ -114,6 +114,9 @@ private:
             read_program(table(name, node));
         else if (name == "view")
             read_params(table(name, node), settings_.view);
+        else if (name == "keys")
+            read_keys(table(name, node), settings_.keys,
+                      [&](const toml::source_region& where, const std::string& what) { fail(where, what); });
         else if (name == "stage")
             read_stages(node);
         else if (name != "preset")
@@ -196,12 +199,19 @@ private:
         } catch (const UsageError& error) {
             fail(name_node->source(), error.what());
         }
-        read_params(fields, chain.stages().back().params, "name");
+        if (const toml::node* bypass = fields.get(kBypass)) {
+            if (!bypass->is_boolean())
+                fail(bypass->source(),
+                     "stage " + name + ": bypass is " + type_name(*bypass) + " here; allowed: true, false.");
+            chain.stages().back().bypassed = bypass->as_boolean()->get();
+        }
+        read_params(fields, chain.stages().back().params, {"name", kBypass});
     }
 
-    void read_params(const toml::table& fields, Params& params, std::string_view skip = "") {
+    void read_params(const toml::table& fields, Params& params,
+                     const std::vector<std::string_view>& skip = {}) {
         for (auto&& [key, node] : fields)
-            if (key.str() != skip)
+            if (std::find(skip.begin(), skip.end(), key.str()) == skip.end())
                 read_param(key, node, params);
     }
 
@@ -282,12 +292,22 @@ std::string value_text(const ParamValue& value) {
                                                                   : text; // 10 would be an integer
 }
 
-std::string param_lines(const Params& params) {
+/// `all`: also what is at its default.
+std::string param_lines(const Params& params, bool all = true) {
+    const Params initial(params.table());
     std::string out;
     for (const ParamDecl& decl : params.table().decls())
-        if (decl.kind != ParamKind::action)
+        if (decl.kind != ParamKind::action && (all || params.get(decl.name) != initial.get(decl.name)))
             out += decl.name + " = " + value_text(params.get(decl.name)) + "\n";
     return out;
+}
+
+const char* const kNoStage = "\n[[stage]]\nname = \"none\"\n";
+
+/// The beginning of its table.
+std::string stage_lines(const ChainStage& stage) {
+    return "\n[[stage]]\nname = " + toml_text(stage.type->name) + "\n" +
+           (stage.bypassed ? std::string(kBypass) + " = true\n" : "");
 }
 
 } // namespace
@@ -324,6 +344,15 @@ void load_config(const std::string& path, Settings& settings) {
     read_toml(text, path, settings);
 }
 
+std::string preset_toml(const Settings& settings, const std::string& doc) {
+    std::string out = "# " + one_line(doc.empty() ? "Saved from the window." : doc) + "\n[view]\n";
+    for (const ParamDecl& decl : mapping_table().decls())
+        out += decl.name + " = " + value_text(settings.view.get(decl.name)) + "\n";
+    for (const ChainStage& stage : settings.chain.stages())
+        out += stage_lines(stage) + param_lines(stage.params, false);
+    return settings.chain.stages().empty() ? out + kNoStage : out;
+}
+
 std::string to_toml(const Settings& settings) {
     std::string out = "# Settings of Specklescope; specklescope --config FILE reads them.\n";
     if (settings.command != Command::list)
@@ -340,40 +369,12 @@ std::string to_toml(const Settings& settings) {
     out += "widths = " + toml_text(settings.widths_path) + "\n";
     out += "\n[program]\n" + param_lines(settings.program);
     out += "\n[view]\n" + param_lines(settings.view);
+    out += keys_toml(settings.keys);
     for (const ChainStage& stage : settings.chain.stages())
-        out += "\n[[stage]]\nname = " + toml_text(stage.type->name) + "\n" + param_lines(stage.params);
+        out += stage_lines(stage) + param_lines(stage.params);
     if (settings.chain.stages().empty())
-        out += "\n[[stage]]\nname = \"none\"\n";
+        out += kNoStage;
     return out;
-}
-
-void save_config(const std::string& path, const Settings& settings) {
-    constexpr mode_t kOwner = 0600;
-    write_atomically(path, to_toml(settings), kOwner);
-}
-
-std::string saved_text(const std::string& path, const Settings& settings) {
-    std::string text = "Settings written to " + one_line(path) + ".\n";
-    const SourceArgument& source = settings.source;
-    if (source.holds_secret())
-        text += row("note",
-                    "the password is not in it: set " + join(source.referring().references()) +
-                        ", or type it when asked",
-                    4);
-    const bool writes = !settings.record.empty() || !settings.record_raw.empty() ||
-                        !settings.record_mask.empty() || !settings.stats_path.empty() ||
-                        !settings.snapshot_path.empty() || !settings.traces_path.empty() ||
-                        !settings.kymograph_path.empty() || !settings.widths_path.empty() ||
-                        !settings.program.as<ProgramSettings>().publish.empty();
-    if (writes || !source.referring().references().empty() || source.revealed().starts_with("gst:"))
-        text += row("note", "it names more than data: --config reads it with --trust only", 4);
-    if (!settings.regions_from.empty())
-        text += row("note",
-                    "the regions of " + settings.regions_from +
-                        " are not in it: keep them as a file for "
-                        "--regions",
-                    4);
-    return text;
 }
 
 } // namespace specklescope

@@ -1,6 +1,7 @@
 #include "pipeline/chain.hpp"
 
 #include "base/key_values.hpp"
+#include "base/one_line.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -19,7 +20,20 @@ std::string quoted_if_needed(const std::string& value) {
     return text + '"';
 }
 
+bool bypass_from(const std::string& value, const StageType& type) {
+    if (value != "true" && value != "false")
+        throw UsageError("stage " + std::string(type.name) + ": bypass = " + one_line(value) +
+                         " is not possible; allowed: true, false.");
+    return value == "true";
+}
+
 } // namespace
+
+std::string_view title(StageGroup group) {
+    static constexpr std::array<std::string_view, kStageGroups.size()> kTitles = {
+        "Contrast and flow", "Dark and flat", "Averages and filters", "Brightness", "Geometry"};
+    return kTitles[static_cast<std::size_t>(group)];
+}
 
 void Chain::add(std::string_view text) {
     if (stages_.size() >= kMaxStages)
@@ -28,10 +42,14 @@ void Chain::add(std::string_view text) {
     ChainStage stage;
     stage.type = &find_stage(text.substr(0, colon));
     stage.params = Params(*stage.type->table);
-    for_key_values(
-        colon == std::string_view::npos ? "" : text.substr(colon + 1),
-        "stage " + std::string(stage.type->name),
-        [&](std::string_view key, const std::string& value) { stage.params.set_text(key, value); });
+    for_key_values(colon == std::string_view::npos ? "" : text.substr(colon + 1),
+                   "stage " + std::string(stage.type->name),
+                   [&](std::string_view key, const std::string& value) {
+                       if (key == kBypass)
+                           stage.bypassed = bypass_from(value, *stage.type);
+                       else
+                           stage.params.set_text(key, value);
+                   });
     stages_.push_back(std::move(stage));
 }
 
@@ -51,7 +69,7 @@ Exposure exposure_used(const Chain& chain, const FrameInfo& info) {
     if (!rests_on_exposure(chain.quantity()))
         return used;
     for (const ChainStage& stage : chain.stages())
-        if (const ParamDecl* decl = stage.params.table().find("exposure");
+        if (const ParamDecl* decl = stage.bypassed ? nullptr : stage.params.table().find("exposure");
             decl && stage.params.visible(*decl))
             used = {std::get<double>(stage.params.get("exposure")),
                     stage.params.given("exposure") ? ExposureOrigin::parameter : ExposureOrigin::assumed};
@@ -76,20 +94,28 @@ Quantity same_quantity(const Params&, const Quantity& input) { return input; }
 Quantity Chain::quantity() const {
     Quantity quantity;
     for (const ChainStage& stage : stages_)
-        quantity = stage.type->quantity(stage.params, quantity);
+        if (!stage.bypassed)
+            quantity = stage.type->quantity(stage.params, quantity);
     return quantity;
 }
 
 bool Chain::stateful() const {
-    return std::any_of(stages_.begin(), stages_.end(), [](const ChainStage& s) { return s.type->stateful; });
+    return std::any_of(stages_.begin(), stages_.end(),
+                       [](const ChainStage& s) { return s.type->stateful && !s.bypassed; });
 }
 
 std::uint64_t Chain::history() const {
     std::uint64_t frames = 0;
     for (const ChainStage& stage : stages_)
-        if (stage.type->history)
+        if (stage.type->history && !stage.bypassed)
             frames += static_cast<std::uint64_t>(stage.type->history(stage.params));
     return frames;
+}
+
+Chain active(const Chain& chain) {
+    Chain left = chain;
+    std::erase_if(left.stages(), [](const ChainStage& stage) { return stage.bypassed; });
+    return left;
 }
 
 bool passes(const ChainStage& stage) { return stage.type->passes && stage.type->passes(stage.params); }
@@ -97,6 +123,8 @@ bool passes(const ChainStage& stage) { return stage.type->passes && stage.type->
 Chain settled(Chain chain) {
     Quantity quantity;
     for (ChainStage& stage : chain.stages()) {
+        if (stage.bypassed)
+            continue;
         if (stage.type->settle)
             stage.params = stage.type->settle(stage.params, quantity);
         quantity = stage.type->quantity(stage.params, quantity);
@@ -150,7 +178,7 @@ std::vector<std::string> advice(const Chain& chain) {
     Advice advice;
     std::vector<std::string> texts;
     for (const ChainStage& stage : chain.stages())
-        texts.push_back(advice.of(stage));
+        texts.push_back(stage.bypassed ? "" : advice.of(stage));
     return texts;
 }
 
@@ -164,7 +192,7 @@ std::vector<std::string> advice_lines(const Chain& chain) {
 }
 
 bool differs_in_free_only(const ChainStage& a, const ChainStage& b) {
-    if (a.type != b.type || passes(a) != passes(b))
+    if (a.type != b.type || a.bypassed != b.bypassed || passes(a) != passes(b))
         return false;
     const auto& decls = a.params.table().decls();
     return std::all_of(decls.begin(), decls.end(), [&](const ParamDecl& decl) {
@@ -191,6 +219,10 @@ bool takes_effect(const ChainStage& stage, const ParamDecl& decl) {
 std::string stage_text(const ChainStage& stage, bool all) {
     std::string text(stage.type->name);
     char separator = ':';
+    if (stage.bypassed) {
+        text += separator + std::string(kBypass) + "=true";
+        separator = ',';
+    }
     for (const ParamDecl& decl : stage.params.table().decls()) {
         if (decl.kind == ParamKind::action || !(all || takes_effect(stage, decl)))
             continue;
@@ -203,7 +235,8 @@ std::string stage_text(const ChainStage& stage, bool all) {
 std::string chain_text(const Chain& chain, bool all) {
     std::string text;
     for (const ChainStage& stage : chain.stages())
-        text += (text.empty() ? "" : " | ") + stage_text(stage, all);
+        if (all || !stage.bypassed)
+            text += (text.empty() ? "" : " | ") + stage_text(stage, all);
     return text.empty() ? "none" : text;
 }
 

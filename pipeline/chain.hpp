@@ -13,6 +13,7 @@ namespace specklescope {
 struct ChainStage {
     const StageType* type = nullptr;
     Params params;
+    bool bypassed = false; ///< it stays in its place with what is set, and is not computed
 };
 
 /// What a stage for grey images gets of colour: one channel as it is, or a mean in f32, which is not rounded.
@@ -63,16 +64,25 @@ Exposure exposure_used(const Chain& chain, const FrameInfo& info);
 /// "5 ms (camera)", "10 ms (default, assumed: …)"; empty if unknown.
 std::string to_string(const Exposure& exposure);
 
-/// "speckle:radius=3,exposure=10,output=sfi,border=replicate": every parameter, also those at their default.
+/// "speckle:radius=3,exposure=10,output=sfi,border=replicate": every parameter, also those at their default;
+/// `bypass=true` before them where it is.
 std::string to_string(const ChainStage& stage);
 std::string to_string(const Chain& chain); ///< stages joined by " | "
-/// The same for people: without parameters that have no effect with the others as they are.
+/// The same for people: without bypassed stages, and parameters that have no effect with the others as they
+/// are.
 std::string text_in_effect(const Chain& chain);
+
+/// The chain without its bypassed stages: what is computed.
+Chain active(const Chain& chain);
+/// The key of a stage's text and of its table in TOML that says it: "gaussian:bypass=true,sigma=2". No
+/// parameter has this name.
+inline constexpr std::string_view kBypass = "bypass";
 
 /// True if the stage hands on what it gets, with the parameters as they are.
 bool passes(const ChainStage& stage);
 
-/// The chain as its stages take effect one behind the other (StageType::settle). Throws UsageError.
+/// The chain as its stages take effect one behind the other (StageType::settle); bypassed ones stay as they
+/// are. Throws UsageError.
 Chain settled(Chain chain);
 
 /// What should be known of the order of the stages, one text a stage, empty where there is nothing to say: a
@@ -82,8 +92,8 @@ std::vector<std::string> advice(const Chain& chain);
 /// Those texts with the names of their stages: "stage average: …".
 std::vector<std::string> advice_lines(const Chain& chain);
 
-/// True if the stages are the same and only parameters of Cost::free differ, none of which decides whether
-/// the stage passes.
+/// True if the stages are the same, both are bypassed or none, and only parameters of Cost::free differ, none
+/// of which decides whether the stage passes.
 bool differs_in_free_only(const ChainStage& a, const ChainStage& b);
 /// True if the chains have the same stages and only parameters of Cost::free differ: no stage needs
 /// prepare().

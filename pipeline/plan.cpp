@@ -17,6 +17,8 @@ template <Space S> std::unique_ptr<Stage<S>> make_stage(const ChainStage& link) 
     }
 }
 
+constexpr std::string_view kBypassed = "bypassed";
+
 Frame one_slot(const Shape& shape, const std::shared_ptr<SlotMemory>& memory) {
     return FrameRing(shape, 1, memory).try_acquire();
 }
@@ -36,7 +38,7 @@ std::shared_ptr<FrameRing> ring(const Shape& shape, int slots, const std::shared
 template <Space S>
 Plan<S>::Plan(const Chain& chain, const Shape& shape, const PlanMemory& memory, const Plan* old)
     : input(shape), output(shape), channel(chain.channel()), memory_(memory) {
-    const Chain in_effect = settled(chain);
+    const Chain in_effect = settled(active(chain));
     const std::vector<ChainStage>& links = in_effect.stages();
     if (old && old->input == shape && (old->channel == channel || shape.channels == 1))
         while (kept_ < links.size() && kept_ < old->steps.size() &&
@@ -101,7 +103,10 @@ template <Space S> void Plan<S>::take_over(const Chain& chain, Plan* old) {
 }
 
 template <Space S> void Plan<S>::set_params(const Chain& chain) {
-    const Chain in_effect = settled(chain);
+    const Chain in_effect = settled(active(chain));
+    places_.clear();
+    for (const ChainStage& stage : chain.stages())
+        places_.push_back(!stage.bypassed);
     for (std::size_t i = 0; i < steps.size(); ++i)
         steps[i].stage->set_params(in_effect.stages()[i].params);
     advice_ = advice(in_effect);
@@ -138,6 +143,9 @@ template <Space S> void Plan<S>::take_notes() {
             text = advice_[i] + (text.empty() ? "" : "; " + text);
         texts->push_back(std::move(text));
     }
+    for (std::size_t i = 0; i < places_.size(); ++i) // a note for each stage of the chain
+        if (!places_[i])
+            texts->insert(texts->begin() + static_cast<std::ptrdiff_t>(i), std::string(kBypassed));
     notes = std::move(texts);
 }
 

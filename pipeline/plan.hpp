@@ -35,7 +35,7 @@ template <Space S> struct Plan {
     Shape output;
     GreyChannel channel = GreyChannel::luma; ///< of conversions of colour to grey
     bool to_grey = false;                    ///< there is one
-    std::vector<Step> steps;
+    std::vector<Step> steps;                 ///< of the stages that are not bypassed
     std::shared_ptr<const StageNotes> notes;
     std::shared_ptr<FrameRing> uploads; ///< device: what comes in; with an empty chain these are the results
     std::shared_ptr<FrameRing> results; ///< null with an empty chain
@@ -67,7 +67,8 @@ private:
     void take_notes();
 
     PlanMemory memory_;
-    std::vector<std::string> advice_; ///< of each stage: its place in the chain
+    std::vector<std::string> advice_; ///< of each step: its place in the chain
+    std::vector<bool> places_;        ///< of each stage of the chain: it has a step, and is not bypassed
     std::size_t kept_ = 0;            ///< steps that come from the old plan
     bool notes_settled_ = false;      ///< no stage was filling its history when they were taken
 };

@@ -122,7 +122,7 @@ public:
 
     void set_chain(std::shared_ptr<const Chain> chain, std::uint64_t version) override {
         for (const ChainStage& link : chain->stages())
-            if (link.type->stateful)
+            if (link.type->stateful && !link.bypassed)
                 throw UsageError(
                     "stage " + std::string(link.type->name) +
                     " needs every frame in order on one GPU; leave it out, or give one GPU with --gpus.");

@@ -5,6 +5,8 @@
 #include "pipeline/frame.hpp"
 #include "pipeline/param.hpp"
 
+#include <array>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -109,10 +111,20 @@ inline bool is_picture(const FrameInfo& info, const Quantity& quantity) {
 /// For stages whose output is what their input was: filters, averages, geometry.
 Quantity same_quantity(const Params& params, const Quantity& input);
 
+/// What a stage is for: menus show stages by these, in this order.
+enum class StageGroup : std::uint8_t { contrast, correction, averaging, brightness, geometry };
+/// "Contrast and flow", "Dark and flat", …
+std::string_view title(StageGroup group);
+inline constexpr std::array<StageGroup, 5> kStageGroups = {StageGroup::contrast, StageGroup::correction,
+                                                           StageGroup::averaging, StageGroup::brightness,
+                                                           StageGroup::geometry};
+
 /// Everything known about a stage before one exists: the registry's row, which the stage's room exports.
 struct StageType {
     std::string_view name;
-    std::string_view doc; ///< one line
+    std::string_view doc;        ///< one line
+    std::string_view title = {}; ///< in plain words, for menus and headings: "Running mean"
+    StageGroup group = StageGroup::contrast;
     const ParamTable* table;
     /// Accepted pixel types and channel counts, without conversion.
     std::vector<PixelType> types = {PixelType::u8, PixelType::u16, PixelType::f32};

@@ -1,5 +1,6 @@
 #include "recording/traces_text.hpp"
 
+#include "analysis/pulse_table.hpp"
 #include "base/one_line.hpp"
 #include "recording/record_file.hpp"
 #include "recording/table_text.hpp"
@@ -10,18 +11,6 @@ namespace {
 
 std::string in_brackets(const Quantity& quantity) {
     return one_line(quantity.name) + " " + quantity.symbol + " (" + quantity.unit + ")";
-}
-
-std::string mean_text(const Result& result) {
-    switch (result.regions->mean) {
-    case RegionMean::of_squares:
-        return "the root of the mean of K²";
-    case RegionMean::of_inverses:
-        return "of the mean of K², converted as the map is: 1/⟨1/value⟩";
-    case RegionMean::plain:
-        break;
-    }
-    return "of the values, as mean_of_map";
 }
 
 } // namespace
@@ -82,7 +71,7 @@ std::string traces_settings(const Result& result) {
     const PlacedRegions& placed = *result.regions->placed;
     say("map", in_brackets(result.quantity) + " of " + std::to_string(placed.width) + "×" +
                    std::to_string(placed.height) + " pixels");
-    say("mean", mean_text(result));
+    say("mean", std::string(mean_text(result.regions->mean)));
     if (result.exposure.known())
         text += exposure_line(result.info.version, result.exposure);
     for (const PlacedRegion& region : placed.regions)

@@ -1,4 +1,5 @@
 #include "sources/source_text.hpp"
+#include "base/home_path.hpp"
 #include "sources/discreet_source.hpp"
 #include "sources/registry.hpp"
 
@@ -6,7 +7,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <cstdlib>
 #include <filesystem>
 #include <system_error>
 #include <utility>
@@ -79,15 +79,6 @@ std::string_view leading_word(std::string_view text) {
                                  text[end] == '+' || text[end] == '-' || text[end] == '_'))
         ++end;
     return text.substr(0, end);
-}
-
-/// "~" and "~/…" stand for the home folder, as in a shell, which does not see those in quotes or after a
-/// kind.
-std::string home_expanded(std::string_view path) {
-    const char* home = std::getenv("HOME"); // NOLINT(concurrency-mt-unsafe): nobody sets it
-    if (!home || !*home || !(path == "~" || path.starts_with("~/")))
-        return std::string(path);
-    return home + std::string(path.substr(1));
 }
 
 } // namespace

@@ -2,6 +2,7 @@
 
 #include "base/long_work.hpp"
 #include "config/in_turn.hpp"
+#include "config/look/recent_file.hpp"
 #include "ui/canvas/color_bar.hpp"
 #include "ui/canvas/probe.hpp"
 #include "ui/canvas/theme.hpp"
@@ -159,6 +160,8 @@ void App::toggle_traces() {
 }
 
 void App::frame() {
+    window_.set_scale(session_.view().ui_scale);
+    walk_.begin_frame(!state_.keys_open && ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopup));
     window_.begin_frame();
     follow(state_.film, session_, shown_position());
     traces_.update(session_);
@@ -181,18 +184,19 @@ void App::frame() {
     if (layout_.shows_traces)
         traces_.draw(layout_.traces, session_);
     if (layout_.shows_panel) {
-        draw_region_bar(layout_.region_tools, state_.regions);
+        draw_region_bar(layout_.region_tools, state_.regions, session_.settings().keys);
         draw_panel(layout_.panel, session_, state_, display_);
         panel_edge(layout_);
     }
     if (std::exchange(state_.toggle_traces, false))
         toggle_traces();
-    if (state_.open_dialog || state_.regions.asks_for_field())
+    if (state_.open_dialog || palette_.asked() || state_.regions.asks_for_field())
         window_.wait_for_field();
-    draw_open_dialog(session_, state_);
+    open_.draw(session_, state_);
     draw_region_files(session_, state_.regions, state_.confirm, state_.dismiss);
     draw_open_error(session_, state_);
-    draw_keys(&state_.keys_open);
+    draw_keys(&state_.keys_open, session_.settings().keys);
+    palette_.draw([this] { return palette_entries(); }, state_.confirm, state_.dismiss);
     if (std::exchange(state_.snapshot, false) && display_.has_result())
         session_.snapshot(display_.host_result());
     if (const std::optional<std::string> dropped = take_drop();
@@ -321,6 +325,8 @@ int run_viewer(Settings settings) {
     session.settings().regions = session.regions.regions();
     const bool well = ending.finish();
     save_remembered(session.settings());
+    if (session.settings().remember)
+        save_recent({session.recent().begin(), session.recent().end()});
     return well && written ? 0 : 1;
 }
 

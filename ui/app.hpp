@@ -2,10 +2,13 @@
 #pragma once
 
 #include "pipeline/fixed_range.hpp"
+#include "ui/actions/control_walk.hpp"
+#include "ui/actions/palette.hpp"
 #include "ui/canvas/display.hpp"
 #include "ui/canvas/window.hpp"
 #include "ui/panels/panel.hpp"
 #include "ui/session.hpp"
+#include "ui/sources/open_dialog.hpp"
 #include "ui/traces/strip.hpp"
 
 namespace specklescope {
@@ -20,7 +23,8 @@ public:
     bool write_last() const;
 
 private:
-    static constexpr double kZoomStep = 1.2; ///< of a key, or a notch of the wheel
+    static constexpr double kZoomStep = 1.2;   ///< of a key, or a notch of the wheel
+    static constexpr double kLeastScale = 0.5; ///< of the interface
 
     struct Layout {
         Rect tools, status, panel, film, region_tools, canvas, bar, traces, processed, raw;
@@ -31,8 +35,16 @@ private:
     bool take_result();
     void free_range(const Quantity& quantity);
     void handle_input();
-    void handle_key(const KeyPress& key);
-    void handle_character(unsigned character);
+    void press(const KeyChord& chord);
+    struct Actions; ///< what each action runs, and when it is possible: ui/app_actions.cpp
+    std::string why_not(Action action) const; ///< empty: it is possible
+    void run(Action action);
+    std::vector<PaletteEntry> palette_entries();
+    void zoom_by(double factor);
+    void expose_by(double stops);
+    void widen_first_window(int step);
+    void scale_interface(double factor);
+    std::optional<std::size_t> first_window() const; ///< of the chain: the stage with a radius
     Layout arrange() const;
     void frame();
     void canvas_window(const Layout& layout);
@@ -58,6 +70,9 @@ private:
     Layout layout_;
     Hover hover_;
     TraceStrip traces_;
+    Palette palette_;
+    OpenDialog open_;
+    ControlWalk walk_;
     StatsSnapshot stats_;
     SteadyClock::time_point stats_read_{};
     std::uint64_t generation_ = 0;

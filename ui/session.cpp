@@ -3,6 +3,7 @@
 #include "analysis/regions_file.hpp"
 #include "base/long_work.hpp"
 #include "base/sentence.hpp"
+#include "config/look/recent_file.hpp"
 #include "ui/panels/controls.hpp"
 
 #include <spdlog/spdlog.h>
@@ -18,7 +19,7 @@ using namespace std::chrono_literals;
 constexpr auto kSettle = 400ms; ///< an edit has reached the pipeline, or was refused, by then
 constexpr auto kReadAgain = 150ms;
 constexpr std::size_t kNotes = 60;
-constexpr std::size_t kRecent = 8;
+constexpr std::size_t kRecent = 12;
 
 bool ready(const auto& future) { return future.valid() && future.wait_for(0s) == std::future_status::ready; }
 
@@ -40,7 +41,7 @@ Note note(Message::Level level, std::string text) {
 
 bool waits_for_file(const ChainStage& stage) {
     const std::vector<ParamDecl>& decls = stage.params.table().decls();
-    return std::any_of(decls.begin(), decls.end(), [&](const ParamDecl& decl) {
+    return !stage.bypassed && std::any_of(decls.begin(), decls.end(), [&](const ParamDecl& decl) {
         return decl.kind == ParamKind::path && stage.params.visible(decl) &&
                std::get<std::string>(stage.params.get(decl.name)).empty();
     });
@@ -73,6 +74,9 @@ void Session::start(void (*notify)()) {
         regions.reset(*settings_.regions);
     }
     regions_opening_ = regions.revision();
+    if (settings_.remember)
+        for (const SourceArgument& source : load_recent())
+            recent_.push_back(source);
     const auto begin = [this] {
         std::shared_ptr<Pipeline> pipeline = make_pipeline(settings_);
         pipeline->mailbox().on_post(notify_);
@@ -130,7 +134,7 @@ void Session::adopt(Opened opened) {
 void Session::remember_recent(const SourceArgument& text) {
     std::erase(recent_, text);
     recent_.push_front(text);
-    if (recent_.size() > kRecent)
+    while (recent_.size() > kRecent)
         recent_.pop_back();
 }
 

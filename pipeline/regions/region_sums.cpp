@@ -15,8 +15,9 @@ RegionMean region_mean(Measure measure) {
 SaturationLook saturation_look(const Chain& chain, const Shape& raw, const FrameInfo& raw_info,
                                const Shape& result, const FrameInfo& result_info) {
     const auto& stages = chain.stages();
-    const bool in_place = std::none_of(stages.begin(), stages.end(),
-                                       [](const ChainStage& stage) { return stage.type->moves_pixels; });
+    const bool in_place = std::none_of(stages.begin(), stages.end(), [](const ChainStage& stage) {
+        return stage.type->moves_pixels && !stage.bypassed;
+    });
     const int dx = raw.width - result.width, dy = raw.height - result.height;
     if (const auto threshold = saturation_threshold(raw.type, raw_info);
         threshold && in_place && dx >= 0 && dy >= 0 && dx % 2 == 0 && dy % 2 == 0)

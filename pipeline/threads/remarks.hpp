@@ -27,7 +27,8 @@ public:
         advised_ = lines;
         scattering_.clear();
         for (const ChainStage& stage : now->stages())
-            if (!said_clipped_ && stage.type->scatters && stage.type->scatters(stage.params))
+            if (!said_clipped_ && !stage.bypassed && stage.type->scatters &&
+                stage.type->scatters(stage.params))
                 scattering_ = stage.type->name;
     }
 

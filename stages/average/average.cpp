@@ -155,6 +155,8 @@ private:
 StageType average_stage() {
     return {.name = "average",
             .doc = "running mean over the last frames, against noise",
+            .title = "Running mean",
+            .group = StageGroup::averaging,
             .table = &average_table(),
             .tolerance = 1e-6,
             .make_host = host_maker<AverageHost>,

@@ -161,6 +161,8 @@ private:
 StageType background_stage() {
     return {.name = "background",
             .doc = "dark frame and flat field, from files or captured",
+            .title = "Dark and flat field",
+            .group = StageGroup::correction,
             .table = &background_table(),
             .tolerance = 1e-6,
             .make_host = host_maker<BackgroundHost>,

@@ -164,6 +164,8 @@ StageType convolve_stage() {
     return {
         .name = "convolve",
         .doc = "convolution with a large kernel by FFT: blur, defocus, motion, glare, a file",
+        .title = "Convolution",
+        .group = StageGroup::averaging,
         .table = &convolve_table(),
         .tolerance = 1e-5,
         .make_host = host_maker<ConvolveHost>,

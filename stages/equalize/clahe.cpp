@@ -209,6 +209,8 @@ private:
 StageType clahe_stage() {
     return {.name = "clahe",
             .doc = "contrast-limited adaptive histogram equalisation over tiles (Zuiderveld 1994)",
+            .title = "CLAHE",
+            .group = StageGroup::brightness,
             .table = &clahe_table(),
             .tolerance = 0,
             .quantity = clahe_quantity,

@@ -303,6 +303,8 @@ private:
 StageType equalize_stage() {
     return {.name = "equalize",
             .doc = "histogram equalisation of grey, or of V of HSV: hue and saturation are kept",
+            .title = "Equalise histogram",
+            .group = StageGroup::brightness,
             .table = &equalize_table(),
             .tolerance = 0,
             .quantity = equalize_quantity,

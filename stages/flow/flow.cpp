@@ -120,6 +120,8 @@ FlowScale flow_scale(const FlowParams& params, const FrameInfo& info) {
 StageType flow_stage() {
     return {.name = "flow",
             .doc = "flow index, correlation time or 1/K² from the contrast that comes in, averaged or not",
+            .title = "Flow index",
+            .group = StageGroup::contrast,
             .table = &flow_table(),
             .types = {PixelType::f32},
             .channels = {1},

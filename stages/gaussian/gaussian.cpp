@@ -184,6 +184,8 @@ private:
 StageType gaussian_stage() {
     return {.name = "gaussian",
             .doc = "Gaussian blur: direct, recursive (Young, van Vliet 1995), by FFT, or small binomial",
+            .title = "Gaussian blur",
+            .group = StageGroup::averaging,
             .table = &gaussian_table(),
             .tolerance = 1e-5,
             .make_host = host_maker<GaussianHost>,

@@ -241,6 +241,8 @@ private:
 StageType crop_stage() {
     return {.name = "crop",
             .doc = "a rectangle of the image",
+            .title = "Crop",
+            .group = StageGroup::geometry,
             .table = &crop_table(),
             .tolerance = 0,
             .make_host = host_maker<CropHost>,
@@ -251,6 +253,8 @@ StageType crop_stage() {
 StageType flip_stage() {
     return {.name = "flip",
             .doc = "the image mirrored",
+            .title = "Flip",
+            .group = StageGroup::geometry,
             .table = &flip_table(),
             .tolerance = 0,
             .make_host = host_maker<FlipHost>,
@@ -261,6 +265,8 @@ StageType flip_stage() {
 StageType rotate_stage() {
     return {.name = "rotate90",
             .doc = "the image turned by quarter turns, clockwise",
+            .title = "Rotate",
+            .group = StageGroup::geometry,
             .table = &rotate_table(),
             .tolerance = 0,
             .make_host = host_maker<RotateHost>,
@@ -271,6 +277,8 @@ StageType rotate_stage() {
 StageType downsample_stage() {
     return {.name = "downsample",
             .doc = "blocks of pixels become one pixel, as binning in a camera",
+            .title = "Downsample",
+            .group = StageGroup::geometry,
             .table = &downsample_table(),
             .tolerance = 0,
             .make_host = host_maker<DownsampleHost>,

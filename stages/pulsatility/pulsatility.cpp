@@ -164,6 +164,8 @@ HistoryBytes pulsatility_bytes(std::size_t samples) {
 StageType pulsatility_stage() {
     return {.name = "pulsatility",
             .doc = "how much each beat changes every pixel, (max − min)/mean over the last beats",
+            .title = "Pulsatility",
+            .group = StageGroup::contrast,
             .table = &pulsatility_table(),
             .channels = {1},
             .tolerance = 1e-6,

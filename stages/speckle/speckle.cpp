@@ -234,6 +234,8 @@ private:
 StageType speckle_stage() {
     return {.name = "speckle",
             .doc = "spatial speckle contrast and flow over a square window (Yang 2011)",
+            .title = "Speckle contrast",
+            .group = StageGroup::contrast,
             .table = &speckle_table(),
             .channels = {1},
             .tolerance = 1e-6,

@@ -258,6 +258,8 @@ private:
 StageType spatiotemporal_stage() {
     return {.name = "spatiotemporal",
             .doc = "contrast and flow over a square window of the last frames (Qiu 2010)",
+            .title = "Spatiotemporal contrast",
+            .group = StageGroup::contrast,
             .table = &spatiotemporal_table(),
             .channels = {1},
             .tolerance = 1e-6,

@@ -90,6 +90,8 @@ private:
 StageType temporal_stage() {
     return {.name = "temporal",
             .doc = "contrast and flow of each pixel over its last frames (Duncan and Kirkpatrick 2008)",
+            .title = "Temporal contrast",
+            .group = StageGroup::contrast,
             .table = &temporal_table(),
             .channels = {1},
             .tolerance = 1e-6,

@@ -122,6 +122,8 @@ GammaCurve gamma_curve(const GammaParams& params, const FrameInfo& info) {
 StageType gamma_stage() {
     return {.name = "gamma",
             .doc = "power law of intensity: full scale stays, the dark becomes brighter or darker",
+            .title = "Gamma",
+            .group = StageGroup::brightness,
             .table = &gamma_table(),
             .tolerance = 5e-6,
             .quantity = gamma_quantity,

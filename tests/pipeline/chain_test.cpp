@@ -27,6 +27,35 @@ std::string refusal(const std::string& text) {
     return "";
 }
 
+TEST(Chain, ABypassedStageStaysAndComputesNothing) {
+    Chain chain;
+    chain.add("speckle:radius=2,output=contrast2");
+    chain.add("gaussian:bypass=true,sigma=2");
+    chain.add("temporal:bypass=true");
+    chain.add("flow:bypass=false");
+    const auto& stages = chain.stages();
+    EXPECT_FALSE(stages[0].bypassed);
+    EXPECT_TRUE(stages[1].bypassed);
+    EXPECT_FALSE(stages[3].bypassed);
+    EXPECT_TRUE(to_string(stages[1]).starts_with("gaussian:bypass=true,")) << to_string(stages[1]);
+    EXPECT_EQ(to_string(stages[3]).find("bypass"), std::string::npos);
+    EXPECT_EQ(text_in_effect(chain).find("gaussian"), std::string::npos);
+    Chain again;
+    for (const ChainStage& stage : stages)
+        again.add(to_string(stage));
+    EXPECT_EQ(to_string(again), to_string(chain));
+    EXPECT_EQ(active(chain).stages().size(), 2U);
+    EXPECT_EQ(chain.quantity().name, active(chain).quantity().name);
+    EXPECT_FALSE(chain.stateful()) << "temporal is bypassed";
+    EXPECT_EQ(chain.history(), 0U);
+    EXPECT_EQ(advice(chain), (std::vector<std::string>(4))) << "nothing smooths K² before flow";
+    Chain computed = chain;
+    computed.stages()[1].bypassed = false;
+    EXPECT_FALSE(differs_in_free_only(computed, chain));
+    EXPECT_EQ(refusal("gaussian:bypass=perhaps"),
+              "stage gaussian: bypass = perhaps is not possible; allowed: true, false.");
+}
+
 TEST(Chain, ReadsStageText) {
     Chain chain;
     chain.add("speckle");

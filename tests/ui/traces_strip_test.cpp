@@ -223,6 +223,44 @@ TEST_F(TracesStrip, TellsThePulseOfTheRegionThatIsShown) {
     EXPECT_EQ(viewer.quit(), 0) << viewer.log();
 }
 
+/// What the window averages around a label is what the command makes of the table that was written meanwhile.
+TEST_F(TracesStrip, TrialsOfALabelAreThoseOfTheTable) {
+    std::vector<std::string> words = traced();
+    words.insert(words.end(), {"--view", "trials_before=0.5", "--view", "trials_after=1"});
+    Viewer viewer(*desktop_, folder_, words);
+    ASSERT_TRUE(viewer.shows_picture()) << viewer.log();
+    ASSERT_TRUE(viewer.until([&] { return viewer.number("traces.frames") > 60; })) << viewer.log();
+    viewer.key("e");
+    ASSERT_TRUE(viewer.until([&] { return viewer.has_widget("traces.event.1"); })) << viewer.log();
+    viewer.key("Home"); // it stays in sight, and moves little
+    viewer.click("traces.follow");
+    ASSERT_TRUE(viewer.until([&] { return viewer.text("traces.mode") == "held"; }));
+    viewer.click("traces.event.1");
+    ASSERT_TRUE(viewer.until([&] { return viewer.number("typing") == 1; })) << viewer.log();
+    viewer.events({"type", "--delay", "60", "light"});
+    viewer.key("Return");
+    for (int number = 2; number <= 3; ++number) {
+        const double frames = viewer.number("traces.frames");
+        ASSERT_TRUE(viewer.until([&] { return viewer.number("traces.frames") > frames + 100; }));
+        viewer.key("ctrl+1");
+        ASSERT_TRUE(viewer.until(
+            [&] { return viewer.text("traces.event." + std::to_string(number)).rfind("light @ ", 0) == 0; }));
+    }
+    viewer.click("traces.trials");
+    ASSERT_TRUE(viewer.until([&] { return viewer.number("traces.trials.used") == 3; })) << viewer.log();
+    EXPECT_EQ(viewer.number("traces.trials.points"), 76) << "1.5 s in steps of 0.02 s";
+    const double before = viewer.number("traces.trials.before");
+    ASSERT_EQ(viewer.quit(), 0) << viewer.log();
+    const ChildResult ran = run_program(
+        {"trials", csv_, "--around", "light", "--before", "0.5", "--after", "1", "--csv", "mean.csv"},
+        folder_.path().string());
+    ASSERT_EQ(ran.status, 0) << ran.all();
+    const std::size_t at = ran.out.find("3 trials, F₀ ");
+    ASSERT_NE(at, std::string::npos) << ran.out;
+    const double told = std::stod(ran.out.substr(at + std::string("3 trials, F₀ ").size()));
+    EXPECT_NEAR(told, before, 1e-3 * before) << "as printed, in 4 digits";
+}
+
 TEST_F(TracesStrip, EventsAreMarkedNamedRemovedAndWritten) {
     Viewer viewer(*desktop_, folder_, traced());
     ASSERT_TRUE(viewer.shows_picture()) << viewer.log();

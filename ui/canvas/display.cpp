@@ -52,7 +52,7 @@ bool Display::moved() const {
         return false;
     const std::vector<ChainStage>& stages = result_.chain->stages();
     return std::any_of(stages.begin(), stages.end(),
-                       [](const ChainStage& stage) { return stage.type->moves_pixels; });
+                       [](const ChainStage& stage) { return stage.type->moves_pixels && !stage.bypassed; });
 }
 
 void Display::show(Pipeline& pipeline, Result result, bool raw, bool processed) {

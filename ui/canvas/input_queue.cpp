@@ -21,6 +21,13 @@ bool printable(int key, int modifiers) {
            (modifiers & (GLFW_MOD_CONTROL | GLFW_MOD_ALT | GLFW_MOD_SUPER)) == 0;
 }
 
+/// Space where controls are walked through without a mouse: down and up again in one frame is nothing to
+/// them.
+bool presses(int key, const ImGuiIO& io) {
+    return key == GLFW_KEY_SPACE && (io.ConfigFlags & ImGuiConfigFlags_NavEnableKeyboard) != 0 &&
+           !io.WantTextInput;
+}
+
 } // namespace
 
 void InputQueue::key(int key, int action, int modifiers) {
@@ -72,7 +79,7 @@ bool InputQueue::feed_key(const Event& event, ImGuiIO& io, Given& given) {
         return false; // a click may move the focus; a command may change what the next key means
     if (event.code >= 0 && event.code < IM_ARRAYSIZE(io.KeysDown)) {
         io.KeysDown[event.code] = event.action != GLFW_RELEASE;
-        if (!printable(event.code, event.modifiers))
+        if (!printable(event.code, event.modifiers) || presses(event.code, io))
             given.keys.push_back(event.code);
     }
     given.command = given.command || command;

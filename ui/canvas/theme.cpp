@@ -112,6 +112,7 @@ void apply(float scale) {
     set(ImGuiCol_ScrollbarBg, IM_COL32(0, 0, 0, 0));
     set(ImGuiCol_ScrollbarGrab, IM_COL32(60, 68, 77, 255));
     set(ImGuiCol_TextSelectedBg, kAccentDim);
+    set(ImGuiCol_NavHighlight, kAccent);
     set(ImGuiCol_ModalWindowDimBg, IM_COL32(6, 8, 10, 160));
     style.ScaleAllSizes(scale);
     ImGui::GetStyle() = style;

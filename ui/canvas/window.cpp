@@ -166,16 +166,30 @@ void Window::start_imgui(const ViewSettings& view) {
     ImGuiIO& io = ImGui::GetIO();
     io.IniFilename = nullptr; // the settings remember what is worth it
     io.ConfigWindowsMoveFromTitleBarOnly = true;
-    float scale = static_cast<float>(view.ui_scale);
+    take_scale(view.ui_scale);
+    theme::load_fonts(static_cast<float>(scale_), &note_);
+    ImGui_ImplGlfw_InitForOpenGL(state_->handle, false);
+    ImGui_ImplOpenGL3_Init("#version 330 core");
+}
+
+void Window::take_scale(double wanted) {
+    wanted_scale_ = wanted;
+    auto scale = static_cast<float>(wanted);
     if (scale <= 0) {
         float vertical = 1;
         glfwGetWindowContentScale(state_->handle, &scale, &vertical);
     }
-    scale = std::clamp(scale, 0.5F, 4.0F);
-    theme::apply(scale);
-    theme::load_fonts(scale, &note_);
-    ImGui_ImplGlfw_InitForOpenGL(state_->handle, false);
-    ImGui_ImplOpenGL3_Init("#version 330 core");
+    scale_ = std::clamp(scale, 0.5F, 4.0F);
+    theme::apply(static_cast<float>(scale_));
+}
+
+void Window::set_scale(double wanted) {
+    if (wanted == wanted_scale_)
+        return;
+    take_scale(wanted);
+    theme::load_fonts(static_cast<float>(scale_), nullptr);
+    ImGui_ImplOpenGL3_DestroyFontsTexture();
+    ImGui_ImplOpenGL3_CreateFontsTexture();
 }
 
 Window::~Window() {

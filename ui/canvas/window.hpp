@@ -34,6 +34,9 @@ public:
     /// Clears, calls `draw` for the picture, draws Dear ImGui over it and shows it all.
     void end_frame(void (*draw)(void*), void* context);
     double ratio() const; ///< framebuffer pixels per window coordinate
+    /// Size of text and controls in force, and another one; 0: as the monitor asks. Between two frames.
+    double scale() const { return scale_; }
+    void set_scale(double wanted);
     double refresh_rate() const;
     const std::string& renderer() const { return renderer_; }
     const std::string& note() const { return note_; } ///< about the font; empty when all is well
@@ -53,9 +56,11 @@ public:
 
 private:
     void start_imgui(const ViewSettings& view);
+    void take_scale(double wanted);
     std::unique_ptr<State> state_;
     std::string renderer_, note_;
     int icons_ = 0;
+    double wanted_scale_ = 0, scale_ = 1;
 };
 
 /// Wakes wait() from any thread.

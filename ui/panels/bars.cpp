@@ -1,4 +1,4 @@
-// The tool bar above the picture, the status line below it and the dialog that opens a source.
+// The tool bar above the picture and the status line below it.
 #include "ui/canvas/color_bar.hpp"
 #include "ui/canvas/numbers.hpp"
 #include "ui/canvas/probe.hpp"
@@ -7,8 +7,6 @@
 #include "ui/panels/icon_button.hpp"
 #include "ui/panels/panel.hpp"
 #include "ui/panels/transport.hpp"
-
-#include <imgui_stdlib.h>
 
 #include <algorithm>
 #include <array>
@@ -106,24 +104,29 @@ void draw_tool_bar(const Rect& area, Session& session, ViewState& state, const D
         const bool ended = session.pipeline() && has_ended(session);
         const bool paused = session.pipeline() && (session.pipeline()->paused() || ended);
         const bool file = session.pipeline() && !session.pipeline()->status().source.live;
+        const auto keyed = [&](const char* text, Action action) {
+            return with_key(text, session.settings().keys, action);
+        };
         if (icon_button("tool.pause", paused ? Icon::play : Icon::pause,
-                        ended    ? "Play it again (space)"
-                        : paused ? "Go on (space)"
-                                 : "Pause (space)",
+                        keyed(ended    ? "Play it again"
+                              : paused ? "Go on"
+                                       : "Pause",
+                              Action::pause),
                         paused))
             toggle_pause(session, state.film);
         ImGui::SameLine(0, dp(4));
         if (file && !is_film(session)) { // a film's bar has both ways
-            if (icon_button("tool.step", Icon::step, "One frame (→)"))
+            if (icon_button("tool.step", Icon::step, keyed("One frame", Action::step)))
                 step_once(session, state.film);
             ImGui::SameLine(0, dp(4));
         }
         const bool recording = session.recording(RecordWhat::processed) != nullptr;
         if (icon_button("tool.record", Icon::record,
-                        recording ? "Stop recording (R)" : "Record the processed picture (R)", recording))
+                        keyed(recording ? "Stop recording" : "Record the processed picture", Action::record),
+                        recording))
             session.toggle_record(RecordWhat::processed);
         ImGui::SameLine(0, dp(4));
-        if (icon_button("tool.snapshot", Icon::camera, "Snapshot (S)"))
+        if (icon_button("tool.snapshot", Icon::camera, keyed("Snapshot", Action::snapshot)))
             state.snapshot = true;
         ImGui::SameLine(0, dp(16));
         layout_buttons(session.view());
@@ -131,23 +134,25 @@ void draw_tool_bar(const Rect& area, Session& session, ViewState& state, const D
         if (ImGui::Button("Open …"))
             state.open_dialog = true;
         probe::item("tool.open");
-        tooltip("Open another source (O)");
+        tooltip(keyed("Open another source", Action::open));
         ImGui::SameLine(0, dp(12));
         const float right = dp(78) + 2.15F * ImGui::GetFrameHeight();
         const float room = static_cast<float>(area.width) - ImGui::GetCursorPosX() - right - dp(24);
         ImGui::AlignTextToFramePadding();
         ImGui::TextUnformatted(fitted(*ImGui::GetFont(), source_line(session, display), room).c_str());
         ImGui::SameLine(static_cast<float>(area.width) - right - dp(12));
-        if (icon_button("tool.traces", Icon::traces, "Show or hide the traces of regions (T)"))
+        if (icon_button("tool.traces", Icon::traces,
+                        keyed("Show or hide the traces of regions", Action::traces)))
             state.toggle_traces = true;
         ImGui::SameLine(0, dp(4));
         if (ImGui::Button("Panel", {dp(62), 0}))
             session.view().panel = !session.view().panel;
-        tooltip("Show or hide the controls (P)");
+        tooltip(keyed("Show or hide the controls", Action::panel));
         ImGui::SameLine(0, dp(6));
         if (ImGui::Button("?", {ImGui::GetFrameHeight(), 0}))
             state.keys_open = true;
-        tooltip("Keys (?)");
+        tooltip(keyed("Keys", Action::keys) +
+                with_key("\nFind anything by its name", session.settings().keys, Action::palette));
     }
     ImGui::End();
 }
@@ -193,55 +198,6 @@ void draw_status_bar(const Rect& area, Session& session, const Hover& hover, con
             draw_summary(area, session.pipeline()->stats(), display, zoom);
     }
     ImGui::End();
-}
-
-void draw_open_dialog(Session& session, ViewState& state) {
-    if (state.open_dialog) {
-        state.open_dialog = false;
-        state.open_text = session.settings().source.shown();
-        ImGui::OpenPopup("Open a source");
-    }
-    ImGui::SetNextWindowPos(ImGui::GetMainViewport()->GetCenter(), ImGuiCond_Always, {0.5F, 0.5F});
-    ImGui::SetNextWindowSize({std::min(dp(560), ImGui::GetIO().DisplaySize.x * 0.92F), 0});
-    bool open = true;
-    if (!ImGui::BeginPopupModal("Open a source", &open, ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoResize))
-        return;
-    std::optional<SourceArgument> chosen;
-    const SourceArgument& present = session.settings().source;
-    // Text that was left as it was shown means the present source, secret and all.
-    const auto typed = [&] {
-        return state.open_text == present.shown() ? present : SourceArgument(state.open_text);
-    };
-    if (ImGui::IsWindowAppearing())
-        ImGui::SetKeyboardFocusHere();
-    ImGui::SetNextItemWidth(-dp(94));
-    ImGui::InputTextWithHint("##source", "file, folder, synthetic:vessels, v4l2:/dev/video0, rtsp://…",
-                             &state.open_text, ImGuiInputTextFlags_AutoSelectAll);
-    if (state.confirm)
-        chosen = typed();
-    probe::item("open.text");
-    ImGui::SameLine();
-    if (ImGui::Button("Open", {-1, 0}))
-        chosen = typed();
-    const auto list = [&](const char* title, const auto& entries) {
-        ImGui::Dummy({0, dp(2)});
-        ImGui::TextColored(theme::vec(theme::kDim), "%s", title);
-        for (const SourceArgument& entry : entries)
-            if (ImGui::Selectable(entry.shown().c_str()))
-                chosen = entry;
-    };
-    list("Recent", session.recent());
-    list("Simulated",
-         std::array<SourceArgument, 3>{"synthetic:vessels", "synthetic:uniform", "synthetic:static"});
-    ImGui::Dummy({0, dp(2)});
-    ImGui::TextColored(theme::vec(theme::kDim), "%s", "A file can also be dropped on the window.");
-    if (chosen) {
-        session.open(*chosen);
-        ImGui::CloseCurrentPopup();
-    } else if (!open || state.dismiss) {
-        ImGui::CloseCurrentPopup();
-    }
-    ImGui::EndPopup();
 }
 
 } // namespace specklescope

@@ -1,11 +1,14 @@
 #include "ui/panels/chain_panel.hpp"
 
+#include "ui/actions/control_walk.hpp"
 #include "ui/canvas/probe.hpp"
 #include "ui/canvas/theme.hpp"
+#include "ui/panels/chain_edits.hpp"
 #include "ui/panels/controls.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 
 namespace specklescope {
 
@@ -13,7 +16,13 @@ namespace {
 
 using theme::dp;
 
-enum class Move : std::uint8_t { none, up, down, remove };
+/// What a press in a header asks for.
+struct Wish {
+    enum class What : std::uint8_t { nothing, remove, bypass, move } what = What::nothing;
+    std::size_t index = 0, to = 0;
+};
+
+constexpr const char* kDragged = "stage"; ///< the kind of what is dragged: a std::size_t, its place
 
 /// The stage's parameters as they take effect: with the exposure that the source reports.
 Params with_exposure(Params params, double reported_ms) {
@@ -43,6 +52,7 @@ bool header_sign(const char* id, const std::string& probe_name, const ImVec2& lo
     ImGui::SetCursorScreenPos(low);
     const bool clicked = ImGui::InvisibleButton(id, {side, side}) && possible;
     probe::item(probe_name);
+    focus_ring();
     const bool hovered = ImGui::IsItemHovered() && possible;
     if (possible)
         tooltip(what);
@@ -84,32 +94,69 @@ void header_note(const char* title, const std::string& note, const ImVec2& low, 
     }
 }
 
-struct Header {
-    bool open = false;
-    Move move = Move::none;
-};
+/// A tick, or its empty box.
+void draw_tick(const ImVec2& low, float side, bool on, ImU32 colour) {
+    ImDrawList& draw = *ImGui::GetWindowDrawList();
+    const ImVec2 c(low.x + side / 2, low.y + side / 2);
+    const float r = dp(5.5F);
+    draw.AddRect({c.x - r, c.y - r}, {c.x + r, c.y + r}, theme::fade(colour, 0.6F), dp(2));
+    if (!on)
+        return;
+    draw.PathLineTo({c.x - dp(3), c.y});
+    draw.PathLineTo({c.x - dp(0.8F), c.y + dp(2.6F)});
+    draw.PathLineTo({c.x + dp(3.4F), c.y - dp(3)});
+    draw.PathStroke(colour, 0, dp(1.8F));
+}
 
-Header stage_header(const std::string& owner, const StageType& type, const std::string& note, bool first,
-                    bool last) {
-    Header header;
-    const std::string title = title_case(std::string(type.name));
-    header.open = section(title.c_str(), true, true);
+/// The header is taken with the mouse and laid on another one, whose place its stage gets.
+void drag_header(std::size_t index, const std::string& title, Wish& wish) {
+    if (ImGui::BeginDragDropSource(ImGuiDragDropFlags_SourceNoHoldToOpenOthers)) {
+        ImGui::SetDragDropPayload(kDragged, &index, sizeof index);
+        ImGui::TextUnformatted(title.c_str());
+        ImGui::EndDragDropSource();
+    }
+    if (ImGui::BeginDragDropTarget()) {
+        if (const ImGuiPayload* payload = ImGui::AcceptDragDropPayload(kDragged)) {
+            std::size_t from = 0;
+            std::memcpy(&from, payload->Data, sizeof from);
+            if (from != index)
+                wish = {Wish::What::move, from, index};
+        }
+        ImGui::EndDragDropTarget();
+    }
+}
+
+/// True while its controls are open.
+bool stage_header(const std::string& owner, const ChainStage& stage, const std::string& note,
+                  std::size_t index, std::size_t count, Wish& wish) {
+    const std::string title(stage.type->title);
+    ImGui::PushStyleColor(ImGuiCol_Text, theme::vec(stage.bypassed ? theme::kDim : theme::kText));
+    const bool open = section(title.c_str(), true, true);
+    ImGui::PopStyleColor();
+    probe::item(owner + ".header");
     ImGui::SetItemAllowOverlap();
     const ImVec2 low = ImGui::GetItemRectMin();
-    tooltip(std::string(type.doc));
+    tooltip(std::string(stage.type->doc) + "\nDrag it onto another stage to put it there.");
+    drag_header(index, title, wish);
     const float side = ImGui::GetFrameHeight();
     const float right = ImGui::GetWindowPos().x + ImGui::GetWindowContentRegionMax().x;
-    const auto sign = [&](int from_right, const char* id, const char* text, const char* what, bool possible,
-                          Move move) {
-        if (header_sign(id, owner + "." + id, {right - side * static_cast<float>(from_right + 1), low.y},
-                        text, what, possible))
-            header.move = move;
+    const auto place = [&](int from_right) {
+        return ImVec2(right - side * static_cast<float>(from_right + 1), low.y);
     };
-    sign(0, "remove", "×", "Take this stage out", true, Move::remove);
-    sign(1, "down", "↓", "Later in the chain", !last, Move::down);
-    sign(2, "up", "↑", "Earlier in the chain", !first, Move::up);
-    header_note(title.c_str(), note, low, right - side * 3);
-    return header;
+    const auto sign = [&](int from_right, const char* id, const char* text, const char* what, bool possible,
+                          const Wish& asked) {
+        if (header_sign(id, owner + "." + id, place(from_right), text, what, possible))
+            wish = asked;
+    };
+    using What = Wish::What;
+    sign(0, "remove", "×", "Take this stage out", true, {What::remove, index, 0});
+    sign(1, "down", "↓", "Later in the chain", index + 1 < count, {What::move, index, index + 1});
+    sign(2, "up", "↑", "Earlier in the chain", index > 0, {What::move, index, index - 1});
+    sign(3, "bypass", "", stage.bypassed ? "Compute this stage again" : "Bypass this stage: it stays here",
+         true, {What::bypass, index, 0});
+    draw_tick(place(3), side, !stage.bypassed, stage.bypassed ? theme::kDim : theme::kAccent);
+    header_note(title.c_str(), note, low, right - side * 4);
+    return open;
 }
 
 void stage_controls(Session& session, const Display& display, const std::string& owner, std::size_t index,
@@ -139,47 +186,55 @@ void stage_controls(Session& session, const Display& display, const std::string&
         });
 }
 
-void apply(Session& session, Chain chain, std::size_t index, Move move) {
-    std::vector<ChainStage>& stages = chain.stages();
-    const auto at = stages.begin() + static_cast<std::ptrdiff_t>(index);
-    if (move == Move::remove)
-        stages.erase(at);
-    else if (move == Move::up && index > 0)
-        std::iter_swap(at, at - 1);
-    else if (move == Move::down && index + 1 < stages.size())
-        std::iter_swap(at, at + 1);
-    session.set_chain(std::move(chain));
+void grant(Session& session, const Chain& chain, const Wish& wish) {
+    switch (wish.what) {
+    case Wish::What::remove:
+        return remove_stage(session, wish.index);
+    case Wish::What::bypass:
+        return bypass_stage(session, wish.index, !chain.stages()[wish.index].bypassed);
+    case Wish::What::move:
+        return move_stage(session, wish.index, wish.to);
+    case Wish::What::nothing:
+        return;
+    }
 }
 
-/// Every stage there is, with its line, in the order of the registry.
-void add_menu(Session& session, const Chain& chain) {
-    const bool full = chain.stages().size() >= static_cast<std::size_t>(kMaxStages);
+/// What a stage does, in small letters beside its name.
+void draw_doc(std::string_view doc) {
+    const ImVec2 low = ImGui::GetItemRectMin(), high = ImGui::GetItemRectMax();
+    ImFont& small = *theme::fonts().small;
+    const ImVec4 clip(low.x + dp(182), low.y, high.x, high.y);
+    ImGui::GetWindowDrawList()->AddText(&small, small.FontSize,
+                                        {clip.x, low.y + (high.y - low.y - small.FontSize) / 2}, theme::kDim,
+                                        doc.data(), doc.data() + doc.size(), 0, &clip);
+}
+
+/// Every stage there is, with its line, by what it is for.
+void add_menu(Session& session) {
+    const std::string why = why_no_stage(session);
     ImGui::Dummy({0, dp(1)});
-    ImGui::BeginDisabled(full || !session.pipeline());
+    ImGui::BeginDisabled(!why.empty());
     if (ImGui::Button("+  Add a stage", {-1, 0}))
         ImGui::OpenPopup("add stage");
     ImGui::EndDisabled();
     probe::item("chain.add");
-    if (full)
-        tooltip("A chain holds at most " + std::to_string(kMaxStages) + " stages.");
+    if (!why.empty())
+        tooltip(why);
     if (!ImGui::BeginPopup("add stage"))
         return;
     close_on_escape();
-    for (const StageType& type : stage_types()) {
-        const std::string name(type.name);
-        if (ImGui::Selectable(title_case(name).c_str(), false, 0, {dp(540), 0})) {
-            Chain longer = chain;
-            longer.add({&type, Params(*type.table)});
-            session.set_chain(std::move(longer));
+    const float width = std::min(dp(600), ImGui::GetIO().DisplaySize.x * 0.86F);
+    for (const StageGroup group : kStageGroups) {
+        hint(std::string(title(group)));
+        for (const StageType& type : stage_types()) {
+            if (type.group != group)
+                continue;
+            if (ImGui::Selectable(("  " + std::string(type.title)).c_str(), false, 0, {width, 0}))
+                add_stage(session, type);
+            probe::item("chain.add." + std::string(type.name));
+            tooltip(std::string(type.doc));
+            draw_doc(type.doc);
         }
-        probe::item("chain.add." + name);
-        tooltip(std::string(type.doc));
-        const ImVec2 low = ImGui::GetItemRectMin(), high = ImGui::GetItemRectMax();
-        ImFont& small = *theme::fonts().small;
-        const ImVec4 clip(low.x + dp(118), low.y, high.x, high.y);
-        ImGui::GetWindowDrawList()->AddText(
-            &small, small.FontSize, {clip.x, low.y + (high.y - low.y - small.FontSize) / 2}, theme::kDim,
-            type.doc.data(), type.doc.data() + type.doc.size(), 0, &clip);
     }
     ImGui::EndPopup();
 }
@@ -191,8 +246,7 @@ void draw_chain(Session& session, const Display& display) {
     const std::vector<ChainStage>& stages = chain.stages();
     if (stages.empty())
         hint("No stage: the source is shown as it is.");
-    std::size_t moved = 0;
-    Move move = Move::none;
+    Wish wish;
     for (std::size_t i = 0; i < stages.size(); ++i) {
         const ChainStage& stage = stages[i];
         const std::string name(stage.type->name);
@@ -201,19 +255,12 @@ void draw_chain(Session& session, const Display& display) {
                                           [&](const ChainStage& s) { return s.type == stage.type; });
         // By name, so that a section stays open where its stage moves.
         ImGui::PushID((name + std::to_string(before)).c_str());
-        const Header header =
-            stage_header(owner, *stage.type, note_of(display, chain, i), i == 0, i + 1 == stages.size());
-        if (header.open)
+        if (stage_header(owner, stage, note_of(display, chain, i), i, stages.size(), wish))
             stage_controls(session, display, owner, i, stage);
         ImGui::PopID();
-        if (header.move != Move::none) {
-            moved = i;
-            move = header.move;
-        }
     }
-    if (move != Move::none)
-        apply(session, chain, moved, move);
-    add_menu(session, chain);
+    grant(session, chain, wish);
+    add_menu(session);
 }
 
 } // namespace specklescope

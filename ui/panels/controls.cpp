@@ -2,6 +2,7 @@
 
 #include "config/settings.hpp"
 
+#include "ui/actions/control_walk.hpp"
 #include "ui/canvas/numbers.hpp"
 #include "ui/canvas/probe.hpp"
 #include "ui/canvas/theme.hpp"
@@ -263,7 +264,7 @@ bool value_slider(const std::string& id, double& value, const SliderRange& range
     ImGui::InvisibleButton("slider", size);
     const ImVec2 low = ImGui::GetItemRectMin(), high = ImGui::GetItemRectMax();
     const bool hovered = ImGui::IsItemHovered(), active = ImGui::IsItemActive();
-    if (hovered && ImGui::IsMouseDoubleClicked(0)) {
+    if ((hovered && ImGui::IsMouseDoubleClicked(0)) || entered()) {
         typing = {self, true};
     } else if (active && (ImGui::IsMouseDragging(0, 1.0F) || ImGui::IsItemActivated())) {
         const double moved =
@@ -284,6 +285,7 @@ bool value_slider(const std::string& id, double& value, const SliderRange& range
     draw.AddRectFilled({grip - theme::dp(1.5F), low.y + theme::dp(3)},
                        {grip + theme::dp(1.5F), high.y - theme::dp(3)},
                        hovered || active ? theme::kText : theme::kAccent, theme::dp(1.5F));
+    focus_ring();
     const std::string text = shown(value, range, unit);
     const ImVec2 extent = ImGui::CalcTextSize(text.c_str());
     draw.AddText({high.x - extent.x - theme::dp(9), low.y + (size.y - extent.y) / 2}, theme::kText,

@@ -1,76 +1,15 @@
-// The list of keys, what the program is, and why a source could not be opened.
+// What the program is, and why a source could not be opened.
 #include "config/version.hpp"
 #include "ui/canvas/probe.hpp"
 #include "ui/panels/controls.hpp"
 #include "ui/panels/overlay.hpp"
 
 #include <algorithm>
-#include <array>
-#include <span>
 
 namespace specklescope {
 
 using theme::dp;
 
-namespace {
-
-using KeyRow = std::array<const char*, 2>;
-
-constexpr std::array<KeyRow, 26> kKeys = {{
-    {"Space", "pause, go on, play again"},
-    {"←  ,   →  .", "one frame back, on (file)"},
-    {"Shift ←  →", "ten frames back, on"},
-    {"Ctrl Home  End", "first frame, last frame"},
-    {"J", "loop on, off"},
-    {"I  U", "the loop begins, ends here"},
-    {"Ctrl ↓  ↑", "slower, faster"},
-    {"1  2  3", "processed, raw, both"},
-    {"Tab", "next of these"},
-    {"Wheel  +  −", "zoom"},
-    {"Drag", "move the picture"},
-    {"Double click  F", "fit"},
-    {"0", "1:1, pixel on pixel"},
-    {"M", "next colour map"},
-    {"A", "automatic range"},
-    {"[  ]", "darker, brighter by half a stop"},
-    {"<  >", "smaller, larger radius of the window"},
-    {"X", "mark saturated raw pixels"},
-    {"R", "record processed"},
-    {"W", "record raw"},
-    {"S", "snapshot"},
-    {"O", "open a source"},
-    {"F1", "statistics"},
-    {"P", "side panel"},
-    {"F11", "full screen"},
-    {"Ctrl Q", "quit"},
-}};
-static_assert(kKeys.back()[0], "as many as there are");
-constexpr std::array<KeyRow, 7> kTraceKeys = {{
-    {"T", "show, hide"},
-    {"Z", "take the baseline F₀"},
-    {"%", "ΔF/F₀, absolute units"},
-    {"E", "mark an event"},
-    {"Ctrl 1 … 9", "with a label given before"},
-    {"End", "follow the newest"},
-    {"Home", "the whole run"},
-}};
-
-void key_rows(std::span<const KeyRow> rows, float column) {
-    ImGui::BeginGroup();
-    for (const auto& [key, what] : rows) {
-        const float x = ImGui::GetCursorPosX();
-        ImGui::PushFont(theme::fonts().bold);
-        ImGui::TextUnformatted(key);
-        ImGui::PopFont();
-        ImGui::SameLine();
-        ImGui::SetCursorPosX(x + column); // SameLine would count a second column's place twice
-        ImGui::TextColored(theme::vec(theme::kDim), "%s", what);
-        probe::item(std::string("keys.") + key);
-    }
-    ImGui::EndGroup();
-}
-
-/// The rows of --version.
 void draw_about() {
     ImGui::SetNextWindowPos(ImGui::GetMainViewport()->GetCenter(), ImGuiCond_Always, {0.5F, 0.5F});
     ImGui::SetNextWindowSize({std::min(dp(560), ImGui::GetIO().DisplaySize.x * 0.92F), 0});
@@ -88,45 +27,6 @@ void draw_about() {
     if (ImGui::Button("Copy"))
         ImGui::SetClipboardText(version_text().c_str());
     if (!open)
-        ImGui::CloseCurrentPopup();
-    ImGui::EndPopup();
-}
-
-} // namespace
-
-void draw_keys(bool* open) {
-    const ImVec2 screen = ImGui::GetIO().DisplaySize;
-    const bool beside = screen.x >= dp(860); // two columns, or one that scrolls
-    if (*open && !ImGui::IsPopupOpen("Keys"))
-        ImGui::OpenPopup("Keys");
-    ImGui::SetNextWindowPos(ImGui::GetMainViewport()->GetCenter(), ImGuiCond_Always, {0.5F, 0.5F});
-    if (!ImGui::BeginPopupModal("Keys", open, ImGuiWindowFlags_AlwaysAutoResize | ImGuiWindowFlags_NoMove))
-        return;
-    const float width = beside ? dp(800) : std::min(dp(430), screen.x * 0.86F);
-    const float rows = ImGui::GetTextLineHeightWithSpacing();
-    const std::size_t right = region_keys().size() + kTraceKeys.size() + 2; // with their headings
-    const auto lines =
-        static_cast<float>(beside ? std::max(kKeys.size() + 1, right) : kKeys.size() + 1 + right);
-    ImGui::BeginChild("##rows", {width, std::min(lines * rows + dp(4), screen.y * 0.78F)});
-    ImGui::BeginGroup();
-    hint("Picture");
-    key_rows(kKeys, dp(130));
-    ImGui::EndGroup();
-    if (beside)
-        ImGui::SameLine(dp(372));
-    ImGui::BeginGroup();
-    hint("Regions");
-    key_rows(region_keys(), dp(160));
-    hint("Traces of regions");
-    key_rows(kTraceKeys, dp(160));
-    ImGui::EndGroup();
-    ImGui::EndChild();
-    ImGui::Dummy({0, dp(4)});
-    if (ImGui::Button("About Specklescope …"))
-        ImGui::OpenPopup("About Specklescope");
-    probe::item("keys.about");
-    draw_about();
-    if (!*open)
         ImGui::CloseCurrentPopup();
     ImGui::EndPopup();
 }

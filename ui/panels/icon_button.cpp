@@ -1,5 +1,6 @@
 #include "ui/panels/icon_button.hpp"
 
+#include "ui/actions/control_walk.hpp"
 #include "ui/canvas/probe.hpp"
 #include "ui/canvas/theme.hpp"
 #include "ui/panels/controls.hpp"
@@ -95,15 +96,15 @@ void draw_icon(ImDrawList& draw, Icon icon, const ImVec2& c, ImU32 color, bool o
 float icon_button_width() { return ImGui::GetFrameHeight() * 1.15F; }
 
 bool icon_button(const char* id, Icon icon, const std::string& text, bool on) {
-    ImGui::InvisibleButton(id, {icon_button_width(), ImGui::GetFrameHeight()});
+    const bool clicked = ImGui::InvisibleButton(id, {icon_button_width(), ImGui::GetFrameHeight()});
     probe::item(id);
-    const bool clicked = ImGui::IsItemClicked();
     const ImVec2 low = ImGui::GetItemRectMin(), high = ImGui::GetItemRectMax();
     ImDrawList& draw = *ImGui::GetWindowDrawList();
     draw.AddRectFilled(low, high, ImGui::IsItemHovered() ? theme::kFieldHover : theme::kField,
                        ImGui::GetStyle().FrameRounding);
     draw_icon(draw, icon, {(low.x + high.x) / 2, (low.y + high.y) / 2}, on ? theme::kAccent : theme::kText,
               on);
+    focus_ring();
     tooltip(text);
     return clicked;
 }

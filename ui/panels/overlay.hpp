@@ -24,8 +24,10 @@ float draw_banner(const Rect& canvas, Session& session);
 bool draw_toasts(const Rect& canvas, const std::deque<Note>& notes, float above);
 /// "● REC 0:12 · 34 MB", bottom left of the canvas, for every running recording.
 void draw_record_marks(const Rect& canvas, const std::vector<Recording>& recordings);
-/// The list of keys (?).
-void draw_keys(bool* open);
+/// The list of keys (?), as they are now, and the way to what the program is.
+void draw_keys(bool* open, const KeyBindings& keys);
+/// The rows of --version, in a popup "About Specklescope".
+void draw_about();
 /// The last open that failed, as a dialog with what can be done; Enter and Escape close it.
 void draw_open_error(Session& session, const ViewState& state);
 

@@ -1,5 +1,6 @@
 #include "ui/panels/panel.hpp"
 
+#include "ui/canvas/color_order.hpp"
 #include "ui/canvas/numbers.hpp"
 #include "ui/canvas/probe.hpp"
 #include "ui/canvas/theme.hpp"
@@ -14,6 +15,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <utility>
 
 namespace specklescope {
 
@@ -42,6 +44,14 @@ void colormap_control(Mapping& mapping, Display& display) {
             ImDrawList& draw = *ImGui::GetWindowDrawList();
             draw.AddText({row.x + dp(4), row.y + (height - ImGui::GetTextLineHeight()) / 2}, theme::kText,
                          decl.choices[static_cast<std::size_t>(i)].c_str());
+            probe::item("colormap." + decl.choices[static_cast<std::size_t>(i)]);
+            if (grows_in_lightness(static_cast<ColorMap>(i))) {
+                draw.AddText({row.x + dp(92), row.y + (height - ImGui::GetTextLineHeight()) / 2},
+                             theme::kGood, "colour-blind safe");
+                tooltip(
+                    "It grows in lightness from its first colour to its last: the order of values is seen "
+                    "without hues, and in grey print.");
+            }
             ImGui::PopID();
         }
         ImGui::EndCombo();
@@ -123,7 +133,7 @@ void display_section(Session& session, ViewState& state, Display& display) {
     ImGui::SameLine(0, dp(14));
     ImGui::Checkbox("Saturated", &state.mark_saturated);
     probe::item("raw.saturated");
-    tooltip("Raw pixels at full scale in red (X).");
+    tooltip(with_key("Raw pixels at full scale in red", session.settings().keys, Action::mark_saturated));
     ImGui::PopID();
 }
 
@@ -170,6 +180,7 @@ void draw_panel(const Rect& area, Session& session, ViewState& state, Display& d
                      ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove |
                          ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoBringToFrontOnFocus)) {
         draw_region_section(session, state.regions);
+        state.presets.button(session, std::exchange(state.presets_asked, false));
         draw_chain(session, display);
         display_section(session, state, display);
         draw_record(session, state);

@@ -3,6 +3,7 @@
 
 #include "ui/canvas/display.hpp"
 #include "ui/film.hpp"
+#include "ui/presets/preset_edits.hpp"
 #include "ui/regions/region_tools.hpp"
 #include "ui/session.hpp"
 
@@ -18,10 +19,12 @@ struct ViewState {
     std::string open_text;
     bool snapshot = false;      ///< asked for in this frame
     bool toggle_traces = false; ///< likewise
+    bool presets_asked = false; ///< likewise
     /// Enter and Escape in this frame.
     bool confirm = false, dismiss = false;
     RegionTools regions;
     Film film;
+    PresetMenu presets;
 };
 
 void draw_panel(const Rect& area, Session& session, ViewState& state, Display& display);
@@ -38,6 +41,5 @@ struct Hover {
 /// the mouse, if anything.
 void draw_status_bar(const Rect& area, Session& session, const Hover& hover, const Display& display,
                      double zoom, const std::string& said);
-void draw_open_dialog(Session& session, ViewState& state);
 
 } // namespace specklescope

@@ -181,19 +181,24 @@ void buttons(Session& session, Film& film) {
     const bool ended = has_ended(session);
     const bool stands = ended || session.pipeline()->paused();
     constexpr float kGap = 4, kGroup = 12; // dp
-    if (icon_button("film.back", Icon::step_back, "One frame back (←)"))
+    const auto keyed = [&](const char* text, Action action) {
+        return with_key(text, session.settings().keys, action);
+    };
+    if (icon_button("film.back", Icon::step_back, keyed("One frame back", Action::step_back)))
         step_back(session, film);
     ImGui::SameLine(0, dp(kGap));
     if (icon_button("film.play", stands ? Icon::play : Icon::pause,
-                    ended    ? "Play it again (space)"
-                    : stands ? "Go on (space)"
-                             : "Pause (space)"))
+                    keyed(ended    ? "Play it again"
+                          : stands ? "Go on"
+                                   : "Pause",
+                          Action::pause)))
         toggle_pause(session, film);
     ImGui::SameLine(0, dp(kGap));
-    if (icon_button("film.forward", Icon::step, "One frame on (→)"))
+    if (icon_button("film.forward", Icon::step, keyed("One frame on", Action::step)))
         step_once(session, film);
     ImGui::SameLine(0, dp(kGroup));
-    if (icon_button("film.loop", Icon::loop, "Loop, between the marks if there are any (J)", film.loop))
+    if (icon_button("film.loop", Icon::loop, keyed("Loop, between the marks if there are any", Action::loop),
+                    film.loop))
         toggle_loop(session, film);
     ImGui::SameLine(0, dp(kGap));
     draw_mark_button({"film.in", "Loop from ", "I", Icon::mark_in, &Film::in, mark_in}, session, film);

@@ -1,4 +1,6 @@
 // The row of tools beside the picture.
+#include "config/keys/bindings.hpp"
+#include "ui/actions/control_walk.hpp"
 #include "ui/canvas/probe.hpp"
 #include "ui/canvas/theme.hpp"
 #include "ui/panels/controls.hpp"
@@ -6,7 +8,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <cmath>
 
 namespace specklescope {
@@ -74,7 +75,7 @@ void draw_sign(ImDrawList& draw, RegionTool tool, const ImVec2& c, ImU32 colour)
 
 float region_bar_width() { return dp(32); }
 
-void draw_region_bar(const Rect& area, RegionTools& tools) {
+void draw_region_bar(const Rect& area, RegionTools& tools, const KeyBindings& keys) {
     const float gap = dp(2), room = dp(3);
     const auto count = static_cast<float>(region_tools().size());
     const float side = std::min(static_cast<float>(area.width) - 2 * room, // all of them in a low window too
@@ -87,7 +88,7 @@ void draw_region_bar(const Rect& area, RegionTools& tools) {
     ImGui::PushStyleColor(ImGuiCol_WindowBg, theme::vec(theme::kPanel));
     ImGui::Begin("##region tools", nullptr,
                  ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoSavedSettings |
-                     ImGuiWindowFlags_NoNav | ImGuiWindowFlags_NoBringToFrontOnFocus);
+                     ImGuiWindowFlags_NoBringToFrontOnFocus);
     ImGui::PopStyleColor();
     ImGui::PopStyleVar(2);
     for (const RegionToolInfo& info : region_tools()) {
@@ -102,8 +103,8 @@ void draw_region_bar(const Rect& area, RegionTools& tools) {
             draw.AddRectFilled(low, high, on ? theme::kAccentDim : theme::kFieldHover, dp(4));
         draw_sign(draw, info.tool, {(low.x + high.x) / 2, (low.y + high.y) / 2},
                   on ? IM_COL32_WHITE : theme::kText);
-        tooltip(std::string(info.name) + " (" +
-                static_cast<char>(std::toupper(static_cast<unsigned char>(info.key))) + ")");
+        focus_ring();
+        tooltip(with_key(info.name, keys, info.action));
     }
     ImGui::PopStyleVar();
     ImGui::End();

@@ -1,4 +1,5 @@
 // The field for a file of regions, and files that are dropped.
+#include "base/home_path.hpp"
 #include "base/sentence.hpp"
 #include "ui/canvas/probe.hpp"
 #include "ui/canvas/theme.hpp"
@@ -20,11 +21,6 @@ using theme::dp;
 constexpr const char* kSave = "Save regions";
 constexpr const char* kLoad = "Load regions";
 
-std::string with_home(const std::string& path) {
-    const char* home = std::getenv("HOME"); // NOLINT(concurrency-mt-unsafe): nobody changes the environment
-    return home && path.starts_with("~/") ? home + path.substr(1) : path;
-}
-
 bool there(const std::string& path) {
     std::error_code ignored;
     return std::filesystem::exists(path, ignored);
@@ -32,7 +28,7 @@ bool there(const std::string& path) {
 
 /// True when it is done.
 bool save(Session& session, RegionTools& tools) {
-    std::string path = with_home(tools.path);
+    std::string path = home_expanded(tools.path);
     if (path.empty())
         return false;
     if (std::filesystem::path(path).extension().empty())
@@ -60,7 +56,7 @@ bool load(Session& session, RegionTools& tools) {
     if (tools.path.empty())
         return false;
     try {
-        session.load_regions_file(with_home(tools.path));
+        session.load_regions_file(home_expanded(tools.path));
         return true;
     } catch (const std::exception& error) {
         tools.path_error = sentence_of(error);

@@ -1,80 +1,108 @@
-// What keys do with regions; `?` shows this list.
+// What the actions of regions do, and when they are possible.
 #include "base/error.hpp"
+#include "config/keys/bindings.hpp"
 #include "ui/regions/region_tools.hpp"
 
-#define GLFW_INCLUDE_NONE
-#include <GLFW/glfw3.h>
-
-#include <array>
-#include <cctype>
+#include <algorithm>
 #include <cmath>
 
 namespace specklescope {
 
 namespace {
 
-/// The letter on the key in the user's layout; 0: none.
-char letter_of(int key) {
-    const char* name = key >= GLFW_KEY_SPACE && key < GLFW_KEY_ESCAPE ? glfwGetKeyName(key, 0) : nullptr;
-    return name && name[1] == 0 ? static_cast<char>(std::tolower(static_cast<unsigned char>(name[0]))) : '\0';
+std::string locked_text(Session& session) {
+    const std::string keys = keys_text(session.settings().keys, Action::lock_region);
+    return keys.empty() ? "This region is locked." : "This region is locked; " + keys + " unlocks it.";
 }
+
+bool of_selected(Action action) { return info(action).place == KeyPlace::selected_region; }
 
 } // namespace
 
-std::span<const std::array<const char*, 2>> region_keys() {
-    static constexpr std::array<std::array<const char*, 2>, 15> kKeys = {{
-        {"B  C  L", "draw a rectangle, an ellipse, a line"},
-        {"G  D", "draw a polygon, freehand"},
-        {"V  Esc", "select again"},
-        {"Shift", "square, circle, steps of 45°"},
-        {"Enter", "close a polygon; put a shape in the middle"},
-        {"N  Shift N", "next region, the one before"},
-        {"Arrows", "move it by 1 px, with Shift by 10"},
-        {"Ctrl arrows", "resize it"},
-        {"Ctrl click", "take a corner out of a polygon"},
-        {"Del", "delete it"},
-        {"F2", "rename it"},
-        {"Ctrl K  Ctrl L", "next colour; lock"},
-        {"Ctrl D  C  V", "duplicate; copy, paste"},
-        {"Ctrl Z  Y", "undo, redo"},
-        {"Ctrl S  Ctrl Shift O", "save, load regions"},
-    }};
-    return kKeys;
+std::string RegionTools::why_not_drawing(Action action, const RegionEditor& editor) const {
+    switch (action) {
+    case Action::finish_shape:
+        return tool_ == RegionTool::select || gesture_ == Gesture::draw ? "No tool is chosen to draw with."
+                                                                        : "";
+    case Action::drop_corner:
+        return drawn_.empty() || tool_ != RegionTool::polygon ? "No polygon is being drawn." : "";
+    default:
+        return editor.dragging() || !drawn_.empty() || tool_ != RegionTool::select || editor.selected()
+                   ? ""
+                   : "Nothing is drawn or selected.";
+    }
 }
 
-bool RegionTools::drawing_key(const KeyPress& key, RegionEditor& editor) {
-    switch (key.key) {
-    case GLFW_KEY_ESCAPE:
-        if (editor.dragging()) {
-            editor.cancel_drag();
-            gesture_ = Gesture::done;
-        } else if (!drawn_.empty()) {
-            give_up();
-            gesture_ = Gesture::done;
-        } else if (tool_ != RegionTool::select) {
-            tool_ = RegionTool::select;
-        } else if (editor.selected()) {
-            editor.select({});
-        } else {
-            return false;
-        }
-        return true;
-    case GLFW_KEY_ENTER:
-    case GLFW_KEY_KP_ENTER:
-        if (tool_ == RegionTool::select || gesture_ == Gesture::draw)
-            return false;
-        if (drawn_.empty())
-            put_in_the_middle(editor);
-        else
-            finish(editor);
-        return true;
-    case GLFW_KEY_BACKSPACE:
-        if (drawn_.empty() || tool_ != RegionTool::polygon)
-            return false;
-        drawn_.pop_back();
-        return true;
+std::string RegionTools::why_not(Action action, const Session& session) const {
+    const RegionEditor& editor = session.regions;
+    if (info(action).place == KeyPlace::drawing)
+        return why_not_drawing(action, editor);
+    if (gesture_ == Gesture::drag || gesture_ == Gesture::draw)
+        return "First the mouse lets go.";
+    if (of_selected(action))
+        return editor.selected() ? "" : "No region is selected.";
+    switch (action) {
+    case Action::undo:
+        return editor.can_undo() ? "" : "There is nothing to undo.";
+    case Action::redo:
+        return editor.can_redo() ? "" : "There is nothing to do again.";
+    case Action::paste_region:
+        return copied_ ? "" : "No region was copied.";
+    case Action::next_region:
+    case Action::previous_region:
+    case Action::save_regions:
+        return editor.regions().empty() ? "There are no regions." : "";
     default:
-        return false;
+        return "";
+    }
+}
+
+void RegionTools::run(Action action, Session& session) {
+    RegionEditor& editor = session.regions;
+    try {
+        if (of_selected(action))
+            return change_selected(action, *editor.selected(), session);
+        switch (action) {
+        case Action::finish_shape:
+            return drawn_.empty() ? put_in_the_middle(editor) : finish(editor);
+        case Action::drop_corner:
+            return drawn_.pop_back();
+        case Action::cancel:
+            return cancel(editor);
+        case Action::undo:
+            return void(editor.undo());
+        case Action::redo:
+            return void(editor.redo());
+        case Action::paste_region:
+            return editor.paste(*copied_);
+        case Action::save_regions:
+        case Action::load_regions:
+            ask = action == Action::save_regions ? Ask::save : Ask::load;
+            return;
+        case Action::next_region:
+        case Action::previous_region:
+            return editor.select_next(action == Action::next_region ? 1 : -1);
+        default:
+            for (const RegionToolInfo& tool : region_tools())
+                if (tool.action == action && tool.tool != tool_)
+                    return choose(tool.tool);
+        }
+    } catch (const UsageError& error) {
+        say(error.what());
+    }
+}
+
+void RegionTools::cancel(RegionEditor& editor) {
+    if (editor.dragging()) {
+        editor.cancel_drag();
+        gesture_ = Gesture::done;
+    } else if (!drawn_.empty()) {
+        give_up();
+        gesture_ = Gesture::done;
+    } else if (tool_ != RegionTool::select) {
+        tool_ = RegionTool::select;
+    } else {
+        editor.select({});
     }
 }
 
@@ -89,125 +117,60 @@ void RegionTools::put_in_the_middle(RegionEditor& editor) {
     finish(editor);
 }
 
-bool RegionTools::arrow(const KeyPress& key, RegionEditor& editor) {
-    if (!editor.selected())
-        return false;
-    const double step = (key.modifiers & GLFW_MOD_SHIFT) != 0 ? 10 : 1;
-    RegionPoint by;
-    switch (key.key) {
-    case GLFW_KEY_LEFT:
-        by.x = -step;
-        break;
-    case GLFW_KEY_RIGHT:
-        by.x = step;
-        break;
-    case GLFW_KEY_UP:
-        by.y = -step;
-        break;
-    case GLFW_KEY_DOWN:
-        by.y = step;
-        break;
-    default:
-        return false;
-    }
-    const std::size_t index = *editor.selected();
-    const bool done = (key.modifiers & GLFW_MOD_CONTROL) != 0 ? editor.resize(index, by.x, by.y)
-                                                              : editor.move(index, by.x, by.y);
+void RegionTools::shift(Action action, std::size_t index, Session& session) {
+    RegionEditor& editor = session.regions;
+    constexpr double kFar = 10;
+    struct Way {
+        Action action;
+        double dx, dy;
+    };
+    static constexpr Way kMoves[] = {{Action::move_left, -1, 0},        {Action::move_right, 1, 0},
+                                     {Action::move_up, 0, -1},          {Action::move_down, 0, 1},
+                                     {Action::move_far_left, -kFar, 0}, {Action::move_far_right, kFar, 0},
+                                     {Action::move_far_up, 0, -kFar},   {Action::move_far_down, 0, kFar}};
+    static constexpr Way kSizes[] = {
+        {Action::narrower, -1, 0}, {Action::wider, 1, 0}, {Action::lower, 0, -1}, {Action::higher, 0, 1}};
+    const auto is = [&](const Way& way) { return way.action == action; };
+    bool done = true;
+    if (const auto move = std::find_if(std::begin(kMoves), std::end(kMoves), is); move != std::end(kMoves))
+        done = editor.move(index, move->dx, move->dy);
+    else if (const auto size = std::find_if(std::begin(kSizes), std::end(kSizes), is);
+             size != std::end(kSizes))
+        done = editor.resize(index, size->dx, size->dy);
     if (!done)
-        say(editor.regions()[index].locked ? "This region is locked; Ctrl L unlocks it."
+        say(editor.regions()[index].locked ? locked_text(session)
                                            : "It would leave the picture, or have no size.");
-    return true;
 }
 
-bool RegionTools::command(char letter, bool shift, Session& session) {
+void RegionTools::change_selected(Action action, std::size_t index, Session& session) {
     RegionEditor& editor = session.regions;
-    if (letter == 'z' || letter == 'y') {
-        const bool redo = letter == 'y' || shift;
-        if (!(redo ? editor.redo() : editor.undo()))
-            say(redo ? "There is nothing to do again." : "There is nothing to undo.");
-        return true;
-    }
-    if (letter == 's' || (letter == 'o' && shift)) {
-        ask = letter == 's' ? Ask::save : Ask::load;
-        return true;
-    }
-    if (letter == 'v' && copied_) {
-        editor.paste(*copied_);
-        return true;
-    }
-    if (!editor.selected())
-        return false;
-    const std::size_t index = *editor.selected();
     const Region& region = editor.regions()[index];
-    switch (letter) {
-    case 'd':
-        editor.duplicate(index);
-        return true;
-    case 'c':
-        copied_ = region;
-        say("Region '" + region.name + "' is copied; Ctrl V puts another one in.");
-        return true;
-    case 'k': {
+    switch (action) {
+    case Action::delete_region:
+        if (!editor.remove(index))
+            say(locked_text(session));
+        return;
+    case Action::rename_region:
+        rename = true;
+        session.view().panel = true;
+        return;
+    case Action::recolour_region: {
         const std::vector<std::string>& palette = region_palette();
         std::size_t next = 0;
         for (std::size_t i = 0; i < palette.size(); ++i)
             next = palette[i] == region_colour(region, index) ? (i + 1) % palette.size() : next;
-        editor.recolour(index, palette[next]);
-        return true;
+        return editor.recolour(index, palette[next]);
     }
-    case 'l':
-        editor.lock(index, !region.locked);
-        return true;
+    case Action::lock_region:
+        return editor.lock(index, !region.locked);
+    case Action::duplicate_region:
+        return editor.duplicate(index);
+    case Action::copy_region:
+        copied_ = region;
+        return say("Region '" + region.name + "' is copied.");
     default:
-        return false;
+        return shift(action, index, session);
     }
-}
-
-bool RegionTools::key(const KeyPress& key, Session& session) {
-    RegionEditor& editor = session.regions;
-    if (drawing_key(key, editor))
-        return true;
-    if (gesture_ == Gesture::drag || gesture_ == Gesture::draw)
-        return false; // first the mouse
-    try {
-        if (arrow(key, editor))
-            return true;
-        if ((key.modifiers & GLFW_MOD_CONTROL) != 0)
-            return command(letter_of(key.key), (key.modifiers & GLFW_MOD_SHIFT) != 0, session);
-    } catch (const UsageError& error) {
-        say(error.what());
-        return true;
-    }
-    if (!editor.selected())
-        return false;
-    if (key.key == GLFW_KEY_DELETE || key.key == GLFW_KEY_BACKSPACE) {
-        if (!editor.remove(*editor.selected()))
-            say("This region is locked; Ctrl L unlocks it.");
-        return true;
-    }
-    if (key.key == GLFW_KEY_F2) {
-        rename = true;
-        session.view().panel = true;
-        return true;
-    }
-    return false;
-}
-
-bool RegionTools::character(unsigned character, Session& session) {
-    if (character >= 128 || gesture_ == Gesture::drag || gesture_ == Gesture::draw)
-        return false;
-    const int letter = std::tolower(static_cast<int>(character));
-    if (letter == 'n') {
-        session.regions.select_next(character == 'N' ? -1 : 1);
-        return true;
-    }
-    for (const RegionToolInfo& info : region_tools())
-        if (info.key == letter) {
-            if (info.tool != tool_)
-                choose(info.tool);
-            return true;
-        }
-    return false;
 }
 
 } // namespace specklescope

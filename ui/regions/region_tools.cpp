@@ -67,14 +67,17 @@ std::string measure(RegionShape shape, const std::vector<RegionPoint>& points) {
 
 std::span<const RegionToolInfo> region_tools() {
     static constexpr std::array<RegionToolInfo, 6> kTools = {{
-        {RegionTool::select, 'v', "Select", "A click selects a region, a drag moves it."},
-        {RegionTool::rectangle, 'b', "Rectangle",
+        {RegionTool::select, Action::select_tool, "Select", "A click selects a region, a drag moves it."},
+        {RegionTool::rectangle, Action::rectangle_tool, "Rectangle",
          "Rectangle: drag over the picture. Shift: square. Esc: done."},
-        {RegionTool::ellipse, 'c', "Ellipse", "Ellipse: drag over the picture. Shift: circle. Esc: done."},
-        {RegionTool::polygon, 'g', "Polygon",
+        {RegionTool::ellipse, Action::ellipse_tool, "Ellipse",
+         "Ellipse: drag over the picture. Shift: circle. Esc: done."},
+        {RegionTool::polygon, Action::polygon_tool, "Polygon",
          "Polygon: click its corners; Enter or a double click closes it. Esc: done."},
-        {RegionTool::freehand, 'd', "Freehand", "Freehand: draw around it with the button down. Esc: done."},
-        {RegionTool::line, 'l', "Line", "Line: drag from end to end. Shift: steps of 45°. Esc: done."},
+        {RegionTool::freehand, Action::freehand_tool, "Freehand",
+         "Freehand: draw around it with the button down. Esc: done."},
+        {RegionTool::line, Action::line_tool, "Line",
+         "Line: drag from end to end. Shift: steps of 45°. Esc: done."},
     }};
     return kTools;
 }

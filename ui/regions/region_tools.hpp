@@ -2,7 +2,7 @@
 // itself is the session's (analysis/region_editor.hpp).
 #pragma once
 
-#include "ui/canvas/input_queue.hpp"
+#include "config/keys/actions.hpp"
 #include "ui/regions/line_panel.hpp"
 #include "ui/regions/region_view.hpp"
 #include "ui/session.hpp"
@@ -19,15 +19,12 @@ enum class RegionTool : std::uint8_t { select, rectangle, ellipse, polygon, free
 
 struct RegionToolInfo {
     RegionTool tool;
-    char key; ///< lower case
+    Action action; ///< that chooses it
     const char* name;
     const char* hint; ///< how to draw with it
 };
 /// In the order of the enumeration.
 std::span<const RegionToolInfo> region_tools();
-
-/// For the list of keys: which, and what they do.
-std::span<const std::array<const char*, 2>> region_keys();
 
 /// What the window shows of the newest result, a few times a second.
 struct RegionNumbers {
@@ -46,9 +43,10 @@ public:
     RegionTool tool() const { return tool_; }
     /// The one in use again: none.
     void choose(RegionTool tool);
-    /// True if it meant something here.
-    bool key(const KeyPress& key, Session& session);
-    bool character(unsigned character, Session& session);
+    /// An action of regions (config/keys/actions.hpp): why it is not possible now, empty if it is; and to do
+    /// it.
+    std::string why_not(Action action, const Session& session) const;
+    void run(Action action, Session& session);
     /// Behind the item on which the pictures lie, which is `hovered` or not; `trail`: where the mouse has
     /// been with its button down since the last frame. True if the mouse means regions: then it moves no
     /// picture.
@@ -81,9 +79,10 @@ private:
     /// What is drawn becomes a region.
     void finish(RegionEditor& editor);
     void give_up() { drawn_.clear(); }
-    bool drawing_key(const KeyPress& key, RegionEditor& editor);
-    bool command(char letter, bool shift, Session& session);
-    bool arrow(const KeyPress& key, RegionEditor& editor);
+    std::string why_not_drawing(Action action, const RegionEditor& editor) const;
+    void change_selected(Action action, std::size_t index, Session& session);
+    void shift(Action action, std::size_t index, Session& session);
+    void cancel(RegionEditor& editor);
     void put_in_the_middle(RegionEditor& editor);
     void draw_unfinished(const RegionView& view) const;
 
@@ -101,7 +100,7 @@ private:
 };
 
 /// The column of tools beside the picture; as wide as region_bar_width().
-void draw_region_bar(const Rect& area, RegionTools& tools);
+void draw_region_bar(const Rect& area, RegionTools& tools, const KeyBindings& keys);
 float region_bar_width();
 /// The field for a file, while it is asked for. `confirm`, `dismiss`: Enter and Escape in this frame.
 void draw_region_files(Session& session, RegionTools& tools, bool confirm, bool dismiss);

@@ -174,7 +174,8 @@ void TraceStrip::buttons(Session& session) {
     if (tool_button("Baseline"))
         take_baseline(session);
     probe::item("traces.baseline");
-    tooltip("Take the mean over the last seconds of each region as F₀ (Z)");
+    tooltip(with_key("Take the mean over the last seconds of each region as F₀", session.settings().keys,
+                     Action::baseline));
     const float field = dp(38);
     const float unit = ImGui::CalcTextSize("s").x + dp(8);
     flow(field + unit);
@@ -188,12 +189,13 @@ void TraceStrip::buttons(Session& session) {
     if (tool_button("ΔF/F₀", relative_))
         toggle_relative(session);
     probe::item("traces.relative");
-    tooltip("100·(F/F₀ − 1) in %, or absolute units (%)");
+    tooltip(with_key("100·(F/F₀ − 1) in %, or absolute units", session.settings().keys, Action::relative));
     flow(width_of("Event"));
     if (tool_button("Event"))
         session.mark_event();
     probe::item("traces.event");
-    tooltip("Mark the newest frame (E); click its label for another name. Ctrl 1 … 9: names given before");
+    tooltip(with_key("Mark the newest frame", session.settings().keys, Action::event) +
+            "; click its label for another name.");
     flow(width_of("Pulse"));
     if (tool_button("Pulse", pulse_wanted_))
         pulse_wanted_ = !pulse_wanted_;
@@ -201,7 +203,12 @@ void TraceStrip::buttons(Session& session) {
     tooltip(
         "Heart rate and pulsatility index of the selected region, or else of the first, over what is seen "
         "of its trace, the last minute of it at most");
-    range_choice();
+    flow(width_of("Trials"));
+    trials_.button(session);
+    if (!trials_.wanted())
+        return range_choice();
+    flow(dp(120));
+    trials_.controls(session);
 }
 
 void TraceStrip::measure(Session& session, const Rect& plot) {
@@ -287,6 +294,10 @@ void TraceStrip::draw_plot(const Rect& area, Session& session, const std::vector
     ImGui::SetCursorScreenPos(point(area.x, area.y));
     ImGui::InvisibleButton("plot", {static_cast<float>(area.width), static_cast<float>(area.height)});
     probe::widget("traces.plot", inner.x, inner.y, inner.width, inner.height);
+    if (trials_.wanted()) {
+        cursor_.reset();
+        return trials_.draw(inner, about_, session, colours, hidden_);
+    }
     PlotArea plot{inner, view_.from_ns(), view_.to_ns(), span_};
     mouse(plot);
     const bool hovered =

@@ -6,6 +6,7 @@
 #include "analysis/pulse.hpp"
 #include "ui/canvas/view.hpp"
 #include "ui/traces/plot.hpp"
+#include "ui/traces/trials_view.hpp"
 
 #include <chrono>
 #include <set>
@@ -70,6 +71,7 @@ private:
         std::int64_t seen_from_ns = 0, to_ns = 0;
         Pulse pulse;
     };
+    TrialsView trials_;
     bool pulse_wanted_ = false;
     std::optional<ShownPulse> pulse_;
     std::chrono::steady_clock::time_point pulse_at_{}; ///< when it was measured

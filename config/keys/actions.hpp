@@ -1,0 +1,133 @@
+// Everything that a key or the command palette of the window does, declared once: its name in [keys], what it
+// does in plain words, and the keys that it has by default. What it runs, and when it is possible, is beside
+// the window (ui/app_actions.cpp), a row for each.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace specklescope {
+
+enum class Action : std::uint8_t {
+    // frames
+    pause,
+    step_back,
+    step,
+    jump_back,
+    jump,
+    first_frame,
+    last_frame,
+    loop,
+    mark_in,
+    mark_out,
+    slower,
+    faster,
+    // picture
+    show_processed,
+    show_raw,
+    show_both,
+    next_layout,
+    zoom_in,
+    zoom_out,
+    fit,
+    one_to_one,
+    next_colormap,
+    automatic_range,
+    darker,
+    brighter,
+    smaller_window,
+    larger_window,
+    mark_saturated,
+    // program
+    open,
+    snapshot,
+    record,
+    record_raw,
+    palette,
+    keys,
+    controls,
+    statistics,
+    panel,
+    full_screen,
+    larger_text,
+    smaller_text,
+    quit,
+    presets,
+    // traces
+    traces,
+    baseline,
+    relative,
+    event,
+    event_1,
+    event_2,
+    event_3,
+    event_4,
+    event_5,
+    event_6,
+    event_7,
+    event_8,
+    event_9,
+    follow,
+    whole_run,
+    // regions
+    select_tool,
+    rectangle_tool,
+    ellipse_tool,
+    line_tool,
+    polygon_tool,
+    freehand_tool,
+    next_region,
+    previous_region,
+    undo,
+    redo,
+    paste_region,
+    save_regions,
+    load_regions,
+    // the selected region
+    move_left,
+    move_right,
+    move_up,
+    move_down,
+    move_far_left,
+    move_far_right,
+    move_far_up,
+    move_far_down,
+    narrower,
+    wider,
+    lower,
+    higher,
+    delete_region,
+    rename_region,
+    recolour_region,
+    lock_region,
+    duplicate_region,
+    copy_region,
+    // a region that is being drawn
+    finish_shape,
+    drop_corner,
+    cancel
+};
+inline constexpr std::size_t kActions = static_cast<std::size_t>(Action::cancel) + 1;
+
+/// When an action has its keys: the same key may mean one thing in each of these, and what is further down
+/// goes before.
+enum class KeyPlace : std::uint8_t { anywhere, selected_region, drawing };
+
+struct ActionInfo {
+    Action action;
+    std::string_view name;  ///< in [keys]: "step_back"
+    std::string_view words; ///< "one frame back"
+    std::string_view group; ///< heading of the list of keys
+    std::string_view keys;  ///< by default, with spaces between: "Left ,"
+    KeyPlace place = KeyPlace::anywhere;
+};
+/// In the order of the enumeration, group by group.
+const std::vector<ActionInfo>& actions();
+const ActionInfo& info(Action action);
+/// By its name; null: there is none.
+const ActionInfo* find_action(std::string_view name);
+std::vector<std::string> action_names();
+
+} // namespace specklescope

@@ -1,0 +1,137 @@
+#include "config/look/first_look.hpp"
+
+#include "base/error.hpp"
+#include "pipeline/mapping.hpp"
+#include "sources/registry.hpp"
+#include "sources/source_text.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <thread>
+
+namespace specklescope {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto kPatience = 10s;
+
+/// Takes one frame.
+class OneFrame final : public FramePort {
+public:
+    Frame acquire(const Shape& shape) override {
+        if (!ring_ || ring_->shape() != shape)
+            ring_ = std::make_shared<FrameRing>(shape, kMinSlots, host_memory());
+        return ring_->try_acquire();
+    }
+    std::shared_ptr<FrameRing> ring(const Shape&, int) override { return nullptr; }
+    void copied(std::string_view) override {}
+    void submit(Frame frame) override {
+        if (!frame_)
+            frame_ = std::move(frame);
+    }
+    void lost(std::uint64_t) override {}
+    void discontinuity() override {}
+    bool stopping() const override { return false; }
+    const Frame& frame() const { return frame_; }
+
+private:
+    std::shared_ptr<FrameRing> ring_;
+    Frame frame_;
+};
+
+/// Every n-th pixel of the frame.
+template <class T> std::vector<T> thinned(ConstHostView image, int step, const Shape& small) {
+    std::vector<T> out;
+    out.reserve(small.samples());
+    const auto view = image.as<T>();
+    for (int y = 0; y < small.height; ++y) {
+        const T* row = view.row(std::min(y * step + step / 2, image.shape.height - 1));
+        for (int x = 0; x < small.width; ++x) {
+            const int column = std::min(x * step + step / 2, image.shape.width - 1);
+            for (int c = 0; c < image.shape.channels; ++c)
+                out.push_back(row[column * image.shape.channels + c]);
+        }
+    }
+    return out;
+}
+
+void picture_of(ConstHostView image, int side, FirstLook& look) {
+    const int longest = std::max(image.shape.width, image.shape.height);
+    const int step = std::max(1, (longest + side - 1) / side);
+    Shape small = image.shape;
+    look.width = small.width = std::max(1, image.shape.width / step);
+    look.height = small.height = std::max(1, image.shape.height / step);
+    look.rgb.resize(static_cast<std::size_t>(small.width) * static_cast<std::size_t>(small.height) * 3);
+    const Shape colours{small.width, small.height, 3, PixelType::u8};
+    dispatch(image.shape.type, [&](auto zero) {
+        using T = decltype(zero);
+        const std::vector<T> pixels = thinned<T>(image, step, small);
+        const ConstHostView view(reinterpret_cast<const std::byte*>(pixels.data()), small);
+        map_colors(view, ColorMap::grey, percentile_range(view, 0.5, 99.5), ToneCurve::linear,
+                   HostView(reinterpret_cast<std::byte*>(look.rgb.data()), colours));
+        return 0;
+    });
+}
+
+} // namespace
+
+namespace {
+
+/// Where the files of a source are; empty: it has none.
+std::string path_of(const SourceArgument& source) {
+    try {
+        const SourceText text = parse_source_text(source.revealed());
+        const bool file = text.kind == "image" || text.kind == "raw" || text.kind == "video";
+        return file ? text.target : "";
+    } catch (const UsageError&) {
+        return "";
+    }
+}
+
+} // namespace
+
+FirstLook first_look(const SourceArgument& text, int side) {
+    if (path_of(text).empty())
+        throw UsageError("'" + text.shown() + "' is no file; open it for a look.");
+    const std::unique_ptr<Source> source = make_source(text, {});
+    const SourceInfo info = source->open();
+    struct Closed {
+        Source& source;
+        ~Closed() { source.close(); }
+    } const closed{*source};
+    OneFrame port;
+    const auto until = std::chrono::steady_clock::now() + kPatience;
+    while (!port.frame()) {
+        if (source->next(port) == Source::Status::end && !port.frame())
+            throw RunError("'" + text.shown() + "' holds no frame.");
+        if (!port.frame() && std::chrono::steady_clock::now() > until)
+            throw RunError("'" + text.shown() + "' gives no frame within 10 s.");
+    }
+    FirstLook look;
+    look.shape = port.frame().shape();
+    look.frames = source->length() > 0 ? source->length() : info.frames;
+    picture_of(port.frame().host(), side, look);
+    return look;
+}
+
+bool is_gone(const SourceArgument& source) {
+    const std::string path = path_of(source);
+    std::error_code ignored;
+    // A pattern names several, and none by this name.
+    return !path.empty() && path.find_first_of("%*#") == std::string::npos &&
+           !std::filesystem::exists(path, ignored);
+}
+
+std::vector<std::pair<std::string, std::string>> cameras_now() {
+    std::vector<std::pair<std::string, std::string>> cameras;
+    for (const SourceType& type : source_types())
+        if (type.discover)
+            for (auto& camera : type.discover())
+                cameras.push_back(std::move(camera));
+    return cameras;
+}
+
+} // namespace specklescope

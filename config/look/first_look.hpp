@@ -1,0 +1,32 @@
+// A look at a file before it is opened: its first frame, small, and what is found to open beside files.
+#pragma once
+
+#include "base/source_argument.hpp"
+#include "pipeline/image.hpp"
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace specklescope {
+
+struct FirstLook {
+    Shape shape;              ///< of the source
+    std::uint64_t frames = 0; ///< 0: unknown
+    int width = 0, height = 0;
+    std::vector<std::uint8_t> rgb; ///< of the small picture, row by row
+};
+
+/// Opens a file, takes its first frame and closes it: may take long, so not on a thread that draws. The
+/// picture has sides of at most `side` pixels, each the value of the pixel in its middle; grey from the 0.5
+/// to the 99.5 percentile. Throws UsageError or RunError as opening would, also for what is no file.
+FirstLook first_look(const SourceArgument& source, int side);
+
+/// A file, or a folder, and none of this name is there. May wait for a disk.
+bool is_gone(const SourceArgument& source);
+
+/// Cameras that could be opened now, as SOURCE with name and modes: takes a second or two.
+std::vector<std::pair<std::string, std::string>> cameras_now();
+
+} // namespace specklescope

@@ -1,0 +1,19 @@
+// Presets of the user's: written, deleted, and compared with what is set.
+#pragma once
+
+#include "config/settings.hpp"
+
+namespace specklescope {
+
+/// Where a preset of this name would be. Throws UsageError for a name that cannot be one: letters, digits,
+/// '-' and '_' are allowed, 64 at most.
+std::string preset_path(const std::string& name);
+/// Chain, range and colours, with `doc` as the line that lists show, into the user's folder; presets() has it
+/// from now on. `replace`: also over a file that is there. Throws UsageError or RunError.
+void save_preset(const std::string& name, const std::string& doc, const Settings& settings, bool replace);
+/// Of the user's folder only. Throws UsageError or RunError.
+void delete_preset(const std::string& name);
+/// A line for each thing that load_preset() would change: "speckle: radius 3 → 5".
+std::vector<std::string> preset_differences(const std::string& name, const Settings& settings);
+
+} // namespace specklescope

@@ -1,0 +1,153 @@
+#include "config/reports/trials_report.hpp"
+
+#include "analysis/pulse_table.hpp"
+#include "analysis/trials.hpp"
+#include "base/one_line.hpp"
+#include "config/atomic_file.hpp"
+#include "config/text.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+namespace specklescope {
+
+namespace {
+
+std::string printed(const char* format, auto... values) {
+    char text[256];
+    std::snprintf(text, sizeof text, format, values...);
+    return text;
+}
+
+std::string count_of(std::size_t count, const char* what) {
+    return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
+}
+
+std::string field(const std::string& text) {
+    if (text.find_first_of(",\"\n\r") == std::string::npos)
+        return text;
+    std::string out = "\"";
+    for (const char c : text)
+        out += c == '"' ? "\"\"" : std::string(1, c);
+    return out + '"';
+}
+
+std::string number(double value) { return std::isnan(value) ? "" : printed("%.17g", value); }
+
+std::vector<TableEvent> events_of(const TraceTable& table, const TrialSettings& settings) {
+    std::vector<TableEvent> events;
+    std::vector<std::string> labels;
+    for (const TableEvent& event : table.events) {
+        if (event.label == settings.around)
+            events.push_back(event);
+        if (std::find(labels.begin(), labels.end(), one_line(event.label)) == labels.end())
+            labels.push_back(one_line(event.label));
+    }
+    if (!events.empty())
+        return events;
+    throw UsageError(
+        (settings.around.empty()
+             ? std::string("trials needs the label of events, --around LABEL")
+             : "No event of " + settings.file + " has the label '" + one_line(settings.around) + "'") +
+        "; " +
+        (labels.empty() ? "the table holds no event: mark some in the window (E) while it is written."
+                        : "allowed: " + join(labels) + "."));
+}
+
+void check_table(const TraceTable& table, const std::string& file) {
+    if (table.maps.size() > 1 || table.means.size() > 1)
+        throw UsageError(file + " holds more than one map, " + join(table.maps, " and ") +
+                         ", which have no mean together; cut the table where it changes.");
+    for (const RegionTrace& trace : table.regions)
+        if (!std::is_sorted(trace.times.begin(), trace.times.end()))
+            throw UsageError("In " + file + " " + table.clock + " of region '" + one_line(trace.region) +
+                             "' goes back, so that a time is in two places; cut the table where it does.");
+}
+
+/// By the frame that they were marked at, on the clock of the trace; where that has none, by the capture's.
+std::vector<double> times_of(const std::vector<TableEvent>& events, const RegionTrace& trace,
+                             const std::string& clock) {
+    std::vector<double> times;
+    for (const TableEvent& event : events) {
+        const auto at = std::find(trace.sequences.begin(), trace.sequences.end(), event.sequence);
+        if (at != trace.sequences.end() && trace.sequences.size() == trace.times.size())
+            times.push_back(trace.times[static_cast<std::size_t>(at - trace.sequences.begin())]);
+        else if (clock == "capture_s")
+            times.push_back(event.capture_s);
+    }
+    return times;
+}
+
+std::string summary(const Trials& trials) {
+    if (!trials.why.empty())
+        return "none: " + trials.why;
+    const TrialPoint* most = nullptr;
+    for (const TrialPoint& point : trials.points)
+        if (point.offset_s >= 0 && std::isfinite(point.mean) &&
+            (!most || std::abs(point.mean - trials.before) > std::abs(most->mean - trials.before)))
+            most = &point;
+    std::string text = count_of(trials.used, "trial") + printed(", F₀ %.4g", trials.before);
+    if (most && std::isfinite(trials.before))
+        text += printed("; furthest from it at %.4g s: %.4g", most->offset_s, most->mean) +
+                (std::isnan(most->error) ? "" : printed(" ± %.2g", most->error)) +
+                printed(" (%+.2f %%)", 100 * (most->mean / trials.before - 1));
+    if (!trials.whole_missing.empty())
+        text += "; " + count_of(trials.whole_missing.size(), "event") + " without a frame left out";
+    return text;
+}
+
+void add_rows(const std::string& region, const Trials& trials, std::string& text) {
+    for (const TrialPoint& point : trials.points)
+        text += field(region) + "," + number(point.offset_s) + "," + number(point.mean) + "," +
+                number(point.error) + "," + std::to_string(point.trials) + "," +
+                number(100 * (point.mean / trials.before - 1)) + "\n";
+}
+
+} // namespace
+
+int report_trials(const Settings& settings) {
+    const TrialSettings& wanted = settings.trials;
+    const auto& view = settings.view.as<ViewSettings>();
+    if (!wanted.csv.empty())
+        check_writable(wanted.csv);
+    const TraceTable table = read_trace_table(wanted.file);
+    check_table(table, wanted.file);
+    const std::vector<TableEvent> events = events_of(table, wanted);
+    const RegionMean mean = table.means.empty() ? RegionMean::plain : table.means.front();
+    constexpr std::size_t kLeft = 12;
+    std::string text =
+        row("file",
+            wanted.file + ": " + std::to_string(table.rows) + " rows of " +
+                count_of(table.regions.size(), "region") + ", column mean over " + table.clock +
+                (table.cut_off ? "; the last line is not whole and left out" : ""),
+            kLeft) +
+        row("events",
+            count_of(events.size(), "event") + " '" + one_line(wanted.around) + "', " +
+                printed("%g s before to %g s after each", view.trials_before_s, view.trials_after_s),
+            kLeft) +
+        row("mean", std::string(mean_text(mean)), kLeft);
+    std::string csv =
+        "# Means around events, of Specklescope " SPECKLESCOPE_VERSION "\n# file: " + one_line(wanted.file) +
+        "\n# around: " + one_line(wanted.around) + ", " + count_of(events.size(), "event") +
+        "\n# mean: " + std::string(mean_text(mean)) +
+        "\n# map: " + (table.maps.empty() ? "unknown" : one_line(table.maps.front())) +
+        "\n# offset_s: from the event; sem: standard error over trials, empty of fewer than two; "
+        "percent: 100·(mean/F₀ − 1), F₀ the mean in front of the event\n"
+        "region,offset_s,mean,sem,trials,percent\n";
+    for (const RegionTrace& trace : table.regions) {
+        const Trials trials = average_trials(trace.times, trace.values, times_of(events, trace, table.clock),
+                                             {view.trials_before_s, view.trials_after_s, 0}, mean);
+        text += row(one_line(trace.region), summary(trials), kLeft);
+        add_rows(trace.region, trials, csv);
+    }
+    if (!wanted.csv.empty()) {
+        write_atomically(wanted.csv, csv);
+        text += row("wrote", wanted.csv, kLeft);
+    }
+    std::fputs(text.c_str(), stdout);
+    std::fflush(stdout);
+    return 0;
+}
+
+} // namespace specklescope

@@ -1,0 +1,37 @@
+// Settings into a file, and what whoever saved them should know of it.
+#include "config/atomic_file.hpp"
+#include "config/settings.hpp"
+#include "config/text.hpp"
+
+namespace specklescope {
+
+void save_config(const std::string& path, const Settings& settings) {
+    constexpr mode_t kOwner = 0600;
+    write_atomically(path, to_toml(settings), kOwner);
+}
+
+std::string saved_text(const std::string& path, const Settings& settings) {
+    std::string text = "Settings written to " + one_line(path) + ".\n";
+    const SourceArgument& source = settings.source;
+    if (source.holds_secret())
+        text += row("note",
+                    "the password is not in it: set " + join(source.referring().references()) +
+                        ", or type it when asked",
+                    4);
+    const bool writes = !settings.record.empty() || !settings.record_raw.empty() ||
+                        !settings.record_mask.empty() || !settings.stats_path.empty() ||
+                        !settings.snapshot_path.empty() || !settings.traces_path.empty() ||
+                        !settings.kymograph_path.empty() || !settings.widths_path.empty() ||
+                        !settings.program.as<ProgramSettings>().publish.empty();
+    if (writes || !source.referring().references().empty() || source.revealed().starts_with("gst:"))
+        text += row("note", "it names more than data: --config reads it with --trust only", 4);
+    if (!settings.regions_from.empty())
+        text += row("note",
+                    "the regions of " + settings.regions_from +
+                        " are not in it: keep them as a file for "
+                        "--regions",
+                    4);
+    return text;
+}
+
+} // namespace specklescope

@@ -1,0 +1,133 @@
+// The dialog that opens a source, by real mouse and keys: folders, completion, a look at the first frame, a
+// file without a header, what was open lately, and the desktop's own dialog.
+#include "tests/ui/viewer_fixture.hpp"
+
+#include <sys/stat.h>
+
+namespace specklescope {
+namespace {
+
+class ViewerOpenTest : public ViewerTest {
+protected:
+    /// Frames of 64×48 bytes.
+    void film(const std::string& name, int frames) const {
+        std::string pixels;
+        for (int i = 0; i < 64 * 48 * frames; ++i)
+            pixels += static_cast<char>(40 + (i * 7919 ^ i / 64) % 150);
+        write_text(folder_ / name, pixels);
+    }
+    void ask(Viewer& viewer) const {
+        viewer.key("o");
+        ASSERT_TRUE(
+            viewer.until([&] { return viewer.has_widget("open.text") && viewer.number("typing") == 1; }));
+    }
+    std::string place(const std::string& name) const { return (folder_.path() / name).string(); }
+};
+
+TEST_F(ViewerOpenTest, AFileWithoutAHeaderIsToldItsSizeAndShowsIt) {
+    std::filesystem::create_directories(folder_.path() / "data");
+    film("data/cells_64x48.raw", 7);
+    Viewer viewer(*desktop_, folder_, with({"synthetic", "--no-remember"}));
+    ASSERT_TRUE(viewer.shows_picture()) << viewer.log();
+    ASSERT_NO_FATAL_FAILURE(ask(viewer));
+    desktop_->events({"type", "--delay", "40", place("data/ce")});
+    ASSERT_TRUE(viewer.until([&] { return viewer.text("open.folder") == place("data"); }));
+    viewer.key("Tab"); // completes it
+    ASSERT_TRUE(viewer.until([&] { return viewer.number("open.raw.form") == 1; }));
+    EXPECT_GE(viewer.number("open.raw.sizes"), 1);
+    ASSERT_TRUE(viewer.until([&] { return viewer.text("open.look") == "64 × 48 u8, 7 frames"; }))
+        << viewer.text("open.look");
+    EXPECT_TRUE(viewer.has_widget("open.picture"));
+    viewer.key("Return");
+    EXPECT_TRUE(viewer.until([&] {
+        return viewer.log().find("cells_64x48.raw?width=64&height=48&format=gray8") != std::string::npos;
+    })) << viewer.log();
+    EXPECT_TRUE(viewer.until([&] { return viewer.text("banner").starts_with("End of"); }));
+    EXPECT_EQ(viewer.quit(), 0) << viewer.log();
+}
+
+TEST_F(ViewerOpenTest, FoldersAreWalkedByMouse) {
+    std::filesystem::create_directories(folder_.path() / "data/deep");
+    film("data/deep/other.txt", 1);
+    film("data/b_64x48.raw", 2);
+    Viewer viewer(*desktop_, folder_, with({"synthetic", "--no-remember"}));
+    ASSERT_TRUE(viewer.shows_picture()) << viewer.log();
+    ASSERT_NO_FATAL_FAILURE(ask(viewer));
+    ASSERT_TRUE(viewer.until([&] { return viewer.has_widget("open.file.data"); })) << "where it was started";
+    viewer.click("open.file.data");
+    ASSERT_TRUE(viewer.until([&] { return viewer.has_widget("open.file.deep"); }));
+    EXPECT_TRUE(viewer.has_widget("open.file.b_64x48.raw"));
+    viewer.click("open.file.deep");
+    ASSERT_TRUE(viewer.until([&] { return viewer.text("open.folder") == place("data/deep"); }));
+    EXPECT_FALSE(viewer.has_widget("open.file.other.txt")) << "no source has this ending";
+    viewer.click("open.up");
+    ASSERT_TRUE(viewer.until([&] { return viewer.has_widget("open.file.b_64x48.raw"); }));
+    viewer.click("open.file.b_64x48.raw");
+    ASSERT_TRUE(viewer.until([&] { return viewer.text("open.look") == "64 × 48 u8, 2 frames"; }));
+    viewer.key("Escape");
+    EXPECT_TRUE(viewer.until([&] { return !viewer.has_widget("open.text"); }));
+    EXPECT_EQ(viewer.quit(), 0) << viewer.log();
+}
+
+TEST_F(ViewerOpenTest, WhatWasOpenLatelyIsKnownToTheNextWindowAndGoneFilesAreNotOffered) {
+    film("one.raw", 30);
+    film("two.raw", 30);
+    const std::string options = "?width=64&height=48&format=gray8&rate=100";
+    for (const char* name : {"one.raw", "two.raw"}) {
+        Viewer viewer(*desktop_, folder_, with({"raw:" + std::string(name) + options}));
+        ASSERT_TRUE(viewer.shows_picture()) << viewer.log();
+        EXPECT_EQ(viewer.quit(), 0) << viewer.log();
+    }
+    std::filesystem::remove(folder_ / "one.raw");
+    const std::string kept = read_text(folder_ / "config/specklescope/recent.toml");
+    EXPECT_LT(kept.find(place("two.raw")), kept.find(place("one.raw"))) << kept;
+    Viewer viewer(*desktop_, folder_, with({"synthetic"}));
+    ASSERT_TRUE(viewer.shows_picture()) << viewer.log();
+    ASSERT_NO_FATAL_FAILURE(ask(viewer));
+    ASSERT_TRUE(
+        viewer.until([&] { return viewer.has_widget("open.recent.2"); })); // behind synthetic and two.raw
+    ASSERT_TRUE(viewer.until([&] { return viewer.number("open.gone") == 1; }));
+    viewer.click("open.recent.1");
+    EXPECT_TRUE(viewer.until([&] {
+        return viewer.log().find("Opened " + place("two.raw")) != std::string::npos;
+    })) << viewer.log();
+    EXPECT_EQ(viewer.log().find("Opened " + place("one.raw")), std::string::npos) << viewer.log();
+    EXPECT_EQ(viewer.quit(), 0) << viewer.log();
+}
+
+TEST_F(ViewerOpenTest, TheDesktopsDialogIsAProcessWhoseAnswerIsAName) {
+    const std::string name = "a; touch gone, $(touch gone) %s.tif"; // a stranger's
+    std::filesystem::create_directories(folder_.path() / "bin");
+    write_text(folder_ / "bin/zenity",
+               "#!/bin/sh\nprintf '%s\\n' \"$@\" >words\nwhile [ ! -e go ]; do sleep 0.1; done\n"
+               "printf '%s/%s\\n' \"$PWD\" '" +
+                   name + "'\n");
+    chmod((folder_ / "bin/zenity").c_str(), 0755);
+    const std::string path = (folder_ / "bin") + ":" + std::getenv("PATH"); // NOLINT(concurrency-mt-unsafe)
+    setenv("PATH", path.c_str(), 1);                                        // NOLINT(concurrency-mt-unsafe)
+    Viewer viewer(*desktop_, folder_, with({"synthetic", "--no-remember"}));
+    ASSERT_TRUE(viewer.shows_picture()) << viewer.log();
+    ASSERT_NO_FATAL_FAILURE(ask(viewer));
+    viewer.click("open.browse");
+    ASSERT_TRUE(viewer.until([&] { return std::filesystem::exists(folder_ / "words"); }));
+    const double displayed = viewer.number("displayed");
+    EXPECT_TRUE(viewer.until([&] { return viewer.number("displayed") > displayed + 5; }))
+        << "the picture goes on";
+    write_text(folder_ / "go", "");
+    ASSERT_TRUE(viewer.until([&] { return viewer.has_widget("error.close"); }))
+        << viewer.log(); // no such file
+    EXPECT_NE(viewer.log().find(name), std::string::npos) << viewer.log();
+    EXPECT_FALSE(std::filesystem::exists(folder_ / "gone")) << "no shell has seen it";
+    EXPECT_EQ(read_text(folder_ / "words").find("--file-selection\n"), 0U);
+    viewer.key("Escape");
+    std::filesystem::remove(folder_ / "go");
+    std::filesystem::remove(folder_ / "words");
+    ASSERT_NO_FATAL_FAILURE(ask(viewer));
+    viewer.click("open.browse");
+    ASSERT_TRUE(viewer.until([&] { return std::filesystem::exists(folder_ / "words"); }));
+    viewer.key("Escape"); // the dialog goes, and the desktop's with it
+    EXPECT_EQ(viewer.quit(), 0) << viewer.log();
+}
+
+} // namespace
+} // namespace specklescope

@@ -1,0 +1,76 @@
+#include "ui/actions/control_walk.hpp"
+
+#include "ui/canvas/probe.hpp"
+#include "ui/canvas/theme.hpp"
+
+#include <imgui_internal.h>
+
+#include <array>
+
+namespace specklescope {
+
+namespace {
+
+constexpr std::array<const char*, 5> kParts = {"##tools", "##region tools", "##film", "##traces", "##panel"};
+
+} // namespace
+
+void ControlWalk::begin_frame(bool dialog) {
+    ImGuiIO& io = ImGui::GetIO();
+    if (on() && (io.MouseClicked[0] || io.MouseClicked[1]))
+        part_ = -1; // the hand is at the mouse again
+    if (on() || dialog)
+        io.ConfigFlags |= ImGuiConfigFlags_NavEnableKeyboard;
+    else
+        io.ConfigFlags &= ~ImGuiConfigFlags_NavEnableKeyboard;
+    probe::value("walk.item", on() ? static_cast<double>(ImGui::GetCurrentContext()->NavId) : 0.0);
+    probe::value("walk", on() ? kParts[static_cast<std::size_t>(part_)] + 2 : "");
+}
+
+void ControlWalk::next() {
+    for (int part = part_ + 1; part < static_cast<int>(kParts.size()); ++part) {
+        ImGuiWindow* window = ImGui::FindWindowByName(kParts[static_cast<std::size_t>(part)]);
+        if (!window || !window->WasActive)
+            continue;
+        part_ = part;
+        ImGui::GetIO().ConfigFlags |= ImGuiConfigFlags_NavEnableKeyboard;
+        ImGui::FocusWindow(window);
+        ImGui::NavInitWindow(window, true);
+        ImGui::GetCurrentContext()->NavDisableHighlight = false;
+        ImGui::GetCurrentContext()->NavDisableMouseHover = true;
+        return;
+    }
+    part_ = -1;
+    ImGui::GetCurrentContext()->NavDisableHighlight = true;
+    ImGui::FocusWindow(ImGui::FindWindowByName("##canvas"));
+}
+
+bool ControlWalk::takes(const KeyChord& chord) {
+    if (!on())
+        return false;
+    if (chord.key == "Escape" && !ImGui::IsAnyItemActive()) {
+        part_ = static_cast<int>(kParts.size());
+        next();
+        return true;
+    }
+    static constexpr std::array<std::string_view, 7> kKeys = {"Left",  "Right", "Up",    "Down",
+                                                              "Space", "Enter", "Escape"};
+    return std::find(kKeys.begin(), kKeys.end(), chord.key) != kKeys.end();
+}
+
+void focus_ring() {
+    if (!ImGui::IsItemFocused() || !ImGui::GetIO().NavVisible)
+        return;
+    const float room = theme::dp(2);
+    const ImVec2 low = ImGui::GetItemRectMin(), high = ImGui::GetItemRectMax();
+    ImGui::GetWindowDrawList()->AddRect({low.x - room, low.y - room}, {high.x + room, high.y + room},
+                                        theme::kAccent, theme::dp(4), 0, theme::dp(2));
+}
+
+bool entered() {
+    return ImGui::IsItemFocused() && ImGui::GetIO().NavVisible &&
+           (ImGui::IsKeyPressed(ImGui::GetKeyIndex(ImGuiKey_Enter), false) ||
+            ImGui::IsKeyPressed(ImGui::GetKeyIndex(ImGuiKey_KeyPadEnter), false));
+}
+
+} // namespace specklescope

@@ -1,0 +1,29 @@
+// Walking through the controls without a mouse: F6 goes to the tool bar, the next F6 to the panel, and so on;
+// arrows go from control to control, Space presses, Enter types, Escape goes back to the picture. Letters
+// stay commands of the window. Dialogs are walked through in the same way.
+#pragma once
+
+#include "config/keys/bindings.hpp"
+
+namespace specklescope {
+
+class ControlWalk {
+public:
+    /// Before Dear ImGui's frame begins: `dialog`: one is open, which takes the keys.
+    void begin_frame(bool dialog);
+    /// To the next part of the window that has controls; behind the last one back to the picture.
+    void next();
+    bool on() const { return part_ >= 0; }
+    /// The key goes through controls now, and is no command. Escape ends the walk.
+    bool takes(const KeyChord& chord);
+
+private:
+    int part_ = -1;
+};
+
+/// Around the item before, which draws itself, where the keyboard has reached it.
+void focus_ring();
+/// The keyboard has reached the item before, and Enter was pressed on it.
+bool entered();
+
+} // namespace specklescope

@@ -1,0 +1,103 @@
+// The list of keys: every action with the keys that it has now, and what the mouse does.
+#include "config/keys/bindings.hpp"
+#include "ui/canvas/probe.hpp"
+#include "ui/panels/controls.hpp"
+#include "ui/panels/overlay.hpp"
+
+#include <algorithm>
+#include <array>
+
+namespace specklescope {
+
+namespace {
+
+using theme::dp;
+
+struct Row {
+    std::string group, keys, words, name;
+};
+
+std::vector<Row> rows_of(const KeyBindings& bindings) {
+    std::vector<Row> rows;
+    for (const ActionInfo& action : actions())
+        rows.push_back({std::string(action.group), keys_text(bindings, action.action),
+                        std::string(action.words), std::string(action.name)});
+    static constexpr std::array<std::array<const char*, 2>, 6> kMouse = {
+        {{"Wheel", "zoom"},
+         {"Drag", "move the picture, or a region"},
+         {"Double click", "fit"},
+         {"Shift", "square, circle, steps of 45°"},
+         {"Ctrl click", "take a corner out of a polygon"},
+         {"Right click", "on a control: its default"}}};
+    for (const auto& [keys, words] : kMouse)
+        rows.push_back({"Mouse", keys, words, std::string("mouse.") + keys});
+    return rows;
+}
+
+/// A group in one column, with its heading.
+void draw_rows(const std::vector<Row>& rows, std::size_t begin, std::size_t end, float column, float width) {
+    hint(rows[begin].group);
+    for (std::size_t i = begin; i < end; ++i) {
+        const float x = ImGui::GetCursorPosX();
+        ImGui::PushFont(theme::fonts().bold);
+        ImGui::TextUnformatted(fitted(*ImGui::GetFont(), rows[i].keys, column - dp(6)).c_str());
+        ImGui::PopFont();
+        ImGui::SameLine();
+        ImGui::SetCursorPosX(x + column); // SameLine would count a second column's place twice
+        ImGui::TextColored(theme::vec(theme::kDim), "%s",
+                           fitted(*ImGui::GetFont(), rows[i].words, width - column).c_str());
+        probe::item("keys." + rows[i].name);
+    }
+}
+
+} // namespace
+
+void draw_keys(bool* open, const KeyBindings& keys) {
+    const ImVec2 screen = ImGui::GetIO().DisplaySize;
+    if (*open && !ImGui::IsPopupOpen("Keys"))
+        ImGui::OpenPopup("Keys");
+    ImGui::SetNextWindowPos(ImGui::GetMainViewport()->GetCenter(), ImGuiCond_Always, {0.5F, 0.5F});
+    if (!ImGui::BeginPopupModal("Keys", open, ImGuiWindowFlags_AlwaysAutoResize | ImGuiWindowFlags_NoMove))
+        return;
+    const std::vector<Row> rows = rows_of(keys);
+    const float room = screen.x * 0.94F - dp(28);
+    const int columns = std::clamp(static_cast<int>(room / dp(400)), 1, 3);
+    const float width = std::min(dp(410), room / static_cast<float>(columns));
+    ImGui::BeginChild("##rows", {width * static_cast<float>(columns), screen.y * 0.8F - dp(40)});
+    const std::size_t share = rows.size() / static_cast<std::size_t>(columns) + 1;
+    std::size_t in_column = 0;
+    int column = 0;
+    ImGui::BeginGroup();
+    for (std::size_t begin = 0, end = 0; begin < rows.size(); begin = end) {
+        while (end < rows.size() && rows[end].group == rows[begin].group)
+            ++end;
+        if (column + 1 < columns && in_column > 0 &&
+            in_column + (end - begin) / 2 > share) { // a group stays whole
+            ImGui::EndGroup();
+            ImGui::SameLine(0, 0);
+            ImGui::BeginGroup();
+            in_column = 0;
+            ++column;
+        }
+        ImGui::PushID(static_cast<int>(begin));
+        draw_rows(rows, begin, end, dp(150), width - dp(14));
+        ImGui::PopID();
+        ImGui::Dummy({width, dp(2)});
+        in_column += end - begin + 1;
+    }
+    ImGui::EndGroup();
+    ImGui::EndChild();
+    ImGui::Dummy({0, dp(4)});
+    if (ImGui::Button("About Specklescope …"))
+        ImGui::OpenPopup("About Specklescope");
+    probe::item("keys.about");
+    ImGui::SameLine();
+    hint("[keys] in " + (keys_path().empty() ? std::string("a settings file") : keys_path()) +
+         " gives actions other keys; specklescope help keys names them.");
+    draw_about();
+    if (!*open)
+        ImGui::CloseCurrentPopup();
+    ImGui::EndPopup();
+}
+
+} // namespace specklescope

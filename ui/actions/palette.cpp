@@ -1,0 +1,136 @@
+#include "ui/actions/palette.hpp"
+
+#include "ui/actions/fuzzy.hpp"
+#include "ui/canvas/probe.hpp"
+#include "ui/canvas/theme.hpp"
+#include "ui/panels/controls.hpp"
+
+#include <imgui_stdlib.h>
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+namespace specklescope {
+
+namespace {
+
+using theme::dp;
+
+constexpr const char* kTitle = "##palette";
+
+/// The arrows go through the list while the field has the keyboard.
+int moves(ImGuiInputTextCallbackData* data) {
+    *static_cast<int*>(data->UserData) += data->EventKey == ImGuiKey_UpArrow ? -1 : 1;
+    return 0;
+}
+
+} // namespace
+
+std::vector<const PaletteEntry*> fitting(const std::vector<PaletteEntry>& entries, const std::string& typed) {
+    struct Found {
+        int score;
+        bool possible;
+        const PaletteEntry* entry;
+    };
+    std::vector<Found> found;
+    for (const PaletteEntry& entry : entries) {
+        const std::optional<int> words = fuzzy_score(typed, entry.kind + " " + entry.text);
+        const std::optional<int> name = fuzzy_score(typed, entry.name);
+        if (words || name)
+            found.push_back({std::max(words.value_or(name.value_or(0)), name.value_or(words.value_or(0))),
+                             entry.why_not.empty(), &entry});
+    }
+    std::stable_sort(found.begin(), found.end(), [](const Found& a, const Found& b) {
+        return std::tuple(b.score, b.possible) < std::tuple(a.score, a.possible);
+    });
+    std::vector<const PaletteEntry*> ordered;
+    ordered.reserve(found.size());
+    for (const Found& one : found)
+        ordered.push_back(one.entry);
+    return ordered;
+}
+
+void Palette::list(const std::vector<const PaletteEntry*>& found, const PaletteEntry*& chosen) {
+    ImGui::BeginChild("##found", {0, std::min(dp(420), ImGui::GetIO().DisplaySize.y * 0.6F)});
+    const float width = ImGui::GetContentRegionAvail().x;
+    for (int i = 0; i < static_cast<int>(found.size()); ++i) {
+        const PaletteEntry& entry = *found[static_cast<std::size_t>(i)];
+        const bool possible = entry.why_not.empty();
+        ImGui::PushID(i);
+        if (ImGui::Selectable("##entry", i == selected_, 0, {0, 0}))
+            chosen = &entry;
+        if (i == selected_ && moved_)
+            ImGui::SetScrollHereY();
+        const ImVec2 low = ImGui::GetItemRectMin();
+        const std::string beside = possible ? entry.keys : entry.why_not;
+        const float right = ImGui::CalcTextSize(beside.c_str()).x;
+        const float left = dp(108), room = width - left - dp(14);
+        ImDrawList& draw = *ImGui::GetWindowDrawList();
+        const ImU32 dim = possible ? theme::kDim : theme::fade(theme::kDim, 0.7F);
+        draw.AddText({low.x + dp(4), low.y}, dim, entry.kind.c_str());
+        const std::string text =
+            fitted(*ImGui::GetFont(), entry.text, std::max(dp(60), room * (possible ? 0.8F : 0.5F)));
+        draw.AddText({low.x + left, low.y}, possible ? theme::kText : dim, text.c_str());
+        const float used = ImGui::CalcTextSize(text.c_str()).x + dp(12);
+        const std::string fits =
+            right < room - used ? beside : fitted(*ImGui::GetFont(), beside, room - used);
+        draw.AddText({low.x + width - ImGui::CalcTextSize(fits.c_str()).x - dp(8), low.y}, dim, fits.c_str());
+        if (!possible)
+            tooltip(entry.why_not);
+        ImGui::PopID();
+    }
+    if (found.empty())
+        hint("Nothing is called that.");
+    ImGui::EndChild();
+}
+
+void Palette::draw(const std::function<std::vector<PaletteEntry>()>& entries, bool confirm, bool dismiss) {
+    if (std::exchange(asked_, false)) {
+        typed_.clear();
+        said_.clear();
+        selected_ = 0;
+        ImGui::OpenPopup(kTitle);
+        confirm = dismiss = false; // the key that asked
+    }
+    const ImVec2 screen = ImGui::GetIO().DisplaySize;
+    ImGui::SetNextWindowPos({screen.x / 2, screen.y * 0.12F}, ImGuiCond_Always, {0.5F, 0});
+    ImGui::SetNextWindowSize({std::min(dp(640), screen.x * 0.94F), 0});
+    shown_ = ImGui::BeginPopup(kTitle, ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoResize);
+    probe::value("palette", shown_ ? 1.0 : 0.0);
+    if (!shown_)
+        return;
+    if (ImGui::IsWindowAppearing())
+        ImGui::SetKeyboardFocusHere();
+    ImGui::SetNextItemWidth(-1);
+    const int before = selected_;
+    if (ImGui::InputTextWithHint("##typed", "what to do: a few letters of its name", &typed_,
+                                 ImGuiInputTextFlags_CallbackHistory, moves, &selected_)) {
+        selected_ = 0;
+        said_.clear();
+    }
+    probe::item("palette.text");
+    moved_ = selected_ != before;
+    const std::vector<PaletteEntry> all = entries();
+    const std::vector<const PaletteEntry*> found = fitting(all, typed_);
+    selected_ = std::clamp(selected_, 0, std::max(0, static_cast<int>(found.size()) - 1));
+    const PaletteEntry* chosen = nullptr;
+    list(found, chosen);
+    if (confirm && !found.empty())
+        chosen = found[static_cast<std::size_t>(selected_)];
+    hint(said_.empty() ? "Enter does it, ↑ ↓ choose, Esc closes." : said_,
+         said_.empty() ? theme::kDim : theme::kWarning);
+    probe::value("palette.found", static_cast<double>(found.size()));
+    probe::value("palette.first", found.empty() ? "" : found[static_cast<std::size_t>(selected_)]->text);
+    probe::value("palette.said", said_);
+    if (chosen && !chosen->why_not.empty())
+        said_ = chosen->why_not;
+    const bool does = chosen && chosen->why_not.empty();
+    if (does || dismiss)
+        ImGui::CloseCurrentPopup();
+    ImGui::EndPopup();
+    if (does)
+        chosen->run();
+}
+
+} // namespace specklescope

@@ -1,0 +1,246 @@
+// What each action runs, and when it is possible: a row for each, in the order of their declaration.
+#include "ui/app.hpp"
+
+#include "ui/actions/entries.hpp"
+#include "ui/panels/controls.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cmath>
+
+namespace specklescope {
+
+namespace {
+
+constexpr double kStopStep = 0.5;
+constexpr int kJump = 10; ///< frames
+constexpr double kScaleStep = 1.1;
+
+} // namespace
+
+struct App::Actions {
+    using Layout = ViewSettings::Layout;
+    using Why = std::string (*)(const App&);
+
+    struct Row {
+        Action action;
+        void (*run)(App&);
+        Why why_not = possible;
+    };
+
+    static std::string possible(const App&) { return ""; }
+    static std::string a_source(const App& a) { return a.session_.pipeline() ? "" : "No source is open."; }
+    static std::string a_result(const App& a) {
+        return a.display_.has_result() ? "" : "There is no picture yet.";
+    }
+    static std::string a_film(const App& a) {
+        return is_film(a.session_) ? "" : "The source is no file with several frames.";
+    }
+    static std::string a_file(const App& a) {
+        return a.session_.pipeline() && !a.session_.pipeline()->status().source.live
+                   ? ""
+                   : "The source is live, and gives its frames when it likes.";
+    }
+    static std::string a_speed(const App& a) {
+        return !is_film(a.session_) ? a_film(a) : film_speed(a.session_) ? "" : "This source has no speed.";
+    }
+    static std::string a_window(const App& a) {
+        return a.first_window() ? "" : "No stage of the chain has a window with a radius.";
+    }
+    static std::string traced(const App& a) {
+        return a.traces_.has_regions() || a.session_.traces_wanted()
+                   ? ""
+                   : "There are no regions whose traces it could be.";
+    }
+    template <int N> static std::string label(const App& a) {
+        return a.session_.events().remembered().size() >= N ? a_source(a)
+                                                            : "No event has had a label, or not as many.";
+    }
+    template <int N> static void mark(App& a) { TraceStrip::mark_remembered(a.session_, N - 1); }
+    template <Action A> static constexpr Row region() {
+        return {A, [](App& a) { a.state_.regions.run(A, a.session_); },
+                [](const App& a) { return a.state_.regions.why_not(A, a.session_); }};
+    }
+    static void show(App& a, Layout layout) { a.session_.view().layout = layout; }
+
+    static const Row& row(Action action) {
+        static constexpr std::array<Row, kActions> kRows = {{
+            {Action::pause, [](App& a) { toggle_pause(a.session_, a.state_.film); }, a_source},
+            {Action::step_back, [](App& a) { step_back(a.session_, a.state_.film); }, a_film},
+            {Action::step, [](App& a) { step_once(a.session_, a.state_.film); }, a_source},
+            {Action::jump_back, [](App& a) { jump_by(a.session_, a.state_.film, -kJump); }, a_film},
+            {Action::jump, [](App& a) { jump_by(a.session_, a.state_.film, kJump); }, a_film},
+            {Action::first_frame, [](App& a) { seek_to_begin(a.session_, a.state_.film); }, a_film},
+            {Action::last_frame, [](App& a) { seek_to_end(a.session_, a.state_.film); }, a_film},
+            {Action::loop, [](App& a) { toggle_loop(a.session_, a.state_.film); }, a_film},
+            {Action::mark_in, [](App& a) { mark_in(a.session_, a.state_.film); }, a_film},
+            {Action::mark_out, [](App& a) { mark_out(a.session_, a.state_.film); }, a_film},
+            {Action::slower, [](App& a) { change_speed(a.session_, -1); }, a_speed},
+            {Action::faster, [](App& a) { change_speed(a.session_, 1); }, a_speed},
+            {Action::show_processed, [](App& a) { show(a, Layout::processed); }},
+            {Action::show_raw, [](App& a) { show(a, Layout::raw); }},
+            {Action::show_both, [](App& a) { show(a, Layout::side_by_side); }},
+            {Action::next_layout,
+             [](App& a) {
+                 show(a, static_cast<Layout>((static_cast<int>(a.session_.view().layout) + 1) % 3));
+             }},
+            {Action::zoom_in, [](App& a) { a.zoom_by(kZoomStep); }, a_result},
+            {Action::zoom_out, [](App& a) { a.zoom_by(1 / kZoomStep); }, a_result},
+            {Action::fit, [](App& a) { a.state_.camera.fit(); }},
+            {Action::one_to_one, [](App& a) { a.zoom_by(0); }, a_result},
+            {Action::next_colormap,
+             [](App& a) {
+                 ColorMap& map = a.session_.view().mapping.colormap;
+                 const auto count = static_cast<int>(view_table().at("colormap").choices.size());
+                 map = static_cast<ColorMap>((static_cast<int>(map) + 1) % count);
+             }},
+            {Action::automatic_range,
+             [](App& a) {
+                 bool& automatic = a.session_.view().mapping.automatic;
+                 automatic = !automatic;
+             }},
+            {Action::darker, [](App& a) { a.expose_by(-kStopStep); }},
+            {Action::brighter, [](App& a) { a.expose_by(kStopStep); }},
+            {Action::smaller_window, [](App& a) { a.widen_first_window(-1); }, a_window},
+            {Action::larger_window, [](App& a) { a.widen_first_window(1); }, a_window},
+            {Action::mark_saturated, [](App& a) { a.state_.mark_saturated = !a.state_.mark_saturated; }},
+            {Action::open, [](App& a) { a.state_.open_dialog = true; }},
+            {Action::snapshot, [](App& a) { a.state_.snapshot = true; }, a_result},
+            {Action::record, [](App& a) { a.session_.toggle_record(RecordWhat::processed); }, a_source},
+            {Action::record_raw, [](App& a) { a.session_.toggle_record(RecordWhat::raw); }, a_source},
+            {Action::palette, [](App& a) { a.palette_.open(); }},
+            {Action::keys, [](App& a) { a.state_.keys_open = !a.state_.keys_open; }},
+            {Action::controls, [](App& a) { a.walk_.next(); }},
+            {Action::statistics, [](App& a) { a.session_.view().overlay = !a.session_.view().overlay; }},
+            {Action::panel, [](App& a) { a.session_.view().panel = !a.session_.view().panel; }},
+            {Action::full_screen, [](App& a) { a.window_.toggle_full_screen(); }},
+            {Action::larger_text, [](App& a) { a.scale_interface(kScaleStep); }},
+            {Action::smaller_text, [](App& a) { a.scale_interface(1 / kScaleStep); }},
+            {Action::quit, [](App& a) { a.window_.request_close(); }},
+            {Action::presets, [](App& a) { a.state_.presets_asked = a.session_.view().panel = true; }},
+            {Action::traces, [](App& a) { a.toggle_traces(); }},
+            {Action::baseline, [](App& a) { a.traces_.take_baseline(a.session_); }, traced},
+            {Action::relative, [](App& a) { a.traces_.toggle_relative(a.session_); }, traced},
+            {Action::event, [](App& a) { a.session_.mark_event(); }, a_source},
+            {Action::event_1, mark<1>, label<1>},
+            {Action::event_2, mark<2>, label<2>},
+            {Action::event_3, mark<3>, label<3>},
+            {Action::event_4, mark<4>, label<4>},
+            {Action::event_5, mark<5>, label<5>},
+            {Action::event_6, mark<6>, label<6>},
+            {Action::event_7, mark<7>, label<7>},
+            {Action::event_8, mark<8>, label<8>},
+            {Action::event_9, mark<9>, label<9>},
+            {Action::follow, [](App& a) { a.traces_.follow(); }, traced},
+            {Action::whole_run, [](App& a) { a.traces_.show_whole(); }, traced},
+            region<Action::select_tool>(),
+            region<Action::rectangle_tool>(),
+            region<Action::ellipse_tool>(),
+            region<Action::line_tool>(),
+            region<Action::polygon_tool>(),
+            region<Action::freehand_tool>(),
+            region<Action::next_region>(),
+            region<Action::previous_region>(),
+            region<Action::undo>(),
+            region<Action::redo>(),
+            region<Action::paste_region>(),
+            region<Action::save_regions>(),
+            region<Action::load_regions>(),
+            region<Action::move_left>(),
+            region<Action::move_right>(),
+            region<Action::move_up>(),
+            region<Action::move_down>(),
+            region<Action::move_far_left>(),
+            region<Action::move_far_right>(),
+            region<Action::move_far_up>(),
+            region<Action::move_far_down>(),
+            region<Action::narrower>(),
+            region<Action::wider>(),
+            region<Action::lower>(),
+            region<Action::higher>(),
+            region<Action::delete_region>(),
+            region<Action::rename_region>(),
+            region<Action::recolour_region>(),
+            region<Action::lock_region>(),
+            region<Action::duplicate_region>(),
+            region<Action::copy_region>(),
+            region<Action::finish_shape>(),
+            region<Action::drop_corner>(),
+            region<Action::cancel>(),
+        }};
+        constexpr auto in_order = [] {
+            for (std::size_t i = 0; i < kActions; ++i)
+                if (static_cast<std::size_t>(kRows[i].action) != i)
+                    return false;
+            return true;
+        };
+        static_assert(in_order(), "a row for each action, in the order of their declaration");
+        return kRows[static_cast<std::size_t>(action)];
+    }
+};
+
+std::string App::why_not(Action action) const { return Actions::row(action).why_not(*this); }
+void App::run(Action action) { Actions::row(action).run(*this); }
+
+/// 0: a pixel of the picture is one of the screen.
+void App::zoom_by(double factor) {
+    const Rect& area = layout_.shows_processed ? layout_.processed : layout_.raw;
+    const Shape placed = placed_shape(!layout_.shows_processed);
+    if (factor == 0)
+        state_.camera.set_scale(area, placed, 1 / window_.ratio());
+    else
+        state_.camera.zoom(area, placed, area.x + area.width / 2, area.y + area.height / 2, factor);
+}
+
+void App::expose_by(double stops) {
+    double& now = session_.view().mapping.exposure_stops;
+    const ParamDecl& decl = view_table().at("exposure_stops");
+    now = std::clamp(now + stops, decl.min, decl.max);
+}
+
+std::optional<std::size_t> App::first_window() const {
+    const std::vector<ChainStage>& stages = session_.chain().stages();
+    for (std::size_t i = 0; i < stages.size(); ++i)
+        if (const ParamDecl* decl = stages[i].params.table().find("radius");
+            decl && decl->kind == ParamKind::integer && stages[i].params.visible(*decl) &&
+            !stages[i].bypassed)
+            return i;
+    return std::nullopt;
+}
+
+void App::widen_first_window(int step) {
+    const std::size_t index = first_window().value();
+    const ChainStage& stage = session_.chain().stages()[index];
+    const ParamDecl& decl = stage.params.table().at("radius");
+    const auto now = static_cast<double>(std::get<std::int64_t>(stage.params.get("radius")));
+    const double next = std::clamp(now + step, decl.min, decl.max);
+    if (next != now)
+        session_.edit(index, "radius", static_cast<std::int64_t>(next));
+}
+
+void App::scale_interface(double factor) {
+    const ParamDecl& decl = view_table().at("ui_scale");
+    session_.view().ui_scale =
+        std::clamp(std::round(window_.scale() * factor * 100) / 100, kLeastScale, decl.max);
+}
+
+std::vector<PaletteEntry> App::palette_entries() {
+    std::vector<PaletteEntry> entries;
+    const auto sentence = [](std::string text) {
+        if (!text.empty())
+            text[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(text[0])));
+        return text;
+    };
+    for (const ActionInfo& action : actions())
+        if (action.action != Action::palette)
+            entries.push_back({"Action", sentence(std::string(action.words)), std::string(action.name),
+                               keys_text(session_.settings().keys, action.action), why_not(action.action),
+                               [this, what = action.action] { run(what); }});
+    add_chain_entries(session_, entries);
+    add_preset_entries(session_, entries);
+    add_source_entries(session_, entries);
+    return entries;
+}
+
+} // namespace specklescope

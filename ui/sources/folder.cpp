@@ -1,0 +1,111 @@
+#include "ui/sources/folder.hpp"
+
+#include "base/home_path.hpp"
+#include "base/one_line.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <filesystem>
+#include <string_view>
+#include <tuple>
+
+namespace specklescope {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string lower_ending(const std::string& name) {
+    std::string ending = fs::path(name).extension().string();
+    std::transform(ending.begin(), ending.end(), ending.begin(),
+                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    return ending;
+}
+
+} // namespace
+
+bool looks_raw(const std::string& name) {
+    const std::string ending = lower_ending(name);
+    return ending == ".raw" || ending == ".bin" || ending == ".dat";
+}
+
+bool looks_like_source(const std::string& name) {
+    static constexpr std::array<std::string_view, 15> kEndings = {".tif", ".tiff", ".png", ".jpg", ".jpeg",
+                                                                  ".hdr", ".exr",  ".mkv", ".mp4", ".avi",
+                                                                  ".mov", ".webm", ".mpg", ".ts",  ".m4v"};
+    return looks_raw(name) ||
+           std::find(kEndings.begin(), kEndings.end(), lower_ending(name)) != kEndings.end();
+}
+
+Folder read_folder(const std::string& path, bool all) {
+    Folder folder{path, "", {}, false};
+    std::error_code error;
+    fs::directory_iterator at(path, fs::directory_options::skip_permission_denied, error);
+    if (error) {
+        folder.error = "'" + one_line(path) + "' cannot be listed: " + one_line(error.message()) + ".";
+        return folder;
+    }
+    for (const fs::directory_iterator end; at != end; at.increment(error)) {
+        if (error)
+            break;
+        FolderEntry entry{at->path().filename().string(), false, 0};
+        std::error_code ignored;
+        entry.folder = at->is_directory(ignored);
+        if (entry.name.starts_with('.') || (!all && !entry.folder && !looks_like_source(entry.name)))
+            continue;
+        if (folder.entries.size() == kMostEntries) {
+            folder.cut = true;
+            break;
+        }
+        if (!entry.folder) {
+            const std::uintmax_t bytes = at->file_size(ignored);
+            entry.bytes = ignored ? 0 : bytes;
+        }
+        folder.entries.push_back(std::move(entry));
+    }
+    std::sort(folder.entries.begin(), folder.entries.end(), [](const FolderEntry& a, const FolderEntry& b) {
+        return std::tuple(!a.folder, a.name) < std::tuple(!b.folder, b.name);
+    });
+    return folder;
+}
+
+TypedPath typed_path(const std::string& text) {
+    if (!text.starts_with('/') && !text.starts_with("~") && !text.starts_with("./") &&
+        !text.starts_with("../"))
+        return {};
+    const std::string path = home_expanded(text);
+    const std::size_t slash = path.rfind('/');
+    if (slash == std::string::npos)
+        return {};
+    if (text == "~")
+        return {path, ""};
+    return {slash == 0 ? "/" : path.substr(0, slash), path.substr(slash + 1)};
+}
+
+std::string completed(const std::string& text, const Folder& folder) {
+    const TypedPath typed = typed_path(text);
+    const FolderEntry* only = nullptr;
+    std::string common;
+    std::size_t found = 0;
+    for (const FolderEntry& entry : folder.entries) {
+        if (!entry.name.starts_with(typed.name))
+            continue;
+        if (found++ == 0) {
+            common = entry.name;
+            only = &entry;
+            continue;
+        }
+        std::size_t same = 0;
+        while (same < common.size() && same < entry.name.size() && common[same] == entry.name[same])
+            ++same;
+        while (same > 0 && same < common.size() && (static_cast<unsigned char>(common[same]) & 0xC0U) == 0x80)
+            --same; // not within a letter of UTF-8
+        common.resize(same);
+    }
+    if (found == 0 || common.size() < typed.name.size())
+        return text;
+    return text + common.substr(typed.name.size()) + (found == 1 && only->folder ? "/" : "");
+}
+
+} // namespace specklescope

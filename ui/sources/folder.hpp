@@ -1,0 +1,39 @@
+// A folder as the dialog for sources shows it, and how a typed path is completed.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace specklescope {
+
+struct FolderEntry {
+    std::string name;
+    bool folder = false;
+    std::uint64_t bytes = 0; ///< of a file
+};
+struct Folder {
+    std::string path;                 ///< as it was asked for
+    std::string error;                ///< why nothing can be listed; empty: all is well
+    std::vector<FolderEntry> entries; ///< folders first, both by name; hidden ones are left out
+    bool cut = false;                 ///< there are more than kMostEntries
+};
+inline constexpr std::size_t kMostEntries = 5000;
+
+/// May wait for a disk or a network. Only folders and what a source could be by its ending, unless `all`.
+Folder read_folder(const std::string& path, bool all);
+
+/// A file that a source could be, by its ending.
+bool looks_like_source(const std::string& name);
+/// One without a header, which is to be told its size.
+bool looks_raw(const std::string& name);
+
+/// "~/data/sc" → "/home/me/data" and "sc"; the folder is empty where the text is no path.
+struct TypedPath {
+    std::string folder, name;
+};
+TypedPath typed_path(const std::string& text);
+/// The text with as much more as all entries whose names begin like it have in common; a folder gets its '/'.
+std::string completed(const std::string& text, const Folder& folder);
+
+} // namespace specklescope

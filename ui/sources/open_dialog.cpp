@@ -1,0 +1,336 @@
+#include "ui/sources/open_dialog.hpp"
+
+#include "base/sentence.hpp"
+#include "ui/canvas/numbers.hpp"
+#include "ui/canvas/probe.hpp"
+#include "ui/canvas/theme.hpp"
+#include "ui/panels/controls.hpp"
+
+#include <imgui_stdlib.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <utility>
+
+namespace specklescope {
+
+namespace {
+
+using theme::dp;
+
+constexpr const char* kTitle = "Open a source";
+constexpr int kLookSide = 320;
+
+} // namespace
+
+void OpenDialog::begin(Session& session, ViewState& state) {
+    state.open_text = session.settings().source.shown();
+    said_.clear();
+    raw_ = false;
+    look_wanted_.clear();
+    started_.clear();
+    std::string folder = typed_path(state.open_text).folder;
+    if (folder.empty()) {
+        std::error_code ignored;
+        folder = std::filesystem::current_path(ignored).string();
+    }
+    folder_wanted_.clear();
+    show_folder(folder);
+    cameras_.ask([] {
+        try {
+            return cameras_now();
+        } catch (const std::exception& error) {
+            return Cameras{{"", sentence_of(error)}};
+        }
+    });
+    missing_.ask([recent = recent_sources(session)] {
+        std::set<std::string> gone;
+        for (const RecentSource& one : recent)
+            if (is_gone(one.source))
+                gone.insert(one.source.revealed());
+        return gone;
+    });
+    ImGui::OpenPopup(kTitle);
+}
+
+void OpenDialog::show_folder(const std::string& path) {
+    if (path == folder_wanted_)
+        return;
+    folder_wanted_ = path;
+    folder_.ask([path, all = all_files_] { return read_folder(path, all); });
+}
+
+void OpenDialog::look_at(const std::string& text) {
+    if (text == look_wanted_)
+        return;
+    look_wanted_ = text;
+    look_.ask([text]() -> Looked {
+        try {
+            return {text, "", first_look(SourceArgument(text), kLookSide)};
+        } catch (const std::exception& error) {
+            return {text, sentence_of(error), {}};
+        }
+    });
+}
+
+/// The text has changed, by typing or by a row: its folder is listed, its file looked at.
+void OpenDialog::take_text(const std::string& text) {
+    if (text == started_)
+        return;
+    started_ = text;
+    said_.clear();
+    raw_ = false;
+    const TypedPath typed = typed_path(text);
+    if (typed.folder.empty())
+        return look_wanted_.clear();
+    show_folder(typed.folder);
+    const auto& folder = folder_.result();
+    if (!folder || folder->path != typed.folder || typed.name.empty())
+        return look_wanted_.clear();
+    const auto at = std::find_if(folder->entries.begin(), folder->entries.end(),
+                                 [&](const FolderEntry& entry) { return entry.name == typed.name; });
+    if (at == folder->entries.end() || at->folder)
+        return look_wanted_.clear();
+    const std::string path = (typed.folder == "/" ? "" : typed.folder) + "/" + typed.name;
+    raw_ = looks_raw(typed.name);
+    if (raw_) {
+        raw_path_ = path;
+        raw_bytes_ = at->bytes;
+        raw_header_ = 0;
+        raw_sizes_ = raw_sizes(raw_bytes_, 0, typed.name);
+        raw_size_ = raw_sizes_.empty() ? RawSize{0, 0, "", 0} : raw_sizes_.front();
+        look_at("raw:" + path); // with its lines beside it, it needs no form
+    } else {
+        look_at(path);
+    }
+}
+
+void OpenDialog::poll(Session& session, ViewState& state) {
+    if (folder_.poll())
+        started_ = std::string(1, '\0'); // what is typed may be in it
+    cameras_.poll();
+    missing_.poll();
+    if (look_.poll() && look_.result()->error.empty() && look_.result()->text == look_wanted_) {
+        const FirstLook& look = look_.result()->look;
+        if (!picture_)
+            picture_ = gl::Texture::make();
+        glBindTexture(GL_TEXTURE_2D, picture_.id());
+        for (const GLenum filter : {GL_TEXTURE_MIN_FILTER, GL_TEXTURE_MAG_FILTER})
+            glTexParameteri(GL_TEXTURE_2D, filter, GL_LINEAR);
+        glPixelStorei(GL_UNPACK_ALIGNMENT, 1);
+        glPixelStorei(GL_UNPACK_ROW_LENGTH, 0);
+        glTexImage2D(GL_TEXTURE_2D, 0, GL_RGB8, look.width, look.height, 0, GL_RGB, GL_UNSIGNED_BYTE,
+                     look.rgb.data());
+        pictured_ = look_.result()->text;
+    }
+    if (const std::optional<std::string> answer = system_.poll(); answer && !answer->empty()) {
+        state.open_text = *answer;
+        if (!looks_raw(*answer)) // which is to be told its size
+            session.open(*answer), ImGui::CloseCurrentPopup();
+    }
+}
+
+void OpenDialog::field(ViewState& state) {
+    const std::string program = SystemDialog::program();
+    const float buttons = dp(86) + (program.empty() ? 0 : dp(90));
+    if (ImGui::IsWindowAppearing())
+        ImGui::SetKeyboardFocusHere();
+    ImGui::SetNextItemWidth(-buttons - dp(8));
+    struct Completion {
+        const Folder* folder;
+    } completion{folder_.result() ? &*folder_.result() : nullptr};
+    ImGui::InputTextWithHint(
+        "##source", "file, folder, synthetic:vessels, v4l2:/dev/video0, rtsp://…", &state.open_text,
+        ImGuiInputTextFlags_AutoSelectAll | ImGuiInputTextFlags_CallbackCompletion,
+        [](ImGuiInputTextCallbackData* data) {
+            const Folder* folder = static_cast<Completion*>(data->UserData)->folder;
+            const std::string text(data->Buf, static_cast<std::size_t>(data->BufTextLen));
+            if (!folder || folder->path != typed_path(text).folder)
+                return 0;
+            const std::string more = completed(text, *folder).substr(text.size());
+            data->InsertChars(data->BufTextLen, more.c_str());
+            data->CursorPos = data->SelectionStart = data->SelectionEnd = data->BufTextLen;
+            return 0;
+        },
+        &completion);
+    probe::item("open.text");
+    tooltip("Tab completes a path as far as it is clear.");
+    ImGui::SameLine();
+    if (ImGui::Button("Open", {dp(78), 0}))
+        opens_ = true;
+    probe::item("open.ok");
+    if (program.empty())
+        return;
+    ImGui::SameLine();
+    ImGui::BeginDisabled(system_.running());
+    if (ImGui::Button("Browse …", {-1, 0})) {
+        try {
+            system_.start(folder_wanted_.empty() ? "/" : folder_wanted_);
+        } catch (const std::exception& error) {
+            said_ = sentence_of(error);
+        }
+    }
+    ImGui::EndDisabled();
+    probe::item("open.browse");
+    tooltip("The desktop's own dialog (" + program + ")");
+}
+
+void OpenDialog::sources(const Session& session, ViewState& state) {
+    const auto row = [&](const std::string& text, const std::string& note, bool possible,
+                         const std::string& name) {
+        ImGui::BeginDisabled(!possible);
+        if (ImGui::Selectable((text + "###" + name).c_str(), false,
+                              ImGuiSelectableFlags_DontClosePopups | ImGuiSelectableFlags_AllowDoubleClick)) {
+            state.open_text = text;
+            opens_ = true;
+        }
+        ImGui::EndDisabled();
+        probe::item(name);
+        tooltip(note.empty() ? text : text + "\n" + note);
+        if (!note.empty())
+            hint("    " + note);
+    };
+    int number = 0;
+    hint("Recent");
+    const std::set<std::string> none, &gone = missing_.result() ? *missing_.result() : none;
+    probe::value("open.gone", static_cast<double>(gone.size()));
+    for (const RecentSource& recent : recent_sources(session)) {
+        const bool missing = gone.contains(recent.source.revealed());
+        row(recent.source.shown(), missing ? "not there any more" : recent.note, !missing,
+            "open.recent." + std::to_string(number++));
+    }
+    hint("Cameras");
+    if (!cameras_.result() || cameras_.busy())
+        hint("    looking …");
+    else if (cameras_.result()->empty())
+        hint("    none found");
+    else
+        for (const auto& [source, name] : *cameras_.result())
+            row(source, name, !source.empty(), "open.camera." + std::to_string(number++));
+}
+
+void OpenDialog::files(ViewState& state) {
+    const auto& folder = folder_.result();
+    hint(folder_wanted_ + (folder_.busy() ? "  …" : ""));
+    probe::value("open.folder", folder && !folder_.busy() ? folder->path : "");
+    if (!folder)
+        return;
+    if (!folder->error.empty())
+        return hint(folder->error, theme::kWarning);
+    const std::string base = folder->path == "/" ? "/" : folder->path + "/";
+    const TypedPath typed = typed_path(state.open_text);
+    const bool here = typed.folder == folder->path;
+    const auto go = [&](const std::string& path) {
+        state.open_text = path;
+        take_text(path);
+    };
+    constexpr int kFlags = ImGuiSelectableFlags_DontClosePopups | ImGuiSelectableFlags_AllowDoubleClick;
+    if (folder->path != "/" && ImGui::Selectable("↑ ..", false, kFlags))
+        go((std::filesystem::path(folder->path).parent_path() / "").string());
+    probe::item("open.up");
+    int shown = 0;
+    const bool exact = std::any_of(folder->entries.begin(), folder->entries.end(),
+                                   [&](const FolderEntry& entry) { return entry.name == typed.name; });
+    for (const FolderEntry& entry : folder->entries) {
+        if (here && !exact && entry.name.find(typed.name) == std::string::npos)
+            continue; // what is typed is the filter
+        const std::string label = one_line(entry.name) + (entry.folder ? "/" : "");
+        if (ImGui::Selectable((label + "###file" + std::to_string(shown)).c_str(),
+                              here && entry.name == typed.name, kFlags)) {
+            const bool twice = ImGui::IsMouseDoubleClicked(0);
+            go(base + entry.name + (entry.folder ? "/" : ""));
+            opens_ = opens_ || (twice && !entry.folder);
+        }
+        probe::item("open.file." + entry.name);
+        if (!entry.folder) {
+            ImGui::SameLine();
+            hint(size_text(entry.bytes));
+        }
+        ++shown;
+    }
+    if (shown == 0)
+        hint(folder->entries.empty() ? "Nothing here that a source could be."
+                                     : "Nothing has this in its name.");
+    if (folder->cut)
+        hint("Only the first " + std::to_string(kMostEntries) + " are listed; type what it begins with.");
+}
+
+std::optional<SourceArgument> OpenDialog::chosen(Session& session, const ViewState& state) {
+    const SourceArgument& present = session.settings().source;
+    const auto& looked = look_.result();
+    // A form counts as long as its file is in the field.
+    if (raw_ && looked && looked->text == look_wanted_ && looked->text != "raw:" + raw_path_) {
+        if (looked->error.empty())
+            return SourceArgument(looked->text);
+        said_ = looked->error;
+        return std::nullopt;
+    }
+    // Text that was left as it was shown means the present source, secret and all.
+    if (state.open_text == present.shown())
+        return present;
+    for (const SourceArgument& recent : session.recent())
+        if (recent.shown() == state.open_text)
+            return recent;
+    if (const std::size_t reference = state.open_text.find("${env:");
+        reference != std::string::npos && !typed_path(state.open_text).folder.empty()) {
+        said_ =
+            "A file whose name holds ${env: cannot be opened: that stands for what the environment holds.";
+        return std::nullopt;
+    }
+    return SourceArgument(state.open_text);
+}
+
+void OpenDialog::draw(Session& session, ViewState& state) {
+    if (std::exchange(state.open_dialog, false)) {
+        begin(session, state);
+        state.confirm = state.dismiss = false; // the key that asked
+    }
+    const ImVec2 screen = ImGui::GetIO().DisplaySize;
+    const bool beside = screen.x >= dp(760);
+    ImGui::SetNextWindowPos(ImGui::GetMainViewport()->GetCenter(), ImGuiCond_Always, {0.5F, 0.5F});
+    ImGui::SetNextWindowSize({std::min(dp(940), screen.x * 0.94F), 0});
+    bool open = true;
+    if (!ImGui::BeginPopupModal(kTitle, &open, ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoResize)) {
+        system_.stop();
+        return;
+    }
+    poll(session, state);
+    opens_ = false;
+    field(state);
+    take_text(state.open_text);
+    const float height = beside ? std::min(dp(400), screen.y * 0.5F) : screen.y * 0.25F,
+                whole = ImGui::GetContentRegionAvail().x;
+    const float gap = dp(8);
+    const float left = beside ? whole * 0.27F : whole * 0.42F;
+    const float middle = beside ? whole * 0.37F : whole - left - gap;
+    ImGui::BeginChild("##sources", {left, height}, true);
+    sources(session, state);
+    ImGui::EndChild();
+    ImGui::SameLine(0, gap);
+    ImGui::BeginChild("##files", {middle, height}, true);
+    files(state);
+    ImGui::EndChild();
+    if (beside)
+        ImGui::SameLine(0, gap);
+    ImGui::BeginChild("##look", {0, beside ? height : screen.y * 0.4F}, true);
+    preview(state, beside);
+    ImGui::EndChild();
+    if (ImGui::Checkbox("All files", &all_files_)) {
+        folder_wanted_.clear();
+        started_ = std::string(1, '\0');
+    }
+    if (system_.running())
+        hint("The desktop's dialog is open; what it chooses is opened here.");
+    if (!said_.empty())
+        hint(said_, theme::kWarning);
+    if (state.confirm || opens_)
+        if (const std::optional<SourceArgument> source = chosen(session, state)) {
+            session.open(*source);
+            ImGui::CloseCurrentPopup();
+        }
+    if (!open || state.dismiss)
+        ImGui::CloseCurrentPopup();
+    ImGui::EndPopup();
+}
+
+} // namespace specklescope

@@ -1,0 +1,68 @@
+// The dialog that opens a source: what was open lately, cameras, folders with a look at the first frame, and
+// a form for files without a header. Whatever may wait for a disk, a camera or the desktop runs beside.
+#pragma once
+
+#include "config/look/first_look.hpp"
+#include "config/look/raw_sizes.hpp"
+#include "ui/canvas/gl.hpp"
+#include "ui/panels/panel.hpp"
+#include "ui/sources/folder.hpp"
+#include "ui/sources/later.hpp"
+#include "ui/sources/recent.hpp"
+#include "ui/sources/system_dialog.hpp"
+
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace specklescope {
+
+class OpenDialog {
+public:
+    /// Every frame; opens where state.open_dialog asks for it.
+    void draw(Session& session, ViewState& state);
+
+private:
+    struct Looked { ///< at a source
+        std::string text, error;
+        FirstLook look;
+    };
+    using Cameras = std::vector<std::pair<std::string, std::string>>;
+
+    void begin(Session& session, ViewState& state);
+    void poll(Session& session, ViewState& state);
+    void field(ViewState& state);
+    void sources(const Session& session, ViewState& state);
+    void files(ViewState& state);
+    void preview(ViewState& state, bool beside);
+    void raw_form(ViewState& state);
+    void show_folder(const std::string& path);
+    void take_text(const std::string& text);
+    void look_at(const std::string& text);
+    /// What Open opens; nothing where there is a reason against it, which is shown.
+    std::optional<SourceArgument> chosen(Session& session, const ViewState& state);
+
+    std::string started_; ///< the text when the dialog was opened, or that was last taken apart
+    std::string said_;
+    bool opens_ = false; ///< a row was clicked twice
+    bool all_files_ = false;
+    Later<Folder> folder_;
+    std::string folder_wanted_;
+    Later<Looked> look_;
+    std::string look_wanted_;
+    gl::Texture picture_;
+    std::string pictured_; ///< what the texture shows
+    Later<Cameras> cameras_;
+    Later<std::set<std::string>> missing_; ///< of the recent ones
+    SystemDialog system_;
+
+    bool raw_ = false; ///< the file is one without a header
+    std::string raw_path_;
+    std::uint64_t raw_bytes_ = 0;
+    RawSize raw_size_;
+    int raw_header_ = 0;
+    std::vector<RawSize> raw_sizes_;
+};
+
+} // namespace specklescope

@@ -1,0 +1,195 @@
+#include "ui/traces/trials_view.hpp"
+
+#include "ui/canvas/numbers.hpp"
+#include "ui/canvas/probe.hpp"
+#include "ui/canvas/theme.hpp"
+#include "ui/panels/controls.hpp"
+#include "ui/session.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <optional>
+
+namespace specklescope {
+
+namespace {
+
+using theme::dp;
+
+constexpr std::int64_t kAgain_ns = 1'000'000'000;
+constexpr int kMostSamples = 32768;      ///< around one event
+constexpr std::size_t kMostEvents = 200; ///< the newest of them
+
+std::int64_t to_ns(double seconds) { return static_cast<std::int64_t>(std::llround(seconds * 1e9)); }
+
+void draw_mean(const PlotArea& plot, const Trials& trials, ImU32 colour) {
+    ImDrawList& draw = *ImGui::GetWindowDrawList();
+    const auto at = [&](double offset, double value) {
+        return ImVec2(static_cast<float>(plot.x(to_ns(offset))), static_cast<float>(plot.y(value)));
+    };
+    draw.PushClipRect({static_cast<float>(plot.inner.x), static_cast<float>(plot.inner.y)},
+                      {static_cast<float>(plot.inner.x + plot.inner.width),
+                       static_cast<float>(plot.inner.y + plot.inner.height)},
+                      true);
+    const TrialPoint* before = nullptr;
+    for (const TrialPoint& point : trials.points) {
+        if (!std::isfinite(point.mean)) {
+            before = nullptr;
+            continue;
+        }
+        if (before && std::isfinite(point.error) && std::isfinite(before->error))
+            draw.AddQuadFilled(at(before->offset_s, before->mean - before->error),
+                               at(before->offset_s, before->mean + before->error),
+                               at(point.offset_s, point.mean + point.error),
+                               at(point.offset_s, point.mean - point.error), theme::fade(colour, 0.25F));
+        if (before)
+            draw.AddLine(at(before->offset_s, before->mean), at(point.offset_s, point.mean), colour,
+                         dp(1.5F));
+        before = &point;
+    }
+    draw.PopClipRect();
+}
+
+} // namespace
+
+void TrialsView::button(const Session& session) {
+    ImGui::BeginDisabled(!wanted_ && session.events().events().empty());
+    if (tool_button("Trials", wanted_))
+        wanted_ = !wanted_;
+    ImGui::EndDisabled();
+    probe::item("traces.trials");
+    tooltip("The mean of each region around the events of one label, ± its standard error");
+}
+
+void TrialsView::controls(Session& session) {
+    std::map<std::string, int> labels;
+    for (const TimedEvent& event : session.events().events())
+        ++labels[event.mark.label];
+    if (!labels.contains(label_))
+        label_ = session.events().events().empty() ? "" : session.events().events().back().mark.label;
+    ImGui::SetNextItemWidth(dp(120));
+    const bool open = ImGui::BeginCombo("##around", label_.c_str());
+    probe::item("traces.trials.label");
+    if (open) {
+        close_on_escape();
+        for (const auto& [label, count] : labels)
+            if (ImGui::Selectable((label + "   " + std::to_string(count) + "×").c_str(), label == label_))
+                label_ = label;
+        ImGui::EndCombo();
+    }
+    ViewSettings& view = session.view();
+    for (const auto& [name, value] :
+         {std::pair{"trials_before", &view.trials_before_s}, {"trials_after", &view.trials_after_s}}) {
+        const ParamDecl& decl = view_table().at(name);
+        ImGui::SameLine(0, dp(6));
+        ImGui::PushItemWidth(dp(56));
+        value_field(name, *value, {decl.min, decl.max, false, false}, "s");
+        ImGui::PopItemWidth();
+        probe::item(std::string("traces.") + name);
+        tooltip(decl.doc);
+    }
+}
+
+std::vector<std::int64_t> TrialsView::times(const Session& session) const {
+    std::vector<std::int64_t> times;
+    for (const TimedEvent& event : session.events().events())
+        if (event.mark.label == label_)
+            times.push_back(event.time_ns);
+    if (times.size() > kMostEvents)
+        times.erase(times.begin(), times.end() - static_cast<std::ptrdiff_t>(kMostEvents));
+    return times;
+}
+
+void TrialsView::measure(const TraceOverview& about, Session& session) {
+    const ViewSettings& view = session.view();
+    const std::vector<std::int64_t> events = times(session);
+    const bool fresh = measured_events_ == events.size() && measured_label_ == label_ &&
+                       measured_before_ == view.trials_before_s && measured_after_ == view.trials_after_s &&
+                       measured_regions_ == about.regions.size() && measured_to_ns_ >= 0 &&
+                       about.last_ns - measured_to_ns_ < kAgain_ns && about.last_ns >= measured_to_ns_;
+    if (fresh)
+        return;
+    measured_events_ = events.size();
+    measured_label_ = label_;
+    measured_before_ = view.trials_before_s;
+    measured_after_ = view.trials_after_s;
+    measured_regions_ = about.regions.size();
+    measured_to_ns_ = about.last_ns;
+    old_ = 0;
+    std::vector<std::map<std::int64_t, double>> samples(about.regions.size());
+    std::vector<double> whole; // events
+    for (const std::int64_t event : events) {
+        const auto curves = session.traces().curves(event - to_ns(view.trials_before_s),
+                                                    event + to_ns(view.trials_after_s), kMostSamples);
+        const bool kept = std::all_of(curves.begin(), curves.end(), [](const auto& columns) {
+            return std::all_of(columns.begin(), columns.end(),
+                               [](const TraceColumn& c) { return c.low == c.high; });
+        });
+        if (!kept) {
+            ++old_;
+            continue;
+        }
+        whole.push_back(static_cast<double>(event) * 1e-9);
+        for (std::size_t i = 0; i < std::min(curves.size(), samples.size()); ++i)
+            for (const TraceColumn& column : curves[i])
+                samples[i][column.time_ns] = column.low;
+    }
+    trials_.clear();
+    for (const auto& of_region : samples) {
+        std::vector<double> moments, values;
+        for (const auto& [time, value] : of_region) {
+            moments.push_back(static_cast<double>(time) * 1e-9);
+            values.push_back(value);
+        }
+        trials_.push_back(average_trials(moments, values, whole,
+                                         {view.trials_before_s, view.trials_after_s, 0}, about.mean));
+    }
+}
+
+void TrialsView::draw(const Rect& inner, const TraceOverview& about, Session& session,
+                      const std::vector<ImU32>& colours, const std::set<std::uint64_t>& hidden) {
+    measure(about, session);
+    std::optional<ValueSpan> extremes;
+    std::uint64_t used = 0;
+    std::string why;
+    for (std::size_t i = 0; i < std::min(trials_.size(), about.regions.size()); ++i) {
+        why = trials_[i].why.empty() ? why : trials_[i].why;
+        if (hidden.contains(about.regions[i].id))
+            continue;
+        used = std::max(used, trials_[i].used);
+        for (const TrialPoint& point : trials_[i].points) {
+            if (!std::isfinite(point.mean))
+                continue;
+            const double error = std::isfinite(point.error) ? point.error : 0;
+            extremes = ValueSpan{std::min(extremes ? extremes->low : point.mean, point.mean - error),
+                                 std::max(extremes ? extremes->high : point.mean, point.mean + error)};
+        }
+    }
+    const ViewSettings& view = session.view();
+    const PlotArea plot{inner, -to_ns(view.trials_before_s),
+                        std::max(to_ns(view.trials_after_s), -to_ns(view.trials_before_s) + 1),
+                        automatic_span(extremes)};
+    const std::string unit = about.quantity.unit == "1" ? "" : about.quantity.unit;
+    draw_axes(plot,
+              about.quantity.symbol + ", mean ± standard error of " + std::to_string(used) +
+                  (used == 1 ? " trial" : " trials") +
+                  (old_ > 0 ? ", " + std::to_string(old_) + " too old to be kept whole" : ""),
+              unit);
+    const auto zero = static_cast<float>(plot.x(0));
+    ImGui::GetWindowDrawList()->AddLine({zero, static_cast<float>(inner.y)},
+                                        {zero, static_cast<float>(inner.y + inner.height)},
+                                        theme::fade(theme::kWarning, 0.7F), dp(1));
+    for (std::size_t i = 0; i < std::min(trials_.size(), about.regions.size()); ++i)
+        if (!hidden.contains(about.regions[i].id) && i < colours.size())
+            draw_mean(plot, trials_[i], colours[i]);
+    if (!extremes)
+        draw_empty(inner, "There is no mean yet: " +
+                              (why.empty() ? std::string("all regions are hidden") : why) + ".");
+    probe::value("traces.trials.used", static_cast<double>(used));
+    probe::value("traces.trials.points",
+                 trials_.empty() ? 0.0 : static_cast<double>(trials_[0].points.size()));
+    probe::value("traces.trials.before", trials_.empty() ? NAN : trials_[0].before);
+}
+
+} // namespace specklescope
