@@ -2,10 +2,12 @@
 #include "config/cli_words.hpp"
 #include "config/complete.hpp"
 #include "config/in_turn.hpp"
+#include "config/last_window.hpp"
 #include "config/options.hpp"
 #include "config/settings.hpp"
 #include "config/text.hpp"
 #include "config/version.hpp"
+#include "recording/report/report.hpp"
 #include "sources/source_text.hpp"
 
 #include <algorithm>
@@ -177,6 +179,11 @@ void read_options(const Words& words, Settings& settings) {
         settings.view.set_text("colormap", words.last("colormap"));
     if (words.has("record"))
         settings.record = words.values.at("record");
+    if (words.has("report"))
+        for (const std::string& path : words.values.at("report")) {
+            check_report(path);
+            settings.record.push_back(path);
+        }
     if (words.has("record-raw"))
         settings.record_raw = words.values.at("record-raw");
     if (words.has("record-mask"))
@@ -200,46 +207,12 @@ void read_options(const Words& words, Settings& settings) {
     settings.bench.peers = words.has("peers");
 }
 
-bool same_source(const Settings& a, const Settings& b) {
-    const auto whole = [](const SourceArgument& source) { // as it is remembered
-        return source.empty() ? source : absolute_source_text(source);
-    };
-    return whole(a.source) == whole(b.source);
-}
-
-/// Remembered regions belong to the picture that they were drawn on, and give way to those of a file.
-void leave_regions_of_another_picture(const Settings& last, Settings& settings) {
-    if (!settings.regions || settings.regions->empty())
-        return;
-    if (!settings.regions_path.empty()) {
-        settings.regions.reset();
-        settings.regions_from.clear();
-    } else if (settings.regions_from.empty() && !same_source(last, settings)) {
-        const std::size_t count = settings.regions->size();
-        settings.remarks.push_back(std::to_string(count) +
-                                   (count == 1
-                                        ? " region of the last window was on another source: it is"
-                                        : " regions of the last window were on another source: they are") +
-                                   " left out.");
-        settings.regions.reset();
-    }
-}
-
-/// A remembered fixed range belongs to the picture that it was set on.
-void free_range_of_another_picture(const Settings& last, const Words& words, Settings& settings) {
-    auto& mapping = settings.view.as<ViewSettings>().mapping;
-    const bool given = words.has("config") || words.has("preset") ||
-                       (words.has("view") &&
-                        (names(words.values.at("view"), "automatic") ||
-                         names(words.values.at("view"), "low") || names(words.values.at("view"), "high")));
-    const bool same = same_source(last, settings) &&
-                      settings.chain.quantity().name == last.chain.quantity().name &&
-                      settings.chain.quantity().unit == last.chain.quantity().unit;
-    if (mapping.automatic || same || given)
-        return;
-    mapping.automatic = true;
-    settings.remarks.push_back("The fixed range of the last window, " + to_string(mapping.low) + " to " +
-                               to_string(mapping.high) + ", was for another picture: it is automatic again.");
+/// Something on the line says what the ends of the range are.
+bool gives_range(const Words& words) {
+    return words.has("config") || words.has("preset") ||
+           (words.has("view") &&
+            (names(words.values.at("view"), "automatic") || names(words.values.at("view"), "low") ||
+             names(words.values.at("view"), "high")));
 }
 
 constexpr std::string_view kFrom = "from:"; // a recording, whatever its ending
@@ -293,6 +266,8 @@ ParseOutcome parse_command_line(int argc, const char* const* argv) {
         settings.remember = settings.remember && asked.command == Command::view;
         if (settings.remember && !words.has("config") && !words.has("save-config"))
             load_remembered(settings, words.has("preset"));
+        if (asked.command == Command::view)
+            take_from_source(asked.source, settings);
     }
     if (words.has("preset"))
         load_preset(words.last("preset"), settings);
@@ -305,7 +280,7 @@ ParseOutcome parse_command_line(int argc, const char* const* argv) {
     as_options([&] { check(settings); });
     if (!(settings.source == before.source))
         settings.source_remembered = false;
-    free_range_of_another_picture(before, words, settings);
+    free_range_of_another_picture(before, gives_range(words), settings);
     leave_regions_of_another_picture(before, settings);
     if (words.has("save-config")) {
         if (settings.sources.size() > 1)

@@ -1,5 +1,6 @@
 #include "config/in_turn.hpp"
 
+#include "config/recorded/recorded_settings.hpp"
 #include "config/text.hpp"
 #include "sources/source_text.hpp"
 
@@ -190,6 +191,8 @@ std::vector<Settings> each_in_turn(const Settings& settings) {
         one.sources.clear();
         if (i > 0)
             one.remarks.clear(); // said once
+        if (one.command == Command::run)
+            show_as_they_are(one, look_at_source(one));
         NamePlaces places{stem_of(one.source), i + 1, begin,
                           one.program.as<ProgramSettings>().recording.subject};
         for (const auto& [option, names] : written(one))

@@ -2,6 +2,7 @@
 #include "base/error.hpp"
 #include "recording/light_writer.hpp"
 #include "recording/png_writer.hpp"
+#include "recording/report/report.hpp"
 #include "recording/tiff_writer.hpp"
 
 #include <algorithm>
@@ -84,6 +85,18 @@ const std::vector<RecordFormat>& record_formats() {
          .check = check_exr,
          .make = make_last_frame_writer,
          .snapshot = write_exr_picture},
+        {.ending = ".pdf",
+         .raw = "none: a report is of results",
+         .processed =
+             "a report: the last picture, regions, traces, events, settings and methods; .png and .csv "
+             "beside it",
+         .stream = false,
+         .colors = true,
+         .holds = holds_all,
+         .held = "",
+         .check = check_report_of,
+         .make = make_report_writer,
+         .snapshot = write_report_picture},
     };
     return formats;
 }

@@ -34,6 +34,7 @@ public:
     std::uint64_t bytes() const override { return bytes_; }
     const std::string& path() const override { return path_; }
     bool present() const override { return true; } // there is none before the end
+    bool named() const override { return written() > 0; }
 
 private:
     RecordOptions options_;

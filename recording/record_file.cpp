@@ -78,6 +78,12 @@ RecordedFrame recorded_frame(const Result& result, RecordWhat what) {
     if (what != RecordWhat::processed) {
         frame.pixels = result.raw;
         frame.exposure = {result.info.exposure_ms, result.info.exposure_origin};
+        if (what == RecordWhat::raw) {
+            frame.beside = result.chain;
+            frame.channel = grey_channel_of(result);
+            if (result.regions)
+                frame.regions = result.regions->placed->outlines;
+        }
         return frame;
     }
     frame.pixels = result.image;
@@ -88,6 +94,7 @@ RecordedFrame recorded_frame(const Result& result, RecordWhat what) {
     frame.channel = grey_channel_of(result);
     if (result.regions)
         frame.regions = result.regions->placed->outlines;
+    frame.values = result.regions;
     return frame;
 }
 
@@ -140,6 +147,8 @@ std::string describe_file(const RecordedFrame& first, const RecordOptions& optio
     json["symbol"] = first.quantity.symbol;
     json["unit"] = first.quantity.unit;
     json["parameters"] = first.chain ? to_string(*first.chain) : "none";
+    if (first.beside)
+        json["chain"] = to_string(*first.beside);
     json["source"] = stream.source_text;
     json["source_name"] = stream.source.name;
     json["backend"] = stream.backend;
@@ -178,7 +187,7 @@ std::string describe_file(const RecordedFrame& first, const RecordOptions& optio
     // Arrival times have no zero of their own: this is what their clock read at that moment.
     json[started ? "processed_arrival_ns" : "started_arrival_ns"] =
         std::chrono::duration_cast<std::chrono::nanoseconds>(SteadyClock::now().time_since_epoch()).count();
-    if (options.what == RecordWhat::processed && record_format(options.path).colors) {
+    if (options.what != RecordWhat::mask) {
         const Mapping& mapping = options.mapping;
         json["colormap"] = to_string(mapping_table().at("colormap").get(std::any(mapping)));
         if (mapping.automatic)
@@ -187,7 +196,8 @@ std::string describe_file(const RecordedFrame& first, const RecordOptions& optio
             json["range"] = {mapping.low, mapping.high};
         json["exposure_stops"] = mapping.exposure_stops;
         Mapping shown = mapping;
-        shown.curve = curve_in_effect(mapping, shape.channels, is_picture(first.info, first.quantity));
+        if (options.what == RecordWhat::processed && record_format(options.path).colors)
+            shown.curve = curve_in_effect(mapping, shape.channels, is_picture(first.info, first.quantity));
         json["curve"] = to_string(mapping_table().at("curve").get(std::any(shown)));
     }
     std::string text = "{";

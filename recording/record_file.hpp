@@ -21,6 +21,8 @@ struct RecordedFrame {
     Frame pixels;
     FrameInfo info;
     std::shared_ptr<const Chain> chain; ///< null for a raw frame
+    /// Of a raw frame: the chain that runs over what is recorded; it has made none of its numbers.
+    std::shared_ptr<const Chain> beside{};
     Quantity quantity;
     Exposure exposure;          ///< that the numbers rest on; unknown for a raw frame without one
     PixelCounts counts;         ///< of a raw frame those of the raw samples
@@ -34,6 +36,8 @@ struct RecordedFrame {
     std::vector<EventMark> events;   ///< marked, renamed or removed since the frame before
     /// Measured over when it was made; null: none, and for a raw frame.
     std::shared_ptr<const RegionOutlines> regions{};
+    std::shared_ptr<const RegionValues> values{}; ///< what was measured over them; null as above
+    Frame raw{}; ///< for a report: what the result was made of, where the recorder need not copy
 };
 /// What of a result goes into a file.
 RecordedFrame recorded_frame(const Result& result, RecordWhat what);
@@ -65,6 +69,8 @@ public:
     virtual const std::string& path() const = 0;
     /// False once the file, or its folder, was removed; asked before finish() only.
     virtual bool present() const = 0;
+    /// False while path() is a wish: what has that name is somebody else's.
+    virtual bool named() const { return true; }
 };
 
 /// Throws RunError if the folder of `path` is missing or may not be written.

@@ -1,6 +1,7 @@
 #include "base/error.hpp"
 #include "base/log.hpp"
 #include "recording/recorder_thread.hpp"
+#include "recording/report/report.hpp"
 
 #include <spdlog/spdlog.h>
 
@@ -163,6 +164,8 @@ void Recorder::push(const Result& result, bool may_wait) {
         return end_where_long_enough();
     }
     item.pinned = room == Room::pin;
+    if (item.pinned && format_.make == make_report_writer)
+        item.frame.raw = result.raw;
     pinned_ += item.pinned ? 1 : 0;
     item.frame.dropped = status_.dropped;
     item.frame.left_out = status_.left_out;

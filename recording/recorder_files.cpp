@@ -77,7 +77,8 @@ void Recorder::write(Item item) {
     } catch (const std::exception& error) {
         fail(sentence_of(error));
     }
-    item.frame.pixels.reset(); // the slot goes home before room is announced
+    item.frame.pixels.reset(); // the slots go home before room is announced
+    item.frame.raw.reset();
     {
         const std::lock_guard lock(mutex_);
         pinned_ -= item.pinned ? 1 : 0;
@@ -224,7 +225,7 @@ void Recorder::finish_file(std::uint64_t dropped) {
     const bool present = writer->present(); // what comes later nobody can know
     const auto settle = [&] {
         std::error_code ignored;
-        if (present && writer->written() == 0) // nothing readable: leave nothing
+        if (present && writer->named() && writer->written() == 0) // nothing readable: leave nothing
             std::filesystem::remove(writer->path(), ignored);
         const SinkFile file{writer->path(), present ? writer->written() : 0, writer->bytes()};
         written_before_ += file.written;

@@ -12,13 +12,17 @@ const RecordFormat& snapshot_format(const std::string& path) {
     } catch (const UsageError&) { // its sentence offers what holds more than one picture
     }
     if (!format || !format->snapshot)
-        throw UsageError("A snapshot is one picture: " + path + " must end in .png, .tiff, .hdr or .exr.");
+        throw UsageError("A snapshot is one picture: " + path + " must end in .png, .tiff, .hdr, .exr or .pdf.");
     return *format;
 }
 
 } // namespace
 
-void check_snapshot(const std::string& path) { (void)snapshot_format(path); }
+void check_snapshot(const std::string& path) {
+    const RecordFormat& format = snapshot_format(path);
+    if (format.check)
+        format.check(RecordWhat::processed);
+}
 
 std::string write_snapshot(const Result& result, const RecordOptions& options, const StreamInfo& stream) {
     const RecordFormat& format = snapshot_format(options.path);

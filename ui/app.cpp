@@ -85,6 +85,8 @@ bool App::write_last() const {
 bool App::take_result() {
     if (session_.generation() != generation_) {
         generation_ = session_.generation();
+        if (session_.restored())
+            range_subject_ = {};
         display_.clear();
         state_.camera.fit();
         const std::string name = session_.pipeline()->status().source.name;
@@ -199,6 +201,8 @@ void App::frame() {
     palette_.draw([this] { return palette_entries(); }, state_.confirm, state_.dismiss);
     if (std::exchange(state_.snapshot, false) && display_.has_result())
         session_.snapshot(display_.host_result());
+    if (std::exchange(state_.report, false) && display_.has_result())
+        session_.report(display_.host_result());
     if (const std::optional<std::string> dropped = take_drop();
         dropped && !take_region_file(*dropped, session_))
         session_.open(*dropped);

@@ -4,6 +4,7 @@
 #include "base/long_work.hpp"
 #include "base/sentence.hpp"
 #include "config/look/recent_file.hpp"
+#include "config/recorded/recorded_settings.hpp"
 #include "ui/panels/controls.hpp"
 
 #include <spdlog/spdlog.h>
@@ -104,7 +105,7 @@ void Session::start(void (*notify)()) {
             return begin();
         }
     }();
-    adopt({std::move(pipeline), settings_});
+    adopt({std::move(pipeline), settings_, {}, false});
     for (const auto& sink : sinks) {
         const bool traces = !settings_.traces_path.empty() && sink == sinks.back();
         const RecordWhat what = sink->wants_host_image() ? RecordWhat::processed : RecordWhat::raw;
@@ -120,15 +121,28 @@ void Session::start(void (*notify)()) {
 }
 
 void Session::adopt(Opened opened) {
-    settings_.source = opened.second.source;
+    settings_.source = opened.settings.source;
     settings_.source_remembered = false;
-    pipeline_ = std::move(opened.first);
+    pipeline_ = std::move(opened.pipeline);
     chain_ = pipeline_->chain();
     held_ = false;
     regions_sent_ = regions_opening_;
+    restored_ = opened.restored;
+    if (restored_)
+        restore(opened.settings);
     source_params_ = pipeline_->source_params();
     ++generation_;
     remember_recent(settings_.source.empty() ? SourceArgument("synthetic") : settings_.source);
+}
+
+/// Colours, channel and regions of a recording that has been opened; its chain runs already.
+void Session::restore(const Settings& recorded) {
+    view().mapping = recorded.view.as<ViewSettings>().mapping;
+    settings_.program.set("channel", recorded.program.get("channel"));
+    if (recorded.regions && !recorded.regions_from.empty()) {
+        regions.replace(*recorded.regions); // Ctrl Z brings back those before
+        regions_sent_ = regions.revision(); // they came with the pipeline
+    }
 }
 
 void Session::remember_recent(const SourceArgument& text) {
@@ -138,32 +152,40 @@ void Session::remember_recent(const SourceArgument& text) {
         recent_.pop_back();
 }
 
-void Session::open(const SourceArgument& text) {
+void Session::open(const SourceArgument& text, bool as_set) {
     if (opening())
         return;
     Settings wanted = settings_;
     wanted.source = text;
     wanted.chain = running_chain();
     wanted.regions = regions.regions();
+    wanted.regions_from.clear();
+    wanted.chain_from = as_set ? "the window" : "";
+    wanted.remarks.clear();
     regions_opening_ = regions.revision();
     opening_text_ = text.shown();
     const bool again = pipeline_ && text == settings_.source;
-    open_beside(
-        [wanted, notify = notify_, listeners = listeners(), old = again ? pipeline_ : nullptr]() -> Opened {
+    open_beside([wanted, again, as_set, notify = notify_, listeners = listeners(),
+                 old = again ? pipeline_ : nullptr]() mutable -> Opened {
+        if (old)
+            old->stop(); // a camera opens once only
+        bool restored = false;
+        if (!again && !as_set)
+            restored = take_recording(wanted);
+        else if (const SourceRecording recording = look_at_source(wanted); !again)
+            show_as_they_are(wanted, recording);
+        try {
+            std::shared_ptr<Pipeline> pipeline = make_pipeline(wanted);
+            pipeline->mailbox().on_post(notify);
+            listeners.join(*pipeline);
+            pipeline->start();
+            return {std::move(pipeline), wanted, wanted.remarks, restored};
+        } catch (const Error&) {
             if (old)
-                old->stop(); // a camera opens once only
-            try {
-                std::shared_ptr<Pipeline> pipeline = make_pipeline(wanted);
-                pipeline->mailbox().on_post(notify);
-                listeners.join(*pipeline);
-                pipeline->start();
-                return {std::move(pipeline), wanted};
-            } catch (const Error&) {
-                if (old)
-                    start_again(*old, listeners);
-                throw;
-            }
-        });
+                start_again(*old, listeners);
+            throw;
+        }
+    });
 }
 
 void Session::play_again() {
@@ -175,7 +197,7 @@ void Session::play_again() {
         same->stop();
         listeners.join(*same);
         same->start();
-        return {same, wanted};
+        return {same, wanted, {}, false};
     });
 }
 
@@ -216,7 +238,7 @@ void Session::poll_opening() {
         return;
     try {
         Opened opened = opening_.get();
-        if (opened.first ==
+        if (opened.pipeline ==
             pipeline_) // its recordings have ended with the run before, and are told of as such
             return;
         for (Recording& recording : std::exchange(recordings_, {}))
@@ -226,9 +248,12 @@ void Session::poll_opening() {
                 old->stop();
                 return note(Message::Level::info, "");
             }));
+        const std::vector<std::string> remarks = opened.remarks;
         adopt(std::move(opened));
         say(Message::Level::info,
             "Opened " + (settings_.source.empty() ? "the simulated scene" : settings_.source.shown()) + ".");
+        for (const std::string& remark : remarks)
+            say(Message::Level::info, remark);
     } catch (const std::exception& error) {
         open_error_ = sentence_of(error); // a dialog tells it, so no message on the picture does
         spdlog::error("{}", *open_error_);
@@ -344,7 +369,7 @@ void Session::close() noexcept {
             try {
                 if (opening_work_)
                     opening_work_->cancelled = true;
-                opening_.get().first->stop();
+                opening_.get().pipeline->stop();
             } catch (const std::exception& error) {
                 spdlog::debug("{}", sentence_of(error)); // it failed anyway, and nobody waits for it any more
             }

@@ -64,7 +64,9 @@ public:
 
     /// Opens another source; the present one runs on until it is there. The same source again is closed
     /// first, and started again if it cannot be opened.
-    void open(const SourceArgument& text);
+    /// A recording of this program brings the settings that it was made with, unless it is to be opened
+    /// `as_set`.
+    void open(const SourceArgument& text, bool as_set = false);
     /// What has ended runs again from its beginning, with the same parameters.
     void play_again();
     bool opening() const { return opening_.valid(); }
@@ -75,6 +77,7 @@ public:
     std::optional<std::string>& open_error() { return open_error_; }
     const std::deque<SourceArgument>& recent() const { return recent_; }
     std::uint64_t generation() const { return generation_; } ///< counts the pipelines
+    bool restored() const { return restored_; } ///< what was opened last brought its own colours and range
 
     /// What the controls show: what was asked for, until the pipeline says what it is. While a stage waits
     /// for the name of its file the pipeline keeps what it has.
@@ -93,6 +96,8 @@ public:
     const std::vector<Recording>& recordings() const { return recordings_; }
     void toggle_record(RecordWhat what);
     void snapshot(Result result);
+    /// PDF, PNG and CSV of the picture as it is shown, with regions, traces, baseline and events.
+    void report(Result result);
 
     /// What is drawn; poll() hands what has changed to the pipeline, and so the last of several changes
     /// between two drawn frames.
@@ -131,9 +136,15 @@ public:
     static const std::vector<std::string>& endings();
 
 private:
-    using Opened = std::pair<std::shared_ptr<Pipeline>, Settings>;
+    struct Opened {
+        std::shared_ptr<Pipeline> pipeline;
+        Settings settings;
+        std::vector<std::string> remarks{}; ///< of a recording: what it brought
+        bool restored = false;              ///< it brought colours and, where it has some, regions
+    };
     void open_beside(std::function<Opened()> begin);
     void adopt(Opened opened);
+    void restore(const Settings& recorded);
     void poll_opening();
     void poll_recordings();
     void send_regions();
@@ -149,6 +160,7 @@ private:
     std::optional<StatsSnapshot> last_stats_;
     std::atomic<bool> recording_failed_ = false; ///< told by the work beside
     std::uint64_t generation_ = 0;
+    bool restored_ = false;
     std::uint64_t regions_sent_ = 0,
                   regions_opening_ = 0; ///< revisions: the pipeline's, and of one that opens
     std::future<Opened> opening_;

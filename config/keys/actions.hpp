@@ -45,6 +45,7 @@ enum class Action : std::uint8_t {
     snapshot,
     record,
     record_raw,
+    report,
     palette,
     keys,
     controls,

@@ -224,8 +224,11 @@ TEST_F(Repeat, WhatAPictureShowed) {
     EXPECT_EQ(fixed.low, 0.5);
     EXPECT_EQ(fixed.high, 7.25);
     EXPECT_EQ(fixed.exposure_stops, 1);
-    EXPECT_EQ(from("flow.tiff").view.as<ViewSettings>().mapping.colormap, Mapping{}.colormap)
-        << "numbers have no colours";
+    for (const char* numbers : {"flow.tiff", "flow.raw", "raw.tiff"}) { // say what was shown of them
+        const Mapping shown = from(numbers).view.as<ViewSettings>().mapping;
+        EXPECT_EQ(shown.colormap, ColorMap::magma) << numbers;
+        EXPECT_EQ(shown.high, 7.25) << numbers;
+    }
     const Settings later = from("flow.png", {"--colormap", "jet", "--view", "automatic=true"});
     EXPECT_EQ(later.view.as<ViewSettings>().mapping.colormap, ColorMap::jet);
     EXPECT_TRUE(later.view.as<ViewSettings>().mapping.automatic);
@@ -287,7 +290,10 @@ TEST_F(Repeat, AStageThatReadsAFileNeedsTrust) {
 }
 
 TEST_F(Repeat, WhatIsNoRecordingOfResultsIsRefused) {
-    record({});
+    record({"--record-mask", "mask.tiff"});
+    auto older = description();
+    older["content"] = "raw";
+    describe(older); // a recording of raw frames that does not say which chain ran over them
     write_text(folder_ / "text.tiff", "no picture");
     std::filesystem::create_directory(folder_ / "folder");
     write_text(folder_ / "foreign.raw", "pixels");
@@ -297,8 +303,8 @@ TEST_F(Repeat, WhatIsNoRecordingOfResultsIsRefused) {
     const std::vector<std::pair<std::string, std::string>> cases = {
         {"nothing.tiff", "There is no recording"},
         {"folder", "There is no recording"},
-        {"raw.tiff", "holds raw frames"},
-        {"raw.raw", "holds raw frames"},
+        {"mask.tiff", "which no chain made"},
+        {"made.raw", "holds raw frames and does not say which chain"},
         {"text.tiff", "text.tiff"},
         {"foreign.raw", "does not say which settings made it"},
         {"empty.raw", "does not say"}};

@@ -46,7 +46,7 @@ TEST(Snapshot, IsExactOrMappedAndNeverOverwrites) {
             ADD_FAILURE() << name << " was accepted";
         } catch (const UsageError& error) {
             EXPECT_EQ(std::string(error.what()), "A snapshot is one picture: " + (folder / name) +
-                                                     " must end in .png, .tiff, .hdr or .exr.");
+                                                     " must end in .png, .tiff, .hdr, .exr or .pdf.");
         }
     }
     EXPECT_THROW(write_snapshot(result, raw, stream), RunError); // float into a raw .png

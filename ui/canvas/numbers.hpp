@@ -2,6 +2,7 @@
 // helps.
 #pragma once
 
+#include "base/tick_scale.hpp"
 #include "pipeline/image.hpp"
 
 #include <cstdint>
@@ -22,20 +23,7 @@ std::string count_text(std::uint64_t count); ///< "1 234 567"
 std::string clock_text(double seconds);      ///< "2:05", "1:02:05"
 /// How long a disk lasts: "disk for 2:05", "disk for 3 days".
 std::string room_text(double seconds);
-/// A step of 1, 2 or 5 times a power of ten that divides `span` into about `parts`.
-double nice_step(double span, int parts);
-/// Digits behind the point that tell multiples of `step` apart.
-int decimals_of(double step);
 /// A sample of a camera or a file: whole where its type is.
 std::string sample_text(double value, PixelType type);
-
-/// How the ticks of a scale from `low` to `high` are written. They share one power of ten, a multiple of
-/// three, where plain figures would be long: 0 … 6 "·10⁶".
-struct TickScale {
-    double step = 1, factor = 1; ///< between ticks; what is written is the value times the factor
-    int decimals = 0;
-    int exponent = 0; ///< of that power of ten
-};
-TickScale tick_scale(double low, double high, int parts);
 
 } // namespace specklescope

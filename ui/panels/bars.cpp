@@ -96,6 +96,36 @@ void draw_summary(const Rect& area, const StatsSnapshot& stats, const Display& d
     probe::value("summary", shown);
 }
 
+/// Begins what was chosen for it, and ends whatever is recorded.
+void record_button(Session& session, ViewState& state) {
+    using Records = ViewState::ToolbarRecords;
+    const bool recording = session.recording(RecordWhat::processed) || session.recording(RecordWhat::raw);
+    const KeyBindings& keys = session.settings().keys;
+    const std::array<std::string, 3> what = {with_key("the processed picture", keys, Action::record),
+                                             with_key("raw frames", keys, Action::record_raw), "both"};
+    const auto chosen = static_cast<std::size_t>(state.toolbar_records);
+    if (icon_button("tool.record", Icon::record,
+                    recording ? std::string("Stop recording")
+                              : std::string("Record ") + what[chosen] + "; a right click chooses what",
+                    recording))
+        for (const RecordWhat each : {RecordWhat::processed, RecordWhat::raw}) {
+            const bool wanted = state.toolbar_records == Records::both ||
+                                (state.toolbar_records == Records::raw) == (each == RecordWhat::raw);
+            if (recording ? session.recording(each) != nullptr : wanted)
+                session.toggle_record(each);
+        }
+    if (ImGui::BeginPopupContextItem("##records")) {
+        close_on_escape();
+        for (std::size_t i = 0; i < what.size(); ++i) {
+            if (ImGui::Selectable(what[i].c_str(), i == chosen))
+                state.toolbar_records = static_cast<Records>(i);
+            probe::item("tool.records." + std::to_string(i));
+        }
+        ImGui::EndPopup();
+    }
+    probe::value("tool.records", static_cast<double>(chosen));
+}
+
 } // namespace
 
 void draw_tool_bar(const Rect& area, Session& session, ViewState& state, const Display& display) {
@@ -120,11 +150,7 @@ void draw_tool_bar(const Rect& area, Session& session, ViewState& state, const D
                 step_once(session, state.film);
             ImGui::SameLine(0, dp(4));
         }
-        const bool recording = session.recording(RecordWhat::processed) != nullptr;
-        if (icon_button("tool.record", Icon::record,
-                        keyed(recording ? "Stop recording" : "Record the processed picture", Action::record),
-                        recording))
-            session.toggle_record(RecordWhat::processed);
+        record_button(session, state);
         ImGui::SameLine(0, dp(4));
         if (icon_button("tool.snapshot", Icon::camera, keyed("Snapshot", Action::snapshot)))
             state.snapshot = true;

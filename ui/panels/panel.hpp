@@ -17,9 +17,13 @@ struct ViewState {
     bool keys_open = false;
     bool open_dialog = false; ///< the field for a source is asked for
     std::string open_text;
-    bool snapshot = false;      ///< asked for in this frame
-    bool toggle_traces = false; ///< likewise
-    bool presets_asked = false; ///< likewise
+    enum class ToolbarRecords : std::uint8_t { processed, raw, both };
+    ToolbarRecords toolbar_records = ToolbarRecords::processed; ///< what its button begins
+    bool open_recorded = true;                                  ///< a recording brings its settings
+    bool snapshot = false;                                      ///< asked for in this frame
+    bool report = false;                                        ///< likewise
+    bool toggle_traces = false;                                 ///< likewise
+    bool presets_asked = false;                                 ///< likewise
     /// Enter and Escape in this frame.
     bool confirm = false, dismiss = false;
     RegionTools regions;

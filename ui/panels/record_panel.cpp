@@ -93,9 +93,16 @@ void draw_record(Session& session, ViewState& state) {
     tooltip("Where recordings and snapshots go.");
     record_row(session, RecordWhat::processed, "processed", session.processed_format, Session::endings());
     record_row(session, RecordWhat::raw, "raw", session.raw_format, Session::endings());
-    if (ImGui::Button("Snapshot", {-1, 0}))
+    const float half = (ImGui::GetContentRegionAvail().x - ImGui::GetStyle().ItemSpacing.x) / 2;
+    if (ImGui::Button("Snapshot", {half, 0}))
         state.snapshot = true;
     probe::item("snapshot");
+    ImGui::SameLine();
+    if (ImGui::Button("Report", {half, 0}))
+        state.report = true;
+    probe::item("report");
+    tooltip("Ctrl R. PDF with picture, regions, traces, events, settings and methods; the picture as PNG and "
+            "the table as CSV beside it.");
     for (const Recording& recording : session.recordings()) {
         const SinkStatus status = recording.sink->status();
         hint((status.path.empty() ? "waiting for the first frame" : status.path) + " · " +

@@ -126,7 +126,7 @@ void OpenDialog::poll(Session& session, ViewState& state) {
     if (const std::optional<std::string> answer = system_.poll(); answer && !answer->empty()) {
         state.open_text = *answer;
         if (!looks_raw(*answer)) // which is to be told its size
-            session.open(*answer), ImGui::CloseCurrentPopup();
+            session.open(*answer, !state.open_recorded), ImGui::CloseCurrentPopup();
     }
 }
 
@@ -319,13 +319,18 @@ void OpenDialog::draw(Session& session, ViewState& state) {
         folder_wanted_.clear();
         started_ = std::string(1, '\0');
     }
+    ImGui::SameLine(0, dp(16));
+    ImGui::Checkbox("With the settings that a recording was made with", &state.open_recorded);
+    probe::item("open.recorded");
+    tooltip("Chain, colours, range and regions of a recording of this program, as they were when it began; "
+            "recorded results are shown as they are. Off: as they are set now.");
     if (system_.running())
         hint("The desktop's dialog is open; what it chooses is opened here.");
     if (!said_.empty())
         hint(said_, theme::kWarning);
     if (state.confirm || opens_)
         if (const std::optional<SourceArgument> source = chosen(session, state)) {
-            session.open(*source);
+            session.open(*source, !state.open_recorded);
             ImGui::CloseCurrentPopup();
         }
     if (!open || state.dismiss)

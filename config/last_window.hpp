@@ -1,0 +1,18 @@
+// What the last window showed, and what of it holds for the source that is named now.
+#pragma once
+
+#include "config/settings.hpp"
+
+namespace specklescope {
+
+/// Remembered regions belong to the picture that they were drawn on, and give way to those of a file.
+void leave_regions_of_another_picture(const Settings& last, Settings& settings);
+
+/// A remembered fixed range belongs to the picture that it was set on. `given`: the line says what it is.
+void free_range_of_another_picture(const Settings& last, bool given, Settings& settings);
+
+/// A recording that is named is shown with its own settings; what the last window left of the very same one
+/// has been changed since. `named`: empty where no source is.
+void take_from_source(const SourceArgument& named, Settings& settings);
+
+} // namespace specklescope

@@ -1,0 +1,137 @@
+#include "recording/report/content.hpp"
+
+#include "analysis/region.hpp"
+#include "base/one_line.hpp"
+#include "recording/record_file.hpp"
+#include "recording/table_text.hpp"
+
+#include <array>
+#include <cmath>
+#include <cstdio>
+
+namespace specklescope {
+
+std::string report_number(double value) {
+    if (std::isnan(value))
+        return "";
+    std::array<char, 40> text{};
+    std::snprintf(text.data(), text.size(), "%.7g", value);
+    return text.data();
+}
+
+namespace {
+
+/// F₀ by name: a region of the result is the history's of that name.
+std::optional<double> baseline_of(const Report& report, const std::string& name) {
+    if (!report.traces)
+        return std::nullopt;
+    const std::vector<TraceRegion>& regions = report.traces->overview.regions;
+    for (std::size_t i = 0; i < regions.size(); ++i)
+        if (regions[i].name == name)
+            return report.traces->baseline[i];
+    return std::nullopt;
+}
+
+std::string seconds(double s) {
+    std::array<char, 40> text{};
+    std::snprintf(text.data(), text.size(), "%.3f s", s);
+    return text.data();
+}
+
+std::string range_text(const Report& report) {
+    const Mapping& m = report.mapping;
+    std::string text = to_string(mapping_table().at("colormap").get(std::any(m)));
+    text += m.automatic ? ", percentiles " + report_number(m.low_percentile) + " to " +
+                              report_number(m.high_percentile) + " of the picture"
+                        : ", " + report_number(m.low) + " to " + report_number(m.high);
+    return text + (m.exposure_stops != 0 ? ", " + report_number(m.exposure_stops) + " stops" : "");
+}
+
+} // namespace
+
+RegionTable region_table(const Report& report) {
+    RegionTable table;
+    const RegionValues* values = report.result.regions.get();
+    if (!values)
+        return table;
+    for (std::size_t i = 0; i < values->statistics.size(); ++i) {
+        const RegionStatistics& s = values->statistics[i];
+        const PlacedRegion& region = values->placed->regions[i];
+        const std::optional<double> f0 = baseline_of(report, region.name);
+        table.baseline = table.baseline || f0;
+        table.rows.push_back({one_line(region.name), region.shape, std::to_string(s.pixels),
+                              std::to_string(s.valid), std::to_string(s.infinite),
+                              std::to_string(s.undefined), s.saturated < 0 ? "" : std::to_string(s.saturated),
+                              report_number(s.mean), report_number(s.std), report_number(s.mean_of_map),
+                              report_number(s.min), report_number(s.max), f0 ? report_number(*f0) : "",
+                              f0 ? report_number(relative_change(s.mean, *f0)) : ""});
+    }
+    return table;
+}
+
+ReportRows settings_rows(const Report& report) {
+    const Result& result = report.result;
+    ReportRows rows;
+    const auto say = [&](const char* what, const std::string& value) {
+        if (!value.empty())
+            rows.emplace_back(what, one_line(value));
+    };
+    say("Subject", report.subject);
+    say("Note", report.note);
+    say("Source", report.stream.source_text);
+    if (report.stream.source.name != report.stream.source_text)
+        say("Name", report.stream.source.name);
+    if (const std::optional<std::string>& started = report.stream.source.started)
+        say("Recorded", started->empty() ? "unknown" : *started);
+    say("Written", utc_now());
+    say("Program", "Specklescope " SPECKLESCOPE_VERSION);
+    say("Ran on", report.stream.backend);
+    say("Frames", report.frames);
+    std::string frame = "number " + std::to_string(result.info.sequence) + ", at " +
+                        seconds(static_cast<double>(result.info.capture_ns) * 1e-9) +
+                        " of the source's clock";
+    if (result.info.position)
+        frame += ", position " + std::to_string(*result.info.position) + " in its file";
+    say("Picture", frame);
+    if (const std::string warmup = to_string(result.warmup); !warmup.empty())
+        say("Warm-up", warmup + ": not complete");
+    say("Map", result.quantity.name + " " + result.quantity.symbol +
+                   (result.quantity.unit == "1" ? "" : " in " + result.quantity.unit) + ", " +
+                   to_string(result.shape()));
+    say("Chain", result.chain ? text_in_effect(*result.chain) : "");
+    say("Exposure", to_string(result.exposure));
+    if (const std::string channel = grey_channel_of(result); !channel.empty())
+        say("Channel", channel);
+    say("Colours", range_text(report));
+    return rows;
+}
+
+std::vector<std::array<std::string, 4>> event_rows(const Report& report) {
+    std::vector<std::array<std::string, 4>> rows;
+    for (const TimedEvent& event : report.events)
+        if (!event.mark.removed)
+            rows.push_back({std::to_string(event.mark.number),
+                            seconds(static_cast<double>(event.mark.capture_ns) * 1e-9),
+                            std::to_string(event.mark.sequence), one_line(event.mark.label)});
+    return rows;
+}
+
+std::string report_csv(const Report& report) {
+    std::string text = "# Specklescope report\n";
+    for (const auto& [what, value] : settings_rows(report))
+        text += comment("# " + what + ": " + value);
+    for (const auto& row : event_rows(report))
+        text += comment("# Event " + row[0] + ": " + row[1] + ", frame " + row[2] + ", " + row[3]);
+    const RegionTable table = region_table(report);
+    for (std::size_t i = 0; i < RegionTable::kColumns.size(); ++i)
+        text += (i > 0 ? "," : "") + std::string(RegionTable::kColumns[i]);
+    text += '\n';
+    for (const auto& row : table.rows) {
+        for (std::size_t i = 0; i < row.size(); ++i)
+            text += (i > 0 ? "," : "") + csv_text(row[i]);
+        text += '\n';
+    }
+    return text;
+}
+
+} // namespace specklescope

@@ -1,0 +1,108 @@
+#include "recording/report/report.hpp"
+
+#include "base/error.hpp"
+#include "files/whole_file.hpp"
+#include "recording/record_file.hpp"
+#include "recording/report/content.hpp"
+#include "recording/report/pdf.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <cerrno>
+#include <filesystem>
+
+namespace specklescope {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kColumns = 900; ///< of a plot: more than a printer's dots tell apart
+
+std::string with_ending(const std::string& path, const char* ending) {
+    return fs::path(path).replace_extension(ending).string();
+}
+
+/// The first number that none of the three names has yet.
+std::string free_name(const std::string& wanted) {
+    constexpr int kMost = 10000;
+    for (int number = 0; number < kMost; ++number) {
+        std::string path = numbered(wanted, number);
+        std::error_code ignored;
+        if (!fs::exists(fs::symlink_status(path, ignored)) &&
+            !fs::exists(fs::symlink_status(with_ending(path, ".png"), ignored)) &&
+            !fs::exists(fs::symlink_status(with_ending(path, ".csv"), ignored)))
+            return path;
+    }
+    throw RunError("All names from " + wanted + " on are taken; choose another name for the report.");
+}
+
+[[noreturn]] void not_written(const std::string& path, int error) {
+    throw RunError("The report " + path + " cannot be written: " + std::generic_category().message(error) +
+                   (error == ENOSPC || error == EDQUOT ? "; make room and write it again." : "."));
+}
+
+void write_whole(const UnnamedFile& file, const std::string& path, std::string_view text) {
+    if (const int error = file.file().write_at(0, text.data(), text.size()); error != 0)
+        not_written(path, error);
+}
+
+} // namespace
+
+std::optional<ReportTraces> traces_for_report(TraceHistory& history, const Baseline& baseline) {
+    ReportTraces traces;
+    traces.overview = history.overview();
+    if (traces.overview.regions.empty() || traces.overview.last_ns <= traces.overview.first_ns)
+        return std::nullopt;
+    traces.from_ns = traces.overview.first_ns;
+    traces.to_ns = traces.overview.last_ns;
+    traces.curves = history.curves(traces.from_ns, traces.to_ns, kColumns);
+    traces.curves.resize(traces.overview.regions.size()); // one may have come in between
+    bool any = false;
+    for (const TraceRegion& region : traces.overview.regions) {
+        traces.baseline.push_back(baseline.of(region));
+        any = any || traces.baseline.back();
+    }
+    if (any)
+        traces.taken = baseline.taken();
+    return traces;
+}
+
+void check_report(const std::string& path) {
+    std::string ending = fs::path(path).extension().string();
+    std::transform(ending.begin(), ending.end(), ending.begin(),
+                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    if (ending != ".pdf")
+        throw UsageError("'" + path + "' is no name for a report; it must end in .pdf.");
+    if (!can_draw_pdf())
+        throw UsageError("This build writes no reports: it was made without Pango and Cairo; install "
+                         "libpango1.0-dev and build it again.");
+}
+
+ReportFiles write_report(const std::string& path, const Report& report) {
+    check_report(path);
+    if (!report.result.image)
+        throw RunError("There is no picture yet for the report " + path + "; wait for the first frame.");
+    check_folder(path);
+    const std::string pdf = draw_pdf(report);
+    const std::string csv = report_csv(report);
+    const std::string name = free_name(path);
+    ReportFiles files{name, with_ending(name, ".png"), with_ending(name, ".csv")};
+    UnnamedFile pdf_file(files.pdf), csv_file(files.csv);
+    check_made(pdf_file, files.pdf);
+    check_made(csv_file, files.csv);
+    write_whole(pdf_file, files.pdf, pdf);
+    write_whole(csv_file, files.csv, csv);
+    RecordOptions options;
+    options.path = files.png;
+    options.mapping = report.mapping;
+    options.limits.subject = report.subject;
+    options.limits.note = report.note;
+    files.png =
+        write_snapshot(report.result, options, report.stream); // the last that can fail for want of room
+    files.csv = csv_file.publish();
+    files.pdf = pdf_file.publish();
+    return files;
+}
+
+} // namespace specklescope

@@ -1,0 +1,58 @@
+// One page or more about a run: the pictures as they were shown, the numbers of the regions, traces, events,
+// settings, and how the numbers were made. PDF, and beside it the picture as PNG and the table as CSV.
+#pragma once
+
+#include "analysis/baseline.hpp"
+#include "analysis/events.hpp"
+#include "analysis/trace_history.hpp"
+#include "pipeline/mapping.hpp"
+#include "recording/recorder.hpp"
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace specklescope {
+
+/// What a report draws of a history: a copy, so that it can be drawn on another thread.
+struct ReportTraces {
+    TraceOverview overview;
+    std::int64_t from_ns = 0, to_ns = 0; ///< the whole run
+    std::vector<std::vector<TraceColumn>> curves;
+    std::vector<std::optional<double>> baseline; ///< F₀ of each region of the overview
+    std::optional<TraceMeans> taken;             ///< over which frames; none: there is no baseline
+};
+/// None where there is nothing to draw: no regions, or no two frames.
+std::optional<ReportTraces> traces_for_report(TraceHistory& history, const Baseline& baseline);
+
+struct Report {
+    Result result; ///< with the picture on the host
+    Mapping mapping{};
+    StreamInfo stream;
+    std::string subject, note;
+    std::optional<ReportTraces> traces{};
+    std::vector<TimedEvent> events{};
+    std::string frames{}; ///< what came of the run: "200 frames, none dropped"
+};
+
+/// Where a report was written.
+struct ReportFiles {
+    std::string pdf, png, csv;
+};
+
+/// Throws UsageError unless the name ends in .pdf and this build can write one.
+void check_report(const std::string& path);
+/// All three under one name: where one is taken, all get a number. None appears before all are whole. Throws
+/// RunError.
+ReportFiles write_report(const std::string& path, const Report& report);
+
+// As a format of recordings: of the last result, with the traces of all that were recorded.
+std::unique_ptr<FileWriter> make_report_writer(const RecordedFrame& first, const RecordOptions& options,
+                                               const StreamInfo& stream);
+std::string write_report_picture(const RecordedFrame& frame, const FileTotals& totals,
+                                 const RecordOptions& options, const StreamInfo& stream);
+void check_report_of(RecordWhat what);
+
+} // namespace specklescope

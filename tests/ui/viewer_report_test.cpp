@@ -1,0 +1,97 @@
+// By mouse and keys: a report, what the button of the tool bar records, and a recording that is opened.
+#include "tests/support/eventually.hpp"
+#include "tests/ui/viewer_fixture.hpp"
+
+namespace specklescope {
+namespace {
+
+class ViewerReportTest : public ViewerTest {
+protected:
+    bool there(const std::string& ending) const {
+        for (const std::string& name : folder_.names())
+            if (name.ends_with(ending))
+                return true;
+        return false;
+    }
+};
+
+TEST_F(ViewerReportTest, CtrlRWritesItWithBaselineAndEvent) {
+    write_text(folder_ / "r.json",
+               R"({"regions":[{"name":"box","shape":"rectangle","points":[[10,8],[29,27]]}]})");
+    Viewer viewer(*desktop_, folder_,
+                  with({"synthetic:vessels?width=96&height=64", "--no-remember", "--regions", "r.json",
+                        "--view", "baseline_s=0.2"}));
+    ASSERT_TRUE(viewer.shows_picture()) << viewer.log();
+    desktop_->events({"key", "e", "sleep", "1", "key", "z", "sleep", "1", "key", "ctrl+r"});
+    if (viewer.until([&] { return viewer.log().find("writes no reports") != std::string::npos; },
+                     std::chrono::seconds(2)))
+        GTEST_SKIP() << "built without Pango";
+    ASSERT_TRUE(viewer.until([&] { return viewer.log().find("Report saved as") != std::string::npos; }))
+        << viewer.log();
+    for (const char* ending : {".pdf", ".png", ".csv"})
+        EXPECT_TRUE(there(ending)) << ending << viewer.log();
+    std::string table, pdf;
+    for (const std::string& name : folder_.names()) {
+        table = name.ends_with(".csv") ? read_text(folder_ / name) : table;
+        pdf = name.ends_with(".pdf") ? folder_ / name : pdf;
+    }
+    EXPECT_NE(table.find("# Event 1: "), std::string::npos) << table;
+    const std::size_t row = table.find("\nbox,rectangle,400,");
+    ASSERT_NE(row, std::string::npos) << table;
+    EXPECT_FALSE(table.ends_with(",,\n")) << "baseline and change are there: " << table;
+    if (have_tool("pdftotext")) {
+        EXPECT_EQ(std::system(("pdftotext -layout '" + pdf + "' '" + (folder_ / "out.txt") + "'").c_str()),
+                  0);
+        const std::string text = read_text(folder_ / "out.txt");
+        for (const char* part : {"Change from the baseline", "Events", "ΔF/F₀ %", "Baseline: "})
+            EXPECT_NE(text.find(part), std::string::npos) << part << text;
+    }
+    EXPECT_EQ(viewer.quit(), 0) << viewer.log();
+}
+
+TEST_F(ViewerReportTest, TheToolBarRecordsWhatARightClickChose) {
+    Viewer viewer(*desktop_, folder_, with({"synthetic:vessels?width=96&height=64", "--no-remember"}));
+    ASSERT_TRUE(viewer.shows_picture()) << viewer.log();
+    const Rect button = viewer.widget("tool.record");
+    const std::string x = std::to_string(std::lround(button.x + button.width / 2)),
+                      y = std::to_string(std::lround(button.y + button.height / 2));
+    desktop_->events({"mousemove", x, y, "sleep", "0.4", "click", "3"});
+    ASSERT_TRUE(viewer.until([&] { return viewer.has_widget("tool.records.2"); }));
+    viewer.click("tool.records.2");
+    ASSERT_TRUE(viewer.until([&] { return viewer.number("tool.records") == 2; }));
+    viewer.click("tool.record");
+    ASSERT_TRUE(viewer.until([&] {
+        int tiffs = 0;
+        for (const std::string& name : folder_.names())
+            tiffs += name.ends_with(".tiff") ? 1 : 0;
+        return tiffs == 2;
+    })) << viewer.log();
+    viewer.click("tool.record");
+    EXPECT_TRUE(viewer.until([&] {
+        const std::string log = viewer.log();
+        const std::size_t first = log.find("Recorded ");
+        return first != std::string::npos && log.find("Recorded ", first + 1) != std::string::npos;
+    })) << viewer.log();
+    EXPECT_EQ(viewer.quit(), 0) << viewer.log();
+}
+
+TEST_F(ViewerReportTest, ARecordingThatIsNamedIsShownWithItsSettings) {
+    const ChildResult made =
+        run_program({"run", "synthetic:vessels?width=96&height=64&live=false", "--frames", "20", "--stage",
+                     "temporal:frames=5", "--colormap", "magma", "--view", "low=0.125", "--view", "high=0.75",
+                     "--record-raw", "raw.tiff", "--record", "k.tiff"},
+                    folder_.path().string());
+    ASSERT_EQ(made.status, 0) << made.all();
+    for (const auto& [name, chain] : {std::pair{"raw.tiff", "temporal"}, {"k.tiff", "none"}}) {
+        Viewer viewer(*desktop_, folder_, with({name, "--no-remember"}));
+        ASSERT_TRUE(viewer.shows_picture()) << viewer.log();
+        EXPECT_TRUE(viewer.text("chain").starts_with(chain)) << viewer.text("chain");
+        EXPECT_EQ(viewer.text("colormap"), "magma");
+        EXPECT_EQ(viewer.number("low"), 0.125);
+        EXPECT_EQ(viewer.number("high"), 0.75);
+        EXPECT_EQ(viewer.quit(), 0) << viewer.log();
+    }
+}
+
+} // namespace
+} // namespace specklescope
