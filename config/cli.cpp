@@ -282,6 +282,8 @@ ParseOutcome parse_command_line(int argc, const char* const* argv) {
         settings.source_remembered = false;
     free_range_of_another_picture(before, gives_range(words), settings);
     leave_regions_of_another_picture(before, settings);
+    if (!words.has("config") && !words.has("um-per-px"))
+        leave_scale_of_another_picture(before, settings);
     if (words.has("save-config")) {
         if (settings.sources.size() > 1)
             throw UsageError("--save-config keeps one SOURCE, and here are " +

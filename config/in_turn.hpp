@@ -22,7 +22,8 @@ struct NamePlaces {
     std::size_t count = 1; ///< place of the source among those of the run, from 1; written as 001
     std::tm begin{};       ///< of the run, local: 2026-11-22 and 14-05-09
     std::string subject{}; ///< as --subject says; empty: "subject"
-    std::string what{};    ///< "processed", "raw", "mask", "snapshot", "stats", "traces", "kymograph", "widths", …
+    std::string
+        what{}; ///< "processed", "raw", "mask", "snapshot", "stats", "traces", "kymograph", "widths", …
 };
 /// This moment, local.
 std::tm local_now();

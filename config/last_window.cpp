@@ -1,6 +1,7 @@
 #include "config/last_window.hpp"
 
 #include "config/recorded/recorded_settings.hpp"
+#include "pipeline/scale/pixel_size.hpp"
 #include "sources/source_text.hpp"
 
 namespace specklescope {
@@ -33,6 +34,16 @@ void leave_regions_of_another_picture(const Settings& last, Settings& settings) 
     }
 }
 
+void leave_scale_of_another_picture(const Settings& last, Settings& settings) {
+    if (settings.um_per_source_px == 0 || same_source(last.source, settings.source))
+        return;
+    settings.remarks.push_back(
+        "The last window had pixels of " +
+        to_string(settings.um_per_source_px * source_pixels_per_pixel(settings.chain)) +
+        " µm, on another source: that is left out; --um-per-px says it of this one.");
+    settings.um_per_source_px = 0;
+}
+
 void free_range_of_another_picture(const Settings& last, bool given, Settings& settings) {
     auto& mapping = settings.view.as<ViewSettings>().mapping;
     const bool same = same_source(last.source, settings.source) &&
@@ -60,6 +71,7 @@ void take_from_source(const SourceArgument& named, Settings& settings) {
     taken.source = named;
     taken.source_remembered = false;
     leave_regions_of_another_picture(settings, taken);
+    leave_scale_of_another_picture(settings, taken);
     const std::size_t said = taken.remarks.size();
     if (take_recording(taken))
         settings = std::move(taken);

@@ -8,6 +8,9 @@ namespace specklescope {
 /// Remembered regions belong to the picture that they were drawn on, and give way to those of a file.
 void leave_regions_of_another_picture(const Settings& last, Settings& settings);
 
+/// A remembered size of a pixel belongs to the source that it was given for.
+void leave_scale_of_another_picture(const Settings& last, Settings& settings);
+
 /// A remembered fixed range belongs to the picture that it was set on. `given`: the line says what it is.
 void free_range_of_another_picture(const Settings& last, bool given, Settings& settings);
 

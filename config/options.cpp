@@ -110,6 +110,7 @@ const std::vector<CliOption>& cli_options() {
          "--regions",
          kOutput},
         from_program("band", kOutput),
+        from_program("um_per_px", kOutput),
         from_program("publish", kOutput),
         {"filter", "TEXT",
          "bench: only rows with TEXT in their name (a stage, a size, published, stream, regions, gpus, "

@@ -3,6 +3,7 @@
 #include "config/atomic_file.hpp"
 #include "config/data_folder.hpp"
 #include "config/settings.hpp"
+#include "pipeline/scale/pixel_size.hpp"
 #include "sources/source_text.hpp"
 
 #include <spdlog/spdlog.h>
@@ -50,6 +51,7 @@ void load_remembered(Settings& settings, bool source_only) {
         settings.source = last.source;
         settings.source_remembered = !last.source.empty();
         load_remembered_regions(settings);
+        settings.um_per_source_px = um_per_source_px(last);
         if (source_only)
             return;
         settings.view = last.view;
@@ -70,6 +72,7 @@ void save_remembered(const Settings& settings) {
             last.source = {}; // TOML cannot hold it; all else is kept
         last.view = settings.view;
         last.chain = settings.chain;
+        last.um_per_source_px = um_per_source_px(settings);
         std::filesystem::create_directories(std::filesystem::path(path).parent_path());
         save_config(path, last);
         if (settings.regions && !settings.regions->empty())

@@ -142,6 +142,7 @@ std::unique_ptr<Pipeline> make_pipeline(const Settings& settings) {
     options.frames = static_cast<std::uint64_t>(program.frames);
     options.source_text = settings.source.empty() ? "synthetic" : settings.source.shown();
     options.silence_s = program.silence_s;
+    options.um_per_source_px = um_per_source_px(settings);
     return std::make_unique<Pipeline>(std::move(source), settings.chain, options);
 }
 

@@ -1,7 +1,9 @@
 #include "config/settings.hpp"
 
 #include "analysis/profile.hpp"
+#include "files/recorded.hpp"
 #include "files/transfer.hpp"
+#include "pipeline/scale/pixel_size.hpp"
 
 namespace specklescope {
 
@@ -31,8 +33,31 @@ void add_part(ParamTable& table, const ParamTable& declared, Part Whole::*part) 
 ParamTable make_view_table() {
     ParamTable table =
         Declare<ViewSettings>("view")
-            .choice("layout", &ViewSettings::layout, {"processed", "raw", "side_by_side"},
-                    {.doc = "what fills the window"})
+            .choice("layout", &ViewSettings::layout, {"processed", "raw", "side_by_side", "split", "blended"},
+                    {.doc =
+                         "what fills the window; split: the raw picture on the left of a divider, the result "
+                         "on the right; blended: the result over the raw picture"})
+            .real("split", &ViewSettings::split,
+                  {.min = 0, .max = 1, .doc = "layout split: where the divider is, a part of the width"})
+            .real("blend_opacity", &ViewSettings::blend_opacity,
+                  {.min = 0, .max = 1, .doc = "layout blended: opacity of the result over the raw picture"})
+            .real("blend_threshold", &ViewSettings::blend_threshold,
+                  {.min = 0,
+                   .max = 1,
+                   .doc = "layout blended: below this part of the range the raw picture alone is seen"})
+            .boolean("histogram_log", &ViewSettings::histogram_log,
+                     {.doc = "counts of the histogram on a logarithmic axis"})
+            .real("saturation_warning", &ViewSettings::saturation_warning,
+                  {.unit = "%",
+                   .min = 0,
+                   .max = 100,
+                   .doc =
+                       "a warning is on the picture while more than this part of the raw frame is saturated"})
+            .real("change_range", &ViewSettings::change_range,
+                  {.unit = "%",
+                   .min = 0.1,
+                   .max = 10000,
+                   .doc = "colours of the change against the baseline: from minus to plus this"})
             .boolean("overlay", &ViewSettings::overlay,
                      {.doc = "rates, latency and drops on the picture (F1)"})
             .boolean("panel", &ViewSettings::panel, {.doc = "the side panel with the controls"})
@@ -120,6 +145,14 @@ ParamTable make_program_table() {
                       .max = kMaxBand,
                       .doc = "with --kymograph and --widths: how many pixels across a line its profile is "
                              "the mean of"})
+            .real("um_per_px", &ProgramSettings::um_per_px,
+                  {.unit = "µm",
+                   .min = 0,
+                   .max = kMaxUmPerPx,
+                   .doc =
+                       "how large a pixel of what the chain gives is, a side: for the scale bar, areas and "
+                       "widths, and the calibration of files; 0: as the recording that is played says, "
+                       "otherwise unknown"})
             .choice("log", &ProgramSettings::log, {"normal", "quiet", "verbose"},
                     {.doc = "how much is said; quiet: errors only"})
             .table();
@@ -132,6 +165,11 @@ ParamTable make_program_table() {
 const ParamTable& view_table() {
     static const ParamTable table = make_view_table();
     return table;
+}
+
+double um_per_source_px(const Settings& settings) {
+    const double um = settings.program.as<ProgramSettings>().um_per_px;
+    return um > 0 ? um / source_pixels_per_pixel(settings.chain) : settings.um_per_source_px;
 }
 
 void check(const Settings& settings) {

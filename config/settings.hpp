@@ -22,11 +22,17 @@ namespace specklescope {
 /// How the window shows things; remembered between runs, settable in TOML under [view] and by --view
 /// key=value.
 struct ViewSettings {
-    enum class Layout : std::uint8_t { processed, raw, side_by_side };
+    enum class Layout : std::uint8_t { processed, raw, side_by_side, split, blended };
     Layout layout = Layout::processed;
-    bool overlay = false;    ///< F1
-    bool panel = true;       ///< side panel
-    double panel_size = 336; ///< its width, or height below the picture, at interface scale 1
+    double split = 0.5;            ///< where the divider of Layout::split is, a part of the width
+    double blend_opacity = 0.6;    ///< of the result over the raw picture
+    double blend_threshold = 0;    ///< below this part of the range the result is not there
+    bool histogram_log = false;    ///< counts on a logarithmic axis
+    double saturation_warning = 1; ///< %
+    double change_range = 50;      ///< %, ±, of the colours of a change against the baseline
+    bool overlay = false;          ///< F1
+    bool panel = true;             ///< side panel
+    double panel_size = 336;       ///< its width, or height below the picture, at interface scale 1
     enum class Traces : std::uint8_t { automatic, shown, hidden };
     Traces traces = Traces::automatic; ///< the strip under the picture; automatic: where there are regions
     double traces_size = 210;          ///< its height, at interface scale 1
@@ -60,12 +66,13 @@ struct ProgramSettings {
     GreyChannel channel = GreyChannel::luma; ///< of colour, for stages that take grey
     bool medians = false;                    ///< of regions
     int band = 1;                            ///< px across lines
+    double um_per_px = 0; ///< a side of a pixel of the results; 0: Settings::um_per_source_px
     Log log = Log::normal;
     RecordLimits recording; ///< of every recorder
     std::string publish;    ///< parse_publish_address(); "": nowhere
 };
 /// Owner "specklescope": backend, threads, plans, slots, from, frames, rate, loop, transfer, silence,
-/// channel, medians, band, publish, log, and the keys of record_limits_table().
+/// channel, medians, band, um_per_px, publish, log, and the keys of record_limits_table().
 const ParamTable& program_table();
 
 enum class Command : std::uint8_t { view, run, list, bench, pulse, trials };
@@ -109,6 +116,9 @@ struct Settings {
     /// Of the window, or of a recording: instead of those of regions_path; in the window marked where they
     /// have no pixel on the picture.
     std::optional<std::vector<Region>> regions;
+    /// µm a side of a raw pixel, as the window or a recording has it, where program.um_per_px is 0; 0: as the
+    /// source says.
+    double um_per_source_px = 0;
     std::string regions_from; ///< the recording that they were read from; empty: the window remembered them
     BenchSettings bench;
     PulseSettings pulse;
@@ -134,6 +144,9 @@ struct ParseOutcome {
 };
 /// Throws UsageError. Later words win over --config, --config over --preset.
 ParseOutcome parse_command_line(int argc, const char* const* argv);
+
+/// µm a side of a raw pixel, whoever said it; 0: as the source says.
+double um_per_source_px(const Settings& settings);
 
 /// A chain given later takes the place of the whole chain before it; the remarks say so.
 void replace_chain(Settings& settings, Chain chain, const std::string& by);

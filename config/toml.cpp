@@ -2,6 +2,7 @@
 #include "config/keys/keys_toml.hpp"
 #include "config/settings.hpp"
 #include "config/text.hpp"
+#include "pipeline/scale/pixel_size.hpp"
 
 #include <toml++/toml.h>
 
@@ -367,7 +368,10 @@ std::string to_toml(const Settings& settings) {
     out += "traces = " + toml_text(settings.traces_path) + "\n";
     out += "kymograph = " + toml_text(settings.kymograph_path) + "\n";
     out += "widths = " + toml_text(settings.widths_path) + "\n";
-    out += "\n[program]\n" + param_lines(settings.program);
+    Params program = settings.program;
+    if (program.as<ProgramSettings>().um_per_px == 0 && settings.um_per_source_px > 0) // as this chain has it
+        program.set("um_per_px", settings.um_per_source_px * source_pixels_per_pixel(settings.chain));
+    out += "\n[program]\n" + param_lines(program);
     out += "\n[view]\n" + param_lines(settings.view);
     out += keys_toml(settings.keys);
     for (const ChainStage& stage : settings.chain.stages())

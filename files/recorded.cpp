@@ -115,6 +115,8 @@ bool RecordedText::begin(std::string_view description) {
     for (const Light light : {Light::counts, Light::decoded, Light::radiance})
         if (text(json, "light") == to_string(light))
             now_.light = light;
+    if (const double um = number(json, "um_per_px", 0); um > 0 && um <= kMaxUmPerPx)
+        now_.um_per_px = um;
     now_.started = date(text(json, "started"));
     if (const auto frame = json.find("frame"); frame != json.end() && frame->is_object())
         read_frame(*frame, now_);

@@ -15,6 +15,9 @@
 
 namespace specklescope {
 
+/// The largest µm per pixel that is taken for one: a pixel of 1 m.
+inline constexpr double kMaxUmPerPx = 1e6;
+
 /// Of one frame.
 struct Recorded {
     double exposure_ms = std::numeric_limits<double>::quiet_NaN(); ///< NaN: unknown
@@ -25,6 +28,7 @@ struct Recorded {
     std::optional<std::uint64_t> sequence; ///< counts what that source produced, drops included
     std::uint64_t left_out = 0; ///< of the sequence numbers before it, those that were not to be recorded
     PixelCounts counts{};       ///< 0 where it does not say
+    double um_per_px = 0;       ///< of the file, µm a side of its pixels; 0: unknown
     std::string started{};      ///< of the file: when the first recording of it began, UTC; empty: unknown
 };
 

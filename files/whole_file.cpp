@@ -79,9 +79,13 @@ std::string numbered(const std::string& path, int number) {
     if (number == 0)
         return path;
     const fs::path whole(path);
-    return (whole.parent_path() /
-            (whole.stem().string() + "-" + std::to_string(number) + whole.extension().string()))
-        .string();
+    fs::path stem = whole.stem();
+    std::string ending = whole.extension().string();
+    if (stem.extension() == ".ome") { // both are its ending, by convention
+        ending = ".ome" + ending;
+        stem = stem.stem();
+    }
+    return (whole.parent_path() / (stem.string() + "-" + std::to_string(number) + ending)).string();
 }
 
 File create_new(const std::string& wanted, std::string& path) {

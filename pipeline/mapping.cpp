@@ -28,8 +28,9 @@ constexpr std::array<Rgb, 256> grey_ramp() {
     return table;
 }
 
-constexpr std::array<std::array<Rgb, 256>, 6> kTables{decode(kViridis), decode(kInferno), decode(kMagma),
-                                                      decode(kTurbo),   decode(kJet),     grey_ramp()};
+constexpr std::array<std::array<Rgb, 256>, 7> kTables{decode(kViridis), decode(kInferno), decode(kMagma),
+                                                      decode(kTurbo),   decode(kJet),     grey_ramp(),
+                                                      decode(kRdbu)};
 
 /// The rule of map_colors in single precision, one subtraction and one product, as a shader computes it.
 struct Scale {
@@ -59,15 +60,18 @@ struct Scale {
 
 template <class T>
 void map_grey(View<const T> from, ColorMap map, const Scale& scale, View<std::uint8_t> to) {
-    std::array<Rgb, 257> table{};
+    std::array<Rgb, 258> table{};
     std::copy(color_table(map).begin(), color_table(map).end(), table.begin());
     table[256] = kUndefinedColor;
+    table[257] = kInfiniteColor;
     for (int y = 0; y < from.height; ++y) {
         const T* in = from.row(y);
         std::uint8_t* out = to.row(y);
         for (int x = 0; x < from.width; ++x, out += 3) {
             const auto value = static_cast<float>(in[x]);
-            const Rgb& color = table[std::isnan(value) ? 256 : scale.index(value)];
+            const Rgb& color = table[std::isfinite(value) ? scale.index(value)
+                                     : std::isnan(value)  ? 256
+                                                          : 257];
             out[0] = color[0];
             out[1] = color[1];
             out[2] = color[2];
@@ -84,17 +88,19 @@ template <class T> void scale_color(View<const T> from, const Scale& scale, View
     }
 }
 
-/// Finite values of the first channel on a regular grid of about kSamples pixels.
-template <class T> void sample(View<const T> image, std::vector<float>& samples) {
+template <class T> std::size_t sample(View<const T> image, std::vector<float>& samples) {
     constexpr double kSamples = 65536;
     const double pixels = static_cast<double>(image.width) * image.height;
     const int step = std::max(1, static_cast<int>(std::ceil(std::sqrt(pixels / kSamples) - 1e-9)));
+    std::size_t looked = 0;
     for (int y = 0; y < image.height; y += step)
         for (int x = 0; x < image.width; x += step) {
+            ++looked;
             const auto value = static_cast<float>(image.row(y)[x * image.channels]);
             if (std::isfinite(value))
                 samples.push_back(value);
         }
+    return looked;
 }
 
 double percentile(std::vector<float>& samples, double percent) {
@@ -111,8 +117,11 @@ const std::array<Rgb, 256>& color_table(ColorMap map) { return kTables[static_ca
 const ParamTable& mapping_table() {
     static const ParamTable table =
         Declare<Mapping>("view")
-            .choice("colormap", &Mapping::colormap, {"viridis", "inferno", "magma", "turbo", "jet", "grey"},
-                    {.doc = "colours of the computed map, low to high"})
+            .choice("colormap", &Mapping::colormap,
+                    {"viridis", "inferno", "magma", "turbo", "jet", "grey", "rdbu"},
+                    {.doc =
+                         "colours of the computed map, low to high; rdbu: diverging, from blue to red, for "
+                         "changes. jet and turbo mislead the colour-blind, the others do not"})
             .boolean("automatic", &Mapping::automatic,
                      {.doc = "takes the range from percentiles of each picture"})
             .real("low", &Mapping::low,
@@ -154,10 +163,14 @@ ValueRange exposed(ValueRange range, double stops) {
     return {range.low / gain, range.high / gain};
 }
 
+std::size_t sample_values(ConstHostView image, std::vector<float>& finite) {
+    return dispatch(image.shape.type, [&](auto zero) { return sample(image.as<decltype(zero)>(), finite); });
+}
+
 ValueRange percentile_range(ConstHostView image, double low_percentile, double high_percentile) {
     thread_local std::vector<float> samples; // kept between calls: this runs for every picture
     samples.clear();
-    dispatch(image.shape.type, [&](auto zero) { sample(image.as<decltype(zero)>(), samples); });
+    sample_values(image, samples);
     if (samples.empty())
         return {};
     const auto [first, second] = std::minmax(low_percentile, high_percentile);

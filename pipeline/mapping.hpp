@@ -7,11 +7,13 @@
 #include "pipeline/tone_curve.hpp"
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <vector>
 
 namespace specklescope {
 
-enum class ColorMap : std::uint8_t { viridis, inferno, magma, turbo, jet, grey };
+enum class ColorMap : std::uint8_t { viridis, inferno, magma, turbo, jet, grey, rdbu };
 using Rgb = std::array<std::uint8_t, 3>;
 
 /// 256 colours, low to high.
@@ -40,13 +42,18 @@ ValueRange exposed(ValueRange range, double stops);
 /// always linear for a map of false colours, which shows numbers beside a scale.
 ToneCurve curve_in_effect(const Mapping& mapping, int channels, bool picture);
 
-/// Percentiles over the finite pixels of the first channel (subsampled to about 65 536 of them); {0, 1} if
-/// none.
+/// Appends the finite values of the first channel on a regular grid of about 65 536 pixels. Returns how many
+/// pixels the grid has.
+std::size_t sample_values(ConstHostView image, std::vector<float>& finite);
+/// Percentiles over those values; {0, 1} if there are none.
 ValueRange percentile_range(ConstHostView image, double low_percentile, double high_percentile);
 
-/// index = clamp(floor(tone(curve, (v − low)/(high − low))·256), 0, 255); +∞ → 255, −∞ → 0,
-/// NaN → kUndefinedColor. Colour input (3 channels) is scaled, not mapped. `rgb`: u8, 3 channels, same size.
+/// index = clamp(floor(tone(curve, (v − low)/(high − low))·256), 0, 255); ±∞ → kInfiniteColor,
+/// NaN → kUndefinedColor. Colour input (3 channels) is scaled, not mapped; there +∞ → 255, −∞ and NaN → 0.
+/// `rgb`: u8, 3 channels, same size.
 void map_colors(ConstHostView image, ColorMap map, ValueRange range, ToneCurve curve, HostView rgb);
 inline constexpr Rgb kUndefinedColor{90, 90, 90};
+inline constexpr Rgb kInfiniteColor{255, 0, 255};  ///< in no map: magma and inferno stay darker
+inline constexpr Rgb kSaturatedColor{255, 38, 26}; ///< of raw pixels at full scale, in the window
 
 } // namespace specklescope

@@ -389,10 +389,14 @@ PipelineStatus Pipeline::status() const {
 }
 
 StreamInfo Pipeline::stream() const {
+    const double um = um_per_source_px();
     const std::scoped_lock lock(impl_->mutex);
     return {impl_->status.source, impl_->options.source_text,
-            impl_->backend == "cpu" ? "cpu" : impl_->backend + ": " + impl_->device};
+            impl_->backend == "cpu" ? "cpu" : impl_->backend + ": " + impl_->device, um};
 }
+
+void Pipeline::set_um_per_source_px(double um) { impl_->set_um_of_raw(um); }
+double Pipeline::um_per_source_px() const { return impl_->um_of_raw(); }
 
 std::vector<Message> Pipeline::take_messages() {
     const std::scoped_lock lock(impl_->mutex);

@@ -19,10 +19,11 @@ struct PipelineOptions {
     GreyChannel channel = GreyChannel::luma;       ///< what stages for grey images get of colour
     std::shared_ptr<const RegionOutlines> regions; ///< null: none; start() refuses one outside the picture
     int slots = 0;                                 ///< of the ring, at least kMinSlots; 0: default_slots
-    std::uint64_t from = 0;   ///< the first frame of a file; start() refuses one that is not there
-    std::uint64_t frames = 0; ///< stop after this many; 0: no limit
-    std::string source_text;  ///< for metadata
-    double silence_s = 5;     ///< a live source silent for longer is taken for dead and opened again
+    std::uint64_t from = 0;      ///< the first frame of a file; start() refuses one that is not there
+    std::uint64_t frames = 0;    ///< stop after this many; 0: no limit
+    std::string source_text;     ///< for metadata
+    double um_per_source_px = 0; ///< µm a side of a raw pixel; 0: as the source says
+    double silence_s = 5;        ///< a live source silent for longer is taken for dead and opened again
 };
 
 enum class RunState : std::uint8_t { idle, running, paused, reconnecting, ended, failed };
@@ -75,6 +76,9 @@ public:
     std::uint64_t set_channel(GreyChannel channel);
     /// Null: none. Refused if one has no pixel on the results.
     std::uint64_t set_regions(std::shared_ptr<const RegionOutlines> regions);
+    /// µm a side of a raw pixel; 0: as the source says. Sinks that are open keep what they were told.
+    void set_um_per_source_px(double um);
+    double um_per_source_px() const; ///< that one, or the source's; 0: unknown
     void edit_source(std::string name, ParamValue value);
     Params source_params() const; ///< a copy of the present values
     /// Files stop reading; live sources go on and the picture stands still.

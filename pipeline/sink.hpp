@@ -16,6 +16,8 @@ struct StreamInfo {
     SourceInfo source;
     std::string source_text; ///< the SOURCE argument
     std::string backend;     ///< "cpu", "cuda: NVIDIA H200"
+    /// µm a side of a pixel of its raw frames; 0: unknown. Of results: um_per_px() (pipeline/scale).
+    double um_per_source_px = 0;
 };
 
 struct SinkFile {

@@ -30,6 +30,7 @@ struct SourceInfo {
     /// Of what is played back, when the first recording of it began ("2026-11-22T23:04:05Z"); empty where its
     /// file does not say. Nothing: it is being taken now.
     std::optional<std::string> started{};
+    double um_per_px = 0;     ///< µm a side of a pixel, where what is played back says it; 0: unknown
     bool seekable = false;    ///< Source::seek() works
     std::uint64_t length = 0; ///< Source::length()
 };

@@ -3,6 +3,7 @@
 #include "analysis/regions_file.hpp"
 #include "base/error.hpp"
 #include "base/log.hpp"
+#include "pipeline/scale/pixel_size.hpp"
 
 #include <nlohmann/json.hpp>
 #include <spdlog/spdlog.h>
@@ -157,6 +158,8 @@ std::string describe_file(const RecordedFrame& first, const RecordOptions& optio
     json["channels"] = shape.channels;
     json["pixel_type"] = to_string(shape.type);
     json["full_scale"] = first.info.full_scale;
+    if (const double um = um_per_px(stream, first.chain.get()); um > 0)
+        json["um_per_px"] = um;
     if (first.quantity.measure == Measure::intensity && options.what != RecordWhat::mask) {
         json["transfer"] = "linear"; // whatever it was coded in has been decoded
         json["light"] = to_string(first.info.light);

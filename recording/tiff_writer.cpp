@@ -1,6 +1,7 @@
 #include "recording/tiff_writer.hpp"
 
 #include "base/error.hpp"
+#include "pipeline/scale/pixel_size.hpp"
 
 #include <unistd.h>
 
@@ -8,7 +9,6 @@
 #include <bit>
 #include <cerrno>
 #include <cstddef>
-#include <cstdio>
 
 namespace specklescope {
 
@@ -33,17 +33,6 @@ struct Entry {
     std::uint64_t value;
 };
 
-/// The axes of a stack in words that ImageJ writes and tifffile and Bio-Formats read; always of one length.
-/// While the number of frames is 0 they count the pages themselves.
-std::string axes_text(std::uint64_t frames, double interval_s) {
-    char text[160];
-    std::snprintf(text, sizeof text,
-                  "ImageJ=1.53t\nimages=%010llu\nframes=%010llu\nhyperstack=true\nfinterval=%.9e\ntunit=s\n",
-                  static_cast<unsigned long long>(frames), static_cast<unsigned long long>(frames),
-                  interval_s);
-    return text;
-}
-
 template <class T> void put(std::string& bytes, T value) {
     bytes.append(reinterpret_cast<const char*>(&value), sizeof value);
 }
@@ -52,6 +41,9 @@ template <class T> void put(std::string& bytes, T value) {
 TiffWriter::TiffWriter(File file, std::string path, const RecordedFrame& first, const RecordOptions& options,
                        const StreamInfo& stream)
     : file_(std::move(file)), path_(std::move(path)), shape_(first.pixels.shape()),
+      ome_(is_ome_name(options.path)), axes_{.shape = shape_,
+                                             .quantity = first.quantity,
+                                             .um_per_px = um_per_px(stream, first.chain.get())},
       file_description_(describe_file(first, options, stream, {})) {
     if (const double rate = options.rate > 0 ? options.rate : stream.source.rate; rate > 0)
         nominal_s_ = 1 / rate;
@@ -66,6 +58,13 @@ TiffWriter::TiffWriter(File file, std::string path, const RecordedFrame& first, 
     end_ = kHeaderBytes;
 }
 
+Wrapping TiffWriter::wrapping(std::uint64_t frames, double interval_s) const {
+    StackAxes axes = axes_;
+    axes.frames = frames;
+    axes.interval_s = interval_s;
+    return ome_ ? ome_text(axes) : imagej_text(axes);
+}
+
 void TiffWriter::build_head(const std::string& description) {
     constexpr std::uint64_t kEntries = 15, kEntryBytes = 20;
     const std::uint64_t text = end_ + 8 + kEntries * kEntryBytes + 8;
@@ -73,7 +72,7 @@ void TiffWriter::build_head(const std::string& description) {
     const std::uint64_t pixels = aligned(software + kSoftware.size() + 1);
     const auto channels = static_cast<std::uint64_t>(shape_.channels);
     const std::uint64_t each_channel = channels == 3 ? 0x0000'0001'0001'0001U : 1U; // a u16 for each sample
-    const std::uint64_t one = 1ULL << 32 | 1U;                                      // 1/1
+    const std::uint64_t resolution = tiff_ratio(axes_.um_per_px > 0 ? 1 / axes_.um_per_px : 1); // pixels a µm
     const Entry entries[kEntries] = {
         {256, Field::u32, 1, static_cast<std::uint64_t>(shape_.width)},
         {257, Field::u32, 1, static_cast<std::uint64_t>(shape_.height)},
@@ -85,9 +84,9 @@ void TiffWriter::build_head(const std::string& description) {
         {277, Field::u16, 1, channels},
         {278, Field::u32, 1, static_cast<std::uint64_t>(shape_.height)}, // rows per strip
         {279, Field::u64, 1, shape_.bytes()},
-        {282, Field::rational, 1, one}, // resolution: no unit
-        {283, Field::rational, 1, one},
-        {296, Field::u16, 1, 1},
+        {282, Field::rational, 1, resolution},
+        {283, Field::rational, 1, resolution},
+        {296, Field::u16, 1, 1}, // no unit of TIFF's own: ImageJ names it in the description
         {305, Field::ascii, kSoftware.size() + 1, software},
         {339, Field::u16, channels,
          each_channel * (shape_.type == PixelType::f32 ? 3U : 1U)}, // IEEE float, or unsigned
@@ -118,8 +117,10 @@ void TiffWriter::write(const RecordedFrame& frame) {
     std::string description = describe_frame(frame);
     if (pages_ == 0) {
         first_ns_ = frame.info.capture_ns;
-        description = axes_text(0, nominal_s_) + file_description_.substr(0, file_description_.size() - 1) +
-                      ", \"frame\": " + description + "}";
+        std::string json =
+            file_description_.substr(0, file_description_.size() - 1) + ", \"frame\": " + description + "}";
+        const Wrapping around = wrapping(0, nominal_s_);
+        description = around.before + (ome_ ? ome_safe(std::move(json)) : json) + around.behind;
     }
     build_head(description);
     gather(pixels);
@@ -165,16 +166,19 @@ void TiffWriter::update(const FileTotals& totals) {
     if (barrier_) // without those that still wait for the storage
         reached.written = std::min(totals.written, barrier_->named());
     const std::string text = totals_text(reached);
-    write_at(text_offset_ + axes_text(0, 0).size() + 1, text.data(), text.size());
+    write_at(text_offset_ + wrapping(0, 0).before.size() + 1, text.data(), text.size());
+    if (ome_) // a reader counts on it
+        write_axes(reached.written);
 }
 
 /// The mean distance of the frames, now that it is known; a clock that stands still leaves the nominal one.
-void TiffWriter::write_axes() {
+void TiffWriter::write_axes(std::uint64_t frames) {
     if (text_offset_ == 0)
         return;
     const double span_s = 1e-9 * static_cast<double>(last_ns_ - first_ns_);
     const bool known = pages_ > 1 && span_s > 0;
-    const std::string text = axes_text(pages_, known ? span_s / static_cast<double>(pages_ - 1) : nominal_s_);
+    const std::string text =
+        wrapping(frames, known ? span_s / static_cast<double>(pages_ - 1) : nominal_s_).before;
     write_at(text_offset_, text.data(), text.size());
 }
 
@@ -190,7 +194,7 @@ void TiffWriter::finish(const FileTotals& totals) {
     FileTotals known = totals;
     known.finished = totals.finished && late == 0;
     update(known);
-    write_axes();
+    write_axes(pages_);
     if (!file_.close())
         throw RunError(write_error(path_, errno));
     if (late != 0 && !failed_)

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "recording/record_file.hpp"
+#include "recording/scale/calibration.hpp"
 #include "recording/storage_barrier.hpp"
 #include "recording/write_behind.hpp"
 
@@ -34,7 +35,8 @@ public:
 private:
     void build_head(const std::string& description);
     void link_page(SteadyClock::time_point taken);
-    void write_axes();
+    void write_axes(std::uint64_t frames);
+    Wrapping wrapping(std::uint64_t frames, double interval_s) const;
     void gather(ConstHostView pixels);
     void write_at(std::uint64_t offset, const void* data, std::size_t bytes);
     [[noreturn]] void fail(int error);
@@ -42,6 +44,8 @@ private:
     File file_;
     std::string path_;
     Shape shape_;
+    bool ome_; ///< the name asks for it
+    StackAxes axes_;
     double nominal_s_ = 0; ///< between frames; 0: unknown
     std::int64_t first_ns_ = 0, last_ns_ = 0;
     std::string file_description_;

@@ -2,6 +2,7 @@
 
 #include "base/error.hpp"
 #include "base/sentence.hpp"
+#include "pipeline/scale/pixel_size.hpp"
 #include "recording/batch_sink.hpp"
 #include "recording/table_file.hpp"
 #include "recording/table_text.hpp"
@@ -36,6 +37,7 @@ public:
         close();
         check_traces_file(path_);
         table_ = TableFile(path_, traces_begin(stream));
+        stream_.um_per_source_px = stream.um_per_source_px;
         told_.reset();
         placed_.reset();
         SinkStatus status;
@@ -99,8 +101,9 @@ private:
         if (!result.regions)
             return;
         const std::string exposure = to_string(result.exposure);
+        const double um = um_per_px(stream_, result.chain.get());
         if (told_ != result.info.version || !same_places(placed_.get(), result.regions->placed.get())) {
-            text += traces_settings(result);
+            text += traces_settings(result, um);
             if (!told_)
                 text += traces_columns();
             told_ = result.info.version;
@@ -109,13 +112,14 @@ private:
             text += exposure_line(result.info.version, result.exposure);
         }
         exposure_ = exposure;
-        add_rows(result, text);
+        add_rows(result, um, text);
     }
 
     const std::string path_;
 
     // The writing thread's, while it runs.
     TableFile table_;
+    StreamInfo stream_;                 ///< its scale
     std::optional<std::uint64_t> told_; ///< the version that the settings were told of
     std::shared_ptr<const PlacedRegions> placed_;
     std::string exposure_;

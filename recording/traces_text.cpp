@@ -39,6 +39,7 @@ std::string traces_begin(const StreamInfo& stream) {
                      "moved pixels; empty where neither can be told");
     say("version", "counts the edits that made the result");
     say("pixels", "area of the region on the picture");
+    say("area_um2", "that area in µm²; empty where nobody said how large a pixel is");
     say("position", "of the frame in its file, from 0; empty of no file");
     say("event",
         "number,sequence,capture_s,label: was marked at that frame; the last line of a number counts, "
@@ -58,10 +59,10 @@ std::string event_line(const EventMark& event) {
 
 std::string traces_columns() {
     return "sequence,capture_s,arrival_s,region,mean,std,min,max,valid,infinite,saturated,version,"
-           "mean_of_map,median,pixels,position\n";
+           "mean_of_map,median,pixels,position,area_um2\n";
 }
 
-std::string traces_settings(const Result& result) {
+std::string traces_settings(const Result& result, double um) {
     std::string text;
     const auto say = [&](const char* what, const std::string& value) {
         text += setting_line(result.info.version, what, value);
@@ -71,6 +72,8 @@ std::string traces_settings(const Result& result) {
     const PlacedRegions& placed = *result.regions->placed;
     say("map", in_brackets(result.quantity) + " of " + std::to_string(placed.width) + "×" +
                    std::to_string(placed.height) + " pixels");
+    if (um > 0)
+        say("scale", to_string(um) + " µm per pixel");
     say("mean", std::string(mean_text(result.regions->mean)));
     if (result.exposure.known())
         text += exposure_line(result.info.version, result.exposure);
@@ -82,7 +85,7 @@ std::string traces_settings(const Result& result) {
     return text;
 }
 
-void add_rows(const Result& result, std::string& text) {
+void add_rows(const Result& result, double um, std::string& text) {
     std::string times;
     add_whole(times, result.info.sequence);
     times += ',';
@@ -118,6 +121,9 @@ void add_rows(const Result& result, std::string& text) {
         text += ',';
         if (result.info.position)
             add_whole(text, *result.info.position);
+        text += ',';
+        if (um > 0)
+            add_number(text, static_cast<double>(region.pixels) * um * um);
         text += '\n';
     }
 }

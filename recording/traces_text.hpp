@@ -15,9 +15,10 @@ std::string traces_begin(const StreamInfo& stream);
 /// The names of the columns.
 std::string traces_columns();
 /// What the numbers rest on from this result on: chain, unit, exposure, which mean it is, regions.
-std::string traces_settings(const Result& result);
+/// `um`: a side of a pixel; 0: unknown.
+std::string traces_settings(const Result& result, double um);
 /// A row for each region.
-void add_rows(const Result& result, std::string& text);
+void add_rows(const Result& result, double um, std::string& text);
 
 /// "# event: 1,120,4.000000000,stimulus": its number, sequence, capture_s and label; without a label it is
 /// removed.

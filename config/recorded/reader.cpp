@@ -2,7 +2,9 @@
 
 #include "analysis/regions_file.hpp"
 #include "config/text.hpp"
+#include "files/recorded.hpp"
 #include "pipeline/chain_text.hpp"
+#include "pipeline/scale/pixel_size.hpp"
 #include "recording/record_file.hpp"
 
 #include <algorithm>
@@ -38,6 +40,7 @@ void RecordedReader::repeat(const Descriptions& texts) {
     replace_chain(settings_, chain, path_);
     read_channel();
     read_view();
+    read_scale();
     settings_.regions_path.clear();
     settings_.regions.reset();
     settings_.regions_from.clear();
@@ -226,6 +229,16 @@ void RecordedReader::read_view() {
     Settings shown;
     shown.view = settings_.view;
     of_file([&] { check(shown); });
+}
+
+void RecordedReader::read_scale() {
+    if (!has("um_per_px"))
+        return;
+    const double um = number("um_per_px");
+    if (!(um > 0 && um <= kMaxUmPerPx))
+        damaged("um_per_px is no size of a pixel");
+    settings_.program.set("um_per_px", 0.0);
+    settings_.um_per_source_px = of_results() ? um / source_pixels_per_pixel(settings_.chain) : um;
 }
 
 void RecordedReader::read_regions() {

@@ -65,6 +65,8 @@ private:
     void read_channel();
     void read_range(const char* key, const char* low, const char* high, bool automatic);
     void read_view();
+    /// For another source, whose raw pixels are then as large; the recording itself says it as a source.
+    void read_scale();
     void read_regions();
     std::string count_of_regions() const;
     void remark_shown();

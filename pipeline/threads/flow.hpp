@@ -56,6 +56,7 @@ struct Flow {
         : options(std::move(given)), source(std::move(from)) {
         first.set_channel(options.channel);
         regions = options.regions;
+        um_per_source_px = options.um_per_source_px;
         chain = std::make_shared<const Chain>(std::move(first));
     }
 
@@ -92,6 +93,7 @@ struct Flow {
     std::shared_ptr<const Chain> chain;
     std::shared_ptr<const RegionOutlines> regions; ///< null: none
     std::uint64_t regions_version = 0;
+    double um_per_source_px = 0; ///< 0: as the source says
     PipelineStatus status;
     std::vector<std::shared_ptr<Sink>> sinks;
     std::vector<std::shared_ptr<Sink>> sinks_to_open; ///< added before start()
@@ -102,6 +104,14 @@ struct Flow {
     std::shared_ptr<SlotMemory> slot_memory;
     std::shared_ptr<FrameRing> ring;
 
+    void set_um_of_raw(double um) {
+        const std::scoped_lock lock(mutex);
+        um_per_source_px = um;
+    }
+    double um_of_raw() const { ///< that one, or the source's; 0: unknown
+        const std::scoped_lock lock(mutex);
+        return um_per_source_px > 0 ? um_per_source_px : status.source.um_per_px;
+    }
     bool live() const {
         const std::scoped_lock lock(mutex);
         return status.source.live;

@@ -1,8 +1,10 @@
 #include "recording/lines/kymograph_file.hpp"
 
 #include "base/error.hpp"
+#include "pipeline/scale/pixel_size.hpp"
 #include "recording/line_pages.hpp"
 #include "recording/record_file.hpp"
+#include "recording/scale/calibration.hpp"
 #include "recording/table_text.hpp"
 
 #include <nlohmann/json.hpp>
@@ -44,20 +46,6 @@ void put_entry(std::string& bytes, std::uint16_t tag, Field type, std::uint64_t 
     put(bytes, value);
 }
 
-/// A positive number as TIFF's ratio of two whole ones, to 30 bits; 1 for anything else.
-std::uint64_t rational(double value) {
-    constexpr double kLarge = 1 << 30;
-    std::uint32_t above = 1, below = 1;
-    if (value >= 1 && value <= kLarge) {
-        above = static_cast<std::uint32_t>(kLarge);
-        below = static_cast<std::uint32_t>(std::lround(kLarge / value));
-    } else if (value > 1 / kLarge && value < 1) {
-        below = static_cast<std::uint32_t>(kLarge);
-        above = static_cast<std::uint32_t>(std::lround(kLarge * value));
-    }
-    return static_cast<std::uint64_t>(below) << 32 | above;
-}
-
 const char* mean_text(RegionMean mean) {
     switch (mean) {
     case RegionMean::of_squares:
@@ -81,6 +69,7 @@ KymographFile::KymographFile(const std::string& wanted, const LineFrame& frame, 
                              int band, const StreamInfo& stream)
     : line_(*frame.placed->regions[line.region].line), quantity_(frame.quantity),
       columns_(line.averages.size()), spacing_(line.spacing),
+      um_per_px_(um_per_px(stream, frame.chain.get())),
       nominal_s_(stream.source.rate > 0 ? 1 / stream.source.rate : 0) {
     nlohmann::ordered_json json;
     json["program"] = kSoftware;
@@ -88,6 +77,8 @@ KymographFile::KymographFile(const std::string& wanted, const LineFrame& frame, 
     json["region"] = frame.placed->regions[line.region].name;
     json["line"] = {{line_.x0, line_.y0}, {line_.x1, line_.y1}};
     json["spacing_px"] = spacing_;
+    if (um_per_px_ > 0)
+        json["um_per_px"] = um_per_px_;
     json["band_px"] = band;
     json["mean"] = mean_text(frame.mean);
     json["quantity"] = quantity_.name;
@@ -174,6 +165,11 @@ void KymographFile::add(const LineFrame& frame, const MeasuredLine& line) {
     ++rows_;
 }
 
+/// From one column to the next, in px or µm.
+double KymographFile::spacing() const {
+    return (spacing_ > 0 ? spacing_ : 1) * (um_per_px_ > 0 ? um_per_px_ : 1);
+}
+
 /// The mean time from row to row; a clock that stands still leaves the nominal one. 0: unknown.
 double KymographFile::period_s() const {
     const bool known = rows_ > 1 && last_ns_ > first_ns_;
@@ -189,17 +185,17 @@ std::string KymographFile::directory() const {
     put(bytes, kEntries);
     put_entry(bytes, 256, Field::u32, 1, columns_);
     put_entry(bytes, 257, Field::u32, 1, rows_);
-    put_entry(bytes, 258, Field::u16, 1, 32);                   // bits per sample
-    put_entry(bytes, 259, Field::u16, 1, 1);                    // not compressed
-    put_entry(bytes, 262, Field::u16, 1, 1);                    // 0 is black
-    put_entry(bytes, 270, Field::ascii, text, kText);           // image description
-    put_entry(bytes, 273, Field::u64, 1, pixels_);              // the one strip
-    put_entry(bytes, 277, Field::u16, 1, 1);                    // samples per pixel
-    put_entry(bytes, 278, Field::u32, 1, 0xffffffffU);          // rows per strip: all
-    put_entry(bytes, 279, Field::u64, 1, rows_ * columns_ * 4); // bytes of it
-    put_entry(bytes, 282, Field::rational, 1, rational(spacing_ > 0 ? 1 / spacing_ : 1)); // columns a px
-    put_entry(bytes, 283, Field::rational, 1, rational(period > 0 ? 1 / period : 1));     // rows a second
-    put_entry(bytes, 296, Field::u16, 1, 1);                                              // no unit
+    put_entry(bytes, 258, Field::u16, 1, 32);                                           // bits per sample
+    put_entry(bytes, 259, Field::u16, 1, 1);                                            // not compressed
+    put_entry(bytes, 262, Field::u16, 1, 1);                                            // 0 is black
+    put_entry(bytes, 270, Field::ascii, text, kText);                                   // image description
+    put_entry(bytes, 273, Field::u64, 1, pixels_);                                      // the one strip
+    put_entry(bytes, 277, Field::u16, 1, 1);                                            // samples per pixel
+    put_entry(bytes, 278, Field::u32, 1, 0xffffffffU);                                  // rows per strip: all
+    put_entry(bytes, 279, Field::u64, 1, rows_ * columns_ * 4);                         // bytes of it
+    put_entry(bytes, 282, Field::rational, 1, tiff_ratio(1 / spacing()));               // columns a px or µm
+    put_entry(bytes, 283, Field::rational, 1, tiff_ratio(period > 0 ? 1 / period : 1)); // rows a second
+    put_entry(bytes, 296, Field::u16, 1, 1);                                            // no unit
     put_entry(bytes, 305, Field::ascii, kSoftware.size() + 1, kText + text);
     put_entry(bytes, 339, Field::u16, 1, 3); // IEEE float
     put(bytes, std::uint64_t{0});            // no other page
@@ -211,10 +207,10 @@ std::string KymographFile::changing(bool finished, std::uint64_t dropped) const 
     const double period = period_s();
     char text[kChangingChars + 1];
     std::snprintf(text, sizeof text,
-                  "ImageJ=1.53t\nimages=1\nunit=pixel\nyunit=%s\n"
+                  "ImageJ=1.53t\nimages=1\nunit=%s\nyunit=%s\n"
                   "{\"finished\": %s, \"rows\": %llu, \"dropped\": %llu, \"row_period_s\": %.12g, "
                   "\"first_capture_ns\": %lld, \"last_capture_ns\": %lld, \"settings_changed\": %llu",
-                  period > 0 ? "s" : "row", finished ? "true" : "false",
+                  um_per_px_ > 0 ? "micron" : "pixel", period > 0 ? "s" : "row", finished ? "true" : "false",
                   static_cast<unsigned long long>(rows_), static_cast<unsigned long long>(dropped), period,
                   static_cast<long long>(first_ns_), static_cast<long long>(last_ns_),
                   static_cast<unsigned long long>(changes_));

@@ -33,6 +33,7 @@ public:
 private:
     void create(const std::string& wanted);
     void tell_settings(const LineFrame& frame);
+    double spacing() const;
     double period_s() const;
     std::string directory() const;
     std::string changing(bool finished, std::uint64_t dropped) const;
@@ -44,7 +45,8 @@ private:
     LineEnds line_;
     Quantity quantity_;
     std::size_t columns_ = 0;
-    double spacing_ = 0;
+    double spacing_ = 0;       ///< px
+    double um_per_px_ = 0;     ///< 0: unknown
     double nominal_s_ = 0;     ///< between rows; 0: unknown
     std::string fixed_;        ///< what of the description does not change
     std::uint64_t pixels_ = 0; ///< where they begin

@@ -3,10 +3,12 @@
 #include "analysis/vessel_width.hpp"
 #include "base/one_line.hpp"
 #include "base/parallel.hpp"
+#include "pipeline/scale/pixel_size.hpp"
 #include "recording/lines/line_sink.hpp"
 #include "recording/table_file.hpp"
 #include "recording/table_text.hpp"
 
+#include <limits>
 #include <optional>
 
 namespace specklescope {
@@ -15,7 +17,7 @@ namespace {
 
 constexpr TableKind kKind{"# Specklescope widths, version 1\n", "widths", "--widths"};
 constexpr const char* kColumns = "sequence,capture_s,region,width,width_std,centre,depth,fit,centre_std,"
-                                 "baseline,edge,r2,arrival_s,version\n";
+                                 "baseline,edge,r2,arrival_s,version,width_um,width_std_um\n";
 
 std::string said(const std::string& what, const std::string& value) {
     return comment("# " + what + ": " + one_line(value));
@@ -30,12 +32,13 @@ std::string head_of(const StreamInfo& stream, int band) {
                 "px along the line; edge: standard deviation of the edges' blur") +
            said("depth, baseline",
                 "in the unit of the map; depth is below 0 of a vessel darker than beside") +
+           said("width_um, width_std_um", "µm; nan where nobody said how large a pixel is") +
            said("fit", "ok, or why there are no numbers") +
            said("r2", "part of the variance along the line that the curve explains");
 }
 
 /// What the numbers rest on from this frame on.
-std::string settings_of(const LineFrame& frame) {
+std::string settings_of(const LineFrame& frame, double um) {
     std::string text;
     const auto say = [&](const char* what, const std::string& value) {
         text += setting_line(frame.info.version, what, value);
@@ -44,6 +47,8 @@ std::string settings_of(const LineFrame& frame) {
         say("chain", to_string(*frame.chain));
     say("map",
         one_line(frame.quantity.name) + " " + frame.quantity.symbol + " (" + frame.quantity.unit + ")");
+    if (um > 0)
+        say("scale", to_string(um) + " µm per pixel");
     say("fitted to", frame.mean == RegionMean::plain ? "the map" : "K²");
     if (frame.exposure.known())
         text += exposure_line(frame.info.version, frame.exposure);
@@ -59,7 +64,9 @@ std::string settings_of(const LineFrame& frame) {
     return text;
 }
 
-void add_row(const LineFrame& frame, const MeasuredLine& line, const VesselWidth& vessel, std::string& text) {
+/// `um`: of a pixel; 0: unknown.
+void add_row(const LineFrame& frame, const MeasuredLine& line, const VesselWidth& vessel, double um,
+             std::string& text) {
     const auto add = [&](double value) {
         add_number(text, value);
         text += ',';
@@ -82,6 +89,10 @@ void add_row(const LineFrame& frame, const MeasuredLine& line, const VesselWidth
     add_seconds(text, ns_of(frame.info.arrival));
     text += ',';
     add_whole(text, frame.info.version);
+    const double scale = um > 0 ? um : std::numeric_limits<double>::quiet_NaN();
+    text += ',';
+    add(vessel.width * scale);
+    add_number(text, vessel.width_std * scale);
     text += '\n';
 }
 
@@ -94,6 +105,7 @@ protected:
     std::uint64_t begin(const StreamInfo& stream) override {
         check_widths(path());
         table_ = TableFile(path(), kKind.mark.data() + head_of(stream, band()));
+        stream_.um_per_source_px = stream.um_per_source_px;
         told_.reset();
         placed_.reset();
         return table_.bytes();
@@ -122,7 +134,7 @@ protected:
         for (const LineFrame& frame : frames) {
             tell_settings(frame, lines.text);
             for (const MeasuredLine& line : frame.lines)
-                add_row(frame, line, vessels[next++], lines.text);
+                add_row(frame, line, vessels[next++], um_per_px(stream_, frame.chain.get()), lines.text);
             lines.ends.push_back(lines.text.size());
         }
         table_.append(lines, written);
@@ -141,7 +153,7 @@ private:
             return;
         const std::string exposure = to_string(frame.exposure);
         if (told_ != frame.info.version || placed_ != frame.placed) {
-            text += settings_of(frame);
+            text += settings_of(frame, um_per_px(stream_, frame.chain.get()));
             if (!told_)
                 text += kColumns;
             told_ = frame.info.version;
@@ -153,6 +165,7 @@ private:
     }
 
     TableFile table_;
+    StreamInfo stream_;                 ///< its scale
     std::optional<std::uint64_t> told_; ///< the version that the settings were told of
     std::shared_ptr<const PlacedRegions> placed_;
     std::string exposure_;

@@ -45,6 +45,7 @@ public:
         info.lossy = reader_->lossy();
         info.coding = to_string(coding_);
         info.started = reader_->recorded().started;
+        info.um_per_px = reader_->recorded().um_per_px;
         info.rate = rate();
         index_.count_ahead(files_, options().frame_height, kCounted, kCounting);
         info.seekable = true;

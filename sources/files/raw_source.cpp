@@ -144,6 +144,7 @@ public:
         info.full_scale = full_scale();
         if (regular_) // a pipe brings what somebody takes now
             info.started = sidecar_.file().now().started;
+        info.um_per_px = sidecar_.file().now().um_per_px;
         const double recorded_rate = sidecar_.measure_rate(path_);
         info.rate = recorded_rate > 0 ? recorded_rate : options.rate;
         info.seekable = regular_;

@@ -200,6 +200,7 @@ private:
     void tell(SourceInfo& info) const {
         info.live = false;
         info.started = recorded_.now().started;
+        info.um_per_px = recorded_.now().um_per_px;
         if (recorded_.now().rate > 0)
             info.rate = recorded_.now().rate;
         if (recorded_.now().full_scale > 0)

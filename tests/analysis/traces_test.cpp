@@ -14,7 +14,7 @@ namespace specklescope {
 namespace {
 
 constexpr const char* kColumns = "sequence,capture_s,arrival_s,region,mean,std,min,max,valid,infinite,"
-                                 "saturated,version,mean_of_map,median,pixels,position";
+                                 "saturated,version,mean_of_map,median,pixels,position,area_um2";
 constexpr const char* kRegions = R"({"regions":[
 {"name":"box","shape":"rectangle","points":[[10,8],[29,27]]},
 {"name":"a, \"b\" c","shape":"polygon","points":[[2,2],[40,4],[20,40]]},
@@ -170,7 +170,7 @@ void expect_whole_lines(const std::string& text, std::size_t least) {
     for (const std::string& line : lines_of(text)) {
         if (line.starts_with('#'))
             continue;
-        EXPECT_EQ(std::count(line.begin(), line.end(), ','), 15) << line;
+        EXPECT_EQ(std::count(line.begin(), line.end(), ','), 16) << line;
         ++rows;
     }
     EXPECT_GT(rows, least);

@@ -33,7 +33,8 @@ TEST(ColorTable, IsThePublishedMapInEveryColour) {
                                          {ColorMap::inferno, kInfernoReference},
                                          {ColorMap::magma, kMagmaReference},
                                          {ColorMap::turbo, kTurboReference},
-                                         {ColorMap::jet, kJetReference}})
+                                         {ColorMap::jet, kJetReference},
+                                         {ColorMap::rdbu, kRdbuReference}})
         EXPECT_EQ(hex(color_table(map)), reference) << static_cast<int>(map);
     for (std::size_t i = 0; i < 256; ++i)
         EXPECT_EQ(
@@ -41,8 +42,18 @@ TEST(ColorTable, IsThePublishedMapInEveryColour) {
             (Rgb{static_cast<std::uint8_t>(i), static_cast<std::uint8_t>(i), static_cast<std::uint8_t>(i)}));
 }
 
+TEST(ColorTable, NoMapHasTheColoursOfWhatIsNoNumber) {
+    for (int map = 0; map < 7; ++map)
+        for (const Rgb& color : color_table(static_cast<ColorMap>(map))) {
+            int apart = 0;
+            for (std::size_t c = 0; c < 3; ++c)
+                apart += std::abs(color[c] - kInfiniteColor[c]);
+            EXPECT_GT(apart, 100) << map;
+        }
+}
+
 TEST(ColorTable, ChangesInSmallSteps) {
-    for (int map = 0; map < 6; ++map)
+    for (int map = 0; map < 7; ++map)
         for (std::size_t i = 1; i < 256; ++i)
             for (std::size_t c = 0; c < 3; ++c)
                 EXPECT_LE(std::abs(color_table(static_cast<ColorMap>(map))[i][c] -
@@ -75,8 +86,8 @@ TEST(MapColors, FollowsTheRule) {
     EXPECT_EQ(mapped(5, range), turbo[255]);
     EXPECT_EQ(mapped(1e30F, range), turbo[255]);
     EXPECT_EQ(mapped(-1e30F, range), turbo[0]);
-    EXPECT_EQ(mapped(kInf, range), turbo[255]);
-    EXPECT_EQ(mapped(-kInf, range), turbo[0]);
+    EXPECT_EQ(mapped(kInf, range), kInfiniteColor);
+    EXPECT_EQ(mapped(-kInf, range), kInfiniteColor);
     EXPECT_EQ(mapped(std::numeric_limits<float>::quiet_NaN(), range), kUndefinedColor);
     EXPECT_EQ(mapped(-1, {2, 2}), turbo[0]); // an empty range cuts in two
     EXPECT_EQ(mapped(3, {2, 2}), turbo[255]);
@@ -145,7 +156,8 @@ TEST(MapColors, CurvesEncodeLightForTheDisplay) {
         }
     constexpr float kInf = std::numeric_limits<float>::infinity();
     for (const ToneCurve curve : {ToneCurve::srgb, ToneCurve::reinhard, ToneCurve::filmic}) {
-        EXPECT_EQ(mapped(kInf, {0, 1}, ColorMap::grey, curve)[0], 255);
+        EXPECT_EQ(mapped(kInf, {0, 1}, ColorMap::grey, curve), kInfiniteColor);
+        EXPECT_EQ(mapped(1e30F, {0, 1}, ColorMap::grey, curve)[0], 255);
         EXPECT_EQ(mapped(-1, {0, 1}, ColorMap::grey, curve)[0], 0);
         EXPECT_EQ(mapped(0, {0, 1}, ColorMap::grey, curve)[0], 0);
         EXPECT_EQ(mapped(std::numeric_limits<float>::quiet_NaN(), {0, 1}, ColorMap::grey, curve),

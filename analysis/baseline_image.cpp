@@ -1,0 +1,194 @@
+#include "analysis/baseline_image.hpp"
+
+#include "analysis/baseline.hpp"
+#include "base/parallel.hpp"
+#include "pipeline/regions/region_sums.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace specklescope {
+
+namespace {
+
+constexpr int kLeastRows = 16; ///< of a band, a guess
+
+template <class F> void for_rows(int height, F&& f) {
+    const int slots = parallel_threads();
+    for_bands(height, band_count(height, slots, kLeastRows), slots, [&](Band rows, int) {
+        for (int y = rows.begin; y < rows.end; ++y)
+            f(y);
+    });
+}
+
+/// One value more; `mean` is fixed outside the loop over pixels.
+template <RegionMean mean> void add_value(float value, double& sum, std::uint32_t& count) {
+    if constexpr (mean == RegionMean::of_inverses) {
+        if (std::isnan(value))
+            return;
+        sum += 1 / static_cast<double>(value); // of an infinite value 0
+    } else {
+        if (!std::isfinite(value))
+            return;
+        const auto v = static_cast<double>(value);
+        sum += mean == RegionMean::of_squares ? v * v : v;
+    }
+    ++count;
+}
+
+template <RegionMean mean>
+void add_image(ConstHostView image, std::vector<double>& sums, std::vector<std::uint32_t>& counts) {
+    const auto width = static_cast<std::size_t>(image.shape.width);
+    dispatch(image.shape.type, [&](auto zero) {
+        const auto pixels = image.as<decltype(zero)>();
+        for_rows(image.shape.height, [&](int y) {
+            const auto* row = pixels.row(y);
+            const std::size_t at = static_cast<std::size_t>(y) * width;
+            for (std::size_t x = 0; x < width; ++x)
+                add_value<mean>(static_cast<float>(row[x]), sums[at + x], counts[at + x]);
+        });
+    });
+}
+
+} // namespace
+
+void BaselineImage::change(ConstHostView image, HostView percent) const {
+    const auto width = static_cast<std::size_t>(shape_.width);
+    const View<float> to = percent.as<float>();
+    dispatch(image.shape.type, [&](auto zero) {
+        const auto from = image.as<decltype(zero)>();
+        for_rows(shape_.height, [&](int y) {
+            const auto* row = from.row(y);
+            const float* base = f0_.data() + static_cast<std::size_t>(y) * width;
+            float* out = to.row(y);
+            for (std::size_t x = 0; x < width; ++x)
+                out[x] = std::isfinite(base[x]) && base[x] != 0
+                             ? static_cast<float>(
+                                   relative_change(static_cast<double>(row[x]), static_cast<double>(base[x])))
+                             : std::numeric_limits<float>::quiet_NaN();
+        });
+    });
+}
+
+double BaselineImage::at(int x, int y) const {
+    return static_cast<double>(f0_[static_cast<std::size_t>(y) * static_cast<std::size_t>(shape_.width) +
+                                   static_cast<std::size_t>(x)]);
+}
+
+bool BaselineImage::fits(const Shape& shape, const Quantity& quantity) const {
+    return shape.width == shape_.width && shape.height == shape_.height && shape.channels == 1 &&
+           quantity.name == quantity_.name && quantity.unit == quantity_.unit;
+}
+
+void BaselineSums::clear() {
+    shape_ = {};
+    sums_.clear();
+    counts_.clear();
+    frames_ = 0;
+}
+
+void BaselineSums::add(ConstHostView image, RegionMean mean) {
+    if (image.shape != shape_ || mean != mean_) {
+        clear();
+        shape_ = image.shape;
+        mean_ = mean;
+        sums_.assign(shape_.pixels(), 0);
+        counts_.assign(shape_.pixels(), 0);
+    }
+    switch (mean) {
+    case RegionMean::plain:
+        add_image<RegionMean::plain>(image, sums_, counts_);
+        break;
+    case RegionMean::of_squares:
+        add_image<RegionMean::of_squares>(image, sums_, counts_);
+        break;
+    case RegionMean::of_inverses:
+        add_image<RegionMean::of_inverses>(image, sums_, counts_);
+        break;
+    }
+    ++frames_;
+}
+
+std::vector<float> BaselineSums::means() const {
+    std::vector<float> means(sums_.size(), std::numeric_limits<float>::quiet_NaN());
+    for (std::size_t i = 0; i < sums_.size(); ++i) {
+        if (counts_[i] == 0)
+            continue;
+        const double mean = sums_[i] / counts_[i];
+        means[i] = static_cast<float>(mean_ == RegionMean::of_squares    ? std::sqrt(mean)
+                                      : mean_ == RegionMean::of_inverses ? 1 / mean
+                                                                         : mean);
+    }
+    return means;
+}
+
+void BaselineCollector::push(const Result& result, bool) {
+    if (result.repeated || !result.image)
+        return;
+    const std::scoped_lock lock(mutex_);
+    if (done_)
+        return;
+    const Shape& shape = result.image.shape();
+    if (shape.channels != 1) {
+        error_ = "A baseline is taken of grey results; this one has colours.";
+        done_ = true;
+        return;
+    }
+    const std::int64_t now = result.info.capture_ns;
+    const bool other = shape != shape_ || result.quantity.name != quantity_.name ||
+                       result.quantity.unit != quantity_.unit || (first_ns_ && now < last_ns_);
+    if (!first_ns_ || other) {
+        sums_.clear();
+        first_ns_ = now;
+        shape_ = shape;
+        quantity_ = result.quantity;
+    } else if (static_cast<double>(now - *first_ns_) >= seconds_ * 1e9) {
+        return complete();
+    }
+    last_ns_ = now;
+    sums_.add(result.image.host(), region_mean(result.quantity.measure));
+}
+
+void BaselineCollector::complete() {
+    done_ = true;
+    if (sums_.frames() == 0) {
+        error_ = "No frame came of which a baseline could be taken.";
+        return;
+    }
+    Shape shape = shape_;
+    shape.type = PixelType::f32;
+    taken_ = std::make_shared<const BaselineImage>(shape, quantity_, sums_.means(), sums_.frames(),
+                                                   static_cast<double>(last_ns_ - *first_ns_) * 1e-9);
+    sums_.clear();
+}
+
+void BaselineCollector::finish() {
+    const std::scoped_lock lock(mutex_);
+    if (!done_)
+        complete();
+}
+
+bool BaselineCollector::wants_host_image() const {
+    const std::scoped_lock lock(mutex_);
+    return !done_;
+}
+
+std::shared_ptr<const BaselineImage> BaselineCollector::taken() const {
+    const std::scoped_lock lock(mutex_);
+    return taken_;
+}
+
+double BaselineCollector::progress() const {
+    const std::scoped_lock lock(mutex_);
+    return done_        ? 1
+           : !first_ns_ ? 0
+                        : std::min(1.0, static_cast<double>(last_ns_ - *first_ns_) * 1e-9 / seconds_);
+}
+
+std::string BaselineCollector::error() const {
+    const std::scoped_lock lock(mutex_);
+    return error_;
+}
+
+} // namespace specklescope

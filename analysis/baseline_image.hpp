@@ -1,0 +1,97 @@
+// What a picture is compared with: the mean of every pixel over some seconds, F₀.
+#pragma once
+
+#include "pipeline/regions/regions.hpp"
+#include "pipeline/sink.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace specklescope {
+
+/// F₀ of every pixel of a grey picture. Immutable.
+class BaselineImage {
+public:
+    BaselineImage(const Shape& shape, Quantity quantity, std::vector<float> f0, std::uint64_t frames,
+                  double seconds)
+        : shape_(shape), quantity_(std::move(quantity)), f0_(std::move(f0)), frames_(frames),
+          seconds_(seconds) {}
+
+    /// 100·(F/F₀ − 1) %, into f32 of the same size: undefined where F is, or where F₀ is 0, infinite or
+    /// undefined; infinite where F is. Rows in parallel.
+    void change(ConstHostView image, HostView percent) const;
+    double at(int x, int y) const; ///< F₀ in the unit of the map
+    /// True of a picture of the same size and quantity: of others there is no change.
+    bool fits(const Shape& shape, const Quantity& quantity) const;
+    const Shape& shape() const { return shape_; }
+    std::uint64_t frames() const { return frames_; }
+    double seconds() const { return seconds_; }
+
+private:
+    Shape shape_; ///< f32
+    Quantity quantity_;
+    std::vector<float> f0_;
+    std::uint64_t frames_ = 0;
+    double seconds_ = 0;
+};
+
+/// Sums of every pixel in float64. As for traces (docs/science.md, Regions) the mean is taken of what may be
+/// averaged: of K² where the picture is K or c/K². Undefined values are left out, infinite ones too, but of
+/// c/K² they are K² = 0 and take part.
+class BaselineSums {
+public:
+    /// Pictures of one shape; another begins anew. Rows in parallel.
+    void add(ConstHostView image, RegionMean mean);
+    std::uint64_t frames() const { return frames_; }
+    /// F₀ in the unit of the picture, row by row; NaN where no value was.
+    std::vector<float> means() const;
+    void clear();
+
+private:
+    Shape shape_;
+    RegionMean mean_ = RegionMean::plain;
+    std::vector<double> sums_;
+    std::vector<std::uint32_t> counts_;
+    std::uint64_t frames_ = 0;
+};
+
+/// Takes the results of some seconds, by their capture times, as a sink among the others: n seconds at r
+/// frames/s are n·r frames. Results of another shape or quantity, and times that go back, begin anew.
+class BaselineCollector final : public Sink {
+public:
+    explicit BaselineCollector(double seconds) : seconds_(seconds) {}
+
+    void open(const StreamInfo&) override {}
+    /// On the processing thread; about a pass over the picture, 16 bytes a pixel.
+    void push(const Result& result, bool may_wait) override;
+    void close() noexcept override {}
+    bool wants_host_image() const override;
+    SinkStatus status() const override { return {}; }
+
+    /// With what there is so far.
+    void finish();
+    /// When it is complete, or was finished.
+    std::shared_ptr<const BaselineImage> taken() const;
+    double progress() const;   ///< 0…1
+    std::string error() const; ///< why there will be none; empty: nothing is wrong
+
+private:
+    void complete(); ///< under the mutex
+
+    const double seconds_;
+    mutable std::mutex mutex_;
+    BaselineSums sums_;
+    std::optional<std::int64_t> first_ns_;
+    std::int64_t last_ns_ = 0;
+    Shape shape_;
+    Quantity quantity_;
+    bool done_ = false;
+    std::string error_;
+    std::shared_ptr<const BaselineImage> taken_;
+};
+
+} // namespace specklescope

@@ -1,0 +1,16 @@
+// How large a pixel is, in µm a side, followed through the stages that make one pixel of several.
+#pragma once
+
+#include "pipeline/sink.hpp"
+
+namespace specklescope {
+
+/// Pixels of the source side by side in one pixel of the chain's results, 1 or more: the product of the
+/// factors of `downsample`. Every other stage leaves pixels as large as they were (a test walks the
+/// registry).
+double source_pixels_per_pixel(const Chain& chain);
+
+/// µm a side of a pixel of results of this chain, or of raw frames (null); 0: unknown.
+double um_per_px(const StreamInfo& stream, const Chain* chain);
+
+} // namespace specklescope
