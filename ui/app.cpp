@@ -88,6 +88,7 @@ bool App::take_result() {
         if (session_.restored())
             range_subject_ = {};
         display_.clear();
+        state_.histogram.clear();
         state_.camera.fit();
         const std::string name = session_.pipeline()->status().source.name;
         window_.set_title(name + " – Specklescope");
@@ -123,9 +124,13 @@ App::Layout App::arrange() const {
     l.status = {0, size.y - status, size.x, status};
     l.panel = l.panel_below ? Rect{0, tools + height - below, size.x, below}
                             : Rect{size.x - beside, tools, beside, height};
-    l.shows_raw = view.layout != ViewSettings::Layout::processed;
-    l.shows_processed = view.layout != ViewSettings::Layout::raw;
     const bool colour = display_.has_result() && display_.processed_shape().channels == 3;
+    l.split = view.layout == ViewSettings::Layout::split;
+    l.blended = view.layout == ViewSettings::Layout::blended && !display_.moved() && !colour;
+    l.shows_raw = view.layout == ViewSettings::Layout::raw ||
+                  view.layout == ViewSettings::Layout::side_by_side || l.blended ||
+                  (l.split && !shows_change());
+    l.shows_processed = view.layout != ViewSettings::Layout::raw;
     const double whole = std::max(1.0, height - below);
     l.shows_traces = shows_traces();
     const double traces =
@@ -138,13 +143,7 @@ App::Layout App::arrange() const {
     l.region_tools = {0, tools, strip, std::max(1.0, whole - traces - film)};
     l.canvas = {strip, tools, std::max(1.0, size.x - beside - bar - strip), l.region_tools.height};
     l.bar = {l.canvas.x + l.canvas.width, tools, bar, l.canvas.height};
-    const double gap = dp(2);
-    l.processed = l.raw = l.canvas;
-    if (view.layout == ViewSettings::Layout::side_by_side) {
-        l.raw.width = (l.canvas.width - gap) / 2;
-        l.processed.x = l.raw.x + l.raw.width + gap;
-        l.processed.width = l.raw.width;
-    }
+    place_pictures(l);
     return l;
 }
 
@@ -170,6 +169,7 @@ void App::frame() {
     handle_input();
     layout_ = arrange();
     if (Pipeline* pipeline = session_.pipeline()) {
+        display_.set_baseline(state_.change ? session_.baseline_image() : nullptr);
         display_.look(*pipeline, layout_.shows_raw, layout_.shows_processed);
         if (SteadyClock::now() - stats_read_ > kStatsEvery) {
             stats_ = pipeline->stats();
@@ -177,7 +177,8 @@ void App::frame() {
         }
     }
     display_.update_range(session_.view().mapping);
-    if (layout_.shows_raw)
+    state_.histogram.update(display_, layout_.bar.width > 0 || state_.histogram.open());
+    if (layout_.shows_raw || state_.histogram.open())
         display_.update_raw_range();
     canvas_window(layout_);
     draw_transport(layout_.film, session_, state_.film);
@@ -192,10 +193,11 @@ void App::frame() {
     }
     if (std::exchange(state_.toggle_traces, false))
         toggle_traces();
-    if (state_.open_dialog || palette_.asked() || state_.regions.asks_for_field())
+    if (state_.open_dialog || palette_.asked() || state_.scale.ask || state_.regions.asks_for_field())
         window_.wait_for_field();
     open_.draw(session_, state_);
     draw_region_files(session_, state_.regions, state_.confirm, state_.dismiss);
+    state_.scale.draw(session_, state_.confirm, state_.dismiss);
     draw_open_error(session_, state_);
     draw_keys(&state_.keys_open, session_.settings().keys);
     palette_.draw([this] { return palette_entries(); }, state_.confirm, state_.dismiss);
@@ -219,43 +221,6 @@ ToneCurve App::shown_curve() const {
     const Result& result = display_.result();
     return curve_in_effect(session_.settings().view.as<ViewSettings>().mapping, result.shape().channels,
                            is_picture(result.info, result.quantity));
-}
-
-void App::draw_pictures() {
-    if (!display_.has_result())
-        return;
-    const double ratio = window_.ratio();
-    const Shape raw = display_.raw_shape();
-    if (layout_.shows_raw && display_.raw()) {
-        Mapping grey = session_.view().mapping;
-        grey.colormap = ColorMap::grey;
-        const Result& result = display_.result();
-        const bool picture = result.info.light != Light::counts;
-        // Beside light, light is shown in the same range, so that the two can be compared.
-        const ValueRange range = is_picture(result.info, result.quantity)
-                                     ? exposed({grey.low, grey.high}, grey.exposure_stops)
-                                     : display_.raw_range(state_.stretch_raw && !picture);
-        PictureStyle style{ColorMap::grey, range, curve_in_effect(grey, raw.channels, picture), 0};
-        if (state_.mark_saturated)
-            style.saturated = result.info.full_scale > 0 ? result.info.full_scale : type_full_scale(raw.type);
-        display_.shader().draw(display_.raw(), style, layout_.raw, state_.camera.place(layout_.raw, raw),
-                               ratio);
-    }
-    if (layout_.shows_processed && display_.processed()) {
-        const Mapping& mapping = session_.view().mapping;
-        const Shape& shape = display_.processed().shape();
-        const Shape placed = placed_shape(false);
-        Camera::Placement at = state_.camera.place(layout_.processed, placed);
-        at.x += (placed.width - shape.width) / 2.0 * at.scale; // border = crop lacks as much on each side
-        at.y += (placed.height - shape.height) / 2.0 * at.scale;
-        display_.shader().draw(display_.processed(),
-                               {mapping.colormap,
-                                exposed({mapping.low, mapping.high}, mapping.exposure_stops), shown_curve(),
-                                0},
-                               layout_.processed, at, ratio);
-    }
-    // The panel's strip draws from the one texture of colours, after this: the raw picture left it grey.
-    display_.shader().colors(session_.view().mapping.colormap);
 }
 
 void App::report() const {
@@ -287,11 +252,18 @@ void App::report() const {
     probe::value("channel", grey_channel_of(display_.result()));
     probe::value("chain", to_string(*display_.result().chain));
     probe::value("sequence", static_cast<double>(display_.result().info.sequence));
-    const Camera::Placement at = state_.camera.place(layout_.processed, placed_shape(false));
+    const Camera::Placement at = placement(layout_, false);
     probe::value("image.x", at.x);
     probe::value("image.y", at.y);
     probe::value("image.scale", at.scale);
     probe::value("zoom", zoom());
+    const ViewSettings& view = session_.settings().view.as<ViewSettings>();
+    probe::value("blend.opacity", view.blend_opacity);
+    probe::value("blend.threshold", view.blend_threshold);
+    probe::value("change.shown", display_.has_change() ? 1.0 : 0.0);
+    probe::value("change.progress", session_.baseline_image_progress().value_or(NAN));
+    probe::value("hover.change", hover_.change.value_or(NAN));
+    probe::value("scale.um_per_px", um_per_px(false));
 }
 
 int run_viewer(Settings settings) {

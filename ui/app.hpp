@@ -28,6 +28,11 @@ private:
 
     struct Layout {
         Rect tools, status, panel, film, region_tools, canvas, bar, traces, processed, raw;
+        Rect change;                     ///< where the change against the baseline is seen; empty: nowhere
+        Rect processed_frame, raw_frame; ///< what the camera places them in: more than is seen of a split one
+        /// Lies over another picture: a divider between them, or one through the other.
+        bool split = false, blended = false;
+        bool only_change() const { return change.x == processed.x && change.width == processed.width; }
         bool shows_processed = true, shows_raw = false, shows_panel = true,
              panel_below = false, ///< the controls, in a tall window
             shows_traces = false;
@@ -45,15 +50,27 @@ private:
     void widen_first_window(int step);
     void scale_interface(double factor);
     std::optional<std::size_t> first_window() const; ///< of the chain: the stage with a radius
+    std::string why_not_layers(bool across) const;
+    void move_layers(double across, double up);
     Layout arrange() const;
+    void place_pictures(Layout& layout) const;
+    void divider(const Layout& layout);
+    Camera::Placement placement(const Layout& layout, bool raw) const;
+    bool on_raw(const Layout& layout, double x, double y) const;
+    bool shows_change() const; ///< there is a baseline, and it is wanted
+    void draw_raw(double ratio);
+    void draw_result(double ratio);
     void frame();
     void canvas_window(const Layout& layout);
     void canvas_mouse(const Layout& layout);
     void panel_edge(const Layout& layout);
     RegionViews region_views(const Layout& layout) const;
-    double zoom() const; ///< pixels of the screen for one of the picture
+    double um_per_px(bool raw) const; ///< of the result that is shown; 0: unknown
+    double zoom() const;              ///< pixels of the screen for one of the picture
     void canvas_pixels(const Layout& layout);
     void canvas_labels(const Layout& layout);
+    void canvas_bar(const Rect& bar, const Quantity& quantity);
+    void canvas_scale(const Layout& layout);
     bool shows_traces() const;
     void toggle_traces();
     Shape placed_shape(bool raw) const;

@@ -14,7 +14,8 @@ namespace specklescope {
 namespace {
 
 constexpr double kStopStep = 0.5;
-constexpr int kJump = 10; ///< frames
+constexpr double kLayerStep = 0.05; ///< of a divider, an opacity, a threshold
+constexpr int kJump = 10;           ///< frames
 constexpr double kScaleStep = 1.1;
 
 } // namespace
@@ -47,6 +48,19 @@ struct App::Actions {
     }
     static std::string a_window(const App& a) {
         return a.first_window() ? "" : "No stage of the chain has a window with a radius.";
+    }
+    template <bool Across> static std::string layers(const App& a) { return a.why_not_layers(Across); }
+    template <int Steps> static void low_end(App& a) { HistogramPanel::nudge(a.session_, false, Steps); }
+    template <int Steps> static void high_end(App& a) { HistogramPanel::nudge(a.session_, true, Steps); }
+    static void take_baseline_picture(App& a) {
+        a.session_.take_baseline_image();
+        a.state_.change = true;
+    }
+    static void show_change(App& a) {
+        if (a.session_.baseline_image())
+            a.state_.change = !a.state_.change;
+        else
+            take_baseline_picture(a);
     }
     static std::string traced(const App& a) {
         return a.traces_.has_regions() || a.session_.traces_wanted()
@@ -81,10 +95,17 @@ struct App::Actions {
             {Action::show_processed, [](App& a) { show(a, Layout::processed); }},
             {Action::show_raw, [](App& a) { show(a, Layout::raw); }},
             {Action::show_both, [](App& a) { show(a, Layout::side_by_side); }},
+            {Action::show_split, [](App& a) { show(a, Layout::split); }},
+            {Action::show_blended, [](App& a) { show(a, Layout::blended); }},
             {Action::next_layout,
              [](App& a) {
-                 show(a, static_cast<Layout>((static_cast<int>(a.session_.view().layout) + 1) % 3));
+                 const auto count = static_cast<int>(view_table().at("layout").choices.size());
+                 show(a, static_cast<Layout>((static_cast<int>(a.session_.view().layout) + 1) % count));
              }},
+            {Action::layers_left, [](App& a) { a.move_layers(-kLayerStep, 0); }, layers<true>},
+            {Action::layers_right, [](App& a) { a.move_layers(kLayerStep, 0); }, layers<true>},
+            {Action::more_opaque, [](App& a) { a.move_layers(0, kLayerStep); }, layers<false>},
+            {Action::less_opaque, [](App& a) { a.move_layers(0, -kLayerStep); }, layers<false>},
             {Action::zoom_in, [](App& a) { a.zoom_by(kZoomStep); }, a_result},
             {Action::zoom_out, [](App& a) { a.zoom_by(1 / kZoomStep); }, a_result},
             {Action::fit, [](App& a) { a.state_.camera.fit(); }},
@@ -100,11 +121,19 @@ struct App::Actions {
                  bool& automatic = a.session_.view().mapping.automatic;
                  automatic = !automatic;
              }},
+            {Action::histogram, [](App& a) { a.state_.histogram.toggle = a.session_.view().panel = true; }},
+            {Action::lower_low, low_end<-1>, a_result},
+            {Action::raise_low, low_end<1>, a_result},
+            {Action::lower_high, high_end<-1>, a_result},
+            {Action::raise_high, high_end<1>, a_result},
             {Action::darker, [](App& a) { a.expose_by(-kStopStep); }},
             {Action::brighter, [](App& a) { a.expose_by(kStopStep); }},
             {Action::smaller_window, [](App& a) { a.widen_first_window(-1); }, a_window},
             {Action::larger_window, [](App& a) { a.widen_first_window(1); }, a_window},
             {Action::mark_saturated, [](App& a) { a.state_.mark_saturated = !a.state_.mark_saturated; }},
+            {Action::pixel_size, [](App& a) { a.state_.scale.ask = true; }, a_source},
+            {Action::change, show_change, a_source},
+            {Action::baseline_picture, take_baseline_picture, a_source},
             {Action::open, [](App& a) { a.state_.open_dialog = true; }},
             {Action::snapshot, [](App& a) { a.state_.snapshot = true; }, a_result},
             {Action::record, [](App& a) { a.session_.toggle_record(RecordWhat::processed); }, a_source},
@@ -186,12 +215,33 @@ void App::run(Action action) { Actions::row(action).run(*this); }
 
 /// 0: a pixel of the picture is one of the screen.
 void App::zoom_by(double factor) {
-    const Rect& area = layout_.shows_processed ? layout_.processed : layout_.raw;
+    const Rect& area = layout_.shows_processed ? layout_.processed_frame : layout_.raw_frame;
     const Shape placed = placed_shape(!layout_.shows_processed);
     if (factor == 0)
         state_.camera.set_scale(area, placed, 1 / window_.ratio());
     else
         state_.camera.zoom(area, placed, area.x + area.width / 2, area.y + area.height / 2, factor);
+}
+
+/// Whether there is a divider, or a blend with its threshold, to move across, or an opacity to move up.
+std::string App::why_not_layers(bool across) const {
+    using Shown = ViewSettings::Layout;
+    const Shown shown = session_.settings().view.as<ViewSettings>().layout;
+    if (shown == Shown::blended || (across && shown == Shown::split))
+        return "";
+    return across ? "Neither a divider nor a blend is shown." : "No blend is shown.";
+}
+
+/// The divider of a split view, or the threshold (across) and opacity (up) of a blended one.
+void App::move_layers(double across, double up) {
+    ViewSettings& view = session_.view();
+    const auto move = [](double& value, double by) { value = std::clamp(value + by, 0.0, 1.0); };
+    if (view.layout == ViewSettings::Layout::split) {
+        move(view.split, across);
+    } else {
+        move(view.blend_threshold, across);
+        move(view.blend_opacity, up);
+    }
 }
 
 void App::expose_by(double stops) {

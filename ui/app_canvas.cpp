@@ -5,6 +5,7 @@
 #include "ui/canvas/numbers.hpp"
 #include "ui/canvas/pixel_grid.hpp"
 #include "ui/canvas/probe.hpp"
+#include "ui/canvas/scale_bar.hpp"
 #include "ui/canvas/theme.hpp"
 #include "ui/panels/overlay.hpp"
 
@@ -43,18 +44,21 @@ void App::canvas_window(const Layout& layout) {
                      ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoBringToFrontOnFocus);
     ImGui::PopStyleVar();
     canvas_mouse(layout);
-    Mapping& mapping = session_.view().mapping;
     if (layout.bar.width > 0) {
         const Quantity quantity =
             display_.has_result() ? display_.result().quantity : session_.chain().quantity();
-        color_bar(layout.bar, mapping, quantity,
-                  display_.has_result() ? display_.result().exposure : Exposure(),
-                  display_.has_result() ? shown_curve() : ToneCurve::linear,
-                  display_.shader().colors(mapping.colormap));
+        const double legend = color_legend_height();
+        Rect bar = layout.bar;
+        if (bar.height > 4 * legend) {
+            draw_color_legend(bar, display_.has_result() ? display_.result().counts : PixelCounts());
+            bar.height -= legend;
+        }
+        canvas_bar(bar, quantity);
     }
     canvas_pixels(layout);
     state_.regions.draw(region_views(layout), session_);
     canvas_labels(layout);
+    canvas_scale(layout);
     float statistics_end = 0;
     if (session_.view().overlay && session_.pipeline())
         statistics_end = draw_statistics(layout.canvas, stats_, display_, window_.renderer());
@@ -62,7 +66,8 @@ void App::canvas_window(const Layout& layout) {
         draw_warmup(layout.processed, display_.result().warmup, statistics_end);
     if (display_.has_result())
         draw_saturation(layout.shows_processed ? layout.processed : layout.raw, display_.result().counts,
-                        statistics_end, layout.shows_processed && !display_.result().warmup.done());
+                        session_.view().saturation_warning / 100, statistics_end,
+                        layout.shows_processed && !display_.result().warmup.done());
     draw_record_marks(layout.canvas, session_.recordings());
     const float banner = draw_banner(layout.canvas, session_);
     const bool narrow = layout.canvas.width < dp(860); // marks and messages would lie on each other
@@ -72,6 +77,7 @@ void App::canvas_window(const Layout& layout) {
 }
 
 void App::canvas_mouse(const Layout& layout) {
+    divider(layout);
     ImGui::SetCursorScreenPos({static_cast<float>(layout.canvas.x), static_cast<float>(layout.canvas.y)});
     ImGui::InvisibleButton(
         "picture", {static_cast<float>(layout.canvas.width), static_cast<float>(layout.canvas.height)});
@@ -82,14 +88,15 @@ void App::canvas_mouse(const Layout& layout) {
         return;
     const ImGuiIO& io = ImGui::GetIO();
     const bool regions = state_.regions.mouse(region_views(layout), hovered, window_.take_path(), session_);
-    state_.regions.numbers.take(display_.result());
+    const double um = um_per_px(false);
+    state_.regions.numbers.take(display_.result(), um);
     const RegionEditor::Index selected = session_.regions.selected();
     state_.regions.line.take(display_.result(),
                              selected ? session_.regions.regions()[*selected].name : std::string(),
-                             session_.settings().program.as<ProgramSettings>().band);
-    const bool on_raw = layout.shows_raw && layout.raw.contains(io.MousePos.x, io.MousePos.y);
-    const Rect& area = on_raw ? layout.raw : layout.processed;
-    const Shape shape = placed_shape(on_raw);
+                             session_.settings().program.as<ProgramSettings>().band, um);
+    const bool raw = on_raw(layout, io.MousePos.x, io.MousePos.y);
+    const Rect& area = raw ? layout.raw_frame : layout.processed_frame;
+    const Shape shape = placed_shape(raw);
     if (hovered && io.MouseWheel != 0)
         state_.camera.zoom(area, shape, io.MousePos.x, io.MousePos.y, std::pow(kZoomStep, io.MouseWheel));
     const bool middle = hovered && ImGui::IsMouseDragging(2, 2.0F); // also while regions are drawn
@@ -109,15 +116,13 @@ Hover App::hover(const Layout& layout) const {
     if (!display_.has_result())
         return {};
     const ImVec2 mouse = ImGui::GetIO().MousePos;
-    const bool on_raw = layout.shows_raw && layout.raw.contains(mouse.x, mouse.y);
-    const bool at_raw = on_raw || !layout.shows_processed;
-    const Rect& area = at_raw ? layout.raw : layout.processed;
+    const bool at_raw = on_raw(layout, mouse.x, mouse.y);
     const Shape raw = display_.raw_shape(), processed = display_.processed_shape();
     const Shape shape = placed_shape(at_raw);
-    const ImagePoint p = image_point(state_.camera.place(area, shape), shape, mouse.x, mouse.y);
+    const ImagePoint p = image_point(placement(layout, at_raw), shape, mouse.x, mouse.y);
     if (!p.inside)
         return {};
-    Hover found{true, p.x, p.y, {}, {}, {}, {}};
+    Hover found{true, p.x, p.y, {}, {}, {}, {}, {}};
     if (at_raw || !display_.moved()) { // otherwise no raw pixel is known to belong to a processed one
         found.raw = display_.raw_value(p.x, p.y);
         found.raw_color = display_.raw_color(p.x, p.y);
@@ -128,6 +133,7 @@ Hover App::hover(const Layout& layout) const {
         const int dy = display_.moved() ? 0 : (raw.height - processed.height) / 2;
         found.value = display_.processed_value(p.x - dx, p.y - dy);
         found.color = display_.processed_color(p.x - dx, p.y - dy);
+        found.change = display_.change_value(p.x - dx, p.y - dy);
     }
     return found;
 }
@@ -171,24 +177,77 @@ RegionViews App::region_views(const Layout& layout) const {
     const Shape processed = display_.processed_shape();
     const auto add = [&](const Rect& area, bool on_raw) {
         const Shape placed = placed_shape(on_raw);
-        const Camera::Placement at = state_.camera.place(area, placed);
+        const Camera::Placement at = placement(layout, on_raw);
         // border = crop: the result lacks as much on each side
         const int left = (placed.width - processed.width) / 2, above = (placed.height - processed.height) / 2;
         views.push_back(
             {area, at.x + (left + 0.5) * at.scale, at.y + (above + 0.5) * at.scale, at.scale, processed});
     };
-    if (layout.shows_raw && !display_.moved())
+    if (layout.shows_raw && !display_.moved() && !layout.blended)
         add(layout.raw, true);
     if (layout.shows_processed)
         add(layout.processed, false);
+    if (layout.split && layout.change.width > 0)
+        add(layout.change, false);
     return views;
+}
+
+/// Of the change against the baseline where that is seen alone; of the result otherwise.
+void App::canvas_bar(const Rect& bar, const Quantity& quantity) {
+    ViewSettings& view = session_.view();
+    const bool change = display_.has_change() && !layout_.split;
+    if (!change) {
+        Mapping& mapping = view.mapping;
+        color_bar(bar, mapping, quantity, display_.has_result() ? display_.result().exposure : Exposure(),
+                  display_.has_result() ? shown_curve() : ToneCurve::linear,
+                  display_.shader().colors(mapping.colormap),
+                  state_.histogram.beyond(exposed({mapping.low, mapping.high}, mapping.exposure_stops)));
+        return;
+    }
+    Mapping mapping;
+    mapping.colormap = ColorMap::rdbu;
+    mapping.automatic = false;
+    mapping.low = -view.change_range;
+    mapping.high = view.change_range;
+    const Quantity relative{"change against the baseline", "Δ" + quantity.symbol, "%", Measure::other};
+    if (color_bar(bar, mapping, relative, {}, ToneCurve::linear, display_.shader().colors(mapping.colormap),
+                  {}) &&
+        !mapping.automatic) {
+        const ParamDecl& decl = view_table().at("change_range");
+        const double moved =
+            std::abs(mapping.high - view.change_range) > std::abs(mapping.low + view.change_range)
+                ? mapping.high
+                : -mapping.low;
+        view.change_range = std::clamp(moved, decl.min, decl.max);
+    }
+}
+
+double App::um_per_px(bool raw) const {
+    return display_.has_result() ? session_.um_per_px(raw ? Chain() : *display_.result().chain) : 0;
+}
+
+/// On each picture, clear of the marks of recordings.
+void App::canvas_scale(const Layout& layout) {
+    if (!display_.has_result())
+        return;
+    const auto bar = [&](const Rect& area, bool raw) {
+        const double scale = placement(layout, raw).scale;
+        const bool marked = area.x <= layout.canvas.x;
+        const float above = marked ? static_cast<float>(session_.recordings().size()) * dp(38) : 0;
+        draw_scale_bar(area, um_per_px(raw) / scale, above);
+    };
+    if (layout.split || layout.blended)
+        return bar(layout.canvas, false);
+    if (layout.shows_raw)
+        bar(layout.raw, true);
+    if (layout.shows_processed)
+        bar(layout.processed, false);
 }
 
 double App::zoom() const {
     if (!display_.has_result())
         return 1;
-    const Rect& area = layout_.shows_processed ? layout_.processed : layout_.raw;
-    return state_.camera.place(area, placed_shape(!layout_.shows_processed)).scale * window_.ratio();
+    return placement(layout_, !layout_.shows_processed).scale * window_.ratio();
 }
 
 /// Values in pixels that are large enough for them, and the place under the mouse in the other picture.
@@ -202,26 +261,29 @@ void App::canvas_pixels(const Layout& layout) {
     const auto values = [&](bool on_raw) {
         const Rect& area = on_raw ? layout.raw : layout.processed;
         const Shape shape = placed_shape(on_raw);
-        return draw_pixel_values(area, state_.camera.place(area, shape), shape, [&](int x, int y) {
-            const std::optional<double> value =
-                on_raw ? display_.raw_value(x, y) : display_.processed_value(x - dx, y - dy);
+        return draw_pixel_values(area, placement(layout, on_raw), shape, [&](int x, int y) {
+            const std::optional<double> value = on_raw ? display_.raw_value(x, y)
+                                                : display_.has_change() && layout.only_change()
+                                                    ? display_.change_value(x - dx, y - dy)
+                                                    : display_.processed_value(x - dx, y - dy);
             const bool counts = on_raw && raw.type != PixelType::f32;
             return !value   ? std::string()
                    : counts ? std::to_string(std::lround(*value))
                             : number_text(*value, 4);
         });
     };
-    if (layout.shows_raw && layout.shows_processed && hover_.inside && !moved) {
+    if (layout.shows_raw && layout.shows_processed && hover_.inside && !moved && !layout.split &&
+        !layout.blended) {
         const ImVec2 mouse = ImGui::GetIO().MousePos;
         const Rect& other = layout.raw.contains(mouse.x, mouse.y) ? layout.processed : layout.raw;
-        draw_crosshair(other, state_.camera.place(other, raw), hover_.x, hover_.y);
+        draw_crosshair(other, placement(layout, &other == &layout.raw), hover_.x, hover_.y);
     }
     int written = 0;
-    if (layout.shows_raw && raw.channels == 1)
+    if (layout.shows_raw && raw.channels == 1 && !layout.blended)
         written += values(true);
     // On the device alone each value would be read by itself: they come with the next result.
-    const bool wanted = layout.shows_processed && processed.channels == 1 &&
-                        pixels_are_readable(state_.camera.place(layout.processed, placed_shape(false)));
+    const bool wanted =
+        layout.shows_processed && processed.channels == 1 && pixels_are_readable(placement(layout, false));
     display_.want_host(wanted || state_.regions.line.wants_host());
     if (wanted && display_.result().image)
         written += values(false);
@@ -229,19 +291,33 @@ void App::canvas_pixels(const Layout& layout) {
 }
 
 void App::canvas_labels(const Layout& layout) {
-    if (!layout.shows_raw || !layout.shows_processed || !display_.has_result())
+    const bool change = display_.has_change() && layout.change.width > 0;
+    const bool two = layout.shows_raw || (change && layout.split);
+    if (!display_.has_result() || !layout.shows_processed || (!two && !change))
         return;
     ImDrawList& draw = *ImGui::GetWindowDrawList();
     const auto label = [&](const Rect& area, const std::string& text) {
         const ImVec2 size = ImGui::CalcTextSize(text.c_str());
         const ImVec2 at(static_cast<float>(area.x + area.width) - size.x - dp(22), // clear of the overlay
                         static_cast<float>(area.y) + dp(12));
+        if (at.x < area.x)
+            return;
         draw.AddRectFilled({at.x - dp(10), at.y - dp(5)}, {at.x + size.x + dp(10), at.y + size.y + dp(5)},
                            IM_COL32(10, 13, 16, 190), dp(5));
         draw.AddText(at, theme::kText, text.c_str());
     };
-    label(layout.raw, "raw");
-    label(layout.processed, display_.result().quantity.symbol);
+    const std::string symbol = display_.result().quantity.symbol;
+    const std::string changed = "Δ" + symbol + "/" + symbol + "₀";
+    if (layout.blended)
+        return label(layout.canvas, "raw + " + (change ? changed : symbol));
+    if (layout.shows_raw)
+        label(layout.raw, "raw");
+    if (change)
+        label(layout.change, changed);
+    if (!change || layout.split)
+        label(layout.processed, symbol);
+    if (layout.split || !layout.shows_raw)
+        return;
     const float x = static_cast<float>(layout.processed.x) - dp(1);
     draw.AddLine({x, static_cast<float>(layout.canvas.y)},
                  {x, static_cast<float>(layout.canvas.y + layout.canvas.height)}, theme::kLine, dp(2));

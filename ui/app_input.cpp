@@ -31,7 +31,7 @@ void App::handle_input() {
             state_.keys_open = false;
         else if (!busy && !walk_.takes(*chord))
             press(*chord);
-        if (state_.open_dialog || palette_.asked() || state_.regions.asks_for_field()) {
+        if (state_.open_dialog || palette_.asked() || state_.scale.ask || state_.regions.asks_for_field()) {
             window_.put_back({at + 1, keys.end()}); // what follows is meant for its field
             break;
         }

@@ -78,6 +78,8 @@ void Session::start(void (*notify)()) {
     if (settings_.remember)
         for (const SourceArgument& source : load_recent())
             recent_.push_back(source);
+    settings_.um_per_source_px = um_per_source_px(settings_);
+    settings_.program.set("um_per_px", 0.0); // from here on it is the window's
     const auto begin = [this] {
         std::shared_ptr<Pipeline> pipeline = make_pipeline(settings_);
         pipeline->mailbox().on_post(notify_);
@@ -97,6 +99,7 @@ void Session::start(void (*notify)()) {
             say(Message::Level::warning, std::string("The last source cannot be opened: ") + error.what() +
                                              " Showing the simulated scene.");
             settings_.source = {};
+            settings_.um_per_source_px = 0;
             if (settings_.regions_path.empty()) { // remembered with that source
                 settings_.regions.reset();
                 regions.reset({});
@@ -123,6 +126,7 @@ void Session::start(void (*notify)()) {
 void Session::adopt(Opened opened) {
     settings_.source = opened.settings.source;
     settings_.source_remembered = false;
+    settings_.um_per_source_px = opened.settings.um_per_source_px;
     pipeline_ = std::move(opened.pipeline);
     chain_ = pipeline_->chain();
     held_ = false;
@@ -179,6 +183,10 @@ void Session::open(const SourceArgument& text, bool as_set) {
             pipeline->mailbox().on_post(notify);
             listeners.join(*pipeline);
             pipeline->start();
+            if (pipeline->status().source.um_per_px > 0) { // it knows better than the one before
+                pipeline->set_um_per_source_px(0);
+                wanted.um_per_source_px = 0;
+            }
             return {std::move(pipeline), wanted, wanted.remarks, restored};
         } catch (const Error&) {
             if (old)
@@ -254,6 +262,8 @@ void Session::poll_opening() {
             "Opened " + (settings_.source.empty() ? "the simulated scene" : settings_.source.shown()) + ".");
         for (const std::string& remark : remarks)
             say(Message::Level::info, remark);
+        if (um_per_px(chain_) > 0)
+            tell_scale(settings_.um_per_source_px > 0);
     } catch (const std::exception& error) {
         open_error_ = sentence_of(error); // a dialog tells it, so no message on the picture does
         spdlog::error("{}", *open_error_);
@@ -270,6 +280,7 @@ bool Session::poll() {
             notes_.push_back(note(message.level, std::move(message.text))); // the pipeline has logged it
         }
     poll_recordings();
+    poll_baseline_image();
     send_regions();
     for (std::size_t i = 0; i < work_.size();) {
         if (!ready(work_[i])) {

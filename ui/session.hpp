@@ -4,6 +4,7 @@
 #pragma once
 
 #include "analysis/baseline.hpp"
+#include "analysis/baseline_image.hpp"
 #include "analysis/events.hpp"
 #include "analysis/region_editor.hpp"
 #include "config/settings.hpp"
@@ -92,6 +93,12 @@ public:
     const Params& source_params();
     void edit_source(const std::string& name, const ParamValue& value);
 
+    /// µm a side of a pixel of the results of this chain; 0: unknown.
+    double um_per_px(const Chain& of) const;
+    /// Of the results as the chain is now; 0: as the source says. Recordings that run keep what they began
+    /// with.
+    void set_um_per_px(double um);
+
     const Recording* recording(RecordWhat what) const;
     const std::vector<Recording>& recordings() const { return recordings_; }
     void toggle_record(RecordWhat what);
@@ -119,6 +126,12 @@ public:
     Listeners listeners() const { return {traces_, publisher_}; }
     bool traces_wanted() const { return !regions.regions().empty(); }
     Baseline baseline;
+    /// F₀ of every pixel over the next seconds of results (view().baseline_s): begins it, or ends it with
+    /// what there is.
+    void take_baseline_image();
+    /// 0…1 while one is being taken.
+    std::optional<double> baseline_image_progress() const;
+    const std::shared_ptr<const BaselineImage>& baseline_image() const { return baseline_image_; }
     const EventLog& events() const { return events_; }
     /// At the newest frame; traces and recordings that run are told.
     void mark_event(const std::string& label = "");
@@ -148,6 +161,8 @@ private:
     void poll_opening();
     void poll_recordings();
     void send_regions();
+    void tell_scale(bool kept);
+    void poll_baseline_image();
     void finish(const Recording& recording);
     void remember_recent(const SourceArgument& text);
     /// Throws UsageError for a name with an unknown place.
@@ -176,7 +191,10 @@ private:
     std::vector<Recording> recordings_;
     std::size_t named_ = 0; ///< files of this session, for {count}
     const std::shared_ptr<TraceHistory> traces_ = std::make_shared<TraceHistory>();
-    std::shared_ptr<Publisher> publisher_; ///< null: none
+    std::shared_ptr<Publisher> publisher_;         ///< null: none
+    std::shared_ptr<BaselineCollector> collector_; ///< while a baseline is taken, in collected_by_
+    std::shared_ptr<Pipeline> collected_by_;
+    std::shared_ptr<const BaselineImage> baseline_image_;
     EventLog events_;
     std::vector<std::future<Note>> work_;
     std::deque<Note> notes_;

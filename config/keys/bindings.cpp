@@ -152,7 +152,7 @@ std::string keys_help() {
     std::string out =
         "Keys of the window, as they are by default. [keys] in a settings file, or in\n" +
         (keys_path().empty() ? std::string("~/.config/specklescope/keys.toml") : keys_path()) +
-        ", gives an action another key: pause = \"K\",\nor several: pause = [\"K\", \"Space\"], "
+        ", gives an action another key: pause = \"Q\",\nor several: pause = [\"Q\", \"Space\"], "
         "or none: pause = \"\".\n";
     std::string_view group;
     for (const ActionInfo& row : actions()) {

@@ -77,9 +77,9 @@ TEST(Keys, WhatAChordMeansGoesFromTheParticularToTheGeneral) {
 }
 
 TEST(Keys, ATableGivesOtherKeysAndAFileOfThemIsTheSame) {
-    const Settings settings = read("[keys]\npause = [\"K\", \"Space\"]\nsnapshot = \"Ctrl+Shift+S\"\n"
+    const Settings settings = read("[keys]\npause = [\"Q\", \"Space\"]\nsnapshot = \"Ctrl+Shift+S\"\n"
                                    "quit = \"\"\nzoom_in = '\"'\nzoom_out = \"\\\\\"\n");
-    EXPECT_EQ(settings.keys.keys(Action::pause), (std::vector{parse_chord("K"), parse_chord("Space")}));
+    EXPECT_EQ(settings.keys.keys(Action::pause), (std::vector{parse_chord("Q"), parse_chord("Space")}));
     EXPECT_TRUE(settings.keys.keys(Action::quit).empty());
     EXPECT_EQ(settings.keys.find(parse_chord("Ctrl+Shift+S")), std::vector<Action>{Action::snapshot});
     EXPECT_TRUE(settings.keys.find(parse_chord("S")).empty());

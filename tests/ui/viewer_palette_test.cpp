@@ -42,6 +42,33 @@ TEST_F(ViewerPaletteTest, AFewLettersDoWhatTheyName) {
     EXPECT_EQ(viewer.quit(), 0) << viewer.log();
 }
 
+TEST_F(ViewerPaletteTest, WhatIsSeenOfTwoPicturesIsFoundByName) {
+    Viewer viewer(*desktop_, folder_, with({"synthetic", "--no-remember"}));
+    ASSERT_TRUE(viewer.shows_picture()) << viewer.log();
+    ASSERT_NO_FATAL_FAILURE(ask(viewer, "layers_right", "Divider to the right; higher threshold"));
+    viewer.key("Return"); // there is none
+    EXPECT_TRUE(viewer.until([&] {
+        return viewer.text("palette.said") == "Neither a divider nor a blend is shown.";
+    })) << viewer.text("palette.said");
+    viewer.key("Escape");
+    ASSERT_TRUE(viewer.until([&] { return viewer.number("palette") == 0; }));
+    ASSERT_NO_FATAL_FAILURE(ask(viewer, "show_split", "Show both in one place, with a divider"));
+    viewer.key("Return");
+    ASSERT_TRUE(viewer.until([&] { return viewer.text("layout") == "split"; }));
+    ASSERT_NO_FATAL_FAILURE(ask(viewer, "layers_right", "Divider to the right; higher threshold"));
+    viewer.key("Return");
+    EXPECT_TRUE(viewer.until([&] { return std::abs(viewer.number("split") - 0.55) < 1e-9; }));
+    ASSERT_NO_FATAL_FAILURE(ask(viewer, "pixel_size", "How large a pixel is, in µm"));
+    viewer.key("Return");
+    EXPECT_TRUE(viewer.until([&] { return viewer.has_widget("scale.um"); }));
+    viewer.key("Escape");
+    ASSERT_TRUE(viewer.until([&] { return !viewer.has_widget("scale.um"); }));
+    ASSERT_NO_FATAL_FAILURE(ask(viewer, "histogram", "Show or hide the histogram"));
+    viewer.key("Return");
+    EXPECT_TRUE(viewer.until([&] { return viewer.number("histogram.open") == 1; }));
+    EXPECT_EQ(viewer.quit(), 0) << viewer.log();
+}
+
 TEST_F(ViewerPaletteTest, KeysOfTheUsersFileTakeThePlaceOfThoseByDefault) {
     std::filesystem::create_directories(folder_.path() / "config/specklescope");
     write_text(folder_ / "config/specklescope/keys.toml",

@@ -54,6 +54,20 @@ void draw_ticks(ImDrawList& draw, const Rect& bar, const Mapping& m, ToneCurve c
     }
 }
 
+/// An arrow at each end beyond which there are values.
+void draw_beyond(ImDrawList& draw, const Rect& bar, const BeyondRange& beyond) {
+    const float x = static_cast<float>(bar.x + bar.width / 2), wide = dp(5), tall = dp(6);
+    const auto low = static_cast<float>(bar.y + bar.height), high = static_cast<float>(bar.y);
+    if (beyond.above > 0)
+        draw.AddTriangleFilled({x - wide, high - dp(2)}, {x + wide, high - dp(2)}, {x, high - dp(2) - tall},
+                               theme::kWarning);
+    if (beyond.below > 0)
+        draw.AddTriangleFilled({x - wide, low + dp(2)}, {x + wide, low + dp(2)}, {x, low + dp(2) + tall},
+                               theme::kWarning);
+    probe::value("beyond.below", beyond.below);
+    probe::value("beyond.above", beyond.above);
+}
+
 /// Which end a drag moves is decided where it began.
 bool drag_range(const Rect& bar, Mapping& m) {
     static int part = 0;
@@ -88,7 +102,7 @@ bool rests_on_assumption(const Quantity& quantity, const Exposure& exposure) {
 }
 
 bool color_bar(const Rect& area, Mapping& given, const Quantity& quantity, const Exposure& exposure,
-               ToneCurve curve, GLuint colors) {
+               ToneCurve curve, GLuint colors, const BeyondRange& beyond) {
     Mapping mapping = given; // with the range as it is seen
     const ValueRange seen = exposed({given.low, given.high}, given.exposure_stops);
     mapping.low = seen.low;
@@ -115,6 +129,7 @@ bool color_bar(const Rect& area, Mapping& given, const Quantity& quantity, const
     draw.AddImageQuad(texture, low, {high.x, low.y}, high, {low.x, high.y}, {1, 0}, {1, 0}, {0, 0}, {0, 0});
     draw.AddRect(low, high, theme::kLine);
     draw_ticks(draw, bar, mapping, curve, scale);
+    draw_beyond(draw, bar, beyond);
     ImGui::SetCursorScreenPos(low);
     ImGui::InvisibleButton("color bar",
                            {static_cast<float>(bar.width) + dp(40), static_cast<float>(bar.height)});
@@ -129,13 +144,15 @@ bool color_bar(const Rect& area, Mapping& given, const Quantity& quantity, const
     }
     if (hovered)
         ImGui::SetMouseCursor(ImGuiMouseCursor_ResizeNS);
-    const ImVec2 how(low.x - dp(6), high.y + dp(6));
+    const ImVec2 how(low.x - dp(6), high.y + dp(9));
     draw.AddText(theme::fonts().small, small, how, mapping.automatic ? theme::kDim : theme::kAccent,
                  mapping.automatic ? "auto" : "fixed");
     draw.AddText(theme::fonts().small, small, {how.x, how.y + small * 1.15F}, theme::kAccent, stops.c_str());
     tooltip(quantity.name + (quantity.unit == "1" ? "" : " in " + quantity.unit) +
             "\nDrag near the top or the bottom to move that end, in the middle to move both. Double click "
-            "for the automatic range." +
+            "for the automatic range.\n" +
+            share_text(beyond.below) + " of the values are below the range, " + share_text(beyond.above) +
+            " above it." +
             (assumed ? "\n* For an exposure of " + to_string(ParamValue(exposure.ms)) +
                            " ms, which nobody gave: set it in the stage."
                      : std::string()));

@@ -8,6 +8,11 @@
 
 namespace specklescope {
 
+/// Parts of the values, 0…1, that lie beyond the ends of the range.
+struct BeyondRange {
+    double below = 0, above = 0;
+};
+
 /// Width that the bar wants, in window coordinates.
 float color_bar_width();
 /// True where the numbers are absolute and nobody has given the exposure that they scale with.
@@ -15,8 +20,9 @@ bool rests_on_assumption(const Quantity& quantity, const Exposure& exposure);
 /// Draws into `area`; " *" behind the unit marks numbers that rest on an assumption. Dragging near an end
 /// moves that end, in the middle both; a double click goes back to the automatic range. True if the user
 /// changed the mapping.
-/// `curve`: in effect; the ticks lie where it puts them.
+/// `curve`: in effect; the ticks lie where it puts them. `beyond`: an arrow at an end says that values lie
+/// behind it.
 bool color_bar(const Rect& area, Mapping& mapping, const Quantity& quantity, const Exposure& exposure,
-               ToneCurve curve, GLuint colors);
+               ToneCurve curve, GLuint colors, const BeyondRange& beyond);
 
 } // namespace specklescope

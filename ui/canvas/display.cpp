@@ -42,6 +42,7 @@ Display::~Display() = default;
 
 void Display::clear() {
     result_ = {};
+    sample_.clear();
     ranged_ = raw_ranged_ = {};
 }
 
@@ -69,11 +70,44 @@ void Display::look(Pipeline& pipeline, bool raw, bool processed) {
     }
     if (processed && processed_filled_ != shown_ && has_result() && fill_processed(pipeline))
         processed_filled_ = shown_;
+    if (baseline_ && changed_filled_ != shown_ && has_result() && fill_changed(pipeline))
+        changed_filled_ = shown_;
+}
+
+void Display::set_baseline(std::shared_ptr<const BaselineImage> baseline) {
+    if (baseline == baseline_)
+        return;
+    baseline_ = std::move(baseline);
+    changed_filled_ = 0;
+}
+
+bool Display::fill_changed(Pipeline& pipeline) {
+    if (!baseline_->fits(result_.shape(), result_.quantity))
+        return false;
+    if (!result_.image) { // the next one will have host pixels
+        pipeline.viewer_wants_host(true);
+        return false;
+    }
+    change_.resize(baseline_->shape().pixels());
+    const HostView change(reinterpret_cast<std::byte*>(change_.data()), baseline_->shape());
+    baseline_->change(result_.image.host(), change);
+    changed_.upload(change);
+    return true;
+}
+
+std::optional<double> Display::change_value(int x, int y) const {
+    if (!has_change())
+        return {};
+    const Shape& shape = baseline_->shape();
+    if (x < 0 || y < 0 || x >= shape.width || y >= shape.height)
+        return {};
+    return static_cast<double>(change_[static_cast<std::size_t>(y) * static_cast<std::size_t>(shape.width) +
+                                       static_cast<std::size_t>(x)]);
 }
 
 bool Display::fill_processed(Pipeline& pipeline) {
     if (result_.device_image && interop()) {
-        pipeline.viewer_wants_host(wants_host_);
+        pipeline.viewer_wants_host(wants_host_ || baseline_);
         path_ = "CUDA-GL interop";
         return true;
     }
@@ -126,20 +160,20 @@ void Display::update_raw_range() {
 }
 
 void Display::update_range(Mapping& mapping) {
-    if (!has_result() || !mapping.automatic)
+    if (!has_result())
         return;
     const auto now = SteadyClock::now();
     std::optional<ValueRange> wanted;
     const bool new_parameters = result_.info.version != ranged_version_;
     if (result_.image) {
-        if (now - ranged_ < kRangeEvery && !new_parameters)
+        if (!mapping.automatic || (now - ranged_ < kRangeEvery && !new_parameters))
             return;
         wanted = percentile_range(result_.image.host(), mapping.low_percentile, mapping.high_percentile);
     } else {
-        std::vector<float> sample = reader_.finish();
-        if (!sample.empty()) {
-            const Shape shape{static_cast<int>(sample.size()), 1, 1, PixelType::f32};
-            const ConstHostView view(reinterpret_cast<const std::byte*>(sample.data()), shape);
+        if (std::vector<float> sample = reader_.finish(); !sample.empty()) {
+            sample_ = std::move(sample);
+            const Shape shape{static_cast<int>(sample_.size()), 1, 1, PixelType::f32};
+            const ConstHostView view(reinterpret_cast<const std::byte*>(sample_.data()), shape);
             wanted = percentile_range(view, mapping.low_percentile, mapping.high_percentile);
         }
         if (now - ranged_ >= kRangeEvery && processed_)
@@ -149,6 +183,8 @@ void Display::update_range(Mapping& mapping) {
         return;
     ranged_ = now;
     ranged_version_ = result_.info.version;
+    if (!mapping.automatic)
+        return;
     const double span = std::max(wanted->high - wanted->low, 1e-12);
     mapping.low = new_parameters ? wanted->low : eased(mapping.low, wanted->low, span);
     mapping.high = new_parameters ? wanted->high : eased(mapping.high, wanted->high, span);

@@ -2,6 +2,7 @@
 // pixels to the range on the colour bar.
 #pragma once
 
+#include "analysis/baseline_image.hpp"
 #include "pipeline/pipeline.hpp"
 #include "ui/canvas/pixel.hpp"
 #include "ui/canvas/view.hpp"
@@ -25,6 +26,14 @@ public:
     /// Host pixels of later results, also where the device draws: to be read one by one.
     void want_host(bool on) { wants_host_ = on; }
 
+    /// With each result that fits, the change against it is computed, on the host; null: none. Of a result on
+    /// the device the pixels are downloaded, at the pace of drawing.
+    void set_baseline(std::shared_ptr<const BaselineImage> baseline);
+    /// changed() is of the present result.
+    bool has_change() const { return baseline_ && changed_filled_ == shown_ && changed_; }
+    const ImageTexture& changed() const { return changed_; }
+    std::optional<double> change_value(int x, int y) const; ///< %
+
     bool has_result() const { return static_cast<bool>(result_.raw); }
     const Result& result() const { return result_; }
     const ImageTexture& raw() const { return raw_; }
@@ -37,6 +46,8 @@ public:
     /// Automatic range: a few times a second, eased so that the colours do not flicker.
     void update_range(Mapping& mapping);
     void update_raw_range();
+    /// Of a result that only the device has: some of its values, read for the automatic range.
+    const std::vector<float>& sample() const { return sample_; }
     /// 0 to full scale, or from the 0.5 to the 99.5 percentile.
     ValueRange raw_range(bool stretch) const;
 
@@ -56,19 +67,24 @@ public:
 private:
     std::optional<Color> texel(int x, int y) const; ///< of a result that only the device has
     bool fill_processed(Pipeline& pipeline);
+    bool fill_changed(Pipeline& pipeline);
     bool interop();
     void drop_registration();
 
     PictureShader shader_;
     SampleReader reader_;
-    ImageTexture raw_, processed_;
+    ImageTexture raw_, processed_, changed_;
+    std::shared_ptr<const BaselineImage> baseline_;
+    std::vector<float> change_; ///< %, of the last result that changed_ was filled from
     Result result_;
-    std::uint64_t raw_filled_ = 0, processed_filled_ = 0, shown_ = 0; ///< serial numbers of results
+    std::uint64_t raw_filled_ = 0, processed_filled_ = 0, changed_filled_ = 0,
+                  shown_ = 0; ///< serial numbers of results
     std::string path_ = "host upload", reason_;
     bool wants_host_ = false;
     SteadyClock::time_point ranged_{}, raw_ranged_{};
     std::uint64_t ranged_version_ = ~std::uint64_t{0};
     ValueRange raw_range_;
+    std::vector<float> sample_;
     struct Interop;
     std::unique_ptr<Interop> interop_;
 };

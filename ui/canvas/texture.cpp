@@ -119,19 +119,18 @@ void ImageTexture::read_all(HostView to) const {
 }
 
 GLuint ColorTexture::use(ColorMap map) {
-    if (map_ == map)
-        return texture_.id();
-    if (!texture_)
-        texture_ = gl::Texture::make();
-    glBindTexture(GL_TEXTURE_2D, texture_.id());
+    gl::Texture& texture = textures_[static_cast<std::size_t>(map)];
+    if (texture)
+        return texture.id();
+    texture = gl::Texture::make();
+    glBindTexture(GL_TEXTURE_2D, texture.id());
     for (const GLenum filter : {GL_TEXTURE_MIN_FILTER, GL_TEXTURE_MAG_FILTER})
         glTexParameteri(GL_TEXTURE_2D, filter, GL_NEAREST);
     for (const GLenum side : {GL_TEXTURE_WRAP_S, GL_TEXTURE_WRAP_T})
         glTexParameteri(GL_TEXTURE_2D, side, GL_CLAMP_TO_EDGE);
     glPixelStorei(GL_UNPACK_ALIGNMENT, 1);
     glTexImage2D(GL_TEXTURE_2D, 0, GL_RGB8, 256, 1, 0, GL_RGB, GL_UNSIGNED_BYTE, color_table(map).data());
-    map_ = map;
-    return texture_.id();
+    return texture.id();
 }
 
 } // namespace specklescope

@@ -6,7 +6,6 @@
 #include "ui/canvas/gl.hpp"
 
 #include <array>
-#include <optional>
 
 namespace specklescope {
 
@@ -43,14 +42,14 @@ private:
     int step_ = 1;
 };
 
-/// The 256 colours of a map as a 256×1 texture, remade when the map changes.
+/// The 256 colours of each map as a 256×1 texture, made when it is first used.
 class ColorTexture {
 public:
     GLuint use(ColorMap map);
 
 private:
-    gl::Texture texture_;
-    std::optional<ColorMap> map_;
+    static constexpr std::size_t kMaps = static_cast<std::size_t>(ColorMap::rdbu) + 1; ///< it is the last
+    std::array<gl::Texture, kMaps> textures_;
 };
 
 } // namespace specklescope

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <string>
 
 namespace specklescope {
@@ -31,15 +30,19 @@ uniform float step;         // texels hold every step-th pixel
 uniform float value_scale;
 uniform vec2 range;
 uniform int curve;          // ToneCurve
-uniform float saturated;    // infinite: off
+uniform float saturated;    // 0: off
+uniform float opacity;      // of what is not below the threshold
+uniform float threshold;    // in colours, 0…256
 out vec4 result;
 
-const vec3 undefined_color = vec3(90.0, 90.0, 90.0) / 255.0;
+const vec3 undefined_color = UNDEFINED, infinite_color = INFINITE, saturated_color = SATURATED;
 
 vec3 sum = vec3(0.0);
 float count = 0.0;
 float peak = 0.0;
+bool infinite = false;
 
+bool is_infinite(float v) { return (floatBitsToUint(v) & 0x7fffffffu) == 0x7f800000u; }
 bool is_nan(float v) { return (floatBitsToUint(v) & 0x7fffffffu) > 0x7f800000u; }
 
 vec3 encode(vec3 light) {
@@ -60,6 +63,10 @@ void take(vec2 at) {
     if (value_scale > 1.0) v = floor(v * value_scale + 0.5);
     if (!COLOUR) v = v.rrr;
     if (is_nan(v.r) || is_nan(v.g) || is_nan(v.b)) return;
+    if (!COLOUR && is_infinite(v.r)) {
+        infinite = true;
+        return;
+    }
     peak = max(peak, max(v.r, max(v.g, v.b)));
     sum += tone((v - range.x) / (range.y - range.x));
     count += 1.0;
@@ -76,11 +83,27 @@ void main() {
     }
     vec3 index = clamp(floor(sum / max(count, 1.0) * 256.0), 0.0, 255.0);
     vec3 color = COLOUR ? index / 255.0 : texelFetch(colors, ivec2(int(index.r), 0), 0).rgb;
-    if (count == 0.0) color = undefined_color;
-    if (peak >= saturated) color = vec3(1.0, 0.15, 0.1);
-    result = vec4(color, 1.0);
+    float alpha = opacity;
+    if (!COLOUR && index.r < threshold) alpha = 0.0;
+    if (count == 0.0) {
+        color = undefined_color;
+        alpha = threshold >= 0.0 ? 0.0 : opacity;
+    }
+    if (infinite) {
+        color = infinite_color;
+        alpha = opacity;
+    }
+    if (saturated > 0.0 && peak >= saturated) color = saturated_color;
+    result = vec4(color, alpha);
 }
 )";
+
+std::string color_define(const char* name, const Rgb& color) {
+    std::string text = std::string("\n#define ") + name + " (vec3(";
+    for (std::size_t c = 0; c < 3; ++c)
+        text += (c ? ", " : "") + std::to_string(color[c]) + ".0";
+    return text + ") / 255.0)";
+}
 
 std::string curve_define(const char* name, ToneCurve curve) {
     return std::string("\n#define ") + name + " " + std::to_string(static_cast<int>(curve));
@@ -137,7 +160,9 @@ PictureShader::Variant& PictureShader::variant(int samples, bool colour) {
     const std::string head =
         "#version 330 core\n#define SAMPLES " + std::to_string(samples) + "\n#define COLOUR " +
         (colour ? "true" : "false") + curve_define("SRGB", ToneCurve::srgb) +
-        curve_define("REINHARD", ToneCurve::reinhard) + curve_define("FILMIC", ToneCurve::filmic) + "\n";
+        curve_define("REINHARD", ToneCurve::reinhard) + curve_define("FILMIC", ToneCurve::filmic) +
+        color_define("UNDEFINED", kUndefinedColor) + color_define("INFINITE", kInfiniteColor) +
+        color_define("SATURATED", kSaturatedColor) + "\n";
     made.program = gl::build_program(kVertex, (head + kFragment).c_str());
     const auto at = [&made](const char* name) { return glGetUniformLocation(made.program.id(), name); };
     made.window = at("window");
@@ -149,6 +174,8 @@ PictureShader::Variant& PictureShader::variant(int samples, bool colour) {
     made.range = at("range");
     made.curve = at("curve");
     made.saturated = at("saturated");
+    made.opacity = at("opacity");
+    made.threshold = at("threshold");
     glUseProgram(made.program.id());
     glUniform1i(at("picture"), 0);
     glUniform1i(at("colors"), 1);
@@ -192,12 +219,19 @@ void PictureShader::draw(const ImageTexture& texture, const PictureStyle& style,
     glUniform1f(v.value_scale, texture.value_scale());
     glUniform2f(v.range, static_cast<float>(style.range.low), static_cast<float>(style.range.high));
     glUniform1i(v.curve, static_cast<GLint>(style.curve));
-    glUniform1f(v.saturated, style.saturated > 0 ? static_cast<float>(style.saturated)
-                                                 : std::numeric_limits<float>::infinity());
+    glUniform1f(v.saturated, static_cast<float>(style.saturated));
+    glUniform1f(v.opacity, style.blend ? static_cast<float>(style.blend->opacity) : 1.0F);
+    glUniform1f(v.threshold, style.blend ? static_cast<float>(style.blend->first_index()) : -1.0F);
     glBindVertexArray(quad_.id());
-    glDisable(GL_BLEND);
+    if (style.blend) {
+        glEnable(GL_BLEND);
+        glBlendFunc(GL_SRC_ALPHA, GL_ONE_MINUS_SRC_ALPHA);
+    } else {
+        glDisable(GL_BLEND);
+    }
     glDrawArrays(GL_TRIANGLE_STRIP, 0, 4);
     glBindVertexArray(0);
+    glDisable(GL_BLEND);
     glDisable(GL_SCISSOR_TEST);
 }
 

@@ -3,9 +3,11 @@
 // the two together.
 #pragma once
 
+#include "pipeline/blend/blend.hpp"
 #include "ui/canvas/texture.hpp"
 
 #include <map>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -45,7 +47,9 @@ struct PictureStyle {
     ColorMap map = ColorMap::turbo;
     ValueRange range;
     ToneCurve curve = ToneCurve::linear; ///< never automatic
-    double saturated = 0;                ///< pixels of at least this value turn red; 0: off
+    double saturated = 0;                ///< pixels of at least this value turn kSaturatedColor; 0: off
+    /// Over what is there already: Blend as of blend_colors().
+    std::optional<Blend> blend{};
 };
 
 class PictureShader {
@@ -61,7 +65,7 @@ private:
     struct Variant {
         gl::Program program;
         GLint window = 0, origin = 0, pixel = 0, last = 0, step = 0, value_scale = 0, range = 0, curve = 0,
-              saturated = 0;
+              saturated = 0, opacity = 0, threshold = 0;
     };
     Variant& variant(int samples, bool colour);
     int samples(double footprint) const;

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <span>
 
 namespace specklescope {
 
@@ -33,12 +34,17 @@ bool begin_bar(const char* name, const Rect& area, ImU32 color) {
     return open;
 }
 
-void layout_buttons(ViewSettings& view) {
+/// The last two where there is room; the panel has them all.
+void layout_buttons(ViewSettings& view, bool all) {
     using Layout = ViewSettings::Layout;
-    static constexpr std::array<std::pair<const char*, Layout>, 3> kLayouts = {
-        {{"Processed", Layout::processed}, {"Raw", Layout::raw}, {"Both", Layout::side_by_side}}};
+    static constexpr std::array<std::pair<const char*, Layout>, 5> kLayouts = {
+        {{"Processed", Layout::processed},
+         {"Raw", Layout::raw},
+         {"Both", Layout::side_by_side},
+         {"Split", Layout::split},
+         {"Blend", Layout::blended}}};
     ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {dp(2), 0});
-    for (const auto& [label, layout] : kLayouts) {
+    for (const auto& [label, layout] : std::span(kLayouts).first(all ? 5 : 3)) {
         if (tool_button(label, view.layout == layout))
             view.layout = layout;
         probe::item(std::string("layout.") + label);
@@ -155,7 +161,7 @@ void draw_tool_bar(const Rect& area, Session& session, ViewState& state, const D
         if (icon_button("tool.snapshot", Icon::camera, keyed("Snapshot", Action::snapshot)))
             state.snapshot = true;
         ImGui::SameLine(0, dp(16));
-        layout_buttons(session.view());
+        layout_buttons(session.view(), area.width > dp(900));
         ImGui::SameLine(0, dp(16));
         if (ImGui::Button("Open …"))
             state.open_dialog = true;
@@ -214,6 +220,8 @@ void draw_status_bar(const Rect& area, Session& session, const Hover& hover, con
                      quantity_text(*hover.value, quantity.unit) +
                          (rests_on_assumption(quantity, display.result().exposure) ? " *" : ""),
                      dp(150));
+            if (hover.change)
+                pair(("Δ" + quantity.symbol).c_str(), quantity_text(*hover.change, "%"), dp(110));
         } else {
             ImGui::TextColored(
                 theme::vec(theme::kDim), "%s",

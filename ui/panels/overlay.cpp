@@ -216,10 +216,9 @@ void draw_warmup(const Rect& area, const Warmup& warmup, float from) {
     probe::widget("warmup", low.x, low.y, width, height);
 }
 
-void draw_saturation(const Rect& area, const PixelCounts& counts, float from, bool below) {
+void draw_saturation(const Rect& area, const PixelCounts& counts, double most, float from, bool below) {
     const double share = saturated_share(counts);
-    const std::string text =
-        share > kSaturationWarning ? share_text(share) + " of the frame is saturated" : std::string();
+    const std::string text = share > most ? share_text(share) + " of the frame is saturated" : std::string();
     probe::value("saturation", text);
     if (text.empty())
         return;

@@ -14,8 +14,9 @@ float draw_statistics(const Rect& canvas, const StatsSnapshot& stats, const Disp
 /// "temporal 7/25" over a bar, at the top of the picture while a stage fills its history; `from`: not left of
 /// this.
 void draw_warmup(const Rect& area, const Warmup& warmup, float from);
-/// "12 % of the frame is saturated", at the top of the picture where more than 1 % is; `below` the warm-up.
-void draw_saturation(const Rect& area, const PixelCounts& counts, float from, bool below);
+/// "12 % of the frame is saturated", at the top of the picture where more than the part `most` is; `below`
+/// the warm-up.
+void draw_saturation(const Rect& area, const PixelCounts& counts, double most, float from, bool below);
 /// Why the picture stands still: reconnecting, failed, ended, paused, opening.
 /// Returns the height that it takes at the lower edge, 0 without one.
 float draw_banner(const Rect& canvas, Session& session);

@@ -5,6 +5,7 @@
 #include "ui/canvas/probe.hpp"
 #include "ui/canvas/theme.hpp"
 #include "ui/panels/chain_panel.hpp"
+#include "ui/panels/change_panel.hpp"
 #include "ui/panels/controls.hpp"
 #include "ui/panels/overlay.hpp"
 #include "ui/panels/record_panel.hpp"
@@ -116,11 +117,14 @@ void display_section(Session& session, ViewState& state, Display& display) {
     if (!section("Display"))
         return;
     ImGui::PushID("display");
+    draw_layout_lines(session);
     if (display.has_result() && display.processed_shape().channels == 3)
         hint("A colour picture keeps its colours.");
     else
         colormap_control(session.view().mapping, display);
     range_controls(session, display.has_result() ? display.result().quantity : session.chain().quantity());
+    draw_change_lines(session, state, display);
+    draw_scale_line(session, display.has_result() ? *display.result().chain : session.chain(), state.scale);
     control_label("Raw picture");
     const bool light = display.has_result() && display.result().info.light != Light::counts;
     ImGui::BeginDisabled(light);
@@ -183,6 +187,7 @@ void draw_panel(const Rect& area, Session& session, ViewState& state, Display& d
         state.presets.button(session, std::exchange(state.presets_asked, false));
         draw_chain(session, display);
         display_section(session, state, display);
+        state.histogram.draw(session, display, state.stretch_raw);
         draw_record(session, state);
         source_section(session, display);
         log_section(session);

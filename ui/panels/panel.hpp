@@ -3,6 +3,8 @@
 
 #include "ui/canvas/display.hpp"
 #include "ui/film.hpp"
+#include "ui/histogram/histogram_panel.hpp"
+#include "ui/panels/scale_dialog.hpp"
 #include "ui/presets/preset_edits.hpp"
 #include "ui/regions/region_tools.hpp"
 #include "ui/session.hpp"
@@ -14,6 +16,7 @@ struct ViewState {
     Camera camera;
     bool mark_saturated = true;
     bool stretch_raw = true;
+    bool change = false; ///< the picture as change against the baseline, once there is one
     bool keys_open = false;
     bool open_dialog = false; ///< the field for a source is asked for
     std::string open_text;
@@ -27,6 +30,8 @@ struct ViewState {
     /// Enter and Escape in this frame.
     bool confirm = false, dismiss = false;
     RegionTools regions;
+    ScaleDialog scale;
+    HistogramPanel histogram;
     Film film;
     PresetMenu presets;
 };
@@ -40,6 +45,7 @@ struct Hover {
     int x = 0, y = 0;                 ///< raw pixel
     std::optional<double> raw, value; ///< grey, of colours their luma
     std::optional<Color> raw_color, color;
+    std::optional<double> change; ///< against the baseline, %
 };
 /// `zoom`: pixels of the screen for one of the picture. `said`: what stands there instead of the values under
 /// the mouse, if anything.

@@ -37,7 +37,8 @@ std::optional<std::pair<double, double>> extremes(const std::vector<double>& val
 
 } // namespace
 
-void LinePanel::take(const Result& result, const std::string& region, int band) {
+void LinePanel::take(const Result& result, const std::string& region, int band, double um) {
+    um_per_px_ = um;
     const std::optional<LineEnds> line = line_of(result, region);
     const auto now = SteadyClock::now();
     wants_host_ = line.has_value() && now - drawn_ < std::chrono::seconds(1);
@@ -72,9 +73,14 @@ void LinePanel::take(const Result& result, const std::string& region, int band) 
 std::string LinePanel::text() const {
     if (vessel_.fit != WidthFit::ok)
         return std::string("Width of a vessel: none, ") + to_string(vessel_.fit) + ".";
+    const double um = um_per_px_;
     return "Width of the vessel " + number_text(vessel_.width, 3) + " ± " +
-           number_text(vessel_.width_std, 2) + " px, its centre at " + number_text(vessel_.centre, 3) +
-           " px of " + number_text(spacing_ * static_cast<double>(profile_.size() - 1), 3) + ".";
+           number_text(vessel_.width_std, 2) + " px" +
+           (um > 0 ? " (" + number_text(vessel_.width * um, 3) + " ± " +
+                         number_text(vessel_.width_std * um, 2) + " µm)"
+                   : "") +
+           ", its centre at " + number_text(vessel_.centre, 3) + " px of " +
+           number_text(spacing_ * static_cast<double>(profile_.size() - 1), 3) + ".";
 }
 
 void LinePanel::draw(const std::string& region) {

@@ -13,8 +13,9 @@ namespace specklescope {
 /// Of the newest result, a few times a second.
 class LinePanel {
 public:
-    /// `region`: the name of the one that is selected, empty for none; `band` as of LineProfile.
-    void take(const Result& result, const std::string& region, int band);
+    /// `region`: the name of the one that is selected, empty for none; `band` as of LineProfile; `um`: a side
+    /// of a pixel, 0 unknown.
+    void take(const Result& result, const std::string& region, int band, double um);
     /// A line is selected and its profile is drawn: its pixels are needed, also of results on the device.
     bool wants_host() const { return wants_host_; }
     /// Nothing, unless the region is a line that was measured.
@@ -28,7 +29,7 @@ private:
     std::string name_; ///< empty: nothing was measured
     std::string unit_;
     std::vector<double> profile_; ///< in the unit of the map
-    double spacing_ = 0;
+    double spacing_ = 0, um_per_px_ = 0;
     VesselWidth vessel_;
     std::uint64_t sequence_ = 0;
     std::uint64_t version_ = 0;

@@ -51,10 +51,16 @@ std::string mean_text(const RegionStatistics& s) {
     return std::isfinite(s.std) ? mean + " ± " + number_text(s.std, 3) : mean;
 }
 
+std::string area_text(const RegionStatistics& s, double um) {
+    return number_text(static_cast<double>(s.pixels) * um * um);
+}
+
 /// What the row has no room for.
-std::string details(const Region& region, const RegionStatistics& s, const std::string& unit) {
-    std::string text = to_string(region.shape) + " of " + count_text(s.pixels) + " px · min " +
-                       number_text(s.min) + " · max " + number_text(s.max);
+std::string details(const Region& region, const RegionStatistics& s, const RegionNumbers& numbers) {
+    const std::string& unit = numbers.unit;
+    std::string text = to_string(region.shape) + " of " + count_text(s.pixels) + " px" +
+                       (numbers.um_per_px > 0 ? ", " + area_text(s, numbers.um_per_px) + " µm²" : "") +
+                       " · min " + number_text(s.min) + " · max " + number_text(s.max);
     if (std::isfinite(s.median))
         text += " · median " + number_text(s.median);
     text += " · plain mean of the map " + quantity_text(s.mean_of_map, unit);
@@ -142,6 +148,7 @@ void right_aligned(const std::string& text, ImU32 colour) {
 
 void row(RegionEditor& editor, RegionTools& tools, std::size_t index) {
     const RegionValues* values = tools.numbers.values.get();
+    const double um = tools.numbers.um_per_px;
     ImGui::PushID(static_cast<int>(index));
     ImGui::TableNextRow();
     ImGui::TableNextColumn();
@@ -170,7 +177,8 @@ void row(RegionEditor& editor, RegionTools& tools, std::size_t index) {
                       fit == RegionFit::outside ? theme::kWarning : theme::kText);
     ImGui::TableNextColumn();
     if (found)
-        right_aligned((fit == RegionFit::clipped ? "◐ " : "") + count_text(found->pixels),
+        right_aligned((fit == RegionFit::clipped ? "◐ " : "") + count_text(found->pixels) +
+                          (um > 0 ? " · " + area_text(*found, um) : ""),
                       marked ? theme::kWarning : theme::kDim);
     ImGui::PopID();
 }
@@ -190,7 +198,8 @@ void table(Session& session, RegionTools& tools) {
     ImGui::TableSetupColumn("", ImGuiTableColumnFlags_WidthFixed, ImGui::GetTextLineHeight() + dp(2));
     ImGui::TableSetupColumn("name", ImGuiTableColumnFlags_WidthStretch);
     ImGui::TableSetupColumn("mean", ImGuiTableColumnFlags_WidthFixed, dp(124));
-    ImGui::TableSetupColumn("px", ImGuiTableColumnFlags_WidthFixed, dp(66));
+    ImGui::TableSetupColumn("px", ImGuiTableColumnFlags_WidthFixed,
+                            dp(tools.numbers.um_per_px > 0 ? 104 : 66));
     ImGui::TableNextRow();
     ImGui::PushFont(theme::fonts().small);
     ImGui::TableSetColumnIndex(1);
@@ -202,7 +211,7 @@ void table(Session& session, RegionTools& tools) {
         tooltip(std::string(sentence_of_mean(tools.numbers.values->mean)) +
                 " The standard deviation is that of the values.");
     ImGui::TableSetColumnIndex(3);
-    right_aligned("pixels", theme::kDim);
+    right_aligned(tools.numbers.um_per_px > 0 ? "pixels · µm²" : "pixels", theme::kDim);
     ImGui::PopFont();
     ImGuiListClipper clipper;
     clipper.Begin(count, scrolls ? line : -1);
@@ -281,8 +290,9 @@ std::string plain_text(double value) {
 
 } // namespace
 
-void RegionNumbers::take(const Result& result) {
+void RegionNumbers::take(const Result& result, double um) {
     const auto now = SteadyClock::now();
+    um_per_px = um;
     const bool same_set = values && result.regions && values->placed == result.regions->placed;
     if (same_set && now - when < std::chrono::milliseconds(200)) // to be read, not to flicker
         return;
@@ -314,6 +324,8 @@ void report_regions(const Session& session, const RegionTools& tools) {
         probe::value("region.mean" + at, found ? found->mean : NAN);
         probe::value("region.std" + at, found ? found->std : NAN);
         probe::value("region.pixels" + at, found ? static_cast<double>(found->pixels) : NAN);
+        const double um = tools.numbers.um_per_px;
+        probe::value("region.um2" + at, found && um > 0 ? static_cast<double>(found->pixels) * um * um : NAN);
         probe::value("region.fit" + at, found ? to_string(tools.numbers.values->placed->regions[i].fit) : "");
     }
 }
@@ -344,7 +356,7 @@ void draw_region_section(Session& session, RegionTools& tools) {
         if (const RegionStatistics* found = statistics_of(tools.numbers.values.get(), region.name, *at)) {
             const RegionFit fit = tools.numbers.values->placed->regions[*at].fit;
             if (fit != RegionFit::outside)
-                hint(details(region, *found, tools.numbers.unit));
+                hint(details(region, *found, tools.numbers));
             if (fit != RegionFit::whole)
                 hint(sentence_of_fit(fit), theme::kWarning);
         }

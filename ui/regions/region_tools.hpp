@@ -30,9 +30,10 @@ std::span<const RegionToolInfo> region_tools();
 struct RegionNumbers {
     std::shared_ptr<const RegionValues> values; ///< null: none
     std::string unit;
+    double um_per_px = 0;       ///< 0: unknown
     std::uint64_t sequence = 0; ///< of the frame that they are of
     SteadyClock::time_point when{};
-    void take(const Result& result);
+    void take(const Result& result, double um);
 };
 
 class RegionTools {

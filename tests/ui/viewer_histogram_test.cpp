@@ -1,0 +1,77 @@
+// The histogram in the window: what it counts, and its handles by mouse and keys.
+#include "tests/ui/viewer_fixture.hpp"
+
+namespace specklescope {
+namespace {
+
+class HistogramViewerTest : public ViewerTest {
+protected:
+    /// Grey, 100×100: values 0…199 as often as one another, and so many pixels at full scale.
+    std::string picture(int saturated = 0) {
+        std::string pixels(std::size_t{100} * 100, '\0');
+        for (std::size_t i = 0; i < pixels.size(); ++i)
+            pixels[i] = static_cast<char>(i < static_cast<std::size_t>(saturated) ? 255 : i % 200);
+        write_text(folder_ / "one.raw", pixels);
+        return "raw:one.raw?width=100&height=100&format=gray8";
+    }
+    std::vector<std::string> words(const std::string& source, const std::vector<std::string>& more = {}) {
+        return with({source, "--no-remember", "--stage", "none", "--view", "low=50", "--view", "high=149"},
+                    more);
+    }
+};
+
+TEST_F(HistogramViewerTest, CountsAndItsHandlesMoveTheRange) {
+    Viewer viewer(*desktop_, folder_, words(picture()));
+    ASSERT_TRUE(viewer.shows_picture()) << viewer.log();
+    // 0…49 of 200 values are below, 150…199 above: arrows at the colour bar say so without the histogram.
+    EXPECT_TRUE(viewer.until([&] { return viewer.number("beyond.below") == 0.25; }));
+    EXPECT_EQ(viewer.number("beyond.above"), 0.25);
+    viewer.key("h");
+    ASSERT_TRUE(viewer.until([&] { return viewer.has_widget("histogram.plot"); })) << viewer.log();
+    ASSERT_TRUE(viewer.until([&] { return viewer.number("histogram.values") == 10000; }));
+    EXPECT_NEAR(viewer.number("histogram.median"), 100, 1);
+    EXPECT_EQ(viewer.number("histogram.below"), 0.25);
+
+    viewer.scroll_to("histogram.plot", "view.colormap");
+    const Rect plot = viewer.widget("histogram.plot");
+    const double low = viewer.number("histogram.span.low"), high = viewer.number("histogram.span.high");
+    const auto x = [&](double value) {
+        return std::to_string(std::lround(plot.x + (value - low) / (high - low) * plot.width));
+    };
+    const std::string y = std::to_string(std::lround(plot.y + plot.height / 2));
+    viewer.events({"mousemove", x(50),  y,           "sleep", "0.4", "mousedown", "1",
+                   "sleep",     "0.4",  "mousemove", x(70),   y,     "sleep",     "0.4",
+                   "mousemove", x(100), y,           "sleep", "0.6", "mouseup",   "1"});
+    const double step = (high - low) / plot.width; // a pixel of the screen
+    EXPECT_TRUE(viewer.until([&] { return std::abs(viewer.number("low") - 100) <= 2 * step; }))
+        << viewer.number("low");
+    EXPECT_EQ(viewer.number("high"), 149);
+    const double before = viewer.number("low");
+    viewer.key("parenleft");
+    EXPECT_TRUE(
+        viewer.until([&] { return std::abs(viewer.number("low") - (before - (149 - before) / 50)) < 1e-9; }));
+    const double width = 149 - viewer.number("low");
+    viewer.key("braceright");
+    EXPECT_TRUE(viewer.until([&] { return std::abs(viewer.number("high") - (149 + width / 50)) < 1e-9; }))
+        << viewer.number("high");
+    EXPECT_EQ(viewer.number("automatic"), 0);
+    viewer.key("h");
+    EXPECT_TRUE(viewer.until([&] { return viewer.number("histogram.open") == 0; }));
+    EXPECT_EQ(viewer.quit(), 0) << viewer.log();
+}
+
+TEST_F(HistogramViewerTest, TheWarningOfSaturationHasItsThreshold) {
+    const std::string source = picture(300); // 3 %
+    Viewer loud(*desktop_, folder_, words(source, {"--view", "saturation_warning=2.9"}));
+    ASSERT_TRUE(loud.shows_picture()) << loud.log();
+    EXPECT_TRUE(loud.until([&] { return loud.text("saturation") == "3.0 % of the frame is saturated"; }));
+    EXPECT_TRUE(loud.has_widget("color_legend"));
+    EXPECT_EQ(loud.quit(), 0) << loud.log();
+    Viewer quiet(*desktop_, folder_, words(source, {"--view", "saturation_warning=3.1"}));
+    ASSERT_TRUE(quiet.shows_picture()) << quiet.log();
+    EXPECT_EQ(quiet.text("saturation"), "");
+    EXPECT_EQ(quiet.quit(), 0) << quiet.log();
+}
+
+} // namespace
+} // namespace specklescope

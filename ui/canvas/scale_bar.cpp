@@ -1,0 +1,58 @@
+#include "ui/canvas/scale_bar.hpp"
+
+#include "ui/canvas/numbers.hpp"
+#include "ui/canvas/probe.hpp"
+#include "ui/canvas/theme.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace specklescope {
+
+namespace {
+
+using theme::dp;
+
+std::string length_text(double um) {
+    constexpr std::array<std::pair<double, const char*>, 5> kUnits = {
+        {{1e6, " m"}, {1e4, " cm"}, {1e3, " mm"}, {1, " µm"}, {1e-3, " nm"}}};
+    for (const auto& [size, name] : kUnits)
+        if (um >= size * (1 - 1e-9))
+            return std::to_string(std::lround(um / size)) + name;
+    return number_text(um * 1e3, 1) + " nm";
+}
+
+} // namespace
+
+ScaleBar scale_bar(double um, double room) {
+    const double most = um * room;
+    const double power = std::pow(10, std::floor(std::log10(most)));
+    double length = power;
+    for (const double part : {2.0, 5.0, 10.0}) // 10: a logarithm just below a whole number
+        if (part * power <= most * (1 + 1e-12))
+            length = part * power;
+    return {length, length / um, length_text(length)};
+}
+
+void draw_scale_bar(const Rect& area, double um, float above) {
+    const double room = std::min<double>(dp(180), area.width * 0.3);
+    if (!(um > 0) || room < dp(24) || area.height < dp(60) + above)
+        return;
+    const ScaleBar bar = scale_bar(um, room);
+    ImDrawList& draw = *ImGui::GetWindowDrawList();
+    const ImVec2 text = ImGui::CalcTextSize(bar.text.c_str());
+    const auto length = static_cast<float>(bar.length);
+    const float width = std::max(length, text.x) + dp(20), height = text.y + dp(20);
+    const ImVec2 low(static_cast<float>(area.x) + dp(12),
+                     static_cast<float>(area.y + area.height) - dp(12) - above - height);
+    draw.AddRectFilled(low, {low.x + width, low.y + height}, IM_COL32(10, 13, 16, 190), dp(5));
+    draw.AddText({low.x + (width - text.x) / 2, low.y + dp(4)}, theme::kText, bar.text.c_str());
+    const float x = low.x + (width - length) / 2, y = low.y + height - dp(11);
+    draw.AddRectFilled({x, y}, {x + length, y + dp(4)}, theme::kText);
+    probe::widget("scale.bar", x, y, bar.length, dp(4));
+    probe::value("scale.text", bar.text);
+    probe::value("scale.um", bar.um);
+}
+
+} // namespace specklescope

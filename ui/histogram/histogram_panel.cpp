@@ -1,0 +1,316 @@
+#include "ui/histogram/histogram_panel.hpp"
+
+#include "pipeline/fixed_range.hpp"
+#include "ui/canvas/numbers.hpp"
+#include "ui/canvas/probe.hpp"
+#include "ui/canvas/theme.hpp"
+#include "ui/panels/controls.hpp"
+#include "ui/traces/trace_view.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <span>
+
+namespace specklescope {
+
+namespace {
+
+using namespace std::chrono_literals;
+using theme::dp;
+
+constexpr auto kEvery = 100ms, kClosed = 500ms; ///< closed: for the arrows at the colour bar
+constexpr std::size_t kMostBins = 256;
+constexpr double kSteps = 50; ///< of a range, for the keys
+
+ImVec2 point(double x, double y) { return {static_cast<float>(x), static_cast<float>(y)}; }
+
+void small_text(double x, double y, ImU32 color, const std::string& text) {
+    ImFont& font = *theme::fonts().small;
+    ImGui::GetWindowDrawList()->AddText(&font, font.FontSize, point(x, y), color, text.c_str());
+}
+
+double small_width(const std::string& text) {
+    ImFont& font = *theme::fonts().small;
+    return static_cast<double>(font.CalcTextSizeA(font.FontSize, FLT_MAX, 0, text.c_str()).x);
+}
+
+/// One end moved to a value, the other left where it is.
+void move_end(ValueRange& range, bool high, double value) {
+    const double least = std::max({std::abs(range.low), std::abs(range.high), 1e-9}) * 1e-6;
+    if (high)
+        range.high = std::max(value, range.low + least);
+    else
+        range.low = std::min(value, range.high - least);
+}
+
+ValueRange seen_range(const Mapping& mapping) {
+    return exposed({mapping.low, mapping.high}, mapping.exposure_stops);
+}
+
+void fix_range(Mapping& mapping, const ValueRange& seen) {
+    const ValueRange range = exposed(seen, -mapping.exposure_stops);
+    mapping.automatic = false;
+    mapping.low = range.low;
+    mapping.high = range.high;
+}
+
+} // namespace
+
+/// Where the bars stand, and what they count.
+struct HistogramPanel::Plot {
+    Rect area;
+    std::span<const std::uint32_t> bins;
+    double pixels_each = 1, most = 0; ///< pixels of the picture for one of the sample; in the fullest bin
+    bool logarithmic = false;
+    double x(double value, const ValueRange& span) const {
+        return area.x + (value - span.low) / (span.high - span.low) * area.width;
+    }
+    double height(double pixels) const {
+        const double part = most <= 0     ? 0
+                            : logarithmic ? std::log1p(pixels) / std::log1p(most)
+                                          : pixels / most;
+        return part * area.height;
+    }
+};
+
+void HistogramPanel::update(const Display& display, bool wanted) {
+    const auto now = SteadyClock::now();
+    if (!wanted || !display.has_result() || now - offered_ < (open_ ? kEvery : kClosed))
+        return;
+    offered_ = now;
+    const Result& result = display.result();
+    if (shown_ == HistogramOf::raw && open_)
+        sampler_.offer(HistogramOf::raw, result.raw);
+    if (result.image)
+        sampler_.offer(HistogramOf::result, result.image);
+    else if (!display.sample().empty())
+        sampler_.offer(HistogramOf::result, display.sample(), result.shape().pixels());
+}
+
+BeyondRange HistogramPanel::beyond(const ValueRange& range) const {
+    BeyondRange beyond;
+    sampler_.look(HistogramOf::result, [&](const ValueSample& sample) {
+        beyond = {sample.share_below(range.low), sample.share_above(range.high)};
+    });
+    return beyond;
+}
+
+void HistogramPanel::nudge(Session& session, bool high, int steps) {
+    Mapping& mapping = session.view().mapping;
+    ValueRange range = seen_range(mapping);
+    const double by = (range.high - range.low) / kSteps * steps;
+    move_end(range, high, (high ? range.high : range.low) + by);
+    fix_range(mapping, range);
+}
+
+void HistogramPanel::axes(const Plot& plot) const {
+    ImDrawList& draw = *ImGui::GetWindowDrawList();
+    const Rect& area = plot.area;
+    const double bottom = area.y + area.height;
+    draw.AddLine(point(area.x, bottom), point(area.x + area.width, bottom), theme::kDim);
+    const TickScale ticks =
+        tick_scale(span_.low, span_.high, std::max(2, static_cast<int>(area.width / dp(64))));
+    const double small = static_cast<double>(theme::fonts().small->FontSize);
+    double free = area.x - dp(20);
+    for (auto i = static_cast<std::int64_t>(std::ceil(span_.low / ticks.step - 1e-9));
+         static_cast<double>(i) * ticks.step <= span_.high + 1e-9 * ticks.step; ++i) {
+        const double value = static_cast<double>(i) * ticks.step, x = plot.x(value, span_);
+        draw.AddLine(point(x, bottom), point(x, bottom + dp(3)), theme::kDim);
+        std::array<char, 40> text{};
+        std::snprintf(text.data(), text.size(), "%.*f", ticks.decimals, value * ticks.factor + 0.0);
+        const double width = small_width(text.data());
+        const double left = std::clamp(x - width / 2, area.x - dp(20), area.x + area.width - width);
+        if (left < free)
+            continue;
+        small_text(left, bottom + dp(4), theme::kDim, text.data());
+        free = left + width + dp(6);
+    }
+    const auto level = [&](double pixels) {
+        const double y = bottom - plot.height(pixels);
+        draw.AddLine(point(area.x, y), point(area.x + area.width, y), theme::kLine);
+        const std::string text = number_text(pixels, 2);
+        small_text(area.x - small_width(text) - dp(5), y - small / 2, theme::kDim, text);
+    };
+    if (plot.most <= 0)
+        return;
+    if (plot.logarithmic) {
+        const int decades = std::max(1, static_cast<int>(std::log10(plot.most)));
+        for (int i = 0; i <= decades; i += std::max(1, decades / 3))
+            level(std::pow(10, i));
+    } else {
+        const double step = nice_step(plot.most, 3);
+        for (double pixels = step; pixels <= plot.most; pixels += step)
+            level(pixels);
+    }
+}
+
+/// Each end is a button of its own.
+bool HistogramPanel::handles(const Plot& plot, ValueRange& range) {
+    ImDrawList& draw = *ImGui::GetWindowDrawList();
+    const Rect& area = plot.area;
+    bool changed = false, any = false;
+    for (const bool high : {false, true}) {
+        const double x =
+            std::clamp(plot.x(high ? range.high : range.low, span_), area.x, area.x + area.width);
+        const double wide = static_cast<double>(dp(14));
+        ImGui::SetCursorScreenPos(point(x - wide / 2, area.y));
+        ImGui::InvisibleButton(high ? "high" : "low", point(wide, area.height));
+        probe::item(high ? "histogram.high" : "histogram.low");
+        tooltip(high ? "The high end of the range: drag it, or press } and { (Shift ] and [)."
+                     : "The low end of the range: drag it, or press ) and (.");
+        const bool active = ImGui::IsItemActive(), hovered = ImGui::IsItemHovered();
+        if (active || hovered)
+            ImGui::SetMouseCursor(ImGuiMouseCursor_ResizeEW);
+        if (active && ImGui::IsMouseDragging(0, 2.0F)) {
+            const double at = static_cast<double>(ImGui::GetIO().MousePos.x);
+            move_end(range, high, span_.low + (at - area.x) / area.width * (span_.high - span_.low));
+            changed = true;
+        }
+        any = any || active;
+        const ImU32 color = active || hovered ? theme::kText : theme::kAccent;
+        draw.AddLine(point(x, area.y), point(x, area.y + area.height), color, dp(1.5F));
+        draw.AddTriangleFilled(point(x - dp(5), area.y), point(x + dp(5), area.y), point(x, area.y + dp(7)),
+                               color);
+    }
+    dragged_ = any ? 1 : 0;
+    return changed;
+}
+
+void HistogramPanel::numbers(const ViewSettings& view, const Display& display,
+                             const ValueRange& range) const {
+    sampler_.look(shown_, [&](const ValueSample& sample) {
+        if (sample.size() == 0)
+            return hint("No values yet.");
+        const std::string unit = shown_ == HistogramOf::raw ? "DN" : display.result().quantity.unit;
+        const auto at = [&](double percent) { return number_text(*sample.percentile(percent), 3); };
+        hint("1 %: " + at(1) + " · median: " + at(50) + " · 99 %: " + at(99) +
+             (unit == "1" ? "" : " " + unit));
+        const double below = sample.share_below(range.low), above = sample.share_above(range.high);
+        hint(share_text(below) + " below the range, " + share_text(above) + " above it");
+        probe::value("histogram.below", below);
+        probe::value("histogram.above", above);
+        probe::value("histogram.median", *sample.percentile(50));
+        probe::value("histogram.values", static_cast<double>(sample.size()));
+    });
+    const PixelCounts& counts = display.result().counts;
+    const double saturated = saturated_share(counts);
+    const bool warns = 100 * saturated > view.saturation_warning;
+    if (counts.raw_samples > 0)
+        hint("Saturated: " + share_text(saturated) + " of the raw frame",
+             warns ? theme::kError : theme::kDim);
+}
+
+void HistogramPanel::draw(Session& session, Display& display, bool stretch_raw) {
+    const bool asked = std::exchange(toggle, false);
+    if (asked)
+        ImGui::GetStateStorage()->SetInt(ImGui::GetID("Histogram"), open_ ? 0 : 1);
+    open_ = section("Histogram", false);
+    if (asked && open_)
+        ImGui::SetScrollHereY(0.1F);
+    probe::value("histogram.open", open_ ? 1.0 : 0.0);
+    if (!open_ || !display.has_result())
+        return;
+    ImGui::PushID("histogram");
+    ViewSettings& view = session.view();
+    const float gap = dp(4);
+    const float width = (ImGui::GetContentRegionAvail().x - 2 * gap) / 3;
+    for (const auto& [label, of] : {std::pair{"Result", HistogramOf::result}, {"Raw", HistogramOf::raw}}) {
+        if (tool_button(label, shown_ == of, width) && shown_ != of) {
+            shown_ = of;
+            offered_ = {};
+        }
+        probe::item(std::string("histogram.") + label);
+        ImGui::SameLine(0, gap);
+    }
+    if (tool_button("log", view.histogram_log, width))
+        view.histogram_log = !view.histogram_log;
+    probe::item("histogram.log");
+    tooltip("Counts on a logarithmic axis");
+
+    const bool of_result = shown_ == HistogramOf::result;
+    ValueRange range = of_result ? seen_range(view.mapping) : display.raw_range(stretch_raw);
+    const ImVec2 at = ImGui::GetCursorScreenPos();
+    const double left = static_cast<double>(dp(40)), high = static_cast<double>(dp(110));
+    const Rect area{static_cast<double>(at.x) + left, static_cast<double>(at.y) + dp(6),
+                    static_cast<double>(ImGui::GetContentRegionAvail().x) - left - dp(8), high};
+    ImGui::Dummy(point(left, high + dp(28)));
+    const ImVec2 after = ImGui::GetCursorScreenPos();
+    std::array<std::uint32_t, kMostBins> counts{};
+    const std::size_t bins =
+        std::clamp<std::size_t>(static_cast<std::size_t>(area.width / dp(2)), 16, kMostBins);
+    Plot plot{area, std::span(counts).first(bins), 1, 0, view.histogram_log};
+    sampler_.look(shown_, [&](const ValueSample& sample) {
+        if (dragged_ == 0) { // the axis stands still under a hand
+            const double low = sample.percentile(0.5).value_or(range.low);
+            const double most = sample.percentile(99.5).value_or(range.high);
+            const ValueSpan around =
+                automatic_span(ValueSpan{std::min(range.low, low), std::max(range.high, most)});
+            span_ = {around.low, around.high};
+        }
+        sample.count(span_.low, span_.high, std::span(counts).first(bins));
+        plot.pixels_each = sample.pixels_each();
+    });
+    for (const std::uint32_t count : plot.bins)
+        plot.most = std::max(plot.most, count * plot.pixels_each);
+    ImDrawList& draw = *ImGui::GetWindowDrawList();
+    draw.AddRectFilled(point(area.x, area.y), point(area.x + area.width, area.y + area.height),
+                       theme::kField);
+    axes(plot);
+    const double bar = area.width / static_cast<double>(bins);
+    for (std::size_t i = 0; i < bins; ++i) {
+        const double x = area.x + bar * static_cast<double>(i);
+        const double middle =
+            span_.low + (static_cast<double>(i) + 0.5) / static_cast<double>(bins) * (span_.high - span_.low);
+        const bool inside = middle >= range.low && middle <= range.high;
+        const double tall = plot.height(counts[i] * plot.pixels_each);
+        if (counts[i] > 0)
+            draw.AddRectFilled(point(x, area.y + area.height - std::max(tall, 1.0)),
+                               point(x + bar, area.y + area.height),
+                               inside ? theme::kAccent : theme::fade(theme::kWarning, 0.6F));
+    }
+    probe::widget("histogram.plot", area.x, area.y, area.width, area.height);
+    probe::value("histogram.span.low", span_.low);
+    probe::value("histogram.span.high", span_.high);
+    probe::value("histogram.made", static_cast<double>(sampler_.made()));
+    if (of_result) {
+        if (handles(plot, range))
+            fix_range(view.mapping, range);
+    } else {
+        for (const double end : {range.low, range.high})
+            if (end >= span_.low && end <= span_.high)
+                draw.AddLine(point(plot.x(end, span_), area.y),
+                             point(plot.x(end, span_), area.y + area.height), theme::kAccent);
+    }
+    ImGui::SetCursorScreenPos(after);
+    numbers(view, display, range);
+    const ParamDecl& decl = view_table().at("saturation_warning");
+    control_label("Warn above");
+    (void)value_slider("view.saturation_warning", view.saturation_warning, {decl.min, decl.max, false, false},
+                       decl.unit);
+    tooltip(decl.doc);
+    ImGui::PopID();
+}
+
+float color_legend_height() { return theme::fonts().small->FontSize * 1.25F * 3 + dp(10); }
+
+void draw_color_legend(const Rect& area, const PixelCounts& counts) {
+    ImDrawList& draw = *ImGui::GetWindowDrawList();
+    const float small = theme::fonts().small->FontSize, line = small * 1.25F;
+    const auto value = [](const Rgb& color) { return IM_COL32(color[0], color[1], color[2], 255); };
+    float y = static_cast<float>(area.y + area.height) - color_legend_height();
+    const auto x = static_cast<float>(area.x) + dp(8);
+    for (const auto& [name, color, count] :
+         {std::tuple{"undefined", value(kUndefinedColor), counts.undefined},
+          {"infinite", value(kInfiniteColor), counts.infinite},
+          {"saturated", value(kSaturatedColor), counts.raw_saturated}}) {
+        draw.AddRectFilled({x, y + small * 0.15F}, {x + small * 0.75F, y + small * 0.9F}, color, dp(2));
+        draw.AddText(theme::fonts().small, small, {x + small, y},
+                     count > 0 ? theme::kText : theme::fade(theme::kDim, 0.7F), name);
+        y += line;
+    }
+    probe::widget("color_legend", area.x, area.y + area.height - color_legend_height(), area.width,
+                  color_legend_height());
+}
+
+} // namespace specklescope
