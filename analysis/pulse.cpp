@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdio>
 #include <numbers>
+#include <numeric>
 #include <optional>
 #include <utility>
 
@@ -193,21 +194,27 @@ std::optional<double> beside(const Values& density, std::size_t peak) {
                     median_of(all.subspan(right, right_end - right)));
 }
 
-/// Which harmonic of the pulse the largest peak is: the m-th where all those below it are there too. `over`:
-/// of each peak, its height over the density beside it.
+/// The h-th of m is also one of fewer: the second of four is the first of two.
+bool is_of_fewer(int h, int m) { return std::gcd(h, m) > 1; }
+
+/// Which harmonic of the pulse the largest peak is: the m-th where all those below it are there too, and
+/// those that no smaller m explains are more than noise. `over`: of each peak, its height over the density
+/// beside it.
 int harmonic_of(std::size_t peak, const Values& over, std::size_t least, std::size_t segments) {
     constexpr int kMost = 5;
     constexpr double kEach = 2, kMore = 2.5; // of noise a comb of them is there once in 500 times
     for (int m = kMost; m >= 2; --m) {
         const double step = static_cast<double>(peak) / m;
+        int own = 0;
         double sum = 0, weakest = std::lround(step) < static_cast<long>(least) ? 0 : kEach;
         for (int h = 1; h < m; ++h) {
             const auto at = static_cast<std::size_t>(std::lround(h * step));
             const double height = std::max({over[at - 1], over[at], over[at + 1]});
             weakest = std::min(weakest, height);
-            sum += height;
+            sum += is_of_fewer(h, m) ? 0 : height;
+            own += is_of_fewer(h, m) ? 0 : 1;
         }
-        if (weakest >= kEach && sum >= least_peak(segments) / 2 + kMore * (m - 2))
+        if (weakest >= kEach && sum >= least_peak(segments) / 2 + kMore * (own - 1))
             return m;
     }
     return 1;

@@ -30,6 +30,8 @@ public:
         (void)open_input(path); // what is no file is refused
         using Options = std::unique_ptr<TIFFOpenOptions, decltype(&TIFFOpenOptionsFree)>;
         const Options options(TIFFOpenOptionsAlloc(), TIFFOpenOptionsFree);
+        if (!options)
+            throw std::bad_alloc();
         TIFFOpenOptionsSetErrorHandlerExtR(options.get(), on_error, this);
         TIFFOpenOptionsSetWarningHandlerExtR(options.get(), on_warning, nullptr);
         // m: not mapped into memory, where a file that shrinks while we read would end the program.

@@ -1,6 +1,7 @@
 // The settings that made a recording: for --config from:FILE, and for a recording that is the source.
 #include "config/recorded/recorded_settings.hpp"
 
+#include "base/log.hpp"
 #include "config/recorded/reader.hpp"
 #include "sources/source_text.hpp"
 
@@ -58,7 +59,7 @@ SourceRecording look_at_source(const Settings& settings) {
         if (reader.of_results())
             found.holds_results = reader.what_it_holds();
     } catch (const UsageError& error) { // it can be looked at all the same
-        spdlog::debug("{}", error.what());
+        run_log().debug("{}", error.what());
     }
     return found;
 }

@@ -63,19 +63,19 @@ TEST_F(SessionTest, ASourceThatCannotBeOpenedIsToldOnceAndThePictureStays) {
     EXPECT_EQ(told(session, "Opened synthetic:static"), 1);
 }
 
-TEST_F(SessionTest, RecentSourcesAreTheLastEightNewestFirst) {
+TEST_F(SessionTest, RecentSourcesAreTheLastTwelveNewestFirst) {
     Session session(settings_of(""));
     session.start(ignore);
     EXPECT_EQ(session.recent(), std::deque<SourceArgument>{"synthetic"});
     std::deque<SourceArgument> wanted = {"synthetic"};
-    for (const int width : {16, 17, 18, 19, 20, 21, 22, 23, 18}) {
+    for (const int width : {16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 18}) {
         const std::string source = "synthetic:uniform?width=" + std::to_string(width) + "&height=16";
         session.open(source);
         ASSERT_TRUE(until(session, [&] { return !session.opening(); }));
         std::erase(wanted, source);
         wanted.push_front(source);
     }
-    wanted.resize(8);
+    wanted.resize(12);
     EXPECT_EQ(session.recent(), wanted);
 }
 

@@ -179,8 +179,10 @@ void OpenDialog::sources(const Session& session, ViewState& state) {
     const auto row = [&](const std::string& text, const std::string& note, bool possible,
                          const std::string& name) {
         ImGui::BeginDisabled(!possible);
-        if (ImGui::Selectable((text + "###" + name).c_str(), false,
-                              ImGuiSelectableFlags_DontClosePopups | ImGuiSelectableFlags_AllowDoubleClick)) {
+        const float room = ImGui::GetContentRegionAvail().x;
+        if (ImGui::Selectable((fitted(*ImGui::GetFont(), text, room) + "###" + name).c_str(), false,
+                              ImGuiSelectableFlags_DontClosePopups | ImGuiSelectableFlags_AllowDoubleClick,
+                              {room, 0})) {
             state.open_text = text;
             opens_ = true;
         }
