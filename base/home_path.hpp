@@ -6,7 +6,8 @@
 
 namespace specklescope {
 
-/// "~" and "~/…" stand for the home folder, as in a shell, which does not see those in quotes or after a kind.
+/// "~" and "~/…" stand for the home folder, as in a shell, which does not see those in quotes or after a
+/// kind.
 std::string home_expanded(std::string_view path);
 
 } // namespace specklescope

@@ -88,7 +88,8 @@ const std::vector<CliOption>& cli_options() {
         from_program("record_name", kOutput),
         {"snapshot", "FILE", "write the last result as .png, .tiff, .hdr or .exr at the end", kOutput},
         {"report", "FILE.pdf",
-         "write a report at the end: the last picture, regions, traces, settings and methods as .pdf, with .png "
+         "write a report at the end: the last picture, regions, traces, settings and methods as .pdf, with "
+         ".png "
          "and .csv beside it; the same as --record FILE.pdf",
          kOutput},
         {"stats", "FILE", "write all statistics as JSON at the end, also when interrupted", kOutput},

@@ -21,7 +21,7 @@ namespace specklescope {
 
 /// How the window shows things; remembered between runs, settable in TOML under [view] and by --view
 /// key=value.
-struct ViewSettings {
+struct ViewSettings { // NOLINT(clang-analyzer-optin.performance.Padding): there is one
     enum class Layout : std::uint8_t { processed, raw, side_by_side, split, blended };
     Layout layout = Layout::processed;
     double split = 0.5;            ///< where the divider of Layout::split is, a part of the width

@@ -12,7 +12,8 @@ const RecordFormat& snapshot_format(const std::string& path) {
     } catch (const UsageError&) { // its sentence offers what holds more than one picture
     }
     if (!format || !format->snapshot)
-        throw UsageError("A snapshot is one picture: " + path + " must end in .png, .tiff, .hdr, .exr or .pdf.");
+        throw UsageError("A snapshot is one picture: " + path +
+                         " must end in .png, .tiff, .hdr, .exr or .pdf.");
     return *format;
 }
 

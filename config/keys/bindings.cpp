@@ -142,7 +142,7 @@ std::string keys_text(const KeyBindings& bindings, Action action) {
     return text;
 }
 
-std::string with_key(std::string text, const KeyBindings& bindings, Action action) {
+std::string with_key(const std::string& text, const KeyBindings& bindings, Action action) {
     const std::string keys = keys_text(bindings, action);
     return keys.empty() ? text : text + " (" + keys + ")";
 }

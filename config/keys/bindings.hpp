@@ -50,7 +50,7 @@ private:
 /// "R", "← or ,": all keys of the action; empty: it has none.
 std::string keys_text(const KeyBindings& bindings, Action action);
 /// The text of a tooltip with its keys behind it: "Snapshot (S)".
-std::string with_key(std::string text, const KeyBindings& bindings, Action action);
+std::string with_key(const std::string& text, const KeyBindings& bindings, Action action);
 /// The lines of [keys] for what is not as by default, with the heading; empty: nothing.
 std::string keys_toml(const KeyBindings& bindings);
 /// The list of actions for a terminal, and as a section of the manual.

@@ -152,8 +152,7 @@ TEST_F(SourceRecordingTest, ASourceOfStrangersBringsNothingThatItMustNot) {
         return view("made.raw");
     };
     Settings file = shown();
-    EXPECT_EQ(file.chain.stages().at(0).type->name, "speckle")
-        << to_string(file.chain);
+    EXPECT_EQ(file.chain.stages().at(0).type->name, "speckle") << to_string(file.chain);
     EXPECT_NE(said(file).find("--trust"), std::string::npos) << said(file);
     json["chain"] = "hologram:depth=3";
     EXPECT_NE(said(shown()).find("are not taken"), std::string::npos) << said(shown());
