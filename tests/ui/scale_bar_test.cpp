@@ -55,7 +55,8 @@ TEST_F(ScaleViewerTest, IsTypedAndFollowsTheChain) {
     EXPECT_EQ(viewer.number("scale.um_per_px"), 0);
     EXPECT_FALSE(viewer.has_widget("scale.bar"));
     viewer.key("k");
-    ASSERT_TRUE(viewer.until([&] { return viewer.has_widget("scale.um"); })) << viewer.log();
+    ASSERT_TRUE(viewer.until([&] { return viewer.has_widget("scale.um") && viewer.number("typing") == 1; }))
+        << viewer.log();
     viewer.events({"type", "abc"});
     viewer.key("Return");
     ASSERT_TRUE(viewer.until([&] { return !viewer.text("scale.error").empty(); }));
@@ -87,7 +88,9 @@ TEST_F(ScaleViewerTest, IsDrawnOverAKnownLength) {
     viewer.click("region.row.1");
     ASSERT_TRUE(viewer.until([&] { return viewer.number("regions.selected") == 1; }));
     viewer.key("k");
-    ASSERT_TRUE(viewer.until([&] { return viewer.has_widget("scale.length"); })) << viewer.log();
+    ASSERT_TRUE(viewer.until([&] {
+        return viewer.has_widget("scale.length") && viewer.number("typing") == 1;
+    })) << viewer.log();
     viewer.key("ctrl+a");
     viewer.events({"type", "125"}); // of 50 px
     viewer.click("scale.set");
