@@ -140,8 +140,8 @@ void HistogramPanel::axes(const Plot& plot) const {
             level(std::pow(10, i));
     } else {
         const double step = nice_step(plot.most, 3);
-        for (double pixels = step; pixels <= plot.most; pixels += step)
-            level(pixels);
+        for (int i = 1; i * step <= plot.most; ++i)
+            level(i * step);
     }
 }
 

@@ -27,7 +27,7 @@ std::string SystemDialog::program() {
         std::string_view rest = path ? path : "";
         while (!rest.empty()) {
             const std::size_t end = std::min(rest.find(':'), rest.size());
-            const std::string file = std::string(rest.substr(0, end)) + "/" + name;
+            std::string file = std::string(rest.substr(0, end)) + "/" + name;
             if (end > 0 && rest[0] == '/' && ::access(file.c_str(), X_OK) == 0)
                 return file;
             rest.remove_prefix(std::min(end + 1, rest.size()));
@@ -50,6 +50,7 @@ void SystemDialog::start(const std::string& folder) {
         throw RunError("Neither zenity nor kdialog is installed; the list of files is here.");
     std::vector<std::string> given = words(program, folder);
     std::vector<char*> argv;
+    argv.reserve(given.size() + 1);
     for (std::string& word : given)
         argv.push_back(word.data());
     argv.push_back(nullptr);
