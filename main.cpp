@@ -4,7 +4,7 @@
 #include "base/sentence.hpp"
 #include "bench/bench.hpp"
 #include "commit.hpp"
-#include "config/pulse_report.hpp"
+#include "config/reports/pulse_report.hpp"
 #include "config/reports/trials_report.hpp"
 #include "config/text.hpp"
 #include "config/version.hpp"

@@ -254,21 +254,7 @@ private:
     bool advances_ = false;
 };
 
-constexpr std::array<std::pair<RegionMean, std::string_view>, 3> kMeans = {
-    {{RegionMean::plain, "of the values, as mean_of_map"},
-     {RegionMean::of_squares, "the root of the mean of K²"},
-     {RegionMean::of_inverses, "of the mean of K², converted as the map is: 1/⟨1/value⟩"}}};
-
 } // namespace
-
-std::string_view mean_text(RegionMean mean) { return kMeans[static_cast<std::size_t>(mean)].second; }
-
-std::optional<RegionMean> mean_of_text(std::string_view text) {
-    for (const auto& [mean, said] : kMeans)
-        if (text == said)
-            return mean;
-    return std::nullopt;
-}
 
 TraceTable read_trace_table(const std::string& path) { return Reader(path).read(); }
 

@@ -34,10 +34,6 @@ struct TraceTable {
     std::vector<RegionMean> means;  ///< how they were taken, each once; none where the table does not say it
 };
 
-/// What a table says of how its means were taken, and back; nothing for another text.
-std::string_view mean_text(RegionMean mean);
-std::optional<RegionMean> mean_of_text(std::string_view text);
-
 /// The column `mean` of each region. Any comma-separated table (RFC 4180, a field on one line) with columns
 /// of the names region, mean and capture_s, or arrival_s in its place; lines that begin with # and empty
 /// lines are passed over. Throws RunError where the file cannot be read, UsageError with the line for what

@@ -6,7 +6,6 @@
 
 #include <cerrno>
 #include <filesystem>
-#include <fstream>
 #include <sys/stat.h>
 #include <system_error>
 
@@ -45,21 +44,6 @@ void check_target(const UnnamedFile& file, const std::string& path) {
         refuse(path, std::generic_category().message(file.error()));
 }
 
-bool may_be_replaced(const std::string& path, const ReplaceableKind& kind) {
-    constexpr std::size_t kMost = std::size_t{1} << 22;
-    std::error_code error;
-    const std::filesystem::file_status status = std::filesystem::status(path, error);
-    if (!std::filesystem::exists(status))
-        return true;
-    if (!std::filesystem::is_regular_file(status))
-        return false;
-    std::ifstream file(path, std::ios::binary);
-    std::string text(kMost, '\0');
-    file.read(text.data(), static_cast<std::streamsize>(text.size()));
-    text.resize(static_cast<std::size_t>(file.gcount()));
-    return text.empty() ? file.eof() : kind.holds(text);
-}
-
 } // namespace
 
 void write_atomically(const std::string& path, std::string_view text, mode_t mode) {
@@ -78,10 +62,7 @@ void check_writable(const std::string& path) { check_target(UnnamedFile(path), p
 
 void check_replaceable(const std::string& path, const ReplaceableKind& kind) {
     check_writable(path);
-    if (!may_be_replaced(path, kind))
-        throw RunError("'" + one_line(path) + "' exists and holds no " + std::string(kind.what) +
-                       " of this program, so it is not replaced; give " + std::string(kind.option) +
-                       " another name.");
+    refuse_other_kind(path, kind);
 }
 
 } // namespace specklescope

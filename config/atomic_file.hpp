@@ -1,6 +1,8 @@
 // A small file appears whole or not at all.
 #pragma once
 
+#include "files/replaceable.hpp"
+
 #include <sys/types.h>
 
 #include <string>
@@ -14,14 +16,7 @@ void write_atomically(const std::string& path, std::string_view text, mode_t mod
 /// Throws RunError now if write_atomically could not succeed later (missing or read-only folder; a folder, a
 /// pipe or a device of that name).
 void check_writable(const std::string& path);
-
-/// What may be written over: a file of the same kind.
-struct ReplaceableKind {
-    std::string_view what;                ///< "statistics"
-    std::string_view option;              ///< "--stats"
-    bool (*holds)(std::string_view text); ///< of the first 4 MiB
-};
-/// The same, and throws RunError where something else than nothing or such a file has that name.
+/// The same, and refuse_other_kind().
 void check_replaceable(const std::string& path, const ReplaceableKind& kind);
 
 } // namespace specklescope

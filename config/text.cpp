@@ -78,6 +78,10 @@ std::string suggestion(std::string_view word, const std::vector<std::string>& ca
     return best.empty() ? "" : "; did you mean " + best + "?";
 }
 
+std::string count_of(std::size_t count, const char* what) {
+    return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
+}
+
 std::string join(const std::vector<std::string>& words, std::string_view separator) {
     std::string text;
     for (const std::string& word : words)

@@ -3,6 +3,7 @@
 
 #include "base/one_line.hpp"
 
+#include <cstdio>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,6 +22,14 @@ inline constexpr std::size_t kHelpWidth = 100;
 std::string nearest(std::string_view word, const std::vector<std::string>& candidates);
 /// "; did you mean X?" or "".
 std::string suggestion(std::string_view word, const std::vector<std::string>& candidates);
+/// printf's formats, of at most 255 bytes.
+std::string printed(const char* format, auto... values) {
+    char text[256];
+    std::snprintf(text, sizeof text, format, values...);
+    return text;
+}
+/// "1 frame", "2 frames".
+std::string count_of(std::size_t count, const char* what);
 std::string join(const std::vector<std::string>& words, std::string_view separator = ", ");
 
 } // namespace specklescope

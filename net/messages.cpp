@@ -19,18 +19,6 @@ std::string text_of(const Json& json) { return json.dump(-1, ' ', false, Json::e
 
 double seconds(std::int64_t ns) { return static_cast<double>(ns) * 1e-9; }
 
-const char* mean_name(RegionMean mean) {
-    switch (mean) {
-    case RegionMean::of_squares:
-        return "root of the mean of K2";
-    case RegionMean::of_inverses:
-        return "of the mean of K2, converted as the map is";
-    case RegionMean::plain:
-        break;
-    }
-    return "of the values";
-}
-
 } // namespace
 
 std::string stream_message(std::uint64_t n, const StreamInfo& stream) {
@@ -53,7 +41,7 @@ std::string settings_message(std::uint64_t n, const Result& result) {
     json["unit"] = result.quantity.unit;
     json["exposure"] = result.exposure.known() ? to_string(result.exposure) : "unknown";
     if (result.regions) {
-        json["mean"] = mean_name(result.regions->mean);
+        json["mean"] = mean_text(result.regions->mean);
         Json regions = Json::array();
         for (const PlacedRegion& region : result.regions->placed->regions)
             regions.push_back({{"name", region.name},

@@ -69,23 +69,6 @@ std::string PublishAddress::endpoint() const {
 
 #ifdef SPECKLESCOPE_HAVE_ZMQ
 
-namespace {
-
-/// What a message of a frame is made of; the pixels go home.
-Result without_pixels(const Result& result) {
-    Result kept;
-    kept.info = result.info;
-    kept.chain = result.chain;
-    kept.quantity = result.quantity;
-    kept.exposure = result.exposure;
-    kept.regions = result.regions;
-    kept.counts = result.counts;
-    kept.warmup = result.warmup;
-    return kept;
-}
-
-} // namespace
-
 class Publisher::Impl {
 public:
     explicit Impl(const std::string& text)

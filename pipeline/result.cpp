@@ -2,6 +2,19 @@
 
 namespace specklescope {
 
+Result without_pixels(const Result& result) {
+    Result kept;
+    kept.info = result.info;
+    kept.chain = result.chain;
+    kept.quantity = result.quantity;
+    kept.exposure = result.exposure;
+    kept.counts = result.counts;
+    kept.regions = result.regions;
+    kept.to_grey = result.to_grey;
+    kept.warmup = result.warmup;
+    return kept;
+}
+
 std::string grey_channel_of(const Result& result) {
     return result.to_grey && result.chain ? to_string(result.chain->channel()) : "";
 }

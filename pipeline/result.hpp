@@ -53,6 +53,9 @@ struct Result {
     const Shape& shape() const { return image ? image.shape() : device_image.shape(); }
 };
 
+/// All that is not pixels, timings and notes: for a sink that writes lines of it later.
+Result without_pixels(const Result& result);
+
 /// "red": what grey stages got of colour; empty where none got any.
 std::string grey_channel_of(const Result& result);
 

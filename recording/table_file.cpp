@@ -1,33 +1,13 @@
 #include "recording/table_file.hpp"
 
 #include "base/error.hpp"
-#include "files/input_file.hpp"
 #include "recording/line_pages.hpp"
 #include "recording/record_file.hpp"
 
 #include <algorithm>
 #include <cerrno>
-#include <filesystem>
 
 namespace specklescope {
-
-namespace {
-
-/// Nothing, or what this program wrote.
-bool may_be_replaced(const std::string& path, std::string_view mark) {
-    std::error_code error;
-    const std::filesystem::file_status status = std::filesystem::status(path, error);
-    if (!std::filesystem::exists(status))
-        return true;
-    if (!std::filesystem::is_regular_file(status))
-        return false;
-    const InputFile file = open_input(path);
-    std::string begin(mark.size(), '\0');
-    const std::size_t read = std::fread(begin.data(), 1, begin.size(), file.get());
-    return read == 0 ? std::feof(file.get()) != 0 : std::string_view(begin.data(), read) == mark;
-}
-
-} // namespace
 
 TableFile::TableFile(const std::string& path, std::string_view begin) : path_(path) {
     UnnamedFile file(path);
@@ -73,13 +53,10 @@ void TableFile::close() {
         throw RunError(write_error(path_, errno));
 }
 
-void check_table(const std::string& path, const TableKind& kind) {
+void check_table(const std::string& path, const ReplaceableKind& kind) {
     check_folder(path);
     check_made(UnnamedFile(path), path);
-    if (!may_be_replaced(path, kind.mark))
-        throw RunError("'" + path + "' exists and holds no " + std::string(kind.what) +
-                       " of this program, so it is not replaced; give " + std::string(kind.option) +
-                       " another name.");
+    refuse_other_kind(path, kind);
 }
 
 } // namespace specklescope

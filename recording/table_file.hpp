@@ -1,6 +1,7 @@
 // A table of text that grows by whole lines, whatever happens to the process.
 #pragma once
 
+#include "files/replaceable.hpp"
 #include "files/whole_file.hpp"
 #include "recording/batch_sink.hpp"
 
@@ -40,14 +41,8 @@ private:
     std::uint64_t end_ = 0; ///< of the last whole line
 };
 
-/// A kind of table: its first line, what it holds, and the option that names it.
-struct TableKind {
-    std::string_view mark;   ///< "# Specklescope traces, version 1\n"
-    std::string_view what;   ///< "traces"
-    std::string_view option; ///< "--traces"
-};
-/// Throws RunError where no table could be made at `path`, or where something is that does not begin with the
-/// mark: that is never replaced.
-void check_table(const std::string& path, const TableKind& kind);
+/// Throws RunError where no table could be made at `path`, or where something is that is no table of this
+/// kind: that is never replaced.
+void check_table(const std::string& path, const ReplaceableKind& kind);
 
 } // namespace specklescope

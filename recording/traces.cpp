@@ -16,7 +16,9 @@ namespace specklescope {
 
 namespace {
 
-constexpr TableKind kKind{kTracesMark, "traces", "--traces"};
+constexpr ReplaceableKind kKind{.what = "traces", .option = "--traces", .holds = [](std::string_view text) {
+                                    return text.starts_with(kTracesMark);
+                                }};
 
 /// A result without its pixels, or an event instead.
 struct TraceItem {
@@ -56,17 +58,6 @@ public:
     bool wants_host_image() const override { return false; }
 
 private:
-    /// What rows and settings are made of; the pixels go home.
-    static Result without_pixels(const Result& result) {
-        Result kept;
-        kept.info = result.info;
-        kept.chain = result.chain;
-        kept.quantity = result.quantity;
-        kept.exposure = result.exposure;
-        kept.regions = result.regions;
-        return kept;
-    }
-
     bool is_frame(const TraceItem& item) const override { return !item.event; }
 
     void write(const std::vector<TraceItem>& items, Written& written) override {

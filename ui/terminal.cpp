@@ -20,12 +20,6 @@ namespace specklescope {
 
 namespace {
 
-std::string printed(const char* format, auto... values) {
-    char text[256];
-    std::snprintf(text, sizeof text, format, values...);
-    return text;
-}
-
 std::string size_text(std::uint64_t bytes) {
     const auto value = static_cast<double>(bytes);
     return value < 1e6   ? printed("%.1f kB", value / 1e3)

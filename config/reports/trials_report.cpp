@@ -5,6 +5,7 @@
 #include "base/one_line.hpp"
 #include "config/atomic_file.hpp"
 #include "config/text.hpp"
+#include "recording/table_text.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -13,25 +14,6 @@
 namespace specklescope {
 
 namespace {
-
-std::string printed(const char* format, auto... values) {
-    char text[256];
-    std::snprintf(text, sizeof text, format, values...);
-    return text;
-}
-
-std::string count_of(std::size_t count, const char* what) {
-    return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
-}
-
-std::string field(const std::string& text) {
-    if (text.find_first_of(",\"\n\r") == std::string::npos)
-        return text;
-    std::string out = "\"";
-    for (const char c : text)
-        out += c == '"' ? "\"\"" : std::string(1, c);
-    return out + '"';
-}
 
 std::string number(double value) { return std::isnan(value) ? "" : printed("%.17g", value); }
 
@@ -99,7 +81,7 @@ std::string summary(const Trials& trials) {
 
 void add_rows(const std::string& region, const Trials& trials, std::string& text) {
     for (const TrialPoint& point : trials.points)
-        text += field(region) + "," + number(point.offset_s) + "," + number(point.mean) + "," +
+        text += csv_text(region) + "," + number(point.offset_s) + "," + number(point.mean) + "," +
                 number(point.error) + "," + std::to_string(point.trials) + "," +
                 number(100 * (point.mean / trials.before - 1)) + "\n";
 }

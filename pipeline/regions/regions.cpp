@@ -3,6 +3,7 @@
 #include "base/error.hpp"
 
 #include <algorithm>
+#include <array>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -51,7 +52,21 @@ std::string size_text(const PlacedRegions& placed) {
     return std::to_string(placed.width) + "×" + std::to_string(placed.height);
 }
 
+constexpr std::array<std::pair<RegionMean, std::string_view>, 3> kMeans = {
+    {{RegionMean::plain, "of the values, as mean_of_map"},
+     {RegionMean::of_squares, "the root of the mean of K²"},
+     {RegionMean::of_inverses, "of the mean of K², converted as the map is: 1/⟨1/value⟩"}}};
+
 } // namespace
+
+std::string_view mean_text(RegionMean mean) { return kMeans[static_cast<std::size_t>(mean)].second; }
+
+std::optional<RegionMean> mean_of_text(std::string_view text) {
+    for (const auto& [mean, said] : kMeans)
+        if (text == said)
+            return mean;
+    return std::nullopt;
+}
 
 const char* to_string(RegionFit fit) {
     return fit == RegionFit::whole ? "whole" : fit == RegionFit::clipped ? "clipped" : "outside";

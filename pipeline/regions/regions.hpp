@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace specklescope {
@@ -117,6 +118,10 @@ enum class RegionMean : std::uint8_t {
     of_squares, ///< of K: the root of the mean of K²
     of_inverses ///< of c/K²: c over the mean of K², 1/⟨1/value⟩; an infinite value is K = 0 and takes part
 };
+
+/// What tables and messages say of how their means were taken, and back; nothing for another text.
+std::string_view mean_text(RegionMean mean);
+std::optional<RegionMean> mean_of_text(std::string_view text);
 
 /// Over the pixels of one region of one result. NaN where there is nothing to tell.
 struct RegionStatistics {

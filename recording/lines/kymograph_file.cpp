@@ -46,18 +46,6 @@ void put_entry(std::string& bytes, std::uint16_t tag, Field type, std::uint64_t 
     put(bytes, value);
 }
 
-const char* mean_text(RegionMean mean) {
-    switch (mean) {
-    case RegionMean::of_squares:
-        return "root of the mean of K2";
-    case RegionMean::of_inverses:
-        return "of the mean of K2, converted as the map is";
-    case RegionMean::plain:
-        break;
-    }
-    return "of the values";
-}
-
 void check_named(const File& file, const std::string& path) {
     if (!file.has_name())
         throw RunError("Recording into " + path + " stopped: the file, or its folder, was removed.");

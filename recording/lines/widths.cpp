@@ -15,7 +15,10 @@ namespace specklescope {
 
 namespace {
 
-constexpr TableKind kKind{"# Specklescope widths, version 1\n", "widths", "--widths"};
+constexpr std::string_view kMark = "# Specklescope widths, version 1\n";
+constexpr ReplaceableKind kKind{.what = "widths", .option = "--widths", .holds = [](std::string_view text) {
+                                    return text.starts_with(kMark);
+                                }};
 constexpr const char* kColumns = "sequence,capture_s,region,width,width_std,centre,depth,fit,centre_std,"
                                  "baseline,edge,r2,arrival_s,version,width_um,width_std_um\n";
 
@@ -104,7 +107,7 @@ public:
 protected:
     std::uint64_t begin(const StreamInfo& stream) override {
         check_widths(path());
-        table_ = TableFile(path(), kKind.mark.data() + head_of(stream, band()));
+        table_ = TableFile(path(), std::string(kMark) + head_of(stream, band()));
         stream_.um_per_source_px = stream.um_per_source_px;
         told_.reset();
         placed_.reset();

@@ -17,6 +17,24 @@ protected:
     }
     Screenshot shot() { return desktop_->shot(folder_ / "shot.ppm"); }
 
+    /// The picture without a pointer over it, once two screens half a second apart show the same: the
+    /// messages of the start have gone.
+    Screenshot at_rest(const Viewer& viewer) {
+        desktop_->events({"mousemove", "5", "5"});
+        Screenshot screen = shot();
+        EXPECT_TRUE(viewer.until([&] {
+            std::this_thread::sleep_for(std::chrono::milliseconds(500));
+            const Screenshot last = std::exchange(screen, shot());
+            const Rect c = viewer.widget("canvas");
+            for (int y = static_cast<int>(c.y); y < static_cast<int>(c.y + c.height); ++y)
+                for (int x = static_cast<int>(c.x); x < static_cast<int>(c.x + c.width); ++x)
+                    if (last.at(x, y) != screen.at(x, y))
+                        return false;
+            return viewer.number("image.scale") > 4;
+        }));
+        return screen;
+    }
+
     /// The whole screen for the window.
     static std::vector<std::string> with(std::vector<std::string> words,
                                          const std::vector<std::string>& more = {}) {

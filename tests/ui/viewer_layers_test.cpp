@@ -38,22 +38,6 @@ protected:
         all.insert(all.end(), more.begin(), more.end());
         return with(all);
     }
-    /// Two screens in a row are the same.
-    Screenshot at_rest(const Viewer& viewer) {
-        desktop_->events({"mousemove", "5", "5"});
-        Screenshot screen = shot();
-        EXPECT_TRUE(viewer.until([&] {
-            std::this_thread::sleep_for(std::chrono::milliseconds(500));
-            const Screenshot last = std::exchange(screen, shot());
-            const Rect c = viewer.widget("canvas");
-            for (int y = static_cast<int>(c.y); y < static_cast<int>(c.y + c.height); ++y)
-                for (int x = 0; x < static_cast<int>(c.width); ++x)
-                    if (last.at(x, y) != screen.at(x, y))
-                        return false;
-            return viewer.number("image.scale") > 4;
-        }));
-        return screen;
-    }
     std::vector<float> values_;
 };
 

@@ -1,4 +1,4 @@
-#include "config/pulse_report.hpp"
+#include "config/reports/pulse_report.hpp"
 
 #include "analysis/pulse.hpp"
 #include "analysis/pulse_table.hpp"
@@ -17,16 +17,6 @@ namespace specklescope {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-std::string printed(const char* format, auto... values) {
-    char text[256];
-    std::snprintf(text, sizeof text, format, values...);
-    return text;
-}
-
-std::string count_of(std::size_t count, const char* what) {
-    return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
-}
 
 /// What was done to the trace before the spectrum.
 std::string trace_text(const Pulse& pulse) {
