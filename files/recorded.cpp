@@ -1,12 +1,14 @@
 #include "files/recorded.hpp"
 
+#include "base/one_line.hpp"
+#include "files/json_object.hpp"
+
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <iterator>
-#include <sstream>
 
 namespace specklescope {
 
@@ -15,21 +17,6 @@ using Json = nlohmann::json;
 
 constexpr std::int64_t kLatest = std::int64_t{1} << 62; ///< 146 years: sums with it do not overflow
 constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
-
-/// The first JSON object in a text, whatever follows it; null if there is none.
-Json object_in(std::string_view text) {
-    const std::size_t brace = text.find('{');
-    if (brace == std::string_view::npos)
-        return {};
-    std::istringstream stream{std::string(text.substr(brace))};
-    try {
-        Json json;
-        stream >> json;
-        return json;
-    } catch (const Json::exception&) {
-        return {};
-    }
-}
 
 double number(const Json& json, const char* key, double otherwise) {
     const auto at = json.find(key);
@@ -63,6 +50,22 @@ constexpr std::array<NamedCount, 6> kCounts = {{{"undefined", &PixelCounts::unde
                                                 {"raw_saturated", &PixelCounts::raw_saturated},
                                                 {"raw_samples", &PixelCounts::raw_samples}}};
 
+/// A name that a stranger may have written.
+std::string word(const Json& json, const char* key, const std::string& otherwise) {
+    constexpr std::size_t kMost = 64; // bytes
+    const std::string found = text(json, key);
+    return found.empty() || found.size() > kMost ? otherwise : one_line(found);
+}
+
+/// Recordings before there was "measure" say only that.
+Quantity read_quantity(const Json& json) {
+    const Quantity light;
+    const std::string name = word(json, "quantity", light.name);
+    if (name == light.name)
+        return light;
+    return {name, word(json, "symbol", name), word(json, "unit", "1"), measure_named(text(json, "measure"))};
+}
+
 std::uint64_t natural(const Json& json) { return json.is_number_unsigned() ? json.get<std::uint64_t>() : 0; }
 
 /// A date as ISO 8601 has it, and nothing else that a stranger may have put there.
@@ -82,10 +85,23 @@ void read_frame(const Json& json, Recorded& frame) {
         frame.capture_ns.reset();
     frame.sequence = integer<std::uint64_t>(json, "sequence");
     frame.exposure_ms = number(json, "exposure_ms", kUnknown);
+    frame.exposure_origin = ExposureOrigin::unknown;
+    if (frame.quantity.measure != Measure::intensity) { // results rest on one, whoever said it
+        frame.exposure_ms = number(json, "exposure_used_ms", kUnknown);
+        for (const ExposureOrigin origin : {ExposureOrigin::parameter, ExposureOrigin::assumed})
+            if (text(json, "exposure_origin") == to_string(origin))
+                frame.exposure_origin = origin;
+    }
     const auto left_out = json.find("left_out");
     frame.left_out = left_out != json.end() ? natural(*left_out) : 0;
 }
 } // namespace
+
+Quantity quantity_of(const Recorded& file, const Shape& read) {
+    const bool same =
+        file.shape.width > 0 && file.shape.channels == read.channels && file.shape.type == read.type;
+    return same ? file.quantity : Quantity{};
+}
 
 std::uint64_t lost_between(std::optional<std::uint64_t> before, const Recorded& frame) {
     if (!before || !frame.sequence || *frame.sequence <= *before + 1)
@@ -96,7 +112,7 @@ std::uint64_t lost_between(std::optional<std::uint64_t> before, const Recorded& 
 
 bool RecordedText::begin(std::string_view description) {
     *this = {};
-    const Json json = object_in(description);
+    const Json json = json_object_in(description);
     if (!json.is_object() || !text(json, "program").starts_with("Specklescope"))
         return false;
     ours_ = true;
@@ -117,6 +133,14 @@ bool RecordedText::begin(std::string_view description) {
             now_.light = light;
     if (const double um = number(json, "um_per_px", 0); um > 0 && um <= kMaxUmPerPx)
         now_.um_per_px = um;
+    if (text(json, "content") != "mask") {
+        now_.quantity = read_quantity(json);
+        now_.shape = {side(json, "width"), side(json, "height"),
+                      static_cast<int>(number(json, "channels", 0)), PixelType::u8};
+        for (const PixelType type : {PixelType::u8, PixelType::u16, PixelType::f32})
+            if (text(json, "pixel_type") == to_string(type))
+                now_.shape.type = type;
+    }
     now_.started = date(text(json, "started"));
     if (const auto frame = json.find("frame"); frame != json.end() && frame->is_object())
         read_frame(*frame, now_);
@@ -135,7 +159,7 @@ bool RecordedText::begin(std::string_view description) {
 void RecordedText::next(std::string_view description) {
     if (!ours_)
         return;
-    const Json json = object_in(description);
+    const Json json = json_object_in(description);
     read_frame(json.is_object() ? json : Json::object(), now_);
 }
 

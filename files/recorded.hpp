@@ -2,6 +2,7 @@
 #pragma once
 
 #include "pipeline/frame.hpp"
+#include "pipeline/quantity.hpp"
 
 #include <nlohmann/json_fwd.hpp>
 
@@ -21,6 +22,7 @@ inline constexpr double kMaxUmPerPx = 1e6;
 /// Of one frame.
 struct Recorded {
     double exposure_ms = std::numeric_limits<double>::quiet_NaN(); ///< NaN: unknown
+    ExposureOrigin exposure_origin = ExposureOrigin::unknown;      ///< unknown as well: as the source says
     double full_scale = 0;                                         ///< 0: unknown, and for results
     double rate = 0;                                               ///< of the file, frames/s; 0: unknown
     std::optional<std::int64_t> capture_ns;                        ///< on the clock of the source recorded
@@ -29,8 +31,13 @@ struct Recorded {
     std::uint64_t left_out = 0; ///< of the sequence numbers before it, those that were not to be recorded
     PixelCounts counts{};       ///< 0 where it does not say
     double um_per_px = 0;       ///< of the file, µm a side of its pixels; 0: unknown
+    Quantity quantity{};        ///< of the file's pixels as they were recorded
+    Shape shape{};              ///< of the first of them; without a width: unknown
     std::string started{};      ///< of the file: when the first recording of it began, UTC; empty: unknown
 };
+
+/// What pixels that are read in this shape mean: what was recorded, unless they are pictures of it.
+Quantity quantity_of(const Recorded& file, const Shape& read);
 
 /// Frames that were lost between the one of sequence number `before` and this one; 0 where either has none.
 std::uint64_t lost_between(std::optional<std::uint64_t> before, const Recorded& frame);

@@ -110,13 +110,12 @@ StreamObject::StreamObject(const char* source, Chain chain, Settings settings, c
     : settings_(std::move(settings)), watcher_(watcher) {
     settings_.source = SourceArgument(source);
     settings_.chain = std::move(chain);
-    (void)settled(settings_.chain);
-    wanted_ = settings_.chain;
     pipeline_ = make_pipeline(settings_);
     pipeline_->viewer_wants_host(false);
     pipeline_->add_sink(waiting_);
     pipeline_->pause(true); // the first frame of a file waits for recorders, too
     pipeline_->start();
+    wanted_ = pipeline_->chain();
     waiting_->hold(pipeline_->stats().slots);
 }
 
@@ -232,6 +231,7 @@ void StreamObject::replace(Chain chain) {
 /// A chain that stays behind would go on giving the old one's numbers.
 void StreamObject::check_fit(Chain chain) const {
     chain.set_channel(settings_.program.as<ProgramSettings>().channel);
+    chain.set_input(pipeline_->status().source.quantity);
     (void)settled(chain);
     const Shape frames = pipeline_->status().source.shape;
     if (frames.width < 1 || frames.height < 1)

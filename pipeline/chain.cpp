@@ -92,7 +92,7 @@ std::string to_string(const Warmup& warmup) {
 Quantity same_quantity(const Params&, const Quantity& input) { return input; }
 
 Quantity Chain::quantity() const {
-    Quantity quantity;
+    Quantity quantity = input_;
     for (const ChainStage& stage : stages_)
         if (!stage.bypassed)
             quantity = stage.type->quantity(stage.params, quantity);
@@ -121,7 +121,7 @@ Chain active(const Chain& chain) {
 bool passes(const ChainStage& stage) { return stage.type->passes && stage.type->passes(stage.params); }
 
 Chain settled(Chain chain) {
-    Quantity quantity;
+    Quantity quantity = chain.input();
     for (ChainStage& stage : chain.stages()) {
         if (stage.bypassed)
             continue;
@@ -138,6 +138,7 @@ namespace {
 /// smoothing of the picture that it is taken of.
 class Advice {
 public:
+    explicit Advice(Quantity input) : quantity_(std::move(input)) {}
     std::string of(const ChainStage& stage) {
         const Measure in = quantity_.measure;
         const std::string name(stage.type->name);
@@ -175,7 +176,7 @@ private:
 } // namespace
 
 std::vector<std::string> advice(const Chain& chain) {
-    Advice advice;
+    Advice advice(chain.input());
     std::vector<std::string> texts;
     for (const ChainStage& stage : chain.stages())
         texts.push_back(stage.bypassed ? "" : advice.of(stage));

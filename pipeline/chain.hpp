@@ -36,7 +36,11 @@ public:
     void add(ChainStage stage) { stages_.push_back(std::move(stage)); }
     std::vector<ChainStage>& stages() { return stages_; }
     const std::vector<ChainStage>& stages() const { return stages_; }
+    /// Of what comes out.
     Quantity quantity() const;
+    /// Of what goes in. Belongs to the source, not to the stages: neither text nor presets hold it.
+    const Quantity& input() const { return input_; }
+    void set_input(Quantity quantity) { input_ = std::move(quantity); }
     bool stateful() const;
     /// How many frames before its own a result rests on, all stages together.
     std::uint64_t history() const;
@@ -48,6 +52,7 @@ public:
 private:
     std::vector<ChainStage> stages_;
     GreyChannel channel_ = GreyChannel::luma;
+    Quantity input_;
 };
 
 /// An exposure time and who says so.

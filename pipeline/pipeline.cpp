@@ -107,6 +107,15 @@ struct Pipeline::Impl : Flow {
         return life == what;
     }
 
+    /// What its frames are; throws UsageError where the chain can do nothing with it.
+    void takes(const Quantity& quantity) {
+        Chain on = *chain;
+        on.set_input(quantity);
+        (void)settled(on);
+        const std::scoped_lock lock(mutex);
+        chain = std::make_shared<const Chain>(std::move(on));
+    }
+
     std::mutex turns; ///< of those who start and stop: it guards the threads
     std::thread acquisition, processing;
     Life life = Life::stopped; ///< under the flow's mutex
@@ -124,7 +133,8 @@ void Pipeline::start() {
     const std::scoped_lock turn(flow.turns);
     if (flow.is(Impl::Life::started))
         return;
-    (void)settled(*flow.chain); // what it cannot do is said before a camera is opened
+    if (!flow.source->may_hold_results())
+        flow.takes({}); // what the chain cannot do is said before a camera is opened
     flow.change(Impl::Life::changing);
     flow.stats.start();
     flow.mailbox.clear();
@@ -136,6 +146,7 @@ void Pipeline::start() {
     flow.sought.reset();
     try {
         SourceInfo info = flow.source->open();
+        flow.takes(info.quantity);
         if (flow.options.from > 0) {
             flow.source->seek(flow.options.from, 0);
             info.length = flow.source->length(); // it may have been counted

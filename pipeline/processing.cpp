@@ -222,6 +222,7 @@ private:
         Chain next = *chain();
         if (auto* whole = std::get_if<Chain>(&edit.change)) {
             whole->set_channel(next.channel());
+            whole->set_input(next.input());
             next = std::move(*whole);
         } else if (const auto* channel = std::get_if<GreyChannel>(&edit.change)) {
             next.set_channel(*channel);

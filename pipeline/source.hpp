@@ -3,6 +3,7 @@
 
 #include "pipeline/frame.hpp"
 #include "pipeline/param.hpp"
+#include "pipeline/quantity.hpp"
 
 #include <atomic>
 #include <memory>
@@ -30,7 +31,9 @@ struct SourceInfo {
     /// Of what is played back, when the first recording of it began ("2026-11-22T23:04:05Z"); empty where its
     /// file does not say. Nothing: it is being taken now.
     std::optional<std::string> started{};
-    double um_per_px = 0;     ///< µm a side of a pixel, where what is played back says it; 0: unknown
+    double um_per_px = 0; ///< µm a side of a pixel, where what is played back says it; 0: unknown
+    /// Of its pixels: intensities, unless what is played back are results that say what they are.
+    Quantity quantity{};
     bool seekable = false;    ///< Source::seek() works
     std::uint64_t length = 0; ///< Source::length()
 };
@@ -69,6 +72,8 @@ public:
     /// Opens; called on the acquisition thread's behalf before it starts, and again after close() when a live
     /// source is reopened. Throws UsageError (bad option) or RunError (missing file, no such camera).
     virtual SourceInfo open() = 0;
+    /// Whether what open() tells may be another quantity than intensities.
+    virtual bool may_hold_results() const { return false; }
     /// Delivers at most one frame through the port, waiting no longer than about 100 ms (idle: nothing came).
     /// Throws RunError when the source broke: a live one is then reopened, a file ends the run.
     virtual Status next(FramePort& port) = 0;

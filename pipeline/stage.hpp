@@ -4,6 +4,7 @@
 
 #include "pipeline/frame.hpp"
 #include "pipeline/param.hpp"
+#include "pipeline/quantity.hpp"
 
 #include <array>
 #include <cstdint>
@@ -84,24 +85,6 @@ public:
 };
 using HostStage = Stage<Space::host>;
 using DeviceStage = Stage<Space::device>;
-
-/// What a stage behind may do with the numbers.
-enum class Measure : std::uint8_t {
-    intensity, ///< of the source, filtered or not
-    contrast,  ///< K
-    contrast2, ///< K²
-    time,      ///< proportional to K²: a correlation time
-    flow,      ///< proportional to 1/K²: a flow index
-    other      ///< none of these
-};
-
-/// What the numbers of a result mean: for axes, colour bars, file metadata.
-struct Quantity {
-    std::string name = "intensity"; ///< "speckle flow index"
-    std::string symbol = "I";       ///< "SFI"
-    std::string unit = "DN";        ///< "1/s"; "1" for a pure number
-    Measure measure = Measure::intensity;
-};
 
 /// True where the numbers are light of a picture, and a display is to show them as such.
 inline bool is_picture(const FrameInfo& info, const Quantity& quantity) {

@@ -78,6 +78,8 @@ RecordedFrame recorded_frame(const Result& result, RecordWhat what) {
     frame.counts = result.counts;
     if (what != RecordWhat::processed) {
         frame.pixels = result.raw;
+        if (result.chain && what == RecordWhat::raw)
+            frame.quantity = result.chain->input();
         frame.exposure = {result.info.exposure_ms, result.info.exposure_origin};
         if (what == RecordWhat::raw) {
             frame.beside = result.chain;
@@ -147,6 +149,7 @@ std::string describe_file(const RecordedFrame& first, const RecordOptions& optio
     json["quantity"] = first.quantity.name;
     json["symbol"] = first.quantity.symbol;
     json["unit"] = first.quantity.unit;
+    json["measure"] = to_string(first.quantity.measure);
     json["parameters"] = first.chain ? to_string(*first.chain) : "none";
     if (first.beside)
         json["chain"] = to_string(*first.beside);

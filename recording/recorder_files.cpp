@@ -113,7 +113,7 @@ bool Recorder::ends_before(const RecordedFrame& frame) {
 
 bool Recorder::wants_next_file(const RecordedFrame& frame) const {
     const RecordLimits& limits = options_.limits;
-    return frame.pixels.shape() != shape_ ||
+    return frame.pixels.shape() != shape_ || frame.quantity != quantity_ ||
            (limits.split_s > 0 &&
             static_cast<double>(frame.info.capture_ns - file_began_ns_) >= limits.split_s * 1e9) ||
            (limits.split_mib > 0 &&
@@ -150,6 +150,7 @@ void Recorder::next_file(const RecordedFrame& first) {
         throw RunError(reason);
     writer_ = format_.make(first, options_, stream_);
     shape_ = first.pixels.shape();
+    quantity_ = first.quantity;
     file_began_ns_ = first.info.capture_ns;
     lost_before_ = in_warmup_ = 0;
     run_log().info("Recording {} frames of {} into {}.", to_string(options_.what), to_string(shape_),

@@ -88,6 +88,7 @@ private:
     std::int64_t file_began_ns_ = 0; ///< capture time of its first frame
     SaturationMask mask_;
     Shape shape_;
+    Quantity quantity_;
     std::array<double, 5> costs_{}; ///< of the last frames; their median ignores one long pause of a disk
     std::uint64_t written_before_ = 0, unstored_before_ = 0; ///< in finished files
     SinkFile finished_;                                      ///< the last of them

@@ -122,4 +122,11 @@ void check_traces_file(const std::string& path) { check_table(path, kKind); }
 
 std::shared_ptr<Sink> make_traces(const std::string& path) { return std::make_shared<Traces>(path); }
 
+std::shared_ptr<Sink> make_new_traces(const std::string& wanted) {
+    std::string path = wanted;
+    for (int number = 1; std::filesystem::exists(path); ++number)
+        path = numbered(wanted, number);
+    return make_traces(path);
+}
+
 } // namespace specklescope

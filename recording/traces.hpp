@@ -18,6 +18,9 @@ namespace specklescope {
 /// that name holds anything else than traces: that is never replaced. Each open() begins the file anew.
 std::shared_ptr<Sink> make_traces(const std::string& path);
 
+/// The same where no table is replaced: `wanted`, or the first numbered name that is free.
+std::shared_ptr<Sink> make_new_traces(const std::string& wanted);
+
 /// Throws RunError as open() would.
 void check_traces_file(const std::string& path);
 

@@ -34,6 +34,7 @@ public:
             return info;
         });
     }
+    bool may_hold_results() const override { return source_->may_hold_results(); }
     Status next(FramePort& port) override {
         return discreetly(text_, [&] { return source_->next(port); });
     }

@@ -334,6 +334,7 @@ void Session::edit(std::size_t stage, const std::string& name, const ParamValue&
 void Session::set_chain(Chain chain) {
     if (!pipeline_)
         return;
+    chain.set_input(chain_.input());
     chain_ = std::move(chain);
     held_ = std::any_of(chain_.stages().begin(), chain_.stages().end(), waits_for_file);
     if (held_)

@@ -102,6 +102,9 @@ public:
     const Recording* recording(RecordWhat what) const;
     const std::vector<Recording>& recordings() const { return recordings_; }
     void toggle_record(RecordWhat what);
+    /// The table of the regions, a row for each and every frame.
+    const Recording* recorded_traces() const;
+    void toggle_traces();
     void snapshot(Result result);
     /// PDF, PNG and CSV of the picture as it is shown, with regions, traces, baseline and events.
     void report(Result result);
@@ -164,6 +167,9 @@ private:
     void tell_scale(bool kept);
     void poll_baseline_image();
     void finish(const Recording& recording);
+    const Recording* recording_of(std::optional<RecordWhat> what) const;
+    bool ended(std::optional<RecordWhat> what);
+    void begin_recording(std::optional<RecordWhat> what, const std::function<std::shared_ptr<Sink>()>& make);
     void remember_recent(const SourceArgument& text);
     /// Throws UsageError for a name with an unknown place.
     std::string new_path(const char* what, const std::string& ending);

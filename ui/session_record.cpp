@@ -2,6 +2,7 @@
 #include "base/error.hpp"
 #include "base/sentence.hpp"
 #include "config/in_turn.hpp"
+#include "recording/traces.hpp"
 #include "ui/canvas/numbers.hpp"
 #include "ui/session.hpp"
 
@@ -45,11 +46,14 @@ void Session::poll_recordings() {
     }
 }
 
-const Recording* Session::recording(RecordWhat what) const {
+const Recording* Session::recording_of(std::optional<RecordWhat> what) const {
     const auto at = std::find_if(recordings_.begin(), recordings_.end(),
                                  [&](const Recording& r) { return r.what == what; });
     return at == recordings_.end() ? nullptr : &*at;
 }
+
+const Recording* Session::recording(RecordWhat what) const { return recording_of(what); }
+const Recording* Session::recorded_traces() const { return recording_of(std::nullopt); }
 
 std::string Session::new_path(const char* what, const std::string& ending) {
     const RecordLimits& limits = settings_.program.as<ProgramSettings>().recording;
@@ -59,35 +63,56 @@ std::string Session::new_path(const char* what, const std::string& ending) {
         .string();
 }
 
-void Session::toggle_record(RecordWhat what) {
-    const auto at = std::find_if(recordings_.begin(), recordings_.end(),
-                                 [&](const Recording& r) { return r.what == what; });
-    if (at != recordings_.end()) {
-        finish(*at);
-        recordings_.erase(at);
-        return;
-    }
+/// True if one ran, and has been ended.
+bool Session::ended(std::optional<RecordWhat> what) {
+    const Recording* running = recording_of(what);
+    if (!running)
+        return false;
+    finish(*running);
+    recordings_.erase(recordings_.begin() + (running - recordings_.data()));
+    return true;
+}
+
+void Session::begin_recording(std::optional<RecordWhat> what,
+                              const std::function<std::shared_ptr<Sink>()>& make) {
     if (!pipeline_)
         return;
     if (!pipeline_->started())
         return say(Message::Level::warning, opening()
                                                 ? "Nothing can be recorded before the source is open."
                                                 : "Nothing runs that could be recorded; open a source.");
-    const bool raw = what == RecordWhat::raw;
-    RecordOptions options;
-    options.what = what;
-    options.mapping = view().mapping;
-    options.limits = settings_.program.as<ProgramSettings>().recording;
     try {
-        check_limits(options.limits, "Recording");
-        options.path = new_path(to_string(what),
-                                endings()[static_cast<std::size_t>(raw ? raw_format : processed_format)]);
-        auto sink = make_recorder(options);
+        auto sink = make();
         pipeline_->add_sink(sink);
         recordings_.push_back({std::move(sink), what, SteadyClock::now()});
     } catch (const std::exception& error) {
         say(Message::Level::error, sentence_of(error));
     }
+}
+
+void Session::toggle_record(RecordWhat what) {
+    if (ended(what))
+        return;
+    begin_recording(what, [&] {
+        const bool raw = what == RecordWhat::raw;
+        RecordOptions options;
+        options.what = what;
+        options.mapping = view().mapping;
+        options.limits = settings_.program.as<ProgramSettings>().recording;
+        check_limits(options.limits, "Recording");
+        options.path = new_path(to_string(what),
+                                endings()[static_cast<std::size_t>(raw ? raw_format : processed_format)]);
+        return make_recorder(options);
+    });
+}
+
+void Session::toggle_traces() {
+    if (ended(std::nullopt))
+        return;
+    if (!traces_wanted())
+        return say(Message::Level::warning,
+                   "There are no regions whose traces could be recorded; draw one first.");
+    begin_recording(std::nullopt, [this] { return make_new_traces(new_path("traces", ".csv")); });
 }
 
 void Session::finish(const Recording& recording) {

@@ -59,6 +59,7 @@ enum class Action : std::uint8_t {
     snapshot,
     record,
     record_raw,
+    record_traces,
     report,
     palette,
     keys,

@@ -2,13 +2,13 @@
 
 #include "analysis/regions_file.hpp"
 #include "config/text.hpp"
+#include "files/json_object.hpp"
 #include "files/recorded.hpp"
 #include "pipeline/chain_text.hpp"
 #include "pipeline/scale/pixel_size.hpp"
 #include "recording/record_file.hpp"
 
 #include <algorithm>
-#include <sstream>
 
 namespace specklescope {
 
@@ -71,18 +71,28 @@ bool RecordedReader::show() {
 std::string RecordedReader::what_it_holds() const {
     if (content_ == "mask")
         return "where raw frames were saturated";
+    if (content_ == "raw" && holds_results())
+        return "results of another recording (" + quantity() + ")";
     std::string made = has("parameters") ? text("parameters") : "another chain";
     try {
         made = text_in_effect(chain_from_text(made));
     } catch (const UsageError&) { // of another version: as it stands there
     }
+    return "results of " + one_line(shortened(made, 300)) + " (" + quantity() + ")";
+}
+
+bool RecordedReader::holds_results() const {
+    return of_results() ||
+           (content_ == "raw" && has("measure") && text("measure") != to_string(Measure::intensity));
+}
+
+std::string RecordedReader::quantity() const {
     constexpr std::size_t kMost = 64;
     const auto said = [&](const char* key) {
         return json_.contains(key) && json_[key].is_string() ? one_line(shortened(text(key), kMost)) : "";
     };
     const std::string unit = said("unit");
-    return "results of " + one_line(shortened(made, 300)) + " (" + said("quantity") +
-           (unit.empty() || unit == "1" ? "" : " in " + unit) + ")";
+    return said("quantity") + (unit.empty() || unit == "1" ? "" : " in " + unit);
 }
 
 void RecordedReader::fail(const std::string& sentence) const { throw UsageError(by_ + ": " + sentence); }
@@ -90,14 +100,10 @@ void RecordedReader::damaged(const std::string& what) const {
     fail("its description is damaged or cut short (" + what + "); name another recording of that run.");
 }
 nlohmann::json RecordedReader::parsed(const std::string& from) const {
-    std::istringstream stream(from);
-    Json json;
-    try {
-        stream >> json;
-    } catch (const Json::exception&) {
-        damaged("it is no whole JSON object");
-    }
-    return json; // an object: it began with a brace
+    Json json = json_object_in(from);
+    if (json.is_null())
+        damaged("it is no whole JSON object, or more than " + std::to_string(kMaxJsonDepth) + " deep");
+    return json;
 }
 std::string RecordedReader::text(const char* key) const {
     if (!json_.contains(key) || !json_[key].is_string())
@@ -288,16 +294,17 @@ void RecordedReader::remark() {
 }
 
 bool RecordedReader::changed_later(const std::string& last_frame) const {
+    const std::string mine = has("parameters") ? text("parameters") : "";
     const auto other = [&](const Json& frame) {
-        return frame.is_object() && frame.contains("parameters") &&
-               frame["parameters"] != json_["parameters"];
+        return !mine.empty() && frame.is_object() && frame.contains("parameters") &&
+               frame["parameters"] != mine;
     };
     if (const auto facts = json_.find("facts"); facts != json_.end() && facts->is_array())
         if (std::any_of(facts->begin(), facts->end(), [&](const Json& change) {
                 return change.is_array() && change.size() == 2 && other(change[1]);
             }))
             return true;
-    return !last_frame.empty() && other(Json::parse(last_frame, nullptr, false));
+    return !last_frame.empty() && other(json_object_in(last_frame));
 }
 
 } // namespace specklescope

@@ -29,6 +29,8 @@ public:
     /// "results of speckle:radius=3 (speckle flow index in 1/s)".
     std::string what_it_holds() const;
     bool of_results() const { return content_ == "processed"; }
+    /// Those, or the frames of a source that played results back.
+    bool holds_results() const;
 
 private:
     using Json = nlohmann::json;
@@ -46,6 +48,7 @@ private:
     bool has(const char* key) const { return json_.contains(key) && !json_[key].is_null(); }
     /// The first object of a text, whatever follows it.
     Json parsed(const std::string& from) const;
+    std::string quantity() const;
     std::string text(const char* key) const;
     double number(const char* key) const;
     void check_repeatable() const;

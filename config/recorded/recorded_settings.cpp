@@ -56,7 +56,7 @@ SourceRecording look_at_source(const Settings& settings) {
         if (!reader.begin(descriptions_of(path, false)))
             return found;
         found.path = path;
-        if (reader.of_results())
+        if (reader.holds_results())
             found.holds_results = reader.what_it_holds();
     } catch (const UsageError& error) { // it can be looked at all the same
         run_log().debug("{}", error.what());

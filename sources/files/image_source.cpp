@@ -32,6 +32,7 @@ public:
         listed_ = list_images(path_); // what is not there is said at once
     }
 
+    bool may_hold_results() const override { return true; }
     SourceInfo open() override {
         close();
         files_ = listed_.empty() ? list_images(path_) : std::exchange(listed_, {});
@@ -46,6 +47,7 @@ public:
         info.coding = to_string(coding_);
         info.started = reader_->recorded().started;
         info.um_per_px = reader_->recorded().um_per_px;
+        info.quantity = quantity_of(reader_->recorded(), shape_);
         info.rate = rate();
         index_.count_ahead(files_, options().frame_height, kCounted, kCounting);
         info.seekable = true;
@@ -173,6 +175,7 @@ private:
         frame.info().full_scale = full_scale();
         frame.info().light = coding_.light;
         frame.info().exposure_ms = reader_->recorded().exposure_ms;
+        frame.info().exposure_origin = reader_->recorded().exposure_origin;
         frame.info().recorded = recorded().counts;
         port.submit(std::move(frame));
         return Status::frame;

@@ -122,6 +122,7 @@ public:
         check_shape(raw_shape(options), "source raw: a frame");
     }
 
+    bool may_hold_results() const override { return true; }
     SourceInfo open() override {
         close();
         const auto& options = params_.as<RawOptions>();
@@ -145,6 +146,7 @@ public:
         if (regular_) // a pipe brings what somebody takes now
             info.started = sidecar_.file().now().started;
         info.um_per_px = sidecar_.file().now().um_per_px;
+        info.quantity = quantity_of(sidecar_.file().now(), shape_);
         const double recorded_rate = sidecar_.measure_rate(path_);
         info.rate = recorded_rate > 0 ? recorded_rate : options.rate;
         info.seekable = regular_;
@@ -180,6 +182,7 @@ public:
         const Recorded& recorded = sidecar_.next();
         frame.info().capture_ns = clock_.take(recorded, port, pacer_, options.rate);
         frame.info().exposure_ms = recorded.exposure_ms;
+        frame.info().exposure_origin = recorded.exposure_origin;
         frame.info().recorded = recorded.counts;
         frame.info().full_scale = full_scale();
         frame.info().light = recorded.light.value_or(Light::counts);

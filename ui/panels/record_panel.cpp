@@ -93,6 +93,17 @@ void draw_record(Session& session, ViewState& state) {
     tooltip("Where recordings and snapshots go.");
     record_row(session, RecordWhat::processed, "processed", session.processed_format, Session::endings());
     record_row(session, RecordWhat::raw, "raw", session.raw_format, Session::endings());
+    const bool traces = session.recorded_traces() != nullptr;
+    if (traces)
+        ImGui::PushStyleColor(ImGuiCol_Button, theme::vec(IM_COL32(122, 34, 32, 255)));
+    ImGui::BeginDisabled(!traces && !session.traces_wanted());
+    if (ImGui::Button(traces ? "Stop traces" : "Record traces", {ImGui::GetContentRegionAvail().x, 0}))
+        session.toggle_traces();
+    ImGui::EndDisabled();
+    probe::item("record.traces");
+    tooltip("A table (.csv) with a row for each region and every frame.");
+    if (traces)
+        ImGui::PopStyleColor();
     const float half = (ImGui::GetContentRegionAvail().x - ImGui::GetStyle().ItemSpacing.x) / 2;
     if (ImGui::Button("Snapshot", {half, 0}))
         state.snapshot = true;
