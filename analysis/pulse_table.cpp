@@ -108,6 +108,12 @@ std::optional<double> number_of(std::string_view text) {
     return value;
 }
 
+std::optional<std::uint64_t> whole_of(std::string_view text) {
+    std::uint64_t value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    return error == std::errc() && end == text.data() + text.size() ? std::optional(value) : std::nullopt;
+}
+
 class Reader {
 public:
     explicit Reader(const std::string& path) : path_(path), lines_(path) {}
@@ -149,12 +155,10 @@ private:
             const std::string_view rest = std::string_view(line).substr(kEvent.size());
             if (!take_apart(rest, fields_) || fields_.size() != 4)
                 return;
-            const auto number = number_of(fields_[0]), sequence = number_of(fields_[1]),
-                       capture = number_of(fields_[2]);
-            if (number && sequence && capture && *number >= 0 && *sequence >= 0)
-                events_[static_cast<std::uint64_t>(*number)] = {static_cast<std::uint64_t>(*number),
-                                                                static_cast<std::uint64_t>(*sequence),
-                                                                *capture, fields_[3]};
+            const auto number = whole_of(fields_[0]), sequence = whole_of(fields_[1]);
+            const auto capture = number_of(fields_[2]);
+            if (number && sequence && capture)
+                events_[*number] = {*number, *sequence, *capture, fields_[3]};
             return;
         }
         if (!line.starts_with(kVersion))
@@ -163,8 +167,10 @@ private:
             if (std::find(list.begin(), list.end(), value) == list.end())
                 list.push_back(value);
         };
-        constexpr std::string_view kMap = ", map: ", kMean = ", mean: ", kOf = " of ";
-        if (const std::size_t at = line.find(kMap); at != std::string::npos) {
+        constexpr std::string_view kMap = ", map: ", kMean = ", mean: ", kChain = ", chain: ", kOf = " of ";
+        if (const std::size_t chain = line.find(kChain); chain != std::string::npos) {
+            once(table_.chains, line.substr(chain + kChain.size()));
+        } else if (const std::size_t at = line.find(kMap); at != std::string::npos) {
             const std::string map = line.substr(at + kMap.size());
             once(table_.maps, map.substr(0, map.rfind(kOf)));
         } else if (const std::size_t mean = line.find(kMean); mean != std::string::npos) {
@@ -225,8 +231,9 @@ private:
         trace.times.push_back(capture);
         trace.values.push_back(mean);
         arrivals_[at->second].push_back(arrival);
-        if (const double sequence = number(sequence_, "sequence"); sequence >= 0)
-            trace.sequences.push_back(static_cast<std::uint64_t>(sequence));
+        (void)number(sequence_, "sequence");
+        trace.sequences.push_back(sequence_ == kNowhere ? kNoSequence
+                                                        : whole_of(fields_[sequence_]).value_or(kNoSequence));
         advances_ = advances_ || capture > trace.times.front();
         ++table_.rows;
     }

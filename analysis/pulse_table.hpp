@@ -4,6 +4,7 @@
 #include "pipeline/regions/regions.hpp"
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -11,10 +12,11 @@
 
 namespace specklescope {
 
+inline constexpr std::uint64_t kNoSequence = std::numeric_limits<std::uint64_t>::max();
 struct RegionTrace {
     std::string region;
     std::vector<double> times, values;    ///< s; NaN: none
-    std::vector<std::uint64_t> sequences; ///< numbers of the frames; empty where the table has none
+    std::vector<std::uint64_t> sequences; ///< numbers of the frames; one a row; kNoSequence: none
 };
 
 /// "# event: number,sequence,capture_s,label"; the last line of a number, unless that takes it back.
@@ -29,9 +31,10 @@ struct TraceTable {
     std::uint64_t rows = 0;
     std::string clock;    ///< the column that the times are of: capture_s, or arrival_s where that stands
     bool cut_off = false; ///< the last line has no end: it is left out
-    std::vector<TableEvent> events; ///< by their numbers
-    std::vector<std::string> maps;  ///< what the values are, as "# version N, map:" says: "K (1)"; each once
-    std::vector<RegionMean> means;  ///< how they were taken, each once; none where the table does not say it
+    std::vector<TableEvent> events;  ///< by their numbers
+    std::vector<std::string> chains; ///< as "# version N, chain:" says them, each once
+    std::vector<std::string> maps;   ///< what the values are, as "# version N, map:" says: "K (1)"; each once
+    std::vector<RegionMean> means;   ///< how they were taken, each once; none where the table does not say it
 };
 
 /// The column `mean` of each region. Any comma-separated table (RFC 4180, a field on one line) with columns

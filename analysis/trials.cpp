@@ -71,7 +71,15 @@ Trials average_trials(const std::vector<double>& times, const std::vector<double
         return static_cast<std::int64_t>(std::floor(offset / result.step_s + 0.5 + kRounding)) - first;
     };
     std::vector<Moments> over_trials(bins), trial(bins);
+    const auto reaches_over = [&](double event) { // no frame can lie in the first bin, or in the last
+        return event + (static_cast<double>(first) + 0.5) * result.step_s < times.front() ||
+               event + (static_cast<double>(last) - 0.5) * result.step_s > times.back();
+    };
     for (const double event : events) {
+        if (reaches_over(event)) {
+            result.cut_off.push_back(event);
+            continue;
+        }
         std::fill(trial.begin(), trial.end(), Moments());
         const double begin = event + (static_cast<double>(first) - 1) * result.step_s;
         bool any = false;
@@ -93,7 +101,8 @@ Trials average_trials(const std::vector<double>& times, const std::vector<double
             result.whole_missing.push_back(event);
     }
     if (result.used == 0) {
-        result.why = "no frame lies in the window of any event";
+        result.why = result.cut_off.empty() ? "no frame lies in the window of any event"
+                                            : "the trace holds no event's window from end to end";
         return result;
     }
     Moments before;

@@ -77,7 +77,9 @@ public:
         socket_.set(zmq::sockopt::sndhwm, kMost);
         socket_.set(zmq::sockopt::linger, 500); // ms; somebody who does not read holds up no end
         socket_.set(zmq::sockopt::xpub_verbose, 1);
-        socket_.set(zmq::sockopt::maxmsgsize, std::int64_t{4096}); // of what comes in: subscriptions
+        socket_.set(zmq::sockopt::xpub_manual, 1);
+        socket_.set(zmq::sockopt::maxmsgsize,
+                    std::int64_t{kMostTopic + 1}); // of what comes in: subscriptions
         socket_.set(zmq::sockopt::ipv6, asked_.host.starts_with('['));
         try {
             socket_.bind(asked_.endpoint());
@@ -119,17 +121,26 @@ public:
     }
     /// False: it is dropped.
     bool frame(const Result& result, bool may_wait) {
+        Item item = without_pixels(result);
         std::unique_lock lock(mutex_);
-        if (may_wait)
-            room_.wait(lock, [this] { return queue_.size() < kMostWaiting || stopped(); });
+        if (may_wait) // of a file; but whatever happens on the socket, the run goes on
+            room_.wait_for(lock, kLongestWait, [this] { return queue_.size() < kMostWaiting || stopped(); });
         if (queue_.size() >= kMostWaiting || stopped()) {
             ++status_.dropped;
             return false;
         }
-        queue_.emplace_back(without_pixels(result));
+        queue_.push_back(std::move(item));
         ++status_.queued;
         work_.notify_all();
         return true;
+    }
+    /// When all is sent that was pushed, or it takes too long: then what is left is dropped.
+    SinkStatus drained() {
+        std::unique_lock lock(mutex_);
+        room_.wait_for(lock, kLongestWait, [this] { return status_.queued == 0 || stopped(); });
+        SinkStatus status = status_;
+        status.dropped += std::exchange(status.queued, 0);
+        return status;
     }
     void event(const EventMark& event) {
         const std::scoped_lock lock(mutex_);
@@ -142,6 +153,10 @@ public:
 private:
     using Item = std::variant<StreamInfo, Result, EventMark>;
     static constexpr std::size_t kMostWaiting = 4096;
+    static constexpr std::chrono::seconds kLongestWait{2};
+    static constexpr std::int64_t kMostTopic = 64; ///< bytes
+    static constexpr int kMostTopics = 10000;      ///< of all subscribers together
+    static constexpr int kMostAtOnce = 256;        ///< subscriptions between two looks at the queue
 
     bool stopped() const { return closing_ || !status_.error.empty(); } // under the mutex
 
@@ -187,25 +202,38 @@ private:
         room_.notify_all();
     }
 
-    /// Somebody has come; what subscribers send is looked at no further.
+    /// Somebody has come. Strangers may ask for what they like, as often as they like: it takes neither time
+    /// from the others nor memory without a limit.
     bool subscribed() {
         bool any = false;
         zmq::message_t message;
-        while (socket_.recv(message, zmq::recv_flags::dontwait))
-            any = any || (!message.empty() && *message.data<char>() == 1);
+        for (int i = 0; i < kMostAtOnce && socket_.recv(message, zmq::recv_flags::dontwait); ++i) {
+            const char kind = message.empty() ? '\2' : *message.data<char>();
+            if (kind != 0 && kind != 1)
+                continue;
+            const std::string topic(message.data<char>() + 1, message.size() - 1);
+            if (kind == 1 && topics_ < kMostTopics) {
+                socket_.set(zmq::sockopt::subscribe, topic);
+                ++topics_;
+                any = true;
+            } else if (kind == 0) {
+                socket_.set(zmq::sockopt::unsubscribe, topic);
+                topics_ = std::max(0, topics_ - 1);
+            }
+        }
         return any;
     }
     void tell_again() {
         if (stream_)
-            put(stream_message(n_, *stream_));
+            put(stream_message(streams_ - 1, *stream_));
         if (told_)
-            put(settings_message(n_, *told_));
+            put(settings_message(settings_ - 1, *told_));
     }
 
     void send(const StreamInfo& stream) {
         stream_ = stream;
         told_.reset();
-        put(stream_message(n_, stream));
+        put(stream_message(streams_++, stream));
     }
     void send(const Result& result) {
         if (!told_ || told_->info.version != result.info.version ||
@@ -213,19 +241,17 @@ private:
                 (result.regions ? result.regions->placed : nullptr) ||
             to_string(told_->exposure) != to_string(result.exposure)) {
             told_ = result;
-            put(settings_message(n_, result));
+            put(settings_message(settings_++, result));
         }
-        put(frame_message(n_, result));
+        put(frame_message(frames_++, result));
         const std::scoped_lock lock(mutex_);
         ++status_.written;
-        --status_.queued;
+        if (--status_.queued == 0)
+            room_.notify_all();
     }
-    void send(const EventMark& event) { put(event_message(n_, event)); }
+    void send(const EventMark& event) { put(event_message(events_++, event)); }
 
-    void put(const std::string& text) {
-        (void)socket_.send(zmq::buffer(text), zmq::send_flags::dontwait);
-        ++n_;
-    }
+    void put(const std::string& text) { (void)socket_.send(zmq::buffer(text), zmq::send_flags::dontwait); }
 
     const PublishAddress asked_;
     zmq::context_t context_;
@@ -240,7 +266,8 @@ private:
     std::thread thread_;
 
     // The thread's.
-    std::uint64_t n_ = 0;
+    int topics_ = 0;
+    std::uint64_t streams_ = 0, settings_ = 0, frames_ = 0, events_ = 0; ///< messages of each kind
     std::optional<StreamInfo> stream_;
     std::optional<Result> told_; ///< whose settings were sent last
 };
@@ -262,6 +289,7 @@ public:
     }
     const std::string& address() const { return address_; }
     SinkStatus status() const { return {}; }
+    SinkStatus drained() { return {}; }
     void begin(const StreamInfo&) {}
     bool frame(const Result&, bool) { return false; }
     void event(const EventMark&) {}
@@ -278,6 +306,7 @@ Publisher::Publisher(const std::string& address) : impl_(std::make_unique<Impl>(
 Publisher::~Publisher() = default;
 std::string Publisher::address() const { return impl_->address(); }
 SinkStatus Publisher::status() const { return impl_->status(); }
+SinkStatus Publisher::drained() { return impl_->drained(); }
 void Publisher::mark(const EventMark& event) { impl_->event(event); }
 
 /// What one pipeline brings.

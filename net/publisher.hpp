@@ -25,9 +25,10 @@ PublishAddress parse_publish_address(const std::string& text);
 ///   are formed, the regions. Both come first, again when they change and again when somebody subscribes;
 /// - "frame": numbers of one result; in "regions", by name, what --traces writes, under the same names;
 /// - "event": a mark, or with "removed" its end.
-/// "n" counts the messages: a gap is what this subscriber has not read in time. Nobody waits for one: what a
-/// live pipeline brings faster than it goes out is dropped and counted, and behind 1000 unread messages
-/// ZeroMQ drops for the subscriber that does not read.
+/// "n" counts the messages of a kind: a gap is what this subscriber has not read in time. What is told again
+/// to one who subscribes has the "n" that it had. Nobody waits for one: what a live pipeline brings faster
+/// than it goes out is dropped and counted, and behind 1000 unread messages ZeroMQ drops for the subscriber
+/// that does not read.
 class Publisher {
 public:
     /// Throws UsageError (not an address), RunError (taken, not allowed, built without ZeroMQ).
@@ -40,6 +41,8 @@ public:
     std::string address() const;
     /// Frames: sent, and dropped before they were.
     SinkStatus status() const;
+    /// The same when all is sent, which takes 2 s at most.
+    SinkStatus drained();
     /// An event was marked, given another label, or removed. From any thread; never waits.
     void mark(const EventMark& event);
     /// For one run of one pipeline. The publisher lives as long as its feeds.

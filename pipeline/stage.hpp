@@ -127,6 +127,10 @@ struct StageType {
     /// True: with these parameters the output is the input, so that executors may leave the stage out. Null:
     /// never.
     bool (*passes)(const Params&) = nullptr;
+    /// Sides of input pixels that the side of an output pixel spans. Null: 1.
+    double (*pixel_side)(const Params&) = nullptr;
+    std::string_view science =
+        {};                    ///< heading of docs/science.md that defines it; empty: its parameters' say it
     bool moves_pixels = false; ///< a result's pixel is not of the place in the input where it lies
     /// True: with these parameters a sample of the output is a mean of several of the input. Null: never.
     bool (*mixes)(const Params&) = nullptr;

@@ -242,7 +242,7 @@ private:
                     kLeft);
         }
         if (publisher_) {
-            const SinkStatus s = publisher_->status();
+            const SinkStatus s = publisher_->drained();
             failed = failed || !s.error.empty();
             text += row("published",
                         std::to_string(s.written) + " frames at " + publisher_->address() +

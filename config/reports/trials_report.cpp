@@ -17,6 +17,9 @@ namespace {
 
 std::string number(double value) { return std::isnan(value) ? "" : printed("%.17g", value); }
 
+constexpr std::string_view kMark = "# Means around events, of Specklescope ";
+bool is_means(std::string_view text) { return text.starts_with(kMark); }
+
 std::vector<TableEvent> events_of(const TraceTable& table, const TrialSettings& settings) {
     std::vector<TableEvent> events;
     std::vector<std::string> labels;
@@ -48,35 +51,49 @@ void check_table(const TraceTable& table, const std::string& file) {
 }
 
 /// By the frame that they were marked at, on the clock of the trace; where that has none, by the capture's.
+/// An event that has no time on that clock is counted.
 std::vector<double> times_of(const std::vector<TableEvent>& events, const RegionTrace& trace,
-                             const std::string& clock) {
+                             const std::string& clock, std::size_t& without_time) {
     std::vector<double> times;
+    without_time = 0;
     for (const TableEvent& event : events) {
         const auto at = std::find(trace.sequences.begin(), trace.sequences.end(), event.sequence);
-        if (at != trace.sequences.end() && trace.sequences.size() == trace.times.size())
+        if (at != trace.sequences.end())
             times.push_back(trace.times[static_cast<std::size_t>(at - trace.sequences.begin())]);
         else if (clock == "capture_s")
             times.push_back(event.capture_s);
+        else
+            ++without_time;
     }
     return times;
 }
 
-std::string summary(const Trials& trials) {
+std::string left_out(const Trials& trials, std::size_t without_time) {
+    std::string text;
+    for (const auto& [count, why] : {std::pair{trials.cut_off.size(), " whose window reaches over an end"},
+                                     {trials.whole_missing.size(), " without a frame"},
+                                     {without_time, " at frames that the table does not hold"}})
+        if (count > 0)
+            text += "; " + count_of(count, "event") + why + " left out";
+    return text;
+}
+
+std::string summary(const Trials& trials, std::size_t without_time) {
     if (!trials.why.empty())
-        return "none: " + trials.why;
+        return "none: " + trials.why + left_out(trials, without_time);
     const TrialPoint* most = nullptr;
     for (const TrialPoint& point : trials.points)
         if (point.offset_s >= 0 && std::isfinite(point.mean) &&
             (!most || std::abs(point.mean - trials.before) > std::abs(most->mean - trials.before)))
             most = &point;
-    std::string text = count_of(trials.used, "trial") + printed(", F₀ %.4g", trials.before);
+    std::string text = count_of(trials.used, "trial") + (std::isfinite(trials.before)
+                                                             ? printed(", F₀ %.4g", trials.before)
+                                                             : std::string(", no F₀: nothing lies in front"));
     if (most && std::isfinite(trials.before))
         text += printed("; furthest from it at %.4g s: %.4g", most->offset_s, most->mean) +
                 (std::isnan(most->error) ? "" : printed(" ± %.2g", most->error)) +
                 printed(" (%+.2f %%)", 100 * (most->mean / trials.before - 1));
-    if (!trials.whole_missing.empty())
-        text += "; " + count_of(trials.whole_missing.size(), "event") + " without a frame left out";
-    return text;
+    return text + left_out(trials, without_time);
 }
 
 void add_rows(const std::string& region, const Trials& trials, std::string& text) {
@@ -92,11 +109,13 @@ int report_trials(const Settings& settings) {
     const TrialSettings& wanted = settings.trials;
     const auto& view = settings.view.as<ViewSettings>();
     if (!wanted.csv.empty())
-        check_writable(wanted.csv);
+        check_replaceable(wanted.csv, {.what = "means around events", .option = "--csv", .holds = is_means});
     const TraceTable table = read_trace_table(wanted.file);
     check_table(table, wanted.file);
     const std::vector<TableEvent> events = events_of(table, wanted);
     const RegionMean mean = table.means.empty() ? RegionMean::plain : table.means.front();
+    const std::string taken = std::string(mean_text(mean)) +
+                              (table.means.empty() ? " (taken for that: the table does not say it)" : "");
     constexpr std::size_t kLeft = 12;
     std::string text =
         row("file",
@@ -108,19 +127,25 @@ int report_trials(const Settings& settings) {
             count_of(events.size(), "event") + " '" + one_line(wanted.around) + "', " +
                 printed("%g s before to %g s after each", view.trials_before_s, view.trials_after_s),
             kLeft) +
-        row("mean", std::string(mean_text(mean)), kLeft);
+        row("mean", taken, kLeft) +
+        (table.chains.size() > 1
+             ? row("chain",
+                   "changed in the table, and all of it is averaged: " + one_line(join(table.chains, "; ")),
+                   kLeft)
+             : "");
     std::string csv =
-        "# Means around events, of Specklescope " SPECKLESCOPE_VERSION "\n# file: " + one_line(wanted.file) +
+        std::string(kMark) + SPECKLESCOPE_VERSION "\n# file: " + one_line(wanted.file) +
         "\n# around: " + one_line(wanted.around) + ", " + count_of(events.size(), "event") +
-        "\n# mean: " + std::string(mean_text(mean)) +
-        "\n# map: " + (table.maps.empty() ? "unknown" : one_line(table.maps.front())) +
+        "\n# mean: " + taken + "\n# map: " + (table.maps.empty() ? "unknown" : one_line(table.maps.front())) +
         "\n# offset_s: from the event; sem: standard error over trials, empty of fewer than two; "
         "percent: 100·(mean/F₀ − 1), F₀ the mean in front of the event\n"
         "region,offset_s,mean,sem,trials,percent\n";
     for (const RegionTrace& trace : table.regions) {
-        const Trials trials = average_trials(trace.times, trace.values, times_of(events, trace, table.clock),
-                                             {view.trials_before_s, view.trials_after_s, 0}, mean);
-        text += row(one_line(trace.region), summary(trials), kLeft);
+        std::size_t without_time = 0;
+        const Trials trials =
+            average_trials(trace.times, trace.values, times_of(events, trace, table.clock, without_time),
+                           {view.trials_before_s, view.trials_after_s, 0}, mean);
+        text += row(one_line(trace.region), summary(trials, without_time), kLeft);
         add_rows(trace.region, trials, csv);
     }
     if (!wanted.csv.empty()) {

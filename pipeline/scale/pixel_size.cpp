@@ -5,8 +5,8 @@ namespace specklescope {
 double source_pixels_per_pixel(const Chain& chain) {
     double side = 1;
     for (const ChainStage& stage : chain.stages())
-        if (stage.type->name == "downsample")
-            side *= static_cast<double>(std::get<std::int64_t>(stage.params.get("factor")));
+        if (stage.type->pixel_side && !stage.bypassed)
+            side *= stage.type->pixel_side(stage.params);
     return side;
 }
 

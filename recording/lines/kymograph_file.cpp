@@ -56,7 +56,7 @@ void check_named(const File& file, const std::string& path) {
 KymographFile::KymographFile(const std::string& wanted, const LineFrame& frame, const MeasuredLine& line,
                              int band, const StreamInfo& stream)
     : line_(*frame.placed->regions[line.region].line), quantity_(frame.quantity),
-      columns_(line.averages.size()), spacing_(line.spacing),
+      columns_(line.averages.size()), spacing_(line.spacing), um_of_raw_(stream.um_per_source_px),
       um_per_px_(um_per_px(stream, frame.chain.get())),
       nominal_s_(stream.source.rate > 0 ? 1 / stream.source.rate : 0) {
     nlohmann::ordered_json json;
@@ -130,7 +130,8 @@ void KymographFile::create(const std::string& wanted) {
 bool KymographFile::continues(const LineFrame& frame, const MeasuredLine& line) const {
     constexpr std::uint64_t kMostRows = 0xffffffffU; // of a TIFF
     return rows_ < kMostRows && frame.placed->regions[line.region].line == line_ &&
-           frame.quantity.name == quantity_.name && frame.quantity.unit == quantity_.unit;
+           frame.quantity == quantity_ &&
+           um_of_raw_ * (frame.chain ? source_pixels_per_pixel(*frame.chain) : 1) == um_per_px_;
 }
 
 void KymographFile::add(const LineFrame& frame, const MeasuredLine& line) {
@@ -231,8 +232,8 @@ std::uint64_t KymographFile::flush(std::uint64_t dropped) {
     std::string_view lines = table_text_;
     if (const int error = append_lines(table_, table_end, lines); error != 0)
         throw RunError(write_error(table_path_, error));
-    table_end_ = table_end;
     write_head(false, dropped);
+    table_end_ = table_end;
     in_file_ = rows_;
     last_in_file_ns_ = last_ns_;
     changes_in_file_ = changes_;

@@ -46,6 +46,7 @@ private:
     Quantity quantity_;
     std::size_t columns_ = 0;
     double spacing_ = 0;       ///< px
+    double um_of_raw_ = 0;     ///< of the source's pixels; 0: unknown
     double um_per_px_ = 0;     ///< 0: unknown
     double nominal_s_ = 0;     ///< between rows; 0: unknown
     std::string fixed_;        ///< what of the description does not change

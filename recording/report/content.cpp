@@ -2,6 +2,7 @@
 
 #include "analysis/region.hpp"
 #include "base/one_line.hpp"
+#include "pipeline/scale/pixel_size.hpp"
 #include "recording/record_file.hpp"
 #include "recording/table_text.hpp"
 
@@ -41,9 +42,13 @@ std::string seconds(double s) {
 std::string range_text(const Report& report) {
     const Mapping& m = report.mapping;
     std::string text = to_string(mapping_table().at("colormap").get(std::any(m)));
-    text += m.automatic ? ", percentiles " + report_number(m.low_percentile) + " to " +
-                              report_number(m.high_percentile) + " of the picture"
-                        : ", " + report_number(m.low) + " to " + report_number(m.high);
+    ValueRange range{m.low, m.high};
+    if (m.automatic)
+        range = percentile_range(report.result.image.host(), m.low_percentile, m.high_percentile);
+    text += ", " + report_number(range.low) + " to " + report_number(range.high);
+    if (m.automatic)
+        text += " (percentiles " + report_number(m.low_percentile) + " to " +
+                report_number(m.high_percentile) + " of the picture)";
     return text + (m.exposure_stops != 0 ? ", " + report_number(m.exposure_stops) + " stops" : "");
 }
 
@@ -83,7 +88,7 @@ ReportRows settings_rows(const Report& report) {
         say("Name", report.stream.source.name);
     if (const std::optional<std::string>& started = report.stream.source.started)
         say("Recorded", started->empty() ? "unknown" : *started);
-    say("Written", utc_now());
+    say("Written", report.written);
     say("Program", "Specklescope " SPECKLESCOPE_VERSION);
     say("Ran on", report.stream.backend);
     say("Frames", report.frames);
@@ -102,7 +107,10 @@ ReportRows settings_rows(const Report& report) {
     say("Exposure", to_string(result.exposure));
     if (const std::string channel = grey_channel_of(result); !channel.empty())
         say("Channel", channel);
-    say("Colours", range_text(report));
+    if (const double um = um_per_px(report.stream, result.chain.get()); um > 0)
+        say("Scale", report_number(um) + " µm per pixel");
+    if (result.shape().channels == 1)
+        say("Colours", range_text(report));
     return rows;
 }
 
@@ -123,13 +131,15 @@ std::string report_csv(const Report& report) {
     for (const auto& row : event_rows(report))
         text += comment("# Event " + row[0] + ": " + row[1] + ", frame " + row[2] + ", " + row[3]);
     const RegionTable table = region_table(report);
-    for (std::size_t i = 0; i < RegionTable::kColumns.size(); ++i)
-        text += (i > 0 ? "," : "") + std::string(RegionTable::kColumns[i]);
-    text += '\n';
-    for (const auto& row : table.rows) {
-        for (std::size_t i = 0; i < row.size(); ++i)
-            text += (i > 0 ? "," : "") + csv_text(row[i]);
-        text += '\n';
+    for (const std::string_view column : RegionTable::kColumns)
+        text += std::string(column) + ",";
+    text += "area_um2\n";
+    const double um = um_per_px(report.stream, report.result.chain.get());
+    for (std::size_t i = 0; i < table.rows.size(); ++i) {
+        for (const std::string& cell : table.rows[i])
+            text += csv_text(cell) + ",";
+        const auto pixels = static_cast<double>(report.result.regions->statistics[i].pixels);
+        text += (um > 0 ? report_number(pixels * um * um) : "") + "\n";
     }
     return text;
 }

@@ -34,7 +34,7 @@ std::vector<std::string> methods(const Report& report);
 
 std::string report_csv(const Report& report);
 
-/// "100 (3 s)", with seven digits: how a number of a report is written.
+/// With seven significant digits; empty for NaN.
 std::string report_number(double value);
 
 } // namespace specklescope

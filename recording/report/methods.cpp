@@ -118,16 +118,8 @@ std::string conversion_method(const ChainStage& stage) {
     return "";
 }
 
-/// Stages that have a section of their own.
-std::string section_method(std::string_view stage) {
-    for (const auto& [name, heading] : {std::pair{"average", "Averages"},
-                                        {"background", "Dark frame and flat field"},
-                                        {"equalize", "Equalisation"},
-                                        {"clahe", "Equalisation"},
-                                        {"convolve", "Convolution"}})
-        if (stage == name)
-            return " " + sentence(section(heading));
-    return "";
+std::string section_method(std::string_view heading) {
+    return heading.empty() ? "" : " " + sentence(section(heading));
 }
 
 std::string region_method(RegionMean mean) {
@@ -145,12 +137,14 @@ std::string region_method(RegionMean mean) {
 std::vector<std::string> methods(const Report& report) {
     std::vector<std::string> lines;
     if (report.result.chain)
-        for (const ChainStage& stage : report.result.chain->stages()) {
+        for (const Chain computed = active(*report.result.chain);
+             const ChainStage& stage : computed.stages()) {
             const std::string name(stage.type->name);
             Chain alone;
             alone.add(stage);
             lines.push_back(name + ": " + std::string(stage.type->doc) + " (" + text_in_effect(alone) + ")." +
-                            contrast_method(name) + conversion_method(stage) + section_method(name));
+                            contrast_method(name) + conversion_method(stage) +
+                            section_method(stage.type->science));
         }
     if (report.result.regions)
         lines.push_back(region_method(report.result.regions->mean));

@@ -5,6 +5,7 @@
 
 #ifdef SPECKLESCOPE_HAVE_CAIRO
 #include "analysis/region_editor.hpp"
+#include "base/one_line.hpp"
 #include "base/tick_scale.hpp"
 #include "recording/record_file.hpp"
 #include "recording/report/content.hpp"
@@ -171,8 +172,9 @@ void draw_pictures(Sheet& sheet, const Report& report) {
         raw.title = "raw frame";
         raw.symbol = raw.frame.quantity.symbol;
         raw.unit = raw.frame.quantity.unit;
-        const bool moved = std::any_of(result.chain->stages().begin(), result.chain->stages().end(),
-                                       [](const ChainStage& stage) { return stage.type->moves_pixels; });
+        const bool moved =
+            std::any_of(result.chain->stages().begin(), result.chain->stages().end(),
+                        [](const ChainStage& stage) { return stage.type->moves_pixels && !stage.bypassed; });
         const bool same = !moved && result.raw.shape().width == result.shape().width &&
                           result.raw.shape().height == result.shape().height;
         used = std::max(used, draw_picture(sheet, sheet.left() + wide + kGap, sheet.width() - wide - kGap,
@@ -274,6 +276,16 @@ void draw_plot(Sheet& sheet, const Report& report, const std::string& unit, cons
             const double x = x_of(event.time_ns);
             sheet.stroke({{x, area.y}, {x, area.y + area.height}}, false, kGrey, 0.7);
             sheet.line(x + 2, area.y + 1, 60, std::to_string(event.mark.number), {.size = 6.5, .ink = kGrey});
+        }
+    for (const TraceRestart& restart : traces.overview.restarts)
+        if (restart.time_ns > traces.from_ns &&
+            restart.time_ns <= traces.to_ns) { // what follows is of something else
+            const double x = x_of(restart.time_ns);
+            constexpr double kDash = 3;
+            for (double y = area.y; y < area.y + area.height; y += 2 * kDash)
+                sheet.stroke({{x, y}, {x, y + kDash}}, false, kGrey, 0.5);
+            sheet.line(x + 2, area.y + area.height - 9, 160, one_line(restart.what),
+                       {.size = 6.5, .ink = kGrey});
         }
     const std::vector<Region> regions = regions_of(*report.result.regions->placed->outlines);
     for (std::size_t i = 0; i < count; ++i) {

@@ -1,11 +1,13 @@
-// One page or more about a run: the pictures as they were shown, the numbers of the regions, traces, events,
-// settings, and how the numbers were made. PDF, and beside it the picture as PNG and the table as CSV.
+// One page or more about a run: the map in the colours and range that it is shown in (never a change, a
+// divided or a blended picture), the raw frame, the numbers of the regions, traces, events, settings, and how
+// the numbers were made. PDF, and beside it the picture as PNG and the table as CSV.
 #pragma once
 
 #include "analysis/baseline.hpp"
 #include "analysis/events.hpp"
 #include "analysis/trace_history.hpp"
 #include "pipeline/mapping.hpp"
+#include "recording/record_file.hpp"
 #include "recording/recorder.hpp"
 
 #include <memory>
@@ -32,6 +34,7 @@ struct Report {
     Mapping mapping{};
     StreamInfo stream;
     std::string subject, note;
+    std::string written = utc_now(); ///< the same in all its files
     std::optional<ReportTraces> traces{};
     std::vector<TimedEvent> events{};
     std::string frames{}; ///< what came of the run: "200 frames, none dropped"

@@ -168,7 +168,8 @@ StageType background_stage() {
             .make_host = host_maker<BackgroundHost>,
             .make_device = device_maker<make_background_device>,
             .stateful = true,
-            .passes = [](const Params& params) { return params.as<BackgroundParams>().passes(); }};
+            .passes = [](const Params& params) { return params.as<BackgroundParams>().passes(); },
+            .science = "Dark frame and flat field"};
 }
 
 } // namespace specklescope

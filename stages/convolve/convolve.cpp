@@ -170,6 +170,7 @@ StageType convolve_stage() {
         .tolerance = 1e-5,
         .make_host = host_maker<ConvolveHost>,
         .make_device = device_maker<make_convolve_device>,
+        .science = "Convolution",
         .mixes = [](const Params&) { return true; },
         .scatters = [](const Params& params) { return params.as<ConvolveParams>().kernel == Kernel::glare; }};
 }

@@ -215,7 +215,8 @@ StageType clahe_stage() {
             .tolerance = 0,
             .quantity = clahe_quantity,
             .make_host = host_maker<ClaheHost>,
-            .make_device = device_maker<make_clahe_device>};
+            .make_device = device_maker<make_clahe_device>,
+            .science = "Equalisation"};
 }
 
 } // namespace specklescope

@@ -309,7 +309,8 @@ StageType equalize_stage() {
             .tolerance = 0,
             .quantity = equalize_quantity,
             .make_host = host_maker<EqualizeHost>,
-            .make_device = device_maker<make_equalize_device>};
+            .make_device = device_maker<make_equalize_device>,
+            .science = "Equalisation"};
 }
 
 } // namespace specklescope

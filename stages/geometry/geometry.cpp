@@ -275,16 +275,20 @@ StageType rotate_stage() {
 }
 
 StageType downsample_stage() {
-    return {.name = "downsample",
-            .doc = "blocks of pixels become one pixel, as binning in a camera",
-            .title = "Downsample",
-            .group = StageGroup::geometry,
-            .table = &downsample_table(),
-            .tolerance = 0,
-            .make_host = host_maker<DownsampleHost>,
-            .make_device = device_maker<make_downsample_device>,
-            .moves_pixels = true,
-            .mixes = [](const Params& params) {
+    return {
+        .name = "downsample",
+        .doc = "blocks of pixels become one pixel, as binning in a camera",
+        .title = "Downsample",
+        .group = StageGroup::geometry,
+        .table = &downsample_table(),
+        .tolerance = 0,
+        .make_host = host_maker<DownsampleHost>,
+        .make_device = device_maker<make_downsample_device>,
+        .pixel_side =
+            [](const Params& params) { return static_cast<double>(params.as<DownsampleParams>().factor); },
+        .moves_pixels = true,
+        .mixes =
+            [](const Params& params) {
                 return params.as<DownsampleParams>().method == DownsampleParams::Method::mean;
             }};
 }

@@ -31,6 +31,8 @@ def trials(t, v, events, before, after, step, kind):
     with np.errstate(all="ignore"):
         x = to[kind](v)
     for e in events:
+        if e + (k[0] + 0.5) * step < t[0] or e + (k[-1] - 0.5) * step > t[-1]:
+            continue # not whole
         bins = np.floor((t - e) / step + 0.5 + 1e-9)
         rows.append([x[(bins == i) & np.isfinite(x)].mean() if ((bins == i) & np.isfinite(x)).any() else np.nan for i in k])
     rows = np.array(rows)
@@ -93,7 +95,7 @@ TEST(Trials, AreNumpysMeansAndErrorsOfEachKind) {
                 values.push_back(drawn < 0.02 ? kNaN : drawn < 0.03 ? kInf : 0.1 + part(random));
             }
             for (int i = 0; i < 1 + round; ++i)
-                events.push_back(times[random() % times.size()] + 0.017);
+                events.push_back(i == 0 ? times[times.size() / 2] : times[random() % times.size()] + 0.017);
             const TrialWindow window{part(random) * 2, 0.5 + part(random) * 3, round % 2 == 0 ? 0 : 0.2};
             const Trials trials = average_trials(times, values, events, window, mean);
             ASSERT_EQ(trials.why, "");
@@ -150,6 +152,21 @@ TEST(Trials, FindAStepOfKnownSizeWithinItsError) {
         << "2 standard errors of 12 trials hold 93 % of the means (Student's t)";
 }
 
+/// Drift without any response: the mean over trials is the drift, whatever lies near the ends of the trace.
+TEST(Trials, AWindowOverAnEndInventsNoResponse) {
+    std::vector<double> times, values;
+    for (int i = 0; i < 400; ++i) {
+        times.push_back(i * 0.1);
+        values.push_back(10 + 0.1 * i);
+    }
+    const Trials trials = average_trials(times, values, {0.5, 15, 20, 39.8}, {2, 10, 0}, RegionMean::plain);
+    EXPECT_EQ(trials.used, 2U);
+    EXPECT_EQ(trials.cut_off, (std::vector<double>{0.5, 39.8}));
+    for (const TrialPoint& point : trials.points)
+        EXPECT_NEAR(point.mean, 10 + 17.5 + point.offset_s, 1e-9) << point.offset_s;
+    EXPECT_NEAR(trials.before, 10 + 17.5 - 1.05, 1e-9);
+}
+
 TEST(Trials, SayWhyThereAreNone) {
     const std::vector<double> times = {0, 1, 2}, values = {1, 2, 3};
     const auto why = [&](const std::vector<double>& t, const std::vector<double>& events,
@@ -158,11 +175,12 @@ TEST(Trials, SayWhyThereAreNone) {
     };
     EXPECT_EQ(why(times, {}, {1, 1, 0}), "there is no event");
     EXPECT_EQ(why({5}, {5}, {1, 1, 0}), "there are fewer than two frames");
-    EXPECT_EQ(why(times, {50}, {1, 1, 0}), "no frame lies in the window of any event");
+    EXPECT_EQ(why({0, 1, 2, 90, 91}, {50}, {1, 1, 0}), "no frame lies in the window of any event");
+    EXPECT_EQ(why(times, {50}, {1, 1, 0}), "the trace holds no event's window from end to end");
     EXPECT_EQ(why(times, {1}, {1, 1, 1e-9}), "the window has more than 1000000 steps");
     const Trials one = average_trials(times, values, {1, 80}, {1, 1, 0}, RegionMean::plain);
     ASSERT_EQ(one.points.size(), 3U);
-    EXPECT_EQ(one.whole_missing, std::vector<double>{80});
+    EXPECT_EQ(one.cut_off, std::vector<double>{80});
     EXPECT_EQ(one.points[0].mean, 1);
     EXPECT_EQ(one.points[2].mean, 3);
     EXPECT_TRUE(std::isnan(one.points[0].error)) << "of one trial";
@@ -253,6 +271,9 @@ TEST_F(TrialsCommand, RefusesWhatHasNoMean) {
     const std::string good = table("of the values, as mean_of_map", false);
     EXPECT_EQ(refused(good, {"--around", "none", "--csv", "m.csv"}),
               "specklescope: No event of t.csv has the label 'none'; allowed: stimulus, cold, wet.\n");
+    EXPECT_NE(refused(good, {"--around", "stimulus", "--csv", "t.csv"}).find("holds no means around events"),
+              std::string::npos)
+        << "the table itself";
     EXPECT_NE(refused(good, {}).find("trials needs the label of events, --around LABEL"), std::string::npos);
     EXPECT_NE(
         refused(good + "# version 4, map: speckle contrast K (1) of 64×48 pixels\n", {"--around", "stimulus"})

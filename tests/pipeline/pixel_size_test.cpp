@@ -44,6 +44,8 @@ TEST(PixelSize, FollowsTheChain) {
     EXPECT_EQ(um_per_px(stream, &chain), 7.5);
     chain.add("downsample:factor=2,method=nearest");
     EXPECT_EQ(um_per_px(stream, &chain), 15);
+    chain.add("downsample:factor=4,bypass=true");
+    EXPECT_EQ(um_per_px(stream, &chain), 15) << "what is not computed leaves pixels as they are";
     EXPECT_EQ(um_per_px(StreamInfo(), &chain), 0);
 }
 

@@ -39,7 +39,8 @@ protected:
 TEST_F(ReportTest, EveryNumberIsThatOfTheTableAndOfNumpy) {
     const ChildResult made =
         run({"--regions", "r.json", "--report", "out.pdf", "--record", "map.tiff", "--snapshot", "shown.png",
-             "--subject", "mouse <7> & \"co\" %n µ", "--note", "left hemisphere"});
+             "--um-per-px", "2.5", "--stage", "downsample:factor=2,bypass=true", "--subject",
+             "mouse <7> & \"co\" %n µ", "--note", "left hemisphere"});
     ASSERT_EQ(made.status, 0) << made.all();
     for (const char* name : {"out.pdf", "out.png", "out.csv"})
         EXPECT_TRUE(fs::exists(folder_ / name)) << name;
@@ -66,13 +67,16 @@ for number, (region, row) in enumerate(zip(regions, rows), 1):
             assert row[key] == "", (key, row)
         else:
             assert abs(float(row[key]) - value) <= 1e-6 * abs(value), (key, row[key], value)
+    assert float(row["area_um2"]) == 6.25 * values.size, row
     cells = [row[key] for key in ("shape", "pixels", "valid", "infinite", "undefined", "saturated", "mean", "std",
                                   "mean_of_map", "min", "max") if row[key] != ""]
     assert any(line.startswith(str(number) + " ") and line.endswith(" ".join(cells)) for line in text), (cells, text)
 )")) << read_text(folder_ / "python.log")
      << text;
-    for (const char* part : {"mouse <7> & \"co\" %n µ", "left hemisphere", "<b>a & b</b>, \"µ\" %s", "Traces",
-                             "Settings", "Methods", "speckle flow index", "1/(2·T·K²)", "Yang 2011, eq. 3"})
+    EXPECT_EQ(text.find("binning"), std::string::npos) << "a bypassed stage has no method: " << text;
+    for (const char* part :
+         {"2.5 µm per pixel", "mouse <7> & \"co\" %n µ", "left hemisphere", "<b>a & b</b>, \"µ\" %s",
+          "Traces", "Settings", "Methods", "speckle flow index", "1/(2·T·K²)", "Yang 2011, eq. 3"})
         EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
     for (const char* part : {"Baseline", "Events"}) // there are none
         EXPECT_EQ(text.find(part), std::string::npos) << part;
@@ -99,7 +103,7 @@ TEST_F(ReportTest, WithoutRegionsTheirPartIsLeftOut) {
     EXPECT_NE(text.find("Settings"), std::string::npos) << text;
     const std::string table = read_text(folder_ / "out.csv");
     EXPECT_NE(table.find("\nregion,shape,pixels,"), std::string::npos) << table;
-    EXPECT_TRUE(table.ends_with("change_percent\n")) << table;
+    EXPECT_TRUE(table.ends_with("change_percent,area_um2\n")) << table;
 }
 
 TEST_F(ReportTest, NothingIsReplacedAndAllThreeShareAName) {
