@@ -117,7 +117,7 @@ void Session::toggle_traces() {
 
 void Session::finish(const Recording& recording) {
     work_.push_back(std::async(std::launch::async, [this, pipeline = pipeline_, sink = recording.sink,
-                                                    notify = notify_] {
+                                                    pixels = recording.what.has_value(), notify = notify_] {
         pipeline->remove_sink(sink);
         sink->close();
         const SinkStatus status = sink->status();
@@ -128,7 +128,10 @@ void Session::finish(const Recording& recording) {
         }
         if (status.path.empty())
             return note(Message::Level::warning, "Nothing was recorded: no frame came in that time.");
-        return logged(status.dropped ? Message::Level::warning : Message::Level::info, finished_text(status));
+        Note done =
+            note(status.dropped ? Message::Level::warning : Message::Level::info, finished_text(status));
+        done.logged = pixels; // by the recorder
+        return done;
     }));
 }
 

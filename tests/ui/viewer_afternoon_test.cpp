@@ -10,12 +10,12 @@ namespace {
 
 class Afternoon : public RegionToolsTest {
 protected:
-    std::vector<std::string> that_end_with(const std::string& ending) const {
-        std::vector<std::string> found;
+    /// Files of the window: "traces_2026-11-23_11-36-50.csv".
+    bool there(const std::string& what) const {
         for (const std::string& name : folder_.names())
-            if (name.ends_with(ending))
-                found.push_back(name);
-        return found;
+            if (name.starts_with(what + "_"))
+                return true;
+        return false;
     }
     static int times(const std::string& text, const std::string& word) {
         int count = 0;
@@ -33,7 +33,7 @@ TEST_F(Afternoon, FromAFilmToAReportAndBack) {
     {
         Viewer viewer(*desktop_, folder_,
                       with({"synthetic", "--no-remember", "--stage", "speckle:radius=2,output=sfi", "--view",
-                            "traces=shown", "--view", "baseline_s=0.4", "--traces", "t.csv"}));
+                            "traces=shown", "--view", "baseline_s=0.4"}));
         ASSERT_TRUE(viewer.shows_picture()) << viewer.log();
 
         // Open.
@@ -58,6 +58,10 @@ TEST_F(Afternoon, FromAFilmToAReportAndBack) {
         viewer.key("Escape");
         ASSERT_TRUE(viewer.until([&] { return viewer.text("region.tool") == "Select"; }));
 
+        viewer.key("ctrl+t");
+        ASSERT_TRUE(viewer.until([&] { return there("traces"); }))
+            << viewer.log() << testing::PrintToString(folder_.names());
+
         // Baseline, an event.
         viewer.key("z");
         ASSERT_TRUE(viewer.until([&] { return viewer.number("traces.baseline.last") >= 0; })) << viewer.log();
@@ -66,7 +70,7 @@ TEST_F(Afternoon, FromAFilmToAReportAndBack) {
 
         // Record what is computed, for a while, with an event in it.
         viewer.key("r");
-        ASSERT_TRUE(viewer.until([&] { return that_end_with("_flow.tiff").size() == 1; })) << viewer.log();
+        ASSERT_TRUE(viewer.until([&] { return there("processed"); })) << viewer.log();
         ASSERT_TRUE(goes_on(20));
         viewer.key("e");
         ASSERT_TRUE(viewer.until([&] { return !viewer.text("traces.event.2").empty(); }));
@@ -82,10 +86,59 @@ TEST_F(Afternoon, FromAFilmToAReportAndBack) {
         ASSERT_TRUE(viewer.until([&] { return times(viewer.log(), "Report saved as") == 1; }))
             << viewer.log();
 #endif
-        std::system(("ls -la '" + folder_.path().string() + "'").c_str());
-        std::cout << viewer.probe().dump(1) << viewer.log();
+        viewer.key("ctrl+t");
+        ASSERT_TRUE(viewer.until([&] { return times(viewer.log(), "Recorded ") == 2; })) << viewer.log();
         EXPECT_EQ(viewer.quit(), 0) << viewer.log();
     }
+    // One frame's mean: of the recorded pages, of the traces, of the report, and of the recording shown
+    // again.
+    ASSERT_TRUE(test::python(folder_, R"(
+import csv, glob, json
+import numpy, tifffile
+flow, traces = glob.glob("processed_*.tiff"), glob.glob("traces_*.csv")
+assert len(flow) == 1 and len(traces) == 1, (flow, traces)
+rows = {int(row["sequence"]): row for row in csv.DictReader(l for l in open(traces[0]) if not l.startswith("#"))}
+labels = [l for l in open(traces[0]) if l.startswith("# event: ") and l[9].isdigit()]
+assert len(labels) == 2, labels
+events, compared, first = [], 0, None
+with tifffile.TiffFile(flow[0]) as file:
+    for number, page in enumerate(file.pages):
+        text = page.description
+        about = json.loads(text[text.index("{"):])
+        if number == 0:
+            assert [r["points"] for r in about["regions"]] == [[[40, 30], [79, 69]]], about["regions"]
+            assert about["measure"] == "flow"
+        about = about.get("frame", about)
+        events += about.get("events", [])
+        values = page.asarray()[30:70, 40:80].astype(float)
+        mean = 1 / (1 / values).mean()
+        row = rows[about["sequence"]]
+        assert abs(float(row["mean"]) / mean - 1) < 1e-6, (row, mean)
+        first = first or (about["sequence"], float(row["mean"]))
+        compared += 1
+assert compared > 30 and len(events) == 1, (compared, events)
+for name in glob.glob("report_*.csv"):
+    said = [l for l in open(name, encoding="utf-8") if l.startswith("# Picture: number ")]
+    sequence = int(said[0].split("number ")[1].split(",")[0])
+    row = next(csv.DictReader(l for l in open(name, encoding="utf-8") if not l.startswith("# ")))
+    assert abs(float(row["mean"]) / float(rows[sequence]["mean"]) - 1) < 1e-6, (row, rows[sequence])
+json.dump({"file": flow[0], "sequence": first[0], "mean": first[1]}, open("first.json", "w"))
+)")) << read_text(folder_ / "python.log");
+    const auto first = nlohmann::json::parse(read_text(folder_ / "first.json"));
+    Viewer again(*desktop_, folder_,
+                 with({first["file"].get<std::string>(), "--no-remember", "--view", "traces=hidden"}));
+    ASSERT_TRUE(again.shows_picture()) << again.log();
+    EXPECT_EQ(again.text("chain"), "none");
+    ASSERT_TRUE(count(again, 1));
+    again.key("space");
+    ASSERT_TRUE(again.until([&] { return again.text("film.state") == "paused"; })) << again.probe();
+    again.key("ctrl+Home");
+    ASSERT_TRUE(again.until([&] { return again.number("film.position") == 0; })) << again.probe();
+    EXPECT_TRUE(again.until([&] {
+        return std::abs(again.number("region.mean.0") / first["mean"].get<double>() - 1) < 1e-6;
+    })) << again.number("region.mean.0")
+        << " " << first;
+    EXPECT_EQ(again.quit(), 0) << again.log();
 }
 
 } // namespace
