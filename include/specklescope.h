@@ -216,6 +216,11 @@ SPECKLESCOPE_API specklescope_status specklescope_chain_get(specklescope_chain* 
 SPECKLESCOPE_API specklescope_status specklescope_chain_text(specklescope_chain* chain, char* text,
                                                              size_t size, size_t* needed);
 
+/* 1 where a pixel of the result lies where its pixel of the frame does, so that width and height stay as they
+ * are; 0 where a stage crops, flips, rotates or shrinks. Any thread. */
+SPECKLESCOPE_API specklescope_status specklescope_chain_in_place(specklescope_chain* chain,
+                                                                 int32_t* in_place);
+
 /* Prepares for frames like `input` (its data and pitch do not matter) and tells width, height, channels, type
  * and the pitch without gaps of what the chain makes of them. Its data is set to NULL. */
 SPECKLESCOPE_API specklescope_status specklescope_chain_output(specklescope_chain* chain,
@@ -235,6 +240,34 @@ SPECKLESCOPE_API specklescope_status specklescope_chain_region(specklescope_chai
                                                                specklescope_region* region);
 /* The next frame does not follow the last one: stages forget their history. */
 SPECKLESCOPE_API specklescope_status specklescope_chain_reset(specklescope_chain* chain);
+
+/* --- a view: results as a display or a coder of video takes them ------------------------------------------ */
+
+typedef struct specklescope_view specklescope_view;
+
+/* What a view can be told, as specklescope_parameter_describe tells it of stages. Any thread. */
+SPECKLESCOPE_API specklescope_status specklescope_view_count(size_t* count);
+SPECKLESCOPE_API specklescope_status specklescope_view_describe(size_t index,
+                                                                specklescope_parameter_info* info);
+/* `text`: "colormap=turbo,low=0,high=1", with the names and the rules of --view; NULL or "": all at their
+ * defaults, which take the range from percentiles of each image. Giving low or high fixes it. */
+SPECKLESCOPE_API specklescope_status specklescope_view_create(const char* text, specklescope_view** view);
+/* Ends it; waits for nothing. NULL is well. */
+SPECKLESCOPE_API specklescope_status specklescope_view_free(specklescope_view* view);
+/* Colours of `input`, as the window and recordings show them: `output` is of its size, u8 with 3 channels, and
+ * shares no memory with it. Of an input with 3 channels each is scaled by itself. `low` and `high` (may be
+ * NULL): what the first and the last colour stand for. */
+SPECKLESCOPE_API specklescope_status specklescope_view_colors(specklescope_view* view,
+                                                              const specklescope_image* input,
+                                                              const specklescope_image* output, double* low,
+                                                              double* high);
+/* 16 bits for each pixel of an `input` with one channel: value = offset + scale * level. Integers go as they
+ * are (scale 1, offset 0); of f32 the view's range becomes 0 to 65535, what lies outside gets its nearer end,
+ * and NaN 0. `output` is of the input's size, u16 with one channel, and shares no memory with it. */
+SPECKLESCOPE_API specklescope_status specklescope_view_levels(specklescope_view* view,
+                                                              const specklescope_image* input,
+                                                              const specklescope_image* output, double* scale,
+                                                              double* offset);
 
 /* --- a stream: any SOURCE of the program, with a chain behind it ------------------------------------------ */
 

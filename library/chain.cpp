@@ -5,6 +5,7 @@
 #include "pipeline/chain_text.hpp"
 #include "pipeline/counts.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace specklescope::library {
@@ -256,6 +257,15 @@ specklescope_status specklescope_chain_get(specklescope_chain* chain, size_t sta
 specklescope_status specklescope_chain_text(specklescope_chain* chain, char* text, size_t size,
                                             size_t* needed) {
     return guarded([&] { write_text(to_string(find_chain(chain)->wanted()), text, size, needed); });
+}
+
+specklescope_status specklescope_chain_in_place(specklescope_chain* chain, int32_t* in_place) {
+    return guarded([&] {
+        need(in_place, "The place for the answer");
+        const Chain computed = active(find_chain(chain)->wanted());
+        *in_place = std::none_of(computed.stages().begin(), computed.stages().end(),
+                                 [](const ChainStage& stage) { return stage.type->moves_pixels; });
+    });
 }
 
 specklescope_status specklescope_chain_output(specklescope_chain* chain, const specklescope_image* input,

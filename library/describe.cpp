@@ -1,5 +1,7 @@
 // Stages and their parameters, from the declarations.
-#include "library/guard.hpp"
+#include "library/describe.hpp"
+
+#include "pipeline/mapping.hpp"
 #include "pipeline/stage.hpp"
 
 #include <map>
@@ -52,9 +54,13 @@ using TextsOfAll = std::map<const ParamDecl*, ParameterTexts>;
 const TextsOfAll& texts_of_all() {
     static const TextsOfAll* const all = [] {
         auto made = std::make_unique<TextsOfAll>();
+        const auto add = [&](const ParamTable& table) {
+            for (const ParamDecl& decl : table.decls())
+                made->emplace(&decl, texts_of(table, decl));
+        };
         for (const StageType& type : stage_types())
-            for (const ParamDecl& decl : type.table->decls())
-                made->emplace(&decl, texts_of(*type.table, decl));
+            add(*type.table);
+        add(mapping_table());
         return made.release();
     }();
     return *all;
@@ -67,6 +73,25 @@ void check_index(std::size_t index, std::size_t count, const std::string& what) 
 }
 
 } // namespace
+
+specklescope_parameter_info info_of_parameter(const ParamTable& table, std::size_t index) {
+    check_index(index, table.decls().size(), "parameter of " + table.owner());
+    const ParamDecl& decl = table.decls()[index];
+    const ParameterTexts& texts = texts_of_all().at(&decl);
+    specklescope_parameter_info found{};
+    found.name = decl.name.c_str();
+    found.doc = decl.doc.c_str();
+    found.unit = decl.unit.c_str();
+    found.default_value = texts.default_value.c_str();
+    found.allowed = texts.allowed.c_str();
+    found.choices = texts.choices.empty() ? nullptr : texts.choices.data();
+    found.minimum = decl.min;
+    found.maximum = decl.max;
+    found.kind = kind_of(decl.kind);
+    found.logarithmic = decl.logarithmic ? 1 : 0;
+    found.rebuilds = decl.cost == Cost::rebuild ? 1 : 0;
+    return found;
+}
 
 } // namespace specklescope::library
 
@@ -100,22 +125,7 @@ specklescope_status specklescope_parameter_describe(const char* stage, size_t in
                                                     specklescope_parameter_info* info) {
     return guarded([&] {
         need(stage, "The stage's name");
-        const StageType& type = find_stage(stage);
-        check_index(index, type.table->decls().size(), "parameter of stage " + std::string(type.name));
-        const ParamDecl& decl = type.table->decls()[index];
-        const ParameterTexts& texts = texts_of_all().at(&decl);
-        specklescope_parameter_info found{};
-        found.name = decl.name.c_str();
-        found.doc = decl.doc.c_str();
-        found.unit = decl.unit.c_str();
-        found.default_value = texts.default_value.c_str();
-        found.allowed = texts.allowed.c_str();
-        found.choices = texts.choices.empty() ? nullptr : texts.choices.data();
-        found.minimum = decl.min;
-        found.maximum = decl.max;
-        found.kind = kind_of(decl.kind);
-        found.logarithmic = decl.logarithmic ? 1 : 0;
-        found.rebuilds = decl.cost == Cost::rebuild ? 1 : 0;
+        const specklescope_parameter_info found = info_of_parameter(*find_stage(stage).table, index);
         write_struct(info, found, "The parameter's info");
     });
 }

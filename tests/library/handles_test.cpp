@@ -27,6 +27,8 @@ void expect_all(specklescope_chain* chain, specklescope_status status) {
     EXPECT_EQ(specklescope_chain_output(chain, &in, &out), status);
     EXPECT_EQ(specklescope_chain_region(chain, 0, &region), status);
     EXPECT_EQ(specklescope_chain_reset(chain), status);
+    std::int32_t in_place = 0;
+    EXPECT_EQ(specklescope_chain_in_place(chain, &in_place), status);
 }
 
 void expect_all(specklescope_stream* stream, specklescope_status status) {

@@ -1,0 +1,172 @@
+#include "gst/edited_chain.hpp"
+
+#include "gst/declarations.hpp"
+
+#include <utility>
+
+namespace specklescope::element {
+
+namespace {
+
+std::string text_of(specklescope_chain* chain) {
+    std::size_t needed = 0;
+    check(specklescope_chain_text(chain, nullptr, 0, &needed));
+    std::string text(needed, '\0');
+    check(specklescope_chain_text(chain, text.data(), text.size(), nullptr));
+    text.resize(needed - 1);
+    return text;
+}
+
+ChainHandle new_chain(const std::string& text, const specklescope_settings& settings) {
+    specklescope_chain* made = nullptr;
+    check(specklescope_chain_create(text.c_str(), &settings, &made));
+    return ChainHandle(made);
+}
+
+std::optional<std::size_t> place_of(specklescope_chain* chain, const std::string& stage) {
+    std::size_t place = 0;
+    if (specklescope_chain_place(chain, stage.c_str(), &place) != SPECKLESCOPE_OK)
+        return std::nullopt;
+    return place;
+}
+
+std::string value_of(specklescope_chain* chain, std::size_t place, const std::string& name) {
+    std::size_t needed = 0;
+    check(specklescope_chain_get(chain, place, name.c_str(), nullptr, 0, &needed));
+    std::string text(needed, '\0');
+    check(specklescope_chain_get(chain, place, name.c_str(), text.data(), text.size(), nullptr));
+    text.resize(needed - 1);
+    return text;
+}
+
+} // namespace
+
+EditedChain::EditedChain() {
+    auto settings = sized<specklescope_settings>();
+    settings.options = "backend=cpu"; // no GPU is asked for what never runs
+    wanted_ = new_chain("", settings);
+}
+
+void EditedChain::apply(specklescope_chain* chain, const Edit& edit) {
+    check(edit.name.empty()
+              ? specklescope_chain_replace(chain, edit.value.c_str())
+              : specklescope_chain_set(chain, edit.place, edit.name.c_str(), edit.value.c_str()));
+}
+
+void EditedChain::edit(Edit edit) {
+    apply(wanted_.get(), edit);
+    if (running_)
+        waiting_.push_back(std::move(edit));
+}
+
+void EditedChain::replace(const std::string& text) {
+    const std::scoped_lock lock(lock_);
+    edit({0, "", text});
+}
+
+void EditedChain::set(std::size_t place, const std::string& name, const std::string& value) {
+    const std::scoped_lock lock(lock_);
+    edit({place, name, value});
+}
+
+void EditedChain::set(const std::string& stage, const std::string& name, const std::string& value) {
+    const std::scoped_lock lock(lock_);
+    std::size_t place = 0;
+    check(specklescope_chain_place(wanted_.get(), stage.c_str(), &place));
+    if (value_of(wanted_.get(), place, name) != value) // a controller sets every frame
+        edit({place, name, value});
+}
+
+std::optional<std::string> EditedChain::get(const std::string& stage, const std::string& name) const {
+    const std::scoped_lock lock(lock_);
+    const std::optional<std::size_t> place = place_of(wanted_.get(), stage);
+    return place ? std::optional(value_of(wanted_.get(), *place, name)) : std::nullopt;
+}
+
+std::string EditedChain::text() const {
+    const std::scoped_lock lock(lock_);
+    return text_of(wanted_.get());
+}
+
+bool EditedChain::in_place() const {
+    const std::scoped_lock lock(lock_);
+    std::int32_t in_place = 0;
+    check(specklescope_chain_in_place(wanted_.get(), &in_place));
+    return in_place != 0;
+}
+
+void EditedChain::start(const std::string& options, const std::string& regions) {
+    auto settings = sized<specklescope_settings>();
+    settings.options = options.c_str();
+    settings.regions = regions.empty() ? nullptr : regions.c_str();
+    settings.user = &cancelled_;
+    settings.goes_on = [](void* cancelled, const char*, double) {
+        return static_cast<std::atomic<bool>*>(cancelled)->load() ? 0 : 1;
+    };
+    cancelled_ = false;
+    const std::scoped_lock lock(lock_);
+    run_ = new_chain(text_of(wanted_.get()), settings);
+    copy_actions();
+    waiting_.clear();
+    running_ = true;
+}
+
+/// The text of a chain leaves out what belongs to a moment: buttons that were pressed before the start.
+void EditedChain::copy_actions() {
+    for (const Declared& declared : declarations()) {
+        if (declared.info.kind != SPECKLESCOPE_ACTION)
+            continue;
+        if (const std::optional<std::size_t> place = place_of(wanted_.get(), declared.stage))
+            apply(run_.get(),
+                  {*place, declared.info.name, value_of(wanted_.get(), *place, declared.info.name)});
+    }
+}
+
+void EditedChain::stop() {
+    const std::scoped_lock lock(lock_);
+    running_ = false;
+    waiting_.clear();
+    run_.reset();
+}
+
+specklescope_image EditedChain::settle(const specklescope_image& input,
+                                       const std::function<void(const std::string&)>& refused) {
+    std::vector<Edit> edits;
+    {
+        const std::scoped_lock lock(lock_);
+        edits.swap(waiting_);
+    }
+    auto output = sized<specklescope_image>();
+    try {
+        for (const Edit& edit : edits)
+            apply(run_.get(), edit);
+        check(specklescope_chain_output(run_.get(), &input, &output));
+        return output;
+    } catch (const Refusal& refusal) {
+        if (edits.empty() || refusal.status() == SPECKLESCOPE_CANCELLED)
+            throw;
+        {
+            const std::scoped_lock lock(lock_);
+            if (waiting_.empty()) // nobody has edited it since
+                check(specklescope_chain_replace(wanted_.get(), text_of(run_.get()).c_str()));
+        }
+        refused(refusal.what());
+    }
+    check(specklescope_chain_output(run_.get(), &input, &output));
+    return output;
+}
+
+specklescope_result EditedChain::process(const specklescope_image& input, const specklescope_facts& facts,
+                                         const specklescope_image& output) {
+    auto result = sized<specklescope_result>();
+    check(specklescope_chain_process(run_.get(), &input, &facts, &output, &result));
+    return result;
+}
+
+specklescope_region EditedChain::region(std::size_t index) {
+    auto region = sized<specklescope_region>();
+    check(specklescope_chain_region(run_.get(), index, &region));
+    return region;
+}
+
+} // namespace specklescope::element

@@ -1,0 +1,64 @@
+// A chain that is edited from any thread and run by one. An edit that is wrong in itself is refused where it
+// is made; one that does not fit the frames when it is to take effect, and leaves the chain as it was.
+#pragma once
+
+#include "gst/library.hpp"
+
+#include <atomic>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace specklescope::element {
+
+class EditedChain {
+public:
+    EditedChain();
+
+    // Any thread. What is refused throws Refusal and changes nothing.
+    void replace(const std::string& text);
+    void set(std::size_t place, const std::string& name, const std::string& value);
+    /// Of the only stage of that name.
+    void set(const std::string& stage, const std::string& name, const std::string& value);
+    /// Empty unless the chain has exactly one such stage.
+    std::optional<std::string> get(const std::string& stage, const std::string& name) const;
+    std::string text() const;
+    /// Width and height of a frame stay as they are.
+    bool in_place() const;
+    /// Ends what takes long while a chain is prepared, with SPECKLESCOPE_CANCELLED.
+    void cancel() { cancelled_ = true; }
+
+    // The thread that runs it.
+    /// `options` and `regions` as of specklescope_settings. Throws Refusal.
+    void start(const std::string& options, const std::string& regions);
+    void stop();
+    /// Takes in the edits that wait, and tells what is made of such frames. Edits that do not fit them are
+    /// told to `refused` in a sentence, and the chain goes on as it was. Throws Refusal where that does not
+    /// fit them either.
+    specklescope_image settle(const specklescope_image& input,
+                              const std::function<void(const std::string&)>& refused);
+    specklescope_result process(const specklescope_image& input, const specklescope_facts& facts,
+                                const specklescope_image& output);
+    specklescope_region region(std::size_t index);
+
+private:
+    struct Edit {
+        std::size_t place = 0;
+        std::string name; ///< empty: `value` is a whole chain
+        std::string value;
+    };
+    static void apply(specklescope_chain* chain, const Edit& edit);
+    void edit(Edit edit);
+    void copy_actions();
+
+    mutable std::mutex lock_;
+    ChainHandle wanted_; ///< only edited: it says what is wrong, and never runs
+    std::vector<Edit> waiting_;
+    bool running_ = false;
+    std::atomic<bool> cancelled_{false};
+    ChainHandle run_;
+};
+
+} // namespace specklescope::element

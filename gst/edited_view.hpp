@@ -1,0 +1,39 @@
+// The view: told anything from any thread, and used by one as a whole.
+#pragma once
+
+#include "gst/library.hpp"
+
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+
+namespace specklescope::element {
+
+class EditedView {
+public:
+    // Any thread.
+    /// An end of the range fixes it, as --view does.
+    void set(const std::string& name, const std::string& value);
+    std::optional<std::string> get(const std::string& name) const;
+    /// The range is taken from each result.
+    bool automatic() const;
+
+    // The thread that shows.
+    /// Takes in what was set; false: nothing was. Throws Refusal, once for each change, where that does not
+    /// go together; the view stays as it was.
+    bool settle();
+    specklescope_view* colors() const { return colors_.get(); }
+    /// The same in shades of grey.
+    specklescope_view* grey() const { return grey_.get(); }
+
+private:
+    std::string text(bool grey) const;
+
+    mutable std::mutex lock_;
+    std::map<std::string, std::string> values_; ///< that were set
+    bool changed_ = true;
+    ViewHandle colors_, grey_;
+};
+
+} // namespace specklescope::element

@@ -1,0 +1,343 @@
+#include "gst/element.hpp"
+
+#include "gst/result_meta.hpp"
+
+#include <utility>
+
+namespace specklescope::element {
+
+namespace {
+
+GstBaseTransformClass* parent_class = nullptr;
+
+Element& element_of(gpointer instance) { return *static_cast<Element*>(instance); }
+
+/// The chain on frames of that format; what it refuses is posted. Empty: `flow` says how it ended.
+std::optional<specklescope_image> settle(Element& element, const InputFormat& input, GstFlowReturn& flow) {
+    try {
+        return element.state->chain.settle(
+            input.image, [&](const std::string& sentence) { post_warning(element, sentence); });
+    } catch (const Refusal& refusal) {
+        flow = refusal.status() == SPECKLESCOPE_CANCELLED ? GST_FLOW_FLUSHING : GST_FLOW_NOT_NEGOTIATED;
+        if (flow != GST_FLOW_FLUSHING)
+            post_error(element, refusal.what());
+        return std::nullopt;
+    }
+}
+
+bool same_shape(const specklescope_image& one, const specklescope_image& other) {
+    return one.width == other.width && one.height == other.height && one.channels == other.channels &&
+           one.type == other.type;
+}
+
+/// With a range that stays, scale and offset hold for the whole stream.
+void add_scale(Element& element, const specklescope_image& made, GstCaps* caps) {
+    State& state = *element.state;
+    const std::optional<OutputFormat> output = output_format(caps);
+    if (!output || output->sent != Sent::levels)
+        return;
+    if (made.type == SPECKLESCOPE_F32 && state.view.automatic()) {
+        if (!std::exchange(state.told_automatic, true))
+            GST_ELEMENT_INFO(
+                &element, STREAM, FORMAT,
+                ("The range is automatic: scale and offset change with every frame and are in the "
+                 "meta SpecklescopeResult of its buffer; set low and high for 16-bit numbers that "
+                 "mean the same in every frame."),
+                (nullptr));
+        return;
+    }
+    float value = 0;
+    std::uint16_t level = 0;
+    auto from = sized<specklescope_image>(), to = sized<specklescope_image>();
+    from.data = made.type == SPECKLESCOPE_F32 ? static_cast<void*>(&value) : &level;
+    from.type = made.type == SPECKLESCOPE_F32 ? SPECKLESCOPE_F32 : SPECKLESCOPE_U16;
+    std::uint16_t one = 0;
+    to.data = &one;
+    to.type = SPECKLESCOPE_U16;
+    from.width = from.height = to.width = to.height = 1;
+    double scale = 0, offset = 0;
+    check(specklescope_view_levels(state.view.colors(), &from, &to, &scale, &offset));
+    gst_caps_set_simple(caps, "scale", G_TYPE_DOUBLE, scale, "offset", G_TYPE_DOUBLE, offset, nullptr);
+}
+
+GstCaps* transform_caps(GstBaseTransform* base, GstPadDirection direction, GstCaps* caps, GstCaps* filter) {
+    bool in_place = false;
+    try {
+        in_place = element_of(base).state->chain.in_place();
+    } catch (const std::exception& refusal) { // the chain says it with the first frame
+        GST_DEBUG_OBJECT(base, "%s", refusal.what());
+    }
+    Owned<GstCaps> other = other_side(direction, caps, in_place);
+    if (filter)
+        other.reset(gst_caps_intersect_full(filter, other.get(), GST_CAPS_INTERSECT_FIRST));
+    return other.release();
+}
+
+GstCaps* fixate_caps(GstBaseTransform* base, GstPadDirection direction, GstCaps* caps, GstCaps* other) {
+    const Owned<GstCaps> taken(other);
+    Element& element = element_of(base);
+    const std::optional<InputFormat> input =
+        direction == GST_PAD_SINK ? input_format(caps) : std::optional<InputFormat>();
+    if (!input)
+        return gst_caps_fixate(gst_caps_copy(taken.get()));
+    GstFlowReturn flow = GST_FLOW_OK;
+    const std::optional<specklescope_image> made = settle(element, *input, flow);
+    if (!made)
+        return gst_caps_new_empty();
+    element.state->made = *made;
+    Owned<GstCaps> result = caps_of_result(*made, caps, taken.get());
+    try {
+        if (gst_caps_is_empty(result.get()))
+            post_error(element, "The chain makes " + words_of(*made) +
+                                    " of these frames, and what follows takes " + text_of(taken.get()) +
+                                    "; ask for a format and a size that hold it.");
+        else
+            add_scale(element, *made, result.get());
+    } catch (const Refusal& refusal) {
+        post_error(element, refusal.what());
+        return gst_caps_new_empty();
+    }
+    return result.release();
+}
+
+gboolean set_caps(GstBaseTransform* base, GstCaps* in, GstCaps* out) {
+    State& state = state_of(base);
+    state.input = input_format(in);
+    state.output = output_format(out);
+    if (!state.input || !state.output)
+        return FALSE;
+    state.frames = std::make_unique<Frames>(*state.input, *state.output, state.made);
+    return TRUE;
+}
+
+gboolean get_unit_size(GstBaseTransform*, GstCaps* caps, gsize* size) {
+    *size = frame_bytes(caps);
+    return *size > 0;
+}
+
+/// Rows of what comes in may lie apart; what goes out is of its caps' size.
+gboolean transform_size(GstBaseTransform* base, GstPadDirection, GstCaps*, gsize, GstCaps* other,
+                        gsize* size) {
+    return get_unit_size(base, other, size);
+}
+
+gboolean propose_allocation(GstBaseTransform* base, GstQuery* decided, GstQuery* query) {
+    if (!parent_class->propose_allocation(base, decided, query))
+        return FALSE;
+    gst_query_add_allocation_meta(query, GST_VIDEO_META_API_TYPE, nullptr);
+    return TRUE;
+}
+
+/// A pool of what follows may lay rows apart as it likes.
+gboolean decide_allocation(GstBaseTransform* base, GstQuery* query) {
+    const State& state = state_of(base);
+    if (state.output->sent != Sent::numbers && gst_query_get_n_allocation_pools(query) > 0 &&
+        gst_query_find_allocation_meta(query, GST_VIDEO_META_API_TYPE, nullptr)) {
+        GstBufferPool* given = nullptr;
+        gst_query_parse_nth_allocation_pool(query, 0, &given, nullptr, nullptr, nullptr);
+        const Owned<GstBufferPool> pool(given);
+        if (pool && gst_buffer_pool_has_option(pool.get(), GST_BUFFER_POOL_OPTION_VIDEO_META)) {
+            GstStructure* config = gst_buffer_pool_get_config(pool.get());
+            gst_buffer_pool_config_add_option(config, GST_BUFFER_POOL_OPTION_VIDEO_META);
+            gst_buffer_pool_set_config(pool.get(), config);
+        }
+    }
+    return parent_class->decide_allocation(base, query);
+}
+
+bool goes_on_from(const GstSegment& before, const GstSegment& now) {
+    return before.format == now.format && before.rate == now.rate && before.start == now.start &&
+           before.time == now.time && before.base == now.base && before.offset == now.offset;
+}
+
+gboolean sink_event(GstBaseTransform* base, GstEvent* event) {
+    State& state = state_of(base);
+    switch (GST_EVENT_TYPE(event)) {
+    case GST_EVENT_FLUSH_STOP:
+    case GST_EVENT_STREAM_START:
+        state.restart = true;
+        break;
+    case GST_EVENT_SEGMENT: {
+        GstSegment now;
+        gst_event_copy_segment(event, &now);
+        if (!goes_on_from(state.segment, now))
+            state.restart = true;
+        state.segment = now;
+        break;
+    }
+    default:
+        break;
+    }
+    return parent_class->sink_event(base, event);
+}
+
+gboolean start(GstBaseTransform* base) {
+    Element& element = element_of(base);
+    State& state = *element.state;
+    std::string options, regions;
+    {
+        const std::scoped_lock lock(state.lock);
+        options = state.options;
+        regions = state.regions;
+    }
+    if (!check_properties(element))
+        return FALSE;
+    try {
+        state.chain.start(options, regions);
+        state.view.settle();
+    } catch (const std::exception& refusal) {
+        state.chain.stop();
+        post_error(element, refusal.what());
+        return FALSE;
+    }
+    gst_segment_init(&state.segment, GST_FORMAT_UNDEFINED);
+    state.told_automatic = false;
+    state.restart = true;
+    state.started = true;
+    return TRUE;
+}
+
+gboolean stop(GstBaseTransform* base) {
+    State& state = state_of(base);
+    state.started = false;
+    state.chain.stop();
+    state.frames.reset();
+    state.input.reset();
+    state.output.reset();
+    return TRUE;
+}
+
+/// Edits take effect here, between two frames; where they change what comes out, caps are agreed on anew.
+GstFlowReturn submit_input_buffer(GstBaseTransform* base, gboolean discont, GstBuffer* given) {
+    Owned<GstBuffer> buffer(given);
+    Element& element = element_of(base);
+    State& state = *element.state;
+    const GstClockTime time =
+        base->segment.format == GST_FORMAT_TIME
+            ? gst_segment_to_stream_time(&base->segment, GST_FORMAT_TIME, GST_BUFFER_PTS(buffer.get()))
+            : GST_CLOCK_TIME_NONE;
+    if (GST_CLOCK_TIME_IS_VALID(time))
+        gst_object_sync_values(GST_OBJECT(base), time);
+    if (state.input) {
+        try {
+            if (state.view.settle() && state.output->sent == Sent::levels)
+                gst_base_transform_reconfigure_src(base);
+        } catch (const std::exception& refusal) {
+            post_warning(element, refusal.what());
+        }
+        GstFlowReturn flow = GST_FLOW_OK;
+        const std::optional<specklescope_image> made = settle(element, *state.input, flow);
+        if (!made)
+            return flow;
+        if (!same_shape(*made, state.made))
+            gst_base_transform_reconfigure_src(base);
+    }
+    return parent_class->submit_input_buffer(base, discont, buffer.release());
+}
+
+GstFlowReturn transform(GstBaseTransform* base, GstBuffer* from, GstBuffer* to) {
+    Element& element = element_of(base);
+    State& state = *element.state;
+    auto facts = sized<specklescope_facts>();
+    const GstClockTime time =
+        gst_segment_to_stream_time(&base->segment, base->segment.format, GST_BUFFER_PTS(from));
+    facts.time_ns = GST_CLOCK_TIME_IS_VALID(time) ? static_cast<std::int64_t>(time) : 0;
+    facts.exposure_ms = state.exposure_ms;
+    facts.full_scale = state.full_scale;
+    facts.discontinuity = state.restart.exchange(false) ? 1 : 0;
+    try {
+        state.frames->process(state.chain, state.view, from, facts, to);
+        return GST_FLOW_OK;
+    } catch (const Refusal& refusal) {
+        if (refusal.status() == SPECKLESCOPE_CANCELLED)
+            return GST_FLOW_FLUSHING;
+        post_error(element, refusal.what());
+    } catch (const std::exception& failure) {
+        post_error(element, failure.what());
+    }
+    return GST_FLOW_ERROR;
+}
+
+GstStateChangeReturn change_state(GstElement* instance, GstStateChange change) {
+    if (change == GST_STATE_CHANGE_PAUSED_TO_READY) // a long preparation is not waited for
+        state_of(instance).chain.cancel();
+    return GST_ELEMENT_CLASS(parent_class)->change_state(instance, change);
+}
+
+void finalize(GObject* object) {
+    const std::unique_ptr<State> state(element_of(object).state);
+    G_OBJECT_CLASS(parent_class)->finalize(object);
+}
+
+void add_pad(GstElementClass* element_class, const char* name, GstPadDirection direction,
+             const Owned<GstCaps>& caps) {
+    gst_element_class_add_pad_template(element_class,
+                                       gst_pad_template_new(name, direction, GST_PAD_ALWAYS, caps.get()));
+}
+
+void class_init(gpointer klass, gpointer) {
+    parent_class = static_cast<GstBaseTransformClass*>(g_type_class_peek_parent(klass));
+    auto* object_class = static_cast<GObjectClass*>(klass);
+    object_class->set_property = set_property;
+    object_class->get_property = get_property;
+    object_class->finalize = finalize;
+    install_properties(object_class);
+    auto* element_class = static_cast<GstElementClass*>(klass);
+    element_class->change_state = change_state;
+    gst_element_class_set_static_metadata(
+        element_class, "Speckle contrast and flow", "Filter/Effect/Video",
+        "Runs a chain of Specklescope's stages on every frame: numbers as application/x-specklescope or as "
+        "GRAY16_LE with a scale, or colours of the view. A result leaves with the frame that completes it, "
+        "so "
+        "that histories add no latency; what is known of it is in the meta SpecklescopeResult of its buffer",
+        "Specklescope maintainers");
+    add_pad(element_class, "sink", GST_PAD_SINK, sink_template());
+    add_pad(element_class, "src", GST_PAD_SRC, source_template());
+    auto* base_class = static_cast<GstBaseTransformClass*>(klass);
+    base_class->passthrough_on_same_caps = FALSE;
+    base_class->transform_caps = transform_caps;
+    base_class->fixate_caps = fixate_caps;
+    base_class->set_caps = set_caps;
+    base_class->get_unit_size = get_unit_size;
+    base_class->transform_size = transform_size;
+    base_class->propose_allocation = propose_allocation;
+    base_class->decide_allocation = decide_allocation;
+    base_class->sink_event = sink_event;
+    base_class->start = start;
+    base_class->stop = stop;
+    base_class->submit_input_buffer = submit_input_buffer;
+    base_class->transform = transform;
+}
+
+void instance_init(GTypeInstance* instance, gpointer) {
+    element_of(instance).state = std::make_unique<State>().release();
+    gst_base_transform_set_in_place(GST_BASE_TRANSFORM(instance), FALSE);
+    gst_base_transform_set_qos_enabled(GST_BASE_TRANSFORM(instance), TRUE);
+}
+
+} // namespace
+
+State& state_of(gpointer element) { return *element_of(element).state; }
+
+void post_error(Element& element, const std::string& sentence) {
+    GST_ELEMENT_ERROR(&element, LIBRARY, SETTINGS, ("%s", sentence.c_str()), (nullptr));
+}
+
+void post_warning(Element& element, const std::string& sentence) {
+    GST_ELEMENT_WARNING(&element, LIBRARY, SETTINGS, ("%s", sentence.c_str()), (nullptr));
+}
+
+GType element_type() {
+    static const GType type = [] {
+        GTypeInfo info{};
+        info.class_size = sizeof(GstBaseTransformClass);
+        info.class_init = class_init;
+        info.instance_size = sizeof(Element);
+        info.instance_init = instance_init;
+        return g_type_register_static(GST_TYPE_BASE_TRANSFORM, "SpecklescopeElement", &info,
+                                      static_cast<GTypeFlags>(0));
+    }();
+    return type;
+}
+
+} // namespace specklescope::element

@@ -1,0 +1,58 @@
+// The element `specklescope`: a chain and a view as a filter of video.
+#pragma once
+
+#include "gst/frames.hpp"
+
+#include <gst/base/gstbasetransform.h>
+
+#include <atomic>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+
+namespace specklescope::element {
+
+struct State {
+    // Any thread.
+    EditedChain chain;
+    EditedView view;
+    std::atomic<double> exposure_ms{0}, full_scale{0};
+    std::atomic<bool> started{false};
+    std::atomic<bool> restart{true}; ///< the next frame does not follow the last one
+    std::mutex lock;
+    // Under the lock.
+    std::string options, regions;
+    std::map<std::string, std::string> wrong; ///< sentences, by property, of what was set before the start
+    std::map<std::size_t, std::string>
+        waiting; ///< values of stages that the chain has not yet, by declaration
+
+    // The streaming thread.
+    std::optional<InputFormat> input;
+    std::optional<OutputFormat> output;
+    specklescope_image made{}; ///< what the chain makes of `input`
+    std::unique_ptr<Frames> frames;
+    GstSegment segment{};
+    bool told_automatic = false;
+};
+
+struct Element {
+    GstBaseTransform base;
+    State* state; ///< made with the instance, ends with it
+};
+
+GType element_type();
+State& state_of(gpointer element);
+
+/// chain, edit, options, … and those of the declarations.
+void install_properties(GObjectClass* object_class);
+void set_property(GObject* object, guint id, const GValue* value, GParamSpec* spec);
+void get_property(GObject* object, guint id, GValue* value, GParamSpec* spec);
+/// What was said wrongly before the start is an error now, and false is returned; what the chain has no stage
+/// for, a warning.
+bool check_properties(Element& element);
+
+void post_error(Element& element, const std::string& sentence);
+void post_warning(Element& element, const std::string& sentence);
+
+} // namespace specklescope::element

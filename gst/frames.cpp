@@ -1,0 +1,141 @@
+#include "gst/frames.hpp"
+
+#include "gst/result_meta.hpp"
+
+#include <cstring>
+#include <limits>
+
+namespace specklescope::element {
+
+namespace {
+
+constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+
+[[noreturn]] void too_small(const char* which) {
+    throw Refusal(SPECKLESCOPE_RUN_ERROR, std::string("The buffer ") + which +
+                                              " is smaller than its caps say, or cannot be mapped; look at "
+                                              "the element that made it.");
+}
+
+void copy_swapped(const std::byte* from, std::byte* to, std::size_t bytes) {
+    for (std::size_t i = 0; i + 1 < bytes; i += 2) {
+        to[i] = from[i + 1];
+        to[i + 1] = from[i];
+    }
+}
+
+} // namespace
+
+Frames::Frames(const InputFormat& input, const OutputFormat& output, const specklescope_image& made)
+    : input_(input), output_(output), made_(made) {}
+
+specklescope_image Frames::input_image(const MappedVideo& video) {
+    specklescope_image image = input_.image;
+    image.data = video.row(0);
+    image.pitch = static_cast<std::size_t>(video.pitch());
+    const std::size_t row_bytes = frame_bytes(image) / static_cast<std::size_t>(image.height);
+    const bool aligned = image.type == SPECKLESCOPE_U8 ||
+                         (reinterpret_cast<std::uintptr_t>(image.data) % 2 == 0 && image.pitch % 2 == 0);
+    if (aligned && !input_.swap)
+        return image;
+    copied_.resize(frame_bytes(image) / 2);
+    auto* to = reinterpret_cast<std::byte*>(copied_.data());
+    for (int y = 0; y < image.height; ++y, to += row_bytes)
+        if (input_.swap)
+            copy_swapped(video.row(y), to, row_bytes);
+        else
+            std::memcpy(to, video.row(y), row_bytes);
+    image.data = copied_.data();
+    image.pitch = row_bytes;
+    return image;
+}
+
+void Frames::process(EditedChain& chain, const EditedView& view, GstBuffer* from,
+                     const specklescope_facts& facts, GstBuffer* to) {
+    const MappedVideo video(from, input_.info, GST_MAP_READ);
+    if (!video || video.width() != input_.image.width || video.height() != input_.image.height)
+        too_small("that came in");
+    const specklescope_image image = input_image(video);
+    specklescope_image made = made_;
+    specklescope_result result{};
+    double meaning[2] = {kNone, kNone};
+    if (output_.sent == Sent::numbers) {
+        const MappedBytes bytes(to, GST_MAP_WRITE);
+        if (!bytes || bytes.size() < output_.bytes)
+            too_small("for the result");
+        made.data = bytes.data();
+        made.pitch = 0;
+        result = chain.process(image, facts, made);
+    } else {
+        result_.resize((frame_bytes(made) + 3) / 4);
+        made.data = result_.data();
+        made.pitch = 0;
+        result = chain.process(image, facts, made);
+        show(view, made, to, meaning);
+    }
+    std::vector<specklescope_region> regions;
+    for (std::size_t i = 0; i < result.regions; ++i)
+        regions.push_back(chain.region(i));
+    const bool levels = output_.sent == Sent::levels;
+    add_result_meta(to, result,
+                    levels ? Meaning{meaning[0], meaning[1], kNone, kNone}
+                           : Meaning{kNone, kNone, meaning[0], meaning[1]},
+                    regions);
+}
+
+void Frames::show(const EditedView& view, const specklescope_image& result, GstBuffer* to,
+                  double (&meaning)[2]) {
+    const MappedVideo video(to, output_.info, GST_MAP_WRITE);
+    if (!video)
+        too_small("for the result");
+    if (output_.sent == Sent::levels) {
+        auto levels = sized<specklescope_image>();
+        levels.data = video.row(0);
+        levels.pitch = static_cast<std::size_t>(video.pitch());
+        levels.width = made_.width;
+        levels.height = made_.height;
+        levels.type = SPECKLESCOPE_U16;
+        check(specklescope_view_levels(view.colors(), &result, &levels, &meaning[0], &meaning[1]));
+        return;
+    }
+    const specklescope_image rgb = rgb_image(video);
+    check(specklescope_view_colors(output_.sent == Sent::grey ? view.grey() : view.colors(), &result, &rgb,
+                                   &meaning[0], &meaning[1]));
+    if (output_.sent != Sent::rgb)
+        from_rgb(video);
+}
+
+/// The buffer's own rows where they hold RGB.
+specklescope_image Frames::rgb_image(const MappedVideo& video) {
+    auto rgb = sized<specklescope_image>();
+    rgb.width = made_.width;
+    rgb.height = made_.height;
+    rgb.channels = 3;
+    rgb.type = SPECKLESCOPE_U8;
+    if (output_.sent == Sent::rgb) {
+        rgb.data = video.row(0);
+        rgb.pitch = static_cast<std::size_t>(video.pitch());
+    } else {
+        rgb_.resize(frame_bytes(rgb));
+        rgb.data = rgb_.data();
+    }
+    return rgb;
+}
+
+void Frames::from_rgb(const MappedVideo& video) const {
+    const std::uint8_t* from = rgb_.data();
+    const bool grey = output_.sent == Sent::grey;
+    for (int y = 0; y < made_.height; ++y) {
+        auto* to = reinterpret_cast<std::uint8_t*>(video.row(y));
+        for (int x = 0; x < made_.width; ++x, from += 3) {
+            *to++ = from[0];
+            if (grey) // of the three, which are the same
+                continue;
+            *to++ = from[1];
+            *to++ = from[2];
+            *to++ = 255;
+        }
+    }
+}
+
+} // namespace specklescope::element

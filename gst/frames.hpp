@@ -1,0 +1,38 @@
+// One buffer in, one buffer out: between GStreamer's memory and the library's images.
+#pragma once
+
+#include "gst/edited_chain.hpp"
+#include "gst/edited_view.hpp"
+#include "gst/formats.hpp"
+
+#include <cstdint>
+#include <vector>
+
+namespace specklescope::element {
+
+/// Of one set of caps. Keeps the memory that stands in between.
+class Frames {
+public:
+    Frames(const InputFormat& input, const OutputFormat& output, const specklescope_image& made);
+    const specklescope_image& made() const { return made_; }
+
+    /// Throws Refusal; `to` is then worth nothing.
+    void process(EditedChain& chain, const EditedView& view, GstBuffer* from, const specklescope_facts& facts,
+                 GstBuffer* to);
+
+private:
+    /// The caller's own rows, or a copy where a sample would not lie as the library needs it.
+    specklescope_image input_image(const MappedVideo& video);
+    void show(const EditedView& view, const specklescope_image& result, GstBuffer* to, double (&meaning)[2]);
+    specklescope_image rgb_image(const MappedVideo& video);
+    void from_rgb(const MappedVideo& video) const;
+
+    InputFormat input_;
+    OutputFormat output_;
+    specklescope_image made_; ///< what the chain makes
+    std::vector<std::uint16_t> copied_;
+    std::vector<std::uint32_t> result_;
+    std::vector<std::uint8_t> rgb_;
+};
+
+} // namespace specklescope::element

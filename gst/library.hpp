@@ -1,0 +1,43 @@
+// libspecklescope's handles with an owner, its refusals as exceptions. None of these leaves the element.
+#pragma once
+
+#include "specklescope.h"
+
+#include <memory>
+#include <stdexcept>
+#include <string>
+
+namespace specklescope::element {
+
+/// A call that the library refused, in its sentence.
+class Refusal : public std::runtime_error {
+public:
+    Refusal(specklescope_status status, const std::string& sentence)
+        : std::runtime_error(sentence), status_(status) {}
+    specklescope_status status() const { return status_; }
+
+private:
+    specklescope_status status_;
+};
+
+/// Throws Refusal with the library's sentence.
+inline void check(specklescope_status status) {
+    if (status != SPECKLESCOPE_OK)
+        throw Refusal(status, specklescope_last_error());
+}
+
+struct Free {
+    void operator()(specklescope_chain* chain) const { specklescope_chain_free(chain); }
+    void operator()(specklescope_view* view) const { specklescope_view_free(view); }
+};
+using ChainHandle = std::unique_ptr<specklescope_chain, Free>;
+using ViewHandle = std::unique_ptr<specklescope_view, Free>;
+
+/// `= {sizeof x}`, as the header asks.
+template <class T> T sized() {
+    T made{};
+    made.struct_size = sizeof made;
+    return made;
+}
+
+} // namespace specklescope::element

@@ -1,0 +1,145 @@
+// Results as a display or a coder of video takes them, by the rules of --view.
+#include "base/key_values.hpp"
+#include "config/settings.hpp"
+#include "config/text.hpp"
+#include "library/convert.hpp"
+#include "library/describe.hpp"
+#include "library/handles.hpp"
+#include "pipeline/levels/levels.hpp"
+
+#include <vector>
+
+namespace specklescope::library {
+
+namespace {
+
+class ViewObject final : public Object {
+public:
+    static constexpr Kind kKind{"view", "specklescope_view_create"};
+
+    explicit ViewObject(const Mapping& mapping) : mapping_(mapping) {}
+
+    ValueRange range(ConstHostView image) const {
+        return mapping_.automatic ? percentile_range(image, mapping_.low_percentile, mapping_.high_percentile)
+                                  : ValueRange{mapping_.low, mapping_.high};
+    }
+    /// What the first and the last colour stand for.
+    ValueRange colors(ConstHostView image, HostView rgb) const {
+        const ValueRange shown = exposed(range(image), mapping_.exposure_stops);
+        map_colors(image, mapping_.colormap, shown,
+                   curve_in_effect(mapping_, image.shape.channels, /*picture=*/false), rgb);
+        return shown;
+    }
+
+private:
+    Mapping mapping_;
+};
+
+/// The rest of --view is the window's.
+Mapping mapping_from_text(const char* text) {
+    Settings settings;
+    bool fixed = false, said = false;
+    if (text)
+        for_key_values(text, "The view", [&](std::string_view key, const std::string& value) {
+            if (!mapping_table().find(key)) {
+                std::vector<std::string> names;
+                for (const ParamDecl& decl : mapping_table().decls())
+                    names.push_back(decl.name);
+                throw UsageError("The view has no '" + std::string(key) + "'; allowed: " + join(names) + ".");
+            }
+            settings.view.set_text(key, value);
+            said = said || key == "automatic";
+            fixed = fixed || key == "low" || key == "high";
+        });
+    if (fixed && !said) // who gives an end of the range means a fixed one
+        settings.view.set("automatic", false);
+    check(settings);
+    return settings.view.as<ViewSettings>().mapping;
+}
+
+void check_made(const HostView& made, const Shape& wanted, const char* what) {
+    if (made.shape != wanted)
+        throw UsageError("The output is " + to_string(made.shape) + ", and " + what + " of this input are " +
+                         to_string(wanted) + "; give it memory of that shape.");
+}
+
+void check_apart(ConstHostView from, ConstHostView to) {
+    if (overlap(from, to))
+        throw UsageError("The output shares memory with the input; give it memory of its own.");
+}
+
+} // namespace
+
+} // namespace specklescope::library
+
+using namespace specklescope;
+using namespace specklescope::library;
+
+extern "C" {
+
+specklescope_status specklescope_view_count(size_t* count) {
+    return guarded([&] {
+        need(count, "The place for the count");
+        *count = mapping_table().decls().size();
+    });
+}
+
+specklescope_status specklescope_view_describe(size_t index, specklescope_parameter_info* info) {
+    return guarded(
+        [&] { write_struct(info, info_of_parameter(mapping_table(), index), "The parameter's info"); });
+}
+
+specklescope_status specklescope_view_create(const char* text, specklescope_view** view) {
+    return guarded([&] {
+        need(view, "The place for the view");
+        keep_quiet();
+        *view = static_cast<specklescope_view*>(
+            keep(std::make_shared<ViewObject>(mapping_from_text(text)), ViewObject::kKind));
+    });
+}
+
+specklescope_status specklescope_view_free(specklescope_view* view) {
+    return guarded([&] {
+        if (view)
+            take_out_as<ViewObject>(view);
+    });
+}
+
+specklescope_status specklescope_view_colors(specklescope_view* view, const specklescope_image* input,
+                                             const specklescope_image* output, double* low, double* high) {
+    return guarded([&] {
+        const Using<ViewObject> use(view);
+        const HostView from = view_of(read_struct(input, "The input"), "The input");
+        const HostView to = view_of(read_struct(output, "The output"), "The output");
+        check_made(to, {from.shape.width, from.shape.height, 3, PixelType::u8}, "the colours");
+        check_apart(from, to);
+        const ValueRange shown = use->colors(from, to);
+        if (low)
+            *low = shown.low;
+        if (high)
+            *high = shown.high;
+    });
+}
+
+specklescope_status specklescope_view_levels(specklescope_view* view, const specklescope_image* input,
+                                             const specklescope_image* output, double* scale,
+                                             double* offset) {
+    return guarded([&] {
+        const Using<ViewObject> use(view);
+        const HostView from = view_of(read_struct(input, "The input"), "The input");
+        const HostView to = view_of(read_struct(output, "The output"), "The output");
+        need(scale, "The place for the scale");
+        need(offset, "The place for the offset");
+        if (from.shape.channels != 1)
+            throw UsageError("The input has 3 channels, and levels are of one; take its colours.");
+        check_made(to, {from.shape.width, from.shape.height, 1, PixelType::u16}, "the levels");
+        check_apart(from, to);
+        const LevelScale made =
+            level_scale(from.shape.type, from.shape.type == PixelType::f32 ? use->range(from) : ValueRange());
+        to_levels(from, made, to.as<std::uint16_t>());
+        *scale = made.scale;
+        *offset = made.offset;
+    });
+}
+
+} // extern "C"

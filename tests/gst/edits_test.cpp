@@ -1,0 +1,161 @@
+// Edits while frames run: what fits takes effect with the next frame, what does not is told and changes
+// nothing.
+#include "tests/gst/harness.hpp"
+
+#include <gst/controller/gstdirectcontrolbinding.h>
+#include <gst/controller/gstinterpolationcontrolsource.h>
+
+using namespace element;
+
+namespace {
+
+std::string library_refusal(const char* text) {
+    specklescope_chain* chain = nullptr;
+    EXPECT_NE(specklescope_chain_create(text, nullptr, &chain), SPECKLESCOPE_OK);
+    return specklescope_last_error();
+}
+
+class Edits : public testing::Test {
+protected:
+    std::mt19937 random{random_seed() + 2};
+    std::vector<Picture> pictures;
+    void SetUp() override {
+        for (int i = 0; i < 6; ++i)
+            pictures.push_back(random_picture("GRAY16_LE", 67, 45, random));
+    }
+    /// What a chain of this text makes of one picture alone.
+    Bytes alone(const char* text, const Picture& picture) {
+        const client::Chain chain(text, "backend=cpu");
+        std::vector<Picture> one{picture};
+        return by_library(chain, one)[0];
+    }
+};
+
+} // namespace
+
+TEST_F(Edits, APropertyOfAStageTakesEffectWithTheNextFrame) {
+    Harness harness("chain=speckle:radius=2");
+    harness.caps("GRAY16_LE", 67, 45);
+    EXPECT_EQ(harness.through(pictures[0]), alone("speckle:radius=2", pictures[0]));
+    g_object_set(harness.element(), "speckle-radius", 5, nullptr);
+    gst_util_set_object_arg(G_OBJECT(harness.element()), "speckle-output", "contrast");
+    EXPECT_EQ(harness.through(pictures[1]), alone("speckle:radius=5,output=contrast", pictures[1]));
+    gint radius = 0;
+    gchar* text = nullptr;
+    g_object_get(harness.element(), "speckle-radius", &radius, "chain", &text, nullptr);
+    EXPECT_EQ(radius, 5);
+    EXPECT_TRUE(std::string(text).starts_with("speckle:radius=5,")) << text;
+    g_free(text);
+    EXPECT_EQ(harness.message(GST_MESSAGE_WARNING), "");
+}
+
+TEST_F(Edits, PropertiesMayComeBeforeTheirStage) {
+    Harness harness("speckle-radius=4 chain=speckle");
+    harness.caps("GRAY16_LE", 67, 45);
+    EXPECT_EQ(harness.through(pictures[0]), alone("speckle:radius=4", pictures[0]));
+}
+
+TEST_F(Edits, APropertyWithoutItsStageIsSaid) {
+    Harness harness("chain=gamma");
+    harness.caps("GRAY16_LE", 67, 45);
+    harness.through(pictures[0]);
+    g_object_set(harness.element(), "speckle-radius", 5, nullptr);
+    const std::string said = harness.message(GST_MESSAGE_WARNING);
+    EXPECT_NE(said.find("The chain has no stage 'speckle'; it is made of gamma"), std::string::npos) << said;
+}
+
+TEST_F(Edits, AWrongChainIsToldInTheLibrarysSentenceAndChangesNothing) {
+    Harness harness("chain=speckle:radius=2");
+    harness.caps("GRAY16_LE", 67, 45);
+    harness.through(pictures[0]);
+    for (const char* wrong : {"speckle:radius=99", "nothing", "speckle | ", "gamma | flow"}) {
+        SCOPED_TRACE(wrong);
+        g_object_set(harness.element(), "chain", wrong, nullptr);
+        EXPECT_EQ(harness.message(GST_MESSAGE_WARNING), library_refusal(wrong));
+        EXPECT_EQ(harness.through(pictures[1]), alone("speckle:radius=2", pictures[1]));
+    }
+    g_object_set(harness.element(), "edit", "nonsense", nullptr);
+    EXPECT_NE(harness.message(GST_MESSAGE_WARNING).find("PLACE.PARAMETER=VALUE"), std::string::npos);
+    EXPECT_EQ(harness.message(GST_MESSAGE_ERROR), "");
+}
+
+TEST_F(Edits, PlacesTellStagesOfOneNameApart) {
+    Harness harness("chain=\"gaussian:sigma=1 | gaussian:sigma=2\"");
+    harness.caps("GRAY16_LE", 67, 45);
+    g_object_set(harness.element(), "edit", "1.sigma=4", nullptr);
+    EXPECT_EQ(harness.through(pictures[0]), alone("gaussian:sigma=1 | gaussian:sigma=4", pictures[0]));
+    g_object_set(harness.element(), "edit", "gaussian.sigma=4", nullptr);
+    EXPECT_NE(harness.message(GST_MESSAGE_WARNING).find("several stages 'gaussian'"), std::string::npos);
+}
+
+TEST_F(Edits, AnotherShapeIsAgreedOnBetweenTwoFrames) {
+    Harness harness("chain=speckle");
+    harness.caps("GRAY16_LE", 67, 45);
+    harness.through(pictures[0]);
+    g_object_set(harness.element(), "chain", "crop:x=3,y=2,width=32,height=16", nullptr);
+    EXPECT_EQ(harness.through(pictures[1]), alone("crop:x=3,y=2,width=32,height=16", pictures[1]));
+    EXPECT_NE(harness.output_caps().find("format=(string)gray16le, width=(int)32, height=(int)16"),
+              std::string::npos)
+        << harness.output_caps();
+    // Beyond the frame: told with the next one, which is made as before.
+    g_object_set(harness.element(), "edit", "0.x=60", nullptr);
+    EXPECT_EQ(harness.through(pictures[2]), alone("crop:x=3,y=2,width=32,height=16", pictures[2]));
+    const std::string said = harness.message(GST_MESSAGE_WARNING);
+    EXPECT_NE(said.find("crop"), std::string::npos) << said;
+    EXPECT_EQ(harness.message(GST_MESSAGE_ERROR), "");
+    gint x = 0;
+    g_object_get(harness.element(), "crop-x", &x, nullptr);
+    EXPECT_EQ(x, 3);
+}
+
+TEST_F(Edits, HistoriesStayWhereTheirStageDoes) {
+    Harness harness("chain=\"average:frames=4 | gamma:gamma=0.5\"");
+    harness.caps("GRAY16_LE", 67, 45);
+    const client::Chain chain("average:frames=4 | gamma:gamma=0.5", "backend=cpu");
+    std::vector<Picture> first{pictures[0], pictures[1]}, rest{pictures[2], pictures[3]};
+    for (const Bytes& expected : by_library(chain, first)) {
+        EXPECT_EQ(harness.through(first.front()), expected);
+        std::swap(first[0], first[1]);
+    }
+    g_object_set(harness.element(), "gamma-gamma", 2.0, nullptr);
+    ASSERT_EQ(specklescope_chain_set(chain, 1, "gamma", "2"), SPECKLESCOPE_OK);
+    const std::vector<Bytes> expected = by_library(chain, rest);
+    EXPECT_EQ(harness.through(rest[0]), expected[0]);
+    EXPECT_EQ(harness.through(rest[1]), expected[1]);
+}
+
+TEST_F(Edits, AControllerMovesAParameterFromFrameToFrame) {
+    Harness harness("chain=gamma:gamma=1");
+    harness.caps("GRAY16_LE", 67, 45);
+    GstControlSource* const source = gst_interpolation_control_source_new();
+    g_object_set(source, "mode", GST_INTERPOLATION_MODE_LINEAR, nullptr);
+    gst_timed_value_control_source_set(GST_TIMED_VALUE_CONTROL_SOURCE(source), 0, 0.5);
+    gst_timed_value_control_source_set(GST_TIMED_VALUE_CONTROL_SOURCE(source), 160 * GST_MSECOND, 2.5);
+    gst_object_add_control_binding(
+        GST_OBJECT(harness.element()),
+        gst_direct_control_binding_new_absolute(GST_OBJECT(harness.element()), "gamma-gamma", source));
+    for (std::size_t i = 0; i < 5; ++i) {
+        const std::string text = "gamma:gamma=" + std::to_string(0.5 * static_cast<double>(i + 1));
+        EXPECT_EQ(harness.through(pictures[i]), alone(text.c_str(), pictures[i])) << text;
+    }
+    gst_object_unref(source);
+    EXPECT_EQ(harness.message(GST_MESSAGE_WARNING), "");
+}
+
+TEST_F(Edits, FromAnotherThreadNoFrameIsLostOrHalfEdited) {
+    Harness harness("chain=speckle:radius=1");
+    harness.caps("GRAY16_LE", 67, 45);
+    std::vector<Bytes> possible;
+    for (int radius = 1; radius <= 5; ++radius)
+        possible.push_back(alone(("speckle:radius=" + std::to_string(radius)).c_str(), pictures[0]));
+    std::atomic<bool> over{false};
+    std::thread editor([&] {
+        for (int i = 0; !over; ++i)
+            g_object_set(harness.element(), "speckle-radius", 1 + i % 5, nullptr);
+    });
+    for (int i = 0; i < 200; ++i)
+        EXPECT_NE(std::find(possible.begin(), possible.end(), harness.through(pictures[0])), possible.end());
+    over = true;
+    editor.join();
+    EXPECT_EQ(harness.message(GST_MESSAGE_WARNING), "");
+}

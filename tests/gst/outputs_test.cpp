@@ -1,0 +1,198 @@
+// What a result is sent as: numbers, 16 bits with a scale, colours.
+#include "tests/gst/harness.hpp"
+
+#include <cmath>
+#include <numeric>
+
+using namespace element;
+
+namespace {
+
+class Outputs : public testing::Test {
+protected:
+    std::mt19937 random{random_seed() + 3};
+    Picture picture = random_picture("GRAY16_LE", 67, 45, random);
+    std::vector<float> values = numbers("speckle:radius=2");
+
+    std::vector<float> numbers(const char* text) {
+        const client::Chain chain(text, "backend=cpu");
+        std::vector<Picture> one{picture};
+        const Bytes bytes = by_library(chain, one)[0];
+        std::vector<float> made(bytes.size() / sizeof(float));
+        std::memcpy(made.data(), bytes.data(), bytes.size());
+        return made;
+    }
+    /// Colours of `values` by the library.
+    Bytes colours(const char* view_text) {
+        specklescope_view* view = nullptr;
+        EXPECT_EQ(specklescope_view_create(view_text, &view), SPECKLESCOPE_OK) << specklescope_last_error();
+        auto in = client::image_of(values, 67, 45);
+        Bytes made(values.size() * 3);
+        auto out = in;
+        out.data = made.data();
+        out.type = SPECKLESCOPE_U8;
+        out.channels = 3;
+        EXPECT_EQ(specklescope_view_colors(view, &in, &out, nullptr, nullptr), SPECKLESCOPE_OK)
+            << specklescope_last_error();
+        specklescope_view_free(view);
+        return made;
+    }
+    /// Rows of a buffer of this format as its caps lay them, without the bytes between.
+    static Bytes packed(GstBuffer* buffer, const char* format, int width, int height) {
+        GstVideoInfo info;
+        gst_video_info_set_format(&info, gst_video_format_from_string(format), static_cast<guint>(width),
+                                  static_cast<guint>(height));
+        const std::size_t row = static_cast<std::size_t>(width * GST_VIDEO_INFO_COMP_PSTRIDE(&info, 0));
+        Bytes all = bytes_of(buffer), made;
+        EXPECT_EQ(all.size(), GST_VIDEO_INFO_SIZE(&info));
+        for (int y = 0; y < height; ++y) {
+            const auto begin = all.begin() + y * GST_VIDEO_INFO_PLANE_STRIDE(&info, 0);
+            made.insert(made.end(), begin, begin + static_cast<std::ptrdiff_t>(row));
+        }
+        return made;
+    }
+};
+
+} // namespace
+
+TEST_F(Outputs, LevelsAreTheNumbersToHalfAStep) {
+    for (const bool fixed : {true, false}) {
+        const auto [least, most] = std::minmax_element(values.begin(), values.end());
+        const std::string range = fixed ? "low=" + std::to_string(*least) + " high=" + std::to_string(*most)
+                                        : "low-percentile=0 high-percentile=100";
+        SCOPED_TRACE(range);
+        Harness harness("chain=speckle:radius=2 " + range);
+        harness.wanted("video/x-raw,format=GRAY16_LE");
+        harness.caps("GRAY16_LE", 67, 45);
+        GstBuffer* made = harness.result(picture);
+        ASSERT_NE(made, nullptr);
+        const auto scale = fact<double>(made, "scale"), offset = fact<double>(made, "offset");
+        const Bytes bytes = packed(made, "GRAY16_LE", 67, 45);
+        EXPECT_NEAR(offset, *least, 1e-5 * std::abs(*least) + 1e-6);
+        EXPECT_NEAR(offset + 65535 * scale, *most, 1e-5 * std::abs(*most));
+        for (std::size_t i = 0; i < values.size(); ++i) {
+            const double level = bytes[2 * i] + 256.0 * bytes[2 * i + 1];
+            ASSERT_NEAR(offset + scale * level, values[i], 0.5001 * scale + 1e-6 * std::abs(values[i])) << i;
+        }
+        // A range that stays is in the caps.
+        GstCaps* const caps = gst_caps_from_string(harness.output_caps().c_str());
+        double of_caps = 0;
+        EXPECT_EQ(gst_structure_get_double(gst_caps_get_structure(caps, 0), "scale", &of_caps), fixed);
+        if (fixed) {
+            EXPECT_NEAR(of_caps, scale, 1e-12 * scale);
+        }
+        EXPECT_EQ(harness.message(GST_MESSAGE_INFO).find("The range is automatic") == 0, !fixed);
+        gst_caps_unref(caps);
+        EXPECT_TRUE(fact<std::string>(made, "quantity").starts_with("speckle flow index"));
+        EXPECT_EQ(fact<std::string>(made, "unit"), "1/s");
+        gst_buffer_unref(made);
+    }
+}
+
+TEST_F(Outputs, LevelsOfWholeNumbersAreTheNumbers) {
+    Harness harness("chain=flip");
+    harness.wanted("video/x-raw,format=GRAY16_LE");
+    harness.caps("GRAY16_LE", 67, 45);
+    GstBuffer* made = harness.result(picture);
+    ASSERT_NE(made, nullptr);
+    const Bytes bytes = packed(made, "GRAY16_LE", 67, 45);
+    for (int y = 0; y < 45; ++y)
+        for (int x = 0; x < 67; ++x)
+            for (int b = 0; b < 2; ++b)
+                ASSERT_EQ(bytes[static_cast<std::size_t>((y * 67 + x) * 2 + b)],
+                          picture.bytes[static_cast<std::size_t>((y * 67 + 66 - x) * 2 + b)]);
+    EXPECT_EQ(fact<double>(made, "scale"), 1);
+    EXPECT_EQ(fact<double>(made, "offset"), 0);
+    gst_buffer_unref(made);
+}
+
+TEST_F(Outputs, ColoursAreThoseOfTheView) {
+    const Bytes expected = colours("colormap=inferno,low=5,high=900");
+    for (const std::string format : {"RGB", "RGBA"}) {
+        Harness harness("chain=speckle:radius=2 colormap=inferno low=5 high=900");
+        harness.wanted("video/x-raw,format=" + format);
+        harness.caps("GRAY16_LE", 67, 45);
+        GstBuffer* made = harness.result(picture);
+        ASSERT_NE(made, nullptr);
+        const Bytes bytes = packed(made, format.c_str(), 67, 45);
+        const std::size_t step = format.size();
+        ASSERT_EQ(bytes.size(), values.size() * step);
+        for (std::size_t i = 0; i < values.size(); ++i) {
+            for (std::size_t c = 0; c < 3; ++c)
+                ASSERT_EQ(bytes[i * step + c], expected[i * 3 + c]) << format << " " << i;
+            if (step == 4) {
+                ASSERT_EQ(bytes[i * 4 + 3], 255);
+            }
+        }
+        EXPECT_EQ(fact<double>(made, "low"), 5);
+        EXPECT_EQ(fact<double>(made, "high"), 900);
+        gst_buffer_unref(made);
+        // Another map and range, while it plays.
+        gst_util_set_object_arg(G_OBJECT(harness.element()), "colormap", "viridis");
+        g_object_set(harness.element(), "high", 500.0, nullptr);
+        made = harness.result(picture);
+        ASSERT_NE(made, nullptr);
+        const Bytes other = colours("colormap=viridis,low=5,high=500"),
+                    now = packed(made, format.c_str(), 67, 45);
+        for (std::size_t i = 0; i < values.size(); ++i)
+            ASSERT_EQ(now[i * step + 1], other[i * 3 + 1]);
+        gst_buffer_unref(made);
+    }
+}
+
+TEST_F(Outputs, GreyIsTheViewInGrey) {
+    Harness harness("chain=speckle:radius=2 low=0 high=1024");
+    harness.wanted("video/x-raw,format=GRAY8");
+    harness.caps("GRAY16_LE", 67, 45);
+    GstBuffer* made = harness.result(picture);
+    ASSERT_NE(made, nullptr);
+    const Bytes bytes = packed(made, "GRAY8", 67, 45);
+    for (std::size_t i = 0; i < values.size(); ++i)
+        ASSERT_EQ(bytes[i], std::clamp(static_cast<int>(std::floor(values[i] / 4)), 0, 255)) << values[i];
+    gst_buffer_unref(made);
+}
+
+TEST_F(Outputs, AViewThatDoesNotGoTogetherIsToldAndChangesNothing) {
+    Harness harness("chain=speckle:radius=2 low=5 high=900");
+    harness.wanted("video/x-raw,format=RGB");
+    harness.caps("GRAY16_LE", 67, 45);
+    const auto shown = [&] {
+        GstBuffer* made = harness.result(picture);
+        const Bytes bytes = made ? packed(made, "RGB", 67, 45) : Bytes();
+        gst_clear_buffer(&made);
+        return bytes;
+    };
+    const Bytes before = shown();
+    g_object_set(harness.element(), "low", 1000.0, nullptr);
+    EXPECT_TRUE(shown() == before);
+    const std::string said = harness.message(GST_MESSAGE_WARNING);
+    EXPECT_NE(said.find("low = 1000 is not below high = 900"), std::string::npos) << said;
+    EXPECT_TRUE(shown() == before);
+    EXPECT_EQ(harness.message(GST_MESSAGE_WARNING), "");
+    g_object_set(harness.element(), "high", 2000.0, nullptr);
+    EXPECT_TRUE(shown() == colours("low=1000,high=2000"));
+}
+
+TEST_F(Outputs, WhatIsKnownOfAResultIsOnItsBuffer) {
+    Harness harness("chain=temporal:frames=3 full-scale=4095 exposure=2.5");
+    harness.caps("GRAY16_LE", 67, 45);
+    guint64 at_full_scale = 0;
+    for (std::size_t i = 0; i < picture.bytes.size(); i += 2) {
+        picture.bytes[i + 1] &= 0x0F;
+        at_full_scale += picture.bytes[i] == 0xFF && picture.bytes[i + 1] == 0x0F ? 1 : 0;
+    }
+    for (int i = 1; i <= 4; ++i) {
+        GstBuffer* made = harness.result(picture);
+        ASSERT_NE(made, nullptr);
+        EXPECT_EQ(fact<guint64>(made, "sequence"), static_cast<guint64>(i - 1));
+        EXPECT_EQ(fact<guint64>(made, "raw-samples"), 67U * 45U);
+        EXPECT_EQ(fact<guint64>(made, "raw-saturated"), at_full_scale);
+        EXPECT_EQ(fact<std::string>(made, "exposure-origin"), "camera");
+        EXPECT_EQ(fact<double>(made, "exposure-ms"), 2.5);
+        if (i < 3) {
+            EXPECT_EQ(fact<int>(made, "warmup-frames"), i);
+            EXPECT_EQ(fact<int>(made, "warmup-wanted"), 3);
+        }
+        gst_buffer_unref(made);
+    }
+}

@@ -1,0 +1,202 @@
+// The life of a stream: negotiation, flushes, seeks, sizes, latency, lateness, ends.
+#include "tests/gst/harness.hpp"
+
+using namespace element;
+
+namespace {
+
+/// Runs a pipeline to its end; the first error, "" where there is none.
+std::string run(const std::string& text) {
+    GError* raw = nullptr;
+    GstElement* const pipeline =
+        gst_parse_launch_full(text.c_str(), nullptr, GST_PARSE_FLAG_FATAL_ERRORS, &raw);
+    if (!pipeline) {
+        const std::string said = raw->message;
+        g_error_free(raw);
+        return said;
+    }
+    std::string said;
+    gst_element_set_state(pipeline, GST_STATE_PLAYING);
+    GstBus* const bus = gst_element_get_bus(pipeline);
+    GstMessage* message = gst_bus_timed_pop_filtered(
+        bus, 60 * GST_SECOND, static_cast<GstMessageType>(GST_MESSAGE_ERROR | GST_MESSAGE_EOS));
+    if (!message) {
+        said = "neither an end nor an error within a minute";
+    } else if (GST_MESSAGE_TYPE(message) == GST_MESSAGE_ERROR) {
+        gst_message_parse_error(message, &raw, nullptr);
+        said = raw->message;
+        g_error_free(raw);
+    }
+    gst_clear_message(&message);
+    gst_element_set_state(pipeline, GST_STATE_NULL);
+    gst_object_unref(bus);
+    gst_object_unref(pipeline);
+    return said;
+}
+
+const char* const kScene = "videotestsrc num-buffers=3 ! video/x-raw,format=GRAY8,width=64,height=48 ! ";
+
+class Streams : public testing::Test {
+protected:
+    std::mt19937 random{random_seed() + 4};
+    Picture picture = random_picture("GRAY8", 20, 10, random);
+    int held(Harness& harness, const Picture& of) {
+        GstBuffer* made = harness.result(of);
+        if (!made) {
+            ADD_FAILURE() << "no result";
+            return -1;
+        }
+        const int frames = fact<int>(made, "warmup-frames");
+        gst_buffer_unref(made);
+        return frames;
+    }
+};
+
+} // namespace
+
+TEST(Negotiation, WhatFitsRunsToItsEnd) {
+    EXPECT_EQ(run(std::string(kScene) + "specklescope chain=speckle ! fakesink"), "");
+    EXPECT_EQ(run(std::string(kScene) +
+                  "specklescope chain=speckle ! videoconvert ! video/x-raw,format=I420 ! "
+                  "fakesink"),
+              "");
+    // A size that is asked for behind a chain that keeps sizes is asked of what comes before it.
+    EXPECT_EQ(run("videotestsrc num-buffers=1 ! specklescope chain=gamma ! "
+                  "video/x-raw,format=RGB,width=50,height=40 ! fakesink"),
+              "");
+    EXPECT_EQ(run("videotestsrc num-buffers=1 ! video/x-raw,format=GRAY8,width=64,height=48 ! specklescope "
+                  "chain=rotate90 ! application/x-specklescope,width=48,height=64 ! fakesink"),
+              "");
+}
+
+TEST(Negotiation, CapsThatDoNotFitAreRefused) {
+    EXPECT_NE(run("videotestsrc ! video/x-raw,format=I420 ! specklescope ! fakesink").find("could not link"),
+              std::string::npos);
+    EXPECT_NE(
+        run(std::string(kScene) + "specklescope ! video/x-raw,format=I420 ! fakesink").find("could not link"),
+        std::string::npos);
+    // Colour has no GRAY16_LE, and the sentence tells what there is.
+    const std::string colour = run("videotestsrc num-buffers=1 ! video/x-raw,format=RGB,width=64,height=48 ! "
+                                   "specklescope chain=flip ! video/x-raw,format=GRAY16_LE ! fakesink");
+    EXPECT_NE(colour.find("The chain makes 64×48 pixels, rgb8 of these frames"), std::string::npos) << colour;
+    EXPECT_NE(colour.find("GRAY16_LE"), std::string::npos) << colour;
+    const std::string size = run(std::string(kScene) + "specklescope chain=rotate90 ! "
+                                                       "application/x-specklescope,width=64 ! fakesink");
+    EXPECT_NE(size.find("48×64"), std::string::npos) << size;
+}
+
+TEST(Negotiation, ChainsThatDoNotFitAreErrorsInTheLibrarysSentence) {
+    specklescope_chain* chain = nullptr;
+    ASSERT_NE(specklescope_chain_create("speckle:radius=99", nullptr, &chain), SPECKLESCOPE_OK);
+    const std::string expected = specklescope_last_error();
+    EXPECT_EQ(run(std::string(kScene) + "specklescope chain=speckle:radius=99 ! fakesink"), expected);
+    const std::string crop =
+        run(std::string(kScene) + "specklescope chain=\"crop:x=60,width=32\" ! fakesink");
+    EXPECT_NE(crop.find("stage crop"), std::string::npos) << crop;
+    EXPECT_NE(run(std::string(kScene) + "specklescope options=colour=3 ! fakesink")
+                  .find("A chain has no option 'colour'; allowed: backend, threads"),
+              std::string::npos);
+    EXPECT_NE(run(std::string(kScene) + "specklescope low=3 high=2 ! fakesink").find("low = 3 is not below"),
+              std::string::npos);
+}
+
+TEST_F(Streams, FlushesSeeksAndSizesBeginHistoriesAnew) {
+    Harness harness("chain=temporal:frames=5");
+    harness.caps("GRAY8", 20, 10);
+    EXPECT_EQ(held(harness, picture), 1);
+    EXPECT_EQ(held(harness, picture), 2);
+    ASSERT_TRUE(gst_harness_push_event(harness.get(), gst_event_new_flush_start()));
+    ASSERT_TRUE(gst_harness_push_event(harness.get(), gst_event_new_flush_stop(TRUE)));
+    GstSegment segment;
+    gst_segment_init(&segment, GST_FORMAT_TIME);
+    ASSERT_TRUE(gst_harness_push_event(harness.get(), gst_event_new_segment(&segment)));
+    EXPECT_EQ(held(harness, picture), 1);
+    EXPECT_EQ(held(harness, picture), 2);
+    // A segment that goes on, of which only the end is known better, is no seek; one that begins elsewhere
+    // is.
+    segment.duration = segment.stop = GST_SECOND * 100;
+    ASSERT_TRUE(gst_harness_push_event(harness.get(), gst_event_new_segment(&segment)));
+    EXPECT_EQ(held(harness, picture), 3);
+    segment.base = 5 * GST_SECOND;
+    ASSERT_TRUE(gst_harness_push_event(harness.get(), gst_event_new_segment(&segment)));
+    EXPECT_EQ(held(harness, picture), 1);
+    EXPECT_EQ(held(harness, picture), 2);
+    harness.caps("GRAY8", 16, 12);
+    EXPECT_EQ(held(harness, random_picture("GRAY8", 16, 12, random)), 1);
+    EXPECT_NE(harness.output_caps().find("width=(int)16, height=(int)12"), std::string::npos);
+}
+
+TEST_F(Streams, EveryFrameLeavesAtOnceAndNoLatencyIsAdded) {
+    Harness harness("chain=\"temporal:frames=25 | average:frames=10\"");
+    harness.caps("GRAY8", 20, 10);
+    gst_harness_set_upstream_latency(harness.get(), 7 * GST_MSECOND);
+    for (int i = 0; i < 40; ++i) {
+        GstBuffer* made = harness.result(picture);
+        ASSERT_NE(made, nullptr) << "frame " << i << " is held back";
+        EXPECT_EQ(GST_BUFFER_PTS(made), static_cast<GstClockTime>(i) * 40 * GST_MSECOND);
+        gst_buffer_unref(made);
+    }
+    EXPECT_EQ(gst_harness_query_latency(harness.get()), 7 * GST_MSECOND);
+}
+
+TEST_F(Streams, FramesThatComeTooLateAreNotComputed) {
+    Harness harness("chain=speckle");
+    harness.caps("GRAY8", 20, 10);
+    gst_buffer_unref(harness.result(picture));
+    // The sink is a second behind at 0 s: frames before about 1 s are not worth the work.
+    ASSERT_TRUE(gst_harness_push_upstream_event(
+        harness.get(), gst_event_new_qos(GST_QOS_TYPE_UNDERFLOW, 2.0, GST_SECOND, 0)));
+    EXPECT_EQ(harness.push(picture), GST_FLOW_OK);
+    EXPECT_EQ(gst_harness_try_pull(harness.get()), nullptr);
+    g_object_set(harness.element(), "qos", FALSE, nullptr);
+    GstBuffer* made = harness.result(picture);
+    EXPECT_NE(made, nullptr);
+    gst_clear_buffer(&made);
+}
+
+TEST_F(Streams, TheElementRunsAgainAndTheEndGoesThrough) {
+    Harness harness("chain=temporal:frames=5");
+    harness.caps("GRAY8", 20, 10);
+    EXPECT_EQ(held(harness, picture), 1);
+    EXPECT_EQ(held(harness, picture), 2);
+    gst_element_set_state(harness.get()->element, GST_STATE_NULL);
+    gst_harness_play(harness.get());
+    EXPECT_EQ(held(harness, picture), 1);
+    EXPECT_EQ(held(harness, picture), 2);
+    ASSERT_TRUE(gst_harness_push_event(harness.get(), gst_event_new_eos()));
+    bool ended = false;
+    while (GstEvent* event = gst_harness_try_pull_event(harness.get())) {
+        ended = ended || GST_EVENT_TYPE(event) == GST_EVENT_EOS;
+        gst_event_unref(event);
+    }
+    EXPECT_TRUE(ended);
+    EXPECT_EQ(harness.message(GST_MESSAGE_ERROR), "");
+}
+
+TEST_F(Streams, ElementsInOneProcessShareNothing) {
+    const Picture other = random_picture("GRAY8", 20, 10, random);
+    std::vector<Picture> one{picture, other};
+    const client::Chain speckle("speckle:radius=2", "backend=cpu"),
+        average("average:frames=4", "backend=cpu");
+    const std::vector<Bytes> contrasts = by_library(speckle, one), means = by_library(average, one);
+    Harness first("chain=speckle:radius=2"), second("chain=average:frames=4");
+    first.caps("GRAY8", 20, 10);
+    second.caps("GRAY8", 20, 10);
+    for (std::size_t i = 0; i < one.size(); ++i) {
+        Bytes by_first, by_second;
+        std::thread thread([&] { by_first = first.through(one[i]); });
+        by_second = second.through(one[i]);
+        thread.join();
+        EXPECT_EQ(by_first, contrasts[i]);
+        EXPECT_EQ(by_second, means[i]);
+    }
+}
+
+TEST_F(Streams, ABufferThatIsTooSmallIsAnErrorInASentence) {
+    Harness harness("chain=speckle");
+    harness.caps("GRAY8", 20, 10);
+    GstBuffer* const small = gst_buffer_new_allocate(nullptr, 37, nullptr);
+    gst_buffer_memset(small, 0, 0, 37);
+    EXPECT_EQ(gst_harness_push(harness.get(), small), GST_FLOW_ERROR);
+    EXPECT_NE(harness.message(GST_MESSAGE_ERROR).find("is smaller than its caps say"), std::string::npos);
+}
