@@ -67,7 +67,11 @@ std::string counts_rows(const CountHistory& counts) {
                        " of all saw a saturated sample",
                    kLeft);
     const auto pixels = [&](const char* what, std::uint64_t PixelCounts::*count) {
-        if (counts.last.*count + counts.total.*count > 0)
+        if (counts.total.*count == 0 && counts.last.*count > 0) // nothing came behind the warm-up
+            out += row(what,
+                       std::to_string(counts.last.*count) + " pixels of the last frame, made in the warm-up",
+                       kLeft);
+        else if (counts.total.*count > 0)
             out += row(what,
                        three([&](const PixelCounts& c) { return std::to_string(c.*count); }, counts) +
                            " pixels in all" +

@@ -211,6 +211,11 @@ TEST_F(Strangers, ASmallFileDoesNotTakeGigabytes) {
     write_text(folder_ / "many.png", head + many);
     write_text(folder_ / "huge.tif",
                tiff_bytes({.width = 65000, .height = 16000, .compression = 8, .data = false}));
+#ifdef __SANITIZE_ADDRESS__
+    constexpr double kMost = 400; // MiB; it keeps what is freed
+#else
+    constexpr double kMost = 200;
+#endif
     for (const char* name : {"claims.png", "unfolds.png", "wide.png", "many.png", "huge.tif"}) {
         ChildResult result;
         const double peak = peak_of({"run", folder_ / name}, folder_.path().string(), result);
@@ -218,7 +223,7 @@ TEST_F(Strangers, ASmallFileDoesNotTakeGigabytes) {
         EXPECT_NE(result.err.find(" MiB of memory") == std::string::npos ? result.err.find(name) : 0,
                   std::string::npos)
             << result.all();
-        EXPECT_LT(peak, 200) << name << ": MiB";
+        EXPECT_LT(peak, kMost) << name << ": MiB";
     }
 }
 
