@@ -228,7 +228,7 @@ TEST_F(ViewerFilmTest, TheSpeedIsChosenFromAMenu) {
         }));
         EXPECT_LT(now, viewer.widget("film.speed").y) << "it lies on its button";
         viewer.click(choice);
-        EXPECT_TRUE(viewer.until([&] { return viewer.number("film.speed") == value; })) << name;
+        EXPECT_TRUE(viewer.until([&, speed = value] { return viewer.number("film.speed") == speed; })) << name;
     }
     EXPECT_EQ(viewer.quit(), 0) << viewer.log();
 }
