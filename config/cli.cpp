@@ -231,6 +231,16 @@ ParseOutcome say(std::string text) {
     return outcome;
 }
 
+/// Options of what is not there; in a window it may be drawn later.
+void remark_unused(const Words& words, Settings& settings) {
+    if (settings.command != Command::run || !settings.regions_path.empty() || !settings.regions_from.empty())
+        return;
+    for (const char* option : {"medians", "band"})
+        if (words.has(option))
+            settings.remarks.push_back("--" + std::string(option) +
+                                       " says nothing without regions; name their file with --regions FILE.");
+}
+
 } // namespace
 
 ParseOutcome parse_command_line(int argc, const char* const* argv) {
@@ -278,6 +288,7 @@ ParseOutcome parse_command_line(int argc, const char* const* argv) {
     check_belongs(words, settings.command);
     read_options(words, settings);
     as_options([&] { check(settings); });
+    remark_unused(words, settings);
     if (!(settings.source == before.source))
         settings.source_remembered = false;
     free_range_of_another_picture(before, gives_range(words), settings);

@@ -1,5 +1,7 @@
 #include "net/messages.hpp"
 
+#include "pipeline/scale/pixel_size.hpp"
+
 #include <nlohmann/json.hpp>
 
 #include <chrono>
@@ -32,13 +34,15 @@ std::string stream_message(std::uint64_t n, const StreamInfo& stream) {
     return text_of(json);
 }
 
-std::string settings_message(std::uint64_t n, const Result& result) {
+std::string settings_message(std::uint64_t n, const Result& result, const StreamInfo& stream) {
     Json json = message("settings", n);
     json["version"] = result.info.version;
     json["parameters"] = result.chain ? to_string(*result.chain) : "";
     json["quantity"] = result.quantity.name;
     json["symbol"] = result.quantity.symbol;
     json["unit"] = result.quantity.unit;
+    if (const double um = um_per_px(stream, result.chain.get()); um > 0)
+        json["um_per_px"] = um;
     json["exposure"] = result.exposure.known() ? to_string(result.exposure) : "unknown";
     if (result.regions) {
         json["mean"] = mean_text(result.regions->mean);

@@ -227,7 +227,7 @@ private:
         if (stream_)
             put(stream_message(streams_ - 1, *stream_));
         if (told_)
-            put(settings_message(settings_ - 1, *told_));
+            put(settings_message(settings_ - 1, *told_, stream_.value_or(StreamInfo())));
     }
 
     void send(const StreamInfo& stream) {
@@ -241,7 +241,7 @@ private:
                 (result.regions ? result.regions->placed : nullptr) ||
             to_string(told_->exposure) != to_string(result.exposure)) {
             told_ = result;
-            put(settings_message(settings_++, result));
+            put(settings_message(settings_++, result, stream_.value_or(StreamInfo())));
         }
         put(frame_message(frames_++, result));
         const std::scoped_lock lock(mutex_);

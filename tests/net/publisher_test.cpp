@@ -301,7 +301,7 @@ TEST(PublishCommand, GivesWhatTheTableOfTracesSays) {
 import csv, json, subprocess, sys, zmq
 program = sys.argv[1]
 run = subprocess.Popen([program, "run", "synthetic?width=64&height=48&live=false", "--rate", "200",
-    "--frames", "300", "--regions", "r.json", "--traces", "t.csv", "--publish", "zmq://127.0.0.1:0"],
+    "--um-per-px", "2.5", "--frames", "300", "--regions", "r.json", "--traces", "t.csv", "--publish", "zmq://127.0.0.1:0"],
     stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 for line in run.stderr:
     if "published at zmq://" in line:
@@ -309,11 +309,17 @@ for line in run.stderr:
         break
 socket = zmq.Context().socket(zmq.SUB)
 socket.subscribe('{"content":"frame"')
+socket.subscribe('{"content":"settings"')
 socket.rcvtimeo = 20000
 socket.connect("tcp" + address)
 frames = []
 while not frames or frames[-1]["sequence"] < 299:
-    frames.append(json.loads(socket.recv()))
+    message = json.loads(socket.recv())
+    if message["content"] == "settings":
+        assert message["um_per_px"] == 2.5, message
+        scale = message["um_per_px"]
+    else:
+        frames.append(message)
 said = run.communicate()[0]
 assert run.returncode == 0, said
 assert "300 frames at zmq" in said, said
@@ -323,6 +329,7 @@ for frame in frames:
     row, box = rows[frame["sequence"]], frame["regions"]["box"]
     for key in ("mean", "std", "min", "max", "mean_of_map"):
         assert float(row[key]) == box[key], (key, row, box)
+    assert float(row["area_um2"]) == box["pixels"] * scale ** 2, row
     for key in ("valid", "infinite", "pixels"):
         assert int(row[key]) == box[key], (key, row, box)
     assert row["capture_s"].replace(".", "").lstrip("0") == str(frame["capture_ns"]).lstrip("0")
