@@ -59,7 +59,7 @@ std::string word(const Json& json, const char* key, const std::string& otherwise
 
 /// Recordings before there was "measure" say only that.
 Quantity read_quantity(const Json& json) {
-    const Quantity light;
+    Quantity light;
     const std::string name = word(json, "quantity", light.name);
     if (name == light.name)
         return light;

@@ -8,6 +8,7 @@
 #include "recording/table_text.hpp"
 #include "recording/traces_text.hpp"
 
+#include <filesystem>
 #include <optional>
 #include <utility>
 #include <vector>

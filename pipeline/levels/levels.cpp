@@ -16,7 +16,7 @@ template <class T> void round_all(View<const T> from, const LevelScale& scale, V
         for (int x = 0; x < from.width; ++x) {
             const double level = (static_cast<double>(in[x]) - scale.offset) / scale.scale;
             const double positive = level > 0 ? level : 0; // NaN is not
-            out[x] = static_cast<std::uint16_t>((positive < kMost ? positive : kMost) + 0.5);
+            out[x] = static_cast<std::uint16_t>(std::floor((positive < kMost ? positive : kMost) + 0.5));
         }
     }
 }

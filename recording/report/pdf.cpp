@@ -282,8 +282,10 @@ void draw_plot(Sheet& sheet, const Report& report, const std::string& unit, cons
             restart.time_ns <= traces.to_ns) { // what follows is of something else
             const double x = x_of(restart.time_ns);
             constexpr double kDash = 3;
-            for (double y = area.y; y < area.y + area.height; y += 2 * kDash)
+            for (int i = 0; 2 * i * kDash < area.height; ++i) {
+                const double y = area.y + 2 * i * kDash;
                 sheet.stroke({{x, y}, {x, y + kDash}}, false, kGrey, 0.5);
+            }
             sheet.line(x + 2, area.y + area.height - 9, 160, one_line(restart.what),
                        {.size = 6.5, .ink = kGrey});
         }

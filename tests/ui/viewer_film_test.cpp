@@ -228,7 +228,8 @@ TEST_F(ViewerFilmTest, TheSpeedIsChosenFromAMenu) {
         }));
         EXPECT_LT(now, viewer.widget("film.speed").y) << "it lies on its button";
         viewer.click(choice);
-        EXPECT_TRUE(viewer.until([&, speed = value] { return viewer.number("film.speed") == speed; })) << name;
+        EXPECT_TRUE(viewer.until([&, speed = value] { return viewer.number("film.speed") == speed; }))
+            << name;
     }
     EXPECT_EQ(viewer.quit(), 0) << viewer.log();
 }
