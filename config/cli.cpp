@@ -188,6 +188,8 @@ void read_options(const Words& words, Settings& settings) {
         settings.record_raw = words.values.at("record-raw");
     if (words.has("record-mask"))
         settings.record_mask = words.values.at("record-mask");
+    if (words.has("record-screen"))
+        settings.record_screen = words.values.at("record-screen");
     for (const auto& [name, path] : {std::pair{"stats", &settings.stats_path},
                                      {"snapshot", &settings.snapshot_path},
                                      {"regions", &settings.regions_path},

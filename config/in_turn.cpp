@@ -80,7 +80,8 @@ std::vector<Field> written(Settings& settings) {
     };
     std::vector<Field> fields = {{"--record", all(settings.record)},
                                  {"--record-raw", all(settings.record_raw)},
-                                 {"--record-mask", all(settings.record_mask)}};
+                                 {"--record-mask", all(settings.record_mask)},
+                                 {"--record-screen", all(settings.record_screen)}};
     for (const auto& [option, name] : {std::pair{"--stats", &settings.stats_path},
                                        {"--traces", &settings.traces_path},
                                        {"--kymograph", &settings.kymograph_path},

@@ -87,7 +87,9 @@ std::string stages() {
 
 std::string formats() {
     std::string out = "\n## Record formats\n\nThe ending of the name decides. A taken name gets a number. "
-                      "`--record-mask` takes what `--record-raw` takes.\n\n"
+                      "`--record-mask` takes what `--record-raw` takes, and `--record-screen` what keeps "
+                      "8-bit RGB: `.mkv`, `.mp4`, `.png`,\n"
+                      "`.tiff` and `.raw`.\n\n"
                       "| ending | `--record-raw` | `--record` |\n|---|---|---|\n";
     for (const RecordFormat& format : record_formats())
         out += "| `" + std::string(format.ending) + "` | " + cell(format.raw) + " | " +

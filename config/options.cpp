@@ -64,7 +64,8 @@ const std::vector<CliOption>& cli_options() {
         from_program("plans", kProcess),
         from_program("slots", kProcess),
         {"record", "FILE",
-         "record results: .tiff or .raw numbers, .mkv or .png colours, .hdr or .exr the last one's light; "
+         "record results: .tiff or .raw numbers, .mkv, .mp4 or .png colours, .hdr or .exr the last one's "
+         "light; "
          "again for another file. In names of files that are written {stem} is the source's name, {count} "
          "its place among several, {date} and {time} when the run began, {subject} what --subject says, "
          "{what} "
@@ -75,6 +76,16 @@ const std::vector<CliOption>& cli_options() {
         {"record-mask", "FILE",
          "record where it was saturated: 255 for a sample at full scale, 0 elsewhere; .tiff, .raw or .mkv",
          kOutput},
+        {"record-screen", "FILE",
+         "record the picture as the window shows it, in the layout, colours and range of --view: .mkv or "
+         ".mp4, .png the last one, .tiff each without loss; again for another file",
+         kOutput},
+        from_program("burn_bar", kOutput),
+        from_program("burn_time", kOutput),
+        from_program("burn_scale", kOutput),
+        from_program("burn_regions", kOutput),
+        from_program("burn_events", kOutput),
+        from_program("screen_zoom", kOutput),
         from_program("record_frames", kOutput),
         from_program("record_seconds", kOutput),
         from_program("record_mib", kOutput),
@@ -83,6 +94,8 @@ const std::vector<CliOption>& cli_options() {
         from_program("split_mib", kOutput),
         from_program("split_s", kOutput),
         from_program("keep_free", kOutput),
+        from_program("pre_trigger", kOutput),
+        from_program("pre_trigger_mib", kOutput),
         from_program("subject", kOutput),
         from_program("note", kOutput),
         from_program("record_name", kOutput),

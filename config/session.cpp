@@ -173,7 +173,21 @@ std::shared_ptr<Publisher> make_publisher(const Settings& settings) {
     return address.empty() ? nullptr : std::make_shared<Publisher>(address);
 }
 
-std::vector<std::shared_ptr<Sink>> add_recorders(Pipeline& pipeline, const Settings& settings) {
+ScreenLook look_of(const ViewSettings& view) {
+    ScreenLook look;
+    look.layout = view.layout;
+    look.split = view.split;
+    look.blend = {view.blend_opacity, view.blend_threshold};
+    look.mapping = view.mapping;
+    look.change_range = view.change_range;
+    return look;
+}
+
+std::vector<std::shared_ptr<Sink>> add_recorders(Pipeline& pipeline, const Settings& settings,
+                                                 std::shared_ptr<const LiveLook> look,
+                                                 const std::shared_ptr<PreTrigger>& before) {
+    if (!look)
+        look = std::make_shared<const LiveLook>(look_of(settings.view.as<ViewSettings>()));
     std::vector<std::shared_ptr<Sink>> made;
     const auto make = [&](const std::string& path, RecordWhat what) {
         RecordOptions options;
@@ -181,6 +195,10 @@ std::vector<std::shared_ptr<Sink>> add_recorders(Pipeline& pipeline, const Setti
         options.what = what;
         options.mapping = settings.view.as<ViewSettings>().mapping;
         options.limits = settings.program.as<ProgramSettings>().recording;
+        options.marks = settings.program.as<ProgramSettings>().marks;
+        options.look = look;
+        if (what == RecordWhat::raw)
+            options.before = before;
         made.push_back(make_recorder(options));
     };
     for (const std::string& path : settings.record)
@@ -189,6 +207,8 @@ std::vector<std::shared_ptr<Sink>> add_recorders(Pipeline& pipeline, const Setti
         make(path, RecordWhat::raw);
     for (const std::string& path : settings.record_mask)
         make(path, RecordWhat::mask);
+    for (const std::string& path : settings.record_screen)
+        make(path, RecordWhat::screen);
     if (!settings.traces_path.empty())
         made.push_back(make_traces(settings.traces_path));
     const int band = settings.program.as<ProgramSettings>().band;
@@ -197,7 +217,8 @@ std::vector<std::shared_ptr<Sink>> add_recorders(Pipeline& pipeline, const Setti
     if (!settings.widths_path.empty())
         made.push_back(make_widths(settings.widths_path, band));
     // A folder that refuses files is found before the first frame, not with it.
-    for (const auto* paths : {&settings.record, &settings.record_raw, &settings.record_mask})
+    for (const auto* paths :
+         {&settings.record, &settings.record_raw, &settings.record_mask, &settings.record_screen})
         for (const std::string& path : *paths)
             check_writable(path);
     std::size_t added = 0;

@@ -33,7 +33,7 @@ void add_part(ParamTable& table, const ParamTable& declared, Part Whole::*part) 
 ParamTable make_view_table() {
     ParamTable table =
         Declare<ViewSettings>("view")
-            .choice("layout", &ViewSettings::layout, {"processed", "raw", "side_by_side", "split", "blended"},
+            .choice("layout", &ViewSettings::layout, screen_layout_names(),
                     {.doc =
                          "what fills the window; split: the raw picture on the left of a divider, the result "
                          "on the right; blended: the result over the raw picture"})
@@ -157,6 +157,7 @@ ParamTable make_program_table() {
                     {.doc = "how much is said; quiet: errors only"})
             .table();
     add_part(table, record_limits_table(), &ProgramSettings::recording);
+    add_part(table, screen_marks_table(), &ProgramSettings::marks);
     return table;
 }
 
@@ -185,6 +186,13 @@ void check(const Settings& settings) {
         throw UsageError(program_table().owner() + ": " + error.what());
     }
     check_limits(program.recording, program_table().owner());
+    if (settings.command == Command::run && program.recording.pre_trigger_s > 0 &&
+        settings.record_raw.empty())
+        throw UsageError(program_table().owner() +
+                         ": pre_trigger = " + to_string(program.recording.pre_trigger_s) +
+                         " s has nothing to come before; name a recording of raw frames with --record-raw "
+                         "FILE.");
+    check_marks(program.marks, program_table().owner());
     if (!program.publish.empty())
         (void)parse_publish_address(program.publish);
     const auto of_regions = [&](const char* what, const std::string& path) {

@@ -9,6 +9,7 @@
 #include "pipeline/mapping.hpp"
 #include "pipeline/pipeline.hpp"
 #include "recording/limits/record_limits.hpp"
+#include "recording/screen/look.hpp"
 #include "stages/convolve/fft_plans.hpp"
 
 #include <memory>
@@ -19,10 +20,12 @@
 
 namespace specklescope {
 
+class PreTrigger;
+
 /// How the window shows things; remembered between runs, settable in TOML under [view] and by --view
 /// key=value.
 struct ViewSettings { // NOLINT(clang-analyzer-optin.performance.Padding): there is one
-    enum class Layout : std::uint8_t { processed, raw, side_by_side, split, blended };
+    using Layout = ScreenLayout;
     Layout layout = Layout::processed;
     double split = 0.5;            ///< where the divider of Layout::split is, a part of the width
     double blend_opacity = 0.6;    ///< of the result over the raw picture
@@ -69,10 +72,12 @@ struct ProgramSettings {
     double um_per_px = 0; ///< a side of a pixel of the results; 0: Settings::um_per_source_px
     Log log = Log::normal;
     RecordLimits recording; ///< of every recorder
+    ScreenMarks marks;      ///< of movies of the screen
     std::string publish;    ///< parse_publish_address(); "": nowhere
 };
 /// Owner "specklescope": backend, threads, plans, slots, from, frames, rate, loop, transfer, silence,
-/// channel, medians, band, um_per_px, publish, log, and the keys of record_limits_table().
+/// channel, medians, band, um_per_px, publish, log, and the keys of record_limits_table() and
+/// screen_marks_table().
 const ParamTable& program_table();
 
 enum class Command : std::uint8_t { view, run, list, bench, pulse, trials };
@@ -111,6 +116,7 @@ struct Settings {
     std::vector<std::string> record;
     std::vector<std::string> record_raw;
     std::vector<std::string> record_mask;
+    std::vector<std::string> record_screen;
     std::string stats_path;
     std::string regions_path, traces_path, kymograph_path, widths_path;
     /// Of the window, or of a recording: instead of those of regions_path; in the window marked where they
@@ -155,8 +161,8 @@ void replace_chain(Settings& settings, Chain chain, const std::string& by);
 /// ends are in the wrong order. Throws UsageError.
 void check(const Settings& settings);
 
-/// TOML: [program] [view] [keys] source, record, record_raw, record_mask, regions, traces, kymograph, widths,
-/// …,
+/// TOML: [program] [view] [keys] source, record, record_raw, record_mask, record_screen, regions, traces,
+/// kymograph, widths, …,
 /// [[stage]] name = …; UsageError names file and line. All or nothing: on an error the settings stay as they
 /// were. What writes or runs something is refused unless the settings are `trusted`.
 void load_config(const std::string& path, Settings& settings);
@@ -213,10 +219,15 @@ std::string write_last_snapshot(const Settings& settings, const Result& result, 
 std::unique_ptr<Pipeline> make_pipeline(const Settings& settings);
 /// Of --publish; null without. Throws UsageError or RunError.
 std::shared_ptr<Publisher> make_publisher(const Settings& settings);
-/// Adds the recorders of --record, --record-raw and --record-mask, and last --traces, --kymograph and
-/// --widths, to a started pipeline; pause it before start() and let it go after this, and no frame of a file
-/// is missed. All or none: throws after taking out those already added.
-std::vector<std::shared_ptr<Sink>> add_recorders(Pipeline& pipeline, const Settings& settings);
+/// What the view of these settings shows, without a window.
+ScreenLook look_of(const ViewSettings& view);
+/// Adds the recorders of --record, --record-raw (with what is kept in `before`), --record-mask and
+/// --record-screen (with this look, or where there is no window with that of the settings), and last
+/// --traces, --kymograph and --widths, to a started pipeline; pause it before start() and let it go after
+/// this, and no frame of a file is missed. All or none: throws after taking out those already added.
+std::vector<std::shared_ptr<Sink>> add_recorders(Pipeline& pipeline, const Settings& settings,
+                                                 std::shared_ptr<const LiveLook> look = nullptr,
+                                                 const std::shared_ptr<PreTrigger>& before = nullptr);
 
 /// The manual from the declarations: "" or "markdown" (docs/manual.md), or "man" (specklescope.1, for groff).
 /// Throws UsageError for any other format. Of the presets it tells those that are compiled in.

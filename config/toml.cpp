@@ -13,9 +13,10 @@ namespace specklescope {
 
 namespace {
 
-const std::vector<std::string> kTopKeys = {
-    "command", "preset", "source",    "record", "record_raw", "record_mask", "stats", "snapshot",
-    "regions", "traces", "kymograph", "widths", "program",    "view",        "keys",  "stage"};
+const std::vector<std::string> kTopKeys = {"command",     "preset",        "source", "record",   "record_raw",
+                                           "record_mask", "record_screen", "stats",  "snapshot", "regions",
+                                           "traces",      "kymograph",     "widths", "program",  "view",
+                                           "keys",        "stage"};
 
 class Reader {
 public:
@@ -99,6 +100,8 @@ private:
             settings_.record_raw = outputs(name, node);
         else if (name == "record_mask")
             settings_.record_mask = outputs(name, node);
+        else if (name == "record_screen")
+            settings_.record_screen = outputs(name, node);
         else if (name == "stats")
             settings_.stats_path = output(name, node);
         else if (name == "snapshot")
@@ -362,6 +365,7 @@ std::string to_toml(const Settings& settings) {
     out += "record = " + toml_text(settings.record) + "\n";
     out += "record_raw = " + toml_text(settings.record_raw) + "\n";
     out += "record_mask = " + toml_text(settings.record_mask) + "\n";
+    out += "record_screen = " + toml_text(settings.record_screen) + "\n";
     out += "stats = " + toml_text(settings.stats_path) + "\n";
     out += "snapshot = " + toml_text(settings.snapshot_path) + "\n";
     out += "regions = " + toml_text(settings.regions_path) + "\n";

@@ -14,6 +14,7 @@ namespace specklescope {
 namespace {
 
 bool holds_all(const Shape&) { return true; }
+bool holds_nothing(const Shape&) { return false; }
 bool holds_light(const Shape& shape) { return shape.type == PixelType::f32; }
 bool holds_integers(const Shape& shape) { return shape.type != PixelType::f32; }
 bool holds_headerless(const Shape& shape) { return shape.channels == 1 || shape.type == PixelType::u8; }
@@ -53,6 +54,16 @@ const std::vector<RecordFormat>& record_formats() {
          .holds = holds_video,
          .held = "8/16-bit grey and 8-bit RGB",
          .check = check_video_encoder,
+         .make = make_video_writer,
+         .snapshot = nullptr},
+        {.ending = ".mp4",
+         .raw = "none: H.264 keeps what is seen, not the numbers",
+         .processed = "H.264 of the colour-mapped picture",
+         .stream = true,
+         .colors = true,
+         .holds = holds_nothing,
+         .held = "no raw frames",
+         .check = check_mp4_encoder,
          .make = make_video_writer,
          .snapshot = nullptr},
         {.ending = ".png",
@@ -121,7 +132,8 @@ const RecordFormat& record_format(const std::string& path) {
 
 std::string cannot_hold(const RecordOptions& options, const Shape& shape) {
     const RecordFormat& format = record_format(options.path);
-    const bool mapped = options.what == RecordWhat::processed && format.colors;
+    const bool mapped =
+        (options.what == RecordWhat::processed || options.what == RecordWhat::screen) && format.colors;
     if (mapped || format.holds(shape))
         return "";
     return options.path + " cannot hold " + to_string(shape) + " frames exactly (" +

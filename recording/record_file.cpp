@@ -69,14 +69,24 @@ std::string totals_text(const FileTotals& totals) {
 }
 
 const char* to_string(RecordWhat what) {
-    return what == RecordWhat::raw ? "raw" : what == RecordWhat::mask ? "mask" : "processed";
+    switch (what) {
+    case RecordWhat::raw:
+        return "raw";
+    case RecordWhat::mask:
+        return "mask";
+    case RecordWhat::screen:
+        return "screen";
+    case RecordWhat::processed:
+        break;
+    }
+    return "processed";
 }
 
 RecordedFrame recorded_frame(const Result& result, RecordWhat what) {
     RecordedFrame frame;
     frame.info = result.info;
     frame.counts = result.counts;
-    if (what != RecordWhat::processed) {
+    if (what == RecordWhat::raw || what == RecordWhat::mask) {
         frame.pixels = result.raw;
         if (result.chain && what == RecordWhat::raw)
             frame.quantity = result.chain->input();
@@ -161,9 +171,10 @@ std::string describe_file(const RecordedFrame& first, const RecordOptions& optio
     json["channels"] = shape.channels;
     json["pixel_type"] = to_string(shape.type);
     json["full_scale"] = first.info.full_scale;
+    const bool screen = options.what == RecordWhat::screen;
     if (const double um = um_per_px(stream, first.chain.get()); um > 0)
-        json["um_per_px"] = um;
-    if (first.quantity.measure == Measure::intensity && options.what != RecordWhat::mask) {
+        json["um_per_px"] = screen ? um / options.marks.zoom : um;
+    if (first.quantity.measure == Measure::intensity && options.what != RecordWhat::mask && !screen) {
         json["transfer"] = "linear"; // whatever it was coded in has been decoded
         json["light"] = to_string(first.info.light);
         if (!stream.source.coding.empty())
@@ -176,6 +187,8 @@ std::string describe_file(const RecordedFrame& first, const RecordOptions& optio
         json["channel"] = first.channel;
     if (first.regions && first.regions->count() > 0)
         describe_regions(json, *first.regions);
+    if (first.trigger)
+        json["trigger_sequence"] = *first.trigger;
     json["rate"] = options.rate > 0 ? options.rate : stream.source.rate;
     if (options.limits.every > 1)
         json["one_frame_of"] = options.limits.every;
@@ -194,7 +207,7 @@ std::string describe_file(const RecordedFrame& first, const RecordOptions& optio
     json[started ? "processed_arrival_ns" : "started_arrival_ns"] =
         std::chrono::duration_cast<std::chrono::nanoseconds>(SteadyClock::now().time_since_epoch()).count();
     if (options.what != RecordWhat::mask) {
-        const Mapping& mapping = options.mapping;
+        const Mapping& mapping = first.look ? first.look->mapping : options.mapping;
         json["colormap"] = to_string(mapping_table().at("colormap").get(std::any(mapping)));
         if (mapping.automatic)
             json["range_percentiles"] = {mapping.low_percentile, mapping.high_percentile};
@@ -204,6 +217,10 @@ std::string describe_file(const RecordedFrame& first, const RecordOptions& optio
         Mapping shown = mapping;
         if (options.what == RecordWhat::processed && record_format(options.path).colors)
             shown.curve = curve_in_effect(mapping, shape.channels, is_picture(first.info, first.quantity));
+        if (first.look)
+            json["layout"] = screen_layout_names()[static_cast<std::size_t>(first.look->layout)];
+        if (screen)
+            json["screen_zoom"] = options.marks.zoom;
         json["curve"] = to_string(mapping_table().at("curve").get(std::any(shown)));
     }
     std::string text = "{";

@@ -37,7 +37,12 @@ struct RecordedFrame {
     /// Measured over when it was made; null: none, and for a raw frame.
     std::shared_ptr<const RegionOutlines> regions{};
     std::shared_ptr<const RegionValues> values{}; ///< what was measured over them; null as above
-    Frame raw{}; ///< for a report: what the result was made of, where the recorder need not copy
+    /// For a report: what the result was made of, where the recorder need not copy. Of the screen: the raw
+    /// picture, where it is seen.
+    Frame raw{};
+    std::shared_ptr<const ScreenLook> look{}; ///< of the screen alone
+    /// Of one that was kept from before the recording began: the number of the first one behind.
+    std::optional<std::uint64_t> trigger{};
 };
 /// What of a result goes into a file.
 RecordedFrame recorded_frame(const Result& result, RecordWhat what);
@@ -113,6 +118,8 @@ std::unique_ptr<FileWriter> make_last_frame_writer(const RecordedFrame& first, c
                                                    const StreamInfo& stream);
 /// Throws RunError if the encoder that .mkv needs for `what` is not installed.
 void check_video_encoder(RecordWhat what);
+/// The same for .mp4.
+void check_mp4_encoder(RecordWhat what);
 
 /// Why a file of this kind cannot hold pixels of this shape; empty if it can.
 std::string cannot_hold(const RecordOptions& options, const Shape& shape);

@@ -29,11 +29,18 @@ double longest_wait(double cost) { return std::max(0.1, kBacklogSeconds - 2 * co
 constexpr double kSlow = 0.1;
 } // namespace
 
+void Recorder::check_holds(const StreamInfo& stream) const {
+    const bool known = options_.what == RecordWhat::raw && stream.source.shape.width > 0;
+    const Shape shape = options_.what == RecordWhat::screen ? Shape{1, 1, 3, PixelType::u8} // the smallest
+                                                            : stream.source.shape;
+    if (known || options_.what == RecordWhat::screen)
+        if (const std::string reason = cannot_hold(options_, shape); !reason.empty())
+            throw UsageError(reason);
+}
+
 void Recorder::open(const StreamInfo& stream) {
     close();
-    if (options_.what == RecordWhat::raw && stream.source.shape.width > 0)
-        if (const std::string reason = cannot_hold(options_, stream.source.shape); !reason.empty())
-            throw UsageError(reason);
+    check_holds(stream);
     check_folder(options_.path);
     if (format_.check)
         format_.check(options_.what);
@@ -43,10 +50,12 @@ void Recorder::open(const StreamInfo& stream) {
     stream_ = stream;
     stream_.source.rate = options_.limits.thinned(stream.source.rate);
     gate_ = FrameGate(options_.limits);
+    painter_.begin(stream);
     status_ = {};
     pinned_ = writing_ = 0;
     offered_ = 0;
-    closing_ = false;
+    held_ = 0;
+    began_ = closing_ = false;
     events_.clear();
     costs_.fill(kFirstGuess);
     cost_ = kFirstGuess;
@@ -66,30 +75,53 @@ Recorder::Room Recorder::find_room(std::unique_lock<std::mutex>& lock, bool may_
         });
     if (closing_ || !status_.error.empty())
         return Room::none;
+    // Behind those that came before: in their memory, as long as they are many.
+    if (!may_wait && held_ > 0 && static_cast<double>(queue_.size()) * cost_ > kBacklogSeconds / 2)
+        return Room::hold;
     if (pinnable())
         return Room::pin;
     return static_cast<double>(queue_.size() + 1) * cost_ <= kBacklogSeconds ? Room::copy : Room::none;
 }
 
-bool Recorder::copy_to_pool(Frame& pixels) {
+bool Recorder::Pool::copy(Frame& pixels, const std::string& path) {
     const Shape& shape = pixels.shape();
-    if (!pool_ || pool_shape_ != shape) {
+    if (!ring_ || shape_ != shape) {
         const std::size_t slots = std::min(kPoolFrames, kPoolBytes / std::max<std::size_t>(1, shape.bytes()));
-        pool_.reset();
-        pool_shape_ = shape;
+        ring_.reset();
+        shape_ = shape;
         try {
             if (slots > 0)
-                pool_.emplace(shape, static_cast<int>(slots), host_memory());
+                ring_.emplace(shape, static_cast<int>(slots), host_memory());
         } catch (const RunError& error) {
-            run_log().warn("Recording {} without a buffer. {}", options_.path, error.what());
+            run_log().warn("Recording {} without a buffer. {}", path, error.what());
         }
     }
-    Frame copy = pool_ ? pool_->try_acquire() : Frame();
+    Frame copy = ring_ ? ring_->try_acquire() : Frame();
     if (!copy)
         return false;
     copy_pixels(pixels.host(), copy.host());
     pixels = std::move(copy);
     return true;
+}
+
+bool Recorder::copy_to(Room room, RecordedFrame& frame) {
+    if (room == Room::hold)
+        return options_.before->copy(frame.pixels);
+    return pool_.copy(frame.pixels, options_.path) &&
+           (!frame.raw || raw_pool_.copy(frame.raw, options_.path));
+}
+
+/// A report may go without the raw picture; a picture of the screen may not where it is seen.
+RecordedFrame Recorder::offered(const Result& result) const {
+    RecordedFrame frame = recorded_frame(result, options_.what);
+    if (options_.what != RecordWhat::screen)
+        return frame;
+    ScreenLook plain;
+    plain.mapping = options_.mapping;
+    frame.look = options_.look ? options_.look->get() : std::make_shared<const ScreenLook>(plain);
+    if (frame.look->layout != ScreenLayout::processed)
+        frame.raw = result.raw;
+    return frame;
 }
 
 /// Under the mutex. Those behind a dropped frame learn of it, so that their gap is not counted twice.
@@ -138,20 +170,41 @@ void Recorder::end_where_long_enough() {
     work_.notify_one();
 }
 
+/// Under the mutex, with the first frame behind them. They are in the file before it, however long that
+/// takes.
+void Recorder::take_before(const FrameInfo& first) {
+    for (RecordedFrame& frame : options_.before->take(first)) {
+        if (!takes(frame.info))
+            continue;
+        ++offered_;
+        frame.trigger = first.sequence;
+        frame.left_out = status_.left_out;
+        frame.taken = SteadyClock::now();
+        queue_.push_back({.frame = std::move(frame), .held = true});
+        ++held_;
+        end_where_long_enough();
+    }
+    work_.notify_one();
+}
+
 void Recorder::push(const Result& result, bool may_wait) {
     if (result.repeated)
         return;
     Item item;
-    item.frame = recorded_frame(result, options_.what);
+    item.frame = offered(result);
     item.live = !may_wait;
     std::unique_lock lock(mutex_);
+    if (running_ && options_.before && !std::exchange(began_, true))
+        take_before(result.info);
     if (!takes(result.info))
         return;
     drop_late();
     Room room = item.frame.pixels ? find_room(lock, may_wait) : Room::none;
-    if (room == Room::copy) {
+    if (room == Room::copy || room == Room::hold) {
+        item.held = room == Room::hold;
+        item.live = item.live && !item.held;
         lock.unlock();
-        const bool copied = copy_to_pool(item.frame.pixels);
+        const bool copied = copy_to(room, item.frame);
         lock.lock();
         if (!copied || closing_ || !status_.error.empty())
             room = Room::none;
@@ -167,6 +220,7 @@ void Recorder::push(const Result& result, bool may_wait) {
     if (item.pinned && format_.make == make_report_writer)
         item.frame.raw = result.raw;
     pinned_ += item.pinned ? 1 : 0;
+    held_ += item.held ? 1 : 0;
     item.frame.dropped = status_.dropped;
     item.frame.left_out = status_.left_out;
     item.frame.taken = SteadyClock::now();
@@ -197,7 +251,10 @@ void Recorder::close() noexcept {
     const std::lock_guard lock(mutex_);
     running_ = false;
     status_.closed = true;
-    pool_.reset();
+    if (began_)
+        options_.before->resume();
+    pool_.clear();
+    raw_pool_.clear();
 }
 
 SinkStatus Recorder::status() const {

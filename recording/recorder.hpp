@@ -5,22 +5,35 @@
 #include "pipeline/mapping.hpp"
 #include "pipeline/sink.hpp"
 #include "recording/limits/record_limits.hpp"
+#include "recording/screen/look.hpp"
 
 #include <memory>
 #include <string>
 
 namespace specklescope {
 
-enum class RecordWhat : std::uint8_t { processed, raw, mask }; ///< mask: of the raw frame's saturated samples
+enum class RecordWhat : std::uint8_t {
+    processed,
+    raw,
+    mask,  ///< of the raw frame's saturated samples
+    screen ///< what is seen, in colours, with marks on it
+};
 const char* to_string(RecordWhat what);
 
+class PreTrigger;
+
 struct RecordOptions {
-    std::string path; ///< .tiff/.tif, .raw, .mkv, .png, .hdr, .exr; a taken name gets a number: flow.tiff,
-                      ///< flow-1.tiff, …
+    std::string path; ///< .tiff/.tif, .raw, .mkv, .mp4, .png, .hdr, .exr; a taken name gets a number:
+                      ///< flow.tiff, flow-1.tiff, …
     RecordWhat what = RecordWhat::processed;
     Mapping mapping{}; ///< colours of .mkv and .png of processed frames
     double rate = 0;   ///< frames/s written into .mkv; 0: from the source
     RecordLimits limits{};
+    /// Of the screen: how each frame is shown when it comes; null: the result alone, as `mapping` says.
+    std::shared_ptr<const LiveLook> look{};
+    ScreenMarks marks{};
+    /// Of raw frames: those that came before the first one, which it begins with; null: none.
+    std::shared_ptr<PreTrigger> before{};
 };
 
 /// Throws UsageError for an unknown ending, or one that cannot hold `what`.

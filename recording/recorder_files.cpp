@@ -36,6 +36,7 @@ void Recorder::run() {
         if (!queue_.empty()) {
             Item item = std::move(queue_.front());
             queue_.pop_front();
+            held_ -= item.held ? 1 : 0;
             writing_ = 1;
             lock.unlock();
             write(std::move(item));
@@ -69,7 +70,9 @@ void Recorder::run() {
 
 void Recorder::write(Item item) {
     try {
-        RecordedFrame frame = options_.what == RecordWhat::mask ? mask_.of(item.frame) : item.frame;
+        RecordedFrame frame = options_.what == RecordWhat::mask     ? mask_.of(item.frame)
+                              : options_.what == RecordWhat::screen ? painter_.of(item.frame)
+                                                                    : item.frame;
         if (options_.limits.thins())
             frame.left_out_between = frame.left_out - last_left_out_;
         if (!ends_before(frame))
@@ -104,6 +107,7 @@ bool Recorder::ends_before(const RecordedFrame& frame) {
     const std::lock_guard lock(mutex_);
     beyond.swap(queue_);
     offered_ -= beyond.size() + 1;
+    held_ = 0;
     pinned_ -=
         static_cast<int>(std::count_if(beyond.begin(), beyond.end(), [](const Item& i) { return i.pinned; }));
     if (status_.complete.empty())
@@ -261,6 +265,7 @@ void Recorder::fail(const std::string& what) {
         if (status_.error.empty())
             status_.error = what;
         unwritten.swap(queue_);
+        held_ = 0;
         status_.written = written;
         status_.dropped = offered_ - written;
         pinned_ -= static_cast<int>(

@@ -3,8 +3,10 @@
 #pragma once
 
 #include "recording/limits/disk_room.hpp"
+#include "recording/pretrigger/pre_trigger.hpp"
 #include "recording/record_file.hpp"
 #include "recording/saturation_mask.hpp"
+#include "recording/screen/painter.hpp"
 
 #include <array>
 #include <condition_variable>
@@ -18,7 +20,8 @@ namespace specklescope {
 class Recorder final : public Sink {
 public:
     explicit Recorder(RecordOptions options)
-        : options_(std::move(options)), format_(record_format(options_.path)), gate_(options_.limits) {}
+        : options_(std::move(options)), format_(record_format(options_.path)), gate_(options_.limits),
+          painter_(options_.marks) {}
     ~Recorder() override { close(); }
     Recorder(const Recorder&) = delete;
     Recorder& operator=(const Recorder&) = delete;
@@ -27,7 +30,9 @@ public:
     void push(const Result& result, bool may_wait) override;
     void mark(const EventMark& event) override;
     void close() noexcept override;
-    bool wants_host_image() const override { return options_.what == RecordWhat::processed; }
+    bool wants_host_image() const override {
+        return options_.what == RecordWhat::processed || options_.what == RecordWhat::screen;
+    }
     SinkStatus status() const override;
 
 private:
@@ -35,11 +40,27 @@ private:
         RecordedFrame frame;
         bool pinned = false;
         bool live = false; ///< may be dropped
+        bool held = false; ///< in the memory of options_.before
     };
-    enum class Room { pin, copy, none };
+    enum class Room { pin, copy, hold, none };
 
+    /// Room for copies of frames of one shape; used by the pushing thread alone.
+    class Pool {
+    public:
+        /// Puts a copy in place of `pixels`; false where there is no room.
+        bool copy(Frame& pixels, const std::string& path);
+        void clear() { ring_.reset(); }
+
+    private:
+        std::optional<FrameRing> ring_;
+        Shape shape_;
+    };
+
+    void check_holds(const StreamInfo& stream) const;
+    RecordedFrame offered(const Result& result) const;
+    void take_before(const FrameInfo& first);
+    bool copy_to(Room room, RecordedFrame& frame);
     Room find_room(std::unique_lock<std::mutex>& lock, bool may_wait);
-    bool copy_to_pool(Frame& pixels);
     bool takes(const FrameInfo& info);
     void end_where_long_enough();
     void drop_late();
@@ -66,20 +87,21 @@ private:
     std::condition_variable work_; ///< something to write, or the end
     std::condition_variable room_; ///< a frame went home, or the end
     std::deque<Item> queue_;
-    SinkStatus status_; ///< guarded by mutex_, like everything above and the eight below
+    SinkStatus status_; ///< guarded by mutex_, like everything above and the ten below
     FrameGate gate_;
     int pinned_ = 0;  ///< frames of the pipeline's rings in the queue or being written
     int writing_ = 0; ///< 1 while a frame is being written
     double cost_ = 0; ///< seconds a frame takes to write
     std::uint64_t offered_ = 0;
     std::vector<EventMark> events_; ///< for the next frame that is accepted
+    std::size_t held_ = 0;          ///< items that are
+    bool began_ = false;            ///< what came before has been asked for
     bool running_ = false;
     bool closing_ = false;
 
     std::mutex close_mutex_; ///< makes two that close take turns
     std::thread thread_;
-    std::optional<FrameRing> pool_; ///< used by the pushing thread alone
-    Shape pool_shape_;
+    Pool pool_, raw_pool_;
 
     // Used by the writing thread alone.
     std::unique_ptr<FileWriter> writer_;
@@ -87,6 +109,7 @@ private:
     std::uint64_t bytes_before_ = 0; ///< in finished files
     std::int64_t file_began_ns_ = 0; ///< capture time of its first frame
     SaturationMask mask_;
+    ScreenPainter painter_;
     Shape shape_;
     Quantity quantity_;
     std::array<double, 5> costs_{}; ///< of the last frames; their median ignores one long pause of a disk

@@ -20,6 +20,7 @@ public:
     /// unknown.
     VideoClock(double rate, double nominal);
     std::int64_t next(std::int64_t capture_ns); ///< ns from the first frame
+    std::int64_t period_ns() const { return static_cast<std::int64_t>(period_ns_); } ///< nominal
 
 private:
     bool fixed_;

@@ -2,7 +2,7 @@
 
 #include "base/error.hpp"
 #include "files/gst_handles.hpp"
-#include "files/gst_init.hpp"
+#include "recording/video/encoders.hpp"
 #include "recording/video_color.hpp"
 #include "recording/video_description.hpp"
 
@@ -46,16 +46,6 @@ struct Progress {
     std::string escaped; ///< the same as the muxer writes it
 };
 
-/// Also brings the element's library into memory: not while the first frames wait.
-bool exists(const char* element) {
-    init_gstreamer();
-    const GstHandle<GstElementFactory> factory(gst_element_factory_find(element));
-    if (!factory)
-        return false;
-    const GstHandle<GstPluginFeature> loaded(gst_plugin_feature_load(GST_PLUGIN_FEATURE(factory.get())));
-    return loaded != nullptr;
-}
-
 /// A quantizer alone decides: with pass=qual the encoder's default bitrate is a limit, at which a coloured
 /// map of 640×480 had 14…25 dB. Measured on maps of speckle and of noise in viridis, inferno and jet: 42.3 dB
 /// at least with this quantizer, 40.9 dB with 10, 38 dB with 12, at 14…30 bit a pixel; smooth pictures have
@@ -63,6 +53,12 @@ bool exists(const char* element) {
 constexpr const char* kH264 =
     "x264enc speed-preset=ultrafast tune=zerolatency pass=quant quantizer=8 qp-min=0 key-int-max=60";
 constexpr const char* kFfv1 = "avenc_ffv1 threads=auto slices=4";
+/// A second of it at a time, so that a file that was cut off opens; put in one piece at the end, for players
+/// that know no other.
+constexpr const char* kMp4 =
+    " ! mp4mux name=mux fragment-duration=1000 fragment-mode=first-moov-then-finalise";
+
+constexpr guint kMp4Ticks = 90000; ///< a second
 
 class VideoWriter final : public FileWriter {
 public:
@@ -91,6 +87,7 @@ private:
     void check();
     void stop() noexcept;
     static GstBusSyncReply on_message(GstBus*, GstMessage* message, gpointer progress);
+    static GstPadProbeReturn on_caps(GstPad*, GstPadProbeInfo* info, gpointer);
     static GstPadProbeReturn on_muxed(GstPad*, GstPadProbeInfo*, gpointer progress);
     static GstPadProbeReturn on_bytes(GstPad*, GstPadProbeInfo* info, gpointer progress);
 
@@ -98,6 +95,7 @@ private:
     std::string path_;
     RecordOptions options_;
     StreamInfo stream_;
+    bool mp4_;
     Codec codec_;
     Shape video_; ///< of what the encoder gets
     VideoClock clock_;
@@ -112,10 +110,11 @@ private:
 VideoWriter::VideoWriter(File file, std::string path, const RecordedFrame& first, RecordOptions options,
                          const StreamInfo& stream)
     : file_(std::move(file)), path_(std::move(path)), options_(std::move(options)), stream_(stream),
-      codec_(options_.what == RecordWhat::processed && exists("x264enc") ? Codec::h264 : Codec::ffv1),
+      mp4_(record_format(options_.path).ending == ".mp4"),
+      codec_(shows_colors(options_.what) && gst_element_exists("x264enc") ? Codec::h264 : Codec::ffv1),
       video_(first.pixels.shape()), clock_(options_.rate, stream.source.rate),
       description_(first, options_, stream) {
-    if (options_.what == RecordWhat::processed)
+    if (shows_colors(options_.what))
         video_ = {video_.width, video_.height, 3, PixelType::u8};
     build();
     connect();
@@ -140,7 +139,7 @@ void VideoWriter::build() {
     // A tick of 1 ns: capture times come back as they were.
     const std::string text =
         "appsrc name=in format=time is-live=false max-buffers=0 max-bytes=0 max-time=0 ! " + encoder +
-        " ! matroskamux name=mux timecodescale=1 ! fdsink name=out sync=false";
+        (mp4_ ? kMp4 : " ! matroskamux name=mux timecodescale=1") + " ! fdsink name=out sync=false";
     GError* raw = nullptr;
     pipeline_.reset(gst_parse_launch(text.c_str(), &raw));
     if (const GstHandle<GError> error(raw); error)
@@ -167,14 +166,38 @@ void VideoWriter::connect() {
     gst_bus_set_sync_handler(bus.get(), &VideoWriter::on_message, progress_.get(), nullptr);
 
     const GstHandle<GstElement> mux(gst_bin_get_by_name(bin, "mux"));
-    // Tags are written at the end; this is at the beginning, for those who find the file without its end.
-    g_object_set(mux.get(), "writing-app", ("Specklescope " + description_.text({})).c_str(), nullptr);
     const GstHandle<GstPad> muxed(gst_element_get_static_pad(mux.get(), "video_0"));
+    // Tags are written at the end; this is at the beginning, for those who find the file without its end.
+    const std::string start = description_.text({});
+    if (mp4_) {
+        gst_pad_add_probe(muxed.get(), GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM, &VideoWriter::on_caps, nullptr,
+                          nullptr);
+        gst_tag_setter_add_tags(GST_TAG_SETTER(mux.get()), GST_TAG_MERGE_REPLACE, GST_TAG_COMMENT,
+                                start.c_str(), nullptr);
+        g_object_set(muxed.get(), "trak-timescale", kMp4Ticks, nullptr);
+    } else {
+        g_object_set(mux.get(), "writing-app", ("Specklescope " + start).c_str(), nullptr);
+    }
     gst_pad_add_probe(muxed.get(), GST_PAD_PROBE_TYPE_BUFFER, &VideoWriter::on_muxed, progress_.get(),
                       nullptr);
     const GstHandle<GstPad> bytes(gst_element_get_static_pad(sink.get(), "sink"));
     gst_pad_add_probe(bytes.get(), GST_PAD_PROBE_TYPE_BUFFER, &VideoWriter::on_bytes, progress_.get(),
                       nullptr);
+}
+
+/// The MP4 muxer writes colours of full range as of limited range. Without its word the encoder's own, which
+/// is right, counts.
+GstPadProbeReturn VideoWriter::on_caps(GstPad*, GstPadProbeInfo* info, gpointer) {
+    GstEvent* event = GST_PAD_PROBE_INFO_EVENT(info);
+    if (GST_EVENT_TYPE(event) != GST_EVENT_CAPS)
+        return GST_PAD_PROBE_OK;
+    GstCaps* given = nullptr;
+    gst_event_parse_caps(event, &given);
+    const GstHandle<GstCaps> caps(gst_caps_copy(given));
+    gst_structure_remove_field(gst_caps_get_structure(caps.get(), 0), "colorimetry");
+    GST_PAD_PROBE_INFO_DATA(info) = gst_event_new_caps(caps.get());
+    gst_event_unref(event);
+    return GST_PAD_PROBE_OK;
 }
 
 GstPadProbeReturn VideoWriter::on_muxed(GstPad*, GstPadProbeInfo*, gpointer data) {
@@ -236,13 +259,17 @@ GstBusSyncReply VideoWriter::on_message(GstBus*, GstMessage* message, gpointer d
 
 void VideoWriter::fill(const RecordedFrame& frame, const GstVideoInfo& info, std::byte* data) {
     const HostView packed(data, video_, static_cast<std::size_t>(info.stride[0]));
-    if (options_.what != RecordWhat::processed)
-        return copy_pixels(frame.pixels.host(), packed);
+    const bool colored = options_.what != RecordWhat::processed; // or numbers that stay as they are
     if (codec_ == Codec::ffv1)
-        return color_picture(frame, options_.mapping, packed);
-    colors_.resize(video_.bytes());
-    const HostView rgb(colors_.data(), video_);
-    color_picture(frame, options_.mapping, rgb);
+        return colored ? copy_pixels(frame.pixels.host(), packed)
+                       : color_picture(frame, options_.mapping, packed);
+    ConstHostView rgb = frame.pixels.host();
+    if (!colored) {
+        colors_.resize(video_.bytes());
+        const HostView made(colors_.data(), video_);
+        color_picture(frame, options_.mapping, made);
+        rgb = made;
+    }
     VideoPlanes planes;
     for (std::size_t i = 0; i < 3; ++i) {
         planes.data[i] = data + info.offset[i];
@@ -268,6 +295,8 @@ void VideoWriter::write(const RecordedFrame& frame) {
     check();
     GstBuffer* buffer = make_buffer(frame);
     GST_BUFFER_PTS(buffer) = static_cast<GstClockTime>(clock_.next(frame.info.capture_ns));
+    if (mp4_) // without one the last frame is there for no time, and players leave it out
+        GST_BUFFER_DURATION(buffer) = static_cast<GstClockTime>(clock_.period_ns());
     {
         std::unique_lock lock(progress_->mutex);
         const auto room = [this] {
@@ -312,7 +341,7 @@ void VideoWriter::finish(const FileTotals& totals) {
         {
             const std::lock_guard lock(progress_->mutex);
             progress_->text = text;
-            progress_->escaped = escaped_tag(text);
+            progress_->escaped = mp4_ ? "" : escaped_tag(text);
         }
         gst_app_src_end_of_stream(GST_APP_SRC(source_.get()));
         std::unique_lock lock(progress_->mutex);
@@ -339,24 +368,7 @@ void VideoWriter::stop() noexcept {
     pipeline_.reset();
 }
 
-void check_muxer() {
-    if (!exists("matroskamux"))
-        throw RunError(
-            "No Matroska writer is installed; install gstreamer1.0-plugins-good, or record as .tiff.");
-}
 } // namespace
-
-void check_video_encoder(RecordWhat what) {
-    if (what == RecordWhat::processed && exists("x264enc"))
-        return check_muxer();
-    if (what == RecordWhat::processed && !exists("avenc_ffv1"))
-        throw RunError(
-            "No H.264 encoder for .mkv is installed; install gstreamer1.0-plugins-ugly, or record as .tiff.");
-    if (!exists("avenc_ffv1"))
-        throw RunError(
-            "No FFV1 encoder for .mkv is installed; install gstreamer1.0-libav, or record as .tiff.");
-    check_muxer();
-}
 
 std::unique_ptr<FileWriter> make_video_writer(const RecordedFrame& first, const RecordOptions& options,
                                               const StreamInfo& stream) {

@@ -180,6 +180,7 @@ void App::frame() {
     state_.histogram.update(display_, layout_.bar.width > 0 || state_.histogram.open());
     if (layout_.shows_raw || state_.histogram.open())
         display_.update_raw_range();
+    tell_look();
     canvas_window(layout_);
     draw_transport(layout_.film, session_, state_.film);
     draw_tool_bar(layout_.tools, session_, state_, display_);

@@ -57,6 +57,7 @@ private:
     void divider(const Layout& layout);
     Camera::Placement placement(const Layout& layout, bool raw) const;
     bool on_raw(const Layout& layout, double x, double y) const;
+    void tell_look();          ///< to movies of the screen
     bool shows_change() const; ///< there is a baseline, and it is wanted
     void draw_raw(double ratio);
     void draw_result(double ratio);

@@ -139,6 +139,7 @@ struct App::Actions {
             {Action::record, [](App& a) { a.session_.toggle_record(RecordWhat::processed); }, a_source},
             {Action::record_raw, [](App& a) { a.session_.toggle_record(RecordWhat::raw); }, a_source},
             {Action::record_traces, [](App& a) { a.session_.toggle_traces(); }, a_source},
+            {Action::record_screen, [](App& a) { a.session_.toggle_record(RecordWhat::screen); }, a_source},
             {Action::report, [](App& a) { a.state_.report = true; }, a_result},
             {Action::palette, [](App& a) { a.palette_.open(); }},
             {Action::keys, [](App& a) { a.state_.keys_open = !a.state_.keys_open; }},

@@ -16,6 +16,19 @@ using theme::dp;
 
 bool App::shows_change() const { return state_.change && session_.baseline_image() != nullptr; }
 
+/// As snapshots have it: exactly the range on the screen.
+void App::tell_look() {
+    ScreenLook look = look_of(session_.view());
+    look.mapping.automatic = look.mapping.automatic && !display_.has_result();
+    look.mark_saturated = state_.mark_saturated;
+    if (display_.has_result() && layout_.shows_raw)
+        look.raw_range =
+            display_.raw_range(state_.stretch_raw && display_.result().info.light == Light::counts);
+    if (state_.change)
+        look.baseline = session_.baseline_image();
+    session_.set_look(std::move(look));
+}
+
 void App::place_pictures(Layout& l) const {
     const ViewSettings& view = session_.settings().view.as<ViewSettings>();
     l.processed = l.raw = l.canvas;

@@ -48,17 +48,6 @@ bool waits_for_file(const ChainStage& stage) {
     });
 }
 
-const std::vector<std::string>& Session::endings() {
-    static const std::vector<std::string> endings = [] {
-        std::vector<std::string> names;
-        for (const RecordFormat& format : record_formats())
-            if (format.stream)
-                names.emplace_back(format.ending);
-        return names;
-    }();
-    return endings;
-}
-
 void Session::Listeners::join(Pipeline& pipeline) const {
     pipeline.add_sink(make_trace_feed(traces));
     if (publisher)
@@ -84,7 +73,8 @@ void Session::start(void (*notify)()) {
         std::shared_ptr<Pipeline> pipeline = make_pipeline(settings_);
         pipeline->mailbox().on_post(notify_);
         listeners().join(*pipeline);
-        auto sinks = add_recorders(*pipeline, settings_); // before start(): they get the first frame too
+        auto sinks =
+            add_recorders(*pipeline, settings_, look_); // before start(): they get the first frame too
         pipeline->start();
         return std::pair(std::move(pipeline), std::move(sinks));
     };
@@ -109,17 +99,8 @@ void Session::start(void (*notify)()) {
         }
     }();
     adopt({std::move(pipeline), settings_, {}, false});
-    for (const auto& sink : sinks) {
-        const bool traces = !settings_.traces_path.empty() && sink == sinks.back();
-        const RecordWhat what = sink->wants_host_image() ? RecordWhat::processed : RecordWhat::raw;
-        recordings_.push_back({sink, traces ? std::nullopt : std::optional(what), SteadyClock::now()});
-    }
-    // They belong to this run, not to what the window remembers.
+    adopt_recordings(sinks);
     settings_.program.set("from", std::int64_t{0});
-    settings_.record.clear();
-    settings_.record_raw.clear();
-    settings_.record_mask.clear();
-    settings_.traces_path.clear();
     settings_.regions_path.clear(); // from here on they are the window's
 }
 
@@ -246,9 +227,11 @@ void Session::poll_opening() {
         return;
     try {
         Opened opened = opening_.get();
-        if (opened.pipeline ==
-            pipeline_) // its recordings have ended with the run before, and are told of as such
+        if (opened.pipeline == pipeline_) {
+            before_.reset(); // closed with the run before, as its recordings, which are told of as such
+            before_of_.reset();
             return;
+        }
         for (Recording& recording : std::exchange(recordings_, {}))
             finish(recording);
         if (auto old = std::move(pipeline_))
@@ -280,6 +263,7 @@ bool Session::poll() {
             notes_.push_back(note(message.level, std::move(message.text))); // the pipeline has logged it
         }
     poll_recordings();
+    poll_pre_trigger();
     poll_baseline_image();
     send_regions();
     for (std::size_t i = 0; i < work_.size();) {
@@ -391,6 +375,8 @@ void Session::close() noexcept {
         for (auto& work : std::exchange(work_, {}))
             if (const Note done = work.get(); !done.text.empty() && !done.logged)
                 spdlog::info("{}", done.text);
+        before_.reset();
+        before_of_.reset();
         if (pipeline_) {
             pipeline_->stop();
             last_stats_ = pipeline_->stats();

@@ -8,6 +8,7 @@
 #include "analysis/events.hpp"
 #include "analysis/region_editor.hpp"
 #include "config/settings.hpp"
+#include "recording/pretrigger/pre_trigger.hpp"
 #include "recording/recorder.hpp"
 
 #include <atomic>
@@ -36,6 +37,7 @@ struct Recording {
     std::shared_ptr<Sink> sink;
     std::optional<RecordWhat> what; ///< nothing: the traces of regions
     SteadyClock::time_point since;
+    bool of_lines = false; ///< kymographs or widths, which end with the run
 };
 
 /// A file is chosen as the origin of something, and not named yet.
@@ -99,12 +101,18 @@ public:
     /// with.
     void set_um_per_px(double um);
 
+    /// What is drawn now: movies of the screen show it.
+    void set_look(ScreenLook look) { look_->set(std::move(look)); }
     const Recording* recording(RecordWhat what) const;
     const std::vector<Recording>& recordings() const { return recordings_; }
     void toggle_record(RecordWhat what);
     /// The table of the regions, a row for each and every frame.
     const Recording* recorded_traces() const;
     void toggle_traces();
+    /// What a recording of raw frames would begin with; nothing: none are kept.
+    std::optional<PreTrigger::Fill> kept_before() const {
+        return before_ ? std::optional(before_->fill()) : std::nullopt;
+    }
     void snapshot(Result result);
     /// PDF, PNG and CSV of the picture as it is shown, with regions, traces, baseline and events.
     void report(Result result);
@@ -146,10 +154,11 @@ public:
 
     // Choices of the record section.
     std::string folder = ".";
-    int raw_format = 0;       ///< into endings()
-    int processed_format = 0; ///< into endings()
-    /// Of the formats that hold a stream.
-    static const std::vector<std::string>& endings();
+    int raw_format = 0;       ///< into endings(RecordWhat::raw)
+    int processed_format = 0; ///< into endings(RecordWhat::processed)
+    int screen_format = 0;    ///< into endings(RecordWhat::screen)
+    /// Of the formats that hold a stream of this; of the screen those of films.
+    static const std::vector<std::string>& endings(RecordWhat what);
 
 private:
     struct Opened {
@@ -162,7 +171,9 @@ private:
     void adopt(Opened opened);
     void restore(const Settings& recorded);
     void poll_opening();
+    void adopt_recordings(const std::vector<std::shared_ptr<Sink>>& sinks);
     void poll_recordings();
+    void poll_pre_trigger();
     void send_regions();
     void tell_scale(bool kept);
     void poll_baseline_image();
@@ -195,6 +206,10 @@ private:
     std::optional<std::string> open_error_;
     std::deque<SourceArgument> recent_;
     std::vector<Recording> recordings_;
+    std::shared_ptr<PreTrigger> before_; ///< in before_of_; null: none
+    std::shared_ptr<Pipeline> before_of_;
+    double before_refused_ = 0; ///< s that were asked for in vain
+    const std::shared_ptr<LiveLook> look_ = std::make_shared<LiveLook>(look_of(view()));
     std::size_t named_ = 0; ///< files of this session, for {count}
     const std::shared_ptr<TraceHistory> traces_ = std::make_shared<TraceHistory>();
     std::shared_ptr<Publisher> publisher_;         ///< null: none

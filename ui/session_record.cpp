@@ -34,6 +34,42 @@ Note logged(Message::Level level, std::string text) {
 
 } // namespace
 
+const std::vector<std::string>& Session::endings(RecordWhat what) {
+    static const auto with = [](bool (*wanted)(const RecordFormat&)) {
+        std::vector<std::string> names;
+        for (const RecordFormat& format : record_formats())
+            if (format.stream && wanted(format))
+                names.emplace_back(format.ending);
+        return names;
+    };
+    static const std::vector<std::string> all = with([](const RecordFormat&) { return true; });
+    static const std::vector<std::string> films = with([](const RecordFormat& f) { return f.colors; });
+    static const std::vector<std::string> exact = with([](const RecordFormat& f) {
+        return f.holds({1, 1, 1, PixelType::u8}); // raw frames
+    });
+    return what == RecordWhat::processed ? all : what == RecordWhat::screen ? films : exact;
+}
+
+/// Those that the settings ask for, in the order of add_recorders(): they belong to this run, not to what the
+/// window remembers.
+void Session::adopt_recordings(const std::vector<std::shared_ptr<Sink>>& sinks) {
+    for (const auto& [paths, what] : {std::pair(&settings_.record, RecordWhat::processed),
+                                      {&settings_.record_raw, RecordWhat::raw},
+                                      {&settings_.record_mask, RecordWhat::mask},
+                                      {&settings_.record_screen, RecordWhat::screen}})
+        for (std::size_t i = 0; i < paths->size(); ++i)
+            recordings_.push_back({sinks[recordings_.size()], what, SteadyClock::now()});
+    if (!settings_.traces_path.empty())
+        recordings_.push_back({sinks[recordings_.size()], std::nullopt, SteadyClock::now()});
+    while (recordings_.size() < sinks.size()) // kymographs and widths
+        recordings_.push_back({sinks[recordings_.size()], std::nullopt, SteadyClock::now(), true});
+    settings_.record.clear();
+    settings_.record_raw.clear();
+    settings_.record_mask.clear();
+    settings_.record_screen.clear();
+    settings_.traces_path.clear();
+}
+
 void Session::poll_recordings() {
     for (std::size_t i = 0; i < recordings_.size();) {
         const SinkStatus status = recordings_[i].sink->status();
@@ -46,9 +82,38 @@ void Session::poll_recordings() {
     }
 }
 
+/// Keeps raw frames of the source that runs as the settings say now.
+void Session::poll_pre_trigger() {
+    const RecordLimits& limits = settings_.program.as<ProgramSettings>().recording;
+    const auto bytes = static_cast<std::uint64_t>(limits.pre_trigger_mib) << 20;
+    if (before_ && (before_of_ != pipeline_ || limits.pre_trigger_s == 0)) {
+        if (before_of_ == pipeline_)
+            pipeline_->remove_sink(before_); // a recording that has its frames holds it
+        before_.reset();
+        before_of_.reset();
+    }
+    if (limits.pre_trigger_s == 0)
+        before_refused_ = 0;
+    if (before_)
+        return before_->set(limits.pre_trigger_s, bytes);
+    if (!pipeline_ || !pipeline_->started() || limits.pre_trigger_s == 0 ||
+        limits.pre_trigger_s == before_refused_)
+        return;
+    try {
+        auto before = std::make_shared<PreTrigger>(limits.pre_trigger_s, bytes);
+        pipeline_->add_sink(before);
+        before_ = std::move(before);
+        before_of_ = pipeline_;
+        before_refused_ = 0;
+    } catch (const std::exception& error) {
+        before_refused_ = limits.pre_trigger_s;
+        say(Message::Level::error, sentence_of(error));
+    }
+}
+
 const Recording* Session::recording_of(std::optional<RecordWhat> what) const {
     const auto at = std::find_if(recordings_.begin(), recordings_.end(),
-                                 [&](const Recording& r) { return r.what == what; });
+                                 [&](const Recording& r) { return r.what == what && !r.of_lines; });
     return at == recordings_.end() ? nullptr : &*at;
 }
 
@@ -94,14 +159,21 @@ void Session::toggle_record(RecordWhat what) {
     if (ended(what))
         return;
     begin_recording(what, [&] {
-        const bool raw = what == RecordWhat::raw;
+        const int format = what == RecordWhat::raw      ? raw_format
+                           : what == RecordWhat::screen ? screen_format
+                                                        : processed_format;
         RecordOptions options;
         options.what = what;
         options.mapping = view().mapping;
         options.limits = settings_.program.as<ProgramSettings>().recording;
+        options.marks = settings_.program.as<ProgramSettings>().marks;
         check_limits(options.limits, "Recording");
-        options.path = new_path(to_string(what),
-                                endings()[static_cast<std::size_t>(raw ? raw_format : processed_format)]);
+        if (what == RecordWhat::screen)
+            check_marks(options.marks, "Recording");
+        options.look = look_;
+        if (what == RecordWhat::raw)
+            options.before = before_;
+        options.path = new_path(to_string(what), endings(what)[static_cast<std::size_t>(format)]);
         return make_recorder(options);
     });
 }

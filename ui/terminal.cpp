@@ -8,6 +8,7 @@
 #include "recording/recorder.hpp"
 #include "ui/interrupt.hpp"
 #include "ui/progress.hpp"
+#include "ui/run_trigger.hpp"
 #include "ui/ui.hpp"
 
 #include <spdlog/spdlog.h>
@@ -137,12 +138,21 @@ public:
         check_end_files(settings_);
         pipeline_->viewer_wants_host(!settings_.snapshot_path.empty());
         publisher_ = make_publisher(settings_);
-        recorders_ = add_recorders(*pipeline_, settings_); // before start(): they get the first frame too
+        Settings at_once = settings_;
+        if (RunTrigger::wanted(settings_)) {
+            trigger_.emplace(settings_, *pipeline_);
+            at_once.record_raw.clear();
+        }
+        recorders_ = add_recorders(*pipeline_, at_once); // before start(): they get the first frame too
+        of_frames_ = at_once.record.size() + at_once.record_raw.size() + at_once.record_mask.size() +
+                     at_once.record_screen.size();
         if (publisher_)
             pipeline_->add_sink(Publisher::feed(publisher_));
         start();
         wait();
         pipeline_->stop();
+        if (trigger_)
+            trigger_->finish();
         return report();
     }
 
@@ -177,6 +187,9 @@ private:
             Result result;
             if (pipeline_->mailbox().take(result))
                 last_ = std::move(result);
+            if (trigger_)
+                for (auto& begun : trigger_->poll())
+                    recorders_.push_back(std::move(begun));
             const StatsSnapshot stats = pipeline_->stats();
             progress.update(stats.processed, stats.processing_rate, to_string(stats.warmup));
         }
@@ -192,9 +205,7 @@ private:
             const SinkStatus status = sink->status();
             return !status.complete.empty() || !status.error.empty();
         };
-        const auto recorders = recorders_.begin() + static_cast<std::ptrdiff_t>(settings_.record.size() +
-                                                                                settings_.record_raw.size() +
-                                                                                settings_.record_mask.size());
+        const auto recorders = recorders_.begin() + static_cast<std::ptrdiff_t>(of_frames_);
         return recorders != recorders_.begin() && std::all_of(recorders_.begin(), recorders, recorded) &&
                std::any_of(recorders_.begin(), recorders, [](const std::shared_ptr<Sink>& sink) {
                    return !sink->status().complete.empty();
@@ -283,8 +294,10 @@ private:
 
     const Settings& settings_;
     std::unique_ptr<Pipeline> pipeline_;
-    std::vector<std::shared_ptr<Sink>>
-        recorders_; ///< first those of frames, then those of numbers, which follow the run
+    std::vector<std::shared_ptr<Sink>> recorders_; ///< first those of frames, then those of numbers, which
+                                                   ///< follow the run; last those that were begun on the way
+    std::size_t of_frames_ = 0;
+    std::optional<RunTrigger> trigger_;
     std::shared_ptr<Publisher> publisher_; ///< null: none
     Result last_;
 };

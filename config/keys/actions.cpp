@@ -62,6 +62,7 @@ const std::vector<ActionInfo>& actions() {
         {Action::record, "record", "record the processed picture", kProgram, "R"},
         {Action::record_raw, "record_raw", "record the raw picture", kProgram, "W"},
         {Action::record_traces, "record_traces", "record the traces of the regions", kProgram, "Ctrl+T"},
+        {Action::record_screen, "record_screen", "record a movie of the screen", kProgram, "Shift+R"},
         {Action::report, "report", "report: PDF, PNG and CSV", kProgram, "Ctrl+R"},
         {Action::palette, "palette", "find anything by its name", kProgram, "Ctrl+P"},
         {Action::keys, "keys", "this list of keys", kProgram, "?"},

@@ -60,6 +60,7 @@ enum class Action : std::uint8_t {
     record,
     record_raw,
     record_traces,
+    record_screen,
     report,
     palette,
     keys,

@@ -28,7 +28,7 @@ bool RecordedReader::begin(const Descriptions& texts) {
     if (program != std::string(kOurs) + SPECKLESCOPE_VERSION)
         by_ += " (of " + one_line(shortened(program, 64)) + "; this is " SPECKLESCOPE_VERSION ")";
     content_ = text("content");
-    if (content_ != "raw" && content_ != "mask" && content_ != "processed")
+    if (content_ != "raw" && content_ != "mask" && content_ != "processed" && content_ != "screen")
         damaged("its content is '" + one_line(shortened(content_, 64)) + "'");
     return true;
 }
@@ -63,7 +63,8 @@ bool RecordedReader::show() {
     read_channel();
     if (!shows_colours())
         read_view();
-    read_regions();
+    if (content_ != "screen") // where its pictures are not those of the result, they lie elsewhere
+        read_regions();
     remark_shown();
     return true;
 }
@@ -73,6 +74,8 @@ std::string RecordedReader::what_it_holds() const {
         return "where raw frames were saturated";
     if (content_ == "raw" && holds_results())
         return "results of another recording (" + quantity() + ")";
+    if (content_ == "screen")
+        return "a movie of the screen";
     std::string made = has("parameters") ? text("parameters") : "another chain";
     try {
         made = text_in_effect(chain_from_text(made));
@@ -130,6 +133,8 @@ void RecordedReader::check_repeatable() const {
 bool RecordedReader::shows_colours() const {
     if (!of_results())
         return false;
+    if (content_ == "screen")
+        return true;
     try {
         return record_format(path_).colors;
     } catch (const UsageError&) {
@@ -225,7 +230,7 @@ void RecordedReader::read_range(const char* key, const char* low, const char* hi
 }
 
 void RecordedReader::read_view() {
-    for (const char* key : {"colormap", "curve"})
+    for (const char* key : {"colormap", "curve", "layout"})
         if (has(key))
             of_file([&] { settings_.view.set_text(key, text(key)); });
     if (has("exposure_stops"))
@@ -240,7 +245,7 @@ void RecordedReader::read_view() {
 void RecordedReader::read_scale() {
     if (!has("um_per_px"))
         return;
-    const double um = number("um_per_px");
+    const double um = number("um_per_px") * (has("screen_zoom") ? number("screen_zoom") : 1);
     if (!(um > 0 && um <= kMaxUmPerPx))
         damaged("um_per_px is no size of a pixel");
     settings_.program.set("um_per_px", 0.0);

@@ -28,7 +28,7 @@ public:
     bool show();
     /// "results of speckle:radius=3 (speckle flow index in 1/s)".
     std::string what_it_holds() const;
-    bool of_results() const { return content_ == "processed"; }
+    bool of_results() const { return content_ == "processed" || content_ == "screen"; }
     /// Those, or the frames of a source that played results back.
     bool holds_results() const;
 

@@ -1,6 +1,7 @@
 #include "pipeline/levels/levels.hpp"
 
 #include <cassert>
+#include <cmath>
 #include <limits>
 
 namespace specklescope {

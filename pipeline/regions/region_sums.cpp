@@ -1,6 +1,7 @@
 #include "pipeline/regions/region_sums.hpp"
 
 #include "pipeline/counts.hpp"
+#include "pipeline/scale/pixel_size.hpp"
 
 #include <algorithm>
 
@@ -14,10 +15,7 @@ RegionMean region_mean(Measure measure) {
 
 SaturationLook saturation_look(const Chain& chain, const Shape& raw, const FrameInfo& raw_info,
                                const Shape& result, const FrameInfo& result_info) {
-    const auto& stages = chain.stages();
-    const bool in_place = std::none_of(stages.begin(), stages.end(), [](const ChainStage& stage) {
-        return stage.type->moves_pixels && !stage.bypassed;
-    });
+    const bool in_place = !moves_pixels(chain);
     const int dx = raw.width - result.width, dy = raw.height - result.height;
     if (const auto threshold = saturation_threshold(raw.type, raw_info);
         threshold && in_place && dx >= 0 && dy >= 0 && dx % 2 == 0 && dy % 2 == 0)

@@ -1,5 +1,7 @@
 #include "pipeline/scale/pixel_size.hpp"
 
+#include <algorithm>
+
 namespace specklescope {
 
 double source_pixels_per_pixel(const Chain& chain) {
@@ -8,6 +10,11 @@ double source_pixels_per_pixel(const Chain& chain) {
         if (stage.type->pixel_side && !stage.bypassed)
             side *= stage.type->pixel_side(stage.params);
     return side;
+}
+
+bool moves_pixels(const Chain& chain) {
+    return std::any_of(chain.stages().begin(), chain.stages().end(),
+                       [](const ChainStage& stage) { return stage.type->moves_pixels && !stage.bypassed; });
 }
 
 double um_per_px(const StreamInfo& stream, const Chain* chain) {

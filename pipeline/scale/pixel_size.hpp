@@ -10,6 +10,10 @@ namespace specklescope {
 /// registry).
 double source_pixels_per_pixel(const Chain& chain);
 
+/// Whether a stage in effect puts pixels elsewhere. Where none does, a result lies on its raw picture pixel
+/// on pixel; where it is smaller, in the middle of it.
+bool moves_pixels(const Chain& chain);
+
 /// µm a side of a pixel of results of this chain, or of raw frames (null); 0: unknown.
 double um_per_px(const StreamInfo& stream, const Chain* chain);
 

@@ -54,6 +54,18 @@ const ParamTable& record_limits_table() {
                    .min = 0,
                    .max = 100,
                    .doc = "a recording ends while this much of its disk is free"})
+            .real("pre_trigger", &L::pre_trigger_s,
+                  {.unit = "s",
+                   .min = 0,
+                   .max = L::kMaxPreTrigger,
+                   .doc = "a recording of raw frames begins with those of so long before its button was "
+                          "pressed, which are kept in memory; in run the signal USR1 is the button, and "
+                          "--record-raw waits for it; 0: none"})
+            .integer("pre_trigger_mib", &L::pre_trigger_mib,
+                     {.unit = "MiB",
+                      .min = 1,
+                      .max = L::kMaxMib,
+                      .doc = "memory that these frames may take; where they need more, the oldest go"})
             .text("subject", &L::subject,
                   {.doc = "who or what is seen: written into recordings, and {subject} in names"})
             .text("note", &L::note, {.doc = "a remark that is written into recordings"})

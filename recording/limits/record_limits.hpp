@@ -19,6 +19,7 @@ struct RecordLimits {
     static constexpr int kMaxFrames = 1'000'000'000;
     static constexpr double kMaxSeconds = 1e8; ///< three years
     static constexpr int kMaxMib = 1 << 30;
+    static constexpr double kMaxPreTrigger = 3600; ///< s
 
     int frames = 0;                ///< ends after as many, dropped ones included; 0: no limit
     double seconds = 0;            ///< ends before the first frame this long after its first one; 0: no limit
@@ -28,6 +29,8 @@ struct RecordLimits {
     int split_mib = 0;             ///< a new file before one holds more; 0: no limit
     double split_s = 0;            ///< a new file after this time; 0: no limit
     double keep_free = 1;          ///< per cent of the disk that stay free
+    double pre_trigger_s = 0;      ///< of raw frames: those of so long before it began come first
+    int pre_trigger_mib = 1024;    ///< at most so much memory for them
     std::string subject{}, note{}; ///< written into the files
     /// Of recordings and snapshots that the window begins, without folder and ending.
     std::string name = "{what}_{date}_{time}";
@@ -38,7 +41,7 @@ struct RecordLimits {
     double thinned(double rate) const;
 };
 /// Keys record_frames, record_seconds, record_mib, record_every, record_every_s, split_mib, split_s,
-/// keep_free, subject, note, record_name.
+/// keep_free, pre_trigger, pre_trigger_mib, subject, note, record_name.
 const ParamTable& record_limits_table();
 /// What one value cannot tell: two ways of thinning at once. Throws UsageError, which begins with `owner`.
 void check_limits(const RecordLimits& limits, const std::string& owner);

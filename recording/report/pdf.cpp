@@ -7,6 +7,8 @@
 #include "analysis/region_editor.hpp"
 #include "base/one_line.hpp"
 #include "base/tick_scale.hpp"
+#include "pipeline/scale/pixel_size.hpp"
+#include "recording/draw/legend.hpp"
 #include "recording/record_file.hpp"
 #include "recording/report/content.hpp"
 #include "recording/report/sheet.hpp"
@@ -32,26 +34,6 @@ constexpr std::size_t kMostCurves = 40; ///< more tell nothing apart
 constexpr double kPlotHigh = 150, kPlotRoom = kPlotHigh + 40;
 constexpr int kMostPixels = 8192; ///< of a side, on paper
 
-std::string figure(double value, int decimals) {
-    char text[48];
-    std::snprintf(text, sizeof text, "%.*f", decimals, value + 0.0);
-    return text;
-}
-
-/// "×10³  1/s".
-std::string unit_text(const std::string& unit, const TickScale& scale) {
-    std::string text = scale.exponent == 0 ? "" : "×1e" + std::to_string(scale.exponent) + "  ";
-    return text + (unit == "1" ? "" : unit);
-}
-
-std::vector<double> ticks_of(double low, double high, const TickScale& scale) {
-    std::vector<double> ticks;
-    for (auto i = static_cast<std::int64_t>(std::ceil(low / scale.step - 1e-9));
-         static_cast<double>(i) * scale.step <= high + scale.step * 1e-9; ++i)
-        ticks.push_back(static_cast<double>(i) * scale.step);
-    return ticks;
-}
-
 /// A picture, what its colours mean, and how it is drawn.
 struct Shown {
     RecordedFrame frame;
@@ -71,45 +53,21 @@ Shown shown(RecordedFrame frame, Mapping mapping) {
 }
 
 void draw_bar(Sheet& sheet, const PaperRect& area, const Shown& what) {
-    const ValueRange range = exposed({what.mapping.low, what.mapping.high}, what.mapping.exposure_stops);
-    if (!(range.high > range.low))
-        return;
     const ToneCurve curve = curve_in_effect(what.mapping, what.frame.pixels.shape().channels,
                                             is_picture(what.frame.info, what.frame.quantity));
-    std::vector<std::byte> colours;
-    for (int i = 255; i >= 0; --i)
-        for (const std::uint8_t part : color_table(what.mapping.colormap)[static_cast<std::size_t>(i)])
-            colours.push_back(static_cast<std::byte>(part));
-    sheet.picture(HostView(colours.data(), Shape{1, 256, 3, PixelType::u8}), area);
-    sheet.frame(area, kGrey);
-    const TickScale scale =
-        tick_scale(range.low, range.high, std::clamp(static_cast<int>(area.height / 32), 2, 10));
-    for (const double value : ticks_of(range.low, range.high, scale)) {
-        const double part = tone(curve, (value - range.low) / (range.high - range.low));
-        const double at = area.y + area.height * (1 - part);
-        sheet.stroke({{area.x + area.width, at}, {area.x + area.width + 3, at}}, false, kGrey, 0.5);
-        sheet.line(area.x + area.width + 5, at - 4.5, 46, figure(value * scale.factor, scale.decimals),
-                   kSmall);
-    }
-    sheet.line(area.x - 2, area.y - 20, 60, what.symbol, {.size = 7, .bold = true});
-    sheet.line(area.x - 2, area.y - 11, 60, unit_text(what.unit, scale), {.size = 6.5, .ink = kGrey});
+    draw_color_bar(sheet, area,
+                   {what.mapping.colormap,
+                    exposed({what.mapping.low, what.mapping.high}, what.mapping.exposure_stops), curve,
+                    what.symbol, what.unit},
+                   {});
 }
 
 void draw_outlines(Sheet& sheet, const PaperRect& area, const Shape& shape,
                    const std::vector<Region>& regions) {
-    const auto on_paper = [&](const RegionPoint& p) {
-        return std::pair(area.x + (p.x + 0.5) * area.width / shape.width,
-                         area.y + (p.y + 0.5) * area.height / shape.height);
-    };
     sheet.clip(area);
+    const OutlinePlace place{area.x, area.y, area.width / shape.width};
     for (std::size_t i = 0; i < regions.size(); ++i) {
-        std::vector<std::pair<double, double>> points;
-        for (const RegionPoint& corner : region_corners(regions[i]))
-            points.push_back(on_paper(corner));
-        const bool closed = regions[i].shape != RegionShape::line;
-        sheet.stroke(points, closed, kBlack, 2);
-        sheet.stroke(points, closed, ink_of(region_colour(regions[i], i)), 1);
-        const auto [x, y] = points.front();
+        const auto [x, y] = draw_outline(sheet, place, regions[i], ink_of(region_colour(regions[i], i)), 1);
         const std::string number = std::to_string(i + 1);
         const double wide = 4.5 * static_cast<double>(number.size()) + 2;
         sheet.fill({x + 1, y + 1, wide, 8}, kBlack);
@@ -172,9 +130,7 @@ void draw_pictures(Sheet& sheet, const Report& report) {
         raw.title = "raw frame";
         raw.symbol = raw.frame.quantity.symbol;
         raw.unit = raw.frame.quantity.unit;
-        const bool moved =
-            std::any_of(result.chain->stages().begin(), result.chain->stages().end(),
-                        [](const ChainStage& stage) { return stage.type->moves_pixels && !stage.bypassed; });
+        const bool moved = moves_pixels(*result.chain);
         const bool same = !moved && result.raw.shape().width == result.shape().width &&
                           result.raw.shape().height == result.shape().height;
         used = std::max(used, draw_picture(sheet, sheet.left() + wide + kGap, sheet.width() - wide - kGap,

@@ -106,6 +106,8 @@ std::string random_text(std::mt19937_64& random) {
 }
 
 TEST_F(ConfigTest, SavedSettingsComeBackExactly) {
+    constexpr std::vector<std::string> Settings::*kLists[] = {
+        &Settings::record, &Settings::record_raw, &Settings::record_mask, &Settings::record_screen};
     constexpr std::string Settings::*kPaths[] = {&Settings::stats_path,  &Settings::regions_path,
                                                  &Settings::traces_path, &Settings::kymograph_path,
                                                  &Settings::widths_path, &Settings::snapshot_path};
@@ -124,12 +126,9 @@ TEST_F(ConfigTest, SavedSettingsComeBackExactly) {
             randomise(stage.params, random);
             settings.chain.add(std::move(stage));
         }
-        for (std::size_t i = random() % 3; i > 0; --i)
-            settings.record.push_back(random_text(random));
-        for (std::size_t i = random() % 3; i > 0; --i)
-            settings.record_raw.push_back(random_text(random));
-        for (std::size_t i = random() % 3; i > 0; --i)
-            settings.record_mask.push_back(random_text(random));
+        for (std::vector<std::string> Settings::*list : kLists)
+            for (std::size_t i = random() % 3; i > 0; --i)
+                (settings.*list).push_back(random_text(random));
         for (std::string Settings::*path : kPaths)
             settings.*path = random_text(random);
         save_config(file("saved.toml"), settings);
@@ -139,9 +138,8 @@ TEST_F(ConfigTest, SavedSettingsComeBackExactly) {
         load_config(file("saved.toml"), back);
         ASSERT_EQ(to_toml(back), to_toml(settings));
         ASSERT_EQ(back.source, settings.source);
-        ASSERT_EQ(back.record, settings.record);
-        ASSERT_EQ(back.record_mask, settings.record_mask);
-        ASSERT_EQ(back.record_raw, settings.record_raw);
+        for (std::vector<std::string> Settings::*list : kLists)
+            ASSERT_EQ(back.*list, settings.*list);
         for (std::string Settings::*path : kPaths)
             ASSERT_EQ(back.*path, settings.*path);
         ASSERT_EQ(back.command, settings.command);

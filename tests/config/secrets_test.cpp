@@ -130,15 +130,25 @@ TEST_F(SecretRun, NoOutputHoldsThePassword) {
     const test::RtspServer server(kScene);
     const std::string url =
         "rtsp://user:" + std::string(kPassword) + "@" + server.url().substr(7) + "?token=" + kToken;
-    const ChildResult result =
-        run({"run",           url,      "--frames",     "5",     "--record",     "a.tiff",
-             "--record",      "b.mkv",  "--record",     "c.png", "--record",     "d.raw",
-             "--record-raw",  "e.tiff", "--record-raw", "f.mkv", "--record-raw", "g.raw",
-             "--record-mask", "h.tiff", "--snapshot",   "i.png", "--stats",      "j.json",
-             "--verbose"});
+    const ChildResult result = run({"run",           url,
+                                    "--frames",      "5",
+                                    "--record",      "a.tiff",
+                                    "--record",      "b.mkv",
+                                    "--record",      "c.png",
+                                    "--record",      "d.raw",
+                                    "--record-raw",  "e.tiff",
+                                    "--record-raw",  "f.mkv",
+                                    "--record-raw",  "g.raw",
+                                    "--record-mask", "h.tiff",
+                                    "--snapshot",    "i.png",
+                                    "--stats",       "j.json",
+                                    "--verbose",     "--record-screen",
+                                    "k.mkv",         "--record-screen",
+                                    "l.mp4"});
     EXPECT_EQ(result.status, 0) << result.all();
     expect_hidden(result);
-    for (const char* name : {"a.tiff", "b.mkv", "d.raw.jsonl", "e.tiff", "f.mkv", "h.tiff", "j.json"})
+    for (const char* name :
+         {"a.tiff", "b.mkv", "d.raw.jsonl", "e.tiff", "f.mkv", "h.tiff", "j.json", "k.mkv", "l.mp4"})
         EXPECT_NE(read_text(folder_ / name).find("rtsp://user:***@127.0.0.1"), std::string::npos) << name;
     EXPECT_NE(result.out.find("rtsp://user:***@127.0.0.1"), std::string::npos) << result.all();
 }

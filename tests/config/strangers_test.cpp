@@ -30,7 +30,8 @@ protected:
 TEST_F(Strangers, ASettingsFileNamesNoOutputsAndRunsNothing) {
     const std::string good = image("good.tif");
     for (const char* line : {"record = \"x.tiff\"", "record = [\"\", \"x.tiff\"]", "record_raw = \"x.tiff\"",
-                             "record_mask = [\"x.tiff\"]", "stats = \"x.json\"", "snapshot = \"x.png\""}) {
+                             "record_mask = [\"x.tiff\"]", "record_screen = \"x.png\"", "stats = \"x.json\"",
+                             "snapshot = \"x.png\""}) {
         write_text(folder_ / "s.toml", "# from a stranger\n" + std::string(line) + "\n");
         const auto before = names_in(folder_.path().string());
         expect_refused(run({"run", good, "--config", "s.toml"}), 2, {"s.toml, line 2: ", "'x.", "--trust"});
@@ -71,7 +72,7 @@ TEST_F(Strangers, WhoSavesSettingsIsToldWhetherTheyMustBeTrusted) {
     };
     EXPECT_FALSE(told({}));
     EXPECT_FALSE(told({"--stage", "gaussian", "--frames", "3"}));
-    for (const char* output : {"--record", "--record-raw", "--record-mask", "--snapshot"})
+    for (const char* output : {"--record", "--record-raw", "--record-mask", "--record-screen", "--snapshot"})
         EXPECT_TRUE(told({output, "x.tiff"})) << output;
     EXPECT_TRUE(told({"--stats", "x.json"}));
 }

@@ -73,4 +73,15 @@ bool entered() {
             ImGui::IsKeyPressed(ImGui::GetKeyIndex(ImGuiKey_KeyPadEnter), false));
 }
 
+int stepped() {
+    if (!ImGui::IsItemFocused() || !ImGui::GetIO().NavVisible)
+        return 0;
+    const int left = ImGui::GetKeyIndex(ImGuiKey_LeftArrow), right = ImGui::GetKeyIndex(ImGuiKey_RightArrow);
+    if (ImGui::IsKeyDown(left) || ImGui::IsKeyDown(right))
+        ImGui::NavMoveRequestCancel();
+    constexpr int kMany = 10;
+    const int one = (ImGui::IsKeyPressed(right) ? 1 : 0) - (ImGui::IsKeyPressed(left) ? 1 : 0);
+    return ImGui::GetIO().KeyShift ? kMany * one : one;
+}
+
 } // namespace specklescope

@@ -1,6 +1,7 @@
 // Walking through the controls without a mouse: F6 goes to the tool bar, the next F6 to the panel, and so on;
-// arrows go from control to control, Space presses, Enter types, Escape goes back to the picture. Letters
-// stay commands of the window. Dialogs are walked through in the same way.
+// arrows go from control to control, on a slider
+// Left and Right change it (Shift: ten steps), Space presses, Enter types, Escape goes back to the picture.
+// Letters stay commands of the window. Dialogs are walked through in the same way.
 #pragma once
 
 #include "config/keys/bindings.hpp"
@@ -25,5 +26,8 @@ private:
 void focus_ring();
 /// The keyboard has reached the item before, and Enter was pressed on it.
 bool entered();
+/// Steps that Left and Right make on the item before where the keyboard has reached it: −1 or 1, with Shift
+/// ten. The arrows do not go on to another item from there.
+int stepped();
 
 } // namespace specklescope

@@ -2,6 +2,7 @@
 
 #include "have_cuda.hpp"
 #include "pipeline/convert.hpp"
+#include "pipeline/scale/pixel_size.hpp"
 
 #ifdef SPECKLESCOPE_HAVE_CUDA
 #include "cuda/gl_texture.hpp"
@@ -48,13 +49,7 @@ void Display::clear() {
 
 Shape Display::processed_shape() const { return has_result() ? result_.shape() : Shape{}; }
 
-bool Display::moved() const {
-    if (!result_.chain)
-        return false;
-    const std::vector<ChainStage>& stages = result_.chain->stages();
-    return std::any_of(stages.begin(), stages.end(),
-                       [](const ChainStage& stage) { return stage.type->moves_pixels && !stage.bypassed; });
-}
+bool Display::moved() const { return result_.chain && moves_pixels(*result_.chain); }
 
 void Display::show(Pipeline& pipeline, Result result, bool raw, bool processed) {
     result_ = std::move(result);

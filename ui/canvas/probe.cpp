@@ -45,6 +45,8 @@ void item(const std::string& name) {
         return;
     const ImVec2 low = ImGui::GetItemRectMin(), size = ImGui::GetItemRectSize();
     widget(name, low.x, low.y, size.x, size.y);
+    if (ImGui::IsItemFocused() && ImGui::GetIO().NavVisible)
+        value("walk.on", name); // the keyboard has reached it
 }
 
 void value(const std::string& name, double number) {

@@ -1,12 +1,9 @@
 #include "ui/canvas/scale_bar.hpp"
 
-#include "ui/canvas/numbers.hpp"
 #include "ui/canvas/probe.hpp"
 #include "ui/canvas/theme.hpp"
 
 #include <algorithm>
-#include <array>
-#include <cmath>
 
 namespace specklescope {
 
@@ -14,26 +11,7 @@ namespace {
 
 using theme::dp;
 
-std::string length_text(double um) {
-    constexpr std::array<std::pair<double, const char*>, 5> kUnits = {
-        {{1e6, " m"}, {1e4, " cm"}, {1e3, " mm"}, {1, " µm"}, {1e-3, " nm"}}};
-    for (const auto& [size, name] : kUnits)
-        if (um >= size * (1 - 1e-9))
-            return std::to_string(std::lround(um / size)) + name;
-    return number_text(um * 1e3, 1) + " nm";
-}
-
 } // namespace
-
-ScaleBar scale_bar(double um, double room) {
-    const double most = um * room;
-    const double power = std::pow(10, std::floor(std::log10(most)));
-    double length = power;
-    for (const double part : {2.0, 5.0, 10.0}) // 10: a logarithm just below a whole number
-        if (part * power <= most * (1 + 1e-12))
-            length = part * power;
-    return {length, length / um, length_text(length)};
-}
 
 void draw_scale_bar(const Rect& area, double um, float above) {
     const double room = std::min<double>(dp(180), area.width * 0.3);

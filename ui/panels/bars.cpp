@@ -105,18 +105,24 @@ void draw_summary(const Rect& area, const StatsSnapshot& stats, const Display& d
 /// Begins what was chosen for it, and ends whatever is recorded.
 void record_button(Session& session, ViewState& state) {
     using Records = ViewState::ToolbarRecords;
-    const bool recording = session.recording(RecordWhat::processed) || session.recording(RecordWhat::raw);
+    constexpr std::array kEach = {RecordWhat::processed, RecordWhat::raw, RecordWhat::screen};
+    const bool recording = std::any_of(kEach.begin(), kEach.end(),
+                                       [&](RecordWhat each) { return session.recording(each) != nullptr; });
     const KeyBindings& keys = session.settings().keys;
-    const std::array<std::string, 3> what = {with_key("the processed picture", keys, Action::record),
-                                             with_key("raw frames", keys, Action::record_raw), "both"};
+    const std::array<std::string, 4> what = {with_key("the processed picture", keys, Action::record),
+                                             with_key("raw frames", keys, Action::record_raw), "both",
+                                             with_key("a movie of the screen", keys, Action::record_screen)};
     const auto chosen = static_cast<std::size_t>(state.toolbar_records);
     if (icon_button("tool.record", Icon::record,
                     recording ? std::string("Stop recording")
                               : std::string("Record ") + what[chosen] + "; a right click chooses what",
                     recording))
-        for (const RecordWhat each : {RecordWhat::processed, RecordWhat::raw}) {
-            const bool wanted = state.toolbar_records == Records::both ||
-                                (state.toolbar_records == Records::raw) == (each == RecordWhat::raw);
+        for (const RecordWhat each : kEach) {
+            const Records chosen_by = each == RecordWhat::raw      ? Records::raw
+                                      : each == RecordWhat::screen ? Records::screen
+                                                                   : Records::processed;
+            const bool wanted = state.toolbar_records == chosen_by ||
+                                (state.toolbar_records == Records::both && each != RecordWhat::screen);
             if (recording ? session.recording(each) != nullptr : wanted)
                 session.toggle_record(each);
         }

@@ -36,19 +36,27 @@ double to_position(double value, const SliderRange& range) {
     return (v - range.min) / (range.max - range.min);
 }
 
-/// Rounded as far as a hand on a slider can mean it: three significant digits, or whole numbers.
+/// The finest step that a hand on a slider can mean there: three significant digits, or whole numbers.
+double step_at(double value, const SliderRange& range) {
+    if (range.integer)
+        return 1;
+    const double size = range.logarithmic ? std::abs(value) : (range.max - range.min) / 4;
+    return std::pow(10, std::floor(std::log10(std::max(size, 1e-300))) - 2);
+}
+
+double stepped_by(double value, int steps, const SliderRange& range) {
+    // Just below a power of ten the steps are those below it.
+    const double step = step_at(steps < 0 ? value * (1 - 1e-9) : value * (1 + 1e-9), range);
+    const double count = std::round(value / step) + steps;
+    // Powers of ten are exact from 1 on: 10.1 is 101/10 and not 101·0.1.
+    return std::clamp(step < 1 ? count / std::round(1 / step) : count * step, range.min, range.max);
+}
+
 double from_position(double position, const SliderRange& range) {
     const double t = std::clamp(position, 0.0, 1.0);
-    double value = range.logarithmic ? range.min * std::pow(range.max / range.min, t)
-                                     : range.min + t * (range.max - range.min);
-    if (range.integer)
-        value = std::round(value);
-    else {
-        const double size = range.logarithmic ? std::abs(value) : (range.max - range.min) / 4;
-        const double unit = std::pow(10, std::floor(std::log10(std::max(size, 1e-300))) - 2);
-        value = std::round(value / unit) * unit;
-    }
-    return std::clamp(value, range.min, range.max);
+    const double value = range.logarithmic ? range.min * std::pow(range.max / range.min, t)
+                                           : range.min + t * (range.max - range.min);
+    return stepped_by(value, 0, range);
 }
 
 std::string shown(double value, const SliderRange& range, const std::string& unit) {
@@ -271,6 +279,11 @@ bool value_slider(const std::string& id, double& value, const SliderRange& range
             from_position((ImGui::GetIO().MousePos.x - low.x) / std::max(size.x, 1.0F), range);
         changed = moved != value;
         value = moved;
+    }
+    if (const int steps = stepped(); steps != 0) {
+        const double next = stepped_by(value, steps, range);
+        changed = changed || next != value;
+        value = next;
     }
     ImDrawList& draw = *ImGui::GetWindowDrawList();
     const float round = ImGui::GetStyle().FrameRounding;

@@ -299,9 +299,10 @@ void draw_record_marks(const Rect& canvas, const std::vector<Recording>& recordi
     for (const Recording& recording : recordings) {
         const SinkStatus status = recording.sink->status();
         const double seconds = std::chrono::duration<double>(now - recording.since).count();
-        std::string text = std::string(!recording.what                     ? "CSV  "
-                                       : recording.what == RecordWhat::raw ? "REC raw  "
-                                                                           : "REC  ") +
+        std::string text = std::string(!recording.what ? "CSV  "
+                                       : recording.what == RecordWhat::processed
+                                           ? "REC  "
+                                           : "REC " + std::string(to_string(*recording.what)) + "  ") +
                            clock_text(seconds) + "  ·  " + size_text(status.bytes) + "  ·  " +
                            count_text(status.written) + " frames" +
                            (std::isnan(status.disk_left_s) ? "" : "  ·  " + room_text(status.disk_left_s));

@@ -20,7 +20,7 @@ struct ViewState {
     bool keys_open = false;
     bool open_dialog = false; ///< the field for a source is asked for
     std::string open_text;
-    enum class ToolbarRecords : std::uint8_t { processed, raw, both };
+    enum class ToolbarRecords : std::uint8_t { processed, raw, both, screen };
     ToolbarRecords toolbar_records = ToolbarRecords::processed; ///< what its button begins
     bool open_recorded = true;                                  ///< a recording brings its settings
     bool snapshot = false;                                      ///< asked for in this frame

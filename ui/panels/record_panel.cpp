@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 
 namespace specklescope {
 
@@ -20,8 +21,8 @@ namespace {
 using theme::dp;
 
 /// One button with its format, and the running recording below it.
-void record_row(Session& session, RecordWhat what, const char* label, int& format,
-                const std::vector<std::string>& endings) {
+void record_row(Session& session, RecordWhat what, const char* label, int& format) {
+    const std::vector<std::string>& endings = Session::endings(what);
     ImGui::PushID(label);
     const Recording* recording = session.recording(what);
     const float choice = dp(74);
@@ -42,7 +43,7 @@ void record_row(Session& session, RecordWhat what, const char* label, int& forma
             if (ImGui::Selectable(endings[static_cast<std::size_t>(i)].c_str(), i == format))
                 format = i;
             for (const RecordFormat& row : record_formats())
-                if (row.ending.find(endings[static_cast<std::size_t>(i)]) != std::string_view::npos)
+                if (row.ending == endings[static_cast<std::size_t>(i)])
                     tooltip(std::string(what == RecordWhat::raw ? row.raw : row.processed));
         }
         ImGui::EndCombo();
@@ -50,15 +51,54 @@ void record_row(Session& session, RecordWhat what, const char* label, int& forma
     ImGui::PopID();
 }
 
+/// "keeps the last 3.0 s, 120 MiB": what a recording of raw frames would begin with.
+void kept_line(const Session& session) {
+    const std::optional<PreTrigger::Fill> kept = session.kept_before();
+    if (!kept)
+        return;
+    char text[96];
+    std::snprintf(text, sizeof text, "keeps the last %.1f s, %.0f MiB", kept->seconds,
+                  static_cast<double>(kept->bytes) / (1 << 20));
+    const std::string shown = kept->lent      ? "what came before is in the recording"
+                              : kept->limited ? std::string(text) + ": its memory is full"
+                                              : std::string(text);
+    hint(shown, kept->limited ? theme::kWarning : theme::kDim);
+    tooltip(
+        "Raw frames of the time before the button, which a recording of raw frames begins with. How long, "
+        "and how much memory: Length and files.");
+    probe::value("record.kept", shown);
+}
+
+/// The line of a parameter of the program, by its name.
+void program_control(Session& session, const std::string& name) {
+    Params& program = session.settings().program;
+    const ParamDecl& decl = program.table().at(name);
+    if (const auto value =
+            param_control("record", decl, program.get(name), Params(program.table()).get(name)))
+        program.set(name, *value);
+}
+
+/// Of the movies that begin from now on.
+void screen_controls(Session& session) {
+    const bool open = ImGui::TreeNodeEx("On movies of the screen");
+    probe::item("record.marks");
+    if (!open)
+        return;
+    for (const ParamDecl& decl : screen_marks_table().decls())
+        program_control(session, decl.name);
+    ImGui::TreePop();
+    try {
+        check_marks(session.settings().program.as<ProgramSettings>().marks, "Recording");
+    } catch (const UsageError& error) {
+        hint(error.what(), theme::kWarning);
+    }
+}
+
 /// Of the recordings that begin from now on.
 void limits_controls(Session& session) {
-    Params& program = session.settings().program;
+    const Params& program = session.settings().program;
     const Params initial(program.table());
-    const auto control = [&](const ParamDecl& declared) {
-        const ParamDecl& decl = program.table().at(declared.name);
-        if (const auto value = param_control("record", decl, program.get(decl.name), initial.get(decl.name)))
-            program.set(decl.name, *value);
-    };
+    const auto control = [&](const ParamDecl& declared) { program_control(session, declared.name); };
     const std::vector<ParamDecl>& all = record_limits_table().decls();
     for (const ParamDecl& decl : all) // who and what first: they differ from one recording to the next
         if (is_text(decl.kind))
@@ -91,8 +131,10 @@ void draw_record(Session& session, ViewState& state) {
     ImGui::InputText("##folder", &session.folder);
     probe::item("record.folder");
     tooltip("Where recordings and snapshots go.");
-    record_row(session, RecordWhat::processed, "processed", session.processed_format, Session::endings());
-    record_row(session, RecordWhat::raw, "raw", session.raw_format, Session::endings());
+    record_row(session, RecordWhat::processed, "processed", session.processed_format);
+    record_row(session, RecordWhat::raw, "raw", session.raw_format);
+    kept_line(session);
+    record_row(session, RecordWhat::screen, "screen", session.screen_format);
     const bool traces = session.recorded_traces() != nullptr;
     if (traces)
         ImGui::PushStyleColor(ImGuiCol_Button, theme::vec(IM_COL32(122, 34, 32, 255)));
@@ -123,6 +165,7 @@ void draw_record(Session& session, ViewState& state) {
                  (status.dropped ? " · " + count_text(status.dropped) + " dropped" : ""),
              status.dropped ? theme::kWarning : theme::kDim);
     }
+    screen_controls(session);
     limits_controls(session);
 }
 

@@ -1,0 +1,168 @@
+#include "have_cairo.hpp"
+#ifdef SPECKLESCOPE_HAVE_CAIRO
+#include "recording/draw/canvas.hpp"
+
+#include "base/error.hpp"
+#include "base/one_line.hpp"
+
+#include <cstdint>
+#include <cstring>
+
+namespace specklescope {
+
+std::string valid_utf8(const std::string& text) {
+    const std::string line = one_line(text);
+    const std::unique_ptr<char, decltype(&g_free)> made(
+        g_utf8_make_valid(line.data(), static_cast<gssize>(line.size())), &g_free);
+    return made.get();
+}
+
+Ink ink_of(const std::string& colour) {
+    const unsigned long rgb = std::stoul(colour.substr(1), nullptr, 16);
+    const auto part = [&](int shift) { return static_cast<double>((rgb >> shift) & 255) / 255; };
+    return {part(16), part(8), part(0)};
+}
+
+Canvas::Canvas(cairo_surface_t* surface, std::string what)
+    : what_(std::move(what)), surface_(surface), context_(cairo_create(surface)) {
+    check();
+}
+
+void Canvas::check() const {
+    cairo_status_t status = cairo_status(context_.get());
+    if (status == CAIRO_STATUS_SUCCESS)
+        status = cairo_surface_status(surface_.get());
+    if (status != CAIRO_STATUS_SUCCESS)
+        throw RunError(what_ + " cannot be drawn: " + cairo_status_to_string(status) + ".");
+}
+
+void Canvas::set(const Ink& ink) const {
+    cairo_set_source_rgba(context_.get(), ink.red, ink.green, ink.blue, ink.opacity);
+}
+
+Canvas::Layout Canvas::layout(const std::string& text, const TextStyle& style) const {
+    Layout made(pango_cairo_create_layout(context_.get()));
+    const std::unique_ptr<PangoFontDescription, decltype(&pango_font_description_free)> font(
+        pango_font_description_from_string("DejaVu Sans, Sans"), &pango_font_description_free);
+    pango_font_description_set_absolute_size(font.get(), style.size * PANGO_SCALE);
+    if (style.bold)
+        pango_font_description_set_weight(font.get(), PANGO_WEIGHT_BOLD);
+    pango_layout_set_font_description(made.get(), font.get());
+    const std::string whole = valid_utf8(text);
+    pango_layout_set_text(made.get(), whole.c_str(), static_cast<int>(whole.size())); // no markup is read
+    return made;
+}
+
+void Canvas::line(double x, double top, double wide, const std::string& text, const TextStyle& style) {
+    if (text.empty())
+        return;
+    const Layout made = layout(text, style);
+    pango_layout_set_width(made.get(), static_cast<int>(wide * PANGO_SCALE));
+    pango_layout_set_ellipsize(made.get(), PANGO_ELLIPSIZE_END);
+    pango_layout_set_single_paragraph_mode(made.get(), 1);
+    pango_layout_set_alignment(made.get(), style.align == TextStyle::Align::right    ? PANGO_ALIGN_RIGHT
+                                           : style.align == TextStyle::Align::centre ? PANGO_ALIGN_CENTER
+                                                                                     : PANGO_ALIGN_LEFT);
+    set(style.ink);
+    cairo_move_to(context_.get(), x, top);
+    pango_cairo_show_layout(context_.get(), made.get());
+}
+
+double Canvas::text_width(const std::string& text, const TextStyle& style) const {
+    int width = 0, height = 0;
+    pango_layout_get_pixel_size(layout(text, style).get(), &width, &height);
+    return width;
+}
+
+void Canvas::stroke(const std::vector<std::pair<double, double>>& points, bool closed, const Ink& ink,
+                    double thick) {
+    if (points.empty())
+        return;
+    set(ink);
+    cairo_set_line_width(context_.get(), thick);
+    cairo_set_line_join(context_.get(), CAIRO_LINE_JOIN_ROUND);
+    cairo_new_path(context_.get());
+    for (const auto& [x, at] : points)
+        cairo_line_to(context_.get(), x, at);
+    if (closed)
+        cairo_close_path(context_.get());
+    cairo_stroke(context_.get());
+}
+
+void Canvas::fill(const PaperRect& area, const Ink& ink) {
+    set(ink);
+    cairo_rectangle(context_.get(), area.x, area.y, area.width, area.height);
+    cairo_fill(context_.get());
+}
+
+void Canvas::frame(const PaperRect& area, const Ink& ink, double thick) {
+    set(ink);
+    cairo_set_line_width(context_.get(), thick);
+    cairo_rectangle(context_.get(), area.x, area.y, area.width, area.height);
+    cairo_stroke(context_.get());
+}
+
+void Canvas::picture(ConstHostView rgb, const PaperRect& area) {
+    const Surface image(cairo_image_surface_create(CAIRO_FORMAT_RGB24, rgb.shape.width, rgb.shape.height));
+    unsigned char* data = cairo_image_surface_get_data(image.get());
+    if (!data || cairo_surface_status(image.get()) != CAIRO_STATUS_SUCCESS)
+        throw RunError("A picture of " + to_string(rgb.shape) +
+                       " finds no memory to be drawn; make a smaller one with --stage downsample.");
+    const auto stride = static_cast<std::size_t>(cairo_image_surface_get_stride(image.get()));
+    for (int row = 0; row < rgb.shape.height; ++row) {
+        const auto* from = reinterpret_cast<const std::uint8_t*>(rgb.row(row));
+        unsigned char* to = data + static_cast<std::size_t>(row) * stride;
+        for (int x = 0; x < rgb.shape.width; ++x, from += 3, to += 4) {
+            const std::uint32_t value =
+                (std::uint32_t{from[0]} << 16) | (std::uint32_t{from[1]} << 8) | from[2];
+            std::memcpy(to, &value, sizeof value);
+        }
+    }
+    cairo_surface_mark_dirty(image.get());
+    cairo_save(context_.get());
+    cairo_translate(context_.get(), area.x, area.y);
+    cairo_scale(context_.get(), area.width / rgb.shape.width, area.height / rgb.shape.height);
+    cairo_set_source_surface(context_.get(), image.get(), 0, 0);
+    cairo_pattern_set_filter(cairo_get_source(context_.get()), CAIRO_FILTER_NEAREST);
+    cairo_rectangle(context_.get(), 0, 0, rgb.shape.width, rgb.shape.height);
+    cairo_fill(context_.get());
+    cairo_restore(context_.get());
+}
+
+void Canvas::clip(const PaperRect& area) {
+    cairo_save(context_.get());
+    cairo_rectangle(context_.get(), area.x, area.y, area.width, area.height);
+    cairo_clip(context_.get());
+}
+
+void Canvas::unclip() { cairo_restore(context_.get()); }
+
+ImageCanvas::ImageCanvas(int width, int height)
+    : Canvas(cairo_image_surface_create(CAIRO_FORMAT_RGB24, width, height), "A picture with marks"),
+      width_(width), height_(height) {
+    cairo_font_options_t* options = cairo_font_options_create();
+    cairo_font_options_set_antialias(options, CAIRO_ANTIALIAS_GRAY); // not for one screen's stripes
+    cairo_set_font_options(context(), options);
+    cairo_font_options_destroy(options);
+}
+
+void ImageCanvas::read(HostView rgb) const {
+    check();
+    cairo_surface_flush(surface());
+    const unsigned char* data = cairo_image_surface_get_data(surface());
+    const auto stride = static_cast<std::size_t>(cairo_image_surface_get_stride(surface()));
+    for (int y = 0; y < height_; ++y) {
+        const unsigned char* from = data + static_cast<std::size_t>(y) * stride;
+        auto* to = rgb.as<std::uint8_t>().row(y);
+        for (int x = 0; x < width_; ++x, from += 4, to += 3) {
+            std::uint32_t value = 0;
+            std::memcpy(&value, from, sizeof value);
+            to[0] = static_cast<std::uint8_t>(value >> 16);
+            to[1] = static_cast<std::uint8_t>(value >> 8);
+            to[2] = static_cast<std::uint8_t>(value);
+        }
+    }
+}
+
+} // namespace specklescope
+#endif

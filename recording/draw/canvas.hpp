@@ -1,0 +1,90 @@
+// Text, lines and pictures over Cairo and Pango, on a page or in an image. Lengths are in points of a page or
+// pixels of an image, from the upper left.
+#pragma once
+
+#include "pipeline/image.hpp"
+
+#include <pango/pangocairo.h>
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace specklescope {
+
+struct PaperRect {
+    double x = 0, y = 0, width = 0, height = 0;
+};
+/// 0…1 each.
+struct Ink {
+    double red = 0, green = 0, blue = 0, opacity = 1;
+};
+inline constexpr Ink kBlack{0.08, 0.08, 0.1}, kGrey{0.42, 0.42, 0.46}, kFaint{0.82, 0.82, 0.85};
+/// Of "#rrggbb".
+Ink ink_of(const std::string& colour);
+
+struct TextStyle {
+    double size = 8;
+    bool bold = false;
+    Ink ink = kBlack;
+    enum class Align : std::uint8_t { left, centre, right } align = Align::left;
+};
+
+/// Text is set as it stands, no markup in it is read.
+class Canvas {
+public:
+    /// One line in a column of this width, cut with "…" where it is longer; its top is at `top`.
+    void line(double x, double top, double width, const std::string& text, const TextStyle& style);
+    double text_width(const std::string& text, const TextStyle& style) const;
+
+    void stroke(const std::vector<std::pair<double, double>>& points, bool closed, const Ink& ink,
+                double thick);
+    void fill(const PaperRect& area, const Ink& ink);
+    void frame(const PaperRect& area, const Ink& ink, double thick = 0.5);
+    /// `rgb`: u8, three channels; its pixels stay squares of one colour.
+    void picture(ConstHostView rgb, const PaperRect& area);
+    void clip(const PaperRect& area);
+    void unclip();
+
+protected:
+    template <auto release> struct Releaser {
+        template <class T> void operator()(T* object) const { release(object); }
+    };
+    using Surface = std::unique_ptr<cairo_surface_t, Releaser<cairo_surface_destroy>>;
+    using Context = std::unique_ptr<cairo_t, Releaser<cairo_destroy>>;
+    using Layout = std::unique_ptr<PangoLayout, Releaser<g_object_unref>>;
+
+    /// `what`: "the pages of the report", for errors.
+    Canvas(cairo_surface_t* surface, std::string what);
+    Layout layout(const std::string& text, const TextStyle& style) const;
+    void set(const Ink& ink) const;
+    cairo_t* context() const { return context_.get(); }
+    cairo_surface_t* surface() const { return surface_.get(); }
+    /// Throws RunError if anything failed.
+    void check() const;
+
+private:
+    std::string what_;
+    Surface surface_;
+    Context context_;
+};
+
+/// Draws into an image in memory.
+class ImageCanvas final : public Canvas {
+public:
+    /// Throws RunError where there is no memory.
+    ImageCanvas(int width, int height);
+    int width() const { return width_; }
+    int height() const { return height_; }
+    /// The whole into u8 RGB of the same size. Throws RunError if anything failed.
+    void read(HostView rgb) const;
+
+private:
+    int width_, height_;
+};
+
+/// Bytes of file names need not be UTF-8: one line, what is none becomes U+FFFD.
+std::string valid_utf8(const std::string& text);
+
+} // namespace specklescope

@@ -1,0 +1,72 @@
+// Movies of the screen, read without the program's own readers.
+#pragma once
+
+#include "analysis/region.hpp"
+#include "tests/recording/record_helpers.hpp"
+
+#include <png.h>
+
+#include <cmath>
+
+namespace specklescope {
+
+struct Pixels {
+    Shape shape;
+    Bytes rgb;
+
+    std::array<int, 3> at(int x, int y) const {
+        const std::size_t first = 3 * (static_cast<std::size_t>(y) * static_cast<std::size_t>(shape.width) +
+                                       static_cast<std::size_t>(x));
+        return {std::to_integer<int>(rgb.at(first)), std::to_integer<int>(rgb.at(first + 1)),
+                std::to_integer<int>(rgb.at(first + 2))};
+    }
+};
+
+inline Pixels read_rgb(const std::string& path) {
+    png_image image{};
+    image.version = PNG_IMAGE_VERSION;
+    EXPECT_TRUE(png_image_begin_read_from_file(&image, path.c_str())) << image.message;
+    image.format = PNG_FORMAT_RGB;
+    Pixels read{{static_cast<int>(image.width), static_cast<int>(image.height), 3, PixelType::u8}, {}};
+    read.rgb.resize(PNG_IMAGE_SIZE(image));
+    EXPECT_TRUE(png_image_finish_read(&image, nullptr, read.rgb.data(), 0, nullptr)) << image.message;
+    return read;
+}
+
+/// Peak signal to noise ratio in dB of 8-bit pictures.
+inline double psnr(const Bytes& a, const Bytes& b) {
+    EXPECT_EQ(a.size(), b.size());
+    double sum = 0;
+    for (std::size_t i = 0; i < a.size(); ++i) {
+        const double difference = std::to_integer<int>(a[i]) - std::to_integer<int>(b[i]);
+        sum += difference * difference;
+    }
+    return 10 * std::log10(255.0 * 255.0 * static_cast<double>(a.size()) / std::max(sum, 1e-9));
+}
+
+/// Regions on a result, as an executor leaves them there.
+inline void put_regions(Result& result, std::vector<Region> regions) {
+    auto values = std::make_shared<RegionValues>();
+    values->placed = place_regions(make_outlines(std::move(regions)), result.shape(), 1);
+    result.regions = values;
+}
+
+/// The last picture of a recording of these results.
+inline Pixels last_screen(const TemporaryFolder& folder, RecordOptions options, const StreamInfo& stream,
+                          const std::vector<Result>& results,
+                          const std::vector<EventMark>& before_each = {}) {
+    options.path = folder / "screen.png";
+    options.what = RecordWhat::screen;
+    const auto sink = make_recorder(options);
+    sink->open(stream);
+    for (std::size_t i = 0; i < results.size(); ++i) {
+        if (i < before_each.size() && before_each[i].number > 0)
+            sink->mark(before_each[i]);
+        sink->push(results[i], true);
+    }
+    sink->close();
+    EXPECT_EQ(sink->status().error, "");
+    return read_rgb(sink->status().path);
+}
+
+} // namespace specklescope

@@ -1,0 +1,100 @@
+#include "ui/run_trigger.hpp"
+
+#include "base/sentence.hpp"
+
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdio>
+#include <unistd.h>
+
+namespace specklescope {
+
+namespace {
+
+std::atomic<int> signals{0};
+static_assert(std::atomic<int>::is_always_lock_free); // so that a signal handler may touch it
+
+extern "C" void on_trigger(int) { ++signals; }
+
+constexpr std::uint64_t kMib = std::uint64_t{1} << 20;
+
+} // namespace
+
+bool RunTrigger::wanted(const Settings& settings) {
+    return settings.program.as<ProgramSettings>().recording.pre_trigger_s > 0;
+}
+
+RunTrigger::RunTrigger(const Settings& settings, Pipeline& pipeline)
+    : settings_(settings), pipeline_(pipeline) {
+    for (auto* others : {&settings_.record, &settings_.record_mask, &settings_.record_screen})
+        others->clear();
+    for (auto* other : {&settings_.traces_path, &settings_.kymograph_path, &settings_.widths_path})
+        other->clear();
+    const RecordLimits& limits = settings.program.as<ProgramSettings>().recording;
+    before_ = std::make_shared<PreTrigger>(limits.pre_trigger_s,
+                                           static_cast<std::uint64_t>(limits.pre_trigger_mib) * kMib);
+    pipeline_.add_sink(before_);
+    signals = 0;
+    struct sigaction action {};
+    action.sa_handler = on_trigger;
+    sigemptyset(&action.sa_mask);
+    action.sa_flags = SA_RESTART;
+    sigaction(SIGUSR1, &action, &old_);
+    spdlog::info("Keeping the last {} s of raw frames, up to {} MiB; kill -USR1 {} begins the recording, and "
+                 "ends it again.",
+                 to_string(limits.pre_trigger_s), limits.pre_trigger_mib, ::getpid());
+}
+
+RunTrigger::~RunTrigger() { sigaction(SIGUSR1, &old_, nullptr); }
+
+std::vector<std::shared_ptr<Sink>> RunTrigger::begin() {
+    const PreTrigger::Fill kept = before_->fill();
+    running_ = add_recorders(pipeline_, settings_, nullptr, before_);
+    begun_ = true;
+    char seconds[32];
+    std::snprintf(seconds, sizeof seconds, "%.1f", kept.seconds);
+    spdlog::info("Recording begins, with the {} frames of the last {} s{}.", kept.frames, seconds,
+                 kept.limited ? ", which is all that --pre-trigger-mib holds" : "");
+    return running_;
+}
+
+/// Beside this thread: what came before may take its time on a slow disk.
+void RunTrigger::end() {
+    for (const std::shared_ptr<Sink>& sink : std::exchange(running_, {}))
+        ending_.push_back(
+            std::async(std::launch::async, [&pipeline = pipeline_, sink] { pipeline.remove_sink(sink); }));
+}
+
+std::vector<std::shared_ptr<Sink>> RunTrigger::poll() {
+    std::vector<std::shared_ptr<Sink>> begun;
+    const auto over = [](const std::shared_ptr<Sink>& sink) {
+        const SinkStatus status = sink->status();
+        return !status.complete.empty() || !status.error.empty();
+    };
+    if (!running_.empty() && std::all_of(running_.begin(), running_.end(), over))
+        end();
+    for (const int now = signals; seen_ < now; ++seen_) {
+        if (!running_.empty()) {
+            end();
+            continue;
+        }
+        try {
+            for (auto& sink : begin())
+                begun.push_back(std::move(sink));
+        } catch (const std::exception& error) {
+            spdlog::error("{}", sentence_of(error));
+        }
+    }
+    return begun;
+}
+
+void RunTrigger::finish() {
+    end();
+    ending_.clear(); // waits for them
+    if (!begun_)
+        spdlog::warn("No raw frames were recorded: the signal USR1 did not come.");
+}
+
+} // namespace specklescope

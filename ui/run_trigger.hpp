@@ -1,0 +1,45 @@
+// The button of a run without a window: the signal USR1 begins recordings of raw frames, with those that came
+// before it, and ends them again.
+#pragma once
+
+#include "config/settings.hpp"
+#include "recording/pretrigger/pre_trigger.hpp"
+
+#include <csignal>
+#include <future>
+#include <memory>
+#include <vector>
+
+namespace specklescope {
+
+/// Catches SIGUSR1 while it lives. One at a time, on one thread.
+class RunTrigger {
+public:
+    static bool wanted(const Settings& settings); ///< --pre-trigger
+
+    /// Keeps frames of this pipeline, which has not been started. Throws RunError.
+    RunTrigger(const Settings& settings, Pipeline& pipeline);
+    ~RunTrigger();
+    RunTrigger(const RunTrigger&) = delete;
+    RunTrigger& operator=(const RunTrigger&) = delete;
+
+    /// Does what the signals since the last call ask for; the recordings that it has begun.
+    std::vector<std::shared_ptr<Sink>> poll();
+    /// Behind the end of the pipeline.
+    void finish();
+
+private:
+    std::vector<std::shared_ptr<Sink>> begin();
+    void end();
+
+    Settings settings_; ///< with the recordings of raw frames alone
+    Pipeline& pipeline_;
+    std::shared_ptr<PreTrigger> before_;
+    std::vector<std::shared_ptr<Sink>> running_;
+    std::vector<std::future<void>> ending_;
+    int seen_ = 0; ///< signals
+    bool begun_ = false;
+    struct sigaction old_ {};
+};
+
+} // namespace specklescope
