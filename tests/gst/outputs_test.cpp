@@ -89,6 +89,17 @@ TEST_F(Outputs, LevelsAreTheNumbersToHalfAStep) {
     }
 }
 
+TEST_F(Outputs, ARangeThatIsSetWhileItPlaysIsInTheCapsOfTheNextFrame) {
+    Harness harness("chain=speckle:radius=2 low=0 high=65535");
+    harness.wanted("video/x-raw,format=GRAY16_LE");
+    harness.caps("GRAY16_LE", 67, 45);
+    harness.through(picture);
+    EXPECT_NE(harness.output_caps().find("scale=(double)1,"), std::string::npos) << harness.output_caps();
+    g_object_set(harness.element(), "high", 131070.0, nullptr);
+    harness.through(picture);
+    EXPECT_NE(harness.output_caps().find("scale=(double)2,"), std::string::npos) << harness.output_caps();
+}
+
 TEST_F(Outputs, LevelsOfWholeNumbersAreTheNumbers) {
     Harness harness("chain=flip");
     harness.wanted("video/x-raw,format=GRAY16_LE");
