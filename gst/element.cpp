@@ -199,7 +199,10 @@ gboolean start(GstBaseTransform* base) {
 
 gboolean stop(GstBaseTransform* base) {
     State& state = state_of(base);
-    state.started = false;
+    if (state.started.exchange(false)) { // what was refused while it ran has been told
+        const std::scoped_lock lock(state.lock);
+        state.wrong.clear();
+    }
     state.chain.stop();
     state.frames.reset();
     state.input.reset();
@@ -217,7 +220,7 @@ GstFlowReturn submit_input_buffer(GstBaseTransform* base, gboolean discont, GstB
             ? gst_segment_to_stream_time(&base->segment, GST_FORMAT_TIME, GST_BUFFER_PTS(buffer.get()))
             : GST_CLOCK_TIME_NONE;
     if (GST_CLOCK_TIME_IS_VALID(time))
-        gst_object_sync_values(GST_OBJECT(base), time);
+        follow_controllers(element, time);
     if (state.input) {
         try {
             if (state.view.settle() && state.output->sent == Sent::levels)

@@ -48,6 +48,8 @@ State& state_of(gpointer element);
 void install_properties(GObjectClass* object_class);
 void set_property(GObject* object, guint id, const GValue* value, GParamSpec* spec);
 void get_property(GObject* object, guint id, GValue* value, GParamSpec* spec);
+/// Values of controllers for the frame at that stream time; a refusal is told once, not with every frame.
+void follow_controllers(Element& element, GstClockTime time);
 /// What was said wrongly before the start is an error now, and false is returned; what the chain has no stage
 /// for, a warning.
 bool check_properties(Element& element);

@@ -20,6 +20,8 @@ std::string string_of(const GValue* value) {
     return text ? text : "";
 }
 
+thread_local bool following = false; ///< a controller sets what is set
+
 /// "1.sigma=2", "speckle.radius=5".
 void edit(State& state, const std::string& text) {
     const std::size_t equal = text.find('='), dot = text.substr(0, equal).find('.');
@@ -162,16 +164,23 @@ void set_property(GObject* object, guint id, const GValue* value, GParamSpec* sp
     } catch (const std::exception& refusal) {
         sentence = refusal.what();
     }
-    if (state.started) {
-        if (!sentence.empty())
-            post_warning(element, sentence);
-        return;
+    bool said = false;
+    {
+        const std::scoped_lock lock(state.lock);
+        std::string& before = state.wrong[spec->name];
+        said = before == sentence;
+        before = sentence;
+        if (sentence.empty())
+            state.wrong.erase(spec->name);
     }
-    const std::scoped_lock lock(state.lock);
-    if (sentence.empty())
-        state.wrong.erase(spec->name);
-    else
-        state.wrong[spec->name] = sentence;
+    if (state.started && !sentence.empty() && !(following && said))
+        post_warning(element, sentence);
+}
+
+void follow_controllers(Element& element, GstClockTime time) {
+    following = true;
+    gst_object_sync_values(GST_OBJECT(&element), time);
+    following = false;
 }
 
 void get_property(GObject* object, guint id, GValue* value, GParamSpec* spec) {

@@ -124,6 +124,21 @@ TEST_F(Edits, HistoriesStayWhereTheirStageDoes) {
     EXPECT_EQ(harness.through(rest[1]), expected[1]);
 }
 
+TEST_F(Edits, AButtonActsOnce) {
+    const char* const text = "background:dark=capture,frames=1";
+    Harness harness(std::string("chain=") + text);
+    harness.caps("GRAY16_LE", 67, 45);
+    const client::Chain chain(text, "backend=cpu");
+    for (std::size_t i = 0; i < pictures.size(); ++i) {
+        if (i == 2) {
+            g_object_set(harness.element(), "background-capture-dark", 1, nullptr);
+            ASSERT_EQ(specklescope_chain_set(chain, 0, "capture_dark", "1"), SPECKLESCOPE_OK);
+        }
+        std::vector<Picture> one{pictures[i]};
+        EXPECT_EQ(harness.through(pictures[i]), by_library(chain, one)[0]) << "frame " << i;
+    }
+}
+
 TEST_F(Edits, AControllerMovesAParameterFromFrameToFrame) {
     Harness harness("chain=gamma:gamma=1");
     harness.caps("GRAY16_LE", 67, 45);
@@ -140,6 +155,23 @@ TEST_F(Edits, AControllerMovesAParameterFromFrameToFrame) {
     }
     gst_object_unref(source);
     EXPECT_EQ(harness.message(GST_MESSAGE_WARNING), "");
+}
+
+TEST_F(Edits, AControllerWithoutItsStageIsToldOnce) {
+    Harness harness("chain=gamma");
+    harness.caps("GRAY16_LE", 67, 45);
+    GstControlSource* const source = gst_interpolation_control_source_new();
+    g_object_set(source, "mode", GST_INTERPOLATION_MODE_LINEAR, nullptr);
+    gst_timed_value_control_source_set(GST_TIMED_VALUE_CONTROL_SOURCE(source), 0, 1);
+    gst_timed_value_control_source_set(GST_TIMED_VALUE_CONTROL_SOURCE(source), GST_SECOND, 100);
+    gst_object_add_control_binding(
+        GST_OBJECT(harness.element()),
+        gst_direct_control_binding_new_absolute(GST_OBJECT(harness.element()), "background-black", source));
+    for (const Picture& picture : pictures)
+        EXPECT_EQ(harness.through(picture), alone("gamma", picture));
+    EXPECT_NE(harness.message(GST_MESSAGE_WARNING).find("no stage 'background'"), std::string::npos);
+    EXPECT_EQ(harness.message(GST_MESSAGE_WARNING), "");
+    gst_object_unref(source);
 }
 
 TEST_F(Edits, FromAnotherThreadNoFrameIsLostOrHalfEdited) {

@@ -2,7 +2,7 @@
 #include "tests/gst/harness.hpp"
 
 #include <cmath>
-#include <numeric>
+#include <fstream>
 
 using namespace element;
 
@@ -87,6 +87,17 @@ TEST_F(Outputs, LevelsAreTheNumbersToHalfAStep) {
         EXPECT_EQ(fact<std::string>(made, "unit"), "1/s");
         gst_buffer_unref(made);
     }
+}
+
+TEST_F(Outputs, ARangeThatIsSetWhileItPlaysIsInTheCapsOfTheNextFrame) {
+    Harness harness("chain=speckle:radius=2 low=0 high=65535");
+    harness.wanted("video/x-raw,format=GRAY16_LE");
+    harness.caps("GRAY16_LE", 67, 45);
+    harness.through(picture);
+    EXPECT_NE(harness.output_caps().find("scale=(double)1,"), std::string::npos) << harness.output_caps();
+    g_object_set(harness.element(), "high", 131070.0, nullptr);
+    harness.through(picture);
+    EXPECT_NE(harness.output_caps().find("scale=(double)2,"), std::string::npos) << harness.output_caps();
 }
 
 TEST_F(Outputs, LevelsOfWholeNumbersAreTheNumbers) {
@@ -195,4 +206,34 @@ TEST_F(Outputs, WhatIsKnownOfAResultIsOnItsBuffer) {
         }
         gst_buffer_unref(made);
     }
+}
+
+TEST_F(Outputs, RegionsAreMeasuredOnEveryResult) {
+    const std::string file = testing::TempDir() + "/element_regions.json";
+    std::ofstream(file) << R"({"regions":[{"name":"box","shape":"rectangle","points":[[2,3],[5,6]]}]})";
+    Harness harness("chain=speckle:radius=2 regions=" + file);
+    harness.caps("GRAY16_LE", 67, 45);
+    GstBuffer* made = harness.result(picture);
+    ASSERT_NE(made, nullptr);
+    GstStructure* const facts =
+        gst_custom_meta_get_structure(gst_buffer_get_custom_meta(made, "SpecklescopeResult"));
+    const GValue* const regions = gst_structure_get_value(facts, "regions");
+    ASSERT_TRUE(regions && GST_VALUE_HOLDS_ARRAY(regions));
+    ASSERT_EQ(gst_value_array_get_size(regions), 1U);
+    const GstStructure* const box = gst_value_get_structure(gst_value_array_get_value(regions, 0));
+    EXPECT_STREQ(gst_structure_get_string(box, "name"), "box");
+    double least = INFINITY, most = -INFINITY, minimum = 0, maximum = 0;
+    guint64 pixels = 0;
+    ASSERT_TRUE(gst_structure_get(box, "pixels", G_TYPE_UINT64, &pixels, "minimum", G_TYPE_DOUBLE, &minimum,
+                                  "maximum", G_TYPE_DOUBLE, &maximum, nullptr));
+    for (int y = 3; y <= 6; ++y) // both corners are in it
+        for (int x = 2; x <= 5; ++x) {
+            const double value = values[static_cast<std::size_t>(y * 67 + x)];
+            least = std::min(least, value);
+            most = std::max(most, value);
+        }
+    EXPECT_EQ(pixels, 16U);
+    EXPECT_EQ(minimum, least);
+    EXPECT_EQ(maximum, most);
+    gst_buffer_unref(made);
 }

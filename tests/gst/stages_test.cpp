@@ -43,6 +43,7 @@ TEST_P(EveryStage, GivesTheBytesOfTheLibrary) {
             ASSERT_EQ(harness.through(pictures[i], i % 2 == 0 ? -1 : 5), expected[i]) << "frame " << i;
         const std::string caps = harness.output_caps();
         EXPECT_TRUE(caps.starts_with("application/x-specklescope")) << caps;
+        EXPECT_NE(caps.find("framerate=(fraction)25/1"), std::string::npos) << caps;
         EXPECT_NE(caps.find("width=(int)" + std::to_string(shape.width)), std::string::npos) << caps;
         EXPECT_NE(caps.find(shape.type == SPECKLESCOPE_F32   ? "32f"
                             : shape.type == SPECKLESCOPE_U16 ? "16le"

@@ -126,6 +126,19 @@ TEST_F(Streams, FlushesSeeksAndSizesBeginHistoriesAnew) {
     EXPECT_NE(harness.output_caps().find("width=(int)16, height=(int)12"), std::string::npos);
 }
 
+TEST_F(Streams, AFrameThatWasLostLeavesHistoriesAlone) {
+    Harness harness("chain=temporal:frames=5");
+    harness.caps("GRAY8", 20, 10);
+    EXPECT_EQ(held(harness, picture), 1);
+    GstBuffer* after = buffer_of(picture, "GRAY8");
+    GST_BUFFER_FLAG_SET(after, GST_BUFFER_FLAG_DISCONT);
+    ASSERT_EQ(gst_harness_push(harness.get(), after), GST_FLOW_OK);
+    GstBuffer* made = gst_harness_try_pull(harness.get());
+    ASSERT_NE(made, nullptr);
+    EXPECT_EQ(fact<int>(made, "warmup-frames"), 2);
+    gst_buffer_unref(made);
+}
+
 TEST_F(Streams, EveryFrameLeavesAtOnceAndNoLatencyIsAdded) {
     Harness harness("chain=\"temporal:frames=25 | average:frames=10\"");
     harness.caps("GRAY8", 20, 10);
