@@ -1,5 +1,6 @@
 // A result over the raw picture: against the formula in float64, pixel by pixel.
-#include "pipeline/blend/blend.hpp"
+#include "tests/support/blended.hpp"
+#include "tests/support/random.hpp"
 
 #include <gtest/gtest.h>
 
@@ -11,9 +12,7 @@ namespace specklescope {
 namespace {
 
 TEST(Blend, IsTheFormula) {
-    const unsigned seed = std::random_device{}();
-    SCOPED_TRACE("seed " + std::to_string(seed));
-    std::mt19937 random(seed);
+    std::mt19937_64 random = test::test_random(53);
     std::uniform_int_distribution<int> count(0, 255);
     std::uniform_real_distribution<float> number(-0.2F, 1.2F);
     const Shape raw_shape{23, 17, 1, PixelType::u8}, shape{19, 13, 1, PixelType::f32},
@@ -29,10 +28,10 @@ TEST(Blend, IsTheFormula) {
     const auto& turbo = color_table(ColorMap::turbo);
     for (const Blend blend : {Blend{0.6, 0.25}, Blend{0, 0}, Blend{1, 0}, Blend{1, 1}, Blend{0.35, 0.9}}) {
         std::vector<std::byte> rgb(colour.bytes());
-        blend_colors(ConstHostView(reinterpret_cast<const std::byte*>(raw.data()), raw_shape),
-                     {ColorMap::grey, {0, 256}, ToneCurve::linear},
-                     ConstHostView(reinterpret_cast<const std::byte*>(result.data()), shape),
-                     {ColorMap::turbo, {0, 1}, ToneCurve::linear}, blend, HostView(rgb.data(), colour));
+        test::blend_colors(ConstHostView(reinterpret_cast<const std::byte*>(raw.data()), raw_shape),
+                           {ColorMap::grey, {0, 256}, ToneCurve::linear},
+                           ConstHostView(reinterpret_cast<const std::byte*>(result.data()), shape),
+                           {ColorMap::turbo, {0, 1}, ToneCurve::linear}, blend, HostView(rgb.data(), colour));
         for (int y = 0; y < 17; ++y)
             for (int x = 0; x < 23; ++x) {
                 const int rx = x - 2, ry = y - 2; // it lacks two pixels on each side

@@ -18,6 +18,8 @@ public:
     bool takes(const KeyChord& chord);
 
 private:
+    void leave();
+
     int part_ = -1;
 };
 

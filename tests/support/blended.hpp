@@ -1,16 +1,25 @@
-#include "pipeline/blend/blend.hpp"
+// A result over the raw picture on the host, which the window's blended pixels are compared with.
+#pragma once
 
-#include <algorithm>
+#include "pipeline/blend/blend.hpp"
+#include "pipeline/mapping.hpp"
+
 #include <cassert>
 #include <cmath>
 #include <vector>
 
-namespace specklescope {
+namespace specklescope::test {
 
-namespace {
+/// How a picture becomes colours.
+struct Coloring {
+    ColorMap map = ColorMap::grey;
+    ValueRange range;
+    ToneCurve curve = ToneCurve::linear; ///< never automatic
+};
 
 /// Which pixels of a row of results are seen: by their colours' place in the map, as map_colors() finds it.
-void seen_pixels(ConstHostView row, const Coloring& coloring, int first, std::vector<std::uint8_t>& seen) {
+inline void seen_pixels(ConstHostView row, const Coloring& coloring, int first,
+                        std::vector<std::uint8_t>& seen) {
     const Shape grey{row.shape.width, 1, 3, PixelType::u8};
     std::vector<std::byte> index(grey.bytes());
     // The grey map's colours are their own places.
@@ -29,18 +38,18 @@ void seen_pixels(ConstHostView row, const Coloring& coloring, int first, std::ve
     });
 }
 
-ConstHostView row_of(ConstHostView image, int y) {
+inline ConstHostView row_of(ConstHostView image, int y) {
     Shape shape = image.shape;
     shape.height = 1;
     return {image.row(y), shape};
 }
 
-} // namespace
-
-int Blend::first_index() const { return static_cast<int>(std::ceil(threshold * 256)); }
-
-void blend_colors(ConstHostView raw, const Coloring& of_raw, ConstHostView result, const Coloring& of_result,
-                  const Blend& blend, HostView rgb) {
+/// raw·(1 − a) + result·a of their colours (map_colors()), rounded to nearest. a is the opacity; it is 0
+/// where the colour's index is below Blend::first_index() and where the result is undefined or has no pixel.
+/// A result that is smaller lies in the middle, as one that lacks a border on each side. An infinite pixel
+/// has kInfiniteColor. `rgb`: u8, 3 channels, as large as `raw`.
+inline void blend_colors(ConstHostView raw, const Coloring& of_raw, ConstHostView result,
+                         const Coloring& of_result, const Blend& blend, HostView rgb) {
     assert(rgb.shape.width == raw.shape.width && rgb.shape.height == raw.shape.height);
     map_colors(raw, of_raw.map, of_raw.range, of_raw.curve, rgb);
     const int left = (raw.shape.width - result.shape.width) / 2;
@@ -67,4 +76,4 @@ void blend_colors(ConstHostView raw, const Coloring& of_raw, ConstHostView resul
     }
 }
 
-} // namespace specklescope
+} // namespace specklescope::test
