@@ -19,8 +19,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-bool is_file_kind(std::string_view kind) { return kind == "image" || kind == "video" || kind == "raw"; }
-
 /// Nothing where it means none: who opens it says why, without its secrets.
 std::optional<SourceText> meaning_of(const SourceArgument& source) {
     try {

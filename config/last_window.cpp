@@ -60,9 +60,11 @@ void free_range_of_another_picture(const Settings& last, bool given, Settings& s
 
 void take_from_source(const SourceArgument& named, Settings& settings) {
     const bool last = settings.source_remembered && (named.empty() || same_source(named, settings.source));
+    if (last && named.empty())
+        return;
     if (last) {
         const SourceRecording source = look_at_source(settings);
-        if (!named.empty() && !source.path.empty())
+        if (!source.path.empty())
             settings.remarks.push_back(source.path + " is shown as the last window left it; --config from:" +
                                        source.path + " takes its own settings.");
         return;

@@ -1,11 +1,13 @@
 #include "base/log.hpp"
 #include "config/data_folder.hpp"
+#include "config/presets/preset_file.hpp"
 #include "config/presets_data.hpp"
 #include "config/settings.hpp"
 #include "config/text.hpp"
 
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -93,20 +95,26 @@ std::vector<Preset>& known_presets() {
 const std::vector<Preset>& presets() { return known_presets(); }
 void refresh_presets() { known_presets() = read_presets(); }
 
+const Preset* find_preset(const std::string& name) {
+    const auto& all = presets();
+    const auto found =
+        std::find_if(all.begin(), all.end(), [&](const Preset& preset) { return preset.name == name; });
+    return found == all.end() ? nullptr : &*found;
+}
+
 void load_preset(const std::string& name, Settings& settings) {
-    std::vector<std::string> names;
-    for (const Preset& preset : presets()) {
-        if (preset.name == name) {
-            Settings changed = settings;
-            changed.trusted = true; // installed, or put there by the user
-            read_toml(preset.toml, preset.yours ? preset.file : "preset " + name, changed);
-            changed.trusted = settings.trusted;
-            settings = std::move(changed);
-            return;
-        }
-        names.push_back(preset.name);
+    const Preset* preset = find_preset(name);
+    if (!preset) {
+        std::vector<std::string> names;
+        for (const Preset& one : presets())
+            names.push_back(one.name);
+        throw UsageError("There is no preset '" + one_line(name) + "'; allowed: " + join(names) + ".");
     }
-    throw UsageError("There is no preset '" + one_line(name) + "'; allowed: " + join(names) + ".");
+    Settings changed = settings;
+    changed.trusted = true; // installed, or put there by the user
+    read_toml(preset->toml, preset->yours ? preset->file : "preset " + name, changed);
+    changed.trusted = settings.trusted;
+    settings = std::move(changed);
 }
 
 } // namespace specklescope

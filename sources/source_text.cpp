@@ -83,6 +83,8 @@ std::string_view leading_word(std::string_view text) {
 
 } // namespace
 
+bool is_file_kind(std::string_view kind) { return kind == "image" || kind == "video" || kind == "raw"; }
+
 bool has_image_ending(std::string_view path) {
     const std::string ending = lower_ending(path);
     return ending == ".png" || ending == ".jpg" || ending == ".jpeg" || ending == ".tif" ||
@@ -127,7 +129,7 @@ SourceText parse_source_text(const std::string& text) {
 
 SourceArgument absolute_source_text(const SourceArgument& text) {
     const SourceText source = discreetly(text, [&] { return parse_source_text(text.revealed()); });
-    if (source.target.empty() || (source.kind != "image" && source.kind != "video" && source.kind != "raw"))
+    if (source.target.empty() || !is_file_kind(source.kind))
         return text;
     const std::string path = fs::absolute(source.target).lexically_normal().string();
     std::string whole = path_kind(path) == source.kind ? path : source.kind + ":" + path;

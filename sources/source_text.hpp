@@ -27,6 +27,9 @@ inline constexpr std::string_view kOptionsBegin = "They begin at the last '?'. A
 /// The same source, whatever the current folder will be: a file's path made absolute. Throws as above.
 SourceArgument absolute_source_text(const SourceArgument& text);
 
+/// Its target is a path: image, video, raw.
+bool is_file_kind(std::string_view kind);
+
 /// png, jpg, jpeg, tif, tiff, hdr, exr, in any case.
 bool has_image_ending(std::string_view path);
 

@@ -103,6 +103,13 @@ bool App::take_result() {
 
 /// A fixed range stays on what it was set for: on another source or quantity its numbers mean nothing.
 void App::free_range(const Quantity& quantity) {
+    if (std::string& awaited = session_.range_for; !awaited.empty()) {
+        if (quantity.name != awaited && session_.chain().quantity().name == awaited)
+            return; // of the chain before
+        if (quantity.name == awaited)
+            range_subject_ = {};
+        awaited.clear();
+    }
     std::string text = release_range(session_.view().mapping, range_subject_,
                                      {session_.settings().source.shown(), quantity.name});
     if (!text.empty())
@@ -169,7 +176,7 @@ void App::frame() {
     handle_input();
     layout_ = arrange();
     if (Pipeline* pipeline = session_.pipeline()) {
-        display_.set_baseline(state_.change ? session_.baseline_image() : nullptr);
+        display_.set_baseline(layout_.change.width > 0 ? session_.baseline_image() : nullptr);
         display_.look(*pipeline, layout_.shows_raw, layout_.shows_processed);
         if (SteadyClock::now() - stats_read_ > kStatsEvery) {
             stats_ = pipeline->stats();
@@ -191,10 +198,12 @@ void App::frame() {
         draw_region_bar(layout_.region_tools, state_.regions, session_.settings().keys);
         draw_panel(layout_.panel, session_, state_, display_);
         panel_edge(layout_);
+    } else {
+        state_.histogram.hide();
     }
     if (std::exchange(state_.toggle_traces, false))
         toggle_traces();
-    if (state_.open_dialog || palette_.asked() || state_.scale.ask || state_.regions.asks_for_field())
+    if (asks_for_field())
         window_.wait_for_field();
     open_.draw(session_, state_);
     draw_region_files(session_, state_.regions, state_.confirm, state_.dismiss);
@@ -208,10 +217,18 @@ void App::frame() {
         session_.report(display_.host_result());
     if (const std::optional<std::string> dropped = take_drop();
         dropped && !take_region_file(*dropped, session_))
-        session_.open(*dropped);
+        open_dropped(*dropped);
     report();
     window_.end_frame([](void* self) { static_cast<App*>(self)->draw_pictures(); }, this);
     probe::end_frame();
+}
+
+void App::open_dropped(const std::string& path) {
+    try {
+        session_.open(file_source(path));
+    } catch (const UsageError& error) {
+        session_.say(Message::Level::error, error.what());
+    }
 }
 
 std::optional<std::uint64_t> App::shown_position() const {
@@ -296,6 +313,7 @@ int run_viewer(Settings settings) {
         App app(session, window);
         app.run();
         written = app.write_last();
+        session.end_recordings(); // whatever the window itself has to wait for
         window.size(session.view().width, session.view().height);
     }
     session.settings().chain = session.running_chain();

@@ -23,8 +23,7 @@ public:
     bool write_last() const;
 
 private:
-    static constexpr double kZoomStep = 1.2;   ///< of a key, or a notch of the wheel
-    static constexpr double kLeastScale = 0.5; ///< of the interface
+    static constexpr double kZoomStep = 1.2; ///< of a key, or a notch of the wheel
 
     struct Layout {
         Rect tools, status, panel, film, region_tools, canvas, bar, traces, processed, raw;
@@ -41,7 +40,9 @@ private:
     void free_range(const Quantity& quantity);
     void handle_input();
     void press(const KeyChord& chord);
-    struct Actions; ///< what each action runs, and when it is possible: ui/app_actions.cpp
+    void open_dropped(const std::string& path);
+    bool asks_for_field() const; ///< a dialog with one opens in this frame
+    struct Actions;              ///< what each action runs, and when it is possible: ui/app_actions.cpp
     std::string why_not(Action action) const; ///< empty: it is possible
     void run(Action action);
     std::vector<PaletteEntry> palette_entries();
@@ -58,7 +59,7 @@ private:
     Camera::Placement placement(const Layout& layout, bool raw) const;
     bool on_raw(const Layout& layout, double x, double y) const;
     void tell_look();          ///< to movies of the screen
-    bool shows_change() const; ///< there is a baseline, and it is wanted
+    bool shows_change() const; ///< it is wanted, and there is a baseline of such a picture
     void draw_raw(double ratio);
     void draw_result(double ratio);
     void frame();

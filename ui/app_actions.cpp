@@ -38,11 +38,6 @@ struct App::Actions {
     static std::string a_film(const App& a) {
         return is_film(a.session_) ? "" : "The source is no file with several frames.";
     }
-    static std::string a_file(const App& a) {
-        return a.session_.pipeline() && !a.session_.pipeline()->status().source.live
-                   ? ""
-                   : "The source is live, and gives its frames when it likes.";
-    }
     static std::string a_speed(const App& a) {
         return !is_film(a.session_) ? a_film(a) : film_speed(a.session_) ? "" : "This source has no speed.";
     }
@@ -275,7 +270,7 @@ void App::widen_first_window(int step) {
 void App::scale_interface(double factor) {
     const ParamDecl& decl = view_table().at("ui_scale");
     session_.view().ui_scale =
-        std::clamp(std::round(window_.scale() * factor * 100) / 100, kLeastScale, decl.max);
+        std::clamp(std::round(window_.scale() * factor * 100) / 100, Window::kLeastScale, decl.max);
 }
 
 std::vector<PaletteEntry> App::palette_entries() {

@@ -204,22 +204,9 @@ void App::canvas_bar(const Rect& bar, const Quantity& quantity) {
                   state_.histogram.beyond(exposed({mapping.low, mapping.high}, mapping.exposure_stops)));
         return;
     }
-    Mapping mapping;
-    mapping.colormap = ColorMap::rdbu;
-    mapping.automatic = false;
-    mapping.low = -view.change_range;
-    mapping.high = view.change_range;
     const Quantity relative{"change against the baseline", "Δ" + quantity.symbol, "%", Measure::other};
-    if (color_bar(bar, mapping, relative, {}, ToneCurve::linear, display_.shader().colors(mapping.colormap),
-                  {}) &&
-        !mapping.automatic) {
-        const ParamDecl& decl = view_table().at("change_range");
-        const double moved =
-            std::abs(mapping.high - view.change_range) > std::abs(mapping.low + view.change_range)
-                ? mapping.high
-                : -mapping.low;
-        view.change_range = std::clamp(moved, decl.min, decl.max);
-    }
+    change_bar(bar, view.change_range, view_table().at("change_range"), ViewSettings().change_range, relative,
+               display_.shader().colors(ColorMap::rdbu));
 }
 
 double App::um_per_px(bool raw) const {
@@ -307,7 +294,10 @@ void App::canvas_labels(const Layout& layout) {
         draw.AddText(at, theme::kText, text.c_str());
     };
     const std::string symbol = display_.result().quantity.symbol;
-    const std::string changed = "Δ" + symbol + "/" + symbol + "₀";
+    std::string changed = "Δ" + symbol + "/" + symbol + "₀";
+    if (layout.split) // the colour bar is the other picture's
+        changed += " ± " + number_text(session_.view().change_range, 3) + " %";
+    probe::value("label.left", !layout.split ? "" : change ? changed : "raw");
     if (layout.blended)
         return label(layout.canvas, "raw + " + (change ? changed : symbol));
     if (layout.shows_raw)

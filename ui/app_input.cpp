@@ -31,14 +31,20 @@ void App::handle_input() {
             state_.keys_open = false;
         else if (!busy && !walk_.takes(*chord))
             press(*chord);
-        if (state_.open_dialog || palette_.asked() || state_.scale.ask || state_.regions.asks_for_field()) {
+        if (asks_for_field()) {
             window_.put_back({at + 1, keys.end()}); // what follows is meant for its field
             break;
         }
     }
+    if (asks_for_field() || state_.presets_asked || session_.open_error())
+        state_.keys_open = false; // two dialogs would take turns
     const std::vector<std::string> drops = window_.take_drops();
     if (!drops.empty())
         offer_drop(drops.front()); // to the field under the mouse; what no field takes is a source
+}
+
+bool App::asks_for_field() const {
+    return state_.open_dialog || palette_.asked() || state_.scale.ask || state_.regions.asks_for_field();
 }
 
 /// The most particular meaning that is possible now.

@@ -14,7 +14,11 @@ namespace {
 using theme::dp;
 } // namespace
 
-bool App::shows_change() const { return state_.change && session_.baseline_image() != nullptr; }
+bool App::shows_change() const {
+    const auto& baseline = session_.baseline_image();
+    return state_.change && baseline && display_.has_result() &&
+           baseline->fits(display_.processed_shape(), display_.result().quantity);
+}
 
 /// As snapshots have it: exactly the range on the screen.
 void App::tell_look() {

@@ -9,16 +9,12 @@
 
 #include <spdlog/spdlog.h>
 
-#include <algorithm>
-
 namespace specklescope {
 
 namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto kSettle = 400ms; ///< an edit has reached the pipeline, or was refused, by then
-constexpr auto kReadAgain = 150ms;
 constexpr std::size_t kNotes = 60;
 constexpr std::size_t kRecent = 12;
 
@@ -29,8 +25,8 @@ void start_again(Pipeline& pipeline, const Session::Listeners& listeners) {
     try {
         listeners.join(pipeline);
         pipeline.start();
-    } catch (const Error& error) {
-        spdlog::debug("{}", error.what());
+    } catch (const std::exception& error) {
+        spdlog::debug("{}", sentence_of(error));
     }
 }
 
@@ -38,14 +34,6 @@ void start_again(Pipeline& pipeline, const Session::Listeners& listeners) {
 
 Note note(Message::Level level, std::string text) {
     return {level, std::move(text), SteadyClock::now(), false};
-}
-
-bool waits_for_file(const ChainStage& stage) {
-    const std::vector<ParamDecl>& decls = stage.params.table().decls();
-    return !stage.bypassed && std::any_of(decls.begin(), decls.end(), [&](const ParamDecl& decl) {
-        return decl.kind == ParamKind::path && stage.params.visible(decl) &&
-               std::get<std::string>(stage.params.get(decl.name)).empty();
-    });
 }
 
 void Session::Listeners::join(Pipeline& pipeline) const {
@@ -108,6 +96,7 @@ void Session::adopt(Opened opened) {
     settings_.source = opened.settings.source;
     settings_.source_remembered = false;
     settings_.um_per_source_px = opened.settings.um_per_source_px;
+    drop_baseline_image();
     pipeline_ = std::move(opened.pipeline);
     chain_ = pipeline_->chain();
     held_ = false;
@@ -139,7 +128,7 @@ void Session::remember_recent(const SourceArgument& text) {
 
 void Session::open(const SourceArgument& text, bool as_set) {
     if (opening())
-        return;
+        return say(Message::Level::warning, "Another source is being opened; wait until it is there.");
     Settings wanted = settings_;
     wanted.source = text;
     wanted.chain = running_chain();
@@ -152,14 +141,14 @@ void Session::open(const SourceArgument& text, bool as_set) {
     const bool again = pipeline_ && text == settings_.source;
     open_beside([wanted, again, as_set, notify = notify_, listeners = listeners(),
                  old = again ? pipeline_ : nullptr]() mutable -> Opened {
-        if (old)
-            old->stop(); // a camera opens once only
-        bool restored = false;
-        if (!again && !as_set)
-            restored = take_recording(wanted);
-        else if (const SourceRecording recording = look_at_source(wanted); !again)
-            show_as_they_are(wanted, recording);
         try {
+            if (old)
+                old->stop(); // a camera opens once only
+            bool restored = false;
+            if (!again && !as_set)
+                restored = take_recording(wanted);
+            else if (!again)
+                show_as_they_are(wanted, look_at_source(wanted));
             std::shared_ptr<Pipeline> pipeline = make_pipeline(wanted);
             pipeline->mailbox().on_post(notify);
             listeners.join(*pipeline);
@@ -169,7 +158,7 @@ void Session::open(const SourceArgument& text, bool as_set) {
                 wanted.um_per_source_px = 0;
             }
             return {std::move(pipeline), wanted, wanted.remarks, restored};
-        } catch (const Error&) {
+        } catch (const std::exception&) {
             if (old)
                 start_again(*old, listeners);
             throw;
@@ -232,8 +221,7 @@ void Session::poll_opening() {
             before_of_.reset();
             return;
         }
-        for (Recording& recording : std::exchange(recordings_, {}))
-            finish(recording);
+        end_recordings();
         if (auto old = std::move(pipeline_))
             work_.push_back(std::async(std::launch::async, [old] {
                 old->stop();
@@ -291,72 +279,9 @@ void Session::say(Message::Level level, std::string text) {
     notes_.push_back(note(level, std::move(text)));
 }
 
-const Chain& Session::chain() {
-    const auto now = SteadyClock::now();
-    if (pipeline_ && !held_ && now - chain_asked_ > kSettle && now - chain_read_ > kReadAgain) {
-        chain_ = pipeline_->chain();
-        chain_read_ = now;
-    }
-    return chain_;
-}
-
-void Session::edit(std::size_t stage, const std::string& name, const ParamValue& value) {
-    if (!pipeline_ || stage >= chain_.stages().size())
-        return;
-    try {
-        chain_.stages()[stage].params.set(name, value);
-        const std::vector<ChainStage>& stages = chain_.stages();
-        if (held_ || std::any_of(stages.begin(), stages.end(), waits_for_file))
-            return set_chain(chain_);
-        pipeline_->edit(stage, name, value);
-        chain_asked_ = SteadyClock::now();
-    } catch (const UsageError& error) {
-        say(Message::Level::error, error.what());
-    }
-}
-
-void Session::set_chain(Chain chain) {
-    if (!pipeline_)
-        return;
-    chain.set_input(chain_.input());
-    chain_ = std::move(chain);
-    held_ = std::any_of(chain_.stages().begin(), chain_.stages().end(), waits_for_file);
-    if (held_)
-        return;
-    pipeline_->set_chain(chain_);
-    chain_asked_ = SteadyClock::now();
-}
-
-void Session::set_channel(const ParamValue& name) {
-    if (!pipeline_)
-        return;
-    settings_.program.set("channel", name);
-    const GreyChannel channel = settings_.program.as<ProgramSettings>().channel;
-    (void)chain(); // as it runs
-    chain_.set_channel(channel);
-    pipeline_->set_channel(channel);
-    chain_asked_ = SteadyClock::now();
-}
-
-const Params& Session::source_params() {
-    const auto now = SteadyClock::now();
-    if (pipeline_ && now - source_asked_ > kSettle && now - source_read_ > kReadAgain) {
-        source_params_ = pipeline_->source_params();
-        source_read_ = now;
-    }
-    return source_params_;
-}
-
-void Session::edit_source(const std::string& name, const ParamValue& value) {
-    if (!pipeline_)
-        return;
-    try {
-        source_params_.set(name, value);
-        pipeline_->edit_source(name, value);
-        source_asked_ = SteadyClock::now();
-    } catch (const UsageError& error) {
-        say(Message::Level::error, error.what());
-    }
+void Session::end_recordings() {
+    for (const Recording& recording : std::exchange(recordings_, {}))
+        finish(recording);
 }
 
 void Session::close() noexcept {
@@ -370,8 +295,7 @@ void Session::close() noexcept {
                 spdlog::debug("{}", sentence_of(error)); // it failed anyway, and nobody waits for it any more
             }
         }
-        for (Recording& recording : std::exchange(recordings_, {}))
-            finish(recording);
+        end_recordings();
         for (auto& work : std::exchange(work_, {}))
             if (const Note done = work.get(); !done.text.empty() && !done.logged)
                 spdlog::info("{}", done.text);

@@ -113,8 +113,11 @@ public:
     std::optional<PreTrigger::Fill> kept_before() const {
         return before_ ? std::optional(before_->fill()) : std::nullopt;
     }
+    /// All of them; their files are finished beside.
+    void end_recordings();
     void snapshot(Result result);
-    /// PDF, PNG and CSV of the picture as it is shown, with regions, traces, baseline and events.
+    /// PDF, PNG and CSV of the result, in absolute units also where its change is shown, with regions,
+    /// traces, baseline and events.
     void report(Result result);
 
     /// What is drawn; poll() hands what has changed to the pipeline, and so the last of several changes
@@ -137,6 +140,9 @@ public:
     Listeners listeners() const { return {traces_, publisher_}; }
     bool traces_wanted() const { return !regions.regions().empty(); }
     Baseline baseline;
+    /// The quantity that a fixed range was brought for, with a chain that gives it; the window clears it once
+    /// there are such results.
+    std::string range_for;
     /// F₀ of every pixel over the next seconds of results (view().baseline_s): begins it, or ends it with
     /// what there is.
     void take_baseline_image();
@@ -177,6 +183,7 @@ private:
     void send_regions();
     void tell_scale(bool kept);
     void poll_baseline_image();
+    void drop_baseline_image(); ///< F₀ is of one source
     void finish(const Recording& recording);
     const Recording* recording_of(std::optional<RecordWhat> what) const;
     bool ended(std::optional<RecordWhat> what);

@@ -4,6 +4,8 @@
 #include "ui/canvas/numbers.hpp"
 #include "ui/session.hpp"
 
+#include <utility>
+
 namespace specklescope {
 
 void Session::take_baseline_image() {
@@ -30,10 +32,23 @@ std::optional<double> Session::baseline_image_progress() const {
     return collector_ ? std::optional(collector_->progress()) : std::nullopt;
 }
 
+void Session::drop_baseline_image() {
+    if (collector_) {
+        collected_by_->remove_sink(collector_);
+        collected_by_.reset();
+        collector_.reset();
+        say(Message::Level::info, "The baseline of the picture is not taken: its source was closed.");
+    }
+    if (std::exchange(baseline_image_, nullptr))
+        say(Message::Level::info,
+            "The baseline of the picture was of the source before, and is left out; take it" +
+                with_key("", settings_.keys, Action::baseline_picture) + " of this one.");
+}
+
 void Session::poll_baseline_image() {
     if (!collector_)
         return;
-    if (collected_by_ != pipeline_ || pipeline_->finished()) // no more frames come
+    if (pipeline_->finished()) // no more frames come
         collector_->finish();
     const std::shared_ptr<const BaselineImage> taken = collector_->taken();
     const std::string error = collector_->error();

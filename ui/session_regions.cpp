@@ -1,6 +1,7 @@
 // The session's regions: handed to the pipeline, read from and written to files.
 #include "analysis/regions_file.hpp"
 #include "config/atomic_file.hpp"
+#include "config/keys/bindings.hpp"
 #include "ui/session.hpp"
 
 namespace specklescope {
@@ -29,8 +30,10 @@ void Session::load_regions_file(const std::string& path) {
     const bool before = !regions.regions().empty();
     regions.replace(load_regions(path));
     regions_path = path;
-    say(Message::Level::info, "Read " + count_of(regions) + " from " + path +
-                                  (before ? "; Ctrl Z brings back those before." : "."));
+    say(Message::Level::info,
+        "Read " + count_of(regions) + " from " + path +
+            (before ? "; undo" + with_key("", settings_.keys, Action::undo) + " brings back those before."
+                    : "."));
 }
 
 void Session::save_regions_file(const std::string& path) {

@@ -70,7 +70,7 @@ const std::vector<ActionInfo>& actions() {
         {Action::statistics, "statistics", "statistics on the picture", kProgram, "F1"},
         {Action::panel, "panel", "side panel", kProgram, "P"},
         {Action::full_screen, "full_screen", "full screen", kProgram, "F11"},
-        {Action::larger_text, "larger_text", "larger text and controls", kProgram, "Ctrl+="},
+        {Action::larger_text, "larger_text", "larger text and controls", kProgram, "Ctrl+= Ctrl++"},
         {Action::smaller_text, "smaller_text", "smaller text and controls", kProgram, "Ctrl+-"},
         {Action::quit, "quit", "quit", kProgram, "Ctrl+Q"},
         {Action::presets, "presets", "presets: load, save, compare, delete", kProgram, "Ctrl+M"},

@@ -1,13 +1,17 @@
 #include "config/look/first_look.hpp"
 
 #include "base/error.hpp"
+#include "base/long_work.hpp"
 #include "pipeline/mapping.hpp"
 #include "sources/registry.hpp"
 #include "sources/source_text.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cctype>
 #include <chrono>
 #include <filesystem>
+#include <string_view>
 #include <thread>
 
 namespace specklescope {
@@ -18,12 +22,14 @@ using namespace std::chrono_literals;
 
 constexpr auto kPatience = 10s;
 
+constexpr int kSlots = 2; ///< a source may fill the next one while it gives the first
+
 /// Takes one frame.
 class OneFrame final : public FramePort {
 public:
     Frame acquire(const Shape& shape) override {
         if (!ring_ || ring_->shape() != shape)
-            ring_ = std::make_shared<FrameRing>(shape, kMinSlots, host_memory());
+            ring_ = std::make_shared<FrameRing>(shape, kSlots, host_memory());
         return ring_->try_acquire();
     }
     std::shared_ptr<FrameRing> ring(const Shape&, int) override { return nullptr; }
@@ -34,7 +40,16 @@ public:
     }
     void lost(std::uint64_t) override {}
     void discontinuity() override {}
-    bool stopping() const override { return false; }
+    bool stopping() const override {
+        try {
+            goes_on();
+            return false;
+        } catch (const Cancelled&) {
+            return true;
+        }
+    }
+    /// Throws Cancelled.
+    static void goes_on() { work_goes_on("a look at the first frame"); }
     const Frame& frame() const { return frame_; }
 
 private:
@@ -84,14 +99,32 @@ namespace {
 std::string path_of(const SourceArgument& source) {
     try {
         const SourceText text = parse_source_text(source.revealed());
-        const bool file = text.kind == "image" || text.kind == "raw" || text.kind == "video";
-        return file ? text.target : "";
+        return is_file_kind(text.kind) ? text.target : "";
     } catch (const UsageError&) {
         return "";
     }
 }
 
+std::string lower_ending(const std::string& name) {
+    std::string ending = std::filesystem::path(name).extension().string();
+    std::transform(ending.begin(), ending.end(), ending.begin(),
+                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    return ending;
+}
+
 } // namespace
+
+bool looks_raw(const std::string& name) {
+    const std::string ending = lower_ending(name);
+    return ending == ".raw" || ending == ".bin" || ending == ".dat";
+}
+
+bool looks_like_source(const std::string& name) {
+    static constexpr std::array<std::string_view, 8> kVideo = {".mkv",  ".mp4", ".avi", ".mov",
+                                                               ".webm", ".mpg", ".ts",  ".m4v"};
+    return looks_raw(name) || has_image_ending(name) ||
+           std::find(kVideo.begin(), kVideo.end(), lower_ending(name)) != kVideo.end();
+}
 
 FirstLook first_look(const SourceArgument& text, int side) {
     if (path_of(text).empty())
@@ -105,6 +138,7 @@ FirstLook first_look(const SourceArgument& text, int side) {
     OneFrame port;
     const auto until = std::chrono::steady_clock::now() + kPatience;
     while (!port.frame()) {
+        OneFrame::goes_on();
         if (source->next(port) == Source::Status::end && !port.frame())
             throw RunError("'" + text.shown() + "' holds no frame.");
         if (!port.frame() && std::chrono::steady_clock::now() > until)

@@ -11,6 +11,11 @@
 
 namespace specklescope {
 
+/// A file that a source could be, by its ending.
+bool looks_like_source(const std::string& name);
+/// One without a header, which is to be told its size.
+bool looks_raw(const std::string& name);
+
 struct FirstLook {
     Shape shape;              ///< of the source
     std::uint64_t frames = 0; ///< 0: unknown

@@ -1,9 +1,6 @@
 #include "config/look/raw_sizes.hpp"
 
-#include "sources/registry.hpp"
-
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <filesystem>
 #include <optional>
@@ -12,14 +9,6 @@
 namespace specklescope {
 
 namespace {
-
-/// Of cameras in use for speckle imaging, of video and of what software writes; larger ones first.
-constexpr std::array<std::pair<int, int>, 33> kSizes = {
-    {{5120, 5120}, {4096, 3000}, {4096, 2160}, {3840, 2160}, {2592, 2048}, {2592, 1944}, {2448, 2048},
-     {2304, 2304}, {2048, 2048}, {2048, 1536}, {2048, 1088}, {1936, 1216}, {1920, 1200}, {1920, 1080},
-     {1600, 1200}, {1440, 1080}, {1392, 1040}, {1388, 1038}, {1280, 1024}, {1280, 960},  {1280, 720},
-     {1024, 1024}, {1024, 768},  {1000, 1000}, {800, 600},   {752, 480},   {720, 540},   {696, 520},
-     {640, 512},   {640, 480},   {512, 512},   {320, 240},   {256, 256}}};
 
 /// "640x480" in a name.
 std::optional<std::pair<int, int>> size_in(const std::string& name) {
@@ -47,22 +36,8 @@ std::optional<std::pair<int, int>> size_in(const std::string& name) {
 
 } // namespace
 
-const std::vector<std::string>& raw_formats() {
-    static const std::vector<std::string> formats = [] {
-        for (const SourceType& type : source_types())
-            if (type.kind == "raw")
-                return type.table->at("format").choices;
-        return std::vector<std::string>();
-    }();
-    return formats;
-}
-
-int raw_pixel_bytes(const std::string& format) {
-    return format == "gray8"                              ? 1
-           : format == "rgb8"                             ? 3
-           : format == "gray32f"                          ? 4
-           : format == "gray16le" || format == "gray16be" ? 2
-                                                          : 0;
+std::uint64_t raw_frame_bytes(const RawSize& size) {
+    return raw_frame_bytes(size.width, size.height, size.format);
 }
 
 std::vector<RawSize> raw_sizes(std::uint64_t bytes, std::uint64_t header, const std::string& name) {
@@ -72,9 +47,7 @@ std::vector<RawSize> raw_sizes(std::uint64_t bytes, std::uint64_t header, const 
     const std::uint64_t pixels = bytes - header;
     const auto add = [&](int width, int height) {
         for (const std::string& format : raw_formats()) {
-            const std::uint64_t frame = static_cast<std::uint64_t>(width) *
-                                        static_cast<std::uint64_t>(height) *
-                                        static_cast<std::uint64_t>(raw_pixel_bytes(format));
+            const std::uint64_t frame = raw_frame_bytes(width, height, format);
             if (frame > 0 && pixels % frame == 0 && pixels / frame > 0)
                 sizes.push_back({width, height, format, pixels / frame});
         }
@@ -82,7 +55,7 @@ std::vector<RawSize> raw_sizes(std::uint64_t bytes, std::uint64_t header, const 
     const std::optional<std::pair<int, int>> named = size_in(std::filesystem::path(name).filename().string());
     if (named)
         add(named->first, named->second);
-    for (const auto& [width, height] : kSizes)
+    for (const auto& [width, height] : usual_raw_sizes())
         if (!named || *named != std::pair(width, height))
             add(width, height);
     return sizes;

@@ -1,6 +1,8 @@
 // What a file without a header may hold, by its length.
 #pragma once
 
+#include "sources/files/raw_source.hpp" // raw_formats()
+
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -20,9 +22,7 @@ std::vector<RawSize> raw_sizes(std::uint64_t bytes, std::uint64_t header, const 
 /// The raw source of a file: "raw:PATH?width=…".
 std::string raw_source(const std::string& path, const RawSize& size, std::uint64_t header);
 
-/// Bytes of a pixel; 0: no such format.
-int raw_pixel_bytes(const std::string& format);
-/// Those that a raw source reads.
-const std::vector<std::string>& raw_formats();
+/// 0: no such size.
+std::uint64_t raw_frame_bytes(const RawSize& size);
 
 } // namespace specklescope

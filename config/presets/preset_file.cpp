@@ -14,13 +14,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const Preset* find_preset(const std::string& name) {
-    const auto& all = presets();
-    const auto found =
-        std::find_if(all.begin(), all.end(), [&](const Preset& preset) { return preset.name == name; });
-    return found == all.end() ? nullptr : &*found;
-}
-
 void add_changes(const std::string& owner, const Params& now, const Params& then,
                  std::vector<std::string>& lines) {
     const auto text = [](const Params& params, const std::string& name) {

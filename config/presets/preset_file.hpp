@@ -5,6 +5,8 @@
 
 namespace specklescope {
 
+/// Of presets(), until they are read again; null: there is none of this name.
+const Preset* find_preset(const std::string& name);
 /// Where a preset of this name would be. Throws UsageError for a name that cannot be one: letters, digits,
 /// '-' and '_' are allowed, 64 at most.
 std::string preset_path(const std::string& name);

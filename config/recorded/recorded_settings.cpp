@@ -22,8 +22,7 @@ std::string file_of(const SourceArgument& source) {
     try {
         const SourceText parsed = parse_source_text(source.revealed());
         std::error_code ignored;
-        const bool file = parsed.kind == "image" || parsed.kind == "video" || parsed.kind == "raw";
-        return file && fs::is_regular_file(parsed.target, ignored) ? parsed.target : "";
+        return is_file_kind(parsed.kind) && fs::is_regular_file(parsed.target, ignored) ? parsed.target : "";
     } catch (const UsageError&) { // whoever opens it will say so
         return "";
     }

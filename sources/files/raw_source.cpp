@@ -12,6 +12,7 @@
 
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cerrno>
@@ -61,17 +62,12 @@ void swap_bytes(HostView view) {
 /// "width=1392&height=1040&format=gray16le": at most three usual sizes of which the file holds whole frames,
 /// those of its own format where that is given. Empty where none fits.
 std::vector<std::string> fitting_sizes(std::uint64_t bytes, const RawOptions& options, bool format_given) {
-    constexpr std::array<std::pair<int, int>, 24> kUsual = {
-        {{640, 480},   {656, 488},   {720, 540},   {800, 600},   {1024, 768},  {1280, 720},
-         {1280, 960},  {1280, 1024}, {1392, 1040}, {1440, 1080}, {1456, 1088}, {1600, 1200},
-         {1920, 1080}, {1920, 1200}, {1936, 1216}, {2048, 1088}, {2048, 1536}, {2048, 2048},
-         {2448, 2048}, {2592, 1944}, {3840, 2160}, {4096, 3000}, {512, 512},   {1024, 1024}}};
     using Format = RawOptions::Format;
     std::vector<Format> formats = {Format::gray8, Format::gray16le};
     if (format_given)
         formats = {options.format};
     std::vector<std::string> found;
-    for (const auto& [width, height] : kUsual)
+    for (const auto& [width, height] : usual_raw_sizes())
         for (const Format format : formats) {
             RawOptions tried = options;
             tried.format = format;
@@ -362,6 +358,30 @@ const ParamTable& raw_table() {
 }
 
 } // namespace
+
+std::span<const std::pair<int, int>> usual_raw_sizes() {
+    static constexpr std::array<std::pair<int, int>, 35> kSizes = {
+        {{5120, 5120}, {4096, 3000}, {4096, 2160}, {3840, 2160}, {2592, 2048}, {2592, 1944}, {2448, 2048},
+         {2304, 2304}, {2048, 2048}, {2048, 1536}, {2048, 1088}, {1936, 1216}, {1920, 1200}, {1920, 1080},
+         {1600, 1200}, {1456, 1088}, {1440, 1080}, {1392, 1040}, {1388, 1038}, {1280, 1024}, {1280, 960},
+         {1280, 720},  {1024, 1024}, {1024, 768},  {1000, 1000}, {800, 600},   {752, 480},   {720, 540},
+         {696, 520},   {656, 488},   {640, 512},   {640, 480},   {512, 512},   {320, 240},   {256, 256}}};
+    return kSizes;
+}
+
+const std::vector<std::string>& raw_formats() { return raw_table().at("format").choices; }
+
+std::uint64_t raw_frame_bytes(int width, int height, const std::string& format) {
+    const std::vector<std::string>& formats = raw_formats();
+    const auto at = std::find(formats.begin(), formats.end(), format);
+    if (at == formats.end())
+        return 0;
+    RawOptions options;
+    options.width = width;
+    options.height = height;
+    options.format = static_cast<RawOptions::Format>(at - formats.begin());
+    return raw_shape(options).bytes();
+}
 
 SourceType raw_source_type() {
     return {.kind = "raw",

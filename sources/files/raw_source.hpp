@@ -5,6 +5,12 @@
 #include "pipeline/source.hpp"
 #include "sources/registry.hpp"
 
+#include <cstdint>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
 namespace specklescope {
 
 struct RawOptions {
@@ -19,6 +25,14 @@ struct RawOptions {
     bool loop = false;
     double full_scale = 0; ///< largest value a pixel can have; 0: the type's
 };
+
+/// Of cameras in use for speckle imaging, of video and of what software writes: width and height, larger ones
+/// first.
+std::span<const std::pair<int, int>> usual_raw_sizes();
+/// Those of `format`, by name.
+const std::vector<std::string>& raw_formats();
+/// 0: no such format.
+std::uint64_t raw_frame_bytes(int width, int height, const std::string& format);
 
 SourceType raw_source_type();
 

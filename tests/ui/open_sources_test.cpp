@@ -25,9 +25,12 @@ TEST(RawSizes, AreThoseThatFillTheFile) {
          {std::uint64_t{640} * 480 * 12, std::uint64_t{1392} * 1040 * 2 * 3, std::uint64_t{7919}})
         for (const std::uint64_t header : {std::uint64_t{0}, std::uint64_t{512}})
             for (const RawSize& size : raw_sizes(bytes + header, header, "x.raw")) {
-                const auto frame = static_cast<std::uint64_t>(size.width) *
-                                   static_cast<std::uint64_t>(size.height) *
-                                   static_cast<std::uint64_t>(raw_pixel_bytes(size.format));
+                const std::uint64_t each = size.format == "gray8"     ? 1
+                                           : size.format == "rgb8"    ? 3
+                                           : size.format == "gray32f" ? 4
+                                                                      : 2;
+                const auto frame =
+                    static_cast<std::uint64_t>(size.width) * static_cast<std::uint64_t>(size.height) * each;
                 EXPECT_EQ(frame * size.frames, bytes) << name_of(size);
                 EXPECT_GT(size.frames, 0U);
             }
@@ -40,7 +43,7 @@ TEST(RawSizes, AreThoseThatFillTheFile) {
               "100x50 gray8 4")
         << "the name says it, not the folder";
     for (const std::string& format : raw_formats())
-        EXPECT_GT(raw_pixel_bytes(format), 0) << format;
+        EXPECT_GT(raw_frame_bytes(2, 3, format), 0U) << format;
     EXPECT_FALSE(raw_formats().empty());
 }
 
@@ -82,12 +85,30 @@ TEST(OpenFolder, ListsFoldersFirstAndWhatASourceCouldBe) {
               (std::vector<std::string>{"zeta/", "a.raw", "b.TIF", "film.mkv"}));
     EXPECT_EQ(names(read_folder(path, true)).size(), 5U);
     EXPECT_EQ(read_folder(path, false).entries[1].bytes, 5U);
+    EXPECT_EQ(names(read_folder(path, false, "m")), std::vector<std::string>{"film.mkv"});
     EXPECT_NE(read_folder(path + "/none", false).error.find("cannot be listed"), std::string::npos);
+}
+
+TEST(OpenFolder, OfTooManyThoseAreListedWhoseNamesHoldWhatIsTyped) {
+    const TemporaryFolder folder;
+    for (std::size_t i = 0; i <= kMostEntries; ++i)
+        write_text(folder / ("f" + std::to_string(10000 + i) + ".raw"), "");
+    const Folder all = read_folder(folder.path().string(), false);
+    EXPECT_TRUE(all.cut);
+    EXPECT_EQ(all.entries.size(), kMostEntries);
+    EXPECT_TRUE(answers(all, ""));
+    EXPECT_FALSE(answers(all, "1234"));
+    const Folder some = read_folder(folder.path().string(), false, "1234");
+    EXPECT_FALSE(some.cut);
+    EXPECT_EQ(some.entries.size(), 11U) << "f11234, and f12340 to f12349";
+    EXPECT_TRUE(answers(some, "12345"));
+    EXPECT_FALSE(answers(some, "123"));
 }
 
 TEST(OpenFolder, CompletesAsFarAsItIsClear) {
     const Folder folder{
         "/data",
+        "",
         "",
         {{"scans", true, 0}, {"a_é1.tif", false, 1}, {"a_é2.tif", false, 1}, {"a_ê.tif", false, 1}},
         false};

@@ -2,6 +2,7 @@
 #include "ui/canvas/scale_bar.hpp"
 
 #include "tests/support/file_tools.hpp"
+#include "tests/support/random.hpp"
 #include "tests/ui/viewer_fixture.hpp"
 
 #include <cmath>
@@ -11,9 +12,7 @@ namespace specklescope {
 namespace {
 
 TEST(ScaleBar, IsTheLongestRoundLengthThatFits) {
-    const unsigned seed = std::random_device{}();
-    SCOPED_TRACE("seed " + std::to_string(seed));
-    std::mt19937 random(seed);
+    std::mt19937_64 random = test::test_random(52);
     std::uniform_real_distribution<double> power(-4, 6), size(30, 400);
     for (int i = 0; i < 20000; ++i) {
         const double um = std::pow(10, power(random)), room = size(random);

@@ -40,6 +40,35 @@ TEST_F(ViewerKeysTest, TabChangesTheLayoutAndLettersStayShortcuts) {
     EXPECT_EQ(viewer.quit(), 0) << viewer.log();
 }
 
+TEST_F(ViewerKeysTest, TheListOfKeysGivesWayAndAHiddenHistogramOpens) {
+    Viewer viewer(*desktop_, folder_, with({"synthetic", "--no-remember"}));
+    ASSERT_TRUE(viewer.shows_picture()) << viewer.log();
+    const auto list = [&] { return viewer.has_widget("keys.about"); };
+    const auto dialog = [&](const char* key, const std::function<bool()>& there) {
+        viewer.key("question");
+        ASSERT_TRUE(viewer.until(list));
+        viewer.key(key);
+        ASSERT_TRUE(viewer.until([&] { return there() && !list(); })) << key << "\n" << viewer.log();
+        viewer.key("Escape");
+        ASSERT_TRUE(viewer.until([&] { return !there(); })) << key;
+        EXPECT_FALSE(list()) << key;
+    };
+    dialog("ctrl+p", [&] { return viewer.number("palette") == 1; });
+    dialog("o", [&] { return viewer.has_widget("open.text"); });
+    dialog("ctrl+m", [&] { return viewer.has_widget("preset.name"); });
+
+    viewer.key("h");
+    ASSERT_TRUE(viewer.until([&] { return viewer.has_widget("histogram.plot"); })) << viewer.log();
+    viewer.key("p");
+    ASSERT_TRUE(viewer.until([&] { return !viewer.has_widget("panel.edge"); }));
+    viewer.key("h");
+    ASSERT_TRUE(viewer.until([&] { return viewer.has_widget("panel.edge"); }));
+    EXPECT_TRUE(viewer.until([&] { return viewer.has_widget("histogram.plot"); })) << viewer.log();
+    viewer.key("h");
+    EXPECT_TRUE(viewer.until([&] { return viewer.number("histogram.open") == 0; }));
+    EXPECT_EQ(viewer.quit(), 0) << viewer.log();
+}
+
 TEST_F(ViewerKeysTest, TheListOfKeysSaysWhatEachDoesInBothColumns) {
     Viewer viewer(*desktop_, folder_, with({"synthetic", "--no-remember"}));
     ASSERT_TRUE(viewer.shows_picture()) << viewer.log();

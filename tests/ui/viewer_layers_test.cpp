@@ -2,7 +2,9 @@
 #include "tests/ui/viewer_fixture.hpp"
 
 #include "pipeline/blend/blend.hpp"
+#include "tests/support/random.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <limits>
 #include <random>
@@ -17,9 +19,7 @@ class LayersTest : public ViewerTest {
 protected:
     /// A float picture with undefined and infinite pixels, from 0 to 1.
     std::string picture() {
-        const unsigned seed = std::random_device{}();
-        RecordProperty("seed", std::to_string(seed));
-        std::mt19937 random(seed);
+        std::mt19937_64 random = test::test_random(50);
         std::uniform_real_distribution<float> number(0, 1);
         values_.resize(kShape.pixels());
         for (std::size_t i = 0; i < values_.size(); ++i)
@@ -187,6 +187,82 @@ TEST_F(LayersTest, AChangeIsAgainstTheBaselineThatWasTaken) {
     EXPECT_TRUE(above ? seen[0] > seen[2] : seen[2] > seen[0]) << seen[0] << " " << seen[2];
     viewer.key("y");
     EXPECT_TRUE(viewer.until([&] { return viewer.number("change.shown") == 0; }));
+    EXPECT_EQ(viewer.quit(), 0) << viewer.log();
+}
+
+TEST_F(LayersTest, AChangeIsOfOneSourceAndQuantityAndAPresetBringsItsRange) {
+    std::mt19937_64 random = test::test_random(51);
+    std::uniform_int_distribution<int> value(100, 250);
+    for (const char* name : {"a.raw", "b.raw"}) {
+        std::string pixels(kShape.pixels(), '\0');
+        std::generate(pixels.begin(), pixels.end(), [&] { return static_cast<char>(value(random)); });
+        write_text(folder_ / name, pixels);
+    }
+    std::filesystem::create_directories(folder_.path() / "config/specklescope/presets");
+    write_text(folder_ / "config/specklescope/presets/kc.toml",
+               "# Contrast in a range of its own.\n[view]\nautomatic = false\nlow = 0.1\nhigh = 0.9\n"
+               "[[stage]]\nname = \"speckle\"\noutput = \"contrast\"\n");
+    const std::string size = "?width=48&height=40&format=gray8";
+    Viewer viewer(*desktop_, folder_,
+                  with({"raw:a.raw" + size, "--no-remember", "--stage", "none", "--rate", "20", "--loop",
+                        "--view", "baseline_s=0.3", "--view", "layout=split", "--view", "overlay=false"}));
+    ASSERT_TRUE(viewer.shows_picture()) << viewer.log();
+    const auto shown = [&] { return viewer.number("change.shown") == 1; };
+    viewer.key("y");
+    ASSERT_TRUE(viewer.until(shown)) << viewer.log();
+    EXPECT_NE(viewer.text("label.left").find(" ± 50.0 %"), std::string::npos) << viewer.text("label.left");
+
+    viewer.key("o");
+    ASSERT_TRUE(viewer.until([&] { return viewer.has_widget("open.text") && viewer.number("typing") == 1; }));
+    desktop_->events({"type", "--delay", "60", "raw:b.raw" + size});
+    viewer.key("Return");
+    const auto moves_on = [&] { // some pictures later
+        const double displayed = viewer.number("displayed");
+        return viewer.until([&] { return viewer.number("displayed") > displayed + 5; });
+    };
+    ASSERT_TRUE(viewer.until([&] { return viewer.log().find("Opened raw:b.raw") != std::string::npos; }));
+    ASSERT_TRUE(viewer.until([&] { return !viewer.has_widget("open.text"); }));
+    ASSERT_TRUE(viewer.shows_picture());
+    ASSERT_TRUE(viewer.until([&] { return viewer.number("displayed") > 5; }));
+    EXPECT_EQ(viewer.number("change.shown"), 0) << "the baseline is of a.raw";
+    EXPECT_NE(viewer.log().find("was of the source before"), std::string::npos) << viewer.log();
+
+    viewer.key("y");
+    ASSERT_TRUE(viewer.until(shown)) << viewer.log();
+    viewer.key("ctrl+m");
+    ASSERT_TRUE(viewer.until([&] { return viewer.has_widget("preset.kc"); }));
+    viewer.click("preset.kc");
+    ASSERT_TRUE(viewer.until([&] { return viewer.has_widget("preset.load"); }));
+    viewer.click("preset.load");
+    ASSERT_TRUE(viewer.until([&] { return viewer.text("chain").starts_with("speckle:"); })) << viewer.log();
+    viewer.key("Escape");
+    ASSERT_TRUE(moves_on());
+    EXPECT_EQ(viewer.number("automatic"), 0);
+    EXPECT_EQ(viewer.number("low"), 0.1);
+    EXPECT_EQ(viewer.number("high"), 0.9);
+    EXPECT_EQ(viewer.log().find("fixed range"), std::string::npos) << viewer.log();
+    EXPECT_TRUE(viewer.until([&] { return viewer.text("preset.label") == "Preset kc"; }))
+        << viewer.text("preset.label");
+    // No change of a baseline of another quantity: the raw picture takes its side.
+    EXPECT_EQ(viewer.number("change.shown"), 0);
+    EXPECT_EQ(viewer.text("label.left"), "raw");
+    const Screenshot screen = at_rest(viewer);
+    const Rect canvas = viewer.widget("canvas");
+    const double left = viewer.number("image.x"), top = viewer.number("image.y"),
+                 scale = viewer.number("image.scale");
+    const double divider = canvas.x + canvas.width / 2;
+    double brightest = 0;
+    for (int y = 4; y < kHeight - 4; ++y)
+        for (int x = 4; left + (x + 0.5) * scale < divider - 20; ++x)
+            brightest = std::max<double>(brightest, screen.at(static_cast<int>(left + (x + 0.5) * scale),
+                                                              static_cast<int>(top + (y + 0.5) * scale))[1]);
+    EXPECT_GT(brightest, 150);
+    // It is the contrast's, and no other quantity's.
+    viewer.key("ctrl+p");
+    ASSERT_TRUE(viewer.until([&] { return viewer.number("palette") == 1 && viewer.number("typing") == 1; }));
+    desktop_->events({"type", "--delay", "60", "bypass 1"});
+    viewer.key("Return");
+    EXPECT_TRUE(viewer.until([&] { return viewer.number("automatic") == 1; })) << viewer.log();
     EXPECT_EQ(viewer.quit(), 0) << viewer.log();
 }
 

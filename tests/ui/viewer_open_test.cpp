@@ -2,6 +2,8 @@
 // file without a header, what was open lately, and the desktop's own dialog.
 #include "tests/ui/viewer_fixture.hpp"
 
+#include <cerrno>
+#include <csignal>
 #include <sys/stat.h>
 
 namespace specklescope {
@@ -43,6 +45,56 @@ TEST_F(ViewerOpenTest, AFileWithoutAHeaderIsToldItsSizeAndShowsIt) {
         return viewer.log().find("cells_64x48.raw?width=64&height=48&format=gray8") != std::string::npos;
     })) << viewer.log();
     EXPECT_TRUE(viewer.until([&] { return viewer.text("banner").starts_with("End of"); }));
+    EXPECT_EQ(viewer.quit(), 0) << viewer.log();
+}
+
+TEST_F(ViewerOpenTest, TheFormOfAFileWithoutAHeaderIsWhatIsOpened) {
+    film("cells_64x48.raw", 7);
+    Viewer viewer(*desktop_, folder_, with({"synthetic", "--no-remember"}));
+    ASSERT_TRUE(viewer.shows_picture()) << viewer.log();
+    ASSERT_NO_FATAL_FAILURE(ask(viewer));
+    desktop_->events({"type", "--delay", "40", place("cells_64x48.raw")});
+    ASSERT_TRUE(viewer.until([&] { return viewer.text("open.look") == "64 × 48 u8, 7 frames"; }));
+    viewer.click("open.raw.Format");
+    ASSERT_TRUE(viewer.until([&] { return viewer.has_widget("open.raw.format.rgb8"); }));
+    viewer.key("Escape"); // means the list, and not the dialog
+    ASSERT_TRUE(viewer.until([&] { return !viewer.has_widget("open.raw.format.rgb8"); }));
+    ASSERT_TRUE(viewer.has_widget("open.text"));
+    const auto width = [&](const char* text) {
+        const Rect field = viewer.widget("open.raw.Width"); // its buttons are at the right
+        viewer.events({"mousemove",
+                       std::to_string(std::lround(field.x + 20)),
+                       std::to_string(std::lround(field.y + field.height / 2)),
+                       "sleep",
+                       "0.4",
+                       "mousedown",
+                       "1",
+                       "sleep",
+                       "0.3",
+                       "mouseup",
+                       "1",
+                       "sleep",
+                       "0.4",
+                       "key",
+                       "ctrl+a",
+                       "sleep",
+                       "0.2",
+                       "type",
+                       "--delay",
+                       "60",
+                       text});
+        viewer.key("Return");
+    };
+    width("640"); // 640×48 is longer than the file
+    ASSERT_TRUE(viewer.until([&] {
+        return viewer.text("open.said").find("behind its header") != std::string::npos;
+    })) << viewer.log();
+    EXPECT_EQ(viewer.log().find("Opened " + place("cells")), std::string::npos) << viewer.log();
+    width("32");
+    EXPECT_TRUE(viewer.until([&] {
+        return viewer.log().find("cells_64x48.raw?width=32&height=48&format=gray8") != std::string::npos;
+    })) << viewer.log();
+    EXPECT_FALSE(viewer.has_widget("error.close")) << viewer.log();
     EXPECT_EQ(viewer.quit(), 0) << viewer.log();
 }
 
@@ -98,13 +150,17 @@ TEST_F(ViewerOpenTest, WhatWasOpenLatelyIsKnownToTheNextWindowAndGoneFilesAreNot
 TEST_F(ViewerOpenTest, TheDesktopsDialogIsAProcessWhoseAnswerIsAName) {
     const std::string name = "a; touch gone, $(touch gone) %s.tif"; // a stranger's
     std::filesystem::create_directories(folder_.path() / "bin");
-    write_text(folder_ / "bin/zenity",
-               "#!/bin/sh\nprintf '%s\\n' \"$@\" >words\nwhile [ ! -e go ]; do sleep 0.1; done\n"
-               "printf '%s/%s\\n' \"$PWD\" '" +
-                   name + "'\n");
+    write_text(
+        folder_ / "bin/zenity",
+        "#!/bin/sh\necho $$ >pid\nprintf '%s\\n' \"$@\" >words\nwhile [ ! -e go ]; do sleep 0.1; done\n"
+        "printf '%s/%s\\n' \"$PWD\" '" +
+            name + "'\n");
     chmod((folder_ / "bin/zenity").c_str(), 0755);
-    const std::string path = (folder_ / "bin") + ":" + std::getenv("PATH"); // NOLINT(concurrency-mt-unsafe)
-    setenv("PATH", path.c_str(), 1);                                        // NOLINT(concurrency-mt-unsafe)
+    struct Path { // NOLINTBEGIN(concurrency-mt-unsafe)
+        explicit Path(const std::string& first) { setenv("PATH", (first + ":" + before).c_str(), 1); }
+        ~Path() { setenv("PATH", before.c_str(), 1); }
+        const std::string before = std::getenv("PATH");
+    } const path(folder_ / "bin"); // NOLINTEND(concurrency-mt-unsafe)
     Viewer viewer(*desktop_, folder_, with({"synthetic", "--no-remember"}));
     ASSERT_TRUE(viewer.shows_picture()) << viewer.log();
     ASSERT_NO_FATAL_FAILURE(ask(viewer));
@@ -125,7 +181,10 @@ TEST_F(ViewerOpenTest, TheDesktopsDialogIsAProcessWhoseAnswerIsAName) {
     ASSERT_NO_FATAL_FAILURE(ask(viewer));
     viewer.click("open.browse");
     ASSERT_TRUE(viewer.until([&] { return std::filesystem::exists(folder_ / "words"); }));
+    const int desktops = std::stoi(read_text(folder_ / "pid"));
+    EXPECT_EQ(kill(desktops, 0), 0);
     viewer.key("Escape"); // the dialog goes, and the desktop's with it
+    EXPECT_TRUE(viewer.until([&] { return kill(desktops, 0) != 0 && errno == ESRCH; }));
     EXPECT_EQ(viewer.quit(), 0) << viewer.log();
 }
 

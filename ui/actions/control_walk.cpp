@@ -17,6 +17,11 @@ constexpr std::array<const char*, 5> kParts = {"##tools", "##region tools", "##f
 
 void ControlWalk::begin_frame(bool dialog) {
     ImGuiIO& io = ImGui::GetIO();
+    if (on()) {
+        const ImGuiWindow* window = ImGui::FindWindowByName(kParts[static_cast<std::size_t>(part_)]);
+        if (!window || !window->Active) // in the frame before: it is not drawn any more
+            leave();
+    }
     if (on() && (io.MouseClicked[0] || io.MouseClicked[1]))
         part_ = -1; // the hand is at the mouse again
     if (on() || dialog)
@@ -40,6 +45,10 @@ void ControlWalk::next() {
         ImGui::GetCurrentContext()->NavDisableMouseHover = true;
         return;
     }
+    leave();
+}
+
+void ControlWalk::leave() {
     part_ = -1;
     ImGui::GetCurrentContext()->NavDisableHighlight = true;
     ImGui::FocusWindow(ImGui::FindWindowByName("##canvas"));
@@ -49,8 +58,7 @@ bool ControlWalk::takes(const KeyChord& chord) {
     if (!on())
         return false;
     if (chord.key == "Escape" && !ImGui::IsAnyItemActive()) {
-        part_ = static_cast<int>(kParts.size());
-        next();
+        leave();
         return true;
     }
     static constexpr std::array<std::string_view, 7> kKeys = {"Left",  "Right", "Up",    "Down",

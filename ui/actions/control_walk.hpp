@@ -19,6 +19,8 @@ public:
     bool takes(const KeyChord& chord);
 
 private:
+    void leave();
+
     int part_ = -1;
 };
 

@@ -96,9 +96,9 @@ void Palette::draw(const std::function<std::vector<PaletteEntry>()>& entries, bo
     const ImVec2 screen = ImGui::GetIO().DisplaySize;
     ImGui::SetNextWindowPos({screen.x / 2, screen.y * 0.12F}, ImGuiCond_Always, {0.5F, 0});
     ImGui::SetNextWindowSize({std::min(dp(640), screen.x * 0.94F), 0});
-    shown_ = ImGui::BeginPopup(kTitle, ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoResize);
-    probe::value("palette", shown_ ? 1.0 : 0.0);
-    if (!shown_)
+    const bool shown = ImGui::BeginPopup(kTitle, ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoResize);
+    probe::value("palette", shown ? 1.0 : 0.0);
+    if (!shown)
         return;
     if (ImGui::IsWindowAppearing())
         ImGui::SetKeyboardFocusHere();

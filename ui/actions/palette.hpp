@@ -24,14 +24,13 @@ public:
     void open() { asked_ = true; }
     /// In this frame: what is typed next is for its field.
     bool asked() const { return asked_; }
-    bool shown() const { return shown_; }
     /// While it is open, `entries()` is asked in every frame. `confirm`, `dismiss`: Enter and Escape.
     void draw(const std::function<std::vector<PaletteEntry>()>& entries, bool confirm, bool dismiss);
 
 private:
     void list(const std::vector<const PaletteEntry*>& found, const PaletteEntry*& chosen);
 
-    bool asked_ = false, shown_ = false;
+    bool asked_ = false;
     std::string typed_, said_;
     int selected_ = 0;
     bool moved_ = false; ///< the selection, by a key: it is to be seen

@@ -68,6 +68,26 @@ void draw_beyond(ImDrawList& draw, const Rect& bar, const BeyondRange& beyond) {
     probe::value("beyond.above", beyond.above);
 }
 
+bool dragged() {
+    return ImGui::IsItemActive() && ImGui::IsMouseDragging(0, 2.0F) && ImGui::GetIO().MouseDelta.y != 0;
+}
+
+/// The end that the hand took hold of; the other one is as far on the other side of 0.
+bool drag_symmetric(const Rect& bar, double& end, double initial) {
+    static bool upper = true;
+    if (ImGui::IsItemHovered() && ImGui::IsMouseDoubleClicked(0)) {
+        end = initial;
+        return true;
+    }
+    if (ImGui::IsItemActivated())
+        upper = ImGui::GetIO().MousePos.y < bar.y + bar.height / 2;
+    if (!dragged())
+        return false;
+    const double delta = ImGui::GetIO().MouseDelta.y / bar.height * 2 * end;
+    end += upper ? -delta : delta;
+    return true;
+}
+
 /// Which end a drag moves is decided where it began.
 bool drag_range(const Rect& bar, Mapping& m) {
     static int part = 0;
@@ -78,7 +98,7 @@ bool drag_range(const Rect& bar, Mapping& m) {
     const double at = 1 - (ImGui::GetIO().MousePos.y - bar.y) / bar.height;
     if (ImGui::IsItemActivated())
         part = at > 0.67 ? 1 : at < 0.33 ? -1 : 0;
-    if (!ImGui::IsItemActive() || !ImGui::IsMouseDragging(0, 2.0F) || ImGui::GetIO().MouseDelta.y == 0)
+    if (!dragged())
         return false;
     const double delta = ImGui::GetIO().MouseDelta.y / bar.height * (m.high - m.low);
     m.automatic = false;
@@ -101,21 +121,20 @@ bool rests_on_assumption(const Quantity& quantity, const Exposure& exposure) {
     return rests_on_exposure(quantity) && exposure.origin == ExposureOrigin::assumed;
 }
 
-bool color_bar(const Rect& area, Mapping& given, const Quantity& quantity, const Exposure& exposure,
-               ToneCurve curve, GLuint colors, const BeyondRange& beyond) {
-    Mapping mapping = given; // with the range as it is seen
-    const ValueRange seen = exposed({given.low, given.high}, given.exposure_stops);
-    mapping.low = seen.low;
-    mapping.high = seen.high;
+namespace {
+
+/// The bar in `area`, with a control over it that takes the mouse; nothing where there is no room. `mapping`:
+/// with the range as it is seen.
+std::optional<Rect> draw_bar(const Rect& area, const Mapping& mapping, const Quantity& quantity, bool assumed,
+                             ToneCurve curve, GLuint colors, const std::optional<BeyondRange>& beyond) {
     ImDrawList& draw = *ImGui::GetWindowDrawList();
     const float line = ImGui::GetTextLineHeight(), small = theme::fonts().small->FontSize;
-    const std::string stops = stops_text(given.exposure_stops);
-    const bool assumed = rests_on_assumption(quantity, exposure);
+    const std::string stops = stops_text(mapping.exposure_stops);
     const double foot = dp(22) + (stops.empty() ? 0 : small * 1.15);
     const Rect bar{area.x + dp(14), area.y + dp(18) + line * 2.4, dp(18),
                    area.height - dp(18) - line * 2.4 - foot};
     if (bar.height < dp(40) || !(mapping.high > mapping.low))
-        return false;
+        return std::nullopt;
     const TickScale scale =
         tick_scale(mapping.low, mapping.high, std::clamp(static_cast<int>(bar.height / dp(64)), 2, 10));
     const ImVec2 head(static_cast<float>(bar.x), static_cast<float>(area.y) + dp(10));
@@ -129,34 +148,73 @@ bool color_bar(const Rect& area, Mapping& given, const Quantity& quantity, const
     draw.AddImageQuad(texture, low, {high.x, low.y}, high, {low.x, high.y}, {1, 0}, {1, 0}, {0, 0}, {0, 0});
     draw.AddRect(low, high, theme::kLine);
     draw_ticks(draw, bar, mapping, curve, scale);
-    draw_beyond(draw, bar, beyond);
+    if (beyond)
+        draw_beyond(draw, bar, *beyond);
+    const ImVec2 how(low.x - dp(6), high.y + dp(9));
+    draw.AddText(theme::fonts().small, small, how, mapping.automatic ? theme::kDim : theme::kAccent,
+                 mapping.automatic ? "auto" : "fixed");
+    draw.AddText(theme::fonts().small, small, {how.x, how.y + small * 1.15F}, theme::kAccent, stops.c_str());
     ImGui::SetCursorScreenPos(low);
     ImGui::InvisibleButton("color bar",
                            {static_cast<float>(bar.width) + dp(40), static_cast<float>(bar.height)});
     probe::widget("color_bar", bar.x, bar.y, bar.width, bar.height);
-    const bool hovered = ImGui::IsItemHovered();
-    const bool changed = drag_range(bar, mapping);
+    if (ImGui::IsItemHovered())
+        ImGui::SetMouseCursor(ImGuiMouseCursor_ResizeNS);
+    return bar;
+}
+
+void bar_tooltip(const Quantity& quantity, const std::string& text) {
+    tooltip(quantity.name + (quantity.unit == "1" ? "" : " in " + quantity.unit) + "\n" + text);
+    if (ImGui::IsItemHovered())
+        probe::value("color_bar.says", text);
+}
+
+} // namespace
+
+bool color_bar(const Rect& area, Mapping& given, const Quantity& quantity, const Exposure& exposure,
+               ToneCurve curve, GLuint colors, const std::optional<BeyondRange>& beyond) {
+    Mapping mapping = given; // with the range as it is seen
+    const ValueRange seen = exposed({given.low, given.high}, given.exposure_stops);
+    mapping.low = seen.low;
+    mapping.high = seen.high;
+    const bool assumed = rests_on_assumption(quantity, exposure);
+    const std::optional<Rect> bar = draw_bar(area, mapping, quantity, assumed, curve, colors, beyond);
+    if (!bar)
+        return false;
+    const bool changed = drag_range(*bar, mapping);
     if (changed) {
         const ValueRange wanted = exposed({mapping.low, mapping.high}, -given.exposure_stops);
         given.automatic = mapping.automatic;
         given.low = wanted.low;
         given.high = wanted.high;
     }
-    if (hovered)
-        ImGui::SetMouseCursor(ImGuiMouseCursor_ResizeNS);
-    const ImVec2 how(low.x - dp(6), high.y + dp(9));
-    draw.AddText(theme::fonts().small, small, how, mapping.automatic ? theme::kDim : theme::kAccent,
-                 mapping.automatic ? "auto" : "fixed");
-    draw.AddText(theme::fonts().small, small, {how.x, how.y + small * 1.15F}, theme::kAccent, stops.c_str());
-    tooltip(quantity.name + (quantity.unit == "1" ? "" : " in " + quantity.unit) +
-            "\nDrag near the top or the bottom to move that end, in the middle to move both. Double click "
-            "for the automatic range.\n" +
-            share_text(beyond.below) + " of the values are below the range, " + share_text(beyond.above) +
-            " above it." +
-            (assumed ? "\n* For an exposure of " + to_string(ParamValue(exposure.ms)) +
-                           " ms, which nobody gave: set it in the stage."
-                     : std::string()));
+    std::string text = "Drag near the top or the bottom to move that end, in the middle to move both. Double "
+                       "click for the automatic range.";
+    if (beyond)
+        text += "\n" + share_text(beyond->below) + " of the values are below the range, " +
+                share_text(beyond->above) + " above it.";
+    if (assumed)
+        text += "\n* For an exposure of " + to_string(ParamValue(exposure.ms)) +
+                " ms, which nobody gave: set it in the stage.";
+    bar_tooltip(quantity, text);
     return changed;
+}
+
+void change_bar(const Rect& area, double& range, const ParamDecl& decl, double initial,
+                const Quantity& quantity, GLuint colors) {
+    Mapping mapping;
+    mapping.automatic = false;
+    mapping.low = -range;
+    mapping.high = range;
+    const std::optional<Rect> bar =
+        draw_bar(area, mapping, quantity, false, ToneCurve::linear, colors, std::nullopt);
+    if (!bar)
+        return;
+    if (drag_symmetric(*bar, range, initial))
+        range = std::clamp(range, decl.min, decl.max);
+    bar_tooltip(quantity,
+                "Drag to make the range wider or narrower, on both sides of 0. Double click for ± " +
+                    number_text(initial, 3) + " %.");
 }
 
 } // namespace specklescope

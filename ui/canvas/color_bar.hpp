@@ -6,6 +6,8 @@
 #include "pipeline/stage.hpp"
 #include "ui/canvas/view.hpp"
 
+#include <optional>
+
 namespace specklescope {
 
 /// Parts of the values, 0…1, that lie beyond the ends of the range.
@@ -21,8 +23,12 @@ bool rests_on_assumption(const Quantity& quantity, const Exposure& exposure);
 /// moves that end, in the middle both; a double click goes back to the automatic range. True if the user
 /// changed the mapping.
 /// `curve`: in effect; the ticks lie where it puts them. `beyond`: an arrow at an end says that values lie
-/// behind it.
+/// behind it; nothing while nobody has counted them.
 bool color_bar(const Rect& area, Mapping& mapping, const Quantity& quantity, const Exposure& exposure,
-               ToneCurve curve, GLuint colors, const BeyondRange& beyond);
+               ToneCurve curve, GLuint colors, const std::optional<BeyondRange>& beyond);
+/// The bar of a change, from -range to range: dragging moves both ends, within `decl`; a double click goes
+/// back to `initial`.
+void change_bar(const Rect& area, double& range, const ParamDecl& decl, double initial,
+                const Quantity& quantity, GLuint colors);
 
 } // namespace specklescope

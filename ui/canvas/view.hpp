@@ -48,7 +48,7 @@ struct PictureStyle {
     ValueRange range;
     ToneCurve curve = ToneCurve::linear; ///< never automatic
     double saturated = 0;                ///< pixels of at least this value turn kSaturatedColor; 0: off
-    /// Over what is there already: Blend as of blend_colors().
+    /// Over what is there already.
     std::optional<Blend> blend{};
 };
 

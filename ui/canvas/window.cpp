@@ -179,7 +179,8 @@ void Window::take_scale(double wanted) {
         float vertical = 1;
         glfwGetWindowContentScale(state_->handle, &scale, &vertical);
     }
-    scale_ = std::clamp(scale, 0.5F, 4.0F);
+    scale_ = std::clamp(scale, static_cast<float>(kLeastScale),
+                        static_cast<float>(view_table().at("ui_scale").max));
     theme::apply(static_cast<float>(scale_));
 }
 

@@ -16,6 +16,7 @@ namespace specklescope {
 
 class Window {
 public:
+    static constexpr double kLeastScale = 0.5; ///< of the interface; the most is the declared one
     /// Throws RunError with the reason when no window or no OpenGL 3.3 can be had.
     explicit Window(const ViewSettings& view);
     ~Window();

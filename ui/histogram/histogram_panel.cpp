@@ -88,10 +88,11 @@ void HistogramPanel::update(const Display& display, bool wanted) {
         sampler_.offer(HistogramOf::result, display.sample(), result.shape().pixels());
 }
 
-BeyondRange HistogramPanel::beyond(const ValueRange& range) const {
-    BeyondRange beyond;
+std::optional<BeyondRange> HistogramPanel::beyond(const ValueRange& range) const {
+    std::optional<BeyondRange> beyond;
     sampler_.look(HistogramOf::result, [&](const ValueSample& sample) {
-        beyond = {sample.share_below(range.low), sample.share_above(range.high)};
+        if (sample.size() > 0)
+            beyond = BeyondRange{sample.share_below(range.low), sample.share_above(range.high)};
     });
     return beyond;
 }
@@ -146,7 +147,7 @@ void HistogramPanel::axes(const Plot& plot) const {
 }
 
 /// Each end is a button of its own.
-bool HistogramPanel::handles(const Plot& plot, ValueRange& range) {
+bool HistogramPanel::handles(const Plot& plot, ValueRange& range, const KeyBindings& keys) {
     ImDrawList& draw = *ImGui::GetWindowDrawList();
     const Rect& area = plot.area;
     bool changed = false, any = false;
@@ -157,8 +158,10 @@ bool HistogramPanel::handles(const Plot& plot, ValueRange& range) {
         ImGui::SetCursorScreenPos(point(x - wide / 2, area.y));
         ImGui::InvisibleButton(high ? "high" : "low", point(wide, area.height));
         probe::item(high ? "histogram.high" : "histogram.low");
-        tooltip(high ? "The high end of the range: drag it, or press } and { (Shift ] and [)."
-                     : "The low end of the range: drag it, or press ) and (.");
+        tooltip(std::string(high ? "The high end of the range: drag it; up"
+                                 : "The low end of the range: drag it; up") +
+                with_key("", keys, high ? Action::raise_high : Action::raise_low) + ", down" +
+                with_key("", keys, high ? Action::lower_high : Action::lower_low));
         const bool active = ImGui::IsItemActive(), hovered = ImGui::IsItemHovered();
         if (active || hovered)
             ImGui::SetMouseCursor(ImGuiMouseCursor_ResizeEW);
@@ -173,7 +176,7 @@ bool HistogramPanel::handles(const Plot& plot, ValueRange& range) {
         draw.AddTriangleFilled(point(x - dp(5), area.y), point(x + dp(5), area.y), point(x, area.y + dp(7)),
                                color);
     }
-    dragged_ = any ? 1 : 0;
+    dragged_ = any;
     return changed;
 }
 
@@ -241,7 +244,7 @@ void HistogramPanel::draw(Session& session, Display& display, bool stretch_raw) 
         std::clamp<std::size_t>(static_cast<std::size_t>(area.width / dp(2)), 16, kMostBins);
     Plot plot{area, std::span(counts).first(bins), 1, 0, view.histogram_log};
     sampler_.look(shown_, [&](const ValueSample& sample) {
-        if (dragged_ == 0) { // the axis stands still under a hand
+        if (!dragged_) { // the axis stands still under a hand
             const double low = sample.percentile(0.5).value_or(range.low);
             const double most = sample.percentile(99.5).value_or(range.high);
             const ValueSpan around =
@@ -274,7 +277,7 @@ void HistogramPanel::draw(Session& session, Display& display, bool stretch_raw) 
     probe::value("histogram.span.high", span_.high);
     probe::value("histogram.made", static_cast<double>(sampler_.made()));
     if (of_result) {
-        if (handles(plot, range))
+        if (handles(plot, range, session.settings().keys))
             fix_range(view.mapping, range);
     } else {
         for (const double end : {range.low, range.high})

@@ -6,34 +6,37 @@
 #include "ui/histogram/sampler.hpp"
 #include "ui/session.hpp"
 
-#include <string>
+#include <optional>
 #include <utility>
 
 namespace specklescope {
 
 class HistogramPanel {
 public:
-    /// Once per drawn frame: hands pictures to the thread, at most ten times a second.
+    /// Once per drawn frame: hands pictures to the thread, ten times a second while the section is open,
+    /// twice otherwise. `wanted`: somebody looks.
     void update(const Display& display, bool wanted);
     void clear() { sampler_.clear(); }
     void draw(Session& session, Display& display, bool stretch_raw);
     /// One of the ends of the range by so many fiftieths of it; the range is fixed then.
     static void nudge(Session& session, bool high, int steps);
-    /// Of the result, for these ends.
-    BeyondRange beyond(const ValueRange& range) const;
+    /// Of the result, for these ends; nothing before the first sample.
+    std::optional<BeyondRange> beyond(const ValueRange& range) const;
     bool toggle = false; ///< the section opens or closes in this frame
     bool open() const { return open_; }
+    /// In a frame without draw(): nobody sees it, and the next toggle opens it.
+    void hide() { open_ = false; }
 
 private:
     struct Plot;
     void axes(const Plot& plot) const;
-    bool handles(const Plot& plot, ValueRange& range);
+    bool handles(const Plot& plot, ValueRange& range, const KeyBindings& keys);
     void numbers(const ViewSettings& view, const Display& display, const ValueRange& range) const;
 
     HistogramSampler sampler_;
     HistogramOf shown_ = HistogramOf::result;
-    ValueRange span_; ///< of the axis
-    int dragged_ = 0; ///< −1 the low end, 1 the high one
+    ValueRange span_;      ///< of the axis
+    bool dragged_ = false; ///< one of the handles
     bool open_ = false;
     SteadyClock::time_point offered_{};
 };

@@ -154,8 +154,10 @@ void draw_record(Session& session, ViewState& state) {
     if (ImGui::Button("Report", {half, 0}))
         state.report = true;
     probe::item("report");
-    tooltip("Ctrl R. PDF with picture, regions, traces, events, settings and methods; the picture as PNG and "
-            "the table as CSV beside it.");
+    tooltip(
+        with_key("PDF with picture, regions, traces, events, settings and methods; the picture as PNG and "
+                 "the table as CSV beside it",
+                 session.settings().keys, Action::report));
     for (const Recording& recording : session.recordings()) {
         const SinkStatus status = recording.sink->status();
         hint((status.path.empty() ? "waiting for the first frame" : status.path) + " · " +

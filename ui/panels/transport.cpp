@@ -160,7 +160,8 @@ void speed_menu(Session& session) {
 }
 
 struct MarkButton {
-    const char *id, *text, *key;
+    const char *id, *text;
+    Action action;
     Icon icon;
     std::optional<std::uint64_t> Film::*mark;
     void (*set)(Session&, Film&);
@@ -169,9 +170,9 @@ struct MarkButton {
 void draw_mark_button(const MarkButton& button, Session& session, Film& film) {
     std::optional<std::uint64_t>& mark = film.*button.mark;
     const std::string frame = mark ? "frame " + std::to_string(*mark) : "this frame";
-    const std::string rest =
-        std::string(" (") + button.key + (mark ? "). Right click clears the mark." : ")");
-    if (icon_button(button.id, button.icon, button.text + frame + rest, mark.has_value()))
+    const std::string what = with_key(button.text + frame, session.settings().keys, button.action) +
+                             (mark ? ". Right click clears the mark." : "");
+    if (icon_button(button.id, button.icon, what, mark.has_value()))
         button.set(session, film);
     if (ImGui::IsItemClicked(ImGuiMouseButton_Right) && std::exchange(mark, std::nullopt))
         tell_loop(session, film);
@@ -201,9 +202,11 @@ void buttons(Session& session, Film& film) {
                     film.loop))
         toggle_loop(session, film);
     ImGui::SameLine(0, dp(kGap));
-    draw_mark_button({"film.in", "Loop from ", "I", Icon::mark_in, &Film::in, mark_in}, session, film);
+    draw_mark_button({"film.in", "Loop from ", Action::mark_in, Icon::mark_in, &Film::in, mark_in}, session,
+                     film);
     ImGui::SameLine(0, dp(kGap));
-    draw_mark_button({"film.out", "Loop to ", "U", Icon::mark_out, &Film::out, mark_out}, session, film);
+    draw_mark_button({"film.out", "Loop to ", Action::mark_out, Icon::mark_out, &Film::out, mark_out},
+                     session, film);
     speed_menu(session);
 }
 

@@ -9,6 +9,7 @@
 #include <imgui_stdlib.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace specklescope {
 
@@ -20,16 +21,43 @@ using theme::dp;
 constexpr const char* kPopup = "presets";
 constexpr auto kCompareEvery = 300ms;
 
-const Preset* preset_of(const std::string& name) {
-    const auto& all = presets();
-    const auto found = std::find_if(all.begin(), all.end(), [&](const Preset& p) { return p.name == name; });
-    return found == all.end() ? nullptr : &*found;
-}
-
 bool same_values(const Params& a, const Params& b) {
     const auto& decls = a.table().decls();
     return std::all_of(decls.begin(), decls.end(),
                        [&](const ParamDecl& decl) { return a.get(decl.name) == b.get(decl.name); });
+}
+
+/// The same of what a preset may differ in; the ends of an automatic range move by themselves.
+bool same_settings(const Settings& then, Session& session) {
+    const auto same_shown = [](const Params& a, const Params& b) {
+        const auto& decls = a.table().decls();
+        return std::all_of(decls.begin(), decls.end(), [&](const ParamDecl& decl) {
+            return (!a.visible(decl) && !b.visible(decl)) || a.get(decl.name) == b.get(decl.name);
+        });
+    };
+    const auto& before = then.chain.stages();
+    const auto& now = session.chain().stages();
+    return std::equal(before.begin(), before.end(), now.begin(), now.end(),
+                      [&](const ChainStage& a, const ChainStage& b) {
+                          return a.type == b.type && a.bypassed == b.bypassed &&
+                                 same_shown(a.params, b.params);
+                      }) &&
+           same_shown(then.view, session.settings().view) &&
+           same_shown(then.program, session.settings().program);
+}
+
+/// What its file says of the range, no matter what is set now.
+bool says_range(const std::string& name, const Settings& now) {
+    const auto loaded_over = [&](double most) {
+        Settings other = now;
+        auto& mapping = other.view.as<ViewSettings>().mapping;
+        mapping.low = -most; // below whatever it says of the other end
+        mapping.high = most;
+        load_preset(name, other);
+        const auto& loaded = other.view.as<ViewSettings>().mapping;
+        return std::pair(loaded.low, loaded.high);
+    };
+    return loaded_over(1e299) == loaded_over(1e300);
 }
 
 } // namespace
@@ -52,27 +80,34 @@ void take_preset(Session& session, const std::string& name) {
                             " also says how pictures are read: that takes effect when a "
                             "source is opened.");
         }
+        const bool ranged = says_range(name, settings_now(session));
         session.settings().view = changed.view;
         session.set_chain(changed.chain);
+        session.range_for = ranged ? session.chain().quantity().name : "";
     } catch (const std::exception& error) {
         session.say(Message::Level::error, sentence_of(error));
     }
 }
 
-void PresetMenu::compare(Session& session) {
-    if (SteadyClock::now() - compared_ < kCompareEvery)
+void PresetMenu::compare(Session& session, bool open) {
+    const auto now = SteadyClock::now();
+    const bool asked = compared_ == SteadyClock::time_point();
+    if ((!open && loaded_.empty()) || now - compared_ < kCompareEvery)
         return;
-    compared_ = SteadyClock::now();
-    const Settings now = settings_now(session);
+    compared_ = now;
+    if (!open && !asked && compared_with_ && same_settings(*compared_with_, session))
+        return;
+    const Settings& set = compared_with_.emplace(settings_now(session));
     const auto of = [&](const std::string& name) {
         try {
-            return preset_of(name) ? preset_differences(name, now) : std::vector<std::string>();
+            return find_preset(name) ? preset_differences(name, set) : std::vector<std::string>();
         } catch (const std::exception& error) { // its file has changed for the worse
             return std::vector<std::string>{sentence_of(error)};
         }
     };
     changed_ = of(loaded_).size();
-    differences_ = selected_ == loaded_ && !selected_.empty() ? of(loaded_) : of(selected_);
+    if (open)
+        differences_ = of(selected_);
 }
 
 void PresetMenu::list(Session& session) {
@@ -98,7 +133,7 @@ void PresetMenu::list(Session& session) {
 }
 
 void PresetMenu::chosen(Session& session) {
-    const Preset* preset = preset_of(selected_);
+    const Preset* preset = find_preset(selected_);
     if (!preset)
         return hint("Choose one for what it does, and how what is set differs from it.");
     const Preset copy = *preset; // deleting ends what it refers to
@@ -161,13 +196,13 @@ void PresetMenu::save_row(Session& session) {
     if (!(pressed || entered) || name_.empty())
         return;
     try {
-        const Preset* there = preset_of(name_);
+        const Preset* there = find_preset(name_);
         if (there && there->yours && !replace) {
             replaces_ = name_;
             said_ = "There is a preset of yours with this name; once more replaces it.";
             return;
         }
-        save_preset(name_, "", settings_now(session), replace);
+        save_preset(name_, there && there->yours ? there->doc : "", settings_now(session), replace);
         said_ = "Saved as " + preset_path(name_) + ".";
         loaded_ = selected_ = name_;
         compared_ = {};
@@ -179,7 +214,7 @@ void PresetMenu::save_row(Session& session) {
 }
 
 void PresetMenu::button(Session& session, bool asked) {
-    compare(session);
+    compare(session, ImGui::IsPopupOpen(kPopup));
     const std::string label =
         loaded_.empty()
             ? std::string("Presets …")

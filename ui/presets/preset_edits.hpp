@@ -21,7 +21,7 @@ private:
     void list(Session& session);
     void chosen(Session& session);
     void save_row(Session& session);
-    void compare(Session& session);
+    void compare(Session& session, bool open);
 
     std::string loaded_;                   ///< the last one that was loaded or saved
     std::string selected_;                 ///< in the list
@@ -30,6 +30,7 @@ private:
     std::string deletes_, replaces_;       ///< the same button once more does it
     std::vector<std::string> differences_; ///< of the selected one
     SteadyClock::time_point compared_{};
+    std::optional<Settings> compared_with_;
     std::size_t changed_ = 0; ///< since loaded_
 };
 

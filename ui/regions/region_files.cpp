@@ -1,6 +1,7 @@
 // The field for a file of regions, and files that are dropped.
 #include "base/home_path.hpp"
 #include "base/sentence.hpp"
+#include "config/keys/bindings.hpp"
 #include "ui/canvas/probe.hpp"
 #include "ui/canvas/theme.hpp"
 #include "ui/panels/controls.hpp"
@@ -91,7 +92,8 @@ void field(Session& session, RegionTools& tools, bool saves, bool confirm, bool 
     hint(!tools.path_error.empty() ? tools.path_error
          : saves
              ? "Outlines with names and colours, in pixels of the result; --regions FILE measures over them."
-             : "They take the place of those that are there; Ctrl Z brings these back.",
+             : "They take the place of those that are there; undo" +
+                   with_key("", session.settings().keys, Action::undo) + " brings these back.",
          tools.path_error.empty() ? theme::kDim : theme::kWarning);
     probe::value("regions.path.error", tools.path_error);
     if (done || !open || dismiss)

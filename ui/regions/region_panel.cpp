@@ -76,7 +76,7 @@ std::string details(const Region& region, const RegionStatistics& s, const Regio
 }
 
 /// A swatch that opens the palette.
-void colour_cell(RegionEditor& editor, std::size_t index) {
+void colour_cell(RegionEditor& editor, std::size_t index, const KeyBindings& keys) {
     const Region& region = editor.regions()[index];
     const ImU32 colour = region_colour_value(region, index);
     const float side = ImGui::GetTextLineHeight();
@@ -85,7 +85,7 @@ void colour_cell(RegionEditor& editor, std::size_t index) {
                            ImGuiColorEditFlags_NoTooltip | ImGuiColorEditFlags_NoDragDrop, {side, side}))
         ImGui::OpenPopup("colours");
     probe::item("region.colour." + std::to_string(index));
-    tooltip("Its colour (Ctrl K: the next)");
+    tooltip("Its colour; the next" + with_key("", keys, Action::recolour_region));
     if (!ImGui::BeginPopup("colours"))
         return;
     close_on_escape();
@@ -146,7 +146,7 @@ void right_aligned(const std::string& text, ImU32 colour) {
     ImGui::TextColored(theme::vec(colour), "%s", text.c_str());
 }
 
-void row(RegionEditor& editor, RegionTools& tools, std::size_t index) {
+void row(RegionEditor& editor, RegionTools& tools, const KeyBindings& keys, std::size_t index) {
     const RegionValues* values = tools.numbers.values.get();
     const double um = tools.numbers.um_per_px;
     ImGui::PushID(static_cast<int>(index));
@@ -167,7 +167,7 @@ void row(RegionEditor& editor, RegionTools& tools, std::size_t index) {
     if (fit != RegionFit::whole)
         tooltip(sentence_of_fit(fit));
     ImGui::SameLine(0, 0);
-    colour_cell(editor, index);
+    colour_cell(editor, index, keys);
     ImGui::TableNextColumn();
     name_cell(editor, tools, index);
     ImGui::TableNextColumn();
@@ -218,7 +218,7 @@ void table(Session& session, RegionTools& tools) {
     while (clipper.Step())
         for (int i = clipper.DisplayStart;
              i < std::min(clipper.DisplayEnd, static_cast<int>(editor.regions().size())); ++i)
-            row(editor, tools, static_cast<std::size_t>(i));
+            row(editor, tools, session.settings().keys, static_cast<std::size_t>(i));
     ImGui::EndTable();
 }
 
@@ -228,7 +228,7 @@ public:
     explicit ButtonRow(int count)
         : width_((ImGui::GetContentRegionAvail().x - dp(6) * static_cast<float>(count - 1)) /
                  static_cast<float>(count)) {}
-    bool operator()(const char* label, const char* name, bool possible, const char* what) {
+    bool operator()(const char* label, const char* name, bool possible, const std::string& what) {
         if (!std::exchange(first_, false))
             ImGui::SameLine(0, dp(6));
         ImGui::BeginDisabled(!possible);
@@ -246,40 +246,49 @@ private:
 
 void buttons(Session& session, RegionTools& tools) {
     RegionEditor& editor = session.regions;
+    const auto keyed = [&](const char* text, Action action) {
+        return with_key(text, session.settings().keys, action);
+    };
     if (!editor.regions().empty()) {
         const RegionEditor::Index at = editor.selected();
         const bool locked = at && editor.regions()[*at].locked;
         ButtonRow row(4);
         if (row("Rename", "region.rename.button", at.has_value(),
-                "Another name (F2, or a double click on its row)"))
+                keyed("Another name, as by a double click on its row", Action::rename_region)))
             begin_rename(editor, tools, *at);
         if (row(locked ? "Unlock" : "Lock", "region.lock", at.has_value(),
-                "A locked region is neither moved nor deleted (Ctrl L)"))
+                keyed("A locked region is neither moved nor deleted", Action::lock_region)))
             editor.lock(*at, !locked);
-        if (row("Copy", "region.duplicate", at.has_value(), "Another one like it, beside it (Ctrl D)"))
+        if (row("Copy", "region.duplicate", at.has_value(),
+                keyed("Another one like it, beside it", Action::duplicate_region)))
             editor.duplicate(*at);
-        if (row("Delete", "region.delete", at && !locked, "Del; Ctrl Z brings it back"))
+        if (row("Delete", "region.delete", at && !locked,
+                keyed("Delete it", Action::delete_region) + "; undo" + keyed("", Action::undo) +
+                    " brings it back"))
             editor.remove(*at);
     }
     ButtonRow row(4);
-    if (row("Undo", "regions.undo", editor.can_undo(), "Ctrl Z"))
+    if (row("Undo", "regions.undo", editor.can_undo(),
+            keyed("Take back the last change of a region", Action::undo)))
         editor.undo();
-    if (row("Redo", "regions.redo", editor.can_redo(), "Ctrl Y"))
+    if (row("Redo", "regions.redo", editor.can_redo(), keyed("Make it again", Action::redo)))
         editor.redo();
-    if (row("Save …", "regions.save", !editor.regions().empty(), "Write them as JSON (Ctrl S)"))
+    if (row("Save …", "regions.save", !editor.regions().empty(),
+            keyed("Write them as JSON", Action::save_regions)))
         tools.ask = RegionTools::Ask::save;
-    if (row("Load …", "regions.load", true, "Read JSON, or ImageJ's .roi and .zip (Ctrl Shift O)"))
+    if (row("Load …", "regions.load", true,
+            keyed("Read JSON, or ImageJ's .roi and .zip", Action::load_regions)))
         tools.ask = RegionTools::Ask::load;
 }
 
 /// At the right end of the header.
-void header_note(const char* text) {
+void header_note(const std::string& text) {
     ImFont& small = *theme::fonts().small;
     const ImVec2 low = ImGui::GetItemRectMin(), high = ImGui::GetItemRectMax();
-    const float width = small.CalcTextSizeA(small.FontSize, FLT_MAX, 0, text).x;
+    const float width = small.CalcTextSizeA(small.FontSize, FLT_MAX, 0, text.c_str()).x;
     ImGui::GetWindowDrawList()->AddText(&small, small.FontSize,
                                         {high.x - width - dp(12), (low.y + high.y - small.FontSize) / 2},
-                                        theme::kDim, text);
+                                        theme::kDim, text.c_str());
 }
 
 std::string plain_text(double value) {
@@ -340,15 +349,17 @@ void draw_region_section(Session& session, RegionTools& tools) {
         tools.renamed.reset();
     if (std::exchange(tools.any, !editor.regions().empty()) != tools.any && tools.any)
         ImGui::SetNextItemOpen(true); // the first one
+    const std::string key = keys_text(session.settings().keys, Action::rectangle_tool);
     const bool open = section("Regions", false);
     if (!open && !tools.any)
-        header_note("press B to draw one");
+        header_note(key.empty() ? "" : "press " + key + " to draw one");
     if (!open)
         return;
     ImGui::PushID("regions");
     if (editor.regions().empty())
-        hint("None yet. Choose a shape beside the picture, or press B for a rectangle, and draw it where the "
-             "flow is to be measured; or load outlines from a file.");
+        hint("None yet. Choose a shape beside the picture" +
+             (key.empty() ? "" : ", or press " + key + " for a rectangle,") +
+             " and draw it where the flow is to be measured; or load outlines from a file.");
     else
         table(session, tools);
     if (const RegionEditor::Index at = editor.selected()) {

@@ -1,45 +1,20 @@
 #include "ui/sources/folder.hpp"
 
+#include "base/error.hpp"
 #include "base/home_path.hpp"
 #include "base/one_line.hpp"
+#include "config/look/first_look.hpp"
 
 #include <algorithm>
-#include <array>
-#include <cctype>
 #include <filesystem>
-#include <string_view>
 #include <tuple>
 
 namespace specklescope {
 
-namespace {
-
 namespace fs = std::filesystem;
 
-std::string lower_ending(const std::string& name) {
-    std::string ending = fs::path(name).extension().string();
-    std::transform(ending.begin(), ending.end(), ending.begin(),
-                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    return ending;
-}
-
-} // namespace
-
-bool looks_raw(const std::string& name) {
-    const std::string ending = lower_ending(name);
-    return ending == ".raw" || ending == ".bin" || ending == ".dat";
-}
-
-bool looks_like_source(const std::string& name) {
-    static constexpr std::array<std::string_view, 15> kEndings = {".tif", ".tiff", ".png", ".jpg", ".jpeg",
-                                                                  ".hdr", ".exr",  ".mkv", ".mp4", ".avi",
-                                                                  ".mov", ".webm", ".mpg", ".ts",  ".m4v"};
-    return looks_raw(name) ||
-           std::find(kEndings.begin(), kEndings.end(), lower_ending(name)) != kEndings.end();
-}
-
-Folder read_folder(const std::string& path, bool all) {
-    Folder folder{path, "", {}, false};
+Folder read_folder(const std::string& path, bool all, const std::string& part) {
+    Folder folder{path, part, "", {}, false};
     std::error_code error;
     fs::directory_iterator at(path, fs::directory_options::skip_permission_denied, error);
     if (error) {
@@ -50,9 +25,11 @@ Folder read_folder(const std::string& path, bool all) {
         if (error)
             break;
         FolderEntry entry{at->path().filename().string(), false, 0};
+        if (entry.name.starts_with('.') || entry.name.find(part) == std::string::npos)
+            continue;
         std::error_code ignored;
         entry.folder = at->is_directory(ignored);
-        if (entry.name.starts_with('.') || (!all && !entry.folder && !looks_like_source(entry.name)))
+        if (!all && !entry.folder && !looks_like_source(entry.name))
             continue;
         if (folder.entries.size() == kMostEntries) {
             folder.cut = true;
@@ -68,6 +45,17 @@ Folder read_folder(const std::string& path, bool all) {
         return std::tuple(!a.folder, a.name) < std::tuple(!b.folder, b.name);
     });
     return folder;
+}
+
+bool answers(const Folder& folder, const std::string& part) {
+    return folder.cut ? folder.part == part : part.find(folder.part) != std::string::npos;
+}
+
+SourceArgument file_source(const std::string& path) {
+    if (path.find("${env:") != std::string::npos)
+        throw UsageError("A file whose name holds ${env: cannot be opened: that stands for what the "
+                         "environment holds.");
+    return path;
 }
 
 TypedPath typed_path(const std::string& text) {

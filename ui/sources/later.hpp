@@ -1,45 +1,75 @@
 // Work beside the thread that draws, of which only the newest request counts.
 #pragma once
 
+#include "base/long_work.hpp"
 #include "ui/canvas/window.hpp"
 
+#include <atomic>
 #include <chrono>
 #include <functional>
 #include <future>
+#include <memory>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 namespace specklescope {
 
 /// One piece of work at a time; what is asked for meanwhile waits, and takes the place of what waited before.
-/// The destructor waits for what runs. Work does not throw: it returns its error.
+/// Work that asks work_goes_on() ends as Cancelled when something newer waits, and when this goes; the
+/// destructor waits for it. Work does not throw: it returns its error.
 template <class T> class Later {
 public:
+    Later() = default;
+    Later(const Later&) = delete;
+    Later& operator=(const Later&) = delete;
+    ~Later() { cancel(); }
+
     void ask(std::function<T()> work) {
         waiting_ = std::move(work);
-        poll();
+        cancel();
+        if (!running_.valid()) // else poll() takes its result first
+            begin();
     }
     /// Once a drawn frame. True if there is a new result.
     bool poll() {
         bool news = false;
         if (running_.valid() && running_.wait_for(std::chrono::seconds(0)) == std::future_status::ready) {
-            result_ = running_.get();
-            news = true;
+            std::optional<T> made = running_.get();
+            news = made.has_value();
+            if (news)
+                result_ = std::move(made);
         }
         if (!running_.valid() && waiting_)
-            running_ = std::async(std::launch::async, [work = std::exchange(waiting_, nullptr)] {
-                T result = work();
-                wake_window();
-                return result;
-            });
+            begin();
         return news;
     }
     bool busy() const { return running_.valid() || waiting_; }
     const std::optional<T>& result() const { return result_; }
-    void forget() { result_.reset(); }
 
 private:
-    std::future<T> running_;
+    void begin() {
+        cancelled_ = std::make_shared<std::atomic<bool>>(false);
+        running_ = std::async(
+            std::launch::async,
+            [work = std::exchange(waiting_, nullptr), cancelled = cancelled_]() -> std::optional<T> {
+                bool stopped = false;
+                const WatchWork watch([&](std::string_view, double) {
+                    stopped = *cancelled;
+                    return !stopped;
+                });
+                std::optional<T> made = work();
+                wake_window();
+                return stopped ? std::nullopt : std::move(made);
+            });
+    }
+    void cancel() {
+        if (cancelled_)
+            *cancelled_ = true;
+    }
+
+    std::shared_ptr<std::atomic<bool>> cancelled_; ///< what runs
+    std::future<std::optional<T>> running_;
     std::function<T()> waiting_;
     std::optional<T> result_;
 };

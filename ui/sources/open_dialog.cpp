@@ -26,7 +26,8 @@ constexpr int kLookSide = 320;
 void OpenDialog::begin(Session& session, ViewState& state) {
     state.open_text = session.settings().source.shown();
     said_.clear();
-    raw_ = false;
+    raw_ = raw_form_ = inner_ = false;
+    program_ = SystemDialog::program();
     look_wanted_.clear();
     started_.clear();
     std::string folder = typed_path(state.open_text).folder;
@@ -35,7 +36,7 @@ void OpenDialog::begin(Session& session, ViewState& state) {
         folder = std::filesystem::current_path(ignored).string();
     }
     folder_wanted_.clear();
-    show_folder(folder);
+    show_folder(folder, "");
     cameras_.ask([] {
         try {
             return cameras_now();
@@ -53,11 +54,26 @@ void OpenDialog::begin(Session& session, ViewState& state) {
     ImGui::OpenPopup(kTitle);
 }
 
-void OpenDialog::show_folder(const std::string& path) {
-    if (path == folder_wanted_)
+void OpenDialog::show_folder(const std::string& path, const std::string& part) {
+    if (path == folder_wanted_ && part == part_wanted_)
         return;
     folder_wanted_ = path;
-    folder_.ask([path, all = all_files_] { return read_folder(path, all); });
+    part_wanted_ = part;
+    folder_.ask([path, part, all = all_files_] { return read_folder(path, all, part); });
+}
+
+/// Which rows there are: what is typed is the filter.
+void OpenDialog::choose_rows(const TypedPath& typed) {
+    rows_.clear();
+    const auto& folder = folder_.result();
+    if (!folder)
+        return;
+    const bool all = typed.folder != folder->path ||
+                     std::any_of(folder->entries.begin(), folder->entries.end(),
+                                 [&](const FolderEntry& entry) { return entry.name == typed.name; });
+    for (std::size_t i = 0; i < folder->entries.size(); ++i)
+        if (all || folder->entries[i].name.find(typed.name) != std::string::npos)
+            rows_.push_back(i);
 }
 
 void OpenDialog::look_at(const std::string& text) {
@@ -81,10 +97,14 @@ void OpenDialog::take_text(const std::string& text) {
     said_.clear();
     raw_ = false;
     const TypedPath typed = typed_path(text);
+    choose_rows(typed);
     if (typed.folder.empty())
         return look_wanted_.clear();
-    show_folder(typed.folder);
     const auto& folder = folder_.result();
+    if (!folder || folder->path != typed.folder)
+        show_folder(typed.folder, "");
+    else if (!answers(*folder, typed.name))
+        show_folder(typed.folder, typed.name); // one with too many to list
     if (!folder || folder->path != typed.folder || typed.name.empty())
         return look_wanted_.clear();
     const auto at = std::find_if(folder->entries.begin(), folder->entries.end(),
@@ -125,14 +145,20 @@ void OpenDialog::poll(Session& session, ViewState& state) {
     }
     if (const std::optional<std::string> answer = system_.poll(); answer && !answer->empty()) {
         state.open_text = *answer;
-        if (!looks_raw(*answer)) // which is to be told its size
-            session.open(*answer, !state.open_recorded), ImGui::CloseCurrentPopup();
+        take_text(*answer);
+        if (looks_raw(*answer)) // which is to be told its size
+            return;
+        try {
+            session.open(file_source(*answer), !state.open_recorded);
+            ImGui::CloseCurrentPopup();
+        } catch (const UsageError& error) {
+            said_ = error.what();
+        }
     }
 }
 
 void OpenDialog::field(ViewState& state) {
-    const std::string program = SystemDialog::program();
-    const float buttons = dp(86) + (program.empty() ? 0 : dp(90));
+    const float buttons = dp(86) + (program_.empty() ? 0 : dp(90));
     if (ImGui::IsWindowAppearing())
         ImGui::SetKeyboardFocusHere();
     ImGui::SetNextItemWidth(-buttons - dp(8));
@@ -145,7 +171,7 @@ void OpenDialog::field(ViewState& state) {
         [](ImGuiInputTextCallbackData* data) {
             const Folder* folder = static_cast<Completion*>(data->UserData)->folder;
             const std::string text(data->Buf, static_cast<std::size_t>(data->BufTextLen));
-            if (!folder || folder->path != typed_path(text).folder)
+            if (!folder || folder->cut || folder->path != typed_path(text).folder)
                 return 0;
             const std::string more = completed(text, *folder).substr(text.size());
             data->InsertChars(data->BufTextLen, more.c_str());
@@ -159,7 +185,7 @@ void OpenDialog::field(ViewState& state) {
     if (ImGui::Button("Open", {dp(78), 0}))
         opens_ = true;
     probe::item("open.ok");
-    if (program.empty())
+    if (program_.empty())
         return;
     ImGui::SameLine();
     ImGui::BeginDisabled(system_.running());
@@ -172,7 +198,7 @@ void OpenDialog::field(ViewState& state) {
     }
     ImGui::EndDisabled();
     probe::item("open.browse");
-    tooltip("The desktop's own dialog (" + program + ")");
+    tooltip("The desktop's own dialog (" + program_ + ")");
 }
 
 void OpenDialog::sources(const Session& session, ViewState& state) {
@@ -222,64 +248,57 @@ void OpenDialog::files(ViewState& state) {
     const std::string base = folder->path == "/" ? "/" : folder->path + "/";
     const TypedPath typed = typed_path(state.open_text);
     const bool here = typed.folder == folder->path;
-    const auto go = [&](const std::string& path) {
-        state.open_text = path;
-        take_text(path);
-    };
+    std::optional<std::string> next; // behind the list: it may end with it
     constexpr int kFlags = ImGuiSelectableFlags_DontClosePopups | ImGuiSelectableFlags_AllowDoubleClick;
     if (folder->path != "/" && ImGui::Selectable("↑ ..", false, kFlags))
-        go((std::filesystem::path(folder->path).parent_path() / "").string());
+        next = (std::filesystem::path(folder->path).parent_path() / "").string();
     probe::item("open.up");
-    int shown = 0;
-    const bool exact = std::any_of(folder->entries.begin(), folder->entries.end(),
-                                   [&](const FolderEntry& entry) { return entry.name == typed.name; });
-    for (const FolderEntry& entry : folder->entries) {
-        if (here && !exact && entry.name.find(typed.name) == std::string::npos)
-            continue; // what is typed is the filter
-        const std::string label = one_line(entry.name) + (entry.folder ? "/" : "");
-        if (ImGui::Selectable((label + "###file" + std::to_string(shown)).c_str(),
-                              here && entry.name == typed.name, kFlags)) {
-            const bool twice = ImGui::IsMouseDoubleClicked(0);
-            go(base + entry.name + (entry.folder ? "/" : ""));
-            opens_ = opens_ || (twice && !entry.folder);
+    ImGuiListClipper clipper;
+    clipper.Begin(static_cast<int>(rows_.size()));
+    while (clipper.Step())
+        for (int i = clipper.DisplayStart; i < clipper.DisplayEnd; ++i) {
+            const FolderEntry& entry = folder->entries[rows_[static_cast<std::size_t>(i)]];
+            const std::string label = one_line(entry.name) + (entry.folder ? "/" : "");
+            if (ImGui::Selectable((label + "###file" + std::to_string(i)).c_str(),
+                                  here && entry.name == typed.name, kFlags)) {
+                next = base + entry.name + (entry.folder ? "/" : "");
+                opens_ = opens_ || (ImGui::IsMouseDoubleClicked(0) && !entry.folder);
+            }
+            probe::item("open.file." + entry.name);
+            if (!entry.folder) {
+                ImGui::SameLine();
+                hint(size_text(entry.bytes));
+            }
         }
-        probe::item("open.file." + entry.name);
-        if (!entry.folder) {
-            ImGui::SameLine();
-            hint(size_text(entry.bytes));
-        }
-        ++shown;
-    }
-    if (shown == 0)
-        hint(folder->entries.empty() ? "Nothing here that a source could be."
-                                     : "Nothing has this in its name.");
+    if (rows_.empty())
+        hint(folder->entries.empty() && folder->part.empty() ? "Nothing here that a source could be."
+                                                             : "Nothing has this in its name.");
     if (folder->cut)
-        hint("Only the first " + std::to_string(kMostEntries) + " are listed; type what it begins with.");
+        hint("Only " + std::to_string(kMostEntries) + " of them are listed; type a part of the name.");
+    if (next) {
+        state.open_text = *next;
+        take_text(*next);
+    }
 }
 
 std::optional<SourceArgument> OpenDialog::chosen(Session& session, const ViewState& state) {
     const SourceArgument& present = session.settings().source;
-    const auto& looked = look_.result();
-    // A form counts as long as its file is in the field.
-    if (raw_ && looked && looked->text == look_wanted_ && looked->text != "raw:" + raw_path_) {
-        if (looked->error.empty())
-            return SourceArgument(looked->text);
-        said_ = looked->error;
-        return std::nullopt;
-    }
+    if (raw_form_) // the look is for seeing only
+        return raw_chosen();
     // Text that was left as it was shown means the present source, secret and all.
     if (state.open_text == present.shown())
         return present;
     for (const SourceArgument& recent : session.recent())
         if (recent.shown() == state.open_text)
             return recent;
-    if (const std::size_t reference = state.open_text.find("${env:");
-        reference != std::string::npos && !typed_path(state.open_text).folder.empty()) {
-        said_ =
-            "A file whose name holds ${env: cannot be opened: that stands for what the environment holds.";
+    if (typed_path(state.open_text).folder.empty())
+        return SourceArgument(state.open_text);
+    try {
+        return file_source(state.open_text);
+    } catch (const UsageError& error) {
+        said_ = error.what();
         return std::nullopt;
     }
-    return SourceArgument(state.open_text);
 }
 
 void OpenDialog::draw(Session& session, ViewState& state) {
@@ -296,6 +315,8 @@ void OpenDialog::draw(Session& session, ViewState& state) {
         system_.stop();
         return;
     }
+    // An Escape that closes a list of this dialog's does not mean the dialog.
+    const bool inner = std::exchange(inner_, false) || ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopupId);
     poll(session, state);
     opens_ = false;
     field(state);
@@ -315,12 +336,13 @@ void OpenDialog::draw(Session& session, ViewState& state) {
     if (beside)
         ImGui::SameLine(0, gap);
     ImGui::BeginChild("##look", {0, beside ? height : screen.y * 0.4F}, true);
-    preview(state, beside);
+    preview(beside);
     ImGui::EndChild();
     if (ImGui::Checkbox("All files", &all_files_)) {
-        folder_wanted_.clear();
-        started_ = std::string(1, '\0');
+        const std::string folder = std::exchange(folder_wanted_, "");
+        show_folder(folder, part_wanted_);
     }
+    probe::item("open.all");
     ImGui::SameLine(0, dp(16));
     ImGui::Checkbox("With the settings that a recording was made with", &state.open_recorded);
     probe::item("open.recorded");
@@ -330,12 +352,14 @@ void OpenDialog::draw(Session& session, ViewState& state) {
         hint("The desktop's dialog is open; what it chooses is opened here.");
     if (!said_.empty())
         hint(said_, theme::kWarning);
+    probe::value("open.said", said_);
     if (state.confirm || opens_)
         if (const std::optional<SourceArgument> source = chosen(session, state)) {
             session.open(*source, !state.open_recorded);
             ImGui::CloseCurrentPopup();
         }
-    if (!open || state.dismiss)
+    inner_ = ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopupId);
+    if (!open || (state.dismiss && !inner))
         ImGui::CloseCurrentPopup();
     ImGui::EndPopup();
 }

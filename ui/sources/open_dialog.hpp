@@ -35,20 +35,25 @@ private:
     void field(ViewState& state);
     void sources(const Session& session, ViewState& state);
     void files(ViewState& state);
-    void preview(ViewState& state, bool beside);
-    void raw_form(ViewState& state);
-    void show_folder(const std::string& path);
+    void preview(bool beside);
+    void raw_form();
+    void show_folder(const std::string& path, const std::string& part);
+    void choose_rows(const TypedPath& typed);
     void take_text(const std::string& text);
     void look_at(const std::string& text);
     /// What Open opens; nothing where there is a reason against it, which is shown.
     std::optional<SourceArgument> chosen(Session& session, const ViewState& state);
+    /// The same of the form.
+    std::optional<SourceArgument> raw_chosen();
+    std::uint64_t raw_pixels() const;
 
     std::string started_; ///< the text when the dialog was opened, or that was last taken apart
     std::string said_;
     bool opens_ = false; ///< a row was clicked twice
     bool all_files_ = false;
     Later<Folder> folder_;
-    std::string folder_wanted_;
+    std::string folder_wanted_, part_wanted_;
+    std::vector<std::size_t> rows_; ///< of the folder's entries: those that are listed
     Later<Looked> look_;
     std::string look_wanted_;
     gl::Texture picture_;
@@ -56,8 +61,11 @@ private:
     Later<Cameras> cameras_;
     Later<std::set<std::string>> missing_; ///< of the recent ones
     SystemDialog system_;
+    std::string program_; ///< of the desktop's dialog; empty: there is none
+    bool inner_ = false;  ///< a list of this dialog's was open in the frame before
 
-    bool raw_ = false; ///< the file is one without a header
+    bool raw_ = false;      ///< the file is one without a header
+    bool raw_form_ = false; ///< its size is asked for
     std::string raw_path_;
     std::uint64_t raw_bytes_ = 0;
     RawSize raw_size_;

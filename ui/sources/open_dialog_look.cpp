@@ -23,7 +23,7 @@ std::string text_of_look(const FirstLook& look) {
 
 } // namespace
 
-void OpenDialog::raw_form(ViewState&) {
+void OpenDialog::raw_form() {
     hint("No header: its size is to be told. " + size_text(raw_bytes_) +
          (raw_sizes_.empty() ? " fit no usual size in whole frames." : " could be:"));
     const auto label = [](const RawSize& size) {
@@ -51,9 +51,11 @@ void OpenDialog::raw_form(ViewState&) {
     control_label("Format");
     if (ImGui::BeginCombo("##format", raw_size_.format.c_str())) {
         close_on_escape();
-        for (const std::string& format : raw_formats())
+        for (const std::string& format : raw_formats()) {
             if (ImGui::Selectable(format.c_str(), format == raw_size_.format))
                 raw_size_.format = format;
+            probe::item("open.raw.format." + format);
+        }
         ImGui::EndCombo();
     }
     probe::item("open.raw.Format");
@@ -61,10 +63,7 @@ void OpenDialog::raw_form(ViewState&) {
     number("Header", raw_header_);
     if (raw_header_ != before)
         raw_sizes_ = raw_sizes(raw_bytes_, static_cast<std::uint64_t>(raw_header_), raw_path_);
-    const std::uint64_t frame = static_cast<std::uint64_t>(raw_size_.width) *
-                                static_cast<std::uint64_t>(raw_size_.height) *
-                                static_cast<std::uint64_t>(raw_pixel_bytes(raw_size_.format));
-    const std::uint64_t pixels = raw_bytes_ - std::min(raw_bytes_, static_cast<std::uint64_t>(raw_header_));
+    const std::uint64_t frame = raw_frame_bytes(raw_size_), pixels = raw_pixels();
     raw_size_.frames = frame > 0 && pixels % frame == 0 ? pixels / frame : 0;
     if (frame > 0 && raw_size_.frames == 0)
         hint(pixels < frame ? "The file is shorter than one such frame."
@@ -74,12 +73,31 @@ void OpenDialog::raw_form(ViewState&) {
         look_at(raw_source(raw_path_, raw_size_, static_cast<std::uint64_t>(raw_header_)));
 }
 
-void OpenDialog::preview(ViewState& state, bool beside) {
+/// Bytes behind the header.
+std::uint64_t OpenDialog::raw_pixels() const {
+    return raw_bytes_ - std::min(raw_bytes_, static_cast<std::uint64_t>(raw_header_));
+}
+
+std::optional<SourceArgument> OpenDialog::raw_chosen() {
+    const std::uint64_t frame = raw_frame_bytes(raw_size_);
+    if (frame == 0) {
+        said_ = "The file has no header: give the width and the height of a frame.";
+    } else if (frame > raw_pixels()) {
+        said_ = "One frame of this size would be " + size_text(frame) + ", and the file holds " +
+                size_text(raw_pixels()) + " behind its header; give a smaller one.";
+    } else {
+        return SourceArgument(raw_source(raw_path_, raw_size_, static_cast<std::uint64_t>(raw_header_)));
+    }
+    return std::nullopt;
+}
+
+void OpenDialog::preview(bool beside) {
     const auto& looked = look_.result();
     const bool known = looked && looked->text == look_wanted_ && !look_wanted_.empty();
     const bool headerless = raw_ && !(known && looked->error.empty() && look_wanted_ == "raw:" + raw_path_);
-    if (headerless && !(look_wanted_ == "raw:" + raw_path_ && !known))
-        raw_form(state);
+    raw_form_ = headerless && !(look_wanted_ == "raw:" + raw_path_ && !known);
+    if (raw_form_)
+        raw_form();
     probe::value("open.raw.form", headerless ? 1.0 : 0.0);
     probe::value("open.look", known && looked->error.empty() ? text_of_look(looked->look) : "");
     if (look_wanted_.empty())

@@ -133,7 +133,7 @@ void TraceStrip::mark_remembered(Session& session, std::size_t n) {
         session.mark_event(std::string(session.events().remembered()[n]));
 }
 
-void TraceStrip::range_choice() {
+void TraceStrip::range_choice(Session& session) {
     const std::string name = stretch_name(view_);
     const float width = dp(98);
     flow(width);
@@ -149,8 +149,10 @@ void TraceStrip::range_choice() {
             show_whole();
         ImGui::EndCombo();
     } else {
-        tooltip("The stretch of time that is shown. Wheel zooms, drag moves, double click fits; Home: the "
-                "whole run.");
+        tooltip(
+            with_key("The stretch of time that is shown. Wheel zooms, drag moves, double click fits; or the "
+                     "whole run",
+                     session.settings().keys, Action::whole_run));
     }
     const bool held = view_.mode() == TraceView::Mode::held;
     flow(width_of("Follow"));
@@ -161,7 +163,8 @@ void TraceStrip::range_choice() {
             view_.hold();
     }
     probe::item("traces.follow");
-    tooltip(held ? "Go on with the newest frame (End)" : "Hold this stretch of time");
+    tooltip(held ? with_key("Go on with the newest frame", session.settings().keys, Action::follow)
+                 : std::string("Hold this stretch of time"));
     flow(width_of("Auto"));
     if (tool_button("Auto", !fixed_))
         fixed_ = fixed_ ? std::nullopt : std::optional(span_);
@@ -206,7 +209,7 @@ void TraceStrip::buttons(Session& session) {
     flow(width_of("Trials"));
     trials_.button(session);
     if (!trials_.wanted())
-        return range_choice();
+        return range_choice(session);
     flow(dp(120));
     trials_.controls(session);
 }

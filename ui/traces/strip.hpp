@@ -40,7 +40,7 @@ public:
 
 private:
     void buttons(Session& session);
-    void range_choice();
+    void range_choice(Session& session);
     void legend(const Rect& area, Session& session, const std::vector<ImU32>& colours);
     void draw_plot(const Rect& area, Session& session, const std::vector<ImU32>& colours);
     void draw_events(const PlotArea& plot, Session& session);

@@ -10,6 +10,7 @@
 #include <cmath>
 #include <map>
 #include <optional>
+#include <utility>
 
 namespace specklescope {
 
@@ -18,8 +19,9 @@ namespace {
 using theme::dp;
 
 constexpr std::int64_t kAgain_ns = 1'000'000'000;
-constexpr int kMostSamples = 32768;      ///< around one event
-constexpr std::size_t kMostEvents = 200; ///< the newest of them
+constexpr int kMostSamples = 32768;                     ///< around one event
+constexpr std::size_t kMostEvents = 200;                ///< the newest of them
+constexpr std::size_t kMostKept = std::size_t{4} << 20; ///< samples of 16 bytes
 
 std::int64_t to_ns(double seconds) { return static_cast<std::int64_t>(std::llround(seconds * 1e9)); }
 
@@ -49,6 +51,25 @@ void draw_mean(const PlotArea& plot, const Trials& trials, ImU32 colour) {
         before = &point;
     }
     draw.PopClipRect();
+}
+
+/// Of one region; a sample around two events counts once.
+Trials average_of(const std::vector<std::shared_ptr<const TrialsView::Samples>>& all, std::size_t region,
+                  const std::vector<double>& events, const TrialWindow& window, RegionMean mean) {
+    std::vector<std::pair<std::int64_t, double>> samples;
+    for (const auto& around : all)
+        if (region < around->size())
+            samples.insert(samples.end(), (*around)[region].begin(), (*around)[region].end());
+    const auto time = [](const auto& sample) { return sample.first; };
+    std::ranges::stable_sort(samples, {}, time);
+    const auto twice = std::ranges::unique(samples, {}, time);
+    samples.erase(twice.begin(), twice.end());
+    std::vector<double> moments, values;
+    for (const auto& [moment, value] : samples) {
+        moments.push_back(static_cast<double>(moment) * 1e-9);
+        values.push_back(value);
+    }
+    return average_trials(moments, values, events, window, mean);
 }
 
 } // namespace
@@ -104,61 +125,89 @@ std::vector<std::int64_t> TrialsView::times(const Session& session) const {
 void TrialsView::measure(const TraceOverview& about, Session& session) {
     const ViewSettings& view = session.view();
     const std::vector<std::int64_t> events = times(session);
-    const bool fresh = measured_events_ == events.size() && measured_label_ == label_ &&
-                       measured_before_ == view.trials_before_s && measured_after_ == view.trials_after_s &&
-                       measured_regions_ == about.regions.size() && measured_to_ns_ >= 0 &&
-                       about.last_ns - measured_to_ns_ < kAgain_ns && about.last_ns >= measured_to_ns_;
-    if (fresh)
+    std::vector<std::uint64_t> regions;
+    for (const TraceRegion& region : about.regions)
+        regions.push_back(region.id);
+    const bool same = measured_regions_ == regions && measured_mean_ == about.mean &&
+                      measured_before_ == view.trials_before_s && measured_after_ == view.trials_after_s &&
+                      about.last_ns >= measured_to_ns_;
+    if (same && measured_events_ == events && about.last_ns - measured_to_ns_ < kAgain_ns)
         return;
-    measured_events_ = events.size();
-    measured_label_ = label_;
+    if (!same)
+        around_.clear();
+    measured_events_ = events;
+    measured_regions_ = regions;
+    measured_mean_ = about.mean;
     measured_before_ = view.trials_before_s;
     measured_after_ = view.trials_after_s;
-    measured_regions_ = about.regions.size();
     measured_to_ns_ = about.last_ns;
     old_ = 0;
-    std::vector<std::map<std::int64_t, double>> samples(about.regions.size());
+    std::map<std::int64_t, std::shared_ptr<const Samples>> complete; // they will not change any more
+    std::vector<std::shared_ptr<const Samples>> all;
     std::vector<double> whole; // events
+    std::size_t kept = 0;
     for (const std::int64_t event : events) {
-        const auto curves = session.traces().curves(event - to_ns(view.trials_before_s),
-                                                    event + to_ns(view.trials_after_s), kMostSamples);
-        const bool kept = std::all_of(curves.begin(), curves.end(), [](const auto& columns) {
-            return std::all_of(columns.begin(), columns.end(),
-                               [](const TraceColumn& c) { return c.low == c.high; });
-        });
-        if (!kept) {
+        const auto known = around_.find(event);
+        const std::shared_ptr<const Samples> samples =
+            known != around_.end() ? known->second : samples_around(event, session);
+        if (!samples) {
             ++old_;
             continue;
         }
+        for (const auto& of_region : *samples)
+            kept += of_region.size();
+        if (event + to_ns(view.trials_after_s) <= about.last_ns && kept <= kMostKept)
+            complete.emplace(event, samples);
         whole.push_back(static_cast<double>(event) * 1e-9);
-        for (std::size_t i = 0; i < std::min(curves.size(), samples.size()); ++i)
-            for (const TraceColumn& column : curves[i])
-                samples[i][column.time_ns] = column.low;
+        all.push_back(samples);
     }
-    trials_.clear();
-    for (const auto& of_region : samples) {
-        std::vector<double> moments, values;
-        for (const auto& [time, value] : of_region) {
-            moments.push_back(static_cast<double>(time) * 1e-9);
-            values.push_back(value);
-        }
-        trials_.push_back(average_trials(moments, values, whole,
-                                         {view.trials_before_s, view.trials_after_s, 0}, about.mean));
+    around_ = std::move(complete);
+    averages_.ask([all, whole, regions, mean = about.mean,
+                   window = TrialWindow{view.trials_before_s, view.trials_after_s, 0}] {
+        Averages averages{regions, {}};
+        for (std::size_t i = 0; i < regions.size(); ++i)
+            averages.trials.push_back(average_of(all, i, whole, window, mean));
+        return averages;
+    });
+}
+
+/// Nothing where they are not kept whole any more.
+std::shared_ptr<const TrialsView::Samples> TrialsView::samples_around(std::int64_t event,
+                                                                      Session& session) const {
+    const auto curves = session.traces().curves(event - to_ns(measured_before_),
+                                                event + to_ns(measured_after_), kMostSamples);
+    const bool kept = std::all_of(curves.begin(), curves.end(), [](const auto& columns) {
+        return std::all_of(columns.begin(), columns.end(),
+                           [](const TraceColumn& c) { return c.low == c.high; });
+    });
+    if (!kept)
+        return nullptr;
+    auto samples = std::make_shared<Samples>();
+    for (const auto& columns : curves) {
+        auto& of_region = samples->emplace_back();
+        for (const TraceColumn& column : columns)
+            of_region.emplace_back(column.time_ns, column.low);
     }
+    return samples;
 }
 
 void TrialsView::draw(const Rect& inner, const TraceOverview& about, Session& session,
                       const std::vector<ImU32>& colours, const std::set<std::uint64_t>& hidden) {
     measure(about, session);
+    averages_.poll();
+    const std::optional<Averages>& averages = averages_.result();
+    static const std::vector<Trials> none;
+    const bool of_these = averages && averages->regions == measured_regions_;
+    const std::vector<Trials>& trials = of_these ? averages->trials : none;
     std::optional<ValueSpan> extremes;
     std::uint64_t used = 0;
     std::string why;
-    for (std::size_t i = 0; i < std::min(trials_.size(), about.regions.size()); ++i) {
-        why = trials_[i].why.empty() ? why : trials_[i].why;
+    for (std::size_t i = 0; i < std::min(trials.size(), about.regions.size()); ++i) {
+        why = trials[i].why.empty() ? why : trials[i].why;
         if (hidden.contains(about.regions[i].id))
             continue;
-        used = std::max(used, trials_[i].used);
-        for (const TrialPoint& point : trials_[i].points) {
+        used = std::max(used, trials[i].used);
+        for (const TrialPoint& point : trials[i].points) {
             if (!std::isfinite(point.mean))
                 continue;
             const double error = std::isfinite(point.error) ? point.error : 0;
@@ -180,16 +229,15 @@ void TrialsView::draw(const Rect& inner, const TraceOverview& about, Session& se
     ImGui::GetWindowDrawList()->AddLine({zero, static_cast<float>(inner.y)},
                                         {zero, static_cast<float>(inner.y + inner.height)},
                                         theme::fade(theme::kWarning, 0.7F), dp(1));
-    for (std::size_t i = 0; i < std::min(trials_.size(), about.regions.size()); ++i)
+    for (std::size_t i = 0; i < std::min(trials.size(), about.regions.size()); ++i)
         if (!hidden.contains(about.regions[i].id) && i < colours.size())
-            draw_mean(plot, trials_[i], colours[i]);
+            draw_mean(plot, trials[i], colours[i]);
     if (!extremes)
         draw_empty(inner, "There is no mean yet: " +
                               (why.empty() ? std::string("all regions are hidden") : why) + ".");
     probe::value("traces.trials.used", static_cast<double>(used));
-    probe::value("traces.trials.points",
-                 trials_.empty() ? 0.0 : static_cast<double>(trials_[0].points.size()));
-    probe::value("traces.trials.before", trials_.empty() ? NAN : trials_[0].before);
+    probe::value("traces.trials.points", trials.empty() ? 0.0 : static_cast<double>(trials[0].points.size()));
+    probe::value("traces.trials.before", trials.empty() ? NAN : trials[0].before);
 }
 
 } // namespace specklescope

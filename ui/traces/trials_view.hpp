@@ -3,10 +3,15 @@
 
 #include "analysis/trials.hpp"
 #include "ui/canvas/view.hpp"
+#include "ui/sources/later.hpp"
 #include "ui/traces/plot.hpp"
 
+#include <cstdint>
+#include <map>
+#include <memory>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace specklescope {
@@ -15,6 +20,9 @@ class Session;
 
 class TrialsView {
 public:
+    /// Times and values of each region.
+    using Samples = std::vector<std::vector<std::pair<std::int64_t, double>>>;
+
     bool wanted() const { return wanted_; }
     /// Switches it on and off.
     void button(const Session& session);
@@ -25,18 +33,25 @@ public:
               const std::vector<ImU32>& colours, const std::set<std::uint64_t>& hidden);
 
 private:
+    struct Averages {
+        std::vector<std::uint64_t> regions; ///< ids
+        std::vector<Trials> trials;         ///< of each
+    };
+    /// The samples are taken here, and averaged beside.
     void measure(const TraceOverview& about, Session& session);
+    std::shared_ptr<const Samples> samples_around(std::int64_t event, Session& session) const;
     std::vector<std::int64_t> times(const Session& session) const;
 
     bool wanted_ = false;
     std::string label_; ///< of the events; empty: that of the newest
-    std::vector<Trials> trials_;
+    Later<Averages> averages_;
+    std::map<std::int64_t, std::shared_ptr<const Samples>> around_; ///< events whose time after has passed
     std::uint64_t old_ = 0; ///< events whose frames are not kept whole any more
     std::int64_t measured_to_ns_ = -1;
-    std::size_t measured_events_ = 0;
+    std::vector<std::int64_t> measured_events_;   ///< their times
+    std::vector<std::uint64_t> measured_regions_; ///< their ids
+    RegionMean measured_mean_ = RegionMean::plain;
     double measured_before_ = 0, measured_after_ = 0;
-    std::string measured_label_;
-    std::size_t measured_regions_ = 0;
 };
 
 } // namespace specklescope
