@@ -45,21 +45,17 @@ std::uint64_t File::bytes() const {
     return fd_ >= 0 && ::fstat(fd_, &now) == 0 ? static_cast<std::uint64_t>(now.st_size) : 0;
 }
 
-int File::write_at(std::uint64_t offset, const void* data, std::size_t bytes) const {
-    std::vector<iovec> parts{{const_cast<void*>(data), bytes}}; // NOLINT: iovec serves reading and writing
-    return write_at(offset, parts);
-}
+namespace {
 
-int File::write_at(std::uint64_t offset, std::vector<iovec>& parts) const {
-    iovec* part = parts.data();
-    iovec* const last = part + parts.size();
+/// Takes no memory, and throws nothing: threads of their own write with it.
+int write_parts(int fd, std::uint64_t offset, iovec* part, iovec* const last) {
     while (true) {
         while (part != last && part->iov_len == 0) // nothing to write is no full disk
             ++part;
         if (part == last)
             return 0;
         const auto count = static_cast<int>(std::min<std::ptrdiff_t>(last - part, IOV_MAX));
-        const ssize_t done = ::pwritev(fd_, part, count, static_cast<off_t>(offset));
+        const ssize_t done = ::pwritev(fd, part, count, static_cast<off_t>(offset));
         if (done < 0 && errno == EINTR)
             continue;
         if (done <= 0)
@@ -73,6 +69,17 @@ int File::write_at(std::uint64_t offset, std::vector<iovec>& parts) const {
             part->iov_len -= left;
         }
     }
+}
+
+} // namespace
+
+int File::write_at(std::uint64_t offset, const void* data, std::size_t bytes) const {
+    iovec part{const_cast<void*>(data), bytes}; // NOLINT: iovec serves reading and writing
+    return write_parts(fd_, offset, &part, &part + 1);
+}
+
+int File::write_at(std::uint64_t offset, std::vector<iovec>& parts) const {
+    return write_parts(fd_, offset, parts.data(), parts.data() + parts.size());
 }
 
 std::string numbered(const std::string& path, int number) {

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <new>
 #include <system_error>
 #include <utility>
 
@@ -120,7 +121,11 @@ void StorageBarrier::note(int error) {
 bool StorageBarrier::ask(std::future<int>& answer, std::uint64_t bytes) {
     try {
         answer = std::async(std::launch::async, [this, bytes] {
-            const int error = store(bytes);
+            int error = ENOMEM;
+            try {
+                error = store(bytes);
+            } catch (const std::bad_alloc&) { // told as the disk's errors are
+            }
             {
                 const std::lock_guard lock(mutex_);
                 answered_ = true;
@@ -129,7 +134,7 @@ bool StorageBarrier::ask(std::future<int>& answer, std::uint64_t bytes) {
             return error;
         });
         return true;
-    } catch (const std::system_error&) {
+    } catch (const std::exception&) { // no thread, or no memory for one
         return false;
     }
 }

@@ -212,31 +212,37 @@ public:
         const auto& r = json["widgets"][name];
         return {r[0], r[1], r[2], r[3]};
     }
+    /// Two frames have been drawn since, or nothing is drawn any more.
+    void drawn() const {
+        const auto frame = [this] {
+            const auto json = probe();
+            return json.is_object() ? json["frame"].get<double>() : NAN;
+        };
+        const double from = frame();
+        (void)until([&] { return frame() >= from + 2; }, std::chrono::seconds(3));
+    }
+    /// The button goes down at the first point of the screen and up at the last; the window sees each.
+    void drag(const std::vector<std::pair<double, double>>& path) const {
+        const auto go = [&](const std::pair<double, double>& to) {
+            desktop_.events(
+                {"mousemove", std::to_string(std::lround(to.first)), std::to_string(std::lround(to.second))});
+            desktop_.events({"sleep", "0.3"});
+            drawn();
+        };
+        go(path.front());
+        desktop_.events({"mousedown", "1", "sleep", "0.3"});
+        drawn();
+        for (std::size_t i = 1; i < path.size(); ++i)
+            go(path[i]);
+        desktop_.events({"mouseup", "1"});
+        drawn();
+    }
     void drag(const std::string& name, double from, double to) const {
         const Rect r = widget(name);
-        const auto x = [&](double part) { return std::to_string(std::lround(r.x + part * (r.width - 1))); };
-        const std::string y = std::to_string(std::lround(r.y + r.height / 2));
-        desktop_.events({"mousemove",
-                         x(from),
-                         y,
-                         "sleep",
-                         "0.4",
-                         "mousedown",
-                         "1",
-                         "sleep",
-                         "0.4",
-                         "mousemove",
-                         x((from + to) / 2),
-                         y,
-                         "sleep",
-                         "0.4",
-                         "mousemove",
-                         x(to),
-                         y,
-                         "sleep",
-                         "0.6",
-                         "mouseup",
-                         "1"});
+        const auto at = [&](double part) {
+            return std::pair(r.x + part * (r.width - 1), r.y + r.height / 2);
+        };
+        drag({at(from), at((from + to) / 2), at(to)});
     }
     void click(const std::string& name) const {
         const Rect r = widget(name);

@@ -69,11 +69,8 @@ TEST_F(TracesStrip, ShowsItselfWithRegionsAndIsToggledByKeyAndButton) {
     viewer.click("tool.traces");
     ASSERT_TRUE(viewer.until([&] { return viewer.number("traces.shown") == 1; }));
     const Rect edge = viewer.widget("traces.edge");
-    const std::string x = std::to_string(std::lround(edge.x + edge.width / 2));
-    const auto y = [&](double up) { return std::to_string(std::lround(edge.y + edge.height / 2 - up)); };
-    viewer.events({"mousemove", x,     y(0),        "sleep", "0.4", "mousedown", "1",
-                   "sleep",     "0.4", "mousemove", x,       y(40), "sleep",     "0.4",
-                   "mousemove", x,     y(80),       "sleep", "0.6", "mouseup",   "1"});
+    const double x = edge.x + edge.width / 2, y = edge.y + edge.height / 2;
+    viewer.drag({{x, y}, {x, y - 40}, {x, y - 80}});
     EXPECT_TRUE(viewer.until([&] { return std::abs(viewer.widget("traces.edge").y - (edge.y - 80)) < 6; }))
         << viewer.widget("traces.edge").y << " from " << edge.y;
     EXPECT_EQ(viewer.quit(), 0) << viewer.log();

@@ -123,30 +123,8 @@ TEST_F(LayersTest, TheDividerIsDraggedAndMovedByKeys) {
     };
     check(0.5);
     const Rect divider = viewer.widget("divider");
-    const std::string y = std::to_string(std::lround(divider.y + divider.height / 2));
-    const double from = divider.x + divider.width / 2;
-    const auto x = [&](double to) { return std::to_string(std::lround(to)); };
-    viewer.events({"mousemove",
-                   x(from),
-                   y,
-                   "sleep",
-                   "0.4",
-                   "mousedown",
-                   "1",
-                   "sleep",
-                   "0.4",
-                   "mousemove",
-                   x(from - 60),
-                   y,
-                   "sleep",
-                   "0.4",
-                   "mousemove",
-                   x(canvas.x + canvas.width * 0.4),
-                   y,
-                   "sleep",
-                   "0.6",
-                   "mouseup",
-                   "1"});
+    const double from = divider.x + divider.width / 2, y = divider.y + divider.height / 2;
+    viewer.drag({{from, y}, {from - 60, y}, {canvas.x + canvas.width * 0.4, y}});
     check(0.4);
     const double before = viewer.number("split");
     viewer.key("alt+Right");

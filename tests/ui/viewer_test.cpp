@@ -176,6 +176,7 @@ TEST_F(ViewerTest, ALengthIsTypedAndARecordingEndsWithIt) {
     desktop_->events({"key", "ctrl+a"});
     desktop_->events({"type", "--delay", "60", "12"});
     desktop_->events({"key", "Return"});
+    ASSERT_TRUE(viewer.until([&] { return viewer.number("typing") == 0; }));
     viewer.click("record.raw");
     EXPECT_TRUE(viewer.until([&] {
         return viewer.log().find("Recorded 12 frames into") != std::string::npos;
