@@ -117,7 +117,7 @@ bool Recorder::ends_before(const RecordedFrame& frame) {
 
 bool Recorder::wants_next_file(const RecordedFrame& frame) const {
     const RecordLimits& limits = options_.limits;
-    return frame.pixels.shape() != shape_ || frame.quantity != quantity_ ||
+    return frame.pixels.shape() != shape_ || (!format_.colors && frame.quantity != quantity_) ||
            (limits.split_s > 0 &&
             static_cast<double>(frame.info.capture_ns - file_began_ns_) >= limits.split_s * 1e9) ||
            (limits.split_mib > 0 &&

@@ -60,10 +60,11 @@ Trials average_of(const std::vector<std::shared_ptr<const TrialsView::Samples>>&
     for (const auto& around : all)
         if (region < around->size())
             samples.insert(samples.end(), (*around)[region].begin(), (*around)[region].end());
-    const auto time = [](const auto& sample) { return sample.first; };
-    std::ranges::stable_sort(samples, {}, time);
-    const auto twice = std::ranges::unique(samples, {}, time);
-    samples.erase(twice.begin(), twice.end());
+    std::stable_sort(samples.begin(), samples.end(),
+                     [](const auto& a, const auto& b) { return a.first < b.first; });
+    samples.erase(std::unique(samples.begin(), samples.end(),
+                              [](const auto& a, const auto& b) { return a.first == b.first; }),
+                  samples.end());
     std::vector<double> moments, values;
     for (const auto& [moment, value] : samples) {
         moments.push_back(static_cast<double>(moment) * 1e-9);
