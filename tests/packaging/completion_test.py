@@ -46,7 +46,7 @@ class Terminal:
     def type(self, text):
         os.write(self.terminal, text.encode())
 
-    def until(self, wanted, seconds=60):
+    def until(self, wanted, seconds=180):
         """Reads until `wanted` has come since the last call, and forgets what was read."""
         end = time.monotonic() + seconds
         while wanted not in self.text:
