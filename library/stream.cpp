@@ -223,6 +223,7 @@ const Chain& StreamObject::agreed() {
 
 void StreamObject::replace(Chain chain) {
     const std::scoped_lock lock(edits_);
+    chain.set_input(pipeline_->status().source.quantity);
     check_fit(chain);
     pipeline_->set_chain(chain);
     wanted_ = std::move(chain);
@@ -231,7 +232,6 @@ void StreamObject::replace(Chain chain) {
 /// A chain that stays behind would go on giving the old one's numbers.
 void StreamObject::check_fit(Chain chain) const {
     chain.set_channel(settings_.program.as<ProgramSettings>().channel);
-    chain.set_input(pipeline_->status().source.quantity);
     (void)settled(chain);
     const Shape frames = pipeline_->status().source.shape;
     if (frames.width < 1 || frames.height < 1)

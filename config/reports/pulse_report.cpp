@@ -4,6 +4,7 @@
 #include "analysis/pulse_table.hpp"
 #include "base/one_line.hpp"
 #include "config/atomic_file.hpp"
+#include "config/reports/table_row.hpp"
 #include "config/text.hpp"
 
 #include <nlohmann/json.hpp>
@@ -80,11 +81,7 @@ int report_pulse(const PulseSettings& settings) {
         left = std::max(left, std::min<std::size_t>(24, columns(one_line(trace.region))));
     left += 2;
     std::string text =
-        row("file",
-            settings.file + ": " + std::to_string(table.rows) + " rows of " +
-                count_of(table.regions.size(), "region") + ", column mean over " + table.clock +
-                (table.cut_off ? "; the last line is not whole and left out" : ""),
-            left) +
+        table_row(settings.file, table, left) +
         row("spectrum",
             printed("Welch: segments of %.3g s or of the longest part, half overlapping, Hann, without their "
                     "means",

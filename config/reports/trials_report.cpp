@@ -4,6 +4,7 @@
 #include "analysis/trials.hpp"
 #include "base/one_line.hpp"
 #include "config/atomic_file.hpp"
+#include "config/reports/table_row.hpp"
 #include "config/text.hpp"
 #include "recording/table_text.hpp"
 
@@ -118,11 +119,7 @@ int report_trials(const Settings& settings) {
                               (table.means.empty() ? " (taken for that: the table does not say it)" : "");
     constexpr std::size_t kLeft = 12;
     std::string text =
-        row("file",
-            wanted.file + ": " + std::to_string(table.rows) + " rows of " +
-                count_of(table.regions.size(), "region") + ", column mean over " + table.clock +
-                (table.cut_off ? "; the last line is not whole and left out" : ""),
-            kLeft) +
+        table_row(wanted.file, table, kLeft) +
         row("events",
             count_of(events.size(), "event") + " '" + one_line(wanted.around) + "', " +
                 printed("%g s before to %g s after each", view.trials_before_s, view.trials_after_s),

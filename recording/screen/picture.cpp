@@ -113,9 +113,9 @@ private:
         picture_.legend = {m.colormap,           seen, shown_.coloring.curve, frame_.quantity.symbol,
                            frame_.quantity.unit, false};
         if (look_.baseline && look_.baseline->fits(result_, frame_.quantity)) {
-            change_.resize(result_.pixels());
+            picture_.change.resize(result_.pixels());
             const Shape percent{result_.width, result_.height, 1, PixelType::f32};
-            const HostView change(reinterpret_cast<std::byte*>(change_.data()), percent);
+            const HostView change(reinterpret_cast<std::byte*>(picture_.change.data()), percent);
             look_.baseline->change(image, change);
             const ValueRange around{-look_.change_range, look_.change_range};
             changed_ = Colored{change, {ColorMap::rdbu, around, ToneCurve::linear}};
@@ -242,7 +242,6 @@ private:
     bool moved_;
     Colored shown_, raw_shown_;
     std::optional<Colored> changed_;
-    std::vector<float> change_;
 };
 
 } // namespace

@@ -32,6 +32,7 @@ struct ScreenPicture {
     std::vector<std::byte> rgb;
     std::vector<ScreenPane> panes;
     ScreenLegend legend;
+    std::vector<float> change; ///< room for one against a baseline
 
     HostView view() { return {rgb.data(), shape}; }
 };

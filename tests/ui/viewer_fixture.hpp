@@ -9,8 +9,7 @@ class ViewerTest : public testing::Test {
 protected:
     void SetUp() override {
         for (const char* tool : {"Xvfb", "xdotool", "import"})
-            if (!have_tool(tool))
-                GTEST_SKIP() << tool << " is not installed; the window cannot be driven.";
+            ASSERT_TRUE(have_tool(tool)) << tool << " is not installed; ./dev test installs it.";
         desktop_ = std::make_unique<Desktop>(folder_ / "log.txt");
         if (desktop_->display().empty())
             GTEST_SKIP() << "Xvfb does not start: " << read_text(folder_ / "log.txt");

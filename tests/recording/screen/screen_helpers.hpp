@@ -44,6 +44,16 @@ inline double psnr(const Bytes& a, const Bytes& b) {
     return 10 * std::log10(255.0 * 255.0 * static_cast<double>(a.size()) / std::max(sum, 1e-9));
 }
 
+/// A movie's frames are these pictures to 40 dB. The colours come back by GStreamer's own conversion, as a
+/// player would show them.
+inline void expect_movie(const std::string& path, const Shape& shape, const std::vector<Bytes>& pictures) {
+    const std::vector<Bytes> frames =
+        decode_video(path, "RGB", {shape.width, shape.height, 3, PixelType::u8});
+    ASSERT_EQ(frames.size(), pictures.size());
+    for (std::size_t i = 0; i < frames.size(); ++i)
+        EXPECT_GE(psnr(frames[i], pictures[i]), 40) << "frame " << i;
+}
+
 /// Regions on a result, as an executor leaves them there.
 inline void put_regions(Result& result, std::vector<Region> regions) {
     auto values = std::make_shared<RegionValues>();

@@ -39,11 +39,7 @@ TEST_P(ScreenMovie, IsWithin40DecibelsOfTheSnapshot) {
     sink->close();
     ASSERT_EQ(sink->status().error, "");
     EXPECT_EQ(sink->status().written, 8U);
-    const std::vector<Bytes> frames =
-        decode_video(sink->status().path, "RGB", {shape.width, shape.height, 3, kU8});
-    ASSERT_EQ(frames.size(), pictures.size());
-    for (std::size_t i = 0; i < frames.size(); ++i)
-        EXPECT_GE(psnr(frames[i], pictures[i]), 40) << "frame " << i;
+    expect_movie(sink->status().path, shape, pictures);
 }
 
 INSTANTIATE_TEST_SUITE_P(
