@@ -113,20 +113,23 @@ struct Burner::Drawing {
                        {size, kLight, kLight, kDim});
     }
 
-    void regions(const std::vector<Region>& outlines, const ScreenPane& pane, int zoom, double size) {
+    /// `taken` is the height at the top where other marks stand: names keep below it.
+    void regions(const std::vector<Region>& outlines, const ScreenPane& pane, int zoom, double size,
+                 double taken) {
+        const double thick = std::max<double>(zoom, std::round(size / 14));
         canvas->clip({static_cast<double>(pane.x * zoom), static_cast<double>(pane.y * zoom),
                       static_cast<double>(pane.width * zoom), static_cast<double>(pane.height * zoom)});
         const OutlinePlace place{static_cast<double>(pane.result_x * zoom),
                                  static_cast<double>(pane.result_y * zoom), static_cast<double>(zoom)};
         for (std::size_t i = 0; i < outlines.size(); ++i) {
             const Ink ink = ink_of(region_colour(outlines[i], i));
-            draw_outline(*canvas, place, outlines[i], ink, zoom);
+            draw_outline(*canvas, place, outlines[i], ink, thick);
             double left = outlines[i].points.front().x, top = outlines[i].points.front().y;
             for (const RegionPoint& point : region_corners(outlines[i]))
                 top = std::min(top, point.y), left = std::min(left, point.x);
             const TextStyle style{.size = size * 0.8, .bold = true, .ink = ink};
-            const double x = place.x + left * zoom, y = place.y + top * zoom - size * 1.3 - zoom;
-            canvas->line(x, std::max(y, place.y), 20 * size, outlines[i].name, style);
+            const double x = place.x + left * zoom, y = place.y + top * zoom - size * 1.3 - thick;
+            canvas->line(x + thick, std::max(y, place.y + taken), 20 * size, outlines[i].name, style);
         }
         canvas->unclip();
     }
@@ -170,7 +173,7 @@ void Burner::burn(const ScreenPicture& picture, const BurnedText& text, HostView
     if (marks_.regions)
         for (const ScreenPane& pane : picture.panes)
             if (pane.regions)
-                d.regions(text.regions, pane, zoom, letters);
+                d.regions(text.regions, pane, zoom, letters, marks_.time ? letters * 2.3 : 0);
     if (marks_.scale)
         for (const ScreenPane& pane : picture.panes)
             if (const double um = pane.raw ? text.um_per_raw_px : text.um_per_px; um > 0)
