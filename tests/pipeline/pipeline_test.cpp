@@ -137,7 +137,7 @@ TEST(Pipeline, FramesLostBeforeTheyReachUsLeaveAGapAndACount) {
                                                              if (self.offered == 10)
                                                                  return test::nothing();
                                                              if (self.offered == 5)
-                                                                 port.lost(7);
+                                                                 port.lost(7, "it fell");
                                                              self.offer(port, test::kSmall);
                                                              return Status::frame;
                                                          });
