@@ -297,8 +297,8 @@ def frames():
     while True:
         with wake:
             while not running:
-                due = time.monotonic_ns()
                 wake.wait()
+                due = time.monotonic_ns()
             triggered = selected.get(("TriggerMode", 0), 0)
             if triggered and values["TriggerSource"] == 0:
                 if not triggers:
