@@ -288,7 +288,7 @@ private:
     SteadyClock::time_point last_sign_{};
     milliseconds pause_ = kFirstPause; // grows until frames come again
     bool records_ = false;
-    bool at_end_ = false;              ///< of the file, and not of what was asked for, nor by an error
+    bool at_end_ = false; ///< of the file, and not of what was asked for, nor by an error
 };
 
 } // namespace

@@ -29,7 +29,7 @@ struct SourceInfo {
     bool patient = false;     ///< live, and its silence is no failure: it waits for triggers
     /// Whose clock capture times are of, where it is not this machine's: "camera", "camera, PTP Slave".
     std::string clock{};
-    std::string lossy{};      ///< codec that has changed the pixels, "H.264"; empty: none is known
+    std::string lossy{};  ///< codec that has changed the pixels, "H.264"; empty: none is known
     std::string coding{}; ///< how pictures were coded and who says so: "sRGB (its sRGB chunk)"; empty: none
     /// Of what is played back, when the first recording of it began ("2026-11-22T23:04:05Z"); empty where its
     /// file does not say. Nothing: it is being taken now.

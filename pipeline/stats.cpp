@@ -355,10 +355,10 @@ std::string to_json(const StatsSnapshot& s) {
                      {"ring", s.drops.ring},
                      {"failed", s.drops.failed},
                      {"recorder", s.drops.recorder},
-                     {"total", s.drops.total()},
-                     {"source_reasons", nlohmann::ordered_json::object()}};
+                     {"total", s.drops.total()}};
+    json["lost_at_source"] = nlohmann::ordered_json::object();
     for (const CopyCount& count : s.lost_reasons)
-        json["drops"]["source_reasons"][count.why] = count.frames;
+        json["lost_at_source"][count.why] = count.frames;
     if (s.clock)
         json["clock"] = clock_json(*s.clock, s.clock_name);
     json["transfer"] = {{"in_place", s.transfer.in_place},

@@ -154,11 +154,11 @@ public:
     std::atomic<std::uint64_t> missed_away{0}, away_ns{0};
     std::atomic<std::uint64_t> in_place{0}, passed_over{0};
     std::atomic<int> queue_peak{0};
-    void record(const Result& result, bool with_latency); ///< timings, counts, latency, processing rate
-    void drawn(std::string_view path);                    ///< a result reached the screen on this path
-    void copied(std::string_view why);                    ///< a frame was copied into its slot
+    void record(const Result& result, bool with_latency);  ///< timings, counts, latency, processing rate
+    void drawn(std::string_view path);                     ///< a result reached the screen on this path
+    void copied(std::string_view why);                     ///< a frame was copied into its slot
     void lost(std::uint64_t frames, std::string_view why); ///< of a live source, before they reached us
-    void arrived(const FrameInfo& info); ///< of a source with a clock of its own
+    void arrived(const FrameInfo& info);                   ///< of a source with a clock of its own
     StatsSnapshot snapshot() const; ///< everything that is known here; the pipeline adds the rest
 
 private:

@@ -30,8 +30,7 @@ void ClockFit::add(std::int64_t capture_ns, std::int64_t arrival_ns) {
                       static_cast<double>(arrival_ns - first_arrival_ns_ - since)};
     while (point.t >= block_s_ * static_cast<double>(kBlocks))
         halve();
-    blocks_.resize(
-        std::max(blocks_.size(), static_cast<std::size_t>(std::max(point.t, 0.0) / block_s_) + 1));
+    blocks_.resize(std::max(blocks_.size(), static_cast<std::size_t>(std::max(point.t, 0.0) / block_s_) + 1));
     Block& block = blocks_.back();
     ++block.frames;
     block.sum_t += point.t;
@@ -133,17 +132,17 @@ std::optional<ClockReport> ClockFit::report() const {
         sum_d += block.sum_d;
     }
     const auto frames = static_cast<double>(frames_);
-    return ClockReport{
-        .frames = frames_,
-        .span_s = span,
-        .skew_ppm = ppm_fast(line->slope),
-        .skew_error_ppm = std::hypot(std::sqrt(factor * slopes), kResolution / span) / kNs * 1e6,
-        .first_half_ppm = ppm_fast(early.value_or(*line).slope),
-        .second_half_ppm = ppm_fast(late.value_or(*line).slope),
-        .at_capture_ns = last_capture_ns_,
-        .offset_ns = first_arrival_ns_ - first_capture_ns_ + std::llround(line->at(span)),
-        .offset_error_ns = std::hypot(std::sqrt(factor * levels), kResolution),
-        .delay_ms = (sum_d / frames - line->at(sum_t / frames)) * 1e-6};
+    return ClockReport{.frames = frames_,
+                       .span_s = span,
+                       .skew_ppm = ppm_fast(line->slope),
+                       .skew_error_ppm =
+                           std::hypot(std::sqrt(factor * slopes), kResolution / span) / kNs * 1e6,
+                       .first_half_ppm = ppm_fast(early.value_or(*line).slope),
+                       .second_half_ppm = ppm_fast(late.value_or(*line).slope),
+                       .at_capture_ns = last_capture_ns_,
+                       .offset_ns = first_arrival_ns_ - first_capture_ns_ + std::llround(line->at(span)),
+                       .offset_error_ns = std::hypot(std::sqrt(factor * levels), kResolution),
+                       .delay_ms = (sum_d / frames - line->at(sum_t / frames)) * 1e-6};
 }
 
 void ClockWatch::add(const FrameInfo& info) {

@@ -28,10 +28,12 @@ Declare<P> picture() {
         .choice("byteorder", &P::byte_order, {"auto", "little", "big"},
                 {.cost = kRebuild,
                  .doc = "of 16-bit pixels; auto asks the camera, which is little where it does not say"})
-        .integer("width", &P::width,
-                 {.unit = "px", .min = 0, .max = kMaxSide, .cost = kRebuild, .doc = "0: as the camera is set"})
-        .integer("height", &P::height,
-                 {.unit = "px", .min = 0, .max = kMaxSide, .cost = kRebuild, .doc = "0: as the camera is set"})
+        .integer(
+            "width", &P::width,
+            {.unit = "px", .min = 0, .max = kMaxSide, .cost = kRebuild, .doc = "0: as the camera is set"})
+        .integer(
+            "height", &P::height,
+            {.unit = "px", .min = 0, .max = kMaxSide, .cost = kRebuild, .doc = "0: as the camera is set"})
         .integer("packet-size", &P::packet_size,
                  {.unit = "bytes",
                   .min = 0,
@@ -59,8 +61,9 @@ ParamTable declare_all() {
                  {.min = 0,
                   .max = 1000000000,
                   .cost = kRebuild,
-                  .doc = "software triggers in all: behind the answer to the last the source ends; 0: without "
-                         "end"})
+                  .doc =
+                      "software triggers in all: behind the answer to the last the source ends; 0: without "
+                      "end"})
         .choice("trigger-start", &P::trigger_start, {"open", "record"},
                 {.cost = kRebuild,
                  .doc = "when software triggers are sent: from the opening on, or while a recorder runs"})

@@ -148,7 +148,8 @@ public:
         const auto& now = edited.as<AravisParams>();
         if (name == "fire") {
             if (!wants_software_trigger(now))
-                throw UsageError("source aravis: fire sends a software trigger; open it with trigger=software.");
+                throw UsageError(
+                    "source aravis: fire sends a software trigger; open it with trigger=software.");
             if (now.fire > params_.as<AravisParams>().fire)
                 series_.request();
         }
@@ -165,8 +166,8 @@ public:
 private:
     SourceInfo begin() {
         const bool triggered = is_triggered(camera_->named());
-        const std::string state = ptp_state(
-            camera_->named(), asked_.ptp == AravisParams::Switch::on ? kPtp : milliseconds::zero());
+        const std::string state =
+            ptp_state(camera_->named(), asked_.ptp == AravisParams::Switch::on ? kPtp : milliseconds::zero());
         if (!state.empty())
             run_log().info("PTP of {}: {}.", camera_->name(), state);
         ticks_ = camera_->tick_rate();
@@ -280,8 +281,8 @@ private:
     }
 
     std::string wanted_;
-    std::string key_;     ///< names the device for as long as this object lives
-    AravisParams asked_;  ///< without what the camera reported: what a reopened camera is set to
+    std::string key_;                ///< names the device for as long as this object lives
+    AravisParams asked_;             ///< without what the camera reported: what a reopened camera is set to
     std::shared_ptr<Camera> camera_; ///< while open
     std::optional<Chunks> chunks_;   ///< of camera_
     ArvHandle<ArvBuffer> first_;     ///< taken by open(), delivered by the first next()

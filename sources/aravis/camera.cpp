@@ -90,9 +90,10 @@ Camera::Camera(const std::string& wanted) {
                                  text(arv_camera_get_model_name(camera_.get(), nullptr)) + " " +
                                  text(arv_camera_get_device_serial_number(camera_.get(), nullptr))};
     // The signal comes on a thread of the library, which may outlive this object.
-    g_signal_connect_data(arv_camera_get_device(camera_.get()), "control-lost", G_CALLBACK(set_lost),
-                          new std::shared_ptr<std::atomic<bool>>(lost_), // NOLINT(cppcoreguidelines-owning-memory)
-                          forget, static_cast<GConnectFlags>(0));
+    g_signal_connect_data(
+        arv_camera_get_device(camera_.get()), "control-lost", G_CALLBACK(set_lost),
+        new std::shared_ptr<std::atomic<bool>>(lost_), // NOLINT(cppcoreguidelines-owning-memory)
+        forget, static_cast<GConnectFlags>(0));
 }
 
 Camera::~Camera() {

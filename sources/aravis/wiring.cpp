@@ -149,8 +149,7 @@ std::optional<std::int64_t> Chunks::time(ArvBuffer* buffer) const {
     if (!parser_ || !arv_buffer_has_chunks(buffer))
         return std::nullopt;
     GError* error = nullptr;
-    const gint64 ticks =
-        arv_chunk_parser_get_integer_value(parser_.get(), buffer, "ChunkTimestamp", &error);
+    const gint64 ticks = arv_chunk_parser_get_integer_value(parser_.get(), buffer, "ChunkTimestamp", &error);
     const bool there = !error && ticks > 0;
     g_clear_error(&error);
     return there ? std::optional<std::int64_t>(ticks) : std::nullopt;

@@ -18,7 +18,7 @@ struct Simulated {
     double skew_ppm = 50;
     double seconds = 60;
     double rate = 100;
-    double jitter_ms = 2; ///< mean of the exponential delay
+    double jitter_ms = 2;                              ///< mean of the exponential delay
     std::int64_t capture0 = 1'795'447'833'606'511'000; ///< a clock set by PTP
     std::int64_t arrival0 = 3'141'592'653;
     std::int64_t constant_ns = 700'000; ///< exposure and transfer
@@ -62,8 +62,8 @@ FrameInfo frame(std::int64_t capture_ns, std::int64_t arrival_ns) {
 
 } // namespace
 
-// 50 ppm under exponential delays of 2 ms in the mean, 100 frames/s for a minute: the error that docs/science.md
-// states, and an error bar that holds it.
+// 50 ppm under exponential delays of 2 ms in the mean, 100 frames/s for a minute: the error that
+// docs/science.md states, and an error bar that holds it.
 TEST(ClockFit, FindsAKnownSkewUnderExponentialJitter) {
     constexpr unsigned kRuns = 200;
     for (const double skew : {50.0, -50.0, 0.0}) {
@@ -110,8 +110,7 @@ TEST(ClockFit, IsTheLineOfLeastDelay) {
     double best = 1e300, slope = 0;
     for (std::size_t i = 0; i < points.size(); ++i)
         for (std::size_t j = i + 1; j < points.size(); ++j) {
-            const double k =
-                (points[j].second - points[i].second) / (points[j].first - points[i].first);
+            const double k = (points[j].second - points[i].second) / (points[j].first - points[i].first);
             double sum = 0;
             for (const auto& [t, d] : points) {
                 const double above = d - (points[i].second + k * (t - points[i].first));
