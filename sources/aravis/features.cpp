@@ -44,9 +44,9 @@ public:
     Undo(const Undo&) = delete;
     Undo& operator=(const Undo&) = delete;
     ~Undo() {
-        for (auto it = before_.rbegin(); it != before_.rend(); ++it) {
+        for (; !before_.empty(); before_.pop_back()) {
             try {
-                write(camera_, *it);
+                write(camera_, before_.back());
             } catch (const Error&) { // NOLINT(bugprone-empty-catch): the first reason is the one to tell
             }
         }
