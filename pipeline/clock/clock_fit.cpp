@@ -179,12 +179,16 @@ std::string to_json(const ClockReport& report) {
 }
 
 std::string to_string(const ClockReport& report) {
-    char text[192];
+    // As many decimals as the error has.
+    const int decimals =
+        std::clamp(1 - static_cast<int>(std::floor(std::log10(std::max(report.skew_error_ppm, 1e-9)))), 0, 4);
+    char text[256];
     std::snprintf(text, sizeof text,
-                  "%s by %.3g ± %.2g ppm beside ours over %.0f s (first half %+.3g, second %+.3g); frames "
+                  "%s by %.*f ± %.*f ppm beside ours over %.0f s (first half %+.*f, second %+.*f); frames "
                   "came %.3g ms later than the quickest",
-                  report.skew_ppm < 0 ? "slow" : "fast", std::abs(report.skew_ppm), report.skew_error_ppm,
-                  report.span_s, report.first_half_ppm, report.second_half_ppm, report.delay_ms);
+                  report.skew_ppm < 0 ? "slow" : "fast", decimals, std::abs(report.skew_ppm), decimals,
+                  report.skew_error_ppm, report.span_s, decimals, report.first_half_ppm, decimals,
+                  report.second_half_ppm, report.delay_ms);
     return text;
 }
 

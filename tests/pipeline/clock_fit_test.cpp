@@ -204,6 +204,19 @@ TEST(ClockWatch, BeginsAnewWhereTheClockWasSetAndTellsOfTheLongestTime) {
     EXPECT_EQ(report->frames, 2000U);
 }
 
+TEST(ClockReport, SaysAsManyDecimalsAsItsErrorHas) {
+    ClockReport report{.frames = 6000, .span_s = 60, .skew_ppm = -49.98123, .skew_error_ppm = 0.0312};
+    report.first_half_ppm = -49.95;
+    report.second_half_ppm = -50.02;
+    report.delay_ms = 2.004;
+    EXPECT_EQ(to_string(report),
+              "slow by 49.981 ± 0.031 ppm beside ours over 60 s (first half -49.950, second "
+              "-50.020); frames came 2 ms later than the quickest");
+    report.skew_ppm = 984.2;
+    report.skew_error_ppm = 93;
+    EXPECT_EQ(to_string(report).substr(0, 21), "fast by 984 ± 93 ppm");
+}
+
 TEST(ClockReport, IsJsonThatFitsTheHeadOfARecording) {
     const auto report = simulate({}, 1).report();
     ASSERT_TRUE(report);
