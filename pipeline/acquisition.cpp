@@ -94,6 +94,7 @@ public:
         last_sign_ = SteadyClock::now();
         while (!flow_.stop) {
             apply_source_edits(flow_);
+            tell_recording();
             if (seek_if_asked())
                 last_sign_ = SteadyClock::now();
             std::string dead;
@@ -104,7 +105,7 @@ public:
                     came(now);
                 if (status == Source::Status::end && !goes_on_behind_the_end())
                     return;
-                if (flow_.live() && now - last_sign_ > silence_)
+                if (flow_.live() && now - last_sign_ > silence_ && !flow_.patient())
                     dead = "The source " + flow_.status.source.name + " is silent.";
             } catch (const Cancelled&) { // the end was wanted
                 return;
@@ -159,6 +160,11 @@ public:
     }
 
 private:
+    void tell_recording() {
+        if (const bool now = flow_.records(); now != std::exchange(records_, now))
+            flow_.source->recording(now);
+    }
+
     void came(SteadyClock::time_point now) {
         if (const auto missed = absence_.frame(now))
             tell_missed(flow_, *missed);
@@ -281,7 +287,8 @@ private:
     const std::chrono::duration<double> silence_;
     SteadyClock::time_point last_sign_{};
     milliseconds pause_ = kFirstPause; // grows until frames come again
-    bool at_end_ = false;              ///< of the file, and not of what was asked for, nor by an error
+    bool records_ = false;
+    bool at_end_ = false; ///< of the file, and not of what was asked for, nor by an error
 };
 
 } // namespace

@@ -384,6 +384,7 @@ StatsSnapshot Pipeline::stats() const {
     s.device = flow.device;
     s.note = flow.note;
     s.source = flow.options.source_text.empty() ? flow.status.source.name : flow.options.source_text;
+    s.clock_name = flow.status.source.clock;
     s.chain = to_string(*flow.chain);
     s.drops.recorder = flow.dropped_by_closed_sinks;
     for (const auto& sink : flow.sinks)

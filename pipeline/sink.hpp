@@ -56,7 +56,8 @@ public:
     virtual void mark(const EventMark& event) { (void)event; }
     /// Writes what was accepted, finishes the file, joins the thread. Idempotent; never throws.
     virtual void close() noexcept = 0;
-    virtual bool wants_host_image() const = 0; ///< false: raw frames only
+    virtual bool wants_host_image() const = 0;     ///< false: raw frames only
+    virtual bool records() const { return false; } ///< what it gets is kept: Source::recording
     virtual SinkStatus status() const = 0;
 };
 

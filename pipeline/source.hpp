@@ -26,7 +26,10 @@ struct SourceInfo {
     std::uint64_t frames = 0; ///< how many there are; 0 if unknown or endless
     int lends = 0;            ///< slots that it will ask FramePort::ring for beyond the pipeline's
     bool live = false;        ///< live sources drop when no slot is free, files wait
-    std::string lossy{};      ///< codec that has changed the pixels, "H.264"; empty: none is known
+    bool patient = false;     ///< live, and its silence is no failure: it waits for triggers
+    /// Whose clock capture times are of, where it is not this machine's: "camera", "camera, PTP Slave".
+    std::string clock{};
+    std::string lossy{};  ///< codec that has changed the pixels, "H.264"; empty: none is known
     std::string coding{}; ///< how pictures were coded and who says so: "sRGB (its sRGB chunk)"; empty: none
     /// Of what is played back, when the first recording of it began ("2026-11-22T23:04:05Z"); empty where its
     /// file does not say. Nothing: it is being taken now.
@@ -55,8 +58,8 @@ public:
     /// position too; the port sets sequence and arrival.
     virtual void submit(Frame frame) = 0;
     /// Frames that the source knows were lost before they reached us (camera or network); they leave a gap in
-    /// the sequence numbers.
-    virtual void lost(std::uint64_t frames) = 0;
+    /// the sequence numbers. `why`: for the statistics; empty where it does not know.
+    virtual void lost(std::uint64_t frames, std::string_view why) = 0;
     /// The next frame submitted does not follow the last one: after a seek, or at the start of a new round.
     virtual void discontinuity() = 0;
     virtual bool stopping() const = 0;
@@ -89,6 +92,8 @@ public:
     virtual void close() = 0;
     /// Applies an edit between two frames; throws UsageError and keeps the old value.
     virtual void set(std::string_view name, const ParamValue& value);
+    /// Called between two frames when the first recorder is there to take them, and when the last has gone.
+    virtual void recording(bool /*on*/) {}
     /// Declared options with their present values; table() may be null if it has none.
     const Params& params() const { return params_; }
 

@@ -1,5 +1,7 @@
 #include "pipeline/stats.hpp"
 
+#include "pipeline/clock/clock_fit.hpp"
+
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
@@ -92,6 +94,9 @@ void RateMeter::clear() {
     count_ = 0;
 }
 
+Stats::Stats() : clock_(std::make_unique<ClockWatch>()) {}
+Stats::~Stats() = default;
+
 void Stats::start() {
     acquisition.clear();
     processing.clear();
@@ -111,14 +116,35 @@ void Stats::start() {
     warmup_ = {};
     notes_.reset();
     copied_.clear();
+    lost_reasons_.clear();
+    *clock_ = {};
 }
+
+namespace {
+void count(std::vector<CopyCount>& rows, std::string_view why, std::uint64_t frames) {
+    auto row = std::find_if(rows.begin(), rows.end(), [&](const CopyCount& c) { return c.why == why; });
+    if (row == rows.end())
+        row = rows.insert(rows.end(), CopyCount{std::string(why)});
+    row->frames += frames;
+}
+} // namespace
 
 void Stats::copied(std::string_view why) {
     const std::scoped_lock lock(mutex_);
-    auto row = std::find_if(copied_.begin(), copied_.end(), [&](const CopyCount& c) { return c.why == why; });
-    if (row == copied_.end())
-        row = copied_.insert(copied_.end(), CopyCount{std::string(why)});
-    ++row->frames;
+    count(copied_, why, 1);
+}
+
+void Stats::lost(std::uint64_t frames, std::string_view why) {
+    lost_by_source.fetch_add(frames, std::memory_order_relaxed);
+    if (frames == 0 || why.empty())
+        return;
+    const std::scoped_lock lock(mutex_);
+    count(lost_reasons_, why, frames);
+}
+
+void Stats::arrived(const FrameInfo& info) {
+    const std::scoped_lock lock(mutex_);
+    clock_->add(info);
 }
 
 std::uint64_t TransferCounts::copies() const {
@@ -269,6 +295,8 @@ StatsSnapshot Stats::snapshot() const {
         s.notes = *notes_;
     s.display_path = display_path_;
     s.transfer.copied = copied_;
+    s.lost_reasons = lost_reasons_;
+    s.clock = clock_->report();
     for (const Sum& sum : sums_) {
         const auto place = static_cast<std::size_t>(std::max(sum.stage, 0));
         const bool noted = notes_ && sum.stage >= 0 && place < notes_->size();
@@ -279,6 +307,12 @@ StatsSnapshot Stats::snapshot() const {
 }
 
 namespace {
+nlohmann::ordered_json clock_json(const ClockReport& clock, const std::string& name) {
+    auto json = nlohmann::ordered_json::parse(to_json(clock));
+    json["name"] = name;
+    return json;
+}
+
 nlohmann::ordered_json counts_json(const PixelCounts& counts) {
     return {{"undefined", counts.undefined},         {"infinite", counts.infinite},
             {"saturated", counts.saturated},         {"windows", counts.windows},
@@ -322,6 +356,11 @@ std::string to_json(const StatsSnapshot& s) {
                      {"failed", s.drops.failed},
                      {"recorder", s.drops.recorder},
                      {"total", s.drops.total()}};
+    json["lost_at_source"] = nlohmann::ordered_json::object();
+    for (const CopyCount& count : s.lost_reasons)
+        json["lost_at_source"][count.why] = count.frames;
+    if (s.clock)
+        json["clock"] = clock_json(*s.clock, s.clock_name);
     json["transfer"] = {{"in_place", s.transfer.in_place},
                         {"copied", s.transfer.copies()},
                         {"reasons", nlohmann::ordered_json::object()}};

@@ -1,12 +1,15 @@
 // Counters and rates kept all the time. Written by one thread each, read by any.
 #pragma once
 
+#include "pipeline/clock/clock_report.hpp"
 #include "pipeline/result.hpp"
 
 #include <array>
 #include <atomic>
 #include <deque>
+#include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -81,7 +84,7 @@ struct DropCounts {
     std::uint64_t total() const { return source + ring + failed + recorder; }
 };
 
-/// Frames that were copied into their slot, by the reason why.
+/// Frames that were copied into their slot, or lost at the source, by the reason why.
 struct CopyCount {
     std::string why;
     std::uint64_t frames = 0;
@@ -108,6 +111,9 @@ struct StatsSnapshot {
     /// meanwhile. acquired = processed + drops.failed + passed_over + those on their way.
     std::uint64_t passed_over = 0;
     DropCounts drops;
+    std::vector<CopyCount> lost_reasons; ///< of drops.source, as far as the source gave them
+    std::optional<ClockReport> clock;    ///< nothing: no clock but ours, or frames of a few seconds only
+    std::string clock_name;              ///< SourceInfo::clock
     TransferCounts transfer;
     int queue_depth = 0, queue_peak = 0, slots = 0, slots_free = 0;
     std::uint64_t queue_grown = 0; ///< times the queue had to allocate; 0 unless it was sized wrong
@@ -137,6 +143,10 @@ std::string to_json(const StatsSnapshot& stats);
 /// The mutable side; owned by the pipeline.
 class Stats {
 public:
+    Stats();
+    ~Stats();
+    Stats(const Stats&) = delete;
+    Stats& operator=(const Stats&) = delete;
     void start(); ///< everything to zero
     RateMeter acquisition, processing, display;
     LatencyHistogram latency;
@@ -144,9 +154,11 @@ public:
     std::atomic<std::uint64_t> missed_away{0}, away_ns{0};
     std::atomic<std::uint64_t> in_place{0}, passed_over{0};
     std::atomic<int> queue_peak{0};
-    void record(const Result& result, bool with_latency); ///< timings, counts, latency, processing rate
-    void drawn(std::string_view path);                    ///< a result reached the screen on this path
-    void copied(std::string_view why);                    ///< a frame was copied into its slot
+    void record(const Result& result, bool with_latency);  ///< timings, counts, latency, processing rate
+    void drawn(std::string_view path);                     ///< a result reached the screen on this path
+    void copied(std::string_view why);                     ///< a frame was copied into its slot
+    void lost(std::uint64_t frames, std::string_view why); ///< of a live source, before they reached us
+    void arrived(const FrameInfo& info);                   ///< of a source with a clock of its own
     StatsSnapshot snapshot() const; ///< everything that is known here; the pipeline adds the rest
 
 private:
@@ -169,7 +181,8 @@ private:
     Warmup warmup_;
     std::shared_ptr<const StageNotes> notes_;
     std::string display_path_;
-    std::vector<CopyCount> copied_;
+    std::vector<CopyCount> copied_, lost_reasons_;
+    std::unique_ptr<ClockWatch> clock_;
     SteadyClock::time_point first_result_{}, first_picture_{}, first_arrival_{}, last_result_{};
 };
 

@@ -64,6 +64,8 @@ std::string totals_text(const FileTotals& totals) {
                   static_cast<unsigned long long>(totals.lost_before),
                   static_cast<unsigned long long>(totals.in_warmup));
     std::string padded(text);
+    if (totals.clock)
+        padded += ", \"clock\": " + to_json(*totals.clock);
     padded.resize(kTotalsChars, ' ');
     return padded;
 }
@@ -200,6 +202,8 @@ std::string describe_file(const RecordedFrame& first, const RecordOptions& optio
         json["note"] = options.limits.note;
     const std::string now = utc_now();
     const std::optional<std::string>& started = stream.source.started;
+    if (!stream.source.clock.empty())
+        json["capture_clock"] = stream.source.clock;
     json["started"] = started ? started->empty() ? Json() : Json(*started) : Json(now);
     if (started) // played back: capture times are of the first recording, arrival times of this one
         json["processed"] = now;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "files/whole_file.hpp"
+#include "pipeline/clock/clock_report.hpp"
 #include "recording/recorder.hpp"
 
 #include <nlohmann/json_fwd.hpp>
@@ -55,6 +56,7 @@ struct FileTotals {
     std::uint64_t in_warmup =
         0;                 ///< of those written, made while a stage filled its history or took a capture
     bool finished = false; ///< false in a file whose recording was cut off
+    std::optional<ClockReport> clock{}; ///< of the source's clock beside ours, over the frames of the file
 };
 
 /// One file of one shape, written by one thread. The constructor of each creates the file under a name that
@@ -100,7 +102,7 @@ inline constexpr std::size_t kMaxDescribedPoints = 1000;
 inline constexpr std::size_t kMaxDescribedRegions = 32768; ///< bytes; a line of a Radiance header has 65536
 /// The members of the JSON object that change: always kTotalsChars long.
 std::string totals_text(const FileTotals& totals);
-inline constexpr std::size_t kTotalsChars = 192;
+inline constexpr std::size_t kTotalsChars = 640;
 /// One frame's own JSON object: sequence, times, exposure, parameter version and parameters, events where
 /// there are some.
 std::string describe_frame(const RecordedFrame& frame);

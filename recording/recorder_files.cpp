@@ -146,6 +146,8 @@ double Recorder::write_frame(const RecordedFrame& frame) {
     const auto start = SteadyClock::now();
     writer_->write(frame);
     in_warmup_ += frame.warmup.done() ? 0 : 1;
+    if (!stream_.source.clock.empty())
+        clock_.add(frame.info);
     return std::chrono::duration<double>(SteadyClock::now() - start).count();
 }
 
@@ -157,6 +159,7 @@ void Recorder::next_file(const RecordedFrame& first) {
     quantity_ = first.quantity;
     file_began_ns_ = first.info.capture_ns;
     lost_before_ = in_warmup_ = 0;
+    clock_ = {};
     run_log().info("Recording {} frames of {} into {}.", to_string(options_.what), to_string(shape_),
                    writer_->path());
     const std::lock_guard lock(mutex_);
@@ -183,7 +186,8 @@ FileTotals Recorder::totals(std::uint64_t dropped) const {
     return {.written = writer_->written(),
             .dropped = dropped - dropped_before_,
             .lost_before = lost_before_,
-            .in_warmup = in_warmup_};
+            .in_warmup = in_warmup_,
+            .clock = clock_.report()};
 }
 
 void Recorder::update_file() {

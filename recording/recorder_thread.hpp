@@ -2,6 +2,7 @@
 // files (recorder_files.cpp).
 #pragma once
 
+#include "pipeline/clock/clock_fit.hpp"
 #include "recording/limits/disk_room.hpp"
 #include "recording/pretrigger/pre_trigger.hpp"
 #include "recording/record_file.hpp"
@@ -33,6 +34,7 @@ public:
     bool wants_host_image() const override {
         return options_.what == RecordWhat::processed || options_.what == RecordWhat::screen;
     }
+    bool records() const override { return true; }
     SinkStatus status() const override;
 
 private:
@@ -108,6 +110,7 @@ private:
     DiskRoom disk_;
     std::uint64_t bytes_before_ = 0; ///< in finished files
     std::int64_t file_began_ns_ = 0; ///< capture time of its first frame
+    ClockWatch clock_;               ///< over the frames of the present file
     SaturationMask mask_;
     ScreenPainter painter_;
     Shape shape_;

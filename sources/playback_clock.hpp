@@ -23,7 +23,7 @@ public:
     /// the pacer has let through. `rate`: the schedule's, as Pacer::take wants it.
     std::int64_t take(const Recorded& recorded, FramePort& port, Pacer& pacer, double rate) {
         if (const std::uint64_t lost = lost_between(sequence_, recorded); lost > 0)
-            port.lost(lost);
+            port.lost(lost, "");
         sequence_ = recorded.sequence;
         return time_of(recorded, pacer.take(rate), rate);
     }

@@ -28,6 +28,14 @@ std::string size_text(std::uint64_t bytes) {
                          : printed("%.2f GB", value / 1e9);
 }
 
+/// Of frames that were lost at the source: "12 came without some of their packets, 3 …".
+std::string reasons_text(const std::vector<CopyCount>& reasons) {
+    std::string text;
+    for (const CopyCount& reason : reasons)
+        text += (text.empty() ? "" : ", ") + std::to_string(reason.frames) + " " + reason.why;
+    return text;
+}
+
 std::string drops_text(const DropCounts& drops) {
     if (drops.total() == 0)
         return "none dropped";
@@ -101,6 +109,8 @@ std::string statistics(const StatsSnapshot& s, const SourceInfo& source, const C
                std::to_string(s.acquired) + " in, " + std::to_string(s.processed) + " processed, " +
                    drops_text(s.drops),
                kLeft);
+    if (!s.lost_reasons.empty())
+        out += row("lost", reasons_text(s.lost_reasons), kLeft);
     if (s.reopened > 0)
         out += row("away",
                    "opened again " + std::to_string(s.reopened) + (s.reopened == 1 ? " time, " : " times, ") +
@@ -110,6 +120,8 @@ std::string statistics(const StatsSnapshot& s, const SourceInfo& source, const C
     if (const std::string transfer = to_string(s.transfer); !transfer.empty())
         out += row("into slots", transfer, kLeft);
     out += row("rate", printed("%.1f frames/s over %.2f s", s.mean_rate, s.running_s), kLeft);
+    if (s.clock)
+        out += row("clock", s.clock_name + ": " + to_string(*s.clock), kLeft);
     if (s.latency.count > 0)
         out += row("latency",
                    printed("median %.2f ms, 95 %% %.2f ms, 99 %% %.2f ms", s.latency.median_ms,

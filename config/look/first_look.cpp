@@ -38,7 +38,7 @@ public:
         if (!frame_)
             frame_ = std::move(frame);
     }
-    void lost(std::uint64_t) override {}
+    void lost(std::uint64_t, std::string_view) override {}
     void discontinuity() override {}
     bool stopping() const override {
         try {

@@ -6,6 +6,7 @@
 #include <blockingconcurrentqueue.h>
 #include <concurrentqueue.h>
 
+#include <algorithm>
 #include <condition_variable>
 #include <deque>
 #include <mutex>
@@ -115,6 +116,18 @@ struct Flow {
     bool live() const {
         const std::scoped_lock lock(mutex);
         return status.source.live;
+    }
+    bool patient() const {
+        const std::scoped_lock lock(mutex);
+        return status.source.patient;
+    }
+    bool own_clock() const { ///< capture times are of a clock that is not ours
+        const std::scoped_lock lock(mutex);
+        return !status.source.clock.empty();
+    }
+    bool records() const { ///< a recorder takes what comes
+        const std::scoped_lock lock(mutex);
+        return std::any_of(sinks.begin(), sinks.end(), [](const auto& sink) { return sink->records(); });
     }
     double source_rate() const {
         const std::scoped_lock lock(mutex);

@@ -56,6 +56,8 @@ public:
             origin = flow_.live() ? ExposureOrigin::camera : ExposureOrigin::file;
         flow_.stats.acquisition.tick(frame.info().arrival);
         position_ = frame.info().position;
+        if (flow_.own_clock())
+            flow_.stats.arrived(frame.info());
         Queued next{.frame = std::move(frame),
                     .epoch = flow_.epoch,
                     .unseen = unseen(),
@@ -78,11 +80,11 @@ public:
             flow_.stats.queue_peak.store(depth, std::memory_order_relaxed);
     }
 
-    void lost(std::uint64_t frames) override {
+    void lost(std::uint64_t frames, std::string_view why) override {
         if (unseen()) // between two that nobody sees, or before the one that was sought
             return;
         if (flow_.live())
-            flow_.stats.lost_by_source.fetch_add(frames, std::memory_order_relaxed);
+            flow_.stats.lost(frames, why);
         else // a seek may yet take the place away where they were lost
             lost_ += frames;
         sequence_ += frames;

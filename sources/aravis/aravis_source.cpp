@@ -1,78 +1,142 @@
 #include "sources/aravis/aravis_source.hpp"
-#include "sources/registry.hpp"
 
-#include "sources/aravis/gap_counter.hpp"
-#include "sources/gst/gst_appsink.hpp"
+#include "base/log.hpp"
+#include "base/long_work.hpp"
+#include "sources/aravis/aravis_options.hpp"
+#include "sources/aravis/camera.hpp"
+#include "sources/aravis/frame_numbers.hpp"
+#include "sources/aravis/trigger_series.hpp"
+#include "sources/aravis/wiring.hpp"
+#include "sources/gst/gst_closer.hpp"
 
-#include <arv.h>
+#include <spdlog/spdlog.h>
 
-#include <array>
-#include <cmath>
+#include <cstring>
+#include <utility>
 
 namespace specklescope {
 
 namespace {
 
-using Format = AravisParams::Format;
-using ByteOrder = AravisParams::ByteOrder;
+using std::chrono::microseconds;
+using std::chrono::milliseconds;
+using std::chrono::seconds;
 
-struct FormatRow {
-    const char* genicam; ///< name in the PFNC
-    const char* caps;
-    double full_scale;
-};
-/// In the order of AravisParams::Format. Samples of 10 to 14 bits sit in the low bits of 16 (PFNC, unpacked
-/// formats).
-constexpr std::array<FormatRow, 6> kFormats = {{{nullptr, nullptr, 0},
-                                                {"Mono8", "GRAY8", 255},
-                                                {"Mono10", "GRAY16_LE", 1023},
-                                                {"Mono12", "GRAY16_LE", 4095},
-                                                {"Mono14", "GRAY16_LE", 16383},
-                                                {"Mono16", "GRAY16_LE", 65535}}};
+constexpr milliseconds kPoll(100); ///< what next() may wait
+constexpr milliseconds kClosePatience(500);
+constexpr seconds kFirstFrame(10);
+constexpr seconds kAnswer(2); ///< beyond the exposure, from a trigger to its frame
+constexpr seconds kPtp(3);
 
-struct ReleaseCamera {
-    void operator()(ArvCamera* camera) const { g_object_unref(camera); }
-};
-
-/// Calls an Aravis function whose last argument is a GError**; throws what it says as UsageError.
-template <class F> auto ask(const std::string& what, F&& function) {
-    GError* raw = nullptr;
-    const auto value = function(&raw);
-    if (const GstHandle<GError> error(raw); error)
-        throw UsageError(what + ": " + error->message + ".");
-    return value;
+std::int64_t ns(SteadyClock::duration time) {
+    return std::chrono::duration_cast<std::chrono::nanoseconds>(time).count();
 }
 
-std::vector<std::pair<std::string, std::string>> discover() {
-    std::vector<std::pair<std::string, std::string>> found;
-    arv_update_device_list(); // waits about a second for GigE cameras to answer
-    const auto text = [](const char* part) { return std::string(part ? part : ""); };
-    for (unsigned i = 0; i < arv_get_n_devices(); ++i)
-        found.emplace_back("aravis:" + text(arv_get_device_id(i)),
-                           text(arv_get_device_vendor(i)) + " " + text(arv_get_device_model(i)) +
-                               ", serial " + text(arv_get_device_serial_nbr(i)) + ", " +
-                               text(arv_get_device_protocol(i)) + " " + text(arv_get_device_address(i)));
-    return found;
+/// Why a frame that came is none; empty if it is one.
+const char* flaw(ArvBuffer* buffer) {
+    switch (arv_buffer_get_status(buffer)) {
+    case ARV_BUFFER_STATUS_SUCCESS:
+        break;
+    case ARV_BUFFER_STATUS_SIZE_MISMATCH:
+        return "were of another size than the camera had said";
+    default:
+        return "came without some of their packets";
+    }
+    switch (arv_buffer_get_payload_type(buffer)) {
+    case ARV_BUFFER_PAYLOAD_TYPE_IMAGE:
+    case ARV_BUFFER_PAYLOAD_TYPE_EXTENDED_CHUNK_DATA:
+    case ARV_BUFFER_PAYLOAD_TYPE_MULTIPART:
+        return find_format(arv_buffer_get_image_pixel_format(buffer)) ? "" : "were of another pixel format";
+    default:
+        return "held no picture";
+    }
 }
 
-std::string found_text() {
-    std::string text;
-    for (const auto& [source, name] : discover())
-        text += (text.empty() ? "" : ", ") + source;
-    return text.empty() ? "no GigE or USB3 Vision camera answers" : "found: " + text;
+void copy_picture(ArvBuffer* buffer, const HostView& to, bool swap) {
+    std::size_t size = 0;
+    const auto* from = static_cast<const std::byte*>(arv_buffer_get_image_data(buffer, &size));
+    gint pad_x = 0;
+    gint pad_y = 0;
+    arv_buffer_get_image_padding(buffer, &pad_x, &pad_y);
+    const std::size_t row = to.shape.row_bytes();
+    const std::size_t pitch = row + static_cast<std::size_t>(pad_x);
+    for (int y = 0; y < to.shape.height; ++y) {
+        const std::byte* source = from + pitch * static_cast<std::size_t>(y);
+        std::byte* target = to.row(y);
+        if (!swap) {
+            std::memcpy(target, source, row);
+            continue;
+        }
+        for (std::size_t i = 0; i + 1 < row; i += 2) {
+            target[i] = source[i + 1];
+            target[i + 1] = source[i];
+        }
+    }
 }
 
-class AravisSource final : public GstSource {
+class AravisSource final : public Source {
 public:
     AravisSource(std::string camera, const Params& params)
-        : GstSource(camera.empty() ? "the camera" : camera), wanted_(std::move(camera)) {
+        : wanted_(std::move(camera)), key_(wanted_.empty() ? "the camera" : wanted_) {
         params_ = params;
         asked_ = params.as<AravisParams>();
+        check_wiring(asked_);
+        series_ = TriggerSeries(asked_.trigger_rate, static_cast<std::uint64_t>(asked_.triggers));
+    }
+    ~AravisSource() override { AravisSource::close(); }
+
+    SourceInfo open() override {
+        close();
+        if (pipeline_closing(key_))
+            throw RunError(key_ + " is still being closed; try again in a few seconds.");
+        try {
+            camera_ = std::make_shared<Camera>(wanted_);
+            camera_->configure(asked_);
+            return begin();
+        } catch (...) {
+            close();
+            throw;
+        }
     }
 
     void close() override {
-        camera_.reset(); // the control channel must be free before the camera can be opened again
-        GstSource::close();
+        first_.reset();
+        chunks_.reset();
+        gone_ += series_.give_up_all();
+        if (camera_) // a dead one takes seconds, and its control channel must be free before it is opened
+            retire_device([held = std::move(camera_)]() mutable { held.reset(); }, key_, kClosePatience);
+        camera_.reset();
+    }
+
+    Status next(FramePort& port) override {
+        if (!camera_)
+            throw RunError(key_ + " is not open.");
+        if (camera_->lost())
+            throw RunError("The camera " + camera_->name() +
+                           " does not answer any more; check its cable and its power.");
+        if (const std::uint64_t gone = std::exchange(gone_, 0); gone > 0)
+            port.lost(gone, "were asked for by a trigger when the camera went away");
+        trigger();
+        ArvHandle<ArvBuffer> buffer = std::move(first_);
+        if (!buffer)
+            buffer = camera_->pop(std::chrono::duration_cast<microseconds>(
+                series_.wait(SteadyClock::now(), std::chrono::duration_cast<SteadyClock::duration>(kPoll))));
+        if (buffer)
+            return take(std::move(buffer), port);
+        const auto patience = kAnswer + std::chrono::duration_cast<SteadyClock::duration>(
+                                            std::chrono::duration<double, std::milli>(exposure_ms()));
+        if (const std::uint64_t unanswered = series_.give_up(SteadyClock::now(), patience); unanswered > 0)
+            port.lost(unanswered, "were asked for by a trigger that the camera did not answer");
+        return series_.finished() ? Status::end : Status::idle;
+    }
+
+    void recording(bool on) override {
+        if (asked_.trigger_start != AravisParams::Start::record)
+            return;
+        if (on)
+            series_.start(SteadyClock::now());
+        else
+            series_.stop();
     }
 
     void set(std::string_view name, const ParamValue& value) override {
@@ -82,10 +146,17 @@ public:
             throw UsageError("source aravis: " + std::string(name) +
                              " cannot change while the camera runs; open it again.");
         const auto& now = edited.as<AravisParams>();
+        if (name == "fire") {
+            if (!wants_software_trigger(now))
+                throw UsageError(
+                    "source aravis: fire sends a software trigger; open it with trigger=software.");
+            if (now.fire > params_.as<AravisParams>().fire)
+                series_.request();
+        }
         if (camera_ && name == "exposure")
-            set_exposure(now.exposure_ms);
+            camera_->set_exposure(now.exposure_ms);
         if (camera_ && name == "gain")
-            set_gain(now.gain);
+            camera_->set_gain(now.gain);
         asked_ = now;
         params_ = std::move(edited);
         if (camera_)
@@ -93,217 +164,152 @@ public:
     }
 
 private:
-    GstGraph build() override {
-        const AravisParams& params = asked_;
-        const FormatRow& format = kFormats[static_cast<std::size_t>(params.format)];
-        GstGraph graph{own(gst_pipeline_new(nullptr)), nullptr};
-        const GstHandle<GstElement> camera = make_element("aravissrc", "libaravis-0.8-0");
-        const GstHandle<GstElement> filter = make_element("capsfilter", "libgstreamer1.0-0");
-        GObject* object = G_OBJECT(camera.get());
-        if (!wanted_.empty())
-            g_object_set(object, "camera-name", wanted_.c_str(), nullptr);
-        if (params.exposure_ms > 0)
-            g_object_set(object, "exposure", params.exposure_ms * 1000, nullptr);
-        if (params.gain >= 0)
-            g_object_set(object, "gain", params.gain, nullptr);
-        if (params.packet_size > 0)
-            g_object_set(object, "packet-size", params.packet_size, nullptr);
-        else
-            g_object_set(object, "auto-packet-size", TRUE, nullptr);
-        if (format.genicam) // set last of all, so that it decides between the formats that share their caps
-            g_object_set(object, "features", (std::string("PixelFormat=") + format.genicam).c_str(), nullptr);
-        const GstHandle<GstCaps> caps(gst_caps_from_string(caps_text(params, format).c_str()));
-        g_object_set(filter.get(), "caps", caps.get(), nullptr);
-        GstTail tail = make_tail();
-        add_and_link(graph.pipeline.get(), {camera.get(), filter.get(), tail.convert.get(), tail.sink.get()});
-        source_ = camera.get();
-        graph.sink = std::move(tail.sink);
-        return graph;
-    }
-
-    static std::string caps_text(const AravisParams& params, const FormatRow& format) {
-        std::string fields;
-        if (params.width > 0)
-            fields += ", width = " + std::to_string(params.width);
-        if (params.height > 0)
-            fields += ", height = " + std::to_string(params.height);
-        if (params.rate > 0)
-            fields += ", framerate = " + std::to_string(std::lround(params.rate * 1000)) + "/1000";
-        std::string text;
-        for (const char* choice : {"GRAY8", "GRAY16_LE", "RGB"}) // automatic: the first that the camera has
-            if (!format.caps || std::string_view(choice) == format.caps)
-                text += (text.empty() ? "" : "; ") + std::string("video/x-raw, format = ") + choice + fields;
-        return text;
-    }
-
-    void opened(SourceInfo& info) override {
-        ArvCamera* camera = nullptr;
-        g_object_get(source_, "camera", &camera, nullptr);
-        camera_.reset(camera);
-        gaps_.restart();
-        const auto text = [](const char* part) { return std::string(part ? part : ""); };
-        set_name(text(arv_camera_get_vendor_name(camera, nullptr)) + " " +
-                 text(arv_camera_get_model_name(camera, nullptr)) + " " +
-                 text(arv_camera_get_device_serial_number(camera, nullptr)));
-        full_scale_ = full_scale_of_camera(info.full_scale);
-        info.full_scale = full_scale_;
-        if (arv_camera_is_frame_rate_available(camera, nullptr))
-            info.rate = arv_camera_get_frame_rate(camera, nullptr);
-        swap_ = info.shape.type == PixelType::u16 && big_endian();
+    SourceInfo begin() {
+        const bool triggered = is_triggered(camera_->named());
+        const std::string state =
+            ptp_state(camera_->named(), asked_.ptp == AravisParams::Switch::on ? kPtp : milliseconds::zero());
+        if (!state.empty())
+            run_log().info("PTP of {}: {}.", camera_->name(), state);
+        ticks_ = camera_->tick_rate();
+        numbers_.restart(!arv_camera_is_gv_device(camera_->get()));
+        chunks_.emplace(camera_->get());
+        comes_anew_ = true;
+        SourceInfo info;
+        info.name = camera_->name();
+        info.live = true;
+        info.patient = triggered;
+        info.clock = ticks_ <= 0 ? "" : state.empty() ? "camera" : "camera, PTP " + state;
+        info.rate = triggered ? asked_.trigger_rate : camera_->rate();
+        gint width = 0;
+        gint height = 0;
+        arv_camera_get_region(camera_->get(), nullptr, nullptr, &width, &height, nullptr);
+        const CameraFormat* format = find_format(arv_camera_get_pixel_format(camera_->get(), nullptr));
+        info.shape = {width, height, format ? format->channels : 1, format ? format->type : PixelType::u8};
+        info.full_scale = format ? format->full_scale : type_full_scale(info.shape.type);
+        swap_ = info.shape.type == PixelType::u16 && camera_->big_endian(asked_.byte_order);
         read_back();
+        camera_->start();
+        if (!triggered)
+            wait_first();
+        if (asked_.trigger_start == AravisParams::Start::open)
+            series_.start(SteadyClock::now());
+        return info;
     }
 
-    double full_scale_of_camera(double otherwise) const {
-        const char* name = arv_camera_get_pixel_format_as_string(camera_.get(), nullptr);
-        for (const FormatRow& row : kFormats)
-            if (name && row.genicam && std::string_view(name) == row.genicam)
-                return row.full_scale;
-        return otherwise;
+    /// One that runs freely and gives nothing is said to when it is opened.
+    void wait_first() {
+        const auto deadline = SteadyClock::now() + kFirstFrame;
+        while (!first_) {
+            work_goes_on("waiting for the first frame of " + camera_->name());
+            first_ = camera_->pop(kPoll);
+            if (!first_ && (camera_->lost() || SteadyClock::now() > deadline))
+                throw RunError("The camera " + camera_->name() + " gives no picture: no frame came within " +
+                               std::to_string(kFirstFrame.count()) +
+                               " s; check its cable, its power and that no firewall is in its way.");
+        }
     }
 
-    bool big_endian() const {
-        if (asked_.byte_order != ByteOrder::automatic)
-            return asked_.byte_order == ByteOrder::big;
-        constexpr const char* kFeature = "DeviceStreamChannelEndianness";
-        if (!arv_camera_is_feature_available(camera_.get(), kFeature, nullptr))
-            return false;
-        const char* order = arv_camera_get_string(camera_.get(), kFeature, nullptr);
-        return order && std::string_view(order) == "Big";
-    }
-
-    void set_exposure(double exposure_ms) {
-        if (exposure_ms <= 0)
+    void trigger() {
+        if (!series_.due(SteadyClock::now()))
             return;
-        double low = 0;
-        double high = 0;
-        ask("source aravis: exposure", [&](GError** error) {
-            arv_camera_get_exposure_time_bounds(camera_.get(), &low, &high, error);
-            return 0;
-        });
-        check_bounds("exposure", exposure_ms, low / 1000, high / 1000);
-        ask("source aravis: exposure", [&](GError** error) {
-            arv_camera_set_exposure_time(camera_.get(), exposure_ms * 1000, error);
-            return 0;
-        });
+        series_.sent(SteadyClock::now()); // also where the answer fails: the camera may have taken it
+        camera_->fire();
     }
 
-    void set_gain(double gain) {
-        if (gain < 0)
+    Status take(ArvHandle<ArvBuffer> buffer, FramePort& port) {
+        const std::uint64_t missing = numbers_.missing_before(arv_buffer_get_frame_id(buffer.get()));
+        if (missing > 0) {
+            const std::uint64_t here = std::min(missing, camera_->new_underruns());
+            if (here > 0)
+                port.lost(here, "found no free buffer here");
+            if (missing > here)
+                port.lost(missing - here, "are missing in the camera's own count");
+        }
+        series_.answered(missing + 1);
+        const std::string why = flaw(buffer.get());
+        if (!why.empty())
+            port.lost(1, why);
+        else
+            deliver(buffer.get(), port);
+        camera_->give_back(std::move(buffer));
+        return why.empty() ? Status::frame : Status::idle;
+    }
+
+    void deliver(ArvBuffer* buffer, FramePort& port) {
+        const CameraFormat& format = *find_format(arv_buffer_get_image_pixel_format(buffer));
+        const Shape shape{arv_buffer_get_image_width(buffer), arv_buffer_get_image_height(buffer),
+                          format.channels, format.type};
+        const std::int64_t captured = capture_ns(buffer);
+        Frame frame = port.acquire(shape);
+        if (!frame)
             return;
-        if (!arv_camera_is_gain_available(camera_.get(), nullptr))
-            throw UsageError("source aravis: " + name() + " has no gain to set.");
-        double low = 0;
-        double high = 0;
-        ask("source aravis: gain", [&](GError** error) {
-            arv_camera_get_gain_bounds(camera_.get(), &low, &high, error);
-            return 0;
-        });
-        check_bounds("gain", gain, low, high);
-        ask("source aravis: gain", [&](GError** error) {
-            arv_camera_set_gain(camera_.get(), gain, error);
-            return 0;
-        });
+        copy_picture(buffer, frame.host(), swap_);
+        FrameInfo& info = frame.info();
+        info.capture_ns = captured;
+        info.full_scale = format.full_scale;
+        if (const double exposure = chunks_->exposure_ms(buffer).value_or(exposure_ms()); exposure > 0)
+            info.exposure_ms = exposure;
+        port.copied("Aravis brought its own memory");
+        port.submit(std::move(frame));
     }
 
-    static void check_bounds(const char* what, double value, double low, double high) {
-        if (low < high && (value < low || value > high))
-            throw UsageError(std::string("source aravis: ") + what + " = " + std::to_string(value) +
-                             " is not possible; this camera takes " + std::to_string(low) + "…" +
-                             std::to_string(high) + ".");
+    /// On the camera's clock; on ours where it has none.
+    std::int64_t capture_ns(ArvBuffer* buffer) {
+        const std::int64_t now = ns(SteadyClock::now().time_since_epoch());
+        auto time = static_cast<std::int64_t>(arv_buffer_get_timestamp(buffer));
+        if (const auto ticks = time == 0 ? chunks_->time(buffer) : std::nullopt; ticks && ticks_ > 0)
+            time = static_cast<std::int64_t>(static_cast<double>(*ticks) * 1e9 / ticks_);
+        if (ticks_ <= 0 || time == 0)
+            time = now;
+        if (std::exchange(comes_anew_, false) && any_ && time + shift_ns_ <= last_ns_)
+            shift_ns_ = last_ns_ + (now - last_here_ns_) - time;
+        any_ = true;
+        last_ns_ = time + shift_ns_;
+        last_here_ns_ = now;
+        return last_ns_;
     }
+
+    double exposure_ms() const { return params_.as<AravisParams>().exposure_ms; }
 
     /// The camera rounds what it is given: the options show what it made of it, the frames carry it.
     void read_back() {
         auto& params = params_.as<AravisParams>();
-        if (arv_camera_is_exposure_time_available(camera_.get(), nullptr))
-            params.exposure_ms = arv_camera_get_exposure_time(camera_.get(), nullptr) / 1000;
-        if (arv_camera_is_gain_available(camera_.get(), nullptr))
-            params.gain = arv_camera_get_gain(camera_.get(), nullptr);
-    }
-
-    void describe(FrameInfo& info) override {
-        if (params_.as<AravisParams>().exposure_ms > 0)
-            info.exposure_ms = params_.as<AravisParams>().exposure_ms;
-        info.full_scale = full_scale_;
-    }
-
-    std::uint64_t lost_before(GstBuffer* buffer) override {
-        // aravissrc leaves out the camera's frame numbers; its buffers carry the camera's own clock.
-        return GST_BUFFER_PTS_IS_VALID(buffer)
-                   ? gaps_.missing_before(static_cast<std::int64_t>(GST_BUFFER_PTS(buffer)))
-                   : 0;
-    }
-
-    bool swap_bytes() const override { return swap_; }
-
-    Status ended() override { throw RunError("The camera " + name() + " has stopped."); }
-
-    std::string explain(const Failure& failure) const override {
-        const bool absent = failure.is(GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NOT_FOUND) ||
-                            failure.is(GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_READ) ||
-                            failure.is(ARV_DEVICE_ERROR, ARV_DEVICE_ERROR_NOT_FOUND);
-        if (absent)
-            return (wanted_.empty() ? std::string("No camera can be opened; ")
-                                    : "The camera '" + wanted_ + "' cannot be opened; ") +
-                   found_text() + ".";
-        const bool silent = failure.is(GST_STREAM_ERROR, GST_STREAM_ERROR_FAILED);
-        return (wanted_.empty() && !camera_ ? std::string("The camera") : "The camera " + name()) +
-               " gives no picture: " + (silent ? "it has stopped sending" : failure.reason) +
-               "; check its cable, its power and that the format asked for is one that it has.";
+        if (const double exposure = camera_->exposure_ms(); exposure > 0)
+            params.exposure_ms = exposure;
+        if (const double gain = camera_->gain(); gain >= 0)
+            params.gain = gain;
     }
 
     std::string wanted_;
-    AravisParams asked_; ///< without what the camera reported: what a reopened camera is set to
-    std::unique_ptr<ArvCamera, ReleaseCamera> camera_; ///< while open; shared with the element
-    GstElement* source_ = nullptr;                     ///< lives in the pipeline
-    GapCounter gaps_;
-    double full_scale_ = 0;
+    std::string key_;                ///< names the device for as long as this object lives
+    AravisParams asked_;             ///< without what the camera reported: what a reopened camera is set to
+    std::shared_ptr<Camera> camera_; ///< while open
+    std::optional<Chunks> chunks_;   ///< of camera_
+    ArvHandle<ArvBuffer> first_;     ///< taken by open(), delivered by the first next()
+    FrameNumbers numbers_;
+    TriggerSeries series_;
+    std::uint64_t gone_ = 0; ///< triggers that waited for a frame when the camera was closed
+    double ticks_ = 0;
     bool swap_ = false;
+    bool comes_anew_ = false; ///< the next frame is the first after an opening
+    bool any_ = false;
+    std::int64_t shift_ns_ = 0, last_ns_ = 0; ///< of capture times
+    std::int64_t last_here_ns_ = 0;
 };
 
 std::unique_ptr<Source> make(const SourceText& text, const Params& params) {
     return std::make_unique<AravisSource>(text.target, params);
 }
 
-ParamTable declare() {
-    using P = AravisParams;
-    const auto rebuild = Cost::rebuild;
-    return Declare<P>("source aravis")
-        .real("exposure", &P::exposure_ms,
-              {.unit = "ms", .min = 0, .max = 100000, .logarithmic = true, .doc = "0: as the camera is set"})
-        .real("gain", &P::gain, {.unit = "dB", .min = -1, .max = 500, .doc = "-1: as the camera is set"})
-        .real("rate", &P::rate,
-              {.unit = "1/s", .min = 0, .max = kMaxRate, .cost = rebuild, .doc = "0: as the camera is set"})
-        .choice(
-            "format", &P::format, {"auto", "mono8", "mono10", "mono12", "mono14", "mono16"},
-            {.cost = rebuild,
-             .doc = "pixel format; auto: grey of 8 bits where the camera has it, else of 16, else colour"})
-        .choice("byteorder", &P::byte_order, {"auto", "little", "big"},
-                {.cost = rebuild,
-                 .doc = "of 16-bit pixels; auto asks the camera, which is little where it does not say"})
-        .integer("width", &P::width,
-                 {.unit = "px", .min = 0, .max = kMaxSide, .cost = rebuild, .doc = "0: as the camera is set"})
-        .integer("height", &P::height,
-                 {.unit = "px", .min = 0, .max = kMaxSide, .cost = rebuild, .doc = "0: as the camera is set"})
-        .integer("packet-size", &P::packet_size,
-                 {.unit = "bytes",
-                  .min = 0,
-                  .max = 65500,
-                  .cost = rebuild,
-                  .doc = "on a GigE wire; 0: negotiated"})
-        .table();
-}
-
 } // namespace
 
 SourceType aravis_source_type() {
-    static const ParamTable table = declare();
     return {.kind = "aravis",
             .syntax = "aravis[:NAME]",
             .doc = "a GigE Vision or USB3 Vision camera, by name, address or serial number",
-            .table = &table,
+            .table = &aravis_table(),
             .make = make,
-            .discover = discover};
+            .discover = discover_cameras};
 }
 
 } // namespace specklescope

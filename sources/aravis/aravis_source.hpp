@@ -1,4 +1,7 @@
-// GigE Vision and USB3 Vision cameras, through aravissrc.
+// GigE Vision and USB3 Vision cameras, through Aravis.
+// Capture times are the camera's own time stamps, in ns on its clock, which PTP may have set; a camera that
+// comes back with its clock begun anew goes on behind the last of them. One without a clock gets arrival
+// times.
 #pragma once
 
 #include "pipeline/source.hpp"
@@ -9,6 +12,9 @@ namespace specklescope {
 struct AravisParams {
     enum class Format : std::uint8_t { automatic, mono8, mono10, mono12, mono14, mono16 };
     enum class ByteOrder : std::uint8_t { automatic, little, big };
+    enum class Activation : std::uint8_t { keep, rising, falling, any, high, low };
+    enum class Start : std::uint8_t { open, record };
+    enum class Switch : std::uint8_t { keep, off, on };
 
     double exposure_ms = 0; ///< 0: as the camera is set; after opening, what the camera reports
     double gain = -1;       ///< dB; -1: as the camera is set; after opening, what the camera reports
@@ -21,6 +27,17 @@ struct AravisParams {
     int width = 0; ///< 0: as the camera is set
     int height = 0;
     int packet_size = 0; ///< bytes on the wire (GigE); 0: negotiated
+
+    std::string trigger = "keep"; ///< off, software, or an entry of TriggerSource
+    Activation activation = Activation::keep;
+    double trigger_rate = 0; ///< software triggers/s; 0: on request alone
+    int triggers = 0;        ///< of them, then the source ends; 0: without end
+    Start trigger_start = Start::open;
+    int fire = 0;                                 ///< software triggers asked for so far
+    std::string output_line;                      ///< an entry of LineSelector; empty: none
+    std::string output_source = "ExposureActive"; ///< an entry of LineSource
+    Switch chunks = Switch::keep;
+    Switch ptp = Switch::keep;
 };
 
 /// Kind "aravis"; the target is the camera's name, address or serial number as Aravis knows it, empty: the

@@ -214,7 +214,7 @@ Source::Status GstSource::next(FramePort& port) {
 bool GstSource::deliver(GstSample* sample, FramePort& port) {
     GstBuffer* buffer = gst_sample_get_buffer(sample);
     if (const std::uint64_t gap = lost_before(buffer); gap > 0)
-        port.lost(gap);
+        port.lost(gap, "");
     const PixelLayout& now = layout(gst_sample_get_caps(sample));
     const std::int64_t captured = capture_time(sample);
     if (std::exchange(new_round_, false))

@@ -11,15 +11,12 @@ namespace specklescope {
 
 namespace {
 
-/// Threads that stop pipelines. Its destructor, at the end of the process, joins what is left.
+/// Threads that stop pipelines and cameras. Its destructor, at the end of the process, joins what is left.
 class Closer {
 public:
-    void retire(GstHandle<GstElement> pipeline, const std::string& key, std::chrono::milliseconds patience) {
+    void retire(std::function<void()> stop, const std::string& key, std::chrono::milliseconds patience) {
         // The future of std::async joins its thread when it goes.
-        std::future<void> done = std::async(std::launch::async, [held = std::move(pipeline)]() mutable {
-            gst_element_set_state(held.get(), GST_STATE_NULL);
-            held.reset();
-        });
+        std::future<void> done = std::async(std::launch::async, std::move(stop));
         if (done.wait_for(patience) == std::future_status::ready)
             return;
         const std::lock_guard lock(mutex_);
@@ -61,7 +58,16 @@ Closer& closer() {
 
 void retire_pipeline(GstHandle<GstElement> pipeline, const std::string& key,
                      std::chrono::milliseconds patience) {
-    closer().retire(std::move(pipeline), key, patience);
+    retire_device(
+        [held = std::shared_ptr<GstElement>(std::move(pipeline))]() mutable {
+            gst_element_set_state(held.get(), GST_STATE_NULL);
+            held.reset();
+        },
+        key, patience);
+}
+
+void retire_device(std::function<void()> stop, const std::string& key, std::chrono::milliseconds patience) {
+    closer().retire(std::move(stop), key, patience);
 }
 
 bool pipeline_closing(const std::string& key) { return closer().busy(key); }

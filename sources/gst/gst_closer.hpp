@@ -1,9 +1,10 @@
-// Stops pipelines without making anyone wait for a dead camera.
+// Stops pipelines and cameras without making anyone wait for a dead camera.
 #pragma once
 
 #include "files/gst_handles.hpp"
 
 #include <chrono>
+#include <functional>
 #include <string>
 
 namespace specklescope {
@@ -13,6 +14,8 @@ namespace specklescope {
 /// the device.
 void retire_pipeline(GstHandle<GstElement> pipeline, const std::string& key,
                      std::chrono::milliseconds patience);
+/// The same for what `stop` stops and lets go of; it throws nothing.
+void retire_device(std::function<void()> stop, const std::string& key, std::chrono::milliseconds patience);
 /// True while a pipeline of this key is still being stopped: the device cannot be opened again yet.
 bool pipeline_closing(const std::string& key);
 

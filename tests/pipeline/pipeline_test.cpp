@@ -137,7 +137,7 @@ TEST(Pipeline, FramesLostBeforeTheyReachUsLeaveAGapAndACount) {
                                                              if (self.offered == 10)
                                                                  return test::nothing();
                                                              if (self.offered == 5)
-                                                                 port.lost(7);
+                                                                 port.lost(7, "it fell");
                                                              self.offer(port, test::kSmall);
                                                              return Status::frame;
                                                          });
@@ -150,6 +150,9 @@ TEST(Pipeline, FramesLostBeforeTheyReachUsLeaveAGapAndACount) {
     EXPECT_EQ(sink->seen()[5].sequence, 12U);
     EXPECT_EQ(pipeline.stats().drops.source, 7U);
     EXPECT_EQ(pipeline.stats().drops.total(), 7U);
+    ASSERT_EQ(pipeline.stats().lost_reasons.size(), 1U);
+    EXPECT_EQ(pipeline.stats().lost_reasons[0].why, "it fell");
+    EXPECT_EQ(pipeline.stats().lost_reasons[0].frames, 7U);
 }
 
 TEST(Pipeline, TheMailboxHoldsTheNewestAndCountsTheRest) {

@@ -294,6 +294,9 @@ StatsSnapshot full_snapshot() {
     s.not_shown = 14;
     s.passed_over = 15;
     s.drops = {.source = 1, .ring = 2, .failed = 3, .recorder = 4};
+    s.lost_reasons = {{"came without some of their packets", 1}};
+    s.clock = ClockReport{.frames = 1000, .span_s = 10, .skew_ppm = 49.5, .skew_error_ppm = 0.5};
+    s.clock_name = "camera, PTP Slave";
     s.transfer = {.in_place = 51, .copied = {{"x brought its own memory", 52}, {"no slot was free", 3}}};
     s.queue_depth = 21;
     s.queue_peak = 22;
@@ -341,6 +344,10 @@ TEST(Stats, JsonHoldsEverything) {
               nlohmann::json({{"acquisition", 1.5}, {"processing", 2.5}, {"display", 3.5}, {"mean", 6.0}}));
     EXPECT_EQ(json["drops"],
               nlohmann::json({{"source", 1}, {"ring", 2}, {"failed", 3}, {"recorder", 4}, {"total", 10}}));
+    EXPECT_EQ(json["lost_at_source"], nlohmann::json({{"came without some of their packets", 1}}));
+    EXPECT_EQ(json["clock"]["skew_ppm"], 49.5);
+    EXPECT_EQ(json["clock"]["skew_error_ppm"], 0.5);
+    EXPECT_EQ(json["clock"]["name"], "camera, PTP Slave");
     EXPECT_EQ(
         json["queue"],
         nlohmann::json({{"depth", 21}, {"peak", 22}, {"grown", 25}, {"slots", 23}, {"slots_free", 24}}));

@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <string>
 #include <thread>
+#include <vector>
 
 namespace specklescope::test {
 
@@ -38,22 +39,27 @@ inline bool enter_network_namespace(char** argv, std::string* reason) {
     return false;
 }
 
-class FakeCamera {
+/// A camera in a process of its own.
+class CameraProcess {
 public:
-    explicit FakeCamera(const std::string& serial) {
+    explicit CameraProcess(std::vector<std::string> command) {
         process_ = fork();
         if (process_ == 0) {
             prctl(PR_SET_PDEATHSIG, SIGKILL); // a test that is killed leaves nothing behind
-            execlp("arv-fake-gv-camera-0.8", "arv-fake-gv-camera-0.8", "-i", "127.0.0.1", "-s",
-                   serial.c_str(), nullptr);
+            std::vector<char*> words;
+            for (std::string& word : command)
+                words.push_back(word.data());
+            words.push_back(nullptr);
+            execvp(words[0], words.data());
             _exit(127);
         }
     }
-    ~FakeCamera() { stop(SIGTERM); }
-    FakeCamera(const FakeCamera&) = delete;
-    FakeCamera& operator=(const FakeCamera&) = delete;
+    ~CameraProcess() { end(); }
+    CameraProcess(const CameraProcess&) = delete;
+    CameraProcess& operator=(const CameraProcess&) = delete;
     /// As if its cable were pulled.
     void kill_it() { stop(SIGKILL); }
+    void end() { stop(SIGTERM); }
 
 private:
     void stop(int signal) {
@@ -64,6 +70,13 @@ private:
         process_ = 0;
     }
     pid_t process_ = 0;
+};
+
+/// aravis' own.
+class FakeCamera : public CameraProcess {
+public:
+    explicit FakeCamera(const std::string& serial)
+        : CameraProcess({"arv-fake-gv-camera-0.8", "-i", "127.0.0.1", "-s", serial}) {}
 };
 
 } // namespace specklescope::test

@@ -82,7 +82,7 @@ public:
         if (keep_all)
             held.push_back(std::move(frame));
     }
-    void lost(std::uint64_t) override {}
+    void lost(std::uint64_t, std::string_view) override {}
     void discontinuity() override { ++discontinuities; }
     bool stopping() const override { return false; }
 

@@ -28,7 +28,7 @@ public:
         if (next_ >= held_back)
             return nothing();
         if (next_ == lost_before)
-            port.lost(std::exchange(told_lost_, true) ? 0 : kLost);
+            port.lost(std::exchange(told_lost_, true) ? 0 : kLost, "");
         Frame frame = port.acquire(shape_);
         if (!frame)
             return Status::idle;

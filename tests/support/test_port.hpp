@@ -4,6 +4,7 @@
 #include "pipeline/source.hpp"
 
 #include <chrono>
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -52,7 +53,8 @@ public:
         }
         frames.push_back(std::move(delivered));
     }
-    void lost(std::uint64_t count) override {
+    void lost(std::uint64_t count, std::string_view why) override {
+        lost_because[std::string(why)] += count;
         lost_frames += count;
         next_sequence += count;
     }
@@ -63,6 +65,7 @@ public:
     std::vector<std::uint64_t>
         discontinuities; ///< sequence numbers of frames that do not follow the one before
     std::uint64_t lost_frames = 0;
+    std::map<std::string, std::uint64_t> lost_because;
     std::uint64_t next_sequence = 0;
     bool refuse = false; ///< as a full ring of a live source does
     bool lends = true;   ///< gives the ring away

@@ -1,0 +1,10 @@
+// The options of the source aravis.
+#pragma once
+
+#include "pipeline/param.hpp"
+
+namespace specklescope {
+
+const ParamTable& aravis_table();
+
+} // namespace specklescope

@@ -1,0 +1,303 @@
+#include "sources/aravis/camera.hpp"
+
+#include "sources/aravis/wiring.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace specklescope {
+
+namespace {
+
+/// In the order in which `auto` prefers them.
+constexpr std::array<CameraFormat, 7> kFormats = {
+    {{"Mono8", ARV_PIXEL_FORMAT_MONO_8, PixelType::u8, 1, 255},
+     {"Mono16", ARV_PIXEL_FORMAT_MONO_16, PixelType::u16, 1, 65535},
+     {"Mono14", ARV_PIXEL_FORMAT_MONO_14, PixelType::u16, 1, 16383},
+     {"Mono12", ARV_PIXEL_FORMAT_MONO_12, PixelType::u16, 1, 4095},
+     {"Mono10", ARV_PIXEL_FORMAT_MONO_10, PixelType::u16, 1, 1023},
+     {"RGB8", ARV_PIXEL_FORMAT_RGB_8_PACKED, PixelType::u8, 3, 255},
+     {"RGB8Packed", ARV_PIXEL_FORMAT_RGB_8_PACKED, PixelType::u8, 3, 255}}};
+
+/// In the order of AravisParams::Format.
+constexpr std::array<const char*, 6> kAsked = {nullptr, "Mono8", "Mono10", "Mono12", "Mono14", "Mono16"};
+
+std::string text(const char* part) { return part ? part : ""; }
+
+std::string format_for(const NamedCamera& camera, AravisParams::Format asked) {
+    const std::vector<std::string> offered = camera.entries("PixelFormat");
+    const auto has = [&](const char* name) {
+        return std::find(offered.begin(), offered.end(), name) != offered.end();
+    };
+    if (const char* name = kAsked[static_cast<std::size_t>(asked)]) {
+        if (has(name))
+            return name;
+    } else {
+        for (const CameraFormat& format : kFormats)
+            if (has(format.genicam))
+                return format.genicam;
+    }
+    const char* name = kAsked[static_cast<std::size_t>(asked)];
+    throw UsageError("source aravis: format = " + std::string(name ? name : "auto") +
+                     " is not possible: PixelFormat of " + camera.name + " takes " + listed(offered) +
+                     (name ? "; choose one of them." : ", of which none is taken here."));
+}
+
+void set_lost(ArvDevice* /*device*/, gpointer flag) {
+    (*static_cast<std::shared_ptr<std::atomic<bool>>*>(flag))->store(true);
+}
+
+void forget(gpointer flag, GClosure* /*closure*/) {
+    delete static_cast<std::shared_ptr<std::atomic<bool>>*>(flag); // NOLINT(cppcoreguidelines-owning-memory)
+}
+
+} // namespace
+
+const CameraFormat* find_format(std::uint32_t code) {
+    const auto* found = std::find_if(kFormats.begin(), kFormats.end(),
+                                     [&](const CameraFormat& format) { return format.code == code; });
+    return found == kFormats.end() ? nullptr : found;
+}
+
+std::vector<std::pair<std::string, std::string>> discover_cameras() {
+    std::vector<std::pair<std::string, std::string>> found;
+    arv_update_device_list(); // waits about a second for GigE cameras to answer
+    for (unsigned i = 0; i < arv_get_n_devices(); ++i)
+        found.emplace_back("aravis:" + text(arv_get_device_id(i)),
+                           text(arv_get_device_vendor(i)) + " " + text(arv_get_device_model(i)) +
+                               ", serial " + text(arv_get_device_serial_nbr(i)) + ", " +
+                               text(arv_get_device_protocol(i)) + " " + text(arv_get_device_address(i)));
+    return found;
+}
+
+Camera::Camera(const std::string& wanted) {
+    GError* error = nullptr;
+    camera_.reset(arv_camera_new(wanted.empty() ? nullptr : wanted.c_str(), &error));
+    const bool absent = error && g_error_matches(error, ARV_DEVICE_ERROR, ARV_DEVICE_ERROR_NOT_FOUND);
+    const std::string reason = error ? error->message : "it is not there";
+    g_clear_error(&error);
+    if (!camera_) {
+        std::string found;
+        for (const auto& [source, name] : discover_cameras())
+            found += (found.empty() ? "" : ", ") + source;
+        throw RunError((wanted.empty() ? "No camera can be opened; "
+                                       : "The camera '" + wanted + "' cannot be opened; ") +
+                       (absent || found.empty() ? "" : reason + "; ") +
+                       (found.empty() ? "no GigE or USB3 Vision camera answers" : "found: " + found) + ".");
+    }
+    named_ = {camera_.get(), text(arv_camera_get_vendor_name(camera_.get(), nullptr)) + " " +
+                                 text(arv_camera_get_model_name(camera_.get(), nullptr)) + " " +
+                                 text(arv_camera_get_device_serial_number(camera_.get(), nullptr))};
+    // The signal comes on a thread of the library, which may outlive this object.
+    g_signal_connect_data(
+        arv_camera_get_device(camera_.get()), "control-lost", G_CALLBACK(set_lost),
+        new std::shared_ptr<std::atomic<bool>>(lost_), // NOLINT(cppcoreguidelines-owning-memory)
+        forget, static_cast<GConnectFlags>(0));
+}
+
+Camera::~Camera() {
+    if (stream_ && !lost())
+        arv_camera_stop_acquisition(camera_.get(), nullptr);
+    stream_.reset();
+}
+
+void Camera::check_bounds(const char* what, double value, double low, double high) const {
+    if (low < high && (value < low || value > high))
+        throw UsageError(std::string("source aravis: ") + what + " = " + std::to_string(value) +
+                         " is not possible; " + named_.name + " takes " + std::to_string(low) + "…" +
+                         std::to_string(high) + ".");
+}
+
+void Camera::check(const AravisParams& params) const {
+    format_for(named_, params.format);
+    double low = 0;
+    double high = 0;
+    if (params.exposure_ms > 0) {
+        ask("exposure", [&](GError** error) {
+            arv_camera_get_exposure_time_bounds(get(), &low, &high, error);
+            return 0;
+        });
+        check_bounds("exposure", params.exposure_ms, low / 1000, high / 1000);
+    }
+    if (params.gain >= 0) {
+        if (!arv_camera_is_gain_available(get(), nullptr))
+            throw UsageError("source aravis: " + name() + " has no gain to set; leave gain out.");
+        ask("gain", [&](GError** error) {
+            arv_camera_get_gain_bounds(get(), &low, &high, error);
+            return 0;
+        });
+        check_bounds("gain", params.gain, low, high);
+    }
+    if (params.rate > 0) {
+        if (!arv_camera_is_frame_rate_available(get(), nullptr))
+            throw UsageError("source aravis: " + name() + " has no frame rate to set; leave rate out.");
+        arv_camera_get_frame_rate_bounds(get(), &low, &high, nullptr);
+        check_bounds("rate", params.rate, low, high);
+    }
+    gint least = 0;
+    gint most = 0;
+    arv_camera_get_width_bounds(get(), &least, &most, nullptr);
+    if (params.width > 0)
+        check_bounds("width", params.width, least, most);
+    arv_camera_get_height_bounds(get(), &least, &most, nullptr);
+    if (params.height > 0)
+        check_bounds("height", params.height, least, most);
+    wiring(named_, params);
+}
+
+void Camera::set_picture(const AravisParams& params) {
+    ask("format", [&](GError** error) {
+        arv_camera_set_pixel_format_from_string(get(), format_for(named_, params.format).c_str(), error);
+        return 0;
+    });
+    if (params.width > 0 || params.height > 0) {
+        gint x = 0;
+        gint y = 0;
+        gint width = 0;
+        gint height = 0;
+        ask("width and height", [&](GError** error) {
+            arv_camera_get_region(get(), &x, &y, &width, &height, error);
+            return 0;
+        });
+        ask("width and height", [&](GError** error) {
+            arv_camera_set_region(get(), params.width > 0 ? 0 : x, params.height > 0 ? 0 : y,
+                                  params.width > 0 ? params.width : width,
+                                  params.height > 0 ? params.height : height, error);
+            return 0;
+        });
+    }
+}
+
+void Camera::set_packet_size(int bytes) {
+    if (!arv_camera_is_gv_device(get()))
+        return;
+    if (bytes == 0) {
+        arv_camera_gv_auto_packet_size(get(), nullptr); // a camera that negotiates none keeps its own
+        return;
+    }
+    ask("packet-size", [&](GError** error) {
+        arv_camera_gv_set_packet_size(get(), bytes, error);
+        return 0;
+    });
+}
+
+/// The frame rate goes first of what concerns time: setting it takes triggers off.
+void Camera::configure(const AravisParams& params) {
+    check(params);
+    const std::vector<FeatureSetting> wired = wiring(named_, params);
+    set_picture(params);
+    arv_camera_set_acquisition_mode(get(), ARV_ACQUISITION_MODE_CONTINUOUS, nullptr);
+    if (params.rate > 0)
+        ask("rate", [&](GError** error) {
+            arv_camera_set_frame_rate(get(), params.rate, error);
+            return 0;
+        });
+    set_exposure(params.exposure_ms);
+    set_gain(params.gain);
+    set_features(named_, wired);
+    set_packet_size(params.packet_size);
+}
+
+void Camera::set_exposure(double exposure_ms) {
+    if (exposure_ms <= 0)
+        return;
+    AravisParams wanted;
+    wanted.exposure_ms = exposure_ms;
+    check(wanted);
+    ask("exposure", [&](GError** error) {
+        arv_camera_set_exposure_time(get(), exposure_ms * 1000, error);
+        return 0;
+    });
+}
+
+void Camera::set_gain(double gain) {
+    if (gain < 0)
+        return;
+    AravisParams wanted;
+    wanted.gain = gain;
+    check(wanted);
+    ask("gain", [&](GError** error) {
+        arv_camera_set_gain(get(), gain, error);
+        return 0;
+    });
+}
+
+double Camera::exposure_ms() const {
+    return arv_camera_is_exposure_time_available(get(), nullptr)
+               ? arv_camera_get_exposure_time(get(), nullptr) / 1000
+               : 0;
+}
+
+double Camera::gain() const {
+    return arv_camera_is_gain_available(get(), nullptr) ? arv_camera_get_gain(get(), nullptr) : -1;
+}
+
+double Camera::rate() const {
+    return arv_camera_is_frame_rate_available(get(), nullptr) ? arv_camera_get_frame_rate(get(), nullptr) : 0;
+}
+
+bool Camera::big_endian(AravisParams::ByteOrder asked) const {
+    if (asked != AravisParams::ByteOrder::automatic)
+        return asked == AravisParams::ByteOrder::big;
+    return named_.value("DeviceStreamChannelEndianness") == "Big";
+}
+
+double Camera::tick_rate() const {
+    constexpr double kNs = 1e9;
+    constexpr std::uint64_t kTickRateHigh = 0x093c; // bootstrap registers of GigE Vision
+    constexpr std::uint64_t kTickRateLow = 0x0940;
+    if (!arv_camera_is_gv_device(get()))
+        return kNs; // USB3 Vision: time stamps are in ns
+    guint32 high = 0;
+    guint32 low = 0;
+    ArvDevice* device = arv_camera_get_device(get());
+    arv_device_read_register(device, kTickRateHigh, &high, nullptr);
+    arv_device_read_register(device, kTickRateLow, &low, nullptr);
+    return static_cast<double>((static_cast<std::uint64_t>(high) << 32) | low);
+}
+
+void Camera::start() {
+    constexpr std::size_t kBudget = std::size_t{256} << 20;
+    GError* error = nullptr;
+    stream_.reset(arv_camera_create_stream(get(), nullptr, nullptr, &error));
+    const std::size_t payload = error ? 0 : arv_camera_get_payload(get(), &error);
+    if (payload > 0)
+        for (std::size_t i = std::clamp<std::size_t>(kBudget / payload, 8, 50); i > 0; --i)
+            arv_stream_push_buffer(stream_.get(), arv_buffer_new_allocate(payload));
+    if (!error)
+        arv_camera_start_acquisition(get(), &error);
+    const std::string reason = error ? error->message : "";
+    g_clear_error(&error);
+    if (!reason.empty())
+        throw RunError("The camera " + name() + " gives no picture: " + reason +
+                       "; check its cable and its power, and that no other program has it.");
+}
+
+ArvHandle<ArvBuffer> Camera::pop(std::chrono::microseconds patience) {
+    return ArvHandle<ArvBuffer>(
+        arv_stream_timeout_pop_buffer(stream_.get(), static_cast<guint64>(patience.count())));
+}
+
+void Camera::give_back(ArvHandle<ArvBuffer> buffer) {
+    arv_stream_push_buffer(stream_.get(), buffer.release());
+}
+
+std::uint64_t Camera::new_underruns() {
+    guint64 completed = 0;
+    guint64 failures = 0;
+    guint64 underruns = 0;
+    arv_stream_get_statistics(stream_.get(), &completed, &failures, &underruns);
+    return underruns - std::exchange(underruns_, underruns);
+}
+
+void Camera::fire() {
+    GError* error = nullptr;
+    arv_camera_software_trigger(get(), &error);
+    const std::string reason = error ? error->message : "";
+    g_clear_error(&error);
+    if (!reason.empty())
+        throw RunError("The camera " + name() + " took no software trigger: " + reason + ".");
+}
+
+} // namespace specklescope

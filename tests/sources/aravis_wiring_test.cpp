@@ -1,0 +1,170 @@
+// Lines, chunks, PTP, the clock and the frame numbers of a camera over the real protocol.
+#include "pipeline/clock/clock_fit.hpp"
+
+#include "tests/sources/camera_tests.hpp"
+
+using namespace specklescope;
+using namespace specklescope::test;
+
+TEST_F(FakeTrigger, WhatItDoesNotHaveIsNamedAndNothingIsSet) {
+    const std::string line = sentence([&] {
+        camera(kName, {{"trigger", "Line7"}, {"exposure", "7"}})->open();
+    });
+    EXPECT_NE(line.find("trigger = Line7 is not possible: TriggerSource of Aravis Fake GV01 takes Line0, "
+                        "Software; choose one of them."),
+              std::string::npos)
+        << line;
+    EXPECT_NE(
+        sentence([&] {
+            camera(kName, {{"ptp", "on"}})->open();
+        })
+            .find("ptp = on needs the feature PtpEnable, which Aravis Fake GV01 does not have; leave ptp "
+                  "out."),
+        std::string::npos);
+    EXPECT_NE(sentence([&] {
+                  camera(kName, {{"chunks", "on"}})->open();
+              }).find("ChunkModeActive"),
+              std::string::npos);
+    EXPECT_NE(sentence([&] {
+                  camera(kName, {{"output-line", "Line2"}})->open();
+              }).find("LineSelector"),
+              std::string::npos);
+    const auto free = camera(kName, {});
+    EXPECT_FALSE(free->open().patient) << "it still runs freely";
+    TestPort port(false);
+    EXPECT_TRUE(read_frames(*free, port, 3));
+}
+
+TEST_F(InNamespace, OptionsThatContradictEachOtherAreRefusedBeforeAnyCamera) {
+    EXPECT_NE(sentence([] {
+                  camera("x", {{"activation", "rising"}});
+              }).find("trigger=Line1"),
+              std::string::npos);
+    EXPECT_NE(sentence([] {
+                  camera("x", {{"trigger-rate", "5"}});
+              }).find("trigger=software"),
+              std::string::npos);
+    EXPECT_NE(sentence([] {
+                  camera("x", {{"trigger", "software"}, {"triggers", "5"}});
+              }).find("trigger-rate"),
+              std::string::npos);
+    EXPECT_NE(sentence([] {
+                  camera("x", {{"trigger", "Line1"}, {"trigger-start", "record"}});
+              }).find("trigger=software"),
+              std::string::npos);
+    EXPECT_NE(sentence([] { camera("x", {})->set("fire", std::int64_t{1}); }).find("trigger=software"),
+              std::string::npos);
+}
+
+TEST_F(GigeCamera, GapsAreCountedOverTheEndOfSixteenBitsAndInSixtyFour) {
+    for (const bool wide : {false, true}) {
+        std::vector<std::string> options = {"--skip", "9", "--first-id", "65500", "--rate", "200"};
+        if (wide)
+            options.emplace_back("--wide");
+        start(options);
+        const auto source = camera(kName, {});
+        source->open();
+        TestPort port;
+        ASSERT_TRUE(read_frames(*source, port, 120));
+        const auto index = [&](std::size_t i) { return std::to_integer<unsigned>(port.frames[i].pixels[0]); };
+        // The pixels tell which frame it is, whatever its number says.
+        for (std::size_t i = 1; i < port.frames.size(); ++i)
+            ASSERT_EQ((index(i) - index(i - 1)) % 256,
+                      port.frames[i].info.sequence - port.frames[i - 1].info.sequence)
+                << (wide ? "64" : "16") << " bits, frame " << i;
+        EXPECT_GT(port.lost_because["are missing in the camera's own count"], 10U);
+        source->close();
+        report();
+    }
+}
+
+TEST_F(GigeCamera, ChunksGiveEachFrameItsExposure) {
+    start({});
+    const auto source = camera(kName, {{"chunks", "on"}, {"exposure", "5"}});
+    source->open();
+    TestPort port;
+    ASSERT_TRUE(read_frames(*source, port, 50));
+    for (const Delivered& frame : port.frames) {
+        const unsigned index = std::to_integer<unsigned>(frame.pixels[0]);
+        ASSERT_LT(index, 256U);
+        ASSERT_NEAR(frame.info.exposure_ms, (5000 + index % 7) / 1000.0, 1e-9) << "frame " << index;
+    }
+    source->close();
+    const auto plain = camera(kName, {{"chunks", "off"}});
+    plain->open();
+    TestPort without;
+    ASSERT_TRUE(read_frames(*plain, without, 5));
+    EXPECT_NEAR(without.frames.back().info.exposure_ms, 5, 1e-9) << "as it is set";
+}
+
+// 1000 ppm, so that what a busy machine adds does not matter.
+TEST_F(GigeCamera, ItsClockIsFittedFromTheTimesInTheLeaders) {
+    start({"--skew", "1000", "--jitter", "2"});
+    const auto source = camera(kName, {});
+    EXPECT_EQ(source->open().clock, "camera");
+    TestPort port(false);
+    ASSERT_TRUE(read_frames(*source, port, 1000));
+    ClockWatch watch;
+    for (const Delivered& frame : port.frames)
+        watch.add(frame.info);
+    const auto report = watch.report();
+    ASSERT_TRUE(report);
+    std::cout << to_string(*report) << '\n';
+    EXPECT_NEAR(report->skew_ppm, 1000, 200);
+    EXPECT_GT(port.frames[0].info.capture_ns, 5'000'000'000) << "as the camera counts, not as we do";
+}
+
+TEST_F(GigeCamera, PtpIsSwitchedOnAndItsStateIsTold) {
+    start({});
+    EXPECT_EQ(camera(kName, {})->open().clock, "camera");
+    EXPECT_EQ(camera(kName, {{"ptp", "on"}})->open().clock, "camera, PTP Slave");
+    EXPECT_EQ(camera(kName, {})->open().clock, "camera, PTP Slave") << "as the camera is set";
+    EXPECT_EQ(camera(kName, {{"ptp", "off"}})->open().clock, "camera");
+}
+
+TEST_F(GigeCamera, ALineTriggersAndAnotherTells) {
+    start({"--line-rate", "40"});
+    const auto source =
+        camera(kName, {{"trigger", "line1"}, {"activation", "falling"}, {"output-line", "Line2"}});
+    const SourceInfo info = source->open();
+    EXPECT_TRUE(info.patient);
+    EXPECT_EQ(info.rate, 0) << "nobody knows it";
+    TestPort port(false);
+    EXPECT_TRUE(read_frames(*source, port, 20));
+    source->close();
+    const nlohmann::json did = report();
+    EXPECT_EQ(did["TriggerMode"], 1);
+    EXPECT_EQ(did["TriggerSource"], 2);
+    EXPECT_EQ(did["TriggerActivation"], 1);
+    EXPECT_EQ(did["LineMode"], (nlohmann::json{0, 1}));
+    EXPECT_EQ(did["LineSource"], (nlohmann::json{0, 1})) << "ExposureActive";
+}
+
+TEST_F(GigeCamera, WhatItRefusesInTheMiddleLeavesNothingHalfSet) {
+    start({"--refuse-line"});
+    const std::string said = sentence([&] {
+        camera(kName, {{"trigger", "Line1"}, {"activation", "falling"}, {"output-line", "Line2"}})->open();
+    });
+    EXPECT_NE(said.find("output-source = ExposureActive"), std::string::npos) << said;
+    EXPECT_NE(sentence([&] {
+                  camera(kName, {{"trigger", "Line1"}, {"activation", "high"}})->open();
+              })
+                  .find("activation = LevelHigh is not possible: TriggerActivation of Test Python GV77 takes "
+                        "RisingEdge, FallingEdge"),
+              std::string::npos);
+    const nlohmann::json did = report();
+    EXPECT_EQ(did["TriggerMode"], 0);
+    EXPECT_EQ(did["TriggerSource"], 0);
+    EXPECT_EQ(did["TriggerActivation"], 0);
+    EXPECT_EQ(did["LineMode"], (nlohmann::json{0, 0}));
+    EXPECT_EQ(did["LineSelector"], 0);
+}
+
+TEST_F(GigeCamera, OneWithoutASoftwareTriggerSaysSo) {
+    start({"--without", "TriggerSoftware"});
+    EXPECT_NE(sentence([&] {
+                  camera(kName, {{"trigger", "software"}})->open();
+              }).find("needs the feature TriggerSoftware, which Test Python GV77 does not have"),
+              std::string::npos);
+    EXPECT_EQ(report()["TriggerMode"], 0);
+}
