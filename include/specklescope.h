@@ -9,7 +9,8 @@
  *
  * Structs. The first member is the size that the caller knows: set it to sizeof. Members that are 0 mean the
  * default, so that `= {sizeof x}` is enough. A size that the library does not know is refused: a longer struct is
- * of a later header. Later libraries will take the sizes of this header.
+ * of a later header. The sizes of earlier headers are taken: what they did not have is 0. Later libraries will take
+ * the sizes of this header.
  *
  * Threads. Different handles may be used at the same time. One handle is for one thread at a time: a second one
  * gets SPECKLESCOPE_BUSY, and nothing is done. Where "any thread" stands, the call may come at any moment.
@@ -102,9 +103,14 @@ SPECKLESCOPE_API specklescope_status specklescope_parameter_describe(const char*
 /* --- images and what is known of them --------------------------------------------------------------------- */
 
 enum { SPECKLESCOPE_U8 = 0, SPECKLESCOPE_U16 = 1, SPECKLESCOPE_F32 = 2 };
-enum { SPECKLESCOPE_HOST = 0 }; /* where pixels lie; memory of a GPU is not taken yet */
+enum { SPECKLESCOPE_HOST = 0, SPECKLESCOPE_DEVICE = 1 }; /* where pixels lie: the host, a GPU (CUDA) */
 
-/* Rows from the top; colour is RGB, interleaved. */
+/* Rows from the top; colour is RGB, interleaved.
+ *
+ * Memory of a GPU is taken by the calls of a chain that runs on that GPU; every other call refuses it. `stream` is the
+ * caller's: what it holds when the call comes is waited for before the memory is touched, and what is put on it
+ * afterwards waits for the chain, both on the GPU. Pixels are read and written where they lie if data and pitch are
+ * multiples of 16 and a row is a multiple of 32 bytes, and copied once within the GPU if not. */
 typedef struct specklescope_image {
     size_t struct_size;
     void* data;
@@ -113,8 +119,11 @@ typedef struct specklescope_image {
     int32_t height;
     int32_t channels; /* 1 or 3; 0: 1 */
     int32_t type;     /* SPECKLESCOPE_U8 … */
-    int32_t memory;   /* SPECKLESCOPE_HOST */
+    int32_t memory;   /* SPECKLESCOPE_HOST, SPECKLESCOPE_DEVICE */
     int32_t reserved;
+    /* Since this member a struct has 56 bytes; without it, 48. Of memory of a GPU: the cudaStream_t in whose order it
+     * is used; NULL: the default stream. */
+    void* stream;
 } specklescope_image;
 
 /* What is known of a frame beside its pixels. */
@@ -176,8 +185,8 @@ typedef int (*specklescope_goes_on)(void* user, const char* what, double part);
 typedef struct specklescope_settings {
     size_t struct_size;
     /* Options of the command line as "key=value,key=value", with their names, ranges and defaults. Of a
-     * chain: backend (auto, cpu, cuda), threads, channel, medians. Of a stream also: slots, from, frames,
-     * rate, loop, transfer, silence, gpus. NULL: all at their defaults. */
+     * chain: backend (auto, cpu, cuda), threads, channel, medians, gpus (one). Of a stream also: slots, from,
+     * frames, rate, loop, transfer, silence, gpus. NULL: all at their defaults. */
     const char* options;
     const char* regions; /* a file of regions, JSON or of ImageJ; NULL: none */
     specklescope_goes_on goes_on; /* NULL: nobody asks */
@@ -194,7 +203,7 @@ typedef struct specklescope_chain specklescope_chain;
 SPECKLESCOPE_API specklescope_status specklescope_chain_create(const char* text,
                                                                const specklescope_settings* settings,
                                                                specklescope_chain** chain);
-/* Ends it; waits for nothing. NULL is well. */
+/* Ends it; waits for nothing but what it has begun on a GPU. NULL is well. */
 SPECKLESCOPE_API specklescope_status specklescope_chain_free(specklescope_chain* chain);
 
 /* Edits: any thread, also while another is in specklescope_chain_process. They take effect between two
@@ -229,17 +238,43 @@ SPECKLESCOPE_API specklescope_status specklescope_chain_output(specklescope_chai
 /* One frame: `input` is read, and the result written into `output`, which has the shape that
  * specklescope_chain_output tells and shares no memory with `input`. Neither is copied on the way where
  * stages run on the host. `facts` and `result` may be NULL; texts of `result` live until the next call with
- * this chain. */
+ * this chain.
+ *
+ * Either may lie on the host or on the GPU that the chain runs on. Where both lie on the GPU and `result` is NULL the
+ * call returns when the work is begun, and waits for none of it but that of the fourth call before; the memory is to
+ * stay until then in the order of its stream, as with any work that was put there. A failure of the GPU is then told
+ * by a later call. A stream that is being captured into a graph is refused. The thread's current device stays as it
+ * is. */
 SPECKLESCOPE_API specklescope_status specklescope_chain_process(specklescope_chain* chain,
                                                                 const specklescope_image* input,
                                                                 const specklescope_facts* facts,
                                                                 const specklescope_image* output,
                                                                 specklescope_result* result);
-/* Region `index` of the last result; its texts live until the next call with this chain. */
+/* What is known of the last result; waits for it where it is still in work on a GPU. Texts as above. */
+SPECKLESCOPE_API specklescope_status specklescope_chain_result(specklescope_chain* chain,
+                                                               specklescope_result* result);
+/* Region `index` of the last result; waits as above; its texts live until the next call with this chain. */
 SPECKLESCOPE_API specklescope_status specklescope_chain_region(specklescope_chain* chain, size_t index,
                                                                specklescope_region* region);
 /* The next frame does not follow the last one: stages forget their history. */
 SPECKLESCOPE_API specklescope_status specklescope_chain_reset(specklescope_chain* chain);
+
+/* --- memory of a GPU, for callers who have no allocator of their own ---------------------------------------- */
+
+typedef struct specklescope_memory specklescope_memory;
+
+/* Room for an image on the GPU that the chain runs on, in the order of image->stream: `image` has its shape, as
+ * specklescope_chain_output tells, and gets data, pitch (without gaps) and memory. */
+SPECKLESCOPE_API specklescope_status specklescope_memory_create(specklescope_chain* chain,
+                                                                specklescope_image* image,
+                                                                specklescope_memory** memory);
+/* Gives it back in the order of its stream, which must be alive still; the chain need not be. Any thread. NULL is
+ * well. */
+SPECKLESCOPE_API specklescope_status specklescope_memory_free(specklescope_memory* memory);
+/* `stream` goes on behind what the memory's stream holds now; nobody waits on the host. Any thread. */
+SPECKLESCOPE_API specklescope_status specklescope_memory_order(specklescope_memory* memory, void* stream);
+/* The GPU that it lies on, in CUDA's order. Any thread. */
+SPECKLESCOPE_API specklescope_status specklescope_memory_device(specklescope_memory* memory, int32_t* device);
 
 /* --- a view: results as a display or a coder of video takes them ------------------------------------------ */
 

@@ -13,7 +13,7 @@ namespace {
 /// The rest of the table is the program's own: its log, its plans of Fourier transforms, which are the
 /// process's.
 const std::vector<std::string>& options_for(For what) {
-    static const std::vector<std::string> chain = {"backend", "threads", "channel", "medians"};
+    static const std::vector<std::string> chain = {"backend", "threads", "channel", "medians", "gpus"};
     static const std::vector<std::string> stream = {"backend", "threads",  "channel", "medians",
                                                     "slots",   "from",     "frames",  "rate",
                                                     "loop",    "transfer", "silence", "gpus"};

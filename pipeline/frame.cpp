@@ -227,20 +227,30 @@ namespace {
 /// What borrowed frames lie in: it only lets go of the owner.
 class BorrowedMemory final : public SlotMemory {
 public:
-    explicit BorrowedMemory(std::shared_ptr<void> owner) : owner_(std::move(owner)) {}
+    explicit BorrowedMemory(std::shared_ptr<void> owner, Space space)
+        : owner_(std::move(owner)), space_(space) {}
     void* allocate(std::size_t) override { return nullptr; }
     void release(void*) noexcept override { owner_.reset(); }
-    Space space() const override { return Space::host; }
+    Space space() const override { return space_; }
     bool page_locked() const override { return false; }
 
 private:
     std::shared_ptr<void> owner_;
+    Space space_;
 };
+int on_device = 0; // what the owner of a frame on a device points at
 } // namespace
 
 Frame borrowed_frame(const HostView& pixels, std::shared_ptr<void> owner) {
-    return Frame(claim(
-        std::make_shared<detail::RingState>(pixels, std::make_shared<BorrowedMemory>(std::move(owner))), 0));
+    return Frame(claim(std::make_shared<detail::RingState>(
+                           pixels, std::make_shared<BorrowedMemory>(
+                                       owner, owner.get() == &on_device ? Space::device : Space::host)),
+                       0));
+}
+
+Frame borrowed_device_frame(const DeviceView& pixels) {
+    return borrowed_frame(HostView(pixels.data, pixels.shape, pixels.pitch),
+                          std::shared_ptr<void>(std::shared_ptr<void>(), &on_device));
 }
 
 Frame FrameRing::try_acquire() { return acquire(std::chrono::milliseconds(0)); }
