@@ -139,5 +139,6 @@ NB_MODULE(_core, module) {
     module.def("version", [] { return std::string(specklescope_version()); });
     module.def("stages", &stages);
     add_chain(module);
+    add_device(module);
     add_stream(module);
 }

@@ -72,8 +72,23 @@ TEST_F(Refusals, AnAddressThatIsNotASamples) {
     refused("no multiple of the 2 bytes of a sample");
 }
 TEST_F(Refusals, MemoryOfAnotherKind) {
-    in.memory = 1;
-    refused("memory of kind 1; allowed: 0 (host)");
+    in.memory = 2;
+    refused("memory of kind 2; allowed: 0 (host), 1 (device)");
+    in.memory = SPECKLESCOPE_DEVICE;
+    refused("The input lies in memory of a GPU, and this chain runs on the CPU; copy it to the host");
+    in.memory = SPECKLESCOPE_HOST;
+    out.memory = SPECKLESCOPE_DEVICE;
+    refused("The output lies in memory of a GPU, and this chain runs on the CPU; copy it to the host");
+    out.memory = SPECKLESCOPE_HOST;
+    auto room = image_of(pixels);
+    specklescope_memory* memory = nullptr;
+    expect_refused(specklescope_memory_create(chain, &room, &memory), kUsage,
+                   "This chain runs on the CPU and has no memory of a GPU");
+    specklescope_chain* none = nullptr;
+    auto settings = sized<specklescope_settings>();
+    settings.options = "gpus=all";
+    expect_refused(specklescope_chain_create("", &settings, &none), kUsage,
+                   "gpus=all is not possible for a chain; allowed: one GPU, counted from 0.");
 }
 TEST_F(Refusals, AnOutputOfAnotherShape) {
     out.width = 31;
