@@ -156,6 +156,9 @@ typedef struct specklescope_result {
     size_t regions;              /* how many were measured */
     int32_t warmup_frames;       /* frames that the first stage which still fills its history holds … */
     int32_t warmup_wanted;       /* … of those it wants; both 0: the result is complete */
+    /* Since this member a struct has 144 bytes; without it, 136. "intensity", "contrast", "contrast2", "time", "flow",
+     * "other": what stages may do with the numbers. */
+    const char* measure;
 } specklescope_result;
 
 /* One region of interest, measured on a result. NaN where there is nothing to tell. */
@@ -364,6 +367,22 @@ SPECKLESCOPE_API specklescope_status specklescope_stream_set_source(specklescope
  * specklescope_stream_next no frame of a file is missed. */
 SPECKLESCOPE_API specklescope_status specklescope_stream_record(specklescope_stream* stream, const char* path,
                                                                 int32_t what);
+/* Regions of every result from the next frame on into a table (.csv), as --traces writes it; those of the settings. */
+SPECKLESCOPE_API specklescope_status specklescope_stream_traces(specklescope_stream* stream, const char* path);
+
+/* Any thread. 1: a file stops before its next frame, a camera goes on and its results stand still; 0: on. Before the
+ * first specklescope_stream_next a file stands in any case. */
+SPECKLESCOPE_API specklescope_status specklescope_stream_pause(specklescope_stream* stream, int32_t on);
+/* A file goes on at this frame, counted from 0, also after its end: results that wait to be fetched are thrown away, and
+ * stages forget their history, or with `warm` 1 get as many frames in front of it as they look back. Refused where the
+ * source has no such frame or none can be chosen. */
+SPECKLESCOPE_API specklescope_status specklescope_stream_seek(specklescope_stream* stream, uint64_t frame,
+                                                              int32_t warm);
+/* Any thread. An event at the frame that was fetched last, in recordings and tables that are open; its number, from 1,
+ * goes into `number` (may be NULL). */
+SPECKLESCOPE_API specklescope_status specklescope_stream_mark(specklescope_stream* stream, const char* label,
+                                                              uint64_t* number);
+
 /* Any thread; as specklescope_chain_text. The statistics are JSON, as --stats writes them; messages are what
  * the program's log would say, a line each, and each is told once. */
 SPECKLESCOPE_API specklescope_status specklescope_stream_statistics(specklescope_stream* stream, char* text,
@@ -383,6 +402,60 @@ SPECKLESCOPE_API specklescope_status specklescope_frame_result(specklescope_fram
 SPECKLESCOPE_API specklescope_status specklescope_frame_region(specklescope_frame* frame, size_t index,
                                                                specklescope_region* region);
 SPECKLESCOPE_API specklescope_status specklescope_frame_free(specklescope_frame* frame);
+
+/* --- a recorder: frames of one's own into the files that the program writes --------------------------------- */
+
+typedef struct specklescope_recorder specklescope_recorder;
+
+/* What is recorded. Texts are read when the recorder is made. */
+typedef struct specklescope_recording {
+    size_t struct_size;
+    /* What the numbers of results are, as specklescope_result tells it; NULL: intensities in DN. */
+    const char* quantity;
+    const char* symbol;
+    const char* unit;
+    const char* measure; /* NULL: "other" where there is a quantity */
+    const char* source;  /* where the frames come from, for the file's description; NULL: "libspecklescope" */
+    const char* view;    /* colours of .mkv, .mp4 and .png, as --view; NULL: its defaults */
+    double rate;         /* nominal frames/s; 0: unknown */
+    double um_per_px;    /* µm a side of a pixel; 0: unknown */
+    int32_t what;        /* SPECKLESCOPE_RESULTS … */
+    int32_t live;        /* 1: a frame that finds no room is dropped, and counted; 0: the call waits */
+} specklescope_recording;
+
+typedef struct specklescope_recorder_info {
+    size_t struct_size;
+    /* Texts live until the next call with this recorder. */
+    const char* path;  /* of the file that is written, or was last; "" before the first frame */
+    const char* error; /* why it stopped by itself; "" while well */
+    uint64_t written;  /* frames, in all files */
+    uint64_t dropped;  /* frames given and not written */
+    uint64_t queued;
+    uint64_t bytes; /* of the present file */
+    uint64_t files; /* that were written: one for each size, type and quantity */
+    int32_t closed;
+    int32_t reserved;
+} specklescope_recorder_info;
+
+/* Into a file whose ending names the format, as --record does. A taken name gets a number. Nothing is made before the
+ * first frame. `recording` may be NULL. */
+SPECKLESCOPE_API specklescope_status specklescope_recorder_create(const char* path,
+                                                                  const specklescope_recording* recording,
+                                                                  specklescope_recorder** recorder);
+/* One frame, of host memory, which is copied. `facts` NULL: it was taken now. Refused where it is older than the last. */
+SPECKLESCOPE_API specklescope_status specklescope_recorder_push(specklescope_recorder* recorder,
+                                                                const specklescope_image* image,
+                                                                const specklescope_facts* facts);
+/* An event at the frame that is pushed next; its number, from 1, goes into `number` (may be NULL). */
+SPECKLESCOPE_API specklescope_status specklescope_recorder_mark(specklescope_recorder* recorder, const char* label,
+                                                                uint64_t* number);
+/* Any thread. */
+SPECKLESCOPE_API specklescope_status specklescope_recorder_status(specklescope_recorder* recorder,
+                                                                  specklescope_recorder_info* info);
+/* Writes what was given and finishes the file; says what failed. The handle stays for specklescope_recorder_status. */
+SPECKLESCOPE_API specklescope_status specklescope_recorder_close(specklescope_recorder* recorder);
+/* Ends it, closed or not. NULL is well. */
+SPECKLESCOPE_API specklescope_status specklescope_recorder_free(specklescope_recorder* recorder);
 
 #ifdef __cplusplus
 }

@@ -109,6 +109,7 @@ specklescope_result to_c(const Result& result) {
     made.regions = result.regions ? result.regions->statistics.size() : 0;
     made.warmup_frames = result.warmup.frames;
     made.warmup_wanted = result.warmup.wanted;
+    made.measure = to_string(result.quantity.measure).data(); // of a table of literals
     return made;
 }
 

@@ -46,6 +46,8 @@ void need(const void* given, const char* what);
 template <class T> inline constexpr std::size_t kFirstSize = sizeof(T);
 template <>
 inline constexpr std::size_t kFirstSize<specklescope_image> = offsetof(specklescope_image, stream);
+template <>
+inline constexpr std::size_t kFirstSize<specklescope_result> = offsetof(specklescope_result, measure);
 
 /// Throws UsageError unless the size is one that this library knows: `known`, or an earlier header's `first`.
 void check_struct(std::size_t given, std::size_t known, const char* what, std::size_t first);

@@ -19,11 +19,14 @@ TEST(Abi, LayoutsAreThoseOfTheFirstHeader) {
     EXPECT_EQ(offsetof(specklescope_image, width), 24U);
     EXPECT_EQ(offsetof(specklescope_image, memory), 40U);
     EXPECT_EQ(sizeof(specklescope_facts), 40U);
-    EXPECT_EQ(sizeof(specklescope_result), 136U);
+    EXPECT_EQ(sizeof(specklescope_result), 144U);
+    EXPECT_EQ(offsetof(specklescope_result, measure), 136U);
     EXPECT_EQ(offsetof(specklescope_result, regions), 120U);
     EXPECT_EQ(sizeof(specklescope_region), 120U);
     EXPECT_EQ(sizeof(specklescope_settings), 48U);
     EXPECT_EQ(sizeof(specklescope_source_info), 80U);
+    EXPECT_EQ(sizeof(specklescope_recording), 80U);
+    EXPECT_EQ(sizeof(specklescope_recorder_info), 72U);
 }
 
 namespace {

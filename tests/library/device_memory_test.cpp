@@ -258,7 +258,7 @@ TEST_F(DeviceMemoryCuda, TheCallNeitherWaitsForTheStreamNorOvertakesIt) {
 }
 
 TEST_F(DeviceMemoryCuda, ManyFramesMayBeOnTheirWayEachWithItsOwnResult) {
-    const char* const text = "average:window=3 | speckle:output=contrast";
+    const char* const text = "average:frames=3 | speckle:output=contrast";
     const Chain host(text, "backend=cuda"), device(text, "backend=cuda");
     std::vector<std::unique_ptr<OnDevice>> from, to;
     std::vector<std::vector<unsigned char>> expected;

@@ -120,7 +120,7 @@ TEST_F(Refusals, FactsThatCannotBe) {
 
 TEST_F(Refusals, StructsOfALaterHeaderAndOfNone) {
     in.struct_size = sizeof in + 8;
-    refused("The input says that it has 56 bytes, and libspecklescope");
+    refused("The input says that it has 64 bytes, and libspecklescope");
     EXPECT_NE(std::string(specklescope_last_error()).find("later specklescope.h"), std::string::npos);
     in.struct_size = 0;
     refused("set struct_size to sizeof the struct");
@@ -162,7 +162,7 @@ TEST_F(Refusals, OptionsWithTheSentencesOfTheCommandLine) {
     expect_refused(create("threads=-1"), kUsage, "specklescope: threads = -1 is not possible; allowed: ");
     expect_refused(create("backend=gpu"), kUsage, "backend = gpu is not possible; allowed: auto, cpu, cuda");
     expect_refused(create("rate=30"), kUsage,
-                   "A chain has no option 'rate'; allowed: backend, threads, channel, medians.");
+                   "A chain has no option 'rate'; allowed: backend, threads, channel, medians, gpus.");
     expect_refused(create("threads"), kUsage, "'threads' is not of the form key=value");
     expect_refused(create("threads=1,threads=2"), kUsage, "threads is given twice");
     specklescope_stream* stream = nullptr;
