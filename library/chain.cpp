@@ -139,12 +139,12 @@ Shape ChainObject::output(const Shape& input) {
 }
 
 void ChainObject::process(const Place& input, const FrameInfo& facts, const Place& output, bool wait) {
-    if (input.on_device == output.on_device && overlap(input.host(), output.host()))
-        throw UsageError("The output shares memory with the input; give it memory of its own.");
     if (input.on_device)
         executor_->check_device(input.device(), "The input");
     if (output.on_device)
         executor_->check_device(output.device(), "The output");
+    if (input.on_device == output.on_device && overlap(input.host(), output.host()))
+        throw UsageError("The output shares memory with the input; give it memory of its own.");
     const Shape made = this->output(input.shape);
     if (output.shape != made)
         throw UsageError("The output is " + to_string(output.shape) + ", and the chain makes " +

@@ -189,6 +189,7 @@ private:
     static specklescope_result no_result() {
         auto none = sized<specklescope_result>();
         none.exposure_origin = "unknown";
+        none.measure = "intensity";
         return none;
     }
 

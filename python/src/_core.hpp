@@ -88,5 +88,6 @@ nb::tuple device_memory(specklescope_chain* chain, specklescope_image image);
 void add_chain(nb::module_& module);
 void add_device(nb::module_& module);
 void add_stream(nb::module_& module);
+void add_recorder(nb::module_& module);
 
 } // namespace door

@@ -93,6 +93,9 @@ def tensor_in(capsule):
     return Tensor.from_address(get(capsule, b"dltensor"))
 
 
+KEPT = []  # what a tensor points at lives until its deleter is called, and these have none: for good
+
+
 class ByDlpack:
     """Offers DLPack and nothing else; remembers what stream it was asked with."""
 
@@ -104,6 +107,7 @@ class ByDlpack:
         self.tensor = Tensor(data=address, device_type=device[0], device_id=device[1], ndim=len(shape),
                              code={"u": 1, "i": 0, "f": 2}[dtype.kind], bits=8 * dtype.itemsize, lanes=1,
                              shape=self.sides, strides=self.steps)
+        KEPT.append((self.tensor, self.sides, self.steps))
 
     def __dlpack__(self, *, stream=None, **_):
         self.asked.append(stream)
