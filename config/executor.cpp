@@ -14,16 +14,16 @@ namespace specklescope {
 
 namespace {
 
-std::unique_ptr<Executor> make_gpus_executor(const std::string& gpus) {
+std::unique_ptr<Executor> make_gpus_executor(const std::string& gpus, bool guest) {
     if (gpus.empty())
-        return make_cuda_executor();
+        return make_cuda_executor(0, guest);
     std::string reason;
     const int count = static_cast<int>(list_gpus(&reason).size());
     if (count == 0)
         throw RunError("--gpus " + gpus + ": no CUDA device can be used: " + reason + ".");
     std::vector<std::unique_ptr<Executor>> members;
     for (const int index : parse_gpus(gpus, count))
-        members.push_back(make_cuda_executor(index));
+        members.push_back(make_cuda_executor(index, guest));
     return members.size() == 1 ? std::move(members[0]) : make_round_robin_executor(std::move(members));
 }
 
@@ -33,7 +33,7 @@ std::unique_ptr<Executor> make_executor(const ExecutorChoice& choice, std::strin
     if (choice.backend == Backend::cpu)
         return make_host_executor(choice.threads);
     try {
-        return make_gpus_executor(choice.gpus);
+        return make_gpus_executor(choice.gpus, choice.guest);
     } catch (const RunError& error) {
         if (choice.backend == Backend::cuda || !choice.gpus.empty())
             throw;

@@ -13,6 +13,8 @@ struct ExecutorChoice {
     Backend backend = Backend::automatic;
     int threads = 0;  ///< of the host; 0: all cores
     std::string gpus; ///< "": the first; "all", "0,2": frames go to them in turn
+    /// It works in threads of somebody else's program, whose current device stays as it is.
+    bool guest = false;
 };
 /// automatic falls back to the host and says why in `note` (may be null); cuda, and a choice of GPUs, throw
 /// RunError with the reason.

@@ -23,7 +23,8 @@ std::string to_string(const GpuInfo& gpu);
 std::vector<GpuInfo> list_gpus(std::string* reason);
 
 class Executor;
-/// Runs chains on one GPU. Throws RunError with the reason why it cannot be used.
-std::unique_ptr<Executor> make_cuda_executor(int device = 0);
+/// Runs chains on one GPU. Throws RunError with the reason why it cannot be used. `guest`: the calling
+/// threads are somebody else's, and their current device stays as it is.
+std::unique_ptr<Executor> make_cuda_executor(int device = 0, bool guest = false);
 
 } // namespace specklescope

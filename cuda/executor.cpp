@@ -2,6 +2,7 @@
 // flight. Frames stay in order because each stream keeps its own order.
 #include "pipeline/executor.hpp"
 #include "base/log.hpp"
+#include "cuda/callers.hpp"
 #include "cuda/convert.hpp"
 #include "cuda/counts.hpp"
 #include "cuda/device.hpp"
@@ -25,27 +26,14 @@ using namespace cuda;
 constexpr int kFramesInFlight = 4;
 using DevicePlan = Plan<Space::device>;
 
-/// Long rows go as rows, so that their padding does not cross the bus; the copy engines take both alike.
-void copy_rows(void* to, std::size_t to_pitch, const void* from, std::size_t from_pitch, const Shape& shape,
-               cudaMemcpyKind kind, const Stream& stream) {
-    constexpr std::size_t kLongRow = 2048; // bytes, a guess
-    const auto rows = static_cast<std::size_t>(shape.height);
-    if (to_pitch == from_pitch && (to_pitch == shape.row_bytes() || shape.row_bytes() < kLongRow))
-        check(cudaMemcpyAsync(to, from, to_pitch * (rows - 1) + shape.row_bytes(), kind, stream.get()),
-              "cudaMemcpyAsync");
-    else
-        check(cudaMemcpy2DAsync(to, to_pitch, from, from_pitch, shape.row_bytes(), rows, kind, stream.get()),
-              "cudaMemcpy2DAsync");
-}
-
 /// Timing events stand between two copies on the bus, 1.35 µs each (docs/performance.md, Frames through the
 /// executor); of faster frames only some are timed.
 constexpr std::chrono::milliseconds kTimedEvery(10);
 
-class CudaExecutor final : public Executor {
+class CudaExecutor final : public CallersExecutor {
 public:
-    explicit CudaExecutor(int device)
-        : device_(device), name_(use_device(device).name),
+    CudaExecutor(int device, bool guest)
+        : CallersExecutor(device, guest),
           device_counts_(sizeof(PixelCounts) * kFramesInFlight * kCounts, device_memory_),
           host_counts_(sizeof(PixelCounts) * kFramesInFlight, page_locked_) {
         check(cudaMemset(device_counts_.as<void>(), 0, sizeof(PixelCounts) * kFramesInFlight * kCounts),
@@ -62,11 +50,10 @@ public:
     ~CudaExecutor() override { finish_quietly(); }
 
     std::string backend() const override { return "cuda"; }
-    std::string device_name() const override { return name_; }
     std::shared_ptr<SlotMemory> slot_memory() const override { return page_locked_; }
 
     void set_chain(std::shared_ptr<const Chain> chain, std::uint64_t version) override {
-        select_device();
+        const DeviceScope scope(device_, guest_);
         if (plan_) {
             if (differs_in_free_only(*chain_, *chain))
                 plan_->set_params(*chain);
@@ -78,7 +65,7 @@ public:
     }
 
     void set_regions(std::shared_ptr<const RegionOutlines> regions, std::uint64_t version) override {
-        select_device();
+        const DeviceScope scope(device_, guest_);
         const RegionsInEffect next{std::move(regions), version};
         regions_ = plan_ ? on_device(next.on(plan_->output, nullptr)) : nullptr;
         in_effect_ = next;
@@ -90,7 +77,7 @@ public:
     }
 
     void prepare(const Shape& input, bool want_host) override {
-        select_device();
+        const DeviceScope scope(device_, guest_);
         if (plan_ && plan_->input == input)
             return;
         replace_plan(*chain_, input);
@@ -103,7 +90,7 @@ public:
         gap_ = gap_ || (frame.info().discontinuity && !again);
         if (!again && plan_ && plan_->input != frame.shape())
             gap_ = true;
-        select_device();
+        const DeviceScope scope(device_, guest_);
         if (!plan_ || plan_->input != frame.shape())
             replace_plan(*chain_, frame.shape());
         if (want_host)
@@ -126,6 +113,7 @@ public:
             upload(flight);
             compute(flight, again);
             download(flight);
+            callers_.release(flight.done);
         } catch (...) { // nothing may be given back while a stream still works on it
             finish_quietly();
             log_failure(cudaMemset(flight.device_counts, 0, sizeof(PixelCounts) * kCounts), "cudaMemset");
@@ -139,17 +127,14 @@ public:
     std::optional<Result> collect(bool wait) override {
         if (in_flight_ == 0)
             return std::nullopt;
-        select_device();
+        const DeviceScope scope(device_, guest_);
         Flight& flight = flights_[first_];
         if (!wait && !flight.done.done())
             return std::nullopt;
         flight.done.synchronize();
         flight.result.ready = SteadyClock::now();
         flight.read_timings();
-        PixelCounts& counts = flight.result.counts; // windows and samples are known here
-        const PixelCounts known = std::exchange(counts, *flight.host_counts);
-        counts.windows = known.windows;
-        counts.raw_samples = known.raw_samples;
+        flight.read_counts();
         if (flight.regions)
             flight.result.regions = flight.regions->values(
                 flight.index, region_mean(flight.result.quantity.measure), flight.looked);
@@ -214,8 +199,6 @@ private:
         in_flight_ = first_ = 0;
     }
 
-    void select_device() const { check(cudaSetDevice(device_), "cudaSetDevice"); }
-
     /// The old plan stays if the new one cannot be made.
     void replace_plan(const Chain& chain, const Shape& input) {
         auto next = std::make_unique<DevicePlan>(
@@ -257,14 +240,23 @@ private:
 
     void take_slots(Flight& flight, bool want_host) {
         const bool empty = plan_->steps.empty();
+        const Frame& raw = flight.result.raw;
+        const bool on_device = raw.space() == Space::device;
         // Without stages the upload is the result; else one is always free: in_flight() < capacity().
-        flight.uploaded = empty ? take(spare_result_, *plan_->uploads) : plan_->uploads->try_acquire();
-        flight.result.device_image = empty ? flight.uploaded : take(spare_result_, *plan_->results);
-        flight.downloads = want_host && !empty;
+        flight.uploaded = on_device && fits_kernels(raw.device()) ? raw
+                          : empty                                 ? take(spare_result_, *plan_->uploads)
+                                                                  : plan_->uploads->try_acquire();
+        flight.lent = lent_ && lent_.shape() == plan_->output ? lent_ : Frame();
+        flight.result.device_image = empty ? flight.uploaded
+                                     : flight.lent && fits_kernels(flight.lent.device())
+                                         ? flight.lent
+                                         : take(spare_result_, *plan_->results);
+        flight.downloads = want_host && (!empty || on_device);
         if (flight.downloads)
-            flight.result.image = take(spare_download_, *plan_->downloads);
+            flight.result.image = empty ? FrameRing(plan_->output, 1, page_locked_).try_acquire()
+                                        : take(spare_download_, *plan_->downloads);
         else if (want_host)
-            flight.result.image = flight.result.raw; // nothing computed: the host has these pixels already
+            flight.result.image = raw; // nothing computed: the host has these pixels already
         flight.result.device_image.info() = flight.result.info;
         if (flight.downloads)
             flight.result.image.info() = flight.result.info;
@@ -279,10 +271,14 @@ private:
     }
 
     void upload(Flight& flight) {
-        const ConstHostView from = flight.result.raw.host();
+        const Frame& raw = flight.result.raw;
         const DeviceView to = flight.uploaded.device();
+        callers_.hold(upload_);
         flight.time(flight.upload_begin, upload_);
-        copy_rows(to.data, to.pitch, from.data, from.pitch, from.shape, cudaMemcpyHostToDevice, upload_);
+        if (raw.space() == Space::host)
+            copy_rows(to, raw.host(), cudaMemcpyHostToDevice, upload_);
+        else if (to.data != raw.device().data)
+            copy_rows(to, raw.device(), cudaMemcpyDeviceToDevice, upload_);
         flight.time(flight.upload_end, upload_);
     }
 
@@ -355,6 +351,9 @@ private:
     }
 
     void download(Flight& flight) {
+        const ConstDeviceView from = flight.result.device_image.device();
+        if (flight.lent && flight.lent.device().data != from.data)
+            copy_rows(flight.lent.device(), from, cudaMemcpyDeviceToDevice, compute_);
         if (!flight.downloads) {
             flight.done.record(compute_);
             return;
@@ -362,9 +361,7 @@ private:
         flight.computed.record(compute_);
         flight.computed.hold(download_);
         flight.time(flight.download_begin, download_);
-        const ConstDeviceView from = flight.result.device_image.device();
-        const HostView to = flight.result.image.host();
-        copy_rows(to.data, to.pitch, from.data, from.pitch, from.shape, cudaMemcpyDeviceToHost, download_);
+        copy_rows(flight.result.image.host(), from, cudaMemcpyDeviceToHost, download_);
         flight.time(flight.download_end, download_);
         flight.done.record(download_);
     }
@@ -374,8 +371,6 @@ private:
             log_failure(cudaStreamSynchronize(stream->get()), "cudaStreamSynchronize");
     }
 
-    int device_;
-    std::string name_; ///< first of the members that need the device: it chooses it
     std::shared_ptr<SlotMemory> device_memory_ = device_memory();
     std::shared_ptr<SlotMemory> page_locked_ = page_locked_memory();
     Buffer device_counts_, host_counts_;
@@ -394,6 +389,9 @@ private:
 
 } // namespace
 
-std::unique_ptr<Executor> make_cuda_executor(int device) { return std::make_unique<CudaExecutor>(device); }
+std::unique_ptr<Executor> make_cuda_executor(int device, bool guest) {
+    const GivenBack before(guest);
+    return std::make_unique<CudaExecutor>(device, guest);
+}
 
 } // namespace specklescope

@@ -8,6 +8,7 @@
 #include <array>
 #include <memory>
 #include <string_view>
+#include <utility>
 
 namespace specklescope::cuda {
 
@@ -26,6 +27,7 @@ struct Flight {
     bool timed = false;
     bool downloads = false;
     Frame uploaded;
+    Frame lent; ///< memory of the caller's that the result goes to; empty: none
     Result result;
     std::shared_ptr<DeviceRegions> regions; ///< those in effect when it was submitted; null: none
     SaturationLook::In looked = SaturationLook::In::nowhere;
@@ -52,9 +54,17 @@ struct Flight {
         if (downloads)
             timings.add("download", download_end.ms_since(download_begin));
     }
+    /// Once it is done. Windows and samples are known before.
+    void read_counts() {
+        PixelCounts& counts = result.counts;
+        const PixelCounts known = std::exchange(counts, *host_counts);
+        counts.windows = known.windows;
+        counts.raw_samples = known.raw_samples;
+    }
     void clear() {
         result = Result();
         uploaded.reset();
+        lent.reset();
         regions.reset();
     }
 };

@@ -9,7 +9,8 @@
  *
  * Structs. The first member is the size that the caller knows: set it to sizeof. Members that are 0 mean the
  * default, so that `= {sizeof x}` is enough. A size that the library does not know is refused: a longer struct is
- * of a later header. Later libraries will take the sizes of this header.
+ * of a later header. The sizes of earlier headers are taken: what they did not have is 0. Later libraries will take
+ * the sizes of this header.
  *
  * Threads. Different handles may be used at the same time. One handle is for one thread at a time: a second one
  * gets SPECKLESCOPE_BUSY, and nothing is done. Where "any thread" stands, the call may come at any moment.
@@ -102,9 +103,14 @@ SPECKLESCOPE_API specklescope_status specklescope_parameter_describe(const char*
 /* --- images and what is known of them --------------------------------------------------------------------- */
 
 enum { SPECKLESCOPE_U8 = 0, SPECKLESCOPE_U16 = 1, SPECKLESCOPE_F32 = 2 };
-enum { SPECKLESCOPE_HOST = 0 }; /* where pixels lie; memory of a GPU is not taken yet */
+enum { SPECKLESCOPE_HOST = 0, SPECKLESCOPE_DEVICE = 1 }; /* where pixels lie: the host, a GPU (CUDA) */
 
-/* Rows from the top; colour is RGB, interleaved. */
+/* Rows from the top; colour is RGB, interleaved.
+ *
+ * Memory of a GPU is taken by the calls of a chain that runs on that GPU; every other call refuses it. `stream` is the
+ * caller's: what it holds when the call comes is waited for before the memory is touched, and what is put on it
+ * afterwards waits for the chain, both on the GPU. Pixels are read and written where they lie if data and pitch are
+ * multiples of 16 and a row is a multiple of 32 bytes, and copied once within the GPU if not. */
 typedef struct specklescope_image {
     size_t struct_size;
     void* data;
@@ -113,8 +119,11 @@ typedef struct specklescope_image {
     int32_t height;
     int32_t channels; /* 1 or 3; 0: 1 */
     int32_t type;     /* SPECKLESCOPE_U8 … */
-    int32_t memory;   /* SPECKLESCOPE_HOST */
+    int32_t memory;   /* SPECKLESCOPE_HOST, SPECKLESCOPE_DEVICE */
     int32_t reserved;
+    /* Since this member a struct has 56 bytes; without it, 48. Of memory of a GPU: the cudaStream_t in whose order it
+     * is used; NULL: the default stream. */
+    void* stream;
 } specklescope_image;
 
 /* What is known of a frame beside its pixels. */
@@ -147,6 +156,9 @@ typedef struct specklescope_result {
     size_t regions;              /* how many were measured */
     int32_t warmup_frames;       /* frames that the first stage which still fills its history holds … */
     int32_t warmup_wanted;       /* … of those it wants; both 0: the result is complete */
+    /* Since this member a struct has 144 bytes; without it, 136. "intensity", "contrast", "contrast2", "time", "flow",
+     * "other": what stages may do with the numbers. */
+    const char* measure;
 } specklescope_result;
 
 /* One region of interest, measured on a result. NaN where there is nothing to tell. */
@@ -176,8 +188,8 @@ typedef int (*specklescope_goes_on)(void* user, const char* what, double part);
 typedef struct specklescope_settings {
     size_t struct_size;
     /* Options of the command line as "key=value,key=value", with their names, ranges and defaults. Of a
-     * chain: backend (auto, cpu, cuda), threads, channel, medians. Of a stream also: slots, from, frames,
-     * rate, loop, transfer, silence, gpus. NULL: all at their defaults. */
+     * chain: backend (auto, cpu, cuda), threads, channel, medians, gpus (one). Of a stream also: slots, from,
+     * frames, rate, loop, transfer, silence, gpus. NULL: all at their defaults. */
     const char* options;
     const char* regions; /* a file of regions, JSON or of ImageJ; NULL: none */
     specklescope_goes_on goes_on; /* NULL: nobody asks */
@@ -194,7 +206,7 @@ typedef struct specklescope_chain specklescope_chain;
 SPECKLESCOPE_API specklescope_status specklescope_chain_create(const char* text,
                                                                const specklescope_settings* settings,
                                                                specklescope_chain** chain);
-/* Ends it; waits for nothing. NULL is well. */
+/* Ends it; waits for nothing but what it has begun on a GPU. NULL is well. */
 SPECKLESCOPE_API specklescope_status specklescope_chain_free(specklescope_chain* chain);
 
 /* Edits: any thread, also while another is in specklescope_chain_process. They take effect between two
@@ -229,17 +241,43 @@ SPECKLESCOPE_API specklescope_status specklescope_chain_output(specklescope_chai
 /* One frame: `input` is read, and the result written into `output`, which has the shape that
  * specklescope_chain_output tells and shares no memory with `input`. Neither is copied on the way where
  * stages run on the host. `facts` and `result` may be NULL; texts of `result` live until the next call with
- * this chain. */
+ * this chain.
+ *
+ * Either may lie on the host or on the GPU that the chain runs on. Where both lie on the GPU and `result` is NULL the
+ * call returns when the work is begun, and waits for none of it but that of the fourth call before; the memory is to
+ * stay until then in the order of its stream, as with any work that was put there. A failure of the GPU is then told
+ * by a later call. A stream that is being captured into a graph is refused. The thread's current device stays as it
+ * is. */
 SPECKLESCOPE_API specklescope_status specklescope_chain_process(specklescope_chain* chain,
                                                                 const specklescope_image* input,
                                                                 const specklescope_facts* facts,
                                                                 const specklescope_image* output,
                                                                 specklescope_result* result);
-/* Region `index` of the last result; its texts live until the next call with this chain. */
+/* What is known of the last result; waits for it where it is still in work on a GPU. Texts as above. */
+SPECKLESCOPE_API specklescope_status specklescope_chain_result(specklescope_chain* chain,
+                                                               specklescope_result* result);
+/* Region `index` of the last result; waits as above; its texts live until the next call with this chain. */
 SPECKLESCOPE_API specklescope_status specklescope_chain_region(specklescope_chain* chain, size_t index,
                                                                specklescope_region* region);
 /* The next frame does not follow the last one: stages forget their history. */
 SPECKLESCOPE_API specklescope_status specklescope_chain_reset(specklescope_chain* chain);
+
+/* --- memory of a GPU, for callers who have no allocator of their own ---------------------------------------- */
+
+typedef struct specklescope_memory specklescope_memory;
+
+/* Room for an image on the GPU that the chain runs on, in the order of image->stream: `image` has its shape, as
+ * specklescope_chain_output tells, and gets data, pitch (without gaps) and memory. */
+SPECKLESCOPE_API specklescope_status specklescope_memory_create(specklescope_chain* chain,
+                                                                specklescope_image* image,
+                                                                specklescope_memory** memory);
+/* Gives it back in the order of its stream, which must be alive still; the chain need not be. Any thread. NULL is
+ * well. */
+SPECKLESCOPE_API specklescope_status specklescope_memory_free(specklescope_memory* memory);
+/* `stream` goes on behind what the memory's stream holds now; nobody waits on the host. Any thread. */
+SPECKLESCOPE_API specklescope_status specklescope_memory_order(specklescope_memory* memory, void* stream);
+/* The GPU that it lies on, in CUDA's order. Any thread. */
+SPECKLESCOPE_API specklescope_status specklescope_memory_device(specklescope_memory* memory, int32_t* device);
 
 /* --- a view: results as a display or a coder of video takes them ------------------------------------------ */
 
@@ -329,6 +367,22 @@ SPECKLESCOPE_API specklescope_status specklescope_stream_set_source(specklescope
  * specklescope_stream_next no frame of a file is missed. */
 SPECKLESCOPE_API specklescope_status specklescope_stream_record(specklescope_stream* stream, const char* path,
                                                                 int32_t what);
+/* Regions of every result from the next frame on into a table (.csv), as --traces writes it; those of the settings. */
+SPECKLESCOPE_API specklescope_status specklescope_stream_traces(specklescope_stream* stream, const char* path);
+
+/* Any thread. 1: a file stops before its next frame, a camera goes on and its results stand still; 0: on. Before the
+ * first specklescope_stream_next a file stands in any case. */
+SPECKLESCOPE_API specklescope_status specklescope_stream_pause(specklescope_stream* stream, int32_t on);
+/* A file goes on at this frame, counted from 0, also after its end: results that wait to be fetched are thrown away, and
+ * stages forget their history, or with `warm` 1 get as many frames in front of it as they look back. Refused where the
+ * source has no such frame or none can be chosen. */
+SPECKLESCOPE_API specklescope_status specklescope_stream_seek(specklescope_stream* stream, uint64_t frame,
+                                                              int32_t warm);
+/* Any thread. An event at the frame that was fetched last, in recordings and tables that are open; its number, from 1,
+ * goes into `number` (may be NULL). */
+SPECKLESCOPE_API specklescope_status specklescope_stream_mark(specklescope_stream* stream, const char* label,
+                                                              uint64_t* number);
+
 /* Any thread; as specklescope_chain_text. The statistics are JSON, as --stats writes them; messages are what
  * the program's log would say, a line each, and each is told once. */
 SPECKLESCOPE_API specklescope_status specklescope_stream_statistics(specklescope_stream* stream, char* text,
@@ -348,6 +402,60 @@ SPECKLESCOPE_API specklescope_status specklescope_frame_result(specklescope_fram
 SPECKLESCOPE_API specklescope_status specklescope_frame_region(specklescope_frame* frame, size_t index,
                                                                specklescope_region* region);
 SPECKLESCOPE_API specklescope_status specklescope_frame_free(specklescope_frame* frame);
+
+/* --- a recorder: frames of one's own into the files that the program writes --------------------------------- */
+
+typedef struct specklescope_recorder specklescope_recorder;
+
+/* What is recorded. Texts are read when the recorder is made. */
+typedef struct specklescope_recording {
+    size_t struct_size;
+    /* What the numbers of results are, as specklescope_result tells it; NULL: intensities in DN. */
+    const char* quantity;
+    const char* symbol;
+    const char* unit;
+    const char* measure; /* NULL: "other" where there is a quantity */
+    const char* source;  /* where the frames come from, for the file's description; NULL: "libspecklescope" */
+    const char* view;    /* colours of .mkv, .mp4 and .png, as --view; NULL: its defaults */
+    double rate;         /* nominal frames/s; 0: unknown */
+    double um_per_px;    /* µm a side of a pixel; 0: unknown */
+    int32_t what;        /* SPECKLESCOPE_RESULTS … */
+    int32_t live;        /* 1: a frame that finds no room is dropped, and counted; 0: the call waits */
+} specklescope_recording;
+
+typedef struct specklescope_recorder_info {
+    size_t struct_size;
+    /* Texts live until the next call with this recorder. */
+    const char* path;  /* of the file that is written, or was last; "" before the first frame */
+    const char* error; /* why it stopped by itself; "" while well */
+    uint64_t written;  /* frames, in all files */
+    uint64_t dropped;  /* frames given and not written */
+    uint64_t queued;
+    uint64_t bytes; /* of the present file */
+    uint64_t files; /* that were written: one for each size, type and quantity */
+    int32_t closed;
+    int32_t reserved;
+} specklescope_recorder_info;
+
+/* Into a file whose ending names the format, as --record does. A taken name gets a number. Nothing is made before the
+ * first frame. `recording` may be NULL. */
+SPECKLESCOPE_API specklescope_status specklescope_recorder_create(const char* path,
+                                                                  const specklescope_recording* recording,
+                                                                  specklescope_recorder** recorder);
+/* One frame, of host memory, which is copied. `facts` NULL: it was taken now. Refused where it is older than the last. */
+SPECKLESCOPE_API specklescope_status specklescope_recorder_push(specklescope_recorder* recorder,
+                                                                const specklescope_image* image,
+                                                                const specklescope_facts* facts);
+/* An event at the frame that is pushed next; its number, from 1, goes into `number` (may be NULL). */
+SPECKLESCOPE_API specklescope_status specklescope_recorder_mark(specklescope_recorder* recorder, const char* label,
+                                                                uint64_t* number);
+/* Any thread. */
+SPECKLESCOPE_API specklescope_status specklescope_recorder_status(specklescope_recorder* recorder,
+                                                                  specklescope_recorder_info* info);
+/* Writes what was given and finishes the file; says what failed. The handle stays for specklescope_recorder_status. */
+SPECKLESCOPE_API specklescope_status specklescope_recorder_close(specklescope_recorder* recorder);
+/* Ends it, closed or not. NULL is well. */
+SPECKLESCOPE_API specklescope_status specklescope_recorder_free(specklescope_recorder* recorder);
 
 #ifdef __cplusplus
 }

@@ -46,7 +46,11 @@ ChainObject::ChainObject(Chain chain, const Settings& settings, const Watcher& w
       channel_(settings.program.as<ProgramSettings>().channel) {
     const auto& program = settings.program.as<ProgramSettings>();
     // The executor's own limit would hold for all of the process: ThreadLimit is this thread's.
-    executor_ = make_executor({program.backend, 0, ""}, nullptr);
+    if (!program.gpus.empty() && program.gpus.find_first_not_of("0123456789") != std::string::npos)
+        throw UsageError("gpus=" + program.gpus +
+                         " is not possible for a chain; allowed: one GPU, counted from 0.");
+    executor_ = make_executor({.backend = program.backend, .threads = 0, .gpus = program.gpus, .guest = true},
+                              nullptr);
     take(std::move(chain));
     executor_->set_chain(std::make_shared<const Chain>(wanted_), version_);
     applied_ = wanted_;
@@ -134,8 +138,12 @@ Shape ChainObject::output(const Shape& input) {
     return executor_->output().value();
 }
 
-const Result& ChainObject::process(ConstHostView input, const FrameInfo& facts, HostView output) {
-    if (overlap(input, output))
+void ChainObject::process(const Place& input, const FrameInfo& facts, const Place& output, bool wait) {
+    if (input.on_device)
+        executor_->check_device(input.device(), "The input");
+    if (output.on_device)
+        executor_->check_device(output.device(), "The output");
+    if (input.on_device == output.on_device && overlap(input.host(), output.host()))
         throw UsageError("The output shares memory with the input; give it memory of its own.");
     const Shape made = this->output(input.shape);
     if (output.shape != made)
@@ -147,35 +155,53 @@ const Result& ChainObject::process(ConstHostView input, const FrameInfo& facts, 
     info.arrival = SteadyClock::now();
     info.discontinuity = std::exchange(gap_, false) || facts.discontinuity;
     const ThreadLimit limit(threads_);
+    while (executor_->in_flight() == executor_->capacity())
+        collect();
     ++frames_;
-    last_ = run(input, info, output);
-    return last_;
+    submit(input, info, output);
+    if (wait || !input.on_device || !output.on_device)
+        (void)last();
+    if (!output.on_device && made_.host().data != output.data)
+        copy_pixels(made_.host(), output.host());
+    made_.reset();
 }
 
-Result ChainObject::run(ConstHostView input, const FrameInfo& info, HostView output) {
-    // Executors only read what they are given.
-    Frame frame = borrowed_frame({const_cast<std::byte*>(input.data), input.shape, input.pitch});
+void ChainObject::submit(const Place& input, const FrameInfo& info, const Place& output) {
+    Frame frame = input.frame(); // executors only read it
     frame.info() = info;
     /// No executor keeps the caller's memory, whatever happens.
     struct Lending {
         Executor& executor;
-        ~Lending() { executor.lend_result({}); }
+        ~Lending() {
+            executor.lend_result({});
+            executor.order_with({});
+        }
     };
-    Result result;
-    {
-        const Lending lending{*executor_};
-        executor_->lend_result(borrowed_frame(output));
-        executor_->submit(std::move(frame), true);
-        result = executor_->collect(true).value();
-    }
-    const HostView made = result.image.host();
-    if (made.data != output.data)
-        copy_pixels(made, output);
+    const Lending lending{*executor_};
+    CallersStreams streams;
+    if (input.on_device)
+        streams.of_input = input.stream;
+    if (output.on_device)
+        streams.of_output = output.stream;
+    executor_->order_with(streams);
+    executor_->lend_result(output.frame());
+    executor_->submit(std::move(frame), !output.on_device);
+}
+
+/// The oldest result in work; its pixels on the host become made_.
+void ChainObject::collect() {
+    Result result = executor_->collect(true).value();
     result.counts = counts_of(result.info, result.counts);
+    made_ = std::move(result.image);
     result.raw.reset();
-    result.image.reset();
     result.device_image.reset();
-    return result;
+    last_ = std::move(result);
+}
+
+const Result& ChainObject::last() {
+    while (executor_->in_flight() > 0)
+        collect();
+    return last_;
 }
 
 } // namespace specklescope::library
@@ -283,14 +309,21 @@ specklescope_status specklescope_chain_process(specklescope_chain* chain, const 
                                                specklescope_result* result) {
     return guarded([&] {
         const Using<ChainObject> use(chain);
-        const HostView from = view_of(read_struct(input, "The input"), "The input");
+        const Place from = place_of(read_struct(input, "The input"), "The input");
         const FrameInfo info = info_of(read_struct(facts, "What is known of the frame", true));
-        const HostView to = view_of(read_struct(output, "The output"), "The output");
+        const Place to = place_of(read_struct(output, "The output"), "The output");
         if (result)
-            check_struct(result->struct_size, sizeof *result, "The result");
-        const Result& made = use->process(from, info, to);
+            check_struct(*result, "The result");
+        use->process(from, info, to, result != nullptr);
         if (result)
-            write_struct(result, to_c(made), "The result");
+            write_struct(result, to_c(use->last()), "The result");
+    });
+}
+
+specklescope_status specklescope_chain_result(specklescope_chain* chain, specklescope_result* result) {
+    return guarded([&] {
+        const Using<ChainObject> use(chain);
+        write_struct(result, to_c(use->last()), "The result");
     });
 }
 

@@ -32,16 +32,20 @@ public:
 
     // One thread at a time.
     Shape output(const Shape& input);
-    const Result& process(ConstHostView input, const FrameInfo& facts, HostView output);
+    /// Waits for what it begins on a device only where `wait` says so, or one of the two lies on the host.
+    void process(const Place& input, const FrameInfo& facts, const Place& output, bool wait);
     void reset() { gap_ = true; }
-    const Result& last() const { return last_; }
+    /// Of the last frame, which is waited for.
+    const Result& last();
+    Executor& executor() { return *executor_; }
 
 private:
     void take(Chain next);
     void fit(const Shape& input);
     void move_to(const Shape& input);
     void set_anew(const Chain& next, std::uint64_t version, const Shape& input);
-    Result run(ConstHostView input, const FrameInfo& info, HostView output);
+    void submit(const Place& input, const FrameInfo& info, const Place& output);
+    void collect();
 
     Watcher watcher_;
     int threads_;
@@ -51,6 +55,7 @@ private:
     std::uint64_t frames_ = 0;
     std::optional<Shape> shape_; ///< that the executor is ready for
     Result last_;                ///< without pixels
+    Frame made_;                 ///< its pixels, until they are where the caller wants them
 
     mutable std::mutex edits_;
     Chain wanted_, applied_;

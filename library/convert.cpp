@@ -1,5 +1,7 @@
 #include "library/convert.hpp"
 
+#include "pipeline/executor.hpp"
+
 #include <cmath>
 #include <cstdint>
 
@@ -29,11 +31,13 @@ Shape shape_of(const specklescope_image& image, const std::string& which) {
     return shape;
 }
 
-HostView view_of(const specklescope_image& image, const std::string& which) {
+Frame Place::frame() const { return on_device ? borrowed_device_frame(device()) : borrowed_frame(host()); }
+
+Place place_of(const specklescope_image& image, const std::string& which) {
     const Shape shape = shape_of(image, which);
-    if (image.memory != SPECKLESCOPE_HOST)
+    if (image.memory != SPECKLESCOPE_HOST && image.memory != SPECKLESCOPE_DEVICE)
         throw UsageError(which + " lies in memory of kind " + std::to_string(image.memory) +
-                         "; allowed: 0 (host): copy it there.");
+                         "; allowed: 0 (host), 1 (device).");
     if (!image.data)
         throw UsageError(which + " has no pixels: data is NULL; give the address of its first row.");
     if (reinterpret_cast<std::uintptr_t>(image.data) % sample_bytes(shape) != 0)
@@ -46,7 +50,16 @@ HostView view_of(const specklescope_image& image, const std::string& which) {
                          " bytes; allowed: multiples of " + std::to_string(sample_bytes(shape)) + " from " +
                          std::to_string(shape.row_bytes()) +
                          ", a row's bytes, or 0 where the rows follow each other.");
-    return {static_cast<std::byte*>(image.data), shape, pitch};
+    return {static_cast<std::byte*>(image.data), shape, pitch, image.memory == SPECKLESCOPE_DEVICE,
+            image.stream};
+}
+
+HostView view_of(const specklescope_image& image, const std::string& which) {
+    const Place place = place_of(image, which);
+    if (place.on_device)
+        throw UsageError(which +
+                         " lies in memory of a GPU, which this call does not take; copy it to the host.");
+    return place.host();
 }
 
 bool overlap(ConstHostView one, ConstHostView other) {
@@ -96,6 +109,7 @@ specklescope_result to_c(const Result& result) {
     made.regions = result.regions ? result.regions->statistics.size() : 0;
     made.warmup_frames = result.warmup.frames;
     made.warmup_wanted = result.warmup.wanted;
+    made.measure = to_string(result.quantity.measure).data(); // of a table of literals
     return made;
 }
 

@@ -8,7 +8,22 @@ namespace specklescope::library {
 
 /// The shape that an image claims; `which` begins the sentences: "The input". Throws UsageError.
 Shape shape_of(const specklescope_image& image, const std::string& which);
-/// Its pixels. Throws UsageError where a pitch, an address or a place of memory is not possible.
+/// Pixels on the host or on a device, with the stream in whose order they are used there.
+struct Place {
+    std::byte* data = nullptr;
+    Shape shape;
+    std::size_t pitch = 0;
+    bool on_device = false;
+    void* stream = nullptr;
+
+    HostView host() const { return {data, shape, pitch}; }
+    DeviceView device() const { return {data, shape, pitch}; }
+    /// Of borrowed memory.
+    Frame frame() const;
+};
+/// Throws UsageError where a pitch, an address or a place of memory is not possible.
+Place place_of(const specklescope_image& image, const std::string& which);
+/// Of a call that takes none on a device.
 HostView view_of(const specklescope_image& image, const std::string& which);
 bool overlap(ConstHostView one, ConstHostView other);
 

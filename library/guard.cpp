@@ -63,8 +63,8 @@ void need(const void* given, const char* what) {
         throw UsageError(std::string(what) + " is NULL; give its address.");
 }
 
-void check_struct(std::size_t given, std::size_t known, const char* what) {
-    if (given == known)
+void check_struct(std::size_t given, std::size_t known, const char* what, std::size_t first) {
+    if (given == known || given == first)
         return;
     const std::string sizes = std::string(what) + " says that it has " + std::to_string(given) +
                               " bytes, and libspecklescope " SPECKLESCOPE_VERSION " knows it with " +

@@ -5,6 +5,7 @@
 #include "base/error.hpp"
 #include "specklescope.h"
 
+#include <cstddef>
 #include <cstring>
 #include <string>
 
@@ -41,26 +42,37 @@ template <class F> specklescope_status guarded(F&& call) noexcept {
 
 /// Throws UsageError where `given` is null.
 void need(const void* given, const char* what);
-/// Throws UsageError unless the size is one that this library knows.
-void check_struct(std::size_t given, std::size_t known, const char* what);
+/// What the struct had in the first header; more has come since at its end.
+template <class T> inline constexpr std::size_t kFirstSize = sizeof(T);
+template <>
+inline constexpr std::size_t kFirstSize<specklescope_image> = offsetof(specklescope_image, stream);
+template <>
+inline constexpr std::size_t kFirstSize<specklescope_result> = offsetof(specklescope_result, measure);
 
-/// A copy of what the caller gave; all 0 for null, which `optional` allows.
+/// Throws UsageError unless the size is one that this library knows: `known`, or an earlier header's `first`.
+void check_struct(std::size_t given, std::size_t known, const char* what, std::size_t first);
+template <class T> void check_struct(const T& given, const char* what) {
+    check_struct(given.struct_size, sizeof(T), what, kFirstSize<T>);
+}
+
+/// A copy of what the caller gave, with 0 in what an earlier header did not have; all 0 for null, which
+/// `optional` allows.
 template <class T> T read_struct(const T* given, const char* what, bool optional = false) {
     T known{};
     if (!given && optional)
         return known;
     need(given, what);
-    check_struct(given->struct_size, sizeof(T), what);
-    std::memcpy(&known, given, sizeof(T));
+    check_struct(*given, what);
+    std::memcpy(&known, given, given->struct_size);
     return known;
 }
 
 /// To the caller, who has set struct_size.
 template <class T> void write_struct(T* place, T value, const char* what) {
     need(place, what);
-    check_struct(place->struct_size, sizeof(T), what);
-    value.struct_size = sizeof(T);
-    std::memcpy(place, &value, sizeof(T));
+    check_struct(*place, what);
+    value.struct_size = place->struct_size;
+    std::memcpy(place, &value, place->struct_size);
 }
 
 /// As the header says of texts. Throws UsageError where there is room, and too little.

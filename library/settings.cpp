@@ -13,7 +13,7 @@ namespace {
 /// The rest of the table is the program's own: its log, its plans of Fourier transforms, which are the
 /// process's.
 const std::vector<std::string>& options_for(For what) {
-    static const std::vector<std::string> chain = {"backend", "threads", "channel", "medians"};
+    static const std::vector<std::string> chain = {"backend", "threads", "channel", "medians", "gpus"};
     static const std::vector<std::string> stream = {"backend", "threads",  "channel", "medians",
                                                     "slots",   "from",     "frames",  "rate",
                                                     "loop",    "transfer", "silence", "gpus"};
@@ -41,6 +41,27 @@ Settings settings_of(const specklescope_settings* given, For what) {
     settings.trusted = known.trusted != 0;
     check(settings);
     return settings;
+}
+
+Mapping mapping_from_text(const char* text) {
+    Settings settings;
+    bool fixed = false, said = false;
+    if (text)
+        for_key_values(text, "The view", [&](std::string_view key, const std::string& value) {
+            if (!mapping_table().find(key)) {
+                std::vector<std::string> names;
+                for (const ParamDecl& decl : mapping_table().decls())
+                    names.push_back(decl.name);
+                throw UsageError("The view has no '" + std::string(key) + "'; allowed: " + join(names) + ".");
+            }
+            settings.view.set_text(key, value);
+            said = said || key == "automatic";
+            fixed = fixed || key == "low" || key == "high";
+        });
+    if (fixed && !said) // who gives an end of the range means a fixed one
+        settings.view.set("automatic", false);
+    check(settings);
+    return settings.view.as<ViewSettings>().mapping;
 }
 
 Watcher watcher_of(const specklescope_settings* given) {

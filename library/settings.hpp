@@ -16,6 +16,9 @@ enum class For { chain, stream };
 /// `given` may be null. Throws UsageError for an option that is unknown or says nothing to `what`.
 Settings settings_of(const specklescope_settings* given, For what);
 
+/// Colours of results, as --view says them; null: its defaults. The rest of --view is the window's.
+Mapping mapping_from_text(const char* text);
+
 /// Whom to ask whether something long is to go on; nobody: null.
 struct Watcher {
     specklescope_goes_on goes_on = nullptr;

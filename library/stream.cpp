@@ -3,6 +3,7 @@
 #include "config/atomic_file.hpp"
 #include "library/chain.hpp"
 #include "recording/recorder.hpp"
+#include "recording/traces.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -15,9 +16,14 @@ using std::chrono::milliseconds;
 void Waiting::push(const Result& result, bool may_wait) {
     std::unique_lock lock(mutex_);
     if (may_wait)
-        changed_.wait(lock, [&] { return ended_ || results_.size() < most_; });
+        changed_.wait(lock, [&] { return ended_ || awaited_ || results_.size() < most_; });
     if (ended_)
         return;
+    if (awaited_) {
+        if (!result.info.discontinuity || result.info.position != awaited_)
+            return;
+        awaited_.reset();
+    }
     if (results_.size() >= most_) {
         results_.pop_front();
         ++late_;
@@ -55,6 +61,15 @@ std::optional<Result> Waiting::take(milliseconds timeout) {
     }
     changed_.notify_all();
     return result;
+}
+
+void Waiting::jump_to(std::uint64_t position) {
+    {
+        const std::scoped_lock lock(mutex_);
+        awaited_ = position;
+        results_.clear();
+    }
+    changed_.notify_all();
 }
 
 void Waiting::end() noexcept {
@@ -128,7 +143,7 @@ std::shared_ptr<FrameObject> StreamObject::next(double seconds) {
     if (std::isnan(seconds))
         throw UsageError(
             "The time to wait is not a number; allowed: seconds, or a negative number for ever.");
-    if (!std::exchange(begun_, true))
+    if (!begun_.exchange(true) && !paused_)
         pipeline_->pause(false);
     constexpr double kLongest = 1e6;
     const auto end = SteadyClock::now() + std::chrono::duration_cast<SteadyClock::duration>(
@@ -140,8 +155,11 @@ std::shared_ptr<FrameObject> StreamObject::next(double seconds) {
         const milliseconds wait = finished || left.count() < 0
                                       ? (seconds < 0 && !finished ? kLook : milliseconds(0))
                                       : std::min(left, kLook);
-        if (std::optional<Result> result = waiting_->take(wait))
+        if (std::optional<Result> result = waiting_->take(wait)) {
+            const std::scoped_lock lock(recorders_mutex_);
+            given_ = TraceMoment{0, result->info.capture_ns, result->info.sequence};
             return std::make_shared<FrameObject>(std::move(*result), out_);
+        }
         if (finished)
             ended();
         if (seconds >= 0 && SteadyClock::now() >= end)
@@ -174,17 +192,58 @@ void StreamObject::record(const std::string& path, int what) {
     if (what < SPECKLESCOPE_RESULTS || what > SPECKLESCOPE_MASK)
         throw UsageError("What is to be recorded is " + std::to_string(what) +
                          "; allowed: 0 (results), 1 (raw frames), 2 (mask of saturated samples).");
-    if (stopped_)
-        throw UsageError("The stream was stopped, and nothing comes that " + path +
-                         " could hold; open it again to record.");
     RecordOptions options;
     options.path = path;
     options.what = static_cast<RecordWhat>(what);
     const std::shared_ptr<Sink> recorder = make_recorder(options);
     check_writable(path);
-    pipeline_->add_sink(recorder);
+    add(recorder, path);
+}
+
+void StreamObject::write_traces(const std::string& path) {
+    if (!pipeline_->regions())
+        throw UsageError("There are no regions whose traces " + path +
+                         " could hold; give a file of regions with the stream's settings.");
+    check_traces_file(path);
+    add(make_traces(path), path);
+}
+
+void StreamObject::add(const std::shared_ptr<Sink>& sink, const std::string& path) {
+    if (stopped_)
+        throw UsageError("The stream was stopped, and nothing comes that " + path +
+                         " could hold; open it again to record.");
+    pipeline_->add_sink(sink);
     const std::scoped_lock lock(recorders_mutex_);
-    recorders_.push_back(recorder);
+    recorders_.push_back(sink);
+}
+
+void StreamObject::pause(bool on) {
+    paused_ = on;
+    if (begun_)
+        pipeline_->pause(on);
+}
+
+void StreamObject::seek(std::uint64_t frame, bool warm) {
+    if (stopped_)
+        throw UsageError("The stream was stopped; open it again, and seek in that.");
+    const SourceInfo source = pipeline_->status().source;
+    if (!source.seekable)
+        throw UsageError("No frame can be chosen in " + settings_.source.shown() +
+                         "; only files whose frames are numbered can be sought.");
+    if (source.length > 0 && frame >= source.length)
+        refuse_frame(source.name, frame, source.length);
+    waiting_->jump_to(frame);
+    pipeline_->seek(frame, warm);
+}
+
+std::uint64_t StreamObject::mark(const char* label) {
+    const std::scoped_lock lock(recorders_mutex_);
+    if (!given_)
+        throw UsageError("An event belongs to a frame, and none was fetched yet; fetch one.");
+    const EventMark event = events_.mark(*given_, label ? label : "").mark;
+    for (const auto& recorder : recorders_)
+        recorder->mark(event);
+    return event.number;
 }
 
 void StreamObject::stop() {

@@ -1,6 +1,7 @@
 // A source with a chain behind it, whose results callers fetch.
 #pragma once
 
+#include "analysis/events.hpp"
 #include "library/convert.hpp"
 #include "library/handles.hpp"
 #include "library/settings.hpp"
@@ -24,6 +25,8 @@ public:
     /// How many may wait: of a ring of `slots`, half.
     void hold(int slots);
     std::optional<Result> take(std::chrono::milliseconds timeout);
+    /// What waits is thrown away, and what comes before this frame of the file was jumped to.
+    void jump_to(std::uint64_t position);
     /// From now on nothing waits: nobody fetches any more.
     void end() noexcept;
     bool ended() const;
@@ -35,6 +38,7 @@ private:
     std::size_t most_ = 2;
     std::uint64_t given_ = 0, late_ = 0;
     bool ended_ = false;
+    std::optional<std::uint64_t> awaited_; ///< the frame that was jumped to, until it comes
 };
 
 /// Handles on the stream's own slots that are out; those that come back later than the stream's end, too.
@@ -64,6 +68,8 @@ public:
     std::shared_ptr<FrameObject> next(double seconds);
     const SourceInfo& source();
     void record(const std::string& path, int what);
+    void write_traces(const std::string& path);
+    void seek(std::uint64_t frame, bool warm);
 
     // Any thread.
     /// Throws RunError where a recording has failed.
@@ -73,6 +79,9 @@ public:
     /// What the next frames are made with.
     Chain wanted();
     void set_source(const char* name, const char* value);
+    void pause(bool on);
+    /// Of the frame that was given last. Throws UsageError where none was.
+    std::uint64_t mark(const char* label);
     std::string statistics() const { return to_json(pipeline_->stats()); }
     /// What has been said and was not written by write_messages().
     void write_messages(char* text, std::size_t size, std::size_t* needed);
@@ -81,6 +90,7 @@ private:
     /// Throws UsageError where it cannot run on the source's frames.
     void check_fit(Chain chain) const;
     [[noreturn]] void ended();
+    void add(const std::shared_ptr<Sink>& sink, const std::string& path);
     void take_messages();
 
     Settings settings_;
@@ -89,7 +99,7 @@ private:
     std::shared_ptr<Waiting> waiting_ = std::make_shared<Waiting>();
     SlotsOut out_ = std::make_shared<std::atomic<int>>(0);
     SourceInfo source_;
-    bool begun_ = false;
+    std::atomic<bool> begun_{false}, paused_{false};
     bool failure_told_ = false;
     std::atomic<bool> stopped_{false};
 
@@ -103,6 +113,8 @@ private:
     std::string messages_, last_error_;
     std::mutex recorders_mutex_;
     std::vector<std::shared_ptr<Sink>> recorders_;
+    EventLog events_; ///< under recorders_mutex_, as the frame that was given last
+    std::optional<TraceMoment> given_;
 };
 
 } // namespace specklescope::library

@@ -114,6 +114,30 @@ specklescope_status specklescope_stream_record(specklescope_stream* stream, cons
     });
 }
 
+specklescope_status specklescope_stream_traces(specklescope_stream* stream, const char* path) {
+    return guarded([&] {
+        need(path, "The file's name");
+        Using<StreamObject>(stream)->write_traces(path);
+    });
+}
+
+specklescope_status specklescope_stream_pause(specklescope_stream* stream, int32_t on) {
+    return guarded([&] { find_stream(stream)->pause(on != 0); });
+}
+
+specklescope_status specklescope_stream_seek(specklescope_stream* stream, uint64_t frame, int32_t warm) {
+    return guarded([&] { Using<StreamObject>(stream)->seek(frame, warm != 0); });
+}
+
+specklescope_status specklescope_stream_mark(specklescope_stream* stream, const char* label,
+                                             uint64_t* number) {
+    return guarded([&] {
+        const std::uint64_t made = find_stream(stream)->mark(label);
+        if (number)
+            *number = made;
+    });
+}
+
 specklescope_status specklescope_stream_statistics(specklescope_stream* stream, char* text, size_t size,
                                                    size_t* needed) {
     return guarded([&] { write_text(find_stream(stream)->statistics(), text, size, needed); });

@@ -5,6 +5,7 @@
 #include "library/convert.hpp"
 #include "library/describe.hpp"
 #include "library/handles.hpp"
+#include "library/settings.hpp"
 #include "pipeline/levels/levels.hpp"
 
 #include <vector>
@@ -34,28 +35,6 @@ public:
 private:
     Mapping mapping_;
 };
-
-/// The rest of --view is the window's.
-Mapping mapping_from_text(const char* text) {
-    Settings settings;
-    bool fixed = false, said = false;
-    if (text)
-        for_key_values(text, "The view", [&](std::string_view key, const std::string& value) {
-            if (!mapping_table().find(key)) {
-                std::vector<std::string> names;
-                for (const ParamDecl& decl : mapping_table().decls())
-                    names.push_back(decl.name);
-                throw UsageError("The view has no '" + std::string(key) + "'; allowed: " + join(names) + ".");
-            }
-            settings.view.set_text(key, value);
-            said = said || key == "automatic";
-            fixed = fixed || key == "low" || key == "high";
-        });
-    if (fixed && !said) // who gives an end of the range means a fixed one
-        settings.view.set("automatic", false);
-    check(settings);
-    return settings.view.as<ViewSettings>().mapping;
-}
 
 void check_made(const HostView& made, const Shape& wanted, const char* what) {
     if (made.shape != wanted)

@@ -1,6 +1,7 @@
 // Runs a chain on one backend. Owned and called by the processing thread alone.
 #pragma once
 
+#include "base/error.hpp"
 #include "pipeline/result.hpp"
 
 #include <functional>
@@ -9,6 +10,20 @@
 #include <string>
 
 namespace specklescope {
+
+/// Memory of a device for somebody else; it goes back in the order of the stream that it was made for.
+struct DeviceMemoryOfCaller {
+    std::shared_ptr<void> data;
+    int device = 0;
+    /// The second stream goes on behind what the first holds now.
+    std::function<void(void*, void*)> order;
+};
+
+/// Two streams of CUDA (cudaStream_t) in whose order somebody else uses memory of a device; they may be one.
+/// No value: that side lies on the host.
+struct CallersStreams {
+    std::optional<void*> of_input, of_output;
+};
 
 class Executor {
 public:
@@ -34,6 +49,24 @@ public:
     /// and into memory of the executor's own otherwise: whoever lends it looks whether Result::image holds
     /// it.
     virtual void lend_result(const Frame& /*into*/) {}
+
+    // Memory of a device that somebody else has. Executors of the host refuse it.
+    /// Throws UsageError that begins with `which` unless frames may lie there, and results go there.
+    virtual void check_device(const ConstDeviceView& /*pixels*/, const std::string& which) const {
+        throw UsageError(
+            which + " lies in memory of a GPU, and this chain runs on the CPU; copy it to the host, or make "
+                    "the chain with backend=cuda where there is a GPU.");
+    }
+    /// The frame of the next submit, or what lend_result() was given, lies in memory of a device: work on it
+    /// begins behind what these streams hold at the submit, and they go on behind it. Nobody waits for that
+    /// on the host.
+    virtual void order_with(const CallersStreams& /*streams*/) {}
+    /// In the order of `stream`.
+    virtual DeviceMemoryOfCaller allocate_device(std::size_t /*bytes*/, void* /*stream*/) {
+        throw UsageError("This chain runs on the CPU and has no memory of a GPU; make it with backend=cuda "
+                         "where there is one.");
+    }
+
     /// Begins work on a frame; may return before it is done. Never called with in_flight() == capacity().
     /// Throws UsageError if the chain cannot run on this frame's shape, NoSlot if results are held for too
     /// long (then this frame alone is lost). `want_host`: download the result. `again`: the frame of the last

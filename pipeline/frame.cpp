@@ -133,7 +133,7 @@ struct RingState {
         }
     }
     /// One slot, taken from the beginning, on pixels that somebody else has.
-    RingState(const HostView& pixels, std::shared_ptr<SlotMemory> where)
+    template <Space S> RingState(const ImageView<S>& pixels, std::shared_ptr<SlotMemory> where)
         : shape(pixels.shape), pitch(pixels.pitch), memory(std::move(where)), block(pixels.data), slots(1),
           free(1) {
         slots[0].data = block;
@@ -227,20 +227,26 @@ namespace {
 /// What borrowed frames lie in: it only lets go of the owner.
 class BorrowedMemory final : public SlotMemory {
 public:
-    explicit BorrowedMemory(std::shared_ptr<void> owner) : owner_(std::move(owner)) {}
+    BorrowedMemory(Space space, std::shared_ptr<void> owner) : space_(space), owner_(std::move(owner)) {}
     void* allocate(std::size_t) override { return nullptr; }
     void release(void*) noexcept override { owner_.reset(); }
-    Space space() const override { return Space::host; }
+    Space space() const override { return space_; }
     bool page_locked() const override { return false; }
 
 private:
+    Space space_;
     std::shared_ptr<void> owner_;
 };
 } // namespace
 
 Frame borrowed_frame(const HostView& pixels, std::shared_ptr<void> owner) {
-    return Frame(claim(
-        std::make_shared<detail::RingState>(pixels, std::make_shared<BorrowedMemory>(std::move(owner))), 0));
+    auto memory = std::make_shared<BorrowedMemory>(Space::host, std::move(owner));
+    return Frame(claim(std::make_shared<detail::RingState>(pixels, std::move(memory)), 0));
+}
+
+Frame borrowed_device_frame(const DeviceView& pixels) {
+    auto memory = std::make_shared<BorrowedMemory>(Space::device, nullptr);
+    return Frame(claim(std::make_shared<detail::RingState>(pixels, std::move(memory)), 0));
 }
 
 Frame FrameRing::try_acquire() { return acquire(std::chrono::milliseconds(0)); }

@@ -80,7 +80,7 @@ Any import(nb::handle object, const std::string& which) {
     }
     if (array.device_type() != nb::device::cpu::value)
         refuse(which +
-               " lies in memory of a device, which this package does not take yet; copy it to the host, with "
+               " lies in memory of a device, which this call does not take; copy it to the host, with "
                ".get() (CuPy) or .cpu() (PyTorch).");
     return array;
 }

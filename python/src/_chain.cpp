@@ -2,6 +2,7 @@
 #include "_core.hpp"
 
 #include <chrono>
+#include <deque>
 #include <mutex>
 #include <vector>
 
@@ -52,14 +53,19 @@ public:
 
     nb::object process(nb::handle frame, nb::handle out, double exposure_ms, double full_scale,
                        std::int64_t time_ns) {
-        const Given given = frame_of(frame);
+        const Given given = placed(frame, frame_of);
         auto facts = sized<specklescope_facts>();
         facts.exposure_ms = exposure_ms;
         facts.full_scale = full_scale;
         facts.time_ns = time_ns;
         if (!out.is_none()) {
-            const Given place = output_of(out);
+            const Given place = placed(out, output_of);
             check(run(given.image, facts, place.image));
+            if (pending_) { // the library is done with it before the fourth call from here begins its own
+                held_.emplace_back(given.holder, place.holder);
+                if (held_.size() > 4)
+                    held_.pop_front();
+            }
             return place.holder;
         }
         specklescope_image made = shape(given.image);
@@ -86,8 +92,34 @@ public:
         return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count() / times;
     }
 
+    /// (shape, type) of what becomes of a frame.
+    nb::tuple output(nb::handle frame) const {
+        const specklescope_image made = shape(placed(frame, frame_of).image);
+        return nb::make_tuple(made.channels == 3 ? nb::make_tuple(made.height, made.width, 3)
+                                                 : nb::make_tuple(made.height, made.width),
+                              made.type);
+    }
+    /// (memory, address) on the chain's GPU for a result.
+    nb::tuple memory(const nb::tuple& shape, int type, std::uintptr_t stream) const {
+        return device_memory(chain_, DevicePixels(shape, type, stream).image());
+    }
+
     /// Of one result, whatever other threads do meanwhile: a dictionary, and a list of its regions.
-    nb::tuple result() const {
+    nb::tuple result() {
+        if (pending_) {
+            Told made;
+            const std::unique_lock turn = take_turn();
+            specklescope_chain* const chain = chain_;
+            specklescope_status status = SPECKLESCOPE_OK;
+            {
+                const nb::gil_scoped_release others_run;
+                status = specklescope_chain_result(chain, &made.numbers);
+                if (status == SPECKLESCOPE_OK)
+                    status = made.copy_texts(chain);
+            }
+            check(status);
+            settle(std::move(made));
+        }
         nb::list regions;
         for (const Region& region : last_.regions) {
             specklescope_region told = region.numbers;
@@ -104,6 +136,21 @@ public:
     }
 
 private:
+    static Given placed(nb::handle array, Given (*of_host)(nb::handle)) {
+        DevicePixels* pixels = nullptr;
+        if (!nb::try_cast(array, pixels, false) || !pixels)
+            return of_host(array);
+        return {pixels->holder, pixels->image(), {}};
+    }
+    std::unique_lock<std::mutex> take_turn() {
+        std::unique_lock turn(turn_, std::try_to_lock);
+        if (!turn)
+            throw Failure{SPECKLESCOPE_BUSY,
+                          "Another thread is using this chain; let one use it at a time, or "
+                          "give each its own."};
+        return turn;
+    }
+
     specklescope_image shape(const specklescope_image& input) const {
         auto made = sized<specklescope_image>();
         specklescope_status status = SPECKLESCOPE_OK;
@@ -121,35 +168,28 @@ private:
         specklescope_chain* const chain = chain_;
         // The library's texts live until its next call with this chain: nobody makes one before they are
         // copied.
-        const std::unique_lock turn(turn_, std::try_to_lock);
-        if (!turn)
-            throw Failure{SPECKLESCOPE_BUSY,
-                          "Another thread is using this chain; let one use it at a time, or "
-                          "give each its own."};
+        const std::unique_lock turn = take_turn();
+        const bool waits = input.memory == SPECKLESCOPE_HOST || output.memory == SPECKLESCOPE_HOST;
         {
             const nb::gil_scoped_release others_run;
             specklescope_status status =
-                specklescope_chain_process(chain, &input, &facts, &output, &made.numbers);
+                specklescope_chain_process(chain, &input, &facts, &output, waits ? &made.numbers : nullptr);
+            if (status == SPECKLESCOPE_OK && waits)
+                status = made.copy_texts(chain);
             if (status != SPECKLESCOPE_OK)
                 return status;
-            made.quantity = made.numbers.quantity;
-            made.symbol = made.numbers.symbol;
-            made.unit = made.numbers.unit;
-            for (std::size_t i = 0; i < made.numbers.regions; ++i) {
-                auto region = sized<specklescope_region>();
-                status = specklescope_chain_region(chain, i, &region);
-                if (status != SPECKLESCOPE_OK)
-                    return status;
-                made.regions.push_back({region, region.name, region.shape, region.fit});
-            }
         }
-        last_ = std::move(made);
+        if (waits)
+            settle(std::move(made));
+        else
+            pending_ = true;
         return SPECKLESCOPE_OK;
     }
 
     static specklescope_result no_result() {
         auto none = sized<specklescope_result>();
         none.exposure_origin = "unknown";
+        none.measure = "intensity";
         return none;
     }
 
@@ -162,11 +202,34 @@ private:
         specklescope_result numbers = no_result(); ///< its texts are the strings behind it
         std::string quantity, symbol, unit;
         std::vector<Region> regions{};
+
+        /// Of the library, where they live until the next call with this chain.
+        specklescope_status copy_texts(specklescope_chain* chain) {
+            quantity = numbers.quantity;
+            symbol = numbers.symbol;
+            unit = numbers.unit;
+            for (std::size_t i = 0; i < numbers.regions; ++i) {
+                auto region = sized<specklescope_region>();
+                const specklescope_status status = specklescope_chain_region(chain, i, &region);
+                if (status != SPECKLESCOPE_OK)
+                    return status;
+                regions.push_back({region, region.name, region.shape, region.fit});
+            }
+            return SPECKLESCOPE_OK;
+        }
     };
+    /// Nothing is in work on a GPU any more.
+    void settle(Told made) {
+        last_ = std::move(made);
+        pending_ = false;
+        held_.clear();
+    }
 
     specklescope_chain* chain_ = nullptr;
-    std::mutex turn_; ///< from the call into the library to the end of the copies
-    Told last_;       ///< under the GIL
+    std::mutex turn_;      ///< from the call into the library to the end of the copies
+    Told last_;            ///< under the GIL, as what follows
+    bool pending_ = false; ///< what is known of the last result is with the library still
+    std::deque<std::pair<nb::object, nb::object>> held_; ///< frames and results that a GPU may be at
 };
 
 } // namespace
@@ -185,6 +248,8 @@ void add_chain(nb::module_& module) {
         .def("process", &Chain::process, nb::arg("frame").none(), nb::arg("out").none(),
              nb::arg("exposure_ms"), nb::arg("full_scale"), nb::arg("time_ns"))
         .def("seconds_of", &Chain::seconds_of, nb::arg("frame"), nb::arg("out"), nb::arg("times"))
+        .def("output", &Chain::output, nb::arg("frame"))
+        .def("memory", &Chain::memory, nb::arg("shape"), nb::arg("type"), nb::arg("stream"))
         .def("place", &Chain::place, nb::arg("stage"))
         .def("result", &Chain::result);
 }

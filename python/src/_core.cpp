@@ -88,6 +88,7 @@ nb::dict to_dict(const specklescope_result& result) {
     made["quantity"] = result.quantity;
     made["symbol"] = result.symbol;
     made["unit"] = result.unit;
+    made["measure"] = result.measure;
     nb::dict counts;
     counts["undefined"] = result.undefined;
     counts["infinite"] = result.infinite;
@@ -139,5 +140,7 @@ NB_MODULE(_core, module) {
     module.def("version", [] { return std::string(specklescope_version()); });
     module.def("stages", &stages);
     add_chain(module);
+    add_device(module);
     add_stream(module);
+    add_recorder(module);
 }

@@ -42,6 +42,15 @@ struct Given {
 };
 /// Throws Failure where it is no frame: another type, shape or place.
 Given frame_of(nb::handle array);
+/// Memory of a GPU, as Python has read it from an array of somebody else's, or wants it.
+struct DevicePixels {
+    DevicePixels(const nb::tuple& shape, int type, std::uintptr_t stream, std::uintptr_t address = 0,
+                 std::size_t pitch = 0, nb::object holder = nb::none());
+    specklescope_image image() const { return described; }
+
+    specklescope_image described;
+    nb::object holder; ///< stays until the GPU is done with it
+};
 /// For writing into. Throws Failure where it is read-only, or its rows are not one after the other.
 Given output_of(nb::handle array);
 /// A new NumPy array of the shape that `image` tells, which gets its address.
@@ -69,7 +78,16 @@ template <class Ask> std::string text_of(Ask&& ask) {
     return text;
 }
 
+/// A capsule of DLPack as (address, shape, strides in samples, "u2", device type, device, may be written,
+/// holder).
+nb::tuple read_dlpack(nb::handle capsule);
+
+/// (memory, address): room for this image on the chain's GPU, in the order of its stream.
+nb::tuple device_memory(specklescope_chain* chain, specklescope_image image);
+
 void add_chain(nb::module_& module);
+void add_device(nb::module_& module);
 void add_stream(nb::module_& module);
+void add_recorder(nb::module_& module);
 
 } // namespace door

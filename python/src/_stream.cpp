@@ -124,6 +124,19 @@ public:
             return specklescope_stream_record(stream, path.c_str(), what);
         });
     }
+    void traces(const std::string& path) const {
+        check_while_others_run(
+            [&](specklescope_stream* stream) { return specklescope_stream_traces(stream, path.c_str()); });
+    }
+    void pause(bool on) const { check(specklescope_stream_pause(stream_, on ? 1 : 0)); }
+    void seek(std::uint64_t frame, bool warm) const {
+        check(specklescope_stream_seek(stream_, frame, warm ? 1 : 0));
+    }
+    std::uint64_t mark(const std::string& label) const {
+        std::uint64_t number = 0;
+        check(specklescope_stream_mark(stream_, label.c_str(), &number));
+        return number;
+    }
     std::string statistics() const {
         return text_of([&](char* text, std::size_t size, std::size_t* needed) {
             return specklescope_stream_statistics(stream_, text, size, needed);
@@ -186,6 +199,10 @@ void add_stream(nb::module_& module) {
         .def("replace", &Stream::replace, nb::arg("chain"))
         .def("set_source", &Stream::set_source, nb::arg("name"), nb::arg("value"))
         .def("record", &Stream::record, nb::arg("path"), nb::arg("what"))
+        .def("traces", &Stream::traces, nb::arg("path"))
+        .def("pause", &Stream::pause, nb::arg("on"))
+        .def("seek", &Stream::seek, nb::arg("frame"), nb::arg("warm"))
+        .def("mark", &Stream::mark, nb::arg("label"))
         .def("statistics", &Stream::statistics)
         .def("messages", &Stream::messages)
         .def("source", &Stream::source);

@@ -247,29 +247,6 @@ def test_what_is_lent_for_one_export_is_read_before_it_ends(chain, rng):
     assert not any(lent.memory), "the export has ended"
 
 
-class OnDevice:
-    """A DLPack tensor that says it lies on a GPU; nobody may follow its address."""
-
-    def __init__(self):
-        c = ctypes
-        # dlpack.h: DLManagedTensor with its DLTensor in front
-        tensor = type("DLManagedTensor", (c.Structure,), {"_fields_": [
-            ("data", c.c_void_p), ("device_type", c.c_int32), ("device_id", c.c_int32), ("ndim", c.c_int32),
-            ("code", c.c_uint8), ("bits", c.c_uint8), ("lanes", c.c_uint16), ("shape", c.POINTER(c.c_int64)),
-            ("strides", c.POINTER(c.c_int64)), ("byte_offset", c.c_uint64), ("manager", c.c_void_p),
-            ("deleter", c.c_void_p)]})
-        self.shape = (c.c_int64 * 2)(8, 8)
-        self.tensor = tensor(data=4096, device_type=2, device_id=0, ndim=2, code=1, bits=16, lanes=1, shape=self.shape)
-
-    def __dlpack__(self, **_):
-        new = ctypes.pythonapi.PyCapsule_New
-        new.restype, new.argtypes = ctypes.py_object, (ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p)
-        return new(ctypes.addressof(self.tensor), b"dltensor", None)
-
-    def __dlpack_device__(self):
-        return 2, 0
-
-
 @pytest.mark.parametrize("channels", [1, 2, 4])
 def test_what_may_be_channels_is_no_stack(channels):
     with pytest.raises(ss.UsageError, match=rf"The image has the shape \(8, 9, {channels}\), whose last axis looks like channels; "
@@ -277,9 +254,3 @@ def test_what_may_be_channels_is_no_stack(channels):
         ss.speckle(np.zeros((8, 9, channels), np.uint8))
     assert ss.speckle(np.zeros((2, 8, 9), np.uint8)).shape == (2, 8, 9)
     assert ss.gamma(np.zeros((8, 9, 3), np.uint8)).shape == (8, 9, 3)
-
-
-def test_memory_of_a_device_is_refused(chain):
-    lent = OnDevice()
-    with pytest.raises(ss.UsageError, match="The frame lies in memory of a device, which this package does not take yet"):
-        chain(lent)

@@ -143,3 +143,25 @@ def test_ctrl_c_ends_a_wait_and_a_preparation(what):
     assert child.stdout.readline() == "begun\n"
     os.kill(child.pid, signal.SIGINT)  # one that comes before the call is heard there or by Python
     assert child.communicate(timeout=60)[0] == "interrupted\n" and child.returncode == 0
+
+
+def test_a_file_is_sought_paused_and_marked(tmp_path):
+    with ss.Recorder(tmp_path / "raw.tiff", "frames") as recorder:
+        for number in range(30):
+            recorder.push(np.full((12, 16), 10 * number, np.uint16), time=number / 100)
+    (tmp_path / "box.json").write_text('{"regions":[{"name":"box","shape":"rectangle","points":[[2,3],[5,6]]}]}')
+    with ss.open(recorder.path, backend="cpu", regions=tmp_path / "box.json") as stream:
+        stream.traces(tmp_path / "box.csv")
+        assert next(stream).raw[0, 0] == 0
+        assert stream.mark("stimulus") == 1
+        assert stream.seek(20).next().raw[0, 0] == 200
+        with pytest.raises(ss.UsageError, match="30"):
+            stream.seek(30)
+        with pytest.raises(ss.UsageError, match="There is no frame -1; allowed: whole numbers from 0."):
+            stream.seek(-1)
+        assert stream.pause().seek(5).next(timeout=30).raw[0, 0] == 50
+        with pytest.raises(TimeoutError):
+            stream.next(timeout=0.2)
+        assert [frame.raw[0, 0] for frame in stream.pause(False)] == [10 * number for number in range(6, 30)]
+    table = (tmp_path / "box.csv").read_text()
+    assert "stimulus" in table and ",box,200" in table

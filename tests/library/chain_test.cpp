@@ -14,15 +14,61 @@ TEST(Abi, LayoutsAreThoseOfTheFirstHeader) {
     // A member may be added at an end, with a new size beside the old one; none may move.
     EXPECT_EQ(sizeof(specklescope_stage_info), 40U);
     EXPECT_EQ(sizeof(specklescope_parameter_info), 88U);
-    EXPECT_EQ(sizeof(specklescope_image), 48U);
+    EXPECT_EQ(sizeof(specklescope_image), 56U);
+    EXPECT_EQ(offsetof(specklescope_image, stream), 48U);
     EXPECT_EQ(offsetof(specklescope_image, width), 24U);
     EXPECT_EQ(offsetof(specklescope_image, memory), 40U);
     EXPECT_EQ(sizeof(specklescope_facts), 40U);
-    EXPECT_EQ(sizeof(specklescope_result), 136U);
+    EXPECT_EQ(sizeof(specklescope_result), 144U);
+    EXPECT_EQ(offsetof(specklescope_result, measure), 136U);
     EXPECT_EQ(offsetof(specklescope_result, regions), 120U);
     EXPECT_EQ(sizeof(specklescope_region), 120U);
     EXPECT_EQ(sizeof(specklescope_settings), 48U);
     EXPECT_EQ(sizeof(specklescope_source_info), 80U);
+    EXPECT_EQ(sizeof(specklescope_recording), 80U);
+    EXPECT_EQ(sizeof(specklescope_recorder_info), 72U);
+}
+
+namespace {
+
+/// As the first header had it.
+struct FirstImage {
+    size_t struct_size;
+    void* data;
+    size_t pitch;
+    int32_t width, height, channels, type, memory, reserved;
+};
+static_assert(sizeof(FirstImage) == 48);
+
+} // namespace
+
+TEST(Abi, ImagesOfTheFirstHeaderAreTakenAndNoByteBehindThemIsTouched) {
+    Pixels pixels = random_pixels(20, 12, 4);
+    const Chain chain("speckle:output=contrast", "backend=cpu");
+    const std::vector<float> expected = run(chain, pixels);
+    struct {
+        FirstImage image;
+        std::uint64_t behind;
+    } in{{sizeof(FirstImage), pixels.samples.data(), 0, 20, 12, 1, SPECKLESCOPE_U16, 0, 0}, 77},
+        out{{sizeof(FirstImage), nullptr, 0, 0, 0, 0, 0, 0, 0}, 77};
+    const auto* const input = reinterpret_cast<const specklescope_image*>(&in.image);
+    ASSERT_EQ(specklescope_chain_output(chain, input, reinterpret_cast<specklescope_image*>(&out.image)),
+              SPECKLESCOPE_OK)
+        << specklescope_last_error();
+    EXPECT_EQ(out.image.struct_size, 48U);
+    EXPECT_EQ(out.image.pitch, 80U);
+    EXPECT_EQ(out.behind, 77U);
+    std::vector<float> made(expected.size());
+    out.image.data = made.data();
+    ASSERT_EQ(specklescope_chain_process(chain, input, nullptr,
+                                         reinterpret_cast<specklescope_image*>(&out.image), nullptr),
+              SPECKLESCOPE_OK)
+        << specklescope_last_error();
+    EXPECT_EQ(made, expected);
+    in.image.struct_size = 52;
+    expect_refused(specklescope_chain_process(chain, input, nullptr,
+                                              reinterpret_cast<specklescope_image*>(&out.image), nullptr),
+                   SPECKLESCOPE_USAGE_ERROR, "The input says that it has 52 bytes");
 }
 
 TEST(Declarations, EveryParameterCanBeSetToItsDefaultAndIsDescribed) {

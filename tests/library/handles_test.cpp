@@ -27,6 +27,10 @@ void expect_all(specklescope_chain* chain, specklescope_status status) {
     EXPECT_EQ(specklescope_chain_output(chain, &in, &out), status);
     EXPECT_EQ(specklescope_chain_region(chain, 0, &region), status);
     EXPECT_EQ(specklescope_chain_reset(chain), status);
+    auto result = sized<specklescope_result>();
+    EXPECT_EQ(specklescope_chain_result(chain, &result), status);
+    specklescope_memory* memory = nullptr;
+    EXPECT_EQ(specklescope_memory_create(chain, &out, &memory), status);
     std::int32_t in_place = 0;
     EXPECT_EQ(specklescope_chain_in_place(chain, &in_place), status);
 }
@@ -43,6 +47,10 @@ void expect_all(specklescope_stream* stream, specklescope_status status) {
     EXPECT_EQ(specklescope_stream_record(stream, "/nowhere/x.tiff", 0), status);
     EXPECT_EQ(specklescope_stream_statistics(stream, text, sizeof text, nullptr), status);
     EXPECT_EQ(specklescope_stream_messages(stream, text, sizeof text, nullptr), status);
+    EXPECT_EQ(specklescope_stream_traces(stream, "/nowhere/x.csv"), status);
+    EXPECT_EQ(specklescope_stream_pause(stream, 1), status);
+    EXPECT_EQ(specklescope_stream_seek(stream, 1, 0), status);
+    EXPECT_EQ(specklescope_stream_mark(stream, "", nullptr), status);
     EXPECT_EQ(specklescope_stream_stop(stream), status);
     EXPECT_EQ(frame, nullptr);
 }

@@ -72,8 +72,23 @@ TEST_F(Refusals, AnAddressThatIsNotASamples) {
     refused("no multiple of the 2 bytes of a sample");
 }
 TEST_F(Refusals, MemoryOfAnotherKind) {
-    in.memory = 1;
-    refused("memory of kind 1; allowed: 0 (host)");
+    in.memory = 2;
+    refused("memory of kind 2; allowed: 0 (host), 1 (device)");
+    in.memory = SPECKLESCOPE_DEVICE;
+    refused("The input lies in memory of a GPU, and this chain runs on the CPU; copy it to the host");
+    in.memory = SPECKLESCOPE_HOST;
+    out.memory = SPECKLESCOPE_DEVICE;
+    refused("The output lies in memory of a GPU, and this chain runs on the CPU; copy it to the host");
+    out.memory = SPECKLESCOPE_HOST;
+    auto room = image_of(pixels);
+    specklescope_memory* memory = nullptr;
+    expect_refused(specklescope_memory_create(chain, &room, &memory), kUsage,
+                   "This chain runs on the CPU and has no memory of a GPU");
+    specklescope_chain* none = nullptr;
+    auto settings = sized<specklescope_settings>();
+    settings.options = "gpus=all";
+    expect_refused(specklescope_chain_create("", &settings, &none), kUsage,
+                   "gpus=all is not possible for a chain; allowed: one GPU, counted from 0.");
 }
 TEST_F(Refusals, AnOutputOfAnotherShape) {
     out.width = 31;
@@ -105,7 +120,7 @@ TEST_F(Refusals, FactsThatCannotBe) {
 
 TEST_F(Refusals, StructsOfALaterHeaderAndOfNone) {
     in.struct_size = sizeof in + 8;
-    refused("The input says that it has 56 bytes, and libspecklescope");
+    refused("The input says that it has 64 bytes, and libspecklescope");
     EXPECT_NE(std::string(specklescope_last_error()).find("later specklescope.h"), std::string::npos);
     in.struct_size = 0;
     refused("set struct_size to sizeof the struct");
@@ -147,7 +162,7 @@ TEST_F(Refusals, OptionsWithTheSentencesOfTheCommandLine) {
     expect_refused(create("threads=-1"), kUsage, "specklescope: threads = -1 is not possible; allowed: ");
     expect_refused(create("backend=gpu"), kUsage, "backend = gpu is not possible; allowed: auto, cpu, cuda");
     expect_refused(create("rate=30"), kUsage,
-                   "A chain has no option 'rate'; allowed: backend, threads, channel, medians.");
+                   "A chain has no option 'rate'; allowed: backend, threads, channel, medians, gpus.");
     expect_refused(create("threads"), kUsage, "'threads' is not of the form key=value");
     expect_refused(create("threads=1,threads=2"), kUsage, "threads is given twice");
     specklescope_stream* stream = nullptr;

@@ -3,11 +3,14 @@
 
 #include <cstring>
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 
 using namespace client;
 
 namespace {
 
+const char* const kSceneWithoutEnd = "synthetic:uniform?width=64&height=48&live=true";
 const char* const kFile = "synthetic:vessels?width=64&height=48&live=false";
 
 std::vector<float> pixels_of(specklescope_frame* frame) {
@@ -175,4 +178,122 @@ TEST(Streams, StatisticsAreThoseOfTheRun) {
     ASSERT_EQ(specklescope_stream_statistics(stream, text.data(), text.size(), nullptr), SPECKLESCOPE_OK)
         << specklescope_last_error();
     EXPECT_NE(text.find("\"processed\": 7"), std::string::npos) << text;
+}
+
+namespace {
+
+/// Sequence numbers say nothing of places after a jump: the mean of the raw frame does.
+std::string recorded_file(int frames) {
+    const std::string path = testing::TempDir() + "/library_jumps.tiff";
+    std::filesystem::remove(path);
+    auto told = sized<specklescope_recording>();
+    told.what = SPECKLESCOPE_FRAMES;
+    specklescope_recorder* recorder = nullptr;
+    EXPECT_EQ(specklescope_recorder_create(path.c_str(), &told, &recorder), SPECKLESCOPE_OK)
+        << specklescope_last_error();
+    for (int i = 0; i < frames; ++i) {
+        Pixels pixels{16, 12, 1, std::vector<std::uint16_t>(16 * 12, static_cast<std::uint16_t>(100 * i))};
+        const specklescope_image image = image_of(pixels);
+        auto facts = sized<specklescope_facts>();
+        facts.time_ns = 1000000LL * i;
+        EXPECT_EQ(specklescope_recorder_push(recorder, &image, &facts), SPECKLESCOPE_OK)
+            << specklescope_last_error();
+    }
+    EXPECT_EQ(specklescope_recorder_close(recorder), SPECKLESCOPE_OK);
+    EXPECT_EQ(specklescope_recorder_free(recorder), SPECKLESCOPE_OK);
+    return path;
+}
+
+/// The place of the next frame, read off its pixels; −1: the end, −2: nothing came in time.
+double next_place(specklescope_stream* stream, double seconds = -1, double* made = nullptr) {
+    specklescope_frame* frame = nullptr;
+    const specklescope_status status = specklescope_stream_next(stream, seconds, &frame);
+    if (status != SPECKLESCOPE_OK)
+        return status == SPECKLESCOPE_END ? -1 : -2;
+    auto raw = sized<specklescope_image>(), image = sized<specklescope_image>();
+    EXPECT_EQ(specklescope_frame_raw(frame, &raw), SPECKLESCOPE_OK);
+    EXPECT_EQ(specklescope_frame_image(frame, &image), SPECKLESCOPE_OK);
+    const double place = *static_cast<const std::uint16_t*>(raw.data) / 100.0;
+    if (made)
+        *made = *static_cast<const float*>(image.data) / 100.0;
+    specklescope_frame_free(frame);
+    return place;
+}
+
+} // namespace
+
+TEST(Streams, AFileIsSoughtForwardsBackwardsAndBehindItsEnd) {
+    const std::string path = recorded_file(60);
+    const Stream stream(path, "average:frames=4", "backend=cpu");
+    EXPECT_EQ(next_place(stream), 0);
+    EXPECT_EQ(next_place(stream), 1);
+    ASSERT_EQ(specklescope_stream_seek(stream, 40, 0), SPECKLESCOPE_OK) << specklescope_last_error();
+    double mean = 0;
+    EXPECT_EQ(next_place(stream, -1, &mean), 40);
+    EXPECT_EQ(mean, 40) << "the history is forgotten";
+    EXPECT_EQ(next_place(stream), 41);
+    ASSERT_EQ(specklescope_stream_seek(stream, 10, 1), SPECKLESCOPE_OK) << specklescope_last_error();
+    EXPECT_EQ(next_place(stream, -1, &mean), 10);
+    EXPECT_EQ(mean, 8.5) << "frames in front of it have filled the history";
+    for (int place = 11; place < 60; ++place)
+        ASSERT_EQ(next_place(stream), place);
+    EXPECT_EQ(next_place(stream), -1);
+    ASSERT_EQ(specklescope_stream_seek(stream, 58, 0), SPECKLESCOPE_OK) << specklescope_last_error();
+    EXPECT_EQ(next_place(stream), 58);
+    EXPECT_EQ(next_place(stream), 59);
+    EXPECT_EQ(next_place(stream), -1);
+    expect_refused(specklescope_stream_seek(stream, 60, 0), SPECKLESCOPE_USAGE_ERROR, "60");
+    const Stream scene(kSceneWithoutEnd, nullptr, "backend=cpu");
+    expect_refused(specklescope_stream_seek(scene, 3, 0), SPECKLESCOPE_USAGE_ERROR,
+                   "No frame can be chosen in synthetic:");
+}
+
+TEST(Streams, AFileThatIsPausedStandsAndGoesOnWhereItStood) {
+    const std::string path = recorded_file(60);
+    const Stream stream(path, nullptr, "backend=cpu");
+    ASSERT_EQ(specklescope_stream_pause(stream, 1), SPECKLESCOPE_OK);
+    EXPECT_EQ(next_place(stream, 0.2), -2);
+    ASSERT_EQ(specklescope_stream_seek(stream, 20, 0), SPECKLESCOPE_OK) << specklescope_last_error();
+    EXPECT_EQ(next_place(stream, 30), 20) << "it shows the frame that was sought";
+    EXPECT_EQ(next_place(stream, 0.2), -2);
+    ASSERT_EQ(specklescope_stream_pause(stream, 0), SPECKLESCOPE_OK);
+    for (int place = 21; place < 60; ++place)
+        ASSERT_EQ(next_place(stream), place);
+    EXPECT_EQ(next_place(stream), -1);
+}
+
+TEST(Streams, EventsAndTracesAreInTheirFiles) {
+    const std::string path = recorded_file(30), table = testing::TempDir() + "/library_traces.csv",
+                      regions = testing::TempDir() + "/library_regions.json";
+    std::filesystem::remove(table);
+    std::ofstream(regions) << R"({"regions":[{"name":"box","shape":"rectangle","points":[[2,3],[5,6]]}]})";
+    auto settings = sized<specklescope_settings>();
+    settings.options = "backend=cpu";
+    settings.regions = regions.c_str();
+    specklescope_stream* stream = nullptr;
+    ASSERT_EQ(specklescope_stream_open(path.c_str(), "", &settings, &stream), SPECKLESCOPE_OK)
+        << specklescope_last_error();
+    expect_refused(specklescope_stream_mark(stream, "early", nullptr), SPECKLESCOPE_USAGE_ERROR,
+                   "An event belongs to a frame, and none was fetched yet; fetch one.");
+    ASSERT_EQ(specklescope_stream_traces(stream, table.c_str()), SPECKLESCOPE_OK)
+        << specklescope_last_error();
+    for (int place = 0; place < 30; ++place) {
+        ASSERT_EQ(next_place(stream), place);
+        std::uint64_t number = 0;
+        if (place == 12) {
+            ASSERT_EQ(specklescope_stream_mark(stream, "stimulus", &number), SPECKLESCOPE_OK)
+                << specklescope_last_error();
+            EXPECT_EQ(number, 1U);
+        }
+    }
+    EXPECT_EQ(next_place(stream), -1);
+    ASSERT_EQ(specklescope_stream_close(stream), SPECKLESCOPE_OK) << specklescope_last_error();
+    std::ifstream file(table);
+    const std::string text((std::istreambuf_iterator<char>(file)), {});
+    EXPECT_NE(text.find("stimulus"), std::string::npos) << text.substr(0, 2000);
+    EXPECT_NE(text.find("\n12,0.012"), std::string::npos) << text.substr(0, 2000);
+    EXPECT_NE(text.find(",box,1200,"), std::string::npos) << text.substr(0, 2000);
+    const Stream without(path, nullptr, "backend=cpu");
+    expect_refused(specklescope_stream_traces(without, table.c_str()), SPECKLESCOPE_USAGE_ERROR,
+                   "There are no regions whose traces");
 }

@@ -12,7 +12,9 @@ UsageError, what the world refuses RunError, with the sentence that the program 
 """
 
 from ._chain import Chain
+from ._device import DeviceArray
 from ._errors import Error, RunError, UsageError
+from ._recorder import Recorder
 from ._results import Counts, Frame, Region, Result
 from ._stream import Stream, open  # noqa: F401
 from ._core import version as _version
@@ -21,4 +23,4 @@ from .stages import __all__ as _stages
 
 __version__ = _version()
 # Without open: `from specklescope import *` leaves Python's own alone.
-__all__ = ["Chain", "Counts", "Error", "Frame", "Region", "Result", "RunError", "Stream", "UsageError", *_stages]
+__all__ = ["Chain", "Counts", "DeviceArray", "Error", "Frame", "Recorder", "Region", "Result", "RunError", "Stream", "UsageError", *_stages]

@@ -2,6 +2,7 @@
 
 import numpy
 
+from . import _device
 from ._chain import Chain
 from ._errors import UsageError
 from ._text import stage_text
@@ -19,4 +20,13 @@ def apply(name, image, values, backend, exposure_ms, full_scale):
                              "width), (height, width, 3) for colour, and stacks of them: give image[..., 0] for grey, "
                              "image[..., :3] for colour without alpha, and frames so narrow to a Chain, one by one.")
         stack = len(shape) == 4 or (len(shape) == 3 and shape[2] != 3)
-        return numpy.stack([one(frame) for frame in image]) if stack and shape[0] > 0 else one(image)
+        if not stack or shape[0] == 0:
+            return one(image)
+        results = [one(frame) for frame in image]
+        if not _device.on_device(image):
+            return numpy.stack(results)
+        library = _device.library_of(image)
+        if library is None:
+            raise UsageError("The image is a stack in memory of a GPU; give its frames one by one, or an array of CuPy or "
+                             "PyTorch, which can be stacked.")
+        return library.stack(results)

@@ -1,6 +1,8 @@
 """A chain that is fed frame by frame."""
 
-from . import _core
+import numpy
+
+from . import _core, _device
 from ._results import Result, result_of
 from ._text import pairs_text, place_of, value_text
 
@@ -17,24 +19,34 @@ class Chain:
     Calling it with a frame gives a new array, or fills ``out``. Stages that look back over frames remember the frames
     that the chain was called with. One thread may be in a call at a time, others may edit it meanwhile; the GIL is
     released while it computes. backend: "auto", "cpu" or "cuda"; threads: at most so many, 0: all; channel: what stages
-    for grey get of colour; regions: a file of regions that are measured on each result.
+    for grey get of colour; regions: a file of regions that are measured on each result; gpus: which GPU, from 0.
     """
 
-    def __init__(self, *stages, backend="auto", threads=0, channel="luma", regions=None, medians=False):
-        options = pairs_text({"backend": backend, "threads": threads, "channel": channel, "medians": medians})
+    def __init__(self, *stages, backend="auto", threads=0, channel="luma", regions=None, medians=False,
+                 gpus=None):
+        options = pairs_text({"backend": backend, "threads": threads, "channel": channel, "medians": medians,
+                              "gpus": gpus})
         self._chain = _core.Chain(text_of(stages), options, "" if regions is None else value_text(regions))
 
-    def __call__(self, frame, out=None, *, exposure_ms=None, full_scale=None, time_ns=0):
+    def __call__(self, frame, out=None, *, exposure_ms=None, full_scale=None, time_ns=0, stream=None):
         """The result of one frame, of uint8, uint16 or float32, (height, width) or (height, width, 3).
+
+        A frame in memory of a GPU (CuPy, PyTorch, whatever has __cuda_array_interface__ or DLPack) gives a result there, of
+        the same library, in the order of `stream`: of the caller's present stream if it is None. Nothing is waited for.
 
         exposure_ms: as the camera said it, in place of the stages' own; full_scale: the largest value that the camera
         can give, that of the type if it is None; time_ns: when the frame was taken.
         """
-        return self._chain.process(frame, out, exposure_ms or 0.0, full_scale or 0.0, time_ns)
+        facts = exposure_ms or 0.0, full_scale or 0.0, time_ns
+        if type(frame) is numpy.ndarray and (out is None or type(out) is numpy.ndarray):
+            return self._chain.process(frame, out, *facts)
+        if _device.on_device(frame) or _device.on_device(out):
+            return _device.process(self._chain, frame, out, stream, facts)
+        return self._chain.process(frame, out, *facts)
 
     @property
     def result(self) -> Result:
-        """What is known of the last result: quantity, unit, counts, regions …"""
+        """What is known of the last result: quantity, unit, counts, regions … Waits for it where a GPU is at it."""
         return result_of(*self._chain.result())
 
     @property

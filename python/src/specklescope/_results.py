@@ -46,6 +46,7 @@ class Result(NamedTuple):
     quantity: str  #: "speckle flow index"
     symbol: str  #: "SFI"
     unit: str  #: "1/s"
+    measure: str  #: "intensity", "contrast", "contrast2", "time", "flow", "other"
     counts: Counts
     warmup: tuple  #: (7, 25): a stage holds 7 of the 25 frames that it wants; (0, 0): complete
     regions: tuple  #: of Region

@@ -7,9 +7,7 @@ from . import _core
 from ._chain import text_of
 from ._errors import UsageError
 from ._results import Frame
-from ._text import pairs_text, place_of, value_text
-
-_RECORDED = {"results": 0, "frames": 1, "mask": 2}
+from ._text import kind_of_recording, pairs_text, place_of, value_text
 
 
 def open(source="", *, regions=None, trusted=False, **options):
@@ -48,9 +46,28 @@ class Stream:
 
     def record(self, path, what="results"):
         """From the next frame on, into a file whose ending names the format; what: "results", "frames" or "mask"."""
-        if what not in _RECORDED:
-            raise UsageError(f"What is to be recorded is '{what}'; allowed: {', '.join(_RECORDED)}.")
-        self._stream.record(os.fspath(path), _RECORDED[what])
+        self._stream.record(os.fspath(path), kind_of_recording(what))
+        return self
+
+    def traces(self, path):
+        """Regions of every result from the next frame on into a table (.csv), as --traces writes it."""
+        self._stream.traces(os.fspath(path))
+        return self
+
+    def mark(self, label=""):
+        """An event at the frame that was fetched last, in files that are open; its number, from 1."""
+        return self._stream.mark(label)
+
+    def seek(self, frame, warm=False):
+        """A file goes on at this frame, from 0, also after its end; warm: histories are filled with the frames before it."""
+        if frame < 0:
+            raise UsageError(f"There is no frame {frame}; allowed: whole numbers from 0.")
+        self._stream.seek(frame, warm)
+        return self
+
+    def pause(self, on=True):
+        """A file stands until pause(False); the results of a camera stand still. From any thread."""
+        self._stream.pause(on)
         return self
 
     def next(self, timeout=None) -> Frame:

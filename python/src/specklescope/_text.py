@@ -3,6 +3,10 @@
 import os
 import re
 
+from ._errors import UsageError
+
+_RECORDED = {"results": 0, "frames": 1, "mask": 2}
+
 
 def value_text(value):
     if isinstance(value, bool):
@@ -33,3 +37,9 @@ def stage_text(name, values):
 def place_of(stage, core):
     """Of a stage by its place or its name, in a chain or a stream of the library, which says what is wrong."""
     return core.place(stage) if isinstance(stage, str) else stage
+
+
+def kind_of_recording(what):
+    if what not in _RECORDED:
+        raise UsageError(f"What is to be recorded is '{what}'; allowed: {', '.join(_RECORDED)}.")
+    return _RECORDED[what]

@@ -1,0 +1,142 @@
+#include "cuda/callers.hpp"
+
+namespace specklescope::cuda {
+
+namespace {
+
+std::string of_stream(const std::string& why) {
+    return "The stream that came with the memory " + why +
+           "; give the cudaStream_t of this GPU that the memory is used on, or 0 for the default stream.";
+}
+
+std::function<void(void*, void*)> order_on(int device) {
+    return [device](void* earlier, void* later) {
+        if (earlier == later)
+            return;
+        const DeviceScope scope(device, true);
+        const Event reached(Event::Use::ordering);
+        check(cudaEventRecord(reached.get(), static_cast<cudaStream_t>(earlier)), "cudaEventRecord");
+        check(cudaStreamWaitEvent(static_cast<cudaStream_t>(later), reached.get(), 0), "cudaStreamWaitEvent");
+    };
+}
+
+const std::byte* last_byte(const ConstDeviceView& pixels) {
+    return pixels.row(pixels.shape.height - 1) + pixels.shape.row_bytes() - 1;
+}
+
+void check_place(const std::byte* place, int device, const std::string& which, const char* part) {
+    cudaPointerAttributes found{};
+    if (cudaPointerGetAttributes(&found, place) != cudaSuccess) {
+        static_cast<void>(cudaGetLastError());
+        found.type = cudaMemoryTypeUnregistered;
+    }
+    switch (found.type) {
+    case cudaMemoryTypeManaged: // is where it is wanted
+        return;
+    case cudaMemoryTypeDevice:
+        if (found.device == device)
+            return;
+        throw UsageError(which + " lies in memory of GPU " + std::to_string(found.device) +
+                         ", and this chain runs on GPU " + std::to_string(device) +
+                         "; copy it there, or make the chain with gpus=" + std::to_string(found.device) +
+                         ".");
+    case cudaMemoryTypeHost:
+        throw UsageError(
+            which + " is said to lie on a GPU and lies in page-locked memory of the host; say that it is "
+                    "host memory, or copy it to the GPU.");
+    default:
+        throw UsageError(
+            which + " is said to lie on a GPU, and " + part +
+            " is no address of one; give memory of cudaMalloc or of a pool, all of it in one block.");
+    }
+}
+
+} // namespace
+
+GivenBack::GivenBack(bool guest) {
+    if (guest && cudaGetDevice(&before_) != cudaSuccess) {
+        static_cast<void>(cudaGetLastError()); // there is none: who needs one says so
+        before_ = -1;
+    }
+}
+
+GivenBack::~GivenBack() {
+    if (before_ >= 0)
+        log_failure(cudaSetDevice(before_), "cudaSetDevice");
+}
+
+bool fits_kernels(const ConstDeviceView& pixels) {
+    return reinterpret_cast<std::uintptr_t>(pixels.data) % 16 == 0 && pixels.pitch % 16 == 0 &&
+           pixels.shape.row_bytes() % 32 == 0;
+}
+
+void CallersOrder::set(const CallersStreams& streams) {
+    count_ = 0;
+    for (const std::optional<void*>& given : {streams.of_input, streams.of_output}) {
+        if (!given)
+            continue;
+        const auto stream = static_cast<cudaStream_t>(*given);
+        if (count_ == 1 && streams_[0] == stream)
+            continue;
+        cudaStreamCaptureStatus capture{};
+        if (cudaStreamIsCapturing(stream, &capture) != cudaSuccess) {
+            static_cast<void>(cudaGetLastError());
+            throw UsageError(of_stream("is none that can be used here"));
+        }
+        if (capture != cudaStreamCaptureStatusNone)
+            throw UsageError(of_stream("is being captured into a graph, which a chain cannot be part of"));
+        streams_[count_++] = stream;
+    }
+}
+
+void CallersOrder::hold(const Stream& stream) const {
+    for (std::size_t i = 0; i < count_; ++i) {
+        check(cudaEventRecord(reached_[i].get(), streams_[i]), "cudaEventRecord");
+        reached_[i].hold(stream);
+    }
+}
+
+void CallersOrder::release(const Event& done) {
+    const std::size_t count = std::exchange(count_, 0);
+    for (std::size_t i = 0; i < count; ++i)
+        check(cudaStreamWaitEvent(streams_[i], done.get(), 0), "cudaStreamWaitEvent");
+}
+
+CallersExecutor::CallersExecutor(int device, bool guest)
+    : device_(device), guest_(guest), name_(use_device(device).name) {}
+
+void CallersExecutor::lend_result(const Frame& into) {
+    lent_ = into && into.space() == Space::device ? into : Frame();
+}
+
+void CallersExecutor::check_device(const ConstDeviceView& pixels, const std::string& which) const {
+    const DeviceScope scope(device_, guest_);
+    check_place(pixels.data, device_, which, "its first byte");
+    check_place(last_byte(pixels), device_, which, "its last byte");
+}
+
+void CallersExecutor::order_with(const CallersStreams& streams) {
+    const DeviceScope scope(device_, guest_);
+    callers_.set(streams);
+}
+
+DeviceMemoryOfCaller CallersExecutor::allocate_device(std::size_t bytes, void* stream) {
+    const DeviceScope scope(device_, guest_);
+    void* memory = nullptr;
+    const auto order = static_cast<cudaStream_t>(stream);
+    if (const cudaError_t status = cudaMallocAsync(&memory, bytes, order); status != cudaSuccess) {
+        static_cast<void>(cudaGetLastError());
+        throw RunError("No room for " + std::to_string(bytes >> 20) + " MiB in the GPU's memory (" +
+                       cudaGetErrorString(status) + "); free what is no longer needed, or give an output.");
+    }
+    const auto give_back = [device = device_, order](void* given) {
+        try {
+            const DeviceScope there(device, true);
+            log_failure(cudaFreeAsync(given, order), "cudaFreeAsync");
+        } catch (const std::exception&) { // the device is lost, and its memory with it
+        }
+    };
+    return {.data = std::shared_ptr<void>(memory, give_back), .device = device_, .order = order_on(device_)};
+}
+
+} // namespace specklescope::cuda

@@ -1,0 +1,225 @@
+// Frames of callers' own, through the recorders of the program.
+#include "recording/recorder.hpp"
+
+#include "analysis/events.hpp"
+#include "config/atomic_file.hpp"
+#include "library/convert.hpp"
+#include "library/handles.hpp"
+#include "library/settings.hpp"
+#include "pipeline/executor.hpp"
+
+#include <optional>
+
+using namespace specklescope;
+using namespace specklescope::library;
+
+namespace {
+
+std::string text_or(const char* text, const char* otherwise) { return text ? text : otherwise; }
+
+Quantity quantity_of(const specklescope_recording& told) {
+    if (!told.quantity)
+        return {};
+    Quantity made{told.quantity, text_or(told.symbol, ""), text_or(told.unit, "1"), Measure::other};
+    if (told.measure) {
+        made.measure = measure_named(told.measure);
+        if (to_string(made.measure) != told.measure)
+            throw UsageError("The measure '" + std::string(told.measure) +
+                             "' is not known; allowed: intensity, contrast, contrast2, time, flow, other.");
+    }
+    return made;
+}
+
+double checked(double value, double most, const char* what) {
+    if (!(value >= 0 && value <= most))
+        throw UsageError("The recording's " + std::string(what) + " = " + std::to_string(value) +
+                         " is not possible; allowed: 0 (unknown) to " + std::to_string(most) + ".");
+    return value;
+}
+
+class RecorderObject final : public Object {
+public:
+    static constexpr Kind kKind{"recorder", "specklescope_recorder_create"};
+
+    RecorderObject(const char* path, const specklescope_recording& told)
+        : what_(static_cast<RecordWhat>(told.what)), live_(told.live != 0), executor_(make_host_executor(1)) {
+        if (told.what < SPECKLESCOPE_RESULTS || told.what > SPECKLESCOPE_MASK)
+            throw UsageError("What is to be recorded is " + std::to_string(told.what) +
+                             "; allowed: 0 (results), 1 (raw frames), 2 (mask of saturated samples).");
+        RecordOptions options;
+        options.path = path;
+        options.what = what_;
+        options.mapping = mapping_from_text(told.view);
+        options.rate = checked(told.rate, kMaxRate, "rate");
+        sink_ = make_recorder(options);
+        check_writable(options.path);
+        stream_.source_text = stream_.source.name = one_line(text_or(told.source, "libspecklescope"));
+        stream_.source.rate = options.rate;
+        stream_.source.quantity = quantity_of(told);
+        stream_.source.live = live_;
+        stream_.um_per_source_px = stream_.source.um_per_px = checked(told.um_per_px, 1e6, "um_per_px");
+        stream_.backend = "none";
+        Chain chain; // of no stage: it counts, and names the quantity
+        chain.set_input(stream_.source.quantity);
+        executor_->set_chain(std::make_shared<const Chain>(std::move(chain)), 0);
+    }
+    ~RecorderObject() override { sink_->close(); }
+
+    void push(ConstHostView pixels, FrameInfo info, bool timed) {
+        if (closed_)
+            throw UsageError("The recorder is closed; make another one for more frames.");
+        if (const SinkStatus status = sink_->status(); !status.error.empty())
+            throw RunError(status.error);
+        info.arrival = SteadyClock::now();
+        if (!timed)
+            info.capture_ns =
+                std::chrono::duration_cast<std::chrono::nanoseconds>(info.arrival.time_since_epoch()).count();
+        if (frames_ > 0 && info.capture_ns < last_ns_)
+            throw UsageError("The frame's time_ns = " + std::to_string(info.capture_ns) +
+                             " is before the last one's, " + std::to_string(last_ns_) +
+                             "; give frames in their order.");
+        info.sequence = frames_;
+        if (info.full_scale == 0)
+            info.full_scale = type_full_scale(pixels.shape.type);
+        begin(pixels.shape, info);
+        Frame frame = room_->acquire(std::chrono::seconds(10));
+        if (!frame)
+            throw NoSlot();
+        copy_pixels(pixels, frame.host());
+        frame.info() = info;
+        executor_->submit(frame, true);
+        Result result = executor_->collect(true).value();
+        result.image = frame;
+        tell(info);
+        sink_->push(result, !live_);
+        last_ns_ = info.capture_ns;
+        ++frames_;
+    }
+
+    std::uint64_t mark(const char* label) {
+        if (closed_)
+            throw UsageError("The recorder is closed; make another one for more frames.");
+        const std::uint64_t number = events_.mark({}, text_or(label, "")).mark.number;
+        return number;
+    }
+
+    void close() {
+        closed_ = true;
+        sink_->close();
+        if (const SinkStatus status = sink_->status(); !status.error.empty())
+            throw RunError(status.error);
+    }
+
+    /// Texts live until the next call.
+    specklescope_recorder_info info() {
+        const std::scoped_lock lock(told_);
+        status_ = sink_->status();
+        specklescope_recorder_info made{};
+        made.path = status_.path.c_str();
+        made.error = status_.error.c_str();
+        made.written = status_.written;
+        made.dropped = status_.dropped;
+        made.queued = status_.queued;
+        made.bytes = status_.bytes;
+        made.files = status_.before.size() + (status_.path.empty() ? 0 : 1);
+        made.closed = closed_ ? 1 : 0;
+        return made;
+    }
+
+private:
+    /// Before the first frame of a shape. Two of its slots are with the recorder at most.
+    void begin(const Shape& shape, const FrameInfo& info) {
+        constexpr int kSlots = 4;
+        if (!room_ || room_->shape() != shape)
+            room_.emplace(shape, kSlots, host_memory());
+        if (std::exchange(open_, true))
+            return;
+        stream_.source.shape = shape;
+        stream_.source.full_scale = info.full_scale;
+        try {
+            sink_->open(stream_);
+        } catch (...) {
+            open_ = false;
+            throw;
+        }
+    }
+    /// Events that were marked since the last frame belong to this one.
+    void tell(const FrameInfo& info) {
+        const std::vector<TimedEvent>& events = events_.events();
+        for (; told_events_ < events.size(); ++told_events_) {
+            EventMark event = events[told_events_].mark;
+            event.sequence = info.sequence;
+            event.capture_ns = info.capture_ns;
+            sink_->mark(event);
+        }
+    }
+
+    RecordWhat what_;
+    bool live_;
+    std::unique_ptr<Executor> executor_;
+    StreamInfo stream_;
+    std::shared_ptr<Sink> sink_;
+    std::optional<FrameRing> room_;
+    EventLog events_;
+    std::size_t told_events_ = 0;
+    std::uint64_t frames_ = 0;
+    std::int64_t last_ns_ = 0;
+    bool open_ = false;
+    std::atomic<bool> closed_{false};
+    std::mutex told_;
+    SinkStatus status_; ///< under told_
+};
+
+} // namespace
+
+extern "C" {
+
+specklescope_status specklescope_recorder_create(const char* path, const specklescope_recording* recording,
+                                                 specklescope_recorder** recorder) {
+    return guarded([&] {
+        need(path, "The file's name");
+        need(recorder, "The place for the recorder");
+        keep_quiet();
+        const specklescope_recording told = read_struct(recording, "The recording", true);
+        *recorder = static_cast<specklescope_recorder*>(
+            keep(std::make_shared<RecorderObject>(path, told), RecorderObject::kKind));
+    });
+}
+
+specklescope_status specklescope_recorder_push(specklescope_recorder* recorder,
+                                               const specklescope_image* image,
+                                               const specklescope_facts* facts) {
+    return guarded([&] {
+        const Using<RecorderObject> use(recorder);
+        const HostView pixels = view_of(read_struct(image, "The frame"), "The frame");
+        use->push(pixels, info_of(read_struct(facts, "What is known of the frame", true)), facts != nullptr);
+    });
+}
+
+specklescope_status specklescope_recorder_mark(specklescope_recorder* recorder, const char* label,
+                                               uint64_t* number) {
+    return guarded([&] {
+        const std::uint64_t made = Using<RecorderObject>(recorder)->mark(label);
+        if (number)
+            *number = made;
+    });
+}
+
+specklescope_status specklescope_recorder_status(specklescope_recorder* recorder,
+                                                 specklescope_recorder_info* info) {
+    return guarded(
+        [&] { write_struct(info, find_as<RecorderObject>(recorder)->info(), "The recorder's info"); });
+}
+
+specklescope_status specklescope_recorder_close(specklescope_recorder* recorder) {
+    return guarded([&] { Using<RecorderObject>(recorder)->close(); });
+}
+
+specklescope_status specklescope_recorder_free(specklescope_recorder* recorder) {
+    return guarded([&] {
+        if (recorder)
+            take_out_as<RecorderObject>(recorder);
+    });
+}
+
+} // extern "C"

@@ -1,0 +1,97 @@
+// Memory of a GPU: what DLPack says of it, and memory of the library's own for results.
+#include "_core.hpp"
+
+namespace door {
+
+namespace {
+
+/// Ends in the order of its stream; whoever exports it keeps it.
+class Memory {
+public:
+    explicit Memory(specklescope_memory* memory) : memory_(memory) {}
+    ~Memory() { specklescope_memory_free(memory_); }
+    Memory(const Memory&) = delete;
+    Memory& operator=(const Memory&) = delete;
+
+    void order(std::uintptr_t stream) const {
+        check(specklescope_memory_order(memory_, reinterpret_cast<void*>(stream)));
+    }
+    int device() const {
+        std::int32_t device = 0;
+        check(specklescope_memory_device(memory_, &device));
+        return device;
+    }
+
+private:
+    specklescope_memory* memory_;
+};
+
+} // namespace
+
+DevicePixels::DevicePixels(const nb::tuple& shape, int type, std::uintptr_t stream, std::uintptr_t address,
+                           std::size_t pitch, nb::object kept)
+    : described(sized<specklescope_image>()), holder(std::move(kept)) {
+    described.data = reinterpret_cast<void*>(address);
+    described.pitch = pitch;
+    described.height = nb::cast<std::int32_t>(shape[0]);
+    described.width = nb::cast<std::int32_t>(shape[1]);
+    described.channels = shape.size() == 3 ? 3 : 1;
+    described.type = type;
+    described.memory = SPECKLESCOPE_DEVICE;
+    described.stream = reinterpret_cast<void*>(stream);
+}
+
+nb::tuple read_dlpack(nb::handle capsule) {
+    nb::ndarray<nb::ro> array;
+    if (!nb::try_cast(capsule, array) || !array.is_valid()) {
+        PyErr_Clear();
+        return nb::tuple();
+    }
+    nb::list shape;
+    nb::list strides;
+    for (std::size_t i = 0; i < array.ndim(); ++i) {
+        shape.append(array.shape(i));
+        strides.append(array.stride(i));
+    }
+    const nb::dlpack::dtype type = array.dtype();
+    static const char* const kKinds[] = {"int", "uint", "float"};
+    const std::string kind =
+        type.lanes == 1 && type.code <= 2 ? kKinds[type.code] : "dtype " + std::to_string(type.code);
+    const auto address = reinterpret_cast<std::uintptr_t>(array.data());
+    return nb::make_tuple(address, nb::tuple(shape), nb::tuple(strides), kind + std::to_string(type.bits),
+                          array.device_type(), array.device_id(),
+                          nb::cast(std::move(array), nb::rv_policy::reference));
+}
+
+nb::tuple device_memory(specklescope_chain* chain, specklescope_image image) {
+    specklescope_memory* memory = nullptr;
+    check(specklescope_memory_create(chain, &image, &memory));
+    return nb::make_tuple(nb::cast(new Memory(memory), nb::rv_policy::take_ownership),
+                          reinterpret_cast<std::uintptr_t>(image.data));
+}
+
+void add_device(nb::module_& module) {
+    nb::class_<DevicePixels>(module, "DevicePixels")
+        .def(nb::init<const nb::tuple&, int, std::uintptr_t, std::uintptr_t, std::size_t, nb::object>(),
+             nb::arg("shape"), nb::arg("type"), nb::arg("stream"), nb::arg("address"), nb::arg("pitch"),
+             nb::arg("holder").none());
+    nb::class_<Memory>(module, "Memory")
+        .def("order", &Memory::order, nb::arg("stream"))
+        .def("device", &Memory::device);
+    module.def("read_dlpack", &read_dlpack, nb::arg("capsule"));
+    // A capsule on memory of a GPU that `holder` keeps.
+    module.def(
+        "lend_dlpack",
+        [](std::uintptr_t address, const nb::tuple& shape, int type, int device, nb::object holder) {
+            std::size_t sides[3] = {};
+            for (std::size_t i = 0; i < shape.size(); ++i)
+                sides[i] = nb::cast<std::size_t>(shape[i]);
+            const nb::dlpack::dtype types[] = {nb::dtype<std::uint8_t>(), nb::dtype<std::uint16_t>(),
+                                               nb::dtype<float>()};
+            return nb::cast(nb::ndarray<>(reinterpret_cast<void*>(address), shape.size(), sides, holder,
+                                          nullptr, types[type], nb::device::cuda::value, device));
+        },
+        nb::arg("address"), nb::arg("shape"), nb::arg("type"), nb::arg("device"), nb::arg("holder"));
+}
+
+} // namespace door

@@ -1,0 +1,200 @@
+"""Arrays in memory of a GPU: read by their protocols, made for results, in the order of the caller's stream."""
+
+import sys
+
+from . import _core
+from ._errors import UsageError
+
+_TYPES = {"uint8": 0, "uint16": 1, "float32": 2}
+_NAMES = tuple(_TYPES)
+_TYPESTR = ("|u1", "<u2", "<f4")
+_BYTES = (1, 2, 4)
+_KINDS = {"i": "int", "u": "uint", "f": "float", "c": "complex", "b": "bool"}
+_CUDA = (2, 13)  # kDLCUDA, kDLCUDAManaged
+_DEFAULT = 1  # the default stream, as both protocols write it
+
+
+def on_device(array):
+    """Whether it says that it lies on a GPU of CUDA."""
+    if hasattr(array, "__dlpack_device__"):
+        return int(array.__dlpack_device__()[0]) in _CUDA
+    return hasattr(array, "__cuda_array_interface__")
+
+
+def library_of(array):
+    """The loaded module whose array it is, torch or cupy; None: of somebody else."""
+    name = type(array).__module__.partition(".")[0]
+    return sys.modules.get(name) if name in ("torch", "cupy") else None
+
+
+def stream_number(stream):
+    """Of what people call a stream: a number, torch.cuda.Stream, cupy.cuda.Stream, an object with __cuda_stream__."""
+    if hasattr(stream, "__cuda_stream__"):
+        told = stream.__cuda_stream__
+        stream = (told() if callable(told) else told)[1]
+    else:
+        for name in ("cuda_stream", "ptr", "handle"):
+            if hasattr(stream, name):
+                stream = getattr(stream, name)
+                break
+    try:
+        number = int(stream)
+    except (TypeError, ValueError):
+        number = -1
+    if number < 0:
+        raise UsageError(f"The stream is of the type {type(stream).__name__}; allowed: a stream of PyTorch or CuPy, an object "
+                         "with __cuda_stream__, the number of a cudaStream_t.")
+    return number or _DEFAULT
+
+
+def stream_of(array):
+    """In whose order an array is used where nobody says so."""
+    library = library_of(array)
+    if library is not None and library.__name__ == "torch":
+        return stream_number(library.cuda.current_stream(array.device))
+    if library is not None:
+        return stream_number(library.cuda.get_current_stream())
+    interface = getattr(array, "__cuda_array_interface__", None)
+    told = interface.get("stream") if interface else None
+    return _DEFAULT if told is None else stream_number(told)
+
+
+def _by_interface(array, stream, which, chosen):
+    interface = array.__cuda_array_interface__
+    if interface.get("mask") is not None:
+        raise UsageError(f"{which} has a mask, which no stage knows; fill what is masked.")
+    address, read_only = interface["data"]
+    kind, size = interface["typestr"][1], int(interface["typestr"][2:])
+    name = f"{_KINDS.get(kind, kind)}{8 * size}"
+    if interface["typestr"][0] == ">" and size > 1:
+        name += " in another byte order"
+    shape = tuple(interface["shape"])
+    strides = interface.get("strides")
+    if strides is not None:
+        if any(stride % size for stride in strides):
+            raise UsageError(f"{which} has rows {strides[0]} bytes apart, no multiple of a sample's {size}; give a contiguous "
+                             "array.")
+        strides = tuple(stride // size for stride in strides)
+    made_on = interface.get("stream")
+    order = stream if made_on is None or chosen else stream_number(made_on)
+    return address, shape, strides, name, read_only, array, order
+
+
+def _by_dlpack(array, stream, which, writes):
+    device = array.__dlpack_device__()
+    if int(device[0]) not in _CUDA:
+        raise UsageError(f"{which} lies in memory of kind {int(device[0])} of DLPack; allowed: the host (1) and CUDA (2).")
+    try:
+        try:
+            capsule = array.__dlpack__(stream=stream)
+        except BufferError:
+            if writes:
+                raise
+            capsule = array.__dlpack__(stream=stream, max_version=(1, 0))  # what is read-only has a version
+    except (BufferError, RuntimeError, TypeError) as error:
+        raise UsageError(f"{which} does not lend its memory: {str(error).splitlines()[0].rstrip('.')}; give an array that "
+                         "does (of PyTorch: detach()), or one on the host.") from error
+    told = _core.read_dlpack(capsule)
+    if not told:
+        raise UsageError(f"{which} gives out something that is no tensor of DLPack; give one of CuPy or PyTorch.")
+    address, shape, strides, name, _, _, holder = told
+    return address, shape, strides, name, False, (array, holder), stream
+
+
+def _pitch(shape, strides, size, which):
+    """Bytes from row to row, where samples of a row follow each other."""
+    samples = shape[1] * (shape[2] if len(shape) == 3 else 1)
+    if strides is None or 0 in shape:
+        return samples * size
+    across, inner = (shape[2], strides[2]) if len(shape) == 3 else (1, 1)
+    wrong = inner != 1 or (shape[1] > 1 and strides[1] != across) or (shape[0] > 1 and strides[0] < samples)
+    if wrong:
+        raise UsageError(f"{which}'s samples do not follow each other in a row of the GPU's memory; give a contiguous array "
+                         "(of PyTorch: contiguous(), of CuPy: cupy.ascontiguousarray).")
+    return strides[0] * size if shape[0] > 1 else samples * size
+
+
+def pixels_of(array, stream, which, writes=False, chosen=False):
+    """An array on a GPU as the library takes it. `stream`: in whose order it is used; `chosen`: whatever the array says."""
+    if hasattr(array, "__cuda_array_interface__") and library_of(array) is None:
+        told = _by_interface(array, stream, which, chosen)
+    else:
+        told = _by_dlpack(array, stream, which, writes)
+    address, shape, strides, name, read_only, holder, order = told
+    if name not in _TYPES:
+        raise UsageError(f"{which} is an array of {name}; allowed: uint8, uint16, float32: convert it with astype or to().")
+    if len(shape) not in (2, 3) or (len(shape) == 3 and shape[2] != 3):
+        raise UsageError(f"{which} has the shape {tuple(shape)}; allowed: (height, width), or (height, width, 3) for colour.")
+    if max(shape) >= 1 << 30:
+        raise UsageError(f"{which} has the shape {tuple(shape)}; allowed: up to 65536 each way.")
+    if writes and read_only:
+        raise UsageError("The output is read-only; give an array that may be written, or leave it out for a new one.")
+    kind = _TYPES[name]
+    return _core.DevicePixels(tuple(shape), kind, order, address, _pitch(shape, strides, _BYTES[kind], which), holder)
+
+
+class DeviceArray:
+    """A result in memory of a GPU, for whoever takes __cuda_array_interface__ or DLPack: cupy.asarray(it),
+    torch.from_dlpack(it), numba.cuda.as_cuda_array(it). It is ready in the order of `stream`."""
+
+    __slots__ = ("_memory", "_address", "_type", "_keeps", "shape", "stream", "__weakref__")
+
+    def __init__(self, memory, address, shape, kind, stream, keeps=None):
+        self._memory, self._address, self._type = memory, address, kind
+        self._keeps = keeps  # the stream's own object: memory goes back in its order
+        self.shape, self.stream = shape, stream
+
+    @property
+    def dtype(self):
+        """"float32"."""
+        return _NAMES[self._type]
+
+    @property
+    def __cuda_array_interface__(self):
+        return {"shape": self.shape, "typestr": _TYPESTR[self._type], "data": (self._address, False), "strides": None,
+                "stream": self.stream, "version": 3}
+
+    def __dlpack_device__(self):
+        return 2, self._memory.device()
+
+    def __dlpack__(self, *, stream=None, max_version=None, dl_device=None, copy=None):
+        if copy or (dl_device is not None and tuple(dl_device) != self.__dlpack_device__()):
+            raise BufferError("specklescope lends memory of the GPU where it lies, and copies nothing.")
+        if stream is None or stream >= 0:
+            self._memory.order(_DEFAULT if stream is None else stream_number(stream))
+        return _core.lend_dlpack(self._address, self.shape, self._type, self._memory.device(), self)
+
+    def __repr__(self):
+        return f"<specklescope.DeviceArray {self.shape} {self.dtype} on GPU {self._memory.device()}>"
+
+
+def new_output(chain, pixels, stream, keeps):
+    """Room for what `chain` makes of `pixels`."""
+    shape, kind = chain.output(pixels)
+    memory, address = chain.memory(shape, kind, stream)
+    return DeviceArray(memory, address, shape, kind, stream, keeps)
+
+
+def process(chain, frame, out, stream, facts):
+    """A call of a chain in which the frame, the output or both lie on a GPU."""
+    given = frame if on_device(frame) else out
+    keeps = stream
+    number = stream_of(given) if stream is None else stream_number(stream)
+    pixels = pixels_of(frame, number, "The frame") if on_device(frame) else frame
+    if out is not None:
+        room = out
+        if on_device(out):  # a frame waits for the stream that made it; a result is for the stream that was asked for
+            room = pixels_of(out, number, "The output", writes=True, chosen=stream is not None)
+        chain.process(pixels, room, *facts)
+        return out
+    while True:
+        made = new_output(chain, pixels, number, keeps)
+        room = _core.DevicePixels(made.shape, made._type, number, made._address, 0, made)
+        try:
+            chain.process(pixels, room, *facts)
+        except UsageError:
+            if chain.output(pixels) == (made.shape, made._type):
+                raise
+            continue  # another thread's edit came in between, and the result has another shape
+        library = library_of(frame)
+        return made if library is None else library.from_dlpack(made)

@@ -1,0 +1,83 @@
+"""Arrays of one's own into the files that the program writes."""
+
+import os
+
+from . import _core
+from ._errors import UsageError
+from ._results import Frame, Result
+from ._text import kind_of_recording, pairs_text
+
+
+class Recorder:
+    """``with Recorder("flow.tiff", quantity=chain.result) as r: r.push(array, time=0.1)``; the ending names the format.
+
+    what: "results", "frames" (raw) or "mask" (of their saturated samples). quantity: what the numbers of results are, a
+    Result or a Frame that says it, or a name with symbol, unit and measure ("contrast", "contrast2", "time", "flow",
+    "other"). source: where they come from, for the file's description; view: colours of .mkv, .mp4 and .png, a dictionary
+    of what --view takes; rate in frames/s; um_per_px; live: a frame that finds no room is dropped and counted, instead of
+    waiting for it. A taken name gets a number: `path` tells it. Nothing is made before the first frame.
+    """
+
+    def __init__(self, path, what="results", *, quantity=None, symbol=None, unit=None, measure=None, source=None, view=None,
+                 rate=None, um_per_px=None, live=False):
+        if isinstance(quantity, (Frame, Result)):
+            of = quantity.result if isinstance(quantity, Frame) else quantity
+            quantity, symbol, unit, measure = of.quantity, of.symbol, of.unit, of.measure
+        elif quantity is None and not (symbol is unit is measure is None):
+            raise UsageError("There is a symbol, a unit or a measure and no quantity; give its name, too.")
+        told = {"quantity": quantity, "symbol": symbol, "unit": unit, "measure": measure, "source": source,
+                "view": None if view is None else view if isinstance(view, str) else pairs_text(view), "rate": rate,
+                "um_per_px": um_per_px}
+        told = {name: float(value) if name in ("rate", "um_per_px") else str(value)
+                for name, value in told.items() if value is not None}
+        self._recorder = _core.Recorder(os.fspath(path), kind_of_recording(what), told, live)
+        self._what = what
+
+    def push(self, frame, *, time=None, time_ns=None, exposure_ms=None, full_scale=None, discontinuity=False):
+        """One frame, an array as a Chain takes it, which is copied; or a Frame of a stream, with its time and exposure.
+
+        time in seconds, or time_ns, on a clock of the caller's, never backwards; neither: it was taken now. In one file
+        either all frames have a time or none. exposure_ms, full_scale: as the camera said them; discontinuity: it does not
+        follow the frame before.
+        """
+        if isinstance(frame, Frame):
+            told = frame.result
+            time_ns = told.time_ns if time is None and time_ns is None else time_ns
+            exposure_ms = told.exposure_ms if exposure_ms is None else exposure_ms
+            frame = frame.data if self._what == "results" else frame.raw
+        if time is not None and time_ns is not None:
+            raise UsageError("The frame has a time and a time_ns; give one of them.")
+        if time is not None:
+            time_ns = round(time * 1e9)
+        timed = time_ns is not None
+        if not timed and (exposure_ms or full_scale or discontinuity):
+            import time as clock
+            timed, time_ns = True, clock.monotonic_ns()
+        self._recorder.push(frame, exposure_ms or 0.0, full_scale or 0.0, time_ns or 0, timed, discontinuity)
+        return self
+
+    def mark(self, label=""):
+        """An event at the frame that is pushed next; its number, from 1."""
+        return self._recorder.mark(label)
+
+    @property
+    def path(self) -> str:
+        """Of the file that is written, or was last; "" before the first frame."""
+        return self._recorder.info()["path"]
+
+    @property
+    def counts(self) -> dict:
+        """written, dropped, queued frames, bytes of the present file, files, closed, and the error that ended it."""
+        info = self._recorder.info()
+        del info["path"]
+        return info
+
+    def close(self):
+        """Writes what was given and finishes the file; RunError where that failed."""
+        self._recorder.close()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()

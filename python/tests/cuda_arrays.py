@@ -1,0 +1,130 @@
+"""Arrays in memory of a GPU made with the CUDA runtime alone, so that nothing but the protocols stands between."""
+import ctypes as c
+import glob
+import os
+
+import numpy as np
+
+BLOCKING, NON_BLOCKING = 0, 1
+
+
+def load():
+    """(the CUDA runtime, "") where there is a GPU; (None, why not)."""
+    names = ["libcudart.so.13", "libcudart.so.12", "libcudart.so"]
+    names += sorted(glob.glob("/usr/local/cuda*/lib64/libcudart.so*"))
+    for name in names:
+        try:
+            runtime = c.CDLL(name)
+            break
+        except OSError:
+            continue
+    else:
+        return None, "no GPU: the CUDA runtime library is not there"
+    runtime.cudaGetErrorString.restype = c.c_char_p
+    count = c.c_int(0)
+    status = runtime.cudaGetDeviceCount(c.byref(count))
+    if status != 0 or count.value == 0:
+        return None, f"no GPU: {runtime.cudaGetErrorString(status).decode()}"
+    return runtime, ""
+
+
+RUNTIME, WHY_NOT = load()
+
+
+def check(status):
+    assert status == 0, RUNTIME.cudaGetErrorString(status)
+
+
+def new_stream():
+    stream = c.c_void_p()
+    check(RUNTIME.cudaStreamCreateWithFlags(c.byref(stream), NON_BLOCKING))
+    return stream.value
+
+
+class Memory:
+    def __init__(self, size):
+        address = c.c_void_p()
+        check(RUNTIME.cudaMalloc(c.byref(address), c.c_size_t(max(size, 1))))
+        self.address = address.value
+
+    def __del__(self):
+        RUNTIME.cudaFree(c.c_void_p(self.address))
+
+
+class ByInterface:
+    """Offers __cuda_array_interface__ and nothing else."""
+
+    def __init__(self, array, stream=None, read_only=False, strides=None):
+        array = np.asarray(array)
+        self.shape, self.dtype, self.stream, self.read_only = array.shape, array.dtype, stream, read_only
+        self.strides = strides
+        self.memory = Memory(array.nbytes)
+        check(RUNTIME.cudaMemcpy(c.c_void_p(self.memory.address), c.c_void_p(np.ascontiguousarray(array).ctypes.data),
+                                 c.c_size_t(array.nbytes), 1))
+
+    @property
+    def __cuda_array_interface__(self):
+        told = {"shape": self.shape, "typestr": self.dtype.str, "data": (self.memory.address, self.read_only), "version": 3,
+                "strides": self.strides}
+        if self.stream is not None:
+            told["stream"] = self.stream
+        return told
+
+
+class Tensor(c.Structure):
+    """dlpack.h: DLManagedTensor with its DLTensor in front."""
+
+    _fields_ = [("data", c.c_void_p), ("device_type", c.c_int32), ("device_id", c.c_int32), ("ndim", c.c_int32),
+                ("code", c.c_uint8), ("bits", c.c_uint8), ("lanes", c.c_uint16), ("shape", c.POINTER(c.c_int64)),
+                ("strides", c.POINTER(c.c_int64)), ("byte_offset", c.c_uint64), ("manager", c.c_void_p),
+                ("deleter", c.c_void_p)]
+
+
+def capsule_of(tensor):
+    new = c.pythonapi.PyCapsule_New
+    new.restype, new.argtypes = c.py_object, (c.c_void_p, c.c_char_p, c.c_void_p)
+    return new(c.addressof(tensor), b"dltensor", None)
+
+
+def tensor_in(capsule):
+    """What a capsule says; it must be held as long as this is read."""
+    get = c.pythonapi.PyCapsule_GetPointer
+    get.restype, get.argtypes = c.c_void_p, (c.py_object, c.c_char_p)
+    return Tensor.from_address(get(capsule, b"dltensor"))
+
+
+KEPT = []  # what a tensor points at lives until its deleter is called, and these have none: for good
+
+
+class ByDlpack:
+    """Offers DLPack and nothing else; remembers what stream it was asked with."""
+
+    def __init__(self, address, shape, dtype, device=(2, 0), strides=None):
+        dtype = np.dtype(dtype)
+        self.device, self.asked = device, []
+        self.sides = (c.c_int64 * len(shape))(*shape)
+        self.steps = None if strides is None else (c.c_int64 * len(shape))(*strides)
+        self.tensor = Tensor(data=address, device_type=device[0], device_id=device[1], ndim=len(shape),
+                             code={"u": 1, "i": 0, "f": 2}[dtype.kind], bits=8 * dtype.itemsize, lanes=1,
+                             shape=self.sides, strides=self.steps)
+        KEPT.append((self.tensor, self.sides, self.steps))
+
+    def __dlpack__(self, *, stream=None, **_):
+        self.asked.append(stream)
+        return capsule_of(self.tensor)
+
+    def __dlpack_device__(self):
+        return self.device
+
+
+def read(array):
+    """An array with __cuda_array_interface__ as NumPy, once the GPU is done."""
+    told = array.__cuda_array_interface__
+    made = np.empty(told["shape"], told["typestr"])
+    check(RUNTIME.cudaDeviceSynchronize())
+    check(RUNTIME.cudaMemcpy(c.c_void_p(made.ctypes.data), c.c_void_p(told["data"][0]), c.c_size_t(made.nbytes), 2))
+    return made
+
+
+if os.environ.get("SPECKLESCOPE_REQUIRE_GPU") == "1" and RUNTIME is None:
+    raise RuntimeError(f"SPECKLESCOPE_REQUIRE_GPU=1, but {WHY_NOT}")

@@ -1,0 +1,195 @@
+// Frames of one's own through the recorders: what is in the file is what was given, and says what it is.
+#include "tests/library/client.hpp"
+
+#include <cstring>
+#include <filesystem>
+
+using namespace client;
+
+namespace {
+
+class Recorder {
+public:
+    explicit Recorder(const std::string& path,
+                      specklescope_recording told = sized<specklescope_recording>()) {
+        EXPECT_EQ(specklescope_recorder_create(path.c_str(), &told, &recorder_), SPECKLESCOPE_OK)
+            << specklescope_last_error();
+    }
+    ~Recorder() { specklescope_recorder_free(recorder_); }
+    Recorder(const Recorder&) = delete;
+    Recorder& operator=(const Recorder&) = delete;
+    operator specklescope_recorder*() const { return recorder_; } // NOLINT(google-explicit-constructor)
+    specklescope_recorder_info info() const {
+        auto made = sized<specklescope_recorder_info>();
+        EXPECT_EQ(specklescope_recorder_status(recorder_, &made), SPECKLESCOPE_OK)
+            << specklescope_last_error();
+        return made;
+    }
+
+private:
+    specklescope_recorder* recorder_ = nullptr;
+};
+
+class Recorders : public testing::Test {
+protected:
+    void SetUp() override {
+        std::filesystem::remove_all(folder);
+        std::filesystem::create_directories(folder);
+    }
+    std::filesystem::path folder = testing::TempDir() + "/library_recorder";
+};
+
+std::vector<float> numbers(int frame) {
+    std::vector<float> made(20 * 12);
+    for (std::size_t i = 0; i < made.size(); ++i)
+        made[i] = static_cast<float>(frame) + static_cast<float>(i) / 1024;
+    return made;
+}
+
+} // namespace
+
+TEST_F(Recorders, ResultsComeBackWithTimeExposureAndQuantity) {
+    for (const char* const ending : {"flow.tiff", "flow.raw"}) {
+        const std::string path = (folder / ending).string();
+        auto told = sized<specklescope_recording>();
+        told.quantity = "speckle flow index";
+        told.symbol = "SFI";
+        told.unit = "1/s";
+        told.measure = "flow";
+        told.source = "a bench of mine";
+        told.rate = 20;
+        told.um_per_px = 2.5;
+        const Recorder recorder(path, told);
+        EXPECT_FALSE(std::filesystem::exists(path)) << "nothing is made before the first frame";
+        auto facts = sized<specklescope_facts>();
+        facts.exposure_ms = 4;
+        for (int i = 0; i < 9; ++i) {
+            std::vector<float> pixels = numbers(i);
+            const specklescope_image image = image_of(pixels, 20, 12);
+            facts.time_ns = 1000000000LL + 50000000LL * i + 7;
+            ASSERT_EQ(specklescope_recorder_push(recorder, &image, &facts), SPECKLESCOPE_OK)
+                << specklescope_last_error();
+            pixels.assign(pixels.size(), -1); // it was copied
+            if (i == 4) {
+                std::uint64_t number = 0;
+                ASSERT_EQ(specklescope_recorder_mark(recorder, "stimulus", &number), SPECKLESCOPE_OK);
+                EXPECT_EQ(number, 1U);
+            }
+        }
+        ASSERT_EQ(specklescope_recorder_close(recorder), SPECKLESCOPE_OK) << specklescope_last_error();
+        ASSERT_EQ(specklescope_recorder_close(recorder), SPECKLESCOPE_OK);
+        const specklescope_recorder_info info = recorder.info();
+        EXPECT_EQ(info.written, 9U);
+        EXPECT_EQ(info.dropped, 0U);
+        EXPECT_EQ(info.files, 1U);
+        EXPECT_EQ(info.closed, 1);
+        EXPECT_STREQ(info.path, path.c_str());
+        EXPECT_STREQ(info.error, "");
+
+        const Stream stream(path, nullptr, "backend=cpu");
+        specklescope_frame* frame = nullptr;
+        for (int i = 0; i < 9; ++i) {
+            ASSERT_EQ(specklescope_stream_next(stream, -1, &frame), SPECKLESCOPE_OK)
+                << specklescope_last_error();
+            auto image = sized<specklescope_image>();
+            auto result = sized<specklescope_result>();
+            ASSERT_EQ(specklescope_frame_image(frame, &image), SPECKLESCOPE_OK);
+            ASSERT_EQ(specklescope_frame_result(frame, &result), SPECKLESCOPE_OK);
+            const std::vector<float> expected = numbers(i);
+            for (int y = 0; y < 12; ++y)
+                EXPECT_EQ(std::memcmp(static_cast<const char*>(image.data) +
+                                          static_cast<std::size_t>(y) * image.pitch,
+                                      expected.data() + static_cast<std::ptrdiff_t>(y) * 20, 80),
+                          0);
+            EXPECT_EQ(result.time_ns, 1000000000LL + 50000000LL * i + 7);
+            EXPECT_EQ(result.exposure_ms, 4);
+            EXPECT_STREQ(result.quantity, "speckle flow index");
+            EXPECT_STREQ(result.symbol, "SFI");
+            EXPECT_STREQ(result.unit, "1/s");
+            EXPECT_STREQ(result.measure, "flow");
+            EXPECT_EQ(result.sequence, static_cast<std::uint64_t>(i));
+            specklescope_frame_free(frame);
+        }
+        EXPECT_EQ(specklescope_stream_next(stream, -1, &frame), SPECKLESCOPE_END);
+    }
+}
+
+TEST_F(Recorders, RawFramesMasksAndAChangeOfSizeGoAsInTheProgram) {
+    auto told = sized<specklescope_recording>();
+    told.what = SPECKLESCOPE_FRAMES;
+    const std::string path = (folder / "raw.tiff").string();
+    const Recorder recorder(path, told);
+    told.what = SPECKLESCOPE_MASK;
+    const Recorder mask((folder / "mask.tiff").string(), told);
+    for (const int width : {20, 20, 31}) {
+        Pixels pixels = random_pixels(width, 12, 3);
+        pixels.samples[5] = 65535;
+        const specklescope_image image = image_of(pixels);
+        ASSERT_EQ(specklescope_recorder_push(recorder, &image, nullptr), SPECKLESCOPE_OK)
+            << specklescope_last_error();
+        ASSERT_EQ(specklescope_recorder_push(mask, &image, nullptr), SPECKLESCOPE_OK)
+            << specklescope_last_error();
+    }
+    ASSERT_EQ(specklescope_recorder_close(recorder), SPECKLESCOPE_OK) << specklescope_last_error();
+    ASSERT_EQ(specklescope_recorder_close(mask), SPECKLESCOPE_OK) << specklescope_last_error();
+    EXPECT_EQ(recorder.info().written, 3U);
+    EXPECT_EQ(recorder.info().files, 2U);
+    EXPECT_EQ(mask.info().written, 3U);
+    const Stream stream(path, nullptr, "backend=cpu");
+    specklescope_frame* frame = nullptr;
+    ASSERT_EQ(specklescope_stream_next(stream, -1, &frame), SPECKLESCOPE_OK) << specklescope_last_error();
+    auto result = sized<specklescope_result>();
+    ASSERT_EQ(specklescope_frame_result(frame, &result), SPECKLESCOPE_OK);
+    EXPECT_EQ(result.raw_saturated, 1U);
+    EXPECT_STREQ(result.quantity, "intensity");
+    specklescope_frame_free(frame);
+}
+
+TEST_F(Recorders, WhatCannotBeRecordedIsRefused) {
+    specklescope_recorder* none = nullptr;
+    const auto refused = [&](const std::string& path, const specklescope_recording& told,
+                             const std::string& part, specklescope_status status = SPECKLESCOPE_USAGE_ERROR) {
+        expect_refused(specklescope_recorder_create(path.c_str(), &told, &none), status, part);
+        EXPECT_EQ(none, nullptr);
+    };
+    const std::string path = (folder / "x.tiff").string();
+    auto told = sized<specklescope_recording>();
+    refused((folder / "x.doc").string(), told, "x.doc");
+    refused((folder / "no/where/x.tiff").string(), told, "no/where", SPECKLESCOPE_RUN_ERROR);
+    told.what = 3;
+    refused(path, told, "What is to be recorded is 3; allowed: 0 (results)");
+    told = sized<specklescope_recording>();
+    told.quantity = "flow";
+    told.measure = "speed";
+    refused(path, told, "The measure 'speed' is not known; allowed: intensity");
+    told = sized<specklescope_recording>();
+    told.rate = -1;
+    refused(path, told, "The recording's rate = -1.0");
+    told = sized<specklescope_recording>();
+    told.view = "colourmap=turbo";
+    refused(path, told, "The view has no 'colourmap'");
+    expect_refused(specklescope_recorder_create(nullptr, nullptr, &none), SPECKLESCOPE_USAGE_ERROR,
+                   "The file's name is NULL");
+
+    const Recorder recorder(path);
+    Pixels pixels = random_pixels(20, 12, 3);
+    specklescope_image image = image_of(pixels);
+    auto facts = sized<specklescope_facts>();
+    facts.time_ns = 5000;
+    ASSERT_EQ(specklescope_recorder_push(recorder, &image, &facts), SPECKLESCOPE_OK)
+        << specklescope_last_error();
+    facts.time_ns = 4999;
+    expect_refused(specklescope_recorder_push(recorder, &image, &facts), SPECKLESCOPE_USAGE_ERROR,
+                   "The frame's time_ns = 4999 is before the last one's, 5000; give frames in their order.");
+    image.memory = SPECKLESCOPE_DEVICE;
+    expect_refused(specklescope_recorder_push(recorder, &image, nullptr), SPECKLESCOPE_USAGE_ERROR,
+                   "The frame lies in memory of a GPU, which this call does not take; copy it to the host.");
+    image.memory = SPECKLESCOPE_HOST;
+    ASSERT_EQ(specklescope_recorder_close(recorder), SPECKLESCOPE_OK);
+    expect_refused(specklescope_recorder_push(recorder, &image, nullptr), SPECKLESCOPE_USAGE_ERROR,
+                   "The recorder is closed; make another one for more frames.");
+    expect_refused(
+        specklescope_recorder_push(reinterpret_cast<specklescope_recorder*>(&image), &image, nullptr),
+        SPECKLESCOPE_BAD_HANDLE, "This is no recorder that is alive");
+    EXPECT_EQ(recorder.info().written, 1U);
+}
