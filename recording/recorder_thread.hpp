@@ -2,6 +2,7 @@
 // files (recorder_files.cpp).
 #pragma once
 
+#include "recording/change_picture.hpp"
 #include "recording/limits/disk_room.hpp"
 #include "recording/pretrigger/pre_trigger.hpp"
 #include "recording/record_file.hpp"
@@ -109,6 +110,7 @@ private:
     std::uint64_t bytes_before_ = 0; ///< in finished files
     std::int64_t file_began_ns_ = 0; ///< capture time of its first frame
     SaturationMask mask_;
+    ChangePicture change_;
     ScreenPainter painter_;
     Shape shape_;
     Quantity quantity_;
