@@ -5,6 +5,7 @@
 #include "base/long_work.hpp"
 #include "config/recorded/recorded_settings.hpp"
 #include "files/npy_file.hpp"
+#include "pipeline/first_frame.hpp"
 #include "sources/registry.hpp"
 #include "sources/source_text.hpp"
 
@@ -22,6 +23,7 @@ namespace fs = std::filesystem;
 using namespace std::chrono_literals;
 
 constexpr const char* kWork = "the baseline";
+constexpr double kOneFrame = 1e-9; // s
 
 const ProgramSettings& program_of(const Settings& settings) { return settings.program.as<ProgramSettings>(); }
 
@@ -34,7 +36,6 @@ Settings bare(const Settings& settings) {
     run.baseline.reset();
     run.program.set("loop", false);
     run.program.set("frames", std::int64_t{0});
-    run.program.set("rate", 0.0);
     return run;
 }
 
@@ -47,6 +48,8 @@ std::shared_ptr<const BaselineImage> averaged(const Settings& settings, double s
     pipeline->viewer_wants_host(false);
     pipeline->add_sink(collector);
     pipeline->start();
+    if (const SourceInfo source = pipeline->status().source; seconds > kOneFrame && !source.live)
+        (void)frame_at(seconds, source); // says it where the file has no times
     while (!pipeline->finished() && collector->progress() < 1) {
         work_goes_on(kWork, seconds > 0 ? collector->progress() : -1);
         std::this_thread::sleep_for(5ms);
@@ -79,7 +82,6 @@ bool is_file(const SourceArgument& source) {
 void check_fits(const BaselineImage& picture, const Settings& settings, const std::string& from) {
     if (!is_file(settings.source))
         return;
-    constexpr double kOneFrame = 1e-9;
     const std::shared_ptr<const BaselineImage> first = averaged(settings, kOneFrame, from);
     if (!picture.fits(first->shape(), first->quantity()))
         throw UsageError(baseline_misfit(picture, first->shape(), first->quantity()));
@@ -87,7 +89,7 @@ void check_fits(const BaselineImage& picture, const Settings& settings, const st
 
 Quantity quantity_of_results(const Settings& settings) {
     if (is_file(settings.source))
-        return averaged(settings, 1e-9, "")->quantity();
+        return averaged(settings, kOneFrame, "")->quantity();
     return settings.chain.quantity();
 }
 
@@ -135,7 +137,7 @@ std::shared_ptr<const BaselineImage> from_file(const Settings& settings, const s
     const SourceInfo info = opened(file);
     const bool foreign = look_at_source(file).path.empty();
     if (foreign && info.length == 1) {
-        const auto picture = averaged(plain, seconds, path);
+        const auto picture = averaged(plain, 0, path);
         return as_results(picture->shape(), picture->values(), settings, path);
     }
     const bool results = info.quantity.measure != Measure::intensity;

@@ -8,7 +8,7 @@ std::uint64_t frame_at(double seconds, const SourceInfo& source) {
     if (!(source.rate > 0))
         throw UsageError(source.name + " does not say how many frames a second it has, so that " +
                          to_string(seconds) +
-                         " s are no place in it; give the frame with --from, or the rate with --rate.");
+                         " s of it are unknown; say it with --rate, or give frames (--from).");
     constexpr double kRounding = 1e-6; // of a frame
     return static_cast<std::uint64_t>(seconds * source.rate + kRounding);
 }

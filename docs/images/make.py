@@ -15,9 +15,10 @@ import time
 
 FOLDER = pathlib.Path(__file__).resolve().parent
 DATA = FOLDER.parent.parent / "tests" / "data"
-SIZE = (1120, 700)
-PATIENCE = 180  # s
-COLOURS = 96    # of a picture's palette: files stay small, letters and maps are as they were
+SIZE = (960, 600)
+PATIENCE = 300  # s
+MOST = 140 * 1024  # bytes of a picture: noise takes them, so it gets as many colours as fit
+COLOURS = (128, 96, 64, 48)
 SCENE = "synthetic:vessels?width=640&height=480&rate=40"
 
 REGIONS = {"regions": [
@@ -132,9 +133,12 @@ class Viewer:
         shrink(whole, name, crop)
 
 
-def shrink(source, name, words=(), colours=COLOURS):
-    subprocess.run(["convert", str(source), *words, "-strip", "-dither", "None", "-colors", str(colours),
-                    "-define", "png:compression-level=9", "png8:" + str(FOLDER / name)], check=True)
+def shrink(source, name, words=()):
+    for colours in COLOURS:
+        subprocess.run(["convert", str(source), *words, "-strip", "-dither", "None", "-colors", str(colours),
+                        "-define", "png:compression-level=9", "png8:" + str(FOLDER / name)], check=True)
+        if (FOLDER / name).stat().st_size <= MOST:
+            return
 
 
 def run(work, *words):
@@ -175,7 +179,7 @@ def flow(work):
 
 
 def chain(work):
-    words = ["--stage", "background", "--stage", "temporal:frames=25,output=contrast2", "--stage", "average:frames=4",
+    words = ["--stage", "background", "--stage", "temporal:frames=25,output=contrast2", "--stage", "average:frames=20",
              "--stage", "flow"]
     with Viewer(work, [str(film(work)), "--loop", *words]) as window:
         window.quiet()
@@ -199,10 +203,9 @@ def films(work):
         window.frames(20)
         window.save("film.png")
         bar = window.widget("film.line")
-        canvas = window.widget("canvas")
-        window.save("transport.png", (canvas[0], bar[1] - 14, canvas[2], bar[3] + 28))
+        window.save("transport.png", (bar[0] - 12, bar[1] - 4, bar[2] + 24, 66))
         profile = window.widget("region.profile")
-        window.save("width.png", (profile[0] - 8, profile[1] - 44, profile[2] + 16, profile[3] + 100))
+        window.save("width.png", (profile[0] - 8, profile[1] - 44, profile[2] + 16, profile[3] + 84))
 
 
 def regions(work):
@@ -235,6 +238,7 @@ def traces(work):
         window.key("e")
         window.frames(60)
         window.key("percent")
+        window.key("Home")  # the whole run
         window.quiet()
         plot = window.widget("traces.plot")
         window.point(plot[0] + plot[2] * 0.6, plot[1] + plot[3] / 2)
@@ -326,7 +330,7 @@ def night(work):
     view = ["--view", "low=0", "--view", "high=1", "--view", "curve=filmic"]
     for name, words in ("night.png", ["--preset", "glare"]), ("night-plain.png", ["--stage", "none"]):
         run(work, "night.hdr", *words, *view, "--snapshot", name)
-        shrink(work / name, name, colours=256)
+        shrink(work / name, name)
 
 
 # By the function that makes them.

@@ -1,5 +1,5 @@
-// The baseline without a window: F₀ of a picture, of a recording, or of the beginning of the source; in traces,
-// recordings and reports, compared with NumPy.
+// The baseline without a window: F₀ of a picture, of a recording, or of the beginning of the source; in
+// traces, recordings and reports, compared with NumPy.
 #include "tests/support/child.hpp"
 #include "tests/support/file_tools.hpp"
 
@@ -66,8 +66,8 @@ TEST_F(BaselineRun, OfARecordingIsTheMeanOfWhatMayBeAveraged) {
     for (const std::string output : {"contrast", "sfi", "contrast2"}) {
         const std::string stage = "speckle:radius=2,output=" + output;
         good({kScene, "--frames", "12", "--stage", stage, "--record", output + "_rest.tiff"});
-        good({kScene, "--from", "3", "--frames", "9", "--record-raw", output + "_raw.tiff", "--stage", stage, "--record",
-              output + "_now.tiff"});
+        good({kScene, "--from", "3", "--frames", "9", "--record-raw", output + "_raw.tiff", "--stage", stage,
+              "--record", output + "_now.tiff"});
         good(measured({output + "_raw.tiff", "--baseline", output + "_rest.tiff", "--baseline-seconds", "0.1",
                        "--change", "--record", output + "_change.tiff", "--record", output + "_change.mkv"},
                       output, output + ".csv"));
@@ -98,7 +98,8 @@ assert "baseline: " + output + "_rest.tiff: mean of 5 frames" in text, text[:200
 
 TEST_F(BaselineRun, AReportHasTheSameNumbers) {
     good({kScene, "--frames", "8", "--stage", "speckle:radius=2,output=sfi", "--record", "rest.tiff"});
-    good(measured({kScene, "--frames", "8", "--baseline", "rest.tiff", "--report", "page.pdf"}, "sfi", "t.csv"));
+    good(measured({kScene, "--frames", "8", "--baseline", "rest.tiff", "--report", "page.pdf"}, "sfi",
+                  "t.csv"));
     check(std::string(kTruth) + R"py(
 last = {r["region"]: r for r in table("t.csv")}
 for row in table("page.csv"):
@@ -160,7 +161,8 @@ for region in "box", "tri":
 }
 
 TEST_F(BaselineRun, WhatDoesNotFitIsRefused) {
-    good({kScene, "--frames", "4", "--stage", "speckle:output=sfi", "--record", "sfi.tiff", "--record-raw", "raw.tiff"});
+    good({kScene, "--frames", "4", "--stage", "speckle:output=sfi", "--record", "sfi.tiff", "--record-raw",
+          "raw.tiff"});
     good({"synthetic:vessels?width=32&height=48&live=false", "--frames", "4", "--record-raw", "small.tiff"});
     refused({"raw.tiff", "--stage", "speckle:output=contrast", "--baseline", "sfi.tiff"},
             "take it of the same picture with the same chain");

@@ -234,7 +234,8 @@ TEST(Streams, AChainThatReplacesOneWorksOnWhatTheRecordingHolds) {
             << specklescope_last_error();
         const Said first = said_by(again);
         EXPECT_EQ(first.quantity, expected.quantity) << output;
-        ASSERT_EQ(specklescope_stream_replace(again, "flip | flip"), SPECKLESCOPE_OK) << specklescope_last_error();
+        ASSERT_EQ(specklescope_stream_replace(again, "flip | flip"), SPECKLESCOPE_OK)
+            << specklescope_last_error();
         const Said replaced = said_by(again, first.version);
         EXPECT_EQ(replaced.quantity, expected.quantity) << output;
         EXPECT_EQ(replaced.unit, expected.unit) << output;

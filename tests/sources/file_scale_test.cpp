@@ -16,8 +16,9 @@ std::string imagej(const std::string& unit) {
 
 TEST(FileScale, ImageJsUnitsAreLengths) {
     const std::vector<std::pair<std::string, double>> units = {
-        {"micron", 1}, {"microns", 1}, {"um", 1},  {"\xC2\xB5m", 1}, {"\xB5m", 1},    {"\\u00B5m", 1}, {"\xCE\xBCm", 1},
-        {"nm", 1e-3},  {"mm", 1e3},    {"cm", 1e4}, {"m", 1e6},       {"inch", 25400}, {" micron \r", 1}};
+        {"micron", 1},   {"microns", 1},   {"um", 1},        {"\xC2\xB5m", 1}, {"\xB5m", 1},
+        {"\\u00B5m", 1}, {"\xCE\xBCm", 1}, {"nm", 1e-3},     {"mm", 1e3},      {"cm", 1e4},
+        {"m", 1e6},      {"inch", 25400},  {" micron \r", 1}};
     for (const auto& [unit, um] : units) {
         const FileScale scale = tiff_scale(imagej(unit), {400, 400, 1});
         EXPECT_DOUBLE_EQ(scale.um_per_px, um / 400) << unit;
@@ -54,17 +55,20 @@ TEST(FileScale, OmeXmlIsReadWithItsUnits) {
         ome("PhysicalSizeX=\"1e-2\" PhysicalSizeXUnit=\"mm\" PhysicalSizeY=\"10\" PhysicalSizeYUnit=\"um\"")
             .um_per_px,
         10);
-    for (const char* none : {"", "PhysicalSizeX=\"2\"", "PhysicalSizeX=\"-2\" PhysicalSizeY=\"-2\"",
-                             "PhysicalSizeX=\"x\" PhysicalSizeY=\"x\"", "PhysicalSizeX=\"nan\" PhysicalSizeY=\"nan\"",
-                             "PhysicalSizeX=\"2\" PhysicalSizeXUnit=\"pixel\" PhysicalSizeY=\"2\""})
+    for (const char* none :
+         {"", "PhysicalSizeX=\"2\"", "PhysicalSizeX=\"-2\" PhysicalSizeY=\"-2\"",
+          "PhysicalSizeX=\"x\" PhysicalSizeY=\"x\"", "PhysicalSizeX=\"nan\" PhysicalSizeY=\"nan\"",
+          "PhysicalSizeX=\"2\" PhysicalSizeXUnit=\"pixel\" PhysicalSizeY=\"2\""})
         EXPECT_EQ(ome(none).um_per_px, 0) << none;
     EXPECT_NE(ome("PhysicalSizeX=\"2\" PhysicalSizeXUnit=\"ly\" PhysicalSizeY=\"2\"").refused.find("'ly'"),
               std::string::npos);
-    EXPECT_EQ(tiff_scale("<ome:OME xmlns:ome='x'><ome:Pixels PhysicalSizeX='3' PhysicalSizeY='3'/></ome:OME>", {})
-                  .um_per_px,
-              3);
-    for (const char* cut : {"<OME", "<OME><Pixels ", "<OME><Pixels PhysicalSizeX", "<OME><Pixels PhysicalSizeX=",
-                            "<OME><Pixels PhysicalSizeX=\"", "<OME><Pixels PhysicalSizeX=\"2"})
+    EXPECT_EQ(
+        tiff_scale("<ome:OME xmlns:ome='x'><ome:Pixels PhysicalSizeX='3' PhysicalSizeY='3'/></ome:OME>", {})
+            .um_per_px,
+        3);
+    for (const char* cut :
+         {"<OME", "<OME><Pixels ", "<OME><Pixels PhysicalSizeX",
+          "<OME><Pixels PhysicalSizeX=", "<OME><Pixels PhysicalSizeX=\"", "<OME><Pixels PhysicalSizeX=\"2"})
         EXPECT_EQ(tiff_scale(cut, {}).um_per_px, 0) << cut;
 }
 
@@ -73,13 +77,19 @@ TEST(FileScale, OfPlainTagsOnlyAMeasureIsTaken) {
     EXPECT_EQ(tiff_scale("", {10160, 10160, 2}).um_per_px, 2.5);
     EXPECT_EQ(tiff_scale("", {100, 100, 3}).um_per_px, 100) << "254 dots an inch are nobody's default";
     for (const double dots : {72.0, 96.0, 150.0, 300.0, 600.0, 1200.0}) {
-        const FileScale inch = tiff_scale("", {dots, dots, 2}), cm = tiff_scale("", {dots / 2.54, dots / 2.54, 3});
+        const FileScale inch = tiff_scale("", {dots, dots, 2}),
+                        cm = tiff_scale("", {dots / 2.54, dots / 2.54, 3});
         EXPECT_EQ(inch.um_per_px, 0) << dots;
         EXPECT_EQ(cm.um_per_px, 0) << dots;
         EXPECT_NE(inch.refused.find("screens and printers"), std::string::npos) << inch.refused;
     }
-    for (const TiffResolution& none :
-         {TiffResolution{}, {4000, 4000, 1}, {4000, 4000, 0}, {1, 1, 2}, {1, 1, 3}, {0, 0, 3}, {INFINITY, INFINITY, 3}})
+    for (const TiffResolution& none : {TiffResolution{},
+                                       {4000, 4000, 1},
+                                       {4000, 4000, 0},
+                                       {1, 1, 2},
+                                       {1, 1, 3},
+                                       {0, 0, 3},
+                                       {INFINITY, INFINITY, 3}})
         EXPECT_EQ(tiff_scale("", none).um_per_px, 0) << none.x << " " << none.unit;
 }
 
@@ -126,10 +136,10 @@ TEST(FileScale, FilesOfTifffileAreReadAsTheyWereWritten) {
     const TemporaryFolder folder;
     ASSERT_TRUE(test::python(folder, kWrite)) << test::read_file(folder / "python.log");
     const std::vector<std::pair<std::string, double>> files = {
-        {"ij_micron.tif", 2.5},  {"ij_um.tif", 0.65},      {"ij_mm.tif", 12.5}, {"ij_inch.tif", 25.4},
-        {"ij_sides.tif", 0},     {"ij_none.tif", 0},       {"ome_um.ome.tif", 1.3}, {"ome_nm.ome.tif", 0.65},
-        {"ome_none.ome.tif", 0}, {"cm.tif", 2.5},          {"big_cm.tif", 2.5}, {"inch.tif", 10},
-        {"72.tif", 0},           {"96.tif", 0},            {"300cm.tif", 0},    {"nothing.tif", 0},
+        {"ij_micron.tif", 2.5},  {"ij_um.tif", 0.65}, {"ij_mm.tif", 12.5},     {"ij_inch.tif", 25.4},
+        {"ij_sides.tif", 0},     {"ij_none.tif", 0},  {"ome_um.ome.tif", 1.3}, {"ome_nm.ome.tif", 0.65},
+        {"ome_none.ome.tif", 0}, {"cm.tif", 2.5},     {"big_cm.tif", 2.5},     {"inch.tif", 10},
+        {"72.tif", 0},           {"96.tif", 0},       {"300cm.tif", 0},        {"nothing.tif", 0},
         {"untold.tif", 0}};
     for (const auto& [name, um] : files) {
         const std::unique_ptr<ImageReader> reader = open_image(folder / name);
