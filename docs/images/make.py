@@ -1,10 +1,11 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 """Makes the pictures of README and guide, each from its own run of the program, on a virtual screen.
 
 Usage: docs/images/make.py PROGRAM [NAME…]   all of them, or those named
        docs/images/make.py --list            their names
 Needs Xvfb, xdotool, ImageMagick, poppler-utils, and python3-numpy for the street at night.
 """
+import csv
 import json
 import os
 import pathlib
@@ -125,6 +126,19 @@ class Viewer:
             x, y = canvas[0] + 4, canvas[1] + canvas[3] - 4
         self.xdotool("mousemove", int(x), int(y))
 
+    def go_to(self, frame):
+        """Of a film that is paused: a frame on its line, exactly."""
+        line, length = self.widget("film.line"), self.value("film.length")
+        self.click(line[0] + frame / (length - 1) * line[2], line[1] + line[3] / 2)
+        self.wait(lambda: abs(self.value("film.position", -9) - frame) < 9, f"frame {frame}")
+        while (here := self.value("film.position")) != frame:
+            self.key("comma" if here > frame else "period")
+            self.wait(lambda: self.value("film.position") != here, "a step")
+
+    def pause(self, on=True):
+        self.key("space")
+        self.wait(lambda: (self.value("film.state") == "paused") == on, "pause")
+
     def save(self, name, part=None):
         """The screen, or (x, y, width, height) of it."""
         whole = self.work / "screen.png"
@@ -133,9 +147,9 @@ class Viewer:
         shrink(whole, name, crop)
 
 
-def shrink(source, name, words=()):
-    for colours in COLOURS:
-        subprocess.run(["convert", str(source), *words, "-strip", "-dither", "None", "-colors", str(colours),
+def shrink(source, name, words=(), palettes=COLOURS, dither="None"):
+    for colours in palettes:
+        subprocess.run(["convert", str(source), *words, "-strip", "-dither", dither, "-colors", str(colours),
                         "-define", "png:compression-level=9", "png8:" + str(FOLDER / name)], check=True)
         if (FOLDER / name).stat().st_size <= MOST:
             return
@@ -191,12 +205,13 @@ def films(work):
     """The line selected, two marks on the loop; the bar alone, and the profile alone."""
     with of_film(work, "--regions", "regions.json") as window:
         window.frames(30)
-        line = window.widget("film.line")
-        for part, mark in (0.2, "i"), (0.8, "u"):
-            window.click(line[0] + part * line[2], line[1] + line[3] / 2)
-            time.sleep(1)
+        window.pause()
+        for frame, mark in (60, "i"), (200, "u"):
+            window.go_to(frame)
             window.key(mark)
-            window.wait(lambda: window.value("film.in" if mark == "i" else "film.out", -1) > 0, mark)
+            window.wait(lambda: window.value("film.in" if mark == "i" else "film.out", -1) == frame, mark)
+        window.go_to(100)
+        window.pause(False)
         window.click(*window.at(183, 430))
         window.wait(lambda: window.value("regions.selected", 0) > 0 or window.value("line.name"), "the line")
         window.quiet()
@@ -244,21 +259,46 @@ def traces(work):
         window.point(plot[0] + plot[2] * 0.6, plot[1] + plot[3] / 2)
         window.frames(5)
         window.save("traces.png")
-        window.key("percent")
+
+
+def pulse(work):
+    """Of the simulated vessels, which beat 1.2 times a second."""
+    box = {"regions": [{"name": "artery", "shape": "rectangle", "points": [[91, 140], [103, 220]]}]}
+    (work / "artery.json").write_text(json.dumps(box))
+    with Viewer(work, ["synthetic:vessels?width=320&height=240&rate=30", "--stage", "speckle:radius=2,output=sfi",
+                       "--regions", "artery.json"]) as window:
+        window.frames(300)
         window.press("traces.pulse")
         window.wait(lambda: window.value("traces.pulse.hz") is not None, "the pulse")
+        window.point()
         window.frames(20)
         strip = window.widget("traces.edge")
-        window.save("pulse.png", (0, strip[1], SIZE[0], SIZE[1] - strip[1] - 26))
+        window.save("pulse.png", (0, strip[1], strip[2], SIZE[1] - strip[1] - 30))
 
 
 def baseline(work):
-    with of_film(work, "--view", "baseline_s=1") as window:
-        window.frames(20)
+    """In the second half of a film more light is averaged around a place, as faster flow does: K² falls to 0.72."""
+    import numpy
+    frames, height, width, part = 240, 480, 640, 0.2
+    run(work, SCENE + "&live=false", "--frames", frames, "--record-raw", work / "change.raw")
+    film = numpy.memmap(work / "change.raw", numpy.uint16, "r+", shape=(frames, height, width))
+    y, x = numpy.mgrid[:height, :width]
+    more = part * numpy.exp(-((x - 170) ** 2 + (y - 260) ** 2) / 2 / 75**2)
+    now = film[:].astype(numpy.float32)
+    for frame in range(frames // 2, frames):
+        film[frame] = ((now[frame] + more * now[(frame + 97) % frames]) / (1 + more)).round()
+    film.flush()
+    with Viewer(work, ["change.raw", "--loop", "--stage", "speckle:radius=4,output=contrast2", "--stage",
+                       "average:frames=24", "--stage", "flow", "--view", "baseline_s=1.5"]) as window:
+        window.pause()
+        window.go_to(30)
         window.key("y")
+        window.pause(False)
         window.wait(lambda: window.value("change.shown") == 1, "the change")
         window.key("4")
+        window.point()
         window.quiet()
+        window.wait(lambda: 170 < window.value("film.position", 0) < 220, "the second half")
         window.save("baseline.png")
 
 
@@ -275,9 +315,7 @@ def histogram(work):
         window.frames(30)
         window.quiet()
         plot = window.widget("histogram.plot")
-        panel = window.widget("canvas")
-        left = panel[0] + panel[2]
-        window.save("histogram.png", (left, plot[1] - 60, SIZE[0] - left, plot[3] + 190))
+        window.save("histogram.png", (plot[0] - 44, plot[1] - 66, plot[2] + 60, plot[3] + 190))
 
 
 def palette(work):
@@ -288,23 +326,26 @@ def palette(work):
         window.xdotool("type", "--delay", "200", "base")
         window.wait(lambda: (window.value("palette.found") or 0) > 0, "what was found")
         window.quiet()
-        window.save("palette.png", (SIZE[0] * 0.15, 30, SIZE[0] * 0.7, SIZE[1] * 0.62))
+        text = window.widget("palette.text")
+        window.save("palette.png", (text[0] - 14, text[1] - 14, text[2] + 28, 290))
 
 
 def record(work):
-    with of_film(work, "--subject", "mouse 7", "--note", "left hemisphere") as window:
+    tall = (1700, 2200)  # the whole panel, beside the picture
+    with of_film(work, "--subject", "mouse 7", "--note", "left hemisphere", size=tall) as window:
         window.frames(10)
         window.press("record.limits")
-        window.quiet()
-        canvas = window.widget("canvas")
-        left = canvas[0] + canvas[2]
-        window.save("record.png", (left, 40, SIZE[0] - left, SIZE[1] - 66))
+        window.wait(lambda: "record.limits" in window.look()["widgets"], "the form")
+        window.point()
+        window.frames(10)
+        form = window.widget("record.limits")
+        window.save("record.png", (form[0] - 14, form[1] - 190, 336, 560))
 
 
 def movie(work):
     film(work)
     run(work, "session.tiff", "--preset", "flow", "--regions", "regions.json", "--frames", 60, "--record-screen",
-        "movie.png", "--view", "layout=split", "--burn-bar", "--burn-time", "--burn-scale", "--burn-regions")
+        "movie.png", "--burn-bar", "--burn-time", "--burn-scale", "--burn-regions")
     shrink(work / "movie.png", "movie.png")
 
 
@@ -312,8 +353,8 @@ def kymograph(work):
     film(work)
     run(work, "session.tiff", "--preset", "flow", "--regions", "regions.json", "--band", 9, "--kymograph",
         "kymograph.tiff")
-    shrink(work / "kymograph-across.tiff", "kymograph.png",
-           ["-normalize", "-filter", "point", "-resize", "660x360!"])
+    run(work, "kymograph-across.tiff", "--stage", "none", "--snapshot", "kymograph.png")
+    shrink(work / "kymograph.png", "kymograph.png", ["-filter", "point", "-resize", "660x360!"])
 
 
 def report(work):
@@ -330,7 +371,7 @@ def night(work):
     view = ["--view", "low=0", "--view", "high=1", "--view", "curve=filmic"]
     for name, words in ("night.png", ["--preset", "glare"]), ("night-plain.png", ["--stage", "none"]):
         run(work, "night.hdr", *words, *view, "--snapshot", name)
-        shrink(work / name, name)
+        shrink(work / name, name, palettes=[256], dither="FloydSteinberg")
 
 
 # By the function that makes them.
@@ -340,7 +381,8 @@ PICTURES = {
     chain: ["chain.png"],
     films: ["film.png", "transport.png", "width.png"],
     regions: ["regions.png"],
-    traces: ["traces.png", "pulse.png"],
+    traces: ["traces.png"],
+    pulse: ["pulse.png"],
     baseline: ["baseline.png"],
     blend: ["blend.png"],
     histogram: ["histogram.png"],
