@@ -14,6 +14,30 @@ bool Baseline::take(TraceHistory& history, double seconds) {
     return true;
 }
 
+bool Baseline::take(TraceHistory& history, const BaselineImage& image,
+                    const std::shared_ptr<const PlacedRegions>& placed) {
+    const TraceOverview overview = history.overview();
+    if (!placed || !image.fits({placed->width, placed->height, 1, PixelType::f32}, overview.quantity))
+        return false;
+    const std::vector<double> f0 = image.over(placed);
+    TraceMeans means;
+    means.frames = image.frames();
+    means.from_picture = image.text();
+    for (const TraceRegion& region : overview.regions) {
+        const auto at = std::find_if(placed->regions.begin(), placed->regions.end(),
+                                     [&](const PlacedRegion& known) { return known.name == region.name; });
+        if (at != placed->regions.end())
+            means.regions.push_back({region.id, region.outline,
+                                     f0[static_cast<std::size_t>(at - placed->regions.begin())],
+                                     image.frames()});
+    }
+    if (std::none_of(means.regions.begin(), means.regions.end(),
+                     [](const TraceMean& region) { return std::isfinite(region.mean); }))
+        return false;
+    means_ = std::move(means);
+    return true;
+}
+
 const TraceMean* Baseline::find(const TraceRegion& region) const {
     if (!means_)
         return nullptr;

@@ -1,20 +1,21 @@
 // What traces are compared with: the mean of each region over some seconds, F₀.
 #pragma once
 
+#include "analysis/baseline_image.hpp"
 #include "analysis/trace_history.hpp"
 
 #include <optional>
 
 namespace specklescope {
 
-/// 100·(F/F₀ − 1), in %.
-inline double relative_change(double value, double baseline) { return 100 * (value / baseline - 1); }
-
 class Baseline {
 public:
     /// The mean over the last `seconds` of what the history holds whole, as TraceHistory::means(). False, and
     /// what was taken before stays, where no region has a value there.
     bool take(TraceHistory& history, double seconds);
+    /// F₀ of each region as the picture has it. False as above, and where the picture is of another map.
+    bool take(TraceHistory& history, const BaselineImage& image,
+              const std::shared_ptr<const PlacedRegions>& placed);
     void clear() { means_.reset(); }
     /// Over which frames; none before it is taken.
     const std::optional<TraceMeans>& taken() const { return means_; }

@@ -1,11 +1,12 @@
 #include "analysis/baseline_image.hpp"
 
-#include "analysis/baseline.hpp"
 #include "base/parallel.hpp"
-#include "pipeline/regions/region_sums.hpp"
+#include "pipeline/regions/host_regions.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstdio>
 #include <limits>
 
 namespace specklescope {
@@ -69,6 +70,32 @@ void BaselineImage::change(ConstHostView image, HostView percent) const {
                              : std::numeric_limits<float>::quiet_NaN();
         });
     });
+}
+
+std::vector<double> BaselineImage::over(const std::shared_ptr<const PlacedRegions>& placed) const {
+    RegionInput input;
+    input.image = {reinterpret_cast<const std::byte*>(f0_.data()), shape_};
+    input.mean = region_mean(quantity_.measure);
+    HostRegions regions;
+    regions.set(placed);
+    std::vector<double> means;
+    for (const RegionStatistics& region : regions.measure(input)->statistics)
+        means.push_back(region.mean);
+    return means;
+}
+
+std::string BaselineImage::text() const {
+    std::string text = from_ + (from_.empty() ? "" : ": ");
+    if (frames_ == 1)
+        return text + "one picture";
+    std::array<char, 64> mean{};
+    std::snprintf(mean.data(), mean.size(), "mean of %llu frames, %.6g s",
+                  static_cast<unsigned long long>(frames_), seconds_);
+    return text + mean.data();
+}
+
+Quantity change_of(const Quantity& quantity) {
+    return {"change against the baseline", "Δ" + quantity.symbol, "%", Measure::other};
 }
 
 double BaselineImage::at(int x, int y) const {

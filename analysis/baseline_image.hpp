@@ -13,13 +13,17 @@
 
 namespace specklescope {
 
+/// 100·(F/F₀ − 1), in %.
+inline double relative_change(double value, double baseline) { return 100 * (value / baseline - 1); }
+
 /// F₀ of every pixel of a grey picture. Immutable.
 class BaselineImage {
 public:
+    /// `from`: what it was taken from, where that is not the run itself.
     BaselineImage(const Shape& shape, Quantity quantity, std::vector<float> f0, std::uint64_t frames,
-                  double seconds)
+                  double seconds, std::string from = {})
         : shape_(shape), quantity_(std::move(quantity)), f0_(std::move(f0)), frames_(frames),
-          seconds_(seconds) {}
+          seconds_(seconds), from_(std::move(from)) {}
 
     /// 100·(F/F₀ − 1) %, into f32 of the same size: undefined where F is, or where F₀ is 0, infinite or
     /// undefined; infinite where F is. Rows in parallel.
@@ -27,7 +31,14 @@ public:
     double at(int x, int y) const; ///< F₀ in the unit of the map
     /// True of a picture of the same size and quantity: of others there is no change.
     bool fits(const Shape& shape, const Quantity& quantity) const;
+    /// F₀ of each region, as its trace's mean is taken (docs/science.md, Regions); NaN where it has none. Of
+    /// a picture of this size.
+    std::vector<double> over(const std::shared_ptr<const PlacedRegions>& placed) const;
+    /// "rest.tiff: mean of 250 frames, 5 s".
+    std::string text() const;
     const Shape& shape() const { return shape_; }
+    const Quantity& quantity() const { return quantity_; }
+    const std::vector<float>& values() const { return f0_; } ///< row by row
     std::uint64_t frames() const { return frames_; }
     double seconds() const { return seconds_; }
 
@@ -37,7 +48,11 @@ private:
     std::vector<float> f0_;
     std::uint64_t frames_ = 0;
     double seconds_ = 0;
+    std::string from_;
 };
+
+/// What the numbers of BaselineImage::change() are.
+Quantity change_of(const Quantity& quantity);
 
 /// Sums of every pixel in float64. As for traces (docs/science.md, Regions) the mean is taken of what may be
 /// averaged: of K² where the picture is K or c/K². Undefined values are left out, infinite ones too, but of

@@ -65,6 +65,7 @@ struct TraceMeans {
     std::vector<TraceMean> regions;
     TraceMoment from, to; ///< the frames that it was taken over
     std::uint64_t frames = 0;
+    std::string from_picture{}; ///< what else it was taken from: BaselineImage::text(); empty: those frames
 };
 
 /// The values of all regions at one moment.

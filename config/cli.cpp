@@ -291,6 +291,8 @@ ParseOutcome parse_command_line(int argc, const char* const* argv) {
     read_options(words, settings);
     as_options([&] { check(settings); });
     remark_unused(words, settings);
+    if (words.has("loop") && settings.program.as<ProgramSettings>().loop)
+        check_loop(settings);
     if (!(settings.source == before.source))
         settings.source_remembered = false;
     free_range_of_another_picture(before, gives_range(words), settings);

@@ -2,6 +2,7 @@
 
 #include "config/recorded/recorded_settings.hpp"
 #include "config/text.hpp"
+#include "sources/registry.hpp"
 #include "sources/source_text.hpp"
 
 #include <algorithm>
@@ -118,6 +119,20 @@ std::vector<SourceArgument> sources_in_turn(const std::vector<std::string>& word
             sources.emplace_back((word.starts_with("raw:") ? "raw:" : "") + file + options_text(*source));
     }
     return sources;
+}
+
+void check_loop(const Settings& settings) {
+    std::vector<SourceArgument> sources = settings.sources;
+    if (sources.empty())
+        sources.push_back(settings.source);
+    for (const SourceArgument& source : sources) {
+        const std::optional<SourceText> text = meaning_of(source);
+        for (const SourceType& type : source_types())
+            if (text && type.kind == text->kind && !type.table->find("loop"))
+                throw UsageError("--loop begins a file again at its end, and " +
+                                 (source.empty() ? "the simulated scene" : source.shown()) +
+                                 " is no file; leave --loop out.");
+    }
 }
 
 std::tm local_now() {

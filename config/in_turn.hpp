@@ -15,6 +15,9 @@ namespace specklescope {
 /// UsageError for a name that nothing fits.
 std::vector<SourceArgument> sources_in_turn(const std::vector<std::string>& words);
 
+/// Throws UsageError where one of the sources has no end that a loop could begin again behind.
+void check_loop(const Settings& settings);
+
 /// What stands for {stem}, {count}, {date}, {time}, {subject} and {what} in the names of files that are
 /// written.
 struct NamePlaces {

@@ -19,7 +19,10 @@ std::string argument_of(const ParamDecl& decl) {
     if (decl.kind == ParamKind::boolean)
         return "";
     if (decl.kind != ParamKind::choice)
-        return decl.kind == ParamKind::integer ? "N" : decl.kind == ParamKind::text ? "TEXT" : "X";
+        return decl.kind == ParamKind::integer ? "N"
+               : decl.kind == ParamKind::text  ? "TEXT"
+               : decl.kind == ParamKind::path  ? "FILE"
+                                               : "X";
     std::string text;
     for (const std::string& choice : decl.choices) {
         if (!text.empty())
@@ -51,6 +54,7 @@ const std::vector<CliOption>& cli_options() {
         from_program("loop", kInput),
         from_program("transfer", kInput),
         from_program("from", kInput),
+        from_program("from_s", kInput),
         from_program("frames", kInput),
         from_program("silence", kInput),
         from_program("channel", kInput),
@@ -125,6 +129,9 @@ const std::vector<CliOption>& cli_options() {
          kOutput},
         from_program("band", kOutput),
         from_program("um_per_px", kOutput),
+        from_program("baseline", kOutput),
+        from_program("baseline_seconds", kOutput),
+        from_program("change", kOutput),
         from_program("publish", kOutput),
         {"filter", "TEXT",
          "bench: only rows with TEXT in their name (a stage, a size, published, stream, regions, gpus, "

@@ -6,6 +6,7 @@
 #include "recording/lines/kymograph.hpp"
 #include "recording/lines/widths.hpp"
 #include "recording/recorder.hpp"
+#include "recording/report/report.hpp"
 #include "recording/traces.hpp"
 #include "sources/registry.hpp"
 
@@ -115,8 +116,9 @@ void ask_for_secrets(const SourceArgument& source) {
 
 std::unique_ptr<Pipeline> make_pipeline(const Settings& settings) {
     const auto& program = settings.program.as<ProgramSettings>();
+    const bool part = program.from > 0 || program.from_s > 0; // which alone is played again
     const SourceDefaults defaults{.rate = program.rate,
-                                  .loop = program.loop,
+                                  .loop = program.loop && !part,
                                   .transfer = program.transfer,
                                   .trusted = settings.trusted};
     PipelineOptions options;
@@ -139,6 +141,8 @@ std::unique_ptr<Pipeline> make_pipeline(const Settings& settings) {
     options.channel = program.channel;
     options.slots = program.slots;
     options.from = static_cast<std::uint64_t>(program.from);
+    options.from_s = program.from_s;
+    options.loop = program.loop && part;
     options.frames = static_cast<std::uint64_t>(program.frames);
     options.source_text = settings.source.empty() ? "synthetic" : settings.source.shown();
     options.silence_s = program.silence_s;
@@ -183,19 +187,40 @@ ScreenLook look_of(const ViewSettings& view) {
     return look;
 }
 
+namespace {
+
+/// Colours of a change, as the window has them.
+Mapping change_mapping(const ViewSettings& view) {
+    Mapping mapping = view.mapping;
+    mapping.colormap = ColorMap::rdbu;
+    mapping.automatic = false;
+    mapping.low = -view.change_range;
+    mapping.high = view.change_range;
+    return mapping;
+}
+
+} // namespace
+
 std::vector<std::shared_ptr<Sink>> add_recorders(Pipeline& pipeline, const Settings& settings,
                                                  std::shared_ptr<const LiveLook> look,
                                                  const std::shared_ptr<PreTrigger>& before) {
-    if (!look)
-        look = std::make_shared<const LiveLook>(look_of(settings.view.as<ViewSettings>()));
+    const auto& program = settings.program.as<ProgramSettings>();
+    const auto& view = settings.view.as<ViewSettings>();
+    if (!look) {
+        ScreenLook shown = look_of(view);
+        shown.baseline = settings.baseline;
+        look = std::make_shared<const LiveLook>(std::move(shown));
+    }
     std::vector<std::shared_ptr<Sink>> made;
     const auto make = [&](const std::string& path, RecordWhat what) {
         RecordOptions options;
         options.path = path;
         options.what = what;
-        options.mapping = settings.view.as<ViewSettings>().mapping;
-        options.limits = settings.program.as<ProgramSettings>().recording;
-        options.marks = settings.program.as<ProgramSettings>().marks;
+        options.baseline = settings.baseline;
+        options.change = program.change && what == RecordWhat::processed && !is_report(path);
+        options.mapping = options.change ? change_mapping(view) : view.mapping;
+        options.limits = program.recording;
+        options.marks = program.marks;
         options.look = look;
         if (what == RecordWhat::raw)
             options.before = before;
@@ -210,8 +235,8 @@ std::vector<std::shared_ptr<Sink>> add_recorders(Pipeline& pipeline, const Setti
     for (const std::string& path : settings.record_screen)
         make(path, RecordWhat::screen);
     if (!settings.traces_path.empty())
-        made.push_back(make_traces(settings.traces_path));
-    const int band = settings.program.as<ProgramSettings>().band;
+        made.push_back(make_traces(settings.traces_path, settings.baseline));
+    const int band = program.band;
     if (!settings.kymograph_path.empty())
         made.push_back(make_kymograph(settings.kymograph_path, band));
     if (!settings.widths_path.empty())

@@ -117,6 +117,11 @@ ParamTable make_program_table() {
                      {.min = 0,
                       .max = 1000000000,
                       .doc = "begin a file at this frame, counted from 0; with frames: a part of it"})
+            .real("from_s", &ProgramSettings::from_s,
+                  {.unit = "s",
+                   .min = 0,
+                   .max = 1e7,
+                   .doc = "begin a file at this time, by its rate, instead of a frame"})
             .integer("frames", &ProgramSettings::frames,
                      {.min = 0, .max = 1000000000, .doc = "stop after this many frames; 0: no limit"})
             .real("rate", &ProgramSettings::rate,
@@ -124,7 +129,8 @@ ParamTable make_program_table() {
                    .min = 0,
                    .max = kMaxRate,
                    .doc = "pace of a file; 0: its own in the window, unpaced in run"})
-            .boolean("loop", &ProgramSettings::loop, {.doc = "start a file again when it ends"})
+            .boolean("loop", &ProgramSettings::loop,
+                     {.doc = "start a file again when it ends; with from: at that frame"})
             .text("publish", &ProgramSettings::publish,
                   {.doc = "what is measured of each frame, and events, as lines of JSON over ZeroMQ at this "
                           "address, as zmq://127.0.0.1:5556 (docs/doors.md)"})
@@ -151,8 +157,24 @@ ParamTable make_program_table() {
                    .max = kMaxUmPerPx,
                    .doc =
                        "how large a pixel of what the chain gives is, a side: for the scale bar, areas and "
-                       "widths, and the calibration of files; 0: as the recording that is played says, "
+                       "widths, and the calibration of files; 0: as the file that is played says, "
                        "otherwise unknown"})
+            .path(
+                "baseline", &ProgramSettings::baseline,
+                {.doc =
+                     "the baseline F₀ of every pixel: one picture of it (.npy, .tiff, …) in the unit of the "
+                     "results, or a recording, whose mean it is; traces and reports then hold the change "
+                     "against it"})
+            .real(
+                "baseline_seconds", &ProgramSettings::baseline_seconds,
+                {.unit = "s",
+                 .min = 0,
+                 .max = 36000,
+                 .doc =
+                     "the baseline is the mean over so long: of the file that baseline names, without it of "
+                     "the beginning of the SOURCE; 0: all of that file"})
+            .boolean("change", &ProgramSettings::change,
+                     {.doc = "with a baseline: recordings of results hold 100·(F/F₀ − 1) %, not F"})
             .choice("log", &ProgramSettings::log, {"normal", "quiet", "verbose"},
                     {.doc = "how much is said; quiet: errors only"})
             .table();
@@ -203,6 +225,14 @@ void check(const Settings& settings) {
     of_regions("traces", settings.traces_path);
     of_regions("kymograph", settings.kymograph_path);
     of_regions("widths", settings.widths_path);
+    if (program.from > 0 && program.from_s > 0)
+        throw UsageError(program_table().owner() + ": from_s = " + to_string(program.from_s) +
+                         " s and from = " + std::to_string(program.from) +
+                         " say where to begin twice; leave one of the two out.");
+    if (program.change && program.baseline.empty() && program.baseline_seconds == 0)
+        throw UsageError(program_table().owner() +
+                         ": change = true has nothing to be against; give --baseline FILE or "
+                         "--baseline-seconds S.");
     const Mapping& mapping = settings.view.as<ViewSettings>().mapping;
     const auto in_order = [](const char* low, double below, const char* high, double above) {
         if (!(below < above))

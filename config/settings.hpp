@@ -20,6 +20,7 @@
 
 namespace specklescope {
 
+class BaselineImage;
 class PreTrigger;
 
 /// How the window shows things; remembered between runs, settable in TOML under [view] and by --view
@@ -59,10 +60,11 @@ struct ProgramSettings {
     int threads = 0;  ///< 0: all cores
     std::string gpus; ///< "": the first
     FftPlanning plans = FftPlanning::estimate;
-    int slots = 0;   ///< 0: chosen from the frame size
-    int from = 0;    ///< first frame of a file
-    int frames = 0;  ///< 0: no limit
-    double rate = 0; ///< 0: the source's own
+    int slots = 0;     ///< 0: chosen from the frame size
+    int from = 0;      ///< first frame of a file
+    double from_s = 0; ///< or the time of it
+    int frames = 0;    ///< 0: no limit
+    double rate = 0;   ///< 0: the source's own
     bool loop = false;
     std::string transfer = "auto"; ///< of pictures: parse_transfer()
     double silence_s = 5;
@@ -70,13 +72,16 @@ struct ProgramSettings {
     bool medians = false;                    ///< of regions
     int band = 1;                            ///< px across lines
     double um_per_px = 0; ///< a side of a pixel of the results; 0: Settings::um_per_source_px
+    std::string baseline; ///< a file that F₀ of every pixel is taken from; "": none
+    /// Of that file, or of the source itself where there is none; 0: all of the file, or no baseline.
+    double baseline_seconds = 0;
+    bool change = false; ///< recordings of results hold 100·(F/F₀ − 1) %
     Log log = Log::normal;
     RecordLimits recording; ///< of every recorder
     ScreenMarks marks;      ///< of movies of the screen
     std::string publish;    ///< parse_publish_address(); "": nowhere
 };
-/// Owner "specklescope": backend, threads, plans, slots, from, frames, rate, loop, transfer, silence,
-/// channel, medians, band, um_per_px, publish, log, and the keys of record_limits_table() and
+/// Owner "specklescope": a key for each member above, and the keys of record_limits_table() and
 /// screen_marks_table().
 const ParamTable& program_table();
 
@@ -125,6 +130,7 @@ struct Settings {
     /// µm a side of a raw pixel, as the window or a recording has it, where program.um_per_px is 0; 0: as the
     /// source says.
     double um_per_source_px = 0;
+    std::shared_ptr<const BaselineImage> baseline; ///< as take_baseline() made it; null: none
     std::string regions_from; ///< the recording that they were read from; empty: the window remembered them
     BenchSettings bench;
     PulseSettings pulse;

@@ -3,6 +3,7 @@
 // not the ending. Nothing of what the libraries have to say reaches the terminal: it is part of the RunError.
 #pragma once
 
+#include "files/file_scale.hpp"
 #include "files/recorded.hpp"
 #include "files/transfer.hpp"
 #include "pipeline/image.hpp"
@@ -40,6 +41,8 @@ public:
     virtual std::uint64_t pages() = 0;
     /// What a recording of ours says of the present page; nothing in any other file.
     virtual Recorded recorded() const { return {}; }
+    /// How large its pixels are, whoever wrote it: as a recording of ours says, or as other programs do.
+    virtual FileScale scale() const { return {.um_per_px = recorded().um_per_px}; }
     /// The text of the present page from which recorded() was read, as it stands there; empty where there is
     /// none.
     const std::string& description() const { return description_; }

@@ -63,6 +63,18 @@ public:
 
     Recorded recorded() const override { return recorded_.now(); }
     Coding coding() const override { return coding_; }
+    FileScale scale() const override {
+        if (recorded_.ours())
+            return ImageReader::scale();
+        float x = 0, y = 0;
+        std::uint16_t unit = 0;
+        if (TIFFGetField(tiff_.get(), TIFFTAG_XRESOLUTION, &x) == 0 ||
+            TIFFGetField(tiff_.get(), TIFFTAG_YRESOLUTION, &y) == 0)
+            x = y = 0;
+        if (TIFFGetField(tiff_.get(), TIFFTAG_RESOLUTIONUNIT, &unit) == 0)
+            unit = 0;
+        return tiff_scale(description_, {x, y, unit});
+    }
     std::string lossy() const override {
         return layout_.compression == COMPRESSION_JPEG || layout_.compression == COMPRESSION_OJPEG ? "JPEG"
                                                                                                    : "";

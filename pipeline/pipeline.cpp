@@ -2,6 +2,8 @@
 
 #include "base/error.hpp"
 #include "base/log.hpp"
+#include "pipeline/first_frame.hpp"
+#include "pipeline/scale/pixel_size.hpp"
 #include "pipeline/threads/flow.hpp"
 
 #include <spdlog/spdlog.h>
@@ -147,10 +149,9 @@ void Pipeline::start() {
     try {
         SourceInfo info = flow.source->open();
         flow.takes(info.quantity);
-        if (flow.options.from > 0) {
-            flow.source->seek(flow.options.from, 0);
-            info.length = flow.source->length(); // it may have been counted
-        }
+        const std::uint64_t first = begin_at(*flow.source, flow.options.from, flow.options.from_s, info);
+        if (flow.options.loop)
+            flow.loop = LoopRange{.first = first};
         std::string note;
         std::unique_ptr<Executor> executor =
             flow.options.executor ? flow.options.executor(&note) : make_host_executor(flow.options.threads);
@@ -378,7 +379,10 @@ StatsSnapshot Pipeline::stats() const {
     s.not_shown = flow.mailbox.replaced();
     s.queue_depth = static_cast<int>(flow.frames.size_approx());
     s.slots = flow.slots;
+    const StreamInfo about = stream();
+    s.scale_origin = scale_origin(about);
     const std::scoped_lock lock(flow.mutex);
+    s.um_per_px = um_per_px(about, flow.chain.get());
     s.slots_free = flow.ring ? flow.ring->free_slots() : 0;
     s.backend = flow.backend;
     s.device = flow.device;

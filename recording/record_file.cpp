@@ -1,5 +1,6 @@
 #include "recording/record_file.hpp"
 
+#include "analysis/baseline_image.hpp"
 #include "analysis/regions_file.hpp"
 #include "base/error.hpp"
 #include "base/log.hpp"
@@ -176,6 +177,9 @@ std::string describe_file(const RecordedFrame& first, const RecordOptions& optio
     const bool screen = options.what == RecordWhat::screen;
     if (const double um = um_per_px(stream, first.chain.get()); um > 0)
         json["um_per_px"] = screen ? um / options.marks.zoom : um;
+    json["um_per_px_origin"] = scale_origin(stream);
+    if (options.change && options.baseline)
+        json["baseline"] = options.baseline->text();
     if (first.quantity.measure == Measure::intensity && options.what != RecordWhat::mask && !screen) {
         json["transfer"] = "linear"; // whatever it was coded in has been decoded
         json["light"] = to_string(first.info.light);

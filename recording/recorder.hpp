@@ -32,6 +32,10 @@ struct RecordOptions {
     /// Of the screen: how each frame is shown when it comes; null: the result alone, as `mapping` says.
     std::shared_ptr<const LiveLook> look{};
     ScreenMarks marks{};
+    /// F₀: in a report the change of the regions; null: none. With `change` results are recorded as the
+    /// change against it, in %.
+    std::shared_ptr<const BaselineImage> baseline{};
+    bool change = false;
     /// Of raw frames: those that came before the first one, which it begins with; null: none.
     std::shared_ptr<PreTrigger> before{};
 };

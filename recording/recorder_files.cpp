@@ -72,7 +72,9 @@ void Recorder::write(Item item) {
     try {
         RecordedFrame frame = options_.what == RecordWhat::mask     ? mask_.of(item.frame)
                               : options_.what == RecordWhat::screen ? painter_.of(item.frame)
-                                                                    : item.frame;
+                              : options_.change && options_.baseline
+                                  ? change_.of(item.frame, *options_.baseline)
+                                  : item.frame;
         if (options_.limits.thins())
             frame.left_out_between = frame.left_out - last_left_out_;
         if (!ends_before(frame))

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "pipeline/clock/clock_fit.hpp"
+#include "recording/change_picture.hpp"
 #include "recording/limits/disk_room.hpp"
 #include "recording/pretrigger/pre_trigger.hpp"
 #include "recording/record_file.hpp"
@@ -112,6 +113,7 @@ private:
     std::int64_t file_began_ns_ = 0; ///< capture time of its first frame
     ClockWatch clock_;               ///< over the frames of the present file
     SaturationMask mask_;
+    ChangePicture change_;
     ScreenPainter painter_;
     Shape shape_;
     Quantity quantity_;

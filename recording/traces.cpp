@@ -1,5 +1,6 @@
 #include "recording/traces.hpp"
 
+#include "analysis/baseline_image.hpp"
 #include "base/error.hpp"
 #include "base/sentence.hpp"
 #include "pipeline/scale/pixel_size.hpp"
@@ -29,9 +30,11 @@ struct TraceItem {
 
 class Traces final : public BatchSink<TraceItem> {
 public:
-    explicit Traces(std::string path)
+    Traces(std::string path, std::shared_ptr<const BaselineImage> baseline)
         : BatchSink({.most = std::size_t{1} << 20, .many = 4096}), // rows: 100 MB at most
-          path_(std::move(path)) {}
+          path_(std::move(path)), baseline_(std::move(baseline)) {
+        extras_.baseline = baseline_ != nullptr;
+    }
     Traces(const Traces&) = delete;
     Traces& operator=(const Traces&) = delete;
     ~Traces() override { close(); }
@@ -39,8 +42,8 @@ public:
     void open(const StreamInfo& stream) override {
         close();
         check_traces_file(path_);
-        table_ = TableFile(path_, traces_begin(stream));
-        stream_.um_per_source_px = stream.um_per_source_px;
+        table_ = TableFile(path_, traces_begin(stream, extras_.baseline));
+        stream_ = stream;
         told_.reset();
         placed_.reset();
         SinkStatus status;
@@ -67,7 +70,7 @@ private:
 
     void finish(bool well) override {
         if (well && !told_)
-            table_.append(traces_columns());
+            table_.append(traces_columns(extras_.baseline));
         table_.close();
     }
 
@@ -93,25 +96,42 @@ private:
         if (!result.regions)
             return;
         const std::string exposure = to_string(result.exposure);
-        const double um = um_per_px(stream_, result.chain.get());
         if (told_ != result.info.version || !same_places(placed_.get(), result.regions->placed.get())) {
-            text += traces_settings(result, um);
+            tell_extras(result);
+            text += traces_settings(result, extras_);
             if (!told_)
-                text += traces_columns();
+                text += traces_columns(extras_.baseline);
             told_ = result.info.version;
             placed_ = result.regions->placed;
         } else if (exposure != exposure_) { // a camera's, by nobody's edit
             text += exposure_line(result.info.version, result.exposure);
         }
         exposure_ = exposure;
-        add_rows(result, um, text);
+        add_rows(result, extras_, text);
+    }
+
+    void tell_extras(const Result& result) {
+        extras_.um = um_per_px(stream_, result.chain.get());
+        extras_.scale = scale_text(stream_, result.chain.get());
+        extras_.f0.clear();
+        if (!baseline_)
+            return;
+        extras_.baseline_text = baseline_->text();
+        const PlacedRegions& placed = *result.regions->placed;
+        if (baseline_->fits({placed.width, placed.height, 1, PixelType::f32}, result.quantity))
+            extras_.f0 = baseline_->over(result.regions->placed);
+        else
+            extras_.baseline_text += "; not of these results: it is " + to_string(baseline_->shape()) +
+                                     " of " + baseline_->quantity().name;
     }
 
     const std::string path_;
+    const std::shared_ptr<const BaselineImage> baseline_; ///< null: none
 
     // The writing thread's, while it runs.
     TableFile table_;
-    StreamInfo stream_;                 ///< its scale
+    StreamInfo stream_;
+    TraceExtras extras_;
     std::optional<std::uint64_t> told_; ///< the version that the settings were told of
     std::shared_ptr<const PlacedRegions> placed_;
     std::string exposure_;
@@ -121,7 +141,9 @@ private:
 
 void check_traces_file(const std::string& path) { check_table(path, kKind); }
 
-std::shared_ptr<Sink> make_traces(const std::string& path) { return std::make_shared<Traces>(path); }
+std::shared_ptr<Sink> make_traces(const std::string& path, std::shared_ptr<const BaselineImage> baseline) {
+    return std::make_shared<Traces>(path, std::move(baseline));
+}
 
 std::shared_ptr<Sink> make_new_traces(const std::string& wanted) {
     std::string path = wanted;

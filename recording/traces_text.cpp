@@ -1,13 +1,27 @@
 #include "recording/traces_text.hpp"
 
+#include "analysis/baseline_image.hpp"
 #include "analysis/pulse_table.hpp"
 #include "base/one_line.hpp"
 #include "recording/record_file.hpp"
 #include "recording/table_text.hpp"
 
+#include <cmath>
+
 namespace specklescope {
 
 namespace {
+
+/// As the window has it: F₀ is finite and not 0.
+void add_change(std::string& text, double mean, const std::vector<double>& f0, std::size_t region) {
+    const bool known = region < f0.size() && std::isfinite(f0[region]) && f0[region] != 0;
+    text += ',';
+    if (known)
+        add_number(text, f0[region]);
+    text += ',';
+    if (known && !std::isnan(mean))
+        add_number(text, relative_change(mean, f0[region]));
+}
 
 std::string in_brackets(const Quantity& quantity) {
     return one_line(quantity.name) + " " + quantity.symbol + " (" + quantity.unit + ")";
@@ -15,7 +29,7 @@ std::string in_brackets(const Quantity& quantity) {
 
 } // namespace
 
-std::string traces_begin(const StreamInfo& stream) {
+std::string traces_begin(const StreamInfo& stream, bool baseline) {
     std::string text = kTracesMark;
     const auto say = [&](const char* what, const std::string& value) {
         text += comment(std::string("# ") + what + ": " + one_line(value));
@@ -41,6 +55,10 @@ std::string traces_begin(const StreamInfo& stream) {
     say("pixels", "area of the region on the picture");
     say("area_um2", "that area in µm²; empty where nobody said how large a pixel is");
     say("position", "of the frame in its file, from 0; empty of no file");
+    if (baseline)
+        say("baseline, change_percent",
+            "F0 of the region in the unit of the map, and 100·(mean/F0 − 1) %; empty "
+            "where there is none");
     say("event",
         "number,sequence,capture_s,label: was marked at that frame; the last line of a number counts, "
         "and one without a label takes the event back");
@@ -57,12 +75,14 @@ std::string event_line(const EventMark& event) {
     return text + "," + (event.removed ? "" : csv_text(one_line(event.label))) + "\n";
 }
 
-std::string traces_columns() {
-    return "sequence,capture_s,arrival_s,region,mean,std,min,max,valid,infinite,saturated,version,"
-           "mean_of_map,median,pixels,position,area_um2\n";
+std::string traces_columns(bool baseline) {
+    return std::string(
+               "sequence,capture_s,arrival_s,region,mean,std,min,max,valid,infinite,saturated,version,"
+               "mean_of_map,median,pixels,position,area_um2") +
+           (baseline ? ",baseline,change_percent\n" : "\n");
 }
 
-std::string traces_settings(const Result& result, double um) {
+std::string traces_settings(const Result& result, const TraceExtras& extras) {
     std::string text;
     const auto say = [&](const char* what, const std::string& value) {
         text += setting_line(result.info.version, what, value);
@@ -72,8 +92,10 @@ std::string traces_settings(const Result& result, double um) {
     const PlacedRegions& placed = *result.regions->placed;
     say("map", in_brackets(result.quantity) + " of " + std::to_string(placed.width) + "×" +
                    std::to_string(placed.height) + " pixels");
-    if (um > 0)
-        say("scale", to_string(um) + " µm per pixel");
+    if (!extras.scale.empty())
+        say("scale", extras.scale);
+    if (extras.baseline)
+        say("baseline", extras.baseline_text);
     say("mean", std::string(mean_text(result.regions->mean)));
     if (result.exposure.known())
         text += exposure_line(result.info.version, result.exposure);
@@ -85,7 +107,7 @@ std::string traces_settings(const Result& result, double um) {
     return text;
 }
 
-void add_rows(const Result& result, double um, std::string& text) {
+void add_rows(const Result& result, const TraceExtras& extras, std::string& text) {
     std::string times;
     add_whole(times, result.info.sequence);
     times += ',';
@@ -122,8 +144,10 @@ void add_rows(const Result& result, double um, std::string& text) {
         if (result.info.position)
             add_whole(text, *result.info.position);
         text += ',';
-        if (um > 0)
-            add_number(text, static_cast<double>(region.pixels) * um * um);
+        if (extras.um > 0)
+            add_number(text, static_cast<double>(region.pixels) * extras.um * extras.um);
+        if (extras.baseline)
+            add_change(text, region.mean, extras.f0, i);
         text += '\n';
     }
 }

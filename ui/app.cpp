@@ -36,6 +36,7 @@ constexpr double kTall = 1.2; ///< times as high as wide: controls go below the 
 } // namespace
 
 App::App(Session& session, Window& window) : session_(session), window_(window) {
+    state_.change = session.baseline_asked();
     if (!window.note().empty())
         session.say(Message::Level::warning, window.note());
 }
@@ -178,6 +179,8 @@ void App::frame() {
     if (Pipeline* pipeline = session_.pipeline()) {
         display_.set_baseline(layout_.change.width > 0 ? session_.baseline_image() : nullptr);
         display_.look(*pipeline, layout_.shows_raw, layout_.shows_processed);
+        if (display_.has_result())
+            session_.compare_regions(display_.result());
         if (SteadyClock::now() - stats_read_ > kStatsEvery) {
             stats_ = pipeline->stats();
             stats_read_ = SteadyClock::now();

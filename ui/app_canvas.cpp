@@ -207,7 +207,7 @@ void App::canvas_bar(const Rect& bar, const Quantity& quantity) {
                                           exposed({mapping.low, mapping.high}, mapping.exposure_stops)));
         return;
     }
-    const Quantity relative{"change against the baseline", "Δ" + quantity.symbol, "%", Measure::other};
+    const Quantity relative = change_of(quantity);
     change_bar(bar, view.change_range, view_table().at("change_range"), ViewSettings().change_range, relative,
                display_.shader().colors(ColorMap::rdbu),
                state_.histogram.beyond(HistogramOf::change, {-view.change_range, view.change_range}));

@@ -58,6 +58,7 @@ void Session::start(void (*notify)()) {
     settings_.um_per_source_px = um_per_source_px(settings_);
     settings_.program.set("um_per_px", 0.0); // from here on it is the window's
     const auto begin = [this] {
+        take_baseline_ahead();
         std::shared_ptr<Pipeline> pipeline = make_pipeline(settings_);
         pipeline->mailbox().on_post(notify_);
         listeners().join(*pipeline);
@@ -88,7 +89,10 @@ void Session::start(void (*notify)()) {
     }();
     adopt({std::move(pipeline), settings_, {}, false});
     adopt_recordings(sinks);
+    show_baseline_ahead();
+    tell_given_scale();
     settings_.program.set("from", std::int64_t{0});
+    settings_.program.set("from_s", 0.0);
     settings_.regions_path.clear(); // from here on they are the window's
 }
 

@@ -149,6 +149,10 @@ public:
     /// 0…1 while one is being taken.
     std::optional<double> baseline_image_progress() const;
     const std::shared_ptr<const BaselineImage>& baseline_image() const { return baseline_image_; }
+    /// The command line asks for a baseline: the window begins with the change against it.
+    bool baseline_asked() const { return baseline_asked_; }
+    /// F₀ of the regions as the picture of the command line has it, until another is taken.
+    void compare_regions(const Result& shown);
     const EventLog& events() const { return events_; }
     /// At the newest frame; traces and recordings that run are told.
     void mark_event(const std::string& label = "");
@@ -184,6 +188,9 @@ private:
     void tell_scale(bool kept);
     void poll_baseline_image();
     void drop_baseline_image(); ///< F₀ is of one source
+    void take_baseline_ahead();
+    void tell_given_scale();
+    void show_baseline_ahead();
     void finish(const Recording& recording);
     const Recording* recording_of(std::optional<RecordWhat> what) const;
     bool ended(std::optional<RecordWhat> what);
@@ -223,6 +230,8 @@ private:
     std::shared_ptr<BaselineCollector> collector_; ///< while a baseline is taken, in collected_by_
     std::shared_ptr<Pipeline> collected_by_;
     std::shared_ptr<const BaselineImage> baseline_image_;
+    bool baseline_asked_ = false;
+    std::shared_ptr<const PlacedRegions> compared_; ///< by compare_regions()
     EventLog events_;
     std::vector<std::future<Note>> work_;
     std::deque<Note> notes_;

@@ -1,5 +1,7 @@
 // The baseline of the picture: begun by the user, taken while results pass, there for the view.
+#include "base/error.hpp"
 #include "base/sentence.hpp"
+#include "config/baseline.hpp"
 #include "config/keys/bindings.hpp"
 #include "ui/canvas/numbers.hpp"
 #include "ui/session.hpp"
@@ -26,6 +28,44 @@ void Session::take_baseline_image() {
     say(Message::Level::info, "Taking the baseline of the picture over the next " + number_text(seconds, 3) +
                                   " s; the same again" +
                                   with_key("", settings_.keys, Action::baseline_picture) + " ends it now.");
+}
+
+/// What the command line asks for, before the source is opened, where that is of files.
+void Session::take_baseline_ahead() {
+    baseline_asked_ = wants_baseline(settings_);
+    if (!baseline_asked_)
+        return;
+    if (baseline_is_of_files(settings_))
+        return take_baseline(settings_);
+    if (settings_.program.as<ProgramSettings>().change)
+        throw UsageError(
+            "--change has no baseline yet when the window opens on a camera; record its rest and "
+            "name that with --baseline FILE, or leave --change out.");
+}
+
+void Session::show_baseline_ahead() {
+    const double seconds = settings_.program.as<ProgramSettings>().baseline_seconds;
+    settings_.program.set("baseline", std::string()); // from here on it is the window's
+    settings_.program.set("baseline_seconds", 0.0);
+    settings_.program.set("change", false);
+    baseline_image_ = settings_.baseline;
+    if (baseline_image_) {
+        say(Message::Level::info, "Baseline: " + baseline_image_->text() + ".");
+    } else if (baseline_asked_) {
+        view().baseline_s = seconds;
+        take_baseline_image();
+    }
+}
+
+void Session::compare_regions(const Result& shown) {
+    if (!settings_.baseline || baseline_image_ != settings_.baseline || !shown.regions)
+        return;
+    const auto& placed = shown.regions->placed;
+    if (baseline.taken() && (baseline.taken()->from_picture.empty() || compared_ == placed))
+        return;
+    if (baseline.take(*traces_, *baseline_image_, placed) &&
+        baseline.taken()->regions.size() == placed->regions.size())
+        compared_ = placed;
 }
 
 std::optional<double> Session::baseline_image_progress() const {

@@ -33,4 +33,11 @@ void Session::tell_scale(bool kept) {
              : "A pixel is " + size + ", as the file says.");
 }
 
+/// Of the source that the window begins with.
+void Session::tell_given_scale() {
+    const StreamInfo stream = pipeline_->stream();
+    if (stream.source.um_per_px > 0)
+        say(Message::Level::info, "The scale is " + scale_text(stream, &chain_) + ".");
+}
+
 } // namespace specklescope

@@ -1,10 +1,14 @@
 // The face without a window: a progress bar or plain lines, statistics at the end.
+#include "analysis/baseline_image.hpp"
 #include "base/long_work.hpp"
 #include "base/sentence.hpp"
 #include "config/atomic_file.hpp"
+#include "config/baseline.hpp"
 #include "config/in_turn.hpp"
 #include "config/statistics_file.hpp"
 #include "config/text.hpp"
+#include "pipeline/first_frame.hpp"
+#include "pipeline/scale/pixel_size.hpp"
 #include "recording/recorder.hpp"
 #include "ui/interrupt.hpp"
 #include "ui/progress.hpp"
@@ -92,10 +96,13 @@ std::string counts_rows(const CountHistory& counts) {
     return out;
 }
 
-std::string statistics(const StatsSnapshot& s, const SourceInfo& source, const Chain& chain) {
+std::string statistics(const StatsSnapshot& s, const SourceInfo& source, const Chain& chain,
+                       const std::string& scale) {
     const std::string own_rate = source.rate > 0 ? printed(", its own rate %.6g frames/s", source.rate) : "";
     std::string out = row("source", s.source + ", " + to_string(source.shape) + own_rate, kLeft) +
                       row("stages", text_in_effect(chain), kLeft);
+    if (!scale.empty())
+        out += row("scale", scale, kLeft);
     for (const std::string& line : advice_lines(chain))
         out += row("note", line, kLeft);
     if (s.exposure.known())
@@ -140,14 +147,15 @@ std::string statistics(const StatsSnapshot& s, const SourceInfo& source, const C
 
 class HeadlessRun {
 public:
-    explicit HeadlessRun(const Settings& settings)
-        : settings_(settings), pipeline_(make_pipeline(settings)) {}
+    explicit HeadlessRun(Settings settings)
+        : settings_(std::move(settings)), pipeline_(make_pipeline(settings_)) {}
 
     /// While an InterruptGuard lives.
     int run() {
         for (const std::string& remark : settings_.remarks)
             spdlog::info("{}", remark);
         check_end_files(settings_);
+        watched([&] { take_baseline(settings_); });
         pipeline_->viewer_wants_host(!settings_.snapshot_path.empty());
         publisher_ = make_publisher(settings_);
         Settings at_once = settings_;
@@ -160,7 +168,7 @@ public:
                      at_once.record_screen.size();
         if (publisher_)
             pipeline_->add_sink(Publisher::feed(publisher_));
-        start();
+        watched([&] { pipeline_->start(); });
         wait();
         pipeline_->stop();
         if (trigger_)
@@ -175,14 +183,15 @@ public:
     }
 
 private:
-    void start() {
+    /// With a word on how far its long work is.
+    template <class F> void watched(F&& work) {
         Progress progress(0, quiet());
         const WatchWork watch([&](std::string_view what, double part) {
             progress.preparing(what, part);
             return !InterruptGuard::interrupted();
         });
         try {
-            pipeline_->start();
+            work();
         } catch (...) {
             progress.clear();
             throw;
@@ -199,6 +208,7 @@ private:
             Result result;
             if (pipeline_->mailbox().take(result))
                 last_ = std::move(result);
+            check_baseline();
             if (trigger_)
                 for (auto& begun : trigger_->poll())
                     recorders_.push_back(std::move(begun));
@@ -209,6 +219,15 @@ private:
         set_up_log(settings_);
         if (InterruptGuard::interrupted())
             spdlog::info("Interrupted: finishing the files.");
+    }
+
+    /// That it is of what the run makes, which the first result tells.
+    void check_baseline() {
+        if (!settings_.baseline || compared_ || !(last_.image || last_.device_image))
+            return;
+        compared_ = true;
+        if (!settings_.baseline->fits(last_.shape(), last_.quantity))
+            throw UsageError(baseline_misfit(*settings_.baseline, last_.shape(), last_.quantity));
     }
 
     /// Every recording is as long as it was to be: nothing is left to wait for.
@@ -229,8 +248,10 @@ private:
     std::uint64_t total_frames() const {
         const auto& program = settings_.program.as<ProgramSettings>();
         const auto limit = static_cast<std::uint64_t>(program.frames);
-        const auto from = static_cast<std::uint64_t>(program.from);
-        const std::uint64_t all = pipeline_->status().source.frames;
+        const SourceInfo source = pipeline_->status().source;
+        const std::uint64_t from =
+            program.from_s > 0 ? frame_at(program.from_s, source) : static_cast<std::uint64_t>(program.from);
+        const std::uint64_t all = source.frames;
         const std::uint64_t known = program.loop ? 0 : all - std::min(all, from);
         return limit == 0 ? known : known == 0 ? limit : std::min(limit, known);
     }
@@ -239,7 +260,8 @@ private:
         const StatsSnapshot stats = pipeline_->stats();
         const PipelineStatus status = pipeline_->status();
         bool failed = status.state == RunState::failed || stats.drops.failed > 0;
-        std::string text = stats.acquired > 0 ? statistics(stats, status.source, pipeline_->chain()) : "";
+        std::string text =
+            stats.acquired > 0 ? statistics(stats, status.source, pipeline_->chain(), scale()) : "";
         for (const auto& recorder : recorders_) {
             const SinkStatus s = recorder->status();
             failed = failed || !s.error.empty();
@@ -293,6 +315,11 @@ private:
         return failed ? 1 : 0;
     }
 
+    std::string scale() const {
+        const Chain chain = pipeline_->chain();
+        return scale_text(pipeline_->stream(), &chain);
+    }
+
     std::string snapshot() {
         if (settings_.snapshot_path.empty())
             return "";
@@ -304,11 +331,12 @@ private:
         return row("wrote", write_last_snapshot(settings_, last_, pipeline_->stream()), kLeft);
     }
 
-    const Settings& settings_;
+    Settings settings_;
     std::unique_ptr<Pipeline> pipeline_;
     std::vector<std::shared_ptr<Sink>> recorders_; ///< first those of frames, then those of numbers, which
                                                    ///< follow the run; last those that were begun on the way
     std::size_t of_frames_ = 0;
+    bool compared_ = false; ///< the baseline with the results
     std::optional<RunTrigger> trigger_;
     std::shared_ptr<Publisher> publisher_; ///< null: none
     Result last_;

@@ -41,7 +41,7 @@ std::string head_of(const StreamInfo& stream, int band) {
 }
 
 /// What the numbers rest on from this frame on.
-std::string settings_of(const LineFrame& frame, double um) {
+std::string settings_of(const LineFrame& frame, const std::string& scale) {
     std::string text;
     const auto say = [&](const char* what, const std::string& value) {
         text += setting_line(frame.info.version, what, value);
@@ -50,8 +50,8 @@ std::string settings_of(const LineFrame& frame, double um) {
         say("chain", to_string(*frame.chain));
     say("map",
         one_line(frame.quantity.name) + " " + frame.quantity.symbol + " (" + frame.quantity.unit + ")");
-    if (um > 0)
-        say("scale", to_string(um) + " µm per pixel");
+    if (!scale.empty())
+        say("scale", scale);
     say("fitted to", frame.mean == RegionMean::plain ? "the map" : "K²");
     if (frame.exposure.known())
         text += exposure_line(frame.info.version, frame.exposure);
@@ -108,7 +108,7 @@ protected:
     std::uint64_t begin(const StreamInfo& stream) override {
         check_widths(path());
         table_ = TableFile(path(), std::string(kMark) + head_of(stream, band()));
-        stream_.um_per_source_px = stream.um_per_source_px;
+        stream_ = stream;
         told_.reset();
         placed_.reset();
         return table_.bytes();
@@ -156,7 +156,7 @@ private:
             return;
         const std::string exposure = to_string(frame.exposure);
         if (told_ != frame.info.version || placed_ != frame.placed) {
-            text += settings_of(frame, um_per_px(stream_, frame.chain.get()));
+            text += settings_of(frame, scale_text(stream_, frame.chain.get()));
             if (!told_)
                 text += kColumns;
             told_ = frame.info.version;
@@ -168,7 +168,7 @@ private:
     }
 
     TableFile table_;
-    StreamInfo stream_;                 ///< its scale
+    StreamInfo stream_;
     std::optional<std::uint64_t> told_; ///< the version that the settings were told of
     std::shared_ptr<const PlacedRegions> placed_;
     std::string exposure_;

@@ -107,8 +107,9 @@ ReportRows settings_rows(const Report& report) {
     say("Exposure", to_string(result.exposure));
     if (const std::string channel = grey_channel_of(result); !channel.empty())
         say("Channel", channel);
-    if (const double um = um_per_px(report.stream, result.chain.get()); um > 0)
-        say("Scale", report_number(um) + " µm per pixel");
+    say("Scale", scale_text(report.stream, result.chain.get()));
+    if (report.traces && report.traces->taken)
+        say("Baseline", report.traces->taken->from_picture);
     if (result.shape().channels == 1)
         say("Colours", range_text(report));
     return rows;

@@ -293,9 +293,11 @@ void draw_traces(Sheet& sheet, const Report& report) {
         return f0 ? relative_change(v, *f0) : NAN;
     });
     const TraceMeans& means = *traces.taken;
-    sheet.paragraph("F₀ is of " + std::to_string(means.frames) + " frames, number " +
-                        std::to_string(means.from.sequence) + " to " + std::to_string(means.to.sequence) +
-                        ".",
+    sheet.paragraph(means.from_picture.empty()
+                        ? "F₀ is of " + std::to_string(means.frames) + " frames, number " +
+                              std::to_string(means.from.sequence) + " to " +
+                              std::to_string(means.to.sequence) + "."
+                        : "F₀ is the mean over each region of the picture " + means.from_picture + ".",
                     kSmall);
 }
 

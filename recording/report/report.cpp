@@ -68,11 +68,15 @@ std::optional<ReportTraces> traces_for_report(TraceHistory& history, const Basel
     return traces;
 }
 
-void check_report(const std::string& path) {
+bool is_report(const std::string& path) {
     std::string ending = fs::path(path).extension().string();
     std::transform(ending.begin(), ending.end(), ending.begin(),
                    [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    if (ending != ".pdf")
+    return ending == ".pdf";
+}
+
+void check_report(const std::string& path) {
+    if (!is_report(path))
         throw UsageError("'" + path + "' is no name for a report; it must end in .pdf.");
     if (!can_draw_pdf())
         throw UsageError("This build writes no reports: it was made without Pango and Cairo; install "

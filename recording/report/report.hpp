@@ -45,6 +45,8 @@ struct ReportFiles {
     std::string pdf, png, csv;
 };
 
+/// The name ends in .pdf.
+bool is_report(const std::string& path);
 /// Throws UsageError unless the name ends in .pdf and this build can write one.
 void check_report(const std::string& path);
 /// All three under one name: where one is taken, all get a number. None appears before all are whole. Throws

@@ -74,7 +74,10 @@ public:
         if (frames_ == 0)
             return;
         Report report = report_of(last_, options_, stream_);
-        report.traces = traces_for_report(history_, Baseline());
+        Baseline baseline;
+        if (options_.baseline && last_.values)
+            baseline.take(history_, *options_.baseline, last_.values->placed);
+        report.traces = traces_for_report(history_, baseline);
         report.events = events_;
         report.frames = std::to_string(frames_) + " followed, " + std::to_string(totals.dropped) +
                         " dropped, " + std::to_string(totals.lost_before) + " lost before";

@@ -46,7 +46,7 @@ public:
         info.lossy = reader_->lossy();
         info.coding = to_string(coding_);
         info.started = reader_->recorded().started;
-        info.um_per_px = reader_->recorded().um_per_px;
+        take_scale(info);
         info.quantity = quantity_of(reader_->recorded(), shape_);
         info.rate = rate();
         index_.count_ahead(files_, options().frame_height, kCounted, kCounting);
@@ -123,6 +123,16 @@ public:
 
 private:
     const ImageOptions& options() const { return params_.as<ImageOptions>(); }
+
+    void take_scale(SourceInfo& info) const {
+        const FileScale scale = reader_->scale();
+        info.um_per_px = scale.um_per_px;
+        if (!scale.by.empty())
+            run_log().info("A pixel of '{}' is {:.9g} µm a side, by {}.", files_[file_ - 1], scale.um_per_px,
+                           scale.by);
+        if (!scale.refused.empty())
+            run_log().info("'{}': {}.", files_[file_ - 1], scale.refused);
+    }
 
     /// Of the frames; those that are decoded go up to 1.
     double full_scale() const { return decodes() ? 1 : code_full_scale(); }

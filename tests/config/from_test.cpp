@@ -1,4 +1,5 @@
-// A part of a file without a window: --from and --frames, and what is written of where the frames lie.
+// A part of a file without a window: --from, --from-s, --frames and --loop, and what is written of where the
+// frames lie.
 #include "tests/support/child.hpp"
 
 #include <sstream>
@@ -70,6 +71,57 @@ TEST_F(From, AFrameThatIsNotThereIsRefused) {
         {"run", "synthetic?width=64&height=48", "--from", "3", "--frames", "2"}, folder_.path().string());
     EXPECT_EQ(live.status, 2) << live.all();
     EXPECT_NE(live.err.find("No frame of this source can be chosen"), std::string::npos) << live.all();
+}
+
+TEST_F(From, ATimeIsTheFrameThatIsShownThen) {
+    // At 25 frames/s frame 20 is shown from 0.8 s on, frame 19 before.
+    for (const auto& [time, frame] : {std::pair{"0.8", 20}, {"0.79", 19}, {"0.8399", 20}, {"0", 0}}) {
+        const std::string name = std::string("part") + time + ".raw";
+        const ChildResult result =
+            run({"--rate", "25", "--from-s", time, "--frames", "2", "--record-raw", name});
+        ASSERT_EQ(result.status, 0) << result.all();
+        EXPECT_TRUE(read_text(folder_ / name) ==
+                    film_.substr(static_cast<std::size_t>(frame) * kFrame, 2 * kFrame))
+            << time;
+    }
+}
+
+TEST_F(From, ATimeThatIsNoneIsRefused) {
+    const auto refused = [&](const std::vector<std::string>& words, const std::string& why) {
+        const ChildResult result = run(words);
+        EXPECT_EQ(result.status, 2) << result.all();
+        EXPECT_NE(result.err.find(why), std::string::npos) << result.all();
+    };
+    refused({"--from-s", "1"}, "does not say how many frames a second it has, so that 1 s of it are unknown");
+    refused({"--from-s", "2.4", "--rate", "25"},
+            "2.4 s is frame 60, and 'film.raw' has no frame 60; allowed: 0…59.");
+    refused({"--from-s", "1", "--from", "3", "--rate", "25"},
+            "say where to begin twice; leave one of the two out");
+    refused({"--from-s", "-1"}, "--from-s");
+    refused({"--from-s", "nan"}, "--from-s");
+    const ChildResult live = run_program(
+        {"run", "synthetic?width=64&height=48", "--from-s", "1", "--frames", "2"}, folder_.path().string());
+    EXPECT_EQ(live.status, 2) << live.all();
+    EXPECT_NE(live.err.find("No frame of this source can be chosen"), std::string::npos) << live.all();
+}
+
+TEST_F(From, ALoopBeginsAgainWhereItBegan) {
+    ASSERT_EQ(run({"--from", "50", "--loop", "--frames", "25", "--record-raw", "rounds.raw"}).status, 0);
+    const std::string round = film_.substr(50 * kFrame);
+    EXPECT_TRUE(read_text(folder_ / "rounds.raw") == round + round + round.substr(0, 5 * kFrame));
+    ASSERT_EQ(run({"--loop", "--frames", "70", "--record-raw", "whole.raw"}).status, 0);
+    EXPECT_TRUE(read_text(folder_ / "whole.raw") == film_ + film_.substr(0, 10 * kFrame));
+}
+
+TEST_F(From, ALoopOfWhatHasNoEndIsRefused) {
+    for (const char* source : {"synthetic:vessels", "aravis", "rtsp://127.0.0.1/x"})
+        for (const char* command : {"run", "view"}) {
+            const ChildResult result = run_program(
+                {command, source, "--no-remember", "--loop", "--frames", "2"}, folder_.path().string());
+            EXPECT_EQ(result.status, 2) << result.all();
+            EXPECT_NE(result.err.find("--loop begins a file again at its end, and "), std::string::npos)
+                << result.all();
+        }
 }
 
 } // namespace

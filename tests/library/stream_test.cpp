@@ -1,6 +1,7 @@
 // Streams through the C ABI: every frame in order, held frames, recordings, edits, messages.
 #include "tests/library/client.hpp"
 
+#include <cmath>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -297,3 +298,66 @@ TEST(Streams, EventsAndTracesAreInTheirFiles) {
     expect_refused(specklescope_stream_traces(without, table.c_str()), SPECKLESCOPE_USAGE_ERROR,
                    "There are no regions whose traces");
 }
+
+
+struct Said {
+    std::string quantity, unit;
+    double mean = 0, mean_of_map = 0;
+    std::int64_t version = -1;
+};
+
+/// Of the first result that edits behind this version have made, and of the region on it.
+Said said_by(specklescope_stream* stream, std::int64_t behind = -1) {
+    Said said;
+    for (specklescope_frame* frame = nullptr;
+         specklescope_stream_next(stream, -1, &frame) == SPECKLESCOPE_OK;) {
+        auto result = sized<specklescope_result>();
+        auto region = sized<specklescope_region>();
+        EXPECT_EQ(specklescope_frame_result(frame, &result), SPECKLESCOPE_OK);
+        EXPECT_EQ(specklescope_frame_region(frame, 0, &region), SPECKLESCOPE_OK) << specklescope_last_error();
+        said = {result.quantity, result.unit, region.mean, region.mean_of_map,
+                static_cast<std::int64_t>(result.version)};
+        specklescope_frame_free(frame);
+        if (said.version > behind)
+            return said;
+    ADD_FAILURE() << specklescope_last_error();
+    return said;
+
+
+TEST(Streams, AChainThatReplacesOneWorksOnWhatTheRecordingHolds) {
+    const std::filesystem::path folder = testing::TempDir() + "/library_replaced";
+    std::filesystem::remove_all(folder);
+    std::filesystem::create_directories(folder);
+    const std::string regions = folder / "whole.json";
+    std::ofstream(regions) << R"({"regions":[{"name":"all","shape":"rectangle","points":[[0,0],[63,47]]}]})";
+    for (const std::string output : {"contrast2", "contrast", "tau"}) {
+        const std::string file = folder / (output + ".tiff");
+        auto settings = sized<specklescope_settings>();
+        settings.options = "frames=1,backend=cpu";
+        settings.regions = regions.c_str();
+        specklescope_stream* live = nullptr;
+        ASSERT_EQ(specklescope_stream_open(kFile, ("speckle:output=" + output).c_str(), &settings, &live),
+                  SPECKLESCOPE_OK)
+        ASSERT_EQ(specklescope_stream_record(live, file.c_str(), SPECKLESCOPE_RESULTS), SPECKLESCOPE_OK);
+        const Said expected = said_by(live);
+        EXPECT_EQ(specklescope_stream_stop(live), SPECKLESCOPE_OK);
+        specklescope_stream_close(live);
+
+        settings.options = "loop=true,backend=cpu";
+        specklescope_stream* again = nullptr;
+        ASSERT_EQ(specklescope_stream_open(file.c_str(), "flip", &settings, &again), SPECKLESCOPE_OK)
+        const Said first = said_by(again);
+        EXPECT_EQ(first.quantity, expected.quantity) << output;
+        ASSERT_EQ(specklescope_stream_replace(again, "flip | flip"), SPECKLESCOPE_OK)
+        const Said replaced = said_by(again, first.version);
+        EXPECT_EQ(replaced.quantity, expected.quantity) << output;
+        EXPECT_EQ(replaced.unit, expected.unit) << output;
+        EXPECT_NEAR(replaced.mean, expected.mean, 1e-9 * expected.mean) << output;
+        EXPECT_NEAR(replaced.mean_of_map, expected.mean_of_map, 1e-9 * expected.mean_of_map) << output;
+        if (output == "contrast") { // the two means are not the same
+            EXPECT_GT(std::abs(expected.mean - expected.mean_of_map), 1e-4 * expected.mean);
+        if (output == "contrast2") { // from which alone a flow is made, also by an edit behind
+            ASSERT_EQ(specklescope_stream_replace(again, "flow:output=bfi"), SPECKLESCOPE_OK)
+            ASSERT_EQ(specklescope_stream_set(again, 0, "output", "tau"), SPECKLESCOPE_OK)
+            EXPECT_EQ(said_by(again, replaced.version + 1).unit, "s");
+        specklescope_stream_close(again);

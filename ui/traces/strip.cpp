@@ -313,7 +313,7 @@ void TraceStrip::draw_plot(const Rect& area, Session& session, const std::vector
               relative_              ? "%"
               : quantity.unit == "1" ? ""
                                      : quantity.unit);
-    if (session.baseline.taken())
+    if (session.baseline.taken() && session.baseline.taken()->from_picture.empty())
         draw_baseline_span(plot, session.baseline.taken()->from.time_ns,
                            session.baseline.taken()->to.time_ns);
     for (const TraceRestart& restart : about_.restarts)

@@ -1,0 +1,179 @@
+// The baseline without a window: F₀ of a picture, of a recording, or of the beginning of the source; in
+// traces, recordings and reports, compared with NumPy.
+#include "tests/support/child.hpp"
+#include "tests/support/file_tools.hpp"
+
+namespace specklescope {
+namespace {
+
+constexpr const char* kScene = "synthetic:vessels?width=64&height=48&live=false&rate=50";
+constexpr const char* kRegions = R"({"regions":[
+{"name":"box","shape":"rectangle","points":[[10,8],[29,27]]},
+{"name":"tri","shape":"polygon","points":[[2,2],[40,4],[20,40]]}]})";
+
+class BaselineRun : public testing::Test {
+protected:
+    BaselineRun() {
+        setenv("XDG_CONFIG_HOME", folder_.path().c_str(), 1); // NOLINT(concurrency-mt-unsafe)
+        write_text(folder_ / "r.json", kRegions);
+    }
+    ChildResult run(std::vector<std::string> words) const {
+        words.insert(words.begin(), "run");
+        words.insert(words.end(), {"--backend", "cpu"});
+        return run_program(std::move(words), folder_.path().string());
+    }
+    void good(std::vector<std::string> words) const {
+        const ChildResult result = run(std::move(words));
+        ASSERT_EQ(result.status, 0) << result.all();
+    }
+    std::vector<std::string> measured(std::vector<std::string> words, const std::string& output,
+                                      const std::string& traces) const {
+        words.insert(words.end(), {"--stage", "speckle:radius=2,output=" + output, "--regions", "r.json",
+                                   "--traces", traces});
+        return words;
+    }
+    void check(const std::string& script) const {
+        EXPECT_TRUE(test::python(folder_, script)) << read_text(folder_ / "python.log");
+    }
+    void refused(std::vector<std::string> words, const std::string& part, int status = 2) const {
+        const ChildResult result = run(std::move(words));
+        EXPECT_EQ(result.status, status) << result.all();
+        EXPECT_NE(result.err.find(part), std::string::npos) << result.all();
+    }
+    TemporaryFolder folder_;
+};
+
+/// rest.tiff: 12 frames of results; now.tiff: those that traces and change are of.
+constexpr const char* kTruth = R"py(
+import csv, json, numpy as np, tifffile
+def rule(output):
+    return {"contrast": (np.square, np.sqrt), "sfi": (np.reciprocal, np.reciprocal),
+            "contrast2": (np.positive, np.positive)}[output]
+def stack(name):
+    with tifffile.TiffFile(name) as t:
+        texts = [json.JSONDecoder().raw_decode(p.description[p.description.index("{"):])[0] for p in t.pages]
+        times = [text.get("frame", text)["capture_ns"] for text in texts]
+        return np.stack([p.asarray() for p in t.pages]).astype(float), np.array(times), texts[0]
+def table(name):
+    with open(name) as f: return list(csv.DictReader(l for l in f if l[0] != "#"))
+def box(a): return a[..., 8:28, 10:30]
+def mean(a, output, axis=None):
+    to, back = rule(output)
+    return back(to(a).mean(axis))
+)py";
+
+TEST_F(BaselineRun, OfARecordingIsTheMeanOfWhatMayBeAveraged) {
+    for (const std::string output : {"contrast", "sfi", "contrast2"}) {
+        const std::string stage = "speckle:radius=2,output=" + output;
+        good({kScene, "--frames", "12", "--stage", stage, "--record", output + "_rest.tiff"});
+        good({kScene, "--from", "3", "--frames", "9", "--record-raw", output + "_raw.tiff", "--stage", stage,
+              "--record", output + "_now.tiff"});
+        good(measured({output + "_raw.tiff", "--baseline", output + "_rest.tiff", "--baseline-seconds", "0.1",
+                       "--change", "--record", output + "_change.tiff", "--record", output + "_change.mkv"},
+                      output, output + ".csv"));
+        check(std::string(kTruth) + "output = '" + output + R"py('
+rest, times, _ = stack(output + "_rest.tiff")
+first = times < times[0] + 100_000_000
+assert first.sum() == 5, times
+f0 = mean(rest[first], output, 0).astype(np.float32).astype(float)
+now, _, _ = stack(output + "_now.tiff")
+change, _, said = stack(output + "_change.tiff")
+assert said["unit"] == "%" and said["quantity"] == "change against the baseline", said
+assert "mean of 5 frames" in said["baseline"], said["baseline"]
+assert change.shape == (9, 48, 64)
+assert np.abs(change - 100 * (now / f0 - 1)).max() < 2e-4 * np.abs(change).max()
+rows = [r for r in table(output + ".csv") if r["region"] == "box"]
+assert len(rows) == 9
+truth = mean(box(f0), output)
+for frame, row in zip(now, rows):
+    assert abs(float(row["baseline"]) / truth - 1) < 1e-6, (row, truth)
+    m = mean(box(frame), output)
+    assert abs(float(row["mean"]) / m - 1) < 1e-6
+    assert abs(float(row["change_percent"]) - 100 * (m / truth - 1)) < 1e-3, row
+with open(output + ".csv") as f: text = f.read()
+assert "baseline: " + output + "_rest.tiff: mean of 5 frames" in text, text[:2000]
+)py");
+    }
+}
+
+TEST_F(BaselineRun, AReportHasTheSameNumbers) {
+    good({kScene, "--frames", "8", "--stage", "speckle:radius=2,output=sfi", "--record", "rest.tiff"});
+    good(measured({kScene, "--frames", "8", "--baseline", "rest.tiff", "--report", "page.pdf"}, "sfi",
+                  "t.csv"));
+    check(std::string(kTruth) + R"py(
+last = {r["region"]: r for r in table("t.csv")}
+for row in table("page.csv"):
+    for key in "baseline", "change_percent", "mean":
+        assert abs(float(row[key]) - float(last[row["region"]][key])) <= 2e-7 * abs(float(row[key])) + 1e-9, (row, last)
+with open("page.csv") as f: assert "# Baseline: rest.tiff: mean of 8 frames" in f.read()
+)py");
+}
+
+TEST_F(BaselineRun, APictureOfAnotherProgramIsF0AsItIs) {
+    good({kScene, "--frames", "6", "--stage", "speckle:radius=2,output=contrast", "--record", "now.tiff"});
+    check(R"py(
+import numpy as np, tifffile
+f0 = np.linspace(0.1, 0.4, 48 * 64).reshape(48, 64).astype(np.float32)
+np.save("f0.npy", f0)
+tifffile.imwrite("f0.tif", f0)
+np.save("wide.npy", np.ones((48, 65), np.float32))
+np.save("cube.npy", np.ones((2, 48, 64), np.float32))
+)py");
+    for (const std::string picture : {"f0.npy", "f0.tif"})
+        good(measured({kScene, "--frames", "6", "--baseline", picture}, "contrast", picture + ".csv"));
+    check(std::string(kTruth) + R"py(
+f0 = np.load("f0.npy").astype(float)
+now, _, _ = stack("now.tiff")
+for name in "f0.npy.csv", "f0.tif.csv":
+    rows = [r for r in table(name) if r["region"] == "box"]
+    for frame, row in zip(now, rows, strict=True):
+        truth = mean(box(f0), "contrast")
+        assert abs(float(row["baseline"]) / truth - 1) < 1e-6, (row, truth)
+        assert abs(float(row["change_percent"]) - 100 * (mean(box(frame), "contrast") / truth - 1)) < 1e-3
+)py");
+    const std::vector<std::string> some = {kScene, "--frames", "3", "--baseline"};
+    const auto with = [&](const std::string& file) {
+        std::vector<std::string> words = some;
+        words.push_back(file);
+        return words;
+    };
+    refused(with("wide.npy"), "65×48");
+    refused(with("cube.npy"), "3 axes");
+}
+
+TEST_F(BaselineRun, OfTheBeginningOfTheSourceIsThatOfItsRecording) {
+    good({kScene, "--frames", "20", "--record-raw", "raw.tiff"});
+    good(measured({"raw.tiff", "--baseline-seconds", "0.2"}, "sfi", "own.csv"));
+    good(measured({"raw.tiff", "--baseline", "raw.tiff", "--baseline-seconds", "0.2"}, "sfi", "named.csv"));
+    good(measured({kScene, "--frames", "20", "--baseline-seconds", "0.2"}, "sfi", "scene.csv"));
+    good(measured({"raw.tiff"}, "sfi", "without.csv"));
+    check(std::string(kTruth) + R"py(
+own, named, scene, without = (table(n + ".csv") for n in ("own", "named", "scene", "without"))
+assert len(own) == 40 and "baseline" not in without[0]
+for region in "box", "tri":
+    means = np.array([float(r["mean"]) for r in without if r["region"] == region])
+    f0 = 1 / (1 / means[:10]).mean()  # every pixel is valid: the mean over time and pixels
+    for rows in own, named, scene:
+        for row, m in zip((r for r in rows if r["region"] == region), means, strict=True):
+            assert abs(float(row["baseline"]) / f0 - 1) < 1e-6, (row["baseline"], f0)
+            assert abs(float(row["change_percent"]) - 100 * (m / f0 - 1)) < 1e-3
+)py");
+}
+
+TEST_F(BaselineRun, WhatDoesNotFitIsRefused) {
+    good({kScene, "--frames", "4", "--stage", "speckle:output=sfi", "--record", "sfi.tiff", "--record-raw",
+          "raw.tiff"});
+    good({"synthetic:vessels?width=32&height=48&live=false", "--frames", "4", "--record-raw", "small.tiff"});
+    refused({"raw.tiff", "--stage", "speckle:output=contrast", "--baseline", "sfi.tiff"},
+            "take it of the same picture with the same chain");
+    refused({"raw.tiff", "--stage", "speckle", "--baseline", "small.tiff"}, "32×48");
+    refused({kScene, "--frames", "4", "--stage", "speckle", "--baseline", "small.tiff"}, "32×48");
+    refused({"raw.tiff", "--baseline", "none.tiff"}, "none.tiff", 1);
+    refused({"raw.tiff", "--baseline", "synthetic:vessels"}, "is no file");
+    refused({"raw.tiff", "--change", "--record", "c.tiff"}, "--change = true has nothing to be against");
+    refused({"raw.tiff", "--baseline-seconds", "-1"}, "--baseline-seconds");
+    EXPECT_FALSE(std::filesystem::exists(folder_ / "c.tiff"));
+}
+
+} // namespace
+} // namespace specklescope
