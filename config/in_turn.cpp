@@ -84,6 +84,8 @@ std::vector<Field> written(Settings& settings) {
                                        {"--traces", &settings.traces_path},
                                        {"--kymograph", &settings.kymograph_path},
                                        {"--widths", &settings.widths_path},
+                                       {"--screenshot", &settings.screenshot_path},
+                                       {"--window-movie", &settings.window_movie_path},
                                        {"--snapshot", &settings.snapshot_path}})
         if (!name->empty())
             fields.push_back({option, {name}});

@@ -100,6 +100,12 @@ const std::vector<CliOption>& cli_options() {
         from_program("note", kOutput),
         from_program("record_name", kOutput),
         {"snapshot", "FILE", "write the last result as .png, .tiff, .hdr or .exr at the end", kOutput},
+        {"screenshot", "FILE.png", "view: write the window as it was drawn last, at the end", kOutput},
+        {"window-movie", "FILE",
+         "view: record the window, each time that it is drawn, as .mkv or .mp4; frames that the encoder has "
+         "no "
+         "time for are dropped and counted",
+         kOutput},
         {"report", "FILE.pdf",
          "write a report at the end: the last picture, regions, traces, settings and methods as .pdf, with "
          ".png "
@@ -141,6 +147,7 @@ const std::vector<CliOption>& cli_options() {
         {"view", "key=value",
          "a setting of the view; again for another one; keys below; low or high alone also fixes the range",
          kView},
+        from_program("offscreen", kView),
         {"colormap", "NAME", "the same as --view colormap=NAME, and wins over it", kView},
         {"preset", "NAME", "start from a preset; specklescope list presets names them", kRest},
         {"config", "FILE",

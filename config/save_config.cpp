@@ -21,6 +21,7 @@ std::string saved_text(const std::string& path, const Settings& settings) {
     const bool writes =
         !settings.record.empty() || !settings.record_raw.empty() || !settings.record_mask.empty() ||
         !settings.record_screen.empty() || !settings.stats_path.empty() || !settings.snapshot_path.empty() ||
+        !settings.screenshot_path.empty() || !settings.window_movie_path.empty() ||
         !settings.traces_path.empty() || !settings.kymograph_path.empty() || !settings.widths_path.empty() ||
         !settings.program.as<ProgramSettings>().publish.empty();
     if (writes || !source.referring().references().empty() || source.revealed().starts_with("gst:"))

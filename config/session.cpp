@@ -5,6 +5,7 @@
 #include "config/statistics_file.hpp"
 #include "recording/lines/kymograph.hpp"
 #include "recording/lines/widths.hpp"
+#include "recording/record_file.hpp"
 #include "recording/recorder.hpp"
 #include "recording/traces.hpp"
 #include "sources/registry.hpp"
@@ -24,14 +25,16 @@ namespace {
 /// again and again. Only the open file knows, so this stands between it and the pipeline.
 class AtOwnPace final : public Source {
 public:
-    explicit AtOwnPace(std::unique_ptr<Source> file) : file_(std::move(file)) { params_ = file_->params(); }
+    AtOwnPace(std::unique_ptr<Source> file, bool stays) : file_(std::move(file)), stays_(stays) {
+        params_ = file_->params();
+    }
     SourceInfo open() override {
         SourceInfo info = file_->open();
         if (!info.live) {
             constexpr double kUsual = 30;
             if (is("rate", 0.0))
                 file_->set("rate", info.rate > 0 ? info.rate : kUsual);
-            if (info.length == 1 && is("loop", false)) {
+            if (stays_ && info.length == 1 && is("loop", false)) {
                 file_->set("loop", true);
                 info.frames = 0;
             }
@@ -54,6 +57,7 @@ private:
                file_->params().get(key) == value;
     }
     std::unique_ptr<Source> file_;
+    bool stays_; ///< a single image is shown until somebody has seen enough
 };
 
 /// What is logged, as one line that moves no cursor: names of files and cameras are among it.
@@ -132,7 +136,7 @@ std::unique_ptr<Pipeline> make_pipeline(const Settings& settings) {
     }
     std::unique_ptr<Source> source = make_source(settings.source, defaults);
     if (settings.command == Command::view)
-        source = std::make_unique<AtOwnPace>(std::move(source));
+        source = std::make_unique<AtOwnPace>(std::move(source), !program.offscreen);
     options.executor = [choice = ExecutorChoice{program.backend, program.threads, program.gpus}](
                            std::string* note) { return make_executor(choice, note); };
     options.threads = program.threads;
@@ -149,6 +153,16 @@ std::unique_ptr<Pipeline> make_pipeline(const Settings& settings) {
 void check_end_files(const Settings& settings) {
     if (!settings.snapshot_path.empty())
         check_snapshot(settings.snapshot_path);
+    if (!settings.screenshot_path.empty() && record_format(settings.screenshot_path).ending != ".png")
+        throw UsageError("A screenshot is a picture of the window: " + settings.screenshot_path +
+                         " must end in .png.");
+    if (!settings.window_movie_path.empty()) {
+        const RecordFormat& format = record_format(settings.window_movie_path);
+        if (!format.stream || !format.colors)
+            throw UsageError("A movie of the window keeps what is seen: " + settings.window_movie_path +
+                             " must end in .mkv or .mp4.");
+        format.check(RecordWhat::window);
+    }
     if (!settings.stats_path.empty())
         check_statistics_file(settings.stats_path);
     if (!settings.traces_path.empty())
@@ -157,8 +171,10 @@ void check_end_files(const Settings& settings) {
         check_kymograph(settings.kymograph_path);
     if (!settings.widths_path.empty())
         check_widths(settings.widths_path);
-    if (!settings.snapshot_path.empty())
-        check_writable(settings.snapshot_path);
+    for (const std::string& path :
+         {settings.snapshot_path, settings.screenshot_path, settings.window_movie_path})
+        if (!path.empty())
+            check_writable(path);
 }
 
 std::string write_last_snapshot(const Settings& settings, const Result& result, const StreamInfo& stream) {

@@ -128,6 +128,10 @@ ParamTable make_program_table() {
             .text("publish", &ProgramSettings::publish,
                   {.doc = "what is measured of each frame, and events, as lines of JSON over ZeroMQ at this "
                           "address, as zmq://127.0.0.1:5556 (docs/doors.md)"})
+            .boolean("offscreen", &ProgramSettings::offscreen,
+                     {.doc = "view: draw the window in memory, without a display, for --screenshot, "
+                             "--window-movie and all that is kept of a run; ends with its source, or its "
+                             "recordings, and leaves what the window remembers alone"})
             .text("transfer", &ProgramSettings::transfer,
                   {.doc = "how the values of pictures are coded, which are decoded to linear light: auto (as "
                           "the file "
@@ -161,6 +165,21 @@ ParamTable make_program_table() {
     return table;
 }
 
+/// A file, or lines for those who listen.
+bool leaves_something(const Settings& settings) {
+    for (const auto* files :
+         {&settings.record, &settings.record_raw, &settings.record_mask, &settings.record_screen})
+        if (!files->empty())
+            return true;
+    for (const std::string* file :
+         {&settings.stats_path, &settings.snapshot_path, &settings.screenshot_path,
+          &settings.window_movie_path, &settings.traces_path, &settings.kymograph_path, &settings.widths_path,
+          &settings.program.as<ProgramSettings>().publish})
+        if (!file->empty())
+            return true;
+    return false;
+}
+
 } // namespace
 
 const ParamTable& view_table() {
@@ -192,6 +211,12 @@ void check(const Settings& settings) {
                          ": pre_trigger = " + to_string(program.recording.pre_trigger_s) +
                          " s has nothing to come before; name a recording of raw frames with --record-raw "
                          "FILE.");
+    if (program.offscreen && settings.command == Command::view && !leaves_something(settings))
+        throw UsageError(
+            program_table().owner() +
+            ": offscreen leaves nothing behind that anybody could see; name what comes out: --screenshot "
+            "FILE.png, --window-movie FILE.mkv, --record FILE, --snapshot FILE, --stats FILE or --publish "
+            "ADDRESS.");
     check_marks(program.marks, program_table().owner());
     if (!program.publish.empty())
         (void)parse_publish_address(program.publish);

@@ -76,6 +76,8 @@ const char* to_string(RecordWhat what) {
         return "mask";
     case RecordWhat::screen:
         return "screen";
+    case RecordWhat::window:
+        return "window";
     case RecordWhat::processed:
         break;
     }
@@ -171,10 +173,11 @@ std::string describe_file(const RecordedFrame& first, const RecordOptions& optio
     json["channels"] = shape.channels;
     json["pixel_type"] = to_string(shape.type);
     json["full_scale"] = first.info.full_scale;
-    const bool screen = options.what == RecordWhat::screen;
+    const bool screen = options.what == RecordWhat::screen, window = options.what == RecordWhat::window;
     if (const double um = um_per_px(stream, first.chain.get()); um > 0)
         json["um_per_px"] = screen ? um / options.marks.zoom : um;
-    if (first.quantity.measure == Measure::intensity && options.what != RecordWhat::mask && !screen) {
+    if (first.quantity.measure == Measure::intensity && options.what != RecordWhat::mask && !screen &&
+        !window) {
         json["transfer"] = "linear"; // whatever it was coded in has been decoded
         json["light"] = to_string(first.info.light);
         if (!stream.source.coding.empty())
@@ -206,7 +209,7 @@ std::string describe_file(const RecordedFrame& first, const RecordOptions& optio
     // Arrival times have no zero of their own: this is what their clock read at that moment.
     json[started ? "processed_arrival_ns" : "started_arrival_ns"] =
         std::chrono::duration_cast<std::chrono::nanoseconds>(SteadyClock::now().time_since_epoch()).count();
-    if (options.what != RecordWhat::mask) {
+    if (options.what != RecordWhat::mask && !window) {
         const Mapping& mapping = first.look ? first.look->mapping : options.mapping;
         json["colormap"] = to_string(mapping_table().at("colormap").get(std::any(mapping)));
         if (mapping.automatic)

@@ -31,9 +31,10 @@ constexpr double kSlow = 0.1;
 
 void Recorder::check_holds(const StreamInfo& stream) const {
     const bool known = options_.what == RecordWhat::raw && stream.source.shape.width > 0;
-    const Shape shape = options_.what == RecordWhat::screen ? Shape{1, 1, 3, PixelType::u8} // the smallest
-                                                            : stream.source.shape;
-    if (known || options_.what == RecordWhat::screen)
+    const bool seen = options_.what == RecordWhat::screen || options_.what == RecordWhat::window;
+    const Shape shape = seen ? Shape{1, 1, 3, PixelType::u8} // the smallest
+                             : stream.source.shape;
+    if (known || seen)
         if (const std::string reason = cannot_hold(options_, shape); !reason.empty())
             throw UsageError(reason);
 }

@@ -15,8 +15,9 @@ namespace specklescope {
 enum class RecordWhat : std::uint8_t {
     processed,
     raw,
-    mask,  ///< of the raw frame's saturated samples
-    screen ///< what is seen, in colours, with marks on it
+    mask,   ///< of the raw frame's saturated samples
+    screen, ///< what is seen, in colours, with marks on it
+    window  ///< the window as a whole, as it was drawn: results of its own, u8 RGB
 };
 const char* to_string(RecordWhat what);
 
