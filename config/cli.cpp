@@ -195,8 +195,6 @@ void read_options(const Words& words, Settings& settings) {
         settings.record_screen = words.values.at("record-screen");
     for (const auto& [name, path] : {std::pair{"stats", &settings.stats_path},
                                      {"snapshot", &settings.snapshot_path},
-                                     {"screenshot", &settings.screenshot_path},
-                                     {"window-movie", &settings.window_movie_path},
                                      {"regions", &settings.regions_path},
                                      {"traces", &settings.traces_path},
                                      {"kymograph", &settings.kymograph_path},
@@ -240,8 +238,8 @@ ParseOutcome say(std::string text) {
 
 /// Options of what is not there; in a window it may be drawn later.
 void remark_unused(const Words& words, Settings& settings) {
-    if (settings.command == Command::run &&
-        (!settings.screenshot_path.empty() || !settings.window_movie_path.empty()))
+    const auto& program = settings.program.as<ProgramSettings>();
+    if (settings.command == Command::run && (!program.screenshot.empty() || !program.window_movie.empty()))
         settings.remarks.emplace_back(
             "screenshot and window_movie of the settings file say nothing to run, which has no window.");
     if (settings.command != Command::run || !settings.regions_path.empty() || !settings.regions_from.empty())

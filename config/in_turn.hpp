@@ -23,7 +23,7 @@ struct NamePlaces {
     std::tm begin{};       ///< of the run, local: 2026-11-22 and 14-05-09
     std::string subject{}; ///< as --subject says; empty: "subject"
     std::string
-        what{}; ///< "processed", "raw", "mask", "snapshot", "screenshot", "stats", "traces", "kymograph", "widths", …
+        what{}; ///< "processed", "raw", "mask", "snapshot", "stats", "traces", "kymograph", "widths", …
 };
 /// This moment, local.
 std::tm local_now();

@@ -18,6 +18,8 @@ const char* const kRest = "Settings and help";
 std::string argument_of(const ParamDecl& decl) {
     if (decl.kind == ParamKind::boolean)
         return "";
+    if (decl.kind == ParamKind::path)
+        return "FILE";
     if (decl.kind != ParamKind::choice)
         return decl.kind == ParamKind::integer ? "N" : decl.kind == ParamKind::text ? "TEXT" : "X";
     std::string text;
@@ -100,12 +102,8 @@ const std::vector<CliOption>& cli_options() {
         from_program("note", kOutput),
         from_program("record_name", kOutput),
         {"snapshot", "FILE", "write the last result as .png, .tiff, .hdr or .exr at the end", kOutput},
-        {"screenshot", "FILE.png", "view: write the window as it was drawn last, at the end", kOutput},
-        {"window-movie", "FILE",
-         "view: record the window, each time that it is drawn, as .mkv or .mp4; frames that the encoder has "
-         "no "
-         "time for are dropped and counted",
-         kOutput},
+        from_program("screenshot", kOutput),
+        from_program("window_movie", kOutput),
         {"report", "FILE.pdf",
          "write a report at the end: the last picture, regions, traces, settings and methods as .pdf, with "
          ".png "

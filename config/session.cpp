@@ -14,7 +14,10 @@
 #include <spdlog/sinks/stdout_color_sinks.h>
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
+#include <cctype>
 #include <cstdlib>
+#include <filesystem>
 #include <unistd.h>
 
 namespace specklescope {
@@ -87,6 +90,13 @@ void check_lines(const Settings& settings, const RegionOutlines& regions) {
                          " lines; split it, and run once for each part.");
 }
 
+std::string ending_of(const std::string& path) {
+    std::string ending = std::filesystem::path(path).extension().string();
+    std::transform(ending.begin(), ending.end(), ending.begin(),
+                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    return ending;
+}
+
 } // namespace
 
 void set_up_log(const Settings& settings, const std::string& before) {
@@ -153,15 +163,15 @@ std::unique_ptr<Pipeline> make_pipeline(const Settings& settings) {
 void check_end_files(const Settings& settings) {
     if (!settings.snapshot_path.empty())
         check_snapshot(settings.snapshot_path);
-    if (!settings.screenshot_path.empty() && record_format(settings.screenshot_path).ending != ".png")
-        throw UsageError("A screenshot is a picture of the window: " + settings.screenshot_path +
+    const auto& program = settings.program.as<ProgramSettings>();
+    if (!program.screenshot.empty() && ending_of(program.screenshot) != ".png")
+        throw UsageError("A screenshot is a picture of the window: " + program.screenshot +
                          " must end in .png.");
-    if (!settings.window_movie_path.empty()) {
-        const RecordFormat& format = record_format(settings.window_movie_path);
-        if (!format.stream || !format.colors)
-            throw UsageError("A movie of the window keeps what is seen: " + settings.window_movie_path +
+    if (const std::string ending = ending_of(program.window_movie); !program.window_movie.empty()) {
+        if (ending != ".mkv" && ending != ".mp4")
+            throw UsageError("A movie of the window keeps what is seen: " + program.window_movie +
                              " must end in .mkv or .mp4.");
-        format.check(RecordWhat::window);
+        record_format(program.window_movie).check(RecordWhat::screen);
     }
     if (!settings.stats_path.empty())
         check_statistics_file(settings.stats_path);
@@ -171,8 +181,7 @@ void check_end_files(const Settings& settings) {
         check_kymograph(settings.kymograph_path);
     if (!settings.widths_path.empty())
         check_widths(settings.widths_path);
-    for (const std::string& path :
-         {settings.snapshot_path, settings.screenshot_path, settings.window_movie_path})
+    for (const std::string& path : {settings.snapshot_path, program.screenshot, program.window_movie})
         if (!path.empty())
             check_writable(path);
 }

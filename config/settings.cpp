@@ -128,6 +128,11 @@ ParamTable make_program_table() {
             .text("publish", &ProgramSettings::publish,
                   {.doc = "what is measured of each frame, and events, as lines of JSON over ZeroMQ at this "
                           "address, as zmq://127.0.0.1:5556 (docs/doors.md)"})
+            .path("screenshot", &ProgramSettings::screenshot,
+                  {.doc = "view: write the window as it was drawn last as .png, at the end"})
+            .path("window_movie", &ProgramSettings::window_movie,
+                  {.doc = "view: record the window, each time that it is drawn, as .mkv or .mp4; frames that "
+                          "the encoder has no time for are dropped and counted"})
             .boolean("offscreen", &ProgramSettings::offscreen,
                      {.doc = "view: draw the window in memory, without a display, for --screenshot, "
                              "--window-movie and all that is kept of a run; ends with its source, or its "
@@ -171,10 +176,10 @@ bool leaves_something(const Settings& settings) {
          {&settings.record, &settings.record_raw, &settings.record_mask, &settings.record_screen})
         if (!files->empty())
             return true;
+    const auto& program = settings.program.as<ProgramSettings>();
     for (const std::string* file :
-         {&settings.stats_path, &settings.snapshot_path, &settings.screenshot_path,
-          &settings.window_movie_path, &settings.traces_path, &settings.kymograph_path, &settings.widths_path,
-          &settings.program.as<ProgramSettings>().publish})
+         {&settings.stats_path, &settings.snapshot_path, &settings.traces_path, &settings.kymograph_path,
+          &settings.widths_path, &program.screenshot, &program.window_movie, &program.publish})
         if (!file->empty())
             return true;
     return false;

@@ -74,10 +74,13 @@ struct ProgramSettings {
     RecordLimits recording; ///< of every recorder
     ScreenMarks marks;      ///< of movies of the screen
     std::string publish;    ///< parse_publish_address(); "": nowhere
+    /// view: the window as a whole, as it was drawn last and each time that it is drawn; "": not kept.
+    std::string screenshot, window_movie;
     bool offscreen = false; ///< view: drawn in memory, without a display
 };
 /// Owner "specklescope": backend, threads, plans, slots, from, frames, rate, loop, transfer, silence,
-/// channel, medians, band, um_per_px, publish, offscreen, log, and the keys of record_limits_table() and
+/// channel, medians, band, um_per_px, publish,
+/// screenshot, window_movie, offscreen, log, and the keys of record_limits_table() and
 /// screen_marks_table().
 const ParamTable& program_table();
 
@@ -131,8 +134,6 @@ struct Settings {
     PulseSettings pulse;
     TrialSettings trials;
     std::string snapshot_path; ///< a picture of the last result (--snapshot FILE.png)
-    /// view: the window as a whole, as it was drawn last (--screenshot FILE.png), and each time.
-    std::string screenshot_path, window_movie_path;
     /// Who gave the chain: "preset flow", a settings file; empty: the default, or what the window remembers.
     std::string chain_from;
     std::vector<std::string> remarks; ///< how the words were understood, where that may surprise: for the log
@@ -211,8 +212,8 @@ void set_up_log(const Settings& settings, const std::string& before = "");
 /// Asks at the terminal, without echo, for the variables that the source refers to and that are not set, and
 /// sets them; does nothing where there is no terminal.
 void ask_for_secrets(const SourceArgument& source);
-/// Statistics, snapshot and screenshot are written at the end, traces, kymograph and widths from the beginning: what
-/// would keep them from it is said before anything else. Throws UsageError or RunError.
+/// Statistics, snapshot and screenshot are written at the end, traces, kymograph and widths from the
+/// beginning: what would keep them from it is said before anything else. Throws UsageError or RunError.
 void check_end_files(const Settings& settings);
 /// Writes the snapshot that was asked for with --snapshot; returns its path, as files are never replaced.
 std::string write_last_snapshot(const Settings& settings, const Result& result, const StreamInfo& stream);

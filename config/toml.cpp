@@ -13,10 +13,10 @@ namespace specklescope {
 
 namespace {
 
-const std::vector<std::string> kTopKeys = {
-    "command", "preset",   "source",     "record",       "record_raw", "record_mask", "record_screen",
-    "stats",   "snapshot", "screenshot", "window_movie", "regions",    "traces",      "kymograph",
-    "widths",  "program",  "view",       "keys",         "stage"};
+const std::vector<std::string> kTopKeys = {"command",     "preset",        "source", "record",   "record_raw",
+                                           "record_mask", "record_screen", "stats",  "snapshot", "regions",
+                                           "traces",      "kymograph",     "widths", "program",  "view",
+                                           "keys",        "stage"};
 
 class Reader {
 public:
@@ -106,10 +106,6 @@ private:
             settings_.stats_path = output(name, node);
         else if (name == "snapshot")
             settings_.snapshot_path = output(name, node);
-        else if (name == "screenshot")
-            settings_.screenshot_path = output(name, node);
-        else if (name == "window_movie")
-            settings_.window_movie_path = output(name, node);
         else if (name == "regions")
             settings_.regions_path = text(name, node);
         else if (name == "traces")
@@ -131,9 +127,12 @@ private:
             fail(key.source(), "there is no key '" + one_line(name) + "'; allowed: " + join(kTopKeys) + ".");
     }
 
-    /// A file from a stranger must not open ports.
+    /// A file from a stranger must not open ports, nor write where it likes.
     void read_program(const toml::table& fields) {
         read_params(fields, settings_.program);
+        for (const char* key : {"screenshot", "window_movie"})
+            if (const toml::node* node = fields.get(key))
+                (void)output(key, *node);
         const auto& publish = settings_.program.as<ProgramSettings>().publish;
         if (const toml::node* node = fields.get("publish"); node && !publish.empty() && !settings_.trusted)
             fail(node->source(),
@@ -372,8 +371,6 @@ std::string to_toml(const Settings& settings) {
     out += "record_screen = " + toml_text(settings.record_screen) + "\n";
     out += "stats = " + toml_text(settings.stats_path) + "\n";
     out += "snapshot = " + toml_text(settings.snapshot_path) + "\n";
-    out += "screenshot = " + toml_text(settings.screenshot_path) + "\n";
-    out += "window_movie = " + toml_text(settings.window_movie_path) + "\n";
     out += "regions = " + toml_text(settings.regions_path) + "\n";
     out += "traces = " + toml_text(settings.traces_path) + "\n";
     out += "kymograph = " + toml_text(settings.kymograph_path) + "\n";

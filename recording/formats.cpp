@@ -4,7 +4,6 @@
 #include "recording/png_writer.hpp"
 #include "recording/report/report.hpp"
 #include "recording/tiff_writer.hpp"
-#include "recording/video/encoders.hpp"
 
 #include <algorithm>
 #include <cctype>
@@ -133,7 +132,8 @@ const RecordFormat& record_format(const std::string& path) {
 
 std::string cannot_hold(const RecordOptions& options, const Shape& shape) {
     const RecordFormat& format = record_format(options.path);
-    const bool mapped = shows_colors(options.what) && format.colors;
+    const bool mapped =
+        (options.what == RecordWhat::processed || options.what == RecordWhat::screen) && format.colors;
     if (mapped || format.holds(shape))
         return "";
     return options.path + " cannot hold " + to_string(shape) + " frames exactly (" +

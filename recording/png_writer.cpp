@@ -1,7 +1,6 @@
 #include "recording/png_writer.hpp"
 
 #include "base/error.hpp"
-#include "recording/video/encoders.hpp"
 
 #include <png.h>
 
@@ -92,7 +91,7 @@ std::string write_picture(const RecordedFrame& frame, const FileTotals& totals, 
     text = text.substr(0, text.size() - 1) + ", \"frame\": " + describe_frame(frame) + "}";
     const ConstHostView pixels = frame.pixels.host();
     if (options.what != RecordWhat::processed)
-        return write_png(pixels, shows_colors(options.what), text, options.path);
+        return write_png(pixels, options.what == RecordWhat::screen, text, options.path);
     const Shape shape{pixels.shape.width, pixels.shape.height, 3, PixelType::u8};
     std::vector<std::byte> colors(shape.bytes());
     const HostView rgb(colors.data(), shape);

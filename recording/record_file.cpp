@@ -76,8 +76,6 @@ const char* to_string(RecordWhat what) {
         return "mask";
     case RecordWhat::screen:
         return "screen";
-    case RecordWhat::window:
-        return "window";
     case RecordWhat::processed:
         break;
     }
@@ -173,11 +171,12 @@ std::string describe_file(const RecordedFrame& first, const RecordOptions& optio
     json["channels"] = shape.channels;
     json["pixel_type"] = to_string(shape.type);
     json["full_scale"] = first.info.full_scale;
-    const bool screen = options.what == RecordWhat::screen, window = options.what == RecordWhat::window;
+    const bool screen = options.what == RecordWhat::screen, window = screen && !first.look;
+    if (window)
+        json["content"] = "window";
     if (const double um = um_per_px(stream, first.chain.get()); um > 0)
         json["um_per_px"] = screen ? um / options.marks.zoom : um;
-    if (first.quantity.measure == Measure::intensity && options.what != RecordWhat::mask && !screen &&
-        !window) {
+    if (first.quantity.measure == Measure::intensity && options.what != RecordWhat::mask && !screen) {
         json["transfer"] = "linear"; // whatever it was coded in has been decoded
         json["light"] = to_string(first.info.light);
         if (!stream.source.coding.empty())

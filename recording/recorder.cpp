@@ -31,10 +31,9 @@ constexpr double kSlow = 0.1;
 
 void Recorder::check_holds(const StreamInfo& stream) const {
     const bool known = options_.what == RecordWhat::raw && stream.source.shape.width > 0;
-    const bool seen = options_.what == RecordWhat::screen || options_.what == RecordWhat::window;
-    const Shape shape = seen ? Shape{1, 1, 3, PixelType::u8} // the smallest
-                             : stream.source.shape;
-    if (known || seen)
+    const Shape shape = options_.what == RecordWhat::screen ? Shape{1, 1, 3, PixelType::u8} // the smallest
+                                                            : stream.source.shape;
+    if (known || options_.what == RecordWhat::screen)
         if (const std::string reason = cannot_hold(options_, shape); !reason.empty())
             throw UsageError(reason);
 }
@@ -112,10 +111,11 @@ bool Recorder::copy_to(Room room, RecordedFrame& frame) {
            (!frame.raw || raw_pool_.copy(frame.raw, options_.path));
 }
 
-/// A report may go without the raw picture; a picture of the screen may not where it is seen.
+/// A picture of the screen that no chain made is one already, of the window as a whole. A report may go
+/// without the raw picture; a picture of the screen may not where it is seen.
 RecordedFrame Recorder::offered(const Result& result) const {
     RecordedFrame frame = recorded_frame(result, options_.what);
-    if (options_.what != RecordWhat::screen)
+    if (options_.what != RecordWhat::screen || !result.chain)
         return frame;
     ScreenLook plain;
     plain.mapping = options_.mapping;

@@ -15,9 +15,8 @@ namespace specklescope {
 enum class RecordWhat : std::uint8_t {
     processed,
     raw,
-    mask,   ///< of the raw frame's saturated samples
-    screen, ///< what is seen, in colours, with marks on it
-    window  ///< the window as a whole, as it was drawn: results of its own, u8 RGB
+    mask,  ///< of the raw frame's saturated samples
+    screen ///< what is seen, in colours, with marks on it
 };
 const char* to_string(RecordWhat what);
 

@@ -70,9 +70,9 @@ void Recorder::run() {
 
 void Recorder::write(Item item) {
     try {
-        RecordedFrame frame = options_.what == RecordWhat::mask     ? mask_.of(item.frame)
-                              : options_.what == RecordWhat::screen ? painter_.of(item.frame)
-                                                                    : item.frame;
+        RecordedFrame frame = options_.what == RecordWhat::mask ? mask_.of(item.frame)
+                              : item.frame.look                 ? painter_.of(item.frame)
+                                                                : item.frame;
         if (options_.limits.thins())
             frame.left_out_between = frame.left_out - last_left_out_;
         if (!ends_before(frame))

@@ -45,9 +45,10 @@ void App::run(const OwnEnd* end) {
     int redraw = kSettleFrames;
     const auto period = std::chrono::duration<double>(1 / window_.refresh_rate());
     auto drawn = SteadyClock::now() - 1s;
-    std::optional<SteadyClock::time_point> over;
+    bool over = false;
+    auto over_since = drawn;
     while (!window_.closed() && !InterruptGuard::interrupted() &&
-           (!over || redraw > 0 || SteadyClock::now() - *over < kLast)) {
+           (!over || redraw > 0 || SteadyClock::now() - over_since < kLast)) {
         if (window_.wait(redraw > 0 || fading_ ? 0 : kIdle))
             redraw = kSettleFrames;
         // Where nothing waits for the monitor (no vsync, a virtual display) the same pace is kept by
@@ -59,10 +60,8 @@ void App::run(const OwnEnd* end) {
         }
         drawn = SteadyClock::now();
         const bool news = session_.poll();
-        if (!end || !end->has_come())
-            over.reset();
-        else if (!over) // nothing comes behind what is taken now
-            over = SteadyClock::now();
+        if (!std::exchange(over, end && end->has_come())) // nothing comes behind what is taken then
+            over_since = SteadyClock::now();
         if (take_result() || news)
             redraw = std::max(redraw, 1);
         frame();

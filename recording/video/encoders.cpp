@@ -18,7 +18,7 @@ bool gst_element_exists(const char* element) {
     return loaded != nullptr;
 }
 
-bool shows_colors(RecordWhat what) { return what != RecordWhat::raw && what != RecordWhat::mask; }
+bool shows_colors(RecordWhat what) { return what == RecordWhat::processed || what == RecordWhat::screen; }
 
 namespace {
 void check_muxer() {

@@ -20,13 +20,14 @@ constexpr int kSlots = 4;
 } // namespace
 
 WindowFiles::WindowFiles(const Settings& settings)
-    : screenshot_(settings.screenshot_path), movie_path_(settings.window_movie_path) {
+    : screenshot_(settings.program.as<ProgramSettings>().screenshot),
+      movie_path_(settings.program.as<ProgramSettings>().window_movie) {
     stream_.source.name = "window";
     stream_.source.live = true;
     stream_.source_text = settings.source.empty() ? "synthetic" : settings.source.shown();
     if (movie_path_.empty())
         return;
-    RecordOptions options{.path = movie_path_, .what = RecordWhat::window};
+    RecordOptions options{.path = movie_path_, .what = RecordWhat::screen};
     // What is recorded of the source is limited by its own frames.
     options.limits.keep_free = settings.program.as<ProgramSettings>().recording.keep_free;
     movie_ = make_recorder(options);
@@ -86,7 +87,7 @@ bool WindowFiles::write_screenshot() const {
         return false;
     }
     const std::string path =
-        write_snapshot(last_, {.path = screenshot_, .what = RecordWhat::window}, stream_);
+        write_snapshot(last_, {.path = screenshot_, .what = RecordWhat::screen}, stream_);
     spdlog::info("Screenshot saved as {}.", one_line(path));
     return true;
 }
