@@ -24,6 +24,7 @@ WindowFiles::WindowFiles(const Settings& settings)
       movie_path_(settings.program.as<ProgramSettings>().window_movie) {
     stream_.source.name = "window";
     stream_.source.live = true;
+    stream_.source.rate = 60; // at most
     stream_.source_text = settings.source.empty() ? "synthetic" : settings.source.shown();
     if (movie_path_.empty())
         return;
