@@ -112,6 +112,9 @@ void check_belongs(const Words& words, Command command) {
             refuse(name, " belongs to specklescope bench");
         for (const char* name : {"around", "before", "after", "csv"})
             refuse(name, " belongs to specklescope trials");
+        if (command == Command::run)
+            for (const char* name : {"offscreen", "screenshot", "window-movie"})
+                refuse(name, " belongs to specklescope view, and run has no window");
         return refuse("json", " belongs to specklescope bench and pulse");
     }
     const std::string name = command == Command::pulse    ? "pulse"
@@ -235,6 +238,10 @@ ParseOutcome say(std::string text) {
 
 /// Options of what is not there; in a window it may be drawn later.
 void remark_unused(const Words& words, Settings& settings) {
+    const auto& program = settings.program.as<ProgramSettings>();
+    if (settings.command == Command::run && (!program.screenshot.empty() || !program.window_movie.empty()))
+        settings.remarks.emplace_back(
+            "screenshot and window_movie of the settings file say nothing to run, which has no window.");
     if (settings.command != Command::run || !settings.regions_path.empty() || !settings.regions_from.empty())
         return;
     for (const char* option : {"medians", "band"})
@@ -275,7 +282,10 @@ ParseOutcome parse_command_line(int argc, const char* const* argv) {
         read_plain(words.plain, asked);
         if (asked.command == Command::view)
             load_keys(keys_path(), settings.keys);
-        settings.remember = settings.remember && asked.command == Command::view;
+        if (words.has("offscreen"))
+            as_options([&] { asked.program.set_text("offscreen", words.last("offscreen")); });
+        settings.remember = settings.remember && asked.command == Command::view &&
+                            !asked.program.as<ProgramSettings>().offscreen; // the same whoever runs it
         if (settings.remember && !words.has("config") && !words.has("save-config"))
             load_remembered(settings, words.has("preset"));
         if (asked.command == Command::view)

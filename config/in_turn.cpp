@@ -81,11 +81,14 @@ std::vector<Field> written(Settings& settings) {
                                  {"--record-raw", all(settings.record_raw)},
                                  {"--record-mask", all(settings.record_mask)},
                                  {"--record-screen", all(settings.record_screen)}};
+    auto& program = settings.program.as<ProgramSettings>();
     for (const auto& [option, name] : {std::pair{"--stats", &settings.stats_path},
                                        {"--traces", &settings.traces_path},
                                        {"--kymograph", &settings.kymograph_path},
                                        {"--widths", &settings.widths_path},
-                                       {"--snapshot", &settings.snapshot_path}})
+                                       {"--snapshot", &settings.snapshot_path},
+                                       {"--screenshot", &program.screenshot},
+                                       {"--window-movie", &program.window_movie}})
         if (!name->empty())
             fields.push_back({option, {name}});
     return fields;

@@ -18,6 +18,8 @@ const char* const kRest = "Settings and help";
 std::string argument_of(const ParamDecl& decl) {
     if (decl.kind == ParamKind::boolean)
         return "";
+    if (decl.kind == ParamKind::path)
+        return "FILE";
     if (decl.kind != ParamKind::choice)
         return decl.kind == ParamKind::integer ? "N"
                : decl.kind == ParamKind::text  ? "TEXT"
@@ -104,6 +106,8 @@ const std::vector<CliOption>& cli_options() {
         from_program("note", kOutput),
         from_program("record_name", kOutput),
         {"snapshot", "FILE", "write the last result as .png, .tiff, .hdr or .exr at the end", kOutput},
+        from_program("screenshot", kOutput),
+        from_program("window_movie", kOutput),
         {"report", "FILE.pdf",
          "write a report at the end: the last picture, regions, traces, settings and methods as .pdf, with "
          ".png "
@@ -148,6 +152,7 @@ const std::vector<CliOption>& cli_options() {
         {"view", "key=value",
          "a setting of the view; again for another one; keys below; low or high alone also fixes the range",
          kView},
+        from_program("offscreen", kView),
         {"colormap", "NAME", "the same as --view colormap=NAME, and wins over it", kView},
         {"preset", "NAME", "start from a preset; specklescope list presets names them", kRest},
         {"config", "FILE",

@@ -5,6 +5,7 @@
 #include "config/statistics_file.hpp"
 #include "recording/lines/kymograph.hpp"
 #include "recording/lines/widths.hpp"
+#include "recording/record_file.hpp"
 #include "recording/recorder.hpp"
 #include "recording/report/report.hpp"
 #include "recording/traces.hpp"
@@ -14,7 +15,10 @@
 #include <spdlog/sinks/stdout_color_sinks.h>
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
+#include <cctype>
 #include <cstdlib>
+#include <filesystem>
 #include <unistd.h>
 
 namespace specklescope {
@@ -25,14 +29,16 @@ namespace {
 /// again and again. Only the open file knows, so this stands between it and the pipeline.
 class AtOwnPace final : public Source {
 public:
-    explicit AtOwnPace(std::unique_ptr<Source> file) : file_(std::move(file)) { params_ = file_->params(); }
+    AtOwnPace(std::unique_ptr<Source> file, bool stays) : file_(std::move(file)), stays_(stays) {
+        params_ = file_->params();
+    }
     SourceInfo open() override {
         SourceInfo info = file_->open();
         if (!info.live) {
             constexpr double kUsual = 30;
             if (is("rate", 0.0))
                 file_->set("rate", info.rate > 0 ? info.rate : kUsual);
-            if (info.length == 1 && is("loop", false)) {
+            if (stays_ && info.length == 1 && is("loop", false)) {
                 file_->set("loop", true);
                 info.frames = 0;
             }
@@ -55,6 +61,7 @@ private:
                file_->params().get(key) == value;
     }
     std::unique_ptr<Source> file_;
+    bool stays_; ///< a single image is shown until somebody has seen enough
 };
 
 /// What is logged, as one line that moves no cursor: names of files and cameras are among it.
@@ -82,6 +89,13 @@ void check_lines(const Settings& settings, const RegionOutlines& regions) {
         throw UsageError("--kymograph writes " + std::to_string(kMostKymographs) + " files at most, and " +
                          from + " has " + std::to_string(lines) +
                          " lines; split it, and run once for each part.");
+}
+
+std::string ending_of(const std::string& path) {
+    std::string ending = std::filesystem::path(path).extension().string();
+    std::transform(ending.begin(), ending.end(), ending.begin(),
+                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    return ending;
 }
 
 } // namespace
@@ -134,7 +148,7 @@ std::unique_ptr<Pipeline> make_pipeline(const Settings& settings) {
     }
     std::unique_ptr<Source> source = make_source(settings.source, defaults);
     if (settings.command == Command::view)
-        source = std::make_unique<AtOwnPace>(std::move(source));
+        source = std::make_unique<AtOwnPace>(std::move(source), !program.offscreen);
     options.executor = [choice = ExecutorChoice{program.backend, program.threads, program.gpus}](
                            std::string* note) { return make_executor(choice, note); };
     options.threads = program.threads;
@@ -153,6 +167,16 @@ std::unique_ptr<Pipeline> make_pipeline(const Settings& settings) {
 void check_end_files(const Settings& settings) {
     if (!settings.snapshot_path.empty())
         check_snapshot(settings.snapshot_path);
+    const auto& program = settings.program.as<ProgramSettings>();
+    if (!program.screenshot.empty() && ending_of(program.screenshot) != ".png")
+        throw UsageError("A screenshot is a picture of the window: " + program.screenshot +
+                         " must end in .png.");
+    if (const std::string ending = ending_of(program.window_movie); !program.window_movie.empty()) {
+        if (ending != ".mkv" && ending != ".mp4")
+            throw UsageError("A movie of the window keeps what is seen: " + program.window_movie +
+                             " must end in .mkv or .mp4.");
+        record_format(program.window_movie).check(RecordWhat::screen);
+    }
     if (!settings.stats_path.empty())
         check_statistics_file(settings.stats_path);
     if (!settings.traces_path.empty())
@@ -161,8 +185,9 @@ void check_end_files(const Settings& settings) {
         check_kymograph(settings.kymograph_path);
     if (!settings.widths_path.empty())
         check_widths(settings.widths_path);
-    if (!settings.snapshot_path.empty())
-        check_writable(settings.snapshot_path);
+    for (const std::string& path : {settings.snapshot_path, program.screenshot, program.window_movie})
+        if (!path.empty())
+            check_writable(path);
 }
 
 std::string write_last_snapshot(const Settings& settings, const Result& result, const StreamInfo& stream) {

@@ -134,6 +134,15 @@ ParamTable make_program_table() {
             .text("publish", &ProgramSettings::publish,
                   {.doc = "what is measured of each frame, and events, as lines of JSON over ZeroMQ at this "
                           "address, as zmq://127.0.0.1:5556 (docs/doors.md)"})
+            .path("screenshot", &ProgramSettings::screenshot,
+                  {.doc = "view: write the window as it was drawn last as .png, at the end"})
+            .path("window_movie", &ProgramSettings::window_movie,
+                  {.doc = "view: record the window, each time that it is drawn, as .mkv or .mp4; frames that "
+                          "the encoder has no time for are dropped and counted"})
+            .boolean("offscreen", &ProgramSettings::offscreen,
+                     {.doc = "view: draw the window in memory, without a display, for --screenshot, "
+                             "--window-movie and all that is kept of a run; ends with its source, or its "
+                             "recordings, and leaves what the window remembers alone"})
             .text("transfer", &ProgramSettings::transfer,
                   {.doc = "how the values of pictures are coded, which are decoded to linear light: auto (as "
                           "the file "
@@ -183,6 +192,21 @@ ParamTable make_program_table() {
     return table;
 }
 
+/// A file, or lines for those who listen.
+bool leaves_something(const Settings& settings) {
+    for (const auto* files :
+         {&settings.record, &settings.record_raw, &settings.record_mask, &settings.record_screen})
+        if (!files->empty())
+            return true;
+    const auto& program = settings.program.as<ProgramSettings>();
+    for (const std::string* file :
+         {&settings.stats_path, &settings.snapshot_path, &settings.traces_path, &settings.kymograph_path,
+          &settings.widths_path, &program.screenshot, &program.window_movie, &program.publish})
+        if (!file->empty())
+            return true;
+    return false;
+}
+
 } // namespace
 
 const ParamTable& view_table() {
@@ -214,6 +238,12 @@ void check(const Settings& settings) {
                          ": pre_trigger = " + to_string(program.recording.pre_trigger_s) +
                          " s has nothing to come before; name a recording of raw frames with --record-raw "
                          "FILE.");
+    if (program.offscreen && settings.command == Command::view && !leaves_something(settings))
+        throw UsageError(
+            program_table().owner() +
+            ": offscreen leaves nothing behind that anybody could see; name what comes out: --screenshot "
+            "FILE.png, --window-movie FILE.mkv, --record FILE, --snapshot FILE, --stats FILE or --publish "
+            "ADDRESS.");
     check_marks(program.marks, program_table().owner());
     if (!program.publish.empty())
         (void)parse_publish_address(program.publish);

@@ -80,6 +80,9 @@ struct ProgramSettings {
     RecordLimits recording; ///< of every recorder
     ScreenMarks marks;      ///< of movies of the screen
     std::string publish;    ///< parse_publish_address(); "": nowhere
+    /// view: the window as a whole, as it was drawn last and each time that it is drawn; "": not kept.
+    std::string screenshot, window_movie;
+    bool offscreen = false; ///< view: drawn in memory, without a display
 };
 /// Owner "specklescope": a key for each member above, and the keys of record_limits_table() and
 /// screen_marks_table().
@@ -214,8 +217,8 @@ void set_up_log(const Settings& settings, const std::string& before = "");
 /// Asks at the terminal, without echo, for the variables that the source refers to and that are not set, and
 /// sets them; does nothing where there is no terminal.
 void ask_for_secrets(const SourceArgument& source);
-/// Statistics and snapshot are written at the end, traces, kymograph and widths from the beginning: what
-/// would keep them from it is said before anything else. Throws UsageError or RunError.
+/// Statistics, snapshot and screenshot are written at the end, traces, kymograph and widths from the
+/// beginning: what would keep them from it is said before anything else. Throws UsageError or RunError.
 void check_end_files(const Settings& settings);
 /// Writes the snapshot that was asked for with --snapshot; returns its path, as files are never replaced.
 std::string write_last_snapshot(const Settings& settings, const Result& result, const StreamInfo& stream);

@@ -127,9 +127,12 @@ private:
             fail(key.source(), "there is no key '" + one_line(name) + "'; allowed: " + join(kTopKeys) + ".");
     }
 
-    /// A file from a stranger must not open ports.
+    /// A file from a stranger must not open ports, nor write where it likes.
     void read_program(const toml::table& fields) {
         read_params(fields, settings_.program);
+        for (const char* key : {"screenshot", "window_movie"})
+            if (const toml::node* node = fields.get(key))
+                (void)output(key, *node);
         const auto& publish = settings_.program.as<ProgramSettings>().publish;
         if (const toml::node* node = fields.get("publish"); node && !publish.empty() && !settings_.trusted)
             fail(node->source(),

@@ -3,6 +3,7 @@
 #include "config/data_folder.hpp"
 #include "config/text.hpp"
 #include "have_cuda.hpp"
+#include "have_egl.hpp"
 #include "net/publisher.hpp"
 
 #include <CLI/Version.hpp>
@@ -47,6 +48,15 @@ std::string cuda() {
 #endif
 }
 
+/// Draws a window without a display.
+std::string egl() {
+#ifdef SPECKLESCOPE_HAVE_EGL
+    return SPECKLESCOPE_HAVE_EGL;
+#else
+    return "no";
+#endif
+}
+
 std::string libraries() {
     return join({"GStreamer " SPECKLESCOPE_GSTREAMER_VERSION, "Aravis " SPECKLESCOPE_ARAVIS_VERSION,
                  "libtiff " SPECKLESCOPE_TIFF_VERSION, "Highway " SPECKLESCOPE_HIGHWAY_VERSION,
@@ -69,6 +79,7 @@ std::vector<std::pair<std::string, std::string>> version_rows() {
             {"build", build()},
             {"CUDA backend", cuda()},
             {"ZeroMQ", zeromq_version().empty() ? "no" : zeromq_version()},
+            {"EGL", egl()},
             {"compiler", compiler()},
             {"libraries", libraries()},
             {"data", data.empty() ? "compiled in; not installed" : data}};

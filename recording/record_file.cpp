@@ -174,7 +174,9 @@ std::string describe_file(const RecordedFrame& first, const RecordOptions& optio
     json["channels"] = shape.channels;
     json["pixel_type"] = to_string(shape.type);
     json["full_scale"] = first.info.full_scale;
-    const bool screen = options.what == RecordWhat::screen;
+    const bool screen = options.what == RecordWhat::screen, window = screen && !first.look;
+    if (window)
+        json["content"] = "window";
     if (const double um = um_per_px(stream, first.chain.get()); um > 0)
         json["um_per_px"] = screen ? um / options.marks.zoom : um;
     json["um_per_px_origin"] = scale_origin(stream);
@@ -214,7 +216,7 @@ std::string describe_file(const RecordedFrame& first, const RecordOptions& optio
     // Arrival times have no zero of their own: this is what their clock read at that moment.
     json[started ? "processed_arrival_ns" : "started_arrival_ns"] =
         std::chrono::duration_cast<std::chrono::nanoseconds>(SteadyClock::now().time_since_epoch()).count();
-    if (options.what != RecordWhat::mask) {
+    if (options.what != RecordWhat::mask && !window) {
         const Mapping& mapping = first.look ? first.look->mapping : options.mapping;
         json["colormap"] = to_string(mapping_table().at("colormap").get(std::any(mapping)));
         if (mapping.automatic)

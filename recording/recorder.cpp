@@ -111,10 +111,11 @@ bool Recorder::copy_to(Room room, RecordedFrame& frame) {
            (!frame.raw || raw_pool_.copy(frame.raw, options_.path));
 }
 
-/// A report may go without the raw picture; a picture of the screen may not where it is seen.
+/// A picture of the screen that no chain made is one already, of the window as a whole. A report may go
+/// without the raw picture; a picture of the screen may not where it is seen.
 RecordedFrame Recorder::offered(const Result& result) const {
     RecordedFrame frame = recorded_frame(result, options_.what);
-    if (options_.what != RecordWhat::screen)
+    if (options_.what != RecordWhat::screen || !result.chain)
         return frame;
     ScreenLook plain;
     plain.mapping = options_.mapping;

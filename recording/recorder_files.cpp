@@ -70,8 +70,8 @@ void Recorder::run() {
 
 void Recorder::write(Item item) {
     try {
-        RecordedFrame frame = options_.what == RecordWhat::mask     ? mask_.of(item.frame)
-                              : options_.what == RecordWhat::screen ? painter_.of(item.frame)
+        RecordedFrame frame = options_.what == RecordWhat::mask ? mask_.of(item.frame)
+                              : item.frame.look                 ? painter_.of(item.frame)
                               : options_.change && options_.baseline
                                   ? change_.of(item.frame, *options_.baseline)
                                   : item.frame;

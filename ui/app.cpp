@@ -31,6 +31,7 @@ using theme::dp;
 constexpr double kIdle = 0.25;   ///< s between drawings when nothing happens: the statistics move on
 constexpr int kSettleFrames = 3; ///< Dear ImGui answers to an input over the next two frames
 constexpr auto kStatsEvery = 200ms;
+constexpr auto kLast = 700ms; ///< after the last result: range, histogram and statistics are of it
 constexpr double kTall = 1.2; ///< times as high as wide: controls go below the picture
 
 } // namespace
@@ -41,11 +42,14 @@ App::App(Session& session, Window& window) : session_(session), window_(window) 
         session.say(Message::Level::warning, window.note());
 }
 
-void App::run() {
+void App::run(const OwnEnd* end) {
     int redraw = kSettleFrames;
     const auto period = std::chrono::duration<double>(1 / window_.refresh_rate());
     auto drawn = SteadyClock::now() - 1s;
-    while (!window_.closed() && !InterruptGuard::interrupted()) {
+    bool over = false;
+    auto over_since = drawn;
+    while (!window_.closed() && !InterruptGuard::interrupted() &&
+           (!over || redraw > 0 || SteadyClock::now() - over_since < kLast)) {
         if (window_.wait(redraw > 0 || fading_ ? 0 : kIdle))
             redraw = kSettleFrames;
         // Where nothing waits for the monitor (no vsync, a virtual display) the same pace is kept by
@@ -57,6 +61,8 @@ void App::run() {
         }
         drawn = SteadyClock::now();
         const bool news = session_.poll();
+        if (!std::exchange(over, end && end->has_come())) // nothing comes behind what is taken then
+            over_since = SteadyClock::now();
         if (take_result() || news)
             redraw = std::max(redraw, 1);
         frame();
@@ -292,15 +298,22 @@ void App::report() const {
 }
 
 int run_viewer(Settings settings) {
+    const bool offscreen = settings.program.as<ProgramSettings>().offscreen;
     std::string reason;
-    if (!display_available(&reason))
-        throw RunError("No window can be opened: " + reason + "; 'specklescope run' works without one.");
+    if (!offscreen && !display_available(&reason))
+        throw RunError(
+            "No window can be opened: " + reason +
+            "; 'specklescope run' works without one, and --offscreen draws one without a display.");
     if (!settings.source_remembered)
         ask_for_secrets(settings.source);
     settings = each_in_turn(settings).front(); // names of files
     check_end_files(settings);
     const InterruptGuard guard; // Ctrl-C closes the window and finishes the recordings
+    WindowFiles files(settings);
     Session session(std::move(settings));
+    std::optional<Window> window;
+    if (offscreen) // before a file is begun
+        window.emplace(session.view(), true);
     {
         Progress progress(0, session.settings().program.as<ProgramSettings>().log ==
                                  ProgramSettings::Log::quiet);
@@ -311,25 +324,33 @@ int run_viewer(Settings settings) {
         session.start(wake_window);
         progress.clear();
     }
-    Ending ending(session);
+    Ending ending(session, files);
     for (const std::string& remark : session.settings().remarks)
         session.say(Message::Level::info, remark);
-    bool written = false;
+    bool well = true;
     {
-        Window window(session.view());
-        App app(session, window);
-        app.run();
-        written = app.write_last();
+        if (!window)
+            window.emplace(session.view());
+        window->on_drawn = [&](SurfaceSize size) { files.drawn(size); };
+        App app(session, *window);
+        const OwnEnd end(session);
+        app.run(offscreen ? &end : nullptr);
+        if (files.wants_last()) {
+            files.expect_last();
+            app.draw();
+        }
+        well = app.write_last() && !(offscreen && end.failed());
         session.end_recordings(); // whatever the window itself has to wait for
-        window.size(session.view().width, session.view().height);
+        window->size(session.view().width, session.view().height);
     }
+    window.reset();
     session.settings().chain = session.running_chain();
     session.settings().regions = session.regions.regions();
-    const bool well = ending.finish();
+    well = ending.finish() && well;
     save_remembered(session.settings());
     if (session.settings().remember)
         save_recent({session.recent().begin(), session.recent().end()});
-    return well && written ? 0 : 1;
+    return well ? 0 : 1;
 }
 
 } // namespace specklescope

@@ -6,6 +6,7 @@
 #include "ui/actions/palette.hpp"
 #include "ui/canvas/display.hpp"
 #include "ui/canvas/window.hpp"
+#include "ui/own_end.hpp"
 #include "ui/panels/panel.hpp"
 #include "ui/session.hpp"
 #include "ui/sources/open_dialog.hpp"
@@ -16,8 +17,9 @@ namespace specklescope {
 class App {
 public:
     App(Session& session, Window& window);
-    /// Until the window is closed.
-    void run();
+    /// Until the window is closed, or its end comes by itself; null: it does not.
+    void run(const OwnEnd* end = nullptr);
+    void draw() { frame(); } ///< once more
     /// The snapshot that the settings ask for at the end, of the newest result. False if it could not be
     /// written.
     bool write_last() const;

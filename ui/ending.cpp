@@ -13,7 +13,7 @@ namespace specklescope {
 
 Ending* Ending::at_exit = nullptr;
 
-Ending::Ending(Session& session) : session_(session) {
+Ending::Ending(Session& session, WindowFiles& window_files) : session_(session), window_files_(window_files) {
     at_exit = this;
     static const bool registered = std::atexit(&Ending::without_display) == 0; // once a process
     if (!registered)
@@ -30,8 +30,9 @@ bool Ending::finish() noexcept {
     if (std::exchange(done_, true))
         return well_;
     keep(false); // at once, for those who do not wait for the recordings
+    const bool shown = window_files_.finish();
     session_.close();
-    well_ = keep(true) && !session_.recording_failed(); // with what they dropped at the end
+    well_ = keep(true) && shown && !session_.recording_failed(); // with what they dropped at the end
     return well_;
 }
 

@@ -1,6 +1,7 @@
 // The end of a window's run.
 #pragma once
 
+#include "ui/canvas/window_files.hpp"
 #include "ui/session.hpp"
 
 namespace specklescope {
@@ -9,12 +10,12 @@ namespace specklescope {
 /// goes away, when its library calls exit() and nothing returns from anywhere. One at a time.
 class Ending {
 public:
-    explicit Ending(Session& session);
+    Ending(Session& session, WindowFiles& window_files);
     Ending(const Ending&) = delete;
     Ending& operator=(const Ending&) = delete;
     ~Ending();
-    /// Writes the statistics and closes the session. False where a recording or the statistics could not be
-    /// kept. Idempotent.
+    /// Finishes what is kept of the window, writes the statistics and closes the session. False where one of
+    /// them, or a recording, could not be kept. Idempotent.
     bool finish() noexcept;
 
 private:
@@ -22,6 +23,7 @@ private:
     static void without_display();
     static Ending* at_exit; ///< the one that lives
     Session& session_;
+    WindowFiles& window_files_;
     bool done_ = false;
     bool well_ = true;
 };

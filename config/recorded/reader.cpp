@@ -28,7 +28,8 @@ bool RecordedReader::begin(const Descriptions& texts) {
     if (program != std::string(kOurs) + SPECKLESCOPE_VERSION)
         by_ += " (of " + one_line(shortened(program, 64)) + "; this is " SPECKLESCOPE_VERSION ")";
     content_ = text("content");
-    if (content_ != "raw" && content_ != "mask" && content_ != "processed" && content_ != "screen")
+    if (content_ != "raw" && content_ != "mask" && content_ != "processed" && content_ != "screen" &&
+        content_ != "window")
         damaged("its content is '" + one_line(shortened(content_, 64)) + "'");
     return true;
 }
@@ -63,7 +64,8 @@ bool RecordedReader::show() {
     read_channel();
     if (!shows_colours())
         read_view();
-    if (content_ != "screen") // where its pictures are not those of the result, they lie elsewhere
+    if (content_ != "screen" &&
+        content_ != "window") // where its pictures are not those of the result, they lie elsewhere
         read_regions();
     remark_shown();
     return true;
@@ -76,6 +78,8 @@ std::string RecordedReader::what_it_holds() const {
         return "results of another recording (" + quantity() + ")";
     if (content_ == "screen")
         return "a movie of the screen";
+    if (content_ == "window")
+        return "a movie of the window";
     std::string made = has("parameters") ? text("parameters") : "another chain";
     try {
         made = text_in_effect(chain_from_text(made));
@@ -120,7 +124,7 @@ double RecordedReader::number(const char* key) const {
 }
 
 void RecordedReader::check_repeatable() const {
-    if (content_ == "mask")
+    if (content_ == "mask" || content_ == "window")
         throw UsageError("'" + path_ + "' holds " + what_it_holds() +
                          ", which no chain made; name a recording of results (--record) or of raw frames "
                          "(--record-raw).");
@@ -131,10 +135,10 @@ void RecordedReader::check_repeatable() const {
 }
 
 bool RecordedReader::shows_colours() const {
+    if (content_ == "screen" || content_ == "window")
+        return true;
     if (!of_results())
         return false;
-    if (content_ == "screen")
-        return true;
     try {
         return record_format(path_).colors;
     } catch (const UsageError&) {

@@ -306,7 +306,7 @@ TEST_F(Cli, WithoutADisplayTheWindowIsRefusedInOneSentenceThatNamesRun) {
         EXPECT_EQ(result.out, "");
         EXPECT_EQ(result.err,
                   "specklescope: No window can be opened: neither DISPLAY nor WAYLAND_DISPLAY is set; "
-                  "'specklescope run' works without one.\n");
+                  "'specklescope run' works without one, and --offscreen draws one without a display.\n");
         EXPECT_TRUE(names().empty()) << "nothing is written";
     }
 }

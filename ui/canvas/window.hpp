@@ -1,32 +1,32 @@
-// The window: GLFW, the OpenGL context and Dear ImGui's place in it.
+// The window: Dear ImGui with its fonts and its input, on a surface.
 #pragma once
 
 #include "config/settings.hpp"
-#include "ui/canvas/input_queue.hpp"
+#include "ui/canvas/surface.hpp"
 
 #include <imgui.h>
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
-
-struct GLFWwindow;
 
 namespace specklescope {
 
 class Window {
 public:
     static constexpr double kLeastScale = 0.5; ///< of the interface; the most is the declared one
-    /// Throws RunError with the reason when no window or no OpenGL 3.3 can be had.
-    explicit Window(const ViewSettings& view);
+    /// `offscreen`: in memory, without a display. Throws RunError with the reason when no window or no OpenGL
+    /// 3.3 can be had.
+    explicit Window(const ViewSettings& view, bool offscreen = false);
     ~Window();
     Window(const Window&) = delete;
     Window& operator=(const Window&) = delete;
 
-    bool closed() const;
-    void request_close();
-    void set_title(const std::string& title);
-    void toggle_full_screen();
+    bool closed() const { return surface_->closed(); }
+    void request_close() { surface_->request_close(); }
+    void set_title(const std::string& title) { surface_->set_title(title); }
+    void toggle_full_screen() { surface_->toggle_full_screen(); }
     /// Sleeps until something happens, at most so long. True if there was input, a resize or an expose, or if
     /// input waits for the next frame.
     bool wait(double seconds);
@@ -34,14 +34,16 @@ public:
     void begin_frame();
     /// Clears, calls `draw` for the picture, draws Dear ImGui over it and shows it all.
     void end_frame(void (*draw)(void*), void* context);
+    /// Called with each whole frame before it is shown, while OpenGL can read it; empty: nobody is.
+    std::function<void(SurfaceSize)> on_drawn;
     double ratio() const; ///< framebuffer pixels per window coordinate
     /// Size of text and controls in force, and another one; 0: as the monitor asks. Between two frames.
     double scale() const { return scale_; }
     void set_scale(double wanted);
-    double refresh_rate() const;
+    double refresh_rate() const { return surface_->refresh_rate(); }
     const std::string& renderer() const { return renderer_; }
     const std::string& note() const { return note_; } ///< about the font; empty when all is well
-    int icons() const { return icons_; }              ///< sizes of the window's icon; 0: not installed
+    int icons() const { return surface_->icons(); }   ///< sizes of the window's icon; 0: not installed
     /// Size for the settings: of the window while it was not full screen.
     void size(int& width, int& height) const;
 
@@ -53,20 +55,19 @@ public:
     /// Where the mouse has been since the last call, with the left button down as this frame knows it or let
     /// go since: also between two frames.
     std::vector<ImVec2> take_path();
-    struct State;
 
 private:
     void start_imgui(const ViewSettings& view);
     void take_scale(double wanted);
-    std::unique_ptr<State> state_;
+    WindowInput input_;
+    std::unique_ptr<Surface> surface_;
     std::string renderer_, note_;
-    int icons_ = 0;
     double wanted_scale_ = 0, scale_ = 1;
 };
 
 /// Wakes wait() from any thread.
 void wake_window();
-/// From here on wake_window() does nothing.
+/// From here on wake_window() does nothing to a display.
 void display_gone();
 
 } // namespace specklescope

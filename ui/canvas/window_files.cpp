@@ -1,0 +1,114 @@
+#include "ui/canvas/window_files.hpp"
+
+#include "base/error.hpp"
+#include "base/one_line.hpp"
+#include "base/sentence.hpp"
+#include "recording/recorder.hpp"
+#include "ui/canvas/gl.hpp"
+
+#include <spdlog/spdlog.h>
+
+#include <cstring>
+
+namespace specklescope {
+
+namespace {
+
+/// The recorder holds two at most and copies what is more: one is always free.
+constexpr int kSlots = 4;
+
+} // namespace
+
+WindowFiles::WindowFiles(const Settings& settings)
+    : screenshot_(settings.program.as<ProgramSettings>().screenshot),
+      movie_path_(settings.program.as<ProgramSettings>().window_movie) {
+    stream_.source.name = "window";
+    stream_.source.live = true;
+    stream_.source.rate = 60; // at most
+    stream_.source_text = settings.source.empty() ? "synthetic" : settings.source.shown();
+    if (movie_path_.empty())
+        return;
+    RecordOptions options{.path = movie_path_, .what = RecordWhat::screen};
+    // What is recorded of the source is limited by its own frames.
+    options.limits.keep_free = settings.program.as<ProgramSettings>().recording.keep_free;
+    movie_ = make_recorder(options);
+    movie_->open(stream_);
+}
+
+Frame WindowFiles::read(SurfaceSize size) {
+    const Shape shape{size.width, size.height, 3, PixelType::u8};
+    if (!ring_ || ring_->shape() != shape)
+        ring_.emplace(shape, kSlots, host_memory());
+    Frame frame = ring_->try_acquire();
+    if (!frame)
+        throw RunError("There is no room for a picture of the window.");
+    rows_.resize(shape.bytes());
+    glPixelStorei(GL_PACK_ALIGNMENT, 1);
+    glReadPixels(0, 0, size.width, size.height, GL_RGB, GL_UNSIGNED_BYTE, rows_.data());
+    const std::size_t bytes = shape.row_bytes();
+    for (int y = 0; y < size.height; ++y)
+        std::memcpy(frame.host().row(y), rows_.data() + static_cast<std::size_t>(size.height - 1 - y) * bytes,
+                    bytes);
+    return frame;
+}
+
+void WindowFiles::drawn(SurfaceSize size) {
+    began_ = true;
+    if (done_ || size.width <= 0 || size.height <= 0 || (!movie_ && !last_comes_)) // or it is iconified
+        return;
+    const auto now = SteadyClock::now();
+    if (!first_)
+        first_ = now;
+    Result result;
+    result.image = read(size);
+    result.info.sequence = frames_;
+    result.info.capture_ns = std::chrono::duration_cast<std::chrono::nanoseconds>(now - *first_).count();
+    result.info.arrival = now;
+    if (movie_) {
+        movie_->push(result, false);
+        ++frames_;
+    }
+    if (last_comes_)
+        last_ = std::move(result);
+}
+
+bool WindowFiles::finish_movie() {
+    movie_->close();
+    const SinkStatus status = movie_->status();
+    spdlog::log(status.dropped > 0 ? spdlog::level::warn : spdlog::level::info,
+                "The window was drawn {} times while its movie {} was recorded: {} frames are in it, {} were "
+                "dropped.",
+                frames_, one_line(movie_path_), status.written, status.dropped);
+    return status.error.empty() && status.written > 0;
+}
+
+bool WindowFiles::write_screenshot() const {
+    if (!last_.image) {
+        spdlog::error("There is no picture of the window to write as '{}'.", one_line(screenshot_));
+        return false;
+    }
+    const std::string path =
+        write_snapshot(last_, {.path = screenshot_, .what = RecordWhat::screen}, stream_);
+    spdlog::info("Screenshot saved as {}.", one_line(path));
+    return true;
+}
+
+bool WindowFiles::finish() noexcept {
+    if (std::exchange(done_, true) || !began_)
+        return well_;
+    const auto guarded = [this](auto&& work) {
+        try {
+            well_ = work() && well_;
+        } catch (const std::exception& error) {
+            well_ = false;
+            spdlog::error("{}", sentence_of(error));
+        }
+    };
+    if (movie_)
+        guarded([this] { return finish_movie(); });
+    if (wants_last())
+        guarded([this] { return write_screenshot(); });
+    return well_;
+}
+
+} // namespace specklescope
