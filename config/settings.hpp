@@ -20,6 +20,7 @@
 
 namespace specklescope {
 
+class Outlet;
 class PreTrigger;
 
 /// How the window shows things; remembered between runs, settable in TOML under [view] and by --view
@@ -74,9 +75,11 @@ struct ProgramSettings {
     RecordLimits recording; ///< of every recorder
     ScreenMarks marks;      ///< of movies of the screen
     std::string publish;    ///< parse_publish_address(); "": nowhere
+    std::string serve;      ///< parse_serve_address(); "": nowhere
+    std::string output;     ///< "v4l2:/dev/video7"; "": nowhere
 };
 /// Owner "specklescope": backend, threads, plans, slots, from, frames, rate, loop, transfer, silence,
-/// channel, medians, band, um_per_px, publish, log, and the keys of record_limits_table() and
+/// channel, medians, band, um_per_px, publish, serve, output, log, and the keys of record_limits_table() and
 /// screen_marks_table().
 const ParamTable& program_table();
 
@@ -217,8 +220,16 @@ std::string write_last_snapshot(const Settings& settings, const Result& result, 
 /// Makes the pipeline that the settings describe; not started. Files go at their own pace in `view`, and as
 /// fast as they are processed in `run`; --rate sets the pace of both.
 std::unique_ptr<Pipeline> make_pipeline(const Settings& settings);
+/// Whether a name of --record is that of a stream: -, a FIFO, …
+bool is_stream(const std::string& path);
+/// Before anything is printed: one that is standard output gets it for itself. Throws UsageError where two
+/// are one, or it is a terminal.
+void prepare_streams(const Settings& settings);
 /// Of --publish; null without. Throws UsageError or RunError.
 std::shared_ptr<Publisher> make_publisher(const Settings& settings);
+/// Of --serve and --output, with the look that is shown there. Throws UsageError or RunError.
+std::vector<std::shared_ptr<Outlet>> make_outlets(const Settings& settings,
+                                                  const std::shared_ptr<const LiveLook>& look);
 /// What the view of these settings shows, without a window.
 ScreenLook look_of(const ViewSettings& view);
 /// Adds the recorders of --record, --record-raw (with what is kept in `before`), --record-mask and

@@ -4,6 +4,7 @@
 #include "config/text.hpp"
 #include "have_cuda.hpp"
 #include "net/publisher.hpp"
+#include "recording/outlet/outlet.hpp"
 
 #include <CLI/Version.hpp>
 #include <nlohmann/json.hpp>
@@ -69,6 +70,7 @@ std::vector<std::pair<std::string, std::string>> version_rows() {
             {"build", build()},
             {"CUDA backend", cuda()},
             {"ZeroMQ", zeromq_version().empty() ? "no" : zeromq_version()},
+            {"RTSP server", rtsp_server_version().empty() ? "no" : rtsp_server_version()},
             {"compiler", compiler()},
             {"libraries", libraries()},
             {"data", data.empty() ? "compiled in; not installed" : data}};
