@@ -26,10 +26,10 @@ class Outlet::Impl {
 public:
     Impl(std::unique_ptr<OutletEnd> end, std::shared_ptr<const LiveLook> look, const ScreenMarks& marks)
         : end_(std::move(end)), look_(std::move(look)), painter_(marks) {
-        end_->on_watched = [this] {
+        end_->tell([this] {
             const std::lock_guard lock(mutex_);
             wake_.notify_all();
-        };
+        });
         thread_ = std::thread([this] { run(); });
     }
     Impl(const Impl&) = delete;
@@ -41,7 +41,7 @@ public:
         }
         wake_.notify_all();
         thread_.join();
-        end_.reset(); // whoever calls on_watched has ended before the rest goes
+        end_.reset(); // and with it whoever calls what it was told
     }
 
     std::string name() const { return end_->name(); }

@@ -26,8 +26,8 @@ public:
     virtual bool show(const RecordedFrame& picture) = 0;
     /// The last one once more: nothing new has come for a while.
     virtual void show_again() = 0;
-    /// Called, from any thread, when somebody begins to watch.
-    std::function<void()> on_watched;
+    /// Calls it, from any thread, when somebody begins to watch.
+    virtual void tell(std::function<void()> on_watched) { (void)on_watched; }
 };
 
 /// Lives through sources and pipelines, each of which has a feed.

@@ -30,7 +30,7 @@ constexpr const char* kPipeline =
     "( appsrc name=in is-live=true do-timestamp=true format=time max-buffers=2 max-bytes=0 max-time=0 ! "
     "x264enc name=encoder speed-preset=ultrafast tune=zerolatency pass=quant quantizer=14 qp-min=0 "
     "key-int-max=60 "
-    "aud=false ! rtph264pay name=pay0 pt=96 config-interval=-1 )";
+    "! rtph264pay name=pay0 pt=96 config-interval=-1 )";
 constexpr std::uint64_t kWaiting = 2;   ///< pictures in front of the encoder
 constexpr guint kMostSessions = 64;     ///< of strangers
 constexpr const char* kRole = "viewer"; ///< of whoever knows the password
@@ -39,6 +39,104 @@ struct ObjectRelease {
     void operator()(gpointer object) const { g_object_unref(object); }
 };
 template <class T> using Object = std::unique_ptr<T, ObjectRelease>;
+
+/// What GStreamer's threads see of it: some of them end after it.
+struct Watched {
+    /// Under the mutex.
+    bool push() {
+        if (!source || !last)
+            return false;
+        auto* to = GST_APP_SRC(source.get());
+        if (gst_app_src_get_current_level_buffers(to) >= kWaiting)
+            return false;
+        if (shape != pushed)
+            gst_app_src_set_caps(to, planes_caps(shape).get());
+        pushed = shape;
+        GstBuffer* buffer = gst_buffer_copy(last); // its own times, the same pixels
+        return gst_app_src_push_buffer(to, buffer) == GST_FLOW_OK;
+    }
+
+    Watched() = default;
+    Watched(const Watched&) = delete;
+    Watched& operator=(const Watched&) = delete;
+    ~Watched() { gst_clear_buffer(&last); }
+
+    std::string name;
+    std::atomic<bool> any{false};
+    std::mutex mutex; ///< of what follows
+    GstHandle<GstElement> source, encoder;
+    const GstRTSPMedia* media = nullptr; ///< to know it again
+    GstBuffer* last = nullptr;
+    Shape shape{}, pushed{};
+    std::mutex telling; ///< of what follows
+    std::function<void()> on_watched;
+};
+using Shared = std::shared_ptr<Watched>;
+
+void release(gpointer data, GClosure*) { delete static_cast<Shared*>(data); } // NOLINT: GLib's way to own
+
+template <class Handler>
+void connect(gpointer object, const char* signal, Handler handler, const Shared& shared) {
+    g_signal_connect_data(object, signal, G_CALLBACK(handler), new Shared(shared), // NOLINT: as above
+                          &release, GConnectFlags{});
+}
+
+void on_unprepared(GstRTSPMedia* media, gpointer data) {
+    Watched& watched = **static_cast<Shared*>(data);
+    const std::lock_guard lock(watched.mutex);
+    if (media != watched.media)
+        return;
+    watched.source.reset();
+    watched.encoder.reset();
+    watched.media = nullptr;
+    watched.any = false;
+}
+
+void on_media(GstRTSPMediaFactory*, GstRTSPMedia* media, gpointer data) {
+    const Shared& shared = *static_cast<Shared*>(data);
+    Watched& watched = *shared;
+    const GstHandle<GstElement> bin(gst_rtsp_media_get_element(media));
+    connect(media, "unprepared", &on_unprepared, shared);
+    {
+        const std::lock_guard lock(watched.mutex);
+        watched.source.reset(gst_bin_get_by_name_recurse_up(GST_BIN(bin.get()), "in"));
+        watched.encoder.reset(gst_bin_get_by_name_recurse_up(GST_BIN(bin.get()), "encoder"));
+        watched.media = media;
+        watched.pushed = {};
+        watched.any = true;
+        (void)watched.push();
+    }
+    const std::lock_guard lock(watched.telling);
+    if (watched.on_watched)
+        watched.on_watched();
+}
+
+/// Who comes later need not wait for the next whole picture.
+void on_play(GstRTSPClient* client, GstRTSPContext*, gpointer data) {
+    Watched& watched = **static_cast<Shared*>(data);
+    const GstRTSPConnection* connection = gst_rtsp_client_get_connection(client);
+    run_log().info("{} watches {}.", connection ? gst_rtsp_connection_get_ip(connection) : "Somebody",
+                   watched.name);
+    const std::lock_guard lock(watched.mutex);
+    if (watched.encoder)
+        gst_element_send_event(watched.encoder.get(),
+                               gst_video_event_new_upstream_force_key_unit(GST_CLOCK_TIME_NONE, TRUE, 0));
+}
+
+void on_closed(GstRTSPClient*, gpointer) { run_log().debug("A client of --serve has gone."); }
+
+void on_client(GstRTSPServer*, GstRTSPClient* client, gpointer data) {
+    connect(client, "play-request", &on_play, *static_cast<Shared*>(data));
+    g_signal_connect(client, "closed", G_CALLBACK(&on_closed), nullptr);
+}
+
+gboolean on_clean(gpointer server) {
+    const Object<GstRTSPSessionPool> sessions(gst_rtsp_server_get_session_pool(GST_RTSP_SERVER(server)));
+    gst_rtsp_session_pool_cleanup(sessions.get());
+    return G_SOURCE_CONTINUE;
+}
+
+GstRTSPFilterResult remove_client(GstRTSPServer*, GstRTSPClient*, gpointer) { return GST_RTSP_FILTER_REMOVE; }
 
 class RtspEnd final : public OutletEnd {
 public:
@@ -68,33 +166,39 @@ public:
     RtspEnd(const RtspEnd&) = delete;
     RtspEnd& operator=(const RtspEnd&) = delete;
     ~RtspEnd() override {
-        // On the server's own thread: its clients are of it.
-        g_main_context_invoke(context_.get(), &RtspEnd::on_end, this);
+        {
+            const std::lock_guard lock(watched_->telling);
+            watched_->on_watched = nullptr;
+        }
+        GSource* end = g_idle_source_new(); // on the server's own thread: its clients are of it
+        g_source_set_callback(end, &RtspEnd::on_end, this, nullptr);
+        g_source_attach(end, context_.get());
+        g_source_unref(end);
         thread_.join();
-        g_source_destroy(listening_);
-        g_source_unref(listening_);
-        g_source_destroy(cleaning_);
-        g_source_unref(cleaning_);
-        forget_media(nullptr);
-        factory_.reset();
-        server_.reset();
-        gst_clear_buffer(&last_);
+        for (GSource* source : {listening_, cleaning_}) {
+            g_source_destroy(source);
+            g_source_unref(source);
+        }
     }
 
     std::string name() const override { return address_.shown(); }
-    bool watched() const override { return watched_; }
+    bool watched() const override { return watched_->any; }
 
     bool show(const RecordedFrame& picture) override {
         GstBuffer* buffer = make_planes(picture.pixels.host());
-        const std::lock_guard lock(mutex_);
-        gst_clear_buffer(&last_);
-        last_ = buffer;
-        shape_ = picture.pixels.shape();
-        return push();
+        const std::lock_guard lock(watched_->mutex);
+        gst_clear_buffer(&watched_->last);
+        watched_->last = buffer;
+        watched_->shape = picture.pixels.shape();
+        return watched_->push();
     }
     void show_again() override {
-        const std::lock_guard lock(mutex_);
-        (void)push();
+        const std::lock_guard lock(watched_->mutex);
+        (void)watched_->push();
+    }
+    void tell(std::function<void()> on_watched) override {
+        const std::lock_guard lock(watched_->telling);
+        watched_->on_watched = std::move(on_watched);
     }
 
 private:
@@ -120,8 +224,8 @@ private:
         gst_rtsp_media_factory_set_protocols(
             factory_.get(),
             static_cast<GstRTSPLowerTrans>(GST_RTSP_LOWER_TRANS_UDP | GST_RTSP_LOWER_TRANS_TCP));
-        g_signal_connect(factory_.get(), "media-configure", G_CALLBACK(&RtspEnd::on_media), this);
-        g_signal_connect(server_.get(), "client-connected", G_CALLBACK(&RtspEnd::on_client), this);
+        connect(factory_.get(), "media-configure", &on_media, watched_);
+        connect(server_.get(), "client-connected", &on_client, watched_);
         if (!address_.user.empty())
             ask_for_password();
         const Object<GstRTSPMountPoints> mounts(gst_rtsp_server_get_mount_points(server_.get()));
@@ -133,14 +237,13 @@ private:
             throw RunError("Pictures cannot be served at " + name() + ": " +
                            (error ? error->message : "the address cannot be opened") +
                            "; name another port, or end the program that has it.");
-        g_source_set_callback(listening_, reinterpret_cast<GSourceFunc>(gst_rtsp_server_io_func),
-                              server_.get(), // NOLINT
-                              nullptr);
+        g_source_set_callback(listening_, G_SOURCE_FUNC(&gst_rtsp_server_io_func), server_.get(), nullptr);
         g_source_attach(listening_, context_.get());
         cleaning_ = g_timeout_source_new_seconds(2); // sessions of clients that went without a word
-        g_source_set_callback(cleaning_, &RtspEnd::on_clean, server_.get(), nullptr);
+        g_source_set_callback(cleaning_, &on_clean, server_.get(), nullptr);
         g_source_attach(cleaning_, context_.get());
         address_.port = gst_rtsp_server_get_bound_port(server_.get());
+        watched_->name = name();
     }
 
     /// By digest: neither the password nor what could be used again crosses the wire.
@@ -158,80 +261,9 @@ private:
         gst_rtsp_server_set_auth(server_.get(), auth.get());
     }
 
-    /// Under the mutex.
-    bool push() {
-        if (!source_ || !last_)
-            return false;
-        auto* source = GST_APP_SRC(source_.get());
-        if (gst_app_src_get_current_level_buffers(source) >= kWaiting)
-            return false;
-        if (shape_ != pushed_) {
-            gst_app_src_set_caps(source, planes_caps(shape_).get());
-            pushed_ = shape_;
-        }
-        GstBuffer* buffer = gst_buffer_copy(last_); // its own times, the same pixels
-        return gst_app_src_push_buffer(source, buffer) == GST_FLOW_OK;
-    }
-
-    /// Null: any.
-    void forget_media(GstRTSPMedia* media) {
-        const std::lock_guard lock(mutex_);
-        if (media && media != media_)
-            return;
-        source_.reset();
-        encoder_.reset();
-        media_ = nullptr;
-        watched_ = false;
-    }
-
-    static void on_media(GstRTSPMediaFactory*, GstRTSPMedia* media, gpointer data) {
-        auto* self = static_cast<RtspEnd*>(data);
-        const GstHandle<GstElement> bin(gst_rtsp_media_get_element(media));
-        {
-            const std::lock_guard lock(self->mutex_);
-            self->source_.reset(gst_bin_get_by_name_recurse_up(GST_BIN(bin.get()), "in"));
-            self->encoder_.reset(gst_bin_get_by_name_recurse_up(GST_BIN(bin.get()), "encoder"));
-            self->media_ = media;
-            self->pushed_ = {};
-            self->watched_ = true;
-            (void)self->push();
-        }
-        g_signal_connect(media, "unprepared", G_CALLBACK(&RtspEnd::on_unprepared), data);
-        if (self->on_watched)
-            self->on_watched();
-    }
-    static void on_unprepared(GstRTSPMedia* media, gpointer data) {
-        static_cast<RtspEnd*>(data)->forget_media(media);
-    }
-
-    static void on_client(GstRTSPServer*, GstRTSPClient* client, gpointer data) {
-        g_signal_connect(client, "play-request", G_CALLBACK(&RtspEnd::on_play), data);
-        g_signal_connect(client, "closed", G_CALLBACK(&RtspEnd::on_closed), nullptr);
-    }
-    /// Who comes later need not wait for the next whole picture.
-    static void on_play(GstRTSPClient* client, GstRTSPContext*, gpointer data) {
-        auto* self = static_cast<RtspEnd*>(data);
-        GstRTSPConnection* connection = gst_rtsp_client_get_connection(client);
-        run_log().info("{} watches {}.", connection ? gst_rtsp_connection_get_ip(connection) : "Somebody",
-                       self->name());
-        const std::lock_guard lock(self->mutex_);
-        if (self->encoder_)
-            gst_element_send_event(self->encoder_.get(),
-                                   gst_video_event_new_upstream_force_key_unit(GST_CLOCK_TIME_NONE, TRUE, 0));
-    }
-    static void on_closed(GstRTSPClient*, gpointer) { run_log().debug("A client of --serve has gone."); }
-
-    static gboolean on_clean(gpointer data) {
-        const Object<GstRTSPSessionPool> sessions(gst_rtsp_server_get_session_pool(GST_RTSP_SERVER(data)));
-        gst_rtsp_session_pool_cleanup(sessions.get());
-        return G_SOURCE_CONTINUE;
-    }
-    static GstRTSPFilterResult remove_client(GstRTSPServer*, GstRTSPClient*, gpointer) {
-        return GST_RTSP_FILTER_REMOVE;
-    }
     static gboolean on_end(gpointer data) {
         auto* self = static_cast<RtspEnd*>(data);
-        gst_rtsp_server_client_filter(self->server_.get(), &RtspEnd::remove_client, nullptr);
+        gst_rtsp_server_client_filter(self->server_.get(), &remove_client, nullptr);
         g_main_loop_quit(self->loop_.get());
         return G_SOURCE_REMOVE;
     }
@@ -244,13 +276,7 @@ private:
     GSource* listening_ = nullptr;
     GSource* cleaning_ = nullptr;
     std::thread thread_;
-    std::atomic<bool> watched_{false};
-
-    std::mutex mutex_; ///< of what follows
-    GstHandle<GstElement> source_, encoder_;
-    GstRTSPMedia* media_ = nullptr; ///< to know it again
-    GstBuffer* last_ = nullptr;
-    Shape shape_{}, pushed_{};
+    const Shared watched_ = std::make_shared<Watched>();
 };
 
 } // namespace

@@ -215,7 +215,7 @@ TEST_F(StreamRun, ALiveSourceDropsForASlowReaderAndCounts) {
     const ChildResult done = child.finish();
     EXPECT_EQ(done.status, 0) << done.all();
     EXPECT_EQ(reader.text.size() % kFrame, 0u) << "whole frames";
-    const auto dropped = nlohmann::json::parse(file("s.json"))["dropped"]["recorder"].get<std::size_t>();
+    const auto dropped = nlohmann::json::parse(file("s.json"))["drops"]["recorder"].get<std::size_t>();
     EXPECT_GT(dropped, 0u);
     EXPECT_EQ(reader.text.size() / kFrame + dropped, 150u) << done.all();
 }
@@ -259,14 +259,11 @@ TEST_F(StreamRun, WhatCannotBeAStreamIsRefused) {
 }
 
 TEST_F(StreamRun, ATerminalGetsNoPixels) {
-    const ChildResult done = run(R"(/usr/bin/python3 -c "
-import os, pty, sys
-status = pty.spawn(sys.argv[1:])
-sys.exit(os.waitstatus_to_exitcode(status))"
-                                 "$S" run synthetic-- frames 2 --record y4m
-                                 : -) ");
-                             EXPECT_EQ(done.status, 2)
-                             << done.all();
+    write_text(folder_ / "terminal.py", "import os, pty, sys\n"
+                                        "sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))\n");
+    const ChildResult done =
+        run("/usr/bin/python3 terminal.py \"$S\" run synthetic --frames 2 --record y4m:-");
+    EXPECT_EQ(done.status, 2) << done.all();
     EXPECT_TRUE(says(done.all(), "is a terminal, which shows no pixels")) << done.all();
 }
 
