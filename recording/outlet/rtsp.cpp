@@ -14,6 +14,7 @@
 #include <thread>
 
 #ifdef SPECKLESCOPE_HAVE_RTSP
+#include <gio/gio.h>
 #include <gst/app/gstappsrc.h>
 #include <gst/rtsp-server/rtsp-server.h>
 #include <gst/video/video.h>
@@ -231,19 +232,27 @@ private:
         const Object<GstRTSPMountPoints> mounts(gst_rtsp_server_get_mount_points(server_.get()));
         gst_rtsp_mount_points_add_factory(mounts.get(), address_.path.c_str(),
                                           GST_RTSP_MEDIA_FACTORY(g_object_ref(factory_.get())));
-        GError* raw = nullptr;
-        listening_ = gst_rtsp_server_create_source(server_.get(), nullptr, &raw);
-        if (const GstHandle<GError> error(raw); !listening_)
-            throw RunError("Pictures cannot be served at " + name() + ": " +
-                           (error ? error->message : "the address cannot be opened") +
-                           "; name another port, or end the program that has it.");
-        g_source_set_callback(listening_, G_SOURCE_FUNC(&gst_rtsp_server_io_func), server_.get(), nullptr);
-        g_source_attach(listening_, context_.get());
+        listen();
         cleaning_ = g_timeout_source_new_seconds(2); // sessions of clients that went without a word
         g_source_set_callback(cleaning_, &on_clean, server_.get(), nullptr);
         g_source_attach(cleaning_, context_.get());
-        address_.port = gst_rtsp_server_get_bound_port(server_.get());
         watched_->name = name();
+    }
+
+    void listen() {
+        GError* raw = nullptr;
+        const Object<GSocket> socket(gst_rtsp_server_create_socket(server_.get(), nullptr, &raw));
+        if (const GstHandle<GError> error(raw); !socket)
+            throw RunError("Pictures cannot be served at " + name() + ": " +
+                           (error ? error->message : "the address cannot be opened") +
+                           "; name another port, or end the program that has it.");
+        const Object<GSocketAddress> bound(g_socket_get_local_address(socket.get(), nullptr));
+        if (bound && G_IS_INET_SOCKET_ADDRESS(bound.get()))
+            address_.port = g_inet_socket_address_get_port(G_INET_SOCKET_ADDRESS(bound.get()));
+        listening_ = g_socket_create_source(
+            socket.get(), static_cast<GIOCondition>(G_IO_IN | G_IO_ERR | G_IO_HUP | G_IO_NVAL), nullptr);
+        g_source_set_callback(listening_, G_SOURCE_FUNC(&gst_rtsp_server_io_func), server_.get(), nullptr);
+        g_source_attach(listening_, context_.get());
     }
 
     /// By digest: neither the password nor what could be used again crosses the wire.
