@@ -18,6 +18,11 @@
 #include <gst/app/gstappsrc.h>
 #include <gst/rtsp-server/rtsp-server.h>
 #include <gst/video/video.h>
+#include <linux/sockios.h>
+#include <linux/tcp.h>
+#include <netinet/in.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
 #endif
 
 namespace specklescope {
@@ -30,9 +35,11 @@ namespace {
 constexpr const char* kPipeline =
     "( appsrc name=in is-live=true do-timestamp=true format=time max-buffers=2 max-bytes=0 max-time=0 ! "
     "x264enc name=encoder speed-preset=ultrafast tune=zerolatency pass=quant quantizer=14 qp-min=0 "
-    "key-int-max=60 "
-    "! rtph264pay name=pay0 pt=96 config-interval=-1 )";
-constexpr std::uint64_t kWaiting = 2;   ///< pictures in front of the encoder
+    "key-int-max=60 ! "
+    "video/x-h264,profile=high-4:4:4 ! rtph264pay name=pay0 pt=96 config-interval=-1 )";
+constexpr std::uint64_t kWaiting = 2; ///< pictures in front of the encoder
+constexpr guint kLookMs = 200;        ///< between two looks at who reads
+constexpr std::chrono::seconds kPatience{1};
 constexpr guint kMostSessions = 64;     ///< of strangers
 constexpr const char* kRole = "viewer"; ///< of whoever knows the password
 
@@ -137,6 +144,56 @@ gboolean on_clean(gpointer server) {
     return G_SOURCE_CONTINUE;
 }
 
+/// How much of what was sent a client has taken, at the last look that found more of it.
+struct Taken {
+    std::uint64_t bytes = 0;
+    std::chrono::steady_clock::time_point at = std::chrono::steady_clock::now();
+};
+constexpr const char* kTaken = "specklescope-taken";
+
+/// Over TCP the server waits for its slowest client, for ten seconds: who takes nothing for a second is let
+/// go where others watch.
+GstRTSPFilterResult judge_client(GstRTSPServer*, GstRTSPClient* client, gpointer) {
+    GstRTSPConnection* connection = gst_rtsp_client_get_connection(client);
+    GSocket* socket = connection ? gst_rtsp_connection_get_write_socket(connection) : nullptr;
+    if (!socket)
+        return GST_RTSP_FILTER_KEEP;
+    auto* taken = static_cast<Taken*>(g_object_get_data(G_OBJECT(client), kTaken));
+    if (!taken) {
+        taken = new Taken; // NOLINT: the client owns it
+        g_object_set_data_full(G_OBJECT(client), kTaken, taken,
+                               [](gpointer data) { delete static_cast<Taken*>(data); }); // NOLINT
+    }
+    tcp_info info{};
+    socklen_t size = sizeof info;
+    int waiting = 0;
+    const int fd = g_socket_get_fd(socket);
+    const bool known =
+        ::getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &size) == 0 && ::ioctl(fd, SIOCOUTQ, &waiting) == 0;
+    if (!known || waiting == 0 || info.tcpi_bytes_acked != taken->bytes) {
+        *taken = {.bytes = info.tcpi_bytes_acked};
+        return GST_RTSP_FILTER_KEEP;
+    }
+    if (std::chrono::steady_clock::now() - taken->at < kPatience)
+        return GST_RTSP_FILTER_KEEP;
+    run_log().warn("{} has not read its pictures for a second while others watch, and gets no more.",
+                   gst_rtsp_connection_get_ip(connection));
+    return GST_RTSP_FILTER_REMOVE;
+}
+
+GstRTSPFilterResult count_client(GstRTSPServer*, GstRTSPClient*, gpointer count) {
+    ++*static_cast<int*>(count);
+    return GST_RTSP_FILTER_KEEP;
+}
+
+gboolean on_look(gpointer server) {
+    int clients = 0;
+    gst_rtsp_server_client_filter(GST_RTSP_SERVER(server), &count_client, &clients);
+    if (clients > 1)
+        gst_rtsp_server_client_filter(GST_RTSP_SERVER(server), &judge_client, nullptr);
+    return G_SOURCE_CONTINUE;
+}
+
 GstRTSPFilterResult remove_client(GstRTSPServer*, GstRTSPClient*, gpointer) { return GST_RTSP_FILTER_REMOVE; }
 
 class RtspEnd final : public OutletEnd {
@@ -176,7 +233,7 @@ public:
         g_source_attach(end, context_.get());
         g_source_unref(end);
         thread_.join();
-        for (GSource* source : {listening_, cleaning_}) {
+        for (GSource* source : {listening_, cleaning_, looking_}) {
             g_source_destroy(source);
             g_source_unref(source);
         }
@@ -236,6 +293,9 @@ private:
         cleaning_ = g_timeout_source_new_seconds(2); // sessions of clients that went without a word
         g_source_set_callback(cleaning_, &on_clean, server_.get(), nullptr);
         g_source_attach(cleaning_, context_.get());
+        looking_ = g_timeout_source_new(kLookMs);
+        g_source_set_callback(looking_, &on_look, server_.get(), nullptr);
+        g_source_attach(looking_, context_.get());
         watched_->name = name();
     }
 
@@ -284,6 +344,7 @@ private:
     Object<GstRTSPMediaFactory> factory_;
     GSource* listening_ = nullptr;
     GSource* cleaning_ = nullptr;
+    GSource* looking_ = nullptr;
     std::thread thread_;
     const Shared watched_ = std::make_shared<Watched>();
 };
