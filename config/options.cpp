@@ -69,7 +69,7 @@ const std::vector<CliOption>& cli_options() {
          "again for another file. In names of files that are written {stem} is the source's name, {count} "
          "its place among several, {date} and {time} when the run began, {subject} what --subject says, "
          "{what} "
-         "processed, raw, mask, …. - or a FIFO gets the frames as they come: raw:- pixels, y4m:- a film of "
+         "processed, raw, mask, …; - or a FIFO gets the frames as they come: raw:- pixels, y4m:- a film of "
          "colours (docs/doors.md)",
          kOutput},
         {"record-raw", "FILE", "record what came in: .tiff, .raw or .mkv, bit-exact; again for another file",

@@ -27,7 +27,7 @@ public:
     /// The last one once more: nothing new has come for a while.
     virtual void show_again() = 0;
     /// Calls it, from any thread, when somebody begins to watch.
-    virtual void tell(std::function<void()> on_watched) { (void)on_watched; }
+    virtual void tell(const std::function<void()>& on_watched) { (void)on_watched; }
 };
 
 /// Lives through sources and pipelines, each of which has a feed.

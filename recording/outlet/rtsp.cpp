@@ -254,9 +254,9 @@ public:
         const std::lock_guard lock(watched_->mutex);
         (void)watched_->push();
     }
-    void tell(std::function<void()> on_watched) override {
+    void tell(const std::function<void()>& on_watched) override {
         const std::lock_guard lock(watched_->telling);
-        watched_->on_watched = std::move(on_watched);
+        watched_->on_watched = on_watched;
     }
 
 private:
