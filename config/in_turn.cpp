@@ -218,6 +218,10 @@ std::vector<Settings> each_in_turn(const Settings& settings) {
                 places.what = what_of(option);
                 *name = fill_name(given, places);
                 const auto [owner, first] = owners.try_emplace(*name, one.source.shown());
+                if (!first && count > 1 && is_stream(given))
+                    throw UsageError(std::string(option) + " " + one_line(given) +
+                                     " is one stream, which holds one source, and here are " +
+                                     std::to_string(count) + "; run them one by one.");
                 if (!first && count > 1)
                     throw UsageError(std::string(option) + " " + one_line(given) + " would be one file of '" +
                                      owner->second + "' and of '" + one.source.shown() +

@@ -111,6 +111,10 @@ std::string formats() {
     for (const RecordFormat& format : record_formats())
         out += item(bold(format.ending),
                     "raw frames: " + std::string(format.raw) + "; results: " + std::string(format.processed));
+    out += "A FIFO, " + bold("-") + ", /dev/stdout or /dev/fd/N gets the frames as they come:\n";
+    for (const RecordFormat& format : stream_formats())
+        out += item(bold(format.ending),
+                    "raw frames: " + std::string(format.raw) + "; results: " + std::string(format.processed));
     return out;
 }
 

@@ -94,6 +94,15 @@ std::string formats() {
     for (const RecordFormat& format : record_formats())
         out += "| `" + std::string(format.ending) + "` | " + cell(format.raw) + " | " +
                cell(format.processed) + " |\n";
+    out += "\nA FIFO, `-`, `/dev/stdout` or `/dev/fd/N` is a stream, which gets the frames as they come. "
+           "With a prefix "
+           "(`raw:-`, `y4m:-`) or without:\n`y4m:` where a name ends in `.y4m`, otherwise `raw:`. A stream "
+           "has one "
+           "kind of frames from beginning to end, and is not split.\n\n"
+           "| prefix | `--record-raw` | `--record` |\n|---|---|---|\n";
+    for (const RecordFormat& format : stream_formats())
+        out += "| `" + std::string(format.ending) + "` | " + cell(format.raw) + " | " +
+               cell(format.processed) + " |\n";
     return out;
 }
 

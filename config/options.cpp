@@ -75,7 +75,8 @@ const std::vector<CliOption>& cli_options() {
          "again for another file. In names of files that are written {stem} is the source's name, {count} "
          "its place among several, {date} and {time} when the run began, {subject} what --subject says, "
          "{what} "
-         "processed, raw, mask, …",
+         "processed, raw, mask, …; - or a FIFO gets the frames as they come: raw:- pixels, y4m:- a film of "
+         "colours (docs/doors.md)",
          kOutput},
         {"record-raw", "FILE", "record what came in: .tiff, .raw or .mkv, bit-exact; again for another file",
          kOutput},
@@ -137,6 +138,8 @@ const std::vector<CliOption>& cli_options() {
         from_program("baseline_seconds", kOutput),
         from_program("change", kOutput),
         from_program("publish", kOutput),
+        from_program("serve", kOutput),
+        from_program("output", kOutput),
         {"filter", "TEXT",
          "bench: only rows with TEXT in their name (a stage, a size, published, stream, regions, gpus, "
          "feeds, pipeline, traces, startup)",

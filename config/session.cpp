@@ -8,6 +8,7 @@
 #include "recording/record_file.hpp"
 #include "recording/recorder.hpp"
 #include "recording/report/report.hpp"
+#include "recording/stream/pipe_end.hpp"
 #include "recording/traces.hpp"
 #include "sources/registry.hpp"
 
@@ -249,6 +250,10 @@ std::vector<std::shared_ptr<Sink>> add_recorders(Pipeline& pipeline, const Setti
         options.look = look;
         if (what == RecordWhat::raw)
             options.before = before;
+        if (const auto target = stream_target(path)) {
+            options.pipe = std::make_shared<PipeEnd>(*target);
+            options.pipe->open();
+        }
         made.push_back(make_recorder(options));
     };
     for (const std::string& path : settings.record)
@@ -270,7 +275,8 @@ std::vector<std::shared_ptr<Sink>> add_recorders(Pipeline& pipeline, const Setti
     for (const auto* paths :
          {&settings.record, &settings.record_raw, &settings.record_mask, &settings.record_screen})
         for (const std::string& path : *paths)
-            check_writable(path);
+            if (!stream_target(path))
+                check_writable(path);
     std::size_t added = 0;
     try {
         for (; added < made.size(); ++added)

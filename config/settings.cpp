@@ -4,6 +4,7 @@
 #include "files/recorded.hpp"
 #include "files/transfer.hpp"
 #include "pipeline/scale/pixel_size.hpp"
+#include "recording/outlet/outlet.hpp"
 
 namespace specklescope {
 
@@ -143,6 +144,14 @@ ParamTable make_program_table() {
                      {.doc = "view: draw the window in memory, without a display, for --screenshot, "
                              "--window-movie and all that is kept of a run; ends with its source, or its "
                              "recordings, and leaves what the window remembers alone"})
+            .text("serve", &ProgramSettings::serve,
+                  {.doc = "the picture as the window shows it, as H.264 over RTSP at this address, as "
+                          "rtsp://127.0.0.1:8554/flow; with rtsp://USER:${env:NAME}@… for those alone who "
+                          "know the "
+                          "password in that variable (docs/doors.md)"})
+            .text("output", &ProgramSettings::output,
+                  {.doc = "the picture as the window shows it, into a virtual camera of v4l2loopback, as "
+                          "v4l2:/dev/video7 (docs/doors.md)"})
             .text("transfer", &ProgramSettings::transfer,
                   {.doc = "how the values of pictures are coded, which are decoded to linear light: auto (as "
                           "the file "
@@ -247,6 +256,7 @@ void check(const Settings& settings) {
     check_marks(program.marks, program_table().owner());
     if (!program.publish.empty())
         (void)parse_publish_address(program.publish);
+    check_outlets(program.serve, program.output, program_table().owner());
     const auto of_regions = [&](const char* what, const std::string& path) {
         if (!path.empty() && settings.regions_path.empty() && settings.regions_from.empty())
             throw UsageError(program_table().owner() + ": " + what + " = " + path +

@@ -21,6 +21,7 @@
 namespace specklescope {
 
 class BaselineImage;
+class Outlet;
 class PreTrigger;
 
 /// How the window shows things; remembered between runs, settable in TOML under [view] and by --view
@@ -83,6 +84,8 @@ struct ProgramSettings {
     /// view: the window as a whole, as it was drawn last and each time that it is drawn; "": not kept.
     std::string screenshot, window_movie;
     bool offscreen = false; ///< view: drawn in memory, without a display
+    std::string serve;      ///< parse_serve_address(); "": nowhere
+    std::string output;     ///< "v4l2:/dev/video7"; "": nowhere
 };
 /// Owner "specklescope": a key for each member above, and the keys of record_limits_table() and
 /// screen_marks_table().
@@ -226,8 +229,16 @@ std::string write_last_snapshot(const Settings& settings, const Result& result, 
 /// Makes the pipeline that the settings describe; not started. Files go at their own pace in `view`, and as
 /// fast as they are processed in `run`; --rate sets the pace of both.
 std::unique_ptr<Pipeline> make_pipeline(const Settings& settings);
+/// Whether a name of --record is that of a stream: -, a FIFO, …
+bool is_stream(const std::string& path);
+/// Before anything is printed: one that is standard output gets it for itself. Throws UsageError where two
+/// are one, or it is a terminal.
+void prepare_streams(const Settings& settings);
 /// Of --publish; null without. Throws UsageError or RunError.
 std::shared_ptr<Publisher> make_publisher(const Settings& settings);
+/// Of --serve and --output, with the look that is shown there. Throws UsageError or RunError.
+std::vector<std::shared_ptr<Outlet>> make_outlets(const Settings& settings,
+                                                  const std::shared_ptr<const LiveLook>& look);
 /// What the view of these settings shows, without a window.
 ScreenLook look_of(const ViewSettings& view);
 /// Adds the recorders of --record, --record-raw (with what is kept in `before`), --record-mask and

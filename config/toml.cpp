@@ -133,11 +133,13 @@ private:
         for (const char* key : {"screenshot", "window_movie"})
             if (const toml::node* node = fields.get(key))
                 (void)output(key, *node);
-        const auto& publish = settings_.program.as<ProgramSettings>().publish;
-        if (const toml::node* node = fields.get("publish"); node && !publish.empty() && !settings_.trusted)
-            fail(node->source(),
-                 "publish sends results to whoever connects to '" + one_line(publish) +
-                     "'; if that is meant, read this file with --trust, or leave the line out.");
+        const auto& program = settings_.program.as<ProgramSettings>();
+        for (const auto& [key, value] :
+             {std::pair("publish", &program.publish), {"serve", &program.serve}, {"output", &program.output}})
+            if (const toml::node* node = fields.get(key); node && !value->empty() && !settings_.trusted)
+                fail(node->source(),
+                     std::string(key) + " sends results to whoever reads '" + SourceArgument(*value).shown() +
+                         "'; if that is meant, read this file with --trust, or leave the line out.");
     }
 
     /// A file from a stranger must not write where it likes.

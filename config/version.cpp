@@ -5,6 +5,7 @@
 #include "have_cuda.hpp"
 #include "have_egl.hpp"
 #include "net/publisher.hpp"
+#include "recording/outlet/outlet.hpp"
 
 #include <CLI/Version.hpp>
 #include <nlohmann/json.hpp>
@@ -80,6 +81,7 @@ std::vector<std::pair<std::string, std::string>> version_rows() {
             {"CUDA backend", cuda()},
             {"ZeroMQ", zeromq_version().empty() ? "no" : zeromq_version()},
             {"EGL", egl()},
+            {"RTSP server", rtsp_server_version().empty() ? "no" : rtsp_server_version()},
             {"compiler", compiler()},
             {"libraries", libraries()},
             {"data", data.empty() ? "compiled in; not installed" : data}};

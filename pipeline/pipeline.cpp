@@ -204,6 +204,8 @@ void Pipeline::stop() {
             return;
         flow.life = Impl::Life::changing; // whoever adds a sink from here on is told so
         flow.stop = true;
+        for (const auto& sink : flow.sinks)
+            sink->hurry();
     }
     flow.wake.notify_all();
     flow.acquisition.join();
@@ -346,6 +348,7 @@ void Pipeline::remove_sink(const std::shared_ptr<Sink>& sink) {
         if (std::erase(impl_->sinks, sink) == 0)
             return;
     }
+    sink->hurry();
     { const std::scoped_lock delivered(impl_->delivery); } // a push that had begun is over
     impl_->close_sink(*sink);
 }

@@ -54,6 +54,8 @@ public:
     virtual void push(const Result& result, bool may_wait) = 0;
     /// An event was marked, given another label, or removed. From any thread, at any time; never waits.
     virtual void mark(const EventMark& event) { (void)event; }
+    /// An end is wanted: whoever waits for another program waits for a second at most. From any thread.
+    virtual void hurry() noexcept {}
     /// Writes what was accepted, finishes the file, joins the thread. Idempotent; never throws.
     virtual void close() noexcept = 0;
     virtual bool wants_host_image() const = 0;     ///< false: raw frames only

@@ -3,6 +3,7 @@
 #include "recording/light_writer.hpp"
 #include "recording/png_writer.hpp"
 #include "recording/report/report.hpp"
+#include "recording/stream/target.hpp"
 #include "recording/tiff_writer.hpp"
 
 #include <algorithm>
@@ -18,6 +19,7 @@ bool holds_nothing(const Shape&) { return false; }
 bool holds_light(const Shape& shape) { return shape.type == PixelType::f32; }
 bool holds_integers(const Shape& shape) { return shape.type != PixelType::f32; }
 bool holds_headerless(const Shape& shape) { return shape.channels == 1 || shape.type == PixelType::u8; }
+bool holds_grey8(const Shape& shape) { return shape.channels == 1 && shape.type == PixelType::u8; }
 bool holds_video(const Shape& shape) {
     return shape.type == PixelType::u8 || (shape.type == PixelType::u16 && shape.channels == 1);
 }
@@ -112,7 +114,35 @@ const std::vector<RecordFormat>& record_formats() {
     return formats;
 }
 
+const std::vector<RecordFormat>& stream_formats() {
+    static const std::vector<RecordFormat> formats{
+        {.ending = "raw:",
+         .raw = "pixels one frame after another: 8/16-bit grey, float or 8-bit RGB",
+         .processed = "the numbers of the result in the same way",
+         .stream = true,
+         .colors = false,
+         .holds = holds_headerless,
+         .held = "8/16-bit grey, float grey and 8-bit RGB",
+         .check = nullptr,
+         .make = make_raw_stream,
+         .snapshot = nullptr},
+        {.ending = "y4m:",
+         .raw = "YUV4MPEG2: 8-bit grey",
+         .processed = "YUV4MPEG2 of the colour-mapped picture, 4:4:4",
+         .stream = true,
+         .colors = true,
+         .holds = holds_grey8,
+         .held = "8-bit grey",
+         .check = nullptr,
+         .make = make_y4m_stream,
+         .snapshot = nullptr},
+    };
+    return formats;
+}
+
 const RecordFormat& record_format(const std::string& path) {
+    if (const std::optional<StreamTarget> target = stream_target(path))
+        return stream_formats()[static_cast<std::size_t>(target->kind)];
     std::string ending = std::filesystem::path(path).extension().string();
     std::transform(ending.begin(), ending.end(), ending.begin(),
                    [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
@@ -127,7 +157,8 @@ const RecordFormat& record_format(const std::string& path) {
             endings += &format == &record_formats().back() ? " or " : ", ";
         endings += format.ending == ".tiff" ? ".tiff, .tif" : std::string(format.ending);
     }
-    throw UsageError("'" + path + "' does not say what to record: the name must end in " + endings + ".");
+    throw UsageError("'" + path + "' does not say what to record: the name must end in " + endings +
+                     ", or be - or a FIFO.");
 }
 
 std::string cannot_hold(const RecordOptions& options, const Shape& shape) {
@@ -137,7 +168,8 @@ std::string cannot_hold(const RecordOptions& options, const Shape& shape) {
     if (mapped || format.holds(shape))
         return "";
     return options.path + " cannot hold " + to_string(shape) + " frames exactly (" +
-           std::string(format.ending) + " takes " + std::string(format.held) + "); record them as .tiff.";
+           std::string(format.ending) + " takes " + std::string(format.held) + "); record them as " +
+           (options.pipe ? "raw:." : ".tiff.");
 }
 
 } // namespace specklescope

@@ -15,12 +15,13 @@ namespace specklescope {
 
 static_assert(std::endian::native == std::endian::little, "16-bit and float pixels are written as they are");
 
-namespace {
-const char* format_name(const Shape& shape) {
+const char* raw_format_name(const Shape& shape) {
     if (shape.channels == 3)
         return "rgb8";
     return shape.type == PixelType::u8 ? "gray8" : shape.type == PixelType::u16 ? "gray16le" : "gray32f";
 }
+
+namespace {
 
 class RawWriter final : public FileWriter {
 public:
@@ -28,7 +29,7 @@ public:
         create(options.path);
         std::string text = describe_file(first, options, stream, {});
         text.back() = ',';
-        text += std::string(" \"format\": \"") + format_name(first.pixels.shape()) + "\"}\n";
+        text += std::string(" \"format\": \"") + raw_format_name(first.pixels.shape()) + "\"}\n";
         if (const int error = lines_.write_at(0, text.data(), text.size()); error != 0) {
             leave_nothing();
             throw RunError(write_error(lines_path_, error));

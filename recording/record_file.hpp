@@ -110,6 +110,13 @@ std::string describe_frame(const RecordedFrame& frame);
 /// Headerless pixels, and beside them NAME.raw.jsonl: a line about the file, then one for each frame.
 std::unique_ptr<FileWriter> make_raw_writer(const RecordedFrame& first, const RecordOptions& options,
                                             const StreamInfo& stream);
+/// The name of such pixels among the options of raw: sources.
+const char* raw_format_name(const Shape& shape);
+/// Into options.pipe: pixels alone, or a film of 8-bit pixels (YUV4MPEG2).
+std::unique_ptr<FileWriter> make_raw_stream(const RecordedFrame& first, const RecordOptions& options,
+                                            const StreamInfo& stream);
+std::unique_ptr<FileWriter> make_y4m_stream(const RecordedFrame& first, const RecordOptions& options,
+                                            const StreamInfo& stream);
 std::unique_ptr<FileWriter> make_tiff_writer(const RecordedFrame& first, const RecordOptions& options,
                                              const StreamInfo& stream);
 /// Throws RunError where an encoder is not installed or the shape cannot be held.
@@ -125,7 +132,8 @@ void check_mp4_encoder(RecordWhat what);
 
 /// Why a file of this kind cannot hold pixels of this shape; empty if it can.
 std::string cannot_hold(const RecordOptions& options, const Shape& shape);
-/// By the ending of the name, in any case (".tif" counts as ".tiff"); throws UsageError for any other ending.
+/// By the ending of the name, in any case (".tif" counts as ".tiff"), or that of the stream that it names
+/// (stream_target()); throws UsageError for any other.
 const RecordFormat& record_format(const std::string& path);
 
 /// Range, tone curve and colours of a processed picture, as Mapping says.

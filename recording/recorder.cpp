@@ -2,6 +2,7 @@
 #include "base/log.hpp"
 #include "recording/recorder_thread.hpp"
 #include "recording/report/report.hpp"
+#include "recording/stream/pipe_end.hpp"
 
 #include <spdlog/spdlog.h>
 
@@ -41,11 +42,13 @@ void Recorder::check_holds(const StreamInfo& stream) const {
 void Recorder::open(const StreamInfo& stream) {
     close();
     check_holds(stream);
-    check_folder(options_.path);
     if (format_.check)
         format_.check(options_.what);
-    disk_ = DiskRoom(options_.path, options_.limits.keep_free);
-    disk_.check(0);
+    if (!options_.pipe) {
+        check_folder(options_.path);
+        disk_ = DiskRoom(options_.path, options_.limits.keep_free);
+        disk_.check(0);
+    }
     const std::lock_guard lock(mutex_);
     stream_ = stream;
     stream_.source.rate = options_.limits.thinned(stream.source.rate);
@@ -238,6 +241,11 @@ void Recorder::mark(const EventMark& event) {
         events_.push_back(event);
 }
 
+void Recorder::hurry() noexcept {
+    if (options_.pipe)
+        options_.pipe->hurry();
+}
+
 void Recorder::close() noexcept {
     const std::lock_guard turn(close_mutex_);
     {
@@ -246,9 +254,12 @@ void Recorder::close() noexcept {
             return;
         closing_ = true;
     }
+    hurry();
     work_.notify_all();
     room_.notify_all();
     thread_.join();
+    if (options_.pipe)
+        options_.pipe->close();
     const std::lock_guard lock(mutex_);
     running_ = false;
     status_.closed = true;
@@ -266,6 +277,9 @@ SinkStatus Recorder::status() const {
 }
 
 std::shared_ptr<Sink> make_recorder(const RecordOptions& options) {
+    if (stream_target(options.path) && !options.pipe)
+        throw UsageError("'" + options.path +
+                         "' is a stream, into which the program alone records; name a file.");
     return std::make_shared<Recorder>(options);
 }
 

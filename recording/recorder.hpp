@@ -21,10 +21,11 @@ enum class RecordWhat : std::uint8_t {
 const char* to_string(RecordWhat what);
 
 class PreTrigger;
+class PipeEnd;
 
 struct RecordOptions {
     std::string path; ///< .tiff/.tif, .raw, .mkv, .mp4, .png, .hdr, .exr; a taken name gets a number:
-                      ///< flow.tiff, flow-1.tiff, …
+                      ///< flow.tiff, flow-1.tiff, …; or a stream_target()
     RecordWhat what = RecordWhat::processed;
     Mapping mapping{}; ///< colours of .mkv and .png of processed frames
     double rate = 0;   ///< frames/s written into .mkv; 0: from the source
@@ -38,9 +39,11 @@ struct RecordOptions {
     bool change = false;
     /// Of raw frames: those that came before the first one, which it begins with; null: none.
     std::shared_ptr<PreTrigger> before{};
+    /// Of a stream: where `path` leads, open already.
+    std::shared_ptr<PipeEnd> pipe{};
 };
 
-/// Throws UsageError for an unknown ending, or one that cannot hold `what`.
+/// Throws UsageError for an unknown ending, or one that cannot hold `what`, or a stream without options.pipe.
 std::shared_ptr<Sink> make_recorder(const RecordOptions& options);
 
 /// One picture now, not a stream: .png (colour-mapped result, or raw grey 8/16 bit), .tiff,
@@ -71,5 +74,7 @@ struct RecordFormat {
 };
 /// In the order in which they are offered.
 const std::vector<RecordFormat>& record_formats();
+/// Those of streams: of StreamTarget's kinds, in their order; `ending` is the prefix.
+const std::vector<RecordFormat>& stream_formats();
 
 } // namespace specklescope

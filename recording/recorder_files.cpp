@@ -117,9 +117,14 @@ bool Recorder::ends_before(const RecordedFrame& frame) {
     return true;
 }
 
+/// Than those in the file.
+bool Recorder::is_another_kind(const RecordedFrame& frame) const {
+    return frame.pixels.shape() != shape_ || (!format_.colors && frame.quantity != quantity_);
+}
+
 bool Recorder::wants_next_file(const RecordedFrame& frame) const {
     const RecordLimits& limits = options_.limits;
-    return frame.pixels.shape() != shape_ || (!format_.colors && frame.quantity != quantity_) ||
+    return is_another_kind(frame) ||
            (limits.split_s > 0 &&
             static_cast<double>(frame.info.capture_ns - file_began_ns_) >= limits.split_s * 1e9) ||
            (limits.split_mib > 0 &&
@@ -129,7 +134,12 @@ bool Recorder::wants_next_file(const RecordedFrame& frame) const {
 /// Returns the seconds that the writing took, without those for making a file.
 double Recorder::write_frame(const RecordedFrame& frame) {
     disk_.check(bytes_of(frame));
-    if (writer_ && wants_next_file(frame))
+    if (writer_ && options_.pipe && is_another_kind(frame))
+        throw RunError("Recording into " + options_.path + " stopped: " + to_string(frame.pixels.shape()) +
+                       " frames of " + frame.quantity.name +
+                       " follow others, and a stream has one kind; record "
+                       "into a file.");
+    if (writer_ && !options_.pipe && wants_next_file(frame))
         finish_file(frame.dropped);
     if (!writer_)
         next_file(frame);

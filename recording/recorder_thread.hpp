@@ -31,6 +31,7 @@ public:
     void open(const StreamInfo& stream) override;
     void push(const Result& result, bool may_wait) override;
     void mark(const EventMark& event) override;
+    void hurry() noexcept override;
     void close() noexcept override;
     bool wants_host_image() const override {
         return options_.what == RecordWhat::processed || options_.what == RecordWhat::screen;
@@ -73,6 +74,7 @@ private:
     double write_frame(const RecordedFrame& frame);
     std::uint64_t bytes_of(const RecordedFrame& frame) const;
     bool ends_before(const RecordedFrame& frame);
+    bool is_another_kind(const RecordedFrame& frame) const;
     bool wants_next_file(const RecordedFrame& frame) const;
     void next_file(const RecordedFrame& first);
     void update_file();

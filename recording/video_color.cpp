@@ -10,7 +10,6 @@ constexpr int kShift = 16;
 constexpr std::int32_t fixed(double value) {
     return static_cast<std::int32_t>(value * (1 << kShift) + (value < 0 ? -0.5 : 0.5));
 }
-constexpr double kRed = 0.2126, kBlue = 0.0722, kGreen = 1 - kRed - kBlue; // ITU-R BT.709
 
 struct Row {
     std::int32_t red, green, blue, offset;
@@ -19,14 +18,25 @@ struct Row {
         return static_cast<std::byte>(std::clamp(sum >> kShift, 0, 255));
     }
 };
-constexpr Row kLuma{fixed(kRed), fixed(kGreen), fixed(kBlue), 0};
-constexpr Row kBlueDifference{fixed(-kRed / (2 * (1 - kBlue))), fixed(-kGreen / (2 * (1 - kBlue))),
-                              fixed(0.5), 128 << kShift};
-constexpr Row kRedDifference{fixed(0.5), fixed(-kGreen / (2 * (1 - kRed))), fixed(-kBlue / (2 * (1 - kRed))),
-                             128 << kShift};
+
+struct Rows {
+    Row luma, blue_difference, red_difference;
+};
+/// Of the weights of red and blue in luma; luma has `luma` steps above `black`, differences `chroma` in all.
+constexpr Rows rows(double red, double blue, double black, double luma, double chroma) {
+    const double green = 1 - red - blue, y = luma / 255, c = chroma / 255;
+    return {{fixed(red * y), fixed(green * y), fixed(blue * y), fixed(black)},
+            {fixed(-red / (2 * (1 - blue)) * c), fixed(-green / (2 * (1 - blue)) * c), fixed(0.5 * c),
+             128 << kShift},
+            {fixed(0.5 * c), fixed(-green / (2 * (1 - red)) * c), fixed(-blue / (2 * (1 - red)) * c),
+             128 << kShift}};
+}
+constexpr Rows kBt709Full = rows(0.2126, 0.0722, 0, 255, 255);
+constexpr Rows kBt601Limited = rows(0.299, 0.114, 16, 219, 224);
 } // namespace
 
-void to_video_planes(ConstHostView rgb, const VideoPlanes& planes) {
+void to_video_planes(ConstHostView rgb, const VideoPlanes& planes, VideoColors colors) {
+    const Rows& rows = colors == VideoColors::bt709_full ? kBt709Full : kBt601Limited;
     for (int y = 0; y < rgb.shape.height; ++y) {
         const auto* from = reinterpret_cast<const std::uint8_t*>(rgb.row(y));
         const auto row = static_cast<std::size_t>(y);
@@ -34,9 +44,9 @@ void to_video_planes(ConstHostView rgb, const VideoPlanes& planes) {
         std::byte* blue = planes.data[1] + row * planes.pitch[1];
         std::byte* red = planes.data[2] + row * planes.pitch[2];
         for (int x = 0; x < rgb.shape.width; ++x, from += 3) {
-            luma[x] = kLuma(from[0], from[1], from[2]);
-            blue[x] = kBlueDifference(from[0], from[1], from[2]);
-            red[x] = kRedDifference(from[0], from[1], from[2]);
+            luma[x] = rows.luma(from[0], from[1], from[2]);
+            blue[x] = rows.blue_difference(from[0], from[1], from[2]);
+            red[x] = rows.red_difference(from[0], from[1], from[2]);
         }
     }
 }

@@ -1,4 +1,4 @@
-// The colours of a video as H.264 keeps them: BT.709, full range, as many chroma samples as pixels.
+// The colours of a video as luma and two differences, as many of them as pixels.
 //
 // GStreamer's own conversion to it truncates where this rounds: it leaves 37 dB (limited range) or 44 dB
 // (full) of a coloured map before anything is compressed, rounding leaves 53 dB. Halved chroma leaves 24 dB.
@@ -7,6 +7,7 @@
 #include "pipeline/image.hpp"
 
 #include <array>
+#include <cstdint>
 
 namespace specklescope {
 
@@ -16,7 +17,12 @@ struct VideoPlanes {
     std::array<std::size_t, 3> pitch{};
 };
 
+/// What says how they are meant is the film: H.264 has a place for it. YUV4MPEG2 has none, and is read as
+/// BT.601, luma from 16 to 235.
+enum class VideoColors : std::uint8_t { bt709_full, bt601_limited };
+
 /// `rgb`: u8, three channels.
-void to_video_planes(ConstHostView rgb, const VideoPlanes& planes);
+void to_video_planes(ConstHostView rgb, const VideoPlanes& planes,
+                     VideoColors colors = VideoColors::bt709_full);
 
 } // namespace specklescope

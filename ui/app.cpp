@@ -307,6 +307,7 @@ int run_viewer(Settings settings) {
     if (!settings.source_remembered)
         ask_for_secrets(settings.source);
     settings = each_in_turn(settings).front(); // names of files
+    prepare_streams(settings);
     check_end_files(settings);
     const InterruptGuard guard; // Ctrl-C closes the window and finishes the recordings
     WindowFiles files(settings);

@@ -5,6 +5,7 @@
 #include "base/sentence.hpp"
 #include "config/look/recent_file.hpp"
 #include "config/recorded/recorded_settings.hpp"
+#include "recording/outlet/outlet.hpp"
 #include "ui/panels/controls.hpp"
 
 #include <spdlog/spdlog.h>
@@ -40,11 +41,14 @@ void Session::Listeners::join(Pipeline& pipeline) const {
     pipeline.add_sink(make_trace_feed(traces));
     if (publisher)
         pipeline.add_sink(Publisher::feed(publisher));
+    for (const auto& outlet : outlets)
+        pipeline.add_sink(Outlet::feed(outlet));
 }
 
 void Session::start(void (*notify)()) {
     notify_ = notify;
     publisher_ = make_publisher(settings_);
+    outlets_ = make_outlets(settings_, look_);
     if (!settings_.regions && !settings_.regions_path.empty()) {
         regions.reset(load_regions(settings_.regions_path));
         regions_path = settings_.regions_path;

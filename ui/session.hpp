@@ -135,9 +135,10 @@ public:
     struct Listeners {
         std::shared_ptr<TraceHistory> traces;
         std::shared_ptr<Publisher> publisher; ///< null: none
+        std::vector<std::shared_ptr<Outlet>> outlets;
         void join(Pipeline& pipeline) const;
     };
-    Listeners listeners() const { return {traces_, publisher_}; }
+    Listeners listeners() const { return {traces_, publisher_, outlets_}; }
     bool traces_wanted() const { return !regions.regions().empty(); }
     Baseline baseline;
     /// The quantity that a fixed range was brought for, with a chain that gives it; the window clears it once
@@ -227,6 +228,7 @@ private:
     std::size_t named_ = 0; ///< files of this session, for {count}
     const std::shared_ptr<TraceHistory> traces_ = std::make_shared<TraceHistory>();
     std::shared_ptr<Publisher> publisher_;         ///< null: none
+    std::vector<std::shared_ptr<Outlet>> outlets_; ///< of what is seen
     std::shared_ptr<BaselineCollector> collector_; ///< while a baseline is taken, in collected_by_
     std::shared_ptr<Pipeline> collected_by_;
     std::shared_ptr<const BaselineImage> baseline_image_;

@@ -9,6 +9,7 @@
 #include "config/text.hpp"
 #include "pipeline/first_frame.hpp"
 #include "pipeline/scale/pixel_size.hpp"
+#include "recording/outlet/outlet.hpp"
 #include "recording/recorder.hpp"
 #include "ui/interrupt.hpp"
 #include "ui/progress.hpp"
@@ -158,17 +159,24 @@ public:
         watched([&] { take_baseline(settings_); });
         pipeline_->viewer_wants_host(!settings_.snapshot_path.empty());
         publisher_ = make_publisher(settings_);
+        outlets_ = make_outlets(settings_,
+                                std::make_shared<const LiveLook>(look_of(settings_.view.as<ViewSettings>())));
         Settings at_once = settings_;
         if (RunTrigger::wanted(settings_)) {
             trigger_.emplace(settings_, *pipeline_);
             at_once.record_raw.clear();
         }
-        recorders_ = add_recorders(*pipeline_, at_once); // before start(): they get the first frame too
+        watched([&] { recorders_ = add_recorders(*pipeline_, at_once); }); // they get the first frame too
         of_frames_ = at_once.record.size() + at_once.record_raw.size() + at_once.record_mask.size() +
                      at_once.record_screen.size();
+        for (const auto* paths :
+             {&at_once.record, &at_once.record_raw, &at_once.record_mask, &at_once.record_screen})
+            streams_ = streams_ || std::any_of(paths->begin(), paths->end(), is_stream);
         if (publisher_)
             pipeline_->add_sink(Publisher::feed(publisher_));
-        watched([&] { pipeline_->start(); });
+        for (const auto& outlet : outlets_)
+            pipeline_->add_sink(Outlet::feed(outlet));
+        watched([this] { pipeline_->start(); });
         wait();
         pipeline_->stop();
         if (trigger_)
@@ -183,7 +191,7 @@ public:
     }
 
 private:
-    /// With a word on how far its long work is.
+    /// What may take long, or wait for another program, before there is a frame.
     template <class F> void watched(F&& work) {
         Progress progress(0, quiet());
         const WatchWork watch([&](std::string_view what, double part) {
@@ -203,7 +211,9 @@ private:
         Progress progress(total_frames(), quiet());
         if (progress.on_terminal())
             set_up_log(settings_, "\r\033[K");
-        while (!pipeline_->finished() && !InterruptGuard::interrupted() && !all_recorded()) {
+        const WatchWork watch([](std::string_view, double) { return !InterruptGuard::interrupted(); });
+        while (!InterruptGuard::interrupted() &&
+               !((pipeline_->finished() || all_recorded() || nobody_reads()) && drained())) {
             std::this_thread::sleep_for(std::chrono::milliseconds(20));
             Result result;
             if (pipeline_->mailbox().take(result))
@@ -241,6 +251,21 @@ private:
                std::any_of(recorders_.begin(), recorders, [](const std::shared_ptr<Sink>& sink) {
                    return !sink->status().complete.empty();
                });
+    }
+
+    /// Streams were all that was wanted, and those who read them have gone.
+    bool nobody_reads() const {
+        return streams_ && !publisher_ && outlets_.empty() && !trigger_ &&
+               std::all_of(recorders_.begin(), recorders_.end(), [](const std::shared_ptr<Sink>& sink) {
+                   const SinkStatus status = sink->status();
+                   return !status.complete.empty() || !status.error.empty();
+               });
+    }
+
+    /// A reader may be slow: it is waited for here, where Ctrl-C ends it.
+    bool drained() const {
+        return std::all_of(recorders_.begin(), recorders_.begin() + static_cast<std::ptrdiff_t>(of_frames_),
+                           [](const std::shared_ptr<Sink>& sink) { return sink->status().queued == 0; });
     }
 
     bool quiet() const { return settings_.program.as<ProgramSettings>().log == ProgramSettings::Log::quiet; }
@@ -299,6 +324,15 @@ private:
                             (s.error.empty() ? "" : "; stopped: " + s.error),
                         kLeft);
         }
+        for (const auto& outlet : outlets_) {
+            const SinkStatus s = outlet->status();
+            failed = failed || !s.error.empty();
+            text += row("showed",
+                        std::to_string(s.written) + " frames at " + outlet->name() +
+                            (s.dropped > 0 ? ", " + std::to_string(s.dropped) + " dropped" : "") +
+                            (s.error.empty() ? "" : "; stopped: " + s.error),
+                        kLeft);
+        }
         try {
             text += snapshot();
         } catch (const Error& error) { // the report is not lost with it
@@ -337,8 +371,10 @@ private:
                                                    ///< follow the run; last those that were begun on the way
     std::size_t of_frames_ = 0;
     bool compared_ = false; ///< the baseline with the results
+    bool streams_ = false; ///< some of them are
     std::optional<RunTrigger> trigger_;
     std::shared_ptr<Publisher> publisher_; ///< null: none
+    std::vector<std::shared_ptr<Outlet>> outlets_;
     Result last_;
 };
 
@@ -387,6 +423,7 @@ int run_in_turn(const std::vector<Settings>& each) {
 int run_headless(const Settings& settings) {
     set_up_log(settings);
     const std::vector<Settings> each = each_in_turn(settings);
+    prepare_streams(settings);
     for (const Settings& one : each)
         ask_for_secrets(one.source);
     const InterruptGuard guard;

@@ -94,6 +94,7 @@ public:
         }
         return true;
     }
+    const ChildResult& so_far() const { return result_; }
     void signal(int number) const { kill(pid_, number); }
     /// Waits for the end; status stays −1 if it does not come.
     ChildResult finish(std::chrono::seconds limit = std::chrono::seconds(120)) {

@@ -1,0 +1,80 @@
+// What the window shows, shown elsewhere while the program runs: to whoever asks over RTSP, or as a camera.
+// The newest picture counts, and nobody is waited for.
+#pragma once
+
+#include "base/source_argument.hpp"
+#include "pipeline/sink.hpp"
+#include "recording/screen/look.hpp"
+
+#include <functional>
+#include <memory>
+#include <string>
+
+namespace specklescope {
+
+struct RecordedFrame;
+
+/// Where the pictures go.
+class OutletEnd {
+public:
+    virtual ~OutletEnd() = default;
+    /// As it may be shown: "rtsp://127.0.0.1:8554/flow", with the port that it got.
+    virtual std::string name() const = 0;
+    /// False: a picture would be seen by nobody, and none is drawn.
+    virtual bool watched() const = 0;
+    /// u8 RGB. False: it found no room and is dropped. Throws RunError where no other will find any.
+    virtual bool show(const RecordedFrame& picture) = 0;
+    /// The last one once more: nothing new has come for a while.
+    virtual void show_again() = 0;
+    /// Calls it, from any thread, when somebody begins to watch.
+    virtual void tell(const std::function<void()>& on_watched) { (void)on_watched; }
+};
+
+/// Lives through sources and pipelines, each of which has a feed.
+class Outlet {
+public:
+    Outlet(std::unique_ptr<OutletEnd> end, std::shared_ptr<const LiveLook> look, const ScreenMarks& marks);
+    ~Outlet();
+    Outlet(const Outlet&) = delete;
+    Outlet& operator=(const Outlet&) = delete;
+
+    static std::shared_ptr<Sink> feed(std::shared_ptr<Outlet> outlet);
+    std::string name() const;
+    /// `left_out`: pictures that a newer one overtook, or nobody watched; `dropped`: those without room.
+    SinkStatus status() const;
+
+private:
+    friend class OutletFeed;
+    class Impl;
+    std::unique_ptr<Impl> impl_;
+};
+
+/// "rtsp://127.0.0.1:8554/flow", of --serve.
+struct ServeAddress {
+    std::string host = "127.0.0.1"; ///< "*": every interface
+    int port = 8554;                ///< 0: one that is free
+    std::string path;               ///< "/flow"
+    std::string user, password;     ///< empty: for anybody
+    bool loopback = true;
+    std::string shown() const; ///< without the user
+};
+/// Of a text whose references are resolved. Throws UsageError, with what is allowed.
+ServeAddress parse_serve_address(const SourceArgument& text);
+/// What --serve and --output say; `owner` begins the sentence of the UsageError that it throws. Opens
+/// nothing.
+void check_outlets(const std::string& serve, const std::string& output, const std::string& owner);
+
+/// Throws UsageError (not an address, a password in it, a variable that is not set), RunError (taken, not
+/// allowed, no encoder, built without it).
+std::unique_ptr<OutletEnd> make_rtsp_end(const SourceArgument& address);
+/// The device of "v4l2:/dev/videoN". Throws UsageError.
+std::string camera_device(const std::string& target);
+/// The pipeline whose "in" gets pictures, with this element at its end.
+std::string camera_pipeline(const std::string& sink);
+/// Of such a text. Throws UsageError or RunError.
+std::unique_ptr<OutletEnd> make_camera_end(const std::string& target);
+
+/// Whether this build can serve; "1.22.0", or empty.
+std::string rtsp_server_version();
+
+} // namespace specklescope

@@ -1,0 +1,372 @@
+// An RTSP server with one mount. All who watch share one encoder, which runs while somebody does.
+#include "base/error.hpp"
+#include "base/log.hpp"
+#include "files/gst_init.hpp"
+#include "have_rtsp.hpp"
+#include "recording/outlet/outlet.hpp"
+#include "recording/outlet/planes.hpp"
+#include "recording/video/encoders.hpp"
+
+#include <spdlog/spdlog.h>
+
+#include <atomic>
+#include <mutex>
+#include <thread>
+
+#ifdef SPECKLESCOPE_HAVE_RTSP
+#include <gio/gio.h>
+#include <gst/app/gstappsrc.h>
+#include <gst/rtsp-server/rtsp-server.h>
+#include <gst/video/video.h>
+#include <linux/sockios.h>
+#include <linux/tcp.h>
+#include <netinet/in.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#endif
+
+namespace specklescope {
+
+#ifdef SPECKLESCOPE_HAVE_RTSP
+
+namespace {
+
+/// A quantizer alone decides, as in recordings; this one leaves speckle in false colours about 36 dB.
+constexpr const char* kPipeline =
+    "( appsrc name=in is-live=true do-timestamp=true format=time max-buffers=2 max-bytes=0 max-time=0 ! "
+    "x264enc name=encoder speed-preset=ultrafast tune=zerolatency pass=quant quantizer=14 qp-min=0 "
+    "key-int-max=60 ! "
+    "video/x-h264,profile=high-4:4:4 ! rtph264pay name=pay0 pt=96 config-interval=-1 )";
+constexpr std::uint64_t kWaiting = 2; ///< pictures in front of the encoder
+constexpr guint kLookMs = 200;        ///< between two looks at who reads
+constexpr std::chrono::seconds kPatience{1};
+constexpr guint kMostSessions = 64;     ///< of strangers
+constexpr const char* kRole = "viewer"; ///< of whoever knows the password
+
+struct ObjectRelease {
+    void operator()(gpointer object) const { g_object_unref(object); }
+};
+template <class T> using Object = std::unique_ptr<T, ObjectRelease>;
+
+/// What GStreamer's threads see of it: some of them end after it.
+struct Watched {
+    /// Under the mutex.
+    bool push() {
+        if (!source || !last)
+            return false;
+        auto* to = GST_APP_SRC(source.get());
+        if (gst_app_src_get_current_level_buffers(to) >= kWaiting)
+            return false;
+        if (shape != pushed)
+            gst_app_src_set_caps(to, planes_caps(shape).get());
+        pushed = shape;
+        GstBuffer* buffer = gst_buffer_copy(last); // its own times, the same pixels
+        return gst_app_src_push_buffer(to, buffer) == GST_FLOW_OK;
+    }
+
+    Watched() = default;
+    Watched(const Watched&) = delete;
+    Watched& operator=(const Watched&) = delete;
+    ~Watched() { gst_clear_buffer(&last); }
+
+    std::string name;
+    std::atomic<bool> any{false};
+    std::mutex mutex; ///< of what follows
+    GstHandle<GstElement> source, encoder;
+    const GstRTSPMedia* media = nullptr; ///< to know it again
+    GstBuffer* last = nullptr;
+    Shape shape{}, pushed{};
+    std::mutex telling; ///< of what follows
+    std::function<void()> on_watched;
+};
+using Shared = std::shared_ptr<Watched>;
+
+void release(gpointer data, GClosure*) { delete static_cast<Shared*>(data); } // NOLINT: GLib's way to own
+
+template <class Handler>
+void connect(gpointer object, const char* signal, Handler handler, const Shared& shared) {
+    g_signal_connect_data(object, signal, G_CALLBACK(handler), new Shared(shared), // NOLINT: as above
+                          &release, GConnectFlags{});
+}
+
+void on_unprepared(GstRTSPMedia* media, gpointer data) {
+    Watched& watched = **static_cast<Shared*>(data);
+    const std::lock_guard lock(watched.mutex);
+    if (media != watched.media)
+        return;
+    watched.source.reset();
+    watched.encoder.reset();
+    watched.media = nullptr;
+    watched.any = false;
+}
+
+void on_media(GstRTSPMediaFactory*, GstRTSPMedia* media, gpointer data) {
+    const Shared& shared = *static_cast<Shared*>(data);
+    Watched& watched = *shared;
+    const GstHandle<GstElement> bin(gst_rtsp_media_get_element(media));
+    connect(media, "unprepared", &on_unprepared, shared);
+    {
+        const std::lock_guard lock(watched.mutex);
+        watched.source.reset(gst_bin_get_by_name_recurse_up(GST_BIN(bin.get()), "in"));
+        watched.encoder.reset(gst_bin_get_by_name_recurse_up(GST_BIN(bin.get()), "encoder"));
+        watched.media = media;
+        watched.pushed = {};
+        watched.any = true;
+        (void)watched.push();
+    }
+    const std::lock_guard lock(watched.telling);
+    if (watched.on_watched)
+        watched.on_watched();
+}
+
+/// Who comes later need not wait for the next whole picture.
+void on_play(GstRTSPClient* client, GstRTSPContext*, gpointer data) {
+    Watched& watched = **static_cast<Shared*>(data);
+    const GstRTSPConnection* connection = gst_rtsp_client_get_connection(client);
+    run_log().info("{} watches {}.", connection ? gst_rtsp_connection_get_ip(connection) : "Somebody",
+                   watched.name);
+    const std::lock_guard lock(watched.mutex);
+    if (watched.encoder)
+        gst_element_send_event(watched.encoder.get(),
+                               gst_video_event_new_upstream_force_key_unit(GST_CLOCK_TIME_NONE, TRUE, 0));
+}
+
+void on_closed(GstRTSPClient*, gpointer) { run_log().debug("A client of --serve has gone."); }
+
+void on_client(GstRTSPServer*, GstRTSPClient* client, gpointer data) {
+    connect(client, "play-request", &on_play, *static_cast<Shared*>(data));
+    g_signal_connect(client, "closed", G_CALLBACK(&on_closed), nullptr);
+}
+
+gboolean on_clean(gpointer server) {
+    const Object<GstRTSPSessionPool> sessions(gst_rtsp_server_get_session_pool(GST_RTSP_SERVER(server)));
+    gst_rtsp_session_pool_cleanup(sessions.get());
+    return G_SOURCE_CONTINUE;
+}
+
+/// How much of what was sent a client has taken, at the last look that found more of it.
+struct Taken {
+    std::uint64_t bytes = 0;
+    std::chrono::steady_clock::time_point at = std::chrono::steady_clock::now();
+};
+constexpr const char* kTaken = "specklescope-taken";
+
+/// Over TCP the server waits for its slowest client, for ten seconds: who takes nothing for a second is let
+/// go where others watch.
+GstRTSPFilterResult judge_client(GstRTSPServer*, GstRTSPClient* client, gpointer) {
+    GstRTSPConnection* connection = gst_rtsp_client_get_connection(client);
+    GSocket* socket = connection ? gst_rtsp_connection_get_write_socket(connection) : nullptr;
+    if (!socket)
+        return GST_RTSP_FILTER_KEEP;
+    auto* taken = static_cast<Taken*>(g_object_get_data(G_OBJECT(client), kTaken));
+    if (!taken) {
+        taken = new Taken; // NOLINT: the client owns it
+        g_object_set_data_full(G_OBJECT(client), kTaken, taken,
+                               [](gpointer data) { delete static_cast<Taken*>(data); }); // NOLINT
+    }
+    tcp_info info{};
+    socklen_t size = sizeof info;
+    int waiting = 0;
+    const int fd = g_socket_get_fd(socket);
+    const bool known =
+        ::getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &size) == 0 && ::ioctl(fd, SIOCOUTQ, &waiting) == 0;
+    if (!known || waiting == 0 || info.tcpi_bytes_acked != taken->bytes) {
+        *taken = {.bytes = info.tcpi_bytes_acked};
+        return GST_RTSP_FILTER_KEEP;
+    }
+    if (std::chrono::steady_clock::now() - taken->at < kPatience)
+        return GST_RTSP_FILTER_KEEP;
+    run_log().warn("{} has not read its pictures for a second while others watch, and gets no more.",
+                   gst_rtsp_connection_get_ip(connection));
+    return GST_RTSP_FILTER_REMOVE;
+}
+
+GstRTSPFilterResult count_client(GstRTSPServer*, GstRTSPClient*, gpointer count) {
+    ++*static_cast<int*>(count);
+    return GST_RTSP_FILTER_KEEP;
+}
+
+gboolean on_look(gpointer server) {
+    int clients = 0;
+    gst_rtsp_server_client_filter(GST_RTSP_SERVER(server), &count_client, &clients);
+    if (clients > 1)
+        gst_rtsp_server_client_filter(GST_RTSP_SERVER(server), &judge_client, nullptr);
+    return G_SOURCE_CONTINUE;
+}
+
+GstRTSPFilterResult remove_client(GstRTSPServer*, GstRTSPClient*, gpointer) { return GST_RTSP_FILTER_REMOVE; }
+
+class RtspEnd final : public OutletEnd {
+public:
+    explicit RtspEnd(const SourceArgument& given) {
+        const SourceArgument whole = given.resolved(from_environment);
+        address_ = parse_serve_address(whole);
+        init_gstreamer();
+        if (!gst_element_exists("x264enc"))
+            throw RunError("No H.264 encoder for --serve is installed; install gstreamer1.0-plugins-ugly.");
+        if (!gst_element_exists("rtph264pay"))
+            throw RunError(
+                "Nothing that sends H.264 over RTP is installed; install gstreamer1.0-plugins-good.");
+        context_.reset(g_main_context_new());
+        loop_.reset(g_main_loop_new(context_.get(), FALSE));
+        make_server();
+        thread_ = std::thread([this] {
+            g_main_context_push_thread_default(context_.get());
+            g_main_loop_run(loop_.get());
+            g_main_context_pop_thread_default(context_.get());
+        });
+        if (!address_.loopback)
+            run_log().warn("{} is open to whoever reaches this machine over the network{}: pictures go out "
+                           "unencrypted; 127.0.0.1 keeps them on it.",
+                           name(), address_.user.empty() ? "" : " and knows the password");
+        run_log().info("Pictures are served at {}.", name());
+    }
+    RtspEnd(const RtspEnd&) = delete;
+    RtspEnd& operator=(const RtspEnd&) = delete;
+    ~RtspEnd() override {
+        {
+            const std::lock_guard lock(watched_->telling);
+            watched_->on_watched = nullptr;
+        }
+        GSource* end = g_idle_source_new(); // on the server's own thread: its clients are of it
+        g_source_set_callback(end, &RtspEnd::on_end, this, nullptr);
+        g_source_attach(end, context_.get());
+        g_source_unref(end);
+        thread_.join();
+        for (GSource* source : {listening_, cleaning_, looking_}) {
+            g_source_destroy(source);
+            g_source_unref(source);
+        }
+    }
+
+    std::string name() const override { return address_.shown(); }
+    bool watched() const override { return watched_->any; }
+
+    bool show(const RecordedFrame& picture) override {
+        GstBuffer* buffer = make_planes(picture.pixels.host());
+        const std::lock_guard lock(watched_->mutex);
+        gst_clear_buffer(&watched_->last);
+        watched_->last = buffer;
+        watched_->shape = picture.pixels.shape();
+        return watched_->push();
+    }
+    void show_again() override {
+        const std::lock_guard lock(watched_->mutex);
+        (void)watched_->push();
+    }
+    void tell(const std::function<void()>& on_watched) override {
+        const std::lock_guard lock(watched_->telling);
+        watched_->on_watched = on_watched;
+    }
+
+private:
+    struct ContextRelease {
+        void operator()(GMainContext* context) const { g_main_context_unref(context); }
+        void operator()(GMainLoop* loop) const { g_main_loop_unref(loop); }
+    };
+
+    void make_server() {
+        server_.reset(gst_rtsp_server_new());
+        const std::string host = address_.host == "*" ? "0.0.0.0"
+                                 : address_.host.starts_with('[')
+                                     ? address_.host.substr(1, address_.host.size() - 2)
+                                     : address_.host;
+        gst_rtsp_server_set_address(server_.get(), host.c_str());
+        gst_rtsp_server_set_service(server_.get(), std::to_string(address_.port).c_str());
+        const Object<GstRTSPSessionPool> sessions(gst_rtsp_session_pool_new());
+        gst_rtsp_session_pool_set_max_sessions(sessions.get(), kMostSessions);
+        gst_rtsp_server_set_session_pool(server_.get(), sessions.get());
+        factory_.reset(gst_rtsp_media_factory_new());
+        gst_rtsp_media_factory_set_launch(factory_.get(), kPipeline);
+        gst_rtsp_media_factory_set_shared(factory_.get(), TRUE);
+        gst_rtsp_media_factory_set_protocols(
+            factory_.get(),
+            static_cast<GstRTSPLowerTrans>(GST_RTSP_LOWER_TRANS_UDP | GST_RTSP_LOWER_TRANS_TCP));
+        connect(factory_.get(), "media-configure", &on_media, watched_);
+        connect(server_.get(), "client-connected", &on_client, watched_);
+        if (!address_.user.empty())
+            ask_for_password();
+        const Object<GstRTSPMountPoints> mounts(gst_rtsp_server_get_mount_points(server_.get()));
+        gst_rtsp_mount_points_add_factory(mounts.get(), address_.path.c_str(),
+                                          GST_RTSP_MEDIA_FACTORY(g_object_ref(factory_.get())));
+        listen();
+        cleaning_ = g_timeout_source_new_seconds(2); // sessions of clients that went without a word
+        g_source_set_callback(cleaning_, &on_clean, server_.get(), nullptr);
+        g_source_attach(cleaning_, context_.get());
+        looking_ = g_timeout_source_new(kLookMs);
+        g_source_set_callback(looking_, &on_look, server_.get(), nullptr);
+        g_source_attach(looking_, context_.get());
+        watched_->name = name();
+    }
+
+    void listen() {
+        GError* raw = nullptr;
+        const Object<GSocket> socket(gst_rtsp_server_create_socket(server_.get(), nullptr, &raw));
+        if (const GstHandle<GError> error(raw); !socket)
+            throw RunError("Pictures cannot be served at " + name() + ": " +
+                           (error ? error->message : "the address cannot be opened") +
+                           "; name another port, or end the program that has it.");
+        const Object<GSocketAddress> bound(g_socket_get_local_address(socket.get(), nullptr));
+        if (bound && G_IS_INET_SOCKET_ADDRESS(bound.get()))
+            address_.port = g_inet_socket_address_get_port(G_INET_SOCKET_ADDRESS(bound.get()));
+        listening_ = g_socket_create_source(
+            socket.get(), static_cast<GIOCondition>(G_IO_IN | G_IO_ERR | G_IO_HUP | G_IO_NVAL), nullptr);
+        g_source_set_callback(listening_, G_SOURCE_FUNC(&gst_rtsp_server_io_func), server_.get(), nullptr);
+        g_source_attach(listening_, context_.get());
+    }
+
+    /// By digest: neither the password nor what could be used again crosses the wire.
+    void ask_for_password() {
+        const Object<GstRTSPAuth> auth(gst_rtsp_auth_new());
+        gst_rtsp_auth_set_supported_methods(auth.get(), GST_RTSP_AUTH_DIGEST);
+        gst_rtsp_auth_set_realm(auth.get(), "specklescope");
+        GstRTSPToken* token =
+            gst_rtsp_token_new(GST_RTSP_TOKEN_MEDIA_FACTORY_ROLE, G_TYPE_STRING, kRole, nullptr);
+        gst_rtsp_auth_add_digest(auth.get(), address_.user.c_str(), address_.password.c_str(), token);
+        gst_rtsp_token_unref(token);
+        gst_rtsp_media_factory_add_role(factory_.get(), kRole, GST_RTSP_PERM_MEDIA_FACTORY_ACCESS,
+                                        G_TYPE_BOOLEAN, TRUE, GST_RTSP_PERM_MEDIA_FACTORY_CONSTRUCT,
+                                        G_TYPE_BOOLEAN, TRUE, nullptr);
+        gst_rtsp_server_set_auth(server_.get(), auth.get());
+    }
+
+    static gboolean on_end(gpointer data) {
+        auto* self = static_cast<RtspEnd*>(data);
+        gst_rtsp_server_client_filter(self->server_.get(), &remove_client, nullptr);
+        g_main_loop_quit(self->loop_.get());
+        return G_SOURCE_REMOVE;
+    }
+
+    ServeAddress address_;
+    std::unique_ptr<GMainContext, ContextRelease> context_;
+    std::unique_ptr<GMainLoop, ContextRelease> loop_;
+    Object<GstRTSPServer> server_;
+    Object<GstRTSPMediaFactory> factory_;
+    GSource* listening_ = nullptr;
+    GSource* cleaning_ = nullptr;
+    GSource* looking_ = nullptr;
+    std::thread thread_;
+    const Shared watched_ = std::make_shared<Watched>();
+};
+
+} // namespace
+
+std::unique_ptr<OutletEnd> make_rtsp_end(const SourceArgument& address) {
+    return std::make_unique<RtspEnd>(address);
+}
+
+std::string rtsp_server_version() { return SPECKLESCOPE_RTSP_VERSION; }
+
+#else
+
+std::unique_ptr<OutletEnd> make_rtsp_end(const SourceArgument& address) {
+    (void)parse_serve_address(address.resolved(from_environment));
+    throw RunError("This build cannot serve pictures: it was made without GStreamer's RTSP server; install "
+                   "libgstrtspserver-1.0-dev, and build it again.");
+}
+
+std::string rtsp_server_version() { return ""; }
+
+#endif
+
+} // namespace specklescope

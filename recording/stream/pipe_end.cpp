@@ -1,0 +1,265 @@
+#include "recording/stream/pipe_end.hpp"
+
+#include "base/error.hpp"
+#include "base/log.hpp"
+#include "base/long_work.hpp"
+#include "base/one_line.hpp"
+
+#include <spdlog/spdlog.h>
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <climits>
+#include <csignal>
+#include <system_error>
+#include <utility>
+
+namespace specklescope {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr int kLookMs = 50;                         ///< between two looks at whether an end is wanted
+constexpr std::int64_t kPatienceNs = 1'000'000'000; ///< with a reader that stands still, once it is
+constexpr int kPipeBytes = 1 << 20;                 ///< fewer turns of writer and reader
+
+std::atomic<int> kept{-1}; // NOLINT: what was standard output, once streams have it
+
+std::int64_t now_ns() {
+    return std::chrono::duration_cast<std::chrono::nanoseconds>(
+               std::chrono::steady_clock::now().time_since_epoch())
+        .count();
+}
+
+std::string reason(int error) { return std::generic_category().message(error); }
+
+bool is_pipe(int fd) {
+    struct stat found {};
+    return ::fstat(fd, &found) == 0 && S_ISFIFO(found.st_mode);
+}
+
+[[noreturn]] void refuse_pixels_on_terminal(const std::string& text) {
+    throw UsageError("'" + one_line(text) +
+                     "' is a terminal, which shows no pixels; send them on with | PROGRAM or > FILE.");
+}
+
+/// A pipe without a reader raises SIGPIPE in the thread that writes; here it is an error like others.
+class NoSigpipe {
+public:
+    NoSigpipe() {
+        sigemptyset(&pipe_);
+        sigaddset(&pipe_, SIGPIPE);
+        sigset_t pending;
+        sigpending(&pending);
+        foreign_ = sigismember(&pending, SIGPIPE) == 1;
+        pthread_sigmask(SIG_BLOCK, &pipe_, &before_);
+    }
+    NoSigpipe(const NoSigpipe&) = delete;
+    NoSigpipe& operator=(const NoSigpipe&) = delete;
+    ~NoSigpipe() {
+        const int error = errno;
+        const timespec at_once{};
+        if (!foreign_) // what this thread raised, if it did
+            while (sigtimedwait(&pipe_, nullptr, &at_once) == -1 && errno == EINTR) {
+            }
+        pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+        errno = error;
+    }
+
+private:
+    sigset_t pipe_{}, before_{};
+    bool foreign_ = false;
+};
+
+} // namespace
+
+void keep_output_for_streams() {
+    if (kept >= 0)
+        return;
+    if (::isatty(STDOUT_FILENO) == 1)
+        refuse_pixels_on_terminal("-");
+    const int output = ::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    if (output < 0)
+        throw RunError("Standard output cannot take a stream: " + reason(errno) +
+                       "; send it to a program or a file.");
+    if (::dup2(STDERR_FILENO, STDOUT_FILENO) < 0) { // closed: words go nowhere
+        const int nowhere = ::open("/dev/null", O_WRONLY | O_CLOEXEC);
+        ::dup2(nowhere, STDOUT_FILENO);
+        ::close(nowhere);
+    }
+    kept = output;
+}
+
+void PipeEnd::refuse_terminal() const {
+    if (::isatty(fd_) == 1)
+        refuse_pixels_on_terminal(target_.text);
+}
+
+void PipeEnd::open() {
+    close();
+    if (target_.descriptor == STDERR_FILENO)
+        throw UsageError("'" + one_line(target_.text) +
+                         "' is where the words go; name - or a FIFO for the frames.");
+    if (target_.descriptor >= 0)
+        open_descriptor();
+    else
+        open_path();
+    refuse_terminal();
+    if (way_ == Way::ours && is_pipe(fd_))
+        ::fcntl(fd_, F_SETPIPE_SZ, kPipeBytes); // as much as the system allows
+    moved_ns_ = now_ns();
+}
+
+/// The flag not to wait belongs to all who share an open pipe, so a second opening is made of it.
+void PipeEnd::open_descriptor() {
+    const int given = target_.descriptor == STDOUT_FILENO && kept >= 0 ? kept.load() : target_.descriptor;
+    const int flags = ::fcntl(given, F_GETFL);
+    struct stat found {};
+    if (flags < 0 || ::fstat(given, &found) != 0)
+        throw RunError("'" + one_line(target_.text) + "' cannot take a stream: " + reason(errno) + ".");
+    if ((flags & O_ACCMODE) == O_RDONLY)
+        throw UsageError("'" + one_line(target_.text) + "' is open for reading alone; name - or a FIFO.");
+    way_ = S_ISSOCK(found.st_mode) ? Way::socket : S_ISFIFO(found.st_mode) ? Way::ours : Way::plain;
+    if (way_ == Way::ours) {
+        const std::string again = "/proc/self/fd/" + std::to_string(given);
+        fd_ = ::open(again.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+        if (fd_ < 0 && errno == ENXIO)
+            fail(EPIPE);
+        if (fd_ >= 0)
+            return;
+        way_ = Way::shared; // somebody else's
+    }
+    fd_ = ::fcntl(given, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    if (fd_ < 0)
+        throw RunError("'" + one_line(target_.text) + "' cannot take a stream: " + reason(errno) + ".");
+}
+
+void PipeEnd::open_path() {
+    const std::string name = one_line(target_.path);
+    struct stat found {};
+    if (::stat(target_.path.c_str(), &found) != 0)
+        throw RunError("There is no FIFO '" + name + "': " + reason(errno) +
+                       "; make it with mkfifo, or record into a file, "
+                       "without " +
+                       target_.text.substr(0, 4) + " in front.");
+    if (!S_ISFIFO(found.st_mode) && !S_ISCHR(found.st_mode))
+        throw UsageError("'" + name + "' takes no stream: it is no FIFO (mkfifo makes one); leave out " +
+                         target_.text.substr(0, 4) + " to record into a file.");
+    way_ = Way::ours;
+    for (bool said = false;; std::ignore = ::poll(nullptr, 0, kLookMs)) {
+        fd_ = ::open(target_.path.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+        if (fd_ >= 0)
+            break;
+        if (errno != ENXIO || !S_ISFIFO(found.st_mode))
+            throw RunError("'" + name + "' cannot be written: " + reason(errno) +
+                           "; name a FIFO that may be.");
+        if (!std::exchange(said, true))
+            run_log().info("Waiting for a program that reads '{}'; Ctrl-C ends the wait.", name);
+        work_goes_on("the wait for a program that reads '" + name + "'");
+    }
+    struct stat opened {};
+    if (::fstat(fd_, &opened) != 0 || opened.st_ino != found.st_ino || opened.st_dev != found.st_dev) {
+        close();
+        throw RunError("'" + name + "' was replaced while it was opened; try again.");
+    }
+}
+
+/// Bytes taken, or −1 with errno.
+long PipeEnd::put(iovec* parts, std::size_t count) const {
+    const std::size_t most = std::min<std::size_t>(count, IOV_MAX);
+    if (way_ == Way::socket) {
+        msghdr message{};
+        message.msg_iov = parts;
+        message.msg_iovlen = most;
+        return ::sendmsg(fd_, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
+    }
+    if (way_ == Way::shared) {
+        pollfd room{fd_, POLLOUT, 0};
+        if (::poll(&room, 1, 0) == 0) {
+            errno = EAGAIN;
+            return -1;
+        }
+        return ::write(fd_, parts->iov_base, std::min<std::size_t>(parts->iov_len, PIPE_BUF));
+    }
+    return ::writev(fd_, parts, static_cast<int>(most));
+}
+
+void PipeEnd::write(std::vector<iovec>& parts) {
+    const NoSigpipe quiet;
+    moved_ns_ = now_ns();
+    std::size_t at = 0;
+    while (true) {
+        while (at < parts.size() && parts[at].iov_len == 0)
+            ++at;
+        if (at == parts.size())
+            return;
+        const long done = put(&parts[at], parts.size() - at);
+        if (done < 0 && errno == EAGAIN) {
+            wait_for_room();
+            continue;
+        }
+        if (done < 0 && errno == EINTR)
+            continue;
+        if (done <= 0)
+            fail(done < 0 ? errno : ENOSPC);
+        moved_ns_ = now_ns();
+        bytes_ += static_cast<std::uint64_t>(done);
+        auto left = static_cast<std::size_t>(done);
+        while (left > 0) {
+            const std::size_t here = std::min(left, parts[at].iov_len);
+            parts[at].iov_base = static_cast<std::byte*>(parts[at].iov_base) + here;
+            parts[at].iov_len -= here;
+            left -= here;
+            at += parts[at].iov_len == 0 ? 1 : 0;
+        }
+    }
+}
+
+void PipeEnd::write(const std::string& text) {
+    std::vector<iovec> parts{{const_cast<char*>(text.data()), text.size()}}; // NOLINT: iovec serves both ways
+    write(parts);
+}
+
+void PipeEnd::wait_for_room() {
+    pollfd room{fd_, POLLOUT, 0};
+    if (::poll(&room, 1, kLookMs) > 0)
+        return;
+    const std::int64_t hurried = hurried_ns_;
+    if (hurried > 0 && now_ns() - std::max(hurried, moved_ns_) > kPatienceNs)
+        fail(ETIMEDOUT);
+}
+
+void PipeEnd::check() const {
+    pollfd end{fd_, 0, 0};
+    if (way_ != Way::plain && fd_ >= 0 && ::poll(&end, 1, 0) > 0 && (end.revents & (POLLERR | POLLHUP)) != 0)
+        fail(EPIPE);
+}
+
+void PipeEnd::fail(int error) const {
+    const std::string begin = "Recording into " + one_line(target_.text) + " stopped: ";
+    if (error == EPIPE || error == ECONNRESET)
+        throw RunError(begin + "the program that read it has gone.");
+    if (error == ETIMEDOUT)
+        throw RunError(begin + "the program that reads it took nothing for a second, and an end was wanted.");
+    throw RunError(begin + reason(error) + (error == ENOSPC ? "; make room and record again." : "."));
+}
+
+void PipeEnd::hurry() noexcept {
+    std::int64_t none = 0;
+    hurried_ns_.compare_exchange_strong(none, now_ns());
+}
+
+void PipeEnd::close() noexcept {
+    if (fd_ >= 0)
+        ::close(std::exchange(fd_, -1));
+}
+
+} // namespace specklescope

@@ -1,0 +1,63 @@
+"""The systemd units are understood by systemd, what they start exists and ends well with SIGTERM, and the settings that
+are given as an example are read: units_test.py PREFIX"""
+import glob
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+
+from support import clean_environment, expect, need, run, temporary_home
+
+need("systemd-analyze")
+prefix = sys.argv[1]
+units = {kind: f"{prefix}/lib/systemd/{kind}/specklescope-{name}.service"
+         for kind, name in (("system", "recorder"), ("user", "kiosk"))}
+example, = glob.glob(f"{prefix}/share/doc/**/examples/recorder.toml", recursive=True)
+
+
+def verify(kind, text, home):
+    """What systemd says of a unit, installed where the program is."""
+    path = f"{home}/{os.path.basename(units[kind])}"
+    with open(path, "w") as file:
+        file.write(re.sub(r"=\S*/bin/specklescope ", f"={prefix}/bin/specklescope ", text))
+    done = subprocess.run(["systemd-analyze", "verify", "--man=no", f"--{kind}", path], capture_output=True, text=True,
+                          timeout=120, env=clean_environment(home, XDG_RUNTIME_DIR=home))
+    # Other units of the machine are read, too; what is said of them is not ours.
+    return [line for line in done.stderr.splitlines() if "specklescope" in line]
+
+
+with temporary_home() as home:
+    for kind, path in units.items():
+        text = open(path).read()
+        said = verify(kind, text, home)
+        expect(not said, f"{path}: {said}")
+        wrong = verify(kind, text.replace("Restart=on-failure", "Restart=sometimes")
+                       .replace("NoNewPrivileges=", "NoNewPrivilegs="), home)
+        expect(len(wrong) >= 2, f"systemd-analyze does not notice what is wrong: {wrong}")
+        for line in ("NoNewPrivileges=yes", "Restart=on-failure", "StartLimitBurst=10", "KillSignal=SIGTERM"):
+            expect(re.search(f"^{line}$", text, re.M), f"{path}: {line}")
+        expect(re.search("^ProtectSystem=(strict|full)$", text, re.M), path)
+
+    # What the recorder starts, with the example's settings and a source that is here.
+    start = re.search(r"^ExecStart=(.*)$", open(units["system"]).read(), re.M).group(1).split()
+    settings = f"{home}/recorder.toml"
+    shutil.copy(example, settings)
+    words = [f"{prefix}/bin/specklescope", *start[1:]]
+    words[words.index("/etc/specklescope/recorder.toml")] = settings
+    text = open(settings).read()
+    expect('source = "aravis"' in text, text)
+    with open(settings, "w") as file:
+        file.write(text.replace('"aravis"', '"synthetic:vessels?width=64&height=48"'))
+    recorder = subprocess.Popen(words, cwd=home, env=clean_environment(home), stderr=subprocess.PIPE, text=True,
+                                stdout=subprocess.DEVNULL)
+    while "Recording raw frames" not in (line := recorder.stderr.readline()):
+        expect(line, "it ended before it recorded")
+    recorder.send_signal(signal.SIGTERM)
+    said = recorder.communicate(timeout=120)[1]
+    expect(recorder.returncode == 0, f"SIGTERM: status {recorder.returncode}\n{said}")
+    recorded, = glob.glob(f"{home}/*_raw.tiff")
+    told = run([words[0], "run", recorded, "--stage", "none", "--backend", "cpu"], home)
+    expect("none dropped" in told, told)
+    expect(len(glob.glob(f"{home}/*_stats.json")) == 1, os.listdir(home))
