@@ -3,7 +3,10 @@
 #include "analysis/profile.hpp"
 #include "files/recorded.hpp"
 #include "files/transfer.hpp"
+#include "net/address.hpp"
 #include "pipeline/scale/pixel_size.hpp"
+
+#include <filesystem>
 
 namespace specklescope {
 
@@ -128,6 +131,22 @@ ParamTable make_program_table() {
             .text("publish", &ProgramSettings::publish,
                   {.doc = "what is measured of each frame, and events, as lines of JSON over ZeroMQ at this "
                           "address, as zmq://127.0.0.1:5556 (docs/doors.md)"})
+            .text("control", &ProgramSettings::control,
+                  {.doc = "requests of other programs are carried out, as JSON over ZeroMQ at this address, "
+                          "zmq://127.0.0.1:5557 or ipc://PATH: what the window can do, a script can "
+                          "(docs/doors.md)"})
+            .text("control_folder", &ProgramSettings::control_folder,
+                  {.doc = "with control: the folder in which requests may record and write pictures; without "
+                          "it they may write nothing"})
+            .text("metrics", &ProgramSettings::metrics,
+                  {.doc = "rates, drops and latency for Prometheus, over HTTP at this address, as "
+                          "127.0.0.1:9464"})
+            .text("curve_key", &ProgramSettings::curve_key,
+                  {.doc = "publish and control are encrypted (CURVE), with the secret key in this file, which "
+                          "nobody else may read (docs/doors.md)"})
+            .text("curve_clients", &ProgramSettings::curve_clients,
+                  {.doc = "with curve_key: a file with the public key of a client, or a folder of such files "
+                          "*.key; nobody else is let in"})
             .text("transfer", &ProgramSettings::transfer,
                   {.doc = "how the values of pictures are coded, which are decoded to linear light: auto (as "
                           "the file "
@@ -159,6 +178,19 @@ ParamTable make_program_table() {
     add_part(table, record_limits_table(), &ProgramSettings::recording);
     add_part(table, screen_marks_table(), &ProgramSettings::marks);
     return table;
+}
+
+/// Before anything runs, and not with the first request that names a file.
+void check_control_folder(const ProgramSettings& program) {
+    std::error_code ignored;
+    if (program.control_folder.empty())
+        return;
+    if (program.control.empty())
+        throw UsageError(program_table().owner() + ": control_folder = " + program.control_folder +
+                         " says nothing without requests; say where they come with --control ADDRESS.");
+    if (!std::filesystem::is_directory(program.control_folder, ignored))
+        throw UsageError(program_table().owner() + ": control_folder = " + program.control_folder +
+                         " is no folder; name one that is there.");
 }
 
 } // namespace
@@ -193,8 +225,12 @@ void check(const Settings& settings) {
                          " s has nothing to come before; name a recording of raw frames with --record-raw "
                          "FILE.");
     check_marks(program.marks, program_table().owner());
-    if (!program.publish.empty())
-        (void)parse_publish_address(program.publish);
+    for (const auto& [address, syntax] : {std::pair(&program.publish, &kPublishSyntax),
+                                          {&program.control, &kControlSyntax},
+                                          {&program.metrics, &kMetricsSyntax}})
+        if (!address->empty())
+            (void)parse_listen_address(*address, *syntax);
+    check_control_folder(program);
     const auto of_regions = [&](const char* what, const std::string& path) {
         if (!path.empty() && settings.regions_path.empty() && settings.regions_from.empty())
             throw UsageError(program_table().owner() + ": " + what + " = " + path +

@@ -73,11 +73,15 @@ struct ProgramSettings {
     Log log = Log::normal;
     RecordLimits recording; ///< of every recorder
     ScreenMarks marks;      ///< of movies of the screen
-    std::string publish;    ///< parse_publish_address(); "": nowhere
+    /// Doors, parse_listen_address(); "": none.
+    std::string publish, control, metrics;
+    std::string control_folder;           ///< where requests may write; "": nowhere
+    std::string curve_key, curve_clients; ///< files of keys; "": not encrypted
 };
 /// Owner "specklescope": backend, threads, plans, slots, from, frames, rate, loop, transfer, silence,
-/// channel, medians, band, um_per_px, publish, log, and the keys of record_limits_table() and
-/// screen_marks_table().
+/// channel, medians, band, um_per_px, publish, control, control_folder, metrics, curve_key,
+/// curve_clients, log, and the keys of
+/// record_limits_table() and screen_marks_table().
 const ParamTable& program_table();
 
 enum class Command : std::uint8_t { view, run, list, bench, pulse, trials };

@@ -130,11 +130,17 @@ private:
     /// A file from a stranger must not open ports.
     void read_program(const toml::table& fields) {
         read_params(fields, settings_.program);
-        const auto& publish = settings_.program.as<ProgramSettings>().publish;
-        if (const toml::node* node = fields.get("publish"); node && !publish.empty() && !settings_.trusted)
-            fail(node->source(),
-                 "publish sends results to whoever connects to '" + one_line(publish) +
-                     "'; if that is meant, read this file with --trust, or leave the line out.");
+        const auto& program = settings_.program.as<ProgramSettings>();
+        const auto refuse = [&](const char* key, const char* does, const std::string& value) {
+            if (const toml::node* node = fields.get(key); node && !value.empty() && !settings_.trusted)
+                fail(node->source(),
+                     std::string(key) + does + "'" + one_line(value) +
+                         "'; if that is meant, read this file with --trust, or leave the line out.");
+        };
+        refuse("publish", " sends results to whoever connects to ", program.publish);
+        refuse("control", " does what whoever connects asks for at ", program.control);
+        refuse("control_folder", " lets requests write into ", program.control_folder);
+        refuse("metrics", " tells whoever connects what is counted at ", program.metrics);
     }
 
     /// A file from a stranger must not write where it likes.

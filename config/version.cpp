@@ -3,6 +3,7 @@
 #include "config/data_folder.hpp"
 #include "config/text.hpp"
 #include "have_cuda.hpp"
+#include "net/metrics/metrics.hpp"
 #include "net/publisher.hpp"
 
 #include <CLI/Version.hpp>
@@ -69,6 +70,7 @@ std::vector<std::pair<std::string, std::string>> version_rows() {
             {"build", build()},
             {"CUDA backend", cuda()},
             {"ZeroMQ", zeromq_version().empty() ? "no" : zeromq_version()},
+            {"libmicrohttpd", microhttpd_version().empty() ? "no" : microhttpd_version()},
             {"compiler", compiler()},
             {"libraries", libraries()},
             {"data", data.empty() ? "compiled in; not installed" : data}};

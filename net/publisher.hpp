@@ -9,16 +9,6 @@
 
 namespace specklescope {
 
-/// Where it listens: "zmq://127.0.0.1:5556" as the user writes it.
-struct PublishAddress {
-    std::string host; ///< as written; "*": every interface
-    int port = 0;     ///< 0: one that is free
-    bool loopback = false;
-    std::string endpoint() const; ///< ZeroMQ's: "tcp://127.0.0.1:5556"
-};
-/// Throws UsageError, with what is allowed.
-PublishAddress parse_publish_address(const std::string& text);
-
 /// A PUB socket, bound for its whole life, whatever pipelines feed it. Each message is a line of JSON that
 /// begins with its kind, so that a subscription to `{"content":"frame"` gets frames alone:
 /// - "stream": the source, its rate, the backend; "settings": the chain, the quantity and its unit, how means

@@ -38,6 +38,7 @@ constexpr double kTall = 1.2; ///< times as high as wide: controls go below the 
 App::App(Session& session, Window& window) : session_(session), window_(window) {
     if (!window.note().empty())
         session.say(Message::Level::warning, window.note());
+    control_ = WindowControl::of(*this);
 }
 
 void App::run() {
@@ -174,6 +175,8 @@ void App::frame() {
     follow(state_.film, session_, shown_position());
     traces_.update(session_);
     handle_input();
+    if (control_)
+        control_->poll();
     layout_ = arrange();
     if (Pipeline* pipeline = session_.pipeline()) {
         display_.set_baseline(layout_.change.width > 0 ? session_.baseline_image() : nullptr);

@@ -87,9 +87,10 @@ public:
     const Chain& chain();
     /// What takes effect.
     Chain running_chain() { return held_ ? pipeline_->chain() : chain(); }
-    void edit(std::size_t stage, const std::string& name, const ParamValue& value);
-    /// Stages added, taken out or in another order.
-    void set_chain(Chain chain);
+    /// Returns the version that results made with it have; 0: nothing was sent.
+    std::uint64_t edit(std::size_t stage, const std::string& name, const ParamValue& value);
+    /// Stages added, taken out or in another order. Returns as edit().
+    std::uint64_t set_chain(Chain chain);
     /// What grey stages get of colour, by its name.
     void set_channel(const ParamValue& name);
     const Params& source_params();
@@ -106,6 +107,10 @@ public:
     const Recording* recording(RecordWhat what) const;
     const std::vector<Recording>& recordings() const { return recordings_; }
     void toggle_record(RecordWhat what);
+    /// Into this file; nothing: traces. Throws UsageError or RunError.
+    void record_to(std::optional<RecordWhat> what, const std::string& path);
+    /// What is being finished beside, null: none ran.
+    std::shared_ptr<Sink> end_recording(std::optional<RecordWhat> what);
     /// The table of the regions, a row for each and every frame.
     const Recording* recorded_traces() const;
     void toggle_traces();
@@ -152,6 +157,8 @@ public:
     const EventLog& events() const { return events_; }
     /// At the newest frame; traces and recordings that run are told.
     void mark_event(const std::string& label = "");
+    /// The same. Throws UsageError.
+    EventMark add_event(const std::string& label);
     void rename_event(std::uint64_t number, const std::string& label);
     void remove_event(std::uint64_t number);
 
@@ -186,8 +193,7 @@ private:
     void drop_baseline_image(); ///< F₀ is of one source
     void finish(const Recording& recording);
     const Recording* recording_of(std::optional<RecordWhat> what) const;
-    bool ended(std::optional<RecordWhat> what);
-    void begin_recording(std::optional<RecordWhat> what, const std::function<std::shared_ptr<Sink>()>& make);
+    void begin_recording(std::optional<RecordWhat> what, const std::function<std::string()>& path);
     void remember_recent(const SourceArgument& text);
     /// Throws UsageError for a name with an unknown place.
     std::string new_path(const char* what, const std::string& ending);

@@ -6,6 +6,7 @@
 #include "config/statistics_file.hpp"
 #include "config/text.hpp"
 #include "recording/recorder.hpp"
+#include "ui/control/run_control.hpp"
 #include "ui/interrupt.hpp"
 #include "ui/progress.hpp"
 #include "ui/run_trigger.hpp"
@@ -138,6 +139,8 @@ public:
         check_end_files(settings_);
         pipeline_->viewer_wants_host(!settings_.snapshot_path.empty());
         publisher_ = make_publisher(settings_);
+        if (RunControl::wanted(settings_))
+            control_.emplace(settings_, *pipeline_, publisher_);
         Settings at_once = settings_;
         if (RunTrigger::wanted(settings_)) {
             trigger_.emplace(settings_, *pipeline_);
@@ -148,9 +151,13 @@ public:
                      at_once.record_screen.size();
         if (publisher_)
             pipeline_->add_sink(Publisher::feed(publisher_));
+        if (control_)
+            control_->adopt(recorders_, at_once);
         start();
         wait();
         pipeline_->stop();
+        if (control_)
+            control_->finish();
         if (trigger_)
             trigger_->finish();
         return report();
@@ -182,13 +189,21 @@ private:
         Progress progress(total_frames(), quiet());
         if (progress.on_terminal())
             set_up_log(settings_, "\r\033[K");
-        while (!pipeline_->finished() && !InterruptGuard::interrupted() && !all_recorded()) {
-            std::this_thread::sleep_for(std::chrono::milliseconds(20));
+        while (!pipeline_->finished() && !InterruptGuard::interrupted() && !all_recorded() &&
+               !(control_ && control_->quits())) {
+            constexpr std::chrono::milliseconds kRound(20);
+            if (control_)
+                control_->wait(kRound);
+            else
+                std::this_thread::sleep_for(kRound);
             Result result;
             if (pipeline_->mailbox().take(result))
                 last_ = std::move(result);
             if (trigger_)
                 for (auto& begun : trigger_->poll())
+                    recorders_.push_back(std::move(begun));
+            if (control_)
+                for (auto& begun : control_->poll(last_))
                     recorders_.push_back(std::move(begun));
             const StatsSnapshot stats = pipeline_->stats();
             progress.update(stats.processed, stats.processing_rate, to_string(stats.warmup));
@@ -299,6 +314,7 @@ private:
     std::size_t of_frames_ = 0;
     std::optional<RunTrigger> trigger_;
     std::shared_ptr<Publisher> publisher_; ///< null: none
+    std::optional<RunControl> control_;
     Result last_;
 };
 
