@@ -173,6 +173,11 @@ std::shared_ptr<Publisher> make_publisher(const Settings& settings) {
     return address.empty() ? nullptr : std::make_shared<Publisher>(address);
 }
 
+std::shared_ptr<Metrics> make_metrics(const Settings& settings) {
+    const std::string& address = settings.program.as<ProgramSettings>().metrics;
+    return address.empty() ? nullptr : std::make_shared<Metrics>(address);
+}
+
 ScreenLook look_of(const ViewSettings& view) {
     ScreenLook look;
     look.layout = view.layout;

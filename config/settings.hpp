@@ -5,6 +5,7 @@
 #include "base/source_argument.hpp"
 #include "config/executor.hpp"
 #include "config/keys/bindings.hpp"
+#include "net/metrics/metrics.hpp"
 #include "net/publisher.hpp"
 #include "pipeline/mapping.hpp"
 #include "pipeline/pipeline.hpp"
@@ -223,6 +224,8 @@ std::string write_last_snapshot(const Settings& settings, const Result& result, 
 std::unique_ptr<Pipeline> make_pipeline(const Settings& settings);
 /// Of --publish; null without. Throws UsageError or RunError.
 std::shared_ptr<Publisher> make_publisher(const Settings& settings);
+/// Of --metrics; the same.
+std::shared_ptr<Metrics> make_metrics(const Settings& settings);
 /// What the view of these settings shows, without a window.
 ScreenLook look_of(const ViewSettings& view);
 /// Adds the recorders of --record, --record-raw (with what is kept in `before`), --record-mask and

@@ -140,9 +140,10 @@ public:
     struct Listeners {
         std::shared_ptr<TraceHistory> traces;
         std::shared_ptr<Publisher> publisher; ///< null: none
+        std::shared_ptr<Metrics> metrics;     ///< null: none
         void join(Pipeline& pipeline) const;
     };
-    Listeners listeners() const { return {traces_, publisher_}; }
+    Listeners listeners() const { return {traces_, publisher_, metrics_}; }
     bool traces_wanted() const { return !regions.regions().empty(); }
     Baseline baseline;
     /// The quantity that a fixed range was brought for, with a chain that gives it; the window clears it once
@@ -190,6 +191,7 @@ private:
     void send_regions();
     void tell_scale(bool kept);
     void poll_baseline_image();
+    void tell_metrics();
     void drop_baseline_image(); ///< F₀ is of one source
     void finish(const Recording& recording);
     const Recording* recording_of(std::optional<RecordWhat> what) const;
@@ -226,6 +228,8 @@ private:
     std::size_t named_ = 0; ///< files of this session, for {count}
     const std::shared_ptr<TraceHistory> traces_ = std::make_shared<TraceHistory>();
     std::shared_ptr<Publisher> publisher_;         ///< null: none
+    std::shared_ptr<Metrics> metrics_;             ///< null: none
+    SteadyClock::time_point metrics_told_{};
     std::shared_ptr<BaselineCollector> collector_; ///< while a baseline is taken, in collected_by_
     std::shared_ptr<Pipeline> collected_by_;
     std::shared_ptr<const BaselineImage> baseline_image_;

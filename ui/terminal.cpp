@@ -151,6 +151,9 @@ public:
                      at_once.record_screen.size();
         if (publisher_)
             pipeline_->add_sink(Publisher::feed(publisher_));
+        metrics_ = make_metrics(settings_);
+        if (metrics_)
+            pipeline_->add_sink(Metrics::feed(metrics_));
         if (control_)
             control_->adopt(recorders_, at_once);
         start();
@@ -206,6 +209,8 @@ private:
                 for (auto& begun : control_->poll(last_))
                     recorders_.push_back(std::move(begun));
             const StatsSnapshot stats = pipeline_->stats();
+            if (metrics_)
+                metrics_->tell(stats);
             progress.update(stats.processed, stats.processing_rate, to_string(stats.warmup));
         }
         progress.clear();
@@ -314,6 +319,7 @@ private:
     std::size_t of_frames_ = 0;
     std::optional<RunTrigger> trigger_;
     std::shared_ptr<Publisher> publisher_; ///< null: none
+    std::shared_ptr<Metrics> metrics_;     ///< null: none
     std::optional<RunControl> control_;
     Result last_;
 };
