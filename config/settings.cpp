@@ -181,7 +181,12 @@ ParamTable make_program_table() {
 }
 
 /// Before anything runs, and not with the first request that names a file.
-void check_control_folder(const ProgramSettings& program) {
+void check_doors(const ProgramSettings& program) {
+    const std::string& key = program.curve_key.empty() ? program.curve_clients : program.curve_key;
+    if (!key.empty() && program.publish.empty() && program.control.empty())
+        throw UsageError(program_table().owner() + ": " +
+                         (program.curve_key.empty() ? "curve_clients" : "curve_key") + " = " + key +
+                         " guards nothing; say what with --publish or --control ADDRESS.");
     std::error_code ignored;
     if (program.control_folder.empty())
         return;
@@ -230,7 +235,7 @@ void check(const Settings& settings) {
                                           {&program.metrics, &kMetricsSyntax}})
         if (!address->empty())
             (void)parse_listen_address(*address, *syntax);
-    check_control_folder(program);
+    check_doors(program);
     const auto of_regions = [&](const char* what, const std::string& path) {
         if (!path.empty() && settings.regions_path.empty() && settings.regions_from.empty())
             throw UsageError(program_table().owner() + ": " + what + " = " + path +

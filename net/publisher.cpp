@@ -20,7 +20,7 @@
 #include <variant>
 
 #ifdef SPECKLESCOPE_HAVE_ZMQ
-#include <zmq.hpp>
+#include "net/curve_guard.hpp"
 #endif
 
 namespace specklescope {
@@ -29,8 +29,10 @@ namespace specklescope {
 
 class Publisher::Impl {
 public:
-    explicit Impl(const std::string& text)
-        : asked_(parse_listen_address(text, kPublishSyntax)), socket_(context_, ZMQ_XPUB) {
+    Impl(const std::string& text, std::shared_ptr<const CurveKeys> keys)
+        : asked_(parse_listen_address(text, kPublishSyntax)), guard_(context_, std::move(keys)),
+          socket_(context_, ZMQ_XPUB) {
+        guard_.guard(socket_);
         constexpr int kMost = 1000; // messages that wait for one subscriber
         socket_.set(zmq::sockopt::sndhwm, kMost);
         socket_.set(zmq::sockopt::linger, 500); // ms; somebody who does not read holds up no end
@@ -46,7 +48,8 @@ public:
                            "; name another port, or end the program that has it.");
         }
         address_ = asked_.shown(kPublishSyntax.scheme, socket_.get(zmq::sockopt::last_endpoint));
-        warn_if_open(asked_, address_, "results go out unencrypted");
+        if (!guard_)
+            warn_if_open(asked_, address_, "results go out unencrypted");
         run_log().info("Results are published at {}.", address_);
         thread_ = std::thread([this] { run(); });
     }
@@ -209,6 +212,7 @@ private:
 
     const ListenAddress asked_;
     zmq::context_t context_;
+    const CurveGuard guard_;
     zmq::socket_t socket_; ///< the thread's, once it runs
     std::string address_;
 
@@ -236,7 +240,7 @@ std::string zeromq_version() {
 
 class Publisher::Impl {
 public:
-    explicit Impl(const std::string& text) {
+    Impl(const std::string& text, const std::shared_ptr<const CurveKeys>&) {
         (void)parse_listen_address(text, kPublishSyntax);
         throw RunError("This build cannot publish: it was made without ZeroMQ; install libzmq3-dev and "
                        "cppzmq-dev, and build it again.");
@@ -256,7 +260,8 @@ std::string zeromq_version() { return ""; }
 
 #endif
 
-Publisher::Publisher(const std::string& address) : impl_(std::make_unique<Impl>(address)) {}
+Publisher::Publisher(const std::string& address, std::shared_ptr<const CurveKeys> keys)
+    : impl_(std::make_unique<Impl>(address, std::move(keys))) {}
 Publisher::~Publisher() = default;
 std::string Publisher::address() const { return impl_->address(); }
 SinkStatus Publisher::status() const { return impl_->status(); }

@@ -1,6 +1,7 @@
 // What was measured of each frame, for other programs: JSON over ZeroMQ.
 #pragma once
 
+#include "net/curve_keys.hpp"
 #include "pipeline/sink.hpp"
 
 #include <cstdint>
@@ -21,8 +22,9 @@ namespace specklescope {
 /// that does not read.
 class Publisher {
 public:
-    /// Throws UsageError (not an address), RunError (taken, not allowed, built without ZeroMQ).
-    explicit Publisher(const std::string& address);
+    /// `keys`: it is encrypted, and for their clients alone. Throws UsageError (not an address), RunError
+    /// (taken, not allowed, built without ZeroMQ).
+    explicit Publisher(const std::string& address, std::shared_ptr<const CurveKeys> keys = nullptr);
     ~Publisher();
     Publisher(const Publisher&) = delete;
     Publisher& operator=(const Publisher&) = delete;

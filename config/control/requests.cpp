@@ -226,11 +226,12 @@ ControlWork read_request(std::string_view message, ControlHost& host) {
 }
 
 std::unique_ptr<ControlServer> make_control(ControlHost& host, void (*wake)()) {
-    const std::string& address = host.settings().program.as<ProgramSettings>().control;
-    if (address.empty())
+    const auto& program = host.settings().program.as<ProgramSettings>();
+    if (program.control.empty())
         return nullptr;
     return std::make_unique<ControlServer>(
-        address, [&host](std::string_view message) { return read_request(message, host); }, wake);
+        program.control, [&host](std::string_view message) { return read_request(message, host); }, wake,
+        load_curve_keys(program.curve_key, program.curve_clients));
 }
 
 } // namespace specklescope

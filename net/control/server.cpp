@@ -15,7 +15,7 @@
 #include <thread>
 
 #ifdef SPECKLESCOPE_HAVE_ZMQ
-#include <zmq.hpp>
+#include "net/curve_guard.hpp"
 #endif
 
 namespace specklescope {
@@ -44,9 +44,10 @@ zmq::message_t pixels_of(const Frame& frame) {
 
 class ControlServer::Impl {
 public:
-    Impl(const std::string& text, ControlReader read, void (*wake)())
+    Impl(const std::string& text, ControlReader read, void (*wake)(), std::shared_ptr<const CurveKeys> keys)
         : asked_(parse_listen_address(text, kControlSyntax)), read_(std::move(read)), wake_(wake),
-          socket_(context_, ZMQ_REP) {
+          guard_(context_, std::move(keys)), socket_(context_, ZMQ_REP) {
+        guard_.guard(socket_);
         constexpr int kMostWaiting = 8; // messages of one client
         socket_.set(zmq::sockopt::rcvhwm, kMostWaiting);
         socket_.set(zmq::sockopt::sndhwm, kMostWaiting);
@@ -56,7 +57,8 @@ public:
         socket_.set(zmq::sockopt::ipv6, asked_.host.starts_with('['));
         bind(text);
         address_ = asked_.shown(kControlSyntax.scheme, socket_.get(zmq::sockopt::last_endpoint));
-        warn_if_open(asked_, address_, "they control the program, unencrypted");
+        if (!guard_)
+            warn_if_open(asked_, address_, "they control the program, unencrypted");
         run_log().info("Requests are answered at {}.", address_);
         thread_ = std::thread([this] { run(); });
     }
@@ -179,6 +181,7 @@ private:
     const ControlReader read_;
     void (*const wake_)();
     zmq::context_t context_;
+    const CurveGuard guard_;
     zmq::socket_t socket_; ///< the thread's, once it runs
     std::string address_;
 
@@ -195,7 +198,7 @@ private:
 
 class ControlServer::Impl {
 public:
-    Impl(const std::string& text, const ControlReader&, void (*)()) {
+    Impl(const std::string& text, const ControlReader&, void (*)(), const std::shared_ptr<const CurveKeys>&) {
         (void)parse_listen_address(text, kControlSyntax);
         throw RunError("This build answers no requests: it was made without ZeroMQ; install libzmq3-dev and "
                        "cppzmq-dev, and build it again.");
@@ -210,8 +213,9 @@ private:
 
 #endif
 
-ControlServer::ControlServer(const std::string& address, ControlReader read, void (*wake)())
-    : impl_(std::make_unique<Impl>(address, std::move(read), wake)) {}
+ControlServer::ControlServer(const std::string& address, ControlReader read, void (*wake)(),
+                             std::shared_ptr<const CurveKeys> keys)
+    : impl_(std::make_unique<Impl>(address, std::move(read), wake, std::move(keys))) {}
 ControlServer::~ControlServer() = default;
 std::string ControlServer::address() const { return impl_->address(); }
 void ControlServer::poll() { impl_->poll(); }

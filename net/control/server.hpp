@@ -2,6 +2,7 @@
 // ZeroMQ.
 #pragma once
 
+#include "net/curve_keys.hpp"
 #include "pipeline/frame.hpp"
 
 #include <chrono>
@@ -33,9 +34,11 @@ public:
     /// A larger message ends the connection that it came over, before memory is taken for it.
     static constexpr std::size_t kMostBytes = std::size_t{1} << 20;
 
-    /// `wake` (may be null) is called from the server's thread when there is something to poll(). Throws
-    /// UsageError (not an address), RunError (taken, not allowed, built without ZeroMQ).
-    ControlServer(const std::string& address, ControlReader read, void (*wake)());
+    /// `wake` (may be null) is called from the server's thread when there is something to poll(). `keys`: it
+    /// is encrypted, and for their clients alone. Throws UsageError (not an address), RunError (taken, not
+    /// allowed, built without ZeroMQ).
+    ControlServer(const std::string& address, ControlReader read, void (*wake)(),
+                  std::shared_ptr<const CurveKeys> keys = nullptr);
     ~ControlServer();
     ControlServer(const ControlServer&) = delete;
     ControlServer& operator=(const ControlServer&) = delete;
