@@ -12,6 +12,7 @@ UsageError, what the world refuses RunError, with the sentence that the program 
 """
 
 from ._chain import Chain
+from ._control import Control, ControlledFrame
 from ._errors import Error, RunError, UsageError
 from ._results import Counts, Frame, Region, Result
 from ._stream import Stream, open  # noqa: F401
@@ -21,4 +22,4 @@ from .stages import __all__ as _stages
 
 __version__ = _version()
 # Without open: `from specklescope import *` leaves Python's own alone.
-__all__ = ["Chain", "Counts", "Error", "Frame", "Region", "Result", "RunError", "Stream", "UsageError", *_stages]
+__all__ = ["Chain", "Control", "ControlledFrame", "Counts", "Error", "Frame", "Region", "Result", "RunError", "Stream", "UsageError", *_stages]
