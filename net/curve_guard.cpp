@@ -4,6 +4,7 @@
 
 #include "base/log.hpp"
 #include "net/curve_guard.hpp"
+#include "net/readable.hpp"
 
 #include <spdlog/spdlog.h>
 
@@ -42,8 +43,7 @@ void CurveGuard::run() {
     try {
         constexpr std::chrono::milliseconds kLook(20); // whether it is over
         while (!closing_) {
-            zmq::pollitem_t item{asked_.handle(), 0, ZMQ_POLLIN, 0};
-            if (zmq::poll(&item, 1, kLook) > 0)
+            if (readable(asked_, kLook))
                 answer_one();
         }
     } catch (const std::exception& error) {

@@ -38,7 +38,8 @@ constexpr double kTall = 1.2; ///< times as high as wide: controls go below the 
 App::App(Session& session, Window& window) : session_(session), window_(window) {
     if (!window.note().empty())
         session.say(Message::Level::warning, window.note());
-    control_ = WindowControl::of(*this);
+    if (WindowControl::wanted(session.settings()))
+        control_ = std::make_unique<WindowControl>(*this);
 }
 
 void App::run() {

@@ -48,7 +48,7 @@ Answer set(ControlHost& host, const Json& a, ControlProgress&) {
     Params& params = chain.stages()[place].params;
     params.set_text(key, text_of(a["value"]));
     const ParamValue value = params.get(key);
-    (void)settled(active(chain));
+    (void)settled(chain);
     return version(host.edit(place, key, value));
 }
 
@@ -57,14 +57,14 @@ Answer set_chain(ControlHost& host, const Json& a, ControlProgress&) {
     const Chain now = host.chain();
     chain.set_input(now.input());
     chain.set_channel(now.channel());
-    (void)settled(active(chain));
+    (void)settled(chain);
     return version(host.set_chain(std::move(chain)));
 }
 
 Answer bypass(ControlHost& host, const Json& a, ControlProgress&) {
     Chain chain = host.chain();
     chain.stages()[stage_of(chain, a["stage"])].bypassed = a.value("on", true);
-    (void)settled(active(chain));
+    (void)settled(chain);
     return version(host.set_chain(std::move(chain)));
 }
 

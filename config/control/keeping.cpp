@@ -144,7 +144,8 @@ Answer baseline(ControlHost& host, const Json& a, ControlProgress&) {
                        "come.");
     const TraceMeans& means = *host.baseline().taken();
     Out all = Out::object();
-    for (const TraceRegion& region : host.traces().overview().regions)
+    const TraceOverview overview = host.traces().overview();
+    for (const TraceRegion& region : overview.regions)
         if (const std::optional<double> mean = host.baseline().of(region))
             all[region.name] = *mean;
     return told({{"regions", std::move(all)},

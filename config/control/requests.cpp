@@ -113,10 +113,6 @@ void check(const ControlRow& row, const Json& request) {
                              ".");
 }
 
-const ControlArgument kStage{"stage", Type::stage, true, "the name of a stage of the chain, or its place from 0"};
-const ControlArgument kKey{"key", Type::text, true, "the name of the parameter"};
-const ControlArgument kValue{"value", Type::value, true, "its value, as on the command line"};
-
 ControlArgument optional(ControlArgument argument, std::string doc) {
     argument.required = false;
     argument.doc = std::move(doc);
@@ -125,6 +121,9 @@ ControlArgument optional(ControlArgument argument, std::string doc) {
 
 std::vector<ControlRow> make_rows() {
     using namespace control;
+    const ControlArgument stage{"stage", Type::stage, true, "the name of a stage of the chain, or its place from 0"};
+    const ControlArgument key{"key", Type::text, true, "the name of the parameter"};
+    const ControlArgument value{"value", Type::value, true, "its value, as on the command line"};
     const ControlArgument file{"file", Type::text, true,
                                "its name in the folder of --control-folder; the ending says the format"};
     const ControlArgument what{"what", Type::choice, true, "what is recorded", what_names()};
@@ -135,20 +134,20 @@ std::vector<ControlRow> make_rows() {
          list},
         {"get",
          "what is: source, chain, state, newest frame, recordings; or one parameter of a stage",
-         {optional(kStage, "one stage alone, by its name, or its place from 0"),
-          optional(kKey, "with stage: one of its parameters alone")},
+         {optional(stage, "one stage alone, by its name, or its place from 0"),
+          optional(key, "with stage: one of its parameters alone")},
          get},
-        {"set", "a parameter of a stage, from the next frame on", {kStage, kKey, kValue}, set},
+        {"set", "a parameter of a stage, from the next frame on", {stage, key, value}, set},
         {"set_chain",
          "other stages",
          {{"chain", Type::text, true, "as background:black=64 | speckle:radius=3; none: the raw picture"}},
          control::set_chain},
         {"bypass",
          "a stage stays in its place and is not computed",
-         {kStage, {"on", Type::boolean, false, "false: it is computed again"}},
+         {stage, {"on", Type::boolean, false, "false: it is computed again"}},
          bypass},
-        {"set_source", "an option of the source", {kKey, kValue}, set_source},
-        {"set_view", "what --view sets: layout, colours, range", {kKey, kValue}, set_view},
+        {"set_source", "an option of the source", {key, value}, set_source},
+        {"set_view", "what --view sets: layout, colours, range", {key, value}, set_view},
         {"scale",
          "how large a pixel of the results is",
          {{"um_per_px", Type::number, true, "a side of it in µm; 0: as the source says"}},

@@ -16,6 +16,7 @@
 
 #ifdef SPECKLESCOPE_HAVE_ZMQ
 #include "net/curve_guard.hpp"
+#include "net/readable.hpp"
 #endif
 
 namespace specklescope {
@@ -125,8 +126,7 @@ private:
         try {
             constexpr std::chrono::milliseconds kLook(20); // whether the program ends
             while (!closing()) {
-                zmq::pollitem_t item{socket_.handle(), 0, ZMQ_POLLIN, 0};
-                if (zmq::poll(&item, 1, kLook) > 0)
+                if (readable(socket_, kLook))
                     answer_one();
             }
         } catch (const std::exception& error) {

@@ -32,6 +32,11 @@ protected:
     TemporaryFolder folder_;
 };
 
+/// Of the newest frame in its file; −1: none has come.
+int position_of(const Json& got) {
+    return got.contains("frame") ? got["frame"].value("position", -1) : -1;
+}
+
 template <class T> std::vector<T> pixels_of(const std::string& bytes) {
     std::vector<T> pixels(bytes.size() / sizeof(T));
     std::memcpy(pixels.data(), bytes.data(), pixels.size() * sizeof(T));
@@ -87,11 +92,6 @@ TEST_F(Control, EveryParameterOfTheDeclarationsIsListedAndTold) {
                 EXPECT_EQ(told["max"], decl.max);
             }
         }
-        const Answer chain = program->ask("set_chain", {{"chain", std::string(stage_types()[i].name)}});
-        if (!chain.ok())
-            continue; // a stage that has nothing to do with intensities
-        const Answer got = program->ask("get");
-        EXPECT_EQ(got.json["stages"][0]["parameters"].size(), table.decls().size());
     }
     EXPECT_GT(listed.json["sources"].size(), 3U);
     EXPECT_EQ(listed.json["actions"].size(), kActions);
@@ -176,15 +176,15 @@ TEST_F(Control, AFilmStandsGoesOnAndIsSought) {
         ASSERT_TRUE(program.ask("seek", {{"frame", frame}}).ok());
         ASSERT_TRUE(eventually([&] {
             const Answer got = program.ask("get");
-            return got.json["paused"] == true && got.json["frame"].value("position", -1) == frame;
+            return got.json["paused"] == true && position_of(got.json) == frame;
         })) << frame;
     }
     ASSERT_TRUE(program.ask("step").ok());
-    ASSERT_TRUE(eventually([&] { return program.ask("get").json["frame"].value("position", -1) == 1; }));
+    ASSERT_TRUE(eventually([&] { return position_of(program.ask("get").json) == 1; }));
     const Answer beyond = program.ask("seek", {{"frame", 50}});
     EXPECT_NE(beyond.error().find("50"), std::string::npos) << beyond.error();
     ASSERT_TRUE(program.ask("play").ok());
-    ASSERT_TRUE(eventually([&] { return program.ask("get").json["frame"].value("position", -1) > 2; }));
+    ASSERT_TRUE(eventually([&] { return position_of(program.ask("get").json) > 2; }));
     EXPECT_EQ(program.quit().status, 0);
 }
 

@@ -4,9 +4,8 @@
 
 namespace specklescope {
 
-std::unique_ptr<WindowControl> WindowControl::of(App& app) {
-    const bool wanted = !app.session_.settings().program.as<ProgramSettings>().control.empty();
-    return std::unique_ptr<WindowControl>(wanted ? new WindowControl(app) : nullptr);
+bool WindowControl::wanted(const Settings& settings) {
+    return !settings.program.as<ProgramSettings>().control.empty();
 }
 
 WindowControl::WindowControl(App& app) : app_(app), server_(make_control(*this, wake_window)) {}

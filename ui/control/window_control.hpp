@@ -12,13 +12,13 @@ class Session;
 
 class WindowControl final : private ControlHost {
 public:
-    /// Null where nobody asked for it. Throws RunError.
-    static std::unique_ptr<WindowControl> of(App& app);
+    static bool wanted(const Settings& settings); ///< --control
+    /// Throws RunError.
+    explicit WindowControl(App& app);
     /// Once per drawn frame, while it is being made: does what is asked for.
     void poll() { server_->poll(); }
 
 private:
-    explicit WindowControl(App& app);
     Session& session();
     Settings& settings() override;
     Pipeline& pipeline() override;
