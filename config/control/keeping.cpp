@@ -6,6 +6,7 @@
 #include "config/text.hpp"
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 
 namespace specklescope::control {

@@ -1,6 +1,5 @@
 #include "ui/control/run_control.hpp"
 
-#include "analysis/events.hpp"
 #include "analysis/region_editor.hpp"
 #include "config/one_recording.hpp"
 #include "pipeline/scale/pixel_size.hpp"

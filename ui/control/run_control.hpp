@@ -1,6 +1,7 @@
 // Requests to a run without a window.
 #pragma once
 
+#include "analysis/events.hpp"
 #include "config/control/requests.hpp"
 
 #include <deque>
