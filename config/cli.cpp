@@ -1,6 +1,7 @@
 #include "config/atomic_file.hpp"
 #include "config/cli_words.hpp"
 #include "config/complete.hpp"
+#include "config/control/schema.hpp"
 #include "config/in_turn.hpp"
 #include "config/last_window.hpp"
 #include "config/options.hpp"
@@ -266,6 +267,8 @@ ParseOutcome parse_command_line(int argc, const char* const* argv) {
         return say(version_text());
     if (words.has("manual"))
         return say(manual(words.last("manual")));
+    if (words.has("control-schema"))
+        return say(control_schema());
     if (words.has("completion"))
         return say(completion_script(words.last("completion")));
 

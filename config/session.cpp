@@ -199,8 +199,16 @@ std::string write_last_snapshot(const Settings& settings, const Result& result, 
 }
 
 std::shared_ptr<Publisher> make_publisher(const Settings& settings) {
-    const std::string& address = settings.program.as<ProgramSettings>().publish;
-    return address.empty() ? nullptr : std::make_shared<Publisher>(address);
+    const auto& program = settings.program.as<ProgramSettings>();
+    return program.publish.empty()
+               ? nullptr
+               : std::make_shared<Publisher>(program.publish,
+                                             load_curve_keys(program.curve_key, program.curve_clients));
+}
+
+std::shared_ptr<Metrics> make_metrics(const Settings& settings) {
+    const std::string& address = settings.program.as<ProgramSettings>().metrics;
+    return address.empty() ? nullptr : std::make_shared<Metrics>(address);
 }
 
 ScreenLook look_of(const ViewSettings& view) {

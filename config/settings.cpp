@@ -3,8 +3,11 @@
 #include "analysis/profile.hpp"
 #include "files/recorded.hpp"
 #include "files/transfer.hpp"
+#include "net/address.hpp"
 #include "pipeline/scale/pixel_size.hpp"
 #include "recording/outlet/outlet.hpp"
+
+#include <filesystem>
 
 namespace specklescope {
 
@@ -152,6 +155,22 @@ ParamTable make_program_table() {
             .text("output", &ProgramSettings::output,
                   {.doc = "the picture as the window shows it, into a virtual camera of v4l2loopback, as "
                           "v4l2:/dev/video7 (docs/doors.md)"})
+            .text("control", &ProgramSettings::control,
+                  {.doc = "requests of other programs are carried out, as JSON over ZeroMQ at this address, "
+                          "zmq://127.0.0.1:5557 or ipc://PATH: what the window can do, a script can "
+                          "(docs/doors.md)"})
+            .text("control_folder", &ProgramSettings::control_folder,
+                  {.doc = "with control: the folder in which requests may record and write pictures; without "
+                          "it they may write nothing"})
+            .text("metrics", &ProgramSettings::metrics,
+                  {.doc = "rates, drops and latency for Prometheus, over HTTP at this address, as "
+                          "127.0.0.1:9464"})
+            .text("curve_key", &ProgramSettings::curve_key,
+                  {.doc = "publish and control are encrypted (CURVE), with the secret key in this file, which "
+                          "nobody else may read (docs/doors.md)"})
+            .text("curve_clients", &ProgramSettings::curve_clients,
+                  {.doc = "with curve_key: a file with the public key of a client, or a folder of such files "
+                          "*.key; nobody else is let in"})
             .text("transfer", &ProgramSettings::transfer,
                   {.doc = "how the values of pictures are coded, which are decoded to linear light: auto (as "
                           "the file "
@@ -216,6 +235,24 @@ bool leaves_something(const Settings& settings) {
     return false;
 }
 
+/// Before anything runs, and not with the first request that names a file.
+void check_doors(const ProgramSettings& program) {
+    const std::string& key = program.curve_key.empty() ? program.curve_clients : program.curve_key;
+    if (!key.empty() && program.publish.empty() && program.control.empty())
+        throw UsageError(program_table().owner() + ": " +
+                         (program.curve_key.empty() ? "curve_clients" : "curve_key") + " = " + key +
+                         " guards nothing; say what with --publish or --control ADDRESS.");
+    std::error_code ignored;
+    if (program.control_folder.empty())
+        return;
+    if (program.control.empty())
+        throw UsageError(program_table().owner() + ": control_folder = " + program.control_folder +
+                         " says nothing without requests; say where they come with --control ADDRESS.");
+    if (!std::filesystem::is_directory(program.control_folder, ignored))
+        throw UsageError(program_table().owner() + ": control_folder = " + program.control_folder +
+                         " is no folder; name one that is there.");
+}
+
 } // namespace
 
 const ParamTable& view_table() {
@@ -254,8 +291,12 @@ void check(const Settings& settings) {
             "FILE.png, --window-movie FILE.mkv, --record FILE, --snapshot FILE, --stats FILE or --publish "
             "ADDRESS.");
     check_marks(program.marks, program_table().owner());
-    if (!program.publish.empty())
-        (void)parse_publish_address(program.publish);
+    for (const auto& [address, syntax] : {std::pair(&program.publish, &kPublishSyntax),
+                                          {&program.control, &kControlSyntax},
+                                          {&program.metrics, &kMetricsSyntax}})
+        if (!address->empty())
+            (void)parse_listen_address(*address, *syntax);
+    check_doors(program);
     check_outlets(program.serve, program.output, program_table().owner());
     const auto of_regions = [&](const char* what, const std::string& path) {
         if (!path.empty() && settings.regions_path.empty() && settings.regions_from.empty())

@@ -5,6 +5,7 @@
 #include "base/source_argument.hpp"
 #include "config/executor.hpp"
 #include "config/keys/bindings.hpp"
+#include "net/metrics/metrics.hpp"
 #include "net/publisher.hpp"
 #include "pipeline/mapping.hpp"
 #include "pipeline/pipeline.hpp"
@@ -80,12 +81,15 @@ struct ProgramSettings {
     Log log = Log::normal;
     RecordLimits recording; ///< of every recorder
     ScreenMarks marks;      ///< of movies of the screen
-    std::string publish;    ///< parse_publish_address(); "": nowhere
     /// view: the window as a whole, as it was drawn last and each time that it is drawn; "": not kept.
     std::string screenshot, window_movie;
     bool offscreen = false; ///< view: drawn in memory, without a display
     std::string serve;      ///< parse_serve_address(); "": nowhere
     std::string output;     ///< "v4l2:/dev/video7"; "": nowhere
+    /// Doors, parse_listen_address(); "": none.
+    std::string publish, control, metrics;
+    std::string control_folder;           ///< where requests may write; "": nowhere
+    std::string curve_key, curve_clients; ///< files of keys; "": not encrypted
 };
 /// Owner "specklescope": a key for each member above, and the keys of record_limits_table() and
 /// screen_marks_table().
@@ -239,6 +243,8 @@ std::shared_ptr<Publisher> make_publisher(const Settings& settings);
 /// Of --serve and --output, with the look that is shown there. Throws UsageError or RunError.
 std::vector<std::shared_ptr<Outlet>> make_outlets(const Settings& settings,
                                                   const std::shared_ptr<const LiveLook>& look);
+/// Of --metrics; the same.
+std::shared_ptr<Metrics> make_metrics(const Settings& settings);
 /// What the view of these settings shows, without a window.
 ScreenLook look_of(const ViewSettings& view);
 /// Adds the recorders of --record, --record-raw (with what is kept in `before`), --record-mask and

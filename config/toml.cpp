@@ -134,12 +134,18 @@ private:
             if (const toml::node* node = fields.get(key))
                 (void)output(key, *node);
         const auto& program = settings_.program.as<ProgramSettings>();
-        for (const auto& [key, value] :
-             {std::pair("publish", &program.publish), {"serve", &program.serve}, {"output", &program.output}})
-            if (const toml::node* node = fields.get(key); node && !value->empty() && !settings_.trusted)
+        const auto refuse = [&](const char* key, const char* does, const std::string& value) {
+            if (const toml::node* node = fields.get(key); node && !value.empty() && !settings_.trusted)
                 fail(node->source(),
-                     std::string(key) + " sends results to whoever reads '" + SourceArgument(*value).shown() +
+                     std::string(key) + does + "'" + SourceArgument(value).shown() +
                          "'; if that is meant, read this file with --trust, or leave the line out.");
+        };
+        refuse("publish", " sends results to whoever connects to ", program.publish);
+        refuse("control", " does what whoever connects asks for at ", program.control);
+        refuse("control_folder", " lets requests write into ", program.control_folder);
+        refuse("metrics", " tells whoever connects what is counted at ", program.metrics);
+        refuse("serve", " sends pictures to whoever connects to ", program.serve);
+        refuse("output", " sends pictures to whoever reads ", program.output);
     }
 
     /// A file from a stranger must not write where it likes.

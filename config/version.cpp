@@ -4,6 +4,7 @@
 #include "config/text.hpp"
 #include "have_cuda.hpp"
 #include "have_egl.hpp"
+#include "net/metrics/metrics.hpp"
 #include "net/publisher.hpp"
 #include "recording/outlet/outlet.hpp"
 
@@ -82,6 +83,7 @@ std::vector<std::pair<std::string, std::string>> version_rows() {
             {"ZeroMQ", zeromq_version().empty() ? "no" : zeromq_version()},
             {"EGL", egl()},
             {"RTSP server", rtsp_server_version().empty() ? "no" : rtsp_server_version()},
+            {"libmicrohttpd", microhttpd_version().empty() ? "no" : microhttpd_version()},
             {"compiler", compiler()},
             {"libraries", libraries()},
             {"data", data.empty() ? "compiled in; not installed" : data}};

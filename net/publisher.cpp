@@ -2,16 +2,15 @@
 
 #include "base/error.hpp"
 #include "base/log.hpp"
-#include "base/one_line.hpp"
 #include "base/sentence.hpp"
 #include "have_zmq.hpp"
+#include "net/address.hpp"
 #include "net/messages.hpp"
 
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <atomic>
-#include <charconv>
 #include <condition_variable>
 #include <deque>
 #include <mutex>
@@ -21,58 +20,19 @@
 #include <variant>
 
 #ifdef SPECKLESCOPE_HAVE_ZMQ
-#include <zmq.hpp>
+#include "net/curve_guard.hpp"
 #endif
 
 namespace specklescope {
-
-namespace {
-
-constexpr std::string_view kScheme = "zmq://";
-constexpr const char* kAllowed =
-    "allowed: zmq://HOST:PORT with a host of this machine, 127.0.0.1 for programs "
-    "on it alone, and a port of 1…65535, as zmq://127.0.0.1:5556.";
-
-[[noreturn]] void refuse(const std::string& text) {
-    throw UsageError("publish = '" + one_line(text) + "' is not possible; " + kAllowed);
-}
-
-bool is_loopback(std::string_view host) {
-    return host == "localhost" || host == "[::1]" || host.starts_with("127.");
-}
-
-} // namespace
-
-PublishAddress parse_publish_address(const std::string& text) {
-    const std::size_t colon = text.rfind(':');
-    if (!text.starts_with(kScheme) || colon == std::string::npos || colon <= kScheme.size())
-        refuse(text);
-    PublishAddress address;
-    address.host = text.substr(kScheme.size(), colon - kScheme.size());
-    if (address.host.find_first_not_of(
-            "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789.-:[]%*") != std::string::npos)
-        refuse(text);
-    const std::string_view port = std::string_view(text).substr(colon + 1);
-    const auto [end, error] = std::from_chars(port.data(), port.data() + port.size(), address.port);
-    constexpr int kLastPort = 65535;
-    if (error != std::errc() || end != port.data() + port.size() || address.port < 0 ||
-        address.port > kLastPort)
-        refuse(text);
-    address.loopback = is_loopback(address.host);
-    return address;
-}
-
-std::string PublishAddress::endpoint() const {
-    return "tcp://" + (host == "localhost" ? "127.0.0.1" : host) + ":" +
-           (port == 0 ? "*" : std::to_string(port));
-}
 
 #ifdef SPECKLESCOPE_HAVE_ZMQ
 
 class Publisher::Impl {
 public:
-    explicit Impl(const std::string& text)
-        : asked_(parse_publish_address(text)), socket_(context_, ZMQ_XPUB) {
+    Impl(const std::string& text, std::shared_ptr<const CurveKeys> keys)
+        : asked_(parse_listen_address(text, kPublishSyntax)), guard_(context_, std::move(keys)),
+          socket_(context_, ZMQ_XPUB) {
+        guard_.guard(socket_);
         constexpr int kMost = 1000; // messages that wait for one subscriber
         socket_.set(zmq::sockopt::sndhwm, kMost);
         socket_.set(zmq::sockopt::linger, 500); // ms; somebody who does not read holds up no end
@@ -87,12 +47,9 @@ public:
             throw RunError("Results cannot be published at " + text + ": " + error.what() +
                            "; name another port, or end the program that has it.");
         }
-        const std::string bound = socket_.get(zmq::sockopt::last_endpoint);
-        address_ = "zmq://" + asked_.host + bound.substr(bound.rfind(':'));
-        if (!asked_.loopback)
-            run_log().warn("{} is open to whoever reaches this machine over the network: results go out "
-                           "unencrypted; 127.0.0.1 keeps them on it.",
-                           address_);
+        address_ = asked_.shown(kPublishSyntax.scheme, socket_.get(zmq::sockopt::last_endpoint));
+        if (!guard_)
+            warn_if_open(asked_, address_, "results go out unencrypted");
         run_log().info("Results are published at {}.", address_);
         thread_ = std::thread([this] { run(); });
     }
@@ -253,8 +210,9 @@ private:
 
     void put(const std::string& text) { (void)socket_.send(zmq::buffer(text), zmq::send_flags::dontwait); }
 
-    const PublishAddress asked_;
+    const ListenAddress asked_;
     zmq::context_t context_;
+    const CurveGuard guard_;
     zmq::socket_t socket_; ///< the thread's, once it runs
     std::string address_;
 
@@ -282,8 +240,8 @@ std::string zeromq_version() {
 
 class Publisher::Impl {
 public:
-    explicit Impl(const std::string& text) {
-        (void)parse_publish_address(text);
+    Impl(const std::string& text, const std::shared_ptr<const CurveKeys>&) {
+        (void)parse_listen_address(text, kPublishSyntax);
         throw RunError("This build cannot publish: it was made without ZeroMQ; install libzmq3-dev and "
                        "cppzmq-dev, and build it again.");
     }
@@ -302,7 +260,8 @@ std::string zeromq_version() { return ""; }
 
 #endif
 
-Publisher::Publisher(const std::string& address) : impl_(std::make_unique<Impl>(address)) {}
+Publisher::Publisher(const std::string& address, std::shared_ptr<const CurveKeys> keys)
+    : impl_(std::make_unique<Impl>(address, std::move(keys))) {}
 Publisher::~Publisher() = default;
 std::string Publisher::address() const { return impl_->address(); }
 SinkStatus Publisher::status() const { return impl_->status(); }

@@ -1,6 +1,7 @@
 // What was measured of each frame, for other programs: JSON over ZeroMQ.
 #pragma once
 
+#include "net/curve_keys.hpp"
 #include "pipeline/sink.hpp"
 
 #include <cstdint>
@@ -8,16 +9,6 @@
 #include <string>
 
 namespace specklescope {
-
-/// Where it listens: "zmq://127.0.0.1:5556" as the user writes it.
-struct PublishAddress {
-    std::string host; ///< as written; "*": every interface
-    int port = 0;     ///< 0: one that is free
-    bool loopback = false;
-    std::string endpoint() const; ///< ZeroMQ's: "tcp://127.0.0.1:5556"
-};
-/// Throws UsageError, with what is allowed.
-PublishAddress parse_publish_address(const std::string& text);
 
 /// A PUB socket, bound for its whole life, whatever pipelines feed it. Each message is a line of JSON that
 /// begins with its kind, so that a subscription to `{"content":"frame"` gets frames alone:
@@ -31,8 +22,9 @@ PublishAddress parse_publish_address(const std::string& text);
 /// that does not read.
 class Publisher {
 public:
-    /// Throws UsageError (not an address), RunError (taken, not allowed, built without ZeroMQ).
-    explicit Publisher(const std::string& address);
+    /// `keys`: it is encrypted, and for their clients alone. Throws UsageError (not an address), RunError
+    /// (taken, not allowed, built without ZeroMQ).
+    explicit Publisher(const std::string& address, std::shared_ptr<const CurveKeys> keys = nullptr);
     ~Publisher();
     Publisher(const Publisher&) = delete;
     Publisher& operator=(const Publisher&) = delete;

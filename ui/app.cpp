@@ -40,6 +40,8 @@ App::App(Session& session, Window& window) : session_(session), window_(window) 
     state_.change = session.baseline_asked();
     if (!window.note().empty())
         session.say(Message::Level::warning, window.note());
+    if (WindowControl::wanted(session.settings()))
+        control_ = std::make_unique<WindowControl>(*this);
 }
 
 void App::run(const OwnEnd* end) {
@@ -181,6 +183,8 @@ void App::frame() {
     follow(state_.film, session_, shown_position());
     traces_.update(session_);
     handle_input();
+    if (control_)
+        control_->poll();
     layout_ = arrange();
     if (Pipeline* pipeline = session_.pipeline()) {
         display_.set_baseline(layout_.change.width > 0 ? session_.baseline_image() : nullptr);

@@ -6,6 +6,7 @@
 #include "ui/actions/palette.hpp"
 #include "ui/canvas/display.hpp"
 #include "ui/canvas/window.hpp"
+#include "ui/control/window_control.hpp"
 #include "ui/own_end.hpp"
 #include "ui/panels/panel.hpp"
 #include "ui/session.hpp"
@@ -25,6 +26,7 @@ public:
     bool write_last() const;
 
 private:
+    friend class WindowControl;
     static constexpr double kZoomStep = 1.2; ///< of a key, or a notch of the wheel
 
     struct Layout {
@@ -99,6 +101,7 @@ private:
     std::uint64_t generation_ = 0;
     RangeSubject range_subject_; ///< of a range that the user has fixed
     bool fading_ = false;
+    std::unique_ptr<WindowControl> control_; ///< null: nobody asks
 };
 
 } // namespace specklescope

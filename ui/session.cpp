@@ -43,12 +43,15 @@ void Session::Listeners::join(Pipeline& pipeline) const {
         pipeline.add_sink(Publisher::feed(publisher));
     for (const auto& outlet : outlets)
         pipeline.add_sink(Outlet::feed(outlet));
+    if (metrics)
+        pipeline.add_sink(Metrics::feed(metrics));
 }
 
 void Session::start(void (*notify)()) {
     notify_ = notify;
     publisher_ = make_publisher(settings_);
     outlets_ = make_outlets(settings_, look_);
+    metrics_ = make_metrics(settings_);
     if (!settings_.regions && !settings_.regions_path.empty()) {
         regions.reset(load_regions(settings_.regions_path));
         regions_path = settings_.regions_path;
@@ -261,6 +264,7 @@ bool Session::poll() {
     poll_recordings();
     poll_pre_trigger();
     poll_baseline_image();
+    tell_metrics();
     send_regions();
     for (std::size_t i = 0; i < work_.size();) {
         if (!ready(work_[i])) {
@@ -277,6 +281,14 @@ bool Session::poll() {
     while (notes_.size() > kNotes)
         notes_.pop_front();
     return news;
+}
+
+void Session::tell_metrics() {
+    const auto now = SteadyClock::now();
+    if (!metrics_ || !pipeline_ || now - metrics_told_ < 200ms)
+        return;
+    metrics_->tell(pipeline_->stats());
+    metrics_told_ = now;
 }
 
 void Session::say(Message::Level level, std::string text) {

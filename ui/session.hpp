@@ -87,9 +87,10 @@ public:
     const Chain& chain();
     /// What takes effect.
     Chain running_chain() { return held_ ? pipeline_->chain() : chain(); }
-    void edit(std::size_t stage, const std::string& name, const ParamValue& value);
-    /// Stages added, taken out or in another order.
-    void set_chain(Chain chain);
+    /// Returns the version that results made with it have; 0: nothing was sent.
+    std::uint64_t edit(std::size_t stage, const std::string& name, const ParamValue& value);
+    /// Stages added, taken out or in another order. Returns as edit().
+    std::uint64_t set_chain(Chain chain);
     /// What grey stages get of colour, by its name.
     void set_channel(const ParamValue& name);
     const Params& source_params();
@@ -106,6 +107,10 @@ public:
     const Recording* recording(RecordWhat what) const;
     const std::vector<Recording>& recordings() const { return recordings_; }
     void toggle_record(RecordWhat what);
+    /// Into this file; nothing: traces. Throws UsageError or RunError.
+    void record_to(std::optional<RecordWhat> what, const std::string& path);
+    /// What is being finished beside, null: none ran.
+    std::shared_ptr<Sink> end_recording(std::optional<RecordWhat> what);
     /// The table of the regions, a row for each and every frame.
     const Recording* recorded_traces() const;
     void toggle_traces();
@@ -136,9 +141,10 @@ public:
         std::shared_ptr<TraceHistory> traces;
         std::shared_ptr<Publisher> publisher; ///< null: none
         std::vector<std::shared_ptr<Outlet>> outlets;
+        std::shared_ptr<Metrics> metrics;     ///< null: none
         void join(Pipeline& pipeline) const;
     };
-    Listeners listeners() const { return {traces_, publisher_, outlets_}; }
+    Listeners listeners() const { return {traces_, publisher_, outlets_, metrics_}; }
     bool traces_wanted() const { return !regions.regions().empty(); }
     Baseline baseline;
     /// The quantity that a fixed range was brought for, with a chain that gives it; the window clears it once
@@ -157,6 +163,8 @@ public:
     const EventLog& events() const { return events_; }
     /// At the newest frame; traces and recordings that run are told.
     void mark_event(const std::string& label = "");
+    /// The same. Throws UsageError.
+    EventMark add_event(const std::string& label);
     void rename_event(std::uint64_t number, const std::string& label);
     void remove_event(std::uint64_t number);
 
@@ -188,14 +196,14 @@ private:
     void send_regions();
     void tell_scale(bool kept);
     void poll_baseline_image();
+    void tell_metrics();
     void drop_baseline_image(); ///< F₀ is of one source
     void take_baseline_ahead();
     void tell_given_scale();
     void show_baseline_ahead();
     void finish(const Recording& recording);
     const Recording* recording_of(std::optional<RecordWhat> what) const;
-    bool ended(std::optional<RecordWhat> what);
-    void begin_recording(std::optional<RecordWhat> what, const std::function<std::shared_ptr<Sink>()>& make);
+    void begin_recording(std::optional<RecordWhat> what, const std::function<std::string()>& path);
     void remember_recent(const SourceArgument& text);
     /// Throws UsageError for a name with an unknown place.
     std::string new_path(const char* what, const std::string& ending);
@@ -229,6 +237,8 @@ private:
     const std::shared_ptr<TraceHistory> traces_ = std::make_shared<TraceHistory>();
     std::shared_ptr<Publisher> publisher_;         ///< null: none
     std::vector<std::shared_ptr<Outlet>> outlets_; ///< of what is seen
+    std::shared_ptr<Metrics> metrics_;             ///< null: none
+    SteadyClock::time_point metrics_told_{};
     std::shared_ptr<BaselineCollector> collector_; ///< while a baseline is taken, in collected_by_
     std::shared_ptr<Pipeline> collected_by_;
     std::shared_ptr<const BaselineImage> baseline_image_;

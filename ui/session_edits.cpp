@@ -31,31 +31,32 @@ const Chain& Session::chain() {
     return chain_;
 }
 
-void Session::edit(std::size_t stage, const std::string& name, const ParamValue& value) {
+std::uint64_t Session::edit(std::size_t stage, const std::string& name, const ParamValue& value) {
     if (!pipeline_ || stage >= chain_.stages().size())
-        return;
+        return 0;
     try {
         chain_.stages()[stage].params.set(name, value);
         const std::vector<ChainStage>& stages = chain_.stages();
         if (held_ || std::any_of(stages.begin(), stages.end(), waits_for_file))
             return set_chain(chain_);
-        pipeline_->edit(stage, name, value);
         chain_asked_ = SteadyClock::now();
+        return pipeline_->edit(stage, name, value);
     } catch (const UsageError& error) {
         say(Message::Level::error, error.what());
+        return 0;
     }
 }
 
-void Session::set_chain(Chain chain) {
+std::uint64_t Session::set_chain(Chain chain) {
     if (!pipeline_)
-        return;
+        return 0;
     chain.set_input(chain_.input());
     chain_ = std::move(chain);
     held_ = std::any_of(chain_.stages().begin(), chain_.stages().end(), waits_for_file);
     if (held_)
-        return;
-    pipeline_->set_chain(chain_);
+        return 0;
     chain_asked_ = SteadyClock::now();
+    return pipeline_->set_chain(chain_);
 }
 
 void Session::set_channel(const ParamValue& name) {

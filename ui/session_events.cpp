@@ -10,15 +10,20 @@ void Session::tell_recordings(const EventMark& event) const {
         publisher_->mark(event);
 }
 
-void Session::mark_event(const std::string& label) {
+EventMark Session::add_event(const std::string& label) {
     const std::optional<TraceMoment> newest = traces_->overview().newest;
     if (!newest)
-        return say(Message::Level::warning, "An event belongs to a frame, and none has come yet.");
+        throw UsageError("An event belongs to a frame, and none has come yet.");
+    const TimedEvent& event = events_.mark(*newest, label);
+    tell_recordings(event.mark);
+    return event.mark;
+}
+
+void Session::mark_event(const std::string& label) {
     try {
-        const TimedEvent& event = events_.mark(*newest, label);
-        tell_recordings(event.mark);
+        const EventMark mark = add_event(label);
         say(Message::Level::info,
-            "Marked " + event.mark.label + " at frame " + std::to_string(event.mark.sequence) + ".");
+            "Marked " + mark.label + " at frame " + std::to_string(mark.sequence) + ".");
     } catch (const UsageError& error) {
         say(Message::Level::warning, error.what());
     }

@@ -2,7 +2,7 @@
 #include "base/error.hpp"
 #include "base/sentence.hpp"
 #include "config/in_turn.hpp"
-#include "recording/traces.hpp"
+#include "config/one_recording.hpp"
 #include "ui/canvas/numbers.hpp"
 #include "ui/session.hpp"
 
@@ -128,18 +128,25 @@ std::string Session::new_path(const char* what, const std::string& ending) {
         .string();
 }
 
-/// True if one ran, and has been ended.
-bool Session::ended(std::optional<RecordWhat> what) {
+std::shared_ptr<Sink> Session::end_recording(std::optional<RecordWhat> what) {
     const Recording* running = recording_of(what);
     if (!running)
-        return false;
+        return nullptr;
+    std::shared_ptr<Sink> sink = running->sink;
     finish(*running);
     recordings_.erase(recordings_.begin() + (running - recordings_.data()));
-    return true;
+    return sink;
 }
 
-void Session::begin_recording(std::optional<RecordWhat> what,
-                              const std::function<std::shared_ptr<Sink>()>& make) {
+void Session::record_to(std::optional<RecordWhat> what, const std::string& path) {
+    if (!pipeline_ || !pipeline_->started())
+        throw RunError("Nothing runs that could be recorded; open a source.");
+    auto sink = make_one_recording(what, path, settings_, look_, before_);
+    pipeline_->add_sink(sink);
+    recordings_.push_back({std::move(sink), what, SteadyClock::now()});
+}
+
+void Session::begin_recording(std::optional<RecordWhat> what, const std::function<std::string()>& path) {
     if (!pipeline_)
         return;
     if (!pipeline_->started())
@@ -147,44 +154,30 @@ void Session::begin_recording(std::optional<RecordWhat> what,
                                                 ? "Nothing can be recorded before the source is open."
                                                 : "Nothing runs that could be recorded; open a source.");
     try {
-        auto sink = make();
-        pipeline_->add_sink(sink);
-        recordings_.push_back({std::move(sink), what, SteadyClock::now()});
+        record_to(what, path());
     } catch (const std::exception& error) {
         say(Message::Level::error, sentence_of(error));
     }
 }
 
 void Session::toggle_record(RecordWhat what) {
-    if (ended(what))
+    if (end_recording(what))
         return;
     begin_recording(what, [&] {
         const int format = what == RecordWhat::raw      ? raw_format
                            : what == RecordWhat::screen ? screen_format
                                                         : processed_format;
-        RecordOptions options;
-        options.what = what;
-        options.mapping = view().mapping;
-        options.limits = settings_.program.as<ProgramSettings>().recording;
-        options.marks = settings_.program.as<ProgramSettings>().marks;
-        check_limits(options.limits, "Recording");
-        if (what == RecordWhat::screen)
-            check_marks(options.marks, "Recording");
-        options.look = look_;
-        if (what == RecordWhat::raw)
-            options.before = before_;
-        options.path = new_path(to_string(what), endings(what)[static_cast<std::size_t>(format)]);
-        return make_recorder(options);
+        return new_path(to_string(what), endings(what)[static_cast<std::size_t>(format)]);
     });
 }
 
 void Session::toggle_traces() {
-    if (ended(std::nullopt))
+    if (end_recording(std::nullopt))
         return;
     if (!traces_wanted())
         return say(Message::Level::warning,
                    "There are no regions whose traces could be recorded; draw one first.");
-    begin_recording(std::nullopt, [this] { return make_new_traces(new_path("traces", ".csv")); });
+    begin_recording(std::nullopt, [this] { return new_path("traces", ".csv"); });
 }
 
 void Session::finish(const Recording& recording) {

@@ -11,6 +11,7 @@
 #include "pipeline/scale/pixel_size.hpp"
 #include "recording/outlet/outlet.hpp"
 #include "recording/recorder.hpp"
+#include "ui/control/run_control.hpp"
 #include "ui/interrupt.hpp"
 #include "ui/progress.hpp"
 #include "ui/run_trigger.hpp"
@@ -161,6 +162,8 @@ public:
         publisher_ = make_publisher(settings_);
         outlets_ = make_outlets(settings_,
                                 std::make_shared<const LiveLook>(look_of(settings_.view.as<ViewSettings>())));
+        if (RunControl::wanted(settings_))
+            control_.emplace(settings_, *pipeline_, publisher_);
         Settings at_once = settings_;
         if (RunTrigger::wanted(settings_)) {
             trigger_.emplace(settings_, *pipeline_);
@@ -176,9 +179,16 @@ public:
             pipeline_->add_sink(Publisher::feed(publisher_));
         for (const auto& outlet : outlets_)
             pipeline_->add_sink(Outlet::feed(outlet));
+        metrics_ = make_metrics(settings_);
+        if (metrics_)
+            pipeline_->add_sink(Metrics::feed(metrics_));
+        if (control_)
+            control_->adopt(recorders_, at_once);
         watched([this] { pipeline_->start(); });
         wait();
         pipeline_->stop();
+        if (control_)
+            control_->finish();
         if (trigger_)
             trigger_->finish();
         return report();
@@ -212,9 +222,13 @@ private:
         if (progress.on_terminal())
             set_up_log(settings_, "\r\033[K");
         const WatchWork watch([](std::string_view, double) { return !InterruptGuard::interrupted(); });
-        while (!InterruptGuard::interrupted() &&
+        while (!InterruptGuard::interrupted() && !(control_ && control_->quits()) &&
                !((pipeline_->finished() || all_recorded() || nobody_reads()) && drained())) {
-            std::this_thread::sleep_for(std::chrono::milliseconds(20));
+            constexpr std::chrono::milliseconds kRound(20);
+            if (control_)
+                control_->wait(kRound);
+            else
+                std::this_thread::sleep_for(kRound);
             Result result;
             if (pipeline_->mailbox().take(result))
                 last_ = std::move(result);
@@ -222,7 +236,12 @@ private:
             if (trigger_)
                 for (auto& begun : trigger_->poll())
                     recorders_.push_back(std::move(begun));
+            if (control_)
+                for (auto& begun : control_->poll(last_))
+                    recorders_.push_back(std::move(begun));
             const StatsSnapshot stats = pipeline_->stats();
+            if (metrics_)
+                metrics_->tell(stats);
             progress.update(stats.processed, stats.processing_rate, to_string(stats.warmup));
         }
         progress.clear();
@@ -375,6 +394,8 @@ private:
     std::optional<RunTrigger> trigger_;
     std::shared_ptr<Publisher> publisher_; ///< null: none
     std::vector<std::shared_ptr<Outlet>> outlets_;
+    std::shared_ptr<Metrics> metrics_;     ///< null: none
+    std::optional<RunControl> control_;
     Result last_;
 };
 

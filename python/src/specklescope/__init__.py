@@ -12,6 +12,7 @@ UsageError, what the world refuses RunError, with the sentence that the program 
 """
 
 from ._chain import Chain
+from ._control import Control, ControlledFrame
 from ._device import DeviceArray
 from ._errors import Error, RunError, UsageError
 from ._recorder import Recorder
@@ -23,4 +24,4 @@ from .stages import __all__ as _stages
 
 __version__ = _version()
 # Without open: `from specklescope import *` leaves Python's own alone.
-__all__ = ["Chain", "Counts", "DeviceArray", "Error", "Frame", "Recorder", "Region", "Result", "RunError", "Stream", "UsageError", *_stages]
+__all__ = ["Chain", "Control", "ControlledFrame", "Counts", "DeviceArray", "Error", "Frame", "Recorder", "Region", "Result", "RunError", "Stream", "UsageError", *_stages]

@@ -1,0 +1,147 @@
+// Requests that change what is computed or shown.
+#include "config/control/answers.hpp"
+#include "config/text.hpp"
+#include "pipeline/chain_text.hpp"
+
+#include <algorithm>
+
+namespace specklescope::control {
+
+namespace {
+
+Answer version(std::uint64_t number) { return told({{"version", number}}); }
+
+} // namespace
+
+std::size_t stage_of(const Chain& chain, const Json& wanted) {
+    const std::vector<ChainStage>& stages = chain.stages();
+    std::vector<std::string> names;
+    for (const ChainStage& stage : stages)
+        names.emplace_back(stage.type->name);
+    const std::string there = names.empty() ? "no stage" : join(names);
+    if (wanted.is_number()) {
+        const auto place = wanted.get<std::uint64_t>();
+        if (place >= stages.size())
+            throw UsageError("There is no stage at place " + std::to_string(place) +
+                             " of the chain; it has, from 0: " + there + ".");
+        return static_cast<std::size_t>(place);
+    }
+    const auto& name = wanted.get_ref<const std::string&>();
+    (void)find_stage(name);
+    const auto count = std::count(names.begin(), names.end(), name);
+    if (count != 1)
+        throw UsageError("The chain has " + std::to_string(count) + " stages " + name +
+                         "; name one by its place from 0 of: " + there + ".");
+    return static_cast<std::size_t>(std::find(names.begin(), names.end(), name) - names.begin());
+}
+
+std::string text_of(const Json& value) {
+    if (value.is_number_float())
+        return to_string(ParamValue(value.get<double>()));
+    return value.is_string() ? value.get<std::string>() : value.dump();
+}
+
+Answer set(ControlHost& host, const Json& a, ControlProgress&) {
+    Chain chain = host.chain();
+    const std::size_t place = stage_of(chain, a["stage"]);
+    const auto key = a["key"].get<std::string>();
+    Params& params = chain.stages()[place].params;
+    params.set_text(key, text_of(a["value"]));
+    const ParamValue value = params.get(key);
+    (void)settled(chain);
+    return version(host.edit(place, key, value));
+}
+
+Answer set_chain(ControlHost& host, const Json& a, ControlProgress&) {
+    Chain chain = chain_from_text(a["chain"].get<std::string>());
+    const Chain now = host.chain();
+    chain.set_input(now.input());
+    chain.set_channel(now.channel());
+    (void)settled(chain);
+    return version(host.set_chain(std::move(chain)));
+}
+
+Answer bypass(ControlHost& host, const Json& a, ControlProgress&) {
+    Chain chain = host.chain();
+    chain.stages()[stage_of(chain, a["stage"])].bypassed = a.value("on", true);
+    (void)settled(chain);
+    return version(host.set_chain(std::move(chain)));
+}
+
+Answer set_source(ControlHost& host, const Json& a, ControlProgress&) {
+    Params options = host.pipeline().source_params();
+    if (!options.has_table() || options.table().decls().empty())
+        throw UsageError("The source " + host.pipeline().stream().source_text + " has no options; set none.");
+    const auto key = a["key"].get<std::string>();
+    options.set_text(key, text_of(a["value"]));
+    host.edit_source(key, options.get(key));
+    return told();
+}
+
+/// Who gives an end of the range means a fixed one.
+Answer set_view(ControlHost& host, const Json& a, ControlProgress&) {
+    Settings changed = host.settings();
+    const auto key = a["key"].get<std::string>();
+    changed.view.set_text(key, text_of(a["value"]));
+    if (key == "low" || key == "high")
+        changed.view.set("automatic", false);
+    check(changed);
+    host.settings().view = changed.view;
+    return told();
+}
+
+Answer scale(ControlHost& host, const Json& a, ControlProgress&) {
+    Params program = host.settings().program;
+    program.set("um_per_px", a["um_per_px"].get<double>());
+    (void)host.pipeline();
+    host.set_um_per_px(program.as<ProgramSettings>().um_per_px);
+    return told({{"um_per_px", host.um_per_px()}});
+}
+
+Answer pause(ControlHost& host, const Json&, ControlProgress&) {
+    host.pipeline().pause(true);
+    return told();
+}
+
+Answer play(ControlHost& host, const Json&, ControlProgress&) {
+    host.pipeline().pause(false);
+    return told();
+}
+
+Answer step(ControlHost& host, const Json&, ControlProgress&) {
+    if (!host.pipeline().paused())
+        throw UsageError("A frame at a time is for what is paused; ask for pause first.");
+    host.pipeline().step();
+    return told();
+}
+
+Answer seek(ControlHost& host, const Json& a, ControlProgress&) {
+    Pipeline& pipeline = host.pipeline();
+    const SourceInfo source = pipeline.status().source;
+    const auto frame = a["frame"].get<std::uint64_t>();
+    if (!source.seekable)
+        throw UsageError("No frame of " + source.name + " can be sought; open a file or a scene with live=false.");
+    if (source.length > 0 && frame >= source.length)
+        refuse_frame(source.name, frame, source.length);
+    pipeline.seek(frame, a.value("warm", false));
+    return told();
+}
+
+Answer act(ControlHost& host, const Json& a, ControlProgress&) {
+    const auto name = a["action"].get<std::string>();
+    const ActionInfo* action = find_action(name);
+    if (!action) {
+        const std::string near = suggestion(name, action_names());
+        throw UsageError("There is no such action" +
+                         (near.empty() ? "; list tells them, of actions." : near));
+    }
+    host.act(action->action);
+    return told();
+}
+
+Answer quit(ControlHost& host, const Json&, ControlProgress&) {
+    host.quit();
+    return told();
+}
+
+} // namespace specklescope::control

@@ -1,0 +1,158 @@
+// Requests about what is kept: recordings, pictures, events, regions and what they are compared with.
+#include "analysis/regions_file.hpp"
+#include "base/error.hpp"
+#include "config/atomic_file.hpp"
+#include "config/control/answers.hpp"
+#include "config/text.hpp"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+
+namespace specklescope::control {
+
+namespace {
+
+constexpr std::array<std::pair<const char*, ControlWhat>, 5> kWhats = {{{"results", RecordWhat::processed},
+                                                                        {"raw", RecordWhat::raw},
+                                                                        {"mask", RecordWhat::mask},
+                                                                        {"screen", RecordWhat::screen},
+                                                                        {"traces", std::nullopt}}};
+
+bool records(ControlHost& host, const ControlWhat& what) {
+    const auto all = host.recordings();
+    return std::any_of(all.begin(), all.end(), [&](const auto& one) { return one.what == what; });
+}
+
+} // namespace
+
+ControlWhat what_of(const Json& a) {
+    for (const auto& [name, what] : kWhats)
+        if (a["what"] == name)
+            return what;
+    return RecordWhat::processed; // read_request() has seen to it
+}
+
+const char* name_of(const ControlWhat& what) {
+    return std::find_if(kWhats.begin(), kWhats.end(), [&](const auto& one) { return one.second == what; })
+        ->first;
+}
+
+std::vector<std::string> what_names() {
+    std::vector<std::string> names;
+    for (const auto& [name, what] : kWhats)
+        names.emplace_back(name);
+    return names;
+}
+
+std::string path_in_folder(const Settings& settings, const std::string& name) {
+    const std::string& folder = settings.program.as<ProgramSettings>().control_folder;
+    if (folder.empty())
+        throw UsageError("Requests may not write files; start the program with --control-folder FOLDER, where "
+                         "they may.");
+    if (name.empty() || name.front() == '.' || name.find('/') != std::string::npos ||
+        one_line(name) != name)
+        throw UsageError("A request names a file in the folder of --control-folder, without '/' and without a "
+                         "dot in front, as flow.tiff; '" +
+                         one_line(name.substr(0, 60)) + "' is none.");
+    return (std::filesystem::path(folder) / name).string();
+}
+
+Answer record(ControlHost& host, const Json& a, ControlProgress&) {
+    const ControlWhat what = what_of(a);
+    const std::string path = path_in_folder(host.settings(), a["file"].get<std::string>());
+    if (records(host, what))
+        throw UsageError("What is asked for, " + std::string(name_of(what)) +
+                         ", is recorded already; ask for stop first.");
+    if (!what && host.regions().empty())
+        throw UsageError("There are no regions whose traces could be recorded; ask for set_regions first.");
+    if (!what && !path.ends_with(".csv"))
+        throw UsageError("Traces are recorded as .csv; name such a file.");
+    check_writable(path);
+    host.begin_recording(what, path);
+    return told({{"file", path}});
+}
+
+Answer stop_recording(ControlHost& host, const Json& a, ControlProgress& progress) {
+    const ControlWhat what = what_of(a);
+    if (!progress.sink)
+        progress.sink = host.end_recording(what);
+    if (!progress.sink)
+        throw UsageError("No recording of " + std::string(name_of(what)) + " runs; ask for record first.");
+    const SinkStatus status = progress.sink->status();
+    constexpr std::chrono::seconds kLongest(30); // behind that the disk is waited for elsewhere
+    if (!status.closed && SteadyClock::now() - progress.begun < kLongest)
+        return std::nullopt;
+    if (!status.error.empty())
+        throw RunError(status.error);
+    Out files = Out::array();
+    for (const SinkFile& file : status.before)
+        files.push_back(file.path);
+    if (!status.path.empty())
+        files.push_back(status.path);
+    return told({{"files", std::move(files)},
+                 {"written", status.written},
+                 {"dropped", status.dropped},
+                 {"complete", status.closed}});
+}
+
+Answer snapshot(ControlHost& host, const Json& a, ControlProgress& progress) {
+    if (!progress.file.valid()) {
+        RecordOptions options;
+        options.path = path_in_folder(host.settings(), a["file"].get<std::string>());
+        check_snapshot(options.path);
+        options.mapping = host.settings().view.as<ViewSettings>().mapping;
+        const std::optional<Result> newest = host.newest(true);
+        if (!newest)
+            throw RunError("There is no result yet that could be kept; ask again when there is.");
+        progress.file = std::async(std::launch::async,
+                                   [options, result = *newest, stream = host.pipeline().stream()] {
+                                       return write_snapshot(result, options, stream);
+                                   });
+    }
+    if (progress.file.wait_for(std::chrono::seconds(0)) != std::future_status::ready)
+        return std::nullopt;
+    return told({{"file", progress.file.get()}});
+}
+
+Answer mark(ControlHost& host, const Json& a, ControlProgress&) {
+    (void)host.pipeline();
+    const EventMark event = host.mark(a.value("label", ""));
+    return told({{"number", event.number},
+                 {"label", event.label},
+                 {"sequence", event.sequence},
+                 {"capture_ns", event.capture_ns}});
+}
+
+Answer regions(ControlHost& host, const Json&, ControlProgress&) {
+    return told(Out::parse(to_json(host.regions())));
+}
+
+Answer set_regions(ControlHost& host, const Json& a, ControlProgress&) {
+    (void)host.pipeline();
+    std::vector<Region> wanted = read_regions_json(Json{{"regions", a["regions"]}}.dump(), "The request");
+    check_regions(wanted);
+    host.set_regions(std::move(wanted));
+    return told({{"count", a["regions"].size()}});
+}
+
+Answer baseline(ControlHost& host, const Json& a, ControlProgress&) {
+    Params view = host.settings().view;
+    if (a.contains("seconds"))
+        view.set("baseline_s", a["seconds"].get<double>());
+    if (!host.baseline().take(host.traces(), view.as<ViewSettings>().baseline_s))
+        throw RunError("No region has a value that a baseline could be taken of; set regions, and let frames "
+                       "come.");
+    const TraceMeans& means = *host.baseline().taken();
+    Out all = Out::object();
+    const TraceOverview overview = host.traces().overview();
+    for (const TraceRegion& region : overview.regions)
+        if (const std::optional<double> mean = host.baseline().of(region))
+            all[region.name] = *mean;
+    return told({{"regions", std::move(all)},
+                 {"frames", means.frames},
+                 {"first", means.from.sequence},
+                 {"last", means.to.sequence}});
+}
+
+} // namespace specklescope::control

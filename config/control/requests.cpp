@@ -1,0 +1,236 @@
+// The table of requests, and how a message becomes one of them.
+#include "config/control/requests.hpp"
+
+#include "base/error.hpp"
+#include "config/control/answers.hpp"
+#include "config/text.hpp"
+#include "files/json_object.hpp"
+
+#include <algorithm>
+
+namespace specklescope {
+
+namespace {
+
+using control::Json;
+using Type = ControlType;
+
+constexpr const char* kRequest = "request"; ///< the key of a request's name
+constexpr std::size_t kMostQuoted = 60;     ///< bytes of a client's text in a sentence
+
+std::string quoted(const std::string& text) {
+    std::size_t end = std::min(text.size(), kMostQuoted);
+    while (end < text.size() && end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0U) == 0x80U)
+        --end; // between characters
+    return "'" + one_line(text.substr(0, end)) + (end < text.size() ? "…'" : "'");
+}
+
+std::vector<std::string> names_of(const std::vector<ControlArgument>& arguments) {
+    std::vector<std::string> names;
+    for (const ControlArgument& argument : arguments)
+        names.push_back(argument.name);
+    return names;
+}
+
+const char* kind_of(const Json& value) {
+    return value.is_string()           ? "a text"
+           : value.is_boolean()        ? "true or false"
+           : value.is_number_integer() ? "a whole number"
+           : value.is_number()         ? "a number"
+           : value.is_array()          ? "a list"
+           : value.is_null()           ? "null"
+                                       : "an object";
+}
+
+bool is_place(const Json& value) {
+    return value.is_number_unsigned() || (value.is_number_integer() && value.get<std::int64_t>() >= 0);
+}
+
+bool fits(const ControlArgument& argument, const Json& value) {
+    switch (argument.type) {
+    case Type::text:
+        return value.is_string();
+    case Type::choice:
+        return value.is_string() &&
+               std::find(argument.choices.begin(), argument.choices.end(), value.get<std::string>()) !=
+                   argument.choices.end();
+    case Type::boolean:
+        return value.is_boolean();
+    case Type::whole:
+        return is_place(value);
+    case Type::number:
+        return value.is_number();
+    case Type::value:
+        return value.is_string() || value.is_boolean() || value.is_number();
+    case Type::stage:
+        return value.is_string() || is_place(value);
+    case Type::regions:
+        break;
+    }
+    return value.is_array();
+}
+
+std::string allowed(const ControlArgument& argument) {
+    switch (argument.type) {
+    case Type::text:
+        return "a text";
+    case Type::choice:
+        return join(argument.choices);
+    case Type::boolean:
+        return "true, false";
+    case Type::whole:
+        return "a whole number from 0";
+    case Type::number:
+        return "a number";
+    case Type::value:
+        return "a text, a number, true or false";
+    case Type::stage:
+        return "the name of a stage, or its place in the chain from 0";
+    case Type::regions:
+        break;
+    }
+    return "a list of regions, as in a file of regions";
+}
+
+void check(const ControlRow& row, const Json& request) {
+    for (const auto& [key, value] : request.items()) {
+        if (key == kRequest)
+            continue;
+        const auto at = std::find_if(row.arguments.begin(), row.arguments.end(),
+                                     [&, &key = key](const ControlArgument& a) { return a.name == key; });
+        if (at == row.arguments.end())
+            throw UsageError("The request " + row.name + " has no argument " + quoted(key) +
+                             (row.arguments.empty() ? "; it has none."
+                                                    : "; allowed: " + join(names_of(row.arguments)) + "."));
+        if (!fits(*at, value))
+            throw UsageError("The request " + row.name + ": " + key + " is " +
+                             (value.is_string() ? quoted(value.get<std::string>()) : kind_of(value)) +
+                             " here; allowed: " + allowed(*at) + ".");
+    }
+    for (const ControlArgument& argument : row.arguments)
+        if (argument.required && !request.contains(argument.name))
+            throw UsageError("The request " + row.name + " needs " + argument.name + ": " + argument.doc +
+                             ".");
+}
+
+ControlArgument optional(ControlArgument argument, std::string doc) {
+    argument.required = false;
+    argument.doc = std::move(doc);
+    return argument;
+}
+
+std::vector<ControlRow> make_rows() {
+    using namespace control;
+    const ControlArgument stage{"stage", Type::stage, true, "the name of a stage of the chain, or its place from 0"};
+    const ControlArgument key{"key", Type::text, true, "the name of the parameter"};
+    const ControlArgument value{"value", Type::value, true, "its value, as on the command line"};
+    const ControlArgument file{"file", Type::text, true,
+                               "its name in the folder of --control-folder; the ending says the format"};
+    const ControlArgument what{"what", Type::choice, true, "what is recorded", what_names()};
+    return {
+        {"list",
+         "what there is: stages, sources and the view with their parameters, requests, the window's actions",
+         {{"of", Type::choice, false, "of these alone", {"stages", "sources", "view", "requests", "actions"}}},
+         list},
+        {"get",
+         "what is: source, chain, state, newest frame, recordings; or one parameter of a stage",
+         {optional(stage, "one stage alone, by its name, or its place from 0"),
+          optional(key, "with stage: one of its parameters alone")},
+         get},
+        {"set", "a parameter of a stage, from the next frame on", {stage, key, value}, set},
+        {"set_chain",
+         "other stages",
+         {{"chain", Type::text, true, "as background:black=64 | speckle:radius=3; none: the raw picture"}},
+         control::set_chain},
+        {"bypass",
+         "a stage stays in its place and is not computed",
+         {stage, {"on", Type::boolean, false, "false: it is computed again"}},
+         bypass},
+        {"set_source", "an option of the source", {key, value}, set_source},
+        {"set_view", "what --view sets: layout, colours, range", {key, value}, set_view},
+        {"scale",
+         "how large a pixel of the results is",
+         {{"um_per_px", Type::number, true, "a side of it in µm; 0: as the source says"}},
+         scale},
+        {"pause", "a file stands still; of a camera the picture", {}, pause},
+        {"play", "it goes on", {}, play},
+        {"step", "one frame of a file that is paused", {}, step},
+        {"seek",
+         "a file goes on at another frame",
+         {{"frame", Type::whole, true, "counted from 0"},
+          {"warm", Type::boolean, false, "histories are filled with the frames before it"}},
+         seek},
+        {"record", "begins a recording", {what, file}, record},
+        {"stop", "ends a recording, and answers when its file is complete", {what}, stop_recording},
+        {"snapshot", "the newest result as a picture", {file}, snapshot},
+        {"mark",
+         "an event at the newest frame",
+         {{"label", Type::text, false, "what it is; without: a number"}},
+         control::mark},
+        {"regions", "the regions, as a file of regions has them", {}, control::regions},
+        {"set_regions",
+         "other regions",
+         {{"regions", Type::regions, true, "each with name, shape and points; an empty list: none"}},
+         control::set_regions},
+        {"baseline",
+         "takes F₀ of each region: its mean over the last seconds",
+         {{"seconds", Type::number, false, "how long; without: baseline_s of the view"}},
+         control::baseline},
+        {"frame",
+         "the newest result: its header, and its pixels as the next part of the answer",
+         {{"raw", Type::boolean, false, "the raw frame as one more part"},
+          {"version", Type::whole, false, "not before a result of this version is there (10 s at most)"},
+          {"after", Type::whole, false, "not before a frame with a larger sequence number is there (10 s at most)"}},
+         frame},
+        {"stats", "everything that is counted, and the recordings", {}, control::stats},
+        {"messages", "what was said last: edits that were refused, files that were written", {}, messages},
+        {"act",
+         "what a key of the window does",
+         {{"action", Type::text, true, "its name, as list tells them"}},
+         act},
+        {"quit", "ends the program in order: recordings are finished", {}, quit},
+    };
+}
+
+} // namespace
+
+const std::vector<ControlRow>& control_rows() {
+    static const std::vector<ControlRow> rows = make_rows();
+    return rows;
+}
+
+ControlWork read_request(std::string_view message, ControlHost& host) {
+    auto request = std::make_shared<const Json>(json_object_in(message));
+    if (!request->is_object() || !Json::accept(message))
+        throw UsageError("This is no JSON object, or one that is deeper than " +
+                         std::to_string(kMaxJsonDepth) + " levels; send one as {\"request\":\"get\"}.");
+    const auto name = request->find(kRequest);
+    if (name == request->end() || !name->is_string())
+        throw UsageError("The message names no request; send one as {\"request\":\"get\"}.");
+    const auto& rows = control_rows();
+    const auto row = std::find_if(rows.begin(), rows.end(), [&](const ControlRow& r) {
+        return r.name == name->get_ref<const std::string&>();
+    });
+    if (row == rows.end()) {
+        std::vector<std::string> names;
+        for (const ControlRow& one : rows)
+            names.push_back(one.name);
+        throw UsageError("There is no request " + quoted(name->get<std::string>()) +
+                         "; allowed: " + join(names) + ".");
+    }
+    check(*row, *request);
+    return [&host, &row = *row, request, progress = std::make_shared<ControlProgress>()] {
+        return row.answer(host, *request, *progress);
+    };
+}
+
+std::unique_ptr<ControlServer> make_control(ControlHost& host, void (*wake)()) {
+    const auto& program = host.settings().program.as<ProgramSettings>();
+    if (program.control.empty())
+        return nullptr;
+    return std::make_unique<ControlServer>(
+        program.control, [&host](std::string_view message) { return read_request(message, host); }, wake,
+        load_curve_keys(program.curve_key, program.curve_clients));
+}
+
+} // namespace specklescope

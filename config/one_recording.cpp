@@ -1,0 +1,28 @@
+#include "config/one_recording.hpp"
+
+#include "recording/traces.hpp"
+
+namespace specklescope {
+
+std::shared_ptr<Sink> make_one_recording(std::optional<RecordWhat> what, const std::string& path,
+                                         const Settings& settings, std::shared_ptr<const LiveLook> look,
+                                         const std::shared_ptr<PreTrigger>& before) {
+    if (!what)
+        return make_new_traces(path);
+    const auto& program = settings.program.as<ProgramSettings>();
+    RecordOptions options;
+    options.path = path;
+    options.what = *what;
+    options.mapping = settings.view.as<ViewSettings>().mapping;
+    options.limits = program.recording;
+    options.marks = program.marks;
+    check_limits(options.limits, "Recording");
+    if (what == RecordWhat::screen)
+        check_marks(options.marks, "Recording");
+    options.look = std::move(look);
+    if (what == RecordWhat::raw)
+        options.before = before;
+    return make_recorder(options);
+}
+
+} // namespace specklescope

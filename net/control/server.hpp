@@ -1,0 +1,61 @@
+// Requests of other programs, answered at the pace of the main thread: one JSON object in, one out, over
+// ZeroMQ.
+#pragma once
+
+#include "net/curve_keys.hpp"
+#include "pipeline/frame.hpp"
+
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace specklescope {
+
+struct ControlReply {
+    std::string text;            ///< a JSON object
+    std::vector<Frame> frames{}; ///< on the host; their pixels follow the text, a part each, without padding
+};
+/// A request that was understood, carried out on the main thread. Nothing: it is not done, and asked again
+/// later. An Error is an answer too.
+using ControlWork = std::function<std::optional<ControlReply>()>;
+/// Understands a message, on the server's thread. Throws Error: then that is the answer, and the main thread
+/// hears nothing of it.
+using ControlReader = std::function<ControlWork(std::string_view message)>;
+
+/// A REP socket, bound for its whole life, with a thread that reads requests and sends answers. One request
+/// is worked on at a time, and of each client a few wait; whoever does not read its answer holds up nobody.
+class ControlServer {
+public:
+    /// A larger message ends the connection that it came over, before memory is taken for it.
+    static constexpr std::size_t kMostBytes = std::size_t{1} << 20;
+
+    /// `wake` (may be null) is called from the server's thread when there is something to poll(). `keys`: it
+    /// is encrypted, and for their clients alone. Throws UsageError (not an address), RunError (taken, not
+    /// allowed, built without ZeroMQ).
+    ControlServer(const std::string& address, ControlReader read, void (*wake)(),
+                  std::shared_ptr<const CurveKeys> keys = nullptr);
+    ~ControlServer();
+    ControlServer(const ControlServer&) = delete;
+    ControlServer& operator=(const ControlServer&) = delete;
+
+    /// "zmq://127.0.0.1:5557", with the port that it got.
+    std::string address() const;
+    /// On the main thread: carries out the request that waits, where one does.
+    void poll();
+    /// Until a request comes, at most so long.
+    void wait(std::chrono::milliseconds most);
+
+private:
+    class Impl;
+    std::unique_ptr<Impl> impl_;
+};
+
+/// {"ok":false,"kind":"usage","error":"…"}: what a client is told of an exception.
+std::string control_refusal(const std::exception& error);
+
+} // namespace specklescope

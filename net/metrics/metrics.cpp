@@ -1,0 +1,188 @@
+#include "net/metrics/metrics.hpp"
+
+#include "base/error.hpp"
+#include "base/log.hpp"
+#include "have_microhttpd.hpp"
+#include "net/address.hpp"
+
+#include <spdlog/spdlog.h>
+
+#include <atomic>
+#include <mutex>
+#include <system_error>
+#include <utility>
+
+#ifdef SPECKLESCOPE_HAVE_MICROHTTPD
+#include <cerrno>
+#include <cstring>
+
+#include <arpa/inet.h>
+#include <microhttpd.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#endif
+
+namespace specklescope {
+
+#ifdef SPECKLESCOPE_HAVE_MICROHTTPD
+
+namespace {
+
+struct Resolved {
+    sockaddr_storage place{};
+    bool ipv6 = false;
+};
+
+/// Throws RunError for a host that has no address.
+Resolved resolved(const ListenAddress& asked, const std::string& text) {
+    std::string host = asked.host;
+    if (host.starts_with('[') && host.ends_with(']'))
+        host = host.substr(1, host.size() - 2);
+    addrinfo wanted{};
+    wanted.ai_socktype = SOCK_STREAM;
+    wanted.ai_flags = AI_PASSIVE | AI_NUMERICSERV;
+    wanted.ai_family = asked.host == "*" || asked.host == "localhost" ? AF_INET : AF_UNSPEC;
+    addrinfo* found = nullptr;
+    const int error =
+        getaddrinfo(host == "*" ? nullptr : host.c_str(), std::to_string(asked.port).c_str(), &wanted, &found);
+    if (error != 0)
+        throw RunError("Metrics cannot be told at " + text + ": " + gai_strerror(error) +
+                       "; name an address of this machine.");
+    Resolved result;
+    std::memcpy(&result.place, found->ai_addr, found->ai_addrlen);
+    result.ipv6 = found->ai_family == AF_INET6;
+    freeaddrinfo(found);
+    return result;
+}
+
+} // namespace
+
+class Metrics::Impl {
+public:
+    explicit Impl(const std::string& text) {
+        const ListenAddress asked = parse_listen_address(text, kMetricsSyntax);
+        const Resolved at = resolved(asked, text);
+        constexpr unsigned kMostConnections = 16, kMostSeconds = 5;
+        constexpr std::size_t kMostBytes = 16384; // of a connection
+        daemon_ = MHD_start_daemon(
+            MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_ITC | (at.ipv6 ? MHD_USE_IPv6 : MHD_NO_FLAG), 0, nullptr,
+            nullptr, &answer, this, MHD_OPTION_SOCK_ADDR, reinterpret_cast<const sockaddr*>(&at.place),
+            MHD_OPTION_CONNECTION_LIMIT, kMostConnections, MHD_OPTION_CONNECTION_TIMEOUT, kMostSeconds,
+            MHD_OPTION_CONNECTION_MEMORY_LIMIT, kMostBytes, MHD_OPTION_END);
+        if (!daemon_)
+            throw RunError("Metrics cannot be told at " + text + ": " + std::generic_category().message(errno) +
+                           "; name another port, or end the program that has it.");
+        const MHD_DaemonInfo* bound = MHD_get_daemon_info(daemon_, MHD_DAEMON_INFO_BIND_PORT);
+        address_ = asked.host + ":" + std::to_string(bound ? bound->port : asked.port);
+        warn_if_open(asked, address_, "what is counted goes out unencrypted");
+        run_log().info("Metrics are told at http://{}/metrics", address_);
+    }
+    Impl(const Impl&) = delete;
+    Impl& operator=(const Impl&) = delete;
+    ~Impl() { MHD_stop_daemon(daemon_); }
+
+    const std::string& address() const { return address_; }
+    void tell(const StatsSnapshot& stats) {
+        const std::scoped_lock lock(mutex_);
+        stats_ = stats;
+    }
+    void add_latency(double seconds) {
+        const std::scoped_lock lock(mutex_);
+        latency_.add(seconds);
+    }
+
+private:
+    static MHD_Result answer(void* self, MHD_Connection* connection, const char* url, const char* method,
+                             const char*, const char*, std::size_t*, void**) {
+        try {
+            return static_cast<Impl*>(self)->page(connection, url, method);
+        } catch (const std::exception&) {
+            return MHD_NO; // which closes the connection
+        }
+    }
+
+    MHD_Result page(MHD_Connection* connection, std::string_view url, std::string_view method) {
+        unsigned status = MHD_HTTP_OK;
+        std::string text;
+        if (method != MHD_HTTP_METHOD_GET && method != MHD_HTTP_METHOD_HEAD) {
+            status = MHD_HTTP_METHOD_NOT_ALLOWED;
+            text = "Only GET is answered.\n";
+        } else if (url != "/metrics") {
+            status = MHD_HTTP_NOT_FOUND;
+            text = "There is nothing here; ask for /metrics.\n";
+        } else {
+            const std::scoped_lock lock(mutex_);
+            text = metrics_text(stats_, latency_);
+        }
+        MHD_Response* response =
+            MHD_create_response_from_buffer(text.size(), text.data(), MHD_RESPMEM_MUST_COPY);
+        MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE,
+                                "text/plain; version=0.0.4; charset=utf-8");
+        const MHD_Result queued = MHD_queue_response(connection, status, response);
+        MHD_destroy_response(response);
+        return queued;
+    }
+
+    MHD_Daemon* daemon_ = nullptr;
+    std::string address_;
+    std::mutex mutex_;
+    StatsSnapshot stats_;
+    LatencyCounts latency_;
+};
+
+std::string microhttpd_version() { return MHD_get_version(); }
+
+#else
+
+class Metrics::Impl {
+public:
+    explicit Impl(const std::string& text) {
+        (void)parse_listen_address(text, kMetricsSyntax);
+        throw RunError("This build tells no metrics: it was made without libmicrohttpd; install "
+                       "libmicrohttpd-dev, and build it again.");
+    }
+    const std::string& address() const { return address_; }
+    void tell(const StatsSnapshot&) {}
+    void add_latency(double) {}
+
+private:
+    std::string address_;
+};
+
+std::string microhttpd_version() { return ""; }
+
+#endif
+
+Metrics::Metrics(const std::string& address) : impl_(std::make_unique<Impl>(address)) {}
+Metrics::~Metrics() = default;
+std::string Metrics::address() const { return impl_->address(); }
+void Metrics::tell(const StatsSnapshot& stats) { impl_->tell(stats); }
+void Metrics::add_latency(double seconds) { impl_->add_latency(seconds); }
+
+/// What one pipeline brings.
+class MetricsFeed final : public Sink {
+public:
+    explicit MetricsFeed(std::shared_ptr<Metrics> to) : to_(std::move(to)) {}
+    void open(const StreamInfo&) override {}
+    void push(const Result& result, bool) override {
+        if (!result.repeated)
+            to_->add_latency(std::chrono::duration<double>(result.ready - result.info.arrival).count());
+    }
+    void close() noexcept override { closed_ = true; }
+    bool wants_host_image() const override { return false; }
+    SinkStatus status() const override {
+        SinkStatus status;
+        status.closed = closed_;
+        return status;
+    }
+
+private:
+    const std::shared_ptr<Metrics> to_;
+    std::atomic<bool> closed_{false};
+};
+
+std::shared_ptr<Sink> Metrics::feed(std::shared_ptr<Metrics> metrics) {
+    return std::make_shared<MetricsFeed>(std::move(metrics));
+}
+
+} // namespace specklescope

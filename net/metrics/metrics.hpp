@@ -1,0 +1,53 @@
+// What is counted while it runs, for Prometheus: text over HTTP.
+#pragma once
+
+#include "pipeline/sink.hpp"
+#include "pipeline/stats.hpp"
+
+#include <array>
+#include <memory>
+#include <string>
+
+namespace specklescope {
+
+/// How long results took from the arrival of their pixels, over all pipelines.
+struct LatencyCounts {
+    /// Upper ends of the buckets, s; the last one has none.
+    static constexpr std::array<double, 13> kEnds = {0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05,
+                                                     0.1,    0.25,  0.5,    1,     2.5,  5};
+    std::array<std::uint64_t, kEnds.size() + 1> counts{};
+    double sum_s = 0;
+    void add(double seconds);
+};
+
+/// Text format 0.0.4.
+std::string metrics_text(const StatsSnapshot& stats, const LatencyCounts& latency);
+
+/// A listener, bound for its whole life; it answers GET /metrics on a thread of its own, a few at a time, and
+/// gives up who does not read or ask within seconds.
+class Metrics {
+public:
+    /// Throws UsageError (not an address), RunError (taken, not allowed, built without libmicrohttpd).
+    explicit Metrics(const std::string& address);
+    ~Metrics();
+    Metrics(const Metrics&) = delete;
+    Metrics& operator=(const Metrics&) = delete;
+
+    /// "127.0.0.1:9464", with the port that it got.
+    std::string address() const;
+    /// What has been counted so far; as often as it is to be new. From any thread.
+    void tell(const StatsSnapshot& stats);
+    /// For one run of one pipeline. It lives as long as its feeds.
+    static std::shared_ptr<Sink> feed(std::shared_ptr<Metrics> metrics);
+
+private:
+    friend class MetricsFeed;
+    void add_latency(double seconds);
+    class Impl;
+    std::unique_ptr<Impl> impl_;
+};
+
+/// Whether this build can; "0.9.75", or empty.
+std::string microhttpd_version();
+
+} // namespace specklescope

@@ -1,0 +1,128 @@
+"""A program that runs with --control, from a script: what its window can do."""
+
+import functools
+import json
+
+import numpy as np
+
+from ._errors import RunError, UsageError
+
+_TYPES = {"u8": np.uint8, "u16": np.uint16, "f32": np.float32}
+
+
+def _zmq():
+    try:
+        import zmq
+    except ImportError:
+        raise UsageError("ss.Control speaks through pyzmq, which is not installed; pip install pyzmq.") from None
+    return zmq
+
+
+def _pixels(part, shape):
+    size = (shape["height"], shape["width"]) + ((shape["channels"],) if shape["channels"] > 1 else ())
+    return np.frombuffer(part, _TYPES[shape["type"]]).reshape(size)
+
+
+class ControlledFrame:
+    """``image``, the result; ``raw``, where it was asked for; ``header``, a dict with sequence, version, chain, unit …"""
+
+    def __init__(self, header, parts):
+        self.header = header
+        self.image = _pixels(parts[0], header["image"])
+        self.raw = _pixels(parts[1], header["raw"]) if len(parts) > 1 else None
+
+    def __repr__(self):
+        return f"ControlledFrame({self.header['sequence']}, {self.header['quantity']}, {self.image.shape})"
+
+
+class Control:
+    """Every request of ``specklescope --control-schema`` is a method with its arguments as keywords, and gives the answer
+    as a dict: ``program.seek(frame=10)``, ``program.stats()["stats"]["frames"]``. A context manager.
+
+    ``key``: a file with this client's pair of keys and ``server``: one with the program's public key, both as
+    zmq.auth.create_certificates() writes them, where the program runs with --curve-key.
+    """
+
+    def __init__(self, address="zmq://127.0.0.1:5557", *, timeout=30, key=None, server=None):
+        self._socket = None
+        zmq = _zmq()
+        if (key is None) != (server is None):
+            raise UsageError("key and server go together; name the files of both.")
+        if not address.startswith(("zmq://", "ipc://")):
+            raise UsageError(f"'{address}' is no address; allowed: zmq://HOST:PORT, ipc://PATH.")
+        self._address = address
+        self._timeout = timeout
+        self._keys = None
+        if key is not None:
+            import zmq.auth
+            self._keys = (*zmq.auth.load_certificate(key), zmq.auth.load_certificate(server)[0])
+            if self._keys[1] is None:
+                raise UsageError(f"'{key}' holds no secret key; name the file that ends in .key_secret.")
+        self._context = zmq.Context.instance()
+        self._connect()
+
+    def _connect(self):
+        zmq = _zmq()
+        self._socket = self._context.socket(zmq.REQ)
+        self._socket.linger = 0
+        self._socket.rcvtimeo = self._socket.sndtimeo = int(1000 * self._timeout)
+        if self._keys:
+            self._socket.curve_publickey, self._socket.curve_secretkey, self._socket.curve_serverkey = self._keys
+        self._socket.connect(self._address.replace("zmq://", "tcp://", 1))
+
+    def _ask(self, request, arguments):
+        zmq = _zmq()
+        if self._socket is None:
+            raise UsageError("The connection was closed; make another one.")
+        given = {name: value for name, value in arguments.items() if value is not None}
+        try:
+            self._socket.send_string(json.dumps({"request": request, **given}))
+            text, *parts = self._socket.recv_multipart()
+        except zmq.Again:
+            self._socket.close()
+            self._connect()
+            raise TimeoutError(f"Nobody answered at {self._address} within {self._timeout:g} s; "
+                               "is the program there, with --control?") from None
+        answer = json.loads(text)
+        if not answer.pop("ok"):
+            raise (UsageError if answer["kind"] == "usage" else RunError)(answer["error"])
+        return answer, parts
+
+    def request(self, name, **arguments):
+        """A request by its name; None leaves an argument out."""
+        return self._ask(name, arguments)[0]
+
+    def __getattr__(self, name):
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return functools.partial(self.request, name)
+
+    def __dir__(self):
+        return [*super().__dir__(), *(row["name"] for row in self.request("list", of="requests")["requests"])]
+
+    def set(self, stage, **values):
+        """Parameters of a stage, by its name or its place from 0. Returns the version of the results that have them."""
+        version = None
+        for key, value in values.items():
+            version = self.request("set", stage=stage, key=key, value=value)["version"]
+        return version
+
+    def set_chain(self, *stages):
+        """Other stages, as texts. Returns the version of the results that they make."""
+        return self.request("set_chain", chain=" | ".join(str(stage) for stage in stages) or "none")["version"]
+
+    def frame(self, *, raw=False, version=None, after=None):
+        """The newest result: not before one of this version, or with a larger sequence number than ``after``."""
+        return ControlledFrame(*self._ask("frame", {"raw": raw, "version": version, "after": after}))
+
+    def close(self):
+        """The program goes on; quit() ends it."""
+        if self._socket is not None:
+            self._socket.close()
+            self._socket = None
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()

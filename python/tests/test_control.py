@@ -1,0 +1,94 @@
+"""A program that runs is asked, told and ended from a script."""
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import specklescope as ss
+
+PAGE = Path(__file__).resolve().parents[2] / "docs/doors.md"
+
+
+@pytest.fixture
+def running(program, tmp_path):
+    """Its address, and the process."""
+    (tmp_path / "out").mkdir()
+    child = subprocess.Popen(
+        [program, "run", "synthetic:vessels?width=64&height=48&rate=200", "--stage", "speckle:output=contrast", "--control",
+         "zmq://127.0.0.1:0", "--control-folder", "out"],
+        cwd=tmp_path, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
+    for line in child.stderr:
+        if "answered at " in line:
+            yield line.split("answered at ")[1].strip().rstrip("."), child
+            break
+    if child.poll() is None:
+        child.kill()
+    child.wait(60)
+
+
+def test_a_set_parameter_makes_the_numbers_of_the_function(running):
+    address, child = running
+    with ss.Control(address) as control:
+        for radius in (1, 4):
+            frame = control.frame(version=control.set("speckle", radius=radius), raw=True)
+            assert frame.raw.dtype == np.uint16 and frame.raw.shape == (48, 64)
+            np.testing.assert_array_equal(frame.image, ss.speckle(frame.raw, radius=radius, output="contrast"))
+        assert control.get(stage="speckle", key="radius") == {"value": 4}
+        control.set_chain("flip", "gamma:gamma=1")
+        assert [stage["stage"] for stage in control.get()["stages"]] == ["flip", "gamma"]
+        first = control.frame().header["sequence"]
+        assert control.frame(after=first).header["sequence"] > first
+        assert control.stats()["stats"]["frames"]["processed"] > 0
+        control.quit()
+    assert child.wait(60) == 0
+
+
+def test_what_is_wrong_raises_the_sentence_of_the_program(running, program):
+    address, _ = running
+    said = subprocess.run([program, "run", "synthetic", "--stage", "speckle:radius=99"], capture_output=True, text=True)
+    with ss.Control(address) as control:
+        with pytest.raises(ss.UsageError) as error:
+            control.set("speckle", radius=99)
+        assert f"specklescope: {error.value}\n" == said.stderr
+        with pytest.raises(ss.UsageError, match="There is no request 'fly'"):
+            control.fly()
+        assert "seek" in dir(control)
+        control.close()
+        with pytest.raises(ss.UsageError, match="closed"):
+            control.get()
+
+
+def test_recordings_are_made(running, tmp_path):
+    address, _ = running
+    with ss.Control(address) as control:
+        control.record(what="raw", file="a.raw")
+        begun = control.frame().header["sequence"]
+        control.frame(after=begun + 10)
+        made = control.stop(what="raw")
+        assert made["complete"] and made["written"] > 5
+        assert (tmp_path / "out/a.raw").stat().st_size == made["written"] * 64 * 48 * 2
+
+
+def test_who_is_not_there_is_not_waited_for_long():
+    with ss.Control("ipc:///nonexistent/flow", timeout=0.2) as control:
+        with pytest.raises(TimeoutError, match="Nobody answered at ipc:///nonexistent/flow"):
+            control.get()
+    with pytest.raises(ss.UsageError, match="is no address"):
+        ss.Control("tcp://127.0.0.1:1")
+
+
+def test_without_pyzmq_it_says_what_to_install(monkeypatch):
+    monkeypatch.setitem(sys.modules, "zmq", None)
+    with pytest.raises(ss.UsageError, match="pip install pyzmq"):
+        ss.Control()
+
+
+def test_the_example_of_the_page_runs(running, capsys):
+    address, child = running
+    example = next(part for part in PAGE.read_text(encoding="utf-8").split("```python\n")[1:] if "ss.Control" in part)
+    example = example.split("```")[0]
+    assert example.count("\n") < 10
+    exec(example.replace("zmq://127.0.0.1:5557", address), {})
+    assert capsys.readouterr().out
+    assert child.wait(60) == 0

@@ -1,0 +1,411 @@
+// A program that runs does what a script asks for, says what is wrong in the words of the command line, and
+// goes on whatever comes in.
+#include "config/control/requests.hpp"
+#include "config/control/schema.hpp"
+#include "tests/support/control_client.hpp"
+#include "tests/support/file_tools.hpp"
+#include "tests/support/running.hpp"
+
+#include <sys/stat.h>
+
+#include <iostream>
+#include <random>
+
+namespace specklescope {
+namespace {
+
+using test::Answer;
+using test::ControlClient;
+using test::ControlledRun;
+using test::eventually;
+using test::Json;
+
+constexpr const char* kScene = "synthetic:vessels?width=64&height=48&rate=200";
+
+class Control : public testing::Test {
+protected:
+    std::string here() const { return folder_.path().string(); }
+    std::unique_ptr<ControlledRun> run(std::vector<std::string> more = {}) const {
+        more.insert(more.begin(), kScene);
+        return std::make_unique<ControlledRun>(std::move(more), here());
+    }
+    TemporaryFolder folder_;
+};
+
+/// Of the newest frame in its file; −1: none has come.
+int position_of(const Json& got) {
+    return got.contains("frame") ? got["frame"].value("position", -1) : -1;
+}
+
+template <class T> std::vector<T> pixels_of(const std::string& bytes) {
+    std::vector<T> pixels(bytes.size() / sizeof(T));
+    std::memcpy(pixels.data(), bytes.data(), pixels.size() * sizeof(T));
+    return pixels;
+}
+
+TEST_F(Control, AParameterIsReadSetAndInEffectFromItsVersionOn) {
+    auto program = run({"--stage", "flip"});
+    Answer got = program->ask("get", {{"stage", "flip"}, {"key", "direction"}});
+    ASSERT_TRUE(got.ok()) << got.error();
+    EXPECT_EQ(got.json["value"], "horizontal");
+    for (const char* direction : {"vertical", "horizontal"}) {
+        const Answer set = program->ask("set", {{"stage", 0}, {"key", "direction"}, {"value", direction}});
+        ASSERT_TRUE(set.ok()) << set.error();
+        const Answer frame = program->ask("frame", {{"version", set.json["version"]}, {"raw", true}});
+        ASSERT_TRUE(frame.ok()) << frame.error();
+        ASSERT_EQ(frame.parts.size(), 2U);
+        EXPECT_NE(frame.json["chain"].get<std::string>().find(direction), std::string::npos);
+        ASSERT_EQ(frame.json["image"], frame.json["raw"]);
+        ASSERT_EQ(frame.json["raw"]["type"], "u16");
+        const auto result = pixels_of<std::uint16_t>(frame.parts[0]);
+        const auto raw = pixels_of<std::uint16_t>(frame.parts[1]);
+        ASSERT_EQ(raw.size(), 64U * 48U);
+        ASSERT_EQ(result.size(), raw.size());
+        for (std::size_t y = 0; y < 48; ++y)
+            for (std::size_t x = 0; x < 64; ++x)
+                ASSERT_EQ(result[y * 64 + x],
+                          direction[0] == 'v' ? raw[(47 - y) * 64 + x] : raw[y * 64 + 63 - x])
+                    << direction << " at " << x << ", " << y;
+    }
+    const ChildResult end = program->quit();
+    EXPECT_EQ(end.status, 0) << end.all();
+    EXPECT_NE(end.out.find("processed"), std::string::npos) << "the summary of an end in order: " << end.all();
+}
+
+TEST_F(Control, EveryParameterOfTheDeclarationsIsListedAndTold) {
+    auto program = run();
+    const Answer listed = program->ask("list");
+    ASSERT_TRUE(listed.ok()) << listed.error();
+    ASSERT_EQ(listed.json["stages"].size(), stage_types().size());
+    for (std::size_t i = 0; i < stage_types().size(); ++i) {
+        const ParamTable& table = *stage_types()[i].table;
+        const Json& stage = listed.json["stages"][i];
+        ASSERT_EQ(stage["name"], std::string(stage_types()[i].name));
+        ASSERT_EQ(stage["parameters"].size(), table.decls().size());
+        for (std::size_t k = 0; k < table.decls().size(); ++k) {
+            const ParamDecl& decl = table.decls()[k];
+            const Json& told = stage["parameters"][k];
+            EXPECT_EQ(told["name"], decl.name);
+            EXPECT_EQ(told.value("unit", ""), decl.unit);
+            if (decl.kind == ParamKind::integer) {
+                EXPECT_EQ(told["min"], decl.min);
+                EXPECT_EQ(told["max"], decl.max);
+            }
+        }
+    }
+    EXPECT_GT(listed.json["sources"].size(), 3U);
+    EXPECT_EQ(listed.json["actions"].size(), kActions);
+    EXPECT_EQ(program->quit().status, 0);
+}
+
+TEST_F(Control, WhatIsWrongIsSaidAsOnTheCommandLine) {
+    auto program = run({"--stage", "speckle"});
+    struct Case {
+        std::vector<std::string> words;
+        const char* request;
+        Json arguments;
+    };
+    const std::vector<Case> cases = {
+        {{"--stage", "speckle:radius=99"},
+         "set",
+         {{"stage", "speckle"}, {"key", "radius"}, {"value", 99}}},
+        {{"--stage", "speckle:radius=2.5"},
+         "set",
+         {{"stage", "speckle"}, {"key", "radius"}, {"value", 2.5}}},
+        {{"--stage", "speckle:radios=2"},
+         "set",
+         {{"stage", "speckle"}, {"key", "radios"}, {"value", 2}}},
+        {{"--stage", "speckle:output=fast"},
+         "set",
+         {{"stage", "speckle"}, {"key", "output"}, {"value", "fast"}}},
+        {{"--stage", "spekle"}, "set_chain", {{"chain", "spekle"}}},
+        {{"--view", "colormap=pink"}, "set_view", {{"key", "colormap"}, {"value", "pink"}}},
+    };
+    for (const Case& one : cases) {
+        std::vector<std::string> words = {"run", kScene};
+        words.insert(words.end(), one.words.begin(), one.words.end());
+        const ChildResult line = run_program(words, here());
+        ASSERT_EQ(line.status, 2) << line.all();
+        const Answer answer = program->ask(one.request, one.arguments);
+        EXPECT_FALSE(answer.ok());
+        EXPECT_EQ(answer.json["kind"], "usage");
+        EXPECT_EQ("specklescope: " + answer.error() + "\n", line.err);
+    }
+    const Answer still = program->ask("get", {{"stage", "speckle"}, {"key", "radius"}});
+    EXPECT_EQ(still.json["value"], 2) << "nothing of it has changed anything";
+    const Answer options = program->ask("set_source", {{"key", "exposure"}, {"value", -1}});
+    EXPECT_NE(options.error().find("source synthetic: exposure"), std::string::npos) << options.error();
+    EXPECT_EQ(program->quit().status, 0);
+}
+
+TEST_F(Control, RequestsThatAreNoneAreRefusedInASentence) {
+    auto program = run();
+    for (const char* message :
+         {"", "{", "[]", "null", "{} {}", "{}x", R"({"request":5})", R"({"request":"fly"})",
+          R"({"request":"get","stage":-1})", R"({"request":"get","stage":7})",
+          R"({"request":"get","stage":"gamma"})", R"({"request":"get","stage":"nothing"})",
+          R"({"request":"get","key":"radius"})", R"({"request":"set"})",
+          R"({"request":"set","stage":"speckle","key":"radius","value":[1]})",
+          R"({"request":"set","stage":"speckle","key":"radius","value":2,"more":1})",
+          R"({"request":"seek","frame":-1})", R"({"request":"seek","frame":1e300})",
+          R"({"request":"seek","frame":1})", R"({"request":"step"})", R"({"request":"stop","what":"raw"})",
+          R"({"request":"stop","what":"all"})", R"({"request":"act","action":"pause"})",
+          R"({"request":"scale","um_per_px":-1})", R"({"request":"scale","um_per_px":"a"})",
+          R"({"request":"baseline","seconds":0})", R"({"request":"baseline"})",
+          R"({"request":"set_regions","regions":[{"name":"a"}]})",
+          R"({"request":"set_regions","regions":[{"name":"a","shape":"line","points":[[900,900],[901,901]]}]})",
+          R"({"request":"set_chain","chain":"speckle |"})", "\xff\xfe", R"({"request":"get"}{"request":"quit"})",
+          R"({"a":[[[[[[[[[[[[[[[[[[[[1]]]]]]]]]]]]]]]]]]]]})"}) {
+        const Answer answer = program->client->ask_text(message);
+        ASSERT_TRUE(answer.json.is_object()) << message;
+        EXPECT_FALSE(answer.ok()) << message;
+        EXPECT_TRUE(answer.error().size() > 10 && answer.error().back() == '.')
+            << message << ": " << answer.error();
+    }
+    EXPECT_EQ(program->quit().status, 0);
+}
+
+TEST_F(Control, AFilmStandsGoesOnAndIsSought) {
+    const ChildResult made = run_program({"run", "synthetic?width=32&height=24&live=false", "--frames", "50",
+                                          "--record-raw", "film.tiff", "--stage", "none"},
+                                         here());
+    ASSERT_EQ(made.status, 0) << made.all();
+    ControlledRun program({"film.tiff", "--rate", "10", "--loop", "--stage", "none"}, here());
+    ASSERT_TRUE(program.ask("pause").ok());
+    for (const int frame : {40, 3, 49, 0}) {
+        ASSERT_TRUE(program.ask("seek", {{"frame", frame}}).ok());
+        ASSERT_TRUE(eventually([&] {
+            const Answer got = program.ask("get");
+            return got.json["paused"] == true && position_of(got.json) == frame;
+        })) << frame;
+    }
+    ASSERT_TRUE(program.ask("step").ok());
+    ASSERT_TRUE(eventually([&] { return position_of(program.ask("get").json) == 1; }));
+    const Answer beyond = program.ask("seek", {{"frame", 50}});
+    EXPECT_NE(beyond.error().find("50"), std::string::npos) << beyond.error();
+    ASSERT_TRUE(program.ask("play").ok());
+    ASSERT_TRUE(eventually([&] { return position_of(program.ask("get").json) > 2; }));
+    EXPECT_EQ(program.quit().status, 0);
+}
+
+TEST_F(Control, FilesAreWrittenIntoTheFolderAndNowhereElse) {
+    {
+        auto closed = run();
+        for (const auto& [request, file] :
+             {std::pair("record", "a.tiff"), std::pair("snapshot", "a.png")}) {
+            const Answer answer = closed->ask(request, request[0] == 'r' ? Json{{"file", file}, {"what", "raw"}}
+                                                                         : Json{{"file", file}});
+            EXPECT_NE(answer.error().find("--control-folder"), std::string::npos) << answer.error();
+        }
+        EXPECT_EQ(closed->quit().status, 0);
+    }
+    std::filesystem::create_directory(folder_ / "out");
+    auto program = run({"--control-folder", "out", "--stage", "none"});
+    for (const char* file : {"../a.tiff", "/tmp/a.tiff", "..", ".a.tiff", "b/a.tiff", "", "a\n.tiff", "a.xyz"}) {
+        EXPECT_FALSE(program->ask("record", {{"what", "raw"}, {"file", file}}).ok()) << file;
+        EXPECT_FALSE(program->ask("snapshot", {{"file", file}}).ok()) << file;
+    }
+    EXPECT_TRUE(names_in(folder_ / "out").empty());
+
+    ASSERT_TRUE(program->ask("record", {{"what", "raw"}, {"file", "a.raw"}}).ok());
+    EXPECT_NE(program->ask("record", {{"what", "raw"}, {"file", "b.raw"}}).error().find("already"),
+              std::string::npos);
+    ASSERT_TRUE(eventually([&] {
+        const Json got = program->ask("get").json;
+        return got["recordings"].size() == 1 && got["recordings"][0]["written"] > 5;
+    }));
+    const Answer marked = program->ask("mark", {{"label", "stimulus"}});
+    ASSERT_TRUE(marked.ok()) << marked.error();
+    ASSERT_TRUE(program->ask("frame", {{"after", marked.json["sequence"].get<int>() + 3}}).ok());
+    const Answer stopped = program->ask("stop", {{"what", "raw"}});
+    ASSERT_TRUE(stopped.ok()) << stopped.error();
+    EXPECT_EQ(stopped.json["files"][0], "out/a.raw");
+    EXPECT_EQ(stopped.json["written"].get<std::uint64_t>() * 64 * 48 * 2,
+              std::filesystem::file_size(folder_ / "out/a.raw"));
+    EXPECT_NE(read_text(folder_ / "out/a.raw.jsonl").find("stimulus"), std::string::npos);
+    EXPECT_TRUE(program->ask("get").json["recordings"].empty());
+
+    const Answer picture = program->ask("snapshot", {{"file", "a.tiff"}});
+    ASSERT_TRUE(picture.ok()) << picture.error();
+    EXPECT_EQ(picture.json["file"], "out/a.tiff");
+    EXPECT_EQ(program->ask("snapshot", {{"file", "a.tiff"}}).json["file"], "out/a-1.tiff");
+    EXPECT_EQ(names_in(folder_ / "out"),
+              (std::vector<std::string>{"a-1.tiff", "a.raw", "a.raw.jsonl", "a.tiff"}));
+    EXPECT_EQ(program->quit().status, 0);
+}
+
+TEST_F(Control, RegionsScaleAndBaselineAreWhatWasAskedFor) {
+    auto program = run({"--stage", "none"});
+    const Json wanted = {{{"name", "box"}, {"shape", "rectangle"}, {"points", {{10, 8}, {29, 27}}}}};
+    ASSERT_TRUE(program->ask("set_regions", {{"regions", wanted}}).ok());
+    EXPECT_EQ(program->ask("regions").json["regions"], wanted);
+    ASSERT_TRUE(eventually([&] { return program->ask("baseline", {{"seconds", 0.5}}).ok(); }));
+    const Answer frame = program->ask("frame");
+    const auto pixels = pixels_of<std::uint16_t>(frame.parts.at(0));
+    double sum = 0;
+    for (std::size_t y = 8; y <= 27; ++y)
+        for (std::size_t x = 10; x <= 29; ++x)
+            sum += pixels[y * 64 + x];
+    const double mean = program->ask("baseline", {{"seconds", 0.5}}).json["regions"]["box"];
+    EXPECT_NEAR(mean, sum / 400, 0.2 * mean) << "the mean over time is near that of one frame";
+    ASSERT_TRUE(program->ask("scale", {{"um_per_px", 2.5}}).ok());
+    EXPECT_EQ(program->ask("get").json["um_per_px"], 2.5);
+    ASSERT_TRUE(program->ask("set_regions", {{"regions", Json::array()}}).ok());
+    EXPECT_TRUE(program->ask("regions").json["regions"].empty());
+    EXPECT_EQ(program->quit().status, 0);
+}
+
+TEST_F(Control, StatisticsAreThoseOfTheRun) {
+    auto program = run();
+    const Json before = program->ask("stats").json["stats"];
+    ASSERT_TRUE(before.is_object());
+    ASSERT_TRUE(eventually([&] {
+        return program->ask("stats").json["stats"]["frames"]["processed"] >
+               before["frames"].value("processed", 0);
+    })) << before.dump();
+    EXPECT_EQ(program->quit().status, 0);
+}
+
+std::string noise_of(std::mt19937& random, std::size_t most) {
+    std::string noise(random() % most, '\0');
+    for (char& c : noise)
+        c = static_cast<char>(random());
+    return noise;
+}
+
+/// Texts that are nearly requests: with arguments of all kinds, some cut short or with a byte changed.
+std::string nearly(std::mt19937& random) {
+    const auto& rows = control_rows();
+    const ControlRow& row = rows[random() % (rows.size() - 1)]; // the last one ends the program
+    EXPECT_NE(row.name, "quit");
+    Json request = {{"request", row.name}};
+    const std::vector<Json> values = {Json(),    -1,         0,       1,       1e300,        "speckle",
+                                      "radius",  "raw",      true,    false,   Json::array(), Json::object(),
+                                      "a.tiff",  "speckle:radius=3", 18446744073709551615ULL, "ü\n"};
+    for (const ControlArgument& argument : row.arguments)
+        if (random() % 4 != 0 && argument.name != "version" && argument.name != "after")
+            request[argument.name] = argument.choices.empty() || random() % 3 == 0
+                                         ? values[random() % values.size()]
+                                         : Json(argument.choices[random() % argument.choices.size()]);
+    std::string text = request.dump();
+    if (random() % 3 == 0)
+        text.resize(random() % text.size());
+    else if (random() % 3 == 0)
+        text[random() % text.size()] = static_cast<char>(random());
+    return text;
+}
+
+TEST_F(Control, TenThousandRandomMessagesEndNothing) {
+    const unsigned seed = std::random_device{}();
+    std::cout << "seed " << seed << '\n';
+    std::mt19937 random(seed);
+    std::filesystem::create_directory(folder_ / "out");
+    auto program = run({"--control-folder", "out"});
+    for (int i = 0; i < 10'000; ++i) {
+        const std::string message = i % 2 == 0   ? noise_of(random, 300)
+                                    : i % 500 == 1 ? noise_of(random, 100'000)
+                                                   : nearly(random);
+        const Answer answer = program->client->ask_text(message);
+        ASSERT_TRUE(answer.json.is_object() && answer.json.contains("ok")) << i << ": " << message;
+        if (!answer.ok())
+            ASSERT_EQ(answer.error().back(), '.') << message << " -> " << answer.error();
+    }
+    ASSERT_TRUE(program->ask("play").ok());
+    const auto newest = program->ask("frame");
+    ASSERT_TRUE(newest.ok()) << newest.error();
+    EXPECT_TRUE(program->ask("frame", {{"after", newest.json["sequence"]}}).ok()) << "it goes on";
+    EXPECT_EQ(program->quit().status, 0);
+}
+
+TEST_F(Control, WhoDoesNotReadOrSendsTooMuchHoldsUpNobody) {
+    auto program = run();
+    zmq::context_t context;
+    zmq::socket_t sleeper(context, ZMQ_DEALER);
+    sleeper.set(zmq::sockopt::linger, 0);
+    sleeper.set(zmq::sockopt::rcvhwm, 1);
+    sleeper.connect("tcp" + program->address.substr(3));
+    for (int i = 0; i < 200; ++i) {
+        (void)sleeper.send(zmq::message_t(), zmq::send_flags::sndmore | zmq::send_flags::dontwait);
+        (void)sleeper.send(zmq::str_buffer(R"({"request":"frame","raw":true})"), zmq::send_flags::dontwait);
+    }
+    EXPECT_TRUE(program->ask("get").ok());
+    {
+        ControlClient greedy(program->address);
+        greedy.wait_no_longer_than(500);
+        const Answer answer = greedy.ask_text(std::string(std::size_t{100} << 20, ' '));
+        EXPECT_FALSE(answer.json.is_object()) << "its connection ends";
+    }
+    EXPECT_TRUE(program->ask("get").ok());
+    zmq::socket_t parts(context, ZMQ_REQ); // several parts are no request
+    parts.set(zmq::sockopt::linger, 0);
+    parts.set(zmq::sockopt::rcvtimeo, 30'000);
+    parts.connect("tcp" + program->address.substr(3));
+    (void)parts.send(zmq::str_buffer(R"({"request":"quit"})"), zmq::send_flags::sndmore);
+    (void)parts.send(zmq::str_buffer("more"), zmq::send_flags::none);
+    zmq::message_t refused;
+    ASSERT_TRUE(parts.recv(refused));
+    EXPECT_NE(refused.to_string().find("several parts"), std::string::npos) << refused.to_string();
+    EXPECT_TRUE(program->ask("get").ok());
+    EXPECT_EQ(program->quit().status, 0);
+}
+
+TEST_F(Control, AUnixSocketIsItsOwnersAndTakesNoFileAway) {
+    const std::string path = folder_ / "flow.socket";
+    {
+        ControlledRun program({kScene}, here(), "ipc://" + path);
+        struct stat file {};
+        ASSERT_EQ(stat(path.c_str(), &file), 0);
+        EXPECT_EQ(file.st_mode & 0077U, 0U);
+        EXPECT_TRUE(program.ask("get").ok());
+        const ChildResult second = run_program({"run", kScene, "--control", "ipc://" + path}, here());
+        EXPECT_EQ(second.status, 1) << second.all();
+        EXPECT_NE(second.err.find("listens at"), std::string::npos) << second.all();
+        program.child->signal(SIGKILL);
+        (void)program.child->finish();
+    }
+    ControlledRun again({kScene}, here(), "ipc://" + path); // where a killed one left its socket
+    EXPECT_EQ(again.quit().status, 0);
+    write_text(folder_ / "precious.txt", "mine");
+    const ChildResult refused =
+        run_program({"run", kScene, "--control", "ipc://" + (folder_ / "precious.txt")}, here());
+    EXPECT_EQ(refused.status, 1) << refused.all();
+    EXPECT_EQ(read_text(folder_ / "precious.txt"), "mine");
+}
+
+TEST_F(Control, WhatASettingsFileSaysNeedsTrust) {
+    for (const char* line : {"control = \"zmq://127.0.0.1:0\"", "control_folder = \"/tmp\"",
+                             "metrics = \"127.0.0.1:0\""}) {
+        write_text(folder_ / "s.toml", std::string("[program]\n") + line + "\n");
+        const ChildResult result =
+            run_program({"run", kScene, "--frames", "3", "--config", "s.toml"}, here());
+        EXPECT_EQ(result.status, 2) << result.all();
+        EXPECT_NE(result.err.find("--trust"), std::string::npos) << result.err;
+    }
+    const ChildResult lost = run_program({"run", kScene, "--frames", "3", "--control", "zmq://127.0.0.1:0",
+                                          "--control-folder", "nowhere"},
+                                         here());
+    EXPECT_EQ(lost.status, 2) << lost.all();
+    EXPECT_NE(lost.err.find("--control-folder"), std::string::npos) << lost.err;
+}
+
+TEST(ControlSchema, HasEveryRequestWithItsArguments) {
+    const ChildResult printed = run_program({"--control-schema"}, ".");
+    ASSERT_EQ(printed.status, 0) << printed.all();
+    EXPECT_EQ(printed.out, control_schema());
+    const Json schema = Json::parse(printed.out);
+    ASSERT_EQ(schema["oneOf"].size(), control_rows().size());
+    for (std::size_t i = 0; i < control_rows().size(); ++i) {
+        const ControlRow& row = control_rows()[i];
+        const Json& one = schema["oneOf"][i];
+        EXPECT_EQ(one["properties"]["request"]["const"], row.name);
+        EXPECT_EQ(one["properties"].size(), row.arguments.size() + 1);
+        std::set<std::string> required = {"request"};
+        for (const ControlArgument& argument : row.arguments)
+            if (argument.required)
+                required.insert(argument.name);
+        EXPECT_EQ(one["required"].get<std::set<std::string>>(), required);
+    }
+}
+
+} // namespace
+} // namespace specklescope

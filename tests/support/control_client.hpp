@@ -1,0 +1,117 @@
+// Asks a program that runs with --control.
+#pragma once
+
+#include "tests/support/child.hpp"
+#include "tests/support/places.hpp"
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+#include <zmq.hpp>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace specklescope::test {
+
+using Json = nlohmann::json;
+
+/// One answer: its JSON, and the parts behind it.
+struct Answer {
+    Json json;
+    std::vector<std::string> parts;
+    bool ok() const { return json.is_object() && json.value("ok", false); }
+    std::string error() const { return json.is_object() ? json.value("error", "") : "no answer"; }
+};
+
+class ControlClient {
+public:
+    explicit ControlClient(const std::string& address)
+        : endpoint_(address.rfind("zmq", 0) == 0 ? "tcp" + address.substr(3) : address) {
+        connect();
+    }
+    /// After 30 s of silence an answer without an object; the next request is as the first.
+    Answer ask_text(const std::string& message) {
+        (void)socket_->send(zmq::buffer(message), zmq::send_flags::none);
+        Answer answer;
+        zmq::message_t part;
+        if (!socket_->recv(part)) {
+            connect();
+            return answer;
+        }
+        answer.json = Json::parse(part.to_string_view(), nullptr, false);
+        while (socket_->get(zmq::sockopt::rcvmore)) {
+            (void)socket_->recv(part);
+            answer.parts.push_back(part.to_string());
+        }
+        return answer;
+    }
+    Answer ask(const Json& request) { return ask_text(request.dump()); }
+    Answer ask(const std::string& name, Json arguments = Json::object()) {
+        arguments["request"] = name;
+        return ask(arguments);
+    }
+    void wait_no_longer_than(int ms) {
+        most_ms_ = ms;
+        connect();
+    }
+
+private:
+    void connect() {
+        socket_ = std::make_unique<zmq::socket_t>(context_, ZMQ_REQ);
+        socket_->set(zmq::sockopt::linger, 0);
+        socket_->set(zmq::sockopt::rcvtimeo, most_ms_);
+        socket_->connect(endpoint_);
+    }
+    zmq::context_t context_;
+    std::string endpoint_;
+    int most_ms_ = 30'000;
+    std::unique_ptr<zmq::socket_t> socket_;
+};
+
+/// What stands behind `words` in what a program says, up to the end of the sentence; it is waited for.
+inline std::string told_behind(Child& child, const std::string& words) {
+    std::string found;
+    (void)child.until(
+        [&](const ChildResult& result) {
+            const std::size_t at = result.err.find(words);
+            const std::size_t end =
+                at == std::string::npos ? at : result.err.find_first_of(" \n", at + words.size());
+            if (end != std::string::npos)
+                found = result.err.substr(at + words.size(), end - at - words.size());
+            return end != std::string::npos;
+        },
+        std::chrono::seconds(60));
+    while (!found.empty() && found.back() == '.')
+        found.pop_back();
+    return found;
+}
+
+/// `specklescope run` with --control at a port of its own.
+class ControlledRun {
+public:
+    explicit ControlledRun(std::vector<std::string> words, const std::string& folder,
+                           const std::string& at = "zmq://127.0.0.1:0") {
+        words.insert(words.begin(), {program_path(), "run"});
+        words.insert(words.end(), {"--control", at});
+        child = std::make_unique<Child>(words, folder);
+        address = told_behind(*child, "Requests are answered at ");
+        if (address.empty())
+            throw std::runtime_error("it does not answer: " + child->finish(std::chrono::seconds(5)).all());
+        client = std::make_unique<ControlClient>(address);
+    }
+    Answer ask(const std::string& name, Json arguments = Json::object()) {
+        return client->ask(name, std::move(arguments));
+    }
+    /// Ends it by a request.
+    ChildResult quit() {
+        EXPECT_TRUE(ask("quit").ok());
+        return child->finish();
+    }
+
+    std::unique_ptr<Child> child;
+    std::string address;
+    std::unique_ptr<ControlClient> client;
+};
+
+} // namespace specklescope::test

@@ -1,0 +1,74 @@
+// Requests to a run without a window.
+#pragma once
+
+#include "analysis/events.hpp"
+#include "config/control/requests.hpp"
+
+#include <deque>
+#include <future>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace specklescope {
+
+class RunControl final : private ControlHost {
+public:
+    static bool wanted(const Settings& settings); ///< --control
+
+    /// Of this pipeline, which has not been started. Throws RunError.
+    RunControl(const Settings& settings, Pipeline& pipeline, std::shared_ptr<Publisher> publisher);
+    /// The recorders that run from the beginning, as add_recorders() made them of these settings.
+    void adopt(const std::vector<std::shared_ptr<Sink>>& recorders, const Settings& made_of);
+
+    /// Until there is something to poll(), at most so long.
+    void wait(std::chrono::milliseconds most) { server_->wait(most); }
+    /// Does what is asked for; the recordings that it has begun.
+    std::vector<std::shared_ptr<Sink>> poll(const Result& newest);
+    bool quits() const { return quits_; }
+    /// Nothing is answered any more; behind the end of the pipeline.
+    void finish();
+
+private:
+    Settings& settings() override { return settings_; }
+    Pipeline& pipeline() override { return pipeline_; }
+    std::optional<Result> newest(bool pixels) override;
+    std::vector<ControlMessage> messages() override { return {messages_.begin(), messages_.end()}; }
+    Chain chain() override;
+    std::uint64_t edit(std::size_t stage, const std::string& key, const ParamValue& value) override;
+    std::uint64_t set_chain(Chain chain) override;
+    void edit_source(const std::string& key, const ParamValue& value) override;
+    double um_per_px() override;
+    void set_um_per_px(double um) override;
+    std::vector<Region> regions() override;
+    void set_regions(std::vector<Region> regions) override;
+    TraceHistory& traces() override { return *traces_; }
+    Baseline& baseline() override { return baseline_; }
+    EventMark mark(const std::string& label) override;
+    std::vector<ControlRecording> recordings() override { return recordings_; }
+    void begin_recording(ControlWhat what, const std::string& path) override;
+    std::shared_ptr<Sink> end_recording(ControlWhat what) override;
+    [[noreturn]] void act(Action action) override;
+    void quit() override { quits_ = true; }
+
+    void take_messages();
+
+    Settings settings_;
+    Pipeline& pipeline_;
+    const std::shared_ptr<Publisher> publisher_; ///< null: none
+    const std::shared_ptr<TraceHistory> traces_ = std::make_shared<TraceHistory>();
+    Baseline baseline_;
+    EventLog events_;
+    std::deque<ControlMessage> messages_;
+    std::optional<Chain> chain_; ///< as it was asked for; nothing: as the pipeline has it
+    std::optional<std::vector<Region>> regions_; ///< likewise
+    Result newest_;
+    std::vector<ControlRecording> recordings_;
+    std::vector<std::shared_ptr<Sink>> begun_;
+    std::vector<std::future<void>> ending_;
+    bool quits_ = false;
+    std::unique_ptr<ControlServer> server_; ///< the last: its thread ends first
+};
+
+} // namespace specklescope

@@ -1,0 +1,88 @@
+#include "ui/control/window_control.hpp"
+
+#include "ui/app.hpp"
+
+namespace specklescope {
+
+bool WindowControl::wanted(const Settings& settings) {
+    return !settings.program.as<ProgramSettings>().control.empty();
+}
+
+WindowControl::WindowControl(App& app) : app_(app), server_(make_control(*this, wake_window)) {}
+
+Session& WindowControl::session() { return app_.session_; }
+Settings& WindowControl::settings() { return session().settings(); }
+
+Pipeline& WindowControl::pipeline() {
+    if (!session().pipeline())
+        throw RunError("No source is open; open one in the window.");
+    return *session().pipeline();
+}
+
+std::optional<Result> WindowControl::newest(bool pixels) {
+    const Display& display = app_.display_;
+    if (!display.has_result())
+        return std::nullopt;
+    return pixels ? display.host_result() : display.result();
+}
+
+std::vector<ControlMessage> WindowControl::messages() {
+    std::vector<ControlMessage> all;
+    for (const Note& note : session().notes())
+        all.push_back({{note.level, note.text}, note.when});
+    return all;
+}
+
+Chain WindowControl::chain() {
+    (void)pipeline();
+    return session().chain();
+}
+
+std::uint64_t WindowControl::edit(std::size_t stage, const std::string& key, const ParamValue& value) {
+    return session().edit(stage, key, value);
+}
+
+std::uint64_t WindowControl::set_chain(Chain chain) { return session().set_chain(std::move(chain)); }
+
+void WindowControl::edit_source(const std::string& key, const ParamValue& value) {
+    session().edit_source(key, value);
+}
+
+double WindowControl::um_per_px() { return session().um_per_px(session().chain()); }
+void WindowControl::set_um_per_px(double um) { session().set_um_per_px(um); }
+std::vector<Region> WindowControl::regions() { return session().regions.regions(); }
+
+void WindowControl::set_regions(std::vector<Region> regions) {
+    session().regions.replace(std::move(regions)); // which can be undone
+}
+
+TraceHistory& WindowControl::traces() { return session().traces(); }
+Baseline& WindowControl::baseline() { return session().baseline; }
+EventMark WindowControl::mark(const std::string& label) { return session().add_event(label); }
+
+std::vector<ControlRecording> WindowControl::recordings() {
+    std::vector<ControlRecording> all;
+    for (const Recording& recording : session().recordings())
+        if (!recording.of_lines)
+            all.push_back({recording.what, recording.sink});
+    return all;
+}
+
+void WindowControl::begin_recording(ControlWhat what, const std::string& path) {
+    session().record_to(what, path);
+}
+
+std::shared_ptr<Sink> WindowControl::end_recording(ControlWhat what) {
+    return session().end_recording(what);
+}
+
+void WindowControl::act(Action action) {
+    const std::string why = app_.why_not(action);
+    if (!why.empty())
+        throw UsageError("That is not possible now: " + why);
+    app_.run(action);
+}
+
+void WindowControl::quit() { app_.window_.request_close(); }
+
+} // namespace specklescope

@@ -1,0 +1,48 @@
+// Requests to the window.
+#pragma once
+
+#include "config/control/requests.hpp"
+
+#include <memory>
+
+namespace specklescope {
+
+class App;
+class Session;
+
+class WindowControl final : private ControlHost {
+public:
+    static bool wanted(const Settings& settings); ///< --control
+    /// Throws RunError.
+    explicit WindowControl(App& app);
+    /// Once per drawn frame, while it is being made: does what is asked for.
+    void poll() { server_->poll(); }
+
+private:
+    Session& session();
+    Settings& settings() override;
+    Pipeline& pipeline() override;
+    std::optional<Result> newest(bool pixels) override;
+    std::vector<ControlMessage> messages() override;
+    Chain chain() override;
+    std::uint64_t edit(std::size_t stage, const std::string& key, const ParamValue& value) override;
+    std::uint64_t set_chain(Chain chain) override;
+    void edit_source(const std::string& key, const ParamValue& value) override;
+    double um_per_px() override;
+    void set_um_per_px(double um) override;
+    std::vector<Region> regions() override;
+    void set_regions(std::vector<Region> regions) override;
+    TraceHistory& traces() override;
+    Baseline& baseline() override;
+    EventMark mark(const std::string& label) override;
+    std::vector<ControlRecording> recordings() override;
+    void begin_recording(ControlWhat what, const std::string& path) override;
+    std::shared_ptr<Sink> end_recording(ControlWhat what) override;
+    void act(Action action) override;
+    void quit() override;
+
+    App& app_;
+    std::unique_ptr<ControlServer> server_;
+};
+
+} // namespace specklescope
