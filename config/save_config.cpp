@@ -19,13 +19,13 @@ std::string saved_text(const std::string& path, const Settings& settings) {
                         ", or type it when asked",
                     4);
     const auto& program = settings.program.as<ProgramSettings>();
-    const bool writes =
-        !settings.record.empty() || !settings.record_raw.empty() || !settings.record_mask.empty() ||
-        !settings.record_screen.empty() || !settings.stats_path.empty() || !settings.snapshot_path.empty() ||
-        !settings.traces_path.empty() || !settings.kymograph_path.empty() || !settings.widths_path.empty() ||
-        !program.screenshot.empty() || !program.window_movie.empty() || !program.publish.empty() ||
-        !program.serve.empty() || !program.control.empty() || !program.metrics.empty() ||
-        !program.output.empty();
+    const bool writes = !settings.record.empty() || !settings.record_raw.empty() ||
+                        !settings.record_mask.empty() || !settings.record_screen.empty() ||
+                        !settings.stats_path.empty() || !settings.snapshot_path.empty() ||
+                        !settings.traces_path.empty() || !settings.kymograph_path.empty() ||
+                        !settings.widths_path.empty() || !program.screenshot.empty() ||
+                        !program.window_movie.empty() || !program.publish.empty() || !program.serve.empty() ||
+                        !program.control.empty() || !program.metrics.empty() || !program.output.empty();
     if (writes || !source.referring().references().empty() || source.revealed().starts_with("gst:"))
         text += row("note", "it names more than data: --config reads it with --trust only", 4);
     if (!settings.regions_from.empty())

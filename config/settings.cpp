@@ -166,8 +166,9 @@ ParamTable make_program_table() {
                   {.doc = "rates, drops and latency for Prometheus, over HTTP at this address, as "
                           "127.0.0.1:9464"})
             .text("curve_key", &ProgramSettings::curve_key,
-                  {.doc = "publish and control are encrypted (CURVE), with the secret key in this file, which "
-                          "nobody else may read (docs/doors.md)"})
+                  {.doc =
+                       "publish and control are encrypted (CURVE), with the secret key in this file, which "
+                       "nobody else may read (docs/doors.md)"})
             .text("curve_clients", &ProgramSettings::curve_clients,
                   {.doc = "with curve_key: a file with the public key of a client, or a folder of such files "
                           "*.key; nobody else is let in"})
@@ -229,7 +230,8 @@ bool leaves_something(const Settings& settings) {
     const auto& program = settings.program.as<ProgramSettings>();
     for (const std::string* file :
          {&settings.stats_path, &settings.snapshot_path, &settings.traces_path, &settings.kymograph_path,
-          &settings.widths_path, &program.screenshot, &program.window_movie, &program.publish})
+          &settings.widths_path, &program.screenshot, &program.window_movie, &program.publish,
+          &program.control, &program.metrics, &program.serve, &program.output})
         if (!file->empty())
             return true;
     return false;
@@ -288,8 +290,8 @@ void check(const Settings& settings) {
         throw UsageError(
             program_table().owner() +
             ": offscreen leaves nothing behind that anybody could see; name what comes out: --screenshot "
-            "FILE.png, --window-movie FILE.mkv, --record FILE, --snapshot FILE, --stats FILE or --publish "
-            "ADDRESS.");
+            "FILE.png, --window-movie FILE.mkv, --record FILE, --snapshot FILE, --stats FILE, --publish, "
+            "--control or --serve ADDRESS.");
     check_marks(program.marks, program_table().owner());
     for (const auto& [address, syntax] : {std::pair(&program.publish, &kPublishSyntax),
                                           {&program.control, &kControlSyntax},

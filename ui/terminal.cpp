@@ -14,6 +14,7 @@
 #include "ui/control/run_control.hpp"
 #include "ui/interrupt.hpp"
 #include "ui/progress.hpp"
+#include "ui/run_report.hpp"
 #include "ui/run_trigger.hpp"
 #include "ui/ui.hpp"
 
@@ -26,126 +27,6 @@
 namespace specklescope {
 
 namespace {
-
-std::string size_text(std::uint64_t bytes) {
-    const auto value = static_cast<double>(bytes);
-    return value < 1e6   ? printed("%.1f kB", value / 1e3)
-           : value < 1e9 ? printed("%.1f MB", value / 1e6)
-                         : printed("%.2f GB", value / 1e9);
-}
-
-/// Of frames that were lost at the source: "12 came without some of their packets, 3 …".
-std::string reasons_text(const std::vector<CopyCount>& reasons) {
-    std::string text;
-    for (const CopyCount& reason : reasons)
-        text += (text.empty() ? "" : ", ") + std::to_string(reason.frames) + " " + reason.why;
-    return text;
-}
-
-std::string drops_text(const DropCounts& drops) {
-    if (drops.total() == 0)
-        return "none dropped";
-    return printed(
-        "dropped %llu (at the source %llu, no free slot %llu, not processable %llu, by recorders %llu)",
-        static_cast<unsigned long long>(drops.total()), static_cast<unsigned long long>(drops.source),
-        static_cast<unsigned long long>(drops.ring), static_cast<unsigned long long>(drops.failed),
-        static_cast<unsigned long long>(drops.recorder));
-}
-
-constexpr std::size_t kLeft = 10;
-
-std::string file_text(const SinkFile& file) {
-    return file.path + ": " + std::to_string(file.written) + (file.written == 1 ? " frame, " : " frames, ") +
-           size_text(file.bytes);
-}
-
-/// "3.2 %", "0.004 %".
-std::string percent(std::uint64_t part, std::uint64_t of) {
-    return printed("%.2g %%", of == 0 ? 0.0 : 100.0 * static_cast<double>(part) / static_cast<double>(of));
-}
-
-/// What was counted: in the last frame, in the worst, on the average.
-std::string counts_rows(const CountHistory& counts) {
-    std::string out;
-    const auto three = [](auto&& one, const CountHistory& c) {
-        return one(c.last) + " in the last frame, " + one(c.worst) + " in the worst, " + one(c.total);
-    };
-    if (counts.total.raw_saturated > 0)
-        out +=
-            row("saturated",
-                three([](const PixelCounts& c) { return percent(c.raw_saturated, c.raw_samples); }, counts) +
-                    " of all samples",
-                kLeft);
-    if (counts.total.saturated > 0)
-        out += row("windows",
-                   three([](const PixelCounts& c) { return percent(c.saturated, c.windows); }, counts) +
-                       " of all saw a saturated sample",
-                   kLeft);
-    const auto pixels = [&](const char* what, std::uint64_t PixelCounts::*count) {
-        if (counts.total.*count == 0 && counts.last.*count > 0) // nothing came behind the warm-up
-            out += row(what,
-                       std::to_string(counts.last.*count) + " pixels of the last frame, made in the warm-up",
-                       kLeft);
-        else if (counts.total.*count > 0)
-            out += row(what,
-                       three([&](const PixelCounts& c) { return std::to_string(c.*count); }, counts) +
-                           " pixels in all" +
-                           (counts.in_warmup > 0 ? " (worst and all: after the warm-up)" : ""),
-                       kLeft);
-    };
-    pixels("undefined", &PixelCounts::undefined); // mean 0
-    pixels("infinite", &PixelCounts::infinite);   // no contrast
-    return out;
-}
-
-std::string statistics(const StatsSnapshot& s, const SourceInfo& source, const Chain& chain,
-                       const std::string& scale) {
-    const std::string own_rate = source.rate > 0 ? printed(", its own rate %.6g frames/s", source.rate) : "";
-    std::string out = row("source", s.source + ", " + to_string(source.shape) + own_rate, kLeft) +
-                      row("stages", text_in_effect(chain), kLeft);
-    if (!scale.empty())
-        out += row("scale", scale, kLeft);
-    for (const std::string& line : advice_lines(chain))
-        out += row("note", line, kLeft);
-    if (s.exposure.known())
-        out += row("exposure", to_string(s.exposure), kLeft);
-    if (!source.coding.empty())
-        out += row("light", source.coding, kLeft);
-    if (!s.channel.empty())
-        out += row("colour", "stages for grey images got " + s.channel, kLeft);
-    out += row("ran on", s.backend + " (" + s.device + ")" + (s.note.empty() ? "" : "; " + s.note), kLeft);
-    out += row("frames",
-               std::to_string(s.acquired) + " in, " + std::to_string(s.processed) + " processed, " +
-                   drops_text(s.drops),
-               kLeft);
-    if (!s.lost_reasons.empty())
-        out += row("lost", reasons_text(s.lost_reasons), kLeft);
-    if (s.reopened > 0)
-        out += row("away",
-                   "opened again " + std::to_string(s.reopened) + (s.reopened == 1 ? " time, " : " times, ") +
-                       printed("away %.1f s; about %llu frames missed (estimate)", s.away_s,
-                               static_cast<unsigned long long>(s.missed_away)),
-                   kLeft);
-    if (const std::string transfer = to_string(s.transfer); !transfer.empty())
-        out += row("into slots", transfer, kLeft);
-    out += row("rate", printed("%.1f frames/s over %.2f s", s.mean_rate, s.running_s), kLeft);
-    if (s.clock)
-        out += row("clock", s.clock_name + ": " + to_string(*s.clock), kLeft);
-    if (s.latency.count > 0)
-        out += row("latency",
-                   printed("median %.2f ms, 95 %% %.2f ms, 99 %% %.2f ms", s.latency.median_ms,
-                           s.latency.p95_ms, s.latency.p99_ms),
-                   kLeft);
-    std::string times;
-    for (const StageStat& stage : s.stages)
-        times += (times.empty() ? "" : ", ") + stage.name + printed(" %.3f ms", stage.mean_ms);
-    if (!times.empty())
-        out += row("time", times + " a frame", kLeft);
-    out += counts_rows(s.counts);
-    if (s.counts.in_warmup > 0)
-        out += row("warm-up", std::to_string(s.counts.in_warmup) + " frames were made in it", kLeft);
-    return out;
-}
 
 class HeadlessRun {
 public:
@@ -274,7 +155,7 @@ private:
 
     /// Streams were all that was wanted, and those who read them have gone.
     bool nobody_reads() const {
-        return streams_ && !publisher_ && outlets_.empty() && !trigger_ &&
+        return streams_ && !publisher_ && outlets_.empty() && !trigger_ && !control_ &&
                std::all_of(recorders_.begin(), recorders_.end(), [](const std::shared_ptr<Sink>& sink) {
                    const SinkStatus status = sink->status();
                    return !status.complete.empty() || !status.error.empty();
@@ -305,52 +186,23 @@ private:
         const PipelineStatus status = pipeline_->status();
         bool failed = status.state == RunState::failed || stats.drops.failed > 0;
         std::string text =
-            stats.acquired > 0 ? statistics(stats, status.source, pipeline_->chain(), scale()) : "";
+            stats.acquired > 0 ? statistics_rows(stats, status.source, pipeline_->chain(), scale()) : "";
         for (const auto& recorder : recorders_) {
             const SinkStatus s = recorder->status();
             failed = failed || !s.error.empty();
             if (s.path.empty() && s.error.empty())
                 continue;
-            std::uint64_t here = s.written;
-            for (const SinkFile& file : s.before) {
-                text += row("wrote", file_text(file), kLeft);
-                here -= file.written;
-            }
-            if (s.path.empty())
-                text += row("recorder", s.error, kLeft);
-            else
-                text += row(
-                    "wrote",
-                    file_text({s.path, here, s.bytes}) +
-                        (s.complete.empty() ? "" : ", complete with " + s.complete) +
-                        (s.left_out > 0 ? ", " + std::to_string(s.left_out) + " between them left out" : "") +
-                        (s.dropped > 0 ? ", " + std::to_string(s.dropped) + " dropped" : "") +
-                        (s.lost_before > 0
-                             ? ", " + std::to_string(s.lost_before) + " lost before the recorder"
-                             : "") +
-                        (s.unstored > 0
-                             ? ", " + std::to_string(s.unstored) + " named before the disk had them"
-                             : "") +
-                        (s.error.empty() ? "" : "; stopped: " + s.error),
-                    kLeft);
+            text += recorder_rows(s);
         }
         if (publisher_) {
             const SinkStatus s = publisher_->drained();
             failed = failed || !s.error.empty();
-            text += row("published",
-                        std::to_string(s.written) + " frames at " + publisher_->address() +
-                            (s.dropped > 0 ? ", " + std::to_string(s.dropped) + " dropped" : "") +
-                            (s.error.empty() ? "" : "; stopped: " + s.error),
-                        kLeft);
+            text += sent_row("published", s, publisher_->address());
         }
         for (const auto& outlet : outlets_) {
             const SinkStatus s = outlet->status();
             failed = failed || !s.error.empty();
-            text += row("showed",
-                        std::to_string(s.written) + " frames at " + outlet->name() +
-                            (s.dropped > 0 ? ", " + std::to_string(s.dropped) + " dropped" : "") +
-                            (s.error.empty() ? "" : "; stopped: " + s.error),
-                        kLeft);
+            text += sent_row("showed", s, outlet->name());
         }
         try {
             text += snapshot();
@@ -361,7 +213,7 @@ private:
         if (!keep_statistics(settings_.stats_path, to_json(stats)))
             failed = true;
         else if (!settings_.stats_path.empty())
-            text += row("wrote", settings_.stats_path, kLeft);
+            text += row("wrote", settings_.stats_path, kReportLeft);
         if (!quiet())
             std::fputs(text.c_str(), stdout);
         std::fflush(stdout);
@@ -381,7 +233,7 @@ private:
             last_ = std::move(newest);
         if (!last_.image)
             return "";
-        return row("wrote", write_last_snapshot(settings_, last_, pipeline_->stream()), kLeft);
+        return row("wrote", write_last_snapshot(settings_, last_, pipeline_->stream()), kReportLeft);
     }
 
     Settings settings_;
@@ -390,11 +242,11 @@ private:
                                                    ///< follow the run; last those that were begun on the way
     std::size_t of_frames_ = 0;
     bool compared_ = false; ///< the baseline with the results
-    bool streams_ = false; ///< some of them are
+    bool streams_ = false;  ///< some of them are
     std::optional<RunTrigger> trigger_;
     std::shared_ptr<Publisher> publisher_; ///< null: none
     std::vector<std::shared_ptr<Outlet>> outlets_;
-    std::shared_ptr<Metrics> metrics_;     ///< null: none
+    std::shared_ptr<Metrics> metrics_; ///< null: none
     std::optional<RunControl> control_;
     Result last_;
 };
@@ -423,7 +275,7 @@ int run_in_turn(const std::vector<Settings>& each) {
         const std::string reason = run_one(one);
         done += reason.empty() ? 1 : 0;
         if (!reason.empty())
-            failed += row("failed", one.source.shown() + ": " + reason, kLeft);
+            failed += row("failed", one.source.shown() + ": " + reason, kReportLeft);
     }
     std::string text =
         row("sources",
@@ -431,7 +283,7 @@ int run_in_turn(const std::vector<Settings>& each) {
                 std::to_string(tried - done) + " failed" +
                 (tried < each.size() ? ", " + std::to_string(each.size() - tried) + " not begun: interrupted"
                                      : ""),
-            kLeft) +
+            kReportLeft) +
         failed;
     if (each.front().program.as<ProgramSettings>().log != ProgramSettings::Log::quiet)
         std::fputs(text.c_str(), stdout);
