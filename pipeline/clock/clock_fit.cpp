@@ -182,13 +182,17 @@ std::string to_string(const ClockReport& report) {
     // As many decimals as the error has.
     const int decimals =
         std::clamp(1 - static_cast<int>(std::floor(std::log10(std::max(report.skew_error_ppm, 1e-9)))), 0, 4);
+    constexpr double kTellsDrift = 60; // s: halves of less are far less certain than the whole
+    char halves[96] = "";
+    if (report.span_s >= kTellsDrift)
+        std::snprintf(halves, sizeof halves, " (first half %+.*f, second %+.*f)", decimals,
+                      report.first_half_ppm, decimals, report.second_half_ppm);
     char text[256];
     std::snprintf(text, sizeof text,
-                  "%s by %.*f ± %.*f ppm beside ours over %.0f s (first half %+.*f, second %+.*f); frames "
-                  "came %.3g ms later than the quickest",
+                  "%s by %.*f ± %.*f ppm beside ours over %.0f s%s; frames came %.3g ms later than the "
+                  "quickest",
                   report.skew_ppm < 0 ? "slow" : "fast", decimals, std::abs(report.skew_ppm), decimals,
-                  report.skew_error_ppm, report.span_s, decimals, report.first_half_ppm, decimals,
-                  report.second_half_ppm, report.delay_ms);
+                  report.skew_error_ppm, report.span_s, halves, report.delay_ms);
     return text;
 }
 
