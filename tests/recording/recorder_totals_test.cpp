@@ -53,6 +53,38 @@ TEST_P(RecorderTotals, TellADropFromAGapThatFollowsIt) {
     EXPECT_EQ(totals.at("lost_before_recorder"), 4);
 }
 
+// 100 ppm, each third frame held up; the second file is too short for a word about it.
+TEST_P(RecorderTotals, SayHowTheSourcesClockRunsBesideOurs) {
+    const TemporaryFolder folder;
+    for (const std::string clock : {"camera, PTP Slave", ""}) {
+        Maker small(kSmall), large(kLarge);
+        const auto sink =
+            make_recorder({.path = folder / (std::string("a") + GetParam()), .what = RecordWhat::raw});
+        StreamInfo stream = stream_of(kSmall);
+        stream.source.clock = clock;
+        sink->open(stream);
+        for (std::uint64_t n = 0; n <= 800; ++n) {
+            Result result = (n <= 700 ? small : large).make(n);
+            result.info.capture_ns = static_cast<std::int64_t>(n) * 10'001'000;
+            result.info.arrival = SteadyClock::time_point(
+                std::chrono::nanoseconds(n * 10'000'000 + (n % 3 == 1 ? 4'000'000 : 0)));
+            sink->push(result, true);
+        }
+        sink->close();
+        const Json totals = totals_of(sink->status().before.at(0).path);
+        EXPECT_EQ(totals.contains("clock"), !clock.empty());
+        EXPECT_EQ(totals.contains("capture_clock"), !clock.empty());
+        EXPECT_FALSE(totals_of(sink->status().path).contains("clock"));
+        if (clock.empty())
+            continue;
+        EXPECT_EQ(totals.at("capture_clock"), clock);
+        EXPECT_EQ(totals.at("clock").at("frames"), 701);
+        EXPECT_NEAR(totals.at("clock").at("skew_ppm").get<double>(), 100, 0.1);
+        EXPECT_NEAR(totals.at("clock").at("delay_ms").get<double>(), 4.0 / 3, 0.02);
+        EXPECT_EQ(totals.at("clock").at("at_capture_ns"), 700LL * 10'001'000);
+    }
+}
+
 TEST_P(RecorderTotals, EachFileAfterAChangeOfSizeHasItsOwn) {
     const TemporaryFolder folder;
     Maker small(kSmall), large(kLarge);
