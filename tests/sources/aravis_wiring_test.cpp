@@ -168,3 +168,27 @@ TEST_F(GigeCamera, OneWithoutASoftwareTriggerSaysSo) {
               std::string::npos);
     EXPECT_EQ(report()["TriggerMode"], 0);
 }
+
+TEST_F(GigeCamera, TheProgramTellsWhatWasLostAndHowTheClockRuns) {
+    start({"--skew", "1000", "--lose", "50"});
+    const std::string stats = report_ + ".stats";
+    const std::string said = report_ + ".said";
+    const std::string command = "'" + program_path() + "' run 'aravis:" + kName +
+                                "?packet-size=9000' --frames 700 --stats '" + stats + "' > '" + said +
+                                "' 2>&1";
+    ASSERT_EQ(std::system(command.c_str()), 0);
+    std::stringstream text;
+    text << std::ifstream(said).rdbuf();
+    EXPECT_NE(text.str().find("came without some of their packets"), std::string::npos) << text.str();
+    EXPECT_NE(text.str().find("camera: fast by "), std::string::npos) << text.str();
+    std::ifstream file(stats);
+    const nlohmann::json json = nlohmann::json::parse(file, nullptr, false);
+    EXPECT_NEAR(json["clock"]["skew_ppm"].get<double>(), 1000, 200);
+    std::uint64_t lost = 0;
+    for (const auto& [why, frames] : json["lost_at_source"].items())
+        lost += frames.get<std::uint64_t>();
+    EXPECT_EQ(json["drops"]["source"], lost);
+    EXPECT_GT(lost, 5U);
+    std::filesystem::remove(stats);
+    std::filesystem::remove(said);
+}

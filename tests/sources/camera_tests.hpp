@@ -16,6 +16,7 @@
 #include <fstream>
 #include <functional>
 #include <iostream>
+#include <sstream>
 
 namespace specklescope::test {
 
