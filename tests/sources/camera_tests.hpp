@@ -72,7 +72,8 @@ protected:
     }
 };
 
-/// aravis' own. It looks for a trigger once in a frame period, so that two in one of them are answered once.
+/// aravis' own. It looks for a trigger 25 times a second, so that of many in one of those times one is
+/// answered.
 class FakeTrigger : public InNamespace {
 protected:
     void SetUp() override {
