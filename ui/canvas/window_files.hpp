@@ -31,7 +31,7 @@ private:
     bool finish_movie();
     bool write_screenshot() const;
 
-    std::string screenshot_, movie_path_;
+    std::string screenshot_;
     std::shared_ptr<Sink> movie_; ///< null: none
     StreamInfo stream_;
     std::optional<FrameRing> ring_;
