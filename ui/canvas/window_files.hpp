@@ -38,7 +38,7 @@ private:
     std::vector<std::byte> rows_; ///< from below, as OpenGL has them
     std::optional<SteadyClock::time_point> first_;
     std::uint64_t frames_ = 0; ///< that the movie was offered
-    bool began_ = false; ///< there was a window
+    bool began_ = false;       ///< there was a window
     bool last_comes_ = false;
     Result last_;
     bool done_ = false, well_ = true;
