@@ -43,7 +43,7 @@ struct Recording {
 /// A file is chosen as the origin of something, and not named yet.
 bool waits_for_file(const ChainStage& stage);
 
-class Session {
+class Session { // NOLINT(clang-analyzer-optin.performance.Padding): there is one
 public:
     explicit Session(Settings settings) : settings_(std::move(settings)) {}
     ~Session() { close(); }
