@@ -141,7 +141,7 @@ public:
         std::shared_ptr<TraceHistory> traces;
         std::shared_ptr<Publisher> publisher; ///< null: none
         std::vector<std::shared_ptr<Outlet>> outlets;
-        std::shared_ptr<Metrics> metrics;     ///< null: none
+        std::shared_ptr<Metrics> metrics; ///< null: none
         void join(Pipeline& pipeline) const;
     };
     Listeners listeners() const { return {traces_, publisher_, outlets_, metrics_}; }
