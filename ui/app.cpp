@@ -334,7 +334,10 @@ int run_viewer(Settings settings) {
         session.say(Message::Level::info, remark);
     bool well = true;
     {
-        if (!window)
+        if (window)
+            spdlog::info("Drawn offscreen by {}, {}×{} pixels.", window->renderer(), session.view().width,
+                         session.view().height);
+        else
             window.emplace(session.view());
         window->on_drawn = [&](SurfaceSize size) { files.drawn(size); };
         App app(session, *window);

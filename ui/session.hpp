@@ -43,7 +43,7 @@ struct Recording {
 /// A file is chosen as the origin of something, and not named yet.
 bool waits_for_file(const ChainStage& stage);
 
-class Session {
+class Session { // NOLINT(clang-analyzer-optin.performance.Padding): there is one
 public:
     explicit Session(Settings settings) : settings_(std::move(settings)) {}
     ~Session() { close(); }
@@ -141,7 +141,7 @@ public:
         std::shared_ptr<TraceHistory> traces;
         std::shared_ptr<Publisher> publisher; ///< null: none
         std::vector<std::shared_ptr<Outlet>> outlets;
-        std::shared_ptr<Metrics> metrics;     ///< null: none
+        std::shared_ptr<Metrics> metrics; ///< null: none
         void join(Pipeline& pipeline) const;
     };
     Listeners listeners() const { return {traces_, publisher_, outlets_, metrics_}; }

@@ -66,8 +66,7 @@ protected:
     }
     /// Three numbers: drawn, in the movie, dropped.
     static std::array<int, 3> said_of_movie(const ChildResult& result) {
-        static const std::regex kSaid(
-            "was drawn (\\d+) times .* (\\d+) frames are in it, (\\d+) were dropped");
+        static const std::regex kSaid("drawn (\\d+), recorded (\\d+), dropped (\\d+)");
         std::smatch found;
         if (!std::regex_search(result.err, found, kSaid)) {
             ADD_FAILURE() << result.all();
@@ -192,7 +191,7 @@ TEST_F(Offscreen, AFullDiskEndsTheMovieWithASentenceAndOne) {
         line += " '" + word + "'";
     const ChildResult result = run_child({"unshare", "-rm", "sh", "-c", line}, folder_.path().string());
     EXPECT_EQ(result.status, 1) << result.all();
-    EXPECT_NE(result.err.find("No space left on device"), std::string::npos) << result.all();
+    EXPECT_NE(result.err.find("free some space"), std::string::npos) << result.all();
     const auto [drawn, written, dropped] = said_of_movie(result);
     EXPECT_EQ(drawn, written + dropped);
     EXPECT_GT(dropped, 0);

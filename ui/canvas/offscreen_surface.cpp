@@ -223,7 +223,7 @@ std::string Drawing::begin(const Place& place, SurfaceSize size) {
     pixels_ = eglCreatePbufferSurface(display_, chosen, extent.data());
     const bool current =
         pixels_ != EGL_NO_SURFACE && eglMakeCurrent(display_, pixels_, pixels_, context_) == EGL_TRUE;
-    const std::string error = current ? "" : egl_error();
+    std::string error = current ? "" : egl_error();
     std::array<GLint, 2> most = {std::numeric_limits<GLint>::max(), std::numeric_limits<GLint>::max()};
     if (current)
         glGetIntegerv(GL_MAX_VIEWPORT_DIMS, most.data());

@@ -6,7 +6,6 @@
 #define GLFW_INCLUDE_NONE
 #include <GLFW/glfw3.h>
 #include <backends/imgui_impl_opengl3.h>
-#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <utility>
@@ -21,8 +20,6 @@ void wake_window() {
 Window::Window(const ViewSettings& view, bool offscreen)
     : surface_(offscreen ? make_offscreen_surface(view) : make_glfw_surface(view, input_)),
       renderer_(gl::renderer()) {
-    if (offscreen)
-        spdlog::info("Drawn offscreen by {}, {}×{} pixels.", renderer_, view.width, view.height);
     start_imgui(view);
 }
 

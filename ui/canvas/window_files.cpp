@@ -20,17 +20,17 @@ constexpr int kSlots = 4;
 } // namespace
 
 WindowFiles::WindowFiles(const Settings& settings)
-    : screenshot_(settings.program.as<ProgramSettings>().screenshot),
-      movie_path_(settings.program.as<ProgramSettings>().window_movie) {
+    : screenshot_(settings.program.as<ProgramSettings>().screenshot) {
     stream_.source.name = "window";
     stream_.source.live = true;
     stream_.source.rate = 60; // at most
     stream_.source_text = settings.source.empty() ? "synthetic" : settings.source.shown();
-    if (movie_path_.empty())
+    const auto& program = settings.program.as<ProgramSettings>();
+    if (program.window_movie.empty())
         return;
-    RecordOptions options{.path = movie_path_, .what = RecordWhat::screen};
+    RecordOptions options{.path = program.window_movie, .what = RecordWhat::screen};
     // What is recorded of the source is limited by its own frames.
-    options.limits.keep_free = settings.program.as<ProgramSettings>().recording.keep_free;
+    options.limits.keep_free = program.recording.keep_free;
     movie_ = make_recorder(options);
     movie_->open(stream_);
 }
@@ -76,9 +76,8 @@ bool WindowFiles::finish_movie() {
     movie_->close();
     const SinkStatus status = movie_->status();
     spdlog::log(status.dropped > 0 ? spdlog::level::warn : spdlog::level::info,
-                "The window was drawn {} times while its movie {} was recorded: {} frames are in it, {} were "
-                "dropped.",
-                frames_, one_line(movie_path_), status.written, status.dropped);
+                "The movie of the window: drawn {}, recorded {}, dropped {}.", frames_, status.written,
+                status.dropped);
     return status.error.empty() && status.written > 0;
 }
 

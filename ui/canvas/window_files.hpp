@@ -31,14 +31,14 @@ private:
     bool finish_movie();
     bool write_screenshot() const;
 
-    std::string screenshot_, movie_path_;
+    std::string screenshot_;
     std::shared_ptr<Sink> movie_; ///< null: none
     StreamInfo stream_;
     std::optional<FrameRing> ring_;
     std::vector<std::byte> rows_; ///< from below, as OpenGL has them
     std::optional<SteadyClock::time_point> first_;
     std::uint64_t frames_ = 0; ///< that the movie was offered
-    bool began_ = false; ///< there was a window
+    bool began_ = false;       ///< there was a window
     bool last_comes_ = false;
     Result last_;
     bool done_ = false, well_ = true;
