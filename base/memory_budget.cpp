@@ -8,6 +8,7 @@
 #include <fstream>
 #include <iterator>
 #include <limits>
+#include <utility>
 
 namespace specklescope {
 
@@ -15,6 +16,7 @@ namespace {
 
 constexpr std::uint64_t kUnknown = std::numeric_limits<std::uint64_t>::max();
 std::atomic<std::uint64_t> pretended{kUnknown};
+thread_local MemoryLimit* limit_here = nullptr;
 
 std::string text_of(const std::string& path) {
     std::ifstream file(path);
@@ -46,6 +48,10 @@ std::string megabytes(std::uint64_t bytes) { return std::to_string((bytes + (1U 
 
 } // namespace
 
+MemoryLimit::MemoryLimit(std::uint64_t bytes) : bytes_(bytes), outer_(std::exchange(limit_here, this)) {}
+MemoryLimit::~MemoryLimit() { limit_here = outer_; }
+std::uint64_t MemoryLimit::here() { return limit_here ? limit_here->bytes_ : kUnknown; }
+
 std::optional<std::uint64_t> available_in(std::string_view meminfo) {
     constexpr std::string_view kKey = "MemAvailable:";
     const std::size_t at = meminfo.find(kKey);
@@ -63,6 +69,11 @@ std::uint64_t available_memory() {
 }
 
 void check_memory(std::uint64_t bytes, const std::string& what, const std::string& remedy) {
+    if (limit_here && bytes > limit_here->bytes_) {
+        limit_here->refused_ = true;
+        throw RunError(what + " would take " + megabytes(bytes) + " of memory, and " +
+                       megabytes(limit_here->bytes_) + " are allowed here.");
+    }
     constexpr std::uint64_t kSmall = std::uint64_t{16} << 20; // not worth a look
     if (bytes < kSmall)
         return;

@@ -184,7 +184,8 @@ void App::frame() {
         }
     }
     display_.update_range(session_.view().mapping);
-    state_.histogram.update(display_, layout_.bar.width > 0 || state_.histogram.open());
+    state_.histogram.update(display_, layout_.bar.width > 0 || state_.histogram.open(),
+                            layout_.change.width > 0, layout_.only_change());
     if (layout_.shows_raw || state_.histogram.open())
         display_.update_raw_range();
     tell_look();
@@ -208,6 +209,8 @@ void App::frame() {
     open_.draw(session_, state_);
     draw_region_files(session_, state_.regions, state_.confirm, state_.dismiss);
     state_.scale.draw(session_, state_.confirm, state_.dismiss);
+    if (std::optional<std::string> folder = state_.folder.draw(state_.confirm, state_.dismiss))
+        session_.folder = std::move(*folder);
     draw_open_error(session_, state_);
     draw_keys(&state_.keys_open, session_.settings().keys);
     palette_.draw([this] { return palette_entries(); }, state_.confirm, state_.dismiss);
@@ -279,6 +282,7 @@ void App::report() const {
     probe::value("blend.opacity", view.blend_opacity);
     probe::value("blend.threshold", view.blend_threshold);
     probe::value("change.shown", display_.has_change() ? 1.0 : 0.0);
+    probe::value("change.range", view.change_range);
     probe::value("change.progress", session_.baseline_image_progress().value_or(NAN));
     probe::value("hover.change", hover_.change.value_or(NAN));
     probe::value("scale.um_per_px", um_per_px(false));

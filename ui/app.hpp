@@ -72,7 +72,7 @@ private:
     void canvas_pixels(const Layout& layout);
     void canvas_labels(const Layout& layout);
     void canvas_bar(const Rect& bar, const Quantity& quantity);
-    void canvas_scale(const Layout& layout);
+    std::vector<Rect> canvas_scale(const Layout& layout); ///< where they lie
     bool shows_traces() const;
     void toggle_traces();
     Shape placed_shape(bool raw) const;

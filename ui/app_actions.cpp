@@ -45,8 +45,8 @@ struct App::Actions {
         return a.first_window() ? "" : "No stage of the chain has a window with a radius.";
     }
     template <bool Across> static std::string layers(const App& a) { return a.why_not_layers(Across); }
-    template <int Steps> static void low_end(App& a) { HistogramPanel::nudge(a.session_, false, Steps); }
-    template <int Steps> static void high_end(App& a) { HistogramPanel::nudge(a.session_, true, Steps); }
+    template <int Steps> static void low_end(App& a) { a.state_.histogram.nudge(a.session_, false, Steps); }
+    template <int Steps> static void high_end(App& a) { a.state_.histogram.nudge(a.session_, true, Steps); }
     static void take_baseline_picture(App& a) {
         a.session_.take_baseline_image();
         a.state_.change = true;

@@ -3,6 +3,7 @@
 
 #include "ui/canvas/color_bar.hpp"
 #include "ui/canvas/numbers.hpp"
+#include "ui/canvas/parts.hpp"
 #include "ui/canvas/pixel_grid.hpp"
 #include "ui/canvas/probe.hpp"
 #include "ui/canvas/scale_bar.hpp"
@@ -39,7 +40,7 @@ void App::canvas_window(const Layout& layout) {
     ImGui::SetNextWindowPos({static_cast<float>(all.x), static_cast<float>(all.y)});
     ImGui::SetNextWindowSize({static_cast<float>(all.width), static_cast<float>(all.height)});
     ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {0, 0});
-    ImGui::Begin("##canvas", nullptr,
+    ImGui::Begin(parts::kCanvas, nullptr,
                  ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoBackground |
                      ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoBringToFrontOnFocus);
     ImGui::PopStyleVar();
@@ -58,7 +59,7 @@ void App::canvas_window(const Layout& layout) {
     canvas_pixels(layout);
     state_.regions.draw(region_views(layout), session_);
     canvas_labels(layout);
-    canvas_scale(layout);
+    std::vector<Rect> taken = canvas_scale(layout);
     float statistics_end = 0;
     if (session_.view().overlay && session_.pipeline())
         statistics_end = draw_statistics(layout.canvas, stats_, display_, window_.renderer());
@@ -68,8 +69,9 @@ void App::canvas_window(const Layout& layout) {
         draw_saturation(layout.shows_processed ? layout.processed : layout.raw, display_.result().counts,
                         session_.view().saturation_warning / 100, statistics_end,
                         layout.shows_processed && !display_.result().warmup.done());
-    draw_record_marks(layout.canvas, session_.recordings());
-    const float banner = draw_banner(layout.canvas, session_);
+    const std::vector<Rect> marked = draw_record_marks(layout.canvas, session_.recordings());
+    taken.insert(taken.end(), marked.begin(), marked.end());
+    const float banner = draw_banner(layout.canvas, session_, taken);
     const bool narrow = layout.canvas.width < dp(860); // marks and messages would lie on each other
     const float marks = narrow ? static_cast<float>(session_.recordings().size()) * dp(38) : 0;
     fading_ = draw_toasts(layout.canvas, session_.notes(), std::max(marks, banner));
@@ -201,12 +203,14 @@ void App::canvas_bar(const Rect& bar, const Quantity& quantity) {
         color_bar(bar, mapping, quantity, display_.has_result() ? display_.result().exposure : Exposure(),
                   display_.has_result() ? shown_curve() : ToneCurve::linear,
                   display_.shader().colors(mapping.colormap),
-                  state_.histogram.beyond(exposed({mapping.low, mapping.high}, mapping.exposure_stops)));
+                  state_.histogram.beyond(HistogramOf::result,
+                                          exposed({mapping.low, mapping.high}, mapping.exposure_stops)));
         return;
     }
     const Quantity relative{"change against the baseline", "Δ" + quantity.symbol, "%", Measure::other};
     change_bar(bar, view.change_range, view_table().at("change_range"), ViewSettings().change_range, relative,
-               display_.shader().colors(ColorMap::rdbu));
+               display_.shader().colors(ColorMap::rdbu),
+               state_.histogram.beyond(HistogramOf::change, {-view.change_range, view.change_range}));
 }
 
 double App::um_per_px(bool raw) const {
@@ -214,21 +218,24 @@ double App::um_per_px(bool raw) const {
 }
 
 /// On each picture, clear of the marks of recordings.
-void App::canvas_scale(const Layout& layout) {
+std::vector<Rect> App::canvas_scale(const Layout& layout) {
+    std::vector<Rect> places;
     if (!display_.has_result())
-        return;
+        return places;
     const auto bar = [&](const Rect& area, bool raw) {
         const double scale = placement(layout, raw).scale;
         const bool marked = area.x <= layout.canvas.x;
         const float above = marked ? static_cast<float>(session_.recordings().size()) * dp(38) : 0;
-        draw_scale_bar(area, um_per_px(raw) / scale, above);
+        places.push_back(draw_scale_bar(area, um_per_px(raw) / scale, above));
     };
-    if (layout.split || layout.blended)
-        return bar(layout.canvas, false);
-    if (layout.shows_raw)
+    const bool one = layout.split || layout.blended;
+    if (one)
+        bar(layout.canvas, false);
+    if (layout.shows_raw && !one)
         bar(layout.raw, true);
-    if (layout.shows_processed)
+    if (layout.shows_processed && !one)
         bar(layout.processed, false);
+    return places;
 }
 
 double App::zoom() const {

@@ -44,7 +44,8 @@ void App::handle_input() {
 }
 
 bool App::asks_for_field() const {
-    return state_.open_dialog || palette_.asked() || state_.scale.ask || state_.regions.asks_for_field();
+    return state_.open_dialog || palette_.asked() || state_.scale.ask || state_.folder.asked() ||
+           state_.regions.asks_for_field();
 }
 
 /// The most particular meaning that is possible now.

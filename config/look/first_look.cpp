@@ -20,8 +20,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto kPatience = 10s;
-
 constexpr int kSlots = 2; ///< a source may fill the next one while it gives the first
 
 /// Takes one frame.
@@ -126,9 +124,15 @@ bool looks_like_source(const std::string& name) {
            std::find(kVideo.begin(), kVideo.end(), lower_ending(name)) != kVideo.end();
 }
 
-FirstLook first_look(const SourceArgument& text, int side) {
-    if (path_of(text).empty())
+FirstLook first_look(const SourceArgument& text, int side, std::chrono::milliseconds patience) {
+    const std::string path = path_of(text);
+    if (path.empty())
         throw UsageError("'" + text.shown() + "' is no file; open it for a look.");
+    std::error_code ignored;
+    if (const auto status = std::filesystem::status(path, ignored);
+        std::filesystem::exists(status) && std::filesystem::is_other(status))
+        throw UsageError("'" + text.shown() +
+                         "' is a pipe or a device, of which a look would take frames away; open it.");
     const std::unique_ptr<Source> source = make_source(text, {});
     const SourceInfo info = source->open();
     struct Closed {
@@ -136,13 +140,15 @@ FirstLook first_look(const SourceArgument& text, int side) {
         ~Closed() { source.close(); }
     } const closed{*source};
     OneFrame port;
-    const auto until = std::chrono::steady_clock::now() + kPatience;
+    const auto until = std::chrono::steady_clock::now() + patience;
     while (!port.frame()) {
         OneFrame::goes_on();
         if (source->next(port) == Source::Status::end && !port.frame())
             throw RunError("'" + text.shown() + "' holds no frame.");
         if (!port.frame() && std::chrono::steady_clock::now() > until)
-            throw RunError("'" + text.shown() + "' gives no frame within 10 s.");
+            throw RunError(
+                "'" + text.shown() + "' gives no frame within " +
+                std::to_string(std::chrono::duration_cast<std::chrono::seconds>(patience).count()) + " s.");
     }
     FirstLook look;
     look.shape = port.frame().shape();
@@ -150,6 +156,18 @@ FirstLook first_look(const SourceArgument& text, int side) {
     picture_of(port.frame().host(), side, look);
     return look;
 }
+
+std::uint64_t file_stamp(const SourceArgument& source) {
+    const std::string path = path_of(source);
+    std::error_code error;
+    const auto changed = std::filesystem::last_write_time(path, error);
+    if (path.empty() || error)
+        return 0;
+    const std::uintmax_t bytes = std::filesystem::file_size(path, error);
+    return static_cast<std::uint64_t>(changed.time_since_epoch().count()) * 31 + (error ? 1 : bytes) * 2 + 1;
+}
+
+bool names_files(const SourceArgument& source) { return !path_of(source).empty(); }
 
 bool is_gone(const SourceArgument& source) {
     const std::string path = path_of(source);

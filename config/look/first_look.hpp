@@ -4,6 +4,7 @@
 #include "base/source_argument.hpp"
 #include "pipeline/image.hpp"
 
+#include <chrono>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -23,10 +24,21 @@ struct FirstLook {
     std::vector<std::uint8_t> rgb; ///< of the small picture, row by row
 };
 
+/// How long the first frame may take to come.
+inline constexpr std::chrono::seconds kLookPatience{10};
+
 /// Opens a file, takes its first frame and closes it: may take long, so not on a thread that draws. The
 /// picture has sides of at most `side` pixels, each the value of the pixel in its middle; grey from the 0.5
-/// to the 99.5 percentile. Throws UsageError or RunError as opening would, also for what is no file.
-FirstLook first_look(const SourceArgument& source, int side);
+/// to the 99.5 percentile. Throws UsageError or RunError as opening would, also for what is no file, or one
+/// whose reading takes something away or never ends: a pipe, a device.
+FirstLook first_look(const SourceArgument& source, int side,
+                     std::chrono::milliseconds patience = kLookPatience);
+/// What a file was when it was looked at: another where it has changed. 0 of a pattern, and of what is not
+/// there. May wait for a disk.
+std::uint64_t file_stamp(const SourceArgument& source);
+
+/// Files, and no camera, address or simulated scene.
+bool names_files(const SourceArgument& source);
 
 /// A file, or a folder, and none of this name is there. May wait for a disk.
 bool is_gone(const SourceArgument& source);

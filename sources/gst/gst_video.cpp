@@ -1,5 +1,6 @@
 // Video files, through decodebin.
 #include "base/error.hpp"
+#include "base/memory_budget.hpp"
 #include "files/recorded.hpp"
 #include "sources/gst/gst_appsink.hpp"
 #include "sources/gst/gst_container.hpp"
@@ -12,6 +13,7 @@
 
 #include <cmath>
 #include <filesystem>
+#include <limits>
 
 namespace specklescope {
 
@@ -28,7 +30,21 @@ GstHandle<GstCaps> caps_of(GstPad* pad) {
 }
 
 /// Sound and subtitles are not decoded: a missing audio decoder is no reason to refuse a film.
-gboolean wants_decoding(GstElement*, GstPad*, GstCaps* caps, gpointer) {
+/// A picture that no memory is allowed for is none either: a file of a few bytes may claim any size.
+gboolean wants_decoding(GstElement* decoder, GstPad*, GstCaps* caps, gpointer most_bytes) {
+    const GstStructure* claimed = gst_caps_get_structure(caps, 0);
+    gint width = 0, height = 0;
+    constexpr std::uint64_t kBytes = 4; // a pixel, at most about
+    if (starts_with(caps, "video/") && gst_structure_get_int(claimed, "width", &width) &&
+        gst_structure_get_int(claimed, "height", &height) && width > 0 && height > 0 &&
+        static_cast<std::uint64_t>(width) * static_cast<std::uint64_t>(height) >
+            *static_cast<const std::uint64_t*>(most_bytes) / kBytes) {
+        const std::string size = std::to_string(width) + "×" + std::to_string(height);
+        GST_ELEMENT_ERROR(decoder, STREAM, DECODE,
+                          ("its pictures of %s need more memory than is allowed here", size.c_str()),
+                          (nullptr));
+        return FALSE;
+    }
     return !starts_with(caps, "audio/") && !starts_with(caps, "text/") && !starts_with(caps, "subpicture/");
 }
 
@@ -62,6 +78,7 @@ public:
         times_.reset();
         landing_.reset();
         counted_.reset();
+        most_bytes_ = MemoryLimit::here();
         return GstSource::open();
     }
 
@@ -179,7 +196,7 @@ private:
         add_and_link(graph.pipeline.get(), {file.get(), decoder.get()});
         add_and_link(graph.pipeline.get(), {tail.convert.get(), tail.sink.get()});
         allow_codecs_only(decoder.get());
-        g_signal_connect(decoder.get(), "autoplug-continue", G_CALLBACK(wants_decoding), nullptr);
+        g_signal_connect(decoder.get(), "autoplug-continue", G_CALLBACK(wants_decoding), &most_bytes_);
         g_signal_connect(decoder.get(), "pad-added", G_CALLBACK(link_video), tail.convert.get());
         g_signal_connect(decoder.get(), "no-more-pads", G_CALLBACK(check_found), tail.convert.get());
         g_signal_connect(graph.pipeline.get(), "deep-element-added", G_CALLBACK(make_strict), nullptr);
@@ -267,6 +284,7 @@ private:
     }
 
     std::string path_;
+    std::uint64_t most_bytes_ = std::numeric_limits<std::uint64_t>::max(); ///< MemoryLimit of who opened it
     std::uintmax_t bytes_ = 0;
     Pacer pacer_;
     RecordedText recorded_;                          ///< of a recording of ours, from its tags

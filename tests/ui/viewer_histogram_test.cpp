@@ -60,6 +60,62 @@ TEST_F(HistogramViewerTest, CountsAndItsHandlesMoveTheRange) {
     EXPECT_EQ(viewer.quit(), 0) << viewer.log();
 }
 
+/// Two frames, 100 − d and 100 + d with d = 0…50 as often as one another: F₀ is 100, and the change −d or d
+/// %.
+TEST_F(HistogramViewerTest, OfTheChangeCountsPerCentAndItsHandlesMoveBothEnds) {
+    constexpr int kSide = 102;
+    std::string film;
+    for (const int sign : {-1, 1})
+        for (int i = 0; i < kSide * kSide; ++i)
+            film += static_cast<char>(100 + sign * (i % 51));
+    write_text(folder_ / "film.raw", film);
+    Viewer viewer(*desktop_, folder_,
+                  with({"raw:film.raw?width=102&height=102&format=gray8", "--no-remember", "--stage", "none",
+                        "--rate", "20", "--loop", "--view", "baseline_s=1", "--view", "change_range=10"}));
+    ASSERT_TRUE(viewer.shows_picture()) << viewer.log();
+    viewer.key("h");
+    ASSERT_TRUE(viewer.until([&] { return viewer.has_widget("histogram.plot"); })) << viewer.log();
+    EXPECT_EQ(viewer.text("histogram.of"), "result");
+    EXPECT_FALSE(viewer.has_widget("histogram.Change")) << "nothing is changed against a baseline yet";
+    viewer.key("y");
+    ASSERT_TRUE(viewer.until([&] { return viewer.text("histogram.of") == "change"; })) << viewer.log();
+    viewer.key("space");
+    ASSERT_TRUE(viewer.until([&] { return viewer.text("banner") == "Paused"; }));
+    ASSERT_TRUE(viewer.until([&] { // one frame of the two
+        return std::abs(std::abs(viewer.number("histogram.median")) - 25) < 0.5;
+    })) << viewer.number("histogram.median");
+    EXPECT_NE(viewer.text("histogram.says").find("99 %: "), std::string::npos);
+    EXPECT_TRUE(viewer.text("histogram.says").ends_with(" %")) << viewer.text("histogram.says");
+    const auto beyond = [&] { return viewer.number("histogram.below") + viewer.number("histogram.above"); };
+    EXPECT_NEAR(beyond(), 40.0 / 51, 1e-3) << "of 11…50 %";
+    EXPECT_NEAR(viewer.number("beyond.below") + viewer.number("beyond.above"), 40.0 / 51, 1e-3)
+        << "the arrows at the colour bar";
+
+    viewer.scroll_to("histogram.plot", "view.colormap");
+    const Rect plot = viewer.widget("histogram.plot");
+    const double low = viewer.number("histogram.span.low"), high = viewer.number("histogram.span.high");
+    const auto x = [&](double value) { return plot.x + (value - low) / (high - low) * plot.width; };
+    const double y = plot.y + plot.height / 2;
+    viewer.drag({{x(10), y}, {x(16), y}, {x(20.5), y}});
+    EXPECT_TRUE(viewer.until([&] {
+        return std::abs(viewer.number("change.range") - 20.5) <= 2 * (high - low) / plot.width;
+    })) << viewer.number("change.range");
+    EXPECT_TRUE(viewer.until([&] { return std::abs(beyond() - 30.0 / 51) < 0.03; })) << beyond();
+    const double range = viewer.number("change.range");
+    viewer.key("braceright"); // the high end up, and the low end with it
+    EXPECT_TRUE(viewer.until([&] { return std::abs(viewer.number("change.range") - range * 1.04) < 1e-9; }))
+        << viewer.number("change.range");
+    const double mapped = viewer.number("high");
+    viewer.click("histogram.Result");
+    EXPECT_TRUE(viewer.until([&] { return viewer.text("histogram.of") == "result"; }));
+    EXPECT_EQ(viewer.number("high"), mapped) << "the range of the result was left alone";
+    viewer.click("histogram.Change");
+    EXPECT_TRUE(viewer.until([&] { return viewer.text("histogram.of") == "change"; }));
+    viewer.key("y");
+    EXPECT_TRUE(viewer.until([&] { return viewer.text("histogram.of") == "result"; }));
+    EXPECT_EQ(viewer.quit(), 0) << viewer.log();
+}
+
 TEST_F(HistogramViewerTest, TheWarningOfSaturationHasItsThreshold) {
     const std::string source = picture(300); // 3 %
     Viewer loud(*desktop_, folder_, words(source, {"--view", "saturation_warning=2.9"}));

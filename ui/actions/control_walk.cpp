@@ -1,5 +1,6 @@
 #include "ui/actions/control_walk.hpp"
 
+#include "ui/canvas/parts.hpp"
 #include "ui/canvas/probe.hpp"
 #include "ui/canvas/theme.hpp"
 
@@ -9,16 +10,12 @@
 
 namespace specklescope {
 
-namespace {
-
-constexpr std::array<const char*, 5> kParts = {"##tools", "##region tools", "##film", "##traces", "##panel"};
-
-} // namespace
+using parts::kWalked;
 
 void ControlWalk::begin_frame(bool dialog) {
     ImGuiIO& io = ImGui::GetIO();
     if (on()) {
-        const ImGuiWindow* window = ImGui::FindWindowByName(kParts[static_cast<std::size_t>(part_)]);
+        const ImGuiWindow* window = ImGui::FindWindowByName(kWalked[static_cast<std::size_t>(part_)]);
         if (!window || !window->Active) // in the frame before: it is not drawn any more
             leave();
     }
@@ -29,12 +26,12 @@ void ControlWalk::begin_frame(bool dialog) {
     else
         io.ConfigFlags &= ~ImGuiConfigFlags_NavEnableKeyboard;
     probe::value("walk.item", on() ? static_cast<double>(ImGui::GetCurrentContext()->NavId) : 0.0);
-    probe::value("walk", on() ? kParts[static_cast<std::size_t>(part_)] + 2 : "");
+    probe::value("walk", on() ? kWalked[static_cast<std::size_t>(part_)] + 2 : "");
 }
 
 void ControlWalk::next() {
-    for (int part = part_ + 1; part < static_cast<int>(kParts.size()); ++part) {
-        ImGuiWindow* window = ImGui::FindWindowByName(kParts[static_cast<std::size_t>(part)]);
+    for (int part = part_ + 1; part < static_cast<int>(kWalked.size()); ++part) {
+        ImGuiWindow* window = ImGui::FindWindowByName(kWalked[static_cast<std::size_t>(part)]);
         if (!window || !window->WasActive)
             continue;
         part_ = part;
@@ -51,7 +48,7 @@ void ControlWalk::next() {
 void ControlWalk::leave() {
     part_ = -1;
     ImGui::GetCurrentContext()->NavDisableHighlight = true;
-    ImGui::FocusWindow(ImGui::FindWindowByName("##canvas"));
+    ImGui::FocusWindow(ImGui::FindWindowByName(parts::kCanvas));
 }
 
 bool ControlWalk::takes(const KeyChord& chord) {

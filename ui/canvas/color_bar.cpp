@@ -169,6 +169,12 @@ void bar_tooltip(const Quantity& quantity, const std::string& text) {
         probe::value("color_bar.says", text);
 }
 
+std::string beyond_text(const std::optional<BeyondRange>& beyond) {
+    return !beyond ? ""
+                   : "\n" + share_text(beyond->below) + " of the values are below the range, " +
+                         share_text(beyond->above) + " above it.";
+}
+
 } // namespace
 
 bool color_bar(const Rect& area, Mapping& given, const Quantity& quantity, const Exposure& exposure,
@@ -190,9 +196,7 @@ bool color_bar(const Rect& area, Mapping& given, const Quantity& quantity, const
     }
     std::string text = "Drag near the top or the bottom to move that end, in the middle to move both. Double "
                        "click for the automatic range.";
-    if (beyond)
-        text += "\n" + share_text(beyond->below) + " of the values are below the range, " +
-                share_text(beyond->above) + " above it.";
+    text += beyond_text(beyond);
     if (assumed)
         text += "\n* For an exposure of " + to_string(ParamValue(exposure.ms)) +
                 " ms, which nobody gave: set it in the stage.";
@@ -201,20 +205,20 @@ bool color_bar(const Rect& area, Mapping& given, const Quantity& quantity, const
 }
 
 void change_bar(const Rect& area, double& range, const ParamDecl& decl, double initial,
-                const Quantity& quantity, GLuint colors) {
+                const Quantity& quantity, GLuint colors, const std::optional<BeyondRange>& beyond) {
     Mapping mapping;
     mapping.automatic = false;
     mapping.low = -range;
     mapping.high = range;
     const std::optional<Rect> bar =
-        draw_bar(area, mapping, quantity, false, ToneCurve::linear, colors, std::nullopt);
+        draw_bar(area, mapping, quantity, false, ToneCurve::linear, colors, beyond);
     if (!bar)
         return;
     if (drag_symmetric(*bar, range, initial))
         range = std::clamp(range, decl.min, decl.max);
     bar_tooltip(quantity,
                 "Drag to make the range wider or narrower, on both sides of 0. Double click for ± " +
-                    number_text(initial, 3) + " %.");
+                    number_text(initial, 3) + " %." + beyond_text(beyond));
 }
 
 } // namespace specklescope

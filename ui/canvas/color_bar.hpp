@@ -27,8 +27,8 @@ bool rests_on_assumption(const Quantity& quantity, const Exposure& exposure);
 bool color_bar(const Rect& area, Mapping& mapping, const Quantity& quantity, const Exposure& exposure,
                ToneCurve curve, GLuint colors, const std::optional<BeyondRange>& beyond);
 /// The bar of a change, from -range to range: dragging moves both ends, within `decl`; a double click goes
-/// back to `initial`.
+/// back to `initial`. `beyond`: as above.
 void change_bar(const Rect& area, double& range, const ParamDecl& decl, double initial,
-                const Quantity& quantity, GLuint colors);
+                const Quantity& quantity, GLuint colors, const std::optional<BeyondRange>& beyond);
 
 } // namespace specklescope

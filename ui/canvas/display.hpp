@@ -33,6 +33,10 @@ public:
     bool has_change() const { return baseline_ && changed_filled_ == shown_ && changed_; }
     const ImageTexture& changed() const { return changed_; }
     std::optional<double> change_value(int x, int y) const; ///< %
+    /// All of them, where has_change().
+    ConstHostView change() const {
+        return {reinterpret_cast<const std::byte*>(change_.data()), baseline_->shape()};
+    }
 
     bool has_result() const { return static_cast<bool>(result_.raw); }
     const Result& result() const { return result_; }

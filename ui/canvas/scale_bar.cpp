@@ -13,10 +13,10 @@ using theme::dp;
 
 } // namespace
 
-void draw_scale_bar(const Rect& area, double um, float above) {
+Rect draw_scale_bar(const Rect& area, double um, float above) {
     const double room = std::min<double>(dp(180), area.width * 0.3);
     if (!(um > 0) || room < dp(24) || area.height < dp(60) + above)
-        return;
+        return {};
     const ScaleBar bar = scale_bar(um, room);
     ImDrawList& draw = *ImGui::GetWindowDrawList();
     const ImVec2 text = ImGui::CalcTextSize(bar.text.c_str());
@@ -31,6 +31,7 @@ void draw_scale_bar(const Rect& area, double um, float above) {
     probe::widget("scale.bar", x, y, bar.length, dp(4));
     probe::value("scale.text", bar.text);
     probe::value("scale.um", bar.um);
+    return {low.x, low.y, width, height};
 }
 
 } // namespace specklescope

@@ -8,6 +8,6 @@ namespace specklescope {
 
 /// At the lower left of `area`, `above` its lower edge, light on dark so that it is seen on any picture.
 /// `um`: µm for a pixel of the screen; nothing is drawn where that is 0 or the area too small.
-void draw_scale_bar(const Rect& area, double um, float above);
+Rect draw_scale_bar(const Rect& area, double um, float above);
 
 } // namespace specklescope

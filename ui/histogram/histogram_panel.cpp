@@ -1,6 +1,8 @@
 #include "ui/histogram/histogram_panel.hpp"
 
+#include "config/settings.hpp"
 #include "pipeline/fixed_range.hpp"
+#include "pipeline/mapping.hpp"
 #include "ui/canvas/numbers.hpp"
 #include "ui/canvas/probe.hpp"
 #include "ui/canvas/theme.hpp"
@@ -11,6 +13,8 @@
 #include <array>
 #include <cmath>
 #include <span>
+#include <utility>
+#include <vector>
 
 namespace specklescope {
 
@@ -48,6 +52,11 @@ ValueRange seen_range(const Mapping& mapping) {
     return exposed({mapping.low, mapping.high}, mapping.exposure_stops);
 }
 
+void widen_change(ViewSettings& view, double range) {
+    const ParamDecl& decl = view_table().at("change_range");
+    view.change_range = std::clamp(range, decl.min, decl.max);
+}
+
 void fix_range(Mapping& mapping, const ValueRange& seen) {
     const ValueRange range = exposed(seen, -mapping.exposure_stops);
     mapping.automatic = false;
@@ -74,7 +83,12 @@ struct HistogramPanel::Plot {
     }
 };
 
-void HistogramPanel::update(const Display& display, bool wanted) {
+void HistogramPanel::update(const Display& display, bool wanted, bool change, bool alone) {
+    alone_ = change && alone;
+    if (std::exchange(change_, change) != change) { // what comes into view is what one wants to know of
+        shown_ = change ? HistogramOf::change : shown_ == HistogramOf::change ? HistogramOf::result : shown_;
+        offered_ = {};
+    }
     const auto now = SteadyClock::now();
     if (!wanted || !display.has_result() || now - offered_ < (open_ ? kEvery : kClosed))
         return;
@@ -82,22 +96,35 @@ void HistogramPanel::update(const Display& display, bool wanted) {
     const Result& result = display.result();
     if (shown_ == HistogramOf::raw && open_)
         sampler_.offer(HistogramOf::raw, result.raw);
+    if (change_ && display.has_change()) {
+        std::vector<float> values;
+        const std::size_t looked = sample_values(display.change(), values);
+        const double pixels = static_cast<double>(result.shape().pixels());
+        if (looked > 0) // those that are undefined stand for none
+            sampler_.offer(HistogramOf::change, std::move(values),
+                           static_cast<std::size_t>(pixels * static_cast<double>(values.size()) /
+                                                    static_cast<double>(looked)));
+    }
     if (result.image)
         sampler_.offer(HistogramOf::result, result.image);
     else if (!display.sample().empty())
         sampler_.offer(HistogramOf::result, display.sample(), result.shape().pixels());
 }
 
-std::optional<BeyondRange> HistogramPanel::beyond(const ValueRange& range) const {
+std::optional<BeyondRange> HistogramPanel::beyond(HistogramOf of, const ValueRange& range) const {
     std::optional<BeyondRange> beyond;
-    sampler_.look(HistogramOf::result, [&](const ValueSample& sample) {
+    sampler_.look(of, [&](const ValueSample& sample) {
         if (sample.size() > 0)
             beyond = BeyondRange{sample.share_below(range.low), sample.share_above(range.high)};
     });
     return beyond;
 }
 
-void HistogramPanel::nudge(Session& session, bool high, int steps) {
+void HistogramPanel::nudge(Session& session, bool high, int steps) const {
+    if (alone_ || (change_ && open_ && shown_ == HistogramOf::change)) {
+        const double range = session.view().change_range;
+        return widen_change(session.view(), range + (high ? 1 : -1) * steps * 2 * range / kSteps);
+    }
     Mapping& mapping = session.view().mapping;
     ValueRange range = seen_range(mapping);
     const double by = (range.high - range.low) / kSteps * steps;
@@ -158,8 +185,9 @@ bool HistogramPanel::handles(const Plot& plot, ValueRange& range, const KeyBindi
         ImGui::SetCursorScreenPos(point(x - wide / 2, area.y));
         ImGui::InvisibleButton(high ? "high" : "low", point(wide, area.height));
         probe::item(high ? "histogram.high" : "histogram.low");
-        tooltip(std::string(high ? "The high end of the range: drag it; up"
-                                 : "The low end of the range: drag it; up") +
+        tooltip(std::string(shown_ == HistogramOf::change ? "The range on either side of 0: drag it; up"
+                            : high                        ? "The high end of the range: drag it; up"
+                                                          : "The low end of the range: drag it; up") +
                 with_key("", keys, high ? Action::raise_high : Action::raise_low) + ", down" +
                 with_key("", keys, high ? Action::lower_high : Action::lower_low));
         const bool active = ImGui::IsItemActive(), hovered = ImGui::IsItemHovered();
@@ -185,10 +213,14 @@ void HistogramPanel::numbers(const ViewSettings& view, const Display& display,
     sampler_.look(shown_, [&](const ValueSample& sample) {
         if (sample.size() == 0)
             return hint("No values yet.");
-        const std::string unit = shown_ == HistogramOf::raw ? "DN" : display.result().quantity.unit;
+        const std::string unit = shown_ == HistogramOf::raw      ? "DN"
+                                 : shown_ == HistogramOf::change ? "%"
+                                                                 : display.result().quantity.unit;
         const auto at = [&](double percent) { return number_text(*sample.percentile(percent), 3); };
-        hint("1 %: " + at(1) + " · median: " + at(50) + " · 99 %: " + at(99) +
-             (unit == "1" ? "" : " " + unit));
+        const std::string says =
+            "1 %: " + at(1) + " · median: " + at(50) + " · 99 %: " + at(99) + (unit == "1" ? "" : " " + unit);
+        hint(says);
+        probe::value("histogram.says", says);
         const double below = sample.share_below(range.low), above = sample.share_above(range.high);
         hint(share_text(below) + " below the range, " + share_text(above) + " above it");
         probe::value("histogram.below", below);
@@ -204,6 +236,42 @@ void HistogramPanel::numbers(const ViewSettings& view, const Display& display,
              warns ? theme::kError : theme::kDim);
 }
 
+void HistogramPanel::choices(ViewSettings& view) {
+    struct Choice {
+        const char* label;
+        HistogramOf of;
+        const char* text;
+    };
+    std::vector<Choice> choices = {{"Result", HistogramOf::result, "Values of the result"},
+                                   {"Change", HistogramOf::change, "The change against the baseline, in %"},
+                                   {"Raw", HistogramOf::raw, "Values of the raw frame"}};
+    if (!change_)
+        choices.erase(choices.begin() + 1);
+    const float gap = dp(4);
+    const auto count = static_cast<float>(choices.size() + 1);
+    const float width = (ImGui::GetContentRegionAvail().x - (count - 1) * gap) / count;
+    for (const Choice& choice : choices) {
+        if (tool_button(choice.label, shown_ == choice.of, width) && shown_ != choice.of) {
+            shown_ = choice.of;
+            offered_ = {};
+        }
+        probe::item(std::string("histogram.") + choice.label);
+        tooltip(choice.text);
+        ImGui::SameLine(0, gap);
+    }
+    if (tool_button("log", view.histogram_log, width))
+        view.histogram_log = !view.histogram_log;
+    probe::item("histogram.log");
+    tooltip("Counts on a logarithmic axis");
+}
+
+ValueRange HistogramPanel::range_of(const ViewSettings& view, const Display& display,
+                                    bool stretch_raw) const {
+    return shown_ == HistogramOf::raw      ? display.raw_range(stretch_raw)
+           : shown_ == HistogramOf::change ? ValueRange{-view.change_range, view.change_range}
+                                           : seen_range(view.mapping);
+}
+
 void HistogramPanel::draw(Session& session, Display& display, bool stretch_raw) {
     const bool asked = std::exchange(toggle, false);
     if (asked)
@@ -216,23 +284,8 @@ void HistogramPanel::draw(Session& session, Display& display, bool stretch_raw) 
         return;
     ImGui::PushID("histogram");
     ViewSettings& view = session.view();
-    const float gap = dp(4);
-    const float width = (ImGui::GetContentRegionAvail().x - 2 * gap) / 3;
-    for (const auto& [label, of] : {std::pair{"Result", HistogramOf::result}, {"Raw", HistogramOf::raw}}) {
-        if (tool_button(label, shown_ == of, width) && shown_ != of) {
-            shown_ = of;
-            offered_ = {};
-        }
-        probe::item(std::string("histogram.") + label);
-        ImGui::SameLine(0, gap);
-    }
-    if (tool_button("log", view.histogram_log, width))
-        view.histogram_log = !view.histogram_log;
-    probe::item("histogram.log");
-    tooltip("Counts on a logarithmic axis");
-
-    const bool of_result = shown_ == HistogramOf::result;
-    ValueRange range = of_result ? seen_range(view.mapping) : display.raw_range(stretch_raw);
+    choices(view);
+    ValueRange range = range_of(view, display, stretch_raw);
     const ImVec2 at = ImGui::GetCursorScreenPos();
     const double left = static_cast<double>(dp(40)), high = static_cast<double>(dp(110));
     const Rect area{static_cast<double>(at.x) + left, static_cast<double>(at.y) + dp(6),
@@ -272,12 +325,19 @@ void HistogramPanel::draw(Session& session, Display& display, bool stretch_raw) 
                                point(x + bar, area.y + area.height),
                                inside ? theme::kAccent : theme::fade(theme::kWarning, 0.6F));
     }
+    probe::value("histogram.of", shown_ == HistogramOf::raw      ? "raw"
+                                 : shown_ == HistogramOf::change ? "change"
+                                                                 : "result");
     probe::widget("histogram.plot", area.x, area.y, area.width, area.height);
     probe::value("histogram.span.low", span_.low);
     probe::value("histogram.span.high", span_.high);
     probe::value("histogram.made", static_cast<double>(sampler_.made()));
-    if (of_result) {
-        if (handles(plot, range, session.settings().keys))
+    if (shown_ != HistogramOf::raw) {
+        const ValueRange before = range;
+        const bool dragged = handles(plot, range, session.settings().keys);
+        if (dragged && shown_ == HistogramOf::change) // both ends, on either side of 0
+            widen_change(view, range.high != before.high ? range.high : -range.low);
+        else if (dragged)
             fix_range(view.mapping, range);
     } else {
         for (const double end : {range.low, range.high})

@@ -13,7 +13,9 @@
 
 namespace specklescope {
 
-enum class HistogramOf : std::uint8_t { result, raw };
+/// change: of the result against the baseline, %.
+enum class HistogramOf : std::uint8_t { result, raw, change };
+inline constexpr std::size_t kHistograms = 3;
 
 class HistogramSampler {
 public:
@@ -48,8 +50,8 @@ private:
 
     mutable std::mutex mutex_;
     std::condition_variable work_;
-    std::array<Task, 2> tasks_;
-    std::array<ValueSample, 2> ready_;
+    std::array<Task, kHistograms> tasks_;
+    std::array<ValueSample, kHistograms> ready_;
     std::uint64_t made_ = 0, cleared_ = 0;
     bool ends_ = false;
     ValueSample making_; ///< the thread's

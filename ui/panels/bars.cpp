@@ -1,6 +1,8 @@
 // The tool bar above the picture and the status line below it.
+#include "config/keys/bindings.hpp"
 #include "ui/canvas/color_bar.hpp"
 #include "ui/canvas/numbers.hpp"
+#include "ui/canvas/parts.hpp"
 #include "ui/canvas/probe.hpp"
 #include "ui/canvas/theme.hpp"
 #include "ui/panels/controls.hpp"
@@ -11,13 +13,14 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <span>
 
 namespace specklescope {
 
 namespace {
 
 using theme::dp;
+
+constexpr float kAllLayoutsFrom = 760; ///< dp: a button for each layout
 
 bool begin_bar(const char* name, const Rect& area, ImU32 color) {
     ImGui::SetNextWindowPos({static_cast<float>(area.x), static_cast<float>(area.y)});
@@ -34,23 +37,54 @@ bool begin_bar(const char* name, const Rect& area, ImU32 color) {
     return open;
 }
 
-/// The last two where there is room; the panel has them all.
-void layout_buttons(ViewSettings& view, bool all) {
-    using Layout = ViewSettings::Layout;
-    static constexpr std::array<std::pair<const char*, Layout>, 5> kLayouts = {
-        {{"Processed", Layout::processed},
-         {"Raw", Layout::raw},
-         {"Both", Layout::side_by_side},
-         {"Split", Layout::split},
-         {"Blend", Layout::blended}}};
+struct LayoutChoice {
+    const char* label;
+    ViewSettings::Layout layout;
+    Action action;
+    const char* text;
+};
+using Shown = ViewSettings::Layout;
+constexpr std::array<LayoutChoice, 5> kLayouts = {
+    {{"Processed", Shown::processed, Action::show_processed, "The processed picture"},
+     {"Raw", Shown::raw, Action::show_raw, "The raw picture"},
+     {"Both", Shown::side_by_side, Action::show_both, "Raw and processed side by side"},
+     {"Split", Shown::split, Action::show_split,
+      "Raw and processed with a divider between them, which is dragged"},
+     {"Blend", Shown::blended, Action::show_blended, "The processed picture through the raw one"}}};
+
+/// A button for each where there is room, otherwise a list of them.
+void layout_buttons(ViewSettings& view, const KeyBindings& keys, bool all) {
     ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {dp(2), 0});
-    for (const auto& [label, layout] : std::span(kLayouts).first(all ? 5 : 3)) {
-        if (tool_button(label, view.layout == layout))
-            view.layout = layout;
-        probe::item(std::string("layout.") + label);
+    for (const LayoutChoice& choice : kLayouts) {
+        if (!all)
+            break;
+        if (tool_button(choice.label, view.layout == choice.layout))
+            view.layout = choice.layout;
+        probe::item(std::string("layout.") + choice.label);
+        tooltip(with_key(choice.text, keys, choice.action));
         ImGui::SameLine();
     }
     ImGui::PopStyleVar();
+    if (all)
+        return;
+    const auto* now = std::find_if(kLayouts.begin(), kLayouts.end(),
+                                   [&](const LayoutChoice& choice) { return choice.layout == view.layout; });
+    ImGui::SetNextItemWidth(dp(112));
+    const bool open = ImGui::BeginCombo("##layout", now->label);
+    probe::item("layout.list");
+    if (open) {
+        close_on_escape();
+        for (const LayoutChoice& choice : kLayouts) {
+            if (ImGui::Selectable(choice.label, &choice == now))
+                view.layout = choice.layout;
+            probe::item(std::string("layout.") + choice.label);
+            tooltip(with_key(choice.text, keys, choice.action));
+        }
+        ImGui::EndCombo();
+    } else {
+        tooltip(with_key("What is shown", keys, Action::next_layout));
+    }
+    ImGui::SameLine();
 }
 
 std::string source_line(const Session& session, const Display& display) {
@@ -141,7 +175,7 @@ void record_button(Session& session, ViewState& state) {
 } // namespace
 
 void draw_tool_bar(const Rect& area, Session& session, ViewState& state, const Display& display) {
-    if (begin_bar("##tools", area, theme::kBar)) {
+    if (begin_bar(parts::kTools, area, theme::kBar)) {
         ImGui::SetCursorPosY((static_cast<float>(area.height) - ImGui::GetFrameHeight()) / 2);
         const bool ended = session.pipeline() && has_ended(session);
         const bool paused = session.pipeline() && (session.pipeline()->paused() || ended);
@@ -167,7 +201,7 @@ void draw_tool_bar(const Rect& area, Session& session, ViewState& state, const D
         if (icon_button("tool.snapshot", Icon::camera, keyed("Snapshot", Action::snapshot)))
             state.snapshot = true;
         ImGui::SameLine(0, dp(16));
-        layout_buttons(session.view(), area.width > dp(900));
+        layout_buttons(session.view(), session.settings().keys, area.width > dp(kAllLayoutsFrom));
         ImGui::SameLine(0, dp(16));
         if (ImGui::Button("Open …"))
             state.open_dialog = true;
@@ -197,7 +231,7 @@ void draw_tool_bar(const Rect& area, Session& session, ViewState& state, const D
 
 void draw_status_bar(const Rect& area, Session& session, const Hover& hover, const Display& display,
                      double zoom, const std::string& said) {
-    if (begin_bar("##status", area, theme::kBar)) {
+    if (begin_bar(parts::kStatus, area, theme::kBar)) {
         ImGui::SetCursorPosY((static_cast<float>(area.height) - ImGui::GetTextLineHeight()) / 2);
         const auto pair = [](const char* label, const std::string& value, float width) {
             const float x = ImGui::GetCursorPosX();
@@ -229,9 +263,12 @@ void draw_status_bar(const Rect& area, Session& session, const Hover& hover, con
             if (hover.change)
                 pair(("Δ" + quantity.symbol).c_str(), quantity_text(*hover.change, "%"), dp(110));
         } else {
-            ImGui::TextColored(
-                theme::vec(theme::kDim), "%s",
-                "Point at the picture for its values.  Wheel zooms, drag moves, double click fits.");
+            const float summary = ImGui::CalcTextSize("1000 frames/s").x + ImGui::CalcTextSize("no drops").x;
+            const float room = static_cast<float>(area.width) - summary - dp(56); // it goes before advice
+            const std::string advice =
+                "Point at the picture for its values.  Wheel zooms, drag moves, double click fits.";
+            ImGui::TextColored(theme::vec(theme::kDim), "%s",
+                               fitted(*ImGui::GetFont(), advice, room).c_str());
             ImGui::SameLine();
         }
         if (session.pipeline())

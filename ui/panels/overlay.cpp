@@ -235,7 +235,7 @@ void draw_saturation(const Rect& area, const PixelCounts& counts, double most, f
     probe::widget("saturation", low.x, low.y, width, height);
 }
 
-float draw_banner(const Rect& canvas, Session& session) {
+float draw_banner(const Rect& canvas, Session& session, const std::vector<Rect>& taken) {
     const Banner banner = banner_of(session);
     probe::value("banner", banner.title);
     if (banner.title.empty())
@@ -248,8 +248,14 @@ float draw_banner(const Rect& canvas, Session& session) {
         banner.text.empty() ? ImVec2() : ImGui::CalcTextSize(banner.text.c_str(), nullptr, false, wrap);
     const float width = std::max(title.x, text.x) + dp(36);
     const float height = title.y + (banner.text.empty() ? 0 : text.y + dp(4)) + dp(20);
-    const ImVec2 low =
-        point(canvas.x + (canvas.width - width) / 2, canvas.y + canvas.height - height - dp(20));
+    ImVec2 low = point(canvas.x + (canvas.width - width) / 2, canvas.y + canvas.height - height - dp(20));
+    std::vector<Rect> below = taken; // from the lowest on
+    std::sort(below.begin(), below.end(), [](const Rect& a, const Rect& b) { return a.y > b.y; });
+    for (const Rect& other : below)
+        if (other.x < low.x + width + dp(8) && low.x - dp(8) < other.x + other.width &&
+            other.y < low.y + height && low.y < other.y + other.height)
+            low.y = static_cast<float>(other.y) - dp(8) - height;
+    probe::widget("banner", low.x, low.y, width, height);
     draw.AddRectFilled(low, {low.x + width, low.y + height}, IM_COL32(16, 20, 24, 232), dp(7));
     draw.AddRectFilled(low, {low.x + dp(4), low.y + height}, banner.color, dp(7),
                        ImDrawFlags_RoundCornersLeft);
@@ -258,7 +264,7 @@ float draw_banner(const Rect& canvas, Session& session) {
     if (!banner.text.empty())
         draw.AddText(ImGui::GetFont(), ImGui::GetFontSize(), {low.x + dp(18), low.y + dp(14) + title.y},
                      theme::kDim, banner.text.c_str(), nullptr, wrap);
-    return height + dp(20);
+    return static_cast<float>(canvas.y + canvas.height) - low.y;
 }
 
 bool draw_toasts(const Rect& canvas, const std::deque<Note>& notes, float above) {
@@ -292,7 +298,8 @@ bool draw_toasts(const Rect& canvas, const std::deque<Note>& notes, float above)
     return fading;
 }
 
-void draw_record_marks(const Rect& canvas, const std::vector<Recording>& recordings) {
+std::vector<Rect> draw_record_marks(const Rect& canvas, const std::vector<Recording>& recordings) {
+    std::vector<Rect> places;
     ImDrawList& draw = *ImGui::GetWindowDrawList();
     const auto now = SteadyClock::now();
     float y = static_cast<float>(canvas.y + canvas.height) - dp(12);
@@ -317,8 +324,10 @@ void draw_record_marks(const Rect& canvas, const std::vector<Recording>& recordi
         draw.AddText({low.x + dp(32), low.y + dp(7)}, theme::kText, text.c_str());
         draw.AddText({low.x + dp(32) + ImGui::CalcTextSize(text.c_str()).x, low.y + dp(7)}, theme::kWarning,
                      lost.c_str());
+        places.push_back({low.x, low.y, high.x - low.x, high.y - low.y});
         y = low.y - dp(6);
     }
+    return places;
 }
 
 } // namespace specklescope

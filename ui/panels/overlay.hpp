@@ -18,13 +18,14 @@ void draw_warmup(const Rect& area, const Warmup& warmup, float from);
 /// the warm-up.
 void draw_saturation(const Rect& area, const PixelCounts& counts, double most, float from, bool below);
 /// Why the picture stands still: reconnecting, failed, ended, paused, opening.
-/// Returns the height that it takes at the lower edge, 0 without one.
-float draw_banner(const Rect& canvas, Session& session);
+/// Above what is `taken` at the lower edge where it would lie on that. Returns the height that it takes from
+/// the lower edge, 0 without one.
+float draw_banner(const Rect& canvas, Session& session, const std::vector<Rect>& taken);
 /// Messages of the last seconds, bottom right of the canvas; true while one is fading (draw again soon).
 /// `above`: room left below them.
 bool draw_toasts(const Rect& canvas, const std::deque<Note>& notes, float above);
-/// "● REC 0:12 · 34 MB", bottom left of the canvas, for every running recording.
-void draw_record_marks(const Rect& canvas, const std::vector<Recording>& recordings);
+/// "● REC 0:12 · 34 MB", bottom left of the canvas, for every running recording; returns where they are.
+std::vector<Rect> draw_record_marks(const Rect& canvas, const std::vector<Recording>& recordings);
 /// The list of keys (?), as they are now, and the way to what the program is.
 void draw_keys(bool* open, const KeyBindings& keys);
 /// The rows of --version, in a popup "About Specklescope".

@@ -2,6 +2,7 @@
 
 #include "ui/canvas/color_order.hpp"
 #include "ui/canvas/numbers.hpp"
+#include "ui/canvas/parts.hpp"
 #include "ui/canvas/probe.hpp"
 #include "ui/canvas/theme.hpp"
 #include "ui/panels/chain_panel.hpp"
@@ -180,7 +181,7 @@ void log_section(const Session& session) {
 void draw_panel(const Rect& area, Session& session, ViewState& state, Display& display) {
     ImGui::SetNextWindowPos({static_cast<float>(area.x), static_cast<float>(area.y)});
     ImGui::SetNextWindowSize({static_cast<float>(area.width), static_cast<float>(area.height)});
-    if (ImGui::Begin("##panel", nullptr,
+    if (ImGui::Begin(parts::kPanel, nullptr,
                      ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove |
                          ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoBringToFrontOnFocus)) {
         draw_region_section(session, state.regions);

@@ -8,6 +8,7 @@
 #include "ui/presets/preset_edits.hpp"
 #include "ui/regions/region_tools.hpp"
 #include "ui/session.hpp"
+#include "ui/sources/folder_dialog.hpp"
 
 namespace specklescope {
 
@@ -31,6 +32,7 @@ struct ViewState {
     bool confirm = false, dismiss = false;
     RegionTools regions;
     ScaleDialog scale;
+    FolderDialog folder;
     HistogramPanel histogram;
     Film film;
     PresetMenu presets;

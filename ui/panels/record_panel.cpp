@@ -128,9 +128,16 @@ void draw_record(Session& session, ViewState& state) {
     if (!section("Record"))
         return;
     control_label("Folder");
+    const float button = ImGui::GetFrameHeight() * 1.15F;
+    ImGui::SetNextItemWidth(ImGui::GetContentRegionAvail().x - button - dp(4));
     ImGui::InputText("##folder", &session.folder);
     probe::item("record.folder");
     tooltip("Where recordings and snapshots go.");
+    ImGui::SameLine(0, dp(4));
+    if (ImGui::Button("…##folder", {button, 0}))
+        state.folder.ask(session.folder);
+    probe::item("record.browse");
+    tooltip("Choose the folder from a list");
     record_row(session, RecordWhat::processed, "processed", session.processed_format);
     record_row(session, RecordWhat::raw, "raw", session.raw_format);
     kept_line(session);

@@ -1,5 +1,6 @@
 #include "ui/panels/transport.hpp"
 
+#include "ui/canvas/parts.hpp"
 #include "ui/canvas/probe.hpp"
 #include "ui/canvas/theme.hpp"
 #include "ui/panels/controls.hpp"
@@ -249,7 +250,7 @@ void draw_transport(const Rect& area, Session& session, Film& film) {
     ImGui::PushStyleVar(ImGuiStyleVar_WindowMinSize, {1, 1});
     ImGui::PushStyleColor(ImGuiCol_WindowBg, theme::vec(theme::kBar));
     const bool open =
-        ImGui::Begin("##film", nullptr,
+        ImGui::Begin(parts::kFilm, nullptr,
                      ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove |
                          ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoBringToFrontOnFocus);
     ImGui::PopStyleColor();

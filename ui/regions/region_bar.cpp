@@ -1,6 +1,7 @@
 // The row of tools beside the picture.
 #include "config/keys/bindings.hpp"
 #include "ui/actions/control_walk.hpp"
+#include "ui/canvas/parts.hpp"
 #include "ui/canvas/probe.hpp"
 #include "ui/canvas/theme.hpp"
 #include "ui/panels/controls.hpp"
@@ -86,7 +87,7 @@ void draw_region_bar(const Rect& area, RegionTools& tools, const KeyBindings& ke
     ImGui::PushStyleVar(ImGuiStyleVar_WindowMinSize, {1, 1});
     ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {0, gap});
     ImGui::PushStyleColor(ImGuiCol_WindowBg, theme::vec(theme::kPanel));
-    ImGui::Begin("##region tools", nullptr,
+    ImGui::Begin(parts::kRegionTools, nullptr,
                  ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoSavedSettings |
                      ImGuiWindowFlags_NoBringToFrontOnFocus);
     ImGui::PopStyleColor();

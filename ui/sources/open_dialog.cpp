@@ -51,6 +51,7 @@ void OpenDialog::begin(Session& session, ViewState& state) {
                 gone.insert(one.source.revealed());
         return gone;
     });
+    thumbnails_.recheck();
     ImGui::OpenPopup(kTitle);
 }
 
@@ -130,6 +131,7 @@ void OpenDialog::poll(Session& session, ViewState& state) {
         started_ = std::string(1, '\0'); // what is typed may be in it
     cameras_.poll();
     missing_.poll();
+    probe::value("open.thumbnails", static_cast<double>(thumbnails_.made()));
     if (look_.poll() && look_.result()->error.empty() && look_.result()->text == look_wanted_) {
         const FirstLook& look = look_.result()->look;
         if (!picture_)
@@ -201,86 +203,6 @@ void OpenDialog::field(ViewState& state) {
     tooltip("The desktop's own dialog (" + program_ + ")");
 }
 
-void OpenDialog::sources(const Session& session, ViewState& state) {
-    const auto row = [&](const std::string& text, const std::string& note, bool possible,
-                         const std::string& name) {
-        ImGui::BeginDisabled(!possible);
-        const float room = ImGui::GetContentRegionAvail().x;
-        if (ImGui::Selectable((fitted(*ImGui::GetFont(), text, room) + "###" + name).c_str(), false,
-                              ImGuiSelectableFlags_DontClosePopups | ImGuiSelectableFlags_AllowDoubleClick,
-                              {room, 0})) {
-            state.open_text = text;
-            opens_ = true;
-        }
-        ImGui::EndDisabled();
-        probe::item(name);
-        tooltip(note.empty() ? text : text + "\n" + note);
-        if (!note.empty())
-            hint("    " + note);
-    };
-    int number = 0;
-    hint("Recent");
-    const std::set<std::string> none, &gone = missing_.result() ? *missing_.result() : none;
-    probe::value("open.gone", static_cast<double>(gone.size()));
-    for (const RecentSource& recent : recent_sources(session)) {
-        const bool missing = gone.contains(recent.source.revealed());
-        row(recent.source.shown(), missing ? "not there any more" : recent.note, !missing,
-            "open.recent." + std::to_string(number++));
-    }
-    hint("Cameras");
-    if (!cameras_.result() || cameras_.busy())
-        hint("    looking …");
-    else if (cameras_.result()->empty())
-        hint("    none found");
-    else
-        for (const auto& [source, name] : *cameras_.result())
-            row(source, name, !source.empty(), "open.camera." + std::to_string(number++));
-}
-
-void OpenDialog::files(ViewState& state) {
-    const auto& folder = folder_.result();
-    hint(folder_wanted_ + (folder_.busy() ? "  …" : ""));
-    probe::value("open.folder", folder && !folder_.busy() ? folder->path : "");
-    if (!folder)
-        return;
-    if (!folder->error.empty())
-        return hint(folder->error, theme::kWarning);
-    const std::string base = folder->path == "/" ? "/" : folder->path + "/";
-    const TypedPath typed = typed_path(state.open_text);
-    const bool here = typed.folder == folder->path;
-    std::optional<std::string> next; // behind the list: it may end with it
-    constexpr int kFlags = ImGuiSelectableFlags_DontClosePopups | ImGuiSelectableFlags_AllowDoubleClick;
-    if (folder->path != "/" && ImGui::Selectable("↑ ..", false, kFlags))
-        next = (std::filesystem::path(folder->path).parent_path() / "").string();
-    probe::item("open.up");
-    ImGuiListClipper clipper;
-    clipper.Begin(static_cast<int>(rows_.size()));
-    while (clipper.Step())
-        for (int i = clipper.DisplayStart; i < clipper.DisplayEnd; ++i) {
-            const FolderEntry& entry = folder->entries[rows_[static_cast<std::size_t>(i)]];
-            const std::string label = one_line(entry.name) + (entry.folder ? "/" : "");
-            if (ImGui::Selectable((label + "###file" + std::to_string(i)).c_str(),
-                                  here && entry.name == typed.name, kFlags)) {
-                next = base + entry.name + (entry.folder ? "/" : "");
-                opens_ = opens_ || (ImGui::IsMouseDoubleClicked(0) && !entry.folder);
-            }
-            probe::item("open.file." + entry.name);
-            if (!entry.folder) {
-                ImGui::SameLine();
-                hint(size_text(entry.bytes));
-            }
-        }
-    if (rows_.empty())
-        hint(folder->entries.empty() && folder->part.empty() ? "Nothing here that a source could be."
-                                                             : "Nothing has this in its name.");
-    if (folder->cut)
-        hint("Only " + std::to_string(kMostEntries) + " of them are listed; type a part of the name.");
-    if (next) {
-        state.open_text = *next;
-        take_text(*next);
-    }
-}
-
 std::optional<SourceArgument> OpenDialog::chosen(Session& session, const ViewState& state) {
     const SourceArgument& present = session.settings().source;
     if (raw_form_) // the look is for seeing only
@@ -333,6 +255,7 @@ void OpenDialog::draw(Session& session, ViewState& state) {
     ImGui::BeginChild("##files", {middle, height}, true);
     files(state);
     ImGui::EndChild();
+    thumbnails_.update();
     if (beside)
         ImGui::SameLine(0, gap);
     ImGui::BeginChild("##look", {0, beside ? height : screen.y * 0.4F}, true);

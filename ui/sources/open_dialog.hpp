@@ -10,6 +10,7 @@
 #include "ui/sources/later.hpp"
 #include "ui/sources/recent.hpp"
 #include "ui/sources/system_dialog.hpp"
+#include "ui/sources/thumbnails.hpp"
 
 #include <optional>
 #include <set>
@@ -33,6 +34,8 @@ private:
     void begin(Session& session, ViewState& state);
     void poll(Session& session, ViewState& state);
     void field(ViewState& state);
+    struct Row;
+    bool row(const Row& row);
     void sources(const Session& session, ViewState& state);
     void files(ViewState& state);
     void preview(bool beside);
@@ -58,6 +61,7 @@ private:
     std::string look_wanted_;
     gl::Texture picture_;
     std::string pictured_; ///< what the texture shows
+    Thumbnails thumbnails_;
     Later<Cameras> cameras_;
     Later<std::set<std::string>> missing_; ///< of the recent ones
     SystemDialog system_;

@@ -14,13 +14,6 @@ namespace {
 
 using theme::dp;
 
-std::string text_of_look(const FirstLook& look) {
-    return std::to_string(look.shape.width) + " × " + std::to_string(look.shape.height) + " " +
-           std::string(to_string(look.shape.type)) + (look.shape.channels == 3 ? " colour" : "") +
-           (look.frames > 0 ? ", " + count_text(look.frames) + (look.frames == 1 ? " frame" : " frames")
-                            : "");
-}
-
 } // namespace
 
 void OpenDialog::raw_form() {

@@ -36,19 +36,25 @@ std::string SystemDialog::program() {
     return "";
 }
 
-std::vector<std::string> SystemDialog::words(const std::string& program, const std::string& folder) {
+std::vector<std::string> SystemDialog::words(const std::string& program, const std::string& folder,
+                                             bool folders) {
+    if (folders && program.ends_with("/kdialog"))
+        return {program, "--title", "Folder for recordings", "--getexistingdirectory", folder};
+    if (folders)
+        return {program, "--file-selection", "--directory", "--title=Folder for recordings",
+                "--filename=" + folder + "/"};
     if (program.ends_with("/kdialog"))
         return {program, "--title", "Open a source", "--getopenfilename", folder};
     return {program, "--file-selection", "--title=Open a source", "--filename=" + folder + "/"};
 }
 
-void SystemDialog::start(const std::string& folder) {
+void SystemDialog::start(const std::string& folder, bool folders) {
     if (running())
         return;
     const std::string program = SystemDialog::program();
     if (program.empty())
         throw RunError("Neither zenity nor kdialog is installed; the list of files is here.");
-    std::vector<std::string> given = words(program, folder);
+    std::vector<std::string> given = words(program, folder, folders);
     std::vector<char*> argv;
     argv.reserve(given.size() + 1);
     for (std::string& word : given)

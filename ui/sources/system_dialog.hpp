@@ -19,9 +19,11 @@ public:
     /// The program that would be run, found in PATH; empty: there is none.
     static std::string program();
     /// What it is given: never a shell, so that a name is a name.
-    static std::vector<std::string> words(const std::string& program, const std::string& folder);
+    static std::vector<std::string> words(const std::string& program, const std::string& folder,
+                                          bool folders = false);
     /// Nothing where it runs already. Throws RunError. The dialog ends with this process, however that ends.
-    void start(const std::string& folder);
+    /// `folders`: one of them is chosen, and no file.
+    void start(const std::string& folder, bool folders = false);
     bool running() const { return pid_ > 0; }
     /// Never waits. The file that was chosen, once; an empty text: none was.
     std::optional<std::string> poll();

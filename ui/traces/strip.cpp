@@ -1,6 +1,7 @@
 #include "ui/traces/strip.hpp"
 
 #include "ui/canvas/numbers.hpp"
+#include "ui/canvas/parts.hpp"
 #include "ui/canvas/probe.hpp"
 #include "ui/canvas/theme.hpp"
 #include "ui/panels/controls.hpp"
@@ -363,7 +364,7 @@ void TraceStrip::draw(const Rect& area, Session& session) {
     ImGui::SetNextWindowPos(point(area.x, area.y));
     ImGui::SetNextWindowSize(point(area.width, area.height));
     ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {dp(10), dp(6)});
-    const bool open = ImGui::Begin("##traces", nullptr,
+    const bool open = ImGui::Begin(parts::kTraces, nullptr,
                                    ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove |
                                        ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoScrollWithMouse |
                                        ImGuiWindowFlags_NoBringToFrontOnFocus);

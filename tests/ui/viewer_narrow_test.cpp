@@ -1,0 +1,103 @@
+// Small and tall windows: what is shown can be chosen, and nothing lies on what it should leave free.
+#include "tests/ui/viewer_fixture.hpp"
+
+namespace specklescope {
+namespace {
+
+class NarrowViewerTest : public ViewerTest {
+protected:
+    void film() {
+        std::string pixels;
+        for (int i = 0; i < 160 * 120 * 4; ++i)
+            pixels += static_cast<char>(40 + (i * 7919 ^ i / 160) % 150);
+        write_text(folder_ / "film.raw", pixels);
+    }
+    std::vector<std::string> sized(int width, int height, const std::vector<std::string>& more = {}) {
+        film();
+        std::vector<std::string> words = {"raw:film.raw?width=160&height=120&format=gray8&rate=50",
+                                          "--no-remember",
+                                          "--um-per-px",
+                                          "5",
+                                          "--view",
+                                          "width=" + std::to_string(width),
+                                          "--view",
+                                          "height=" + std::to_string(height)};
+        words.insert(words.end(), more.begin(), more.end());
+        return words;
+    }
+    static bool apart(const Rect& a, const Rect& b) {
+        return a.x + a.width <= b.x || b.x + b.width <= a.x || a.y + a.height <= b.y || b.y + b.height <= a.y;
+    }
+    static bool within(const Rect& inner, const Rect& outer) {
+        return inner.x >= outer.x && inner.y >= outer.y &&
+               inner.x + inner.width <= outer.x + outer.width + 0.5 &&
+               inner.y + inner.height <= outer.y + outer.height + 0.5;
+    }
+};
+
+TEST_F(NarrowViewerTest, TheNoticeAtTheEndLeavesTheScaleBarFree) {
+    for (const auto& [width, height] : {std::pair{520, 760}, {800, 600}, {600, 790}, {1280, 800}}) {
+        Viewer viewer(*desktop_, folder_, sized(width, height));
+        ASSERT_TRUE(viewer.shows_picture()) << viewer.log();
+        ASSERT_TRUE(viewer.until([&] {
+            return viewer.text("banner").starts_with("End of") && viewer.has_widget("banner") &&
+                   viewer.has_widget("scale.bar");
+        })) << width;
+        const Rect banner = viewer.widget("banner"), bar = viewer.widget("scale.bar"),
+                   canvas = viewer.widget("canvas");
+        EXPECT_TRUE(apart(banner, {bar.x - 10, bar.y - 22, bar.width + 20, bar.height + 30}))
+            << width << ": " << banner.x << " " << banner.y << " and " << bar.x << " " << bar.y;
+        EXPECT_TRUE(within(banner, canvas)) << width;
+        EXPECT_EQ(viewer.quit(), 0) << viewer.log();
+    }
+}
+
+TEST_F(NarrowViewerTest, EachLayoutIsChosenByMouseAndByKeys) {
+    Viewer viewer(*desktop_, folder_, sized(520, 760));
+    ASSERT_TRUE(viewer.shows_picture()) << viewer.log();
+    ASSERT_TRUE(viewer.has_widget("layout.list"));
+    for (const auto& [label, layout] : {std::pair{"Split", "split"},
+                                        {"Blend", "blended"},
+                                        {"Raw", "raw"},
+                                        {"Both", "side_by_side"},
+                                        {"Processed", "processed"}}) {
+        viewer.click("layout.list");
+        ASSERT_TRUE(viewer.until([&] { return viewer.has_widget(std::string("layout.") + label); })) << label;
+        viewer.click(std::string("layout.") + label);
+        EXPECT_TRUE(viewer.until([&] { return viewer.text("layout") == layout; })) << viewer.text("layout");
+        ASSERT_TRUE(viewer.until([&] { return !viewer.has_widget(std::string("layout.") + label); }));
+    }
+    // Along the tool bar to the list, and down in it.
+    viewer.key("F6");
+    viewer.drawn();
+    for (int step = 0; step < 12 && !viewer.has_widget("layout.Split"); ++step) {
+        viewer.key("Right");
+        viewer.drawn();
+        if (viewer.text("walk.on") == "layout.list") {
+            viewer.key("space");
+            ASSERT_TRUE(viewer.until([&] { return viewer.has_widget("layout.Split"); })) << "by Space";
+        }
+    }
+    ASSERT_TRUE(viewer.has_widget("layout.Split"));
+    for (int row = 0; row < 3; ++row) {
+        viewer.key("Down");
+        viewer.drawn();
+    }
+    viewer.key("space");
+    EXPECT_TRUE(viewer.until([&] { return viewer.text("layout") == "split"; })) << viewer.text("layout");
+    EXPECT_EQ(viewer.quit(), 0) << viewer.log();
+}
+
+TEST_F(NarrowViewerTest, WhereThereIsRoomEachLayoutHasItsButton) {
+    Viewer viewer(*desktop_, folder_, sized(800, 600));
+    ASSERT_TRUE(viewer.shows_picture()) << viewer.log();
+    EXPECT_FALSE(viewer.has_widget("layout.list"));
+    for (const auto& [label, layout] : {std::pair{"Split", "split"}, {"Blend", "blended"}}) {
+        viewer.click(std::string("layout.") + label);
+        EXPECT_TRUE(viewer.until([&] { return viewer.text("layout") == layout; })) << viewer.text("layout");
+    }
+    EXPECT_EQ(viewer.quit(), 0) << viewer.log();
+}
+
+} // namespace
+} // namespace specklescope
