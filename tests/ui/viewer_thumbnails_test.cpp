@@ -75,6 +75,8 @@ protected:
 TEST_F(ThumbnailsTest, ShowTheFirstFrameOrSayWhyNotAndNothingStandsStill) {
     write_text(place("a_left.tif"), halves(true));
     write_text(place("b_huge.tif"), tiff(40000, 40000, std::string(1000, 'x')));
+    std::filesystem::resize_file(place("b_huge.tif"),
+                                 std::uintmax_t{40000} * 40000 + 4096); // as large as it says
     write_text(place("c_broken.png"), "no picture");
     write_text(place("d.raw"), std::string(640, 'x'));
     ASSERT_EQ(mkfifo(place("e_pipe.tif").c_str(), 0600), 0);

@@ -243,7 +243,7 @@ void OpenDialog::draw(Session& session, ViewState& state) {
     opens_ = false;
     field(state);
     take_text(state.open_text);
-    const float height = beside ? std::min(dp(400), screen.y * 0.5F) : screen.y * 0.25F,
+    const float height = beside ? std::min(dp(400), screen.y * 0.5F) : screen.y * 0.34F,
                 whole = ImGui::GetContentRegionAvail().x;
     const float gap = dp(8);
     const float left = beside ? whole * 0.27F : whole * 0.42F;
@@ -258,7 +258,7 @@ void OpenDialog::draw(Session& session, ViewState& state) {
     thumbnails_.update();
     if (beside)
         ImGui::SameLine(0, gap);
-    ImGui::BeginChild("##look", {0, beside ? height : screen.y * 0.4F}, true);
+    ImGui::BeginChild("##look", {0, beside ? height : screen.y * 0.3F}, true);
     preview(beside);
     ImGui::EndChild();
     if (ImGui::Checkbox("All files", &all_files_)) {

@@ -53,7 +53,9 @@ void draw_picture(ImDrawList& draw, const ImVec2& low, const ImVec2& high, const
                   const std::string& name) {
     const auto width = static_cast<float>(small.width), height = static_cast<float>(small.height);
     const float scale = std::min((high.x - low.x) / width, (high.y - low.y) / height);
-    const ImVec2 c((low.x + high.x) / 2, (low.y + high.y) / 2), half(width * scale / 2, height * scale / 2);
+    const ImVec2 c((low.x + high.x) / 2, (low.y + high.y) / 2);
+    const ImVec2 half(std::max(width * scale / 2, dp(3)),
+                      std::max(height * scale / 2, dp(3))); // of a strip, too
     const auto id = static_cast<std::intptr_t>(small.texture);
     draw.AddImage(reinterpret_cast<ImTextureID>(id), // NOLINT(performance-no-int-to-ptr)
                   {c.x - half.x, c.y - half.y}, {c.x + half.x, c.y + half.y});

@@ -87,7 +87,6 @@ void Thumbnails::update() {
 }
 
 void Thumbnails::take(Made made) {
-    ++made_;
     const auto found = entries_.find(made.key);
     if (found == entries_.end())
         return;
@@ -95,6 +94,7 @@ void Thumbnails::take(Made made) {
     entry.round = made.round;
     if (made.same)
         return;
+    ++made_;
     entry.stamp = made.stamp;
     entry.texture = {};
     entry.shown = {0, made.look.width, made.look.height, std::move(made.word), std::move(made.about)};

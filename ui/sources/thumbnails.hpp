@@ -46,7 +46,7 @@ public:
     void update();
     /// Each is looked at once more when it is asked for next, and made anew where its file has changed.
     void recheck() { ++round_; }
-    std::uint64_t made() const { return made_; } ///< how many looks have ended
+    std::uint64_t made() const { return made_; } ///< looks at first frames that have ended
 
 private:
     struct Entry {
