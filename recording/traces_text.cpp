@@ -41,6 +41,8 @@ std::string traces_begin(const StreamInfo& stream) {
     say("pixels", "area of the region on the picture");
     say("area_um2", "that area in µm²; empty where nobody said how large a pixel is");
     say("position", "of the frame in its file, from 0; empty of no file");
+    say("warming_up",
+        "1: made while a stage filled its history or took a capture, now or when it was recorded");
     say("event",
         "number,sequence,capture_s,label: was marked at that frame; the last line of a number counts, "
         "and one without a label takes the event back");
@@ -59,7 +61,7 @@ std::string event_line(const EventMark& event) {
 
 std::string traces_columns() {
     return "sequence,capture_s,arrival_s,region,mean,std,min,max,valid,infinite,saturated,version,"
-           "mean_of_map,median,pixels,position,area_um2\n";
+           "mean_of_map,median,pixels,position,area_um2,warming_up\n";
 }
 
 std::string traces_settings(const Result& result, double um) {
@@ -124,7 +126,7 @@ void add_rows(const Result& result, double um, std::string& text) {
         text += ',';
         if (um > 0)
             add_number(text, static_cast<double>(region.pixels) * um * um);
-        text += '\n';
+        text += result.warming_up() ? ",1\n" : ",0\n";
     }
 }
 
