@@ -90,8 +90,9 @@ public:
         push_block(0, index >> PyramidSize::kFirstShift, block);
     }
 
-    /// Of the samples [from, to). Where they are kept in blocks alone, of whole blocks: those that hold them.
-    Block range(std::uint64_t from, std::uint64_t to) const {
+    /// Of the samples [from, to). Where they are kept in blocks alone, of whole blocks: those that hold them,
+    /// or with `within` those of nothing else.
+    Block range(std::uint64_t from, std::uint64_t to, bool within = false) const {
         Block sum;
         while (from < to) {
             const std::size_t level = largest(from, to);
@@ -104,7 +105,10 @@ public:
                 for (; from < stop; ++from)
                     sum.add(Block(whole_[from]));
             } else {
-                from = coarse(from, to, sum);
+                Block around;
+                from = coarse(from, to, around);
+                if (!within)
+                    sum.add(around);
             }
         }
         return sum;

@@ -10,6 +10,7 @@ namespace {
 
 constexpr std::size_t kMostWaiting = std::size_t{1} << 16;
 constexpr std::size_t kMostRestarts = 256;
+constexpr std::size_t kMostWarmups = 256;
 constexpr std::int64_t kUnknownInterval = 1'000'000; ///< ns
 
 bool same(const Quantity& a, const Quantity& b) {
@@ -29,32 +30,6 @@ std::uint64_t outline_of(const PlacedRegions& placed, const PlacedRegion& region
     }
     return hash;
 }
-
-/// Of frames: taken over K² where the values follow from it.
-class TimeMean {
-public:
-    explicit TimeMean(RegionMean mean) : mean_(mean) {}
-    void add(double value) {
-        if (std::isnan(value) || (std::isinf(value) && mean_ != RegionMean::of_inverses))
-            return;
-        sum_ += mean_ == RegionMean::of_inverses  ? 1 / value
-                : mean_ == RegionMean::of_squares ? value * value
-                                                  : value;
-        ++count_;
-    }
-    std::uint64_t count() const { return count_; }
-    double mean() const {
-        const double mean = sum_ / static_cast<double>(count_); // NaN of none
-        return mean_ == RegionMean::of_inverses  ? 1 / mean
-               : mean_ == RegionMean::of_squares ? std::sqrt(mean)
-                                                 : mean;
-    }
-
-private:
-    RegionMean mean_;
-    double sum_ = 0;
-    std::uint64_t count_ = 0;
-};
 
 } // namespace
 
@@ -94,7 +69,8 @@ void TraceHistory::push(const Result& result, const Sink* feed) {
         if (!pushed_quantity_ || !same(*pushed_quantity_, result.quantity))
             pushed_quantity_ = std::make_shared<const Quantity>(result.quantity);
         waiting_.push_back({result.info.capture_ns, result.info.sequence, result.info.discontinuity,
-                            pushed_quantity_, result.regions, std::exchange(opened_, nullptr)});
+                            result.warming_up(), pushed_quantity_, result.regions,
+                            std::exchange(opened_, nullptr)});
     }
     if (const std::unique_lock lock(mutex_, std::try_to_lock); lock)
         take_in();
@@ -162,6 +138,8 @@ void TraceHistory::add(const Waiting& frame) {
     }
     const std::uint64_t index = moments_.end();
     moments_.push(index, moment);
+    if (frame.warming_up)
+        add_warmup(index);
     for (std::size_t i = 0; i < series_.size(); ++i)
         series_[i].values.push(index, frame.regions->statistics[i].mean);
 }
@@ -170,7 +148,20 @@ void TraceHistory::clear() {
     series_.clear();
     placed_.reset();
     restarts_.clear();
+    warmups_.clear();
     moments_ = Pyramid<Moment, Stretch>(size_for(1));
+}
+
+void TraceHistory::add_warmup(std::uint64_t index) {
+    if (!warmups_.empty() && warmups_.back().to == index) {
+        ++warmups_.back().to;
+        return;
+    }
+    warmups_.push_back({index, index + 1});
+    if (warmups_.size() <= kMostWarmups)
+        return;
+    warmups_[1].from = warmups_[0].from;
+    warmups_.pop_front();
 }
 
 void TraceHistory::match(const PlacedRegions& placed) {
@@ -233,151 +224,6 @@ TraceOverview TraceHistory::overview() {
     const std::scoped_lock waiting(waiting_mutex_);
     about.lost = lost_;
     return about;
-}
-
-std::uint64_t TraceHistory::index_at(std::int64_t time_ns) const {
-    const auto search = [&](const auto& ring, const auto& time_of) -> std::optional<std::uint64_t> {
-        if (ring.empty() || (ring.begin() != 0 && time_ns <= time_of(ring[ring.begin()])))
-            return std::nullopt;
-        std::uint64_t from = ring.begin(), to = ring.end();
-        while (from < to) {
-            const std::uint64_t middle = from + (to - from) / 2;
-            if (time_of(ring[middle]) < time_ns)
-                from = middle + 1;
-            else
-                to = middle;
-        }
-        return from;
-    };
-    if (const auto found = search(moments_.whole(), [](const Moment& moment) { return moment.time_ns; }))
-        return *found;
-    for (std::size_t level = 0; level < moments_.levels(); ++level)
-        if (const auto found =
-                search(moments_.level(level), [](const Stretch& stretch) { return stretch.first.time_ns; }))
-            return *found << Pyramid<Moment, Stretch>::shift(level);
-    return 0;
-}
-
-/// As it was, or the first of the smallest block that holds it.
-TraceHistory::Moment TraceHistory::moment_at(std::uint64_t index) const {
-    if (moments_.whole().has(index))
-        return moments_.whole()[index];
-    for (std::size_t level = 0; level < moments_.levels(); ++level)
-        if (const std::uint64_t block = index >> Pyramid<Moment, Stretch>::shift(level);
-            moments_.level(level).has(block))
-            return moments_.level(level)[block].first;
-    return {};
-}
-
-bool TraceHistory::broken_at(std::uint64_t index) const { return moment_at(index).broken; }
-
-std::vector<TraceColumn> TraceHistory::samples(const Series& series, std::uint64_t from,
-                                               std::uint64_t to) const {
-    std::vector<TraceColumn> points;
-    const auto& whole = series.values.whole();
-    bool broken = true;
-    for (std::uint64_t i = std::max(from, whole.begin()); i < std::min(to, whole.end()); ++i) {
-        const Moment& moment = moments_.whole()[i];
-        const double value = whole[i];
-        broken = broken || moment.broken;
-        if (!std::isfinite(value)) {
-            broken = true;
-            continue;
-        }
-        points.push_back({moment.time_ns, value, value, std::exchange(broken, false)});
-    }
-    return points;
-}
-
-std::vector<TraceColumn> TraceHistory::columns(const Series& series, const std::vector<std::uint64_t>& bounds,
-                                               std::int64_t from_ns, double step_ns) const {
-    std::vector<TraceColumn> points;
-    points.reserve(bounds.size());
-    bool broken = true;
-    for (std::size_t i = 0; i + 1 < bounds.size(); ++i) {
-        if (bounds[i] == bounds[i + 1])
-            continue;
-        const Extremes extremes = series.values.range(bounds[i], bounds[i + 1]);
-        broken = broken || broken_at(bounds[i]) || !extremes.any();
-        if (!extremes.any())
-            continue;
-        const auto middle = static_cast<std::int64_t>((static_cast<double>(i) + 0.5) * step_ns);
-        points.push_back({from_ns + middle, extremes.low, extremes.high, std::exchange(broken, false)});
-    }
-    return points;
-}
-
-std::vector<std::vector<TraceColumn>> TraceHistory::curves(std::int64_t from_ns, std::int64_t to_ns,
-                                                           int columns_wanted) {
-    const std::scoped_lock lock(mutex_);
-    take_in();
-    std::vector<std::vector<TraceColumn>> curves(series_.size());
-    if (to_ns <= from_ns || columns_wanted < 1 || moments_.end() == 0)
-        return curves;
-    const double step = static_cast<double>(to_ns - from_ns) / columns_wanted;
-    const std::uint64_t first = index_at(from_ns), last = index_at(to_ns);
-    const bool few = last - first <= 2 * static_cast<std::uint64_t>(columns_wanted);
-    if (few && moments_.whole().has(first == 0 ? 0 : first - 1)) {
-        for (std::size_t i = 0; i < series_.size(); ++i)
-            curves[i] = samples(series_[i], first == 0 ? 0 : first - 1, last + 1);
-        return curves;
-    }
-    // A column more on each side.
-    const std::int64_t begin = from_ns - static_cast<std::int64_t>(step);
-    std::vector<std::uint64_t> bounds;
-    bounds.reserve(static_cast<std::size_t>(columns_wanted) + 3);
-    std::uint64_t reached = 0;
-    for (int i = 0; i < columns_wanted + 3; ++i) {
-        reached = std::max(reached, index_at(begin + static_cast<std::int64_t>(i * step)));
-        bounds.push_back(reached);
-    }
-    for (std::size_t i = 0; i < series_.size(); ++i)
-        curves[i] = columns(series_[i], bounds, begin, step);
-    return curves;
-}
-
-std::optional<TraceValues> TraceHistory::values_at(std::int64_t time_ns) {
-    const std::scoped_lock lock(mutex_);
-    take_in();
-    if (moments_.end() == 0)
-        return std::nullopt;
-    std::uint64_t index = std::min(index_at(time_ns), moments_.end() - 1);
-    if (index > 0 && time_ns - moment_at(index - 1).time_ns < moment_at(index).time_ns - time_ns)
-        --index;
-    TraceValues found{moment_of(moment_at(index)), moments_.whole().has(index), {}};
-    for (const Series& series : series_) {
-        double value = std::numeric_limits<double>::quiet_NaN();
-        if (series.values.whole().has(index)) {
-            value = series.values.whole()[index];
-        } else if (const Extremes block = series.values.range(index, index + 1); block.any()) {
-            value = (block.low + block.high) / 2;
-            found.exact = false;
-        }
-        found.values.push_back(value);
-    }
-    return found;
-}
-
-std::optional<TraceMeans> TraceHistory::means(double seconds) {
-    const std::scoped_lock lock(mutex_);
-    take_in();
-    const auto& whole = moments_.whole();
-    if (whole.empty())
-        return std::nullopt;
-    const std::uint64_t end = whole.end();
-    std::int64_t since = whole[end - 1].time_ns - static_cast<std::int64_t>(seconds * 1e9) + 1;
-    if (!restarts_.empty()) // what came before is of something else
-        since = std::max(since, restarts_.back().time_ns);
-    const std::uint64_t from = std::min(std::max(index_at(since), whole.begin()), end - 1);
-    TraceMeans means{{}, moment_of(whole[from]), moment_of(whole[end - 1]), end - from};
-    for (const Series& series : series_) {
-        const auto& values = series.values.whole();
-        TimeMean mean(mean_);
-        for (std::uint64_t i = std::max(from, values.begin()); i < values.end(); ++i)
-            mean.add(values[i]);
-        means.regions.push_back({series.region.id, series.region.outline, mean.mean(), mean.count()});
-    }
-    return means;
 }
 
 namespace {

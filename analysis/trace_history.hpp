@@ -55,6 +55,11 @@ struct TraceColumn {
     bool broken = false;      ///< not joined with the one before: a dropped frame, a gap or a restart between
 };
 
+/// Least and largest mean of a region over some frames.
+struct TraceExtremes {
+    double low = 0, high = 0;
+};
+
 /// A mean over time: TraceHistory::means().
 struct TraceMean {
     std::uint64_t id = 0, outline = 0;
@@ -96,6 +101,10 @@ public:
     /// A row of columns for each region of the overview: at most `columns` and two beside them, so that lines
     /// go on over the edges. Throws nothing; empty for an empty stretch.
     std::vector<std::vector<TraceColumn>> curves(std::int64_t from_ns, std::int64_t to_ns, int columns);
+    /// For the range of a plot: of each region of the overview over this stretch, without the frames that
+    /// were made in a warm-up, whose values would hide the others. Of these alone where there is nothing
+    /// else; none without a value.
+    std::vector<std::optional<TraceExtremes>> extremes(std::int64_t from_ns, std::int64_t to_ns);
     /// Of the frame that is nearest in time; none where the history is empty.
     std::optional<TraceValues> values_at(std::int64_t time_ns);
     /// Over the last `seconds` of what is kept whole, taken as the regions' mean is: of c/K² the harmonic
@@ -141,10 +150,14 @@ private:
     struct Waiting {
         std::int64_t capture_ns = 0;
         std::uint64_t sequence = 0;
-        bool jump = false;
+        bool jump = false, warming_up = false;
         std::shared_ptr<const Quantity> quantity;
         std::shared_ptr<const RegionValues> regions;
         std::shared_ptr<const std::string> opened; ///< the source, in front of its first frame
+    };
+
+    struct Frames { ///< [from, to)
+        std::uint64_t from = 0, to = 0;
     };
 
     void take_in();
@@ -152,6 +165,9 @@ private:
     Moment moment_for(const Waiting& frame);
     void match(const PlacedRegions& placed);
     void clear();
+    void add_warmup(std::uint64_t index);
+    /// The stretches of [first, last) that were made in no warm-up.
+    std::vector<Frames> settled(std::uint64_t first, std::uint64_t last) const;
     PyramidSize size_for(std::size_t regions) const;
     /// The first frame at or behind this time that begins a sample or a block that is kept.
     std::uint64_t index_at(std::int64_t time_ns) const;
@@ -185,6 +201,8 @@ private:
     std::uint64_t next_id_ = 1;
     std::deque<TraceRestart> restarts_;
     bool gap_ = false; ///< frames without regions came between
+    std::deque<Frames>
+        warmups_; ///< made in one; with too many of them, the first holds what lies between as well
 };
 
 /// What brings a pipeline's results into it; one for each run. From the moment that one is opened, those

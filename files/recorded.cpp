@@ -92,6 +92,7 @@ void read_frame(const Json& json, Recorded& frame) {
             if (text(json, "exposure_origin") == to_string(origin))
                 frame.exposure_origin = origin;
     }
+    frame.in_warmup = json.value("complete", Json()) == false;
     const auto left_out = json.find("left_out");
     frame.left_out = left_out != json.end() ? natural(*left_out) : 0;
 }
@@ -145,8 +146,11 @@ bool RecordedText::begin(std::string_view description) {
     if (const auto frame = json.find("frame"); frame != json.end() && frame->is_object())
         read_frame(*frame, now_);
     first_ = now_.counts;
+    first_in_warmup_ = now_.in_warmup;
     if (const auto columns = json.find("frames"); columns != json.end() && columns->is_object())
         read_columns(*columns);
+    if (const auto facts = json.find("facts"); facts != json.end() && facts->is_array())
+        read_warmups(*facts, now_.in_warmup);
     if (const auto changes = json.find("changes"); changes != json.end() && changes->is_array())
         for (const Json& row : *changes)
             if (row.is_array() && row.size() == 3 && row[0].is_number_unsigned() &&
@@ -196,8 +200,22 @@ void RecordedText::read_columns(const Json& columns) {
     left_out_ = column("left_out");
 }
 
+/// Rows of [frame, what is otherwise than before it].
+void RecordedText::read_warmups(const Json& facts, bool first) {
+    warmups_.emplace_back(0, first);
+    for (const Json& row : facts) {
+        if (!row.is_array() || row.size() != 2 || !row[1].is_object() || !row[1].contains("complete"))
+            continue;
+        if (const std::uint64_t index = natural(row[0]); index > warmups_.back().first)
+            warmups_.emplace_back(index, row[1]["complete"] == false);
+    }
+}
+
 /// What a file without its end does not say of a frame is unknown: it has only the first.
 void RecordedText::seek_counts(std::uint64_t index) {
+    const auto behind = std::upper_bound(warmups_.begin(), warmups_.end(), index,
+                                         [](std::uint64_t at, const auto& row) { return at < row.first; });
+    now_.in_warmup = behind != warmups_.begin() ? std::prev(behind)->second : first_in_warmup_ && index == 0;
     now_.counts = index == 0 ? first_ : PixelCounts{};
     for (const Column& column : columns_)
         if (index < column.frames)

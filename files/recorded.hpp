@@ -30,6 +30,7 @@ struct Recorded {
     std::optional<std::uint64_t> sequence; ///< counts what that source produced, drops included
     std::uint64_t left_out = 0; ///< of the sequence numbers before it, those that were not to be recorded
     PixelCounts counts{};       ///< 0 where it does not say
+    bool in_warmup = false;     ///< made while a stage filled its history or took a capture
     double um_per_px = 0;       ///< of the file, µm a side of its pixels; 0: unknown
     Quantity quantity{};        ///< of the file's pixels as they were recorded
     Shape shape{};              ///< of the first of them; without a width: unknown
@@ -77,11 +78,15 @@ private:
     void read_columns(const nlohmann::json& columns);
     static Column read_column(const nlohmann::json& runs);
     static std::uint64_t value_at(const Column& column, std::uint64_t index);
+    void read_warmups(const nlohmann::json& facts, bool first);
     void seek_counts(std::uint64_t index);
     Recorded now_;
     PixelCounts first_; ///< of the first frame
+    bool first_in_warmup_ = false;
     std::vector<Column> columns_;
     Column left_out_;
+    std::vector<std::pair<std::uint64_t, bool>>
+        warmups_; ///< of a film, in order: from this frame on, or no more
     std::vector<Change> changes_;
     std::size_t change_ = 0; ///< the one after that in effect
     bool ours_ = false, raw_ = false;

@@ -71,7 +71,7 @@ std::string frame_message(std::uint64_t n, const Result& result) {
     json["exposure_ms"] = result.exposure.ms;
     json["raw_saturated"] = result.counts.raw_saturated;
     json["raw_samples"] = result.counts.raw_samples;
-    json["warming_up"] = !result.warmup.done();
+    json["warming_up"] = result.warming_up();
     if (result.regions) {
         Json::object_t regions; // names differ: looking for each in a long list takes longer than all else
         regions.reserve(result.regions->statistics.size());

@@ -67,6 +67,8 @@ struct FrameInfo {
     PixelCounts recorded{};
     /// The first frame after an opening, a seek or the end of a loop: it does not follow the one before it.
     bool discontinuity = false;
+    /// Of a frame that is played back: it was recorded while a stage filled its history or took a capture.
+    bool recorded_in_warmup = false;
 };
 
 /// Where slots live. Implementations: aligned host memory (here), page-locked and device memory (cuda/).

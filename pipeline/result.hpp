@@ -50,6 +50,9 @@ struct Result {
     bool repeated =
         false; ///< the same frame again, after an edit while paused: for the eye only, not for recorders
 
+    /// Made while a stage filled its history or took a capture: now, or when what is played back was
+    /// recorded.
+    bool warming_up() const { return !warmup.done() || info.recorded_in_warmup; }
     const Shape& shape() const { return image ? image.shape() : device_image.shape(); }
 };
 

@@ -178,7 +178,7 @@ void Stats::record(const Result& result, bool with_latency) {
         first_arrival_ = result.info.arrival;
     }
     last_result_ = std::max(last_result_, result.ready);
-    counts_.add(result.counts, !result.warmup.done(), result.info.sequence);
+    counts_.add(result.counts, result.warming_up(), result.info.sequence);
     exposure_ = result.exposure;
     quantity_ = result.quantity;
     channel_ = grey_channel_of(result);

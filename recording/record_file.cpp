@@ -94,6 +94,7 @@ RecordedFrame recorded_frame(const Result& result, RecordWhat what) {
         if (result.chain && what == RecordWhat::raw)
             frame.quantity = result.chain->input();
         frame.exposure = {result.info.exposure_ms, result.info.exposure_origin};
+        frame.in_warmup = result.info.recorded_in_warmup;
         if (what == RecordWhat::raw) {
             frame.beside = result.chain;
             frame.channel = grey_channel_of(result);
@@ -107,6 +108,7 @@ RecordedFrame recorded_frame(const Result& result, RecordWhat what) {
     frame.quantity = result.quantity;
     frame.exposure = result.exposure;
     frame.warmup = result.warmup;
+    frame.in_warmup = result.warming_up();
     frame.channel = grey_channel_of(result);
     if (result.regions)
         frame.regions = result.regions->placed->outlines;
@@ -257,8 +259,9 @@ std::string describe_frame(const RecordedFrame& frame) {
         json["left_out"] = *frame.left_out_between;
     json["raw_saturated"] = frame.counts.raw_saturated;
     json["raw_samples"] = frame.counts.raw_samples;
+    if (frame.chain || frame.in_warmup)
+        json["complete"] = !frame.in_warmup;
     if (frame.chain) {
-        json["complete"] = frame.warmup.done();
         if (!frame.warmup.done())
             json["warmup"] = {{"stage", frame.warmup.stage},
                               {"frames", frame.warmup.frames},

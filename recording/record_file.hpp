@@ -27,7 +27,7 @@ struct RecordedFrame {
     Quantity quantity;
     Exposure exposure;          ///< that the numbers rest on; unknown for a raw frame without one
     PixelCounts counts;         ///< of a raw frame those of the raw samples
-    Warmup warmup;              ///< done() where no stage was filling its history or taking a capture
+    Warmup warmup;              ///< of the result; of a raw frame done()
     std::string channel;        ///< grey_channel_of() the result
     std::uint64_t dropped = 0;  ///< frames that the recorder had dropped in all before it accepted this one
     std::uint64_t left_out = 0; ///< and such as were not to be recorded
@@ -38,6 +38,8 @@ struct RecordedFrame {
     /// Measured over when it was made; null: none, and for a raw frame.
     std::shared_ptr<const RegionOutlines> regions{};
     std::shared_ptr<const RegionValues> values{}; ///< what was measured over them; null as above
+    /// Result::warming_up(); of a raw frame whether what it was played back from was.
+    bool in_warmup = false;
     /// For a report: what the result was made of, where the recorder need not copy. Of the screen: the raw
     /// picture, where it is seen.
     Frame raw{};

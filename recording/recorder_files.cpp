@@ -157,7 +157,7 @@ double Recorder::write_frame(const RecordedFrame& frame) {
     last_left_out_ = frame.left_out;
     const auto start = SteadyClock::now();
     writer_->write(frame);
-    in_warmup_ += frame.warmup.done() ? 0 : 1;
+    in_warmup_ += frame.in_warmup ? 1 : 0;
     if (!stream_.source.clock.empty())
         clock_.add(frame.info);
     return std::chrono::duration<double>(SteadyClock::now() - start).count();

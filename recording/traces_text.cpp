@@ -55,6 +55,8 @@ std::string traces_begin(const StreamInfo& stream, bool baseline) {
     say("pixels", "area of the region on the picture");
     say("area_um2", "that area in µm²; empty where nobody said how large a pixel is");
     say("position", "of the frame in its file, from 0; empty of no file");
+    say("warming_up",
+        "1: made while a stage filled its history or took a capture, now or when it was recorded");
     if (baseline)
         say("baseline, change_percent",
             "F0 of the region in the unit of the map, and 100·(mean/F0 − 1) %; empty "
@@ -78,7 +80,7 @@ std::string event_line(const EventMark& event) {
 std::string traces_columns(bool baseline) {
     return std::string(
                "sequence,capture_s,arrival_s,region,mean,std,min,max,valid,infinite,saturated,version,"
-               "mean_of_map,median,pixels,position,area_um2") +
+               "mean_of_map,median,pixels,position,area_um2,warming_up") +
            (baseline ? ",baseline,change_percent\n" : "\n");
 }
 
@@ -146,6 +148,7 @@ void add_rows(const Result& result, const TraceExtras& extras, std::string& text
         text += ',';
         if (extras.um > 0)
             add_number(text, static_cast<double>(region.pixels) * extras.um * extras.um);
+        text += result.warming_up() ? ",1" : ",0";
         if (extras.baseline)
             add_change(text, region.mean, extras.f0, i);
         text += '\n';

@@ -64,11 +64,11 @@ void App::canvas_window(const Layout& layout) {
     if (session_.view().overlay && session_.pipeline())
         statistics_end = draw_statistics(layout.canvas, stats_, display_, window_.renderer());
     if (layout.shows_processed && display_.has_result())
-        draw_warmup(layout.processed, display_.result().warmup, statistics_end);
+        draw_warmup(layout.processed, display_.result(), statistics_end);
     if (display_.has_result())
         draw_saturation(layout.shows_processed ? layout.processed : layout.raw, display_.result().counts,
                         session_.view().saturation_warning / 100, statistics_end,
-                        layout.shows_processed && !display_.result().warmup.done());
+                        layout.shows_processed && display_.result().warming_up());
     const std::vector<Rect> marked = draw_record_marks(layout.canvas, session_.recordings());
     taken.insert(taken.end(), marked.begin(), marked.end());
     const float banner = draw_banner(layout.canvas, session_, taken);

@@ -98,8 +98,9 @@ ReportRows settings_rows(const Report& report) {
     if (result.info.position)
         frame += ", position " + std::to_string(*result.info.position) + " in its file";
     say("Picture", frame);
-    if (const std::string warmup = to_string(result.warmup); !warmup.empty())
-        say("Warm-up", warmup + ": not complete");
+    if (result.warming_up())
+        say("Warm-up", result.warmup.done() ? "the frame was recorded in it: not complete"
+                                            : to_string(result.warmup) + ": not complete");
     say("Map", result.quantity.name + " " + result.quantity.symbol +
                    (result.quantity.unit == "1" ? "" : " in " + result.quantity.unit) + ", " +
                    to_string(result.shape()));

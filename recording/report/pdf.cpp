@@ -192,8 +192,8 @@ void draw_plot(Sheet& sheet, const Report& report, const std::string& unit, cons
     const std::size_t count = std::min(kMostCurves, traces.curves.size());
     double low = INFINITY, high = -INFINITY;
     for (std::size_t i = 0; i < count; ++i)
-        for (const TraceColumn& column : traces.curves[i])
-            for (const double v : {value(i, column.low), value(i, column.high)})
+        if (traces.extremes[i])
+            for (const double v : {value(i, traces.extremes[i]->low), value(i, traces.extremes[i]->high)})
                 if (std::isfinite(v)) {
                     low = std::min(low, v);
                     high = std::max(high, v);

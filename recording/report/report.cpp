@@ -57,7 +57,9 @@ std::optional<ReportTraces> traces_for_report(TraceHistory& history, const Basel
     traces.from_ns = traces.overview.first_ns;
     traces.to_ns = traces.overview.last_ns;
     traces.curves = history.curves(traces.from_ns, traces.to_ns, kColumns);
+    traces.extremes = history.extremes(traces.from_ns, traces.to_ns);
     traces.curves.resize(traces.overview.regions.size()); // one may have come in between
+    traces.extremes.resize(traces.curves.size());
     bool any = false;
     for (const TraceRegion& region : traces.overview.regions) {
         traces.baseline.push_back(baseline.of(region));

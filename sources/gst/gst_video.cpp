@@ -275,6 +275,7 @@ private:
         info.capture_ns += first_capture_ns_;
         info.exposure_ms = recorded_.now().exposure_ms;
         info.recorded = recorded_.now().counts;
+        info.recorded_in_warmup = recorded_.now().in_warmup;
         if (recorded_.now().full_scale > 0)
             info.full_scale = recorded_.now().full_scale;
     }

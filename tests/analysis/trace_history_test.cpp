@@ -127,6 +127,67 @@ TEST(TraceHistory, FewSamplesAreGivenEachWithItsTimeAndGapsStayOpen) {
     }
 }
 
+/// Warm-ups of the beginning and of each jump, with values that would hide all others.
+TEST(TraceHistory, TheRangeIsThatOfTheFramesBehindTheirWarmUp) {
+    auto random = test::test_random(7104);
+    std::uniform_real_distribution<double> unit(0, 1);
+    constexpr int kFilms = 300, kFrames = 200, kWarm = 24;
+    for (const std::size_t budget : {TraceHistory::kBudget, std::size_t{1}}) {
+        TraceHistory history(budget);
+        const auto regions = placed({"a"});
+        std::vector<std::pair<double, bool>> run; // value, warming up; a frame each ms
+        for (int film = 0; film < kFilms; ++film)
+            for (int i = 0; i < kFrames; ++i) {
+                run.emplace_back(i < kWarm ? 1000 + unit(random) : unit(random), i < kWarm);
+                const auto index = static_cast<std::int64_t>(run.size()) - 1;
+                Result made =
+                    result(static_cast<std::uint64_t>(index), index * kMs, regions, {run.back().first});
+                if (i % 2 == 0) // now, or when it was recorded
+                    made.warmup = {"temporal", std::min(i, kWarm), kWarm};
+                else
+                    made.info.recorded_in_warmup = i < kWarm;
+                history.push(made);
+            }
+        for (int round = 0; round < 40; ++round) {
+            const bool whole = budget == TraceHistory::kBudget;
+            const auto last = static_cast<std::int64_t>(run.size()) - 1;
+            // What is kept whole, and where not all warm-ups are known any more.
+            const std::int64_t length = 1 + static_cast<std::int64_t>(unit(random) * (whole ? 40000 : 1000));
+            const std::int64_t from =
+                whole ? static_cast<std::int64_t>(unit(random) * static_cast<double>(last - length))
+                      : last - length;
+            const std::int64_t first_known = static_cast<std::int64_t>(kFilms - 250) * kFrames;
+            if (from < first_known)
+                continue;
+            double low = INFINITY, high = -INFINITY, all_low = INFINITY, all_high = -INFINITY;
+            for (std::int64_t i = from; i <= from + length; ++i) {
+                const auto [value, warm] = run[static_cast<std::size_t>(i)];
+                all_low = std::min(all_low, value);
+                all_high = std::max(all_high, value);
+                if (!warm) {
+                    low = std::min(low, value);
+                    high = std::max(high, value);
+                }
+            }
+            const auto seen = history.extremes(from * kMs, (from + length) * kMs).at(0);
+            ASSERT_TRUE(seen);
+            EXPECT_EQ(seen->low, low <= high ? low : all_low) << from << " " << length;
+            EXPECT_EQ(seen->high, low <= high ? high : all_high) << from << " " << length;
+        }
+        // Of the whole run, older samples in blocks, more warm-ups than are kept apart: none of them swamps
+        // it.
+        const auto seen = history.extremes(0, static_cast<std::int64_t>(run.size()) * kMs).at(0);
+        ASSERT_TRUE(seen);
+        EXPECT_LT(seen->high, 1.0);
+        EXPECT_GT(seen->high - seen->low, 0.9);
+        // Nothing but a warm-up: better its own range than none.
+        const std::int64_t begin = (kFilms - 1) * kFrames;
+        const auto warm = history.extremes((begin + 2) * kMs, (begin + 9) * kMs).at(0);
+        ASSERT_TRUE(warm);
+        EXPECT_GT(warm->low, 999);
+    }
+}
+
 /// In a room so small that most of the run is kept in blocks.
 TEST(TraceHistory, NoExtremeIsLostWhereOldSamplesAreKeptInBlocks) {
     auto random = test::test_random(7103);

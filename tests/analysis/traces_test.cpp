@@ -14,7 +14,7 @@ namespace specklescope {
 namespace {
 
 constexpr const char* kColumns = "sequence,capture_s,arrival_s,region,mean,std,min,max,valid,infinite,"
-                                 "saturated,version,mean_of_map,median,pixels,position,area_um2";
+                                 "saturated,version,mean_of_map,median,pixels,position,area_um2,warming_up";
 constexpr const char* kRegions = R"({"regions":[
 {"name":"box","shape":"rectangle","points":[[10,8],[29,27]]},
 {"name":"a, \"b\" c","shape":"polygon","points":[[2,2],[40,4],[20,40]]},

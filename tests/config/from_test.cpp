@@ -50,7 +50,7 @@ TEST_F(From, TracesSayWhereTheFrameLies) {
         if (!line.starts_with("#"))
             rows.push_back(line);
     ASSERT_EQ(rows.size(), 6U);
-    EXPECT_TRUE(rows[0].ends_with(",position,area_um2"));
+    EXPECT_TRUE(rows[0].ends_with(",position,area_um2,warming_up"));
     for (std::size_t i = 1; i < rows.size(); ++i) {
         EXPECT_TRUE(rows[i].starts_with(std::to_string(i - 1) + ",")) << rows[i];
         EXPECT_TRUE(rows[i].ends_with("," + std::to_string(54 + i) + ",")) // no size of a pixel

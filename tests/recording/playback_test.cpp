@@ -12,6 +12,7 @@ using namespace specklescope::test;
 
 namespace {
 constexpr PixelType kU8 = PixelType::u8, kU16 = PixelType::u16, kF32 = PixelType::f32;
+constexpr int kWarm = 4; ///< of the results that are recorded, so many are made in a warm-up
 constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 
 struct Original {
@@ -56,6 +57,7 @@ std::string record(const Original& frames, const Shape& shape, const std::string
         result.image = result.raw;
         result.info = frames.infos[i];
         result.chain = std::make_shared<Chain>();
+        result.warmup = {"temporal", std::min(static_cast<int>(i), kWarm), kWarm};
         sink->push(result, true);
     }
     sink->close();
@@ -95,6 +97,7 @@ void expect_same(const Original& original, const Played& played, const Shape& sh
         EXPECT_EQ(frame.info.capture_ns, was.capture_ns) << "frame " << i;
         EXPECT_EQ(frame.info.sequence + original.infos[0].sequence, was.sequence) << "frame " << i;
         EXPECT_EQ(frame.info.full_scale, was.full_scale);
+        EXPECT_FALSE(frame.info.recorded_in_warmup) << "of a raw frame that says nothing";
         if (std::isnan(was.exposure_ms))
             EXPECT_TRUE(std::isnan(frame.info.exposure_ms)) << "frame " << i;
         else
@@ -161,10 +164,19 @@ TEST_P(RecordedResults, KeepTheirTimesAndExposuresAndHaveNoFullScale) {
     for (std::size_t i = 0; i < first.infos.size(); ++i) {
         EXPECT_EQ(played.frames[i].info.capture_ns, first.infos[i].capture_ns);
         EXPECT_EQ(std::isnan(played.frames[i].info.exposure_ms), std::isnan(first.infos[i].exposure_ms));
+        EXPECT_EQ(played.frames[i].info.recorded_in_warmup, i < kWarm) << i;
         if (numbers) {
             EXPECT_EQ(compare(played.frames[i].pixels, first.pixels[i]), "equal");
         }
     }
+    // The copy of a copy: raw frames of what was played back.
+    Original second = first;
+    for (std::size_t i = 0; i < second.infos.size(); ++i)
+        second.infos[i] = played.frames.at(i).info;
+    const Played again = play(record(second, shape, folder / "b.tiff", 60));
+    ASSERT_EQ(again.frames.size(), first.infos.size());
+    for (std::size_t i = 0; i < again.frames.size(); ++i)
+        EXPECT_EQ(again.frames[i].info.recorded_in_warmup, i < kWarm) << i;
 }
 INSTANTIATE_TEST_SUITE_P(Formats, RecordedResults, testing::Values(".tiff", ".raw", ".mkv"));
 

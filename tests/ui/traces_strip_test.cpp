@@ -1,6 +1,7 @@
 // The strip under the picture in the real window, by real mouse and keys.
 #include "tests/support/file_tools.hpp"
 #include "tests/ui/viewer_fixture.hpp"
+#include "ui/traces/trace_view.hpp"
 
 #include <sstream>
 
@@ -73,6 +74,55 @@ TEST_F(TracesStrip, ShowsItselfWithRegionsAndIsToggledByKeyAndButton) {
     viewer.drag({{x, y}, {x, y - 40}, {x, y - 80}});
     EXPECT_TRUE(viewer.until([&] { return std::abs(viewer.widget("traces.edge").y - (edge.y - 80)) < 6; }))
         << viewer.widget("traces.edge").y << " from " << edge.y;
+    EXPECT_EQ(viewer.quit(), 0) << viewer.log();
+}
+
+/// Live and played back: the first frames of a temporal contrast, made of too few, would fill the plot.
+TEST_F(TracesStrip, TheRangeLeavesOutWhatWasMadeInAWarmUp) {
+    const ChildResult made =
+        run_program({"run", "synthetic:vessels?width=96&height=64&live=false&rate=50", "--backend", "cpu",
+                     "--frames", "60", "--stage", "temporal:frames=20,output=contrast", "--regions",
+                     folder_ / "r.json", "--traces", csv_, "--record", folder_ / "k.tiff"},
+                    folder_.path().string());
+    ASSERT_EQ(made.status, 0) << made.all();
+    std::optional<ValueSpan> settled, all;
+    std::istringstream in(csv());
+    int warm = 0;
+    for (std::string line; std::getline(in, line);) {
+        if (line.empty() || line[0] < '0' || line[0] > '9')
+            continue;
+        std::vector<std::string> cells;
+        std::istringstream row(line);
+        for (std::string cell; std::getline(row, cell, ',');)
+            cells.push_back(cell);
+        const double mean = std::stod(cells.at(4));
+        if (!std::isfinite(mean))
+            continue;
+        const auto take = [&](std::optional<ValueSpan>& span) {
+            span = span ? ValueSpan{std::min(span->low, mean), std::max(span->high, mean)}
+                        : ValueSpan{mean, mean};
+        };
+        take(all);
+        if (cells.back() == "0")
+            take(settled);
+        else
+            ++warm;
+    }
+    EXPECT_EQ(warm, 2 * 19) << "until 20 frames are there";
+    ASSERT_TRUE(settled && all);
+    const ValueSpan wanted = automatic_span(settled);
+    ASSERT_FALSE(wanted == automatic_span(all)) << "the test would tell nothing";
+    Viewer viewer(
+        *desktop_, folder_,
+        with({folder_ / "k.tiff", "--no-remember", "--stage", "none", "--regions", folder_ / "r.json"}));
+    ASSERT_TRUE(viewer.shows_picture()) << viewer.log();
+    ASSERT_TRUE(viewer.until([&] { return viewer.number("traces.frames") == 60; })) << viewer.log();
+    viewer.key("Home"); // the whole run
+    EXPECT_TRUE(viewer.until([&] {
+        return std::abs(viewer.number("traces.low") - wanted.low) < 1e-9 &&
+               std::abs(viewer.number("traces.high") - wanted.high) < 1e-9;
+    })) << viewer.number("traces.low")
+        << "…" << viewer.number("traces.high") << ", not " << wanted.low << "…" << wanted.high;
     EXPECT_EQ(viewer.quit(), 0) << viewer.log();
 }
 

@@ -63,16 +63,18 @@ TEST_F(NarrowViewerTest, EachLayoutIsChosenByMouseAndByKeys) {
                                         {"Processed", "processed"}}) {
         viewer.click("layout.list");
         ASSERT_TRUE(viewer.until([&] { return viewer.has_widget(std::string("layout.") + label); })) << label;
+        viewer.drawn(); // the list has found its place
         viewer.click(std::string("layout.") + label);
         EXPECT_TRUE(viewer.until([&] { return viewer.text("layout") == layout; })) << viewer.text("layout");
         ASSERT_TRUE(viewer.until([&] { return !viewer.has_widget(std::string("layout.") + label); }));
     }
     // Along the tool bar to the list, and down in it.
     viewer.key("F6");
-    viewer.drawn();
+    ASSERT_TRUE(viewer.until([&] { return viewer.text("walk") == "tools"; }));
     for (int step = 0; step < 12 && !viewer.has_widget("layout.Split"); ++step) {
+        const double before = viewer.number("walk.item");
         viewer.key("Right");
-        viewer.drawn();
+        ASSERT_TRUE(viewer.until([&] { return viewer.number("walk.item") != before; })) << step;
         if (viewer.text("walk.on") == "layout.list") {
             viewer.key("space");
             ASSERT_TRUE(viewer.until([&] { return viewer.has_widget("layout.Split"); })) << "by Space";

@@ -193,15 +193,18 @@ float draw_statistics(const Rect& canvas, const StatsSnapshot& stats, const Disp
     return low.x + full;
 }
 
-void draw_warmup(const Rect& area, const Warmup& warmup, float from) {
-    const std::string text = to_string(warmup);
+void draw_warmup(const Rect& area, const Result& result, float from) {
+    const Warmup& warmup = result.warmup;
+    const bool recorded = warmup.done() && result.warming_up();
+    const std::string text = recorded ? "recorded while warming up" : to_string(warmup);
     probe::value("warmup", text);
     if (text.empty())
         return;
     ImDrawList& draw = *ImGui::GetWindowDrawList();
     const ImVec2 extent = ImGui::CalcTextSize(text.c_str());
     // As wide as the last count, so that it does not tremble.
-    const std::string widest = to_string(Warmup{warmup.stage, warmup.wanted - 1, warmup.wanted});
+    const std::string widest =
+        recorded ? text : to_string(Warmup{warmup.stage, warmup.wanted - 1, warmup.wanted});
     const float width = ImGui::CalcTextSize(widest.c_str()).x + dp(32);
     const float height = extent.y + dp(16);
     const float middle = static_cast<float>(area.x + area.width / 2) - width / 2;
@@ -210,10 +213,12 @@ void draw_warmup(const Rect& area, const Warmup& warmup, float from) {
     draw.AddRectFilled(low, high, IM_COL32(10, 13, 16, 215), height / 2);
     draw.AddText({low.x + (width - extent.x) / 2, low.y + dp(6)}, theme::kText, text.c_str());
     const float x0 = low.x + dp(16), x1 = high.x - dp(16), y0 = high.y - dp(6), y1 = y0 + dp(2.5F);
+    probe::widget("warmup", low.x, low.y, width, height);
+    if (recorded)
+        return;
     const float part = static_cast<float>(warmup.frames) / static_cast<float>(warmup.wanted);
     draw.AddRectFilled({x0, y0}, {x1, y1}, IM_COL32(255, 255, 255, 40), dp(1.25F));
     draw.AddRectFilled({x0, y0}, {x0 + (x1 - x0) * part, y1}, theme::kAccent, dp(1.25F));
-    probe::widget("warmup", low.x, low.y, width, height);
 }
 
 void draw_saturation(const Rect& area, const PixelCounts& counts, double most, float from, bool below) {

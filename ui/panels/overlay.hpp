@@ -11,9 +11,9 @@ namespace specklescope {
 /// The statistics (F1), top left of the canvas; returns where they end on the right.
 float draw_statistics(const Rect& canvas, const StatsSnapshot& stats, const Display& display,
                       const std::string& renderer);
-/// "temporal 7/25" over a bar, at the top of the picture while a stage fills its history; `from`: not left of
-/// this.
-void draw_warmup(const Rect& area, const Warmup& warmup, float from);
+/// "temporal 7/25" over a bar, at the top of the picture while a stage fills its history, or that it was
+/// recorded so; `from`: not left of this.
+void draw_warmup(const Rect& area, const Result& result, float from);
 /// "12 % of the frame is saturated", at the top of the picture where more than the part `most` is; `below`
 /// the warm-up.
 void draw_saturation(const Rect& area, const PixelCounts& counts, double most, float from, bool below);

@@ -218,20 +218,19 @@ void TraceStrip::buttons(Session& session) {
 void TraceStrip::measure(Session& session, const Rect& plot) {
     curves_ = session.traces().curves(view_.from_ns(), view_.to_ns(),
                                       std::max(1, static_cast<int>(std::lround(plot.width))));
+    std::vector<std::optional<TraceExtremes>> seen;
+    if (!fixed_)
+        seen = session.traces().extremes(view_.from_ns(), view_.to_ns());
     std::optional<ValueSpan> extremes;
-    for (std::size_t i = 0; i < std::min(curves_.size(), about_.regions.size()); ++i) {
+    for (std::size_t i = 0; i < std::min(seen.size(), about_.regions.size()); ++i) {
         const TraceRegion& region = about_.regions[i];
         const std::optional<double> f0 = session.baseline.of(region);
-        if (hidden_.contains(region.id) || (relative_ && !f0))
+        if (hidden_.contains(region.id) || (relative_ && !f0) || !seen[i])
             continue;
-        for (const TraceColumn& column : curves_[i]) {
-            const double a = relative_ ? relative_change(column.low, *f0) : column.low;
-            const double b = relative_ ? relative_change(column.high, *f0) : column.high;
-            if (!extremes)
-                extremes = ValueSpan{std::min(a, b), std::max(a, b)};
-            extremes->low = std::min({extremes->low, a, b});
-            extremes->high = std::max({extremes->high, a, b});
-        }
+        const double a = relative_ ? relative_change(seen[i]->low, *f0) : seen[i]->low;
+        const double b = relative_ ? relative_change(seen[i]->high, *f0) : seen[i]->high;
+        const ValueSpan known = extremes.value_or(ValueSpan{a, a});
+        extremes = ValueSpan{std::min({known.low, a, b}), std::max({known.high, a, b})};
     }
     span_ = fixed_ ? *fixed_ : automatic_span(extremes);
 }

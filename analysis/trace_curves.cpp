@@ -1,0 +1,225 @@
+// What a history of traces answers to those who draw it: columns, extremes, values, means.
+#include "analysis/trace_history.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace specklescope {
+
+namespace {
+
+/// Of frames: taken over K² where the values follow from it.
+class TimeMean {
+public:
+    explicit TimeMean(RegionMean mean) : mean_(mean) {}
+    void add(double value) {
+        if (std::isnan(value) || (std::isinf(value) && mean_ != RegionMean::of_inverses))
+            return;
+        sum_ += mean_ == RegionMean::of_inverses  ? 1 / value
+                : mean_ == RegionMean::of_squares ? value * value
+                                                  : value;
+        ++count_;
+    }
+    std::uint64_t count() const { return count_; }
+    double mean() const {
+        const double mean = sum_ / static_cast<double>(count_); // NaN of none
+        return mean_ == RegionMean::of_inverses  ? 1 / mean
+               : mean_ == RegionMean::of_squares ? std::sqrt(mean)
+                                                 : mean;
+    }
+
+private:
+    RegionMean mean_;
+    double sum_ = 0;
+    std::uint64_t count_ = 0;
+};
+
+} // namespace
+
+std::uint64_t TraceHistory::index_at(std::int64_t time_ns) const {
+    const auto search = [&](const auto& ring, const auto& time_of) -> std::optional<std::uint64_t> {
+        if (ring.empty() || (ring.begin() != 0 && time_ns <= time_of(ring[ring.begin()])))
+            return std::nullopt;
+        std::uint64_t from = ring.begin(), to = ring.end();
+        while (from < to) {
+            const std::uint64_t middle = from + (to - from) / 2;
+            if (time_of(ring[middle]) < time_ns)
+                from = middle + 1;
+            else
+                to = middle;
+        }
+        return from;
+    };
+    if (const auto found = search(moments_.whole(), [](const Moment& moment) { return moment.time_ns; }))
+        return *found;
+    for (std::size_t level = 0; level < moments_.levels(); ++level)
+        if (const auto found =
+                search(moments_.level(level), [](const Stretch& stretch) { return stretch.first.time_ns; }))
+            return *found << Pyramid<Moment, Stretch>::shift(level);
+    return 0;
+}
+
+/// As it was, or the first of the smallest block that holds it.
+TraceHistory::Moment TraceHistory::moment_at(std::uint64_t index) const {
+    if (moments_.whole().has(index))
+        return moments_.whole()[index];
+    for (std::size_t level = 0; level < moments_.levels(); ++level)
+        if (const std::uint64_t block = index >> Pyramid<Moment, Stretch>::shift(level);
+            moments_.level(level).has(block))
+            return moments_.level(level)[block].first;
+    return {};
+}
+
+bool TraceHistory::broken_at(std::uint64_t index) const { return moment_at(index).broken; }
+
+std::vector<TraceColumn> TraceHistory::samples(const Series& series, std::uint64_t from,
+                                               std::uint64_t to) const {
+    std::vector<TraceColumn> points;
+    const auto& whole = series.values.whole();
+    bool broken = true;
+    for (std::uint64_t i = std::max(from, whole.begin()); i < std::min(to, whole.end()); ++i) {
+        const Moment& moment = moments_.whole()[i];
+        const double value = whole[i];
+        broken = broken || moment.broken;
+        if (!std::isfinite(value)) {
+            broken = true;
+            continue;
+        }
+        points.push_back({moment.time_ns, value, value, std::exchange(broken, false)});
+    }
+    return points;
+}
+
+std::vector<TraceColumn> TraceHistory::columns(const Series& series, const std::vector<std::uint64_t>& bounds,
+                                               std::int64_t from_ns, double step_ns) const {
+    std::vector<TraceColumn> points;
+    points.reserve(bounds.size());
+    bool broken = true;
+    for (std::size_t i = 0; i + 1 < bounds.size(); ++i) {
+        if (bounds[i] == bounds[i + 1])
+            continue;
+        const Extremes extremes = series.values.range(bounds[i], bounds[i + 1]);
+        broken = broken || broken_at(bounds[i]) || !extremes.any();
+        if (!extremes.any())
+            continue;
+        const auto middle = static_cast<std::int64_t>((static_cast<double>(i) + 0.5) * step_ns);
+        points.push_back({from_ns + middle, extremes.low, extremes.high, std::exchange(broken, false)});
+    }
+    return points;
+}
+
+std::vector<std::vector<TraceColumn>> TraceHistory::curves(std::int64_t from_ns, std::int64_t to_ns,
+                                                           int columns_wanted) {
+    const std::scoped_lock lock(mutex_);
+    take_in();
+    std::vector<std::vector<TraceColumn>> curves(series_.size());
+    if (to_ns <= from_ns || columns_wanted < 1 || moments_.end() == 0)
+        return curves;
+    const double step = static_cast<double>(to_ns - from_ns) / columns_wanted;
+    const std::uint64_t first = index_at(from_ns), last = index_at(to_ns);
+    const bool few = last - first <= 2 * static_cast<std::uint64_t>(columns_wanted);
+    if (few && moments_.whole().has(first == 0 ? 0 : first - 1)) {
+        for (std::size_t i = 0; i < series_.size(); ++i)
+            curves[i] = samples(series_[i], first == 0 ? 0 : first - 1, last + 1);
+        return curves;
+    }
+    // A column more on each side.
+    const std::int64_t begin = from_ns - static_cast<std::int64_t>(step);
+    std::vector<std::uint64_t> bounds;
+    bounds.reserve(static_cast<std::size_t>(columns_wanted) + 3);
+    std::uint64_t reached = 0;
+    for (int i = 0; i < columns_wanted + 3; ++i) {
+        reached = std::max(reached, index_at(begin + static_cast<std::int64_t>(i * step)));
+        bounds.push_back(reached);
+    }
+    for (std::size_t i = 0; i < series_.size(); ++i)
+        curves[i] = columns(series_[i], bounds, begin, step);
+    return curves;
+}
+
+std::vector<TraceHistory::Frames> TraceHistory::settled(std::uint64_t first, std::uint64_t last) const {
+    std::vector<Frames> found;
+    for (const Frames& warmup : warmups_) {
+        if (warmup.to <= first)
+            continue;
+        if (warmup.from >= last)
+            break;
+        if (warmup.from > first)
+            found.push_back({first, warmup.from});
+        first = warmup.to;
+    }
+    if (first < last)
+        found.push_back({first, last});
+    return found;
+}
+
+std::vector<std::optional<TraceExtremes>> TraceHistory::extremes(std::int64_t from_ns, std::int64_t to_ns) {
+    const std::scoped_lock lock(mutex_);
+    take_in();
+    std::vector<std::optional<TraceExtremes>> found(series_.size());
+    if (to_ns < from_ns || moments_.end() == 0)
+        return found;
+    const std::uint64_t first = index_at(from_ns), last = std::min(index_at(to_ns + 1), moments_.end());
+    std::vector<Frames> stretches = settled(first, last);
+    const bool all = stretches.size() == 1 && stretches[0].from == first && stretches[0].to == last;
+    constexpr std::size_t kMostLooks = 16384; // of all regions: a film that loops while many are traced
+    const std::size_t most = std::max<std::size_t>(kMostLooks / std::max<std::size_t>(series_.size(), 1), 8);
+    if (stretches.size() > most) // the newest
+        stretches.erase(stretches.begin(), stretches.end() - static_cast<std::ptrdiff_t>(most));
+    for (std::size_t i = 0; i < series_.size(); ++i) {
+        Extremes extremes;
+        for (const Frames& stretch : stretches)
+            extremes.add(series_[i].values.range(stretch.from, stretch.to, !all));
+        if (!extremes.any())
+            extremes = series_[i].values.range(first, last);
+        if (extremes.any())
+            found[i] = TraceExtremes{extremes.low, extremes.high};
+    }
+    return found;
+}
+
+std::optional<TraceValues> TraceHistory::values_at(std::int64_t time_ns) {
+    const std::scoped_lock lock(mutex_);
+    take_in();
+    if (moments_.end() == 0)
+        return std::nullopt;
+    std::uint64_t index = std::min(index_at(time_ns), moments_.end() - 1);
+    if (index > 0 && time_ns - moment_at(index - 1).time_ns < moment_at(index).time_ns - time_ns)
+        --index;
+    TraceValues found{moment_of(moment_at(index)), moments_.whole().has(index), {}};
+    for (const Series& series : series_) {
+        double value = std::numeric_limits<double>::quiet_NaN();
+        if (series.values.whole().has(index)) {
+            value = series.values.whole()[index];
+        } else if (const Extremes block = series.values.range(index, index + 1); block.any()) {
+            value = (block.low + block.high) / 2;
+            found.exact = false;
+        }
+        found.values.push_back(value);
+    }
+    return found;
+}
+
+std::optional<TraceMeans> TraceHistory::means(double seconds) {
+    const std::scoped_lock lock(mutex_);
+    take_in();
+    const auto& whole = moments_.whole();
+    if (whole.empty())
+        return std::nullopt;
+    const std::uint64_t end = whole.end();
+    std::int64_t since = whole[end - 1].time_ns - static_cast<std::int64_t>(seconds * 1e9) + 1;
+    if (!restarts_.empty()) // what came before is of something else
+        since = std::max(since, restarts_.back().time_ns);
+    const std::uint64_t from = std::min(std::max(index_at(since), whole.begin()), end - 1);
+    TraceMeans means{{}, moment_of(whole[from]), moment_of(whole[end - 1]), end - from};
+    for (const Series& series : series_) {
+        const auto& values = series.values.whole();
+        TimeMean mean(mean_);
+        for (std::uint64_t i = std::max(from, values.begin()); i < values.end(); ++i)
+            mean.add(values[i]);
+        means.regions.push_back({series.region.id, series.region.outline, mean.mean(), mean.count()});
+    }
+    return means;
+}
+
+} // namespace specklescope
