@@ -54,7 +54,7 @@ const ParamTable& view_table();
 
 /// Options of the program itself (rate, loop, frames, threads, backend, …), declared once for CLI, TOML and
 /// manual.
-struct ProgramSettings {
+struct ProgramSettings { // NOLINT(clang-analyzer-optin.performance.Padding): there is one
     enum class Log : std::uint8_t { normal, quiet, verbose };
     Backend backend = Backend::automatic;
     int threads = 0;  ///< 0: all cores
