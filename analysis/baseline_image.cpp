@@ -79,7 +79,8 @@ std::vector<double> BaselineImage::over(const std::shared_ptr<const PlacedRegion
     HostRegions regions;
     regions.set(placed);
     std::vector<double> means;
-    for (const RegionStatistics& region : regions.measure(input)->statistics)
+    const std::shared_ptr<const RegionValues> values = regions.measure(input);
+    for (const RegionStatistics& region : values->statistics)
         means.push_back(region.mean);
     return means;
 }

@@ -115,7 +115,7 @@ std::shared_ptr<const BaselineImage> from_npy(const Settings& settings, const st
 SourceInfo opened(const Settings& settings) {
     const std::unique_ptr<Source> source =
         make_source(settings.source, {.transfer = program_of(settings).transfer});
-    const SourceInfo info = source->open();
+    SourceInfo info = source->open();
     source->close();
     return info;
 }

@@ -216,6 +216,7 @@ private:
     std::atomic<bool> recording_failed_ = false; ///< told by the work beside
     std::uint64_t generation_ = 0;
     bool restored_ = false;
+    bool baseline_asked_ = false;
     std::uint64_t regions_sent_ = 0,
                   regions_opening_ = 0; ///< revisions: the pipeline's, and of one that opens
     std::future<Opened> opening_;
@@ -242,7 +243,6 @@ private:
     std::shared_ptr<BaselineCollector> collector_; ///< while a baseline is taken, in collected_by_
     std::shared_ptr<Pipeline> collected_by_;
     std::shared_ptr<const BaselineImage> baseline_image_;
-    bool baseline_asked_ = false;
     std::shared_ptr<const PlacedRegions> compared_; ///< by compare_regions()
     EventLog events_;
     std::vector<std::future<Note>> work_;
