@@ -150,7 +150,8 @@ std::shared_ptr<FrameObject> StreamObject::next(double seconds) {
                                               std::chrono::duration<double>(std::min(seconds, kLongest)));
     constexpr milliseconds kLook(20); // whether the run has ended
     while (!stopped_) {
-        const bool finished = pipeline_->finished(); // before the look at the results
+        // Before the look at the results. Behind the end a jump begins anew, a moment after it was asked for.
+        const bool finished = !pipeline_->sought() && pipeline_->finished();
         const auto left = std::chrono::duration_cast<milliseconds>(end - SteadyClock::now());
         const milliseconds wait = finished || left.count() < 0
                                       ? (seconds < 0 && !finished ? kLook : milliseconds(0))

@@ -19,6 +19,9 @@ struct DeviceMemoryOfCaller {
     std::function<void(void*, void*)> order;
 };
 
+/// As borrowed_frame(), on pixels in memory of a device.
+Frame borrowed_device_frame(const DeviceView& pixels);
+
 /// Two streams of CUDA (cudaStream_t) in whose order somebody else uses memory of a device; they may be one.
 /// No value: that side lies on the host.
 struct CallersStreams {

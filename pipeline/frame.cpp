@@ -224,10 +224,14 @@ detail::Slot* claim(const std::shared_ptr<detail::RingState>& state, int index) 
 } // namespace
 
 namespace {
+/// Owns nothing: who "owns" pixels on a device by this is with them there.
+int on_device = 0;
+
 /// What borrowed frames lie in: it only lets go of the owner.
 class BorrowedMemory final : public SlotMemory {
 public:
-    BorrowedMemory(Space space, std::shared_ptr<void> owner) : space_(space), owner_(std::move(owner)) {}
+    explicit BorrowedMemory(std::shared_ptr<void> owner)
+        : space_(owner.get() == &on_device ? Space::device : Space::host), owner_(std::move(owner)) {}
     void* allocate(std::size_t) override { return nullptr; }
     void release(void*) noexcept override { owner_.reset(); }
     Space space() const override { return space_; }
@@ -240,13 +244,13 @@ private:
 } // namespace
 
 Frame borrowed_frame(const HostView& pixels, std::shared_ptr<void> owner) {
-    auto memory = std::make_shared<BorrowedMemory>(Space::host, std::move(owner));
-    return Frame(claim(std::make_shared<detail::RingState>(pixels, std::move(memory)), 0));
+    return Frame(claim(
+        std::make_shared<detail::RingState>(pixels, std::make_shared<BorrowedMemory>(std::move(owner))), 0));
 }
 
 Frame borrowed_device_frame(const DeviceView& pixels) {
-    auto memory = std::make_shared<BorrowedMemory>(Space::device, nullptr);
-    return Frame(claim(std::make_shared<detail::RingState>(pixels, std::move(memory)), 0));
+    return borrowed_frame(HostView(pixels.data, pixels.shape, pixels.pitch),
+                          std::shared_ptr<void>(std::shared_ptr<void>(), &on_device));
 }
 
 Frame FrameRing::try_acquire() { return acquire(std::chrono::milliseconds(0)); }

@@ -116,7 +116,6 @@ private:
     friend class FrameRing;
     friend class LentSlot;
     friend Frame borrowed_frame(const HostView& pixels, std::shared_ptr<void> owner);
-    friend Frame borrowed_device_frame(const DeviceView& pixels);
     explicit Frame(detail::Slot* slot) : slot_(slot) {}
     detail::Slot* slot_ = nullptr;
 };
@@ -124,8 +123,6 @@ private:
 /// A frame on pixels of somebody else, rows as far apart as they are there: nothing is copied, and no slot is
 /// taken. They stay where they are until the last handle is gone, which lets go of `owner`.
 Frame borrowed_frame(const HostView& pixels, std::shared_ptr<void> owner = nullptr);
-/// The same in memory of a device.
-Frame borrowed_device_frame(const DeviceView& pixels);
 
 /// A slot in the hands of others, who fill it on their own threads (a driver, a decoder). It goes home when
 /// this object ends, whether it became a frame or not.
