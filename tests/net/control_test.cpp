@@ -307,8 +307,8 @@ TEST_F(Control, TenThousandRandomMessagesEndNothing) {
                                                    : nearly(random);
         const Answer answer = program->client->ask_text(message);
         ASSERT_TRUE(answer.json.is_object() && answer.json.contains("ok")) << i << ": " << message;
-        if (!answer.ok())
-            ASSERT_EQ(answer.error().back(), '.') << message << " -> " << answer.error();
+        ASSERT_TRUE(answer.ok() || answer.error().ends_with('.') || answer.error().ends_with('?'))
+            << message << " -> " << answer.error();
     }
     ASSERT_TRUE(program->ask("play").ok());
     const auto newest = program->ask("frame");
@@ -374,7 +374,7 @@ TEST_F(Control, AUnixSocketIsItsOwnersAndTakesNoFileAway) {
 
 TEST_F(Control, WhatASettingsFileSaysNeedsTrust) {
     for (const char* line : {"control = \"zmq://127.0.0.1:0\"", "control_folder = \"/tmp\"",
-                             "metrics = \"127.0.0.1:0\""}) {
+                             "metrics = \"127.0.0.1:0\"", "curve_key = \"k\"", "curve_clients = \"k\""}) {
         write_text(folder_ / "s.toml", std::string("[program]\n") + line + "\n");
         const ChildResult result =
             run_program({"run", kScene, "--frames", "3", "--config", "s.toml"}, here());
