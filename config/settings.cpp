@@ -142,8 +142,9 @@ ParamTable make_program_table() {
                   {.doc = "rates, drops and latency for Prometheus, over HTTP at this address, as "
                           "127.0.0.1:9464"})
             .text("curve_key", &ProgramSettings::curve_key,
-                  {.doc = "publish and control are encrypted (CURVE), with the secret key in this file, which "
-                          "nobody else may read (docs/doors.md)"})
+                  {.doc =
+                       "publish and control are encrypted (CURVE), with the secret key in this file, which "
+                       "nobody else may read (docs/doors.md)"})
             .text("curve_clients", &ProgramSettings::curve_clients,
                   {.doc = "with curve_key: a file with the public key of a client, or a folder of such files "
                           "*.key; nobody else is let in"})

@@ -157,9 +157,9 @@ private:
             parts.emplace_back(control_refusal(error));
         }
         for (std::size_t i = 0; i < parts.size(); ++i)
-            (void)socket_.send(parts[i], zmq::send_flags::dontwait | (i + 1 < parts.size()
-                                                                          ? zmq::send_flags::sndmore
-                                                                          : zmq::send_flags::none));
+            (void)socket_.send(parts[i],
+                               zmq::send_flags::dontwait |
+                                   (i + 1 < parts.size() ? zmq::send_flags::sndmore : zmq::send_flags::none));
     }
 
     ControlReply carried_out(ControlWork work) {

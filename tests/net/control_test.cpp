@@ -33,9 +33,7 @@ protected:
 };
 
 /// Of the newest frame in its file; −1: none has come.
-int position_of(const Json& got) {
-    return got.contains("frame") ? got["frame"].value("position", -1) : -1;
-}
+int position_of(const Json& got) { return got.contains("frame") ? got["frame"].value("position", -1) : -1; }
 
 template <class T> std::vector<T> pixels_of(const std::string& bytes) {
     std::vector<T> pixels(bytes.size() / sizeof(T));
@@ -69,7 +67,8 @@ TEST_F(Control, AParameterIsReadSetAndInEffectFromItsVersionOn) {
     }
     const ChildResult end = program->quit();
     EXPECT_EQ(end.status, 0) << end.all();
-    EXPECT_NE(end.out.find("processed"), std::string::npos) << "the summary of an end in order: " << end.all();
+    EXPECT_NE(end.out.find("processed"), std::string::npos)
+        << "the summary of an end in order: " << end.all();
 }
 
 TEST_F(Control, EveryParameterOfTheDeclarationsIsListedAndTold) {
@@ -106,15 +105,9 @@ TEST_F(Control, WhatIsWrongIsSaidAsOnTheCommandLine) {
         Json arguments;
     };
     const std::vector<Case> cases = {
-        {{"--stage", "speckle:radius=99"},
-         "set",
-         {{"stage", "speckle"}, {"key", "radius"}, {"value", 99}}},
-        {{"--stage", "speckle:radius=2.5"},
-         "set",
-         {{"stage", "speckle"}, {"key", "radius"}, {"value", 2.5}}},
-        {{"--stage", "speckle:radios=2"},
-         "set",
-         {{"stage", "speckle"}, {"key", "radios"}, {"value", 2}}},
+        {{"--stage", "speckle:radius=99"}, "set", {{"stage", "speckle"}, {"key", "radius"}, {"value", 99}}},
+        {{"--stage", "speckle:radius=2.5"}, "set", {{"stage", "speckle"}, {"key", "radius"}, {"value", 2.5}}},
+        {{"--stage", "speckle:radios=2"}, "set", {{"stage", "speckle"}, {"key", "radios"}, {"value", 2}}},
         {{"--stage", "speckle:output=fast"},
          "set",
          {{"stage", "speckle"}, {"key", "output"}, {"value", "fast"}}},
@@ -140,22 +133,41 @@ TEST_F(Control, WhatIsWrongIsSaidAsOnTheCommandLine) {
 
 TEST_F(Control, RequestsThatAreNoneAreRefusedInASentence) {
     auto program = run();
-    for (const char* message :
-         {"", "{", "[]", "null", "{} {}", "{}x", R"({"request":5})", R"({"request":"fly"})",
-          R"({"request":"get","stage":-1})", R"({"request":"get","stage":7})",
-          R"({"request":"get","stage":"gamma"})", R"({"request":"get","stage":"nothing"})",
-          R"({"request":"get","key":"radius"})", R"({"request":"set"})",
-          R"({"request":"set","stage":"speckle","key":"radius","value":[1]})",
-          R"({"request":"set","stage":"speckle","key":"radius","value":2,"more":1})",
-          R"({"request":"seek","frame":-1})", R"({"request":"seek","frame":1e300})",
-          R"({"request":"seek","frame":1})", R"({"request":"step"})", R"({"request":"stop","what":"raw"})",
-          R"({"request":"stop","what":"all"})", R"({"request":"act","action":"pause"})",
-          R"({"request":"scale","um_per_px":-1})", R"({"request":"scale","um_per_px":"a"})",
-          R"({"request":"baseline","seconds":0})", R"({"request":"baseline"})",
-          R"({"request":"set_regions","regions":[{"name":"a"}]})",
-          R"({"request":"set_regions","regions":[{"name":"a","shape":"line","points":[[900,900],[901,901]]}]})",
-          R"({"request":"set_chain","chain":"speckle |"})", "\xff\xfe", R"({"request":"get"}{"request":"quit"})",
-          R"({"a":[[[[[[[[[[[[[[[[[[[[1]]]]]]]]]]]]]]]]]]]]})"}) {
+    for (
+        const char* message :
+        {"",
+         "{",
+         "[]",
+         "null",
+         "{} {}",
+         "{}x",
+         R"({"request":5})",
+         R"({"request":"fly"})",
+         R"({"request":"get","stage":-1})",
+         R"({"request":"get","stage":7})",
+         R"({"request":"get","stage":"gamma"})",
+         R"({"request":"get","stage":"nothing"})",
+         R"({"request":"get","key":"radius"})",
+         R"({"request":"set"})",
+         R"({"request":"set","stage":"speckle","key":"radius","value":[1]})",
+         R"({"request":"set","stage":"speckle","key":"radius","value":2,"more":1})",
+         R"({"request":"seek","frame":-1})",
+         R"({"request":"seek","frame":1e300})",
+         R"({"request":"seek","frame":1})",
+         R"({"request":"step"})",
+         R"({"request":"stop","what":"raw"})",
+         R"({"request":"stop","what":"all"})",
+         R"({"request":"act","action":"pause"})",
+         R"({"request":"scale","um_per_px":-1})",
+         R"({"request":"scale","um_per_px":"a"})",
+         R"({"request":"baseline","seconds":0})",
+         R"({"request":"baseline"})",
+         R"({"request":"set_regions","regions":[{"name":"a"}]})",
+         R"({"request":"set_regions","regions":[{"name":"a","shape":"line","points":[[900,900],[901,901]]}]})",
+         R"({"request":"set_chain","chain":"speckle |"})",
+         "\xff\xfe",
+         R"({"request":"get"}{"request":"quit"})",
+         R"({"a":[[[[[[[[[[[[[[[[[[[[1]]]]]]]]]]]]]]]]]]]]})"}) {
         const Answer answer = program->client->ask_text(message);
         ASSERT_TRUE(answer.json.is_object()) << message;
         EXPECT_FALSE(answer.ok()) << message;
@@ -191,17 +203,17 @@ TEST_F(Control, AFilmStandsGoesOnAndIsSought) {
 TEST_F(Control, FilesAreWrittenIntoTheFolderAndNowhereElse) {
     {
         auto closed = run();
-        for (const auto& [request, file] :
-             {std::pair("record", "a.tiff"), std::pair("snapshot", "a.png")}) {
-            const Answer answer = closed->ask(request, request[0] == 'r' ? Json{{"file", file}, {"what", "raw"}}
-                                                                         : Json{{"file", file}});
+        for (const auto& [request, file] : {std::pair("record", "a.tiff"), std::pair("snapshot", "a.png")}) {
+            const Answer answer = closed->ask(
+                request, request[0] == 'r' ? Json{{"file", file}, {"what", "raw"}} : Json{{"file", file}});
             EXPECT_NE(answer.error().find("--control-folder"), std::string::npos) << answer.error();
         }
         EXPECT_EQ(closed->quit().status, 0);
     }
     std::filesystem::create_directory(folder_ / "out");
     auto program = run({"--control-folder", "out", "--stage", "none"});
-    for (const char* file : {"../a.tiff", "/tmp/a.tiff", "..", ".a.tiff", "b/a.tiff", "", "a\n.tiff", "a.xyz"}) {
+    for (const char* file :
+         {"../a.tiff", "/tmp/a.tiff", "..", ".a.tiff", "b/a.tiff", "", "a\n.tiff", "a.xyz"}) {
         EXPECT_FALSE(program->ask("record", {{"what", "raw"}, {"file", file}}).ok()) << file;
         EXPECT_FALSE(program->ask("snapshot", {{"file", file}}).ok()) << file;
     }
@@ -279,9 +291,22 @@ std::string nearly(std::mt19937& random) {
     const ControlRow& row = rows[random() % (rows.size() - 1)]; // the last one ends the program
     EXPECT_NE(row.name, "quit");
     Json request = {{"request", row.name}};
-    const std::vector<Json> values = {Json(),    -1,         0,       1,       1e300,        "speckle",
-                                      "radius",  "raw",      true,    false,   Json::array(), Json::object(),
-                                      "a.tiff",  "speckle:radius=3", 18446744073709551615ULL, "ü\n"};
+    const std::vector<Json> values = {Json(),
+                                      -1,
+                                      0,
+                                      1,
+                                      1e300,
+                                      "speckle",
+                                      "radius",
+                                      "raw",
+                                      true,
+                                      false,
+                                      Json::array(),
+                                      Json::object(),
+                                      "a.tiff",
+                                      "speckle:radius=3",
+                                      18446744073709551615ULL,
+                                      "ü\n"};
     for (const ControlArgument& argument : row.arguments)
         if (random() % 4 != 0 && argument.name != "version" && argument.name != "after")
             request[argument.name] = argument.choices.empty() || random() % 3 == 0
@@ -302,7 +327,7 @@ TEST_F(Control, TenThousandRandomMessagesEndNothing) {
     std::filesystem::create_directory(folder_ / "out");
     auto program = run({"--control-folder", "out"});
     for (int i = 0; i < 10'000; ++i) {
-        const std::string message = i % 2 == 0   ? noise_of(random, 300)
+        const std::string message = i % 2 == 0     ? noise_of(random, 300)
                                     : i % 500 == 1 ? noise_of(random, 100'000)
                                                    : nearly(random);
         const Answer answer = program->client->ask_text(message);
@@ -381,9 +406,9 @@ TEST_F(Control, WhatASettingsFileSaysNeedsTrust) {
         EXPECT_EQ(result.status, 2) << result.all();
         EXPECT_NE(result.err.find("--trust"), std::string::npos) << result.err;
     }
-    const ChildResult lost = run_program({"run", kScene, "--frames", "3", "--control", "zmq://127.0.0.1:0",
-                                          "--control-folder", "nowhere"},
-                                         here());
+    const ChildResult lost = run_program(
+        {"run", kScene, "--frames", "3", "--control", "zmq://127.0.0.1:0", "--control-folder", "nowhere"},
+        here());
     EXPECT_EQ(lost.status, 2) << lost.all();
     EXPECT_NE(lost.err.find("--control-folder"), std::string::npos) << lost.err;
 }

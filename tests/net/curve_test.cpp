@@ -1,4 +1,5 @@
-// With keys only their clients are let in, and what is wrong with a file of keys is said before anything runs.
+// With keys only their clients are let in, and what is wrong with a file of keys is said before anything
+// runs.
 #include "net/curve_keys.hpp"
 #include "tests/support/control_client.hpp"
 
