@@ -15,6 +15,8 @@
 #include <mutex>
 #include <thread>
 
+#include <unistd.h>
+
 #ifdef SPECKLESCOPE_HAVE_ZMQ
 #include "net/curve_guard.hpp"
 #include "net/readable.hpp"
@@ -73,6 +75,8 @@ public:
         }
         changed_.notify_all();
         thread_.join();
+        if (!asked_.path.empty())
+            ::unlink(asked_.path.c_str()); // ZeroMQ leaves it
     }
 
     const std::string& address() const { return address_; }

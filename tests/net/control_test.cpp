@@ -10,6 +10,7 @@
 
 #include <iostream>
 #include <random>
+#include <set>
 
 namespace specklescope {
 namespace {
@@ -390,6 +391,7 @@ TEST_F(Control, AUnixSocketIsItsOwnersAndTakesNoFileAway) {
     }
     ControlledRun again({kScene}, here(), "ipc://" + path); // where a killed one left its socket
     EXPECT_EQ(again.quit().status, 0);
+    EXPECT_FALSE(std::filesystem::exists(path));
     write_text(folder_ / "precious.txt", "mine");
     const ChildResult refused =
         run_program({"run", kScene, "--control", "ipc://" + (folder_ / "precious.txt")}, here());

@@ -1,4 +1,5 @@
 // What Prometheus reads: the counts of the run, in its format, however clients behave.
+#include "base/error.hpp"
 #include "net/metrics/metrics.hpp"
 #include "tests/support/control_client.hpp"
 #include "tests/support/running_film.hpp"
@@ -10,6 +11,7 @@
 #include <map>
 #include <random>
 #include <regex>
+#include <set>
 
 namespace specklescope {
 namespace {
