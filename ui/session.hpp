@@ -228,6 +228,8 @@ private:
     std::size_t named_ = 0; ///< files of this session, for {count}
     const std::shared_ptr<TraceHistory> traces_ = std::make_shared<TraceHistory>();
     std::shared_ptr<Publisher> publisher_;         ///< null: none
+    std::shared_ptr<Metrics> metrics_;             ///< null: none
+    SteadyClock::time_point metrics_told_{};
     std::shared_ptr<BaselineCollector> collector_; ///< while a baseline is taken, in collected_by_
     std::shared_ptr<Pipeline> collected_by_;
     std::shared_ptr<const BaselineImage> baseline_image_;
@@ -238,8 +240,6 @@ private:
     bool held_ = false; ///< chain_ waits for a file and was not sent
     Params source_params_;
     SteadyClock::time_point chain_asked_{}, source_asked_{}, chain_read_{}, source_read_{};
-    std::shared_ptr<Metrics> metrics_; ///< null: none
-    SteadyClock::time_point metrics_told_{};
 };
 
 } // namespace specklescope
