@@ -84,7 +84,7 @@ TEST_F(ControlTest, EveryParameterOfTheDeclarationsIsListedAndTold) {
 }
 
 TEST_F(ControlTest, WhatIsWrongIsSaidAsOnTheCommandLine) {
-    auto program = run({"--stage", "speckle"});
+    auto program = run({"--stage", "speckle:radius=2"});
     struct Case {
         std::vector<std::string> words;
         const char* request;
