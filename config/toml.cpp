@@ -143,6 +143,8 @@ private:
         refuse("publish", " sends results to whoever connects to ", program.publish);
         refuse("control", " does what whoever connects asks for at ", program.control);
         refuse("control_folder", " lets requests write into ", program.control_folder);
+        refuse("curve_key", " reads the secret key in ", program.curve_key);
+        refuse("curve_clients", " lets in the clients of ", program.curve_clients);
         refuse("metrics", " tells whoever connects what is counted at ", program.metrics);
         refuse("serve", " sends pictures to whoever connects to ", program.serve);
         refuse("output", " sends pictures to whoever reads ", program.output);

@@ -18,10 +18,10 @@ inline constexpr ListenSyntax kControlSyntax{"control", "zmq://", true, "5557"};
 inline constexpr ListenSyntax kMetricsSyntax{"metrics", "", false, "9464"};
 
 struct ListenAddress {
-    std::string host;      ///< as written; "*": every interface
-    int port = 0;          ///< 0: one that is free
-    std::string path;      ///< of a Unix socket; then there is neither host nor port
-    bool loopback = false; ///< who is on another machine does not reach it
+    std::string host;             ///< as written; "*": every interface
+    int port = 0;                 ///< 0: one that is free
+    std::string path;             ///< of a Unix socket; then there is neither host nor port
+    bool loopback = false;        ///< who is on another machine does not reach it
     std::string endpoint() const; ///< ZeroMQ's: "tcp://127.0.0.1:5556"
     /// As a user writes it, with what has been bound: "zmq://127.0.0.1:5556".
     std::string shown(std::string_view scheme, const std::string& bound_endpoint) const;

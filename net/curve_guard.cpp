@@ -67,9 +67,12 @@ void CurveGuard::answer_one() {
         zmq_z85_encode(text.data(), reinterpret_cast<const std::uint8_t*>(parts[6].data()), kKey);
         known = keys_->clients.contains(text.data());
     }
-    const std::array<std::string, 6> answer = {
-        "1.0", parts.size() > 1 ? parts[1] : "", known ? "200" : "400", known ? "OK" : "This key is not known.",
-        "", ""};
+    const std::array<std::string, 6> answer = {"1.0",
+                                               parts.size() > 1 ? parts[1] : "",
+                                               known ? "200" : "400",
+                                               known ? "OK" : "This key is not known.",
+                                               "",
+                                               ""};
     for (std::size_t i = 0; i < answer.size(); ++i)
         (void)asked_.send(zmq::buffer(answer[i]),
                           i + 1 < answer.size() ? zmq::send_flags::sndmore : zmq::send_flags::none);

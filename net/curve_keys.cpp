@@ -21,8 +21,9 @@ namespace specklescope {
 
 namespace {
 
-constexpr const char* kHow = "python3 -c 'import zmq.auth; zmq.auth.create_certificates(\".\", \"NAME\")' makes "
-                             "a pair.";
+constexpr const char* kHow =
+    "python3 -c 'import zmq.auth; zmq.auth.create_certificates(\".\", \"NAME\")' makes "
+    "a pair.";
 
 #ifdef SPECKLESCOPE_HAVE_ZMQ
 
@@ -41,8 +42,9 @@ std::string begin_of(const std::string& path, bool secret) {
         throw RunError("The file of keys '" + path + "' cannot be read: " +
                        std::generic_category().message(error) + "; name a file with a key.");
     if (secret && (file.st_mode & (S_IRWXG | S_IRWXO)) != 0)
-        throw RunError("The secret key in '" + path + "' may be read by others; chmod 600 it, and make "
-                                                      "another one if somebody could have.");
+        throw RunError("The secret key in '" + path +
+                       "' may be read by others; chmod 600 it, and make "
+                       "another one if somebody could have.");
     return {bytes.data(), static_cast<std::size_t>(count)};
 }
 
@@ -55,8 +57,9 @@ std::string key_in(const std::string& path, const std::string& text, std::string
     std::array<std::uint8_t, 32> bytes{};
     if (end == std::string::npos || end - begin - 1 != kChars ||
         !zmq_z85_decode(bytes.data(), text.substr(begin + 1, kChars).c_str()))
-        throw UsageError("'" + path + "' has no line " + std::string(name) + " = \"…\" with a key of 40 "
-                                                                             "characters; " +
+        throw UsageError("'" + path + "' has no line " + std::string(name) +
+                         " = \"…\" with a key of 40 "
+                         "characters; " +
                          kHow);
     return text.substr(begin + 1, kChars);
 }
@@ -95,7 +98,8 @@ std::shared_ptr<const CurveKeys> load_curve_keys(const std::string& key_file, co
                          "together; name both.");
 #ifdef SPECKLESCOPE_HAVE_ZMQ
     if (zmq_has("curve") == 0)
-        throw RunError("ZeroMQ was built without CURVE here; leave the keys out, or install one that has it.");
+        throw RunError(
+            "ZeroMQ was built without CURVE here; leave the keys out, or install one that has it.");
     auto keys = std::make_shared<CurveKeys>();
     keys->secret = key_in(key_file, begin_of(key_file, true), "secret-key");
     keys->clients = client_keys(clients);

@@ -38,8 +38,9 @@ public:
         socket_.set(zmq::sockopt::linger, 500); // ms; somebody who does not read holds up no end
         socket_.set(zmq::sockopt::xpub_verbose, 1);
         socket_.set(zmq::sockopt::xpub_manual, 1);
-        socket_.set(zmq::sockopt::maxmsgsize,
-                    std::int64_t{kMostTopic + 1}); // of what comes in: subscriptions
+        constexpr std::int64_t kHandshake = 4096; // bytes of one of CURVE's own messages, at most
+        socket_.set(zmq::sockopt::maxmsgsize, // of what comes in: subscriptions
+                    guard_ ? kHandshake : kMostTopic + 1);
         socket_.set(zmq::sockopt::ipv6, asked_.host.starts_with('['));
         try {
             socket_.bind(asked_.endpoint());
@@ -166,7 +167,7 @@ private:
         zmq::message_t message;
         for (int i = 0; i < kMostAtOnce && socket_.recv(message, zmq::recv_flags::dontwait); ++i) {
             const char kind = message.empty() ? '\2' : *message.data<char>();
-            if (kind != 0 && kind != 1)
+            if ((kind != 0 && kind != 1) || message.size() > kMostTopic + 1)
                 continue;
             const std::string topic(message.data<char>() + 1, message.size() - 1);
             if (kind == 1 && topics_ < kMostTopics) {

@@ -14,7 +14,7 @@ using Answer = std::optional<ControlReply>;
 /// {"ok":true} and what is to be told.
 ControlReply told(const Out& more = Out::object());
 Out json_of(const ParamValue& value);
-Out json_of(const Params& params);        ///< of what can be set
+Out json_of(const Params& params); ///< of what can be set
 Out declarations(const ParamTable& table);
 /// Its place; `wanted` is one, or a name. Throws UsageError.
 std::size_t stage_of(const Chain& chain, const Json& wanted);

@@ -120,7 +120,8 @@ Answer seek(ControlHost& host, const Json& a, ControlProgress&) {
     const SourceInfo source = pipeline.status().source;
     const auto frame = a["frame"].get<std::uint64_t>();
     if (!source.seekable)
-        throw UsageError("No frame of " + source.name + " can be sought; open a file or a scene with live=false.");
+        throw UsageError("No frame of " + source.name +
+                         " can be sought; open a file or a scene with live=false.");
     if (source.length > 0 && frame >= source.length)
         refuse_frame(source.name, frame, source.length);
     pipeline.seek(frame, a.value("warm", false));

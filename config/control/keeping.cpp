@@ -48,13 +48,14 @@ std::vector<std::string> what_names() {
 std::string path_in_folder(const Settings& settings, const std::string& name) {
     const std::string& folder = settings.program.as<ProgramSettings>().control_folder;
     if (folder.empty())
-        throw UsageError("Requests may not write files; start the program with --control-folder FOLDER, where "
-                         "they may.");
-    if (name.empty() || name.front() == '.' || name.find('/') != std::string::npos ||
-        one_line(name) != name)
-        throw UsageError("A request names a file in the folder of --control-folder, without '/' and without a "
-                         "dot in front, as flow.tiff; '" +
-                         one_line(name.substr(0, 60)) + "' is none.");
+        throw UsageError(
+            "Requests may not write files; start the program with --control-folder FOLDER, where "
+            "they may.");
+    if (name.empty() || name.front() == '.' || name.find('/') != std::string::npos || one_line(name) != name)
+        throw UsageError(
+            "A request names a file in the folder of --control-folder, without '/' and without a "
+            "dot in front, as flow.tiff; '" +
+            one_line(name.substr(0, 60)) + "' is none.");
     return (std::filesystem::path(folder) / name).string();
 }
 
@@ -105,10 +106,10 @@ Answer snapshot(ControlHost& host, const Json& a, ControlProgress& progress) {
         const std::optional<Result> newest = host.newest(true);
         if (!newest)
             throw RunError("There is no result yet that could be kept; ask again when there is.");
-        progress.file = std::async(std::launch::async,
-                                   [options, result = *newest, stream = host.pipeline().stream()] {
-                                       return write_snapshot(result, options, stream);
-                                   });
+        progress.file =
+            std::async(std::launch::async, [options, result = *newest, stream = host.pipeline().stream()] {
+                return write_snapshot(result, options, stream);
+            });
     }
     if (progress.file.wait_for(std::chrono::seconds(0)) != std::future_status::ready)
         return std::nullopt;

@@ -169,8 +169,9 @@ Answer get(ControlHost& host, const Json& a, ControlProgress&) {
         return told({{"value", json_of(stage.params.get(a["key"].get<std::string>()))}});
     }
     if (a.contains("key"))
-        throw UsageError("The request get has a key and no stage; name the stage, as speckle, or leave the key "
-                         "out.");
+        throw UsageError(
+            "The request get has a key and no stage; name the stage, as speckle, or leave the key "
+            "out.");
     const Pipeline& pipeline = host.pipeline();
     const PipelineStatus status = pipeline.status();
     const StreamInfo stream = pipeline.stream();
@@ -217,7 +218,7 @@ Answer messages(ControlHost& host, const Json&, ControlProgress&) {
 Answer frame(ControlHost& host, const Json& a, ControlProgress& progress) {
     constexpr std::chrono::seconds kLongest(10);
     const std::optional<Result> newest = host.newest(true);
-    const bool there = newest &&                       newest->info.version >= a.value("version", std::uint64_t{0}) &&
+    const bool there = newest && newest->info.version >= a.value("version", std::uint64_t{0}) &&
                        (!a.contains("after") || newest->info.sequence > a["after"].get<std::uint64_t>());
     if (!there) {
         if (SteadyClock::now() - progress.begun < kLongest)

@@ -51,9 +51,8 @@ bool fits(const ControlArgument& argument, const Json& value) {
     case Type::text:
         return value.is_string();
     case Type::choice:
-        return value.is_string() &&
-               std::find(argument.choices.begin(), argument.choices.end(), value.get<std::string>()) !=
-                   argument.choices.end();
+        return value.is_string() && std::find(argument.choices.begin(), argument.choices.end(),
+                                              value.get<std::string>()) != argument.choices.end();
     case Type::boolean:
         return value.is_boolean();
     case Type::whole:
@@ -121,7 +120,8 @@ ControlArgument optional(ControlArgument argument, std::string doc) {
 
 std::vector<ControlRow> make_rows() {
     using namespace control;
-    const ControlArgument stage{"stage", Type::stage, true, "the name of a stage of the chain, or its place from 0"};
+    const ControlArgument stage{"stage", Type::stage, true,
+                                "the name of a stage of the chain, or its place from 0"};
     const ControlArgument key{"key", Type::text, true, "the name of the parameter"};
     const ControlArgument value{"value", Type::value, true, "its value, as on the command line"};
     const ControlArgument file{"file", Type::text, true,
@@ -130,7 +130,11 @@ std::vector<ControlRow> make_rows() {
     return {
         {"list",
          "what there is: stages, sources and the view with their parameters, requests, the window's actions",
-         {{"of", Type::choice, false, "of these alone", {"stages", "sources", "view", "requests", "actions"}}},
+         {{"of",
+           Type::choice,
+           false,
+           "of these alone",
+           {"stages", "sources", "view", "requests", "actions"}}},
          list},
         {"get",
          "what is: source, chain, state, newest frame, recordings; or one parameter of a stage",
@@ -180,7 +184,8 @@ std::vector<ControlRow> make_rows() {
          "the newest result: its header, and its pixels as the next part of the answer",
          {{"raw", Type::boolean, false, "the raw frame as one more part"},
           {"version", Type::whole, false, "not before a result of this version is there (10 s at most)"},
-          {"after", Type::whole, false, "not before a frame with a larger sequence number is there (10 s at most)"}},
+          {"after", Type::whole, false,
+           "not before a frame with a larger sequence number is there (10 s at most)"}},
          frame},
         {"stats", "everything that is counted, and the recordings", {}, control::stats},
         {"messages", "what was said last: edits that were refused, files that were written", {}, messages},

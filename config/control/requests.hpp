@@ -15,9 +15,9 @@ namespace specklescope {
 
 enum class ControlType : std::uint8_t {
     text,
-    choice,  ///< one of ControlArgument::choices
+    choice, ///< one of ControlArgument::choices
     boolean,
-    whole,   ///< 0, 1, 2 …
+    whole, ///< 0, 1, 2 …
     number,
     value,   ///< text, number or boolean: whatever a parameter takes, as on the command line
     stage,   ///< its name, or its place in the chain from 0

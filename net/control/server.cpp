@@ -15,6 +15,8 @@
 #include <mutex>
 #include <thread>
 
+#include <unistd.h>
+
 #ifdef SPECKLESCOPE_HAVE_ZMQ
 #include "net/curve_guard.hpp"
 #include "net/readable.hpp"
@@ -73,6 +75,8 @@ public:
         }
         changed_.notify_all();
         thread_.join();
+        if (!asked_.path.empty())
+            ::unlink(asked_.path.c_str()); // ZeroMQ leaves it
     }
 
     const std::string& address() const { return address_; }
@@ -157,9 +161,9 @@ private:
             parts.emplace_back(control_refusal(error));
         }
         for (std::size_t i = 0; i < parts.size(); ++i)
-            (void)socket_.send(parts[i], zmq::send_flags::dontwait | (i + 1 < parts.size()
-                                                                          ? zmq::send_flags::sndmore
-                                                                          : zmq::send_flags::none));
+            (void)socket_.send(parts[i],
+                               zmq::send_flags::dontwait |
+                                   (i + 1 < parts.size() ? zmq::send_flags::sndmore : zmq::send_flags::none));
     }
 
     ControlReply carried_out(ControlWork work) {

@@ -43,8 +43,8 @@ Resolved resolved(const ListenAddress& asked, const std::string& text) {
     wanted.ai_flags = AI_PASSIVE | AI_NUMERICSERV;
     wanted.ai_family = asked.host == "*" || asked.host == "localhost" ? AF_INET : AF_UNSPEC;
     addrinfo* found = nullptr;
-    const int error =
-        getaddrinfo(host == "*" ? nullptr : host.c_str(), std::to_string(asked.port).c_str(), &wanted, &found);
+    const int error = getaddrinfo(host == "*" ? nullptr : host.c_str(), std::to_string(asked.port).c_str(),
+                                  &wanted, &found);
     if (error != 0)
         throw RunError("Metrics cannot be told at " + text + ": " + gai_strerror(error) +
                        "; name an address of this machine.");
@@ -64,13 +64,15 @@ public:
         const Resolved at = resolved(asked, text);
         constexpr unsigned kMostConnections = 16, kMostSeconds = 5;
         constexpr std::size_t kMostBytes = 16384; // of a connection
-        daemon_ = MHD_start_daemon(
-            MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_ITC | (at.ipv6 ? MHD_USE_IPv6 : MHD_NO_FLAG), 0, nullptr,
-            nullptr, &answer, this, MHD_OPTION_SOCK_ADDR, reinterpret_cast<const sockaddr*>(&at.place),
-            MHD_OPTION_CONNECTION_LIMIT, kMostConnections, MHD_OPTION_CONNECTION_TIMEOUT, kMostSeconds,
-            MHD_OPTION_CONNECTION_MEMORY_LIMIT, kMostBytes, MHD_OPTION_END);
+        daemon_ = MHD_start_daemon(MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_ITC |
+                                       (at.ipv6 ? MHD_USE_IPv6 : MHD_NO_FLAG),
+                                   0, nullptr, nullptr, &answer, this, MHD_OPTION_SOCK_ADDR,
+                                   reinterpret_cast<const sockaddr*>(&at.place), MHD_OPTION_CONNECTION_LIMIT,
+                                   kMostConnections, MHD_OPTION_CONNECTION_TIMEOUT, kMostSeconds,
+                                   MHD_OPTION_CONNECTION_MEMORY_LIMIT, kMostBytes, MHD_OPTION_END);
         if (!daemon_)
-            throw RunError("Metrics cannot be told at " + text + ": " + std::generic_category().message(errno) +
+            throw RunError("Metrics cannot be told at " + text + ": " +
+                           std::generic_category().message(errno) +
                            "; name another port, or end the program that has it.");
         const MHD_DaemonInfo* bound = MHD_get_daemon_info(daemon_, MHD_DAEMON_INFO_BIND_PORT);
         address_ = asked.host + ":" + std::to_string(bound ? bound->port : asked.port);

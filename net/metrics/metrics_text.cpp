@@ -65,9 +65,10 @@ std::string metrics_text(const StatsSnapshot& s, const LatencyCounts& latency) {
     page.counter("frames_acquired", "Frames that the source gave.", s.acquired);
     page.counter("frames_processed", "Frames of which there is a result.", s.processed);
     page.counter("frames_failed", "Frames that could not be computed.", s.drops.failed);
-    page.counter("frames_passed_over", "Frames read and not shown: overtaken by a seek, or for histories alone.",
-                 s.passed_over);
-    page.begin("frames_dropped_total", "counter", "Frames lost: in front of the program, for want of a free slot, or by recorders.");
+    page.counter("frames_passed_over",
+                 "Frames read and not shown: overtaken by a seek, or for histories alone.", s.passed_over);
+    page.begin("frames_dropped_total", "counter",
+               "Frames lost: in front of the program, for want of a free slot, or by recorders.");
     page.line(std::to_string(s.drops.source), "cause=\"source\"");
     page.line(std::to_string(s.drops.ring), "cause=\"slots\"");
     page.line(std::to_string(s.drops.recorder), "cause=\"recorder\"");
@@ -88,7 +89,8 @@ std::string metrics_text(const StatsSnapshot& s, const LatencyCounts& latency) {
     for (std::size_t i = 0; i < latency.counts.size(); ++i) {
         below += latency.counts[i];
         page.line(std::to_string(below),
-                  "le=\"" + (i < LatencyCounts::kEnds.size() ? number(LatencyCounts::kEnds[i]) : "+Inf") + "\"",
+                  "le=\"" + (i < LatencyCounts::kEnds.size() ? number(LatencyCounts::kEnds[i]) : "+Inf") +
+                      "\"",
                   "_bucket");
     }
     page.line(number(latency.sum_s), "", "_sum");

@@ -6,36 +6,20 @@
 #include "tests/support/file_tools.hpp"
 #include "tests/support/running.hpp"
 
-#include <sys/stat.h>
-
-#include <iostream>
-#include <random>
+#include <set>
 
 namespace specklescope {
 namespace {
 
 using test::Answer;
-using test::ControlClient;
 using test::ControlledRun;
+using test::ControlTest;
 using test::eventually;
 using test::Json;
-
-constexpr const char* kScene = "synthetic:vessels?width=64&height=48&rate=200";
-
-class Control : public testing::Test {
-protected:
-    std::string here() const { return folder_.path().string(); }
-    std::unique_ptr<ControlledRun> run(std::vector<std::string> more = {}) const {
-        more.insert(more.begin(), kScene);
-        return std::make_unique<ControlledRun>(std::move(more), here());
-    }
-    TemporaryFolder folder_;
-};
+using test::kScene;
 
 /// Of the newest frame in its file; −1: none has come.
-int position_of(const Json& got) {
-    return got.contains("frame") ? got["frame"].value("position", -1) : -1;
-}
+int position_of(const Json& got) { return got.contains("frame") ? got["frame"].value("position", -1) : -1; }
 
 template <class T> std::vector<T> pixels_of(const std::string& bytes) {
     std::vector<T> pixels(bytes.size() / sizeof(T));
@@ -43,7 +27,7 @@ template <class T> std::vector<T> pixels_of(const std::string& bytes) {
     return pixels;
 }
 
-TEST_F(Control, AParameterIsReadSetAndInEffectFromItsVersionOn) {
+TEST_F(ControlTest, AParameterIsReadSetAndInEffectFromItsVersionOn) {
     auto program = run({"--stage", "flip"});
     Answer got = program->ask("get", {{"stage", "flip"}, {"key", "direction"}});
     ASSERT_TRUE(got.ok()) << got.error();
@@ -69,10 +53,11 @@ TEST_F(Control, AParameterIsReadSetAndInEffectFromItsVersionOn) {
     }
     const ChildResult end = program->quit();
     EXPECT_EQ(end.status, 0) << end.all();
-    EXPECT_NE(end.out.find("processed"), std::string::npos) << "the summary of an end in order: " << end.all();
+    EXPECT_NE(end.out.find("processed"), std::string::npos)
+        << "the summary of an end in order: " << end.all();
 }
 
-TEST_F(Control, EveryParameterOfTheDeclarationsIsListedAndTold) {
+TEST_F(ControlTest, EveryParameterOfTheDeclarationsIsListedAndTold) {
     auto program = run();
     const Answer listed = program->ask("list");
     ASSERT_TRUE(listed.ok()) << listed.error();
@@ -98,23 +83,17 @@ TEST_F(Control, EveryParameterOfTheDeclarationsIsListedAndTold) {
     EXPECT_EQ(program->quit().status, 0);
 }
 
-TEST_F(Control, WhatIsWrongIsSaidAsOnTheCommandLine) {
-    auto program = run({"--stage", "speckle"});
+TEST_F(ControlTest, WhatIsWrongIsSaidAsOnTheCommandLine) {
+    auto program = run({"--stage", "speckle:radius=2"});
     struct Case {
         std::vector<std::string> words;
         const char* request;
         Json arguments;
     };
     const std::vector<Case> cases = {
-        {{"--stage", "speckle:radius=99"},
-         "set",
-         {{"stage", "speckle"}, {"key", "radius"}, {"value", 99}}},
-        {{"--stage", "speckle:radius=2.5"},
-         "set",
-         {{"stage", "speckle"}, {"key", "radius"}, {"value", 2.5}}},
-        {{"--stage", "speckle:radios=2"},
-         "set",
-         {{"stage", "speckle"}, {"key", "radios"}, {"value", 2}}},
+        {{"--stage", "speckle:radius=99"}, "set", {{"stage", "speckle"}, {"key", "radius"}, {"value", 99}}},
+        {{"--stage", "speckle:radius=2.5"}, "set", {{"stage", "speckle"}, {"key", "radius"}, {"value", 2.5}}},
+        {{"--stage", "speckle:radios=2"}, "set", {{"stage", "speckle"}, {"key", "radios"}, {"value", 2}}},
         {{"--stage", "speckle:output=fast"},
          "set",
          {{"stage", "speckle"}, {"key", "output"}, {"value", "fast"}}},
@@ -138,24 +117,43 @@ TEST_F(Control, WhatIsWrongIsSaidAsOnTheCommandLine) {
     EXPECT_EQ(program->quit().status, 0);
 }
 
-TEST_F(Control, RequestsThatAreNoneAreRefusedInASentence) {
+TEST_F(ControlTest, RequestsThatAreNoneAreRefusedInASentence) {
     auto program = run();
-    for (const char* message :
-         {"", "{", "[]", "null", "{} {}", "{}x", R"({"request":5})", R"({"request":"fly"})",
-          R"({"request":"get","stage":-1})", R"({"request":"get","stage":7})",
-          R"({"request":"get","stage":"gamma"})", R"({"request":"get","stage":"nothing"})",
-          R"({"request":"get","key":"radius"})", R"({"request":"set"})",
-          R"({"request":"set","stage":"speckle","key":"radius","value":[1]})",
-          R"({"request":"set","stage":"speckle","key":"radius","value":2,"more":1})",
-          R"({"request":"seek","frame":-1})", R"({"request":"seek","frame":1e300})",
-          R"({"request":"seek","frame":1})", R"({"request":"step"})", R"({"request":"stop","what":"raw"})",
-          R"({"request":"stop","what":"all"})", R"({"request":"act","action":"pause"})",
-          R"({"request":"scale","um_per_px":-1})", R"({"request":"scale","um_per_px":"a"})",
-          R"({"request":"baseline","seconds":0})", R"({"request":"baseline"})",
-          R"({"request":"set_regions","regions":[{"name":"a"}]})",
-          R"({"request":"set_regions","regions":[{"name":"a","shape":"line","points":[[900,900],[901,901]]}]})",
-          R"({"request":"set_chain","chain":"speckle |"})", "\xff\xfe", R"({"request":"get"}{"request":"quit"})",
-          R"({"a":[[[[[[[[[[[[[[[[[[[[1]]]]]]]]]]]]]]]]]]]]})"}) {
+    for (
+        const char* message :
+        {"",
+         "{",
+         "[]",
+         "null",
+         "{} {}",
+         "{}x",
+         R"({"request":5})",
+         R"({"request":"fly"})",
+         R"({"request":"get","stage":-1})",
+         R"({"request":"get","stage":7})",
+         R"({"request":"get","stage":"gamma"})",
+         R"({"request":"get","stage":"nothing"})",
+         R"({"request":"get","key":"radius"})",
+         R"({"request":"set"})",
+         R"({"request":"set","stage":"speckle","key":"radius","value":[1]})",
+         R"({"request":"set","stage":"speckle","key":"radius","value":2,"more":1})",
+         R"({"request":"seek","frame":-1})",
+         R"({"request":"seek","frame":1e300})",
+         R"({"request":"seek","frame":1})",
+         R"({"request":"step"})",
+         R"({"request":"stop","what":"raw"})",
+         R"({"request":"stop","what":"all"})",
+         R"({"request":"act","action":"pause"})",
+         R"({"request":"scale","um_per_px":-1})",
+         R"({"request":"scale","um_per_px":"a"})",
+         R"({"request":"baseline","seconds":0})",
+         R"({"request":"baseline"})",
+         R"({"request":"set_regions","regions":[{"name":"a"}]})",
+         R"({"request":"set_regions","regions":[{"name":"a","shape":"line","points":[[900,900],[901,901]]}]})",
+         R"({"request":"set_chain","chain":"speckle |"})",
+         "\xff\xfe",
+         R"({"request":"get"}{"request":"quit"})",
+         R"({"a":[[[[[[[[[[[[[[[[[[[[1]]]]]]]]]]]]]]]]]]]]})"}) {
         const Answer answer = program->client->ask_text(message);
         ASSERT_TRUE(answer.json.is_object()) << message;
         EXPECT_FALSE(answer.ok()) << message;
@@ -165,7 +163,7 @@ TEST_F(Control, RequestsThatAreNoneAreRefusedInASentence) {
     EXPECT_EQ(program->quit().status, 0);
 }
 
-TEST_F(Control, AFilmStandsGoesOnAndIsSought) {
+TEST_F(ControlTest, AFilmStandsGoesOnAndIsSought) {
     const ChildResult made = run_program({"run", "synthetic?width=32&height=24&live=false", "--frames", "50",
                                           "--record-raw", "film.tiff", "--stage", "none"},
                                          here());
@@ -188,20 +186,20 @@ TEST_F(Control, AFilmStandsGoesOnAndIsSought) {
     EXPECT_EQ(program.quit().status, 0);
 }
 
-TEST_F(Control, FilesAreWrittenIntoTheFolderAndNowhereElse) {
+TEST_F(ControlTest, FilesAreWrittenIntoTheFolderAndNowhereElse) {
     {
         auto closed = run();
-        for (const auto& [request, file] :
-             {std::pair("record", "a.tiff"), std::pair("snapshot", "a.png")}) {
-            const Answer answer = closed->ask(request, request[0] == 'r' ? Json{{"file", file}, {"what", "raw"}}
-                                                                         : Json{{"file", file}});
+        for (const auto& [request, file] : {std::pair("record", "a.tiff"), std::pair("snapshot", "a.png")}) {
+            const Answer answer = closed->ask(
+                request, request[0] == 'r' ? Json{{"file", file}, {"what", "raw"}} : Json{{"file", file}});
             EXPECT_NE(answer.error().find("--control-folder"), std::string::npos) << answer.error();
         }
         EXPECT_EQ(closed->quit().status, 0);
     }
     std::filesystem::create_directory(folder_ / "out");
     auto program = run({"--control-folder", "out", "--stage", "none"});
-    for (const char* file : {"../a.tiff", "/tmp/a.tiff", "..", ".a.tiff", "b/a.tiff", "", "a\n.tiff", "a.xyz"}) {
+    for (const char* file :
+         {"../a.tiff", "/tmp/a.tiff", "..", ".a.tiff", "b/a.tiff", "", "a\n.tiff", "a.xyz"}) {
         EXPECT_FALSE(program->ask("record", {{"what", "raw"}, {"file", file}}).ok()) << file;
         EXPECT_FALSE(program->ask("snapshot", {{"file", file}}).ok()) << file;
     }
@@ -234,7 +232,7 @@ TEST_F(Control, FilesAreWrittenIntoTheFolderAndNowhereElse) {
     EXPECT_EQ(program->quit().status, 0);
 }
 
-TEST_F(Control, RegionsScaleAndBaselineAreWhatWasAskedFor) {
+TEST_F(ControlTest, RegionsScaleAndBaselineAreWhatWasAskedFor) {
     auto program = run({"--stage", "none"});
     const Json wanted = {{{"name", "box"}, {"shape", "rectangle"}, {"points", {{10, 8}, {29, 27}}}}};
     ASSERT_TRUE(program->ask("set_regions", {{"regions", wanted}}).ok());
@@ -255,7 +253,7 @@ TEST_F(Control, RegionsScaleAndBaselineAreWhatWasAskedFor) {
     EXPECT_EQ(program->quit().status, 0);
 }
 
-TEST_F(Control, StatisticsAreThoseOfTheRun) {
+TEST_F(ControlTest, StatisticsAreThoseOfTheRun) {
     auto program = run();
     const Json before = program->ask("stats").json["stats"];
     ASSERT_TRUE(before.is_object());
@@ -264,128 +262,6 @@ TEST_F(Control, StatisticsAreThoseOfTheRun) {
                before["frames"].value("processed", 0);
     })) << before.dump();
     EXPECT_EQ(program->quit().status, 0);
-}
-
-std::string noise_of(std::mt19937& random, std::size_t most) {
-    std::string noise(random() % most, '\0');
-    for (char& c : noise)
-        c = static_cast<char>(random());
-    return noise;
-}
-
-/// Texts that are nearly requests: with arguments of all kinds, some cut short or with a byte changed.
-std::string nearly(std::mt19937& random) {
-    const auto& rows = control_rows();
-    const ControlRow& row = rows[random() % (rows.size() - 1)]; // the last one ends the program
-    EXPECT_NE(row.name, "quit");
-    Json request = {{"request", row.name}};
-    const std::vector<Json> values = {Json(),    -1,         0,       1,       1e300,        "speckle",
-                                      "radius",  "raw",      true,    false,   Json::array(), Json::object(),
-                                      "a.tiff",  "speckle:radius=3", 18446744073709551615ULL, "ü\n"};
-    for (const ControlArgument& argument : row.arguments)
-        if (random() % 4 != 0 && argument.name != "version" && argument.name != "after")
-            request[argument.name] = argument.choices.empty() || random() % 3 == 0
-                                         ? values[random() % values.size()]
-                                         : Json(argument.choices[random() % argument.choices.size()]);
-    std::string text = request.dump();
-    if (random() % 3 == 0)
-        text.resize(random() % text.size());
-    else if (random() % 3 == 0)
-        text[random() % text.size()] = static_cast<char>(random());
-    return text;
-}
-
-TEST_F(Control, TenThousandRandomMessagesEndNothing) {
-    const unsigned seed = std::random_device{}();
-    std::cout << "seed " << seed << '\n';
-    std::mt19937 random(seed);
-    std::filesystem::create_directory(folder_ / "out");
-    auto program = run({"--control-folder", "out"});
-    for (int i = 0; i < 10'000; ++i) {
-        const std::string message = i % 2 == 0   ? noise_of(random, 300)
-                                    : i % 500 == 1 ? noise_of(random, 100'000)
-                                                   : nearly(random);
-        const Answer answer = program->client->ask_text(message);
-        ASSERT_TRUE(answer.json.is_object() && answer.json.contains("ok")) << i << ": " << message;
-        if (!answer.ok())
-            ASSERT_EQ(answer.error().back(), '.') << message << " -> " << answer.error();
-    }
-    ASSERT_TRUE(program->ask("play").ok());
-    const auto newest = program->ask("frame");
-    ASSERT_TRUE(newest.ok()) << newest.error();
-    EXPECT_TRUE(program->ask("frame", {{"after", newest.json["sequence"]}}).ok()) << "it goes on";
-    EXPECT_EQ(program->quit().status, 0);
-}
-
-TEST_F(Control, WhoDoesNotReadOrSendsTooMuchHoldsUpNobody) {
-    auto program = run();
-    zmq::context_t context;
-    zmq::socket_t sleeper(context, ZMQ_DEALER);
-    sleeper.set(zmq::sockopt::linger, 0);
-    sleeper.set(zmq::sockopt::rcvhwm, 1);
-    sleeper.connect("tcp" + program->address.substr(3));
-    for (int i = 0; i < 200; ++i) {
-        (void)sleeper.send(zmq::message_t(), zmq::send_flags::sndmore | zmq::send_flags::dontwait);
-        (void)sleeper.send(zmq::str_buffer(R"({"request":"frame","raw":true})"), zmq::send_flags::dontwait);
-    }
-    EXPECT_TRUE(program->ask("get").ok());
-    {
-        ControlClient greedy(program->address);
-        greedy.wait_no_longer_than(500);
-        const Answer answer = greedy.ask_text(std::string(std::size_t{100} << 20, ' '));
-        EXPECT_FALSE(answer.json.is_object()) << "its connection ends";
-    }
-    EXPECT_TRUE(program->ask("get").ok());
-    zmq::socket_t parts(context, ZMQ_REQ); // several parts are no request
-    parts.set(zmq::sockopt::linger, 0);
-    parts.set(zmq::sockopt::rcvtimeo, 30'000);
-    parts.connect("tcp" + program->address.substr(3));
-    (void)parts.send(zmq::str_buffer(R"({"request":"quit"})"), zmq::send_flags::sndmore);
-    (void)parts.send(zmq::str_buffer("more"), zmq::send_flags::none);
-    zmq::message_t refused;
-    ASSERT_TRUE(parts.recv(refused));
-    EXPECT_NE(refused.to_string().find("several parts"), std::string::npos) << refused.to_string();
-    EXPECT_TRUE(program->ask("get").ok());
-    EXPECT_EQ(program->quit().status, 0);
-}
-
-TEST_F(Control, AUnixSocketIsItsOwnersAndTakesNoFileAway) {
-    const std::string path = folder_ / "flow.socket";
-    {
-        ControlledRun program({kScene}, here(), "ipc://" + path);
-        struct stat file {};
-        ASSERT_EQ(stat(path.c_str(), &file), 0);
-        EXPECT_EQ(file.st_mode & 0077U, 0U);
-        EXPECT_TRUE(program.ask("get").ok());
-        const ChildResult second = run_program({"run", kScene, "--control", "ipc://" + path}, here());
-        EXPECT_EQ(second.status, 1) << second.all();
-        EXPECT_NE(second.err.find("listens at"), std::string::npos) << second.all();
-        program.child->signal(SIGKILL);
-        (void)program.child->finish();
-    }
-    ControlledRun again({kScene}, here(), "ipc://" + path); // where a killed one left its socket
-    EXPECT_EQ(again.quit().status, 0);
-    write_text(folder_ / "precious.txt", "mine");
-    const ChildResult refused =
-        run_program({"run", kScene, "--control", "ipc://" + (folder_ / "precious.txt")}, here());
-    EXPECT_EQ(refused.status, 1) << refused.all();
-    EXPECT_EQ(read_text(folder_ / "precious.txt"), "mine");
-}
-
-TEST_F(Control, WhatASettingsFileSaysNeedsTrust) {
-    for (const char* line : {"control = \"zmq://127.0.0.1:0\"", "control_folder = \"/tmp\"",
-                             "metrics = \"127.0.0.1:0\""}) {
-        write_text(folder_ / "s.toml", std::string("[program]\n") + line + "\n");
-        const ChildResult result =
-            run_program({"run", kScene, "--frames", "3", "--config", "s.toml"}, here());
-        EXPECT_EQ(result.status, 2) << result.all();
-        EXPECT_NE(result.err.find("--trust"), std::string::npos) << result.err;
-    }
-    const ChildResult lost = run_program({"run", kScene, "--frames", "3", "--control", "zmq://127.0.0.1:0",
-                                          "--control-folder", "nowhere"},
-                                         here());
-    EXPECT_EQ(lost.status, 2) << lost.all();
-    EXPECT_NE(lost.err.find("--control-folder"), std::string::npos) << lost.err;
 }
 
 TEST(ControlSchema, HasEveryRequestWithItsArguments) {

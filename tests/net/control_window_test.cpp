@@ -29,8 +29,7 @@ TEST_F(ViewerControlTest, DoesWhatAScriptAsksFor) {
     ASSERT_EQ(frame.parts.size(), 2U);
     EXPECT_EQ(frame.parts[0].size(), 64U * 48U * 4U);
     EXPECT_EQ(frame.parts[1].size(), 64U * 48U * 2U);
-    EXPECT_TRUE(viewer.until(
-        [&] { return viewer.text("chain").find("radius=5") != std::string::npos; }))
+    EXPECT_TRUE(viewer.until([&] { return viewer.text("chain").find("radius=5") != std::string::npos; }))
         << "the slider is where the script has put it";
 
     const std::string before = viewer.text("colormap");

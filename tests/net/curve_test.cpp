@@ -1,10 +1,13 @@
-// With keys only their clients are let in, and what is wrong with a file of keys is said before anything runs.
+// With keys only their clients are let in, and what is wrong with a file of keys is said before anything
+// runs.
+#include "base/error.hpp"
 #include "net/curve_keys.hpp"
 #include "tests/support/control_client.hpp"
 
 #include <sys/stat.h>
 
 #include <array>
+#include <set>
 
 namespace specklescope {
 namespace {

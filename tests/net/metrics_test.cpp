@@ -1,4 +1,5 @@
 // What Prometheus reads: the counts of the run, in its format, however clients behave.
+#include "base/error.hpp"
 #include "net/metrics/metrics.hpp"
 #include "tests/support/control_client.hpp"
 #include "tests/support/running_film.hpp"
@@ -10,6 +11,7 @@
 #include <map>
 #include <random>
 #include <regex>
+#include <set>
 
 namespace specklescope {
 namespace {
@@ -148,21 +150,19 @@ TEST(Metrics, StrangersAndIdlersHoldUpNobody) {
     std::vector<std::unique_ptr<Tcp>> idlers; // more than it has room for; they are given up
     for (int i = 0; i < 40; ++i)
         idlers.push_back(std::make_unique<Tcp>(metrics.address()));
-    EXPECT_TRUE(eventually(
-        [&] { return fetched(metrics.address()).rfind("HTTP/1.1 200", 0) == 0; }, std::chrono::seconds(60)));
+    EXPECT_TRUE(eventually([&] { return fetched(metrics.address()).rfind("HTTP/1.1 200", 0) == 0; },
+                           std::chrono::seconds(60)));
 }
 
 TEST(MetricsCommand, TellsOfARunThatGoesOn) {
     const TemporaryFolder folder;
-    Child program({test::program_path(), "run", "synthetic?width=64&height=48&rate=100", "--metrics",
-                   "127.0.0.1:0"},
-                  folder.path().string());
+    Child program(
+        {test::program_path(), "run", "synthetic?width=64&height=48&rate=100", "--metrics", "127.0.0.1:0"},
+        folder.path().string());
     const std::string url = test::told_behind(program, "Metrics are told at http://");
     ASSERT_FALSE(url.empty());
     const std::string address = url.substr(0, url.find('/'));
-    const auto processed = [&] {
-        return values_in(fetched(address))["specklescope_frames_processed_total"];
-    };
+    const auto processed = [&] { return values_in(fetched(address))["specklescope_frames_processed_total"]; };
     ASSERT_TRUE(eventually([&] { return processed() > 5; }));
     const double before = processed();
     ASSERT_TRUE(eventually([&] { return processed() > before; }));

@@ -114,4 +114,16 @@ public:
     std::unique_ptr<ControlClient> client;
 };
 
+inline constexpr const char* kScene = "synthetic:vessels?width=64&height=48&rate=200";
+
+class ControlTest : public testing::Test {
+protected:
+    std::string here() const { return folder_.path().string(); }
+    std::unique_ptr<ControlledRun> run(std::vector<std::string> more = {}) const {
+        more.insert(more.begin(), kScene);
+        return std::make_unique<ControlledRun>(std::move(more), here());
+    }
+    TemporaryFolder folder_;
+};
+
 } // namespace specklescope::test

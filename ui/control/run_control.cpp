@@ -26,7 +26,8 @@ void RunControl::adopt(const std::vector<std::shared_ptr<Sink>>& recorders, cons
     whats.insert(whats.end(), made_of.record_screen.size(), RecordWhat::screen);
     if (!made_of.traces_path.empty())
         whats.emplace_back(std::nullopt);
-    for (std::size_t i = 0; i < std::min(whats.size(), recorders.size()); ++i) // behind them kymographs, widths
+    for (std::size_t i = 0; i < std::min(whats.size(), recorders.size());
+         ++i) // behind them kymographs, widths
         recordings_.push_back({whats[i], recorders[i]});
 }
 
@@ -86,9 +87,7 @@ void RunControl::edit_source(const std::string& key, const ParamValue& value) {
     pipeline_.edit_source(key, value);
 }
 
-double RunControl::um_per_px() {
-    return pipeline_.um_per_source_px() * source_pixels_per_pixel(chain());
-}
+double RunControl::um_per_px() { return pipeline_.um_per_source_px() * source_pixels_per_pixel(chain()); }
 
 void RunControl::set_um_per_px(double um) {
     pipeline_.set_um_per_source_px(um / source_pixels_per_pixel(chain()));
@@ -107,9 +106,9 @@ void RunControl::set_regions(std::vector<Region> regions) {
         editor.set_picture(newest_.shape().width, newest_.shape().height);
     editor.replace(std::move(regions));
     regions_ = editor.regions();
-    pipeline_.set_regions(
-        regions_->empty() ? nullptr
-                          : make_outlines(*regions_, settings_.program.as<ProgramSettings>().medians));
+    pipeline_.set_regions(regions_->empty()
+                              ? nullptr
+                              : make_outlines(*regions_, settings_.program.as<ProgramSettings>().medians));
 }
 
 EventMark RunControl::mark(const std::string& label) {

@@ -61,7 +61,7 @@ private:
     Baseline baseline_;
     EventLog events_;
     std::deque<ControlMessage> messages_;
-    std::optional<Chain> chain_; ///< as it was asked for; nothing: as the pipeline has it
+    std::optional<Chain> chain_;                 ///< as it was asked for; nothing: as the pipeline has it
     std::optional<std::vector<Region>> regions_; ///< likewise
     Result newest_;
     std::vector<ControlRecording> recordings_;

@@ -72,9 +72,7 @@ void WindowControl::begin_recording(ControlWhat what, const std::string& path) {
     session().record_to(what, path);
 }
 
-std::shared_ptr<Sink> WindowControl::end_recording(ControlWhat what) {
-    return session().end_recording(what);
-}
+std::shared_ptr<Sink> WindowControl::end_recording(ControlWhat what) { return session().end_recording(what); }
 
 void WindowControl::act(Action action) {
     const std::string why = app_.why_not(action);
