@@ -100,8 +100,8 @@ public:
                               made.type);
     }
     /// (memory, address) on the chain's GPU for a result.
-    nb::tuple memory(const nb::tuple& shape, int type, std::uintptr_t stream) const {
-        return device_memory(chain_, DevicePixels(shape, type, stream).image());
+    nb::tuple memory(const nb::tuple& shape, int type, std::uintptr_t stream, nb::object keeps) const {
+        return device_memory(chain_, DevicePixels(shape, type, stream).image(), std::move(keeps));
     }
 
     /// Of one result, whatever other threads do meanwhile: a dictionary, and a list of its regions.
@@ -249,7 +249,8 @@ void add_chain(nb::module_& module) {
              nb::arg("exposure_ms"), nb::arg("full_scale"), nb::arg("time_ns"))
         .def("seconds_of", &Chain::seconds_of, nb::arg("frame"), nb::arg("out"), nb::arg("times"))
         .def("output", &Chain::output, nb::arg("frame"))
-        .def("memory", &Chain::memory, nb::arg("shape"), nb::arg("type"), nb::arg("stream"))
+        .def("memory", &Chain::memory, nb::arg("shape"), nb::arg("type"), nb::arg("stream"),
+             nb::arg("keeps").none())
         .def("place", &Chain::place, nb::arg("stage"))
         .def("result", &Chain::result);
 }

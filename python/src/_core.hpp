@@ -83,7 +83,7 @@ template <class Ask> std::string text_of(Ask&& ask) {
 nb::tuple read_dlpack(nb::handle capsule);
 
 /// (memory, address): room for this image on the chain's GPU, in the order of its stream.
-nb::tuple device_memory(specklescope_chain* chain, specklescope_image image);
+nb::tuple device_memory(specklescope_chain* chain, specklescope_image image, nb::object keeps);
 
 void add_chain(nb::module_& module);
 void add_device(nb::module_& module);

@@ -5,10 +5,10 @@ namespace door {
 
 namespace {
 
-/// Ends in the order of its stream; whoever exports it keeps it.
+/// Goes back in the order of its stream, which `keeps` keeps alive until then; whoever exports it keeps it.
 class Memory {
 public:
-    explicit Memory(specklescope_memory* memory) : memory_(memory) {}
+    Memory(specklescope_memory* memory, nb::object keeps) : memory_(memory), keeps_(std::move(keeps)) {}
     ~Memory() { specklescope_memory_free(memory_); }
     Memory(const Memory&) = delete;
     Memory& operator=(const Memory&) = delete;
@@ -24,6 +24,7 @@ public:
 
 private:
     specklescope_memory* memory_;
+    nb::object keeps_; ///< goes behind it
 };
 
 } // namespace
@@ -63,10 +64,10 @@ nb::tuple read_dlpack(nb::handle capsule) {
                           nb::cast(std::move(array), nb::rv_policy::reference));
 }
 
-nb::tuple device_memory(specklescope_chain* chain, specklescope_image image) {
+nb::tuple device_memory(specklescope_chain* chain, specklescope_image image, nb::object keeps) {
     specklescope_memory* memory = nullptr;
     check(specklescope_memory_create(chain, &image, &memory));
-    return nb::make_tuple(nb::cast(new Memory(memory), nb::rv_policy::take_ownership),
+    return nb::make_tuple(nb::cast(new Memory(memory, std::move(keeps)), nb::rv_policy::take_ownership),
                           reinterpret_cast<std::uintptr_t>(image.data));
 }
 

@@ -305,9 +305,15 @@ def test_device_arrays_of_a_library_give_arrays_of_it(chain, rng, name):
         made = chain(frame) * 2
         out = library.empty_like(frame)
         assert chain(frame, out=out) is out
+        last = chain(frame)
     side.synchronize()
     np.testing.assert_array_equal(get(made), 2 * expected)
     np.testing.assert_array_equal(get(out), expected)
+    del side, frame  # what the chain and the result still hold goes back in the order of that stream
+    gc.collect()
+    np.testing.assert_array_equal(get(last), expected)
+    del last, made, out
+    gc.collect()
     stack = put(np.stack([image, image[::-1].copy()]))
     np.testing.assert_array_equal(get(ss.speckle(stack, output="contrast", backend="cuda"))[0], expected)
     turned = stack[0].T

@@ -48,15 +48,15 @@ def stream_number(stream):
 
 
 def stream_of(array):
-    """In whose order an array is used where nobody says so."""
+    """In whose order an array is used where nobody says so: the stream's object, or its number."""
     library = library_of(array)
     if library is not None and library.__name__ == "torch":
-        return stream_number(library.cuda.current_stream(array.device))
+        return library.cuda.current_stream(array.device)
     if library is not None:
-        return stream_number(library.cuda.get_current_stream())
+        return library.cuda.get_current_stream()
     interface = getattr(array, "__cuda_array_interface__", None)
     told = interface.get("stream") if interface else None
-    return _DEFAULT if told is None else stream_number(told)
+    return _DEFAULT if told is None else told
 
 
 def _by_interface(array, stream, which, chosen):
@@ -137,11 +137,10 @@ class DeviceArray:
     """A result in memory of a GPU, for whoever takes __cuda_array_interface__ or DLPack: cupy.asarray(it),
     torch.from_dlpack(it), numba.cuda.as_cuda_array(it). It is ready in the order of `stream`."""
 
-    __slots__ = ("_memory", "_address", "_type", "_keeps", "shape", "stream", "__weakref__")
+    __slots__ = ("_memory", "_address", "_type", "shape", "stream", "__weakref__")
 
-    def __init__(self, memory, address, shape, kind, stream, keeps=None):
+    def __init__(self, memory, address, shape, kind, stream):
         self._memory, self._address, self._type = memory, address, kind
-        self._keeps = keeps  # the stream's own object: memory goes back in its order
         self.shape, self.stream = shape, stream
 
     @property
@@ -169,17 +168,18 @@ class DeviceArray:
 
 
 def new_output(chain, pixels, stream, keeps):
-    """Room for what `chain` makes of `pixels`."""
+    """Room for what `chain` makes of `pixels`. It goes back in the order of the stream, which `keeps` must keep alive."""
     shape, kind = chain.output(pixels)
-    memory, address = chain.memory(shape, kind, stream)
-    return DeviceArray(memory, address, shape, kind, stream, keeps)
+    memory, address = chain.memory(shape, kind, stream, keeps)
+    return DeviceArray(memory, address, shape, kind, stream)
 
 
 def process(chain, frame, out, stream, facts):
     """A call of a chain in which the frame, the output or both lie on a GPU."""
     given = frame if on_device(frame) else out
-    keeps = stream
-    number = stream_of(given) if stream is None else stream_number(stream)
+    order = stream_of(given) if stream is None else stream
+    keeps = (order, given)  # a stream that is a number lives with the array that names it
+    number = stream_number(order)
     pixels = pixels_of(frame, number, "The frame") if on_device(frame) else frame
     if out is not None:
         room = out
