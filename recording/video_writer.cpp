@@ -104,6 +104,7 @@ private:
     std::unique_ptr<Progress> progress_ = std::make_unique<Progress>();
     GstHandle<GstElement> pipeline_;
     GstHandle<GstElement> source_;
+    std::size_t held_back_ = 0; ///< frames that the encoder keeps until the next comes
     std::uint64_t written_ = 0;
 };
 
@@ -153,6 +154,8 @@ void VideoWriter::connect() {
     const double rate = options_.rate > 0 ? options_.rate : stream_.source.rate;
     if (rate > 0)
         gst_util_double_to_fraction(rate, &num, &den);
+    else
+        held_back_ = codec_ == Codec::h264 ? 1 : 0; // x264 waits for the next time where it knows no rate
     const GstHandle<GstCaps> caps(gst_caps_new_simple(
         "video/x-raw", "format", G_TYPE_STRING, raw_format(), "width", G_TYPE_INT, video_.width, "height",
         G_TYPE_INT, video_.height, "framerate", GST_TYPE_FRACTION, num, den, nullptr));
@@ -204,7 +207,7 @@ GstPadProbeReturn VideoWriter::on_muxed(GstPad*, GstPadProbeInfo*, gpointer data
     auto* progress = static_cast<Progress*>(data);
     const std::lock_guard lock(progress->mutex);
     ++progress->muxed;
-    if (!progress->inside.empty()) { // one goes in, one comes out: neither encoder keeps any back
+    if (!progress->inside.empty()) { // one goes in, one comes out
         progress->took = SteadyClock::now() - progress->inside.front();
         progress->inside.pop_front();
     }
@@ -300,7 +303,8 @@ void VideoWriter::write(const RecordedFrame& frame) {
     {
         std::unique_lock lock(progress_->mutex);
         const auto room = [this] {
-            return progress_->inside.size() < (progress_->took < kSlow ? kInFlight : 1) || progress_->failed;
+            return progress_->inside.size() < held_back_ + (progress_->took < kSlow ? kInFlight : 1) ||
+                   progress_->failed;
         };
         if (!progress_->changed.wait_for(lock, kPatience, room)) {
             progress_->failed = true;

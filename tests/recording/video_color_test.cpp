@@ -1,6 +1,8 @@
 // A recorded video shows what a snapshot of the same frame shows: 40 dB at least, whatever is in it.
 #include "tests/recording/screen/screen_helpers.hpp"
 
+#include <thread>
+
 using namespace specklescope;
 
 namespace {
@@ -40,4 +42,23 @@ INSTANTIATE_TEST_SUITE_P(
                     Case{{159, 121, 1, kF32}, ColorMap::inferno}, Case{{160, 120, 1, kF32}, ColorMap::grey},
                     Case{{160, 120, 3, kU8}, ColorMap::grey}, Case{{161, 119, 3, kU16}, ColorMap::grey},
                     Case{{160, 120, 3, kF32}, ColorMap::grey}));
+
+/// x264 keeps a frame back where it knows no rate, and a frame that takes long is to be out before the next
+/// goes in.
+TEST(RecordedVideoOfNoRate, TakesFramesThatAreFarApart) {
+    const TemporaryFolder folder;
+    const Shape shape{160, 120, 1, kF32};
+    Maker maker({8, 8, 1, kU8}, shape);
+    StreamInfo stream = stream_of(shape);
+    stream.source.rate = 0;
+    const auto sink = make_recorder({.path = folder / "v.mkv"});
+    sink->open(stream);
+    for (std::uint64_t n = 0; n < 5; ++n) {
+        sink->push(maker.make(n), true);
+        std::this_thread::sleep_for(std::chrono::milliseconds(150));
+    }
+    sink->close();
+    EXPECT_EQ(sink->status().error, "");
+    EXPECT_EQ(sink->status().written, 5U);
+}
 } // namespace
