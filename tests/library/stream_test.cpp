@@ -299,6 +299,7 @@ TEST(Streams, EventsAndTracesAreInTheirFiles) {
                    "There are no regions whose traces");
 }
 
+namespace {
 
 struct Said {
     std::string quantity, unit;
@@ -320,9 +321,12 @@ Said said_by(specklescope_stream* stream, std::int64_t behind = -1) {
         specklescope_frame_free(frame);
         if (said.version > behind)
             return said;
+    }
     ADD_FAILURE() << specklescope_last_error();
     return said;
+}
 
+} // namespace
 
 TEST(Streams, AChainThatReplacesOneWorksOnWhatTheRecordingHolds) {
     const std::filesystem::path folder = testing::TempDir() + "/library_replaced";
@@ -338,6 +342,7 @@ TEST(Streams, AChainThatReplacesOneWorksOnWhatTheRecordingHolds) {
         specklescope_stream* live = nullptr;
         ASSERT_EQ(specklescope_stream_open(kFile, ("speckle:output=" + output).c_str(), &settings, &live),
                   SPECKLESCOPE_OK)
+            << specklescope_last_error();
         ASSERT_EQ(specklescope_stream_record(live, file.c_str(), SPECKLESCOPE_RESULTS), SPECKLESCOPE_OK);
         const Said expected = said_by(live);
         EXPECT_EQ(specklescope_stream_stop(live), SPECKLESCOPE_OK);
@@ -346,9 +351,11 @@ TEST(Streams, AChainThatReplacesOneWorksOnWhatTheRecordingHolds) {
         settings.options = "loop=true,backend=cpu";
         specklescope_stream* again = nullptr;
         ASSERT_EQ(specklescope_stream_open(file.c_str(), "flip", &settings, &again), SPECKLESCOPE_OK)
+            << specklescope_last_error();
         const Said first = said_by(again);
         EXPECT_EQ(first.quantity, expected.quantity) << output;
         ASSERT_EQ(specklescope_stream_replace(again, "flip | flip"), SPECKLESCOPE_OK)
+            << specklescope_last_error();
         const Said replaced = said_by(again, first.version);
         EXPECT_EQ(replaced.quantity, expected.quantity) << output;
         EXPECT_EQ(replaced.unit, expected.unit) << output;
@@ -356,8 +363,14 @@ TEST(Streams, AChainThatReplacesOneWorksOnWhatTheRecordingHolds) {
         EXPECT_NEAR(replaced.mean_of_map, expected.mean_of_map, 1e-9 * expected.mean_of_map) << output;
         if (output == "contrast") { // the two means are not the same
             EXPECT_GT(std::abs(expected.mean - expected.mean_of_map), 1e-4 * expected.mean);
+        }
         if (output == "contrast2") { // from which alone a flow is made, also by an edit behind
             ASSERT_EQ(specklescope_stream_replace(again, "flow:output=bfi"), SPECKLESCOPE_OK)
+                << specklescope_last_error();
             ASSERT_EQ(specklescope_stream_set(again, 0, "output", "tau"), SPECKLESCOPE_OK)
+                << specklescope_last_error();
             EXPECT_EQ(said_by(again, replaced.version + 1).unit, "s");
+        }
         specklescope_stream_close(again);
+    }
+}
