@@ -39,7 +39,7 @@ public:
         socket_.set(zmq::sockopt::xpub_verbose, 1);
         socket_.set(zmq::sockopt::xpub_manual, 1);
         constexpr std::int64_t kHandshake = 4096; // bytes of one of CURVE's own messages, at most
-        socket_.set(zmq::sockopt::maxmsgsize, // of what comes in: subscriptions
+        socket_.set(zmq::sockopt::maxmsgsize,     // of what comes in: subscriptions
                     guard_ ? kHandshake : kMostTopic + 1);
         socket_.set(zmq::sockopt::ipv6, asked_.host.starts_with('['));
         try {

@@ -24,8 +24,8 @@ struct ReportTraces {
     std::int64_t from_ns = 0, to_ns = 0; ///< the whole run
     std::vector<std::vector<TraceColumn>> curves;
     std::vector<std::optional<TraceExtremes>> extremes; ///< of each curve, without what was made in a warm-up
-    std::vector<std::optional<double>> baseline; ///< F₀ of each region of the overview
-    std::optional<TraceMeans> taken;             ///< over which frames; none: there is no baseline
+    std::vector<std::optional<double>> baseline;        ///< F₀ of each region of the overview
+    std::optional<TraceMeans> taken;                    ///< over which frames; none: there is no baseline
 };
 /// None where there is nothing to draw: no regions, or no two frames.
 std::optional<ReportTraces> traces_for_report(TraceHistory& history, const Baseline& baseline);
