@@ -64,10 +64,12 @@ std::map<std::string, double> values_in(const std::string& answer) {
     for (std::string line; std::getline(lines, line);) {
         std::smatch parts;
         if (std::regex_match(line, parts, comment)) {
-            if (parts[3].matched)
+            if (parts[3].matched) {
                 EXPECT_TRUE(described.insert(parts[3]).second) << "told twice: " << line;
-            if (parts[4] == "counter")
+            }
+            if (parts[4] == "counter") {
                 EXPECT_TRUE(parts[3].str().ends_with("_total")) << line;
+            }
             continue;
         }
         EXPECT_TRUE(std::regex_match(line, parts, sample)) << line;

@@ -47,6 +47,7 @@ public:
         return answer;
     }
     Answer ask(const Json& request) { return ask_text(request.dump()); }
+    Answer ask(const char* name) { return ask(std::string(name)); }
     Answer ask(const std::string& name, Json arguments = Json::object()) {
         arguments["request"] = name;
         return ask(arguments);
