@@ -16,6 +16,7 @@ Answer version(std::uint64_t number) { return told({{"version", number}}); }
 std::size_t stage_of(const Chain& chain, const Json& wanted) {
     const std::vector<ChainStage>& stages = chain.stages();
     std::vector<std::string> names;
+    names.reserve(stages.size());
     for (const ChainStage& stage : stages)
         names.emplace_back(stage.type->name);
     const std::string there = names.empty() ? "no stage" : join(names);

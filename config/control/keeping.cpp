@@ -40,6 +40,7 @@ const char* name_of(const ControlWhat& what) {
 
 std::vector<std::string> what_names() {
     std::vector<std::string> names;
+    names.reserve(kWhats.size());
     for (const auto& [name, what] : kWhats)
         names.emplace_back(name);
     return names;

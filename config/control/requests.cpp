@@ -27,6 +27,7 @@ std::string quoted(const std::string& text) {
 
 std::vector<std::string> names_of(const std::vector<ControlArgument>& arguments) {
     std::vector<std::string> names;
+    names.reserve(arguments.size());
     for (const ControlArgument& argument : arguments)
         names.push_back(argument.name);
     return names;
@@ -218,6 +219,7 @@ ControlWork read_request(std::string_view message, ControlHost& host) {
     });
     if (row == rows.end()) {
         std::vector<std::string> names;
+        names.reserve(rows.size());
         for (const ControlRow& one : rows)
             names.push_back(one.name);
         throw UsageError("There is no request " + quoted(name->get<std::string>()) +
