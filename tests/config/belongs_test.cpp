@@ -26,7 +26,8 @@ std::string error_of(std::vector<std::string> words) {
 
 TEST(Belongs, OptionsOfOtherCommandsAreRefusedByEachOfThoseThatProcessNothing) {
     // What ends the program by itself, whatever stands beside it.
-    const std::set<std::string> alone = {"version", "help", "manual", "completion", "complete"};
+    const std::set<std::string> alone = {"version",    "help",     "manual",
+                                         "completion", "complete", "control-schema"};
     const std::string file = testing::TempDir() + "/belongs.toml";
     std::ofstream(file) << "# all as it is\n";
     for (const CliOption& option : cli_options()) {

@@ -65,6 +65,8 @@ TEST(Complete, EverySourceItsKeysAndTheirValues) {
         const std::string kind(source.kind);
         EXPECT_FALSE(offered({"run", kind.substr(0, 2)}).empty()) << kind;
         for (const ParamDecl& decl : source.table->decls()) {
+            if (decl.kind == ParamKind::action)
+                continue;
             EXPECT_TRUE(
                 offers({"run", kind + ":x?" + decl.name.substr(0, 1)}, kind + ":x?" + decl.name + "="));
             check_values({}, kind + ":x?" + decl.name + "=", *source.table, decl);

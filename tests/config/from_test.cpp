@@ -53,8 +53,8 @@ TEST_F(From, TracesSayWhereTheFrameLies) {
     EXPECT_TRUE(rows[0].ends_with(",position,area_um2,warming_up"));
     for (std::size_t i = 1; i < rows.size(); ++i) {
         EXPECT_TRUE(rows[i].starts_with(std::to_string(i - 1) + ",")) << rows[i];
-        EXPECT_TRUE(rows[i].ends_with("," + std::to_string(54 + i) + ",")) // no size of a pixel
-            << rows[i];
+        const std::string_view but_warmth(rows[i].data(), rows[i].size() - 1); // no size of a pixel
+        EXPECT_TRUE(but_warmth.ends_with("," + std::to_string(54 + i) + ",,")) << rows[i];
     }
 }
 

@@ -313,7 +313,7 @@ TEST(Recorder, RefusesInOneSentence) {
     const Shape number{8, 8, 1, kF32}, grey{8, 8, 1, kU8};
     EXPECT_EQ(refused({.path = "x.avi"}, grey),
               "usage: 'x.avi' does not say what to record: the name must "
-              "end in .tiff, .tif, .raw, .mkv, .mp4, .png, .hdr, .exr or .pdf.");
+              "end in .tiff, .tif, .raw, .mkv, .mp4, .png, .hdr, .exr or .pdf, or be - or a FIFO.");
     EXPECT_EQ(refused({.path = "x"}, grey).substr(0, 6), "usage:");
     EXPECT_EQ(refused({.path = folder / "x.mkv", .what = RecordWhat::raw}, number).substr(0, 6), "usage:");
     EXPECT_EQ(refused({.path = folder / "x.mkv", .what = RecordWhat::raw}, {8, 8, 3, kU16}).substr(0, 6),

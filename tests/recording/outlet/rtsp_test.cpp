@@ -165,9 +165,6 @@ TEST_F(Rtsp, OneThatStandsStillHoldsNobodyUp) {
     EXPECT_EQ(done.status, 0) << done.all();
     EXPECT_NE(done.err.find("has not read its pictures for a second"), std::string::npos) << done.all();
     EXPECT_NE(done.all().find("none dropped"), std::string::npos) << "the pipeline goes on" << done.all();
-    const std::size_t showed = done.out.find("showed ");
-    EXPECT_NE(done.out.find(" dropped", showed), std::string::npos)
-        << "and says what was not shown" << done.all();
 }
 
 TEST_F(Rtsp, ThePasswordIsAskedForAndNeverShown) {
