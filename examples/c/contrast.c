@@ -13,8 +13,8 @@ int main(void) {
             frame[y][x] = (uint16_t)(1000 + rand() % 200);
 
     specklescope_chain* chain = NULL;
-    specklescope_image in = {sizeof in, frame, 0, WIDTH, HEIGHT, 1, SPECKLESCOPE_U16, 0, 0};
-    specklescope_image out = {sizeof out, contrast, 0, WIDTH, HEIGHT, 1, SPECKLESCOPE_F32, 0, 0};
+    specklescope_image in = {sizeof in, frame, 0, WIDTH, HEIGHT, 1, SPECKLESCOPE_U16, 0, 0, NULL};
+    specklescope_image out = {sizeof out, contrast, 0, WIDTH, HEIGHT, 1, SPECKLESCOPE_F32, 0, 0, NULL};
     if (specklescope_chain_create("speckle:radius=3,output=contrast", NULL, &chain) != SPECKLESCOPE_OK ||
         specklescope_chain_process(chain, &in, NULL, &out, NULL) != SPECKLESCOPE_OK) {
         fprintf(stderr, "%s\n", specklescope_last_error());

@@ -311,7 +311,7 @@ TEST(ChainCalls, EditsOfAnotherThreadFallBetweenFrames) {
 }
 
 TEST(ChainCalls, RegionsAreMeasured) {
-    const std::string file = testing::TempDir() + "/library_regions.json";
+    const std::string file = own_folder() + "/library_regions.json";
     std::ofstream(file) << R"({"regions":[{"name":"box","shape":"rectangle","points":[[2,3],[5,6]]}]})";
     Pixels pixels = random_pixels(16, 12, 12);
     auto settings = sized<specklescope_settings>();

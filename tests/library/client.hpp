@@ -5,7 +5,10 @@
 
 #include <gtest/gtest.h>
 
+#include <unistd.h>
+
 #include <cstdint>
+#include <filesystem>
 #include <random>
 #include <string>
 #include <vector>
@@ -46,6 +49,22 @@ inline specklescope_image image_of(std::vector<float>& samples, int width, int h
     image.height = height;
     image.type = SPECKLESCOPE_F32;
     return image;
+}
+
+/// Of this process alone, since tests run side by side; goes with it.
+inline const std::string& own_folder() {
+    struct Folder {
+        std::string path = testing::TempDir() + "/specklescope_library_" + std::to_string(::getpid());
+        Folder() { std::filesystem::create_directories(path); }
+        ~Folder() {
+            std::error_code ignored;
+            std::filesystem::remove_all(path, ignored);
+        }
+        Folder(const Folder&) = delete;
+        Folder& operator=(const Folder&) = delete;
+    };
+    static const Folder folder;
+    return folder.path;
 }
 
 template <class T> T sized() {

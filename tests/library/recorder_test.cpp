@@ -36,7 +36,7 @@ protected:
         std::filesystem::remove_all(folder);
         std::filesystem::create_directories(folder);
     }
-    std::filesystem::path folder = testing::TempDir() + "/library_recorder";
+    std::filesystem::path folder = own_folder() + "/library_recorder";
 };
 
 std::vector<float> numbers(int frame) {

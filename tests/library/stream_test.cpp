@@ -85,7 +85,7 @@ TEST(Streams, TellOfTheirSource) {
 }
 
 TEST(Streams, ARecordingBegunBeforeTheFirstFrameHoldsThemAll) {
-    const std::filesystem::path folder = testing::TempDir() + "/library_recording";
+    const std::filesystem::path folder = own_folder() + "/library_recording";
     std::filesystem::remove_all(folder);
     std::filesystem::create_directories(folder);
     const std::string file = folder / "flow.tiff";
@@ -185,7 +185,7 @@ namespace {
 
 /// Sequence numbers say nothing of places after a jump: the mean of the raw frame does.
 std::string recorded_file(int frames) {
-    const std::string path = testing::TempDir() + "/library_jumps.tiff";
+    const std::string path = own_folder() + "/library_jumps.tiff";
     std::filesystem::remove(path);
     auto told = sized<specklescope_recording>();
     told.what = SPECKLESCOPE_FRAMES;
@@ -264,8 +264,8 @@ TEST(Streams, AFileThatIsPausedStandsAndGoesOnWhereItStood) {
 }
 
 TEST(Streams, EventsAndTracesAreInTheirFiles) {
-    const std::string path = recorded_file(30), table = testing::TempDir() + "/library_traces.csv",
-                      regions = testing::TempDir() + "/library_regions.json";
+    const std::string path = recorded_file(30), table = own_folder() + "/library_traces.csv",
+                      regions = own_folder() + "/library_regions.json";
     std::filesystem::remove(table);
     std::ofstream(regions) << R"({"regions":[{"name":"box","shape":"rectangle","points":[[2,3],[5,6]]}]})";
     auto settings = sized<specklescope_settings>();
@@ -329,7 +329,7 @@ Said said_by(specklescope_stream* stream, std::int64_t behind = -1) {
 } // namespace
 
 TEST(Streams, AChainThatReplacesOneWorksOnWhatTheRecordingHolds) {
-    const std::filesystem::path folder = testing::TempDir() + "/library_replaced";
+    const std::filesystem::path folder = own_folder() + "/library_replaced";
     std::filesystem::remove_all(folder);
     std::filesystem::create_directories(folder);
     const std::string regions = folder / "whole.json";
