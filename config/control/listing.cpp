@@ -231,7 +231,8 @@ Answer frame(ControlHost& host, const Json& a, ControlProgress& progress) {
     out["symbol"] = newest->quantity.symbol;
     out["unit"] = newest->quantity.unit;
     out["exposure_ms"] = newest->exposure.ms;
-    out["warming_up"] = !newest->warmup.done();
+    out["full_scale"] = newest->info.full_scale; // with it a chain of one's own gives the same bytes
+    out["warming_up"] = newest->warming_up();
     out["raw_saturated"] = newest->counts.raw_saturated;
     out["raw_samples"] = newest->counts.raw_samples;
     out["image"] = shape_json(newest->image.shape());
