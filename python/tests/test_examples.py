@@ -51,6 +51,6 @@ def test_layers_of_napari_are_made_without_napari():
     assert raw.shape == flow.shape == (5, 48, 64) and flow.dtype == np.float32 and kind == "image"
     assert settings["name"] == "speckle flow index 1/(2TK²) (1/s)" and raw_settings["visible"] is False
     source = ss.open(SCENE, frames=1)
-    exposure = next(iter(source)).exposure_ms
+    exposure = next(iter(source.chain("speckle:radius=2"))).exposure_ms
     chain = ss.Chain("speckle:radius=2", backend="cpu")
     np.testing.assert_array_equal(flow[2], chain(raw[2], full_scale=source.source["full_scale"], exposure_ms=exposure))
