@@ -31,7 +31,9 @@ void Window::start_imgui(const ViewSettings& view) {
     take_scale(view.ui_scale);
     theme::load_fonts(static_cast<float>(scale_), &note_);
     surface_->start_imgui();
-    ImGui_ImplOpenGL3_Init("#version 330 core");
+    if (!ImGui_ImplOpenGL3_Init("#version 330 core"))
+        throw RunError(
+            "Dear ImGui cannot load OpenGL's functions: libGL.so.1 was not found; install libgl1.");
 }
 
 void Window::take_scale(double wanted) {

@@ -115,7 +115,7 @@ EventMark RunControl::mark(const std::string& label) {
     const std::optional<TraceMoment> newest = traces_->overview().newest;
     if (!newest)
         throw UsageError("An event belongs to a frame, and none has come yet.");
-    const EventMark mark = events_.mark(*newest, label).mark;
+    EventMark mark = events_.mark(*newest, label).mark;
     for (const ControlRecording& recording : recordings_)
         recording.sink->mark(mark);
     if (publisher_)
@@ -137,7 +137,7 @@ std::shared_ptr<Sink> RunControl::end_recording(ControlWhat what) {
                                  [&](const ControlRecording& one) { return one.what == what; });
     if (at == recordings_.end())
         return nullptr;
-    const std::shared_ptr<Sink> sink = at->sink;
+    std::shared_ptr<Sink> sink = at->sink;
     recordings_.erase(at);
     ending_.push_back(
         std::async(std::launch::async, [&pipeline = pipeline_, sink] { pipeline.remove_sink(sink); }));

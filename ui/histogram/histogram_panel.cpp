@@ -99,11 +99,11 @@ void HistogramPanel::update(const Display& display, bool wanted, bool change, bo
     if (change_ && display.has_change()) {
         std::vector<float> values;
         const std::size_t looked = sample_values(display.change(), values);
-        const double pixels = static_cast<double>(result.shape().pixels());
+        const auto pixels = static_cast<double>(result.shape().pixels());
+        const double defined = pixels * static_cast<double>(values.size());
         if (looked > 0) // those that are undefined stand for none
             sampler_.offer(HistogramOf::change, std::move(values),
-                           static_cast<std::size_t>(pixels * static_cast<double>(values.size()) /
-                                                    static_cast<double>(looked)));
+                           static_cast<std::size_t>(defined / static_cast<double>(looked)));
     }
     if (result.image)
         sampler_.offer(HistogramOf::result, result.image);
