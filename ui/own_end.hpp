@@ -3,7 +3,14 @@
 
 #include "ui/session.hpp"
 
+#include <span>
+
 namespace specklescope {
+
+/// Nothing more goes into it: it is as long as it was to be, or it has failed.
+bool is_over(const std::shared_ptr<Sink>& recording);
+/// All are over, and not all by failing: nothing is left to wait for.
+bool all_recorded(std::span<const std::shared_ptr<Sink>> recordings);
 
 class OwnEnd {
 public:
@@ -15,7 +22,6 @@ public:
     bool failed() const;
 
 private:
-    bool all_recorded() const;
     const Session& session_;
     std::vector<std::shared_ptr<Sink>> recordings_; ///< of frames
 };

@@ -13,6 +13,7 @@
 #include "recording/recorder.hpp"
 #include "ui/control/run_control.hpp"
 #include "ui/interrupt.hpp"
+#include "ui/own_end.hpp"
 #include "ui/progress.hpp"
 #include "ui/run_report.hpp"
 #include "ui/run_trigger.hpp"
@@ -104,7 +105,8 @@ private:
             set_up_log(settings_, "\r\033[K");
         const WatchWork watch([](std::string_view, double) { return !InterruptGuard::interrupted(); });
         while (!InterruptGuard::interrupted() && !(control_ && control_->quits()) &&
-               !((pipeline_->finished() || all_recorded() || nobody_reads()) && drained())) {
+               !((pipeline_->finished() || all_recorded(recorders_of_frames()) || nobody_reads()) &&
+                 drained())) {
             constexpr std::chrono::milliseconds kRound(20);
             if (control_)
                 control_->wait(kRound);
@@ -140,31 +142,20 @@ private:
             throw UsageError(baseline_misfit(*settings_.baseline, last_.shape(), last_.quantity));
     }
 
-    /// Every recording is as long as it was to be: nothing is left to wait for.
-    bool all_recorded() const {
-        const auto recorded = [](const std::shared_ptr<Sink>& sink) {
-            const SinkStatus status = sink->status();
-            return !status.complete.empty() || !status.error.empty();
-        };
-        const auto recorders = recorders_.begin() + static_cast<std::ptrdiff_t>(of_frames_);
-        return recorders != recorders_.begin() && std::all_of(recorders_.begin(), recorders, recorded) &&
-               std::any_of(recorders_.begin(), recorders, [](const std::shared_ptr<Sink>& sink) {
-                   return !sink->status().complete.empty();
-               });
+    std::span<const std::shared_ptr<Sink>> recorders_of_frames() const {
+        return std::span(recorders_).first(of_frames_);
     }
 
     /// Streams were all that was wanted, and those who read them have gone.
     bool nobody_reads() const {
         return streams_ && !publisher_ && outlets_.empty() && !trigger_ && !control_ &&
-               std::all_of(recorders_.begin(), recorders_.end(), [](const std::shared_ptr<Sink>& sink) {
-                   const SinkStatus status = sink->status();
-                   return !status.complete.empty() || !status.error.empty();
-               });
+               std::all_of(recorders_.begin(), recorders_.end(), is_over);
     }
 
     /// A reader may be slow: it is waited for here, where Ctrl-C ends it.
     bool drained() const {
-        return std::all_of(recorders_.begin(), recorders_.begin() + static_cast<std::ptrdiff_t>(of_frames_),
+        const auto frames = recorders_of_frames();
+        return std::all_of(frames.begin(), frames.end(),
                            [](const std::shared_ptr<Sink>& sink) { return sink->status().queued == 0; });
     }
 
