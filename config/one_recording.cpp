@@ -1,5 +1,6 @@
 #include "config/one_recording.hpp"
 
+#include "recording/stream/pipe_end.hpp"
 #include "recording/traces.hpp"
 
 namespace specklescope {
@@ -19,6 +20,10 @@ std::shared_ptr<Sink> make_one_recording(std::optional<RecordWhat> what, const s
     check_limits(options.limits, "Recording");
     if (what == RecordWhat::screen)
         check_marks(options.marks, "Recording");
+    if (const auto target = stream_target(path)) {
+        options.pipe = std::make_shared<PipeEnd>(*target);
+        options.pipe->open(PipeEnd::Reader::is_there);
+    }
     options.look = std::move(look);
     if (what == RecordWhat::raw)
         options.before = before;

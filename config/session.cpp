@@ -3,6 +3,7 @@
 #include "config/atomic_file.hpp"
 #include "config/settings.hpp"
 #include "config/statistics_file.hpp"
+#include "config/unattended.hpp"
 #include "recording/lines/kymograph.hpp"
 #include "recording/lines/widths.hpp"
 #include "recording/record_file.hpp"
@@ -149,7 +150,7 @@ std::unique_ptr<Pipeline> make_pipeline(const Settings& settings) {
     }
     std::unique_ptr<Source> source = make_source(settings.source, defaults);
     if (settings.command == Command::view)
-        source = std::make_unique<AtOwnPace>(std::move(source), !program.offscreen);
+        source = std::make_unique<AtOwnPace>(std::move(source), !ends_by_itself(settings));
     options.executor = [choice = ExecutorChoice{program.backend, program.threads, program.gpus}](
                            std::string* note) { return make_executor(choice, note); };
     options.threads = program.threads;

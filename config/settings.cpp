@@ -146,7 +146,8 @@ ParamTable make_program_table() {
             .boolean("offscreen", &ProgramSettings::offscreen,
                      {.doc = "view: draw the window in memory, without a display, for --screenshot, "
                              "--window-movie and all that is kept of a run; ends with its source, or its "
-                             "recordings, and leaves what the window remembers alone"})
+                             "recordings, with --control when it is asked to, and leaves what the window "
+                             "remembers alone"})
             .text("serve", &ProgramSettings::serve,
                   {.doc = "the picture as the window shows it, as H.264 over RTSP at this address, as "
                           "rtsp://127.0.0.1:8554/flow; with rtsp://USER:${env:NAME}@… for those alone who "

@@ -1,6 +1,7 @@
 // The TOML face of the settings: the same names, ranges and errors as the command line, with file and line.
 #include "config/keys/keys_toml.hpp"
 #include "config/settings.hpp"
+#include "config/strange_source.hpp"
 #include "config/text.hpp"
 #include "pipeline/scale/pixel_size.hpp"
 
@@ -170,14 +171,10 @@ private:
     /// Nor run what it likes, or send away what the environment holds.
     void read_source(const toml::node& node) {
         SourceArgument source = text("source", node);
-        const bool gst = source.revealed().starts_with("gst:");
-        if (!settings_.trusted && (gst || !source.references().empty()))
-            fail(node.source(),
-                 "source = '" + source.shown() + "' " +
-                     (gst ? "is gst-launch text, which may do anything"
-                          : "sends away what the environment holds") +
-                     "; if that is meant, read this file with --trust, or give the source on the "
-                     "command line.");
+        if (const std::string why = why_not_from_strangers(source); !settings_.trusted && !why.empty())
+            fail(node.source(), "source = '" + source.shown() + "' " + why +
+                                    "; if that is meant, read this file with --trust, or give the source on "
+                                    "the command line.");
         settings_.source = std::move(source);
     }
 

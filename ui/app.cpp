@@ -3,6 +3,7 @@
 #include "base/long_work.hpp"
 #include "config/in_turn.hpp"
 #include "config/look/recent_file.hpp"
+#include "config/unattended.hpp"
 #include "ui/canvas/color_bar.hpp"
 #include "ui/canvas/probe.hpp"
 #include "ui/canvas/theme.hpp"
@@ -341,13 +342,14 @@ int run_viewer(Settings settings) {
             window.emplace(session.view());
         window->on_drawn = [&](SurfaceSize size) { files.drawn(size); };
         App app(session, *window);
+        const bool ends = ends_by_itself(session.settings());
         const OwnEnd end(session);
-        app.run(offscreen ? &end : nullptr);
+        app.run(ends ? &end : nullptr);
         if (files.wants_last()) {
             files.expect_last();
             app.draw();
         }
-        well = app.write_last() && !(offscreen && end.failed());
+        well = app.write_last() && !(ends && end.failed());
         session.end_recordings(); // whatever the window itself has to wait for
         window->size(session.view().width, session.view().height);
     }

@@ -10,6 +10,9 @@
 
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
+#include <utility>
+
 namespace specklescope {
 
 namespace {
@@ -139,7 +142,7 @@ void Session::remember_recent(const SourceArgument& text) {
 
 void Session::open(const SourceArgument& text, bool as_set) {
     if (opening())
-        return say(Message::Level::warning, "Another source is being opened; wait until it is there.");
+        return say(Message::Level::warning, kOpening);
     Settings wanted = settings_;
     wanted.source = text;
     wanted.chain = running_chain();
@@ -177,6 +180,19 @@ void Session::open(const SourceArgument& text, bool as_set) {
     });
 }
 
+std::exception_ptr Session::take_open_failure() {
+    open_error_.reset();
+    return std::exchange(open_failure_, nullptr);
+}
+
+std::optional<SourceArgument> Session::known_source(const std::string& shown) const {
+    if (shown == settings_.source.shown())
+        return settings_.source;
+    const auto at = std::find_if(recent_.begin(), recent_.end(),
+                                 [&](const SourceArgument& source) { return source.shown() == shown; });
+    return at == recent_.end() ? std::nullopt : std::optional(*at);
+}
+
 void Session::play_again() {
     if (opening() || !pipeline_)
         return;
@@ -191,7 +207,7 @@ void Session::play_again() {
 }
 
 void Session::open_beside(std::function<Opened()> begin) {
-    open_error_.reset();
+    (void)take_open_failure();
     opening_work_ = std::make_shared<OpeningWork>();
     opening_ =
         std::async(std::launch::async, [begin = std::move(begin), notify = notify_, work = opening_work_] {
@@ -247,6 +263,7 @@ void Session::poll_opening() {
         if (um_per_px(chain_) > 0)
             tell_scale(settings_.um_per_source_px > 0);
     } catch (const std::exception& error) {
+        open_failure_ = std::current_exception();
         open_error_ = sentence_of(error); // a dialog tells it, so no message on the picture does
         spdlog::error("{}", *open_error_);
     }

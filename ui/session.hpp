@@ -13,6 +13,7 @@
 
 #include <atomic>
 #include <deque>
+#include <exception>
 #include <functional>
 #include <future>
 #include <memory>
@@ -76,8 +77,14 @@ public:
     const std::string& opening_text() const { return opening_text_; }
     /// What the opening is busy with, where that takes long.
     std::string opening_work() const;
+    static constexpr const char* kOpening = "Another source is being opened; wait until it is there.";
     /// Why the last open failed; the window shows it until it is cleared.
     std::optional<std::string>& open_error() { return open_error_; }
+    /// The same for somebody else to tell; null: it did not fail.
+    std::exception_ptr take_open_failure();
+    /// The one that runs or was open lately, as it was opened, where the text is how it is shown: its secrets
+    /// are not in there.
+    std::optional<SourceArgument> known_source(const std::string& shown) const;
     const std::deque<SourceArgument>& recent() const { return recent_; }
     std::uint64_t generation() const { return generation_; } ///< counts the pipelines
     bool restored() const { return restored_; } ///< what was opened last brought its own colours and range
@@ -228,6 +235,7 @@ private:
     };
     std::shared_ptr<OpeningWork> opening_work_;
     std::optional<std::string> open_error_;
+    std::exception_ptr open_failure_; ///< the same
     std::deque<SourceArgument> recent_;
     std::vector<Recording> recordings_;
     std::shared_ptr<PreTrigger> before_; ///< in before_of_; null: none

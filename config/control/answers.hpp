@@ -32,6 +32,7 @@ Answer get(ControlHost&, const Json&, ControlProgress&);
 Answer stats(ControlHost&, const Json&, ControlProgress&);
 Answer messages(ControlHost&, const Json&, ControlProgress&);
 Answer frame(ControlHost&, const Json&, ControlProgress&);
+Answer open_source(ControlHost&, const Json&, ControlProgress&);
 // edits
 Answer set(ControlHost&, const Json&, ControlProgress&);
 Answer set_source(ControlHost&, const Json&, ControlProgress&);

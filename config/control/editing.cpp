@@ -4,6 +4,7 @@
 #include "pipeline/chain_text.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace specklescope::control {
 
@@ -40,6 +41,19 @@ std::string text_of(const Json& value) {
     if (value.is_number_float())
         return to_string(ParamValue(value.get<double>()));
     return value.is_string() ? value.get<std::string>() : value.dump();
+}
+
+Answer open_source(ControlHost& host, const Json& a, ControlProgress& progress) {
+    if (!std::exchange(progress.opens, true))
+        host.open(a["source"].get<std::string>(), a.value("recorded", true));
+    if (!host.opened())
+        return std::nullopt;
+    const SourceInfo source = host.pipeline().status().source;
+    return told({{"source", host.pipeline().stream().source_text},
+                 {"source_name", source.name},
+                 {"live", source.live},
+                 {"length", source.length},
+                 {"chain", to_string(host.chain())}});
 }
 
 Answer set(ControlHost& host, const Json& a, ControlProgress&) {

@@ -38,6 +38,12 @@ public:
     virtual std::optional<Result> newest(bool pixels) = 0;
     virtual std::vector<ControlMessage> messages() = 0;
 
+    /// Begins to open another source, in place of the one that runs, with the settings that a recording was
+    /// made with or as they are. Throws UsageError or RunError.
+    virtual void open(const std::string& source, bool recorded) = 0;
+    /// False while that takes. Throws what it failed with; then the one before runs on.
+    virtual bool opened() = 0;
+
     // Edits; what they return is the version that results made with them have.
     /// As it was asked for last.
     virtual Chain chain() = 0;

@@ -4,6 +4,7 @@
 #include "config/atomic_file.hpp"
 #include "config/control/answers.hpp"
 #include "config/text.hpp"
+#include "recording/stream/target.hpp"
 
 #include <algorithm>
 #include <array>
@@ -70,7 +71,8 @@ Answer record(ControlHost& host, const Json& a, ControlProgress&) {
         throw UsageError("There are no regions whose traces could be recorded; ask for set_regions first.");
     if (!what && !path.ends_with(".csv"))
         throw UsageError("Traces are recorded as .csv; name such a file.");
-    check_writable(path);
+    if (!stream_target(path))
+        check_writable(path);
     host.begin_recording(what, path);
     return told({{"file", path}});
 }

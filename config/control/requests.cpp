@@ -142,6 +142,13 @@ std::vector<ControlRow> make_rows() {
          {optional(stage, "one stage alone, by its name, or its place from 0"),
           optional(key, "with stage: one of its parameters alone")},
          get},
+        {"open",
+         "another source in the window, in place of the one that runs; answers when it is open, or why it is "
+         "not",
+         {{"source", Type::text, true, "as on the command line"},
+          {"recorded", Type::boolean, false,
+           "false: a recording is shown with the settings as they are, not with those it was made with"}},
+         open_source},
         {"set", "a parameter of a stage, from the next frame on", {stage, key, value}, set},
         {"set_chain",
          "other stages",

@@ -35,6 +35,7 @@ struct ControlArgument {
 /// What a request that takes longer keeps between two looks at it.
 struct ControlProgress {
     SteadyClock::time_point begun = SteadyClock::now();
+    bool opens = false;
     std::future<std::string> file;
     std::shared_ptr<Sink> sink;
 };

@@ -81,28 +81,29 @@ public:
 
     const std::string& address() const { return address_; }
 
-    void poll() {
-        {
-            const std::scoped_lock lock(mutex_);
-            fresh_ = false;
-            if (!work_)
-                return;
+    std::size_t poll(ControlTurn turn) {
+        const auto end = std::chrono::steady_clock::now() + turn.most;
+        std::size_t answered = 0;
+        for (bool stays = true; stays && has_work(std::min(turn.next, turn.most), answered > 0); ++answered) {
+            // While there is work the server's thread only waits: nobody else touches it.
+            std::optional<ControlReply> reply;
+            try {
+                reply = work_();
+            } catch (const std::exception& error) {
+                reply = ControlReply{control_refusal(error)};
+            }
+            if (!reply)
+                break;
+            stays = std::chrono::steady_clock::now() < end;
+            {
+                const std::scoped_lock lock(mutex_);
+                work_ = nullptr;
+                reply_ = std::move(reply);
+                attended_ = stays;
+            }
+            changed_.notify_all();
         }
-        // While there is work the server's thread only waits: nobody else touches it.
-        std::optional<ControlReply> reply;
-        try {
-            reply = work_();
-        } catch (const std::exception& error) {
-            reply = ControlReply{control_refusal(error)};
-        }
-        if (!reply)
-            return;
-        {
-            const std::scoped_lock lock(mutex_);
-            work_ = nullptr;
-            reply_ = std::move(reply);
-        }
-        changed_.notify_all();
+        return answered;
     }
 
     void wait(std::chrono::milliseconds most) {
@@ -119,6 +120,16 @@ private:
             throw RunError("Requests cannot be answered at " + text + ": " + error.what() +
                            "; name another place, or end the program that has it.");
         }
+    }
+
+    /// Behind an answer another request may be on its way.
+    bool has_work(std::chrono::microseconds most, bool waits) {
+        std::unique_lock lock(mutex_);
+        if (waits)
+            changed_.wait_for(lock, most, [this] { return work_ != nullptr; });
+        attended_ = false;
+        fresh_ = false;
+        return work_ != nullptr;
     }
 
     bool closing() const {
@@ -171,9 +182,10 @@ private:
         work_ = std::move(work);
         reply_.reset();
         fresh_ = true;
+        const bool wakes = wake_ && !attended_;
         lock.unlock();
         changed_.notify_all();
-        if (wake_)
+        if (wakes)
             wake_();
         lock.lock();
         changed_.wait(lock, [this] { return reply_ || closing_; });
@@ -194,7 +206,8 @@ private:
     std::condition_variable changed_;
     ControlWork work_;
     std::optional<ControlReply> reply_;
-    bool fresh_ = false; ///< the main thread has not looked at the work yet
+    bool fresh_ = false;    ///< the main thread has not looked at the work yet
+    bool attended_ = false; ///< it waits for the next
     bool closing_ = false;
     std::thread thread_;
 };
@@ -209,7 +222,7 @@ public:
                        "cppzmq-dev, and build it again.");
     }
     const std::string& address() const { return address_; }
-    void poll() {}
+    std::size_t poll(ControlTurn) { return 0; }
     void wait(std::chrono::milliseconds) {}
 
 private:
@@ -223,7 +236,7 @@ ControlServer::ControlServer(const std::string& address, ControlReader read, voi
     : impl_(std::make_unique<Impl>(address, std::move(read), wake, std::move(keys))) {}
 ControlServer::~ControlServer() = default;
 std::string ControlServer::address() const { return impl_->address(); }
-void ControlServer::poll() { impl_->poll(); }
+std::size_t ControlServer::poll(ControlTurn turn) { return impl_->poll(turn); }
 void ControlServer::wait(std::chrono::milliseconds most) { impl_->wait(most); }
 
 } // namespace specklescope

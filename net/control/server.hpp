@@ -27,6 +27,12 @@ using ControlWork = std::function<std::optional<ControlReply>()>;
 /// hears nothing of it.
 using ControlReader = std::function<ControlWork(std::string_view message)>;
 
+/// How long one poll() stays with those who ask.
+struct ControlTurn {
+    std::chrono::microseconds most{4000}; ///< with the first one in any case; a drawing has 16 000
+    std::chrono::microseconds next{1000}; ///< for another one, behind an answer
+};
+
 /// A REP socket, bound for its whole life, with a thread that reads requests and sends answers. One request
 /// is worked on at a time, and of each client a few wait; whoever does not read its answer holds up nobody.
 class ControlServer {
@@ -45,8 +51,9 @@ public:
 
     /// "zmq://127.0.0.1:5557", with the port that it got.
     std::string address() const;
-    /// On the main thread: carries out the request that waits, where one does.
-    void poll();
+    /// On the main thread: carries out the requests that wait, and those that come while it is at it. One
+    /// that is not done ends the turn. How many were answered.
+    std::size_t poll(ControlTurn turn = {});
     /// Until a request comes, at most so long.
     void wait(std::chrono::milliseconds most);
 

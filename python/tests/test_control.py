@@ -55,6 +55,8 @@ def test_what_is_wrong_raises_the_sentence_of_the_program(running, program):
         with pytest.raises(ss.UsageError, match="There is no request 'fly'"):
             control.fly()
         assert "seek" in dir(control)
+        with pytest.raises(ss.UsageError, match="A run keeps the source that it was started with"):
+            control.open("synthetic:vessels")
         control.close()
         with pytest.raises(ss.UsageError, match="closed"):
             control.get()
@@ -69,6 +71,31 @@ def test_recordings_are_made(running, tmp_path):
         made = control.stop(what="raw")
         assert made["complete"] and made["written"] > 5
         assert (tmp_path / "out/a.raw").stat().st_size == made["written"] * 64 * 48 * 2
+
+
+def test_a_window_without_a_display_opens_another_source_and_stays_at_its_end(program, tmp_path):
+    film = "synthetic:vessels?width=32&height=24&live=false"
+    subprocess.run([program, "run", film, "--frames", "5", "--stage", "flip", "--record-raw", "film.tiff"], cwd=tmp_path,
+                   check=True, capture_output=True)
+    child = subprocess.Popen(
+        [program, "view", "--offscreen", "synthetic:uniform?width=64&height=48", "--control", "ipc://socket"],
+        cwd=tmp_path, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
+    try:
+        said = next((line for line in child.stderr if "answered at " in line or "EGL" in line), "")
+        if "EGL" in said:
+            pytest.skip(said)
+        with ss.Control(f"ipc://{tmp_path}/socket", timeout=100) as control:
+            opened = control.open(Path("film.tiff"))
+            assert opened["length"] == 5 and "flip" in opened["chain"]
+            assert control.frame().image.shape == (24, 32)
+            with pytest.raises(ss.RunError, match="missing.tiff"):
+                control.open("missing.tiff")
+            assert control.get()["source"] == "film.tiff"
+            control.quit()
+        child.stderr.read()
+        assert child.wait(60) == 0
+    finally:
+        child.kill()
 
 
 def test_who_is_not_there_is_not_waited_for_long():

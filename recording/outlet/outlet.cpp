@@ -52,6 +52,16 @@ public:
     void begin(const StreamInfo& stream) {
         const std::lock_guard lock(mutex_);
         stream_ = stream;
+        live_ = stream.source.live;
+        held_since_ = {};
+    }
+    /// Whoever comes when all is over sees the last picture. A film may stand still at any of its frames; a
+    /// camera ends by surprise alone, and of what nobody watches a picture a second is near enough.
+    bool wants_pixels() const {
+        if (end_->watched())
+            return true;
+        const std::lock_guard lock(mutex_);
+        return !live_ || SteadyClock::now() - held_since_ >= kAgainAfter;
     }
     /// The slots of that pipeline go home with it.
     void end() {
@@ -71,12 +81,15 @@ public:
         frame.look = look_->get();
         if (frame.look->layout != ScreenLayout::processed)
             frame.raw = result.raw;
-        if (!frame.pixels)
-            return;
         std::optional<RecordedFrame> overtaken; // its slots go home outside the lock
         const std::lock_guard lock(mutex_);
         if (closing_ || !status_.error.empty())
             return;
+        if (!frame.pixels) { // it stayed on the device: nobody watched
+            ++status_.left_out;
+            return;
+        }
+        held_since_ = SteadyClock::now();
         status_.left_out += newest_ ? 1 : 0;
         overtaken = std::exchange(newest_, std::move(frame));
         wake_.notify_all();
@@ -141,6 +154,8 @@ private:
     std::optional<StreamInfo> stream_; ///< that the painter is to be told of
     std::vector<EventMark> events_;
     SinkStatus status_;
+    bool live_ = false;
+    SteadyClock::time_point held_since_{}; ///< the newest one
     bool painting_ = false;
     bool closing_ = false;
 
@@ -165,7 +180,7 @@ public:
         if (!closed_.exchange(true))
             to_->impl_->end();
     }
-    bool wants_host_image() const override { return true; }
+    bool wants_host_image() const override { return to_->impl_->wants_pixels(); }
     SinkStatus status() const override {
         SinkStatus status;
         status.closed = closed_;

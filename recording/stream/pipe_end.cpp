@@ -9,6 +9,7 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -103,7 +104,7 @@ void PipeEnd::refuse_terminal() const {
         refuse_pixels_on_terminal(target_.text);
 }
 
-void PipeEnd::open() {
+void PipeEnd::open(Reader reader) {
     close();
     if (target_.descriptor == STDERR_FILENO)
         throw UsageError("'" + one_line(target_.text) +
@@ -111,7 +112,7 @@ void PipeEnd::open() {
     if (target_.descriptor >= 0)
         open_descriptor();
     else
-        open_path();
+        open_path(reader);
     refuse_terminal();
     if (way_ == Way::ours && is_pipe(fd_))
         ::fcntl(fd_, F_SETPIPE_SZ, kPipeBytes); // as much as the system allows
@@ -142,7 +143,7 @@ void PipeEnd::open_descriptor() {
         throw RunError("'" + one_line(target_.text) + "' cannot take a stream: " + reason(errno) + ".");
 }
 
-void PipeEnd::open_path() {
+void PipeEnd::open_path(Reader reader) {
     const std::string name = one_line(target_.path);
     struct stat found {};
     if (::stat(target_.path.c_str(), &found) != 0)
@@ -161,6 +162,9 @@ void PipeEnd::open_path() {
         if (errno != ENXIO || !S_ISFIFO(found.st_mode))
             throw RunError("'" + name + "' cannot be written: " + reason(errno) +
                            "; name a FIFO that may be.");
+        if (reader == Reader::is_there)
+            throw RunError("Nobody reads '" + name +
+                           "'; start the program that reads it, then record into it.");
         if (!std::exchange(said, true))
             run_log().info("Waiting for a program that reads '{}'; Ctrl-C ends the wait.", name);
         work_goes_on("the wait for a program that reads '" + name + "'");
@@ -170,6 +174,15 @@ void PipeEnd::open_path() {
         close();
         throw RunError("'" + name + "' was replaced while it was opened; try again.");
     }
+    if (S_ISFIFO(found.st_mode))
+        take_fifo();
+}
+
+/// Two recordings in one FIFO would be none. The lock goes with the descriptor.
+void PipeEnd::take_fifo() const {
+    if (::flock(fd_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+        throw RunError("'" + one_line(target_.path) +
+                       "' gets another recording already; name another FIFO, or end that one.");
 }
 
 /// Bytes taken, or −1 with errno.

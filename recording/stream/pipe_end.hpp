@@ -26,9 +26,12 @@ public:
     PipeEnd& operator=(const PipeEnd&) = delete;
     ~PipeEnd() { close(); }
 
-    /// Waits for somebody who reads, as long as work_goes_on() allows it, and says so. Throws UsageError (no
-    /// stream, a terminal), RunError, Cancelled.
-    void open();
+    enum class Reader : std::uint8_t {
+        may_come, ///< it is waited for, as long as work_goes_on() allows it, which is said
+        is_there  ///< or it is refused
+    };
+    /// Throws UsageError (no stream, a terminal), RunError, Cancelled.
+    void open(Reader reader = Reader::may_come);
     /// All of it; waits for the reader. Throws RunError with the reason, and never leaves a signal behind.
     /// The parts are used up.
     void write(std::vector<iovec>& parts);
@@ -51,7 +54,8 @@ private:
         socket
     };
     void open_descriptor();
-    void open_path();
+    void open_path(Reader reader);
+    void take_fifo() const;
     void refuse_terminal() const;
     long put(iovec* parts, std::size_t count) const;
     void wait_for_room();

@@ -34,6 +34,8 @@ public:
     Pipeline& pipeline() override { return pipeline_; }
     std::optional<Result> newest(bool) override { return std::nullopt; }
     std::vector<ControlMessage> messages() override { return {}; }
+    void open(const std::string&, bool) override { throw UsageError("Nothing is opened here."); }
+    bool opened() override { return true; }
     Chain chain() override { return settings_.chain; }
     std::uint64_t edit(std::size_t stage, const std::string& key, const ParamValue& value) override {
         settings_.chain.stages().at(stage).params.set(key, value);

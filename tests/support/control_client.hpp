@@ -91,9 +91,11 @@ inline std::string told_behind(Child& child, const std::string& words) {
 /// `specklescope run` with --control at a port of its own.
 class ControlledRun {
 public:
+    /// `program`: what stands in front of the words, where it is not the run.
     explicit ControlledRun(std::vector<std::string> words, const std::string& folder,
-                           const std::string& at = "zmq://127.0.0.1:0") {
-        words.insert(words.begin(), {program_path(), "run"});
+                           const std::string& at = "zmq://127.0.0.1:0",
+                           const std::vector<std::string>& program = {program_path(), "run"}) {
+        words.insert(words.begin(), program.begin(), program.end());
         words.insert(words.end(), {"--control", at});
         child = std::make_unique<Child>(words, folder);
         address = told_behind(*child, "Requests are answered at ");

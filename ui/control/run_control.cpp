@@ -66,6 +66,12 @@ std::optional<Result> RunControl::newest(bool pixels) {
     return newest_;
 }
 
+void RunControl::open(const std::string&, bool) {
+    throw UsageError(
+        "A run keeps the source that it was started with; another one can be opened in a window: "
+        "start the program without run, with --offscreen where there is no display.");
+}
+
 Chain RunControl::chain() {
     if (!chain_)
         chain_ = pipeline_.chain();

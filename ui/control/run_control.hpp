@@ -35,6 +35,8 @@ private:
     Pipeline& pipeline() override { return pipeline_; }
     std::optional<Result> newest(bool pixels) override;
     std::vector<ControlMessage> messages() override { return {messages_.begin(), messages_.end()}; }
+    [[noreturn]] void open(const std::string& source, bool recorded) override;
+    bool opened() override { return true; }
     Chain chain() override;
     std::uint64_t edit(std::size_t stage, const std::string& key, const ParamValue& value) override;
     std::uint64_t set_chain(Chain chain) override;

@@ -1,5 +1,6 @@
 #include "ui/control/window_control.hpp"
 
+#include "config/strange_source.hpp"
 #include "ui/app.hpp"
 
 namespace specklescope {
@@ -31,6 +32,29 @@ std::vector<ControlMessage> WindowControl::messages() {
     for (const Note& note : session().notes())
         all.push_back({{note.level, note.text}, note.when});
     return all;
+}
+
+/// What a request names is a stranger's word; what the window has had open is its own.
+void WindowControl::open(const std::string& source, bool recorded) {
+    if (session().opening())
+        throw RunError(Session::kOpening);
+    std::optional<SourceArgument> wanted = session().known_source(source);
+    if (!wanted) {
+        wanted = SourceArgument(source);
+        const std::string why = why_not_from_strangers(*wanted);
+        if (!why.empty() && !settings().trusted)
+            throw UsageError("The source '" + wanted->shown() + "' " + why +
+                             "; if requests are to open such ones, start the program with --trust.");
+    }
+    session().open(*wanted, !recorded);
+}
+
+bool WindowControl::opened() {
+    if (session().opening())
+        return false;
+    if (const std::exception_ptr failure = session().take_open_failure()) // the answer tells it, no dialog
+        std::rethrow_exception(failure);
+    return true;
 }
 
 Chain WindowControl::chain() {

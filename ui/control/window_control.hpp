@@ -24,6 +24,8 @@ private:
     Pipeline& pipeline() override;
     std::optional<Result> newest(bool pixels) override;
     std::vector<ControlMessage> messages() override;
+    void open(const std::string& source, bool recorded) override;
+    bool opened() override;
     Chain chain() override;
     std::uint64_t edit(std::size_t stage, const std::string& key, const ParamValue& value) override;
     std::uint64_t set_chain(Chain chain) override;

@@ -204,15 +204,11 @@ void OpenDialog::field(ViewState& state) {
 }
 
 std::optional<SourceArgument> OpenDialog::chosen(Session& session, const ViewState& state) {
-    const SourceArgument& present = session.settings().source;
     if (raw_form_) // the look is for seeing only
         return raw_chosen();
     // Text that was left as it was shown means the present source, secret and all.
-    if (state.open_text == present.shown())
-        return present;
-    for (const SourceArgument& recent : session.recent())
-        if (recent.shown() == state.open_text)
-            return recent;
+    if (std::optional<SourceArgument> known = session.known_source(state.open_text))
+        return known;
     if (typed_path(state.open_text).folder.empty())
         return SourceArgument(state.open_text);
     try {

@@ -111,6 +111,11 @@ class Control:
         """Other stages, as texts. Returns the version of the results that they make."""
         return self.request("set_chain", chain=" | ".join(str(stage) for stage in stages) or "none")["version"]
 
+    def open(self, source, *, recorded=None):
+        """Another source in the window, as on the command line; returns when it is open. A recording comes with the settings
+        that it was made with, or, with ``recorded=False``, is shown with those that are."""
+        return self.request("open", source=str(source), recorded=recorded)
+
     def frame(self, *, raw=False, version=None, after=None):
         """The newest result: not before one of this version, or with a larger sequence number than ``after``."""
         return ControlledFrame(*self._ask("frame", {"raw": raw, "version": version, "after": after}))

@@ -1,0 +1,14 @@
+// Sources that a stranger names, in a settings file or a request.
+#pragma once
+
+#include "base/source_argument.hpp"
+
+#include <string>
+
+namespace specklescope {
+
+/// Why such a one is not opened without --trust, behind its name: "is gst-launch text, which may do
+/// anything". Empty: it may be opened.
+std::string why_not_from_strangers(const SourceArgument& source);
+
+} // namespace specklescope
