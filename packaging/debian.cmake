@@ -61,6 +61,8 @@ endfunction()
 
 set(plugins "gstreamer1.0-plugins-bad, gstreamer1.0-plugins-ugly, gstreamer1.0-libav")
 get_target_property(abi libspecklescope SOVERSION)
+get_target_property(library_folder libspecklescope BINARY_DIR)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${library_folder}) # where dpkg-shlibdeps finds what the plugin needs
 debian_package(program specklescope Unspecified science "${CPACK_DEBIAN_PACKAGE_DESCRIPTION}"
     "gstreamer1.0-plugins-base, gstreamer1.0-plugins-good, fonts-dejavu-core" "${plugins}, libgl1-mesa-dri")
 debian_package(library libspecklescope${abi} library libs
