@@ -39,7 +39,27 @@ std::string value_of(specklescope_chain* chain, std::size_t place, const std::st
     return text;
 }
 
+MemoryHandle new_memory(specklescope_chain* chain, specklescope_image& image) {
+    specklescope_memory* made = nullptr;
+    check(specklescope_memory_create(chain, &image, &made));
+    return MemoryHandle(made);
+}
+
 } // namespace
+
+int gpu_of(specklescope_chain* chain) {
+    auto one = sized<specklescope_image>();
+    one.width = one.height = 1;
+    try {
+        std::int32_t gpu = -1;
+        check(specklescope_memory_device(new_memory(chain, one).get(), &gpu));
+        return gpu;
+    } catch (const Refusal& refusal) {
+        if (refusal.status() == SPECKLESCOPE_USAGE_ERROR) // a chain on the host has no memory of a GPU
+            return -1;
+        throw;
+    }
+}
 
 EditedChain::EditedChain() {
     auto settings = sized<specklescope_settings>();
@@ -162,6 +182,8 @@ specklescope_result EditedChain::process(const specklescope_image& input, const 
     check(specklescope_chain_process(run_.get(), &input, &facts, &output, &result));
     return result;
 }
+
+MemoryHandle EditedChain::memory(specklescope_image& image) { return new_memory(run_.get(), image); }
 
 specklescope_region EditedChain::region(std::size_t index) {
     auto region = sized<specklescope_region>();

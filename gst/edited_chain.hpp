@@ -13,6 +13,9 @@
 
 namespace specklescope::element {
 
+/// In CUDA's order; −1: it runs on the host.
+int gpu_of(specklescope_chain* chain);
+
 class EditedChain {
 public:
     EditedChain();
@@ -42,6 +45,10 @@ public:
     specklescope_result process(const specklescope_image& input, const specklescope_facts& facts,
                                 const specklescope_image& output);
     specklescope_region region(std::size_t index);
+    /// That it runs on; −1: on the host.
+    int gpu() { return gpu_of(run_.get()); }
+    /// Room for that image on its GPU; tells where.
+    MemoryHandle memory(specklescope_image& image);
 
 private:
     struct Edit {

@@ -1,5 +1,6 @@
 #include "gst/element.hpp"
 
+#include "gst/cuda_library.hpp"
 #include "gst/result_meta.hpp"
 
 #include <utility>
@@ -100,14 +101,56 @@ GstCaps* fixate_caps(GstBaseTransform* base, GstPadDirection direction, GstCaps*
     return result.release();
 }
 
+/// Video's usual luma has black at 16 of 255: a ratio of numbers is then another one.
+void tell_range_of_luma(Element& element) {
+    State& state = *element.state;
+    const GstVideoInfo& info = state.input->info;
+    if (info.colorimetry.range == GST_VIDEO_COLOR_RANGE_0_255 || std::exchange(state.told_luma, true))
+        return;
+    const bool wide = state.input->image.type == SPECKLESCOPE_U16;
+    post_warning(element,
+                 std::string("Luma of these frames goes from ") + (wide ? "4096 to 60160" : "16 to 235") +
+                     ", and is taken as it lies; ask for colorimetry=1:4:0:0 in front of the element, or set "
+                     "full-scale=" +
+                     (wide ? "60160" : "235") +
+                     " and begin the chain with background:black=" + (wide ? "4096" : "16") + ".");
+}
+
 gboolean set_caps(GstBaseTransform* base, GstCaps* in, GstCaps* out) {
     State& state = state_of(base);
     state.input = input_format(in);
     state.output = output_format(out);
     if (!state.input || !state.output)
         return FALSE;
-    state.frames = std::make_unique<Frames>(*state.input, *state.output, state.made);
+    if (state.input->luma && state.full_scale == 0)
+        tell_range_of_luma(element_of(base));
+    try {
+        const int gpu = state.input->cuda ? state.chain.gpu() : -1;
+        state.frames = std::make_unique<Frames>(*state.input, *state.output, state.made, gpu);
+    } catch (const Refusal& refusal) {
+        post_error(element_of(base), refusal.what());
+        return FALSE;
+    }
     return TRUE;
+}
+
+/// A pipeline's elements ask each other for a context of CUDA before they make memory in it.
+gboolean query(GstBaseTransform* base, GstPadDirection direction, GstQuery* asked) {
+    if (GST_QUERY_TYPE(asked) == GST_QUERY_CONTEXT) {
+        State& state = state_of(base);
+        std::string options;
+        {
+            const std::scoped_lock lock(state.lock);
+            options = state.options;
+        }
+        try {
+            if (answer_context(GST_ELEMENT(base), asked, options))
+                return TRUE;
+        } catch (const std::exception& refusal) { // the chain says it when it starts
+            GST_DEBUG_OBJECT(base, "%s", refusal.what());
+        }
+    }
+    return parent_class->query(base, direction, asked);
 }
 
 gboolean get_unit_size(GstBaseTransform*, GstCaps* caps, gsize* size) {
@@ -191,7 +234,7 @@ gboolean start(GstBaseTransform* base) {
         return FALSE;
     }
     gst_segment_init(&state.segment, GST_FORMAT_UNDEFINED);
-    state.told_automatic = false;
+    state.told_automatic = state.told_luma = false;
     state.restart = true;
     state.started = true;
     return TRUE;
@@ -278,6 +321,19 @@ void add_pad(GstElementClass* element_class, const char* name, GstPadDirection d
                                        gst_pad_template_new(name, direction, GST_PAD_ALWAYS, caps.get()));
 }
 
+std::string description() {
+    const CudaLibrary& cuda = cuda_library();
+    return "Runs a chain of Specklescope's stages on every frame: numbers as application/x-specklescope or "
+           "as "
+           "GRAY16_LE with a scale, or colours of the view. A result leaves with the frame that completes "
+           "it, so "
+           "that histories add no latency; what is known of it is in the meta SpecklescopeResult of its "
+           "buffer. " +
+           (cuda ? "Frames in CUDAMemory are read where they lie, by a chain on that GPU; results are in "
+                   "host memory"
+                 : "Frames in CUDAMemory are not taken here: " + cuda.missing);
+}
+
 void class_init(gpointer klass, gpointer) {
     parent_class = static_cast<GstBaseTransformClass*>(g_type_class_peek_parent(klass));
     auto* object_class = static_cast<GObjectClass*>(klass);
@@ -287,13 +343,8 @@ void class_init(gpointer klass, gpointer) {
     install_properties(object_class);
     auto* element_class = static_cast<GstElementClass*>(klass);
     element_class->change_state = change_state;
-    gst_element_class_set_static_metadata(
-        element_class, "Speckle contrast and flow", "Filter/Effect/Video",
-        "Runs a chain of Specklescope's stages on every frame: numbers as application/x-specklescope or as "
-        "GRAY16_LE with a scale, or colours of the view. A result leaves with the frame that completes it, "
-        "so "
-        "that histories add no latency; what is known of it is in the meta SpecklescopeResult of its buffer",
-        "Specklescope maintainers");
+    gst_element_class_set_metadata(element_class, "Speckle contrast and flow", "Filter/Effect/Video",
+                                   description().c_str(), "Specklescope maintainers");
     add_pad(element_class, "sink", GST_PAD_SINK, sink_template());
     add_pad(element_class, "src", GST_PAD_SRC, source_template());
     auto* base_class = static_cast<GstBaseTransformClass*>(klass);
@@ -303,6 +354,7 @@ void class_init(gpointer klass, gpointer) {
     base_class->set_caps = set_caps;
     base_class->get_unit_size = get_unit_size;
     base_class->transform_size = transform_size;
+    base_class->query = query;
     base_class->propose_allocation = propose_allocation;
     base_class->decide_allocation = decide_allocation;
     base_class->sink_event = sink_event;

@@ -33,7 +33,7 @@ struct State {
     specklescope_image made{}; ///< what the chain makes of `input`
     std::unique_ptr<Frames> frames;
     GstSegment segment{};
-    bool told_automatic = false;
+    bool told_automatic = false, told_luma = false;
 };
 
 struct Element {

@@ -1,5 +1,8 @@
 #include "gst/formats.hpp"
 
+#include "gst/cuda_library.hpp"
+#include "gst/cuda_memory.hpp"
+
 #include <array>
 #include <bit>
 
@@ -76,9 +79,12 @@ std::optional<specklescope_image> numbers_shape(const GstStructure* structure) {
 } // namespace
 
 Owned<GstCaps> sink_template() {
-    return Owned<GstCaps>(gst_caps_from_string(
-        (std::string("video/x-raw, format = (string) { GRAY8, GRAY16_LE, GRAY16_BE, RGB }, ") + kSizes)
-            .c_str()));
+    std::string text =
+        std::string("video/x-raw, format = (string) { GRAY8, GRAY16_LE, GRAY16_BE, RGB }, ") + kSizes;
+    if (cuda_library()) // which has no format of one plane of grey
+        text += std::string("; video/x-raw(") + kCudaMemory +
+                "), format = (string) { RGB, NV12, I420, P016_LE }, " + kSizes;
+    return Owned<GstCaps>(gst_caps_from_string(text.c_str()));
 }
 
 Owned<GstCaps> source_template() {
@@ -100,6 +106,7 @@ std::optional<InputFormat> input_format(const GstCaps* caps) {
     format.image.width = GST_VIDEO_INFO_WIDTH(&format.info);
     format.image.height = GST_VIDEO_INFO_HEIGHT(&format.info);
     format.image.channels = 1;
+    format.cuda = gst_caps_features_contains(gst_caps_get_features(caps, 0), kCudaMemory) != FALSE;
     switch (GST_VIDEO_INFO_FORMAT(&format.info)) {
     case GST_VIDEO_FORMAT_GRAY8:
         format.image.type = SPECKLESCOPE_U8;
@@ -114,9 +121,20 @@ std::optional<InputFormat> input_format(const GstCaps* caps) {
     case GST_VIDEO_FORMAT_GRAY16_LE:
         format.image.type = SPECKLESCOPE_U16;
         break;
+    case GST_VIDEO_FORMAT_NV12:
+    case GST_VIDEO_FORMAT_I420:
+        format.luma = true;
+        format.image.type = SPECKLESCOPE_U8;
+        break;
+    case GST_VIDEO_FORMAT_P016_LE:
+        format.luma = true;
+        format.image.type = SPECKLESCOPE_U16;
+        break;
     default:
         return std::nullopt;
     }
+    if (format.luma && !format.cuda)
+        return std::nullopt;
     return format;
 }
 

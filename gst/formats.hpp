@@ -12,6 +12,8 @@ struct InputFormat {
     GstVideoInfo info{};
     specklescope_image image{}; ///< without data and pitch
     bool swap = false;          ///< 16-bit words in the other byte order than this machine's
+    bool cuda = false;          ///< the caps say CUDAMemory
+    bool luma = false;          ///< of the planes only the first is looked at
 };
 
 /// What a result is sent as, the preferred one first.
@@ -29,7 +31,7 @@ struct OutputFormat {
     std::size_t bytes = 0;
 };
 
-/// Of the pads' templates.
+/// Of the pads' templates; CUDAMemory where there is any.
 Owned<GstCaps> sink_template();
 Owned<GstCaps> source_template();
 

@@ -26,8 +26,11 @@ void copy_swapped(const std::byte* from, std::byte* to, std::size_t bytes) {
 
 } // namespace
 
-Frames::Frames(const InputFormat& input, const OutputFormat& output, const specklescope_image& made)
-    : input_(input), output_(output), made_(made) {}
+Frames::Frames(const InputFormat& input, const OutputFormat& output, const specklescope_image& made, int gpu)
+    : input_(input), output_(output), made_(made) {
+    if (input.cuda && gpu >= 0)
+        cuda_.emplace(gpu);
+}
 
 specklescope_image Frames::input_image(const MappedVideo& video) {
     specklescope_image image = input_.image;
@@ -52,10 +55,12 @@ specklescope_image Frames::input_image(const MappedVideo& video) {
 
 void Frames::process(EditedChain& chain, const EditedView& view, GstBuffer* from,
                      const specklescope_facts& facts, GstBuffer* to) {
-    const MappedVideo video(from, input_.info, GST_MAP_READ);
+    if (input_.cuda)
+        CudaFrames::check(from);
+    const MappedVideo video(from, input_.info, cuda_ ? map_read_cuda() : GST_MAP_READ);
     if (!video || video.width() != input_.image.width || video.height() != input_.image.height)
         too_small("that came in");
-    const specklescope_image image = input_image(video);
+    const specklescope_image image = cuda_ ? cuda_->image(chain, video, input_.image) : input_image(video);
     specklescope_image made = made_;
     specklescope_result result{};
     double meaning[2] = {kNone, kNone};

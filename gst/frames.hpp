@@ -1,11 +1,13 @@
 // One buffer in, one buffer out: between GStreamer's memory and the library's images.
 #pragma once
 
+#include "gst/cuda_memory.hpp"
 #include "gst/edited_chain.hpp"
 #include "gst/edited_view.hpp"
 #include "gst/formats.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace specklescope::element {
@@ -13,7 +15,8 @@ namespace specklescope::element {
 /// Of one set of caps. Keeps the memory that stands in between.
 class Frames {
 public:
-    Frames(const InputFormat& input, const OutputFormat& output, const specklescope_image& made);
+    /// `gpu`: that the chain runs on; −1: none, or it does not matter.
+    Frames(const InputFormat& input, const OutputFormat& output, const specklescope_image& made, int gpu);
     const specklescope_image& made() const { return made_; }
 
     /// Throws Refusal; `to` is then worth nothing.
@@ -29,7 +32,8 @@ private:
 
     InputFormat input_;
     OutputFormat output_;
-    specklescope_image made_; ///< what the chain makes
+    specklescope_image made_;        ///< what the chain makes
+    std::optional<CudaFrames> cuda_; ///< frames in CUDAMemory are read there, not on the host
     std::vector<std::uint16_t> copied_;
     std::vector<std::uint32_t> result_;
     std::vector<std::uint8_t> rgb_;

@@ -29,9 +29,11 @@ inline void check(specklescope_status status) {
 struct Free {
     void operator()(specklescope_chain* chain) const { specklescope_chain_free(chain); }
     void operator()(specklescope_view* view) const { specklescope_view_free(view); }
+    void operator()(specklescope_memory* memory) const { specklescope_memory_free(memory); }
 };
 using ChainHandle = std::unique_ptr<specklescope_chain, Free>;
 using ViewHandle = std::unique_ptr<specklescope_view, Free>;
+using MemoryHandle = std::unique_ptr<specklescope_memory, Free>;
 
 /// `= {sizeof x}`, as the header asks.
 template <class T> T sized() {

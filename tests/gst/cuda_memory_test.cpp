@@ -1,0 +1,327 @@
+// Frames in CUDAMemory: the bytes of the host path, read where they lie; without a GPU nothing of it is
+// offered.
+#include "tests/gst/harness.hpp"
+
+#include <dlfcn.h>
+
+using namespace element;
+
+namespace {
+
+/// The same functions as the element's, found for the test alone.
+struct Cuda {
+    void* driver = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NODELETE);
+    void* gst = dlopen("libgstcuda-1.0.so.0", RTLD_NOW | RTLD_NODELETE);
+    template <class Function> Function* find(void* in, const char* name) const {
+        return in ? reinterpret_cast<Function*>(dlsym(in, name)) : nullptr;
+    }
+    int gpus() const {
+        int count = 0;
+        auto* const init = find<int(unsigned)>(driver, "cuInit");
+        auto* const ask = find<int(int*)>(driver, "cuDeviceGetCount");
+        return init && ask && init(0) == 0 && ask(&count) == 0 ? count : 0;
+    }
+    /// Null: of none.
+    void* context_of(const void* data) const {
+        void* context = nullptr;
+        constexpr int kContextOf = 1;
+        const int status = find<int(void*, int, unsigned long long)>(driver, "cuPointerGetAttribute")(
+            static_cast<void*>(&context), kContextOf,
+            static_cast<unsigned long long>(reinterpret_cast<std::uintptr_t>(data)));
+        return status == 0 ? context : nullptr;
+    }
+    void* primary() const {
+        static void* const kept = [&] {
+            void* context = nullptr;
+            EXPECT_EQ(find<int(void**, int)>(driver, "cuDevicePrimaryCtxRetain")(&context, 0), 0);
+            return context;
+        }();
+        return kept;
+    }
+};
+
+const Cuda& cuda() {
+    static const Cuda found;
+    return found;
+}
+
+bool required() {
+    const char* said = std::getenv("SPECKLESCOPE_REQUIRE_GPU"); // NOLINT(concurrency-mt-unsafe)
+    return said && std::string(said) == "1";
+}
+
+std::string sink_caps() {
+    GstElementFactory* const factory = gst_element_factory_find("specklescope");
+    std::string text;
+    for (const GList* at = gst_element_factory_get_static_pad_templates(factory); at; at = at->next) {
+        auto* const pad = static_cast<GstStaticPadTemplate*>(at->data);
+        if (pad->direction == GST_PAD_SINK)
+            text = pad->static_caps.string;
+    }
+    gst_object_unref(factory);
+    return text;
+}
+
+std::string description() {
+    GstElementFactory* const factory = gst_element_factory_find("specklescope");
+    std::string text = gst_element_factory_get_metadata(factory, GST_ELEMENT_METADATA_DESCRIPTION);
+    gst_object_unref(factory);
+    return text;
+}
+
+/// What came to the element, looked at on its way in.
+struct Seen {
+    int on_gpu = 0, in_primary = 0, frames = 0;
+};
+
+GstPadProbeReturn look(GstPad* pad, GstPadProbeInfo* info, gpointer data) {
+    auto& seen = *static_cast<Seen*>(data);
+    GstCaps* const caps = gst_pad_get_current_caps(pad);
+    ++seen.frames;
+    if (gst_caps_features_contains(gst_caps_get_features(caps, 0), "memory:CUDAMemory")) {
+        ++seen.on_gpu;
+        guint flags = GST_MAP_FLAG_LAST; // GST_MAP_READ_CUDA
+        flags = flags << 1 | GST_MAP_READ;
+        GstMapInfo map;
+        GstMemory* const memory = gst_buffer_peek_memory(gst_pad_probe_info_get_buffer(info), 0);
+        if (gst_memory_map(memory, &map, static_cast<GstMapFlags>(flags))) {
+            seen.in_primary += cuda().context_of(map.data) == cuda().primary();
+            gst_memory_unmap(memory, &map);
+        }
+    }
+    gst_caps_unref(caps);
+    return GST_PAD_PROBE_OK;
+}
+
+/// cudaupload with the element behind it: random pictures go in on the host.
+class Uploaded {
+public:
+    Uploaded(const std::string& properties, const std::string& format, int width, int height,
+             const std::string& more = ",colorimetry=1:4:0:0", bool own_context = false)
+        : format_(format), harness_(gst_harness_new_empty()), bus_(gst_bus_new()) {
+        GstElement* const bin = gst_parse_bin_from_description(
+            ("cudaupload name=up ! specklescope name=it " + properties).c_str(), TRUE, nullptr);
+        EXPECT_NE(bin, nullptr);
+        GstElement* const up = gst_bin_get_by_name(GST_BIN(bin), "up");
+        GstElement* const it = gst_bin_get_by_name(GST_BIN(bin), "it");
+        if (own_context) {
+            auto* const made = cuda().find<gpointer(guint)>(cuda().gst, "gst_cuda_context_new")(0);
+            GstContext* const context =
+                cuda().find<GstContext*(gpointer)>(cuda().gst, "gst_context_new_cuda_context")(made);
+            gst_element_set_context(up, context);
+            gst_context_unref(context);
+            gst_object_unref(made);
+        }
+        GstPad* const pad = gst_element_get_static_pad(it, "sink");
+        gst_pad_add_probe(pad, GST_PAD_PROBE_TYPE_BUFFER, look, &seen, nullptr);
+        gst_object_unref(pad);
+        gst_element_set_bus(bin, bus_);
+        static GstStaticPadTemplate before =
+            GST_STATIC_PAD_TEMPLATE("src", GST_PAD_SRC, GST_PAD_ALWAYS, GST_STATIC_CAPS_ANY);
+        static GstStaticPadTemplate behind =
+            GST_STATIC_PAD_TEMPLATE("sink", GST_PAD_SINK, GST_PAD_ALWAYS, GST_STATIC_CAPS_ANY);
+        gst_harness_add_element_full(harness_, bin, &before, "sink", &behind, "src");
+        gst_harness_play(harness_);
+        gst_object_unref(it);
+        gst_object_unref(up);
+        gst_object_unref(bin);
+        size(width, height, more);
+    }
+    ~Uploaded() {
+        gst_element_set_bus(harness_->element, nullptr);
+        gst_harness_teardown(harness_);
+        gst_object_unref(bus_);
+    }
+    Uploaded(const Uploaded&) = delete;
+    Uploaded& operator=(const Uploaded&) = delete;
+
+    void size(int width, int height, const std::string& more) {
+        gst_harness_set_src_caps_str(
+            harness_, (caps_of(format_, width, height) + (format_ == "RGB" ? "" : more)).c_str());
+        gst_video_info_set_format(&info_, gst_video_format_from_string(format_.c_str()),
+                                  static_cast<guint>(width), static_cast<guint>(height));
+    }
+    /// `picture` becomes the first plane; the others are of random bytes, which must not matter.
+    Bytes through(const Picture& picture, std::mt19937& random) {
+        GstBuffer* const buffer = gst_buffer_new_allocate(nullptr, GST_VIDEO_INFO_SIZE(&info_), nullptr);
+        Bytes all(GST_VIDEO_INFO_SIZE(&info_));
+        for (std::uint8_t& byte : all)
+            byte = static_cast<std::uint8_t>(random());
+        for (int y = 0; y < picture.height; ++y)
+            std::memcpy(all.data() + GST_VIDEO_INFO_PLANE_STRIDE(&info_, 0) * static_cast<std::size_t>(y),
+                        picture.bytes.data() + picture.row_bytes() * static_cast<std::size_t>(y),
+                        picture.row_bytes());
+        gst_buffer_fill(buffer, 0, all.data(), all.size());
+        GST_BUFFER_PTS(buffer) = 40 * GST_MSECOND * pushed_++;
+        EXPECT_EQ(gst_harness_push(harness_, buffer), GST_FLOW_OK) << said(GST_MESSAGE_ERROR);
+        GstBuffer* const made = gst_harness_try_pull(harness_);
+        if (!made) {
+            ADD_FAILURE() << "no result";
+            return {};
+        }
+        const Bytes bytes = bytes_of(made);
+        gst_buffer_unref(made);
+        return bytes;
+    }
+    std::string said(GstMessageType type) {
+        std::string text;
+        while (GstMessage* const message = gst_bus_pop_filtered(bus_, type)) {
+            GError* error = nullptr;
+            (type == GST_MESSAGE_ERROR ? gst_message_parse_error : gst_message_parse_warning)(message, &error,
+                                                                                              nullptr);
+            text += std::string(error->message) + "\n";
+            g_error_free(error);
+            gst_message_unref(message);
+        }
+        return text;
+    }
+
+    Seen seen;
+
+private:
+    std::string format_;
+    GstHarness* harness_;
+    GstBus* bus_;
+    GstVideoInfo info_{};
+    GstClockTime pushed_ = 0;
+};
+
+Picture first_plane(const std::string& format, int width, int height, std::mt19937& random) {
+    return random_picture(format == "RGB"       ? "RGB"
+                          : format == "P016_LE" ? "GRAY16_LE"
+                                                : "GRAY8",
+                          width, height, random);
+}
+
+class CudaMemory : public testing::TestWithParam<const char*> {
+protected:
+    void SetUp() override {
+        GstElementFactory* const upload = gst_element_factory_find("cudaupload");
+        const std::string why = cuda().gpus() == 0 ? "no GPU" : !upload ? "no cudaupload" : "";
+        if (upload)
+            gst_object_unref(upload);
+        if (why.empty())
+            return;
+        if (required())
+            FAIL() << "SPECKLESCOPE_REQUIRE_GPU=1, but there is " << why;
+        GTEST_SKIP() << "there is " << why;
+    }
+    /// Frames of one stream, through both.
+    void same(Uploaded& uploaded, const char* chain, const char* options, int width, int height,
+              int frames = 4) {
+        const client::Chain library(chain, options);
+        std::vector<Picture> pictures;
+        for (int i = 0; i < frames; ++i)
+            pictures.push_back(first_plane(GetParam(), width, height, random));
+        const std::vector<Bytes> expected = by_library(library, pictures);
+        for (std::size_t i = 0; i < pictures.size(); ++i)
+            EXPECT_EQ(uploaded.through(pictures[i], random), expected[i]) << chain << ", frame " << i;
+    }
+    std::mt19937 random{random_seed() + 7};
+};
+
+} // namespace
+
+TEST(MemoryOfAGpu, IsOfferedWhereThereIsOneAndGstInspectSaysSo) {
+    const bool driver = cuda().gpus() > 0, gst = cuda().gst != nullptr;
+    std::size_t stages = 0;
+    ASSERT_EQ(specklescope_stage_count(&stages), SPECKLESCOPE_OK);
+    bool built = false;
+    for (std::size_t i = 0; i < stages; ++i) {
+        auto stage = client::sized<specklescope_stage_info>();
+        ASSERT_EQ(specklescope_stage_describe(i, &stage), SPECKLESCOPE_OK);
+        built = built || stage.on_device != 0;
+    }
+    const bool offered = sink_caps().find("CUDAMemory") != std::string::npos;
+    EXPECT_EQ(offered, driver && gst && built) << sink_caps();
+    EXPECT_NE(sink_caps().find("GRAY16_BE"), std::string::npos);
+    const std::string words = description();
+    EXPECT_NE(words.find(offered  ? "Frames in CUDAMemory are read where they lie"
+                         : !built ? "not taken here: libspecklescope was built without CUDA"
+                                  : "not taken here: "),
+              std::string::npos)
+        << words;
+    EXPECT_TRUE(offered || !required()) << words;
+}
+
+TEST(MemoryOfAGpu, LeavesTheHostsPathAlone) {
+    std::mt19937 random(random_seed() + 8);
+    std::vector<Picture> pictures{random_picture("RGB", 61, 40, random)};
+    const client::Chain chain("gaussian:sigma=1.5", "backend=cpu");
+    Harness harness("chain=gaussian:sigma=1.5");
+    harness.caps("RGB", 61, 40);
+    EXPECT_EQ(harness.through(pictures[0]), by_library(chain, pictures)[0]);
+    // Planes of luma are taken in memory of a GPU alone.
+    GstElementFactory* const factory = gst_element_factory_find("specklescope");
+    GstCaps* const planes = gst_caps_from_string("video/x-raw,format=NV12,width=64,height=48");
+    EXPECT_FALSE(gst_element_factory_can_sink_any_caps(factory, planes));
+    gst_caps_unref(planes);
+    gst_object_unref(factory);
+}
+
+TEST_P(CudaMemory, GivesTheBytesOfTheHostsPathWithoutACopy) {
+    for (const char* chain :
+         {"", "flip", "gaussian:sigma=2", "background:black=9 | speckle:radius=3", "temporal:frames=3",
+          "rotate90 | speckle:radius=2,output=contrast2 | average:frames=2 | flow"})
+        for (const auto& [width, height] : {std::pair{64, 48}, std::pair{150, 62}, std::pair{1, 2}}) {
+            if (width == 1 && std::string(chain) != "flip") // some stages ask for more
+                continue;
+            Uploaded uploaded(std::string("options=backend=cuda chain=\"") + chain + "\"", GetParam(), width,
+                              height);
+            same(uploaded, chain, "backend=cuda", width, height);
+            EXPECT_EQ(uploaded.seen.on_gpu, 4) << "frames came on the host";
+            EXPECT_EQ(uploaded.seen.in_primary, 4) << "cudaupload did not take the element's context";
+            EXPECT_EQ(uploaded.said(GST_MESSAGE_ERROR) + uploaded.said(GST_MESSAGE_WARNING), "");
+        }
+}
+
+TEST_P(CudaMemory, OfAnotherContextIsCopiedWithinTheGpu) {
+    const char* const chain = "speckle:radius=3";
+    Uploaded uploaded(std::string("options=backend=cuda chain=") + chain, GetParam(), 150, 62,
+                      ",colorimetry=1:4:0:0", true);
+    same(uploaded, chain, "backend=cuda", 150, 62, 12);
+    EXPECT_EQ(uploaded.seen.on_gpu, 12);
+    EXPECT_EQ(uploaded.seen.in_primary, 0) << "cudaupload has no context of its own";
+    uploaded.size(98, 40, ",colorimetry=1:4:0:0");
+    same(uploaded, chain, "backend=cuda", 98, 40);
+}
+
+TEST_P(CudaMemory, ComesDownForAChainOnTheHost) {
+    const char* const chain = "gaussian:sigma=2 | speckle:radius=3";
+    Uploaded uploaded(std::string("options=backend=cpu chain=\"") + chain + "\"", GetParam(), 150, 62);
+    same(uploaded, chain, "backend=cpu", 150, 62);
+    EXPECT_EQ(uploaded.seen.on_gpu, 4);
+}
+
+TEST_P(CudaMemory, LumaThatDoesNotBeginAtBlackIsSaidOnce) {
+    const bool luma = GetParam() != std::string("RGB");
+    for (const bool known : {false, true}) {
+        Uploaded uploaded(std::string("chain=flip ") + (known ? "full-scale=235" : ""), GetParam(), 64, 48,
+                          ",colorimetry=bt709");
+        const Picture picture = first_plane(GetParam(), 64, 48, random);
+        uploaded.through(picture, random);
+        uploaded.size(80, 48, ",colorimetry=bt709");
+        uploaded.through(first_plane(GetParam(), 80, 48, random), random);
+        const std::string said = uploaded.said(GST_MESSAGE_WARNING);
+        EXPECT_EQ(std::count(said.begin(), said.end(), '\n'), luma && !known ? 1 : 0) << said;
+        EXPECT_EQ(said.find("background:black=") != std::string::npos, luma && !known) << said;
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Formats, CudaMemory, testing::Values("RGB", "NV12", "I420", "P016_LE"),
+                         [](const auto& of) { return std::string(of.param); });
+
+TEST(CudaMemoryRefused, WhereABufferIsNotWhatItsCapsSay) {
+    if (cuda().gpus() == 0) {
+        ASSERT_FALSE(required()) << "SPECKLESCOPE_REQUIRE_GPU=1, but there is no GPU";
+        GTEST_SKIP() << "there is no GPU";
+    }
+    std::mt19937 random(random_seed() + 9);
+    Harness harness("chain=flip");
+    gst_harness_set_src_caps_str(
+        harness.get(), "video/x-raw(memory:CUDAMemory),format=RGB,width=32,height=16,framerate=25/1");
+    GstBuffer* const buffer = buffer_of(random_picture("RGB", 32, 16, random), "RGB", 0);
+    EXPECT_EQ(gst_harness_push(harness.get(), buffer), GST_FLOW_ERROR);
+    const std::string said = harness.message(GST_MESSAGE_ERROR);
+    EXPECT_NE(said.find("lies in other memory than CUDAMemory"), std::string::npos) << said;
+}
