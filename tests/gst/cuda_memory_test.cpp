@@ -100,7 +100,9 @@ public:
              const std::string& more = ",colorimetry=1:4:0:0", bool own_context = false)
         : format_(format), harness_(gst_harness_new_empty()), bus_(gst_bus_new()) {
         GstElement* const bin = gst_parse_bin_from_description(
-            ("cudaupload name=up ! specklescope name=it " + properties).c_str(), TRUE, nullptr);
+            ("cudaupload name=up ! video/x-raw(memory:CUDAMemory) ! specklescope name=it " + properties)
+                .c_str(),
+            TRUE, nullptr);
         EXPECT_NE(bin, nullptr);
         GstElement* const up = gst_bin_get_by_name(GST_BIN(bin), "up");
         GstElement* const it = gst_bin_get_by_name(GST_BIN(bin), "it");
