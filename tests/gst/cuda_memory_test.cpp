@@ -105,7 +105,6 @@ public:
             TRUE, nullptr);
         EXPECT_NE(bin, nullptr);
         GstElement* const up = gst_bin_get_by_name(GST_BIN(bin), "up");
-        GstElement* const it = gst_bin_get_by_name(GST_BIN(bin), "it");
         if (own_context) {
             auto* const made = cuda().find<gpointer(guint)>(cuda().gst, "gst_cuda_context_new")(0);
             GstContext* const context =
@@ -114,9 +113,6 @@ public:
             gst_context_unref(context);
             gst_object_unref(made);
         }
-        GstPad* const pad = gst_element_get_static_pad(it, "sink");
-        gst_pad_add_probe(pad, GST_PAD_PROBE_TYPE_BUFFER, look, &seen, nullptr);
-        gst_object_unref(pad);
         gst_element_set_bus(bin, bus_);
         static GstStaticPadTemplate before =
             GST_STATIC_PAD_TEMPLATE("src", GST_PAD_SRC, GST_PAD_ALWAYS, GST_STATIC_CAPS_ANY);
@@ -124,9 +120,9 @@ public:
             GST_STATIC_PAD_TEMPLATE("sink", GST_PAD_SINK, GST_PAD_ALWAYS, GST_STATIC_CAPS_ANY);
         gst_harness_add_element_full(harness_, bin, &before, "sink", &behind, "src");
         gst_harness_play(harness_);
-        gst_object_unref(it);
         gst_object_unref(up);
         gst_object_unref(bin);
+        probe(look);
         size(width, height, more);
     }
     ~Uploaded() {
@@ -144,7 +140,7 @@ public:
                                   static_cast<guint>(width), static_cast<guint>(height));
     }
     /// `picture` becomes the first plane; the others are of random bytes, which must not matter.
-    Bytes through(const Picture& picture, std::mt19937& random) {
+    GstFlowReturn push(const Picture& picture, std::mt19937& random) {
         GstBuffer* const buffer = gst_buffer_new_allocate(nullptr, GST_VIDEO_INFO_SIZE(&info_), nullptr);
         Bytes all(GST_VIDEO_INFO_SIZE(&info_));
         for (std::uint8_t& byte : all)
@@ -155,7 +151,10 @@ public:
                         picture.row_bytes());
         gst_buffer_fill(buffer, 0, all.data(), all.size());
         GST_BUFFER_PTS(buffer) = 40 * GST_MSECOND * pushed_++;
-        EXPECT_EQ(gst_harness_push(harness_, buffer), GST_FLOW_OK) << said(GST_MESSAGE_ERROR);
+        return gst_harness_push(harness_, buffer);
+    }
+    Bytes through(const Picture& picture, std::mt19937& random) {
+        EXPECT_EQ(push(picture, random), GST_FLOW_OK) << said(GST_MESSAGE_ERROR);
         GstBuffer* const made = gst_harness_try_pull(harness_);
         if (!made) {
             ADD_FAILURE() << "no result";
@@ -164,6 +163,14 @@ public:
         const Bytes bytes = bytes_of(made);
         gst_buffer_unref(made);
         return bytes;
+    }
+    /// In front of the element from now on.
+    void probe(GstPadProbeCallback callback) {
+        GstElement* const it = gst_bin_get_by_name(GST_BIN(harness_->element), "it");
+        GstPad* const pad = gst_element_get_static_pad(it, "sink");
+        gst_pad_add_probe(pad, GST_PAD_PROBE_TYPE_BUFFER, callback, &seen, nullptr);
+        gst_object_unref(pad);
+        gst_object_unref(it);
     }
     std::string said(GstMessageType type) {
         std::string text;
@@ -308,6 +315,21 @@ TEST_P(CudaMemory, LumaThatDoesNotBeginAtBlackIsSaidOnce) {
         EXPECT_EQ(std::count(said.begin(), said.end(), '\n'), luma && !known ? 1 : 0) << said;
         EXPECT_EQ(said.find("background:black=") != std::string::npos, luma && !known) << said;
     }
+}
+
+TEST_P(CudaMemory, WithoutAWordOfItsRowsIsRefused) {
+    Uploaded uploaded("chain=flip", GetParam(), 150, 62);
+    uploaded.probe([](GstPad*, GstPadProbeInfo* info, gpointer) {
+        GstBuffer* const given = gst_pad_probe_info_get_buffer(info);
+        GstBuffer* const bare = gst_buffer_new();
+        gst_buffer_append_memory(bare, gst_memory_ref(gst_buffer_peek_memory(given, 0)));
+        gst_buffer_unref(given);
+        info->data = bare;
+        return GST_PAD_PROBE_OK;
+    });
+    EXPECT_EQ(uploaded.push(first_plane(GetParam(), 150, 62, random), random), GST_FLOW_ERROR);
+    const std::string said = uploaded.said(GST_MESSAGE_ERROR);
+    EXPECT_NE(said.find("has no GstVideoMeta"), std::string::npos) << said;
 }
 
 INSTANTIATE_TEST_SUITE_P(Formats, CudaMemory, testing::Values("RGB", "NV12", "I420", "P016_LE"),
