@@ -7,10 +7,10 @@ set(CPACK_PACKAGE_CONTACT "Specklescope maintainers <maintainers@specklescope.in
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "${PROJECT_DESCRIPTION}")
 set(CPACK_DEBIAN_PACKAGE_DESCRIPTION
 "Specklescope turns the speckle of a laser-lit scene into a live map of blood
- flow, and filters live pictures on the way: from GigE Vision, USB3 Vision and
- V4L2 cameras, network streams, videos, TIFF stacks or a simulated scene. It
- computes on an NVIDIA GPU where there is one, on the CPU where there is none,
- and records raw frames and results without loss.")
+flow, and filters live pictures on the way: from GigE Vision, USB3 Vision and
+V4L2 cameras, network streams, videos, TIFF stacks or a simulated scene. It
+computes on an NVIDIA GPU where there is one, on the CPU where there is none,
+and records raw frames and results without loss.")
 set(CPACK_DEBIAN_PACKAGE_SECTION science)
 set(CPACK_DEBIAN_PACKAGE_PRIORITY optional)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
@@ -20,7 +20,7 @@ set(CPACK_STRIP_FILES ON)
 set(CPACK_PACKAGE_DIRECTORY ${PROJECT_BINARY_DIR})
 set(CPACK_INSTALL_DEFAULT_DIRECTORY_PERMISSIONS
     OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
-set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS ON)
+set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
 
 # --- the packages: as Debian splits a program, a library and a plugin --------------------------------------------
 # The library is packaged under its SONAME, so that two of them may be installed beside each other. Each package wants
@@ -67,14 +67,19 @@ debian_package(program specklescope Unspecified science "${CPACK_DEBIAN_PACKAGE_
     "gstreamer1.0-plugins-base, gstreamer1.0-plugins-good, fonts-dejavu-core" "${plugins}, libgl1-mesa-dri")
 debian_package(library libspecklescope${abi} library libs
 "Stages, chains and sources of Specklescope behind a C interface: frames in,
- maps of contrast and flow out, cameras and files as streams of results. It
- computes on an NVIDIA GPU where there is one, on the CPU where there is none."
+maps of contrast and flow out, cameras and files as streams of results. It
+computes on an NVIDIA GPU where there is one, on the CPU where there is none."
     "" "gstreamer1.0-plugins-base, gstreamer1.0-plugins-good, ${plugins}")
 debian_package(development libspecklescope-dev development libdevel
 "The header of libspecklescope, and what CMake and pkg-config find it by."
     "libspecklescope${abi} (= ${PROJECT_VERSION})" "")
 debian_package(gstreamer gstreamer1.0-specklescope gstreamer libs
 "The element specklescope of GStreamer: chains of stages in a pipeline, with
- every parameter as a property; numbers, levels or colours come out."
+every parameter as a property; numbers, levels or colours come out."
     "libspecklescope${abi} (= ${PROJECT_VERSION})" "gstreamer1.0-tools")
+# What is linked with the library depends on its package; dpkg is asked to renew the linker's cache, as Debian's
+# policy wants; CPack calls ldconfig besides.
+file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/shlibs "libspecklescope ${abi} libspecklescope${abi} (>= ${PROJECT_VERSION})\n")
+file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/triggers "activate-noawait ldconfig\n")
+set(CPACK_DEBIAN_LIBRARY_PACKAGE_CONTROL_EXTRA ${CMAKE_CURRENT_BINARY_DIR}/shlibs ${CMAKE_CURRENT_BINARY_DIR}/triggers)
 include(CPack)
