@@ -17,6 +17,10 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#if defined(__GNUC__) && !defined(__clang__) &&                                                              \
+    defined(__SANITIZE_ADDRESS__) // g++ 12 takes std::regex for uninitialised there
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#endif
 #include <regex>
 #include <set>
 #include <sstream>
