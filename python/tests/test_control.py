@@ -1,13 +1,10 @@
 """A program that runs is asked, told and ended from a script."""
 import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
 import specklescope as ss
-
-PAGE = Path(__file__).resolve().parents[2] / "docs/doors.md"
 
 
 @pytest.fixture
@@ -110,13 +107,3 @@ def test_without_pyzmq_it_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "zmq", None)
     with pytest.raises(ss.UsageError, match="pip install pyzmq"):
         ss.Control()
-
-
-def test_the_example_of_the_page_runs(running, capsys):
-    address, child = running
-    example = next(part for part in PAGE.read_text(encoding="utf-8").split("```python\n")[1:] if "ss.Control" in part)
-    example = example.split("```")[0]
-    assert example.count("\n") < 10
-    exec(example.replace("zmq://127.0.0.1:5557", address), {})
-    assert capsys.readouterr().out
-    assert child.wait(60) == 0

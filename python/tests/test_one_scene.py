@@ -138,12 +138,15 @@ def test_published_numbers(scene, running):
         numbers = message["regions"]["artery"]
         assert (numbers["pixels"], numbers["valid"], numbers["infinite"]) == (400, finite.size, np.isinf(box).sum())
         if finite.size == 0:  # the contrast of the first frame over one frame
-            assert place == 0 and numbers["mean_of_map"] is None
+            assert place == 0 and numbers["mean_of_map"] is None and numbers["mean"] is None
         else:
             assert (numbers["min"], numbers["max"]) == (finite.min(), finite.max())
             # Sums of 400 numbers, in another order.
             assert numbers["mean_of_map"] == pytest.approx(finite.mean(), rel=1e-12)
             assert numbers["std"] == pytest.approx(finite.std(ddof=1), rel=1e-9)
+            # An index is 1/K² but for a factor, and K² is what may be averaged.
+            mean = (finite.size + np.isinf(box).sum()) / (1 / finite).sum() if scene.chain.endswith("flow") else finite.mean()
+            assert numbers["mean"] == pytest.approx(mean, rel=1e-6)
         raw = scene.raw[place]
         assert (message["raw_samples"], message["raw_saturated"]) == (raw.size, (raw == scene.full_scale).sum())
         assert message["exposure_ms"] == scene.exposure
