@@ -1,4 +1,5 @@
 """A program that runs is asked, told and ended from a script."""
+import json
 import subprocess
 import sys
 
@@ -57,6 +58,16 @@ def test_what_is_wrong_raises_the_sentence_of_the_program(running, program):
         control.close()
         with pytest.raises(ss.UsageError, match="closed"):
             control.get()
+
+
+def test_what_is_too_long_is_refused_before_it_is_sent(running):
+    address, _ = running
+    most = 1 << 20  # as docs/doors.md says
+    with ss.Control(address) as control:
+        room = most - len(json.dumps({"request": "mark", "label": ""}))
+        with pytest.raises(ss.UsageError, match=f"The request mark is {most + 1} bytes long; allowed: {most}"):
+            control.mark(label="x" * (room + 1))
+        assert control.mark(label="x" * room)["number"] == 1, "the program takes as much as that, and has not heard the other"
 
 
 def test_recordings_are_made(running, tmp_path):
