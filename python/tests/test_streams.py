@@ -58,7 +58,7 @@ def test_what_is_wrong_is_said_at_once(tmp_path):
             stream.chain("crop:x=64")
         with pytest.raises(ss.UsageError, match="source synthetic: rate = -1 is not possible"):
             stream.set_source(rate=-1)
-    with pytest.raises(ss.UsageError, match="The stream is NULL"):
+    with pytest.raises(ss.UsageError, match="The stream has been closed"):
         next(stream)
 
 
