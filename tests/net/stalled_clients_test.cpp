@@ -65,12 +65,13 @@ private:
 struct Camera {
     explicit Camera(const std::vector<std::shared_ptr<Sink>>& doors) {
         auto source = std::make_unique<test::ScriptedSource>(
-            test::camera_info(kPicture), [seen = behind](test::ScriptedSource& self, FramePort& port) {
-                if (self.offered > seen->count) {
+            test::camera_info(kPicture),
+            [seen = behind, lost = std::uint64_t{0}](test::ScriptedSource& self, FramePort& port) mutable {
+                if (self.offered > seen->count + lost) {
                     std::this_thread::sleep_for(std::chrono::microseconds(20));
                     return Source::Status::idle;
                 }
-                self.offer(port, kPicture);
+                lost += self.offer(port, kPicture) ? 0 : 1;
                 return Source::Status::frame;
             });
         PipelineOptions with = test::options();
