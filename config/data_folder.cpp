@@ -2,18 +2,51 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <vector>
 
 namespace specklescope {
 
 namespace fs = std::filesystem;
 
-std::string data_folder() {
+namespace {
+
+/// Where this program lies; empty where the system does not tell.
+fs::path program_folder() {
     std::error_code error;
     const fs::path program = fs::read_symlink("/proc/self/exe", error);
-    if (error)
-        return "";
-    const fs::path share = (program.parent_path() / SPECKLESCOPE_DATA_FROM_PROGRAM).lexically_normal();
-    return fs::is_directory(share / "specklescope", error) ? share.string() : "";
+    return error ? fs::path() : program.parent_path();
+}
+
+/// The first that is there, seen from the program: whole, but for the last one, which is in a build.
+std::string found(const std::vector<std::string>& places) {
+    const fs::path folder = program_folder();
+    std::error_code error;
+    for (const std::string& place : places)
+        if (const fs::path file = (folder / place).lexically_normal();
+            !folder.empty() && fs::is_regular_file(file, error))
+            return &place == &places.back() ? place : file.string();
+    return "";
+}
+
+} // namespace
+
+std::string data_folder() {
+    const fs::path folder = program_folder();
+    const fs::path share = (folder / SPECKLESCOPE_DATA_FROM_PROGRAM).lexically_normal();
+    std::error_code error;
+    return !folder.empty() && fs::is_directory(share / "specklescope", error) ? share.string() : "";
+}
+
+std::string library_file() {
+    const std::string name = SPECKLESCOPE_LIBRARY_FILE;
+    return found({SPECKLESCOPE_LIBRARY_FROM_PROGRAM "/" + name, "library/" + name});
+}
+
+std::string element_file() {
+    const std::string name = "libgstspecklescope.so";
+    return found({SPECKLESCOPE_LIBRARY_FROM_PROGRAM "/gstreamer-1.0/" + name,
+                  SPECKLESCOPE_LIBRARY_FROM_PROGRAM "/gstreamer/" + name, // of the archive
+                  "gst/" + name});
 }
 
 std::string user_folder() {

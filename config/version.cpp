@@ -2,8 +2,10 @@
 
 #include "config/data_folder.hpp"
 #include "config/text.hpp"
+#include "have_cairo.hpp"
 #include "have_cuda.hpp"
 #include "have_egl.hpp"
+#include "have_exr.hpp"
 #include "net/metrics/metrics.hpp"
 #include "net/publisher.hpp"
 #include "recording/outlet/outlet.hpp"
@@ -59,6 +61,29 @@ std::string egl() {
 #endif
 }
 
+std::string open_exr() {
+#ifdef SPECKLESCOPE_HAVE_EXR
+    return SPECKLESCOPE_HAVE_EXR;
+#else
+    return "no";
+#endif
+}
+
+/// Draws reports, and marks on movies.
+std::string pango() {
+#ifdef SPECKLESCOPE_HAVE_CAIRO
+    return SPECKLESCOPE_HAVE_CAIRO;
+#else
+    return "no";
+#endif
+}
+
+std::string place_of(const std::string& file) {
+    if (file.empty())
+        return "not installed";
+    return file.starts_with('/') ? file : "not installed; " + file + " of the build";
+}
+
 std::string libraries() {
     return join({"GStreamer " SPECKLESCOPE_GSTREAMER_VERSION, "Aravis " SPECKLESCOPE_ARAVIS_VERSION,
                  "libtiff " SPECKLESCOPE_TIFF_VERSION, "Highway " SPECKLESCOPE_HIGHWAY_VERSION,
@@ -84,8 +109,12 @@ std::vector<std::pair<std::string, std::string>> version_rows() {
             {"EGL", egl()},
             {"RTSP server", rtsp_server_version().empty() ? "no" : rtsp_server_version()},
             {"libmicrohttpd", microhttpd_version().empty() ? "no" : microhttpd_version()},
+            {"OpenEXR", open_exr()},
+            {"Pango", pango()},
             {"compiler", compiler()},
             {"libraries", libraries()},
+            {"C library", place_of(library_file())},
+            {"element", place_of(element_file())},
             {"data", data.empty() ? "compiled in; not installed" : data}};
 }
 

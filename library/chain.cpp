@@ -148,8 +148,7 @@ void ChainObject::process(const Place& input, const FrameInfo& facts, const Plac
     const Shape made = this->output(input.shape);
     if (output.shape != made)
         throw UsageError("The output is " + to_string(output.shape) + ", and the chain makes " +
-                         to_string(made) +
-                         " of this input; give it memory of that shape, as specklescope_chain_output tells.");
+                         to_string(made) + " of this input; give it memory of that shape.");
     FrameInfo info = facts;
     info.sequence = frames_;
     info.arrival = SteadyClock::now();

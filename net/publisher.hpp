@@ -16,10 +16,10 @@ namespace specklescope {
 ///   are formed, the regions. Both come first, again when they change and again when somebody subscribes;
 /// - "frame": numbers of one result; in "regions", by name, what --traces writes, under the same names;
 /// - "event": a mark, or with "removed" its end.
-/// "n" counts the messages of a kind: a gap is what this subscriber has not read in time. What is told again
-/// to one who subscribes has the "n" that it had. Nobody waits for one: what a live pipeline brings faster
-/// than it goes out is dropped and counted, and behind 1000 unread messages ZeroMQ drops for the subscriber
-/// that does not read.
+/// "n" counts the messages of a kind: a gap is what this subscriber has not got. What is told again to one
+/// who subscribes has the "n" that it had. Nobody waits for one: what a live pipeline brings faster than it
+/// goes out is dropped for all, which status() counts; behind 1000 unread messages ZeroMQ drops for the
+/// subscriber that does not read, inside and without a word: the gaps in "n" are the only count of that.
 class Publisher {
 public:
     /// `keys`: it is encrypted, and for their clients alone. Throws UsageError (not an address), RunError

@@ -1,6 +1,8 @@
 // specklescope._core: the C ABI for Python. What people use is in __init__.py.
 #include "_core.hpp"
 
+#include <array>
+
 namespace door {
 
 namespace {
@@ -27,6 +29,17 @@ PyObject* error_of(specklescope_status status) {
     default:
         return run_error;
     }
+}
+
+/// The library speaks of handles and of what makes them. Here every object has had one, until it was closed.
+std::string sentence_of(const Failure& failure) {
+    static constexpr std::array<std::array<const char*, 2>, 2> kMakers{
+        {{"stream", "ss.open"}, {"chain", "ss.Chain"}}};
+    if (failure.status == SPECKLESCOPE_BAD_HANDLE)
+        for (const auto& [kind, maker] : kMakers)
+            if (failure.sentence.find(std::string(" ") + kind + " ") != std::string::npos)
+                return std::string("The ") + kind + " has been closed; " + maker + " gives another one.";
+    return failure.sentence;
 }
 
 nb::list stages() {
@@ -130,7 +143,7 @@ NB_MODULE(_core, module) {
             std::rethrow_exception(thrown);
         } catch (const Failure& failure) {
             if (!PyErr_Occurred()) // KeyboardInterrupt is there already where Ctrl-C was pressed
-                PyErr_SetString(error_of(failure.status), failure.sentence.c_str());
+                PyErr_SetString(error_of(failure.status), sentence_of(failure).c_str());
         }
     });
     module.def("use_errors", [](nb::type_object usage, nb::type_object run) {

@@ -1,5 +1,7 @@
 import os
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -22,3 +24,32 @@ def program():
     if not path:
         pytest.skip("the program is not there; set SPECKLESCOPE_PROGRAM")
     return path
+
+
+@pytest.fixture(scope="session")
+def prefix(program, tmp_path_factory):
+    """Where program, library and element are installed: an empty folder, if the program is that of a build."""
+    build = Path(program).resolve().parent
+    if not (build / "cmake_install.cmake").exists():
+        return build.parent
+    place = tmp_path_factory.mktemp("installed")
+    subprocess.run(["cmake", "--install", build, "--prefix", place], check=True, stdout=subprocess.DEVNULL)
+    return place
+
+
+@pytest.fixture(scope="session")
+def library_folder(prefix):
+    """Of the installation: lib, or lib/x86_64-linux-gnu."""
+    header, = prefix.glob("lib*/**/pkgconfig/specklescope.pc")
+    return header.parents[1]
+
+
+@pytest.fixture(scope="session")
+def at_home(prefix, library_folder, tmp_path_factory):
+    """The environment of somebody who has that installation, this Python, and nothing else of Specklescope."""
+    home = tmp_path_factory.mktemp("home")
+    kept = {key: value for key, value in os.environ.items() if key in ("LANG", "LC_ALL", "LD_LIBRARY_PATH")}
+    return {**kept, "PATH": os.pathsep.join([f"{prefix}/bin", f"{sys.prefix}/bin", os.environ["PATH"]]), "HOME": str(home),
+            "XDG_CONFIG_HOME": str(home), "XDG_CACHE_HOME": str(home), "GST_REGISTRY": f"{home}/registry.bin",
+            "PKG_CONFIG_PATH": f"{library_folder}/pkgconfig", "GST_PLUGIN_PATH": f"{library_folder}/gstreamer-1.0",
+            "PYTHONUNBUFFERED": "1"}

@@ -93,8 +93,19 @@ def test_a_closed_chain_is_refused():
     chain = ss.Chain("speckle")
     chain.close()
     chain.close()
-    with pytest.raises(ss.UsageError, match="The chain is NULL"):
-        chain(np.zeros((8, 8), np.uint8))
+    frame = np.zeros((8, 8), np.uint8)
+    for call in (lambda: chain(frame), lambda: chain(frame, out=np.zeros((8, 8), np.float32)), lambda: chain.text,
+                 lambda: chain.set("speckle", radius=2), lambda: chain.add("gamma"), chain.reset):
+        with pytest.raises(ss.UsageError) as refused:
+            call()
+        assert str(refused.value) == "The chain has been closed; ss.Chain gives another one."
+
+
+def test_an_output_of_another_shape_is_refused_in_words_of_python():
+    with pytest.raises(ss.UsageError) as refused:
+        ss.Chain("speckle")(np.zeros((8, 9), np.uint8), out=np.zeros((8, 8), np.float32))
+    assert str(refused.value) == ("The output is 8×8 f32, and the chain makes 9×8 f32 of this input; "
+                                  "give it memory of that shape.")
 
 
 def test_chains_of_two_threads_do_not_meet(rng):

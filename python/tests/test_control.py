@@ -1,4 +1,5 @@
 """A program that runs is asked, told and ended from a script."""
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -6,8 +7,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 import specklescope as ss
-
-PAGE = Path(__file__).resolve().parents[2] / "docs/doors.md"
 
 
 @pytest.fixture
@@ -62,6 +61,16 @@ def test_what_is_wrong_raises_the_sentence_of_the_program(running, program):
             control.get()
 
 
+def test_what_is_too_long_is_refused_before_it_is_sent(running):
+    address, _ = running
+    most = 1 << 20  # as docs/doors.md says
+    with ss.Control(address) as control:
+        room = most - len(json.dumps({"request": "mark", "label": ""}))
+        with pytest.raises(ss.UsageError, match=f"The request mark is {most + 1} bytes long; allowed: {most}"):
+            control.mark(label="x" * (room + 1))
+        assert control.mark(label="x" * room)["number"] == 1, "the program takes as much as that, and has not heard the other"
+
+
 def test_recordings_are_made(running, tmp_path):
     address, _ = running
     with ss.Control(address) as control:
@@ -110,13 +119,3 @@ def test_without_pyzmq_it_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "zmq", None)
     with pytest.raises(ss.UsageError, match="pip install pyzmq"):
         ss.Control()
-
-
-def test_the_example_of_the_page_runs(running, capsys):
-    address, child = running
-    example = next(part for part in PAGE.read_text(encoding="utf-8").split("```python\n")[1:] if "ss.Control" in part)
-    example = example.split("```")[0]
-    assert example.count("\n") < 10
-    exec(example.replace("zmq://127.0.0.1:5557", address), {})
-    assert capsys.readouterr().out
-    assert child.wait(60) == 0

@@ -58,8 +58,21 @@ def test_what_is_wrong_is_said_at_once(tmp_path):
             stream.chain("crop:x=64")
         with pytest.raises(ss.UsageError, match="source synthetic: rate = -1 is not possible"):
             stream.set_source(rate=-1)
-    with pytest.raises(ss.UsageError, match="The stream is NULL"):
+    with pytest.raises(ss.UsageError, match="The stream has been closed"):
         next(stream)
+
+
+def test_a_closed_stream_is_refused(tmp_path):
+    stream = ss.open("synthetic:vessels?live=false&width=64&height=48", frames=3)
+    stream.close()
+    stream.close()
+    for call in (stream.next, lambda: stream.statistics, lambda: stream.source, stream.stop, stream.pause, stream.mark,
+                 stream.messages, lambda: stream.seek(1), lambda: stream.set("speckle", radius=2), lambda: stream.chain("gamma"),
+                 lambda: stream.set_source(rate=3), lambda: stream.record(tmp_path / "x.tiff"),
+                 lambda: stream.traces(tmp_path / "x.csv")):
+        with pytest.raises(ss.UsageError) as refused:
+            call()
+        assert str(refused.value) == "The stream has been closed; ss.open gives another one."
 
 
 def test_edits_take_effect():

@@ -68,9 +68,9 @@ TEST(Help, VersionTellsCommitAndBuild) {
         EXPECT_FALSE(value.empty()) << name;
         text += name + " ";
     }
-    EXPECT_EQ(
-        text,
-        "version commit build CUDA backend ZeroMQ EGL RTSP server libmicrohttpd compiler libraries data ");
+    EXPECT_EQ(text,
+              "version commit build CUDA backend ZeroMQ EGL RTSP server libmicrohttpd OpenEXR Pango compiler "
+              "libraries C library element data ");
     EXPECT_NE(version_text().find("0123456789ab"), std::string::npos);
 }
 

@@ -1,7 +1,5 @@
 """The installed library is found by pkg-config and by CMake, its header is C99 and C++, its examples run:
-library_test.py PREFIX CMAKE EXAMPLES PAGE
-
-PAGE is docs/doors.md, whose example in C is run, too."""
+library_test.py PREFIX CMAKE EXAMPLES"""
 import ctypes
 import glob
 import os
@@ -10,7 +8,7 @@ import sys
 
 from support import expect, run, temporary_home
 
-prefix, cmake, examples, page = sys.argv[1:]
+prefix, cmake, examples = sys.argv[1:]
 libdir = os.path.dirname(glob.glob(f"{prefix}/lib*/**/libspecklescope.so", recursive=True)[0])
 found = {**os.environ, "PKG_CONFIG_PATH": f"{libdir}/pkgconfig"}
 flags = subprocess.run(["pkg-config", "--cflags", "--libs", "specklescope"], env=found, check=True, capture_output=True,
@@ -28,14 +26,6 @@ with temporary_home() as home:
         file.write("#include <specklescope.h>\nint main() { return specklescope_version()[0] == '0' ? 0 : 1; }\n")
     compile_one("g++", "-std=c++11", *STRICT, f"{home}/header.cpp", "-o", f"{home}/header")
     run([f"{home}/header"], home)
-
-    text = open(page, encoding="utf-8").read()
-    example = text.split("```c\n")[1].split("```")[0]
-    expect(example.count("\n") < 10, "the page promises less than ten lines")
-    with open(f"{home}/page.c", "w", encoding="utf-8") as file:
-        file.write(example)
-    compile_one("gcc", "-std=c99", *STRICT, f"{home}/page.c", "-o", f"{home}/page")
-    run([f"{home}/page"], home)
 
     # White noise over 200 levels from 1000: K is its standard deviation over its mean.
     contrast = float(run([f"{home}/contrast"], home).split()[2])

@@ -18,6 +18,9 @@ for name in ["share/applications/specklescope.desktop", "share/man/man1/speckles
 with temporary_home() as home:
     version = run([program, "--version"], home)
     expect(f"data            {prefix}/share" in version, version)
+    for row, name in (("C library", "libspecklescope.so."), ("element", "libgstspecklescope.so")):
+        told = [line.split()[-1] for line in version.splitlines() if line.startswith(f"  {row} ")]
+        expect(told and told[0].startswith(f"{prefix}/") and os.path.basename(told[0]).startswith(name) and os.path.exists(told[0]), version)
     expect("commit " in version and "unknown" not in version.split("build")[0], version)
 
     out = run([program, "run", "synthetic:vessels?width=160&height=120&live=false", "--frames", "5", "--preset", "flow",

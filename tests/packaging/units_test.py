@@ -1,5 +1,5 @@
 """The systemd units are understood by systemd, what they start exists and ends well with SIGTERM, and the settings that
-are given as an example are read: units_test.py PREFIX"""
+are given as an example are read, in a prefix that was named when it was installed: units_test.py PREFIX CMAKE BUILD"""
 import glob
 import os
 import re
@@ -7,21 +7,25 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 
 from support import clean_environment, expect, need, run, temporary_home
 
 need("systemd-analyze")
-prefix = sys.argv[1]
+installed = tempfile.TemporaryDirectory(prefix="specklescope-units-")  # PREFIX was moved; units hold whole paths
+prefix = installed.name
+subprocess.run([*sys.argv[2:3], "--install", sys.argv[3], "--prefix", prefix, "--component", "Unspecified"], check=True,
+               stdout=subprocess.DEVNULL)
 units = {kind: f"{prefix}/lib/systemd/{kind}/specklescope-{name}.service"
          for kind, name in (("system", "recorder"), ("user", "kiosk"))}
 example, = glob.glob(f"{prefix}/share/doc/**/examples/recorder.toml", recursive=True)
 
 
 def verify(kind, text, home):
-    """What systemd says of a unit, installed where the program is."""
+    """What systemd says of a unit."""
     path = f"{home}/{os.path.basename(units[kind])}"
     with open(path, "w") as file:
-        file.write(re.sub(r"=\S*/bin/specklescope ", f"={prefix}/bin/specklescope ", text))
+        file.write(text)
     done = subprocess.run(["systemd-analyze", "verify", "--man=no", f"--{kind}", path], capture_output=True, text=True,
                           timeout=120, env=clean_environment(home, XDG_RUNTIME_DIR=home))
     # Other units of the machine are read, too; what is said of them is not ours.
@@ -31,6 +35,7 @@ def verify(kind, text, home):
 with temporary_home() as home:
     for kind, path in units.items():
         text = open(path).read()
+        expect(f"\nExecStart={prefix}/bin/specklescope " in text, f"{path} starts another program:\n{text}")
         said = verify(kind, text, home)
         expect(not said, f"{path}: {said}")
         wrong = verify(kind, text.replace("Restart=on-failure", "Restart=sometimes")
@@ -44,7 +49,7 @@ with temporary_home() as home:
     start = re.search(r"^ExecStart=(.*)$", open(units["system"]).read(), re.M).group(1).split()
     settings = f"{home}/recorder.toml"
     shutil.copy(example, settings)
-    words = [f"{prefix}/bin/specklescope", *start[1:]]
+    words = start
     words[words.index("/etc/specklescope/recorder.toml")] = settings
     text = open(settings).read()
     expect('source = "aravis"' in text, text)

@@ -7,6 +7,7 @@ import numpy as np
 
 from ._errors import RunError, UsageError
 
+_MOST_BYTES = 1 << 20  # a longer message ends the connection, and nobody answers
 _TYPES = {"u8": np.uint8, "u16": np.uint16, "f32": np.float32}
 
 
@@ -75,8 +76,11 @@ class Control:
         if self._socket is None:
             raise UsageError("The connection was closed; make another one.")
         given = {name: value for name, value in arguments.items() if value is not None}
+        message = json.dumps({"request": request, **given}).encode()
+        if len(message) > _MOST_BYTES:
+            raise UsageError(f"The request {request} is {len(message)} bytes long; allowed: {_MOST_BYTES}; ask for less at a time.")
         try:
-            self._socket.send_string(json.dumps({"request": request, **given}))
+            self._socket.send(message)
             text, *parts = self._socket.recv_multipart()
         except zmq.Again:
             self._socket.close()

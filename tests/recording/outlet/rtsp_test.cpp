@@ -3,12 +3,9 @@
 #include "tests/support/child.hpp"
 #include "tests/support/eventually.hpp"
 #include "tests/support/file_tools.hpp"
+#include "tests/support/rtsp_stranger.hpp"
 
 #include <gtest/gtest.h>
-
-#include <arpa/inet.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
 
 #include <iostream>
 #include <random>
@@ -17,54 +14,7 @@ namespace specklescope {
 namespace {
 
 using namespace std::chrono_literals;
-
-/// An RTSP client of few words, which reads no more than it is told to.
-class Stranger {
-public:
-    explicit Stranger(int port) : fd_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
-        const int few = 4096;
-        ::setsockopt(fd_, SOL_SOCKET, SO_RCVBUF, &few, sizeof few);
-        sockaddr_in to{};
-        to.sin_family = AF_INET;
-        to.sin_port = htons(static_cast<std::uint16_t>(port));
-        to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-        if (::connect(fd_, reinterpret_cast<const sockaddr*>(&to), sizeof to) != 0) // NOLINT: the call's way
-            throw std::runtime_error("nobody listens");
-    }
-    Stranger(const Stranger&) = delete;
-    Stranger& operator=(const Stranger&) = delete;
-    ~Stranger() { ::close(fd_); }
-    void say(const std::string& text) const {
-        if (::send(fd_, text.data(), text.size(), MSG_NOSIGNAL) < 0)
-            std::cout << "a stranger was not heard\n";
-    }
-    /// Until an empty line, and as much behind it as its length says.
-    std::string answer() const {
-        std::string text;
-        char c = 0;
-        while (!text.ends_with("\r\n\r\n") && ::read(fd_, &c, 1) == 1)
-            text += c;
-        if (const std::size_t at = text.find("Content-Length: "); at != std::string::npos)
-            for (int left = std::stoi(text.substr(at + 16)); left > 0 && ::read(fd_, &c, 1) == 1; --left)
-                text += c;
-        return text;
-    }
-    /// Asks for the pictures over this connection, and takes none.
-    void play(const std::string& address) const {
-        say("DESCRIBE " + address + " RTSP/1.0\r\nCSeq: 1\r\nAccept: application/sdp\r\n\r\n");
-        EXPECT_NE(answer().find("200 OK"), std::string::npos);
-        say("SETUP " + address +
-            "/stream=0 RTSP/1.0\r\nCSeq: 2\r\nTransport: RTP/AVP/TCP;unicast;interleaved=0-1\r\n\r\n");
-        const std::string set_up = answer();
-        const std::size_t at = set_up.find("Session: ");
-        ASSERT_NE(at, std::string::npos) << set_up;
-        const std::string session = set_up.substr(at + 9, set_up.find_first_of(";\r", at) - at - 9);
-        say("PLAY " + address + " RTSP/1.0\r\nCSeq: 3\r\nSession: " + session + "\r\n\r\n");
-    }
-
-private:
-    int fd_;
-};
+using Stranger = test::RtspStranger;
 
 class Rtsp : public testing::Test {
 protected:

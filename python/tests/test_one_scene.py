@@ -1,0 +1,152 @@
+"""One scene through all doors of an installation: program, pipe, C, Python, GStreamer, requests and what is published have
+the same numbers, to the byte."""
+import json
+import random
+import re
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+import zmq
+
+import specklescope as ss
+
+HERE = Path(__file__).resolve().parent
+WIDTH, HEIGHT, FRAMES = 67, 45, 12  # rows that GStreamer's own caps would fill up to 4 bytes
+CHAINS = ["background:black=64 | temporal:frames=5,output=contrast2 | gaussian:sigma=1.2 | flow",
+          "background:black=64 | speckle:radius=2,output=contrast2 | average:frames=3 | flow:output=tau | gaussian:sigma=0.8"]
+BOX = {"name": "artery", "shape": "rectangle", "points": [[10, 8], [29, 27]]}
+INSIDE = np.s_[8:28, 10:30]
+
+
+class Scene:
+    """Raw frames in a file, and what the program makes of them."""
+
+    def __init__(self, folder, environment, chain):
+        self.folder, self.environment, self.chain = folder, environment, chain
+        self.stages = [word for stage in chain.split(" | ") for word in ("--stage", stage)]
+        seed = random.SystemRandom().randrange(2**31)
+        print(f"seed {seed}")
+        self.run("specklescope", "run", f"synthetic:vessels?width={WIDTH}&height={HEIGHT}&live=false&seed={seed}", "--frames",
+                 FRAMES, "--stage", "none", "--backend", "cpu", "--record-raw", "scene.raw", "--quiet")
+        self.source = f"raw:{folder}/scene.raw"
+        with open(folder / "scene.raw.jsonl", encoding="utf-8") as lines:
+            facts = json.loads(next(lines))
+        self.exposure, self.full_scale = facts["exposure_ms"], facts["full_scale"]
+        self.raw = np.fromfile(folder / "scene.raw", np.uint16).reshape(FRAMES, HEIGHT, WIDTH)
+        self.run("specklescope", "run", self.source, *self.stages, "--backend", "cpu", "--record", "program.raw", "--quiet")
+        self.made = self.file("program.raw")
+        assert len(self.made) == FRAMES * HEIGHT * WIDTH * 4
+        self.results = np.frombuffer(self.made, np.float32).reshape(FRAMES, HEIGHT, WIDTH)
+        assert len(np.unique(self.results, axis=0)) == FRAMES, "frames that are alike would prove little"
+
+    def run(self, *words):
+        """What it wrote to standard output, as bytes."""
+        done = subprocess.run([str(word) for word in words], cwd=self.folder, env=self.environment, capture_output=True,
+                              timeout=120)
+        assert done.returncode == 0, f"{words}: {done.stderr.decode()}"
+        return done.stdout
+
+    def file(self, name):
+        return (self.folder / name).read_bytes()
+
+
+@pytest.fixture(scope="module", params=CHAINS, ids=["temporal", "average"])
+def scene(request, tmp_path_factory, at_home):
+    return Scene(tmp_path_factory.mktemp("scene"), at_home, request.param)
+
+
+def test_a_pipe(scene):
+    assert scene.run("specklescope", "run", scene.source, *scene.stages, "--backend", "cpu", "--record", "-") == scene.made
+
+
+def test_c(scene):
+    scene.run("sh", "-c", f"cc -std=c99 -Wall -Werror {HERE}/one_scene.c -o one_scene $(pkg-config --cflags --libs specklescope) "
+              "-Wl,-rpath,$(pkg-config --variable=libdir specklescope)")
+    scene.run("./one_scene", scene.source, scene.chain, "stream", "chain")
+    assert scene.file("stream") == scene.made
+    assert scene.file("chain") == scene.made
+
+
+def test_python(scene):
+    chain = ss.Chain(*scene.chain.split(" | "), backend="cpu")
+    made = [chain(frame, exposure_ms=scene.exposure, full_scale=scene.full_scale).tobytes() for frame in scene.raw]
+    assert b"".join(made) == scene.made
+    with ss.open(scene.source, backend="cpu").chain(scene.chain) as stream:
+        assert b"".join(frame.data.tobytes() for frame in stream) == scene.made
+
+
+def test_gstreamer(scene):
+    frame = WIDTH * HEIGHT * 2
+    scene.run("gst-launch-1.0", "-q", "filesrc", "location=scene.raw", f"blocksize={frame}", "!", "rawvideoparse",
+              f"width={WIDTH}", f"height={HEIGHT}", "format=gray16-le", "framerate=25/1", f"plane-strides=<{WIDTH * 2}>",
+              f"frame-size={frame}", "!", "specklescope", "options=backend=cpu", f"exposure={scene.exposure}",
+              f"full-scale={scene.full_scale}", f"chain={scene.chain}", "!", "filesink", "location=element.raw")
+    assert scene.file("element.raw") == scene.made
+
+
+@pytest.fixture
+def running(scene):
+    """The scene again and again, with two doors open; histories begin anew in each round. Their addresses."""
+    (scene.folder / "regions.json").write_text(json.dumps({"regions": [BOX]}))
+    child = subprocess.Popen(
+        ["specklescope", "run", scene.source, *scene.stages, "--backend", "cpu", "--loop", "--rate", "100", "--regions",
+         "regions.json", "--publish", "zmq://127.0.0.1:0", "--control", "zmq://127.0.0.1:0"],
+        cwd=scene.folder, env=scene.environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+    try:
+        found = {}
+        while len(found) < 2:
+            line = child.stderr.readline()
+            assert line, "it ended before its doors were open"
+            if told := re.search(r"(published|answered) at (\S+)\.$", line):
+                found[told[1]] = told[2]
+        yield found
+        with ss.Control(found["answered"]) as control:
+            control.quit()
+        assert child.wait(60) == 0
+    finally:
+        child.kill()
+        child.wait()
+
+
+def test_frames_on_request(scene, running):
+    made, last = {}, None
+    with ss.Control(running["answered"]) as control:
+        for _ in range(100 * FRAMES):
+            frame = control.frame(after=last, raw=True)
+            last, place = frame.header["sequence"], frame.header["position"]
+            assert frame.raw.tobytes() == scene.raw[place].tobytes()
+            assert made.setdefault(place, frame.image.tobytes()) == frame.image.tobytes()
+            if len(made) == FRAMES:
+                break
+    assert b"".join(made[place] for place in range(FRAMES)) == scene.made
+
+
+def test_published_numbers(scene, running):
+    with zmq.Context() as context, context.socket(zmq.SUB) as socket:
+        socket.rcvtimeo, socket.linger = 30_000, 0
+        socket.subscribe('{"content":"frame"')
+        socket.connect(running["published"].replace("zmq://", "tcp://"))
+        told = {}
+        while len(told) < FRAMES:
+            message = json.loads(socket.recv())
+            told[message["position"]] = message
+    for place, message in told.items():
+        box = scene.results[place][INSIDE].astype(np.float64)
+        finite = box[np.isfinite(box)]
+        numbers = message["regions"]["artery"]
+        assert (numbers["pixels"], numbers["valid"], numbers["infinite"]) == (400, finite.size, np.isinf(box).sum())
+        if finite.size == 0:  # the contrast of the first frame over one frame
+            assert place == 0 and numbers["mean_of_map"] is None and numbers["mean"] is None
+        else:
+            assert (numbers["min"], numbers["max"]) == (finite.min(), finite.max())
+            # Sums of 400 numbers, in another order.
+            assert numbers["mean_of_map"] == pytest.approx(finite.mean(), rel=1e-12)
+            assert numbers["std"] == pytest.approx(finite.std(ddof=1), rel=1e-9)
+            # An index is 1/K² but for a factor, and K² is what may be averaged.
+            mean = (finite.size + np.isinf(box).sum()) / (1 / finite).sum() if scene.chain.endswith("flow") else finite.mean()
+            assert numbers["mean"] == pytest.approx(mean, rel=1e-6)
+        raw = scene.raw[place]
+        assert (message["raw_samples"], message["raw_saturated"]) == (raw.size, (raw == scene.full_scale).sum())
+        assert message["exposure_ms"] == scene.exposure
