@@ -192,6 +192,7 @@ private:
         capture_ = find("capture_s");
         arrival_ = find("arrival_s");
         sequence_ = find("sequence");
+        warming_up_ = find("warming_up");
         const char* missing = region_ == kNowhere                            ? "region"
                               : mean_ == kNowhere                            ? "mean"
                               : capture_ == kNowhere && arrival_ == kNowhere ? "capture_s"
@@ -227,15 +228,20 @@ private:
             table_.regions.push_back({fields_[region_], {}, {}, {}});
             arrivals_.emplace_back();
         }
+        ++table_.rows;
+        const std::uint64_t sequence =
+            sequence_ == kNowhere ? kNoSequence : whole_of(fields_[sequence_]).value_or(kNoSequence);
+        (void)number(sequence_, "sequence");
+        if (number(warming_up_, "warming_up") > 0) {
+            ++table_.in_warmup;
+            return;
+        }
         RegionTrace& trace = table_.regions[at->second];
         trace.times.push_back(capture);
         trace.values.push_back(mean);
         arrivals_[at->second].push_back(arrival);
-        (void)number(sequence_, "sequence");
-        trace.sequences.push_back(sequence_ == kNowhere ? kNoSequence
-                                                        : whole_of(fields_[sequence_]).value_or(kNoSequence));
+        trace.sequences.push_back(sequence);
         advances_ = advances_ || capture > trace.times.front();
-        ++table_.rows;
     }
 
     /// The capture's, unless it stands still.
@@ -254,7 +260,7 @@ private:
     std::vector<std::string> fields_;
     std::size_t columns_ = 0;
     std::size_t region_ = kNowhere, mean_ = kNowhere, capture_ = kNowhere, arrival_ = kNowhere;
-    std::size_t sequence_ = kNowhere;
+    std::size_t sequence_ = kNowhere, warming_up_ = kNowhere;
     std::map<std::uint64_t, TableEvent> events_;
     std::unordered_map<std::string, std::size_t> index_;
     std::vector<std::vector<double>> arrivals_;

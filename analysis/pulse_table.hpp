@@ -29,6 +29,9 @@ struct TableEvent {
 struct TraceTable {
     std::vector<RegionTrace> regions; ///< in the order in which they come first
     std::uint64_t rows = 0;
+    /// Of those, made while a stage filled its history or took a capture (column warming_up): left out of the
+    /// traces.
+    std::uint64_t in_warmup = 0;
     std::string clock;    ///< the column that the times are of: capture_s, or arrival_s where that stands
     bool cut_off = false; ///< the last line has no end: it is left out
     std::vector<TableEvent> events;  ///< by their numbers

@@ -9,6 +9,11 @@ std::string of_stream(const std::string& why) {
            "; give the cudaStream_t of this GPU that the memory is used on, or 0 for the default stream.";
 }
 
+std::string size_text(std::size_t bytes) {
+    return bytes < std::size_t{1} << 20 ? std::to_string(bytes) + " bytes"
+                                        : std::to_string(bytes >> 20) + " MiB";
+}
+
 std::function<void(void*, void*)> order_on(int device) {
     return [device](void* earlier, void* later) {
         if (earlier == later)
@@ -126,8 +131,10 @@ DeviceMemoryOfCaller CallersExecutor::allocate_device(std::size_t bytes, void* s
     const auto order = static_cast<cudaStream_t>(stream);
     if (const cudaError_t status = cudaMallocAsync(&memory, bytes, order); status != cudaSuccess) {
         static_cast<void>(cudaGetLastError());
-        throw RunError("No room for " + std::to_string(bytes >> 20) + " MiB in the GPU's memory (" +
-                       cudaGetErrorString(status) + "); free what is no longer needed, or give an output.");
+        if (status != cudaErrorMemoryAllocation) // a stream that is none, a device that is lost
+            check(status, "cudaMallocAsync");
+        throw RunError("No room for " + size_text(bytes) +
+                       " in the GPU's memory; free what is no longer needed, or give an output.");
     }
     const auto give_back = [device = device_, order](void* given) {
         try {

@@ -57,6 +57,7 @@ class CallersOrder {
 public:
     /// Throws UsageError where a stream cannot be waited for.
     void set(const CallersStreams& streams);
+    void forget() noexcept { count_ = 0; }
     bool any() const { return count_ > 0; }
     /// `stream` waits for what the caller's hold now.
     void hold(const Stream& stream) const;
@@ -78,6 +79,10 @@ public:
     void lend_result(const Frame& into) final;
     void check_device(const ConstDeviceView& pixels, const std::string& which) const final;
     void order_with(const CallersStreams& streams) final;
+    void forget_caller() noexcept final {
+        lent_.reset();
+        callers_.forget();
+    }
     DeviceMemoryOfCaller allocate_device(std::size_t bytes, void* stream) final;
 
 protected:

@@ -129,11 +129,14 @@ typedef struct specklescope_image {
 /* What is known of a frame beside its pixels. */
 typedef struct specklescope_facts {
     size_t struct_size;
-    int64_t time_ns;       /* when it was taken, on the clock of whoever took it */
+    int64_t time_ns;       /* when it was taken, on the clock of whoever took it; 0 is a time as any other */
     double exposure_ms;    /* 0: unknown; contrast and flow use their stage's own then */
     double full_scale;     /* largest value that the camera can give; 0: that of the type */
     int32_t discontinuity; /* 1: it does not follow the frame before; stages forget their history */
     int32_t reserved;
+    /* Since these members a struct has 48 bytes; without them, 40. */
+    int32_t warming_up; /* 1: it was made while a stage filled its history, as specklescope_result tells */
+    int32_t untimed;    /* 1: nobody knows when it was taken, and time_ns is not looked at: a recorder takes now */
 } specklescope_facts;
 
 /* What is known of a result. */
@@ -155,10 +158,14 @@ typedef struct specklescope_result {
     uint64_t raw_samples;        /* 0: they have no full scale */
     size_t regions;              /* how many were measured */
     int32_t warmup_frames;       /* frames that the first stage which still fills its history holds … */
-    int32_t warmup_wanted;       /* … of those it wants; both 0: the result is complete */
+    int32_t warmup_wanted;       /* … of those it wants; both 0: none fills one now */
     /* Since this member a struct has 144 bytes; without it, 136. "intensity", "contrast", "contrast2", "time", "flow",
      * "other": what stages may do with the numbers. */
     const char* measure;
+    /* Since these members a struct has 152 bytes; without them, 144. 1: made while a stage filled its history or took a
+     * capture, now or when what is played back was recorded; 0: the result is complete. */
+    int32_t warming_up;
+    int32_t reserved;
 } specklescope_result;
 
 /* One region of interest, measured on a result. NaN where there is nothing to tell. */
@@ -341,7 +348,8 @@ SPECKLESCOPE_API specklescope_status specklescope_stream_source(specklescope_str
 /* The next result, in order: waits for it, SPECKLESCOPE_TIMEOUT after `seconds` (negative: for ever). A file
  * waits for the reader; of a live source the oldest of a few waiting results are thrown away when the reader
  * is late, which shows in `sequence` and among the statistics as drops of a recorder. SPECKLESCOPE_END: all
- * were given. */
+ * were given. SPECKLESCOPE_RUN_ERROR, once, where a frame that was sought does not come: the next call gives what
+ * there is. */
 SPECKLESCOPE_API specklescope_status specklescope_stream_next(specklescope_stream* stream, double seconds,
                                                               specklescope_frame** frame);
 /* Any thread: stops the source, finishes every recording; a waiting specklescope_stream_next returns
@@ -374,17 +382,22 @@ SPECKLESCOPE_API specklescope_status specklescope_stream_traces(specklescope_str
  * first specklescope_stream_next a file stands in any case. */
 SPECKLESCOPE_API specklescope_status specklescope_stream_pause(specklescope_stream* stream, int32_t on);
 /* A file goes on at this frame, counted from 0, also after its end: results that wait to be fetched are thrown away, and
- * stages forget their history, or with `warm` 1 get as many frames in front of it as they look back. Refused where the
- * source has no such frame or none can be chosen. */
+ * stages forget their history, or with `warm` 1 get as many frames in front of it as they look back. Of several the last
+ * counts. Refused where the source has no such frame or none can be chosen. What only the search tells (the number of
+ * frames was an estimate) changes nothing, and the next specklescope_stream_next says it; so it does where the chain
+ * cannot run on that frame. */
 SPECKLESCOPE_API specklescope_status specklescope_stream_seek(specklescope_stream* stream, uint64_t frame,
                                                               int32_t warm);
+/* Any thread. Finishes the recordings and tables that are open, and says what failed; the stream goes on without them. */
+SPECKLESCOPE_API specklescope_status specklescope_stream_finish(specklescope_stream* stream);
 /* Any thread. An event at the frame that was fetched last, in recordings and tables that are open; its number, from 1,
  * goes into `number` (may be NULL). */
 SPECKLESCOPE_API specklescope_status specklescope_stream_mark(specklescope_stream* stream, const char* label,
                                                               uint64_t* number);
 
 /* Any thread; as specklescope_chain_text. The statistics are JSON, as --stats writes them; messages are what
- * the program's log would say, a line each, and each is told once. */
+ * the program's log would say, a line each, and each is told once; of those that wait to be read the last 1000 are
+ * kept, behind a line that counts the others. */
 SPECKLESCOPE_API specklescope_status specklescope_stream_statistics(specklescope_stream* stream, char* text,
                                                                     size_t size, size_t* needed);
 SPECKLESCOPE_API specklescope_status specklescope_stream_messages(specklescope_stream* stream, char* text,
@@ -442,7 +455,8 @@ typedef struct specklescope_recorder_info {
 SPECKLESCOPE_API specklescope_status specklescope_recorder_create(const char* path,
                                                                   const specklescope_recording* recording,
                                                                   specklescope_recorder** recorder);
-/* One frame, of host memory, which is copied. `facts` NULL: it was taken now. Refused where it is older than the last. */
+/* One frame, of host memory, which is copied. `facts` NULL, or `untimed` 1: it was taken now. Refused where it is older
+ * than the last. */
 SPECKLESCOPE_API specklescope_status specklescope_recorder_push(specklescope_recorder* recorder,
                                                                 const specklescope_image* image,
                                                                 const specklescope_facts* facts);

@@ -171,10 +171,7 @@ void ChainObject::submit(const Place& input, const FrameInfo& info, const Place&
     /// No executor keeps the caller's memory, whatever happens.
     struct Lending {
         Executor& executor;
-        ~Lending() {
-            executor.lend_result({});
-            executor.order_with({});
-        }
+        ~Lending() { executor.forget_caller(); }
     };
     const Lending lending{*executor_};
     CallersStreams streams;

@@ -110,6 +110,7 @@ specklescope_result to_c(const Result& result) {
     made.warmup_frames = result.warmup.frames;
     made.warmup_wanted = result.warmup.wanted;
     made.measure = to_string(result.quantity.measure).data(); // of a table of literals
+    made.warming_up = result.warming_up() ? 1 : 0;
     return made;
 }
 
@@ -150,6 +151,7 @@ FrameInfo info_of(const specklescope_facts& facts) {
     info.capture_ns = facts.time_ns;
     info.full_scale = facts.full_scale;
     info.discontinuity = facts.discontinuity != 0;
+    info.recorded_in_warmup = facts.warming_up != 0;
     if (facts.exposure_ms > 0) {
         info.exposure_ms = facts.exposure_ms;
         info.exposure_origin = ExposureOrigin::camera;

@@ -1,5 +1,6 @@
 #include "library/guard.hpp"
 
+#include "base/cut_text.hpp"
 #include "base/log.hpp"
 #include "base/long_work.hpp"
 #include "base/sentence.hpp"
@@ -8,8 +9,10 @@
 #include <spdlog/sinks/null_sink.h>
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <array>
 #include <mutex>
+#include <string_view>
 
 namespace specklescope::library {
 
@@ -19,9 +22,9 @@ thread_local std::array<char, 2048> sentence{};
 } // namespace
 
 void remember(const char* text) noexcept {
-    const std::size_t length = std::min(std::strlen(text), sentence.size() - 1);
-    std::memcpy(sentence.data(), text, length);
-    sentence[length] = '\0';
+    const std::string_view kept = beginning(text, sentence.size() - 1);
+    std::memcpy(sentence.data(), kept.data(), kept.size());
+    sentence[kept.size()] = '\0';
 }
 
 const char* remembered() noexcept { return sentence.data(); }
@@ -63,8 +66,9 @@ void need(const void* given, const char* what) {
         throw UsageError(std::string(what) + " is NULL; give its address.");
 }
 
-void check_struct(std::size_t given, std::size_t known, const char* what, std::size_t first) {
-    if (given == known || given == first)
+void check_struct(std::size_t given, std::size_t known, const char* what,
+                  std::span<const std::size_t> earlier) {
+    if (given == known || std::find(earlier.begin(), earlier.end(), given) != earlier.end())
         return;
     const std::string sizes = std::string(what) + " says that it has " + std::to_string(given) +
                               " bytes, and libspecklescope " SPECKLESCOPE_VERSION " knows it with " +

@@ -5,8 +5,10 @@
 #include "base/error.hpp"
 #include "specklescope.h"
 
+#include <array>
 #include <cstddef>
 #include <cstring>
+#include <span>
 #include <string>
 
 namespace specklescope::library {
@@ -42,17 +44,23 @@ template <class F> specklescope_status guarded(F&& call) noexcept {
 
 /// Throws UsageError where `given` is null.
 void need(const void* given, const char* what);
-/// What the struct had in the first header; more has come since at its end.
-template <class T> inline constexpr std::size_t kFirstSize = sizeof(T);
+/// The sizes that the struct had in earlier headers; more has come since at its end.
+template <class T> inline constexpr std::array<std::size_t, 0> kEarlierSizes{};
 template <>
-inline constexpr std::size_t kFirstSize<specklescope_image> = offsetof(specklescope_image, stream);
+inline constexpr std::array<std::size_t, 1> kEarlierSizes<specklescope_image>{
+    offsetof(specklescope_image, stream)};
 template <>
-inline constexpr std::size_t kFirstSize<specklescope_result> = offsetof(specklescope_result, measure);
+inline constexpr std::array<std::size_t, 1> kEarlierSizes<specklescope_facts>{
+    offsetof(specklescope_facts, warming_up)};
+template <>
+inline constexpr std::array<std::size_t, 2> kEarlierSizes<specklescope_result>{
+    offsetof(specklescope_result, measure), offsetof(specklescope_result, warming_up)};
 
-/// Throws UsageError unless the size is one that this library knows: `known`, or an earlier header's `first`.
-void check_struct(std::size_t given, std::size_t known, const char* what, std::size_t first);
+/// Throws UsageError unless the size is one that this library knows: `known`, or an `earlier` header's.
+void check_struct(std::size_t given, std::size_t known, const char* what,
+                  std::span<const std::size_t> earlier);
 template <class T> void check_struct(const T& given, const char* what) {
-    check_struct(given.struct_size, sizeof(T), what, kFirstSize<T>);
+    check_struct(given.struct_size, sizeof(T), what, kEarlierSizes<T>);
 }
 
 /// A copy of what the caller gave, with 0 in what an earlier header did not have; all 0 for null, which

@@ -2,6 +2,7 @@
 #include "recording/recorder.hpp"
 
 #include "analysis/events.hpp"
+#include "base/parallel.hpp"
 #include "config/atomic_file.hpp"
 #include "library/convert.hpp"
 #include "library/handles.hpp"
@@ -42,7 +43,7 @@ public:
     static constexpr Kind kKind{"recorder", "specklescope_recorder_create"};
 
     RecorderObject(const char* path, const specklescope_recording& told)
-        : what_(static_cast<RecordWhat>(told.what)), live_(told.live != 0), executor_(make_host_executor(1)) {
+        : what_(static_cast<RecordWhat>(told.what)), live_(told.live != 0), executor_(make_host_executor(0)) {
         if (told.what < SPECKLESCOPE_RESULTS || told.what > SPECKLESCOPE_MASK)
             throw UsageError("What is to be recorded is " + std::to_string(told.what) +
                              "; allowed: 0 (results), 1 (raw frames), 2 (mask of saturated samples).");
@@ -87,6 +88,7 @@ public:
             throw NoSlot();
         copy_pixels(pixels, frame.host());
         frame.info() = info;
+        const ThreadLimit alone(1); // this thread's: an executor's own limit would hold for all of the process
         executor_->submit(frame, true);
         Result result = executor_->collect(true).value();
         result.image = frame;
@@ -192,7 +194,8 @@ specklescope_status specklescope_recorder_push(specklescope_recorder* recorder,
     return guarded([&] {
         const Using<RecorderObject> use(recorder);
         const HostView pixels = view_of(read_struct(image, "The frame"), "The frame");
-        use->push(pixels, info_of(read_struct(facts, "What is known of the frame", true)), facts != nullptr);
+        const specklescope_facts known = read_struct(facts, "What is known of the frame", true);
+        use->push(pixels, info_of(known), facts && known.untimed == 0);
     });
 }
 

@@ -7,89 +7,28 @@
 
 #include <algorithm>
 #include <cmath>
+#include <thread>
 #include <utility>
 
 namespace specklescope::library {
 
 using std::chrono::milliseconds;
 
-void Waiting::push(const Result& result, bool may_wait) {
-    std::unique_lock lock(mutex_);
-    if (may_wait)
-        changed_.wait(lock, [&] { return ended_ || awaited_ || results_.size() < most_; });
-    if (ended_)
-        return;
-    if (awaited_) {
-        if (!result.info.discontinuity || result.info.position != awaited_)
-            return;
-        awaited_.reset();
-    }
-    if (results_.size() >= most_) {
-        results_.pop_front();
-        ++late_;
-    }
-    results_.push_back(result);
-    lock.unlock();
-    changed_.notify_all();
-}
-
-SinkStatus Waiting::status() const {
-    const std::scoped_lock lock(mutex_);
-    SinkStatus status;
-    status.written = given_;
-    status.dropped = late_;
-    status.queued = results_.size();
-    status.closed = ended_;
-    return status;
-}
-
-void Waiting::hold(int slots) {
-    const std::scoped_lock lock(mutex_);
-    most_ = static_cast<std::size_t>(std::clamp(slots / 2, 2, 64));
-}
-
-std::optional<Result> Waiting::take(milliseconds timeout) {
-    std::optional<Result> result;
-    {
-        std::unique_lock lock(mutex_);
-        changed_.wait_for(lock, timeout, [&] { return ended_ || !results_.empty(); });
-        if (results_.empty())
-            return result;
-        result = std::move(results_.front());
-        results_.pop_front();
-        ++given_;
-    }
-    changed_.notify_all();
-    return result;
-}
-
-void Waiting::jump_to(std::uint64_t position) {
-    {
-        const std::scoped_lock lock(mutex_);
-        awaited_ = position;
-        results_.clear();
-    }
-    changed_.notify_all();
-}
-
-void Waiting::end() noexcept {
-    {
-        const std::scoped_lock lock(mutex_);
-        ended_ = true;
-        results_.clear();
-    }
-    changed_.notify_all();
-}
-
-bool Waiting::ended() const {
-    const std::scoped_lock lock(mutex_);
-    return ended_;
-}
-
 namespace {
 
 /// One is still held when the next is asked for.
 constexpr int kOwnSlots = 2;
+
+[[noreturn]] void refuse_stopped(const std::string& path) {
+    throw UsageError("The stream was stopped, and nothing comes that " + path +
+                     " could hold; open it again to record.");
+}
+
+void tell_failed(const std::vector<std::shared_ptr<Sink>>& recorders) {
+    for (const auto& recorder : recorders)
+        if (const SinkStatus status = recorder->status(); !status.error.empty())
+            throw RunError(status.error);
+}
 
 Frame copied(const Frame& frame) {
     if (!frame)
@@ -143,8 +82,11 @@ std::shared_ptr<FrameObject> StreamObject::next(double seconds) {
     if (std::isnan(seconds))
         throw UsageError(
             "The time to wait is not a number; allowed: seconds, or a negative number for ever.");
-    if (!begun_.exchange(true) && !paused_)
-        pipeline_->pause(false);
+    {
+        const std::scoped_lock lock(standing_);
+        if (!std::exchange(begun_, true))
+            pipeline_->pause(paused_);
+    }
     constexpr double kLongest = 1e6;
     const auto end = SteadyClock::now() + std::chrono::duration_cast<SteadyClock::duration>(
                                               std::chrono::duration<double>(std::min(seconds, kLongest)));
@@ -156,7 +98,7 @@ std::shared_ptr<FrameObject> StreamObject::next(double seconds) {
         const milliseconds wait = finished || left.count() < 0
                                       ? (seconds < 0 && !finished ? kLook : milliseconds(0))
                                       : std::min(left, kLook);
-        if (std::optional<Result> result = waiting_->take(wait)) {
+        if (std::optional<Result> result = take(wait)) {
             const std::scoped_lock lock(recorders_mutex_);
             given_ = TraceMoment{0, result->info.capture_ns, result->info.sequence};
             return std::make_shared<FrameObject>(std::move(*result), out_);
@@ -168,6 +110,31 @@ std::shared_ptr<FrameObject> StreamObject::next(double seconds) {
                                                         "; ask again, or wait longer.");
     }
     throw StatusError(SPECKLESCOPE_END, "The stream was stopped; open it again for more frames.");
+}
+
+/// A seek that is refused changes nothing: until that is known what waits is kept, and not given.
+std::optional<Result> StreamObject::take(milliseconds patience) {
+    if (jump_ == 0)
+        return waiting_->take(patience);
+    if (pipeline_->landed() < jump_) {
+        tell_failed_jump();
+        std::this_thread::sleep_for(std::min(patience, milliseconds(1)));
+        return std::nullopt;
+    }
+    waiting_->pass_over(jump_);
+    const bool any = waiting_->wait(patience);
+    tell_failed_jump(); // known before the frames behind it come
+    if (!any)
+        return std::nullopt;
+    jump_ = 0;
+    return waiting_->take(milliseconds(0));
+}
+
+void StreamObject::tell_failed_jump() {
+    if (const SeekFailure failure = pipeline_->seek_failure(); failure.seek == jump_) {
+        jump_ = 0;
+        throw RunError(failure.why);
+    }
 }
 
 void StreamObject::ended() {
@@ -211,14 +178,33 @@ void StreamObject::write_traces(const std::string& path) {
 
 void StreamObject::add(const std::shared_ptr<Sink>& sink, const std::string& path) {
     if (stopped_)
-        throw UsageError("The stream was stopped, and nothing comes that " + path +
-                         " could hold; open it again to record.");
+        refuse_stopped(path);
     pipeline_->add_sink(sink);
-    const std::scoped_lock lock(recorders_mutex_);
-    recorders_.push_back(sink);
+    {
+        const std::scoped_lock lock(recorders_mutex_);
+        recorders_.push_back(sink);
+    }
+    if (stopped_) { // meanwhile: who stops may not have seen it
+        pipeline_->remove_sink(sink);
+        refuse_stopped(path);
+    }
+}
+
+void StreamObject::finish() {
+    std::vector<std::shared_ptr<Sink>> open;
+    {
+        const std::scoped_lock lock(recorders_mutex_);
+        open.swap(recorders_);
+    }
+    waiting_->stand_open(true); // results are given out in turn: a full Waiting would hold up who finishes
+    for (const auto& recorder : open)
+        pipeline_->remove_sink(recorder);
+    waiting_->stand_open(false);
+    tell_failed(open);
 }
 
 void StreamObject::pause(bool on) {
+    const std::scoped_lock lock(standing_);
     paused_ = on;
     if (begun_)
         pipeline_->pause(on);
@@ -233,8 +219,7 @@ void StreamObject::seek(std::uint64_t frame, bool warm) {
                          "; only files whose frames are numbered can be sought.");
     if (source.length > 0 && frame >= source.length)
         refuse_frame(source.name, frame, source.length);
-    waiting_->jump_to(frame);
-    pipeline_->seek(frame, warm);
+    jump_ = pipeline_->seek(frame, warm);
 }
 
 std::uint64_t StreamObject::mark(const char* label) {
@@ -252,9 +237,7 @@ void StreamObject::stop() {
     waiting_->end();
     pipeline_->stop();
     const std::scoped_lock lock(recorders_mutex_);
-    for (const auto& recorder : recorders_)
-        if (const SinkStatus status = recorder->status(); !status.error.empty())
-            throw RunError(status.error);
+    tell_failed(recorders_);
 }
 
 void StreamObject::set(std::size_t stage, const char* name, const char* value) {
@@ -282,9 +265,9 @@ const Chain& StreamObject::agreed() {
 }
 
 void StreamObject::replace(Chain chain) {
-    const std::scoped_lock lock(edits_);
     chain.set_input(pipeline_->status().source.quantity);
-    check_fit(chain);
+    check_fit(chain); // under no lock: it asks the caller whether it goes on
+    const std::scoped_lock lock(edits_);
     pipeline_->set_chain(chain);
     wanted_ = std::move(chain);
 }
@@ -312,20 +295,29 @@ void StreamObject::take_messages() {
     const std::vector<Message> fresh = pipeline_->take_messages();
     const std::scoped_lock lock(said_);
     for (const Message& message : fresh) {
-        messages_ += one_line(message.text) + "\n";
+        messages_.push_back(one_line(message.text) + "\n");
         if (message.level == Message::Level::error) {
             last_error_ = one_line(message.text);
             refused_ = true;
         }
     }
+    for (constexpr std::size_t kKept = 1000; messages_.size() > kKept; ++unread_)
+        messages_.pop_front();
 }
 
 void StreamObject::write_messages(char* text, std::size_t size, std::size_t* needed) {
     take_messages();
     const std::scoped_lock lock(said_);
-    write_text(messages_, text, size, needed);
-    if (text)
+    std::string lines;
+    if (unread_ > 0)
+        lines = std::to_string(unread_) + " earlier messages were not read in time and are left out.\n";
+    for (const std::string& line : messages_)
+        lines += line;
+    write_text(lines, text, size, needed);
+    if (text) {
         messages_.clear();
+        unread_ = 0;
+    }
 }
 
 } // namespace specklescope::library

@@ -5,41 +5,13 @@
 #include "library/convert.hpp"
 #include "library/handles.hpp"
 #include "library/settings.hpp"
+#include "library/waiting.hpp"
 
 #include <atomic>
-#include <condition_variable>
 #include <deque>
 #include <optional>
 
 namespace specklescope::library {
-
-/// The last results, for one who fetches them.
-class Waiting final : public Sink {
-public:
-    void open(const StreamInfo&) override {}
-    void push(const Result& result, bool may_wait) override;
-    void close() noexcept override { end(); }
-    bool wants_host_image() const override { return true; }
-    SinkStatus status() const override;
-
-    /// How many may wait: of a ring of `slots`, half.
-    void hold(int slots);
-    std::optional<Result> take(std::chrono::milliseconds timeout);
-    /// What waits is thrown away, and what comes before this frame of the file was jumped to.
-    void jump_to(std::uint64_t position);
-    /// From now on nothing waits: nobody fetches any more.
-    void end() noexcept;
-    bool ended() const;
-
-private:
-    mutable std::mutex mutex_;
-    std::condition_variable changed_;
-    std::deque<Result> results_;
-    std::size_t most_ = 2;
-    std::uint64_t given_ = 0, late_ = 0;
-    bool ended_ = false;
-    std::optional<std::uint64_t> awaited_; ///< the frame that was jumped to, until it comes
-};
 
 /// Handles on the stream's own slots that are out; those that come back later than the stream's end, too.
 using SlotsOut = std::shared_ptr<std::atomic<int>>;
@@ -74,6 +46,8 @@ public:
     // Any thread.
     /// Throws RunError where a recording has failed.
     void stop();
+    /// The recordings alone, as stop().
+    void finish();
     void set(std::size_t stage, const char* name, const char* value);
     void replace(Chain chain);
     /// What the next frames are made with.
@@ -89,6 +63,9 @@ public:
 private:
     /// Throws UsageError where it cannot run on the source's frames.
     void check_fit(Chain chain) const;
+    /// Of those behind the last jump. Throws RunError, once, where its frame does not come.
+    std::optional<Result> take(std::chrono::milliseconds patience);
+    void tell_failed_jump();
     [[noreturn]] void ended();
     void add(const std::shared_ptr<Sink>& sink, const std::string& path);
     void take_messages();
@@ -99,9 +76,11 @@ private:
     std::shared_ptr<Waiting> waiting_ = std::make_shared<Waiting>();
     SlotsOut out_ = std::make_shared<std::atomic<int>>(0);
     SourceInfo source_;
-    std::atomic<bool> begun_{false}, paused_{false};
+    std::mutex standing_;
+    bool begun_ = false, paused_ = false; ///< under standing_
     bool failure_told_ = false;
     std::atomic<bool> stopped_{false};
+    std::uint64_t jump_ = 0; ///< the seek whose first result was not fetched yet; 0: none
 
     /// Under edits_.
     const Chain& agreed();
@@ -110,7 +89,9 @@ private:
     Chain wanted_;
     std::atomic<bool> refused_{false}; ///< an edit may have been, since wanted_ was set
     std::mutex said_;
-    std::string messages_, last_error_;
+    std::deque<std::string> messages_;
+    std::uint64_t unread_ = 0; ///< messages that had no room
+    std::string last_error_;
     std::mutex recorders_mutex_;
     std::vector<std::shared_ptr<Sink>> recorders_;
     EventLog events_; ///< under recorders_mutex_, as the frame that was given last

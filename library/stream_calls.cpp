@@ -129,6 +129,10 @@ specklescope_status specklescope_stream_seek(specklescope_stream* stream, uint64
     return guarded([&] { Using<StreamObject>(stream)->seek(frame, warm != 0); });
 }
 
+specklescope_status specklescope_stream_finish(specklescope_stream* stream) {
+    return guarded([&] { find_stream(stream)->finish(); });
+}
+
 specklescope_status specklescope_stream_mark(specklescope_stream* stream, const char* label,
                                              uint64_t* number) {
     return guarded([&] {

@@ -112,6 +112,7 @@ public:
             } catch (const Error& error) {
                 if (port_.landing() && !flow_.live()) { // the run has not failed: there is no such frame
                     flow_.say(Message::Level::error, error.what());
+                    flow_.seek_failed(flow_.epoch, error.what());
                     return ends();
                 }
                 if (!flow_.live())
@@ -179,10 +180,12 @@ private:
     }
 
     bool goes_on_behind_the_end() {
-        if (const auto target = port_.landing())
-            flow_.say(Message::Level::error, flow_.status.source.name + " has no frame " +
-                                                 std::to_string(*target) + ": it ends before.");
-        else if (begin_again()) {
+        if (const auto target = port_.landing()) {
+            const std::string why = flow_.status.source.name + " has no frame " + std::to_string(*target) +
+                                    ": it ends before.";
+            flow_.say(Message::Level::error, why);
+            flow_.seek_failed(flow_.epoch, why);
+        } else if (begin_again()) {
             tell_length(); // whoever did not know it does now
             return true;
         }
@@ -231,8 +234,9 @@ private:
             return false;
         bool there = false;
         try {
-            there = seek(asked->frame, before);
-        } catch (...) {
+            there = seek(*asked, before);
+        } catch (const std::exception& error) {
+            flow_.seek_failed(asked->number, sentence_of(error));
             settle_seek(false);
             throw;
         }
@@ -240,7 +244,8 @@ private:
         return there;
     }
 
-    bool seek(std::uint64_t frame, std::uint64_t before) {
+    bool seek(const SeekRequest& asked, std::uint64_t before) {
+        const std::uint64_t frame = asked.frame;
         try {
             if (before > 0 && frame >= flow_.status.source.length) // whether there is such a frame
                 flow_.source->seek(frame, 0);
@@ -249,10 +254,11 @@ private:
             return false;
         } catch (const UsageError& error) {
             flow_.say(Message::Level::error, error.what());
+            flow_.seek_failed(asked.number, error.what());
             tell_length(); // it may have looked for the frame
             return false;
         }
-        port_.landed(frame);
+        port_.landed(frame, asked.number);
         tell_length();
         return true;
     }

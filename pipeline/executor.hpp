@@ -64,6 +64,9 @@ public:
     /// begins behind what these streams hold at the submit, and they go on behind it. Nobody waits for that
     /// on the host.
     virtual void order_with(const CallersStreams& /*streams*/) {}
+    /// What lend_result() and order_with() were given is of no frame any more, whatever has become of the
+    /// device.
+    virtual void forget_caller() noexcept {}
     /// In the order of `stream`.
     virtual DeviceMemoryOfCaller allocate_device(std::size_t /*bytes*/, void* /*stream*/) {
         throw UsageError("This chain runs on the CPU and has no memory of a GPU; make it with backend=cuda "

@@ -68,6 +68,7 @@ public:
     }
 
     void lend_result(const Frame& into) override { next_slot_ = into; }
+    void forget_caller() noexcept override { next_slot_.reset(); }
 
     void submit(Frame frame, bool, bool again) override {
         // A frame that fails here is missing to every history: the next one does not follow.

@@ -143,15 +143,18 @@ void Pipeline::start() {
     flow.stop = flow.source_done = flow.finished = false;
     flow.steps = 0;
     flow.seek_waits = flow.computes_no_more = false;
-    flow.epoch = 0;
+    flow.epoch = flow.seeks = 0;
+    flow.seek_failure = {};
     flow.seek.reset();
     flow.sought.reset();
     try {
         SourceInfo info = flow.source->open();
         flow.takes(info.quantity);
         const std::uint64_t first = begin_at(*flow.source, flow.options.from, flow.options.from_s, info);
-        if (flow.options.loop)
+        if (flow.options.loop) {
             flow.loop = LoopRange{.first = first};
+            info.frames = 0; // it has no end
+        }
         std::string note;
         std::unique_ptr<Executor> executor =
             flow.options.executor ? flow.options.executor(&note) : make_host_executor(flow.options.threads);
@@ -284,19 +287,34 @@ void Pipeline::step() {
 
 bool Pipeline::paused() const { return impl_->paused; }
 
-void Pipeline::seek(std::uint64_t frame, bool warm) {
+std::uint64_t Pipeline::seek(std::uint64_t frame, bool warm) {
     impl_->steps = 0;
-    if (impl_->finished && !status().source.seekable) // nobody is there who would look for it
-        return impl_->say(Message::Level::error, "Frame " + std::to_string(frame) + " of " +
-                                                     status().source.name +
-                                                     " cannot be sought any more; open it again.");
+    const bool over = impl_->finished && !status().source.seekable; // nobody is there who would look for it
+    std::uint64_t number = 0;
     {
         const std::scoped_lock lock(impl_->mutex);
-        impl_->seek = {frame, warm};
-        impl_->sought = frame;
-        impl_->seek_waits = true;
+        number = ++impl_->seeks;
+        if (!over) {
+            impl_->seek = {frame, warm, number};
+            impl_->sought = frame;
+            impl_->seek_waits = true;
+        }
+    }
+    if (over) {
+        const std::string why = "Frame " + std::to_string(frame) + " of " + status().source.name +
+                                " cannot be sought any more; open it again.";
+        impl_->say(Message::Level::error, why);
+        impl_->seek_failed(number, why);
     }
     impl_->wake.notify_all();
+    return number;
+}
+
+std::uint64_t Pipeline::landed() const { return impl_->epoch; }
+
+SeekFailure Pipeline::seek_failure() const {
+    const std::scoped_lock lock(impl_->mutex);
+    return impl_->seek_failure;
 }
 
 std::optional<std::uint64_t> Pipeline::sought() const {

@@ -51,6 +51,12 @@ struct LoopRange {
     bool operator==(const LoopRange&) const = default;
 };
 
+/// A seek whose frame did not come.
+struct SeekFailure {
+    std::uint64_t seek = 0; ///< Pipeline::seek(); 0: none failed
+    std::string why;
+};
+
 class Pipeline {
 public:
     Pipeline(std::unique_ptr<Source> source, Chain chain, PipelineOptions options);
@@ -91,10 +97,13 @@ public:
     /// is then none. Of several at once the last counts. Frames read before are not shown any more (they are
     /// counted: StatsSnapshot::passed_over) and histories begin anew; `warm`: frames in front of it go
     /// through the chain first, as many as its histories rest on, and nobody sees those. One that is refused
-    /// changes nothing and shows up in take_messages().
-    void seek(std::uint64_t frame, bool warm = false);
+    /// changes nothing and shows up in take_messages(). Returns its number, from 1: results behind it carry
+    /// that.
+    std::uint64_t seek(std::uint64_t frame, bool warm = false);
     /// The frame that was asked for last, until it is in the mailbox or it is known that it will not come.
     std::optional<std::uint64_t> sought() const;
+    std::uint64_t landed() const;       ///< the number of the last seek that took effect; 0: none did
+    SeekFailure seek_failure() const;   ///< the last: refused, or its frame could not be read or computed
     /// A file that can be sought begins again at `first` behind `last` or at its end, also where that was
     /// reached before; what was read ahead behind `last` is passed over. What was sought behind `last` is
     /// played to the end of the file. From the first call on the source's own option `loop` is off. Throws

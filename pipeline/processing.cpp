@@ -157,6 +157,7 @@ private:
                 wait = false;
                 const Purpose purpose = pending_.front().purpose;
                 result->repeated = purpose.repeated;
+                result->seek = purpose.epoch;
                 if (purpose.lands != 0) // also behind frames that only filled histories
                     result->info.discontinuity = true;
                 result->counts = counts_of(result->info, result->counts);
@@ -312,6 +313,8 @@ private:
     void failed(const std::string& why, Purpose purpose = {}) {
         if (!purpose.repeated && !purpose.unseen) // what nobody sees is counted as such
             flow_.stats.failed.fetch_add(1, std::memory_order_relaxed);
+        if (purpose.lands != 0)
+            flow_.seek_failed(purpose.lands, why);
         arrived(purpose);
         if (complained_ != why)
             flow_.say(Message::Level::error, why);

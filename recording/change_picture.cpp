@@ -18,6 +18,8 @@ RecordedFrame ChangePicture::of(const RecordedFrame& result, const BaselineImage
         ring_.emplace(shape, 1, host_memory());
     RecordedFrame change = result;
     change.pixels = ring_->acquire(std::chrono::seconds(10));
+    if (!change.pixels)
+        throw NoSlot();
     change.quantity = change_of(result.quantity);
     baseline.change(result.pixels.host(), change.pixels.host());
     change.counts.undefined = change.counts.infinite = 0;

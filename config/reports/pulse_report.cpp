@@ -92,6 +92,7 @@ int report_pulse(const PulseSettings& settings) {
     json["content"] = "pulse";
     json["file"] = settings.file;
     json["clock"] = table.clock;
+    json["left_out_in_warmup"] = table.in_warmup;
     json["window"] = "hann";
     json["overlap"] = 0.5;
     json["detrend"] = "constant";

@@ -37,7 +37,7 @@ struct SourceEdit {
 /// A frame on its way from the one thread to the other.
 struct Queued {
     Frame frame;
-    std::uint64_t epoch = 0;  ///< counts the seeks before it
+    std::uint64_t epoch = 0;  ///< the number of the seek before it; 0: of none
     bool unseen = false;      ///< fills histories in front of the frame that was sought
     std::uint64_t landed = 0; ///< where the file went on last: the frame sought, or the first of the loop
     std::uint64_t lost = 0;   ///< in front of it, of a file: counted when it is begun
@@ -45,6 +45,7 @@ struct Queued {
 struct SeekRequest {
     std::uint64_t frame = 0;
     bool warm = false;
+    std::uint64_t number = 0; ///< counts the requests, from 1
 };
 /// The frame lies behind the loop that it is played in. What was sought behind it is played to the end of the
 /// file.
@@ -73,7 +74,7 @@ struct Flow {
     std::atomic<bool> finished{false};
     std::atomic<bool> computes_no_more{false}; ///< the processing thread has ended before its time
     std::atomic<bool> seek_waits{false};       ///< `seek` holds one, or the source is at it
-    std::atomic<std::uint64_t> epoch{0}; ///< seeks that took effect: frames of an older one are not shown
+    std::atomic<std::uint64_t> epoch{0}; ///< the seek that took effect last: older frames are not shown
     std::atomic<bool> paused{false};
     std::atomic<int> steps{0};
     std::atomic<std::uint64_t> version{0};
@@ -90,6 +91,8 @@ struct Flow {
     std::condition_variable wake; ///< stop; a seek or a loop for who waits for one
     std::optional<SeekRequest> seek;
     std::optional<std::uint64_t> sought; ///< Pipeline::sought()
+    std::uint64_t seeks = 0;             ///< that were asked for
+    SeekFailure seek_failure;
     std::optional<LoopRange> loop;
     std::shared_ptr<const Chain> chain;
     std::shared_ptr<const RegionOutlines> regions; ///< null: none
@@ -136,6 +139,12 @@ struct Flow {
     std::optional<LoopRange> looped() const {
         const std::scoped_lock lock(mutex);
         return loop;
+    }
+    /// Its frame does not come. Of an older seek than the last that failed nobody asks any more.
+    void seek_failed(std::uint64_t number, const std::string& why) {
+        const std::scoped_lock lock(mutex);
+        if (number >= seek_failure.seek)
+            seek_failure = {number, why};
     }
     void set_state(RunState state, std::string message) {
         const std::scoped_lock lock(mutex);

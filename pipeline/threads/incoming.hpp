@@ -14,6 +14,7 @@ struct Purpose {
     bool repeated = false;   ///< the picture on show once more
     bool unseen = false;     ///< Queued::unseen
     std::uint64_t lands = 0; ///< the epoch whose first frame it is, of a seek; 0: of none
+    std::uint64_t epoch = 0; ///< Queued::epoch
 };
 
 class Incoming {
@@ -45,7 +46,7 @@ public:
         FrameInfo& info = taken.frame.info();
         info.sequence -= passed_over_;
         info.discontinuity = std::exchange(cut_, false) || info.discontinuity;
-        Purpose purpose{.unseen = taken.unseen};
+        Purpose purpose{.unseen = taken.unseen, .epoch = taken.epoch};
         if (taken.unseen) {
             pass_over(taken.lost);
             return {std::move(taken.frame), purpose};

@@ -97,12 +97,12 @@ public:
     std::optional<std::uint64_t> position() const { return position_; }
     /// The source goes on elsewhere: frames in front of `target` are for histories, those queued now for
     /// nobody.
-    void landed(std::uint64_t target) {
+    void landed(std::uint64_t target, std::uint64_t seek) {
         begins_again(target);
         target_ = target;
         landing_ = true;
         delivered_ = 0;
-        ++flow_.epoch;
+        flow_.epoch = seek;
     }
     /// The frame that was sought last, until it is submitted.
     std::optional<std::uint64_t> landing() const { return landing_ ? std::optional(landed_) : std::nullopt; }

@@ -70,21 +70,6 @@ bool aligned(const Any& array) {
     return reinterpret_cast<std::uintptr_t>(array.data()) % array.itemsize() == 0;
 }
 
-Any import(nb::handle object, const std::string& which) {
-    Any array;
-    if (!nb::try_cast(object, array) || !array.is_valid()) {
-        PyErr_Clear();
-        refuse(which + " is " + what_it_is(object) +
-               "; allowed: NumPy arrays of uint8, uint16, float32 in the machine's byte order, and what "
-               "offers DLPack.");
-    }
-    if (array.device_type() != nb::device::cpu::value)
-        refuse(which +
-               " lies in memory of a device, which this call does not take; copy it to the host, with "
-               ".get() (CuPy) or .cpu() (PyTorch).");
-    return array;
-}
-
 nb::handle numpy(const char* name) {
     static const nb::handle module = nb::module_::import_("numpy").release();
     static const nb::handle empty = nb::object(module.attr("empty")).release();
@@ -98,23 +83,83 @@ nb::handle dtype_name(std::int32_t type) {
     return names[type];
 }
 
+nb::handle numpy_array() {
+    static const nb::handle type = nb::object(nb::module_::import_("numpy").attr("ndarray")).release();
+    return type;
+}
+
+/// What lies under a mask is no number that anybody has measured.
+void refuse_mask(nb::handle object, const std::string& which) {
+    if (object.type().is(numpy_array()))
+        return;
+    static const nb::handle masked =
+        nb::object(nb::module_::import_("numpy.ma").attr("MaskedArray")).release();
+    if (nb::isinstance(object, masked))
+        refuse(which + " has a mask, which no stage knows; fill what is masked, with filled().");
+}
+
+/// An array of NumPy of a type that is taken, in the machine's byte order, which lies in memory as nothing
+/// but NumPy can read it: a field of a structured array.
+bool lies_apart(nb::handle object) {
+    if (!nb::isinstance(object, numpy_array()))
+        return false;
+    const nb::object type = object.attr("dtype");
+    for (const std::int32_t known : {SPECKLESCOPE_U8, SPECKLESCOPE_U16, SPECKLESCOPE_F32})
+        if (type.equal(dtype_name(known)))
+            return true;
+    return false;
+}
+
+/// None where it cannot be read as it lies.
+Any imported(nb::handle object) {
+    Any array;
+    if (nb::try_cast(object, array) && array.is_valid())
+        return array;
+    PyErr_Clear();
+    return {};
+}
+
+Any checked(Any array, nb::handle object, const std::string& which) {
+    if (!array.is_valid())
+        refuse(which + " is " + what_it_is(object) +
+               "; allowed: NumPy arrays of uint8, uint16, float32 in the machine's byte order, and what "
+               "offers DLPack.");
+    if (array.device_type() != nb::device::cpu::value)
+        refuse(which +
+               " lies in memory of a device, which this call does not take; copy it to the host, with "
+               ".get() (CuPy) or .cpu() (PyTorch).");
+    return array;
+}
+
+[[noreturn]] void refuse_apart() {
+    refuse("The output's samples do not follow each other in a row; give a contiguous array, or leave it out for a "
+           "new one.");
+}
+
 } // namespace
 
 Given frame_of(nb::handle object) {
-    Any array = import(object, "The frame");
-    specklescope_image image = shape_of(array, object, "The frame");
-    image.pitch = pitch_of(array);
-    if (array.size() == 0 || (image.pitch != 0 && aligned(array)))
-        return {nb::borrow(object), image, std::move(array)};
+    refuse_mask(object, "The frame");
+    Any array = imported(object);
+    if (array.is_valid() || !lies_apart(object)) {
+        array = checked(std::move(array), object, "The frame");
+        specklescope_image image = shape_of(array, object, "The frame");
+        image.pitch = pitch_of(array);
+        if (array.size() == 0 || (image.pitch != 0 && aligned(array)))
+            return {nb::borrow(object), image, std::move(array)};
+    }
     nb::object copy = numpy("array")(object, nb::arg("order") = "C");
-    array = import(copy, "The frame");
-    image = shape_of(array, copy, "The frame");
-    image.pitch = 0;
+    array = checked(imported(copy), copy, "The frame");
+    const specklescope_image image = shape_of(array, copy, "The frame");
     return {std::move(copy), image, std::move(array)};
 }
 
 Given output_of(nb::handle object) {
-    (void)import(object, "The output");
+    refuse_mask(object, "The output");
+    if (Any array = imported(object); array.is_valid() || !lies_apart(object))
+        (void)checked(std::move(array), object, "The output");
+    else
+        refuse_apart();
     nb::ndarray<> writable;
     if (!nb::try_cast(object, writable)) {
         PyErr_Clear();
@@ -124,9 +169,7 @@ Given output_of(nb::handle object) {
     specklescope_image image = shape_of(array, object, "The output");
     image.pitch = pitch_of(array);
     if (image.pitch == 0 || !aligned(array))
-        refuse("The output's samples do not follow each other in a row; give a contiguous array, or leave it "
-               "out for a "
-               "new one.");
+        refuse_apart();
     return {nb::borrow(object), image, std::move(array)};
 }
 

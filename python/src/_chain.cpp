@@ -21,13 +21,16 @@ public:
         }
         check(status);
     }
-    ~Chain() { specklescope_chain_free(chain_); }
+    ~Chain() { free(chain_); }
     Chain(const Chain&) = delete;
     Chain& operator=(const Chain&) = delete;
 
     void close() {
-        if (chain_) // ended by this door already is well
-            specklescope_chain_free(std::exchange(chain_, nullptr));
+        if (!chain_) // ended by this door already is well
+            return;
+        free(std::exchange(chain_, nullptr));
+        if (const std::unique_lock turn(turn_, std::try_to_lock); turn) // else a call of another thread is at them
+            held_.clear();
     }
     void add(const std::string& stage) const { check(specklescope_chain_add(chain_, stage.c_str())); }
     void replace(const std::string& text) const { check(specklescope_chain_replace(chain_, text.c_str())); }
@@ -136,6 +139,11 @@ public:
     }
 
 private:
+    /// Waits for what a GPU is at, in which a caller's stream may wait for Python.
+    static void free(specklescope_chain* chain) {
+        const nb::gil_scoped_release others_run;
+        specklescope_chain_free(chain);
+    }
     static Given placed(nb::handle array, Given (*of_host)(nb::handle)) {
         DevicePixels* pixels = nullptr;
         if (!nb::try_cast(array, pixels, false) || !pixels)

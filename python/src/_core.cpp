@@ -42,6 +42,15 @@ std::string sentence_of(const Failure& failure) {
     return failure.sentence;
 }
 
+/// Of a parameter; a later library may know more.
+std::string kind_of(std::int32_t kind) {
+    static constexpr std::array<const char*, 7> kKinds = {"boolean", "integer", "real",  "choice",
+                                                          "text",    "path",    "action"};
+    if (kind < 0 || static_cast<std::size_t>(kind) >= kKinds.size())
+        return "kind " + std::to_string(kind);
+    return kKinds[static_cast<std::size_t>(kind)];
+}
+
 nb::list stages() {
     nb::list all;
     std::size_t count = 0;
@@ -53,14 +62,12 @@ nb::list stages() {
         for (std::size_t k = 0; k < stage.parameters; ++k) {
             auto info = sized<specklescope_parameter_info>();
             check(specklescope_parameter_describe(stage.name, k, &info));
-            static const char* const kKinds[] = {"boolean", "integer", "real",  "choice",
-                                                 "text",    "path",    "action"};
             nb::list choices;
             for (const char* const* name = info.choices; name && *name; ++name)
                 choices.append(*name);
             nb::dict parameter;
             parameter["name"] = info.name;
-            parameter["kind"] = kKinds[info.kind];
+            parameter["kind"] = kind_of(info.kind);
             parameter["doc"] = info.doc;
             parameter["unit"] = info.unit;
             parameter["default"] = info.default_value;
@@ -111,6 +118,7 @@ nb::dict to_dict(const specklescope_result& result) {
     counts["raw_samples"] = result.raw_samples;
     made["counts"] = counts;
     made["warmup"] = nb::make_tuple(result.warmup_frames, result.warmup_wanted);
+    made["warming_up"] = result.warming_up != 0;
     made["regions"] = result.regions;
     return made;
 }

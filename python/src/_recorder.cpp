@@ -35,17 +35,19 @@ public:
     Recorder& operator=(const Recorder&) = delete;
 
     void push(nb::handle frame, double exposure_ms, double full_scale, std::int64_t time_ns, bool timed,
-              bool discontinuity) const {
+              bool discontinuity, bool warming_up) const {
         const Given given = frame_of(frame);
         auto facts = sized<specklescope_facts>();
         facts.exposure_ms = exposure_ms;
         facts.full_scale = full_scale;
         facts.time_ns = time_ns;
+        facts.untimed = timed ? 0 : 1;
         facts.discontinuity = discontinuity ? 1 : 0;
+        facts.warming_up = warming_up ? 1 : 0;
         specklescope_status status = SPECKLESCOPE_OK;
         {
             const nb::gil_scoped_release others_run;
-            status = specklescope_recorder_push(recorder_, &given.image, timed ? &facts : nullptr);
+            status = specklescope_recorder_push(recorder_, &given.image, &facts);
         }
         check(status);
     }
@@ -88,7 +90,7 @@ void add_recorder(nb::module_& module) {
         .def(nb::init<const std::string&, int, const nb::dict&, bool>(), nb::arg("path"), nb::arg("what"),
              nb::arg("told"), nb::arg("live"))
         .def("push", &Recorder::push, nb::arg("frame").none(), nb::arg("exposure_ms"), nb::arg("full_scale"),
-             nb::arg("time_ns"), nb::arg("timed"), nb::arg("discontinuity"))
+             nb::arg("time_ns"), nb::arg("timed"), nb::arg("discontinuity"), nb::arg("warming_up"))
         .def("mark", &Recorder::mark, nb::arg("label"))
         .def("info", &Recorder::info)
         .def("close", &Recorder::close);

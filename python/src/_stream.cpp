@@ -2,7 +2,9 @@
 #include "_core.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <mutex>
 
 namespace door {
 
@@ -104,11 +106,15 @@ public:
     }
     std::size_t place(const std::string& stage) const {
         std::size_t place = 0;
-        check(specklescope_stream_place(stream_, stage.c_str(), &place));
+        check_while_others_run([&](specklescope_stream* stream) {
+            return specklescope_stream_place(stream, stage.c_str(), &place);
+        });
         return place;
     }
     void set(std::size_t stage, const std::string& name, const std::string& value) const {
-        check(specklescope_stream_set(stream_, stage, name.c_str(), value.c_str()));
+        check_while_others_run([&](specklescope_stream* stream) {
+            return specklescope_stream_set(stream, stage, name.c_str(), value.c_str());
+        });
     }
     void replace(const std::string& chain) const {
         check_while_others_run([&](specklescope_stream* stream) {
@@ -117,7 +123,9 @@ public:
         });
     }
     void set_source(const std::string& name, const std::string& value) const {
-        check(specklescope_stream_set_source(stream_, name.c_str(), value.c_str()));
+        check_while_others_run([&](specklescope_stream* stream) {
+            return specklescope_stream_set_source(stream, name.c_str(), value.c_str());
+        });
     }
     void record(const std::string& path, int what) const {
         check_while_others_run([&](specklescope_stream* stream) {
@@ -128,37 +136,49 @@ public:
         check_while_others_run(
             [&](specklescope_stream* stream) { return specklescope_stream_traces(stream, path.c_str()); });
     }
-    void pause(bool on) const { check(specklescope_stream_pause(stream_, on ? 1 : 0)); }
+    void pause(bool on) const {
+        check_while_others_run(
+            [&](specklescope_stream* stream) { return specklescope_stream_pause(stream, on ? 1 : 0); });
+    }
     void seek(std::uint64_t frame, bool warm) const {
-        check(specklescope_stream_seek(stream_, frame, warm ? 1 : 0));
+        check_while_others_run([&](specklescope_stream* stream) {
+            return specklescope_stream_seek(stream, frame, warm ? 1 : 0);
+        });
+    }
+    void finish() const {
+        check_while_others_run([](specklescope_stream* stream) { return specklescope_stream_finish(stream); });
     }
     std::uint64_t mark(const std::string& label) const {
         std::uint64_t number = 0;
-        check(specklescope_stream_mark(stream_, label.c_str(), &number));
+        check_while_others_run([&](specklescope_stream* stream) {
+            return specklescope_stream_mark(stream, label.c_str(), &number);
+        });
         return number;
     }
-    std::string statistics() const {
-        return text_of([&](char* text, std::size_t size, std::size_t* needed) {
-            return specklescope_stream_statistics(stream_, text, size, needed);
-        });
-    }
-    std::string messages() const {
-        return text_of([&](char* text, std::size_t size, std::size_t* needed) {
-            return specklescope_stream_messages(stream_, text, size, needed);
-        });
-    }
+    std::string statistics() const { return text_while_others_run(specklescope_stream_statistics); }
+    std::string messages() const { return text_while_others_run(specklescope_stream_messages); }
     nb::dict source() const {
         auto info = sized<specklescope_source_info>();
-        check(specklescope_stream_source(stream_, &info));
-        static const char* const kTypes[] = {"uint8", "uint16", "float32"};
+        std::string name, coding, lossy; // the library's live until its next call with this stream
+        check_while_others_run([&](specklescope_stream* stream) {
+            const std::scoped_lock turn(source_turn_);
+            const specklescope_status status = specklescope_stream_source(stream, &info);
+            if (status == SPECKLESCOPE_OK) {
+                name = info.name;
+                coding = info.coding;
+                lossy = info.lossy;
+            }
+            return status;
+        });
+        static constexpr std::array<const char*, 3> kTypes = {"uint8", "uint16", "float32"};
         nb::dict made;
-        made["name"] = info.name;
-        made["coding"] = info.coding;
-        made["lossy"] = info.lossy;
+        made["name"] = name;
+        made["coding"] = coding;
+        made["lossy"] = lossy;
         made["width"] = info.width;
         made["height"] = info.height;
         made["channels"] = info.channels;
-        made["dtype"] = kTypes[info.type];
+        made["dtype"] = kTypes.at(static_cast<std::size_t>(info.type));
         made["full_scale"] = info.full_scale;
         made["rate"] = info.rate;
         made["frames"] = info.frames > 0 ? nb::cast(info.frames) : nb::none();
@@ -167,6 +187,15 @@ public:
     }
 
 private:
+    using Text = specklescope_status (*)(specklescope_stream*, char*, std::size_t, std::size_t*);
+
+    std::string text_while_others_run(Text ask) const {
+        specklescope_stream* const stream = stream_;
+        return text_of([&](char* text, std::size_t size, std::size_t* needed) {
+            const nb::gil_scoped_release others_run;
+            return ask(stream, text, size, needed);
+        });
+    }
     template <class Call> void check_while_others_run(Call&& call) const {
         specklescope_status status = SPECKLESCOPE_OK;
         specklescope_stream* const stream = stream_;
@@ -178,6 +207,7 @@ private:
     }
 
     specklescope_stream* stream_ = nullptr;
+    mutable std::mutex source_turn_; ///< from the call into the library to the end of the copies
 };
 
 } // namespace
@@ -201,6 +231,7 @@ void add_stream(nb::module_& module) {
         .def("record", &Stream::record, nb::arg("path"), nb::arg("what"))
         .def("traces", &Stream::traces, nb::arg("path"))
         .def("pause", &Stream::pause, nb::arg("on"))
+        .def("finish", &Stream::finish)
         .def("seek", &Stream::seek, nb::arg("frame"), nb::arg("warm"))
         .def("mark", &Stream::mark, nb::arg("label"))
         .def("statistics", &Stream::statistics)

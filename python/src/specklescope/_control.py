@@ -41,10 +41,11 @@ class Control:
     as a dict: ``program.seek(frame=10)``, ``program.stats()["stats"]["frames"]``. A context manager.
 
     ``key``: a file with this client's pair of keys and ``server``: one with the program's public key, both as
-    zmq.auth.create_certificates() writes them, where the program runs with --curve-key.
+    zmq.auth.create_certificates() writes them, where the program runs with --curve-key. timeout: of an answer, in s; the
+    program itself takes up to 30 s to finish a file (stop).
     """
 
-    def __init__(self, address="zmq://127.0.0.1:5557", *, timeout=30, key=None, server=None):
+    def __init__(self, address="zmq://127.0.0.1:5557", *, timeout=45, key=None, server=None):
         self._socket = None
         zmq = _zmq()
         if (key is None) != (server is None):
@@ -82,9 +83,11 @@ class Control:
         try:
             self._socket.send(message)
             text, *parts = self._socket.recv_multipart()
-        except zmq.Again:
+        except BaseException as error:  # also Ctrl-C: this socket waits for an answer and takes no other request
             self._socket.close()
             self._connect()
+            if not isinstance(error, zmq.Again):
+                raise
             raise TimeoutError(f"Nobody answered at {self._address} within {self._timeout:g} s; "
                                "is the program there, with --control?") from None
         answer = json.loads(text)

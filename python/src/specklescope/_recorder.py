@@ -33,27 +33,27 @@ class Recorder:
         self._recorder = _core.Recorder(os.fspath(path), kind_of_recording(what), told, live)
         self._what = what
 
-    def push(self, frame, *, time=None, time_ns=None, exposure_ms=None, full_scale=None, discontinuity=False):
-        """One frame, an array as a Chain takes it, which is copied; or a Frame of a stream, with its time and exposure.
+    def push(self, frame, *, time=None, time_ns=None, exposure_ms=None, full_scale=None, discontinuity=False, warming_up=False):
+        """One frame, an array as a Chain takes it, which is copied; or a Frame of a stream, with its time, its exposure and
+        whether it is of a warm-up.
 
         time in seconds, or time_ns, on a clock of the caller's, never backwards; neither: it was taken now. In one file
         either all frames have a time or none. exposure_ms, full_scale: as the camera said them; discontinuity: it does not
-        follow the frame before.
+        follow the frame before; warming_up: as a Result tells it.
         """
         if isinstance(frame, Frame):
             told = frame.result
             time_ns = told.time_ns if time is None and time_ns is None else time_ns
             exposure_ms = told.exposure_ms if exposure_ms is None else exposure_ms
+            made_now = self._what == "results" or told.warmup[1] == 0  # a stage that fills its history leaves raw frames alone
+            warming_up = warming_up or (told.warming_up and made_now)
             frame = frame.data if self._what == "results" else frame.raw
         if time is not None and time_ns is not None:
             raise UsageError("The frame has a time and a time_ns; give one of them.")
         if time is not None:
             time_ns = round(time * 1e9)
-        timed = time_ns is not None
-        if not timed and (exposure_ms or full_scale or discontinuity):
-            import time as clock
-            timed, time_ns = True, clock.monotonic_ns()
-        self._recorder.push(frame, exposure_ms or 0.0, full_scale or 0.0, time_ns or 0, timed, discontinuity)
+        self._recorder.push(frame, exposure_ms or 0.0, full_scale or 0.0, time_ns or 0, time_ns is not None, discontinuity,
+                            warming_up)
         return self
 
     def mark(self, label=""):

@@ -48,7 +48,8 @@ class Result(NamedTuple):
     unit: str  #: "1/s"
     measure: str  #: "intensity", "contrast", "contrast2", "time", "flow", "other"
     counts: Counts
-    warmup: tuple  #: (7, 25): a stage holds 7 of the 25 frames that it wants; (0, 0): complete
+    warmup: tuple  #: (7, 25): a stage holds 7 of the 25 frames that it wants; (0, 0): none fills its history now
+    warming_up: bool  #: a stage filled its history or took a capture, now or when what is played back was recorded
     regions: tuple  #: of Region
 
     @property

@@ -59,7 +59,10 @@ class Stream:
         return self._stream.mark(label)
 
     def seek(self, frame, warm=False):
-        """A file goes on at this frame, from 0, also after its end; warm: histories are filled with the frames before it."""
+        """A file goes on at this frame, from 0, also after its end; warm: histories are filled with the frames before it.
+
+        Where the frame turns out not to be there, or the chain cannot run on it, next() says so once and then goes on.
+        """
         if frame < 0:
             raise UsageError(f"There is no frame {frame}; allowed: whole numbers from 0.")
         self._stream.seek(frame, warm)
@@ -75,7 +78,10 @@ class Stream:
         try:
             return Frame(self._stream.next(-1.0 if timeout is None else float(timeout)))
         except StopIteration:
-            self._stream.stop()  # every file is finished, and one that failed is said
+            if self.source["live"]:
+                self._stream.stop()  # a camera is for others now
+            else:
+                self._stream.finish()  # every file is whole, and one that failed is said; seek() goes on
             raise
 
     def __iter__(self):
@@ -97,6 +103,10 @@ class Stream:
     def messages(self) -> list:
         """What the program would have logged since the last time."""
         return self._stream.messages().splitlines()
+
+    def finish(self):
+        """Finishes every file that is recorded, and says what failed; the stream goes on. The end of a file does so, too."""
+        self._stream.finish()
 
     def stop(self):
         """Ends the source and finishes every file; from any thread."""
