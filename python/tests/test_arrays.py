@@ -31,6 +31,27 @@ def test_every_layout_gives_the_same(chain, rng):
     np.testing.assert_array_equal(chain(image[::-1]), chain(image[::-1].copy()))
 
 
+def test_a_field_of_a_structured_array_is_copied(chain, rng):
+    for kind in (np.uint8, np.uint16, np.float32):
+        records = np.zeros((30, 41), [("tag", np.uint8), ("value", kind)])
+        records["value"] = rng.integers(0, 200, (30, 41))
+        np.testing.assert_array_equal(chain(records["value"]), chain(records["value"].copy()))
+    out = np.zeros((30, 41), [("tag", np.uint8), ("value", np.float32)])["value"]
+    with pytest.raises(ss.UsageError, match="The output's samples do not follow each other in a row; give a contiguous array"):
+        chain(np.zeros((30, 41), np.uint8), out=out)
+
+
+def test_what_is_masked_is_refused(chain):
+    image = np.zeros((8, 9), np.float32)
+    for mask in (True, False, np.ma.nomask):
+        with pytest.raises(ss.UsageError, match="The frame has a mask, which no stage knows; fill what is masked, with filled"):
+            chain(np.ma.array(image, mask=mask))
+        with pytest.raises(ss.UsageError, match="The output has a mask, which no stage knows"):
+            chain(image, out=np.ma.array(np.zeros((8, 9), np.float32), mask=mask))
+    with pytest.raises(ss.UsageError, match="The frame has a mask"):
+        ss.speckle(np.ma.zeros((2, 8, 9), np.float32))
+
+
 def test_read_only_frames_are_read(chain, rng):
     image = rng.integers(0, 4096, (30, 41), np.uint16)
     image.flags.writeable = False

@@ -1,5 +1,6 @@
 """A program that runs is asked, told and ended from a script."""
 import json
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -113,6 +114,31 @@ def test_who_is_not_there_is_not_waited_for_long():
             control.get()
     with pytest.raises(ss.UsageError, match="is no address"):
         ss.Control("tcp://127.0.0.1:1")
+
+
+def test_a_wait_that_was_interrupted_leaves_the_connection_of_use(running, tmp_path):
+    import zmq
+
+    silent = zmq.Context.instance().socket(zmq.REP)
+    port = silent.bind_to_random_port("tcp://127.0.0.1")
+    before = signal.signal(signal.SIGALRM, signal.default_int_handler)
+    try:
+        with ss.Control(f"zmq://127.0.0.1:{port}", timeout=20) as control:
+            signal.setitimer(signal.ITIMER_REAL, 0.3)
+            with pytest.raises(KeyboardInterrupt):
+                control.get()
+            control._address = running[0]  # the same connection, to one who answers
+            control._socket.connect(running[0].replace("zmq://", "tcp://"))
+            control._socket.disconnect(f"tcp://127.0.0.1:{port}")
+            assert "stages" in control.get()
+    finally:
+        signal.signal(signal.SIGALRM, before)
+        silent.close(0)
+
+
+def test_the_program_may_take_its_time_to_finish_a_file():
+    with ss.Control("ipc:///nonexistent/flow") as control:
+        assert control._timeout > 30, "what config/control/keeping.cpp waits for"
 
 
 def test_without_pyzmq_it_says_what_to_install(monkeypatch):

@@ -2,6 +2,7 @@
 import ctypes
 import gc
 import time
+import weakref
 
 import numpy as np
 import pytest
@@ -234,6 +235,38 @@ def test_device_order_is_that_of_the_callers_stream(chain, rng):
     gate.append(True)
     np.testing.assert_array_equal(read(out), chain(images[1]))
     cuda_arrays.check(runtime.cudaFreeHost(locked))
+
+
+@needs_gpu
+@pytest.mark.parametrize("closes", [True, False])
+def test_device_end_of_a_chain_lets_python_in_and_frames_go(rng, closes):
+    """A host function of the caller's stream needs Python: who ends the chain waits for it, and must not hold Python."""
+    stream = cuda_arrays.new_stream()
+    frame = ByInterface(rng.integers(0, 4096, (48, 64), np.uint16), stream)
+    out = ByInterface(np.zeros((48, 64), np.float32), stream)
+    chain = ss.Chain("speckle:output=contrast", backend="cuda")
+    chain(frame, out=out)
+    cuda_arrays.check(cuda_arrays.RUNTIME.cudaDeviceSynchronize())
+    run = []
+
+    @ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+    def hold(_):
+        time.sleep(0.3)
+        run.append(True)
+
+    cuda_arrays.check(cuda_arrays.RUNTIME.cudaLaunchHostFunc(ctypes.c_void_p(stream), hold, None))
+    chain(frame, out=out)
+    kept = weakref.ref(frame)
+    del frame
+    assert kept() is not None, "a GPU may be at it"
+    if closes:
+        chain.close()
+        assert run and kept() is None
+        with pytest.raises(ss.UsageError, match="The chain has been closed"):
+            chain.result
+    del chain
+    gc.collect()
+    assert run and kept() is None
 
 
 @needs_gpu

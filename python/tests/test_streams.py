@@ -178,3 +178,75 @@ def test_a_file_is_sought_paused_and_marked(tmp_path):
         assert [frame.raw[0, 0] for frame in stream.pause(False)] == [10 * number for number in range(6, 30)]
     table = (tmp_path / "box.csv").read_text()
     assert "stimulus" in table and ",box,200" in table
+
+
+def jumps(folder, frames=30):
+    with ss.Recorder(folder / "jumps.tiff", "frames") as recorder:
+        for number in range(frames):
+            recorder.push(np.full((12, 16), 10 * number, np.uint16), time=number / 100)
+    return recorder.path
+
+
+def test_a_file_is_sought_after_its_end(tmp_path):
+    with ss.open(jumps(tmp_path), backend="cpu") as stream:
+        stream.record(tmp_path / "kept.tiff", "frames")
+        assert len(list(stream)) == 30
+        with ss.open(tmp_path / "kept.tiff") as kept:  # it is whole before the stream is closed
+            assert [frame.raw[0, 0] for frame in kept] == [10 * number for number in range(30)]
+        assert [frame.raw[0, 0] for frame in stream.seek(27)] == [270, 280, 290]
+        assert list(stream) == []
+        stream.record(tmp_path / "again.tiff", "frames").seek(28)
+        assert len(list(stream)) == 2
+        with ss.open(tmp_path / "again.tiff") as again:
+            assert len(list(again)) == 2
+
+
+def test_what_was_made_in_a_warm_up_is_known_again(tmp_path, program):
+    expected = [number < 4 for number in range(30)]
+    with ss.open(jumps(tmp_path), backend="cpu").chain("temporal:frames=5,output=contrast") as stream:
+        with ss.Recorder(tmp_path / "flow.tiff") as recorder, ss.Recorder(tmp_path / "raw.tiff", "frames") as raw:
+            frames = list(stream)
+            for frame in frames:
+                recorder.push(frame)
+                raw.push(frame)
+    assert [frame.warming_up for frame in frames] == expected
+    assert [frame.warming_up for frame in ss.open(recorder.path)] == expected
+    assert not any(frame.warming_up for frame in ss.open(raw.path))
+    said = subprocess.run([program, "run", recorder.path], capture_output=True, text=True, check=True)
+    assert "4 frames were made in it" in said.stdout + said.stderr
+
+
+BESIDE = """
+import faulthandler, threading
+import numpy as np
+import specklescope as ss
+
+faulthandler.dump_traceback_later(60, exit=True)
+with ss.Recorder("dark.tiff", "frames") as recorder:
+    for number in range(60):
+        recorder.push(np.full((240, 320), 100, np.uint16), time=number / 100)
+stream = ss.open("synthetic:uniform?width=320&height=240&live=false", backend="cpu").chain("speckle:radius=3")
+stream.next()
+done = threading.Event()
+
+def replace():
+    for _ in range(10):
+        stream.chain('background:dark=file,dark_file="dark.tiff" | speckle:radius=3')
+    done.set()
+
+other = threading.Thread(target=replace)
+other.start()
+edits = 0
+while not done.is_set():
+    stream.set("speckle", radius=2 + edits % 4)
+    stream.statistics, stream.messages(), stream.source, stream.pause(edits % 2 == 0)
+    edits += 1
+other.join()
+stream.close()
+print("edited", edits > 0)
+"""
+
+
+def test_edits_of_two_threads_do_not_wait_for_each_other(tmp_path):
+    child = subprocess.run([sys.executable, "-c", BESIDE], cwd=tmp_path, capture_output=True, text=True)
+    assert child.stdout == "edited True\n", child.stderr

@@ -9,6 +9,7 @@
 #include "tests/support/random.hpp"
 
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include <cmath>
 #include <numbers>
@@ -315,6 +316,33 @@ TEST_F(PulseCommand, ReadsTablesOfOthersAndCutOffOnes) {
     EXPECT_NE(found.out.find("1.500 Hz (90.0 beats/min)"), std::string::npos) << found.out;
     EXPECT_NE(found.out.find("2 without a number left out"), std::string::npos) << found.out;
     EXPECT_EQ(names_in(folder.path().string()), std::vector<std::string>{"t.csv"});
+}
+
+/// Frames that a stage made while its history filled are another quantity's: here 100 times too large.
+TEST_F(PulseCommand, LeavesWarmUpsOutAndCountsThem) {
+    std::string text = "sequence,capture_s,region,mean,warming_up\n", never = text;
+    for (int i = 0; i < 900; ++i) {
+        const std::string row = std::to_string(i) + "," + std::to_string(i / 50.0) + ",x,";
+        const double value = beat(1.5 * i / 50);
+        text += row + std::to_string(i < 50 ? 100 + value : value) + (i < 50 ? ",1\n" : ",0\n");
+        never += i < 50 ? "" : row + std::to_string(value) + ",\n";
+    }
+    text += "900,18.0,late,7,1\n"; // of one that was only there in a warm-up
+    test::write_file(folder / "t.csv", text);
+    test::write_file(folder / "n.csv", never);
+    const ChildResult found = run({"pulse", "t.csv", "--json", "t.json"});
+    ASSERT_EQ(found.status, 0) << found.all();
+    EXPECT_NE(found.out.find("901 rows of 2 regions, column mean over capture_s; 51 made during a warm-up left out"),
+              std::string::npos)
+        << found.out;
+    EXPECT_NE(found.out.find("late"), std::string::npos) << found.out;
+    const auto told = nlohmann::json::parse(test::read_file(folder / "t.json"));
+    EXPECT_EQ(told["left_out_in_warmup"], 51);
+    ASSERT_EQ(run({"pulse", "n.csv", "--json", "n.json"}).status, 0);
+    const auto expected = nlohmann::json::parse(test::read_file(folder / "n.json"));
+    EXPECT_EQ(expected["left_out_in_warmup"], 0);
+    EXPECT_EQ(told["regions"][0], expected["regions"][0]) << "as if they were not there";
+    EXPECT_EQ(told["regions"][1]["samples"], 0);
 }
 
 struct Refused {

@@ -51,6 +51,7 @@ void expect_all(specklescope_stream* stream, specklescope_status status) {
     EXPECT_EQ(specklescope_stream_pause(stream, 1), status);
     EXPECT_EQ(specklescope_stream_seek(stream, 1, 0), status);
     EXPECT_EQ(specklescope_stream_mark(stream, "", nullptr), status);
+    EXPECT_EQ(specklescope_stream_finish(stream), status);
     EXPECT_EQ(specklescope_stream_stop(stream), status);
     EXPECT_EQ(frame, nullptr);
 }

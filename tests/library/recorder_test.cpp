@@ -1,5 +1,7 @@
 // Frames of one's own through the recorders: what is in the file is what was given, and says what it is.
-#include "tests/library/client.hpp"
+#include "tests/library/recorded.hpp"
+
+#include <dlfcn.h>
 
 #include <cstring>
 #include <filesystem>
@@ -192,4 +194,97 @@ TEST_F(Recorders, WhatCannotBeRecordedIsRefused) {
         specklescope_recorder_push(reinterpret_cast<specklescope_recorder*>(&image), &image, nullptr),
         SPECKLESCOPE_BAD_HANDLE, "This is no recorder that is alive");
     EXPECT_EQ(recorder.info().written, 1U);
+}
+
+TEST_F(Recorders, WhatWasMadeInAWarmUpIsKnownAgain) {
+    const std::string path = (folder / "slow.tiff").string();
+    constexpr int kFrames = 12, kHistory = 5;
+    {
+        const Stream stream(recorded_file(kFrames), "temporal:frames=5,output=contrast", "backend=cpu");
+        const Recorder recorder(path);
+        specklescope_frame* frame = nullptr;
+        for (int i = 0; i < kFrames; ++i) {
+            ASSERT_EQ(specklescope_stream_next(stream, -1, &frame), SPECKLESCOPE_OK)
+                << specklescope_last_error();
+            auto image = sized<specklescope_image>();
+            auto result = sized<specklescope_result>();
+            ASSERT_EQ(specklescope_frame_image(frame, &image), SPECKLESCOPE_OK);
+            ASSERT_EQ(specklescope_frame_result(frame, &result), SPECKLESCOPE_OK);
+            EXPECT_EQ(result.warming_up, i < kHistory - 1 ? 1 : 0) << i;
+            auto facts = sized<specklescope_facts>();
+            facts.time_ns = result.time_ns;
+            facts.warming_up = result.warming_up;
+            ASSERT_EQ(specklescope_recorder_push(recorder, &image, &facts), SPECKLESCOPE_OK)
+                << specklescope_last_error();
+            specklescope_frame_free(frame);
+        }
+        ASSERT_EQ(specklescope_recorder_close(recorder), SPECKLESCOPE_OK) << specklescope_last_error();
+    }
+    const Stream again(path, nullptr, "backend=cpu");
+    specklescope_frame* frame = nullptr;
+    for (int i = 0; i < kFrames; ++i) {
+        ASSERT_EQ(specklescope_stream_next(again, -1, &frame), SPECKLESCOPE_OK) << specklescope_last_error();
+        auto result = sized<specklescope_result>();
+        ASSERT_EQ(specklescope_frame_result(frame, &result), SPECKLESCOPE_OK);
+        EXPECT_EQ(result.warming_up, i < kHistory - 1 ? 1 : 0) << i;
+        EXPECT_EQ(result.warmup_wanted, 0) << "nothing fills its history now";
+        // who knows an earlier header gets what that had, and nothing behind it
+        auto earlier = sized<specklescope_result>();
+        earlier.struct_size = offsetof(specklescope_result, warming_up);
+        earlier.warming_up = 77;
+        EXPECT_EQ(specklescope_frame_result(frame, &earlier), SPECKLESCOPE_OK) << specklescope_last_error();
+        EXPECT_EQ(earlier.warming_up, 77);
+        EXPECT_STREQ(earlier.measure, result.measure);
+        specklescope_frame_free(frame);
+    }
+}
+
+TEST_F(Recorders, AFrameWithoutATimeWasTakenNow) {
+    const std::string path = (folder / "now.tiff").string();
+    const Recorder recorder(path);
+    std::vector<float> pixels = numbers(1);
+    const specklescope_image image = image_of(pixels, 20, 12);
+    auto facts = sized<specklescope_facts>();
+    facts.exposure_ms = 5;
+    facts.untimed = 1;
+    for (int i = 0; i < 3; ++i)
+        ASSERT_EQ(specklescope_recorder_push(recorder, &image, &facts), SPECKLESCOPE_OK)
+            << specklescope_last_error();
+    ASSERT_EQ(specklescope_recorder_close(recorder), SPECKLESCOPE_OK) << specklescope_last_error();
+    const Stream again(path, nullptr, "backend=cpu");
+    specklescope_frame* frame = nullptr;
+    std::int64_t before = 0;
+    for (int i = 0; i < 3; ++i) {
+        ASSERT_EQ(specklescope_stream_next(again, -1, &frame), SPECKLESCOPE_OK) << specklescope_last_error();
+        auto result = sized<specklescope_result>();
+        ASSERT_EQ(specklescope_frame_result(frame, &result), SPECKLESCOPE_OK);
+        EXPECT_GT(result.time_ns, before) << i;
+        EXPECT_EQ(result.exposure_ms, 5);
+        before = result.time_ns;
+        specklescope_frame_free(frame);
+    }
+    const Recorder old((folder / "old.tiff").string());
+    facts.struct_size = offsetof(specklescope_facts, warming_up); // an earlier header's: a time of 0 is a time
+    facts.time_ns = 0;
+    EXPECT_EQ(specklescope_recorder_push(old, &image, &facts), SPECKLESCOPE_OK) << specklescope_last_error();
+    facts.struct_size = sizeof facts - 4;
+    expect_refused(specklescope_recorder_push(old, &image, &facts), SPECKLESCOPE_USAGE_ERROR,
+                   "set struct_size to sizeof the struct");
+}
+
+TEST_F(Recorders, TheThreadsOfTheProcessStayAsManyAsTheyWere) {
+    // oneTBB's own answer, as its header asks for it: 0 is max_allowed_parallelism
+    using Ask = std::size_t (*)(int);
+    const auto allowed = reinterpret_cast<Ask>(
+        ::dlsym(RTLD_DEFAULT, "_ZN3tbb6detail2r127global_control_active_valueEi"));
+    ASSERT_NE(allowed, nullptr) << "the library's oneTBB is not there";
+    const std::size_t before = allowed(0);
+    if (before < 2)
+        GTEST_SKIP() << "a machine of one core has no threads to lose";
+    const Recorder recorder((folder / "x.tiff").string());
+    std::vector<float> pixels = numbers(1);
+    const specklescope_image image = image_of(pixels, 20, 12);
+    ASSERT_EQ(specklescope_recorder_push(recorder, &image, nullptr), SPECKLESCOPE_OK)
+        << specklescope_last_error();
+    EXPECT_EQ(allowed(0), before);
 }

@@ -200,6 +200,31 @@ TEST_F(Refusals, TextsWithoutRoom) {
     EXPECT_EQ(whole.rfind("speckle:radius=3,", 0), 0U) << whole;
 }
 
+/// A sentence ends between characters wherever it is cut.
+TEST_F(Refusals, LongSentencesAreCutBetweenCharacters) {
+    const auto whole = [](const std::string& text) {
+        for (std::size_t i = 0; i < text.size();) {
+            const auto first = static_cast<unsigned char>(text[i]);
+            const std::size_t length = first < 0x80 ? 1 : first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
+            if (i + length > text.size())
+                return false;
+            i += length;
+        }
+        return true;
+    };
+    specklescope_chain* none = nullptr;
+    for (const std::string character : {"é", "×", "中", "🔬"})
+        for (int before = 0; before < 4; ++before) {
+            std::string name(static_cast<std::size_t>(before), 'x');
+            for (int i = 0; i < 2000; ++i)
+                name += character;
+            EXPECT_EQ(specklescope_chain_create(name.c_str(), nullptr, &none), kUsage);
+            const std::string sentence = specklescope_last_error();
+            EXPECT_GT(sentence.size(), 2000U);
+            EXPECT_TRUE(whole(sentence)) << character << " behind " << before;
+        }
+}
+
 TEST(RefusedSources, AreSaidAsTheProgramSaysThem) {
     specklescope_stream* stream = nullptr;
     expect_refused(specklescope_stream_open("no/such/file.tiff", "", nullptr, &stream),

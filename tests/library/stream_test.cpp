@@ -1,5 +1,5 @@
 // Streams through the C ABI: every frame in order, held frames, recordings, edits, messages.
-#include "tests/library/client.hpp"
+#include "tests/library/recorded.hpp"
 
 #include <cmath>
 #include <cstring>
@@ -179,88 +179,6 @@ TEST(Streams, StatisticsAreThoseOfTheRun) {
     ASSERT_EQ(specklescope_stream_statistics(stream, text.data(), text.size(), nullptr), SPECKLESCOPE_OK)
         << specklescope_last_error();
     EXPECT_NE(text.find("\"processed\": 7"), std::string::npos) << text;
-}
-
-namespace {
-
-/// Sequence numbers say nothing of places after a jump: the mean of the raw frame does.
-std::string recorded_file(int frames) {
-    const std::string path = own_folder() + "/library_jumps.tiff";
-    std::filesystem::remove(path);
-    auto told = sized<specklescope_recording>();
-    told.what = SPECKLESCOPE_FRAMES;
-    specklescope_recorder* recorder = nullptr;
-    EXPECT_EQ(specklescope_recorder_create(path.c_str(), &told, &recorder), SPECKLESCOPE_OK)
-        << specklescope_last_error();
-    for (int i = 0; i < frames; ++i) {
-        Pixels pixels{16, 12, 1, std::vector<std::uint16_t>(16 * 12, static_cast<std::uint16_t>(100 * i))};
-        const specklescope_image image = image_of(pixels);
-        auto facts = sized<specklescope_facts>();
-        facts.time_ns = 1000000LL * i;
-        EXPECT_EQ(specklescope_recorder_push(recorder, &image, &facts), SPECKLESCOPE_OK)
-            << specklescope_last_error();
-    }
-    EXPECT_EQ(specklescope_recorder_close(recorder), SPECKLESCOPE_OK);
-    EXPECT_EQ(specklescope_recorder_free(recorder), SPECKLESCOPE_OK);
-    return path;
-}
-
-/// The place of the next frame, read off its pixels; −1: the end, −2: nothing came in time.
-double next_place(specklescope_stream* stream, double seconds = -1, double* made = nullptr) {
-    specklescope_frame* frame = nullptr;
-    const specklescope_status status = specklescope_stream_next(stream, seconds, &frame);
-    if (status != SPECKLESCOPE_OK)
-        return status == SPECKLESCOPE_END ? -1 : -2;
-    auto raw = sized<specklescope_image>(), image = sized<specklescope_image>();
-    EXPECT_EQ(specklescope_frame_raw(frame, &raw), SPECKLESCOPE_OK);
-    EXPECT_EQ(specklescope_frame_image(frame, &image), SPECKLESCOPE_OK);
-    const double place = *static_cast<const std::uint16_t*>(raw.data) / 100.0;
-    if (made)
-        *made = *static_cast<const float*>(image.data) / 100.0;
-    specklescope_frame_free(frame);
-    return place;
-}
-
-} // namespace
-
-TEST(Streams, AFileIsSoughtForwardsBackwardsAndBehindItsEnd) {
-    const std::string path = recorded_file(60);
-    const Stream stream(path, "average:frames=4", "backend=cpu");
-    EXPECT_EQ(next_place(stream), 0);
-    EXPECT_EQ(next_place(stream), 1);
-    ASSERT_EQ(specklescope_stream_seek(stream, 40, 0), SPECKLESCOPE_OK) << specklescope_last_error();
-    double mean = 0;
-    EXPECT_EQ(next_place(stream, -1, &mean), 40);
-    EXPECT_EQ(mean, 40) << "the history is forgotten";
-    EXPECT_EQ(next_place(stream), 41);
-    ASSERT_EQ(specklescope_stream_seek(stream, 10, 1), SPECKLESCOPE_OK) << specklescope_last_error();
-    EXPECT_EQ(next_place(stream, -1, &mean), 10);
-    EXPECT_EQ(mean, 8.5) << "frames in front of it have filled the history";
-    for (int place = 11; place < 60; ++place)
-        ASSERT_EQ(next_place(stream), place);
-    EXPECT_EQ(next_place(stream), -1);
-    ASSERT_EQ(specklescope_stream_seek(stream, 58, 0), SPECKLESCOPE_OK) << specklescope_last_error();
-    EXPECT_EQ(next_place(stream), 58);
-    EXPECT_EQ(next_place(stream), 59);
-    EXPECT_EQ(next_place(stream), -1);
-    expect_refused(specklescope_stream_seek(stream, 60, 0), SPECKLESCOPE_USAGE_ERROR, "60");
-    const Stream scene(kSceneWithoutEnd, nullptr, "backend=cpu");
-    expect_refused(specklescope_stream_seek(scene, 3, 0), SPECKLESCOPE_USAGE_ERROR,
-                   "No frame can be chosen in synthetic:");
-}
-
-TEST(Streams, AFileThatIsPausedStandsAndGoesOnWhereItStood) {
-    const std::string path = recorded_file(60);
-    const Stream stream(path, nullptr, "backend=cpu");
-    ASSERT_EQ(specklescope_stream_pause(stream, 1), SPECKLESCOPE_OK);
-    EXPECT_EQ(next_place(stream, 0.2), -2);
-    ASSERT_EQ(specklescope_stream_seek(stream, 20, 0), SPECKLESCOPE_OK) << specklescope_last_error();
-    EXPECT_EQ(next_place(stream, 30), 20) << "it shows the frame that was sought";
-    EXPECT_EQ(next_place(stream, 0.2), -2);
-    ASSERT_EQ(specklescope_stream_pause(stream, 0), SPECKLESCOPE_OK);
-    for (int place = 21; place < 60; ++place)
-        ASSERT_EQ(next_place(stream), place);
-    EXPECT_EQ(next_place(stream), -1);
 }
 
 TEST(Streams, EventsAndTracesAreInTheirFiles) {

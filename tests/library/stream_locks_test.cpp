@@ -1,0 +1,78 @@
+// Streams that several threads are at: nobody waits for one who waits for him, and nothing grows without end.
+#include "tests/library/recorded.hpp"
+
+#include <algorithm>
+#include <future>
+#include <thread>
+
+using namespace client;
+
+namespace {
+
+struct Asked {
+    specklescope_stream* stream = nullptr;
+    bool came = false;
+    std::future<specklescope_status> edit;
+};
+
+/// Another thread edits the stream meanwhile, as one that holds the interpreter of Python does.
+int edit_beside(void* user, const char* what, double) {
+    auto& asked = *static_cast<Asked*>(user);
+    if (!asked.stream || asked.edit.valid() || std::string(what).find("averaging") == std::string::npos)
+        return 1;
+    asked.edit = std::async(std::launch::async, [stream = asked.stream] {
+        std::size_t place = 0;
+        const specklescope_status status = specklescope_stream_place(stream, "gamma", &place);
+        return status == SPECKLESCOPE_OK ? specklescope_stream_set(stream, place, "gamma", "2") : status;
+    });
+    asked.came = asked.edit.wait_for(std::chrono::seconds(20)) == std::future_status::ready;
+    return 1;
+}
+
+} // namespace
+
+TEST(StreamLocks, WhoIsAskedWhetherItGoesOnHoldsUpNobody) {
+    const std::string path = recorded_file(60), dark = recorded_file(20, "/library_dark.tiff");
+    Asked asked;
+    auto settings = sized<specklescope_settings>();
+    settings.options = "backend=cpu";
+    settings.goes_on = edit_beside;
+    settings.user = &asked;
+    ASSERT_EQ(specklescope_stream_open(path.c_str(), "gamma", &settings, &asked.stream), SPECKLESCOPE_OK)
+        << specklescope_last_error();
+    EXPECT_EQ(next_place(asked.stream), 0);
+    const std::string chain = "background:dark=file,dark_file=\"" + dark + "\" | gamma";
+    EXPECT_EQ(specklescope_stream_replace(asked.stream, chain.c_str()), SPECKLESCOPE_OK)
+        << specklescope_last_error();
+    ASSERT_TRUE(asked.edit.valid()) << "nobody was asked";
+    EXPECT_TRUE(asked.came) << "the edit of another thread waits for the one that asks";
+    EXPECT_EQ(asked.edit.get(), SPECKLESCOPE_OK);
+    EXPECT_EQ(specklescope_stream_close(asked.stream), SPECKLESCOPE_OK) << specklescope_last_error();
+}
+
+TEST(StreamLocks, MessagesThatNobodyReadsAreCountedAndNotKept) {
+    const Stream stream(recorded_file(3, "/library_three.tiff"), "crop", "backend=cpu");
+    ASSERT_EQ(next_place(stream), 0);
+    std::size_t one = 0, needed = 0;
+    const auto waiting = [&] {
+        EXPECT_EQ(specklescope_stream_messages(stream, nullptr, 0, &needed), SPECKLESCOPE_OK);
+        return needed - 1;
+    };
+    const auto edit = [&] { // refused where it meets a frame, 16 pixels wide
+        EXPECT_EQ(specklescope_stream_set(stream, 0, "x", "60"), SPECKLESCOPE_OK) << specklescope_last_error();
+    };
+    edit();
+    while ((one = waiting()) == 0)
+        std::this_thread::yield();
+    while (waiting() < 1000 * one)
+        edit();
+    for (int more = 0; more < 200; ++more)
+        edit();
+    while (waiting() <= 1000 * one) // until the first of them has come
+        std::this_thread::yield();
+    std::string text(needed + 65536, '\0');
+    ASSERT_EQ(specklescope_stream_messages(stream, text.data(), text.size(), nullptr), SPECKLESCOPE_OK);
+    text.resize(text.find('\0'));
+    EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 1001);
+    EXPECT_NE(text.find(" earlier messages were not read in time"), std::string::npos) << text.substr(0, 200);
+}
