@@ -18,8 +18,10 @@ TEST(Abi, LayoutsAreThoseOfTheFirstHeader) {
     EXPECT_EQ(offsetof(specklescope_image, stream), 48U);
     EXPECT_EQ(offsetof(specklescope_image, width), 24U);
     EXPECT_EQ(offsetof(specklescope_image, memory), 40U);
-    EXPECT_EQ(sizeof(specklescope_facts), 40U);
-    EXPECT_EQ(sizeof(specklescope_result), 144U);
+    EXPECT_EQ(sizeof(specklescope_facts), 48U);
+    EXPECT_EQ(offsetof(specklescope_facts, warming_up), 40U);
+    EXPECT_EQ(sizeof(specklescope_result), 152U);
+    EXPECT_EQ(offsetof(specklescope_result, warming_up), 144U);
     EXPECT_EQ(offsetof(specklescope_result, measure), 136U);
     EXPECT_EQ(offsetof(specklescope_result, regions), 120U);
     EXPECT_EQ(sizeof(specklescope_region), 120U);
