@@ -46,14 +46,11 @@ template <class F> specklescope_status guarded(F&& call) noexcept {
 void need(const void* given, const char* what);
 /// The sizes that the struct had in earlier headers; more has come since at its end.
 template <class T> inline constexpr std::array<std::size_t, 0> kEarlierSizes{};
-template <>
-inline constexpr std::array<std::size_t, 1> kEarlierSizes<specklescope_image>{
+template <> inline constexpr std::array<std::size_t, 1> kEarlierSizes<specklescope_image>{
     offsetof(specklescope_image, stream)};
-template <>
-inline constexpr std::array<std::size_t, 1> kEarlierSizes<specklescope_facts>{
+template <> inline constexpr std::array<std::size_t, 1> kEarlierSizes<specklescope_facts>{
     offsetof(specklescope_facts, warming_up)};
-template <>
-inline constexpr std::array<std::size_t, 2> kEarlierSizes<specklescope_result>{
+template <> inline constexpr std::array<std::size_t, 2> kEarlierSizes<specklescope_result>{
     offsetof(specklescope_result, measure), offsetof(specklescope_result, warming_up)};
 
 /// Throws UsageError unless the size is one that this library knows: `known`, or an `earlier` header's.

@@ -88,7 +88,8 @@ public:
             throw NoSlot();
         copy_pixels(pixels, frame.host());
         frame.info() = info;
-        const ThreadLimit alone(1); // this thread's: an executor's own limit would hold for all of the process
+        const ThreadLimit alone(
+            1); // this thread's: an executor's own limit would hold for all of the process
         executor_->submit(frame, true);
         Result result = executor_->collect(true).value();
         result.image = frame;

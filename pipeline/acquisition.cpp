@@ -181,8 +181,8 @@ private:
 
     bool goes_on_behind_the_end() {
         if (const auto target = port_.landing()) {
-            const std::string why = flow_.status.source.name + " has no frame " + std::to_string(*target) +
-                                    ": it ends before.";
+            const std::string why =
+                flow_.status.source.name + " has no frame " + std::to_string(*target) + ": it ends before.";
             flow_.say(Message::Level::error, why);
             flow_.seek_failed(flow_.epoch, why);
         } else if (begin_again()) {

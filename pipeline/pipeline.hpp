@@ -102,8 +102,8 @@ public:
     std::uint64_t seek(std::uint64_t frame, bool warm = false);
     /// The frame that was asked for last, until it is in the mailbox or it is known that it will not come.
     std::optional<std::uint64_t> sought() const;
-    std::uint64_t landed() const;       ///< the number of the last seek that took effect; 0: none did
-    SeekFailure seek_failure() const;   ///< the last: refused, or its frame could not be read or computed
+    std::uint64_t landed() const;     ///< the number of the last seek that took effect; 0: none did
+    SeekFailure seek_failure() const; ///< the last: refused, or its frame could not be read or computed
     /// A file that can be sought begins again at `first` behind `last` or at its end, also where that was
     /// reached before; what was read ahead behind `last` is passed over. What was sought behind `last` is
     /// played to the end of the file. From the first call on the source's own option `loop` is off. Throws

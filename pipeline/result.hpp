@@ -43,7 +43,7 @@ struct Result {
     PixelCounts counts;
     std::shared_ptr<const RegionValues> regions; ///< null: none are set
     bool to_grey = false;                        ///< a stage got of colour what the chain's channel() says
-    Warmup warmup; ///< of the first stage that still fills its history; done() when none does
+    Warmup warmup;          ///< of the first stage that still fills its history; done() when none does
     std::uint64_t seek = 0; ///< the number of the seek that it came behind (Pipeline::seek); 0: of none
     std::shared_ptr<const StageNotes> notes; ///< may be null
     Timings timings; ///< empty where the frame was not timed: with CUDA about 100 a second are

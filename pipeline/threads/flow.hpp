@@ -74,7 +74,7 @@ struct Flow {
     std::atomic<bool> finished{false};
     std::atomic<bool> computes_no_more{false}; ///< the processing thread has ended before its time
     std::atomic<bool> seek_waits{false};       ///< `seek` holds one, or the source is at it
-    std::atomic<std::uint64_t> epoch{0}; ///< the seek that took effect last: older frames are not shown
+    std::atomic<std::uint64_t> epoch{0};       ///< the seek that took effect last: older frames are not shown
     std::atomic<bool> paused{false};
     std::atomic<int> steps{0};
     std::atomic<std::uint64_t> version{0};

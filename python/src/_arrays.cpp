@@ -132,7 +132,8 @@ Any checked(Any array, nb::handle object, const std::string& which) {
 }
 
 [[noreturn]] void refuse_apart() {
-    refuse("The output's samples do not follow each other in a row; give a contiguous array, or leave it out for a "
+    refuse("The output's samples do not follow each other in a row; give a contiguous array, or leave it out "
+           "for a "
            "new one.");
 }
 

@@ -29,7 +29,8 @@ public:
         if (!chain_) // ended by this door already is well
             return;
         free(std::exchange(chain_, nullptr));
-        if (const std::unique_lock turn(turn_, std::try_to_lock); turn) // else a call of another thread is at them
+        if (const std::unique_lock turn(turn_, std::try_to_lock);
+            turn) // else a call of another thread is at them
             held_.clear();
     }
     void add(const std::string& stage) const { check(specklescope_chain_add(chain_, stage.c_str())); }

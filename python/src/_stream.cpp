@@ -146,7 +146,8 @@ public:
         });
     }
     void finish() const {
-        check_while_others_run([](specklescope_stream* stream) { return specklescope_stream_finish(stream); });
+        check_while_others_run(
+            [](specklescope_stream* stream) { return specklescope_stream_finish(stream); });
     }
     std::uint64_t mark(const std::string& label) const {
         std::uint64_t number = 0;

@@ -262,7 +262,9 @@ TEST_F(TrialsCommand, LeavesWarmUpsOutAndCountsThem) {
     std::string text = "sequence,capture_s,region,mean,warming_up\n";
     for (int i = 0; i < 400; ++i)
         text += std::to_string(i) + "," + std::to_string(i / 10.0) + ",x," +
-                (i >= 100 && i < 110 ? "1000,1\n" : i % 100 < 50 ? "10,0\n" : "12,0\n");
+                (i >= 100 && i < 110 ? "1000,1\n"
+                 : i % 100 < 50      ? "10,0\n"
+                                     : "12,0\n");
     for (int event = 1; event <= 3; ++event)
         text += "# event: " + std::to_string(event) + "," + std::to_string(100 * event) + "," +
                 std::to_string(10 * event) + ",stimulus\n";
@@ -270,8 +272,9 @@ TEST_F(TrialsCommand, LeavesWarmUpsOutAndCountsThem) {
     const ChildResult ran =
         run({"trials", "t.csv", "--around", "stimulus", "--before", "2", "--after", "3", "--csv", "m.csv"});
     ASSERT_EQ(ran.status, 0) << ran.all();
-    EXPECT_NE(ran.out.find("400 rows of 1 region, column mean over capture_s; 10 made during a warm-up left out"),
-              std::string::npos)
+    EXPECT_NE(
+        ran.out.find("400 rows of 1 region, column mean over capture_s; 10 made during a warm-up left out"),
+        std::string::npos)
         << ran.out;
     EXPECT_NE(ran.out.find("3 trials, F₀ 12"), std::string::npos) << ran.out;
     EXPECT_EQ(test::read_file(folder / "m.csv").find("x,0,340,"), std::string::npos) << "(1000 + 10 + 10)/3";

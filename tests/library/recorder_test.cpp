@@ -264,7 +264,8 @@ TEST_F(Recorders, AFrameWithoutATimeWasTakenNow) {
         specklescope_frame_free(frame);
     }
     const Recorder old((folder / "old.tiff").string());
-    facts.struct_size = offsetof(specklescope_facts, warming_up); // an earlier header's: a time of 0 is a time
+    facts.struct_size =
+        offsetof(specklescope_facts, warming_up); // an earlier header's: a time of 0 is a time
     facts.time_ns = 0;
     EXPECT_EQ(specklescope_recorder_push(old, &image, &facts), SPECKLESCOPE_OK) << specklescope_last_error();
     facts.struct_size = sizeof facts - 4;
@@ -275,8 +276,8 @@ TEST_F(Recorders, AFrameWithoutATimeWasTakenNow) {
 TEST_F(Recorders, TheThreadsOfTheProcessStayAsManyAsTheyWere) {
     // oneTBB's own answer, as its header asks for it: 0 is max_allowed_parallelism
     using Ask = std::size_t (*)(int);
-    const auto allowed = reinterpret_cast<Ask>(
-        ::dlsym(RTLD_DEFAULT, "_ZN3tbb6detail2r127global_control_active_valueEi"));
+    const auto allowed =
+        reinterpret_cast<Ask>(::dlsym(RTLD_DEFAULT, "_ZN3tbb6detail2r127global_control_active_valueEi"));
     ASSERT_NE(allowed, nullptr) << "the library's oneTBB is not there";
     const std::size_t before = allowed(0);
     if (before < 2)

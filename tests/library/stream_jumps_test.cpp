@@ -82,7 +82,8 @@ TEST(Streams, OfTwoSeeksTheLastCountsAndItsFrameComesOnce) {
 }
 
 TEST(Streams, AFrameThatTurnsOutNotToBeThereIsSaidAndNothingIsLost) {
-    const std::string path = own_folder() + "/library_gaps.mkv"; // its length tells of more frames than it has
+    const std::string path =
+        own_folder() + "/library_gaps.mkv"; // its length tells of more frames than it has
     const std::string make = "gst-launch-1.0 -q videotestsrc num-buffers=50 ! "
                              "video/x-raw,format=GRAY8,width=32,height=24,framerate=25/1 ! "
                              "identity drop-probability=0.4 ! jpegenc ! matroskamux ! filesink location=" +

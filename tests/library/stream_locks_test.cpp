@@ -59,7 +59,8 @@ TEST(StreamLocks, MessagesThatNobodyReadsAreCountedAndNotKept) {
         return needed - 1;
     };
     const auto edit = [&] { // refused where it meets a frame, 16 pixels wide
-        EXPECT_EQ(specklescope_stream_set(stream, 0, "x", "60"), SPECKLESCOPE_OK) << specklescope_last_error();
+        EXPECT_EQ(specklescope_stream_set(stream, 0, "x", "60"), SPECKLESCOPE_OK)
+            << specklescope_last_error();
     };
     edit();
     while ((one = waiting()) == 0)
