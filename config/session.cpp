@@ -50,6 +50,8 @@ public:
     }
     Status next(FramePort& port) override { return file_->next(port); }
     std::uint64_t length() override { return file_->length(); }
+    std::optional<std::uint64_t> frame_at(double seconds) override { return file_->frame_at(seconds); }
+    void recording(bool on) override { file_->recording(on); }
     void seek(std::uint64_t frame, std::uint64_t at_once) override { file_->seek(frame, at_once); }
     void close() override { file_->close(); }
     void set(std::string_view name, const ParamValue& value) override {

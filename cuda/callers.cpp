@@ -126,7 +126,7 @@ DeviceMemoryOfCaller CallersExecutor::allocate_device(std::size_t bytes, void* s
     const auto order = static_cast<cudaStream_t>(stream);
     if (const cudaError_t status = cudaMallocAsync(&memory, bytes, order); status != cudaSuccess) {
         static_cast<void>(cudaGetLastError());
-        throw RunError("No room for " + std::to_string(bytes >> 20) + " MiB in the GPU's memory (" +
+        throw DeviceError("No room for " + std::to_string(bytes >> 20) + " MiB in the GPU's memory (" +
                        cudaGetErrorString(status) + "); free what is no longer needed, or give an output.");
     }
     const auto give_back = [device = device_, order](void* given) {

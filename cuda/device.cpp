@@ -54,7 +54,7 @@ void check(cudaError_t status, const char* call) {
     if (status == cudaSuccess)
         return;
     static_cast<void>(cudaGetLastError()); // it is told here; sticky errors come back by themselves
-    throw RunError(std::string("The GPU failed in ") + call + ": " + cudaGetErrorString(status) + " (" +
+    throw DeviceError(std::string("The GPU failed in ") + call + ": " + cudaGetErrorString(status) + " (" +
                    cudaGetErrorName(status) + ").");
 }
 
@@ -119,7 +119,7 @@ namespace {
 
 [[noreturn]] void no_room(std::size_t bytes, const char* where, cudaError_t status) {
     static_cast<void>(cudaGetLastError());
-    throw RunError("No room for " + std::to_string(bytes >> 20) + " MiB of frames in " + where + " (" +
+    throw DeviceError("No room for " + std::to_string(bytes >> 20) + " MiB of frames in " + where + " (" +
                    cudaGetErrorString(status) + "); use a smaller image or fewer slots.");
 }
 

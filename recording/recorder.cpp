@@ -65,6 +65,7 @@ void Recorder::open(const StreamInfo& stream) {
     written_before_ = unstored_before_ = bytes_before_ = dropped_before_ = lost_before_ = last_sequence_ =
         last_dropped_ = last_left_out_ = logged_drops_ = 0;
     any_frame_ = false;
+    time_ = {};
     finished_ = {};
     thread_ = std::thread([this] { run(); }); // may throw: nothing runs then
     running_ = true;

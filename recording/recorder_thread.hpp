@@ -112,7 +112,8 @@ private:
     std::unique_ptr<FileWriter> writer_;
     DiskRoom disk_;
     std::uint64_t bytes_before_ = 0; ///< in finished files
-    std::int64_t file_began_ns_ = 0; ///< capture time of its first frame
+    GrowingTime time_;               ///< of the frames
+    std::int64_t now_ns_ = 0, file_began_ns_ = 0; ///< there, of the frame in work and of its file's first
     ClockWatch clock_;               ///< over the frames of the present file
     SaturationMask mask_;
     ChangePicture change_;

@@ -5,6 +5,7 @@
 #include "base/source_argument.hpp"
 #include "pipeline/source.hpp"
 
+#include <optional>
 #include <utility>
 
 namespace specklescope {
@@ -39,6 +40,10 @@ public:
         return discreetly(text_, [&] { return source_->next(port); });
     }
     std::uint64_t length() override { return source_->length(); }
+    std::optional<std::uint64_t> frame_at(double seconds) override {
+        return discreetly(text_, [&] { return source_->frame_at(seconds); });
+    }
+    void recording(bool on) override { source_->recording(on); }
     void seek(std::uint64_t frame, std::uint64_t at_once) override {
         discreetly(text_, [&] { source_->seek(frame, at_once); });
     }

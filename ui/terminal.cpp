@@ -164,11 +164,9 @@ private:
     std::uint64_t total_frames() const {
         const auto& program = settings_.program.as<ProgramSettings>();
         const auto limit = static_cast<std::uint64_t>(program.frames);
-        const SourceInfo source = pipeline_->status().source;
-        const std::uint64_t from =
-            program.from_s > 0 ? frame_at(program.from_s, source) : static_cast<std::uint64_t>(program.from);
-        const std::uint64_t all = source.frames;
-        const std::uint64_t known = program.loop ? 0 : all - std::min(all, from);
+        const PipelineStatus status = pipeline_->status();
+        const std::uint64_t all = status.source.frames;
+        const std::uint64_t known = program.loop ? 0 : all - std::min(all, status.first);
         return limit == 0 ? known : known == 0 ? limit : std::min(limit, known);
     }
 

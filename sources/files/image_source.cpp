@@ -1,5 +1,6 @@
 #include "sources/files/image_source.hpp"
 #include "base/log.hpp"
+#include "base/long_work.hpp"
 #include "sources/registry.hpp"
 
 #include "files/image_file.hpp"
@@ -72,6 +73,21 @@ public:
 
     std::uint64_t length() override {
         return index_.all_of(files_) ? std::max(index_.frames(), position_) : ended_at_;
+    }
+
+    std::optional<std::uint64_t> frame_at(double seconds) override {
+        if (options().frame_height > 0)
+            return std::nullopt;
+        TimeSearch search(seconds);
+        for (const std::string& file : files_) {
+            const std::unique_ptr<ImageReader> ahead = open_image(file);
+            for (bool follows = false; ahead->next_page(); follows = true) {
+                work_goes_on("looking for a time in '" + file + "'");
+                if (!search.add(ahead->recorded().capture_ns, follows))
+                    return search.frame();
+            }
+        }
+        return search.frame();
     }
 
     void seek(std::uint64_t frame, std::uint64_t at_once) override {

@@ -132,7 +132,7 @@ public:
         if (regular_ && size < wanted)
             throw RunError("'" + path_ + "' has " + std::to_string(size) + " bytes, less than one frame of " +
                            to_string(shape_) + " (" + std::to_string(wanted) +
-                           " bytes with the header); check width, " + "height and format.");
+                           " bytes with the header); check width, height and format.");
         skip_header();
         open_sidecar();
         SourceInfo info;
@@ -166,12 +166,12 @@ public:
             rewind(port);
             bytes = read(frame.host());
         }
-        if (bytes < shape_.bytes()) {
-            if (bytes > 0)
-                return cut_short(bytes, port);
+        if (bytes == 0) {
             ended_ = true;
             return Status::end;
         }
+        if (bytes < shape_.bytes())
+            return cut_short(bytes, port);
         if (needs_swap(options.format))
             swap_bytes(frame.host());
         frame.info().position = in_pass_++;
@@ -196,6 +196,9 @@ public:
         return size < header ? 0 : (size - header) / shape_.bytes();
     }
 
+    std::optional<std::uint64_t> frame_at(double seconds) override {
+        return sidecar_.frame_at(path_, seconds, length());
+    }
     void seek(std::uint64_t frame, std::uint64_t at_once) override {
         if (!regular_)
             return Source::seek(frame, at_once);

@@ -8,6 +8,7 @@
 #include "sources/gst/gst_reach.hpp"
 #include "sources/gst/gst_source.hpp"
 #include "sources/pacer.hpp"
+#include "sources/playback_clock.hpp"
 #include "sources/registry.hpp"
 #include "sources/speed.hpp"
 
@@ -101,6 +102,17 @@ public:
     }
 
     std::uint64_t length() override { return trusted() ? times_->size() : told_; }
+
+    std::optional<std::uint64_t> frame_at(double seconds) override {
+        if (!times_)
+            make_index();
+        if (!trusted())
+            return std::nullopt;
+        TimeSearch search(seconds);
+        for (std::size_t i = 0; i < times_->size() && search.add((*times_)[i], true);)
+            ++i;
+        return search.frame();
+    }
 
     void seek(std::uint64_t frame, std::uint64_t at_once) override {
         if (!times_)
