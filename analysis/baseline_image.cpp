@@ -185,11 +185,12 @@ void BaselineCollector::push(const Result& result, bool) {
 void BaselineCollector::complete() {
     done_ = true;
     if (sums_.frames() == 0) {
-        error_ = warming_up_ == 0
-                     ? "No frame came of which a baseline could be taken."
-                     : "All " + std::to_string(warming_up_) +
-                           " results were made while a stage filled its history or took a capture, and of such "
-                           "no baseline is taken; take it of more frames, or with a shorter history.";
+        error_ =
+            warming_up_ == 0
+                ? "No frame came of which a baseline could be taken."
+                : "All " + std::to_string(warming_up_) +
+                      " results were made while a stage filled its history or took a capture, and of such "
+                      "no baseline is taken; take it of more frames, or with a shorter history.";
         return;
     }
     Shape shape = shape_;

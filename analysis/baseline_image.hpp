@@ -76,8 +76,8 @@ private:
 
 /// Takes the results of some seconds, by their capture times, as a sink among the others: n seconds at r
 /// frames/s are n·r frames, from the first complete one on. What was made in a warm-up is left out: a mean of
-/// few frames is another mean, and a frame of a capture is no scene. Results of another shape or quantity, and
-/// times that go back, begin anew.
+/// few frames is another mean, and a frame of a capture is no scene. Results of another shape or quantity,
+/// and times that go back, begin anew.
 class BaselineCollector final : public Sink {
 public:
     explicit BaselineCollector(double seconds) : seconds_(seconds) {}

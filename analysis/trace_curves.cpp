@@ -214,14 +214,16 @@ std::optional<TraceMeans> TraceHistory::means(double seconds) {
         settled(std::min(std::max(index_at(since), whole.begin()), end - 1), end);
     if (complete.empty())
         return std::nullopt;
-    TraceMeans means{{}, moment_of(whole[complete.front().from]), moment_of(whole[complete.back().to - 1]), 0};
+    TraceMeans means{
+        {}, moment_of(whole[complete.front().from]), moment_of(whole[complete.back().to - 1]), 0};
     for (const Frames& stretch : complete)
         means.frames += stretch.to - stretch.from;
     for (const Series& series : series_) {
         const auto& values = series.values.whole();
         TimeMean mean(mean_);
         for (const Frames& stretch : complete)
-            for (std::uint64_t i = std::max(stretch.from, values.begin()); i < std::min(stretch.to, values.end()); ++i)
+            for (std::uint64_t i = std::max(stretch.from, values.begin());
+                 i < std::min(stretch.to, values.end()); ++i)
                 mean.add(values[i]);
         means.regions.push_back({series.region.id, series.region.outline, mean.mean(), mean.count()});
     }

@@ -190,9 +190,10 @@ std::shared_ptr<const BaselineImage> from_file(const Settings& settings, const s
         throw UsageError("--baseline: '" + file.source.shown() +
                          "' is no file; name a picture or a recording, or give --baseline-seconds alone.");
     if (is_read_once(file.source))
-        throw UsageError("--baseline: '" + file.source.shown() +
-                         "' gives each frame once, and what it is has to be looked at first; store what comes "
-                         "out of it, and name that file.");
+        throw UsageError(
+            "--baseline: '" + file.source.shown() +
+            "' gives each frame once, and what it is has to be looked at first; store what comes "
+            "out of it, and name that file.");
     const SourceInfo info = opened(file);
     const bool foreign = look_at_source(file).path.empty();
     if (foreign && info.length == 1) {

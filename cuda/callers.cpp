@@ -127,7 +127,8 @@ DeviceMemoryOfCaller CallersExecutor::allocate_device(std::size_t bytes, void* s
     if (const cudaError_t status = cudaMallocAsync(&memory, bytes, order); status != cudaSuccess) {
         static_cast<void>(cudaGetLastError());
         throw DeviceError("No room for " + std::to_string(bytes >> 20) + " MiB in the GPU's memory (" +
-                       cudaGetErrorString(status) + "); free what is no longer needed, or give an output.");
+                          cudaGetErrorString(status) +
+                          "); free what is no longer needed, or give an output.");
     }
     const auto give_back = [device = device_, order](void* given) {
         try {

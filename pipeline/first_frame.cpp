@@ -26,8 +26,9 @@ std::uint64_t begin_at(Source& source, std::uint64_t from, double seconds, Sourc
         const std::optional<std::uint64_t> found = source.frame_at(seconds);
         first = found ? *found : frame_at(seconds, info);
         if (!found)
-            run_log().info("The frames of '{}' have no times of their own: at {:.6g} frames/s {} s is frame {}.",
-                           info.name, info.rate, to_string(seconds), first);
+            run_log().info(
+                "The frames of '{}' have no times of their own: at {:.6g} frames/s {} s is frame {}.",
+                info.name, info.rate, to_string(seconds), first);
     }
     try {
         source.seek(first, 0);

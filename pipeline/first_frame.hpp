@@ -5,7 +5,8 @@
 
 namespace specklescope {
 
-/// The frame that is shown at this time of a file of an even rate; throws UsageError where it does not say its rate.
+/// The frame that is shown at this time of a file of an even rate; throws UsageError where it does not say
+/// its rate.
 std::uint64_t frame_at(double seconds, const SourceInfo& source);
 
 /// Goes to frame `from`, or to the one at `seconds` where that is not 0, of a source that was just opened,

@@ -56,8 +56,8 @@ public:
             std::rethrow_exception(error_);
         return *executor_;
     }
-    /// Calls it; errors of the device say whose they are. Whatever else a member throws leaves it with work half
-    /// begun, and is taken for one.
+    /// Calls it; errors of the device say whose they are. Whatever else a member throws leaves it with work
+    /// half begun, and is taken for one.
     template <class F> auto named(F&& call) const {
         try {
             return call(*executor_);

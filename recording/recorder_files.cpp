@@ -125,8 +125,7 @@ bool Recorder::is_another_kind(const RecordedFrame& frame) const {
 bool Recorder::wants_next_file(const RecordedFrame& frame) const {
     const RecordLimits& limits = options_.limits;
     return is_another_kind(frame) ||
-           (limits.split_s > 0 &&
-            static_cast<double>(now_ns_ - file_began_ns_) >= limits.split_s * 1e9) ||
+           (limits.split_s > 0 && static_cast<double>(now_ns_ - file_began_ns_) >= limits.split_s * 1e9) ||
            (limits.split_mib > 0 &&
             writer_->bytes() + bytes_of(frame) > static_cast<std::uint64_t>(limits.split_mib) * kMib);
 }

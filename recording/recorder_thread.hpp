@@ -111,10 +111,10 @@ private:
     // Used by the writing thread alone.
     std::unique_ptr<FileWriter> writer_;
     DiskRoom disk_;
-    std::uint64_t bytes_before_ = 0; ///< in finished files
-    GrowingTime time_;               ///< of the frames
+    std::uint64_t bytes_before_ = 0;              ///< in finished files
+    GrowingTime time_;                            ///< of the frames
     std::int64_t now_ns_ = 0, file_began_ns_ = 0; ///< there, of the frame in work and of its file's first
-    ClockWatch clock_;               ///< over the frames of the present file
+    ClockWatch clock_;                            ///< over the frames of the present file
     SaturationMask mask_;
     ChangePicture change_;
     ScreenPainter painter_;

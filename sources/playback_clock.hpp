@@ -12,8 +12,8 @@
 
 namespace specklescope {
 
-/// Times are those of the recording as long as they grow. Where they do not, at the start of a new round or of
-/// another file, they go on by one step.
+/// Times are those of the recording as long as they grow. Where they do not, at the start of a new round or
+/// of another file, they go on by one step.
 class PlaybackTimes {
 public:
     bool any() const { return any_; }

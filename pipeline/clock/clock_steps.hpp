@@ -29,7 +29,7 @@ private:
     static constexpr std::int64_t kEarly = 100'000'000;  ///< ns
     static constexpr std::int64_t kLate = 5'000'000'000; ///< ns that nothing here holds a frame up for
     std::int64_t capture_ = 0, arrival_ = 0;             ///< of the frame before
-    std::int64_t late_ = 0; ///< by which it came later than the quickest
+    std::int64_t late_ = 0;                              ///< by which it came later than the quickest
     bool any_ = false;
 };
 

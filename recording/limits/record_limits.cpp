@@ -99,8 +99,7 @@ std::string FrameGate::reason() const {
 FrameGate::Verdict FrameGate::judge(const FrameInfo& info) {
     constexpr double kNs = 1e9;
     const std::int64_t now = time_.at(info.capture_ns, !info.discontinuity);
-    if (began_ns_ && limits_.seconds > 0 &&
-        static_cast<double>(now - *began_ns_) >= limits_.seconds * kNs)
+    if (began_ns_ && limits_.seconds > 0 && static_cast<double>(now - *began_ns_) >= limits_.seconds * kNs)
         ended_ = true;
     if (ended_)
         return Verdict::end;
@@ -115,8 +114,7 @@ FrameGate::Verdict FrameGate::judge(const FrameInfo& info) {
     const auto every = static_cast<std::uint64_t>(limits_.every);
     next_ = first_ + ((info.sequence - first_) / every + 1) * every;
     if (limits_.every_s > 0) {
-        const double steps =
-            std::floor(static_cast<double>(now - *began_ns_) / (limits_.every_s * kNs));
+        const double steps = std::floor(static_cast<double>(now - *began_ns_) / (limits_.every_s * kNs));
         next_ns_ = *began_ns_ + static_cast<std::int64_t>(std::llround((steps + 1) * limits_.every_s * kNs));
     }
     return Verdict::take;

@@ -176,8 +176,8 @@ private:
 
     SourceInfo begin() {
         const bool triggered = is_triggered(camera_->named());
-        const std::string state =
-            ptp_state(camera_->named(), asked().ptp == AravisParams::Switch::on ? kPtp : milliseconds::zero());
+        const std::string state = ptp_state(
+            camera_->named(), asked().ptp == AravisParams::Switch::on ? kPtp : milliseconds::zero());
         if (!state.empty())
             run_log().info("PTP of {}: {}.", camera_->name(), state);
         ticks_ = camera_->tick_rate();
@@ -239,9 +239,10 @@ private:
         const bool too_late = counted > missing;
         const std::string why = flaw(buffer.get());
         if (too_late)
-            warn_once(said_late_,
-                      "A frame answered a trigger that had been given up and counted as unanswered; it is left "
-                      "out.");
+            warn_once(
+                said_late_,
+                "A frame answered a trigger that had been given up and counted as unanswered; it is left "
+                "out.");
         else if (!why.empty())
             port.lost(1, why);
         else
@@ -268,8 +269,9 @@ private:
         const Shape shape{arv_buffer_get_image_width(buffer), arv_buffer_get_image_height(buffer),
                           format.channels, format.type};
         if (captured.set) {
-            warn_once(said_set_, "Its clock was set while it ran; capture times go on from where they were, and "
-                                 "stages that look back over frames begin anew.");
+            warn_once(said_set_,
+                      "Its clock was set while it ran; capture times go on from where they were, and "
+                      "stages that look back over frames begin anew.");
             port.discontinuity();
         }
         Frame frame = port.acquire(shape);

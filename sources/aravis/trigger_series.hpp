@@ -47,8 +47,8 @@ public:
         // Behind a pause no burst makes up for it.
         next_ = now - next_ > kBurst ? now + period_ : next_ + period_;
     }
-    /// So many frames came, or are known to be lost. Returns how many of them, the first ones, answer triggers
-    /// that had been given up: whoever did that has counted them.
+    /// So many frames came, or are known to be lost. Returns how many of them, the first ones, answer
+    /// triggers that had been given up: whoever did that has counted them.
     std::uint64_t answered(std::uint64_t frames) {
         const std::uint64_t some = std::min<std::uint64_t>(frames, waiting_.size());
         waiting_.erase(waiting_.begin(), waiting_.begin() + static_cast<std::ptrdiff_t>(some));
@@ -82,7 +82,7 @@ private:
     std::uint64_t count_ = 0, sent_ = 0, requested_ = 0;
     bool running_ = false;
     Time next_{};
-    std::deque<Time> waiting_; ///< when those were sent that no frame has answered
+    std::deque<Time> waiting_;   ///< when those were sent that no frame has answered
     std::uint64_t given_up_ = 0; ///< of those that this camera may yet answer
 };
 

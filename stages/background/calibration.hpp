@@ -77,8 +77,8 @@ private:
     std::uint64_t without_light_ = 0;
     unsigned version_ = 0;
     bool wants_dark_ = false, wants_flat_ = false;
-    int taken_ = 0;  ///< frames of the present capture
-    int wanted_ = 1; ///< frames it takes
+    int taken_ = 0;             ///< frames of the present capture
+    int wanted_ = 1;            ///< frames it takes
     bool ends_capture_ = false; ///< the frame of the last run was the last of one
 };
 

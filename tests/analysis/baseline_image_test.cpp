@@ -186,7 +186,8 @@ TEST(BaselineCollector, LeavesOutWhatWasMadeInAWarmUp) {
     }
     none.finish();
     EXPECT_FALSE(none.taken());
-    EXPECT_EQ(none.error().find("All 7 results were made while a stage filled its history"), 0U) << none.error();
+    EXPECT_EQ(none.error().find("All 7 results were made while a stage filled its history"), 0U)
+        << none.error();
 }
 
 TEST(BaselineCollector, SaysWhyThereIsNone) {

@@ -199,8 +199,8 @@ film[20:] = 1900
 tifffile.imwrite("film.tif", film)
 )py");
     for (const std::string frames : {"5", "1"})
-        good({"film.tif", "--rate", "100", "--stage", "background:dark=capture,frames=" + frames, "--baseline-seconds",
-              "0.09", "--change", "--record", "change" + frames + ".tiff"});
+        good({"film.tif", "--rate", "100", "--stage", "background:dark=capture,frames=" + frames,
+              "--baseline-seconds", "0.09", "--change", "--record", "change" + frames + ".tiff"});
     check(std::string(kTruth) + R"py(
 change, _, said = stack("change5.tiff")
 assert "mean of 9 frames" in said["baseline"], said["baseline"]
@@ -218,16 +218,17 @@ TEST_F(BaselineRun, OfAPipeNothingIsTakenAway) {
     ASSERT_EQ(mkfifo((folder_ / "pipe").c_str(), 0600), 0);
     refused({source, "--stage", "speckle:radius=2", "--baseline-seconds", "0.2", "--record", "a.tiff"},
             "gives each frame once");
-    refused({"raw:/dev/stdin?width=64&height=48&format=gray8", "--stage", "speckle:radius=2", "--baseline-seconds",
-             "0.2", "--record", "a.tiff"},
+    refused({"raw:/dev/stdin?width=64&height=48&format=gray8", "--stage", "speckle:radius=2",
+             "--baseline-seconds", "0.2", "--record", "a.tiff"},
             "gives each frame once");
     refused({"rest.raw", "--stage", "speckle:radius=2", "--baseline", source}, "gives each frame once");
     EXPECT_FALSE(std::filesystem::exists(folder_ / "a.tiff"));
     // A recording of the rest beside it: the pipe's frames are all the run's.
-    const std::string write = "timeout 60 cat '" + (folder_ / "rest.raw") + "' > '" + (folder_ / "pipe") + "'";
+    const std::string write =
+        "timeout 60 cat '" + (folder_ / "rest.raw") + "' > '" + (folder_ / "pipe") + "'";
     std::thread writer([&] { EXPECT_EQ(std::system(write.c_str()), 0); });
-    const ChildResult result = run({source, "--stage", "speckle:radius=2", "--baseline", "rest.raw", "--change",
-                                    "--record", "b.tiff"});
+    const ChildResult result = run(
+        {source, "--stage", "speckle:radius=2", "--baseline", "rest.raw", "--change", "--record", "b.tiff"});
     writer.join();
     EXPECT_EQ(result.status, 0) << result.all();
     check(std::string(kTruth) + "assert len(stack('b.tiff')[0]) == 40\n");

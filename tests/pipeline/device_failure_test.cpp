@@ -295,9 +295,9 @@ TEST(DeviceFailure, AtAnEditEveryResultCarriesTheVersionThatMadeIt) {
 
 /// A chain that cannot be made is the fault of who asked for it, on a device as on the host.
 TEST(DeviceFailure, AWrongNameInAnEditIsNone) {
-    for (const std::string& stage :
-         {std::string("convolve:kernel=file,file=/etc/passwd"), std::string("convolve:kernel=file,file=/none.png"),
-          std::string("background:dark=file,dark_file=/etc/passwd")}) {
+    for (const std::string& stage : {std::string("convolve:kernel=file,file=/etc/passwd"),
+                                     std::string("convolve:kernel=file,file=/none.png"),
+                                     std::string("background:dark=file,dark_file=/etc/passwd")}) {
         SCOPED_TRACE(stage);
         const std::unique_ptr<Flow> flow = make_flow();
         std::atomic<int> downloads{0};

@@ -21,7 +21,8 @@ public:
     }
 };
 
-/// Whether it is said as a frame or as a time: what was begun behind the loop is played to the end of the file.
+/// Whether it is said as a frame or as a time: what was begun behind the loop is played to the end of the
+/// file.
 TEST(PipelineLoop, ARunThatBeginsBehindTheLoopIsPlayedToTheEnd) {
     for (const bool by_time : {false, true}) {
         SCOPED_TRACE(by_time);

@@ -119,8 +119,8 @@ TEST(FrameGate, MeasuresOnATimeThatDoesNotGoBack) {
 TEST(RecordLimits, FilesAreSplitOnThatTimeToo) {
     const TemporaryFolder folder;
     Maker maker({16, 12, 1, kU16});
-    const auto sink = make_recorder(
-        {.path = folder / "a.raw", .what = RecordWhat::raw, .limits = {.split_s = 0.3}});
+    const auto sink =
+        make_recorder({.path = folder / "a.raw", .what = RecordWhat::raw, .limits = {.split_s = 0.3}});
     sink->open(stream_of(maker.raw().shape()));
     for (std::uint64_t n = 0; n < 100; ++n) { // of 10 ms
         Result result = maker.make(n);

@@ -57,8 +57,8 @@ TEST_P(TimeInFile, IsWhereARunBegins) {
     const TemporaryFolder folder;
     record(folder / (std::string("a") + GetParam()));
     const auto run = [&](const char* time) {
-        return run_program({"run", std::string("a") + GetParam(), "--from-s", time, "--frames", "2", "--record-raw",
-                            std::string("from") + time + ".raw"},
+        return run_program({"run", std::string("a") + GetParam(), "--from-s", time, "--frames", "2",
+                            "--record-raw", std::string("from") + time + ".raw"},
                            folder.path().string());
     };
     for (const auto& [time, frame] : {std::pair{"1", 3}, {"3", 10}, {"5.05", 30}}) {
@@ -69,7 +69,8 @@ TEST_P(TimeInFile, IsWhereARunBegins) {
         std::string line;
         std::getline(lines, line); // of the file
         std::getline(lines, line);
-        EXPECT_NE(line.find("\"position\":" + std::to_string(frame)), std::string::npos) << time << ": " << line;
+        EXPECT_NE(line.find("\"position\":" + std::to_string(frame)), std::string::npos)
+            << time << ": " << line;
     }
     const ChildResult beyond = run("8");
     EXPECT_EQ(beyond.status, 2) << beyond.all();
@@ -101,7 +102,8 @@ TEST(TimeInFiles, PicturesWithoutTimesHaveNone) {
         {"run", "raw:a.raw?width=64&height=48", "--rate", "10", "--from-s", "0.5", "--frames", "2"},
         folder.path().string());
     EXPECT_EQ(result.status, 0) << result.all();
-    EXPECT_NE(result.err.find("have no times of their own: at 10 frames/s 0.5 s is frame 5."), std::string::npos)
+    EXPECT_NE(result.err.find("have no times of their own: at 10 frames/s 0.5 s is frame 5."),
+              std::string::npos)
         << result.all();
 }
 

@@ -75,7 +75,8 @@ TEST(FrameNumbers, BelievesNoGapThatIsLongerThanItsTime) {
 }
 
 TEST(FrameNumbers, ADamagedNumberChangesNothing) {
-    for (const std::uint64_t damage : {std::uint64_t{1} << 63, std::uint64_t{1} << 40, std::uint64_t{20000}}) {
+    for (const std::uint64_t damage :
+         {std::uint64_t{1} << 63, std::uint64_t{1} << 40, std::uint64_t{20000}}) {
         FrameNumbers numbers;
         numbers.restart(damage > 65535);
         numbers.missing_before(100, 18);
@@ -196,8 +197,8 @@ TEST(CameraTime, AFrameWithoutAStampLiesBetweenItsNeighbours) {
         const bool unstamped = i % 5 == 0;
         camera.stamp += 20 * kMs;
         camera.here += 20 * kMs;
-        const CameraTime::Moment moment =
-            camera.time.at(unstamped ? std::nullopt : std::optional(camera.stamp), camera.here + (i % 3) * kMs);
+        const CameraTime::Moment moment = camera.time.at(
+            unstamped ? std::nullopt : std::optional(camera.stamp), camera.here + (i % 3) * kMs);
         EXPECT_FALSE(moment.set);
         EXPECT_GT(moment.ns, last);
         EXPECT_NEAR(static_cast<double>(moment.ns), static_cast<double>(camera.stamp), 3.0 * kMs);

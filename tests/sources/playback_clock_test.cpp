@@ -68,7 +68,8 @@ TEST(TimeSearch, FindsTheFrameThatIsShownThen) {
         TimeSearch search(seconds);
         for (std::size_t i = 0; i < times.size() && search.add(times[i], i > 0);)
             ++i;
-        const double length = static_cast<double>(times.back() + times.back() - times[times.size() - 2] - times[0]);
+        const double length =
+            static_cast<double>(times.back() + times.back() - times[times.size() - 2] - times[0]);
         std::uint64_t wanted = 0;
         while (wanted + 1 < times.size() &&
                static_cast<double>(times[wanted + 1] - times[0]) <= seconds * 1e9 + 1000)
