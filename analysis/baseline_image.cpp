@@ -164,7 +164,8 @@ void BaselineCollector::push(const Result& result, bool) {
         return;
     }
     if (result.warming_up()) {
-        ++warming_up_;
+        if (!first_ns_)
+            shape_ = shape; // something came
         return;
     }
     const std::int64_t now = result.info.capture_ns;
@@ -186,11 +187,10 @@ void BaselineCollector::complete() {
     done_ = true;
     if (sums_.frames() == 0) {
         error_ =
-            warming_up_ == 0
+            shape_.width == 0
                 ? "No frame came of which a baseline could be taken."
-                : "All " + std::to_string(warming_up_) +
-                      " results were made while a stage filled its history or took a capture, and of such "
-                      "no baseline is taken; take it of more frames, or with a shorter history.";
+                : "All results were made while a stage filled its history or took a capture, and of such no "
+                  "baseline is taken; take it of more frames, or with a shorter history.";
         return;
     }
     Shape shape = shape_;

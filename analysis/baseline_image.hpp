@@ -74,10 +74,8 @@ private:
     std::uint64_t frames_ = 0;
 };
 
-/// Takes the results of some seconds, by their capture times, as a sink among the others: n seconds at r
-/// frames/s are n·r frames, from the first complete one on. What was made in a warm-up is left out: a mean of
-/// few frames is another mean, and a frame of a capture is no scene. Results of another shape or quantity,
-/// and times that go back, begin anew.
+/// A sink: takes the results of some seconds, from the first complete one on: at r frames/s n·r, without any
+/// of a warm-up. Results of another shape or quantity, and times that go back, begin anew.
 class BaselineCollector final : public Sink {
 public:
     explicit BaselineCollector(double seconds) : seconds_(seconds) {}
@@ -104,7 +102,6 @@ private:
     BaselineSums sums_;
     std::optional<std::int64_t> first_ns_;
     std::int64_t last_ns_ = 0;
-    std::uint64_t warming_up_ = 0; ///< results that were left out
     Shape shape_;
     Quantity quantity_;
     bool done_ = false;

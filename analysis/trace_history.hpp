@@ -108,8 +108,8 @@ public:
     /// Of the frame that is nearest in time; none where the history is empty.
     std::optional<TraceValues> values_at(std::int64_t time_ns);
     /// Over the last `seconds` of what is kept whole, taken as the regions' mean is: of c/K² the harmonic
-    /// mean and of K the quadratic one, which is the mean of K² (docs/science.md, Baseline). Frames that were
-    /// made in a warm-up are left out; none without others.
+    /// mean and of K the quadratic one, which is the mean of K² (docs/science.md, Baseline). None without
+    /// complete frames.
     std::optional<TraceMeans> means(double seconds);
 
 private:

@@ -2,6 +2,7 @@
 
 #include "base/error.hpp"
 #include "base/log.hpp"
+#include "pipeline/timed_frames.hpp"
 
 #include <spdlog/spdlog.h>
 
@@ -23,7 +24,7 @@ std::uint64_t begin_at(Source& source, std::uint64_t from, double seconds, Sourc
         source.seek(1, 0); // says why not
     std::uint64_t first = from;
     if (seconds > 0) {
-        const std::optional<std::uint64_t> found = source.frame_at(seconds);
+        const std::optional<std::uint64_t> found = TimedFrames::find(source, seconds);
         first = found ? *found : frame_at(seconds, info);
         if (!found)
             run_log().info(

@@ -167,7 +167,8 @@ void Pipeline::start() {
             refuse_outside(*place_regions(flow.regions, *picture, flow.regions_version));
         {
             const std::scoped_lock lock(flow.mutex);
-            flow.status = {RunState::running, "", info, first};
+            flow.status = {RunState::running, "", info};
+            flow.first = first;
             flow.dropped_by_closed_sinks = 0;
             flow.source_params = flow.source->params();
             flow.backend = executor->backend();
@@ -221,7 +222,7 @@ void Pipeline::stop() {
         flow.stats.failed.fetch_add(left, std::memory_order_relaxed);
     flow.ring.reset();
     if (flow.status.state == RunState::running || flow.status.state == RunState::reconnecting)
-        flow.status = {RunState::idle, "", flow.status.source, flow.status.first};
+        flow.status = {RunState::idle, "", flow.status.source};
     flow.life = Impl::Life::stopped;
 }
 

@@ -20,7 +20,7 @@ struct PipelineOptions {
     std::shared_ptr<const RegionOutlines> regions; ///< null: none; start() refuses one outside the picture
     int slots = 0;                                 ///< of the ring, at least kMinSlots; 0: default_slots
     std::uint64_t from = 0;      ///< the first frame of a file; start() refuses one that is not there
-    double from_s = 0;           ///< the same as a time, as begin_at() finds it; 0: as `from` says
+    double from_s = 0;           ///< the same as a time, by the file's rate; 0: as `from` says
     bool loop = false;           ///< begin again there at the end, as set_loop()
     std::uint64_t frames = 0;    ///< stop after this many; 0: no limit
     std::string source_text;     ///< for metadata
@@ -36,7 +36,6 @@ struct PipelineStatus {
     std::string message; ///< "camera X is silent; next try in 2 s", the error that ended the run; empty when
                          ///< all is well
     SourceInfo source;
-    std::uint64_t first = 0; ///< the frame of the file with which the run began
 };
 
 /// A line for the log and the screen.

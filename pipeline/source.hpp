@@ -83,10 +83,6 @@ public:
     /// Frames of one round, which seek() reaches, as far as is known now: a file may have grown since it was
     /// opened. 0: unknown, or there is no end.
     virtual std::uint64_t length() { return 0; }
-    /// The frame that is shown so many seconds behind the first one of a file, by the frames' own times; the
-    /// number of frames, where all end before. Nothing where they have none. Asked between open() and the
-    /// first seek; may read the whole file, as long work. Throws RunError.
-    virtual std::optional<std::uint64_t> frame_at(double /*seconds*/) { return std::nullopt; }
     /// The next frame delivered will be number `frame` of the file, counted from 0; also after the end. That
     /// one and those up to `at_once` behind it are due at once. Throws UsageError where there is no such
     /// frame or none can be chosen, and goes on as if it had not been asked; RunError where the file cannot

@@ -53,6 +53,7 @@ void Recorder::open(const StreamInfo& stream) {
     stream_ = stream;
     stream_.source.rate = options_.limits.thinned(stream.source.rate);
     gate_ = FrameGate(options_.limits);
+    gate_time_ = {};
     painter_.begin(stream);
     status_ = {};
     pinned_ = writing_ = 0;
@@ -154,7 +155,9 @@ void Recorder::drop_late() {
 bool Recorder::takes(const FrameInfo& info) {
     if (!running_ || !status_.complete.empty())
         return false;
-    switch (gate_.judge(info)) {
+    FrameInfo timed = info;
+    timed.capture_ns = gate_time_.at(info.capture_ns, !info.discontinuity);
+    switch (gate_.judge(timed)) {
     case FrameGate::Verdict::take:
         return true;
     case FrameGate::Verdict::leave:

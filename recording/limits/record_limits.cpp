@@ -83,10 +83,10 @@ void check_limits(const RecordLimits& limits, const std::string& owner) {
                          " exclude each other; give one of them.");
 }
 
-bool FrameGate::due(std::uint64_t sequence, std::int64_t now) const {
+bool FrameGate::due(const FrameInfo& info) const {
     if (!began_ns_)
         return true;
-    return limits_.every_s > 0 ? now >= next_ns_ : sequence >= next_;
+    return limits_.every_s > 0 ? info.capture_ns >= next_ns_ : info.sequence >= next_;
 }
 
 std::string FrameGate::reason() const {
@@ -98,15 +98,15 @@ std::string FrameGate::reason() const {
 
 FrameGate::Verdict FrameGate::judge(const FrameInfo& info) {
     constexpr double kNs = 1e9;
-    const std::int64_t now = time_.at(info.capture_ns, !info.discontinuity);
-    if (began_ns_ && limits_.seconds > 0 && static_cast<double>(now - *began_ns_) >= limits_.seconds * kNs)
+    if (began_ns_ && limits_.seconds > 0 &&
+        static_cast<double>(info.capture_ns - *began_ns_) >= limits_.seconds * kNs)
         ended_ = true;
     if (ended_)
         return Verdict::end;
-    if (!due(info.sequence, now))
+    if (!due(info))
         return Verdict::leave;
     if (!began_ns_) {
-        began_ns_ = now;
+        began_ns_ = info.capture_ns;
         first_ = info.sequence;
     }
     ended_ = ++taken_ == limits_.frames;
@@ -114,7 +114,8 @@ FrameGate::Verdict FrameGate::judge(const FrameInfo& info) {
     const auto every = static_cast<std::uint64_t>(limits_.every);
     next_ = first_ + ((info.sequence - first_) / every + 1) * every;
     if (limits_.every_s > 0) {
-        const double steps = std::floor(static_cast<double>(now - *began_ns_) / (limits_.every_s * kNs));
+        const double steps =
+            std::floor(static_cast<double>(info.capture_ns - *began_ns_) / (limits_.every_s * kNs));
         next_ns_ = *began_ns_ + static_cast<std::int64_t>(std::llround((steps + 1) * limits_.every_s * kNs));
     }
     return Verdict::take;

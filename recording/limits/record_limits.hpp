@@ -2,7 +2,6 @@
 // Declared once for the command line, TOML, the window and the manual.
 #pragma once
 
-#include "pipeline/clock/growing_time.hpp"
 #include "pipeline/param.hpp"
 
 #include <cstdint>
@@ -47,8 +46,7 @@ const ParamTable& record_limits_table();
 /// What one value cannot tell: two ways of thinning at once. Throws UsageError, which begins with `owner`.
 void check_limits(const RecordLimits& limits, const std::string& owner);
 
-/// Which frames of a stream a recording takes; a pure function of their numbers and capture times, on an axis
-/// that never goes back.
+/// Which frames of a stream a recording takes; a pure function of their numbers and capture times.
 class FrameGate {
 public:
     enum class Verdict : std::uint8_t {
@@ -64,10 +62,9 @@ public:
     std::string reason() const;
 
 private:
-    bool due(std::uint64_t sequence, std::int64_t now) const;
+    bool due(const FrameInfo& info) const;
 
     RecordLimits limits_;
-    GrowingTime time_;
     std::uint64_t first_ = 0, next_ = 0; ///< sequence numbers
     std::int64_t next_ns_ = 0;
     int taken_ = 0;

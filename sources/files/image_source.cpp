@@ -4,6 +4,7 @@
 #include "sources/registry.hpp"
 
 #include "files/image_file.hpp"
+#include "pipeline/timed_frames.hpp"
 #include "sources/files/image_index.hpp"
 #include "sources/files/image_sequence.hpp"
 #include "sources/pacer.hpp"
@@ -25,7 +26,7 @@ namespace {
 constexpr std::size_t kCounted = 1000;
 constexpr std::chrono::milliseconds kCounting{1000};
 
-class ImageSource final : public Source {
+class ImageSource final : public Source, public TimedFrames {
 public:
     ImageSource(std::string path, const Params& params) : path_(std::move(path)) {
         params_ = params;

@@ -3,6 +3,7 @@
 #include "sources/registry.hpp"
 
 #include "files/input_file.hpp"
+#include "pipeline/timed_frames.hpp"
 #include "sources/files/raw_sidecar.hpp"
 #include "sources/pacer.hpp"
 #include "sources/playback_clock.hpp"
@@ -102,7 +103,7 @@ std::string how_to_write(const std::string& path, const RawOptions& options) {
            "?width=W&height=H&format=F (formats: gray8, gray16le, gray16be, gray32f, rgb8)";
 }
 
-class RawSource final : public Source {
+class RawSource final : public Source, public TimedFrames {
 public:
     RawSource(std::string path, const Params& params) : path_(std::move(path)) {
         params_ = params;

@@ -2,6 +2,7 @@
 #include "base/error.hpp"
 #include "base/memory_budget.hpp"
 #include "files/recorded.hpp"
+#include "pipeline/timed_frames.hpp"
 #include "sources/gst/gst_appsink.hpp"
 #include "sources/gst/gst_container.hpp"
 #include "sources/gst/gst_index.hpp"
@@ -68,7 +69,7 @@ void make_strict(GstBin*, GstBin*, GstElement* element, gpointer) {
         g_object_set(element, "max-errors", 0, nullptr);
 }
 
-class VideoSource final : public GstSource {
+class VideoSource final : public GstSource, public TimedFrames {
 public:
     VideoSource(const std::string& path, const Params& params)
         : GstSource(std::filesystem::path(path).filename().string()), path_(path) {

@@ -186,7 +186,7 @@ TEST(BaselineCollector, LeavesOutWhatWasMadeInAWarmUp) {
     }
     none.finish();
     EXPECT_FALSE(none.taken());
-    EXPECT_EQ(none.error().find("All 7 results were made while a stage filled its history"), 0U)
+    EXPECT_EQ(none.error().find("All results were made while a stage filled its history"), 0U)
         << none.error();
 }
 

@@ -186,7 +186,7 @@ for name in "own.tiff", "named.tiff":
 )py");
     good({kScene, "--frames", "20", "--record-raw", "short.tiff"});
     refused({"short.tiff", "--stage", stage, "--baseline-seconds", "0.5"},
-            "All 20 results were made while a stage filled its history", 1);
+            "All results were made while a stage filled its history", 1);
 }
 
 /// The frames of a capture are of no scene, and the last of them neither.

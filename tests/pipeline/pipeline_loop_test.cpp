@@ -1,5 +1,6 @@
 // A file that is played again and again, whole or between marks: what is shown, and when it ends all the
 // same.
+#include "pipeline/timed_frames.hpp"
 #include "tests/support/running_film.hpp"
 
 #include <gtest/gtest.h>
@@ -13,7 +14,7 @@ using test::kLong;
 using test::options;
 
 /// A film whose frames say when they are shown: frame n at 2·n seconds.
-class TimedFilm final : public test::FilmSource {
+class TimedFilm final : public test::FilmSource, public TimedFrames {
 public:
     using FilmSource::FilmSource;
     std::optional<std::uint64_t> frame_at(double seconds) override {
@@ -35,7 +36,6 @@ TEST(PipelineLoop, ARunThatBeginsBehindTheLoopIsPlayedToTheEnd) {
         pipeline.set_loop(LoopRange{.first = 2, .last = 5});
         pipeline.pause(true);
         pipeline.start();
-        EXPECT_EQ(pipeline.status().first, 15U);
         pipeline.pause(false);
         ASSERT_TRUE(eventually([&] { return sink->count() >= 29; }));
         pipeline.stop();

@@ -99,41 +99,6 @@ TEST(FrameGate, EndsWhereItWasToEnd) {
     EXPECT_EQ(gate.judge(stream[1]), Verdict::end);
 }
 
-/// A clock that goes back, by whatever it was set, does not hold a recording up.
-TEST(FrameGate, MeasuresOnATimeThatDoesNotGoBack) {
-    for (const std::int64_t back : {60'000'000'000LL, 15'000'000LL}) {
-        std::vector<FrameInfo> stream, even;
-        for (std::uint64_t n = 0; n < 400; ++n) {
-            const std::int64_t time = 7 + static_cast<std::int64_t>(n) * 20'000'000;
-            even.push_back(at(n, time));
-            stream.push_back(at(n, time - (n >= 150 ? back : 0) - (n >= 300 ? back : 0)));
-        }
-        bool ended = false;
-        EXPECT_EQ(taken({.every_s = 0.5}, stream), taken({.every_s = 0.5}, even));
-        EXPECT_EQ(taken({.every_s = 0.5}, stream).size(), 16U);
-        EXPECT_EQ(taken({.seconds = 5}, stream, &ended).size(), 250U);
-        EXPECT_TRUE(ended);
-    }
-}
-
-TEST(RecordLimits, FilesAreSplitOnThatTimeToo) {
-    const TemporaryFolder folder;
-    Maker maker({16, 12, 1, kU16});
-    const auto sink =
-        make_recorder({.path = folder / "a.raw", .what = RecordWhat::raw, .limits = {.split_s = 0.3}});
-    sink->open(stream_of(maker.raw().shape()));
-    for (std::uint64_t n = 0; n < 100; ++n) { // of 10 ms
-        Result result = maker.make(n);
-        result.info.capture_ns -= n >= 50 ? 60'000'000'000 : 0;
-        sink->push(result, true);
-    }
-    sink->close();
-    EXPECT_EQ(sink->status().written, 100U);
-    ASSERT_EQ(sink->status().before.size(), 3U);
-    for (const SinkFile& file : sink->status().before)
-        EXPECT_EQ(file.written, 30U);
-}
-
 TEST(RecordLimits, TwoWaysOfThinningAreOneTooMany) {
     EXPECT_NO_THROW(check_limits({.every = 2}, "x"));
     EXPECT_NO_THROW(check_limits({.every_s = 2}, "x"));
@@ -254,6 +219,35 @@ TEST(RecordLimits, LeavesTheDiskTheRoomThatWasAskedFor) {
         EXPECT_NE(std::string(error.what()).find("keep_free"), std::string::npos) << error.what();
     }
     EXPECT_TRUE(folder.names().empty());
+}
+
+/// A clock that goes back, by whatever it was set, neither holds a recording up nor makes it longer.
+TEST(RecordLimits, TimeDoesNotGoBack) {
+    const TemporaryFolder folder;
+    int number = 0;
+    for (const std::int64_t back : {0LL, 60'000'000'000LL, 15'000'000LL})
+        for (const RecordLimits& limits :
+             {RecordLimits{.every_s = 0.1}, RecordLimits{.seconds = 0.7}, RecordLimits{.split_s = 0.3}}) {
+            Maker maker({16, 12, 1, kU16});
+            const auto sink = make_recorder({.path = folder / ("a" + std::to_string(++number) + ".raw"),
+                                             .what = RecordWhat::raw,
+                                             .limits = limits});
+            sink->open(stream_of(maker.raw().shape()));
+            for (std::uint64_t n = 0; n < 100; ++n) { // of 10 ms
+                Result result = maker.make(n);
+                result.info.capture_ns -= (n >= 45 ? back : 0) + (n >= 63 ? back : 0);
+                sink->push(result, true);
+            }
+            sink->close();
+            EXPECT_EQ(sink->status().error, "");
+            EXPECT_EQ(sink->status().written, limits.every_s > 0   ? 10U
+                                              : limits.seconds > 0 ? 70U
+                                                                   : 100U)
+                << back;
+            ASSERT_EQ(sink->status().before.size(), limits.split_s > 0 ? 3U : 0U) << back;
+            for (const SinkFile& file : sink->status().before)
+                EXPECT_EQ(file.written, 30U) << back;
+        }
 }
 
 } // namespace

@@ -1,4 +1,5 @@
 // Where a time lies in a recording whose frames do not come evenly: by their own times, in every format.
+#include "pipeline/timed_frames.hpp"
 #include "sources/registry.hpp"
 #include "tests/recording/record_helpers.hpp"
 #include "tests/support/child.hpp"
@@ -41,12 +42,12 @@ TEST_P(TimeInFile, IsThatOfItsFrames) {
     EXPECT_NEAR(source->open().rate, 10, 1e-6);
     for (std::uint64_t n = 0; n < kFrames; ++n) {
         const double there = static_cast<double>(time_of(n)) * 1e-9;
-        EXPECT_EQ(source->frame_at(there), n) << there;
-        EXPECT_EQ(source->frame_at(there + 0.099), n) << there;
+        EXPECT_EQ(TimedFrames::find(*source, there), n) << there;
+        EXPECT_EQ(TimedFrames::find(*source, there + 0.099), n) << there;
     }
-    EXPECT_EQ(source->frame_at(8.0), kFrames) << "they end before";
-    EXPECT_EQ(source->frame_at(1e6), kFrames);
-    source->seek(*source->frame_at(2), 0); // nothing was moved
+    EXPECT_EQ(TimedFrames::find(*source, 8.0), kFrames) << "they end before";
+    EXPECT_EQ(TimedFrames::find(*source, 1e6), kFrames);
+    source->seek(*TimedFrames::find(*source, 2), 0); // nothing was moved
     test::TestPort port;
     ASSERT_TRUE(test::read_frames(*source, port, 1));
     EXPECT_EQ(port.frames[0].info.position, 6U);
@@ -87,9 +88,9 @@ TEST(TimeInFiles, GoesOnOverThem) {
     record(folder / "f/a2.tiff");
     const auto source = make_source(folder / "f", {});
     source->open();
-    EXPECT_EQ(source->frame_at(7.9), kFrames - 1);
-    EXPECT_EQ(source->frame_at(8.0), kFrames) << "a step behind the last of the first file";
-    EXPECT_EQ(source->frame_at(8.0 + 3.0), kFrames + 10);
+    EXPECT_EQ(TimedFrames::find(*source, 7.9), kFrames - 1);
+    EXPECT_EQ(TimedFrames::find(*source, 8.0), kFrames) << "a step behind the last of the first file";
+    EXPECT_EQ(TimedFrames::find(*source, 8.0 + 3.0), kFrames + 10);
 }
 
 TEST(TimeInFiles, PicturesWithoutTimesHaveNone) {
@@ -97,7 +98,7 @@ TEST(TimeInFiles, PicturesWithoutTimesHaveNone) {
     write_text(folder / "a.raw", std::string(64 * 48 * 10, 'x'));
     const auto source = make_source("raw:" + (folder / "a.raw") + "?width=64&height=48&rate=10", {});
     source->open();
-    EXPECT_FALSE(source->frame_at(0.5));
+    EXPECT_FALSE(TimedFrames::find(*source, 0.5));
     const ChildResult result = run_program(
         {"run", "raw:a.raw?width=64&height=48", "--rate", "10", "--from-s", "0.5", "--frames", "2"},
         folder.path().string());
