@@ -214,11 +214,11 @@ assert np.abs(change[5:20] - 100 * (900 / f0 - 1)).max() < 1e-3, change[:, 0, 0]
 /// What comes out of a pipe comes once: it is the run's.
 TEST_F(BaselineRun, OfAPipeNothingIsTakenAway) {
     good({kScene, "--frames", "40", "--record-raw", "rest.raw", "--stage", "speckle:radius=2"});
-    const std::string source = "raw:pipe?width=64&height=48&format=gray8";
+    const std::string source = "raw:pipe?width=64&height=48&format=gray16le";
     ASSERT_EQ(mkfifo((folder_ / "pipe").c_str(), 0600), 0);
     refused({source, "--stage", "speckle:radius=2", "--baseline-seconds", "0.2", "--record", "a.tiff"},
             "gives each frame once");
-    refused({"raw:/dev/stdin?width=64&height=48&format=gray8", "--stage", "speckle:radius=2",
+    refused({"raw:/dev/stdin?width=64&height=48&format=gray16le", "--stage", "speckle:radius=2",
              "--baseline-seconds", "0.2", "--record", "a.tiff"},
             "gives each frame once");
     refused({"rest.raw", "--stage", "speckle:radius=2", "--baseline", source}, "gives each frame once");

@@ -116,10 +116,12 @@ TEST(FramePace, LearnsFromACameraThatIsFasterThanItSays) {
         std::int64_t now = 0;
         pace.most_between(now, now);
         for (int i = 0; i < 3; ++i) {
-            pace.most_between(now += 2 * kMs, now);
+            now += 2 * kMs;
+            pace.most_between(now, now);
             pace.made(1);
         }
-        const std::uint64_t most = pace.most_between(now += 1000 * kMs, now);
+        now += 1000 * kMs;
+        const std::uint64_t most = pace.most_between(now, now);
         EXPECT_GE(most, 500U);
         EXPECT_LT(most, 1100U);
     }

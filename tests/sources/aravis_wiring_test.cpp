@@ -105,9 +105,9 @@ TEST_F(GigeCamera, ADamagedNumberLosesNothing) {
     }
 }
 
-// Back by a minute, and ahead by a second: recorded time goes on, and histories know of it.
+// Back by four seconds, and ahead by a second: recorded time goes on, and histories know of it.
 TEST_F(GigeCamera, WhereItsClockIsSetTimeGoesOn) {
-    for (const char* jump : {"50:-60", "50:1"}) {
+    for (const char* jump : {"50:-4", "50:1"}) {
         SCOPED_TRACE(jump);
         start({"--jump", jump, "--unstamped", "80"});
         const auto source = camera(kName, {});
