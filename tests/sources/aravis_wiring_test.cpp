@@ -119,7 +119,7 @@ TEST_F(GigeCamera, WhereItsClockIsSetTimeGoesOn) {
         for (std::size_t i = 1; i < port.frames.size(); ++i) {
             const FrameInfo& before = port.frames[i - 1].info;
             const FrameInfo& here = port.frames[i].info;
-            ASSERT_GT(here.capture_ns, before.capture_ns) << i;
+            ASSERT_GE(here.capture_ns, before.capture_ns) << i;
         }
         const double captured =
             static_cast<double>(port.frames.back().info.capture_ns - port.frames.front().info.capture_ns);
