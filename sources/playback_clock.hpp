@@ -44,12 +44,12 @@ private:
 class TimeSearch {
 public:
     explicit TimeSearch(double seconds) : goal_(std::llround(seconds * 1e9) + kSameTime) {}
-    /// The next frame, and whether it follows, as above. False: no more of them are needed.
-    bool add(const std::optional<std::int64_t>& recorded, bool follows) {
+    /// The time of the next frame. False: no more of them are needed.
+    bool add(const std::optional<std::int64_t>& recorded) {
         timeless_ = !recorded;
         if (timeless_)
             return false;
-        const std::int64_t time = times_.next(recorded, follows);
+        const std::int64_t time = times_.next(recorded, frames_ > 0);
         if (frames_ == 0)
             first_ = time;
         found_ = time - first_ > goal_;
@@ -79,9 +79,10 @@ private:
 class PlaybackClock {
 public:
     void restart() { *this = PlaybackClock{}; }
-    /// The next frame is another file's, or lies elsewhere: what lies between the two was not lost, and is no
-    /// step.
-    void next_file() {
+    /// The next frame is another file's: what lies between the two was not lost.
+    void next_file() { sequence_.reset(); }
+    /// The next frame lies elsewhere in the file: nor is its distance from the last a step.
+    void jump() {
         sequence_.reset();
         follows_ = false;
     }

@@ -82,9 +82,9 @@ public:
         TimeSearch search(seconds);
         for (const std::string& file : files_) {
             const std::unique_ptr<ImageReader> ahead = open_image(file);
-            for (bool follows = false; ahead->next_page(); follows = true) {
+            while (ahead->next_page()) {
                 work_goes_on("looking for a time in '" + file + "'");
-                if (!search.add(ahead->recorded().capture_ns, follows))
+                if (!search.add(ahead->recorded().capture_ns))
                     return search.frame();
             }
         }
@@ -111,7 +111,7 @@ public:
         }
         if (place.row > 0)
             skip_rows(place.row);
-        clock_.next_file();
+        clock_.jump();
         pacer_.hurry(at_once);
         position_ = frame;
         ended_ = new_round_ = false;

@@ -95,7 +95,7 @@ std::optional<std::uint64_t> RawSidecar::frame_at(const std::string& raw_path, d
     if (!is_open() || !ahead.open(raw_path))
         return std::nullopt;
     TimeSearch search(seconds);
-    for (std::uint64_t i = 0; i < frames && search.add(ahead.next().capture_ns, true); ++i)
+    for (std::uint64_t i = 0; i < frames && search.add(ahead.next().capture_ns); ++i)
         work_goes_on("looking for a time in '" + raw_path + "'");
     return search.frame();
 }

@@ -211,7 +211,7 @@ public:
             throw RunError("'" + path_ + "' cannot be read at frame " + std::to_string(frame) + ": " +
                            std::strerror(errno) + "."); // NOLINT(concurrency-mt-unsafe)
         sidecar_.seek(frame);
-        clock_.next_file();
+        clock_.jump();
         pacer_.hurry(at_once);
         in_pass_ = frame;
         ended_ = false;

@@ -110,7 +110,7 @@ public:
         if (!trusted())
             return std::nullopt;
         TimeSearch search(seconds);
-        for (std::size_t i = 0; i < times_->size() && search.add((*times_)[i], true);)
+        for (std::size_t i = 0; i < times_->size() && search.add((*times_)[i]);)
             ++i;
         return search.frame();
     }

@@ -23,7 +23,7 @@ protected:
         return clock_.take(recorded, port_, pacer_, 0);
     }
     std::int64_t seek(std::uint64_t frame) {
-        clock_.next_file();
+        clock_.jump();
         return play(frame);
     }
     static constexpr std::int64_t kBegan = 1'760'000'000'000'456'789;
@@ -66,7 +66,7 @@ TEST(TimeSearch, FindsTheFrameThatIsShownThen) {
             times.push_back(times.back() + 1 + static_cast<std::int64_t>(random() % 300) * 1'000'000);
         const double seconds = static_cast<double>(random() % 8000) * 1e-3;
         TimeSearch search(seconds);
-        for (std::size_t i = 0; i < times.size() && search.add(times[i], i > 0);)
+        for (std::size_t i = 0; i < times.size() && search.add(times[i]);)
             ++i;
         const double length =
             static_cast<double>(times.back() + times.back() - times[times.size() - 2] - times[0]);
@@ -80,8 +80,8 @@ TEST(TimeSearch, FindsTheFrameThatIsShownThen) {
     }
     TimeSearch none(1);
     EXPECT_FALSE(none.frame());
-    EXPECT_TRUE(none.add(5, false));
-    EXPECT_FALSE(none.add(std::nullopt, true));
+    EXPECT_TRUE(none.add(5));
+    EXPECT_FALSE(none.add(std::nullopt));
     EXPECT_FALSE(none.frame()) << "one of them has no time";
 }
 
