@@ -88,13 +88,12 @@ std::vector<std::string> fitting_sizes(std::uint64_t bytes, const RawOptions& op
 
 /// What to write for a headerless file, by its length.
 std::string how_to_write(const std::string& path, const RawOptions& options) {
-    const bool format_given = options.format != RawOptions::Format::gray8;
     std::error_code missing;
     const std::uint64_t size = std::filesystem::file_size(path, missing);
     const auto header = static_cast<std::uint64_t>(options.header);
     const std::uint64_t bytes = missing || size < header ? 0 : size - header;
     std::string text;
-    for (const std::string& fits : fitting_sizes(bytes, options, format_given))
+    for (const std::string& fits : fitting_sizes(bytes, options, options.format != RawOptions::Format::gray8))
         text += (text.empty() ? "" : ", or ") + ("raw:" + path + "?" + fits);
     if (!text.empty())
         return "its " + std::to_string(bytes) + " bytes are whole frames of " + text;
@@ -223,8 +222,7 @@ public:
         pacer_.restart();
         clock_.restart();
         in_pass_ = 0;
-        ended_ = false;
-        warned_ = false;
+        ended_ = warned_ = false;
     }
 
     void set(std::string_view name, const ParamValue& value) override {
