@@ -163,6 +163,11 @@ void BaselineCollector::push(const Result& result, bool) {
         done_ = true;
         return;
     }
+    if (result.warming_up()) {
+        if (!first_ns_)
+            shape_ = shape; // something came
+        return;
+    }
     const std::int64_t now = result.info.capture_ns;
     const bool other = shape != shape_ || result.quantity.name != quantity_.name ||
                        result.quantity.unit != quantity_.unit || (first_ns_ && now < last_ns_);
@@ -181,7 +186,11 @@ void BaselineCollector::push(const Result& result, bool) {
 void BaselineCollector::complete() {
     done_ = true;
     if (sums_.frames() == 0) {
-        error_ = "No frame came of which a baseline could be taken.";
+        error_ =
+            shape_.width == 0
+                ? "No frame came of which a baseline could be taken."
+                : "All results were made while a stage filled its history or took a capture, and of such no "
+                  "baseline is taken; take it of more frames, or with a shorter history.";
         return;
     }
     Shape shape = shape_;

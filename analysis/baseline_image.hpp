@@ -74,8 +74,8 @@ private:
     std::uint64_t frames_ = 0;
 };
 
-/// Takes the results of some seconds, by their capture times, as a sink among the others: n seconds at r
-/// frames/s are n·r frames. Results of another shape or quantity, and times that go back, begin anew.
+/// A sink: takes the results of some seconds, from the first complete one on: at r frames/s n·r, without any
+/// of a warm-up. Results of another shape or quantity, and times that go back, begin anew.
 class BaselineCollector final : public Sink {
 public:
     explicit BaselineCollector(double seconds) : seconds_(seconds) {}

@@ -210,13 +210,21 @@ std::optional<TraceMeans> TraceHistory::means(double seconds) {
     std::int64_t since = whole[end - 1].time_ns - static_cast<std::int64_t>(seconds * 1e9) + 1;
     if (!restarts_.empty()) // what came before is of something else
         since = std::max(since, restarts_.back().time_ns);
-    const std::uint64_t from = std::min(std::max(index_at(since), whole.begin()), end - 1);
-    TraceMeans means{{}, moment_of(whole[from]), moment_of(whole[end - 1]), end - from};
+    const std::vector<Frames> complete =
+        settled(std::min(std::max(index_at(since), whole.begin()), end - 1), end);
+    if (complete.empty())
+        return std::nullopt;
+    TraceMeans means{
+        {}, moment_of(whole[complete.front().from]), moment_of(whole[complete.back().to - 1]), 0};
+    for (const Frames& stretch : complete)
+        means.frames += stretch.to - stretch.from;
     for (const Series& series : series_) {
         const auto& values = series.values.whole();
         TimeMean mean(mean_);
-        for (std::uint64_t i = std::max(from, values.begin()); i < values.end(); ++i)
-            mean.add(values[i]);
+        for (const Frames& stretch : complete)
+            for (std::uint64_t i = std::max(stretch.from, values.begin());
+                 i < std::min(stretch.to, values.end()); ++i)
+                mean.add(values[i]);
         means.regions.push_back({series.region.id, series.region.outline, mean.mean(), mean.count()});
     }
     return means;

@@ -109,7 +109,7 @@ public:
     std::optional<TraceValues> values_at(std::int64_t time_ns);
     /// Over the last `seconds` of what is kept whole, taken as the regions' mean is: of c/K² the harmonic
     /// mean and of K the quadratic one, which is the mean of K² (docs/science.md, Baseline). None without
-    /// frames.
+    /// complete frames.
     std::optional<TraceMeans> means(double seconds);
 
 private:

@@ -12,8 +12,12 @@
 #include <spdlog/spdlog.h>
 
 #include <filesystem>
+#include <functional>
 #include <limits>
+#include <mutex>
+#include <optional>
 #include <thread>
+#include <utility>
 
 namespace specklescope {
 
@@ -23,7 +27,6 @@ namespace fs = std::filesystem;
 using namespace std::chrono_literals;
 
 constexpr const char* kWork = "the baseline";
-constexpr double kOneFrame = 1e-9; // s
 
 const ProgramSettings& program_of(const Settings& settings) { return settings.program.as<ProgramSettings>(); }
 
@@ -39,57 +42,109 @@ Settings bare(const Settings& settings) {
     return run;
 }
 
-/// What the chain makes of the source, averaged over its first seconds.
-std::shared_ptr<const BaselineImage> averaged(const Settings& settings, double seconds,
-                                              const std::string& from) {
+/// Runs the chain over the source into the sink, until that has enough (`part` is 1) or nothing more comes.
+/// Returns how many frames could not be computed.
+std::uint64_t run_into(const std::shared_ptr<Sink>& sink, const Settings& settings, double seconds,
+                       const std::function<double()>& part) {
     const std::unique_ptr<Pipeline> pipeline = make_pipeline(bare(settings));
-    const auto collector =
-        std::make_shared<BaselineCollector>(seconds > 0 ? seconds : std::numeric_limits<double>::infinity());
     pipeline->viewer_wants_host(false);
-    pipeline->add_sink(collector);
+    pipeline->add_sink(sink);
     pipeline->start();
-    if (const SourceInfo source = pipeline->status().source; seconds > kOneFrame && !source.live)
+    if (const SourceInfo source = pipeline->status().source; seconds > 0 && !source.live)
         (void)frame_at(seconds, source); // says it where the file has no times
-    while (!pipeline->finished() && collector->progress() < 1) {
-        work_goes_on(kWork, seconds > 0 ? collector->progress() : -1);
+    while (!pipeline->finished() && part() < 1) {
+        work_goes_on(kWork, seconds > 0 ? part() : -1);
         std::this_thread::sleep_for(5ms);
     }
     const PipelineStatus status = pipeline->status();
     pipeline->stop();
-    collector->finish();
     if (status.state == RunState::failed)
         throw RunError("The baseline cannot be taken. " + status.message);
+    return pipeline->stats().drops.failed;
+}
+
+[[noreturn]] void refuse_failed(const Settings& settings, std::uint64_t failed) {
+    throw RunError("The baseline cannot be taken of " + settings.source.shown() + ": " +
+                   std::to_string(failed) + " frames could not be computed.");
+}
+
+/// What the chain makes of the source, averaged over its first seconds.
+std::shared_ptr<const BaselineImage> averaged(const Settings& settings, double seconds,
+                                              const std::string& from) {
+    const auto collector =
+        std::make_shared<BaselineCollector>(seconds > 0 ? seconds : std::numeric_limits<double>::infinity());
+    const std::uint64_t failed =
+        run_into(collector, settings, seconds, [&] { return collector->progress(); });
+    collector->finish();
     const std::shared_ptr<const BaselineImage> taken = collector->taken();
     if (!taken)
         throw RunError("The baseline cannot be taken of " + settings.source.shown() + ". " +
                        collector->error());
-    if (const std::uint64_t failed = pipeline->stats().drops.failed; failed > 0)
-        throw RunError("The baseline cannot be taken of " + settings.source.shown() + ": " +
-                       std::to_string(failed) + " frames could not be computed.");
+    if (failed > 0)
+        refuse_failed(settings, failed);
     return std::make_shared<const BaselineImage>(taken->shape(), taken->quantity(), taken->values(),
                                                  taken->frames(), taken->seconds(), from);
 }
 
-bool is_file(const SourceArgument& source) {
+/// Size and quantity of the first result, whether its stages have filled their histories or not.
+class FirstResult final : public Sink {
+public:
+    void open(const StreamInfo&) override {}
+    void push(const Result& result, bool) override {
+        const std::scoped_lock lock(mutex_);
+        if (!seen_)
+            seen_.emplace(result.shape(), result.quantity);
+    }
+    void close() noexcept override {}
+    bool wants_host_image() const override { return false; }
+    SinkStatus status() const override { return {}; }
+    std::optional<std::pair<Shape, Quantity>> seen() const {
+        const std::scoped_lock lock(mutex_);
+        return seen_;
+    }
+
+private:
+    mutable std::mutex mutex_;
+    std::optional<std::pair<Shape, Quantity>> seen_;
+};
+
+std::pair<Shape, Quantity> first_result(const Settings& settings) {
+    const auto sink = std::make_shared<FirstResult>();
+    const std::uint64_t failed = run_into(sink, settings, 0, [&] { return sink->seen() ? 1.0 : 0.0; });
+    if (!sink->seen())
+        refuse_failed(settings, failed);
+    return *sink->seen();
+}
+
+bool is_read_once(const SourceArgument& source) {
     try {
-        return is_file_kind(parse_source_text(source.revealed()).kind);
+        return is_read_once(parse_source_text(source.revealed()));
     } catch (const UsageError&) { // whoever opens it will say so
         return false;
     }
 }
 
+/// What may be read before the run.
+bool is_file(const SourceArgument& source) {
+    try {
+        return is_file_kind(parse_source_text(source.revealed()).kind) && !is_read_once(source);
+    } catch (const UsageError&) {
+        return false;
+    }
+}
+
 /// Of a file its first result tells both; of a camera and a scene the first of the run will tell the size.
-void check_fits(const BaselineImage& picture, const Settings& settings, const std::string& from) {
+void check_fits(const BaselineImage& picture, const Settings& settings) {
     if (!is_file(settings.source))
         return;
-    const std::shared_ptr<const BaselineImage> first = averaged(settings, kOneFrame, from);
-    if (!picture.fits(first->shape(), first->quantity()))
-        throw UsageError(baseline_misfit(picture, first->shape(), first->quantity()));
+    const auto [shape, quantity] = first_result(settings);
+    if (!picture.fits(shape, quantity))
+        throw UsageError(baseline_misfit(picture, shape, quantity));
 }
 
 Quantity quantity_of_results(const Settings& settings) {
     if (is_file(settings.source))
-        return averaged(settings, kOneFrame, "")->quantity();
+        return first_result(settings).second;
     return settings.chain.quantity();
 }
 
@@ -98,7 +153,7 @@ std::shared_ptr<const BaselineImage> as_results(const Shape& shape, std::vector<
                                                 const Settings& settings, const std::string& from) {
     auto picture = std::make_shared<const BaselineImage>(shape, quantity_of_results(settings), std::move(f0),
                                                          1, 0, from);
-    check_fits(*picture, settings, from);
+    check_fits(*picture, settings);
     return picture;
 }
 
@@ -131,9 +186,14 @@ std::shared_ptr<const BaselineImage> from_file(const Settings& settings, const s
     Settings plain = file;
     plain.chain.stages().clear();
     const double seconds = program_of(settings).baseline_seconds;
-    if (!is_file(file.source))
+    if (!is_file(file.source) && !is_read_once(file.source))
         throw UsageError("--baseline: '" + file.source.shown() +
                          "' is no file; name a picture or a recording, or give --baseline-seconds alone.");
+    if (is_read_once(file.source))
+        throw UsageError(
+            "--baseline: '" + file.source.shown() +
+            "' gives each frame once, and what it is has to be looked at first; store what comes "
+            "out of it, and name that file.");
     const SourceInfo info = opened(file);
     const bool foreign = look_at_source(file).path.empty();
     if (foreign && info.length == 1) {
@@ -142,7 +202,7 @@ std::shared_ptr<const BaselineImage> from_file(const Settings& settings, const s
     }
     const bool results = info.quantity.measure != Measure::intensity;
     auto mean = averaged(results ? plain : file, seconds, path);
-    check_fits(*mean, settings, path);
+    check_fits(*mean, settings);
     return mean;
 }
 
@@ -167,6 +227,11 @@ void take_baseline(Settings& settings) {
     if (!wants_baseline(settings))
         return;
     const ProgramSettings& program = program_of(settings);
+    if (program.baseline.empty() && is_read_once(settings.source))
+        throw UsageError("--baseline-seconds reads the beginning of a source before the run, and " +
+                         settings.source.shown() +
+                         " gives each frame once; store what comes out of it and run that file, or name a "
+                         "recording of the rest with --baseline FILE.");
     settings.baseline = program.baseline.empty()
                             ? averaged(settings, program.baseline_seconds, settings.source.shown())
                             : from_file(settings, program.baseline);

@@ -4,6 +4,7 @@
 #include "config/settings.hpp"
 #include "config/statistics_file.hpp"
 #include "config/unattended.hpp"
+#include "pipeline/timed_frames.hpp"
 #include "recording/lines/kymograph.hpp"
 #include "recording/lines/widths.hpp"
 #include "recording/record_file.hpp"
@@ -29,7 +30,7 @@ namespace {
 
 /// A file in the window goes at its own pace, or at 30 frames/s where it has none; a single image is shown
 /// again and again. Only the open file knows, so this stands between it and the pipeline.
-class AtOwnPace final : public Source {
+class AtOwnPace final : public Source, public TimedFrames {
 public:
     AtOwnPace(std::unique_ptr<Source> file, bool stays) : file_(std::move(file)), stays_(stays) {
         params_ = file_->params();
@@ -50,6 +51,10 @@ public:
     }
     Status next(FramePort& port) override { return file_->next(port); }
     std::uint64_t length() override { return file_->length(); }
+    std::optional<std::uint64_t> frame_at(double seconds) override {
+        return TimedFrames::find(*file_, seconds);
+    }
+    void recording(bool on) override { file_->recording(on); }
     void seek(std::uint64_t frame, std::uint64_t at_once) override { file_->seek(frame, at_once); }
     void close() override { file_->close(); }
     void set(std::string_view name, const ParamValue& value) override {

@@ -125,7 +125,8 @@ ParamTable make_program_table() {
                   {.unit = "s",
                    .min = 0,
                    .max = 1e7,
-                   .doc = "begin a file at this time, by its rate, instead of a frame"})
+                   .doc =
+                       "begin a file at this time, by its frames' own, else by its rate, instead of a frame"})
             .integer("frames", &ProgramSettings::frames,
                      {.min = 0, .max = 1000000000, .doc = "stop after this many frames; 0: no limit"})
             .real("rate", &ProgramSettings::rate,

@@ -133,8 +133,8 @@ DeviceMemoryOfCaller CallersExecutor::allocate_device(std::size_t bytes, void* s
         static_cast<void>(cudaGetLastError());
         if (status != cudaErrorMemoryAllocation) // a stream that is none, a device that is lost
             check(status, "cudaMallocAsync");
-        throw RunError("No room for " + size_text(bytes) +
-                       " in the GPU's memory; free what is no longer needed, or give an output.");
+        throw DeviceError("No room for " + size_text(bytes) +
+                          " in the GPU's memory; free what is no longer needed, or give an output.");
     }
     const auto give_back = [device = device_, order](void* given) {
         try {

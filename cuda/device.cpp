@@ -54,8 +54,8 @@ void check(cudaError_t status, const char* call) {
     if (status == cudaSuccess)
         return;
     static_cast<void>(cudaGetLastError()); // it is told here; sticky errors come back by themselves
-    throw RunError(std::string("The GPU failed in ") + call + ": " + cudaGetErrorString(status) + " (" +
-                   cudaGetErrorName(status) + ").");
+    throw DeviceError(std::string("The GPU failed in ") + call + ": " + cudaGetErrorString(status) + " (" +
+                      cudaGetErrorName(status) + ").");
 }
 
 void log_failure(cudaError_t status, const char* call) noexcept {
@@ -119,8 +119,8 @@ namespace {
 
 [[noreturn]] void no_room(std::size_t bytes, const char* where, cudaError_t status) {
     static_cast<void>(cudaGetLastError());
-    throw RunError("No room for " + std::to_string(bytes >> 20) + " MiB of frames in " + where + " (" +
-                   cudaGetErrorString(status) + "); use a smaller image or fewer slots.");
+    throw DeviceError("No room for " + std::to_string(bytes >> 20) + " MiB of frames in " + where + " (" +
+                      cudaGetErrorString(status) + "); use a smaller image or fewer slots.");
 }
 
 int current_device() {

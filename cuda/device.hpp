@@ -2,7 +2,7 @@
 // devices.hpp.
 #pragma once
 
-#include "base/error.hpp"
+#include "pipeline/device_error.hpp"
 #include "pipeline/frame.hpp"
 
 #include <cuda_runtime.h>

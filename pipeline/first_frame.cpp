@@ -1,6 +1,10 @@
 #include "pipeline/first_frame.hpp"
 
 #include "base/error.hpp"
+#include "base/log.hpp"
+#include "pipeline/timed_frames.hpp"
+
+#include <spdlog/spdlog.h>
 
 namespace specklescope {
 
@@ -18,7 +22,15 @@ std::uint64_t begin_at(Source& source, std::uint64_t from, double seconds, Sourc
         return 0;
     if (!info.seekable)
         source.seek(1, 0); // says why not
-    const std::uint64_t first = seconds > 0 ? frame_at(seconds, info) : from;
+    std::uint64_t first = from;
+    if (seconds > 0) {
+        const std::optional<std::uint64_t> found = TimedFrames::find(source, seconds);
+        first = found ? *found : frame_at(seconds, info);
+        if (!found)
+            run_log().info(
+                "The frames of '{}' have no times of their own: at {:.6g} frames/s {} s is frame {}.",
+                info.name, info.rate, to_string(seconds), first);
+    }
     try {
         source.seek(first, 0);
     } catch (const UsageError& error) {

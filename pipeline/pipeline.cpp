@@ -171,6 +171,7 @@ void Pipeline::start() {
         {
             const std::scoped_lock lock(flow.mutex);
             flow.status = {RunState::running, "", info};
+            flow.begins_at = first;
             flow.dropped_by_closed_sinks = 0;
             flow.source_params = flow.source->params();
             flow.backend = executor->backend();

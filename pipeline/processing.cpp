@@ -3,6 +3,7 @@
 #include "base/long_work.hpp"
 #include "base/sentence.hpp"
 #include "pipeline/counts.hpp"
+#include "pipeline/device_error.hpp"
 #include "pipeline/threads/delivery.hpp"
 #include "pipeline/threads/incoming.hpp"
 #include "pipeline/threads/remarks.hpp"
@@ -141,11 +142,11 @@ private:
             last_raw_ = pending_.back().raw; // an edit may yet make a picture of it
             pending_.pop_back();
             failed(error.what(), purpose);
-        } catch (const NoSlot& error) { // whoever computes is well
+        } catch (const DeviceError& error) {
+            device_failed(error.what());
+        } catch (const std::exception& error) { // whoever computes is well
             pending_.pop_back();
-            failed(error.what(), purpose);
-        } catch (const std::exception& error) {
-            device_failed(sentence_of(error));
+            failed(sentence_of(error), purpose);
         }
         if (submitted && !regions_checked_)
             check_regions(regions().first);
@@ -170,8 +171,15 @@ private:
             const Purpose purpose = pending_.front().purpose;
             pending_.pop_front();
             failed(error.what(), purpose);
+        } catch (const DeviceError& error) {
+            device_failed(error.what());
         } catch (const std::exception& error) {
-            device_failed(sentence_of(error));
+            if (executor_->in_flight() > 0) // which of them it was nobody knows
+                throw;
+            if (pending_.empty())
+                flow_.say(Message::Level::error, sentence_of(error));
+            for (const Pending& lost : std::exchange(pending_, {}))
+                failed(sentence_of(error), lost.purpose);
         }
     }
 
@@ -210,10 +218,8 @@ private:
                     apply_chain(edit, version);
                 version_ = version;
                 any = true;
-            } catch (const UsageError& error) {
-                flow_.say(Message::Level::error, error.what());
-            } catch (const std::exception& error) {
-                device_failed(sentence_of(error));
+            } catch (const std::exception& error) { // nothing has changed
+                flow_.say(Message::Level::error, sentence_of(error));
             }
         }
         return any;
@@ -255,12 +261,8 @@ private:
         try {
             executor_->set_regions(regions, version);
             return true;
-        } catch (const UsageError&) {
-            throw;
-        } catch (const std::exception& error) {
-            if (executor_->backend() == "cpu")
-                throw;
-            device_failed(sentence_of(error));
+        } catch (const DeviceError& error) {
+            device_failed(error.what());
             return false;
         }
     }
@@ -278,8 +280,8 @@ private:
     std::optional<Shape> output() {
         try {
             return executor_->output();
-        } catch (const std::exception& error) {
-            device_failed(sentence_of(error));
+        } catch (const DeviceError& error) {
+            device_failed(error.what());
             return executor_->output();
         }
     }
@@ -294,12 +296,8 @@ private:
         (void)settled(*chain); // an executor that knows no frame yet would say it later
         try {
             executor_->set_chain(chain, version);
-        } catch (const UsageError&) {
-            throw;
-        } catch (const std::exception& error) {
-            if (executor_->backend() == "cpu")
-                throw;
-            device_failed(sentence_of(error));
+        } catch (const DeviceError& error) {
+            device_failed(error.what());
             executor_->set_chain(chain, version);
         }
     }
@@ -323,13 +321,6 @@ private:
 
     /// A device error moves the run to the host, once; what was in flight runs again there.
     void device_failed(const std::string& why) {
-        if (executor_->backend() == "cpu") {
-            if (pending_.empty()) // an edit, not a frame
-                flow_.say(Message::Level::error, why);
-            for (const Pending& lost : std::exchange(pending_, {}))
-                failed(why, lost.purpose);
-            return;
-        }
         flow_.say(Message::Level::error,
                   "The GPU failed (" + why + "); the run goes on on the CPU" +
                       (chain()->stateful() ? ", and stages that look back over frames begin anew." : "."));

@@ -1,7 +1,7 @@
 #include "pipeline/round_robin_executor.hpp"
 #include "base/sentence.hpp"
 
-#include "base/error.hpp"
+#include "pipeline/device_error.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -56,7 +56,8 @@ public:
             std::rethrow_exception(error_);
         return *executor_;
     }
-    /// Calls it; errors of the device say whose they are.
+    /// Calls it; errors of the device say whose they are. Whatever else a member throws leaves it with work
+    /// half begun, and is taken for one.
     template <class F> auto named(F&& call) const {
         try {
             return call(*executor_);
@@ -65,7 +66,7 @@ public:
         } catch (const NoSlot&) {
             throw;
         } catch (const std::exception& error) {
-            throw RunError(name_ + ": " + sentence_of(error));
+            throw DeviceError(name_ + ": " + sentence_of(error));
         }
     }
 

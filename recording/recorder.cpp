@@ -53,6 +53,7 @@ void Recorder::open(const StreamInfo& stream) {
     stream_ = stream;
     stream_.source.rate = options_.limits.thinned(stream.source.rate);
     gate_ = FrameGate(options_.limits);
+    gate_time_ = {};
     painter_.begin(stream);
     status_ = {};
     pinned_ = writing_ = 0;
@@ -65,6 +66,7 @@ void Recorder::open(const StreamInfo& stream) {
     written_before_ = unstored_before_ = bytes_before_ = dropped_before_ = lost_before_ = last_sequence_ =
         last_dropped_ = last_left_out_ = logged_drops_ = 0;
     any_frame_ = false;
+    time_ = {};
     finished_ = {};
     thread_ = std::thread([this] { run(); }); // may throw: nothing runs then
     running_ = true;
@@ -153,7 +155,9 @@ void Recorder::drop_late() {
 bool Recorder::takes(const FrameInfo& info) {
     if (!running_ || !status_.complete.empty())
         return false;
-    switch (gate_.judge(info)) {
+    FrameInfo timed = info;
+    timed.capture_ns = gate_time_.at(info.capture_ns, !info.discontinuity);
+    switch (gate_.judge(timed)) {
     case FrameGate::Verdict::take:
         return true;
     case FrameGate::Verdict::leave:

@@ -125,8 +125,7 @@ bool Recorder::is_another_kind(const RecordedFrame& frame) const {
 bool Recorder::wants_next_file(const RecordedFrame& frame) const {
     const RecordLimits& limits = options_.limits;
     return is_another_kind(frame) ||
-           (limits.split_s > 0 &&
-            static_cast<double>(frame.info.capture_ns - file_began_ns_) >= limits.split_s * 1e9) ||
+           (limits.split_s > 0 && static_cast<double>(now_ns_ - file_began_ns_) >= limits.split_s * 1e9) ||
            (limits.split_mib > 0 &&
             writer_->bytes() + bytes_of(frame) > static_cast<std::uint64_t>(limits.split_mib) * kMib);
 }
@@ -134,6 +133,7 @@ bool Recorder::wants_next_file(const RecordedFrame& frame) const {
 /// Returns the seconds that the writing took, without those for making a file.
 double Recorder::write_frame(const RecordedFrame& frame) {
     disk_.check(bytes_of(frame));
+    now_ns_ = time_.at(frame.info.capture_ns, !frame.info.discontinuity);
     if (writer_ && options_.pipe && is_another_kind(frame))
         throw RunError("Recording into " + options_.path + " stopped: " + to_string(frame.pixels.shape()) +
                        " frames of " + frame.quantity.name +
@@ -169,7 +169,7 @@ void Recorder::next_file(const RecordedFrame& first) {
     writer_ = format_.make(first, options_, stream_);
     shape_ = first.pixels.shape();
     quantity_ = first.quantity;
-    file_began_ns_ = first.info.capture_ns;
+    file_began_ns_ = now_ns_;
     lost_before_ = in_warmup_ = 0;
     clock_ = {};
     run_log().info("Recording {} frames of {} into {}.", to_string(options_.what), to_string(shape_),

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "pipeline/clock/clock_fit.hpp"
+#include "pipeline/clock/growing_time.hpp"
 #include "recording/change_picture.hpp"
 #include "recording/limits/disk_room.hpp"
 #include "recording/pretrigger/pre_trigger.hpp"
@@ -94,9 +95,10 @@ private:
     std::deque<Item> queue_;
     SinkStatus status_; ///< guarded by mutex_, like everything above and the ten below
     FrameGate gate_;
-    int pinned_ = 0;  ///< frames of the pipeline's rings in the queue or being written
-    int writing_ = 0; ///< 1 while a frame is being written
-    double cost_ = 0; ///< seconds a frame takes to write
+    GrowingTime gate_time_; ///< that it judges by
+    int pinned_ = 0;        ///< frames of the pipeline's rings in the queue or being written
+    int writing_ = 0;       ///< 1 while a frame is being written
+    double cost_ = 0;       ///< seconds a frame takes to write
     std::uint64_t offered_ = 0;
     std::vector<EventMark> events_; ///< for the next frame that is accepted
     std::size_t held_ = 0;          ///< items that are
@@ -111,9 +113,10 @@ private:
     // Used by the writing thread alone.
     std::unique_ptr<FileWriter> writer_;
     DiskRoom disk_;
-    std::uint64_t bytes_before_ = 0; ///< in finished files
-    std::int64_t file_began_ns_ = 0; ///< capture time of its first frame
-    ClockWatch clock_;               ///< over the frames of the present file
+    std::uint64_t bytes_before_ = 0;              ///< in finished files
+    GrowingTime time_;                            ///< of the frames
+    std::int64_t now_ns_ = 0, file_began_ns_ = 0; ///< there, of the frame in work and of its file's first
+    ClockWatch clock_;                            ///< over the frames of the present file
     SaturationMask mask_;
     ChangePicture change_;
     ScreenPainter painter_;

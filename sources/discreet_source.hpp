@@ -4,7 +4,9 @@
 #include "base/error.hpp"
 #include "base/source_argument.hpp"
 #include "pipeline/source.hpp"
+#include "pipeline/timed_frames.hpp"
 
+#include <optional>
 #include <utility>
 
 namespace specklescope {
@@ -20,7 +22,7 @@ template <class F> auto discreetly(const SourceArgument& text, F&& work) {
     }
 }
 
-class DiscreetSource final : public Source {
+class DiscreetSource final : public Source, public TimedFrames {
 public:
     DiscreetSource(std::unique_ptr<Source> source, SourceArgument text)
         : source_(std::move(source)), text_(std::move(text)) {
@@ -39,6 +41,10 @@ public:
         return discreetly(text_, [&] { return source_->next(port); });
     }
     std::uint64_t length() override { return source_->length(); }
+    std::optional<std::uint64_t> frame_at(double seconds) override {
+        return discreetly(text_, [&] { return TimedFrames::find(*source_, seconds); });
+    }
+    void recording(bool on) override { source_->recording(on); }
     void seek(std::uint64_t frame, std::uint64_t at_once) override {
         discreetly(text_, [&] { source_->seek(frame, at_once); });
     }

@@ -8,50 +8,107 @@
 #include <cmath>
 #include <cstdint>
 #include <optional>
+#include <utility>
 
 namespace specklescope {
 
-/// One thread only. Times are those of the recording as long as they grow. Where they do not, at the start of
-/// a new round or of another file, the clock goes on by one step. A file without times has the schedule's.
+/// Times are those of the recording as long as they grow. Where they do not, at the start of a new round or
+/// of another file, they go on by one step.
+class PlaybackTimes {
+public:
+    bool any() const { return any_; }
+    /// Between two frames, where the file does not tell; before the first.
+    void assume_step(std::int64_t ns) { step_ = ns; }
+    /// `follows`: the frame is the one behind the last in its file, so that their distance is a step.
+    std::int64_t next(const std::optional<std::int64_t>& recorded, bool follows) {
+        std::int64_t time = last_ + step_;
+        if (recorded) {
+            if (any_ && *recorded + offset_ <= last_)
+                offset_ = time - *recorded;
+            time = *recorded + offset_;
+            if (any_ && follows)
+                step_ = time - last_;
+        }
+        any_ = true;
+        return last_ = time;
+    }
+    std::int64_t step() const { return step_; }
+
+private:
+    std::int64_t last_ = 0, offset_ = 0;
+    std::int64_t step_ = 1'000'000; ///< the last distance of two frames
+    bool any_ = false;
+};
+
+/// Looks for the frame of a file that is shown so many seconds behind the first.
+class TimeSearch {
+public:
+    explicit TimeSearch(double seconds) : goal_(std::llround(seconds * 1e9) + kSameTime) {}
+    /// The time of the next frame. False: no more of them are needed.
+    bool add(const std::optional<std::int64_t>& recorded) {
+        timeless_ = !recorded;
+        if (timeless_)
+            return false;
+        const std::int64_t time = times_.next(recorded, frames_ > 0);
+        if (frames_ == 0)
+            first_ = time;
+        found_ = time - first_ > goal_;
+        if (found_)
+            return false;
+        ++frames_;
+        last_ = time;
+        return true;
+    }
+    /// The number of frames, where all end before; nothing where one says no time.
+    std::optional<std::uint64_t> frame() const {
+        if (timeless_ || frames_ == 0)
+            return std::nullopt;
+        const bool behind = !found_ && goal_ - (last_ - first_) >= times_.step();
+        return behind ? frames_ : frames_ - 1;
+    }
+
+private:
+    static constexpr std::int64_t kSameTime = 1000; ///< ns
+    PlaybackTimes times_;
+    std::int64_t goal_, first_ = 0, last_ = 0;
+    std::uint64_t frames_ = 0;
+    bool timeless_ = false, found_ = false;
+};
+
+/// One thread only. A file without times has the schedule's.
 class PlaybackClock {
 public:
     void restart() { *this = PlaybackClock{}; }
     /// The next frame is another file's: what lies between the two was not lost.
     void next_file() { sequence_.reset(); }
+    /// The next frame lies elsewhere in the file: nor is its distance from the last a step.
+    void jump() {
+        sequence_.reset();
+        follows_ = false;
+    }
 
     /// Tells the port of frames that the recording lacks, and returns the time in ns of the next frame, which
     /// the pacer has let through. `rate`: the schedule's, as Pacer::take wants it.
     std::int64_t take(const Recorded& recorded, FramePort& port, Pacer& pacer, double rate) {
-        if (const std::uint64_t lost = lost_between(sequence_, recorded); lost > 0)
+        const std::uint64_t lost = lost_between(sequence_, recorded);
+        if (lost > 0)
             port.lost(lost, "");
         sequence_ = recorded.sequence;
-        return time_of(recorded, pacer.take(rate), rate);
+        const std::int64_t scheduled = pacer.take(rate);
+        const bool follows = std::exchange(follows_, true) && lost == 0;
+        if (!times_.any()) {
+            if (!recorded.capture_ns)
+                return scheduled;
+            if (const double nominal = rate > 0 ? rate : recorded.rate; nominal > 0)
+                times_.assume_step(std::llround(1e9 / nominal));
+        }
+        return times_.next(recorded.capture_ns, follows);
     }
 
 private:
-    std::int64_t time_of(const Recorded& recorded, std::int64_t scheduled, double rate) {
-        if (!any_ && !recorded.capture_ns)
-            return scheduled;
-        const double nominal = rate > 0 ? rate : recorded.rate;
-        if (!any_ && nominal > 0)
-            step_ = std::llround(1e9 / nominal);
-        std::int64_t time = last_ + step_;
-        if (recorded.capture_ns) {
-            if (any_ && *recorded.capture_ns + offset_ <= last_)
-                offset_ = time - *recorded.capture_ns;
-            time = *recorded.capture_ns + offset_;
-            if (any_)
-                step_ = time - last_;
-        }
-        any_ = true;
-        last_ = time;
-        return time;
-    }
-
+    PlaybackTimes times_;
     std::optional<std::uint64_t> sequence_;
-    std::int64_t last_ = 0, offset_ = 0;
-    std::int64_t step_ = 1'000'000; ///< the last distance of two frames
-    bool any_ = false;
+    bool follows_ = false;
 };
 
 } // namespace specklescope

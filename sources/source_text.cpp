@@ -85,6 +85,15 @@ std::string_view leading_word(std::string_view text) {
 
 bool is_file_kind(std::string_view kind) { return kind == "image" || kind == "video" || kind == "raw"; }
 
+bool is_read_once(const SourceText& source) {
+    if (source.kind == "gst")
+        return source.target.find("fdsrc") != std::string::npos;
+    std::error_code ignored;
+    const fs::file_status found = fs::status(fs::path(source.target), ignored);
+    return is_file_kind(source.kind) && fs::exists(found) && !fs::is_regular_file(found) &&
+           !fs::is_directory(found);
+}
+
 bool has_image_ending(std::string_view path) {
     const std::string ending = lower_ending(path);
     return ending == ".png" || ending == ".jpg" || ending == ".jpeg" || ending == ".tif" ||

@@ -30,6 +30,9 @@ SourceArgument absolute_source_text(const SourceArgument& text);
 /// Its target is a path: image, video, raw.
 bool is_file_kind(std::string_view kind);
 
+/// Each of its frames can be had once: a pipe, standard input, a device that is read like a file.
+bool is_read_once(const SourceText& source);
+
 /// png, jpg, jpeg, tif, tiff, hdr, exr, in any case.
 bool has_image_ending(std::string_view path);
 

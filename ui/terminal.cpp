@@ -7,7 +7,6 @@
 #include "config/in_turn.hpp"
 #include "config/statistics_file.hpp"
 #include "config/text.hpp"
-#include "pipeline/first_frame.hpp"
 #include "pipeline/scale/pixel_size.hpp"
 #include "recording/outlet/outlet.hpp"
 #include "recording/recorder.hpp"
@@ -164,11 +163,10 @@ private:
     std::uint64_t total_frames() const {
         const auto& program = settings_.program.as<ProgramSettings>();
         const auto limit = static_cast<std::uint64_t>(program.frames);
-        const SourceInfo source = pipeline_->status().source;
-        const std::uint64_t from =
-            program.from_s > 0 ? frame_at(program.from_s, source) : static_cast<std::uint64_t>(program.from);
-        const std::uint64_t all = source.frames;
-        const std::uint64_t known = program.loop ? 0 : all - std::min(all, from);
+        const auto from = static_cast<std::uint64_t>(program.from);
+        const std::uint64_t all = pipeline_->status().source.frames;
+        // Where a time lies in the file its frames tell.
+        const std::uint64_t known = program.loop || program.from_s > 0 ? 0 : all - std::min(all, from);
         return limit == 0 ? known : known == 0 ? limit : std::min(limit, known);
     }
 

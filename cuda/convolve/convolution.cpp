@@ -188,12 +188,12 @@ std::unique_ptr<Convolution> make_convolution(ConvolutionTask task, int megabyte
         std::size_t free = 0;
         std::size_t total = 0;
         check(cudaMemGetInfo(&free, &total), "cudaMemGetInfo");
-        task.bytes = convolution_budget(megabytes, free >> attempt, task.image, "the GPU");
         try {
+            task.bytes = convolution_budget(megabytes, free >> attempt, task.image, "the GPU");
             return std::make_unique<Convolution>(task);
         } catch (const RunError& error) {
             if (attempt + 1 == kTries)
-                throw;
+                throw DeviceError(error.what());
             run_log().debug("Convolution: {}", error.what());
         }
     }

@@ -64,7 +64,7 @@ public:
 
     void run(ConstDeviceView input, DeviceView output, const RunContext<Space::device>& context) override {
         if (misaligned(input.data, input.pitch) || misaligned(output.data, output.pitch))
-            throw RunError("stage equalize: rows of device images must start on 16 bytes.");
+            throw DeviceError("stage equalize: rows of device images must start on 16 bytes.");
         EqualizeArgs args{};
         args.input = input.data;
         args.output = output.data;

@@ -55,7 +55,7 @@ public:
 
     void run(ConstDeviceView input, DeviceView output, const RunContext<Space::device>& context) override {
         if (misaligned(input.data, input.pitch) || misaligned(output.data, output.pitch))
-            throw RunError("stage gaussian: rows of device images must start on 16 bytes.");
+            throw DeviceError("stage gaussian: rows of device images must start on 16 bytes.");
         BlurImages images = images_;
         images.input = input.data;
         images.input_pitch = static_cast<int>(input.pitch); // at most 65536 pixels

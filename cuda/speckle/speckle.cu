@@ -80,7 +80,7 @@ public:
                                                                : static_cast<float>(std::ceil(full));
         args.counts = context.counts;
         if (misaligned(input.data, input.pitch) || misaligned(output.data, output.pitch))
-            throw RunError("stage speckle: rows of device images must start on 16 bytes.");
+            throw DeviceError("stage speckle: rows of device images must start on 16 bytes.");
 
         constexpr int per_block = kSpeckleThreads / 32;
         // What comes before it may be a kernel, the one of the frame before or that of another stage.

@@ -9,8 +9,6 @@ namespace specklescope {
 namespace {
 constexpr double kNs = 1e9;
 constexpr double kResolution = 1000; ///< ns: of time stamps; no fit is better than that over its span
-/// A capture time that runs away from arrival by more in one frame was set.
-constexpr std::int64_t kSet = 5'000'000'000;
 
 double ppm_fast(double slope) { // ns of delay for each second of the source's clock
     const double lag = slope / kNs;
@@ -148,15 +146,12 @@ std::optional<ClockReport> ClockFit::report() const {
 void ClockWatch::add(const FrameInfo& info) {
     const std::int64_t arrival =
         std::chrono::duration_cast<std::chrono::nanoseconds>(info.arrival.time_since_epoch()).count();
-    const std::int64_t step = info.capture_ns - last_capture_ns_;
-    const bool set = any_ && (step <= 0 || std::llabs(step - (arrival - last_arrival_ns_)) > kSet);
-    if (any_ && (info.discontinuity || set)) {
+    if (info.discontinuity)
+        steps_ = {};
+    if (steps_.was_set(info.capture_ns, arrival) || info.discontinuity) {
         longest_ = report();
         fit_ = {};
     }
-    any_ = true;
-    last_capture_ns_ = info.capture_ns;
-    last_arrival_ns_ = arrival;
     fit_.add(info.capture_ns, arrival);
 }
 

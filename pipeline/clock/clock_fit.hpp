@@ -4,6 +4,7 @@
 #pragma once
 
 #include "pipeline/clock/clock_report.hpp"
+#include "pipeline/clock/clock_steps.hpp"
 #include "pipeline/frame.hpp"
 
 #include <cstddef>
@@ -63,8 +64,7 @@ public:
 private:
     ClockFit fit_;
     std::optional<ClockReport> longest_;
-    std::int64_t last_capture_ns_ = 0, last_arrival_ns_ = 0;
-    bool any_ = false;
+    ClockSteps steps_;
 };
 
 } // namespace specklescope

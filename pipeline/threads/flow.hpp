@@ -99,6 +99,7 @@ struct Flow {
     std::uint64_t regions_version = 0;
     double um_per_source_px = 0; ///< 0: as the source says
     PipelineStatus status;
+    std::uint64_t begins_at = 0; ///< frame of the file with which the run began
     std::vector<std::shared_ptr<Sink>> sinks;
     std::vector<std::shared_ptr<Sink>> sinks_to_open; ///< added before start()
     std::uint64_t dropped_by_closed_sinks = 0;

@@ -17,7 +17,7 @@ public:
         const std::scoped_lock lock(flow.mutex);
         ring_ = flow.ring;
         spare_ = ring_ ? flow.status.source.lends : 0;
-        landed_ = flow.options.from;
+        landed_ = flow.begins_at;
     }
 
     Frame acquire(const Shape& shape) override {

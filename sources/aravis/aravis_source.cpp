@@ -4,6 +4,7 @@
 #include "base/long_work.hpp"
 #include "sources/aravis/aravis_options.hpp"
 #include "sources/aravis/camera.hpp"
+#include "sources/aravis/camera_time.hpp"
 #include "sources/aravis/frame_numbers.hpp"
 #include "sources/aravis/trigger_series.hpp"
 #include "sources/aravis/wiring.hpp"
@@ -78,10 +79,9 @@ class AravisSource final : public Source {
 public:
     AravisSource(std::string camera, const Params& params)
         : wanted_(std::move(camera)), key_(wanted_.empty() ? "the camera" : wanted_) {
-        params_ = params;
-        asked_ = params.as<AravisParams>();
-        check_wiring(asked_);
-        series_ = TriggerSeries(asked_.trigger_rate, static_cast<std::uint64_t>(asked_.triggers));
+        params_ = asked_ = params;
+        check_wiring(asked());
+        series_ = TriggerSeries(asked().trigger_rate, static_cast<std::uint64_t>(asked().triggers));
     }
     ~AravisSource() override { AravisSource::close(); }
 
@@ -91,7 +91,7 @@ public:
             throw RunError(key_ + " is still being closed; try again in a few seconds.");
         try {
             camera_ = std::make_shared<Camera>(wanted_);
-            camera_->configure(asked_);
+            camera_->configure(asked());
             return begin();
         } catch (...) {
             close();
@@ -102,7 +102,7 @@ public:
     void close() override {
         first_.reset();
         chunks_.reset();
-        gone_ += series_.give_up_all();
+        (void)series_.give_up_all(); // where the camera failed they have been counted
         if (camera_) // a dead one takes seconds, and its control channel must be free before it is opened
             retire_device([held = std::move(camera_)]() mutable { held.reset(); }, key_, kClosePatience);
         camera_.reset();
@@ -111,27 +111,17 @@ public:
     Status next(FramePort& port) override {
         if (!camera_)
             throw RunError(key_ + " is not open.");
-        if (camera_->lost())
-            throw RunError("The camera " + camera_->name() +
-                           " does not answer any more; check its cable and its power.");
-        if (const std::uint64_t gone = std::exchange(gone_, 0); gone > 0)
-            port.lost(gone, "were asked for by a trigger when the camera went away");
-        trigger();
-        ArvHandle<ArvBuffer> buffer = std::move(first_);
-        if (!buffer)
-            buffer = camera_->pop(std::chrono::duration_cast<microseconds>(
-                series_.wait(SteadyClock::now(), std::chrono::duration_cast<SteadyClock::duration>(kPoll))));
-        if (buffer)
-            return take(std::move(buffer), port);
-        const auto patience = kAnswer + std::chrono::duration_cast<SteadyClock::duration>(
-                                            std::chrono::duration<double, std::milli>(exposure_ms()));
-        if (const std::uint64_t unanswered = series_.give_up(SteadyClock::now(), patience); unanswered > 0)
-            port.lost(unanswered, "were asked for by a trigger that the camera did not answer");
-        return series_.finished() ? Status::end : Status::idle;
+        try {
+            return next_of_camera(port);
+        } catch (const RunError&) { // counted now: nobody knows whether it comes back
+            if (const std::uint64_t gone = series_.give_up_all(); gone > 0)
+                port.lost(gone, "were asked for by a trigger when the camera went away");
+            throw;
+        }
     }
 
     void recording(bool on) override {
-        if (asked_.trigger_start != AravisParams::Start::record)
+        if (asked().trigger_start != AravisParams::Start::record)
             return;
         if (on)
             series_.start(SteadyClock::now());
@@ -157,41 +147,62 @@ public:
             camera_->set_exposure(now.exposure_ms);
         if (camera_ && name == "gain")
             camera_->set_gain(now.gain);
-        asked_ = now;
+        asked_.set(name, value);
         params_ = std::move(edited);
         if (camera_)
             read_back();
     }
 
 private:
+    const AravisParams& asked() const { return asked_.as<AravisParams>(); }
+
+    Status next_of_camera(FramePort& port) {
+        if (camera_->lost())
+            throw RunError("The camera " + camera_->name() +
+                           " does not answer any more; check its cable and its power.");
+        trigger();
+        ArvHandle<ArvBuffer> buffer = std::move(first_);
+        if (!buffer)
+            buffer = camera_->pop(std::chrono::duration_cast<microseconds>(
+                series_.wait(SteadyClock::now(), std::chrono::duration_cast<SteadyClock::duration>(kPoll))));
+        if (buffer)
+            return take(std::move(buffer), port);
+        const auto patience = kAnswer + std::chrono::duration_cast<SteadyClock::duration>(
+                                            std::chrono::duration<double, std::milli>(exposure_ms()));
+        if (const std::uint64_t unanswered = series_.give_up(SteadyClock::now(), patience); unanswered > 0)
+            port.lost(unanswered, "were asked for by a trigger that the camera did not answer");
+        return series_.finished() ? Status::end : Status::idle;
+    }
+
     SourceInfo begin() {
         const bool triggered = is_triggered(camera_->named());
-        const std::string state =
-            ptp_state(camera_->named(), asked_.ptp == AravisParams::Switch::on ? kPtp : milliseconds::zero());
+        const std::string state = ptp_state(
+            camera_->named(), asked().ptp == AravisParams::Switch::on ? kPtp : milliseconds::zero());
         if (!state.empty())
             run_log().info("PTP of {}: {}.", camera_->name(), state);
         ticks_ = camera_->tick_rate();
         numbers_.restart(!arv_camera_is_gv_device(camera_->get()));
         chunks_.emplace(camera_->get());
-        comes_anew_ = true;
+        time_.reopened();
         SourceInfo info;
         info.name = camera_->name();
         info.live = true;
         info.patient = triggered;
         info.clock = ticks_ <= 0 ? "" : state.empty() ? "camera" : "camera, PTP " + state;
-        info.rate = triggered ? asked_.trigger_rate : camera_->rate();
+        info.rate = triggered ? asked().trigger_rate : camera_->rate();
+        pace_.restart(info.rate);
         gint width = 0;
         gint height = 0;
         arv_camera_get_region(camera_->get(), nullptr, nullptr, &width, &height, nullptr);
         const CameraFormat* format = find_format(arv_camera_get_pixel_format(camera_->get(), nullptr));
         info.shape = {width, height, format ? format->channels : 1, format ? format->type : PixelType::u8};
         info.full_scale = format ? format->full_scale : type_full_scale(info.shape.type);
-        swap_ = info.shape.type == PixelType::u16 && camera_->big_endian(asked_.byte_order);
+        swap_ = info.shape.type == PixelType::u16 && camera_->big_endian(asked().byte_order);
         read_back();
         camera_->start();
         if (!triggered)
             wait_first();
-        if (asked_.trigger_start == AravisParams::Start::open)
+        if (asked().trigger_start == AravisParams::Start::open)
             series_.start(SteadyClock::now());
         return info;
     }
@@ -217,35 +228,58 @@ private:
     }
 
     Status take(ArvHandle<ArvBuffer> buffer, FramePort& port) {
-        const std::uint64_t missing = numbers_.missing_before(arv_buffer_get_frame_id(buffer.get()));
-        if (missing > 0) {
-            const std::uint64_t here = std::min(missing, camera_->new_underruns());
-            if (here > 0)
-                port.lost(here, "found no free buffer here");
-            if (missing > here)
-                port.lost(missing - here, "are missing in the camera's own count");
-        }
-        series_.answered(missing + 1);
+        const std::int64_t here = ns(SteadyClock::now().time_since_epoch());
+        const std::optional<std::int64_t> stamp = stamp_of(buffer.get());
+        const std::uint64_t missing =
+            numbers_.missing_before(arv_buffer_get_frame_id(buffer.get()), pace_.most_between(stamp, here));
+        pace_.made(missing + 1);
+        const std::uint64_t counted = series_.answered(missing + 1);
+        if (missing > counted)
+            tell_missing(missing - counted, port);
+        const bool too_late = counted > missing;
         const std::string why = flaw(buffer.get());
-        if (!why.empty())
+        if (too_late)
+            warn_once(
+                said_late_,
+                "A frame answered a trigger that had been given up and counted as unanswered; it is left "
+                "out.");
+        else if (!why.empty())
             port.lost(1, why);
         else
-            deliver(buffer.get(), port);
+            deliver(buffer.get(), time_.at(stamp, here), port);
         camera_->give_back(std::move(buffer));
-        return why.empty() ? Status::frame : Status::idle;
+        return why.empty() && !too_late ? Status::frame : Status::idle;
     }
 
-    void deliver(ArvBuffer* buffer, FramePort& port) {
+    void tell_missing(std::uint64_t missing, FramePort& port) {
+        const std::uint64_t here = camera_->take_underruns(missing);
+        if (here > 0)
+            port.lost(here, "found no free buffer here");
+        if (missing > here)
+            port.lost(missing - here, "are missing in the camera's own count");
+    }
+
+    void warn_once(bool& said, const char* what) const {
+        if (!std::exchange(said, true))
+            run_log().warn("{}: {} Said once.", camera_->name(), what);
+    }
+
+    void deliver(ArvBuffer* buffer, const CameraTime::Moment& captured, FramePort& port) {
         const CameraFormat& format = *find_format(arv_buffer_get_image_pixel_format(buffer));
         const Shape shape{arv_buffer_get_image_width(buffer), arv_buffer_get_image_height(buffer),
                           format.channels, format.type};
-        const std::int64_t captured = capture_ns(buffer);
+        if (captured.set) {
+            warn_once(said_set_,
+                      "Its clock was set while it ran; capture times go on from where they were, and "
+                      "stages that look back over frames begin anew.");
+            port.discontinuity();
+        }
         Frame frame = port.acquire(shape);
         if (!frame)
             return;
         copy_picture(buffer, frame.host(), swap_);
         FrameInfo& info = frame.info();
-        info.capture_ns = captured;
+        info.capture_ns = captured.ns;
         info.full_scale = format.full_scale;
         if (const double exposure = chunks_->exposure_ms(buffer).value_or(exposure_ms()); exposure > 0)
             info.exposure_ms = exposure;
@@ -253,20 +287,15 @@ private:
         port.submit(std::move(frame));
     }
 
-    /// On the camera's clock; on ours where it has none.
-    std::int64_t capture_ns(ArvBuffer* buffer) {
-        const std::int64_t now = ns(SteadyClock::now().time_since_epoch());
+    /// On the camera's clock, ns; nothing where it has none, or put no time on this frame.
+    std::optional<std::int64_t> stamp_of(ArvBuffer* buffer) const {
+        constexpr std::int64_t kLargest = std::int64_t{1} << 62; // behind it a frame is damaged
+        if (ticks_ <= 0)
+            return std::nullopt;
         auto time = static_cast<std::int64_t>(arv_buffer_get_timestamp(buffer));
-        if (const auto ticks = time == 0 ? chunks_->time(buffer) : std::nullopt; ticks && ticks_ > 0)
+        if (const auto ticks = time == 0 ? chunks_->time(buffer) : std::nullopt)
             time = static_cast<std::int64_t>(static_cast<double>(*ticks) * 1e9 / ticks_);
-        if (ticks_ <= 0 || time == 0)
-            time = now;
-        if (std::exchange(comes_anew_, false) && any_ && time + shift_ns_ <= last_ns_)
-            shift_ns_ = last_ns_ + (now - last_here_ns_) - time;
-        any_ = true;
-        last_ns_ = time + shift_ns_;
-        last_here_ns_ = now;
-        return last_ns_;
+        return time > 0 && time < kLargest ? std::optional(time) : std::nullopt;
     }
 
     double exposure_ms() const { return params_.as<AravisParams>().exposure_ms; }
@@ -282,19 +311,17 @@ private:
 
     std::string wanted_;
     std::string key_;                ///< names the device for as long as this object lives
-    AravisParams asked_;             ///< without what the camera reported: what a reopened camera is set to
+    Params asked_;                   ///< without what the camera reported: what a reopened camera is set to
     std::shared_ptr<Camera> camera_; ///< while open
     std::optional<Chunks> chunks_;   ///< of camera_
     ArvHandle<ArvBuffer> first_;     ///< taken by open(), delivered by the first next()
     FrameNumbers numbers_;
+    FramePace pace_;
+    CameraTime time_;
     TriggerSeries series_;
-    std::uint64_t gone_ = 0; ///< triggers that waited for a frame when the camera was closed
     double ticks_ = 0;
     bool swap_ = false;
-    bool comes_anew_ = false; ///< the next frame is the first after an opening
-    bool any_ = false;
-    std::int64_t shift_ns_ = 0, last_ns_ = 0; ///< of capture times
-    std::int64_t last_here_ns_ = 0;
+    bool said_set_ = false, said_late_ = false;
 };
 
 std::unique_ptr<Source> make(const SourceText& text, const Params& params) {

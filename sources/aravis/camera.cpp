@@ -283,12 +283,12 @@ void Camera::give_back(ArvHandle<ArvBuffer> buffer) {
     arv_stream_push_buffer(stream_.get(), buffer.release());
 }
 
-std::uint64_t Camera::new_underruns() {
+std::uint64_t Camera::take_underruns(std::uint64_t most) {
     guint64 completed = 0;
     guint64 failures = 0;
     guint64 underruns = 0;
     arv_stream_get_statistics(stream_.get(), &completed, &failures, &underruns);
-    return underruns - std::exchange(underruns_, underruns);
+    return underruns_.take(underruns, most);
 }
 
 void Camera::fire() {

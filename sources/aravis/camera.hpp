@@ -3,6 +3,7 @@
 
 #include "sources/aravis/aravis_source.hpp"
 #include "sources/aravis/features.hpp"
+#include "sources/aravis/frame_numbers.hpp"
 
 #include <atomic>
 #include <chrono>
@@ -58,8 +59,8 @@ public:
     ArvHandle<ArvBuffer> pop(std::chrono::microseconds patience);
     /// To be filled again.
     void give_back(ArvHandle<ArvBuffer> buffer);
-    /// Frames since the last call for which no buffer was free.
-    std::uint64_t new_underruns();
+    /// Of the frames for which no buffer was free, those that have not been told yet; `most` or less.
+    std::uint64_t take_underruns(std::uint64_t most);
     void fire();
 
 private:
@@ -71,7 +72,7 @@ private:
     NamedCamera named_;
     std::shared_ptr<std::atomic<bool>> lost_ = std::make_shared<std::atomic<bool>>(false);
     ArvHandle<ArvStream> stream_;
-    std::uint64_t underruns_ = 0;
+    Parts underruns_;
 };
 
 } // namespace specklescope

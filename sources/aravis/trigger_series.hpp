@@ -47,22 +47,28 @@ public:
         // Behind a pause no burst makes up for it.
         next_ = now - next_ > kBurst ? now + period_ : next_ + period_;
     }
-    /// So many frames came, or are known to be lost.
-    void answered(std::uint64_t frames) {
-        const auto some = static_cast<std::ptrdiff_t>(std::min<std::uint64_t>(frames, waiting_.size()));
-        waiting_.erase(waiting_.begin(), waiting_.begin() + some);
+    /// So many frames came, or are known to be lost. Returns how many of them, the first ones, answer
+    /// triggers that had been given up: whoever did that has counted them.
+    std::uint64_t answered(std::uint64_t frames) {
+        const std::uint64_t some = std::min<std::uint64_t>(frames, waiting_.size());
+        waiting_.erase(waiting_.begin(), waiting_.begin() + static_cast<std::ptrdiff_t>(some));
+        const std::uint64_t late = std::min(frames - some, given_up_);
+        given_up_ -= late;
+        return late;
     }
     /// Gives up those that have waited longer than `patience`; returns their number.
     std::uint64_t give_up(Time now, Duration patience) {
         std::uint64_t count = 0;
         for (; !waiting_.empty() && now - waiting_.front() > patience; ++count)
             waiting_.pop_front();
+        given_up_ += count;
         return count;
     }
-    /// Gives up all: the camera has gone.
+    /// Gives up all: the camera has gone, and answers none of them.
     std::uint64_t give_up_all() {
         const std::uint64_t count = waiting_.size();
         waiting_.clear();
+        given_up_ = 0;
         return count;
     }
     /// All that were wanted are sent, and each is answered or given up.
@@ -76,7 +82,8 @@ private:
     std::uint64_t count_ = 0, sent_ = 0, requested_ = 0;
     bool running_ = false;
     Time next_{};
-    std::deque<Time> waiting_; ///< when those were sent that no frame has answered
+    std::deque<Time> waiting_;   ///< when those were sent that no frame has answered
+    std::uint64_t given_up_ = 0; ///< of those that this camera may yet answer
 };
 
 } // namespace specklescope

@@ -1,8 +1,10 @@
 #include "sources/files/image_source.hpp"
 #include "base/log.hpp"
+#include "base/long_work.hpp"
 #include "sources/registry.hpp"
 
 #include "files/image_file.hpp"
+#include "pipeline/timed_frames.hpp"
 #include "sources/files/image_index.hpp"
 #include "sources/files/image_sequence.hpp"
 #include "sources/pacer.hpp"
@@ -24,7 +26,7 @@ namespace {
 constexpr std::size_t kCounted = 1000;
 constexpr std::chrono::milliseconds kCounting{1000};
 
-class ImageSource final : public Source {
+class ImageSource final : public Source, public TimedFrames {
 public:
     ImageSource(std::string path, const Params& params) : path_(std::move(path)) {
         params_ = params;
@@ -74,6 +76,21 @@ public:
         return index_.all_of(files_) ? std::max(index_.frames(), position_) : ended_at_;
     }
 
+    std::optional<std::uint64_t> frame_at(double seconds) override {
+        if (options().frame_height > 0)
+            return std::nullopt;
+        TimeSearch search(seconds);
+        for (const std::string& file : files_) {
+            const std::unique_ptr<ImageReader> ahead = open_image(file);
+            while (ahead->next_page()) {
+                work_goes_on("looking for a time in '" + file + "'");
+                if (!search.add(ahead->recorded().capture_ns))
+                    return search.frame();
+            }
+        }
+        return search.frame();
+    }
+
     void seek(std::uint64_t frame, std::uint64_t at_once) override {
         const ImagePlace place = find(frame);
         std::optional<Shape> page;
@@ -94,7 +111,7 @@ public:
         }
         if (place.row > 0)
             skip_rows(place.row);
-        clock_.next_file();
+        clock_.jump();
         pacer_.hurry(at_once);
         position_ = frame;
         ended_ = new_round_ = false;

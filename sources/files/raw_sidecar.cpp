@@ -1,5 +1,8 @@
 #include "sources/files/raw_sidecar.hpp"
 
+#include "base/long_work.hpp"
+#include "sources/playback_clock.hpp"
+
 #include <vector>
 
 namespace specklescope {
@@ -84,6 +87,17 @@ double RawSidecar::measure_rate(const std::string& raw_path) const {
             times.push_back(*time);
     }
     return rate_of(times);
+}
+
+std::optional<std::uint64_t> RawSidecar::frame_at(const std::string& raw_path, double seconds,
+                                                  std::uint64_t frames) const {
+    RawSidecar ahead;
+    if (!is_open() || !ahead.open(raw_path))
+        return std::nullopt;
+    TimeSearch search(seconds);
+    for (std::uint64_t i = 0; i < frames && search.add(ahead.next().capture_ns); ++i)
+        work_goes_on("looking for a time in '" + raw_path + "'");
+    return search.frame();
 }
 
 } // namespace specklescope

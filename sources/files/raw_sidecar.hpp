@@ -23,6 +23,9 @@ public:
     void seek(std::uint64_t frame);
     /// The file's rate, or that of its first frames; reads ahead. 0: unknown.
     double measure_rate(const std::string& raw_path) const;
+    /// Source::frame_at(), of so many frames; reads ahead.
+    std::optional<std::uint64_t> frame_at(const std::string& raw_path, double seconds,
+                                          std::uint64_t frames) const;
 
 private:
     std::string line(std::uint64_t frame);

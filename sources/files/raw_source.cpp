@@ -3,6 +3,7 @@
 #include "sources/registry.hpp"
 
 #include "files/input_file.hpp"
+#include "pipeline/timed_frames.hpp"
 #include "sources/files/raw_sidecar.hpp"
 #include "sources/pacer.hpp"
 #include "sources/playback_clock.hpp"
@@ -87,13 +88,12 @@ std::vector<std::string> fitting_sizes(std::uint64_t bytes, const RawOptions& op
 
 /// What to write for a headerless file, by its length.
 std::string how_to_write(const std::string& path, const RawOptions& options) {
-    const bool format_given = options.format != RawOptions::Format::gray8;
     std::error_code missing;
     const std::uint64_t size = std::filesystem::file_size(path, missing);
     const auto header = static_cast<std::uint64_t>(options.header);
     const std::uint64_t bytes = missing || size < header ? 0 : size - header;
     std::string text;
-    for (const std::string& fits : fitting_sizes(bytes, options, format_given))
+    for (const std::string& fits : fitting_sizes(bytes, options, options.format != RawOptions::Format::gray8))
         text += (text.empty() ? "" : ", or ") + ("raw:" + path + "?" + fits);
     if (!text.empty())
         return "its " + std::to_string(bytes) + " bytes are whole frames of " + text;
@@ -102,7 +102,7 @@ std::string how_to_write(const std::string& path, const RawOptions& options) {
            "?width=W&height=H&format=F (formats: gray8, gray16le, gray16be, gray32f, rgb8)";
 }
 
-class RawSource final : public Source {
+class RawSource final : public Source, public TimedFrames {
 public:
     RawSource(std::string path, const Params& params) : path_(std::move(path)) {
         params_ = params;
@@ -132,7 +132,7 @@ public:
         if (regular_ && size < wanted)
             throw RunError("'" + path_ + "' has " + std::to_string(size) + " bytes, less than one frame of " +
                            to_string(shape_) + " (" + std::to_string(wanted) +
-                           " bytes with the header); check width, " + "height and format.");
+                           " bytes with the header); check width, height and format.");
         skip_header();
         open_sidecar();
         SourceInfo info;
@@ -166,12 +166,12 @@ public:
             rewind(port);
             bytes = read(frame.host());
         }
-        if (bytes < shape_.bytes()) {
-            if (bytes > 0)
-                return cut_short(bytes, port);
+        if (bytes == 0) {
             ended_ = true;
             return Status::end;
         }
+        if (bytes < shape_.bytes())
+            return cut_short(bytes, port);
         if (needs_swap(options.format))
             swap_bytes(frame.host());
         frame.info().position = in_pass_++;
@@ -196,6 +196,9 @@ public:
         return size < header ? 0 : (size - header) / shape_.bytes();
     }
 
+    std::optional<std::uint64_t> frame_at(double seconds) override {
+        return sidecar_.frame_at(path_, seconds, length());
+    }
     void seek(std::uint64_t frame, std::uint64_t at_once) override {
         if (!regular_)
             return Source::seek(frame, at_once);
@@ -207,7 +210,7 @@ public:
             throw RunError("'" + path_ + "' cannot be read at frame " + std::to_string(frame) + ": " +
                            std::strerror(errno) + "."); // NOLINT(concurrency-mt-unsafe)
         sidecar_.seek(frame);
-        clock_.next_file();
+        clock_.jump();
         pacer_.hurry(at_once);
         in_pass_ = frame;
         ended_ = false;
@@ -219,8 +222,7 @@ public:
         pacer_.restart();
         clock_.restart();
         in_pass_ = 0;
-        ended_ = false;
-        warned_ = false;
+        ended_ = warned_ = false;
     }
 
     void set(std::string_view name, const ParamValue& value) override {

@@ -2,12 +2,14 @@
 #include "base/error.hpp"
 #include "base/memory_budget.hpp"
 #include "files/recorded.hpp"
+#include "pipeline/timed_frames.hpp"
 #include "sources/gst/gst_appsink.hpp"
 #include "sources/gst/gst_container.hpp"
 #include "sources/gst/gst_index.hpp"
 #include "sources/gst/gst_reach.hpp"
 #include "sources/gst/gst_source.hpp"
 #include "sources/pacer.hpp"
+#include "sources/playback_clock.hpp"
 #include "sources/registry.hpp"
 #include "sources/speed.hpp"
 
@@ -67,7 +69,7 @@ void make_strict(GstBin*, GstBin*, GstElement* element, gpointer) {
         g_object_set(element, "max-errors", 0, nullptr);
 }
 
-class VideoSource final : public GstSource {
+class VideoSource final : public GstSource, public TimedFrames {
 public:
     VideoSource(const std::string& path, const Params& params)
         : GstSource(std::filesystem::path(path).filename().string()), path_(path) {
@@ -101,6 +103,17 @@ public:
     }
 
     std::uint64_t length() override { return trusted() ? times_->size() : told_; }
+
+    std::optional<std::uint64_t> frame_at(double seconds) override {
+        if (!times_)
+            make_index();
+        if (!trusted())
+            return std::nullopt;
+        TimeSearch search(seconds);
+        for (std::size_t i = 0; i < times_->size() && search.add((*times_)[i]);)
+            ++i;
+        return search.frame();
+    }
 
     void seek(std::uint64_t frame, std::uint64_t at_once) override {
         if (!times_)

@@ -93,12 +93,16 @@ void Calibration::set_params(const BackgroundParams& params) {
 }
 
 Calibration::Take Calibration::next(bool again) {
-    if (!(wants_dark_ || wants_flat_) || again)
+    if (again)
+        return {};
+    ends_capture_ = false;
+    if (!(wants_dark_ || wants_flat_))
         return {};
     if (taken_ == 0)
         wanted_ = params_.frames;
     ++taken_;
-    return {.take = true, .first = taken_ == 1, .last = taken_ == wanted_};
+    ends_capture_ = taken_ == wanted_;
+    return {.take = true, .first = taken_ == 1, .last = ends_capture_};
 }
 
 void Calibration::finish(const double* sums) {
@@ -113,7 +117,9 @@ void Calibration::finish(const double* sums) {
 }
 
 Warmup Calibration::warmup() const {
-    return wants_dark_ || wants_flat_ ? Warmup{{}, taken_, taken_ > 0 ? wanted_ : params_.frames} : Warmup{};
+    if (wants_dark_ || wants_flat_)
+        return {{}, taken_, taken_ > 0 ? wanted_ : params_.frames};
+    return ends_capture_ ? Warmup{{}, wanted_, wanted_ + 1} : Warmup{};
 }
 
 template <class F> void Calibration::for_channel(int channel, F&& f) const {

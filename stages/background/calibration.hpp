@@ -34,7 +34,10 @@ public:
     /// New values of black, frames and the buttons.
     void set_params(const BackgroundParams& params);
     /// A capture that is not complete starts afresh.
-    void reset() { taken_ = 0; }
+    void reset() {
+        taken_ = 0;
+        ends_capture_ = false;
+    }
 
     /// Whether this frame goes into the sums of a capture; `first`: as their beginning.
     struct Take {
@@ -44,6 +47,7 @@ public:
     Take next(bool again);
     /// After the last frame of a capture: the sums of its frames, in planes as here.
     void finish(const double* sums);
+    /// Done with the first frame behind a capture: its last one is still of it.
     Warmup warmup() const;
 
     /// Empty where there is nothing to correct.
@@ -73,8 +77,9 @@ private:
     std::uint64_t without_light_ = 0;
     unsigned version_ = 0;
     bool wants_dark_ = false, wants_flat_ = false;
-    int taken_ = 0;  ///< frames of the present capture
-    int wanted_ = 1; ///< frames it takes
+    int taken_ = 0;             ///< frames of the present capture
+    int wanted_ = 1;            ///< frames it takes
+    bool ends_capture_ = false; ///< the frame of the last run was the last of one
 };
 
 } // namespace specklescope

@@ -77,6 +77,14 @@ void reduce_channels(ConvolveKernel& kernel, const ConvolveParams& params, const
     kernel.channels = 1;
 }
 
+ConvolveKernel kernel_of_file(const std::string& path) {
+    try {
+        return read_kernel(path);
+    } catch (const RunError& error) { // a wrong name in an edit must not end the run
+        throw UsageError(std::string("stage convolve: file: ") + error.what());
+    }
+}
+
 void normalize_planes(ConvolveKernel& kernel, const std::string& path) {
     const std::size_t plane = kernel.weights.size() / static_cast<std::size_t>(kernel.channels);
     for (std::size_t first = 0; first < kernel.weights.size(); first += plane) {
@@ -175,7 +183,7 @@ ConvolveKernel make_kernel(const ConvolveParams& params, const Shape& image) {
     if (params.file.empty())
         throw UsageError("stage convolve: kernel = file needs the name of one, as file = \"kernel.npy\"; "
                          "allowed: PNG, TIFF and NPY.");
-    ConvolveKernel kernel = read_kernel(params.file);
+    ConvolveKernel kernel = kernel_of_file(params.file);
     in_steps(kernel.weights.size(), [&](std::size_t i) {
         if (!std::isfinite(kernel.weights[i]))
             throw UsageError("stage convolve: '" + params.file +

@@ -167,8 +167,8 @@ struct ConvolveKernel {
 };
 
 /// The kernel as it is applied: from formula or file, its channels reduced to those that the image needs,
-/// normalised. Throws RunError for a file that cannot be read and UsageError for one that cannot be a kernel
-/// (a weight that is not finite; normalize with a sum of 0).
+/// normalised. Throws UsageError for a file that cannot be read or cannot be a kernel (a weight that is not
+/// finite; normalize with a sum of 0).
 ConvolveKernel make_kernel(const ConvolveParams& params, const Shape& image);
 
 /// As it stands in the file: PNG, TIFF (first page) or JPEG, integers as their plain values, or NPY (version

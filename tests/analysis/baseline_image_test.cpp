@@ -160,6 +160,36 @@ TEST(BaselineCollector, BeginsAnewWithAnotherQuantityAndWithARestart) {
     EXPECT_EQ(collector.taken()->at(0, 0), 4);
 }
 
+TEST(BaselineCollector, LeavesOutWhatWasMadeInAWarmUp) {
+    Film film;
+    BaselineCollector collector(0.05);
+    for (int i = 0; i < 5; ++i) {
+        Result result = film.frame(1000, 10 * i);
+        if (i % 2 == 0)
+            result.warmup = {"temporal", i, 25};
+        else
+            result.info.recorded_in_warmup = true;
+        collector.push(result, false);
+    }
+    EXPECT_EQ(collector.progress(), 0) << "the seconds begin with the first complete one";
+    for (int i = 0; i < 6; ++i) {
+        collector.push(film.frame(i, 50 + 10 * i), false);
+        EXPECT_EQ(collector.taken() != nullptr, i == 5);
+    }
+    EXPECT_EQ(collector.taken()->frames(), 5U);
+    EXPECT_EQ(collector.taken()->at(2, 1), 2);
+    BaselineCollector none(0.05);
+    for (int i = 0; i < 7; ++i) {
+        Result result = film.frame(1, 10 * i);
+        result.warmup = {"temporal", i, 25};
+        none.push(result, false);
+    }
+    none.finish();
+    EXPECT_FALSE(none.taken());
+    EXPECT_EQ(none.error().find("All results were made while a stage filled its history"), 0U)
+        << none.error();
+}
+
 TEST(BaselineCollector, SaysWhyThereIsNone) {
     BaselineCollector nothing(1);
     nothing.finish();

@@ -3,6 +3,11 @@
 #include "tests/support/child.hpp"
 #include "tests/support/file_tools.hpp"
 
+#include <sys/stat.h>
+
+#include <cstdlib>
+#include <thread>
+
 namespace specklescope {
 namespace {
 
@@ -158,6 +163,75 @@ for region in "box", "tri":
             assert abs(float(row["baseline"]) / f0 - 1) < 1e-6, (row["baseline"], f0)
             assert abs(float(row["change_percent"]) - 100 * (m / f0 - 1)) < 1e-3
 )py");
+}
+
+/// Of a scene that stands still, through a stage that looks back: the mean of complete frames alone.
+TEST_F(BaselineRun, WhatWasMadeInAWarmUpDoesNotGoIn) {
+    const std::string stage = "temporal:frames=25,output=sfi";
+    good({kScene, "--frames", "90", "--stage", stage, "--record", "now.tiff"});
+    good({kScene, "--frames", "90", "--stage", stage, "--baseline-seconds", "0.5", "--change", "--record",
+          "own.tiff"});
+    good({kScene, "--frames", "90", "--stage", stage, "--baseline", "now.tiff", "--baseline-seconds", "0.5",
+          "--change", "--record", "named.tiff"});
+    check(std::string(kTruth) + R"py(
+now, times, _ = stack("now.tiff")
+complete = now[24:]
+late = times[24:] < times[24] + 500_000_000
+assert late.sum() == 25
+f0 = mean(complete[late], "sfi", 0).astype(np.float32).astype(float)
+for name in "own.tiff", "named.tiff":
+    change, _, said = stack(name)
+    assert "mean of 25 frames" in said["baseline"], said["baseline"]
+    assert np.abs(change[24:] - 100 * (complete / f0 - 1)).max() < 2e-4 * np.abs(change[24:]).max()
+)py");
+    good({kScene, "--frames", "20", "--record-raw", "short.tiff"});
+    refused({"short.tiff", "--stage", stage, "--baseline-seconds", "0.5"},
+            "All results were made while a stage filled its history", 1);
+}
+
+/// The frames of a capture are of no scene, and the last of them neither.
+TEST_F(BaselineRun, ACaptureDoesNotGoIn) {
+    check(R"py(
+import numpy as np, tifffile
+film = np.full((30, 48, 64), 1000, np.uint16)
+film[:5] = 100
+film[20:] = 1900
+tifffile.imwrite("film.tif", film)
+)py");
+    for (const std::string frames : {"5", "1"})
+        good({"film.tif", "--rate", "100", "--stage", "background:dark=capture,frames=" + frames,
+              "--baseline-seconds", "0.09", "--change", "--record", "change" + frames + ".tiff"});
+    check(std::string(kTruth) + R"py(
+change, _, said = stack("change5.tiff")
+assert "mean of 9 frames" in said["baseline"], said["baseline"]
+assert np.abs(change[5:20]).max() < 1e-4 and np.abs(change[20:] - 100).max() < 1e-4, change[:, 0, 0]
+f0 = (4 * 0 + 5 * 900) / 9  # of one dark frame the four behind it are dark as well
+change, _, said = stack("change1.tiff")
+assert np.abs(change[5:20] - 100 * (900 / f0 - 1)).max() < 1e-3, change[:, 0, 0]
+)py");
+}
+
+/// What comes out of a pipe comes once: it is the run's.
+TEST_F(BaselineRun, OfAPipeNothingIsTakenAway) {
+    good({kScene, "--frames", "40", "--record-raw", "rest.raw", "--stage", "speckle:radius=2"});
+    const std::string source = "raw:pipe?width=64&height=48&format=gray16le";
+    ASSERT_EQ(mkfifo((folder_ / "pipe").c_str(), 0600), 0);
+    refused({source, "--stage", "speckle:radius=2", "--baseline-seconds", "0.2", "--record", "a.tiff"},
+            "gives each frame once");
+    refused({"raw:/dev/stdin?width=64&height=48&format=gray16le", "--stage", "speckle:radius=2",
+             "--baseline-seconds", "0.2", "--record", "a.tiff"},
+            "gives each frame once");
+    refused({"rest.raw", "--stage", "speckle:radius=2", "--baseline", source}, "gives each frame once");
+    EXPECT_FALSE(std::filesystem::exists(folder_ / "a.tiff"));
+    // A recording of the rest beside it: the pipe's frames are all the run's.
+    const std::string write =
+        "timeout 60 cat '" + (folder_ / "rest.raw") + "' > '" + (folder_ / "pipe") + "'";
+    std::thread writer([&] { EXPECT_EQ(std::system(write.c_str()), 0); });
+    const ChildResult result = run(
+        {source, "--stage", "speckle:radius=2", "--baseline", "rest.raw", "--change", "--record", "b.tiff"});
+    writer.join();
+    EXPECT_EQ(result.status, 0) << result.all();
+    check(std::string(kTruth) + "assert len(stack('b.tiff')[0]) == 40\n");
 }
 
 TEST_F(BaselineRun, WhatDoesNotFitIsRefused) {

@@ -204,6 +204,41 @@ TEST(ClockWatch, BeginsAnewWhereTheClockWasSetAndTellsOfTheLongestTime) {
     EXPECT_EQ(report->frames, 2000U);
 }
 
+/// Also by a second, and where frames have come late before.
+TEST(ClockWatch, BeginsAnewWhereTheClockWasSetAheadALittle) {
+    const unsigned seed = std::random_device{}();
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    std::mt19937_64 random(seed);
+    std::exponential_distribution<double> delay(1 / 3e6);
+    for (const std::int64_t by : {150'000'000LL, 1'000'000'000LL, -20'000'000LL}) {
+        ClockWatch watch;
+        for (int i = 0; i < 2000; ++i) {
+            const std::int64_t now = 1'000'000'000 + i * std::int64_t{10'000'000};
+            const std::int64_t set = i >= 800 ? by : 0, held_up = i >= 200 && i < 250 ? 400'000'000 : 0;
+            watch.add(frame(std::llround(static_cast<double>(now) * 1.0001) + set,
+                            now + std::llround(delay(random)) + held_up));
+        }
+        const auto report = watch.report();
+        ASSERT_TRUE(report) << by;
+        EXPECT_EQ(report->frames, 1200U) << by;
+        EXPECT_NEAR(report->skew_ppm, 100, 20) << by;
+    }
+}
+
+TEST(ClockWatch, AClockThatIsCoarserThanItsFramesIsFitted) {
+    ClockWatch watch;
+    std::mt19937_64 random(3);
+    std::exponential_distribution<double> delay(1 / 1e6);
+    for (int i = 0; i < 6000; ++i) { // 100 frames/s, a clock of 40 ms
+        const std::int64_t now = i * std::int64_t{10'000'000};
+        watch.add(frame(now / 40'000'000 * 40'000'000, 5'000'000'000 + now + std::llround(delay(random))));
+    }
+    const auto report = watch.report();
+    ASSERT_TRUE(report);
+    EXPECT_EQ(report->frames, 6000U);
+    EXPECT_NEAR(report->skew_ppm, 0, 20);
+}
+
 TEST(ClockReport, SaysAsManyDecimalsAsItsErrorHas) {
     ClockReport report{.frames = 6000, .span_s = 60, .skew_ppm = -49.98123, .skew_error_ppm = 0.0312};
     report.first_half_ppm = -49.95;

@@ -1,7 +1,7 @@
 // A GPU that fails in the middle of a run, one of several too: every frame is still processed, in order, and
 // the run says what happened.
 #include "analysis/region.hpp"
-#include "base/error.hpp"
+#include "pipeline/device_error.hpp"
 #include "pipeline/round_robin_executor.hpp"
 #include "pipeline/threads/flow.hpp"
 #include "tests/support/watching_sink.hpp"
@@ -24,7 +24,7 @@ public:
     std::shared_ptr<SlotMemory> slot_memory() const override { return host_->slot_memory(); }
     void set_chain(std::shared_ptr<const Chain> chain, std::uint64_t version) override {
         if (version > 0)
-            throw RunError("It fell off the bus.");
+            throw DeviceError("It fell off the bus.");
         host_->set_chain(std::move(chain), version);
     }
     void set_regions(std::shared_ptr<const RegionOutlines> regions, std::uint64_t version) override {
@@ -102,7 +102,7 @@ private:
 };
 
 /// The host's under the device's name; its work fails from frame `failing` of its own on.
-class FailingExecutor final : public Executor {
+class FailingExecutor : public Executor {
 public:
     FailingExecutor(int failing, Where where) : failing_(failing), where_(where) {}
     std::string backend() const override { return "cuda"; }
@@ -137,7 +137,7 @@ public:
 private:
     void fail_if(Where here, int frame) const {
         if (failing_ >= 0 && where_ == here && frame >= failing_)
-            throw RunError("It fell off the bus.");
+            throw DeviceError("It fell off the bus.");
     }
 
     std::unique_ptr<Executor> host_ = make_host_executor(1);
@@ -291,6 +291,57 @@ TEST(DeviceFailure, AtAnEditEveryResultCarriesTheVersionThatMadeIt) {
     EXPECT_GE(old, kAt + 1U) << "what was in flight is of the old parameters";
     EXPECT_LT(old, kFrames) << "and the edit took effect on the host";
     EXPECT_EQ(flow->backend, "cpu");
+}
+
+/// A chain that cannot be made is the fault of who asked for it, on a device as on the host.
+TEST(DeviceFailure, AWrongNameInAnEditIsNone) {
+    for (const std::string& stage : {std::string("convolve:kernel=file,file=/etc/passwd"),
+                                     std::string("convolve:kernel=file,file=/none.png"),
+                                     std::string("background:dark=file,dark_file=/etc/passwd")}) {
+        SCOPED_TRACE(stage);
+        const std::unique_ptr<Flow> flow = make_flow();
+        std::atomic<int> downloads{0};
+        bool asked = false;
+        const auto sink = std::make_shared<test::WatchingSink>();
+        sink->on_push = [&](const Result&) {
+            Chain chain;
+            chain.add(stage);
+            if (!std::exchange(asked, true))
+                flow->edits.enqueue({std::move(chain), ++flow->version});
+        };
+        flow->sinks.push_back(sink);
+        run_to_the_end(*flow, std::make_unique<AskedExecutor>(downloads), false);
+        EXPECT_EQ(sink->count(), kFrames);
+        EXPECT_EQ(flow->stats.failed, 0U);
+        EXPECT_EQ(flow->backend, "cuda");
+        ASSERT_EQ(flow->messages.size(), 1U);
+        EXPECT_EQ(flow->messages[0].text.find("stage "), 0U) << flow->messages[0].text;
+        EXPECT_EQ(flow->chain->stages().size(), 1U);
+        EXPECT_EQ(flow->chain->stages()[0].type->name, "speckle");
+    }
+}
+
+/// Nor is an error of the host in one frame: that one is lost, counted, and the device goes on.
+TEST(DeviceFailure, AnErrorThatIsNotTheDevicesLosesItsFrameAlone) {
+    class OneOfTheHost final : public FailingExecutor {
+    public:
+        OneOfTheHost() : FailingExecutor(-1, Where::submit) {}
+        void submit(Frame frame, bool want_host, bool again) override {
+            if (submitted_++ == 20)
+                throw RunError("There is no room on this machine.");
+            FailingExecutor::submit(std::move(frame), want_host, again);
+        }
+
+    private:
+        int submitted_ = 0;
+    };
+    const std::unique_ptr<Flow> flow = make_flow();
+    const auto sink = run_to_the_end(*flow, std::make_unique<OneOfTheHost>());
+    EXPECT_EQ(sink->count(), kFrames - 1);
+    EXPECT_EQ(flow->stats.failed, 1U);
+    EXPECT_EQ(flow->backend, "cuda");
+    ASSERT_EQ(flow->messages.size(), 1U);
+    EXPECT_EQ(flow->messages[0].text, "There is no room on this machine.");
 }
 
 TEST(DeviceFailure, AFrameWithoutASlotIsLostAloneAndTheDeviceGoesOn) {

@@ -1,5 +1,6 @@
 // A file that is played again and again, whole or between marks: what is shown, and when it ends all the
 // same.
+#include "pipeline/timed_frames.hpp"
 #include "tests/support/running_film.hpp"
 
 #include <gtest/gtest.h>
@@ -11,6 +12,38 @@ using test::eventually;
 using test::Film;
 using test::kLong;
 using test::options;
+
+/// A film whose frames say when they are shown: frame n at 2·n seconds.
+class TimedFilm final : public test::FilmSource, public TimedFrames {
+public:
+    using FilmSource::FilmSource;
+    std::optional<std::uint64_t> frame_at(double seconds) override {
+        return static_cast<std::uint64_t>(seconds / 2);
+    }
+};
+
+/// Whether it is said as a frame or as a time: what was begun behind the loop is played to the end of the
+/// file.
+TEST(PipelineLoop, ARunThatBeginsBehindTheLoopIsPlayedToTheEnd) {
+    for (const bool by_time : {false, true}) {
+        SCOPED_TRACE(by_time);
+        PipelineOptions with = options();
+        with.from_s = by_time ? 30 : 0;
+        with.from = by_time ? 0 : 15;
+        Pipeline pipeline(std::make_unique<TimedFilm>(40), test::chain_of(""), with);
+        const auto sink = std::make_shared<test::WatchingSink>();
+        pipeline.add_sink(sink);
+        pipeline.set_loop(LoopRange{.first = 2, .last = 5});
+        pipeline.pause(true);
+        pipeline.start();
+        pipeline.pause(false);
+        ASSERT_TRUE(eventually([&] { return sink->count() >= 29; }));
+        pipeline.stop();
+        const auto seen = sink->seen();
+        for (std::size_t i = 0; i < 29; ++i)
+            EXPECT_EQ(seen[i].index, i < 25 ? 15 + i : 2 + i - 25) << i;
+    }
+}
 
 TEST(PipelineLoop, ALoopHasTheFramesBetweenItsMarks) {
     Film film(40);

@@ -221,5 +221,34 @@ TEST(RecordLimits, LeavesTheDiskTheRoomThatWasAskedFor) {
     EXPECT_TRUE(folder.names().empty());
 }
 
+/// A clock that goes back, by whatever it was set, neither holds a recording up nor makes it longer.
+TEST(RecordLimits, TimeDoesNotGoBack) {
+    const TemporaryFolder folder;
+    int number = 0;
+    for (const std::int64_t back : {0LL, 60'000'000'000LL, 15'000'000LL})
+        for (const RecordLimits& limits :
+             {RecordLimits{.every_s = 0.1}, RecordLimits{.seconds = 0.7}, RecordLimits{.split_s = 0.3}}) {
+            Maker maker({16, 12, 1, kU16});
+            const auto sink = make_recorder({.path = folder / ("a" + std::to_string(++number) + ".raw"),
+                                             .what = RecordWhat::raw,
+                                             .limits = limits});
+            sink->open(stream_of(maker.raw().shape()));
+            for (std::uint64_t n = 0; n < 100; ++n) { // of 10 ms
+                Result result = maker.make(n);
+                result.info.capture_ns -= (n >= 45 ? back : 0) + (n >= 63 ? back : 0);
+                sink->push(result, true);
+            }
+            sink->close();
+            EXPECT_EQ(sink->status().error, "");
+            EXPECT_EQ(sink->status().written, limits.every_s > 0   ? 10U
+                                              : limits.seconds > 0 ? 70U
+                                                                   : 100U)
+                << back;
+            ASSERT_EQ(sink->status().before.size(), limits.split_s > 0 ? 3U : 0U) << back;
+            for (const SinkFile& file : sink->status().before)
+                EXPECT_EQ(file.written, 30U) << back;
+        }
+}
+
 } // namespace
 } // namespace specklescope

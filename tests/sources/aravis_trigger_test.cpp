@@ -107,6 +107,48 @@ TEST_F(GigeCamera, TriggersThatItDoesNotAnswerAreCountedAndTheRunEnds) {
               did["ignored"].get<std::uint64_t>() + did["skipped"].get<std::uint64_t>());
 }
 
+TEST_F(GigeCamera, AnAnswerBehindItsTimeIsCountedOnce) {
+    start({"--late", "2:4"});
+    const auto source = camera(kName, {{"trigger", "software"}});
+    source->open();
+    TestPort port(false);
+    for (std::int64_t pressed = 1; pressed <= 3; ++pressed) {
+        source->set("fire", pressed);
+        read_all(*source, port, std::chrono::seconds(pressed == 2 ? 6 : 1));
+    }
+    source->close();
+    EXPECT_EQ(report()["sent"], 3);
+    EXPECT_EQ(port.frames.size(), 2U);
+    EXPECT_EQ(port.frames.size() + reasons(port), 3U);
+    EXPECT_EQ(port.next_sequence, 3U);
+}
+
+// Whether it comes back or not.
+TEST_F(GigeCamera, TriggersThatWaitWhenItGoesAreCountedThen) {
+    start({"--ignore", "1"});
+    const auto source = camera(kName, {{"trigger", "software"}});
+    source->open();
+    TestPort port(false);
+    for (std::int64_t pressed = 1; pressed <= 3; ++pressed)
+        source->set("fire", pressed);
+    for (int i = 0; i < 3; ++i)
+        source->next(port);
+    device_->kill_it();
+    EXPECT_NE(sentence([&] {
+                  for (std::int64_t pressed = 4;; ++pressed) {
+                      source->set("fire", pressed);
+                      while (source->next(port) != Source::Status::end) {
+                      }
+                  }
+              }).find("The camera "),
+              std::string::npos);
+    EXPECT_EQ(port.frames.size(), 0U);
+    const std::uint64_t counted = reasons(port);
+    EXPECT_GE(counted, 3U);
+    EXPECT_EQ(port.next_sequence, counted);
+    source->close();
+}
+
 TEST_F(GigeCamera, FiresOnRequestAndOncePerRequest) {
     start({});
     const auto source = camera(kName, {{"trigger", "software"}});

@@ -78,6 +78,73 @@ TEST_F(GigeCamera, GapsAreCountedOverTheEndOfSixteenBitsAndInSixtyFour) {
     }
 }
 
+TEST_F(GigeCamera, ACountThatBeginsAnewLosesNothing) {
+    start({"--first-id", "40000", "--restart", "60", "--skip", "25"});
+    const auto source = camera(kName, {});
+    source->open();
+    TestPort port(false);
+    ASSERT_TRUE(read_frames(*source, port, 110));
+    source->close();
+    const std::uint64_t last = port.next_sequence; // of those that the camera made
+    EXPECT_NEAR(static_cast<double>(port.lost_frames), static_cast<double>(last / 25), 1.0) << reasons(port);
+}
+
+TEST_F(GigeCamera, ADamagedNumberLosesNothing) {
+    for (const bool wide : {false, true}) {
+        std::vector<std::string> options = {"--damaged", "40"};
+        if (wide)
+            options.emplace_back("--wide");
+        start(options);
+        const auto source = camera(kName, {});
+        source->open();
+        TestPort port(false);
+        ASSERT_TRUE(read_frames(*source, port, 100));
+        source->close();
+        EXPECT_EQ(port.lost_frames, 0U) << reasons(port);
+        device_->end();
+    }
+}
+
+// Back by four seconds, and ahead by a second: recorded time goes on, and histories know of it.
+TEST_F(GigeCamera, WhereItsClockIsSetTimeGoesOn) {
+    for (const char* jump : {"50:-4", "50:1"}) {
+        SCOPED_TRACE(jump);
+        start({"--jump", jump, "--unstamped", "80"});
+        const auto source = camera(kName, {});
+        source->open();
+        TestPort port(false);
+        ASSERT_TRUE(read_frames(*source, port, 200));
+        source->close();
+        EXPECT_EQ(port.discontinuities.size(), 1U);
+        for (std::size_t i = 1; i < port.frames.size(); ++i) {
+            const FrameInfo& before = port.frames[i - 1].info;
+            const FrameInfo& here = port.frames[i].info;
+            ASSERT_GE(here.capture_ns, before.capture_ns) << i;
+        }
+        const double captured =
+            static_cast<double>(port.frames.back().info.capture_ns - port.frames.front().info.capture_ns);
+        EXPECT_NEAR(captured * 1e-9, static_cast<double>(port.frames.back().info.sequence) * 0.01, 0.4);
+        device_->end();
+    }
+}
+
+// What it reports is not what it was asked for: another one in its place is left as it is.
+TEST_F(GigeCamera, AnEditAsksForNothingElseOfACameraThatComesBack) {
+    start({"--exposure", "5000"});
+    const auto source = camera(kName, {{"trigger", "software"}});
+    source->open();
+    TestPort port(false);
+    source->set("fire", std::int64_t{1});
+    ASSERT_TRUE(read_frames(*source, port, 1));
+    EXPECT_EQ(std::get<double>(source->params().get("exposure")), 5);
+    source->close();
+    device_->end();
+    start({"--exposure", "7000"});
+    source->open();
+    EXPECT_EQ(std::get<double>(source->params().get("exposure")), 7);
+    source->close();
+}
+
 TEST_F(GigeCamera, ChunksGiveEachFrameItsExposure) {
     start({});
     const auto source = camera(kName, {{"chunks", "on"}, {"exposure", "5"}});

@@ -22,6 +22,12 @@ options.add_argument("--rate", type=float, default=100, help="frames/s when it r
 options.add_argument("--line-rate", type=float, default=50, help="edges/s on its input Line1")
 options.add_argument("--skew", type=float, default=0, help="ppm by which its clock runs fast")
 options.add_argument("--jitter", type=float, default=0, help="mean of the exponential delay of a frame, ms")
+options.add_argument("--jump", default="0:0", help="FRAME:SECONDS: from this frame on its clock is set so far ahead")
+options.add_argument("--unstamped", type=int, default=0, help="this frame has no time")
+options.add_argument("--restart", type=int, default=0, help="from this frame on it counts from 1")
+options.add_argument("--damaged", type=int, default=0, help="this frame's number is far off")
+options.add_argument("--late", default="0:0", help="TRIGGER:SECONDS: this one is answered so late")
+options.add_argument("--exposure", type=float, default=5000, help="us, when it is switched on")
 options.add_argument("--first-id", type=int, default=1)
 options.add_argument("--wide", action="store_true", help="GVSP 2.x: 64-bit frame numbers")
 options.add_argument("--skip", type=int, default=0, help="every so many frames one is counted and not sent")
@@ -137,9 +143,11 @@ put_word(0x940, 1000000000)  # ticks a second
 put_word(0xD04, 1500)
 
 values = {name: 0 for name in FEATURES}
-values.update(Width=64, Height=48, PixelFormat=0x01080001, ExposureTime=5000.0)
+values.update(Width=64, Height=48, PixelFormat=0x01080001, ExposureTime=options.exposure)
 selected = {}  # (feature, selector) -> value
 started = time.monotonic_ns()
+jump_at, jump_by = (float(part) for part in options.jump.split(":"))
+late_at, late_by = (float(part) for part in options.late.split(":"))
 done = {"triggers": 0, "ignored": 0, "sent": 0, "skipped": 0, "broken": 0}
 triggers = []
 wake = threading.Condition()
@@ -305,13 +313,19 @@ def frames():
                     wake.wait(0.1)
                     continue
                 at = triggers.pop(0)
+                late = done["sent"] + 1 == late_at
             else:
                 due += int(1e9 / (options.line_rate if triggered else options.rate))
                 at = None
+                late = False
         if at is None:
             time.sleep(max(0, due - time.monotonic_ns()) * 1e-9)
             at = time.monotonic_ns()
         index += 1
+        if late:
+            time.sleep(late_by)
+        if index == options.restart:
+            number = 1
         if options.jitter:
             time.sleep(random.expovariate(1 / options.jitter) * 1e-3)
         if options.skip and index % options.skip == 0:
@@ -319,7 +333,10 @@ def frames():
         else:
             lose = bool(options.lose) and index % options.lose == 0
             done["broken" if lose else "sent"] += 1
-            send(number, index, clock_ns(at), lose)
+            ahead = int(jump_by * 1e9) if jump_at and index >= jump_at else 0
+            captured = 0 if index == options.unstamped else clock_ns(at) + ahead
+            sent_as = number ^ 1 << (62 if options.wide else 14) if index == options.damaged else number
+            send(sent_as, index, captured, lose)
         number = following(number)
 
 

@@ -46,7 +46,7 @@ TEST(BackgroundEdits, WhoeverHasTakenTheDarkFrameChoosesTheFlatFieldWithoutLosin
     EditedBackground stage;
     stage.use("background:dark=capture,frames=1");
     Result result = stage.run(dark);
-    EXPECT_TRUE(result.warmup.done());
+    EXPECT_TRUE(result.warming_up()) << "this frame is the dark one";
     EXPECT_EQ(*result.notes, StageNotes{""});
     EXPECT_EQ(at(result), 0);
     stage.use("background:dark=capture,flat=capture,frames=2");

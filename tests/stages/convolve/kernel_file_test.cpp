@@ -176,6 +176,13 @@ TEST(KernelFile, weights_that_cannot_be_used_are_refused_in_a_sentence) {
     params.kernel = Kernel::file;
     EXPECT_NE(sentence<UsageError>([&] { (void)make_kernel(params, kImage); }).find("needs the name"),
               std::string::npos);
+    for (const char* wrong : {"none.npy", "text"}) {
+        params.file = folder / wrong;
+        write_file(folder / "text", "hello, world");
+        const std::string text = sentence<UsageError>([&] { (void)make_kernel(params, kImage); });
+        EXPECT_EQ(text.find("stage convolve: file: "), 0U) << text;
+        EXPECT_NE(text.find(wrong), std::string::npos) << text;
+    }
     params.file = folder / "k.npy";
     write_file(params.file, npy("<f4", "(1, 3)", numbers<float, std::uint32_t>({1, -2, 1})));
     EXPECT_NE(sentence<UsageError>([&] { (void)make_kernel(params, kImage); }).find("normalize = false"),

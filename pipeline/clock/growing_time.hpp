@@ -1,0 +1,30 @@
+// Capture times on an axis that never goes back.
+#pragma once
+
+#include <cstdint>
+
+namespace specklescope {
+
+/// For what is measured in the time of frames: behind a clock that was set back it goes on by the distance of
+/// the two frames before. One thread only.
+class GrowingTime {
+public:
+    /// `follows`: nothing lies between this frame and the one before that the source knows of.
+    std::int64_t at(std::int64_t capture_ns, bool follows) {
+        std::int64_t time = capture_ns + shift_;
+        if (any_ && time < last_) {
+            time = last_ + step_;
+            shift_ = time - capture_ns;
+        } else if (any_ && follows) {
+            step_ = time - last_;
+        }
+        any_ = true;
+        return last_ = time;
+    }
+
+private:
+    std::int64_t last_ = 0, shift_ = 0, step_ = 0;
+    bool any_ = false;
+};
+
+} // namespace specklescope
