@@ -82,7 +82,8 @@ private:
 } // namespace
 
 std::uint64_t ConnectionWatch::Connection::unheard() const {
-    const auto age = std::chrono::duration_cast<std::chrono::seconds>(std::chrono::steady_clock::now() - since);
+    const auto age =
+        std::chrono::duration_cast<std::chrono::seconds>(std::chrono::steady_clock::now() - since);
     const std::uint64_t spared = forgiven + kForgivenEachSecond * static_cast<std::uint64_t>(age.count());
     return bytes > spared ? bytes - spared : 0;
 }
@@ -201,9 +202,8 @@ void ConnectionWatch::look_at_number() {
     for (const auto& [descriptor, connection] : connections_)
         ++of_host[connection.host];
     while (connections_.size() > limits_.most) {
-        const auto busiest = std::max_element(of_host.begin(), of_host.end(), [](const auto& a, const auto& b) {
-            return a.second < b.second;
-        });
+        const auto busiest = std::max_element(
+            of_host.begin(), of_host.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
         auto last = connections_.end();
         for (auto at = connections_.begin(); at != connections_.end(); ++at)
             if (at->second.host == busiest->first &&

@@ -38,10 +38,10 @@ public:
 
 private:
     struct Connection {
-        std::string host, port;      ///< the other end
-        std::uint64_t forgiven = 0;  ///< bytes of what came
-        std::uint64_t bytes = 0;     ///< that came
-        std::uint64_t number = 0;    ///< in the order of their coming
+        std::string host, port;     ///< the other end
+        std::uint64_t forgiven = 0; ///< bytes of what came
+        std::uint64_t bytes = 0;    ///< that came
+        std::uint64_t number = 0;   ///< in the order of their coming
         std::chrono::steady_clock::time_point since{};
         std::uint64_t unheard() const;
     };

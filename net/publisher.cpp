@@ -37,12 +37,12 @@ public:
         watch_.watch(socket_, "--publish");
         constexpr int kMost = 1000; // messages that wait for one subscriber
         socket_.set(zmq::sockopt::sndhwm, kMost);
-        socket_.set(zmq::sockopt::linger, 500); // ms; somebody who does not read holds up no end
+        socket_.set(zmq::sockopt::linger, 500);     // ms; somebody who does not read holds up no end
         socket_.set(zmq::sockopt::xpub_verbose, 1); // whoever comes is told, also of what others asked for
         socket_.set(zmq::sockopt::rcvhwm, kMostAtOnce);
         socket_.set(zmq::sockopt::handshake_ivl, 5000); // ms
-        constexpr std::int64_t kHandshake = 4096; // bytes of one of CURVE's own messages, at most
-        socket_.set(zmq::sockopt::maxmsgsize,     // of what comes in: subscriptions
+        constexpr std::int64_t kHandshake = 4096;       // bytes of one of CURVE's own messages, at most
+        socket_.set(zmq::sockopt::maxmsgsize,           // of what comes in: subscriptions
                     guard_ ? kHandshake : kMostTopic + 1);
         socket_.set(zmq::sockopt::ipv6, asked_.host.starts_with('['));
         try {
@@ -53,7 +53,8 @@ public:
         }
         address_ = asked_.shown(kPublishSyntax.scheme, socket_.get(zmq::sockopt::last_endpoint));
         if (!guard_)
-            warn_if_open(asked_, address_, "results go out unencrypted, and whoever comes can slow them down");
+            warn_if_open(asked_, address_,
+                         "results go out unencrypted, and whoever comes can slow them down");
         run_log().info("Results are published at {}.", address_);
         thread_ = std::thread([this] { run(); });
     }

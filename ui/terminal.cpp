@@ -102,8 +102,7 @@ private:
             set_up_log(settings_, "\r\033[K");
         const WatchWork watch([](std::string_view, double) { return !InterruptGuard::interrupted(); });
         while (!InterruptGuard::interrupted() && !(control_ && control_->quits()) &&
-               !((pipeline_->finished() || all_recorded(recorders_of_frames()) || in_vain()) &&
-                 drained())) {
+               !((pipeline_->finished() || all_recorded(recorders_of_frames()) || in_vain()) && drained())) {
             constexpr std::chrono::milliseconds kRound(20);
             if (control_)
                 control_->wait(kRound);

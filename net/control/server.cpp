@@ -56,7 +56,7 @@ public:
         watch_.watch(socket_, "--control");
         constexpr int kMostWaiting = 8; // messages of one client
         socket_.set(zmq::sockopt::rcvhwm, kMostWaiting);
-        socket_.set(zmq::sockopt::sndhwm, 1); // answers, which may have pictures with them
+        socket_.set(zmq::sockopt::sndhwm, 1);   // answers, which may have pictures with them
         socket_.set(zmq::sockopt::linger, 500); // ms; somebody who does not read holds up no end
         socket_.set(zmq::sockopt::maxmsgsize, static_cast<std::int64_t>(kMostBytes));
         socket_.set(zmq::sockopt::handshake_ivl, 5000); // ms
@@ -64,7 +64,9 @@ public:
         bind(text);
         address_ = asked_.shown(kControlSyntax.scheme, socket_.get(zmq::sockopt::last_endpoint));
         if (!guard_)
-            warn_if_open(asked_, address_, "who does so sees and changes all that the program does, and can keep it busy, unencrypted");
+            warn_if_open(
+                asked_, address_,
+                "who does so sees and changes all that the program does, and can keep it busy, unencrypted");
         run_log().info("Requests are answered at {}.", address_);
         thread_ = std::thread([this] { run(); });
     }

@@ -51,13 +51,14 @@ int listen_at(const std::string& path) {
     const int fd = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     // Linux gives the file the mode that the socket has when it is bound.
     if (fd >= 0 && ::fchmod(fd, S_IRUSR | S_IWUSR) == 0 &&
-        ::bind(fd, reinterpret_cast<const sockaddr*>(&place), sizeof place) == 0 && ::listen(fd, kWaiting) == 0)
+        ::bind(fd, reinterpret_cast<const sockaddr*>(&place), sizeof place) == 0 &&
+        ::listen(fd, kWaiting) == 0)
         return fd;
     const int error = errno;
     if (fd >= 0)
         ::close(fd);
-    throw RunError("Requests cannot be answered at '" + path + "': " + std::generic_category().message(error) +
-                   "; name another path.");
+    throw RunError("Requests cannot be answered at '" + path +
+                   "': " + std::generic_category().message(error) + "; name another path.");
 }
 
 } // namespace specklescope

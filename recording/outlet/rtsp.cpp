@@ -34,8 +34,8 @@ constexpr const char* kPipeline =
     "x264enc name=encoder speed-preset=ultrafast tune=zerolatency pass=quant quantizer=14 qp-min=0 "
     "key-int-max=60 ! "
     "video/x-h264,profile=high-4:4:4 ! rtph264pay name=pay0 pt=96 config-interval=-1 )";
-constexpr std::uint64_t kWaiting = 2; ///< pictures in front of the encoder
-constexpr guint kLookMs = 200;        ///< between two looks at who reads
+constexpr std::uint64_t kWaiting = 2;   ///< pictures in front of the encoder
+constexpr guint kLookMs = 200;          ///< between two looks at who reads
 constexpr guint kMostSessions = 64;     ///< of strangers
 constexpr guint kMostBody = 65536;      ///< bytes of a request: a stranger says how long it is
 constexpr const char* kRole = "viewer"; ///< of whoever knows the password

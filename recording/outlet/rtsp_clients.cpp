@@ -24,7 +24,7 @@ using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
 constexpr int kMostClients = 64;
-constexpr auto kPatience = 1s;    ///< with one that takes nothing while others watch
+constexpr auto kPatience = 1s;      ///< with one that takes nothing while others watch
 constexpr auto kIntroduction = 10s; ///< until it has asked for the pictures
 /// Bytes that a client sends: its requests are few, and what keeps it alive is small.
 constexpr std::uint64_t kMostTalk = std::uint64_t{256} << 10, kTalkEachSecond = 1024;
