@@ -182,15 +182,17 @@ void ConnectionWatch::look() {
 }
 
 void ConnectionWatch::look_at_size() {
-    while (!connections_.empty()) {
+    while (true) {
         std::uint64_t all = 0;
-        auto most = connections_.begin();
+        auto most = connections_.end();
         for (auto at = connections_.begin(); at != connections_.end(); ++at) {
+            if (at->second.ended)
+                continue;
             all += at->second.unheard();
-            if (at->second.unheard() > most->second.unheard())
+            if (most == connections_.end() || at->second.unheard() > most->second.unheard())
                 most = at;
         }
-        if (most->second.unheard() <= limits_.each && all <= limits_.total)
+        if (most == connections_.end() || (most->second.unheard() <= limits_.each && all <= limits_.total))
             return;
         end(most, "has sent more than is listened to");
     }
@@ -198,32 +200,32 @@ void ConnectionWatch::look_at_size() {
 
 /// Of the host that has most of them the last one goes: it keeps nobody else out.
 void ConnectionWatch::look_at_number() {
-    std::map<std::string, std::size_t> of_host;
-    for (const auto& [descriptor, connection] : connections_)
-        ++of_host[connection.host];
     while (connections_.size() > limits_.most) {
-        const auto busiest = std::max_element(
-            of_host.begin(), of_host.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
+        std::map<std::string, std::size_t> of_host;
+        for (const auto& [descriptor, connection] : connections_)
+            ++of_host[connection.host];
         auto last = connections_.end();
-        for (auto at = connections_.begin(); at != connections_.end(); ++at)
-            if (at->second.host == busiest->first &&
-                (last == connections_.end() || at->second.number > last->second.number))
+        for (auto at = connections_.begin(); at != connections_.end(); ++at) {
+            const auto rank = [&](const Connection& c) { return std::pair(of_host[c.host], c.number); };
+            if (!at->second.ended && (last == connections_.end() || rank(at->second) > rank(last->second)))
                 last = at;
-        --busiest->second;
+        }
+        if (last == connections_.end())
+            return;
         end(last, "has one connection more than the " + std::to_string(limits_.most) + " that are possible");
+        connections_.erase(last); // nothing of it has been read: it is over at once
     }
 }
 
 /// ZeroMQ sees that it is over, and lets go of what it held for it.
 void ConnectionWatch::end(Connections::iterator which, const std::string& why) {
-    const Connection& connection = which->second;
-    if (const Held held(which->first, {connection.host, connection.port}); held)
+    if (const Held held(which->first, {which->second.host, which->second.port}); held)
         ::shutdown(held.fd(), SHUT_RDWR);
     run_log().log(std::exchange(told_, true) ? spdlog::level::debug : spdlog::level::warn,
                   "{}: somebody at {} {}, and the connection was ended; others like it are ended without a "
                   "word.",
-                  door_, connection.host, why);
-    connections_.erase(which);
+                  door_, which->second.host, why);
+    which->second.ended = true;
 }
 
 } // namespace specklescope

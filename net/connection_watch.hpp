@@ -41,6 +41,7 @@ private:
         std::string host, port;     ///< the other end
         std::uint64_t forgiven = 0; ///< bytes of what came
         std::uint64_t bytes = 0;    ///< that came
+        bool ended = false;         ///< by us; ZeroMQ may keep it until its client lets go
         std::uint64_t number = 0;   ///< in the order of their coming
         std::chrono::steady_clock::time_point since{};
         std::uint64_t unheard() const;

@@ -37,6 +37,7 @@ constexpr const char* kPipeline =
 constexpr std::uint64_t kWaiting = 2;   ///< pictures in front of the encoder
 constexpr guint kLookMs = 200;          ///< between two looks at who reads
 constexpr guint kMostSessions = 64;     ///< of strangers
+constexpr gint kBacklog = 64;           ///< with five a viewer waits seconds behind strangers
 constexpr guint kMostBody = 65536;      ///< bytes of a request: a stranger says how long it is
 constexpr const char* kRole = "viewer"; ///< of whoever knows the password
 
@@ -230,6 +231,7 @@ private:
         gst_rtsp_session_pool_set_max_sessions(sessions.get(), kMostSessions);
         gst_rtsp_server_set_session_pool(server_.get(), sessions.get());
         gst_rtsp_server_set_content_length_limit(server_.get(), kMostBody);
+        gst_rtsp_server_set_backlog(server_.get(), kBacklog);
         factory_.reset(gst_rtsp_media_factory_new());
         gst_rtsp_media_factory_set_launch(factory_.get(), kPipeline);
         gst_rtsp_media_factory_set_shared(factory_.get(), TRUE);

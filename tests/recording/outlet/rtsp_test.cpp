@@ -169,7 +169,7 @@ TEST_F(Rtsp, WhatIsSaidWithoutEndIsNotKept) {
     const std::string process = test::newest_child();
     const double before = test::resident_mib(process);
     const std::string much(1'000'000, 'y');
-    for (const std::string begin :
+    for (const std::string& begin :
          {"ANNOUNCE " + url() + " RTSP/1.0\r\nCSeq: 1\r\nContent-Length: 1073741824\r\n\r\n",
           "OPTIONS " + url() + " RTSP/1.0\r\nCSeq: 1\r\n"}) {
         const Stranger stranger(port_);
