@@ -131,10 +131,9 @@ void on_play(GstRTSPClient* client, GstRTSPContext*, gpointer data) {
 
 void on_closed(GstRTSPClient*, gpointer) { run_log().debug("A client of --serve has gone."); }
 
-void on_client(GstRTSPServer* server, GstRTSPClient* client, gpointer data) {
+void on_client(GstRTSPServer*, GstRTSPClient* client, gpointer data) {
     connect(client, "play-request", &on_play, *static_cast<Shared*>(data));
     g_signal_connect(client, "closed", G_CALLBACK(&on_closed), nullptr);
-    judge_new_client(server, client);
 }
 
 gboolean on_clean(gpointer server) {

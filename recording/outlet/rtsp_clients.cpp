@@ -75,7 +75,17 @@ bool talks_too_much(const tcp_info& info, const Known& of) {
     return info.tcpi_bytes_received > kMostTalk + kTalkEachSecond * static_cast<std::uint64_t>(age.count());
 }
 
-GstRTSPFilterResult judge(GstRTSPServer*, GstRTSPClient* client, gpointer others) {
+struct Look {
+    int clients = 0, seen = 0;
+};
+
+/// The newest come first.
+GstRTSPFilterResult judge(GstRTSPServer*, GstRTSPClient* client, gpointer data) {
+    auto& look = *static_cast<Look*>(data);
+    if (look.seen++ < look.clients - kMostClients) {
+        run_log().debug("A client of --serve is one more than {}, and is let go.", kMostClients);
+        return GST_RTSP_FILTER_REMOVE;
+    }
     Known& of = known(client);
     GstRTSPConnection* connection = gst_rtsp_client_get_connection(client);
     GSocket* socket = connection ? gst_rtsp_connection_get_write_socket(connection) : nullptr;
@@ -95,7 +105,7 @@ GstRTSPFilterResult judge(GstRTSPServer*, GstRTSPClient* client, gpointer others
         run_log().warn("{} has sent more than anybody who watches, and is let go.", who);
         return GST_RTSP_FILTER_REMOVE;
     }
-    if (*static_cast<int*>(others) > 1 && stands_still(fd, info, of)) {
+    if (look.clients > 1 && stands_still(fd, info, of)) {
         run_log().warn("{} has not read its pictures for a second while others watch, and gets no more.",
                        who);
         return GST_RTSP_FILTER_REMOVE;
@@ -116,16 +126,9 @@ int count_of(GstRTSPServer* server) {
 
 } // namespace
 
-void judge_new_client(GstRTSPServer* server, GstRTSPClient* client) {
-    if (count_of(server) <= kMostClients)
-        return;
-    run_log().debug("A client of --serve is one more than {}, and is let go.", kMostClients);
-    gst_rtsp_client_close(client);
-}
-
 void judge_clients(GstRTSPServer* server) {
-    int clients = count_of(server);
-    gst_rtsp_server_client_filter(server, &judge, &clients);
+    Look look{.clients = count_of(server)};
+    gst_rtsp_server_client_filter(server, &judge, &look);
 }
 
 } // namespace specklescope

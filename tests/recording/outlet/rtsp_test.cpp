@@ -55,6 +55,10 @@ protected:
                 " ! rtph264depay ! avdec_h264 ! videoconvert ! video/x-raw,format=RGB ! identity eos-after=" +
                 std::to_string(pictures) + " ! filesink location=" + file};
     }
+    /// One that comes after others have gone, of whom the server may still have to hear.
+    bool serves_again() const {
+        return test::eventually([&] { return run_child(client(3, "seen"), folder()).status == 0; });
+    }
     static ChildResult end(Child& child) {
         child.signal(SIGTERM);
         return child.finish();
@@ -157,8 +161,7 @@ TEST_F(Rtsp, NoiseFromStrangersEndsNothing) {
     }
     EXPECT_LT(test::resident_mib(process) - before, 300.0);
     stay.clear();
-    const ChildResult seen = run_child(client(3, "seen"), folder());
-    EXPECT_EQ(seen.status, 0) << seen.all();
+    EXPECT_TRUE(serves_again());
     EXPECT_EQ(end(*program).status, 0);
 }
 
@@ -198,8 +201,7 @@ TEST_F(Rtsp, ConnectionsAreBoundedAndWhoAsksForNothingLeaves) {
     };
     EXPECT_TRUE(test::eventually([&] { return ended() >= 150 - 64; })) << ended();
     EXPECT_TRUE(test::eventually([&] { return ended() == 150; })) << ended();
-    const ChildResult seen = run_child(client(3, "seen"), folder());
-    EXPECT_EQ(seen.status, 0) << seen.all();
+    EXPECT_TRUE(serves_again());
     EXPECT_EQ(end(*program).status, 0);
 }
 
