@@ -1,6 +1,7 @@
 // Parse → pipeline → window or headless loop. Exit status: 0 well, 1 run time, 2 usage.
 #include "base/error.hpp"
 #include "base/long_work.hpp"
+#include "base/open_files.hpp"
 #include "base/sentence.hpp"
 #include "bench/bench.hpp"
 #include "commit.hpp"
@@ -18,6 +19,7 @@ namespace {
 int run(int argc, char** argv) {
     using namespace specklescope;
     set_build_commit(kCommit);
+    allow_many_files();
     const ParseOutcome outcome = parse_command_line(argc, argv);
     if (outcome.exit) {
         std::fputs(outcome.text.c_str(), outcome.status == 0 ? stdout : stderr);

@@ -1,6 +1,7 @@
 #include "files/whole_file.hpp"
 
 #include "base/error.hpp"
+#include "base/open_files.hpp"
 
 #include <fcntl.h>
 #include <sys/random.h>
@@ -24,6 +25,17 @@ constexpr int kMaxNumber = 100000;
 constexpr int kMode = 0666; ///< what the umask leaves of it
 
 std::string reason(int error) { return std::generic_category().message(error); }
+
+/// The reason, and what helps where it is not the file's own.
+std::string reason(int error, const char* remedy) {
+    return reason(error) + "; " + (is_of_open_files(error) ? kFewerOpenFiles : remedy) + ".";
+}
+
+/// Also a link that leads nowhere has its name.
+bool is_taken(const std::string& path) {
+    struct stat file {};
+    return ::lstat(path.c_str(), &file) == 0;
+}
 } // namespace
 
 std::string folder_of(const std::string& path) {
@@ -101,9 +113,12 @@ File create_new(const std::string& wanted, std::string& path) {
         const int fd = ::open(path.c_str(), O_CREAT | O_EXCL | O_NOFOLLOW | O_RDWR | O_CLOEXEC, kMode);
         if (fd >= 0)
             return File(fd);
-        if (errno != EEXIST)
-            throw RunError("Cannot create " + path + ": " + reason(errno) +
-                           "; record into a folder that can be written.");
+        const int error = errno;
+        if (is_of_open_files(error) && is_taken(path)) // the system has not looked at the name yet
+            continue;
+        if (error != EEXIST)
+            throw RunError("Cannot create " + path + ": " +
+                           reason(error, "record into a folder that can be written"));
     }
     throw RunError("All names from " + wanted + " to " + path + " are taken; choose another name.");
 }
@@ -215,8 +230,8 @@ int UnnamedFile::replace() {
 
 void check_made(const UnnamedFile& file, const std::string& wanted) {
     if (file.error() != 0)
-        throw RunError("Cannot write into " + folder_of(wanted) + ": " + reason(file.error()) +
-                       "; choose a folder that can be written.");
+        throw RunError("Cannot write into " + folder_of(wanted) + ": " +
+                       reason(file.error(), "choose a folder that can be written"));
 }
 
 } // namespace specklescope

@@ -20,6 +20,7 @@
 #include <variant>
 
 #ifdef SPECKLESCOPE_HAVE_ZMQ
+#include "net/connection_watch.hpp"
 #include "net/curve_guard.hpp"
 #endif
 
@@ -31,15 +32,17 @@ class Publisher::Impl {
 public:
     Impl(const std::string& text, std::shared_ptr<const CurveKeys> keys)
         : asked_(parse_listen_address(text, kPublishSyntax)), guard_(context_, std::move(keys)),
-          socket_(context_, ZMQ_XPUB) {
+          socket_(context_, ZMQ_XPUB), watch_(context_, kStrangers) {
         guard_.guard(socket_);
+        watch_.watch(socket_, "--publish");
         constexpr int kMost = 1000; // messages that wait for one subscriber
         socket_.set(zmq::sockopt::sndhwm, kMost);
-        socket_.set(zmq::sockopt::linger, 500); // ms; somebody who does not read holds up no end
-        socket_.set(zmq::sockopt::xpub_verbose, 1);
-        socket_.set(zmq::sockopt::xpub_manual, 1);
-        constexpr std::int64_t kHandshake = 4096; // bytes of one of CURVE's own messages, at most
-        socket_.set(zmq::sockopt::maxmsgsize,     // of what comes in: subscriptions
+        socket_.set(zmq::sockopt::linger, 500);     // ms; somebody who does not read holds up no end
+        socket_.set(zmq::sockopt::xpub_verbose, 1); // whoever comes is told, also of what others asked for
+        socket_.set(zmq::sockopt::rcvhwm, kMostAtOnce);
+        socket_.set(zmq::sockopt::handshake_ivl, 5000); // ms
+        constexpr std::int64_t kHandshake = 4096;       // bytes of one of CURVE's own messages, at most
+        socket_.set(zmq::sockopt::maxmsgsize,           // of what comes in: subscriptions
                     guard_ ? kHandshake : kMostTopic + 1);
         socket_.set(zmq::sockopt::ipv6, asked_.host.starts_with('['));
         try {
@@ -50,7 +53,8 @@ public:
         }
         address_ = asked_.shown(kPublishSyntax.scheme, socket_.get(zmq::sockopt::last_endpoint));
         if (!guard_)
-            warn_if_open(asked_, address_, "results go out unencrypted");
+            warn_if_open(asked_, address_,
+                         "results go out unencrypted, and whoever comes can slow them down");
         run_log().info("Results are published at {}.", address_);
         thread_ = std::thread([this] { run(); });
     }
@@ -113,8 +117,10 @@ private:
     static constexpr std::size_t kMostWaiting = 4096;
     static constexpr std::chrono::seconds kLongestWait{2};
     static constexpr std::int64_t kMostTopic = 64; ///< bytes
-    static constexpr int kMostTopics = 10000;      ///< of all subscribers together
     static constexpr int kMostAtOnce = 256;        ///< subscriptions between two looks at the queue
+    /// A subscriber asks for a few topics, once. ZeroMQ keeps some tens of bytes for each byte of them.
+    static constexpr ConnectionLimits kStrangers{
+        .most = 64, .each = std::uint64_t{16} << 10, .total = std::uint64_t{1} << 20};
 
     bool stopped() const { return closing_ || !status_.error.empty(); } // under the mutex
 
@@ -160,25 +166,13 @@ private:
         room_.notify_all();
     }
 
-    /// Somebody has come. Strangers may ask for what they like, as often as they like: it takes neither time
-    /// from the others nor memory without a limit.
+    /// Somebody has come. ZeroMQ has kept the topics already: how many they can be is for `watch_` to say.
+    /// Subscriptions that come all the time keep nobody from what is sent.
     bool subscribed() {
         bool any = false;
         zmq::message_t message;
-        for (int i = 0; i < kMostAtOnce && socket_.recv(message, zmq::recv_flags::dontwait); ++i) {
-            const char kind = message.empty() ? '\2' : *message.data<char>();
-            if ((kind != 0 && kind != 1) || message.size() > kMostTopic + 1)
-                continue;
-            const std::string topic(message.data<char>() + 1, message.size() - 1);
-            if (kind == 1 && topics_ < kMostTopics) {
-                socket_.set(zmq::sockopt::subscribe, topic);
-                ++topics_;
-                any = true;
-            } else if (kind == 0) {
-                socket_.set(zmq::sockopt::unsubscribe, topic);
-                topics_ = std::max(0, topics_ - 1);
-            }
-        }
+        for (int i = 0; i < kMostAtOnce && socket_.recv(message, zmq::recv_flags::dontwait); ++i)
+            any = any || (!message.empty() && *message.data<char>() == 1);
         return any;
     }
     void tell_again() {
@@ -215,6 +209,7 @@ private:
     zmq::context_t context_;
     const CurveGuard guard_;
     zmq::socket_t socket_; ///< the thread's, once it runs
+    ConnectionWatch watch_;
     std::string address_;
 
     mutable std::mutex mutex_;
@@ -225,7 +220,6 @@ private:
     std::thread thread_;
 
     // The thread's.
-    int topics_ = 0;
     std::uint64_t streams_ = 0, settings_ = 0, frames_ = 0, events_ = 0; ///< messages of each kind
     std::optional<StreamInfo> stream_;
     std::optional<Result> told_; ///< whose settings were sent last

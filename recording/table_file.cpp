@@ -9,11 +9,13 @@
 
 namespace specklescope {
 
-TableFile::TableFile(const std::string& path, std::string_view begin) : path_(path) {
+TableFile::TableFile(const std::string& path, std::string_view begin, Taken taken) : path_(path) {
     UnnamedFile file(path);
     check_made(file, path);
     int error = append_lines(file.file(), end_, begin);
-    if (error == 0)
+    if (error == 0 && taken == Taken::stays)
+        path_ = file.publish();
+    else if (error == 0)
         error = file.replace();
     if (error != 0)
         throw RunError(write_error(path, error));

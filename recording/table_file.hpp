@@ -20,10 +20,14 @@ struct FrameLines {
 
 class TableFile {
 public:
+    /// What becomes of whatever has the name.
+    enum class Taken : std::uint8_t {
+        is_replaced, ///< it may be (check_table)
+        stays        ///< and the table gets a number
+    };
     TableFile() = default;
-    /// Begins the file anew with `begin`, whole lines; it takes the place of one that may be replaced
-    /// (check_table). Throws RunError.
-    TableFile(const std::string& path, std::string_view begin);
+    /// Begins the file anew with `begin`, whole lines. Throws RunError.
+    TableFile(const std::string& path, std::string_view begin, Taken taken = Taken::is_replaced);
     /// Whole lines (append_lines of recording/line_pages.hpp). Throws RunError; then the lines that the disk
     /// took are there, and no part of one.
     void append(std::string_view lines);
@@ -32,6 +36,7 @@ public:
     /// Throws RunError.
     void close();
     std::uint64_t bytes() const { return end_; }
+    const std::string& path() const { return path_; }
 
 private:
     void append_front(std::string_view& lines);

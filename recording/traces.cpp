@@ -9,7 +9,6 @@
 #include "recording/table_text.hpp"
 #include "recording/traces_text.hpp"
 
-#include <filesystem>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -30,9 +29,9 @@ struct TraceItem {
 
 class Traces final : public BatchSink<TraceItem> {
 public:
-    Traces(std::string path, std::shared_ptr<const BaselineImage> baseline)
+    Traces(std::string path, TableFile::Taken taken, std::shared_ptr<const BaselineImage> baseline)
         : BatchSink({.most = std::size_t{1} << 20, .many = 4096}), // rows: 100 MB at most
-          path_(std::move(path)), baseline_(std::move(baseline)) {
+          wanted_(std::move(path)), taken_(taken), baseline_(std::move(baseline)) {
         extras_.baseline = baseline_ != nullptr;
     }
     Traces(const Traces&) = delete;
@@ -41,8 +40,10 @@ public:
 
     void open(const StreamInfo& stream) override {
         close();
-        check_traces_file(path_);
-        table_ = TableFile(path_, traces_begin(stream, extras_.baseline));
+        if (taken_ == TableFile::Taken::is_replaced)
+            check_traces_file(wanted_);
+        table_ = TableFile(wanted_, traces_begin(stream, extras_.baseline), taken_);
+        path_ = table_.path();
         stream_ = stream;
         told_.reset();
         placed_.reset();
@@ -125,10 +126,12 @@ private:
                                      " of " + baseline_->quantity().name;
     }
 
-    const std::string path_;
+    const std::string wanted_;
+    const TableFile::Taken taken_;
     const std::shared_ptr<const BaselineImage> baseline_; ///< null: none
 
     // The writing thread's, while it runs.
+    std::string path_;
     TableFile table_;
     StreamInfo stream_;
     TraceExtras extras_;
@@ -142,14 +145,11 @@ private:
 void check_traces_file(const std::string& path) { check_table(path, kKind); }
 
 std::shared_ptr<Sink> make_traces(const std::string& path, std::shared_ptr<const BaselineImage> baseline) {
-    return std::make_shared<Traces>(path, std::move(baseline));
+    return std::make_shared<Traces>(path, TableFile::Taken::is_replaced, std::move(baseline));
 }
 
 std::shared_ptr<Sink> make_new_traces(const std::string& wanted) {
-    std::string path = wanted;
-    for (int number = 1; std::filesystem::exists(path); ++number)
-        path = numbered(wanted, number);
-    return make_traces(path);
+    return std::make_shared<Traces>(wanted, TableFile::Taken::stays, nullptr);
 }
 
 } // namespace specklescope

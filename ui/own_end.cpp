@@ -9,22 +9,31 @@ bool is_over(const std::shared_ptr<Sink>& recording) {
     return !status.complete.empty() || !status.error.empty();
 }
 
+bool all_over(std::span<const std::shared_ptr<Sink>> recordings) {
+    return !recordings.empty() && std::all_of(recordings.begin(), recordings.end(), is_over);
+}
+
 bool all_recorded(std::span<const std::shared_ptr<Sink>> recordings) {
-    return std::all_of(recordings.begin(), recordings.end(), is_over) &&
+    return all_over(recordings) &&
            std::any_of(recordings.begin(), recordings.end(), [](const std::shared_ptr<Sink>& recording) {
                return !recording->status().complete.empty();
            });
 }
 
 OwnEnd::OwnEnd(const Session& session) : session_(session) {
-    for (const Recording& recording : session.recordings())
+    for (const Recording& recording : session.recordings()) {
+        all_.push_back(recording.sink);
         if (recording.what)
             recordings_.push_back(recording.sink);
+    }
 }
 
 bool OwnEnd::has_come() const {
     const Pipeline* pipeline = session_.pipeline();
-    return pipeline && !session_.opening() && (pipeline->finished() || all_recorded(recordings_));
+    const Session::Listeners others = session_.listeners();
+    const bool alone = !others.publisher && others.outlets.empty();
+    return pipeline && !session_.opening() &&
+           (pipeline->finished() || all_recorded(recordings_) || (alone && all_over(all_)));
 }
 
 bool OwnEnd::failed() const {

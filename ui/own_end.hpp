@@ -9,14 +9,17 @@ namespace specklescope {
 
 /// Nothing more goes into it: it is as long as it was to be, or it has failed.
 bool is_over(const std::shared_ptr<Sink>& recording);
-/// All are over, and not all by failing: nothing is left to wait for.
+/// There are some, and all are over.
+bool all_over(std::span<const std::shared_ptr<Sink>> recordings);
+/// The same, and not all by failing: nothing is left to wait for, whoever else listens.
 bool all_recorded(std::span<const std::shared_ptr<Sink>> recordings);
 
 class OwnEnd {
 public:
     /// After the session's start, with the recordings that the settings asked for.
     explicit OwnEnd(const Session& session);
-    /// The source has ended and all of it is processed, or each recording is as long as it was to be.
+    /// The source has ended and all of it is processed, each recording is as long as it was to be, or all of
+    /// them have failed and nobody else gets anything.
     bool has_come() const;
     /// It ended with a failure, which has been said.
     bool failed() const;
@@ -24,6 +27,7 @@ public:
 private:
     const Session& session_;
     std::vector<std::shared_ptr<Sink>> recordings_; ///< of frames
+    std::vector<std::shared_ptr<Sink>> all_;        ///< and of numbers
 };
 
 } // namespace specklescope

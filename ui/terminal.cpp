@@ -53,9 +53,6 @@ public:
         watched([&] { recorders_ = add_recorders(*pipeline_, at_once); }); // they get the first frame too
         of_frames_ = at_once.record.size() + at_once.record_raw.size() + at_once.record_mask.size() +
                      at_once.record_screen.size();
-        for (const auto* paths :
-             {&at_once.record, &at_once.record_raw, &at_once.record_mask, &at_once.record_screen})
-            streams_ = streams_ || std::any_of(paths->begin(), paths->end(), is_stream);
         if (publisher_)
             pipeline_->add_sink(Publisher::feed(publisher_));
         for (const auto& outlet : outlets_)
@@ -104,8 +101,7 @@ private:
             set_up_log(settings_, "\r\033[K");
         const WatchWork watch([](std::string_view, double) { return !InterruptGuard::interrupted(); });
         while (!InterruptGuard::interrupted() && !(control_ && control_->quits()) &&
-               !((pipeline_->finished() || all_recorded(recorders_of_frames()) || nobody_reads()) &&
-                 drained())) {
+               !((pipeline_->finished() || all_recorded(recorders_of_frames()) || in_vain()) && drained())) {
             constexpr std::chrono::milliseconds kRound(20);
             if (control_)
                 control_->wait(kRound);
@@ -145,10 +141,10 @@ private:
         return std::span(recorders_).first(of_frames_);
     }
 
-    /// Streams were all that was wanted, and those who read them have gone.
-    bool nobody_reads() const {
-        return streams_ && !publisher_ && outlets_.empty() && !trigger_ && !control_ &&
-               std::all_of(recorders_.begin(), recorders_.end(), is_over);
+    /// Recordings were all that was wanted, and none of them goes on. Whoever started it is to know: nobody
+    /// looks at it.
+    bool in_vain() const {
+        return !publisher_ && outlets_.empty() && !trigger_ && !control_ && all_over(recorders_);
     }
 
     /// A reader may be slow: it is waited for here, where Ctrl-C ends it.
@@ -231,7 +227,6 @@ private:
                                                    ///< follow the run; last those that were begun on the way
     std::size_t of_frames_ = 0;
     bool compared_ = false; ///< the baseline with the results
-    bool streams_ = false;  ///< some of them are
     std::optional<RunTrigger> trigger_;
     std::shared_ptr<Publisher> publisher_; ///< null: none
     std::vector<std::shared_ptr<Outlet>> outlets_;

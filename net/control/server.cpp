@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #ifdef SPECKLESCOPE_HAVE_ZMQ
+#include "net/connection_watch.hpp"
 #include "net/curve_guard.hpp"
 #include "net/readable.hpp"
 #endif
@@ -50,11 +51,12 @@ class ControlServer::Impl {
 public:
     Impl(const std::string& text, ControlReader read, void (*wake)(), std::shared_ptr<const CurveKeys> keys)
         : asked_(parse_listen_address(text, kControlSyntax)), read_(std::move(read)), wake_(wake),
-          guard_(context_, std::move(keys)), socket_(context_, ZMQ_REP) {
+          guard_(context_, std::move(keys)), socket_(context_, ZMQ_REP), watch_(context_, kStrangers) {
         guard_.guard(socket_);
+        watch_.watch(socket_, "--control");
         constexpr int kMostWaiting = 8; // messages of one client
         socket_.set(zmq::sockopt::rcvhwm, kMostWaiting);
-        socket_.set(zmq::sockopt::sndhwm, kMostWaiting);
+        socket_.set(zmq::sockopt::sndhwm, 1);   // answers, which may have pictures with them
         socket_.set(zmq::sockopt::linger, 500); // ms; somebody who does not read holds up no end
         socket_.set(zmq::sockopt::maxmsgsize, static_cast<std::int64_t>(kMostBytes));
         socket_.set(zmq::sockopt::handshake_ivl, 5000); // ms
@@ -62,7 +64,9 @@ public:
         bind(text);
         address_ = asked_.shown(kControlSyntax.scheme, socket_.get(zmq::sockopt::last_endpoint));
         if (!guard_)
-            warn_if_open(asked_, address_, "they control the program, unencrypted");
+            warn_if_open(
+                asked_, address_,
+                "who does so sees and changes all that the program does, and can keep it busy, unencrypted");
         run_log().info("Requests are answered at {}.", address_);
         thread_ = std::thread([this] { run(); });
     }
@@ -112,9 +116,14 @@ public:
     }
 
 private:
+    /// A message may have parts without end, each as large as is allowed: ZeroMQ has no limit for that.
+    static constexpr ConnectionLimits kStrangers{
+        .most = 64, .each = 16 * kMostBytes, .total = 64 * kMostBytes};
+
     void bind(const std::string& text) {
         try {
-            const UnixSocketPlace place(asked_.path);
+            if (!asked_.path.empty())
+                socket_.set(zmq::sockopt::use_fd, listen_at(asked_.path));
             socket_.bind(asked_.endpoint());
         } catch (const zmq::error_t& error) {
             throw RunError("Requests cannot be answered at " + text + ": " + error.what() +
@@ -154,6 +163,7 @@ private:
         zmq::message_t request;
         if (!socket_.recv(request, zmq::recv_flags::dontwait))
             return;
+        watch_.heard(request);
         bool whole = true;
         for (zmq::message_t rest; socket_.get(zmq::sockopt::rcvmore);) {
             whole = false;
@@ -200,6 +210,7 @@ private:
     zmq::context_t context_;
     const CurveGuard guard_;
     zmq::socket_t socket_; ///< the thread's, once it runs
+    ConnectionWatch watch_;
     std::string address_;
 
     mutable std::mutex mutex_;

@@ -2,7 +2,9 @@
 
 #include "base/error.hpp"
 
+#include <cerrno>
 #include <cstring>
+#include <system_error>
 
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -13,10 +15,15 @@ namespace specklescope {
 
 namespace {
 
+sockaddr_un place_of(const std::string& path) {
+    sockaddr_un place{};
+    place.sun_family = AF_UNIX;
+    std::memcpy(place.sun_path, path.data(), path.size()); // parse_listen_address() has seen to its length
+    return place;
+}
+
 bool somebody_listens(const std::string& path) {
-    sockaddr_un to{};
-    to.sun_family = AF_UNIX;
-    std::memcpy(to.sun_path, path.data(), path.size()); // parse_listen_address() has seen to its length
+    const sockaddr_un to = place_of(path);
     const int fd = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     const bool listens = fd >= 0 && ::connect(fd, reinterpret_cast<const sockaddr*>(&to), sizeof to) == 0;
     if (fd >= 0)
@@ -24,24 +31,34 @@ bool somebody_listens(const std::string& path) {
     return listens;
 }
 
-} // namespace
-
-UnixSocketPlace::UnixSocketPlace(const std::string& path) : there_(!path.empty()) {
-    if (!there_)
-        return;
+void make_room(const std::string& path) {
     struct stat file {};
-    if (::lstat(path.c_str(), &file) == 0) {
-        if (!S_ISSOCK(file.st_mode))
-            throw RunError("'" + path + "' is there and no socket; name another path, or remove it.");
-        if (somebody_listens(path))
-            throw RunError("A program listens at '" + path + "' already; name another path, or end it.");
-    }
-    mask_ = ::umask(S_IRWXG | S_IRWXO);
+    if (::lstat(path.c_str(), &file) != 0)
+        return;
+    if (!S_ISSOCK(file.st_mode))
+        throw RunError("'" + path + "' is there and no socket; name another path, or remove it.");
+    if (somebody_listens(path))
+        throw RunError("A program listens at '" + path + "' already; name another path, or end it.");
+    ::unlink(path.c_str());
 }
 
-UnixSocketPlace::~UnixSocketPlace() {
-    if (there_)
-        ::umask(mask_);
+} // namespace
+
+int listen_at(const std::string& path) {
+    make_room(path);
+    constexpr int kWaiting = 100; // connections
+    const sockaddr_un place = place_of(path);
+    const int fd = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    // Linux gives the file the mode that the socket has when it is bound.
+    if (fd >= 0 && ::fchmod(fd, S_IRUSR | S_IWUSR) == 0 &&
+        ::bind(fd, reinterpret_cast<const sockaddr*>(&place), sizeof place) == 0 &&
+        ::listen(fd, kWaiting) == 0)
+        return fd;
+    const int error = errno;
+    if (fd >= 0)
+        ::close(fd);
+    throw RunError("Requests cannot be answered at '" + path +
+                   "': " + std::generic_category().message(error) + "; name another path.");
 }
 
 } // namespace specklescope

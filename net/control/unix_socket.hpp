@@ -1,25 +1,13 @@
-// The file of a Unix socket that is about to be bound.
+// A Unix socket for its owner alone.
 #pragma once
 
 #include <string>
 
-#include <sys/types.h>
-
 namespace specklescope {
 
-/// ZeroMQ takes away whatever has the name of a socket that it binds: here it is seen to that this is nothing
-/// but a socket that nobody listens at. While this lives, the file that is made is for its owner alone.
-class UnixSocketPlace {
-public:
-    /// "": no such socket, nothing is done. Throws RunError.
-    explicit UnixSocketPlace(const std::string& path);
-    ~UnixSocketPlace();
-    UnixSocketPlace(const UnixSocketPlace&) = delete;
-    UnixSocketPlace& operator=(const UnixSocketPlace&) = delete;
-
-private:
-    const bool there_;
-    mode_t mask_ = 0;
-};
+/// A descriptor that listens at `path`, for ZeroMQ to own. It takes the place of a socket that nobody listens
+/// at, and of nothing else. The file is its owner's alone from its first moment on, by its own mode: the
+/// process's mask, which other threads make files with, stays as it is. Throws RunError.
+int listen_at(const std::string& path);
 
 } // namespace specklescope

@@ -64,12 +64,11 @@ public:
         const Resolved at = resolved(asked, text);
         constexpr unsigned kMostConnections = 16, kMostSeconds = 5;
         constexpr std::size_t kMostBytes = 16384; // of a connection
-        daemon_ = MHD_start_daemon(MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_ITC |
-                                       (at.ipv6 ? MHD_USE_IPv6 : MHD_NO_FLAG),
-                                   0, nullptr, nullptr, &answer, this, MHD_OPTION_SOCK_ADDR,
-                                   reinterpret_cast<const sockaddr*>(&at.place), MHD_OPTION_CONNECTION_LIMIT,
-                                   kMostConnections, MHD_OPTION_CONNECTION_TIMEOUT, kMostSeconds,
-                                   MHD_OPTION_CONNECTION_MEMORY_LIMIT, kMostBytes, MHD_OPTION_END);
+        daemon_ = MHD_start_daemon(
+            MHD_USE_AUTO_INTERNAL_THREAD | MHD_USE_ITC | (at.ipv6 ? MHD_USE_IPv6 : MHD_NO_FLAG), 0, nullptr,
+            nullptr, &answer, this, MHD_OPTION_SOCK_ADDR, reinterpret_cast<const sockaddr*>(&at.place),
+            MHD_OPTION_CONNECTION_LIMIT, kMostConnections, MHD_OPTION_CONNECTION_TIMEOUT, kMostSeconds,
+            MHD_OPTION_CONNECTION_MEMORY_LIMIT, kMostBytes, MHD_OPTION_END);
         if (!daemon_)
             throw RunError("Metrics cannot be told at " + text + ": " +
                            std::generic_category().message(errno) +

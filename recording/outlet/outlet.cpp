@@ -66,6 +66,7 @@ public:
     /// The slots of that pipeline go home with it.
     void end() {
         std::unique_lock lock(mutex_);
+        status_.left_out += newest_ ? 1 : 0; // nobody has seen it
         newest_.reset();
         idle_.wait(lock, [this] { return !painting_; });
     }

@@ -14,15 +14,12 @@
 #include <thread>
 
 #ifdef SPECKLESCOPE_HAVE_RTSP
+#include "recording/outlet/rtsp_clients.hpp"
+
 #include <gio/gio.h>
 #include <gst/app/gstappsrc.h>
 #include <gst/rtsp-server/rtsp-server.h>
 #include <gst/video/video.h>
-#include <linux/sockios.h>
-#include <linux/tcp.h>
-#include <netinet/in.h>
-#include <sys/ioctl.h>
-#include <sys/socket.h>
 #endif
 
 namespace specklescope {
@@ -37,10 +34,11 @@ constexpr const char* kPipeline =
     "x264enc name=encoder speed-preset=ultrafast tune=zerolatency pass=quant quantizer=14 qp-min=0 "
     "key-int-max=60 ! "
     "video/x-h264,profile=high-4:4:4 ! rtph264pay name=pay0 pt=96 config-interval=-1 )";
-constexpr std::uint64_t kWaiting = 2; ///< pictures in front of the encoder
-constexpr guint kLookMs = 200;        ///< between two looks at who reads
-constexpr std::chrono::seconds kPatience{1};
+constexpr std::uint64_t kWaiting = 2;   ///< pictures in front of the encoder
+constexpr guint kLookMs = 200;          ///< between two looks at who reads
 constexpr guint kMostSessions = 64;     ///< of strangers
+constexpr gint kBacklog = 64;           ///< with five a viewer waits seconds behind strangers
+constexpr guint kMostBody = 65536;      ///< bytes of a request: a stranger says how long it is
 constexpr const char* kRole = "viewer"; ///< of whoever knows the password
 
 struct ObjectRelease {
@@ -144,53 +142,8 @@ gboolean on_clean(gpointer server) {
     return G_SOURCE_CONTINUE;
 }
 
-/// How much of what was sent a client has taken, at the last look that found more of it.
-struct Taken {
-    std::uint64_t bytes = 0;
-    std::chrono::steady_clock::time_point at = std::chrono::steady_clock::now();
-};
-constexpr const char* kTaken = "specklescope-taken";
-
-/// Over TCP the server waits for its slowest client, for ten seconds: who takes nothing for a second is let
-/// go where others watch.
-GstRTSPFilterResult judge_client(GstRTSPServer*, GstRTSPClient* client, gpointer) {
-    GstRTSPConnection* connection = gst_rtsp_client_get_connection(client);
-    GSocket* socket = connection ? gst_rtsp_connection_get_write_socket(connection) : nullptr;
-    if (!socket)
-        return GST_RTSP_FILTER_KEEP;
-    auto* taken = static_cast<Taken*>(g_object_get_data(G_OBJECT(client), kTaken));
-    if (!taken) {
-        taken = new Taken; // NOLINT: the client owns it
-        g_object_set_data_full(G_OBJECT(client), kTaken, taken,
-                               [](gpointer data) { delete static_cast<Taken*>(data); }); // NOLINT
-    }
-    tcp_info info{};
-    socklen_t size = sizeof info;
-    int waiting = 0;
-    const int fd = g_socket_get_fd(socket);
-    const bool known =
-        ::getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &size) == 0 && ::ioctl(fd, SIOCOUTQ, &waiting) == 0;
-    if (!known || waiting == 0 || info.tcpi_bytes_acked != taken->bytes) {
-        *taken = {.bytes = info.tcpi_bytes_acked};
-        return GST_RTSP_FILTER_KEEP;
-    }
-    if (std::chrono::steady_clock::now() - taken->at < kPatience)
-        return GST_RTSP_FILTER_KEEP;
-    run_log().warn("{} has not read its pictures for a second while others watch, and gets no more.",
-                   gst_rtsp_connection_get_ip(connection));
-    return GST_RTSP_FILTER_REMOVE;
-}
-
-GstRTSPFilterResult count_client(GstRTSPServer*, GstRTSPClient*, gpointer count) {
-    ++*static_cast<int*>(count);
-    return GST_RTSP_FILTER_KEEP;
-}
-
 gboolean on_look(gpointer server) {
-    int clients = 0;
-    gst_rtsp_server_client_filter(GST_RTSP_SERVER(server), &count_client, &clients);
-    if (clients > 1)
-        gst_rtsp_server_client_filter(GST_RTSP_SERVER(server), &judge_client, nullptr);
+    judge_clients(GST_RTSP_SERVER(server));
     return G_SOURCE_CONTINUE;
 }
 
@@ -276,6 +229,8 @@ private:
         const Object<GstRTSPSessionPool> sessions(gst_rtsp_session_pool_new());
         gst_rtsp_session_pool_set_max_sessions(sessions.get(), kMostSessions);
         gst_rtsp_server_set_session_pool(server_.get(), sessions.get());
+        gst_rtsp_server_set_content_length_limit(server_.get(), kMostBody);
+        gst_rtsp_server_set_backlog(server_.get(), kBacklog);
         factory_.reset(gst_rtsp_media_factory_new());
         gst_rtsp_media_factory_set_launch(factory_.get(), kPipeline);
         gst_rtsp_media_factory_set_shared(factory_.get(), TRUE);

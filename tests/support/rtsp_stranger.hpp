@@ -6,9 +6,10 @@
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <unistd.h>
 
-#include <iostream>
+#include <cerrno>
 #include <stdexcept>
 #include <string>
 
@@ -20,6 +21,8 @@ public:
     explicit RtspStranger(int port) : fd_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
         const int few = 4096;
         ::setsockopt(fd_, SOL_SOCKET, SO_RCVBUF, &few, sizeof few);
+        const timeval most{.tv_sec = 20, .tv_usec = 0};
+        ::setsockopt(fd_, SOL_SOCKET, SO_SNDTIMEO, &most, sizeof most);
         sockaddr_in to{};
         to.sin_family = AF_INET;
         to.sin_port = htons(static_cast<std::uint16_t>(port));
@@ -30,9 +33,17 @@ public:
     RtspStranger(const RtspStranger&) = delete;
     RtspStranger& operator=(const RtspStranger&) = delete;
     ~RtspStranger() { ::close(fd_); }
-    void say(const std::string& text) const {
-        if (::send(fd_, text.data(), text.size(), MSG_NOSIGNAL) < 0)
-            std::cout << "a stranger was not heard\n";
+    /// False: nobody takes it any more.
+    bool say(const std::string& text) const {
+        return ::send(fd_, text.data(), text.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(text.size());
+    }
+    /// What was said before is not kept.
+    bool ended() const {
+        char some[4096];
+        ssize_t got = 1;
+        while (got > 0)
+            got = ::recv(fd_, some, sizeof some, MSG_DONTWAIT);
+        return got == 0 || (errno != EAGAIN && errno != EWOULDBLOCK);
     }
     /// Until an empty line, and as much behind it as its length says.
     std::string answer() const {

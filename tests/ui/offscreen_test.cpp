@@ -151,6 +151,29 @@ TEST_F(Offscreen, ItEndsWithItsRecordings) {
     EXPECT_NE(result.err.find("Recorded 5 frames"), std::string::npos) << result.all();
 }
 
+TEST_F(Offscreen, ItEndsWithOneWhereAllItsRecordingsHaveFailed) {
+    std::string line;
+    for (const std::string& word : words({"synthetic:uniform?width=96&height=64", "--record", "-"}))
+        line += " '" + word + "'";
+    const ChildResult gone =
+        run_child({"bash", "-c", line + " 2> said | head -c 100000 > got; echo ${PIPESTATUS[0]}"},
+                  folder_.path().string());
+    EXPECT_EQ(gone.out, "1\n") << read_text(folder_ / "said");
+    EXPECT_NE(read_text(folder_ / "said").find("has gone"), std::string::npos) << read_text(folder_ / "said");
+
+    std::filesystem::create_directory(folder_ / "inner");
+    Child child(words({"synthetic:uniform?width=96&height=64", "--record-raw", "inner/a.tiff",
+                       "--record-seconds", "1000"}),
+                folder_.path().string());
+    EXPECT_TRUE(child.until(
+        [](const ChildResult& so_far) { return so_far.err.find("Recording ") != std::string::npos; },
+        std::chrono::seconds(90)));
+    std::filesystem::remove_all(folder_ / "inner");
+    const ChildResult removed = child.finish();
+    EXPECT_EQ(removed.status, 1) << removed.all();
+    EXPECT_NE(removed.err.find("was removed while it was written"), std::string::npos) << removed.all();
+}
+
 TEST_F(Offscreen, ASinglePictureEndsToo) {
     ASSERT_EQ(
         run_program({"run", kFilm, "--frames", "1", "--snapshot", "p.png"}, folder_.path().string()).status,

@@ -11,13 +11,15 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
+#include <mutex>
 
 namespace specklescope {
 
 namespace {
 
 std::atomic<bool> glfw_runs{false};
-std::string glfw_error; ///< of the last failing call; main thread
+std::mutex glfw_ends;                ///< held while another thread than the main one calls GLFW
+thread_local std::string glfw_error; ///< of the thread's last failing call
 
 bool start_glfw(std::string* reason) {
     if (glfw_runs)
@@ -92,6 +94,7 @@ public:
     GlfwSurface& operator=(const GlfwSurface&) = delete;
     ~GlfwSurface() override {
         glfwDestroyWindow(handle_);
+        const std::scoped_lock nobody_else(glfw_ends);
         glfw_runs = false;
         glfwTerminate();
     }
@@ -210,7 +213,10 @@ bool display_available(std::string* reason) {
 void display_gone() { glfw_runs = false; }
 
 void wake_glfw() {
-    if (glfw_runs)
+    if (!glfw_runs)
+        return;
+    const std::scoped_lock stays(glfw_ends);
+    if (glfw_runs) // still
         glfwPostEmptyEvent();
 }
 

@@ -3,10 +3,12 @@
 #include "tests/support/child.hpp"
 #include "tests/support/eventually.hpp"
 #include "tests/support/file_tools.hpp"
+#include "tests/support/memory.hpp"
 #include "tests/support/rtsp_stranger.hpp"
 
 #include <gtest/gtest.h>
 
+#include <deque>
 #include <iostream>
 #include <random>
 
@@ -52,6 +54,10 @@ protected:
             "exec timeout 100 gst-launch-1.0 -q rtspsrc location=" + url() + " latency=0 " + more +
                 " ! rtph264depay ! avdec_h264 ! videoconvert ! video/x-raw,format=RGB ! identity eos-after=" +
                 std::to_string(pictures) + " ! filesink location=" + file};
+    }
+    /// One that comes after others have gone, of whom the server may still have to hear.
+    bool serves_again() const {
+        return test::eventually([&] { return run_child(client(3, "seen"), folder()).status == 0; });
     }
     static ChildResult end(Child& child) {
         child.signal(SIGTERM);
@@ -136,18 +142,66 @@ TEST_F(Rtsp, ThePasswordIsAskedForAndNeverShown) {
     EXPECT_EQ(done.all().find("Sesame"), std::string::npos) << done.all();
 }
 
+/// Half of them stay while the others come, and some say how much more will follow.
 TEST_F(Rtsp, NoiseFromStrangersEndsNothing) {
     const auto program = serve("rtsp://127.0.0.1:0/flow");
+    const std::string process = test::newest_child();
+    const double before = test::resident_mib(process);
+    std::deque<Stranger> stay;
     for (int seed = 0; seed < 200; ++seed) {
         std::mt19937 random(static_cast<unsigned>(seed));
-        const Stranger stranger(port_);
-        std::string noise = seed % 2 == 0 ? "DESCRIBE " + url() + " RTSP/1.0\r\nCSeq: " : "";
+        const Stranger goes(port_);
+        const Stranger& stranger = seed % 2 == 0 ? goes : stay.emplace_back(port_);
+        std::string noise = seed % 4 < 2 ? "DESCRIBE " + url() + " RTSP/1.0\r\nCSeq: " : "";
         for (int i = 0; i < 400; ++i)
             noise += static_cast<char>(random());
+        if (seed % 3 == 0)
+            noise = "ANNOUNCE " + url() + " RTSP/1.0\r\nCSeq: 1\r\nContent-Length: 100000000\r\n\r\n" + noise;
         stranger.say(noise + "\r\n\r\n");
     }
-    const ChildResult seen = run_child(client(3, "seen"), folder());
-    EXPECT_EQ(seen.status, 0) << seen.all();
+    EXPECT_LT(test::resident_mib(process) - before, 300.0);
+    stay.clear();
+    EXPECT_TRUE(serves_again());
+    EXPECT_EQ(end(*program).status, 0);
+}
+
+/// Of strangers who know no password.
+TEST_F(Rtsp, WhatIsSaidWithoutEndIsNotKept) {
+    ASSERT_EQ(::setenv("SPECKLESCOPE_TEST_PASSWORD", "sesame", 1), 0); // NOLINT(concurrency-mt-unsafe)
+    const auto program = serve("rtsp://eye:${env:SPECKLESCOPE_TEST_PASSWORD}@127.0.0.1:0/flow");
+    const std::string process = test::newest_child();
+    const double before = test::resident_mib(process);
+    const std::string much(1'000'000, 'y');
+    for (const std::string& begin :
+         {"ANNOUNCE " + url() + " RTSP/1.0\r\nCSeq: 1\r\nContent-Length: 1073741824\r\n\r\n",
+          "OPTIONS " + url() + " RTSP/1.0\r\nCSeq: 1\r\n"}) {
+        const Stranger stranger(port_);
+        ASSERT_TRUE(stranger.say(begin));
+        std::string more = much;
+        if (begin.starts_with("OPTIONS")) // one line after another
+            for (std::size_t at = 0; at + 203 < more.size(); at += 203)
+                more.replace(at, 203, "X-Y: " + std::string(196, 'y') + "\r\n");
+        int said = 0;
+        while (said < 500 && stranger.say(more))
+            ++said;
+        EXPECT_LT(said, 500) << "all of it was taken: " << begin;
+        EXPECT_LT(test::resident_mib(process) - before, 200.0) << begin;
+        std::cout << said << " MB said, " << test::resident_mib(process) - before << " MiB kept\n";
+    }
+    EXPECT_EQ(end(*program).status, 0);
+}
+
+TEST_F(Rtsp, ConnectionsAreBoundedAndWhoAsksForNothingLeaves) {
+    const auto program = serve("rtsp://127.0.0.1:0/flow");
+    std::deque<Stranger> strangers;
+    for (int i = 0; i < 150; ++i)
+        strangers.emplace_back(port_);
+    const auto ended = [&] {
+        return std::count_if(strangers.begin(), strangers.end(), [](const Stranger& s) { return s.ended(); });
+    };
+    EXPECT_TRUE(test::eventually([&] { return ended() >= 150 - 64; })) << ended();
+    EXPECT_TRUE(test::eventually([&] { return ended() == 150; })) << ended();
+    EXPECT_TRUE(serves_again());
     EXPECT_EQ(end(*program).status, 0);
 }
 

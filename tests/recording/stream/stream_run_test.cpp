@@ -155,6 +155,30 @@ TEST_F(StreamRun, AReaderThatGoesAwayEndsTheRunWithASentence) {
     EXPECT_FALSE(says(done.err, "Interrupted")) << done.all();
 }
 
+/// As where nobody looks, and something is to start it again.
+TEST_F(StreamRun, RecordingsThatHaveAllFailedEndTheRun) {
+    const std::string full = "trap '' XFSZ; ulimit -f 256; run " + std::string(kLive) + " --frames 100000 ";
+    const ChildResult all = run(full + "--record-raw a.tiff --record b.tiff");
+    EXPECT_EQ(all.status, 1) << all.all();
+    EXPECT_TRUE(says(all.err, "a.tiff stopped: File too large")) << all.all();
+    EXPECT_TRUE(says(all.err, "b.tiff stopped: File too large")) << all.all();
+    EXPECT_TRUE(says(all.out, "ran on")) << "the report comes all the same" << all.all();
+}
+
+TEST_F(StreamRun, WhatGoesOnBesideAFailedRecordingKeepsTheRun) {
+    for (const std::string beside : {"--record flow", "--publish zmq://127.0.0.1:0"}) {
+        make_fifo("flow");
+        const std::string reader = beside == "--record flow" ? "cat flow > /dev/null & " : "";
+        const ChildResult done = run(reader + "trap '' XFSZ; ulimit -f 256; run " + kScene +
+                                     " --rate 100 --frames 200 --record-raw a.tiff " + beside);
+        EXPECT_EQ(done.status, 1) << done.all();
+        EXPECT_TRUE(says(done.err, "stopped: File too large")) << done.all();
+        EXPECT_TRUE(says(done.out, "200 in, 200 processed")) << beside << done.all();
+        for (const std::string& name : names_in(folder_.path().string()))
+            std::filesystem::remove(folder_ / name);
+    }
+}
+
 TEST_F(StreamRun, AKilledReaderEndsItsRecordingAlone) {
     make_fifo("flow");
     Child child(shell("cat flow > /dev/null & R=$!; { sleep 0.7; kill -9 $R; } & "

@@ -1,0 +1,77 @@
+// Where too many files are open: what is said of it, and as many as may be.
+#include "base/error.hpp"
+#include "base/open_files.hpp"
+#include "files/whole_file.hpp"
+#include "tests/support/child.hpp"
+
+#include <gtest/gtest.h>
+
+#include <fcntl.h>
+#include <sys/resource.h>
+
+namespace specklescope {
+namespace {
+
+/// All descriptors are taken while it lives.
+class NoneLeft {
+public:
+    NoneLeft() {
+        ::getrlimit(RLIMIT_NOFILE, &before_);
+        const rlimit few{std::min<rlim_t>(256, before_.rlim_max), before_.rlim_max};
+        ::setrlimit(RLIMIT_NOFILE, &few);
+        for (int fd = 0; (fd = ::open("/dev/null", O_RDONLY | O_CLOEXEC)) >= 0;)
+            taken_.push_back(fd);
+    }
+    NoneLeft(const NoneLeft&) = delete;
+    NoneLeft& operator=(const NoneLeft&) = delete;
+    ~NoneLeft() {
+        for (const int fd : taken_)
+            ::close(fd);
+        ::setrlimit(RLIMIT_NOFILE, &before_);
+    }
+
+private:
+    rlimit before_{};
+    std::vector<int> taken_;
+};
+
+template <class Made> std::string sentence_of_making(Made&& make) {
+    const NoneLeft none;
+    try {
+        make();
+    } catch (const RunError& error) {
+        return error.what();
+    }
+    return "made";
+}
+
+TEST(OpenFiles, TheSentenceNamesTheFileThatWouldBeMadeAndWhatHelps) {
+    const TemporaryFolder folder;
+    write_text(folder / "s.tiff", "mine");
+    std::filesystem::create_symlink("nowhere", folder / "s-1.tiff");
+    const std::string wanted = folder / "s.tiff", next = folder / "s-2.tiff";
+    const std::string said = sentence_of_making([&] {
+        std::string path;
+        (void)create_new(wanted, path);
+    });
+    EXPECT_EQ(said, "Cannot create " + next + ": Too many open files; " + kFewerOpenFiles + ".");
+    const std::string unnamed = sentence_of_making([&] { check_made(UnnamedFile(wanted), wanted); });
+    EXPECT_NE(unnamed.find(std::string("Too many open files; ") + kFewerOpenFiles), std::string::npos)
+        << unnamed;
+    EXPECT_EQ(read_text(wanted), "mine");
+}
+
+TEST(OpenFiles, AsManyAsMayBeAreAllowed) {
+    rlimit before{}, now{};
+    ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+    const rlimit few{64, before.rlim_max};
+    ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &few), 0);
+    allow_many_files();
+    ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &now), 0);
+    EXPECT_EQ(now.rlim_cur, std::min<rlim_t>(65536, before.rlim_max));
+    EXPECT_EQ(now.rlim_max, before.rlim_max);
+    ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
+}
+
+} // namespace
+} // namespace specklescope
