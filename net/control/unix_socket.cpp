@@ -3,6 +3,7 @@
 #include "base/error.hpp"
 
 #include <cstring>
+#include <utility>
 
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -42,6 +43,19 @@ UnixSocketPlace::UnixSocketPlace(const std::string& path) : there_(!path.empty()
 UnixSocketPlace::~UnixSocketPlace() {
     if (there_)
         ::umask(mask_);
+}
+
+BoundSocketFile::BoundSocketFile(std::string path) : path_(std::move(path)) {
+    struct stat file {};
+    there_ = !path_.empty() && ::lstat(path_.c_str(), &file) == 0;
+    device_ = file.st_dev;
+    number_ = file.st_ino;
+}
+
+BoundSocketFile::~BoundSocketFile() {
+    struct stat file {};
+    if (there_ && ::lstat(path_.c_str(), &file) == 0 && file.st_dev == device_ && file.st_ino == number_)
+        ::unlink(path_.c_str());
 }
 
 } // namespace specklescope

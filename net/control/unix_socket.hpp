@@ -1,4 +1,4 @@
-// The file of a Unix socket that is about to be bound.
+// The file of a Unix socket: before it is bound, and as long as it is.
 #pragma once
 
 #include <string>
@@ -20,6 +20,22 @@ public:
 private:
     const bool there_;
     mode_t mask_ = 0;
+};
+
+/// The file of a socket that has been bound, which ZeroMQ leaves: it goes with this, unless another one has
+/// its name by then.
+class BoundSocketFile {
+public:
+    explicit BoundSocketFile(std::string path); ///< "": none
+    ~BoundSocketFile();
+    BoundSocketFile(const BoundSocketFile&) = delete;
+    BoundSocketFile& operator=(const BoundSocketFile&) = delete;
+
+private:
+    const std::string path_;
+    bool there_ = false;
+    dev_t device_ = 0;
+    ino_t number_ = 0;
 };
 
 } // namespace specklescope
