@@ -1,6 +1,7 @@
 // A window without a display that a script sits in front of: it opens other sources, and stays when they end.
 #include "have_egl.hpp"
 #include "tests/support/control_client.hpp"
+#include "tests/support/eventually.hpp"
 #include "tests/support/file_tools.hpp"
 
 namespace specklescope {
