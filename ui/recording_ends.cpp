@@ -29,8 +29,8 @@ void EndedRecordings::keep(std::optional<RecordWhat> what, std::shared_ptr<Sink>
 }
 
 std::shared_ptr<Sink> EndedRecordings::take(std::optional<RecordWhat> what) {
-    const auto at = std::find_if(ended_.begin(), ended_.end(),
-                                 [&](const Ended& one) { return one.what == what; });
+    const auto at =
+        std::find_if(ended_.begin(), ended_.end(), [&](const Ended& one) { return one.what == what; });
     if (at == ended_.end())
         return nullptr;
     std::shared_ptr<Sink> sink = std::move(at->sink);

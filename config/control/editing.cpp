@@ -151,8 +151,7 @@ Answer act(ControlHost& host, const Json& a, ControlProgress&) {
         throw UsageError("There is no such action" +
                          (near.empty() ? "; list tells them, of actions." : near));
     }
-    host.act(action->action,
-             action->files == ActionFiles::none ? "" : folder_for_requests(host.settings()));
+    host.act(action->action, action->files == ActionFiles::none ? "" : folder_for_requests(host.settings()));
     return told();
 }
 

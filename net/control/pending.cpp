@@ -39,9 +39,8 @@ std::vector<Envelope> PendingRequests::asking() const {
 
 /// Answers over one connection come in the order of its requests.
 bool PendingRequests::first_of_its_own(Place request) const {
-    return std::none_of(requests_.begin(), request, [&](const Request& before) {
-        return before.from.front() == request->from.front();
-    });
+    return std::none_of(requests_.begin(), request,
+                        [&](const Request& before) { return before.from.front() == request->from.front(); });
 }
 
 /// Under the mutex.

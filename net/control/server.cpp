@@ -144,10 +144,12 @@ private:
             constexpr int kAtOnce = 16; // then answers go out
             while (!closing_) {
                 wait_for(socket_, heard_, kLook);
-                for (zmq::message_t news; heard_.recv(news, zmq::recv_flags::dontwait);) {}
+                for (zmq::message_t news; heard_.recv(news, zmq::recv_flags::dontwait);) {
+                }
                 for (const PendingRequests::Answered& one : pending_.take_answered())
                     send(one.to, one.reply);
-                for (int i = 0; i < kAtOnce && take_one(); ++i) {}
+                for (int i = 0; i < kAtOnce && take_one(); ++i) {
+                }
             }
             for (const PendingRequests::Answered& one : pending_.take_answered())
                 send(one.to, one.reply);

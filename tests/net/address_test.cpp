@@ -45,8 +45,8 @@ TEST(ListenAddress, SaysWhoReachesIt) {
     EXPECT_TRUE(loopback("ipc:///run/user/1000/flow"));
     EXPECT_TRUE(loopback("zmq://localhost:5"));
     EXPECT_TRUE(loopback("zmq://127.250.0.9:5"));
-    for (const char* name : {"127.example.org", "127.0.0.1.example.org", "127.", "127.0.0.256", "localhost.org",
-                             "0.0.0.0", "[::]", "27.0.0.1", "126.0.0.1"}) {
+    for (const char* name : {"127.example.org", "127.0.0.1.example.org", "127.", "127.0.0.256",
+                             "localhost.org", "0.0.0.0", "[::]", "27.0.0.1", "126.0.0.1"}) {
         EXPECT_FALSE(loopback(("zmq://" + std::string(name) + ":5").c_str())) << name;
         EXPECT_FALSE(parse_serve_address(SourceArgument("rtsp://" + std::string(name) + ":5/flow")).loopback)
             << name;

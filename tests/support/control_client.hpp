@@ -127,8 +127,11 @@ public:
 
 /// The words in front of those of a window without a display.
 inline std::vector<std::string> offscreen_window() {
-    return {"env",    "LIBGL_ALWAYS_SOFTWARE=1", program_path(), "view",      "--offscreen", "--no-remember",
-            "--view", "width=640",               "--view",       "height=480"};
+    return {"env",          "LIBGL_ALWAYS_SOFTWARE=1",
+            program_path(), "view",
+            "--offscreen",  "--no-remember",
+            "--view",       "width=640",
+            "--view",       "height=480"};
 }
 
 inline constexpr const char* kScene = "synthetic:vessels?width=64&height=48&rate=200";
