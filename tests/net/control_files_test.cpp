@@ -35,7 +35,8 @@ protected:
     }
     static bool writes(ControlledRun& program, const char* what) {
         return eventually([&] {
-            for (const Json& one : program.ask("get").json["recordings"])
+            const Json got = program.ask("get").json;
+            for (const Json& one : got["recordings"])
                 if (one["what"] == what && one["written"] > 3)
                     return true;
             return false;
