@@ -18,10 +18,9 @@ std::string tidy(const std::string& label) {
     std::size_t end = 0;
     while (end < text.size() && end + utf8_length(std::string_view(text).substr(end)) <= EventLog::kMaxLabel)
         end += utf8_length(std::string_view(text).substr(end));
-    text.resize(end);
-    if (!text.empty() && text.back() == ' ')
-        text.pop_back();
-    return text;
+    if (end > 0 && text[end - 1] == ' ')
+        --end;
+    return text.substr(0, end); // with no more room than that: it is kept
 }
 
 } // namespace

@@ -227,6 +227,12 @@ ScreenLook look_of(const ViewSettings& view) {
     return look;
 }
 
+ScreenLook look_of(const Settings& settings) {
+    ScreenLook look = look_of(settings.view.as<ViewSettings>());
+    look.baseline = settings.baseline;
+    return look;
+}
+
 namespace {
 
 /// Colours of a change, as the window has them.
@@ -246,11 +252,8 @@ std::vector<std::shared_ptr<Sink>> add_recorders(Pipeline& pipeline, const Setti
                                                  const std::shared_ptr<PreTrigger>& before) {
     const auto& program = settings.program.as<ProgramSettings>();
     const auto& view = settings.view.as<ViewSettings>();
-    if (!look) {
-        ScreenLook shown = look_of(view);
-        shown.baseline = settings.baseline;
-        look = std::make_shared<const LiveLook>(std::move(shown));
-    }
+    if (!look)
+        look = std::make_shared<const LiveLook>(look_of(settings));
     std::vector<std::shared_ptr<Sink>> made;
     const auto make = [&](const std::string& path, RecordWhat what) {
         RecordOptions options;

@@ -247,6 +247,7 @@ std::vector<std::shared_ptr<Outlet>> make_outlets(const Settings& settings,
 std::shared_ptr<Metrics> make_metrics(const Settings& settings);
 /// What the view of these settings shows, without a window.
 ScreenLook look_of(const ViewSettings& view);
+ScreenLook look_of(const Settings& settings); ///< with their baseline
 /// Adds the recorders of --record, --record-raw (with what is kept in `before`), --record-mask and
 /// --record-screen (with this look, or where there is no window with that of the settings), and last
 /// --traces, --kymograph and --widths, to a started pipeline; pause it before start() and let it go after

@@ -2,6 +2,7 @@
 
 #include "base/error.hpp"
 #include "base/log.hpp"
+#include "base/loopback.hpp"
 
 #include <spdlog/spdlog.h>
 
@@ -23,10 +24,6 @@ constexpr std::size_t kLongestPath = 107; ///< that the system has room for
                      (syntax.paths ? ", or " + std::string(kPath) + "PATH with at most " +
                                          std::to_string(kLongestPath) + " bytes of path."
                                    : "."));
-}
-
-bool is_loopback(std::string_view host) {
-    return host == "localhost" || host == "[::1]" || host.starts_with("127.");
 }
 
 ListenAddress of_path(const std::string& text, const ListenSyntax& syntax) {

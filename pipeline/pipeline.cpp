@@ -1,14 +1,12 @@
 #include "pipeline/pipeline.hpp"
 
 #include "base/error.hpp"
-#include "base/log.hpp"
 #include "pipeline/first_frame.hpp"
 #include "pipeline/scale/pixel_size.hpp"
 #include "pipeline/threads/flow.hpp"
 
-#include <spdlog/spdlog.h>
-
 #include <algorithm>
+#include <iterator>
 #include <new>
 #include <type_traits>
 
@@ -31,67 +29,6 @@ const char* to_string(RunState state) {
     }
     return "failed";
 }
-
-void Flow::say(Message::Level level, std::string text) {
-    const auto severity = level == Message::Level::info      ? spdlog::level::info
-                          : level == Message::Level::warning ? spdlog::level::warn
-                                                             : spdlog::level::err;
-    run_log().log(severity, "{}", text);
-    constexpr std::size_t kKept = 200;
-    const std::scoped_lock lock(mutex);
-    messages.push_back({level, std::move(text)});
-    if (messages.size() > kKept)
-        messages.pop_front();
-}
-
-void Flow::close_sink(Sink& sink) {
-    sink.close();
-    const std::uint64_t dropped = sink.status().dropped;
-    const std::scoped_lock lock(mutex);
-    dropped_by_closed_sinks += dropped;
-}
-
-namespace {
-
-/// Opens what was added before start, all or none.
-void open_sinks(Flow& flow, const StreamInfo& stream) {
-    std::vector<std::shared_ptr<Sink>> waiting;
-    {
-        const std::scoped_lock lock(flow.mutex);
-        waiting.swap(flow.sinks_to_open);
-    }
-    std::size_t opened = 0;
-    try {
-        for (const auto& sink : waiting) {
-            sink->open(stream);
-            ++opened;
-        }
-    } catch (...) {
-        for (std::size_t i = 0; i < opened; ++i)
-            waiting[i]->close();
-        throw;
-    }
-    const std::scoped_lock lock(flow.mutex);
-    flow.sinks.insert(flow.sinks.end(), waiting.begin(), waiting.end());
-}
-
-bool wants_host(Flow& flow) {
-    const std::scoped_lock lock(flow.mutex);
-    return flow.viewer_wants_host || std::any_of(flow.sinks_to_open.begin(), flow.sinks_to_open.end(),
-                                                 [](const auto& sink) { return sink->wants_host_image(); });
-}
-
-void close_sinks(Flow& flow) {
-    std::vector<std::shared_ptr<Sink>> sinks;
-    {
-        const std::scoped_lock lock(flow.mutex);
-        sinks.swap(flow.sinks);
-    }
-    for (const auto& sink : sinks)
-        flow.close_sink(*sink);
-}
-
-} // namespace
 
 struct Pipeline::Impl : Flow {
     using Flow::Flow;
@@ -241,9 +178,10 @@ template <class T> void put(moodycamel::ConcurrentQueue<T>& queue, std::type_ide
 }
 } // namespace
 
-std::uint64_t Pipeline::edit(std::size_t stage, std::string name, ParamValue value) {
+std::uint64_t Pipeline::edit(std::size_t stage, std::string name, ParamValue value,
+                             std::optional<std::uint64_t> stages_of) {
     const std::uint64_t version = ++impl_->version;
-    put(impl_->edits, {ParamEdit{stage, std::move(name), std::move(value)}, version});
+    put(impl_->edits, {ParamEdit{stage, std::move(name), std::move(value), stages_of}, version});
     return version;
 }
 
@@ -263,6 +201,14 @@ std::uint64_t Pipeline::set_regions(std::shared_ptr<const RegionOutlines> region
     const std::uint64_t version = ++impl_->version;
     put(impl_->edits, {RegionsEdit{std::move(regions)}, version});
     return version;
+}
+
+std::vector<RefusedEdit> Pipeline::refused(std::uint64_t later_than) const {
+    const std::scoped_lock lock(impl_->mutex);
+    std::vector<RefusedEdit> later;
+    std::copy_if(impl_->refused.begin(), impl_->refused.end(), std::back_inserter(later),
+                 [&](const RefusedEdit& edit) { return edit.version > later_than; });
+    return later;
 }
 
 void Pipeline::edit_source(std::string name, ParamValue value) {
@@ -388,6 +334,11 @@ void Pipeline::displayed(std::string_view path) { impl_->stats.drawn(path); }
 Chain Pipeline::chain() const {
     const std::scoped_lock lock(impl_->mutex);
     return *impl_->chain;
+}
+
+ChainInEffect Pipeline::chain_in_effect() const {
+    const std::scoped_lock lock(impl_->mutex);
+    return {*impl_->chain, impl_->stages_of};
 }
 
 std::shared_ptr<const RegionOutlines> Pipeline::regions() const {

@@ -44,6 +44,18 @@ struct Message {
     std::string text;
 };
 
+/// An edit that has changed nothing.
+struct RefusedEdit {
+    std::uint64_t version = 0;
+    std::string why;
+    bool of_regions = false; ///< or of the chain
+};
+
+struct ChainInEffect {
+    Chain chain;
+    std::uint64_t stages_of = 0; ///< the version of the set_chain() that brought its stages; 0: they were first
+};
+
 /// What is played again and again; in frames of the file.
 struct LoopRange {
     std::uint64_t first = 0;
@@ -77,13 +89,18 @@ public:
 
     // Edits travel as messages and take effect between two frames.
     /// Returns the version that results made with this edit will carry. A failing edit keeps the old value
-    /// and shows up in take_messages().
-    std::uint64_t edit(std::size_t stage, std::string name, ParamValue value);
+    /// and shows up in take_messages() and refused(); so does one whose `stage` is a place in the chain of
+    /// `stages_of` (ChainInEffect) when that is not the one that runs. Nothing: whichever runs.
+    std::uint64_t edit(std::size_t stage, std::string name, ParamValue value,
+                       std::optional<std::uint64_t> stages_of = std::nullopt);
     /// New stages; what becomes of colour stays as it is.
     std::uint64_t set_chain(Chain chain);
     std::uint64_t set_channel(GreyChannel channel);
     /// Null: none. Refused if one has no pixel on the results.
     std::uint64_t set_regions(std::shared_ptr<const RegionOutlines> regions);
+    /// Of the last kRefused edits that were, those with a later version, in their order.
+    std::vector<RefusedEdit> refused(std::uint64_t later_than = 0) const;
+    static constexpr std::size_t kRefused = 100;
     /// µm a side of a raw pixel; 0: as the source says. Sinks that are open keep what they were told.
     void set_um_per_source_px(double um);
     double um_per_source_px() const; ///< that one, or the source's; 0: unknown
@@ -127,6 +144,7 @@ public:
     void displayed(std::string_view path);
 
     Chain chain() const; ///< a copy of what results are made with now
+    ChainInEffect chain_in_effect() const;
     std::shared_ptr<const RegionOutlines> regions() const;
     StatsSnapshot stats() const;
     PipelineStatus status() const;

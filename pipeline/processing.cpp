@@ -219,6 +219,7 @@ private:
                 version_ = version;
                 any = true;
             } catch (const std::exception& error) { // nothing has changed
+                flow_.refuse(edit, sentence_of(error));
                 flow_.say(Message::Level::error, sentence_of(error));
             }
         }
@@ -227,14 +228,20 @@ private:
 
     void apply_chain(Edit& edit, std::uint64_t version) {
         Chain next = *chain();
+        std::uint64_t stages_of = stages_of_chain();
         if (auto* whole = std::get_if<Chain>(&edit.change)) {
             whole->set_channel(next.channel());
             whole->set_input(next.input());
             next = std::move(*whole);
+            stages_of = edit.version;
         } else if (const auto* channel = std::get_if<GreyChannel>(&edit.change)) {
             next.set_channel(*channel);
         } else {
             const auto& change = std::get<ParamEdit>(edit.change);
+            if (change.stages_of && *change.stages_of != stages_of)
+                throw UsageError(change.name +
+                                 " is of a stage of a chain that was refused or replaced before; look at the "
+                                 "chain that runs, and set it there.");
             if (change.stage >= next.stages().size())
                 throw UsageError("There is no stage number " + std::to_string(change.stage + 1) +
                                  " in the chain; it has " + std::to_string(next.stages().size()) + ".");
@@ -245,6 +252,7 @@ private:
         remarks_.chain(shared);
         const std::scoped_lock lock(flow_.mutex);
         flow_.chain = std::move(shared);
+        flow_.stages_of = stages_of;
     }
 
     void apply_regions(const std::shared_ptr<const RegionOutlines>& regions, std::uint64_t version) {
@@ -305,6 +313,11 @@ private:
     std::shared_ptr<const Chain> chain() const {
         const std::scoped_lock lock(flow_.mutex);
         return flow_.chain;
+    }
+
+    std::uint64_t stages_of_chain() const {
+        const std::scoped_lock lock(flow_.mutex);
+        return flow_.stages_of;
     }
 
     /// The chain cannot run on this frame: it is lost, counted, and said once.

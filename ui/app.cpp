@@ -228,16 +228,20 @@ void App::frame() {
     draw_open_error(session_, state_);
     draw_keys(&state_.keys_open, session_.settings().keys);
     palette_.draw([this] { return palette_entries(); }, state_.confirm, state_.dismiss);
-    if (std::exchange(state_.snapshot, false) && display_.has_result())
-        session_.snapshot(display_.host_result());
-    if (std::exchange(state_.report, false) && display_.has_result())
-        session_.report(display_.host_result());
+    keep_pictures();
     if (const std::optional<std::string> dropped = take_drop();
         dropped && !take_region_file(*dropped, session_))
         open_dropped(*dropped);
     report();
     window_.end_frame([](void* self) { static_cast<App*>(self)->draw_pictures(); }, this);
     probe::end_frame();
+}
+
+void App::keep_pictures() {
+    if (std::exchange(state_.snapshot, false) && display_.has_result())
+        session_.snapshot(display_.host_result());
+    if (std::exchange(state_.report, false) && display_.has_result())
+        session_.report(display_.host_result());
 }
 
 void App::open_dropped(const std::string& path) {

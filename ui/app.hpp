@@ -49,6 +49,9 @@ private:
     struct Actions;              ///< what each action runs, and when it is possible: ui/app_actions.cpp
     std::string why_not(Action action) const; ///< empty: it is possible
     void run(Action action);
+    /// One about files, which are in this folder and not where the window has them.
+    void run_in(const std::string& folder, Action action);
+    void keep_pictures(); ///< those that were asked for
     std::vector<PaletteEntry> palette_entries();
     void zoom_by(double factor);
     void expose_by(double stops);

@@ -210,6 +210,19 @@ struct App::Actions {
 std::string App::why_not(Action action) const { return Actions::row(action).why_not(*this); }
 void App::run(Action action) { Actions::row(action).run(*this); }
 
+void App::run_in(const std::string& folder, Action action) {
+    const bool asked = state_.regions.ask != RegionTools::Ask::nothing;
+    const struct Lent {
+        std::string& folder;
+        const std::string own;
+        ~Lent() { folder = own; }
+    } lent{session_.folder, std::exchange(session_.folder, folder)};
+    run(action);
+    keep_pictures(); // now, while it is this folder
+    if (!asked && state_.regions.ask != RegionTools::Ask::nothing)
+        state_.regions.folder = folder;
+}
+
 /// 0: a pixel of the picture is one of the screen.
 void App::zoom_by(double factor) {
     const Rect& area = layout_.shows_processed ? layout_.processed_frame : layout_.raw_frame;

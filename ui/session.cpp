@@ -112,7 +112,7 @@ void Session::adopt(Opened opened) {
     settings_.um_per_source_px = opened.settings.um_per_source_px;
     drop_baseline_image();
     pipeline_ = std::move(opened.pipeline);
-    chain_ = pipeline_->chain();
+    take_chain();
     held_ = false;
     regions_sent_ = regions_opening_;
     restored_ = opened.restored;
@@ -317,8 +317,11 @@ void Session::say(Message::Level level, std::string text) {
 }
 
 void Session::end_recordings() {
-    for (const Recording& recording : std::exchange(recordings_, {}))
+    for (const Recording& recording : std::exchange(recordings_, {})) {
         finish(recording);
+        if (!recording.of_lines)
+            ended.keep(recording.what, recording.sink);
+    }
 }
 
 void Session::close() noexcept {

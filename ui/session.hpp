@@ -10,6 +10,7 @@
 #include "config/settings.hpp"
 #include "recording/pretrigger/pre_trigger.hpp"
 #include "recording/recorder.hpp"
+#include "ui/recording_ends.hpp"
 
 #include <atomic>
 #include <deque>
@@ -39,6 +40,7 @@ struct Recording {
     std::optional<RecordWhat> what; ///< nothing: the traces of regions
     SteadyClock::time_point since;
     bool of_lines = false; ///< kymographs or widths, which end with the run
+    std::string path{};    ///< the name that it was to have
 };
 
 /// A file is chosen as the origin of something, and not named yet.
@@ -118,6 +120,7 @@ public:
     void record_to(std::optional<RecordWhat> what, const std::string& path);
     /// What is being finished beside, null: none ran.
     std::shared_ptr<Sink> end_recording(std::optional<RecordWhat> what);
+    EndedRecordings ended; ///< by themselves, or with their source
     /// The table of the regions, a row for each and every frame.
     const Recording* recorded_traces() const;
     void toggle_traces();
@@ -195,6 +198,7 @@ private:
     };
     void open_beside(std::function<Opened()> begin);
     void adopt(Opened opened);
+    void take_chain(); ///< as it runs
     void restore(const Settings& recorded);
     void poll_opening();
     void adopt_recordings(const std::vector<std::shared_ptr<Sink>>& sinks);
@@ -256,6 +260,7 @@ private:
     std::vector<std::future<Note>> work_;
     std::deque<Note> notes_;
     Chain chain_;
+    std::uint64_t stages_of_ = 0; ///< ChainInEffect's, of chain_
     bool held_ = false; ///< chain_ waits for a file and was not sent
     Params source_params_;
     SteadyClock::time_point chain_asked_{}, source_asked_{}, chain_read_{}, source_read_{};

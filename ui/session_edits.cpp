@@ -25,10 +25,16 @@ bool waits_for_file(const ChainStage& stage) {
 const Chain& Session::chain() {
     const auto now = SteadyClock::now();
     if (pipeline_ && !held_ && now - chain_asked_ > kSettle && now - chain_read_ > kReadAgain) {
-        chain_ = pipeline_->chain();
+        take_chain();
         chain_read_ = now;
     }
     return chain_;
+}
+
+void Session::take_chain() {
+    ChainInEffect runs = pipeline_->chain_in_effect();
+    chain_ = std::move(runs.chain);
+    stages_of_ = runs.stages_of;
 }
 
 std::uint64_t Session::edit(std::size_t stage, const std::string& name, const ParamValue& value) {
@@ -40,7 +46,7 @@ std::uint64_t Session::edit(std::size_t stage, const std::string& name, const Pa
         if (held_ || std::any_of(stages.begin(), stages.end(), waits_for_file))
             return set_chain(chain_);
         chain_asked_ = SteadyClock::now();
-        return pipeline_->edit(stage, name, value);
+        return pipeline_->edit(stage, name, value, stages_of_);
     } catch (const UsageError& error) {
         say(Message::Level::error, error.what());
         return 0;
@@ -56,7 +62,8 @@ std::uint64_t Session::set_chain(Chain chain) {
     if (held_)
         return 0;
     chain_asked_ = SteadyClock::now();
-    return pipeline_->set_chain(chain_);
+    stages_of_ = pipeline_->set_chain(chain_);
+    return stages_of_;
 }
 
 void Session::set_channel(const ParamValue& name) {

@@ -3,36 +3,12 @@
 #include "base/sentence.hpp"
 #include "config/in_turn.hpp"
 #include "config/one_recording.hpp"
-#include "ui/canvas/numbers.hpp"
 #include "ui/session.hpp"
 
 #include <algorithm>
 #include <filesystem>
 
 namespace specklescope {
-
-namespace {
-
-std::string finished_text(const SinkStatus& status) {
-    std::string text = "Recorded " + count_text(status.written) + " frames to ";
-    for (const SinkFile& file : status.before)
-        text += file.path + ", ";
-    text += status.path;
-    if (!status.complete.empty())
-        text += ", complete with " + status.complete;
-    if (status.dropped)
-        text += "; " + count_text(status.dropped) + " were dropped";
-    return text + ".";
-}
-
-/// The recorder has written it to the log.
-Note logged(Message::Level level, std::string text) {
-    Note done = note(level, std::move(text));
-    done.logged = true;
-    return done;
-}
-
-} // namespace
 
 const std::vector<std::string>& Session::endings(RecordWhat what) {
     static const auto with = [](bool (*wanted)(const RecordFormat&)) {
@@ -58,7 +34,7 @@ void Session::adopt_recordings(const std::vector<std::shared_ptr<Sink>>& sinks) 
                                       {&settings_.record_mask, RecordWhat::mask},
                                       {&settings_.record_screen, RecordWhat::screen}})
         for (std::size_t i = 0; i < paths->size(); ++i)
-            recordings_.push_back({sinks[recordings_.size()], what, SteadyClock::now()});
+            recordings_.push_back({sinks[recordings_.size()], what, SteadyClock::now(), false, (*paths)[i]});
     if (!settings_.traces_path.empty())
         recordings_.push_back({sinks[recordings_.size()], std::nullopt, SteadyClock::now()});
     while (recordings_.size() < sinks.size()) // kymographs and widths
@@ -78,6 +54,8 @@ void Session::poll_recordings() {
             continue;
         }
         finish(recordings_[i]);
+        if (!recordings_[i].of_lines)
+            ended.keep(recordings_[i].what, recordings_[i].sink);
         recordings_.erase(recordings_.begin() + static_cast<std::ptrdiff_t>(i));
     }
 }
@@ -143,7 +121,8 @@ void Session::record_to(std::optional<RecordWhat> what, const std::string& path)
         throw RunError("Nothing runs that could be recorded; open a source.");
     auto sink = make_one_recording(what, path, settings_, look_, before_);
     pipeline_->add_sink(sink);
-    recordings_.push_back({std::move(sink), what, SteadyClock::now()});
+    (void)ended.take(what);
+    recordings_.push_back({std::move(sink), what, SteadyClock::now(), false, path});
 }
 
 void Session::begin_recording(std::optional<RecordWhat> what, const std::function<std::string()>& path) {
@@ -187,15 +166,11 @@ void Session::finish(const Recording& recording) {
         sink->close();
         const SinkStatus status = sink->status();
         notify();
-        if (!status.error.empty()) {
+        if (!status.error.empty())
             recording_failed_ = true; // close() waits for this work
-            return logged(Message::Level::error, status.error);
-        }
-        if (status.path.empty())
-            return note(Message::Level::warning, "Nothing was recorded: no frame came in that time.");
-        Note done =
-            note(status.dropped ? Message::Level::warning : Message::Level::info, finished_text(status));
-        done.logged = pixels; // by the recorder
+        Message end = end_of_recording(status);
+        Note done = note(end.level, std::move(end.text));
+        done.logged = !status.error.empty() || (pixels && !status.path.empty()); // by the recorder
         return done;
     }));
 }

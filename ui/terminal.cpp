@@ -41,16 +41,16 @@ public:
         watched([&] { take_baseline(settings_); });
         pipeline_->viewer_wants_host(!settings_.snapshot_path.empty());
         publisher_ = make_publisher(settings_);
-        outlets_ = make_outlets(settings_,
-                                std::make_shared<const LiveLook>(look_of(settings_.view.as<ViewSettings>())));
+        const auto look = std::make_shared<LiveLook>(look_of(settings_));
+        outlets_ = make_outlets(settings_, look);
         if (RunControl::wanted(settings_))
-            control_.emplace(settings_, *pipeline_, publisher_);
+            control_.emplace(settings_, *pipeline_, publisher_, look);
         Settings at_once = settings_;
         if (RunTrigger::wanted(settings_)) {
             trigger_.emplace(settings_, *pipeline_);
             at_once.record_raw.clear();
         }
-        watched([&] { recorders_ = add_recorders(*pipeline_, at_once); }); // they get the first frame too
+        watched([&] { recorders_ = add_recorders(*pipeline_, at_once, look); }); // from the first frame
         of_frames_ = at_once.record.size() + at_once.record_raw.size() + at_once.record_mask.size() +
                      at_once.record_screen.size();
         if (publisher_)
@@ -65,8 +65,10 @@ public:
         watched([this] { pipeline_->start(); });
         wait();
         pipeline_->stop();
-        if (control_)
+        if (control_) {
             control_->finish();
+            settings_.view = control_->view(); // for the snapshot
+        }
         if (trigger_)
             trigger_->finish();
         return report();

@@ -23,6 +23,8 @@ std::string text_of(const Json& value);
 ControlWhat what_of(const Json& arguments);
 const char* name_of(const ControlWhat& what);
 std::vector<std::string> what_names();
+/// Where clients may read and write. Throws UsageError where they may not.
+const std::string& folder_for_requests(const Settings& settings);
 /// The path of a file that a client names. Throws UsageError.
 std::string path_in_folder(const Settings& settings, const std::string& name);
 

@@ -101,7 +101,7 @@ Answer set_view(ControlHost& host, const Json& a, ControlProgress&) {
     if (key == "low" || key == "high")
         changed.view.set("automatic", false);
     check(changed);
-    host.settings().view = changed.view;
+    host.set_view(changed.view);
     return told();
 }
 
@@ -151,7 +151,7 @@ Answer act(ControlHost& host, const Json& a, ControlProgress&) {
         throw UsageError("There is no such action" +
                          (near.empty() ? "; list tells them, of actions." : near));
     }
-    host.act(action->action);
+    host.act(action->action, action->files == ActionFiles::none ? "" : folder_for_requests(host.settings()));
     return told();
 }
 

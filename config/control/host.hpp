@@ -19,6 +19,7 @@ using ControlWhat = std::optional<RecordWhat>;
 struct ControlRecording {
     ControlWhat what;
     std::shared_ptr<Sink> sink;
+    std::string file; ///< the name that it was to have
 };
 
 struct ControlMessage {
@@ -49,6 +50,8 @@ public:
     virtual Chain chain() = 0;
     virtual std::uint64_t edit(std::size_t stage, const std::string& key, const ParamValue& value) = 0;
     virtual std::uint64_t set_chain(Chain chain) = 0;
+    /// Changes what --view sets.
+    virtual void set_view(const Params& view) = 0;
     virtual void edit_source(const std::string& key, const ParamValue& value) = 0;
     virtual double um_per_px() = 0; ///< of a pixel of the results; 0: unknown
     virtual void set_um_per_px(double um) = 0;
@@ -64,11 +67,13 @@ public:
     virtual std::vector<ControlRecording> recordings() = 0;
     /// Throws UsageError or RunError.
     virtual void begin_recording(ControlWhat what, const std::string& path) = 0;
-    /// Beside the main thread; what is being finished. Null: there is none.
+    /// Beside the main thread; what is being finished, or has ended since it was asked for last. Null: there
+    /// is none.
     virtual std::shared_ptr<Sink> end_recording(ControlWhat what) = 0;
 
-    /// What a key of the window does. Throws UsageError where that is not possible, and without a window.
-    virtual void act(Action action) = 0;
+    /// What a key of the window does; files that it is about are in this folder. Throws UsageError where that
+    /// is not possible, and without a window.
+    virtual void act(Action action, const std::string& folder) = 0;
     virtual void quit() = 0;
 };
 

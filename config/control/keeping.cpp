@@ -4,6 +4,7 @@
 #include "config/atomic_file.hpp"
 #include "config/control/answers.hpp"
 #include "config/text.hpp"
+#include "recording/free_name.hpp"
 #include "recording/stream/target.hpp"
 
 #include <algorithm>
@@ -47,12 +48,16 @@ std::vector<std::string> what_names() {
     return names;
 }
 
-std::string path_in_folder(const Settings& settings, const std::string& name) {
+const std::string& folder_for_requests(const Settings& settings) {
     const std::string& folder = settings.program.as<ProgramSettings>().control_folder;
     if (folder.empty())
-        throw UsageError(
-            "Requests may not write files; start the program with --control-folder FOLDER, where "
-            "they may.");
+        throw UsageError("Requests may not read or write files; start the program with --control-folder "
+                         "FOLDER, where they may.");
+    return folder;
+}
+
+std::string path_in_folder(const Settings& settings, const std::string& name) {
+    const std::string& folder = folder_for_requests(settings);
     if (name.empty() || name.front() == '.' || name.find('/') != std::string::npos || one_line(name) != name)
         throw UsageError(
             "A request names a file in the folder of --control-folder, without '/' and without a "
@@ -63,16 +68,20 @@ std::string path_in_folder(const Settings& settings, const std::string& name) {
 
 Answer record(ControlHost& host, const Json& a, ControlProgress&) {
     const ControlWhat what = what_of(a);
-    const std::string path = path_in_folder(host.settings(), a["file"].get<std::string>());
+    const std::string wanted = path_in_folder(host.settings(), a["file"].get<std::string>());
     if (records(host, what))
         throw UsageError("What is asked for, " + std::string(name_of(what)) +
                          ", is recorded already; ask for stop first.");
     if (!what && host.regions().empty())
         throw UsageError("There are no regions whose traces could be recorded; ask for set_regions first.");
-    if (!what && !path.ends_with(".csv"))
+    if (!what && !wanted.ends_with(".csv"))
         throw UsageError("Traces are recorded as .csv; name such a file.");
-    if (!stream_target(path))
-        check_writable(path);
+    if (!stream_target(wanted))
+        check_writable(wanted);
+    std::vector<std::string> promised;
+    for (const ControlRecording& recording : host.recordings())
+        promised.push_back(recording.file);
+    const std::string path = free_recording_name(wanted, promised);
     host.begin_recording(what, path);
     return told({{"file", path}});
 }

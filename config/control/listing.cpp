@@ -62,7 +62,12 @@ Out requests() {
 Out window_actions() {
     Out all = Out::array();
     for (const ActionInfo& action : actions())
-        all.push_back({{"name", action.name}, {"doc", action.words}, {"group", action.group}});
+        all.push_back({{"name", action.name},
+                       {"doc", action.words},
+                       {"group", action.group},
+                       {"files", action.files == ActionFiles::writes  ? "writes"
+                                 : action.files == ActionFiles::reads ? "reads"
+                                                                      : "none"}});
     return all;
 }
 
@@ -75,7 +80,7 @@ Out recordings(ControlHost& host) {
     for (const ControlRecording& recording : host.recordings()) {
         const SinkStatus status = recording.sink->status();
         Out one = {{"what", name_of(recording.what)},
-                   {"file", status.path},
+                   {"file", status.path.empty() ? recording.file : status.path},
                    {"written", status.written},
                    {"dropped", status.dropped},
                    {"queued", status.queued}};
@@ -217,10 +222,19 @@ Answer messages(ControlHost& host, const Json&, ControlProgress&) {
 
 Answer frame(ControlHost& host, const Json& a, ControlProgress& progress) {
     constexpr std::chrono::seconds kLongest(10);
-    const std::optional<Result> newest = host.newest(true);
-    const bool there = newest && newest->info.version >= a.value("version", std::uint64_t{0}) &&
-                       (!a.contains("after") || newest->info.sequence > a["after"].get<std::uint64_t>());
-    if (!there) {
+    const std::uint64_t version = a.value("version", std::uint64_t{0});
+    if (version > 0)
+        for (const RefusedEdit& refused : host.pipeline().refused(version - 1))
+            if (refused.version == version)
+                throw RunError(refused.why);
+    const auto fits = [&](const std::optional<Result>& result) {
+        return result && result->info.version >= version &&
+               (!a.contains("after") || result->info.sequence > a["after"].get<std::uint64_t>());
+    };
+    std::optional<Result> newest = host.newest(false);
+    if (fits(newest))
+        newest = host.newest(true); // which may bring pixels from a GPU
+    if (!fits(newest)) {
         if (SteadyClock::now() - progress.begun < kLongest)
             return std::nullopt;
         throw RunError("No such result came within 10 s; look at get and messages, why.");

@@ -14,6 +14,7 @@ constexpr std::string_view kFrames = "Frames", kPicture = "Picture", kProgram = 
 
 const std::vector<ActionInfo>& actions() {
     using enum KeyPlace;
+    using enum ActionFiles;
     // clang-format off
     static const std::vector<ActionInfo> rows = {
         {Action::pause, "pause", "pause, go on, play again", kFrames, "Space"},
@@ -58,12 +59,12 @@ const std::vector<ActionInfo>& actions() {
         {Action::change, "change", "the picture in ΔF/F₀, or in absolute units", kPicture, "Y"},
         {Action::baseline_picture, "baseline_picture", "take the baseline F₀ of the picture, or end it", kPicture, "Shift+Y"},
         {Action::open, "open", "open a source", kProgram, "O Ctrl+O"},
-        {Action::snapshot, "snapshot", "snapshot", kProgram, "S"},
-        {Action::record, "record", "record the processed picture", kProgram, "R"},
-        {Action::record_raw, "record_raw", "record the raw picture", kProgram, "W"},
-        {Action::record_traces, "record_traces", "record the traces of the regions", kProgram, "Ctrl+T"},
-        {Action::record_screen, "record_screen", "record a movie of the screen", kProgram, "Shift+R"},
-        {Action::report, "report", "report: PDF, PNG and CSV", kProgram, "Ctrl+R"},
+        {Action::snapshot, "snapshot", "snapshot", kProgram, "S", anywhere, writes},
+        {Action::record, "record", "record the processed picture", kProgram, "R", anywhere, writes},
+        {Action::record_raw, "record_raw", "record the raw picture", kProgram, "W", anywhere, writes},
+        {Action::record_traces, "record_traces", "record the traces of the regions", kProgram, "Ctrl+T", anywhere, writes},
+        {Action::record_screen, "record_screen", "record a movie of the screen", kProgram, "Shift+R", anywhere, writes},
+        {Action::report, "report", "report: PDF, PNG and CSV", kProgram, "Ctrl+R", anywhere, writes},
         {Action::palette, "palette", "find anything by its name", kProgram, "Ctrl+P"},
         {Action::keys, "keys", "this list of keys", kProgram, "?"},
         {Action::controls, "controls", "walk through the controls with the arrows", kProgram, "F6"},
@@ -100,8 +101,8 @@ const std::vector<ActionInfo>& actions() {
         {Action::undo, "undo", "undo", kRegions, "Ctrl+Z"},
         {Action::redo, "redo", "redo", kRegions, "Ctrl+Y Ctrl+Shift+Z"},
         {Action::paste_region, "paste_region", "paste a region", kRegions, "Ctrl+V"},
-        {Action::save_regions, "save_regions", "save the regions to a file", kRegions, "Ctrl+S"},
-        {Action::load_regions, "load_regions", "load regions from a file", kRegions, "Ctrl+Shift+O"},
+        {Action::save_regions, "save_regions", "save the regions to a file", kRegions, "Ctrl+S", anywhere, writes},
+        {Action::load_regions, "load_regions", "load regions from a file", kRegions, "Ctrl+Shift+O", anywhere, reads},
         {Action::move_left, "move_left", "move it left by 1 px", kSelected, "Left", selected_region},
         {Action::move_right, "move_right", "move it right by 1 px", kSelected, "Right", selected_region},
         {Action::move_up, "move_up", "move it up by 1 px", kSelected, "Up", selected_region},

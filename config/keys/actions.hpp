@@ -132,6 +132,9 @@ inline constexpr std::size_t kActions = static_cast<std::size_t>(Action::cancel)
 /// goes before.
 enum class KeyPlace : std::uint8_t { anywhere, selected_region, drawing };
 
+/// What an action does with files that the user has not named before.
+enum class ActionFiles : std::uint8_t { none, reads, writes };
+
 struct ActionInfo {
     Action action;
     std::string_view name;  ///< in [keys]: "step_back"
@@ -139,6 +142,7 @@ struct ActionInfo {
     std::string_view group; ///< heading of the list of keys
     std::string_view keys;  ///< by default, with spaces between: "Left ,"
     KeyPlace place = KeyPlace::anywhere;
+    ActionFiles files = ActionFiles::none;
 };
 /// In the order of the enumeration, group by group.
 const std::vector<ActionInfo>& actions();

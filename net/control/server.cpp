@@ -5,22 +5,20 @@
 #include "base/sentence.hpp"
 #include "have_zmq.hpp"
 #include "net/address.hpp"
+#include "net/control/pending.hpp"
 #include "net/control/unix_socket.hpp"
 
 #include <nlohmann/json.hpp>
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
-#include <condition_variable>
-#include <mutex>
+#include <atomic>
+#include <cerrno>
 #include <thread>
-
-#include <unistd.h>
 
 #ifdef SPECKLESCOPE_HAVE_ZMQ
 #include "net/connection_watch.hpp"
 #include "net/curve_guard.hpp"
-#include "net/readable.hpp"
 #endif
 
 namespace specklescope {
@@ -45,23 +43,63 @@ zmq::message_t pixels_of(const Frame& frame) {
     return message;
 }
 
+/// Waits until one of them has a message, at most so long.
+void wait_for(zmq::socket_t& one, zmq::socket_t& other, std::chrono::milliseconds most) {
+    zmq::pollitem_t items[] = {{one.handle(), 0, ZMQ_POLLIN, 0}, {other.handle(), 0, ZMQ_POLLIN, 0}};
+    if (zmq_poll(items, 2, static_cast<long>(most.count())) < 0 && zmq_errno() != EINTR)
+        throw zmq::error_t();
+}
+
+/// A message, as REP would take it apart.
+struct Received {
+    Envelope from;
+    std::optional<zmq::message_t> request{};
+    bool whole = true; ///< the request has one part
+};
+
+Received receive(zmq::socket_t& socket, zmq::message_t part) {
+    constexpr std::size_t kMostParts = 4, kMostBytes = 255; // of an envelope: brokers in between add to it
+    Received received;
+    bool opened = false; // the request follows
+    while (true) {
+        if (received.request)
+            received.whole = false;
+        else if (opened)
+            received.request = std::move(part);
+        else if (received.from.size() < kMostParts && part.size() <= kMostBytes)
+            received.from.push_back(part.to_string());
+        opened = opened || (received.from.size() > 1 && received.from.back().empty());
+        if (!socket.get(zmq::sockopt::rcvmore))
+            return received;
+        part = zmq::message_t();
+        (void)socket.recv(part, zmq::recv_flags::none);
+    }
+}
+
 } // namespace
 
 class ControlServer::Impl {
 public:
     Impl(const std::string& text, ControlReader read, void (*wake)(), std::shared_ptr<const CurveKeys> keys)
         : asked_(parse_listen_address(text, kControlSyntax)), read_(std::move(read)), wake_(wake),
-          guard_(context_, std::move(keys)), socket_(context_, ZMQ_REP), watch_(context_, kStrangers) {
+          guard_(context_, std::move(keys)), socket_(context_, ZMQ_ROUTER), heard_(context_, ZMQ_PAIR),
+          tells_(context_, ZMQ_PAIR), watch_(context_, kStrangers) {
         guard_.guard(socket_);
         watch_.watch(socket_, "--control");
-        constexpr int kMostWaiting = 8; // messages of one client
-        socket_.set(zmq::sockopt::rcvhwm, kMostWaiting);
+        constexpr int kMostUnread = 8; // messages of one client
+        socket_.set(zmq::sockopt::rcvhwm, kMostUnread);
         socket_.set(zmq::sockopt::sndhwm, 1);   // answers, which may have pictures with them
         socket_.set(zmq::sockopt::linger, 500); // ms; somebody who does not read holds up no end
         socket_.set(zmq::sockopt::maxmsgsize, static_cast<std::int64_t>(kMostBytes));
         socket_.set(zmq::sockopt::handshake_ivl, 5000); // ms
         socket_.set(zmq::sockopt::ipv6, asked_.host.starts_with('['));
         bind(text);
+        file_.emplace(asked_.path);
+        constexpr const char* kNews = "inproc://news";
+        heard_.set(zmq::sockopt::linger, 0);
+        tells_.set(zmq::sockopt::linger, 0);
+        heard_.bind(kNews);
+        tells_.connect(kNews);
         address_ = asked_.shown(kControlSyntax.scheme, socket_.get(zmq::sockopt::last_endpoint));
         if (!guard_)
             warn_if_open(
@@ -73,47 +111,21 @@ public:
     Impl(const Impl&) = delete;
     Impl& operator=(const Impl&) = delete;
     ~Impl() {
-        {
-            const std::scoped_lock lock(mutex_);
-            closing_ = true;
-        }
-        changed_.notify_all();
+        closing_ = true;
+        tell();
         thread_.join();
-        if (!asked_.path.empty())
-            ::unlink(asked_.path.c_str()); // ZeroMQ leaves it
     }
 
     const std::string& address() const { return address_; }
 
-    std::size_t poll(ControlTurn turn) {
-        const auto end = std::chrono::steady_clock::now() + turn.most;
-        std::size_t answered = 0;
-        for (bool stays = true; stays && has_work(std::min(turn.next, turn.most), answered > 0); ++answered) {
-            // While there is work the server's thread only waits: nobody else touches it.
-            std::optional<ControlReply> reply;
-            try {
-                reply = work_();
-            } catch (const std::exception& error) {
-                reply = ControlReply{control_refusal(error)};
-            }
-            if (!reply)
-                break;
-            stays = std::chrono::steady_clock::now() < end;
-            {
-                const std::scoped_lock lock(mutex_);
-                work_ = nullptr;
-                reply_ = std::move(reply);
-                attended_ = stays;
-            }
-            changed_.notify_all();
-        }
+    std::size_t poll(const ControlTurn& turn) {
+        const std::size_t answered = pending_.poll(turn, [this] { tell(); });
+        if (wake_ && pending_.left()) // the turn was over
+            wake_();
         return answered;
     }
 
-    void wait(std::chrono::milliseconds most) {
-        std::unique_lock lock(mutex_);
-        changed_.wait_for(lock, most, [this] { return fresh_; });
-    }
+    void wait(std::chrono::milliseconds most) { pending_.wait(most); }
 
 private:
     /// A message may have parts without end, each as large as is allowed: ZeroMQ has no limit for that.
@@ -131,77 +143,67 @@ private:
         }
     }
 
-    /// Behind an answer another request may be on its way.
-    bool has_work(std::chrono::microseconds most, bool waits) {
-        std::unique_lock lock(mutex_);
-        if (waits)
-            changed_.wait_for(lock, most, [this] { return work_ != nullptr; });
-        attended_ = false;
-        fresh_ = false;
-        return work_ != nullptr;
-    }
-
-    bool closing() const {
-        const std::scoped_lock lock(mutex_);
-        return closing_;
-    }
+    /// On the main thread: there is something for the server's.
+    void tell() { (void)tells_.send(zmq::message_t(), zmq::send_flags::dontwait); }
 
     /// Nothing leaves the thread.
     void run() {
         try {
-            constexpr std::chrono::milliseconds kLook(20); // whether the program ends
-            while (!closing()) {
-                if (readable(socket_, kLook))
-                    answer_one();
+            constexpr std::chrono::milliseconds kLook(1000);
+            constexpr int kAtOnce = 16; // then answers go out
+            while (!closing_) {
+                wait_for(socket_, heard_, kLook);
+                for (zmq::message_t news; heard_.recv(news, zmq::recv_flags::dontwait);) {
+                }
+                for (const PendingRequests::Answered& one : pending_.take_answered())
+                    send(one.to, one.reply);
+                for (int i = 0; i < kAtOnce && take_one(); ++i) {
+                }
             }
+            for (const PendingRequests::Answered& one : pending_.take_answered())
+                send(one.to, one.reply);
+            const ControlReply ends{control_refusal(RunError("The program is ending; start it again."))};
+            for (const Envelope& to : pending_.asking())
+                send(to, ends);
         } catch (const std::exception& error) {
             run_log().error("Requests at {} are not answered any more. {}", address_, sentence_of(error));
         }
     }
 
-    void answer_one() {
-        zmq::message_t request;
-        if (!socket_.recv(request, zmq::recv_flags::dontwait))
-            return;
-        watch_.heard(request);
-        bool whole = true;
-        for (zmq::message_t rest; socket_.get(zmq::sockopt::rcvmore);) {
-            whole = false;
-            (void)socket_.recv(rest, zmq::recv_flags::none);
+    bool take_one() {
+        zmq::message_t part;
+        if (!socket_.recv(part, zmq::recv_flags::dontwait))
+            return false;
+        Received received = receive(socket_, std::move(part));
+        if (!received.request)
+            return true;
+        watch_.heard(*received.request);
+        try {
+            if (!received.whole)
+                throw UsageError("A request of several parts is not understood; send one JSON object.");
+            if (pending_.put(received.from, read_(received.request->to_string_view())) && wake_)
+                wake_();
+        } catch (const std::exception& error) {
+            send(received.from, {control_refusal(error)});
         }
+        return true;
+    }
+
+    void send(const Envelope& to, const ControlReply& reply) {
         std::vector<zmq::message_t> parts;
         try {
-            if (!whole)
-                throw UsageError("A request of several parts is not understood; send one JSON object.");
-            const ControlReply reply = carried_out(read_(request.to_string_view()));
             parts.emplace_back(reply.text);
             for (const Frame& frame : reply.frames)
                 parts.push_back(pixels_of(frame));
-        } catch (const std::exception& error) {
+        } catch (const std::exception& error) { // no memory
             parts.clear();
             parts.emplace_back(control_refusal(error));
         }
+        constexpr auto kMore = zmq::send_flags::dontwait | zmq::send_flags::sndmore;
+        for (const std::string& part : to)
+            (void)socket_.send(zmq::buffer(part), kMore);
         for (std::size_t i = 0; i < parts.size(); ++i)
-            (void)socket_.send(parts[i],
-                               zmq::send_flags::dontwait |
-                                   (i + 1 < parts.size() ? zmq::send_flags::sndmore : zmq::send_flags::none));
-    }
-
-    ControlReply carried_out(ControlWork work) {
-        std::unique_lock lock(mutex_);
-        work_ = std::move(work);
-        reply_.reset();
-        fresh_ = true;
-        const bool wakes = wake_ && !attended_;
-        lock.unlock();
-        changed_.notify_all();
-        if (wakes)
-            wake_();
-        lock.lock();
-        changed_.wait(lock, [this] { return reply_ || closing_; });
-        if (!reply_)
-            throw RunError("The program is ending; start it again.");
-        return std::move(*reply_);
+            (void)socket_.send(parts[i], i + 1 < parts.size() ? kMore : zmq::send_flags::dontwait);
     }
 
     const ListenAddress asked_;
@@ -209,17 +211,13 @@ private:
     void (*const wake_)();
     zmq::context_t context_;
     const CurveGuard guard_;
-    zmq::socket_t socket_; ///< the thread's, once it runs
+    zmq::socket_t socket_, heard_; ///< the thread's, once it runs
+    zmq::socket_t tells_;          ///< the main thread's: to heard_
     ConnectionWatch watch_;
+    std::optional<BoundSocketFile> file_;
     std::string address_;
-
-    mutable std::mutex mutex_;
-    std::condition_variable changed_;
-    ControlWork work_;
-    std::optional<ControlReply> reply_;
-    bool fresh_ = false;    ///< the main thread has not looked at the work yet
-    bool attended_ = false; ///< it waits for the next
-    bool closing_ = false;
+    PendingRequests pending_;
+    std::atomic<bool> closing_{false};
     std::thread thread_;
 };
 

@@ -33,8 +33,9 @@ struct ControlTurn {
     std::chrono::microseconds next{1000}; ///< for another one, behind an answer
 };
 
-/// A REP socket, bound for its whole life, with a thread that reads requests and sends answers. One request
-/// is worked on at a time, and of each client a few wait; whoever does not read its answer holds up nobody.
+/// A socket for REQ clients, bound for its whole life, with a thread that reads requests as they come and
+/// sends answers. One that is not done yet holds up those of the same client alone, and whoever does not read
+/// its answer nobody. 64 wait at most, 8 of one client; more are refused at once.
 class ControlServer {
 public:
     /// A larger message ends the connection that it came over, before memory is taken for it.
@@ -51,8 +52,8 @@ public:
 
     /// "zmq://127.0.0.1:5557", with the port that it got.
     std::string address() const;
-    /// On the main thread: carries out the requests that wait, and those that come while it is at it. One
-    /// that is not done ends the turn. How many were answered.
+    /// On the main thread: carries out the requests that wait, each once, and those that come while it is at
+    /// it. How many were answered.
     std::size_t poll(ControlTurn turn = {});
     /// Until a request comes, at most so long.
     void wait(std::chrono::milliseconds most);

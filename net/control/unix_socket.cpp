@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <cstring>
 #include <system_error>
+#include <utility>
 
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -59,6 +60,19 @@ int listen_at(const std::string& path) {
         ::close(fd);
     throw RunError("Requests cannot be answered at '" + path +
                    "': " + std::generic_category().message(error) + "; name another path.");
+}
+
+BoundSocketFile::BoundSocketFile(std::string path) : path_(std::move(path)) {
+    struct stat file {};
+    there_ = !path_.empty() && ::lstat(path_.c_str(), &file) == 0;
+    device_ = file.st_dev;
+    number_ = file.st_ino;
+}
+
+BoundSocketFile::~BoundSocketFile() {
+    struct stat file {};
+    if (there_ && ::lstat(path_.c_str(), &file) == 0 && file.st_dev == device_ && file.st_ino == number_)
+        ::unlink(path_.c_str());
 }
 
 } // namespace specklescope

@@ -19,6 +19,7 @@ struct ParamEdit {
     std::size_t stage = 0;
     std::string name;
     ParamValue value;
+    std::optional<std::uint64_t> stages_of{}; ///< ChainInEffect::stages_of; nothing: of whichever runs
 };
 struct RegionsEdit {
     std::shared_ptr<const RegionOutlines> regions; ///< null: none
@@ -95,6 +96,8 @@ struct Flow {
     SeekFailure seek_failure;
     std::optional<LoopRange> loop;
     std::shared_ptr<const Chain> chain;
+    std::uint64_t stages_of = 0; ///< ChainInEffect::stages_of
+    std::deque<RefusedEdit> refused;
     std::shared_ptr<const RegionOutlines> regions; ///< null: none
     std::uint64_t regions_version = 0;
     double um_per_source_px = 0; ///< 0: as the source says
@@ -154,12 +157,18 @@ struct Flow {
     }
     void say(Message::Level level, std::string text); ///< to the log and the screen
     void close_sink(Sink& sink);                      ///< and keeps its count of drops
+    void refuse(const Edit& edit, std::string why);   ///< for Pipeline::refused()
     /// Waits, but no longer than until stop.
     void sleep(std::chrono::milliseconds time) {
         std::unique_lock lock(mutex);
         wake.wait_for(lock, time, [&] { return stop.load(); });
     }
 };
+
+/// Opens what was added before start, all or none.
+void open_sinks(Flow& flow, const StreamInfo& stream);
+bool wants_host(Flow& flow); ///< before that
+void close_sinks(Flow& flow);
 
 /// Makes flow.ring: slots of this shape, as many as asked for or as a live source's rate suggests, and `more`
 /// that the source may lend. Called before acquire_frames(), so that no frame waits for memory, and by it

@@ -1,4 +1,5 @@
 #include "base/error.hpp"
+#include "base/loopback.hpp"
 #include "recording/outlet/outlet.hpp"
 
 #include <algorithm>
@@ -79,8 +80,7 @@ ServeAddress parse_serve_address(const SourceArgument& text) {
     if (address.host.find_first_not_of(
             "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789.-:[]*") != std::string::npos)
         refuse(text);
-    address.loopback =
-        address.host == "localhost" || address.host == "[::1]" || address.host.starts_with("127.");
+    address.loopback = is_loopback(address.host);
     return address;
 }
 

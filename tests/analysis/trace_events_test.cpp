@@ -213,5 +213,16 @@ TEST(TraceEvents, AreInTheLinesOfARecording) {
     EXPECT_EQ(read[3]["events"][1]["removed"], true);
 }
 
+TEST(TraceEvents, ALongLabelKeepsNoMoreMemoryThanWhatIsKeptOfIt) {
+    EventLog log;
+    constexpr std::size_t kLong = 1'000'000;
+    log.mark({}, std::string(kLong, 'x'));
+    const EventMark moved = log.mark({}, std::string(kLong, ' ') + "y" + std::string(kLong, ' ')).mark;
+    EXPECT_EQ(moved.label, "y");
+    for (const TimedEvent& event : log.events())
+        EXPECT_LE(event.mark.label.capacity(), 2 * EventLog::kMaxLabel);
+    EXPECT_EQ(log.events()[0].mark.label.size(), EventLog::kMaxLabel);
+}
+
 } // namespace
 } // namespace specklescope

@@ -1,6 +1,7 @@
 // Addresses of doors are accepted, or refused in a sentence that names what is allowed.
 #include "base/error.hpp"
 #include "net/address.hpp"
+#include "recording/outlet/outlet.hpp"
 
 #include <gtest/gtest.h>
 
@@ -42,6 +43,15 @@ TEST(ListenAddress, SaysWhoReachesIt) {
     EXPECT_TRUE(loopback("zmq://127.0.0.1:5"));
     EXPECT_TRUE(loopback("zmq://[::1]:5"));
     EXPECT_TRUE(loopback("ipc:///run/user/1000/flow"));
+    EXPECT_TRUE(loopback("zmq://localhost:5"));
+    EXPECT_TRUE(loopback("zmq://127.250.0.9:5"));
+    for (const char* name : {"127.example.org", "127.0.0.1.example.org", "127.", "127.0.0.256",
+                             "localhost.org", "0.0.0.0", "[::]", "27.0.0.1", "126.0.0.1"}) {
+        EXPECT_FALSE(loopback(("zmq://" + std::string(name) + ":5").c_str())) << name;
+        EXPECT_FALSE(parse_serve_address(SourceArgument("rtsp://" + std::string(name) + ":5/flow")).loopback)
+            << name;
+    }
+    EXPECT_TRUE(parse_serve_address(SourceArgument("rtsp://127.1.2.3:5/flow")).loopback);
     EXPECT_FALSE(loopback("zmq://*:5"));
     EXPECT_FALSE(loopback("zmq://128.127.0.1:5"));
 }

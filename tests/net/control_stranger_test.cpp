@@ -137,6 +137,21 @@ TEST_F(ControlTest, AUnixSocketIsItsOwnersAndTakesNoFileAway) {
     EXPECT_EQ(read_text(folder_ / "precious.txt"), "mine");
 }
 
+TEST_F(ControlTest, TheEndOfOneProgramLeavesAnothersSocket) {
+    const std::string path = folder_ / "flow.socket";
+    ControlledRun first({kScene}, here(), "ipc://" + path);
+    std::filesystem::remove(path);
+    ControlledRun second({kScene}, here(), "ipc://" + path);
+    EXPECT_TRUE(second.ask("get").ok());
+    first.child->signal(SIGTERM);
+    EXPECT_EQ(first.child->finish().status, 0);
+    ASSERT_TRUE(std::filesystem::exists(path));
+    ControlClient later("ipc://" + path);
+    EXPECT_TRUE(later.ask("get").ok());
+    EXPECT_EQ(second.quit().status, 0);
+    EXPECT_FALSE(std::filesystem::exists(path));
+}
+
 TEST_F(ControlTest, WhatASettingsFileSaysNeedsTrust) {
     for (const char* line : {"control = \"zmq://127.0.0.1:0\"", "control_folder = \"/tmp\"",
                              "metrics = \"127.0.0.1:0\"", "curve_key = \"k\"", "curve_clients = \"k\""}) {

@@ -119,6 +119,7 @@ TEST_F(ControlTest, WhatIsWrongIsSaidAsOnTheCommandLine) {
 
 TEST_F(ControlTest, RequestsThatAreNoneAreRefusedInASentence) {
     auto program = run();
+    ASSERT_TRUE(program->ask("frame").ok()); // from here on it is known what lies outside the picture
     for (
         const char* message :
         {"",

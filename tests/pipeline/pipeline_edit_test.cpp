@@ -1,4 +1,5 @@
 // Edits between frames, versions on results.
+#include "pipeline/chain_text.hpp"
 #include "tests/support/contrast_reference.hpp"
 #include "tests/support/running.hpp"
 
@@ -65,6 +66,51 @@ TEST(PipelineEdits, TakeEffectBetweenFramesAndEachResultNamesTheOneThatMadeIt) {
         EXPECT_EQ(pipeline.stats().drops.failed, 0U);
         EXPECT_EQ(pipeline.chain().stages()[0].params.as<SpeckleParams>().radius, radius);
     }
+}
+
+TEST(PipelineEdits, OfAChainThatDoesNotRunChangesNone) {
+    Pipeline pipeline(test::camera_of(kEndless), chain_from_text("average:frames=4 | flip"), options());
+    pipeline.start();
+    Result result;
+    const auto made_by = [&](std::uint64_t version) {
+        return test::wait_result(pipeline, result,
+                                 [&](const Result& r) { return r.info.version == version; });
+    };
+    const auto frames_of = [](const Chain& chain) {
+        return std::get<std::int64_t>(chain.stages().at(0).params.get("frames"));
+    };
+    // The same parameter of another stage in that place, and of the same stage in that place.
+    for (const char* other : {"temporal:frames=25", "average:frames=25"}) {
+        const ChainInEffect runs = pipeline.chain_in_effect();
+        const std::uint64_t refused = pipeline.set_chain(
+            chain_from_text(std::string(other) + " | background:dark=file,dark_file=/nowhere/dark.tiff"));
+        const std::uint64_t for_it = pipeline.edit(0, "frames", std::int64_t{16}, refused);
+        const std::uint64_t whichever = pipeline.edit(1, "direction", std::string("vertical"));
+        ASSERT_TRUE(made_by(whichever));
+        EXPECT_EQ(frames_of(*result.chain), 4) << other;
+        const std::vector<RefusedEdit> told = pipeline.refused(refused - 1);
+        ASSERT_EQ(told.size(), 2U);
+        EXPECT_EQ(told[0].version, refused);
+        EXPECT_NE(told[0].why.find("/nowhere/dark.tiff"), std::string::npos) << told[0].why;
+        EXPECT_EQ(told[1].version, for_it);
+        EXPECT_NE(told[1].why.find("refused or replaced"), std::string::npos) << told[1].why;
+        EXPECT_FALSE(told[0].of_regions);
+        EXPECT_EQ(pipeline.refused(refused).size(), 1U);
+        EXPECT_EQ(pipeline.chain_in_effect().stages_of, runs.stages_of);
+    }
+    const std::uint64_t before = pipeline.chain_in_effect().stages_of;
+    const std::uint64_t taken = pipeline.set_chain(chain_from_text("average:frames=8"));
+    ASSERT_TRUE(made_by(pipeline.edit(0, "frames", std::int64_t{9}, taken)));
+    EXPECT_EQ(frames_of(*result.chain), 9);
+    const std::uint64_t late = pipeline.edit(0, "frames", std::int64_t{10}, before);
+    ASSERT_TRUE(eventually([&] { return pipeline.refused(late - 1).size() == 1; }));
+    EXPECT_EQ(frames_of(pipeline.chain()), 9);
+    for (std::size_t i = 0; i < 2 * Pipeline::kRefused; ++i)
+        (void)pipeline.edit(7, "frames", std::int64_t{10});
+    EXPECT_TRUE(eventually([&] {
+        const auto told = pipeline.refused();
+        return told.size() == Pipeline::kRefused && told.back().version == late + 2 * Pipeline::kRefused;
+    })) << "they take no more and more memory";
 }
 
 TEST(PipelineEdits, AWholeChainCanBeExchanged) {

@@ -52,6 +52,14 @@ public:
         arguments["request"] = name;
         return ask(arguments);
     }
+    /// Its answer is not waited for.
+    void only_ask(const std::string& message) {
+        (void)socket_->send(zmq::buffer(message), zmq::send_flags::none);
+    }
+    bool is_answered() {
+        zmq::message_t part;
+        return static_cast<bool>(socket_->recv(part, zmq::recv_flags::dontwait));
+    }
     void wait_no_longer_than(int ms) {
         most_ms_ = ms;
         connect();
@@ -116,6 +124,15 @@ public:
     std::string address;
     std::unique_ptr<ControlClient> client;
 };
+
+/// The words in front of those of a window without a display.
+inline std::vector<std::string> offscreen_window() {
+    return {"env",          "LIBGL_ALWAYS_SOFTWARE=1",
+            program_path(), "view",
+            "--offscreen",  "--no-remember",
+            "--view",       "width=640",
+            "--view",       "height=480"};
+}
 
 inline constexpr const char* kScene = "synthetic:vessels?width=64&height=48&rate=200";
 

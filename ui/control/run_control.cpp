@@ -3,8 +3,10 @@
 #include "analysis/region_editor.hpp"
 #include "config/one_recording.hpp"
 #include "pipeline/scale/pixel_size.hpp"
+#include "ui/own_end.hpp"
 
 #include <algorithm>
+#include <limits>
 
 namespace specklescope {
 
@@ -12,28 +14,33 @@ bool RunControl::wanted(const Settings& settings) {
     return !settings.program.as<ProgramSettings>().control.empty();
 }
 
-RunControl::RunControl(const Settings& settings, Pipeline& pipeline, std::shared_ptr<Publisher> publisher)
-    : settings_(settings), pipeline_(pipeline), publisher_(std::move(publisher)),
+RunControl::RunControl(const Settings& settings, Pipeline& pipeline, std::shared_ptr<Publisher> publisher,
+                       std::shared_ptr<LiveLook> look)
+    : settings_(settings), pipeline_(pipeline), publisher_(std::move(publisher)), look_(std::move(look)),
       server_(make_control(*this, nullptr)) {
     pipeline_.add_sink(make_trace_feed(traces_));
 }
 
 void RunControl::adopt(const std::vector<std::shared_ptr<Sink>>& recorders, const Settings& made_of) {
-    std::vector<ControlWhat> whats;
-    whats.insert(whats.end(), made_of.record.size(), RecordWhat::processed);
-    whats.insert(whats.end(), made_of.record_raw.size(), RecordWhat::raw);
-    whats.insert(whats.end(), made_of.record_mask.size(), RecordWhat::mask);
-    whats.insert(whats.end(), made_of.record_screen.size(), RecordWhat::screen);
+    std::vector<std::pair<ControlWhat, std::string>> asked;
+    for (const auto& [paths, what] : {std::pair(&made_of.record, RecordWhat::processed),
+                                      {&made_of.record_raw, RecordWhat::raw},
+                                      {&made_of.record_mask, RecordWhat::mask},
+                                      {&made_of.record_screen, RecordWhat::screen}})
+        for (const std::string& path : *paths)
+            asked.emplace_back(what, path);
     if (!made_of.traces_path.empty())
-        whats.emplace_back(std::nullopt);
-    for (std::size_t i = 0; i < std::min(whats.size(), recorders.size());
+        asked.emplace_back(std::nullopt, made_of.traces_path);
+    for (std::size_t i = 0; i < std::min(asked.size(), recorders.size());
          ++i) // behind them kymographs, widths
-        recordings_.push_back({whats[i], recorders[i]});
+        recordings_.push_back({asked[i].first, recorders[i], asked[i].second});
 }
 
 std::vector<std::shared_ptr<Sink>> RunControl::poll(const Result& newest) {
     newest_ = newest;
     take_messages();
+    forget_refused();
+    look_at_recordings();
     server_->poll();
     return std::exchange(begun_, {});
 }
@@ -45,15 +52,48 @@ void RunControl::finish() {
 
 void RunControl::take_messages() {
     constexpr std::size_t kMost = 60;
-    for (Message& message : pipeline_.take_messages()) {
-        if (message.level == Message::Level::error) { // it may be an edit that was refused
-            chain_.reset();
-            regions_.reset();
-        }
+    for (Message& message : pipeline_.take_messages())
         messages_.push_back({std::move(message), SteadyClock::now()});
+    for (auto at = ending_.begin(); at != ending_.end();) {
+        if (at->wait_for(std::chrono::seconds(0)) != std::future_status::ready) {
+            ++at;
+            continue;
+        }
+        messages_.push_back({at->get(), SteadyClock::now()});
+        at = ending_.erase(at);
     }
     while (messages_.size() > kMost)
         messages_.pop_front();
+}
+
+/// What was refused is not what was asked for any more.
+void RunControl::forget_refused() {
+    for (const RefusedEdit& edit : pipeline_.refused(refused_)) {
+        refused_ = std::max(refused_, edit.version);
+        if (edit.of_regions && edit.version >= regions_version_)
+            regions_.reset();
+        if (!edit.of_regions && asked_ && edit.version >= asked_->first)
+            asked_.reset();
+    }
+}
+
+void RunControl::look_at_recordings() {
+    for (auto at = recordings_.begin(); at != recordings_.end();) {
+        if (!is_over(at->sink)) {
+            ++at;
+            continue;
+        }
+        finish_recording(at->sink);
+        ended_.keep(at->what, at->sink);
+        at = recordings_.erase(at);
+    }
+}
+
+void RunControl::finish_recording(const std::shared_ptr<Sink>& sink) {
+    ending_.push_back(std::async(std::launch::async, [&pipeline = pipeline_, sink] {
+        pipeline.remove_sink(sink);
+        return end_of_recording(sink->status());
+    }));
 }
 
 std::optional<Result> RunControl::newest(bool pixels) {
@@ -73,20 +113,30 @@ void RunControl::open(const std::string&, bool) {
 }
 
 Chain RunControl::chain() {
-    if (!chain_)
-        chain_ = pipeline_.chain();
-    return *chain_;
+    if (!asked_) {
+        ChainInEffect runs = pipeline_.chain_in_effect();
+        asked_ = Asked{std::move(runs.chain), runs.stages_of, std::numeric_limits<std::uint64_t>::max()};
+    }
+    return asked_->chain;
 }
 
 std::uint64_t RunControl::edit(std::size_t stage, const std::string& key, const ParamValue& value) {
     (void)chain();
-    chain_->stages()[stage].params.set(key, value);
-    return pipeline_.edit(stage, key, value);
+    asked_->chain.stages()[stage].params.set(key, value);
+    const std::uint64_t version = pipeline_.edit(stage, key, value, asked_->stages_of);
+    asked_->first = std::min(asked_->first, version);
+    return version;
 }
 
 std::uint64_t RunControl::set_chain(Chain chain) {
-    chain_ = chain;
-    return pipeline_.set_chain(std::move(chain));
+    const std::uint64_t version = pipeline_.set_chain(chain);
+    asked_ = Asked{std::move(chain), version, version};
+    return version;
+}
+
+void RunControl::set_view(const Params& view) {
+    settings_.view = view;
+    look_->set(look_of(settings_));
 }
 
 void RunControl::edit_source(const std::string& key, const ParamValue& value) {
@@ -112,9 +162,9 @@ void RunControl::set_regions(std::vector<Region> regions) {
         editor.set_picture(newest_.shape().width, newest_.shape().height);
     editor.replace(std::move(regions));
     regions_ = editor.regions();
-    pipeline_.set_regions(regions_->empty()
-                              ? nullptr
-                              : make_outlines(*regions_, settings_.program.as<ProgramSettings>().medians));
+    regions_version_ = pipeline_.set_regions(
+        regions_->empty() ? nullptr
+                          : make_outlines(*regions_, settings_.program.as<ProgramSettings>().medians));
 }
 
 EventMark RunControl::mark(const std::string& label) {
@@ -130,27 +180,25 @@ EventMark RunControl::mark(const std::string& label) {
 }
 
 void RunControl::begin_recording(ControlWhat what, const std::string& path) {
-    auto sink = make_one_recording(
-        what, path, settings_, std::make_shared<const LiveLook>(look_of(settings_.view.as<ViewSettings>())),
-        nullptr);
+    auto sink = make_one_recording(what, path, settings_, look_, nullptr);
     pipeline_.add_sink(sink);
+    (void)ended_.take(what);
     begun_.push_back(sink);
-    recordings_.push_back({what, std::move(sink)});
+    recordings_.push_back({what, std::move(sink), path});
 }
 
 std::shared_ptr<Sink> RunControl::end_recording(ControlWhat what) {
     const auto at = std::find_if(recordings_.begin(), recordings_.end(),
                                  [&](const ControlRecording& one) { return one.what == what; });
     if (at == recordings_.end())
-        return nullptr;
+        return ended_.take(what);
     std::shared_ptr<Sink> sink = at->sink;
     recordings_.erase(at);
-    ending_.push_back(
-        std::async(std::launch::async, [&pipeline = pipeline_, sink] { pipeline.remove_sink(sink); }));
+    finish_recording(sink);
     return sink;
 }
 
-void RunControl::act(Action) {
+void RunControl::act(Action, const std::string&) {
     throw UsageError("Actions are of the window, and this run has none; start the program without run.");
 }
 

@@ -3,6 +3,7 @@
 
 #include "analysis/events.hpp"
 #include "config/control/requests.hpp"
+#include "ui/recording_ends.hpp"
 
 #include <deque>
 #include <future>
@@ -18,7 +19,9 @@ public:
     static bool wanted(const Settings& settings); ///< --control
 
     /// Of this pipeline, which has not been started. Throws RunError.
-    RunControl(const Settings& settings, Pipeline& pipeline, std::shared_ptr<Publisher> publisher);
+    /// `look`: of its movies of the screen and its outlets.
+    RunControl(const Settings& settings, Pipeline& pipeline, std::shared_ptr<Publisher> publisher,
+               std::shared_ptr<LiveLook> look);
     /// The recorders that run from the beginning, as add_recorders() made them of these settings.
     void adopt(const std::vector<std::shared_ptr<Sink>>& recorders, const Settings& made_of);
 
@@ -27,6 +30,7 @@ public:
     /// Does what is asked for; the recordings that it has begun.
     std::vector<std::shared_ptr<Sink>> poll(const Result& newest);
     bool quits() const { return quits_; }
+    const Params& view() const { return settings_.view; } ///< as it was set last
     /// Nothing is answered any more; behind the end of the pipeline.
     void finish();
 
@@ -40,6 +44,7 @@ private:
     Chain chain() override;
     std::uint64_t edit(std::size_t stage, const std::string& key, const ParamValue& value) override;
     std::uint64_t set_chain(Chain chain) override;
+    void set_view(const Params& view) override;
     void edit_source(const std::string& key, const ParamValue& value) override;
     double um_per_px() override;
     void set_um_per_px(double um) override;
@@ -51,24 +56,37 @@ private:
     std::vector<ControlRecording> recordings() override { return recordings_; }
     void begin_recording(ControlWhat what, const std::string& path) override;
     std::shared_ptr<Sink> end_recording(ControlWhat what) override;
-    [[noreturn]] void act(Action action) override;
+    [[noreturn]] void act(Action action, const std::string& folder) override;
     void quit() override { quits_ = true; }
 
+    /// A chain as it was asked for.
+    struct Asked {
+        Chain chain;
+        std::uint64_t stages_of = 0; ///< ChainInEffect's
+        std::uint64_t first = 0;     ///< version of the first edit that is in there and may yet be refused
+    };
     void take_messages();
+    void forget_refused();
+    void look_at_recordings();
+    void finish_recording(const std::shared_ptr<Sink>& sink);
 
     Settings settings_;
     Pipeline& pipeline_;
     const std::shared_ptr<Publisher> publisher_; ///< null: none
+    const std::shared_ptr<LiveLook> look_;
     const std::shared_ptr<TraceHistory> traces_ = std::make_shared<TraceHistory>();
     Baseline baseline_;
     EventLog events_;
     std::deque<ControlMessage> messages_;
-    std::optional<Chain> chain_;                 ///< as it was asked for; nothing: as the pipeline has it
-    std::optional<std::vector<Region>> regions_; ///< likewise
+    std::optional<Asked> asked_;                 ///< nothing: as the pipeline has it
+    std::optional<std::vector<Region>> regions_; ///< as they were asked for; likewise
+    std::uint64_t regions_version_ = 0;          ///< of that edit
+    std::uint64_t refused_ = 0;                  ///< the last version of which that is known
     Result newest_;
     std::vector<ControlRecording> recordings_;
+    EndedRecordings ended_; ///< by themselves
     std::vector<std::shared_ptr<Sink>> begun_;
-    std::vector<std::future<void>> ending_;
+    std::vector<std::future<Message>> ending_;
     bool quits_ = false;
     std::unique_ptr<ControlServer> server_; ///< the last: its thread ends first
 };

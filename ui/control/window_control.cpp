@@ -88,7 +88,7 @@ std::vector<ControlRecording> WindowControl::recordings() {
     std::vector<ControlRecording> all;
     for (const Recording& recording : session().recordings())
         if (!recording.of_lines)
-            all.push_back({recording.what, recording.sink});
+            all.push_back({recording.what, recording.sink, recording.path});
     return all;
 }
 
@@ -96,13 +96,18 @@ void WindowControl::begin_recording(ControlWhat what, const std::string& path) {
     session().record_to(what, path);
 }
 
-std::shared_ptr<Sink> WindowControl::end_recording(ControlWhat what) { return session().end_recording(what); }
+std::shared_ptr<Sink> WindowControl::end_recording(ControlWhat what) {
+    std::shared_ptr<Sink> running = session().end_recording(what);
+    return running ? running : session().ended.take(what);
+}
 
-void WindowControl::act(Action action) {
+void WindowControl::act(Action action, const std::string& folder) {
     const std::string why = app_.why_not(action);
     if (!why.empty())
         throw UsageError("That is not possible now: " + why);
-    app_.run(action);
+    if (folder.empty())
+        return app_.run(action);
+    app_.run_in(folder, action);
 }
 
 void WindowControl::quit() { app_.window_.request_close(); }

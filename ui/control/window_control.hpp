@@ -29,6 +29,7 @@ private:
     Chain chain() override;
     std::uint64_t edit(std::size_t stage, const std::string& key, const ParamValue& value) override;
     std::uint64_t set_chain(Chain chain) override;
+    void set_view(const Params& view) override { settings().view = view; }
     void edit_source(const std::string& key, const ParamValue& value) override;
     double um_per_px() override;
     void set_um_per_px(double um) override;
@@ -40,7 +41,7 @@ private:
     std::vector<ControlRecording> recordings() override;
     void begin_recording(ControlWhat what, const std::string& path) override;
     std::shared_ptr<Sink> end_recording(ControlWhat what) override;
-    void act(Action action) override;
+    void act(Action action, const std::string& folder) override;
     void quit() override;
 
     App& app_;

@@ -111,6 +111,9 @@ void draw_region_files(Session& session, RegionTools& tools, bool confirm, bool 
                                                      : "";
         if (ask == RegionTools::Ask::save && !tools.path.ends_with(".json"))
             tools.path = std::filesystem::path(tools.path).replace_extension(".json").string();
+        if (const std::string folder = std::exchange(tools.folder, ""); !folder.empty())
+            tools.path =
+                (std::filesystem::path(folder) / std::filesystem::path(tools.path).filename()).string();
         tools.path_error.clear();
         tools.replaces.clear();
         ImGui::OpenPopup(ask == RegionTools::Ask::save ? kSave : kLoad);

@@ -64,6 +64,7 @@ public:
     bool rename_begins = false;
     std::string name;       ///< typed
     std::string path;       ///< typed
+    std::string folder;     ///< of the name that is offered then; empty: as it was
     std::string path_error; ///< why it could not be read or written
     std::string replaces;   ///< the file that Enter once more replaces
     RegionNumbers numbers;

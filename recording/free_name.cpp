@@ -1,0 +1,49 @@
+#include "recording/free_name.hpp"
+
+#include "base/error.hpp"
+#include "files/whole_file.hpp"
+#include "recording/stream/target.hpp"
+
+#include <algorithm>
+#include <filesystem>
+
+namespace specklescope {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+bool is_free(const std::string& path) {
+    std::error_code ignored;
+    return !fs::exists(fs::symlink_status(path, ignored)); // a link that leads nowhere is something too
+}
+
+std::vector<std::string> files_of(const std::string& path) {
+    std::string ending = fs::path(path).extension().string();
+    std::transform(ending.begin(), ending.end(), ending.begin(),
+                   [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+    if (ending == ".raw")
+        return {path, path + ".jsonl"};
+    if (ending == ".pdf")
+        return {path, fs::path(path).replace_extension(".png").string(),
+                fs::path(path).replace_extension(".csv").string()};
+    return {path};
+}
+
+} // namespace
+
+std::string free_recording_name(const std::string& wanted, const std::vector<std::string>& promised) {
+    if (stream_target(wanted))
+        return wanted;
+    constexpr int kMost = 100000;
+    for (int number = 0; number < kMost; ++number) {
+        std::string path = numbered(wanted, number);
+        const std::vector<std::string> files = files_of(path);
+        if (std::find(promised.begin(), promised.end(), path) == promised.end() &&
+            std::all_of(files.begin(), files.end(), is_free))
+            return path;
+    }
+    throw RunError("All names from " + wanted + " on are taken; choose another name.");
+}
+
+} // namespace specklescope
