@@ -53,7 +53,8 @@ struct RefusedEdit {
 
 struct ChainInEffect {
     Chain chain;
-    std::uint64_t stages_of = 0; ///< the version of the set_chain() that brought its stages; 0: they were first
+    std::uint64_t stages_of =
+        0; ///< the version of the set_chain() that brought its stages; 0: they were first
 };
 
 /// What is played again and again; in frames of the file.

@@ -14,8 +14,8 @@ namespace specklescope {
 /// Of one that is closed.
 Message end_of_recording(const SinkStatus& status);
 
-/// Recordings whose end nobody asked for, the last of each kind (nothing: the traces of regions): who asks for
-/// the end of one gets it, once.
+/// Recordings whose end nobody asked for, the last of each kind (nothing: the traces of regions): who asks
+/// for the end of one gets it, once.
 class EndedRecordings {
 public:
     void keep(std::optional<RecordWhat> what, std::shared_ptr<Sink> sink);

@@ -261,7 +261,7 @@ private:
     std::deque<Note> notes_;
     Chain chain_;
     std::uint64_t stages_of_ = 0; ///< ChainInEffect's, of chain_
-    bool held_ = false; ///< chain_ waits for a file and was not sent
+    bool held_ = false;           ///< chain_ waits for a file and was not sent
     Params source_params_;
     SteadyClock::time_point chain_asked_{}, source_asked_{}, chain_read_{}, source_read_{};
 };
