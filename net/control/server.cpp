@@ -190,6 +190,9 @@ private:
     }
 
     void send(const Envelope& to, const ControlReply& reply) {
+        // ZeroMQ drops what goes to a client that has not read enough, and learns what it has read now and
+        // then only; here it looks.
+        (void)socket_.get(zmq::sockopt::events);
         std::vector<zmq::message_t> parts;
         try {
             parts.emplace_back(reply.text);
