@@ -33,8 +33,8 @@ void Session::adopt_recordings(const std::vector<std::shared_ptr<Sink>>& sinks) 
                                       {&settings_.record_raw, RecordWhat::raw},
                                       {&settings_.record_mask, RecordWhat::mask},
                                       {&settings_.record_screen, RecordWhat::screen}})
-        for (std::size_t i = 0; i < paths->size(); ++i)
-            recordings_.push_back({sinks[recordings_.size()], what, SteadyClock::now(), false, (*paths)[i]});
+        for (const std::string& path : *paths)
+            recordings_.push_back({sinks[recordings_.size()], what, SteadyClock::now(), false, path});
     if (!settings_.traces_path.empty())
         recordings_.push_back({sinks[recordings_.size()], std::nullopt, SteadyClock::now()});
     while (recordings_.size() < sinks.size()) // kymographs and widths
