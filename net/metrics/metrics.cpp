@@ -65,7 +65,7 @@ public:
         constexpr unsigned kMostConnections = 16, kMostSeconds = 5;
         constexpr std::size_t kMostBytes = 16384; // of a connection
         daemon_ = MHD_start_daemon(
-            MHD_USE_AUTO_INTERNAL_THREAD | MHD_USE_ITC | (at.ipv6 ? MHD_USE_IPv6 : MHD_NO_FLAG), 0, nullptr,
+            MHD_USE_POLL_INTERNAL_THREAD | MHD_USE_ITC | (at.ipv6 ? MHD_USE_IPv6 : MHD_NO_FLAG), 0, nullptr,
             nullptr, &answer, this, MHD_OPTION_SOCK_ADDR, reinterpret_cast<const sockaddr*>(&at.place),
             MHD_OPTION_CONNECTION_LIMIT, kMostConnections, MHD_OPTION_CONNECTION_TIMEOUT, kMostSeconds,
             MHD_OPTION_CONNECTION_MEMORY_LIMIT, kMostBytes, MHD_OPTION_END);
