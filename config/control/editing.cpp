@@ -130,17 +130,25 @@ Answer step(ControlHost& host, const Json&, ControlProgress&) {
     return told();
 }
 
-Answer seek(ControlHost& host, const Json& a, ControlProgress&) {
+Answer seek(ControlHost& host, const Json& a, ControlProgress& progress) {
     Pipeline& pipeline = host.pipeline();
-    const SourceInfo source = pipeline.status().source;
-    const auto frame = a["frame"].get<std::uint64_t>();
-    if (!source.seekable)
-        throw UsageError("No frame of " + source.name +
-                         " can be sought; open a file or a scene with live=false.");
-    if (source.length > 0 && frame >= source.length)
-        refuse_frame(source.name, frame, source.length);
-    pipeline.seek(frame, a.value("warm", false));
-    return told();
+    if (progress.seek == 0) {
+        const SourceInfo source = pipeline.status().source;
+        const auto frame = a["frame"].get<std::uint64_t>();
+        if (!source.seekable)
+            throw UsageError("No frame of " + source.name +
+                             " can be sought; open a file or a scene with live=false.");
+        if (source.length > 0 && frame >= source.length)
+            refuse_frame(source.name, frame, source.length);
+        progress.seek = pipeline.seek(frame, a.value("warm", false));
+    }
+    if (const SeekFailure failure = pipeline.seek_failure(); failure.seek >= progress.seek)
+        throw RunError(failure.why);
+    const std::optional<Result> newest = host.newest(false);
+    if (newest && newest->seek >= progress.seek)
+        return told();
+    progress.give_up_in_time();
+    return std::nullopt;
 }
 
 Answer act(ControlHost& host, const Json& a, ControlProgress&) {

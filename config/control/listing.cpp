@@ -221,7 +221,6 @@ Answer messages(ControlHost& host, const Json&, ControlProgress&) {
 }
 
 Answer frame(ControlHost& host, const Json& a, ControlProgress& progress) {
-    constexpr std::chrono::seconds kLongest(10);
     const std::uint64_t version = a.value("version", std::uint64_t{0});
     if (version > 0)
         for (const RefusedEdit& refused : host.pipeline().refused(version - 1))
@@ -235,9 +234,8 @@ Answer frame(ControlHost& host, const Json& a, ControlProgress& progress) {
     if (fits(newest))
         newest = host.newest(true); // which may bring pixels from a GPU
     if (!fits(newest)) {
-        if (SteadyClock::now() - progress.begun < kLongest)
-            return std::nullopt;
-        throw RunError("No such result came within 10 s; look at get and messages, why.");
+        progress.give_up_in_time();
+        return std::nullopt;
     }
     Out out = header_of(*newest);
     out["chain"] = newest->chain ? to_string(*newest->chain) : "";

@@ -168,7 +168,7 @@ std::vector<ControlRow> make_rows() {
         {"play", "it goes on", {}, play},
         {"step", "one frame of a file that is paused", {}, step},
         {"seek",
-         "a file goes on at another frame",
+         "a file goes on at another frame; answers when that is the newest, or why it did not come",
          {{"frame", Type::whole, true, "counted from 0"},
           {"warm", Type::boolean, false, "histories are filled with the frames before it"}},
          seek},
@@ -213,6 +213,11 @@ std::vector<ControlRow> make_rows() {
 }
 
 } // namespace
+
+void ControlProgress::give_up_in_time() const {
+    if (SteadyClock::now() - begun > std::chrono::seconds(10))
+        throw RunError("No such result came within 10 s; look at get and messages, why.");
+}
 
 const std::vector<ControlRow>& control_rows() {
     static const std::vector<ControlRow> rows = make_rows();

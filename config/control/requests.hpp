@@ -36,8 +36,12 @@ struct ControlArgument {
 struct ControlProgress {
     SteadyClock::time_point begun = SteadyClock::now();
     bool opens = false;
+    std::uint64_t seek = 0; ///< Pipeline::seek(); 0: not yet asked for
     std::future<std::string> file;
     std::shared_ptr<Sink> sink;
+
+    /// Of a result that is waited for. Throws RunError after 10 s.
+    void give_up_in_time() const;
 };
 
 struct ControlRow {

@@ -55,10 +55,20 @@ struct Watched {
         auto* to = GST_APP_SRC(source.get());
         if (gst_app_src_get_current_level_buffers(to) >= kWaiting)
             return false;
+        // Until it plays it may have its clock and not yet the time from which it counts: what it stamps then
+        // would be shown days later.
+        GstState state = GST_STATE_NULL;
+        gst_element_get_state(source.get(), &state, nullptr, 0);
+        const bool plays = state == GST_STATE_PLAYING;
+        if (!plays && begun)
+            return false;
         if (shape != pushed)
             gst_app_src_set_caps(to, planes_caps(shape).get());
         pushed = shape;
         GstBuffer* buffer = gst_buffer_copy(last); // its own times, the same pixels
+        if (!plays)
+            GST_BUFFER_PTS(buffer) = 0;
+        begun = true;
         return gst_app_src_push_buffer(to, buffer) == GST_FLOW_OK;
     }
 
@@ -74,6 +84,7 @@ struct Watched {
     const GstRTSPMedia* media = nullptr; ///< to know it again
     GstBuffer* last = nullptr;
     Shape shape{}, pushed{};
+    bool begun = false; ///< the source has got a picture
     std::mutex telling; ///< of what follows
     std::function<void()> on_watched;
 };
@@ -109,6 +120,7 @@ void on_media(GstRTSPMediaFactory*, GstRTSPMedia* media, gpointer data) {
         watched.encoder.reset(gst_bin_get_by_name_recurse_up(GST_BIN(bin.get()), "encoder"));
         watched.media = media;
         watched.pushed = {};
+        watched.begun = false;
         watched.any = true;
         (void)watched.push();
     }
