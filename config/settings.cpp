@@ -154,6 +154,12 @@ ParamTable make_program_table() {
                           "rtsp://127.0.0.1:8554/flow; with rtsp://USER:${env:NAME}@… for those alone who "
                           "know the "
                           "password in that variable (docs/doors.md)"})
+            .real("serve_mbit_s", &ProgramSettings::serve_mbit_s,
+                  {.unit = "Mbit/s",
+                   .min = 0,
+                   .max = 1000,
+                   .doc = "with serve: the stream takes no more than this, and looks as that allows; 0: it "
+                          "looks as good as ever (about 40 dB), and takes what that needs"})
             .text("output", &ProgramSettings::output,
                   {.doc = "the picture as the window shows it, into a virtual camera of v4l2loopback, as "
                           "v4l2:/dev/video7 (docs/doors.md)"})

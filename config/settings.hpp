@@ -83,9 +83,10 @@ struct ProgramSettings { // NOLINT(clang-analyzer-optin.performance.Padding): th
     ScreenMarks marks;      ///< of movies of the screen
     /// view: the window as a whole, as it was drawn last and each time that it is drawn; "": not kept.
     std::string screenshot, window_movie;
-    bool offscreen = false; ///< view: drawn in memory, without a display
-    std::string serve;      ///< parse_serve_address(); "": nowhere
-    std::string output;     ///< "v4l2:/dev/video7"; "": nowhere
+    bool offscreen = false;  ///< view: drawn in memory, without a display
+    std::string serve;       ///< parse_serve_address(); "": nowhere
+    double serve_mbit_s = 0; ///< 0: quality before rate
+    std::string output;      ///< "v4l2:/dev/video7"; "": nowhere
     /// Doors, parse_listen_address(); "": none.
     std::string publish, control, metrics;
     std::string control_folder;           ///< where requests may write; "": nowhere

@@ -99,7 +99,39 @@ GParamFlags flags_of(const Declared& declared) {
                                     (follows ? GST_PARAM_CONTROLLABLE : 0));
 }
 
+void judge_nothing(gpointer of_class, gpointer) {
+    auto* spec = static_cast<GParamSpecClass*>(of_class);
+    spec->value_validate = [](GParamSpec*, GValue*) -> gboolean { return FALSE; };
+#if GLIB_CHECK_VERSION(2, 74, 0)
+    spec->value_is_valid = [](GParamSpec*, const GValue*) -> gboolean { return TRUE; };
+#endif
+}
+
+/// A range that is told, and whose values are judged by the library, which says more than GObject does.
+GType told_range(GType numbers, const char* name) {
+    GTypeQuery parent{};
+    g_type_query(numbers, &parent);
+    GTypeInfo info{};
+    info.class_size = static_cast<guint16>(parent.class_size);
+    info.instance_size = static_cast<guint16>(parent.instance_size);
+    info.class_init = &judge_nothing;
+    return g_type_register_static(numbers, name, &info, GTypeFlags{});
+}
+
+/// GParamSpecInt or GParamSpecDouble.
+template <class Spec, class Number> GParamSpec* number_spec(GType type, const char* name, const char* blurb,
+                                                            Number least, Number most, Number usual,
+                                                            GParamFlags flags) {
+    auto* spec = static_cast<Spec*>(g_param_spec_internal(type, name, name, blurb, flags));
+    spec->minimum = least;
+    spec->maximum = most;
+    spec->default_value = usual;
+    return &spec->parent_instance;
+}
+
 GParamSpec* spec_of(const Declared& declared) {
+    static const GType whole_number = told_range(G_TYPE_PARAM_INT, "SpecklescopeParamInt");
+    static const GType number = told_range(G_TYPE_PARAM_DOUBLE, "SpecklescopeParamDouble");
     const specklescope_parameter_info& info = declared.info;
     const std::string blurb = blurb_of(declared), nick = declared.property;
     const char* const name = declared.property.c_str();
@@ -109,14 +141,15 @@ GParamSpec* spec_of(const Declared& declared) {
     case SPECKLESCOPE_BOOLEAN:
         return g_param_spec_boolean(name, nick.c_str(), blurb.c_str(), usual == "true", flags);
     case SPECKLESCOPE_INTEGER:
-        return g_param_spec_int(name, nick.c_str(), blurb.c_str(), whole(info.minimum), whole(info.maximum),
-                                whole(g_ascii_strtod(usual.c_str(), nullptr)), flags);
+        return number_spec<GParamSpecInt>(whole_number, name, blurb.c_str(), whole(info.minimum),
+                                          whole(info.maximum), whole(g_ascii_strtod(usual.c_str(), nullptr)),
+                                          flags);
     case SPECKLESCOPE_ACTION:
         return g_param_spec_int(name, nick.c_str(), blurb.c_str(), 0, std::numeric_limits<gint>::max(), 0,
                                 flags);
     case SPECKLESCOPE_REAL:
-        return g_param_spec_double(name, nick.c_str(), blurb.c_str(), info.minimum, info.maximum,
-                                   g_ascii_strtod(usual.c_str(), nullptr), flags);
+        return number_spec<GParamSpecDouble>(number, name, blurb.c_str(), info.minimum, info.maximum,
+                                             g_ascii_strtod(usual.c_str(), nullptr), flags);
     case SPECKLESCOPE_CHOICE:
         return g_param_spec_enum(name, nick.c_str(), blurb.c_str(), enum_of(declared),
                                  choice_of(declared, usual), flags);

@@ -3,6 +3,7 @@
 #ifdef SPECKLESCOPE_HAVE_ZMQ
 
 #include "base/log.hpp"
+#include "base/reset_connection.hpp"
 #include "net/connection_watch.hpp"
 #include "net/readable.hpp"
 
@@ -220,7 +221,7 @@ void ConnectionWatch::look_at_number() {
 /// ZeroMQ sees that it is over, and lets go of what it held for it.
 void ConnectionWatch::end(Connections::iterator which, const std::string& why) {
     if (const Held held(which->first, {which->second.host, which->second.port}); held)
-        ::shutdown(held.fd(), SHUT_RDWR);
+        reset_connection(held.fd());
     run_log().log(std::exchange(told_, true) ? spdlog::level::debug : spdlog::level::warn,
                   "{}: somebody at {} {}, and the connection was ended; others like it are ended without a "
                   "word.",

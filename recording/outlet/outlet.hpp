@@ -64,9 +64,9 @@ ServeAddress parse_serve_address(const SourceArgument& text);
 /// nothing.
 void check_outlets(const std::string& serve, const std::string& output, const std::string& owner);
 
-/// Throws UsageError (not an address, a password in it, a variable that is not set), RunError (taken, not
-/// allowed, no encoder, built without it).
-std::unique_ptr<OutletEnd> make_rtsp_end(const SourceArgument& address);
+/// 0 Mbit/s: as much as the picture needs. Throws UsageError (not an address, a password in it, a variable
+/// that is not set), RunError (taken, not allowed, no encoder, built without it).
+std::unique_ptr<OutletEnd> make_rtsp_end(const SourceArgument& address, double mbit_s = 0);
 /// The device of "v4l2:/dev/videoN". Throws UsageError.
 std::string camera_device(const std::string& target);
 /// The pipeline whose "in" gets pictures, with this element at its end.

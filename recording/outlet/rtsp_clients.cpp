@@ -3,6 +3,7 @@
 #ifdef SPECKLESCOPE_HAVE_RTSP
 
 #include "base/log.hpp"
+#include "base/reset_connection.hpp"
 #include "recording/outlet/rtsp_clients.hpp"
 
 #include <spdlog/spdlog.h>
@@ -79,22 +80,28 @@ struct Look {
     int clients = 0, seen = 0;
 };
 
+GstRTSPFilterResult let_go(GSocket* socket) {
+    if (socket)
+        reset_connection(g_socket_get_fd(socket));
+    return GST_RTSP_FILTER_REMOVE;
+}
+
 /// The newest come first.
 GstRTSPFilterResult judge(GstRTSPServer*, GstRTSPClient* client, gpointer data) {
     auto& look = *static_cast<Look*>(data);
-    if (look.seen++ < look.clients - kMostClients) {
-        run_log().debug("A client of --serve is one more than {}, and is let go.", kMostClients);
-        return GST_RTSP_FILTER_REMOVE;
-    }
-    Known& of = known(client);
     GstRTSPConnection* connection = gst_rtsp_client_get_connection(client);
     GSocket* socket = connection ? gst_rtsp_connection_get_write_socket(connection) : nullptr;
+    if (look.seen++ < look.clients - kMostClients) {
+        run_log().debug("A client of --serve is one more than {}, and is let go.", kMostClients);
+        return let_go(socket);
+    }
+    Known& of = known(client);
     if (!socket)
         return GST_RTSP_FILTER_KEEP;
     const char* who = gst_rtsp_connection_get_ip(connection);
     if (Clock::now() - of.came > kIntroduction && !has_session(client)) {
         run_log().debug("{} has asked for no pictures, and is let go.", who);
-        return GST_RTSP_FILTER_REMOVE;
+        return let_go(socket);
     }
     tcp_info info{};
     socklen_t size = sizeof info;
@@ -103,12 +110,12 @@ GstRTSPFilterResult judge(GstRTSPServer*, GstRTSPClient* client, gpointer data) 
         return GST_RTSP_FILTER_KEEP;
     if (talks_too_much(info, of)) {
         run_log().warn("{} has sent more than anybody who watches, and is let go.", who);
-        return GST_RTSP_FILTER_REMOVE;
+        return let_go(socket);
     }
     if (look.clients > 1 && stands_still(fd, info, of)) {
         run_log().warn("{} has not read its pictures for a second while others watch, and gets no more.",
                        who);
-        return GST_RTSP_FILTER_REMOVE;
+        return let_go(socket);
     }
     return GST_RTSP_FILTER_KEEP;
 }

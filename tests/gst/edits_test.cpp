@@ -79,6 +79,26 @@ TEST_F(Edits, AWrongChainIsToldInTheLibrarysSentenceAndChangesNothing) {
     EXPECT_EQ(harness.message(GST_MESSAGE_ERROR), "");
 }
 
+TEST_F(Edits, ANumberOutOfRangeIsToldInTheLibrarysSentenceAndChangesNothing) {
+    Harness harness("chain=\"speckle:radius=2 | gaussian:sigma=1\"");
+    harness.caps("GRAY16_LE", 67, 45);
+    harness.through(pictures[0]);
+    g_object_set(harness.element(), "speckle-radius", 99, nullptr);
+    EXPECT_EQ(harness.message(GST_MESSAGE_WARNING), library_refusal("speckle:radius=99"));
+    g_object_set(harness.element(), "gaussian-sigma", -3.0, nullptr);
+    EXPECT_EQ(harness.message(GST_MESSAGE_WARNING), library_refusal("gaussian:sigma=-3"));
+    gint radius = 0;
+    gdouble sigma = 0;
+    g_object_get(harness.element(), "speckle-radius", &radius, "gaussian-sigma", &sigma, nullptr);
+    EXPECT_EQ(radius, 2);
+    EXPECT_EQ(sigma, 1.0);
+    EXPECT_EQ(harness.through(pictures[1]), alone("speckle:radius=2 | gaussian:sigma=1", pictures[1]));
+    EXPECT_EQ(harness.message(GST_MESSAGE_ERROR), "");
+    const auto* spec = g_object_class_find_property(G_OBJECT_GET_CLASS(harness.element()), "speckle-radius");
+    EXPECT_EQ(G_PARAM_SPEC_INT(spec)->minimum, 1);
+    EXPECT_LT(G_PARAM_SPEC_INT(spec)->maximum, 99);
+}
+
 TEST_F(Edits, PlacesTellStagesOfOneNameApart) {
     Harness harness("chain=\"gaussian:sigma=1 | gaussian:sigma=2\"");
     harness.caps("GRAY16_LE", 67, 45);

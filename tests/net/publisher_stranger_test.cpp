@@ -98,11 +98,10 @@ TEST_F(PublisherStranger, TheSameTopicAgainAndAgainLocksNobodyOut) {
 
 TEST_F(PublisherStranger, ThreeHundredConnectionsAreSixtyFour) {
     std::deque<TcpStranger> strangers;
-    for (int i = 0; i < 300; ++i) {
+    for (int i = 0; i < 300; ++i)
         strangers.emplace_back(port());
-        ASSERT_TRUE(strangers.back().connected());
-    }
     EXPECT_TRUE(eventually([&] { return ended(strangers) >= 300 - 64; })) << ended(strangers);
+    EXPECT_LE(ended(strangers), 300U - 60U) << "the first of them stay for a while";
     EXPECT_TRUE(serves()) << "who says nothing leaves after a while";
 }
 

@@ -10,6 +10,9 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdint>
+#include <cstdio>
+#include <fstream>
 #include <stdexcept>
 #include <string>
 
@@ -72,5 +75,22 @@ public:
 private:
     int fd_;
 };
+
+/// Bytes that lie in connections to this port of the machine, and that its program has not taken yet.
+inline std::uint64_t unread_at(int port) {
+    std::ifstream connections("/proc/net/tcp");
+    std::string line;
+    std::getline(connections, line);
+    std::uint64_t bytes = 0;
+    while (std::getline(connections, line)) {
+        unsigned address = 0, local = 0, to = 0, remote = 0, state = 0;
+        unsigned long unsent = 0, unread = 0;
+        if (std::sscanf(line.c_str(), "%*u: %8X:%4X %8X:%4X %2X %8lX:%8lX", // NOLINT: the kernel's table
+                        &address, &local, &to, &remote, &state, &unsent, &unread) == 7 &&
+            static_cast<int>(local) == port && state == 1)
+            bytes += unread;
+    }
+    return bytes;
+}
 
 } // namespace specklescope::test

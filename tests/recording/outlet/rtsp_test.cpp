@@ -8,8 +8,11 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <deque>
 #include <iostream>
+#include <map>
+#include <optional>
 #include <random>
 
 namespace specklescope {
@@ -94,6 +97,36 @@ for name in ('tcp', 'udp'):
     std::cout << read_text(folder_ / "python.log");
 }
 
+/// Of speckle that moves, which no encoder makes small.
+TEST_F(Rtsp, ARateIsKept) {
+    std::filesystem::remove(folder_ / "still.tiff");
+    const ChildResult made = run_program({"run", "synthetic:vessels?width=320&height=240&live=false",
+                                          "--frames", "20", "--record-raw", "still.tiff", "--backend", "cpu"},
+                                         folder());
+    ASSERT_EQ(made.status, 0) << made.all();
+    std::map<std::string, double> bytes_per_picture;
+    for (const std::string rate : {"0", "2", "0.5"}) {
+        const auto program = serve("rtsp://127.0.0.1:0/flow", "--serve-mbit-s " + rate);
+        constexpr int kPictures = 60;
+        const ChildResult seen =
+            run_child({"bash", "-c",
+                       "exec timeout 100 gst-launch-1.0 -q rtspsrc location=" + url() +
+                           " latency=0 protocols=tcp ! rtph264depay ! video/x-h264,stream-format=byte-stream,"
+                           "alignment=au ! identity eos-after=" +
+                           std::to_string(kPictures + 1) + " ! filesink location=rate-" + rate},
+                      folder());
+        EXPECT_EQ(seen.status, 0) << seen.all();
+        bytes_per_picture[rate] =
+            static_cast<double>(std::filesystem::file_size(folder_ / ("rate-" + rate))) / kPictures;
+        EXPECT_EQ(end(*program).status, 0);
+        std::cout << rate << " Mbit/s: " << bytes_per_picture[rate] << " bytes for a picture\n";
+    }
+    // At 20 pictures a second, of which the encoder plans with as many as it is told of.
+    EXPECT_LT(bytes_per_picture["2"], 0.7 * bytes_per_picture["0"]);
+    EXPECT_LT(bytes_per_picture["0.5"], 0.5 * bytes_per_picture["2"]);
+    EXPECT_LT(bytes_per_picture["2"], 1.3 * 2e6 / 8 / 20);
+}
+
 TEST_F(Rtsp, SeveralShareItAndAKilledOneIsNotMissed) {
     const auto program = serve("rtsp://127.0.0.1:0/flow");
     Child first(client(100000, "first"), folder());
@@ -142,25 +175,49 @@ TEST_F(Rtsp, ThePasswordIsAskedForAndNeverShown) {
     EXPECT_EQ(done.all().find("Sesame"), std::string::npos) << done.all();
 }
 
-/// Half of them stay while the others come, and some say how much more will follow.
+/// Random words, requests that break off, and bodies that are announced, over connections of which each says
+/// several, until it is ended or the stranger goes.
 TEST_F(Rtsp, NoiseFromStrangersEndsNothing) {
+    constexpr unsigned kSeed = 20261124;
+    std::cout << "seed " << kSeed << '\n';
+    std::mt19937 random(kSeed);
     const auto program = serve("rtsp://127.0.0.1:0/flow");
     const std::string process = test::newest_child();
     const double before = test::resident_mib(process);
-    std::deque<Stranger> stay;
-    for (int seed = 0; seed < 200; ++seed) {
-        std::mt19937 random(static_cast<unsigned>(seed));
-        const Stranger goes(port_);
-        const Stranger& stranger = seed % 2 == 0 ? goes : stay.emplace_back(port_);
-        std::string noise = seed % 4 < 2 ? "DESCRIBE " + url() + " RTSP/1.0\r\nCSeq: " : "";
-        for (int i = 0; i < 400; ++i)
+    std::array<std::optional<Stranger>, 40> strangers;
+    const auto pick = [&](std::size_t of) { return static_cast<std::size_t>(random()) % of; };
+    int said = 0, connections = 0;
+    while (said < 10'000) {
+        std::optional<Stranger>& stranger = strangers.at(pick(strangers.size()));
+        if (!stranger || stranger->ended() || pick(100) == 0) {
+            stranger.emplace(port_);
+            ++connections;
+        }
+        constexpr std::array<const char*, 8> kMethods{"DESCRIBE", "SETUP",    "PLAY",          "PAUSE",
+                                                      "TEARDOWN", "ANNOUNCE", "GET_PARAMETER", "OPTIONS"};
+        std::string noise;
+        if (pick(4) != 0)
+            noise = std::string(kMethods.at(pick(kMethods.size()))) + " " + url() +
+                    (pick(2) == 0 ? " RTSP/1.0\r\nCSeq: " : "/stream=0 RTSP/1.0\r\nTransport: ");
+        if (pick(200) == 0)
+            noise += "1\r\nContent-Length: 100000000\r\n\r\n";
+        for (std::size_t i = pick(400); i > 0; --i)
             noise += static_cast<char>(random());
-        if (seed % 3 == 0)
-            noise = "ANNOUNCE " + url() + " RTSP/1.0\r\nCSeq: 1\r\nContent-Length: 100000000\r\n\r\n" + noise;
-        stranger.say(noise + "\r\n\r\n");
+        if (stranger->say(noise + "\r\n\r\n"))
+            ++said;
+        else
+            stranger.reset();
     }
+    EXPECT_TRUE(test::eventually([&] {
+        for (const std::optional<Stranger>& stranger : strangers)
+            if (stranger)
+                (void)stranger->ended();
+        return test::unread_at(port_) == 0;
+    })) << test::unread_at(port_);
+    std::cout << said << " messages over " << connections << " connections\n";
     EXPECT_LT(test::resident_mib(process) - before, 300.0);
-    stay.clear();
+    for (std::optional<Stranger>& stranger : strangers)
+        stranger.reset();
     EXPECT_TRUE(serves_again());
     EXPECT_EQ(end(*program).status, 0);
 }
