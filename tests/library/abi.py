@@ -1,0 +1,28 @@
+"""Programs that were built with the first header of this ABI still fit: abi.py LIBRARY HEADERS REFERENCE [--write]
+
+What abidiff finds between the reference and the library, which holds debugging information. Functions may be added. A
+structure whose size its caller tells may also get members at its end, which --write takes over into the reference; every
+other difference needs a new SONAME."""
+import platform
+import shutil
+import subprocess
+import sys
+
+SKIPPED = 77
+
+library, headers, reference, *options = sys.argv[1:]
+if not shutil.which("abidiff"):
+    print("abidiff is not installed, and nothing was compared; install abigail-tools.")
+    sys.exit(SKIPPED)
+if platform.machine() != "x86_64":
+    print(f"The reference is of x86_64, and nothing was compared on {platform.machine()}.")
+    sys.exit(SKIPPED)
+if options == ["--write"]:
+    subprocess.run(["abidw", "--headers-dir", headers, "--drop-private-types", "--exported-interfaces-only",
+                    "--drop-undefined-syms", "--no-show-locs", "--no-corpus-path", "--no-comp-dir-path",
+                    "--type-id-style", "hash", "--out-file", reference, library], check=True)
+    sys.exit()
+found = subprocess.run(["abidiff", "--exported-interfaces-only", "--no-added-syms", reference, library],
+                       capture_output=True, text=True)
+print(found.stdout + found.stderr or "Nothing that a program sees has changed.")
+sys.exit(found.returncode)
