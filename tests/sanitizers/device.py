@@ -1,42 +1,58 @@
 #!/usr/bin/env python3
-"""Device tests under compute-sanitizer: device.py PROGRAMS ROWS.json
+"""Device tests under compute-sanitizer: device.py PROGRAMS ROWS.json [TEXT]
 
-PROGRAMS is a folder with the built specklescope, cuda_tests, stages_tests and analysis_tests. Writes a row for each tool and program, for
-tests/sanitizers/note.py. Needs a GPU and compute-sanitizer on the PATH. The tests left out compare large pictures with the
+PROGRAMS is a folder with the built specklescope, cuda_tests, stages_tests and analysis_tests. Writes a row for each tool and program, with
+TEXT for those alone that have it in their name, for tests/sanitizers/note.py. Needs a GPU and compute-sanitizer on the PATH. The tests left out compare large pictures with the
 host's and take minutes under a tool; smaller ones hold the same kernels. initcheck looks at the program with each stage
 by itself, on a picture whose rows fill their pitch: kernels read whole vectors, so the padding of shorter rows too, whose
 values they leave out.
 """
 import json
+import os
 import pathlib
 import re
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 LONG = ["GaussianCuda.RecursiveAgreesOnLongLines", "GaussianCudaOf*AgreesAtEverySigma", "*LargePictures*", "*KernelsByFormula*",
         "*GaussianByTransforms*", "*AtEveryRadius*", "*LongStrips*"]
 RUNS = {"analysis_tests": "*/cuda", "stages_tests": "*/cuda", "cuda_tests": "*-" + ":".join(LONG)}
-TOOLS = {"memcheck": list(RUNS), "racecheck": ["analysis_tests", "stages_tests"]}
+ALONE = "*ThatOthersFill*"  # takes what the GPU's memory has
+TOOLS = {"memcheck": list(RUNS), "racecheck": list(RUNS)}
 PICTURE = "synthetic:vessels?width=1024&height=512&live=false"
-LIMIT_S = 150  # of one run; what did not end says so
+PARTS = 16  # at once, of the tests of a program
+LIMIT_S = 400  # of each; what did not end says so
+
+
+def part(tool, program, pattern, index=0, parts=1):
+    """One of the parts of the tests: what it printed, and whether it ended."""
+    command = ["compute-sanitizer", "--tool", tool, "--print-limit", "2000", str(program), "--gtest_filter=" + pattern]
+    environment = os.environ | {"GTEST_TOTAL_SHARDS": str(parts), "GTEST_SHARD_INDEX": str(index)}
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=LIMIT_S, check=False,
+                              env=environment)
+        return done.stdout, True
+    except subprocess.TimeoutExpired as stopped:
+        return (stopped.stdout or b"").decode(errors="replace"), False
 
 
 def run(tool, program, pattern):
     begin = time.monotonic()
-    command = ["compute-sanitizer", "--tool", tool, "--print-limit", "2000", str(program), "--gtest_filter=" + pattern]
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=LIMIT_S, check=False)
-        text, ended = done.stdout, "yes"
-    except subprocess.TimeoutExpired as stopped:
-        text, ended = (stopped.stdout or b"").decode(errors="replace"), "no"
+    others = pattern + (":" if "-" in pattern else "-") + ALONE
+    with ThreadPoolExecutor(PARTS) as pool:
+        parts = list(pool.map(lambda index: part(tool, program, others, index, PARTS), range(PARTS)))
+    if "-" in pattern:  # everything but what takes long
+        parts.append(part(tool, program, ALONE))
+    text = "".join(text for text, _ in parts)
     # racecheck has its own summary
-    found = re.findall(r"(?:ERROR|RACECHECK) SUMMARY: (\d+)", text)
+    found = sum(map(int, re.findall(r"(?:ERROR|RACECHECK) SUMMARY: (\d+)", text)))
     kernels = {}
     for name in re.findall(r"(?:Uninitialized|Invalid|hazard)[^\n]*\n=+\s+at (?:void )?(?:[\w:<>]+::)?(\w+)", text):
         kernels[name] = kernels.get(name, 0) + 1
     return {"what": f"{tool}, {program.name}", "tries": text.count("[       OK ]"),
-            "failures": max([int(found[0]) if found else 0, text.count("[  FAILED  ]")]), "ended": ended,
+            "failures": max(found, text.count("[  FAILED  ]")), "ended": "yes" if all(ended for _, ended in parts) else "no",
             "in kernels": ", ".join(f"{name} {count}" for name, count in sorted(kernels.items())),
             "s": round(time.monotonic() - begin)}
 
@@ -62,13 +78,20 @@ def initcheck(program):
             "in kernels": ", ".join(sorted(kernels)), "s": round(time.monotonic() - begin)}
 
 
-folder, out = map(pathlib.Path, sys.argv[1:])
+folder, out = map(pathlib.Path, sys.argv[1:3])
+wanted = sys.argv[3] if len(sys.argv) > 3 else ""
 rows = []
+
+
+def add(row):
+    rows.append(row)
+    print(row, flush=True)
+    out.write_text(json.dumps(rows, indent=1) + "\n")
+
+
 for tool, programs in TOOLS.items():
-    for program in filter(lambda name: (folder / name).exists(), programs):
-        rows.append(run(tool, folder / program, RUNS[program]))
-        print(rows[-1], flush=True)
-        out.write_text(json.dumps(rows, indent=1) + "\n")
-rows.append(initcheck(folder / "specklescope"))
-print(rows[-1], flush=True)
-out.write_text(json.dumps(rows, indent=1) + "\n")
+    for program in programs:
+        if (folder / program).exists() and wanted in f"{tool}, {program}":
+            add(run(tool, folder / program, RUNS[program]))
+if wanted in "initcheck, the program with each stage":
+    add(initcheck(folder / "specklescope"))
