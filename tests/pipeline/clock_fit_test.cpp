@@ -271,5 +271,5 @@ TEST(ClockReport, IsJsonThatFitsTheHeadOfARecording) {
                        .offset_error_ns = 1e18,
                        .delay_ms = 1.2345678e-5};
     EXPECT_LT(to_json(widest).size(), 400U); // beside totals of 192 characters, in 640
-    EXPECT_NO_THROW(nlohmann::json::parse(to_json(widest)));
+    EXPECT_TRUE(nlohmann::json::accept(to_json(widest)));
 }

@@ -35,10 +35,20 @@ private:
     std::vector<int> taken_;
 };
 
+/// Read once there are descriptors again: UBSan needs some to look at the type.
 template <class Made> std::string sentence_of_making(Made&& make) {
-    const NoneLeft none;
+    std::exception_ptr thrown;
+    {
+        const NoneLeft none;
+        try {
+            make();
+        } catch (const RunError&) {
+            thrown = std::current_exception();
+        }
+    }
     try {
-        make();
+        if (thrown)
+            std::rethrow_exception(thrown);
     } catch (const RunError& error) {
         return error.what();
     }

@@ -56,11 +56,12 @@ TEST_F(NarrowViewerTest, EachLayoutIsChosenByMouseAndByKeys) {
     Viewer viewer(*desktop_, folder_, sized(520, 760));
     ASSERT_TRUE(viewer.shows_picture()) << viewer.log();
     ASSERT_TRUE(viewer.has_widget("layout.list"));
-    for (const auto& [label, layout] : {std::pair{"Split", "split"},
-                                        {"Blend", "blended"},
-                                        {"Raw", "raw"},
-                                        {"Both", "side_by_side"},
-                                        {"Processed", "processed"}}) {
+    for (const auto& row : {std::pair{"Split", "split"},
+                            {"Blend", "blended"},
+                            {"Raw", "raw"},
+                            {"Both", "side_by_side"},
+                            {"Processed", "processed"}}) {
+        const char *const label = row.first, *const layout = row.second;
         viewer.click("layout.list");
         ASSERT_TRUE(viewer.until([&] { return viewer.has_widget(std::string("layout.") + label); })) << label;
         viewer.drawn(); // the list has found its place
