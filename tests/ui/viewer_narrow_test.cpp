@@ -95,7 +95,8 @@ TEST_F(NarrowViewerTest, WhereThereIsRoomEachLayoutHasItsButton) {
     Viewer viewer(*desktop_, folder_, sized(800, 600));
     ASSERT_TRUE(viewer.shows_picture()) << viewer.log();
     EXPECT_FALSE(viewer.has_widget("layout.list"));
-    for (const auto& [label, layout] : {std::pair{"Split", "split"}, {"Blend", "blended"}}) {
+    for (const auto& row : {std::pair{"Split", "split"}, {"Blend", "blended"}}) {
+        const char *const label = row.first, *const layout = row.second;
         viewer.click(std::string("layout.") + label);
         EXPECT_TRUE(viewer.until([&] { return viewer.text("layout") == layout; })) << viewer.text("layout");
     }
