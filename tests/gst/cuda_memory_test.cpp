@@ -213,7 +213,7 @@ protected:
             return;
         if (required())
             FAIL() << "SPECKLESCOPE_REQUIRE_GPU=1, but there is " << why;
-        GTEST_SKIP() << "there is " << why;
+        GTEST_SKIP() << why;
     }
     /// Frames of one stream, through both.
     void same(Uploaded& uploaded, const char* chain, const char* options, int width, int height,
@@ -338,7 +338,7 @@ INSTANTIATE_TEST_SUITE_P(Formats, CudaMemory, testing::Values("RGB", "NV12", "I4
 TEST(CudaMemoryRefused, WhereABufferIsNotWhatItsCapsSay) {
     if (cuda().gpus() == 0) {
         ASSERT_FALSE(required()) << "SPECKLESCOPE_REQUIRE_GPU=1, but there is no GPU";
-        GTEST_SKIP() << "there is no GPU";
+        GTEST_SKIP() << "no GPU";
     }
     std::mt19937 random(random_seed() + 9);
     Harness harness("chain=flip");
