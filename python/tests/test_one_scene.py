@@ -28,13 +28,16 @@ class Scene:
         self.stages = [word for stage in chain.split(" | ") for word in ("--stage", stage)]
         seed = random.SystemRandom().randrange(2**31)
         print(f"seed {seed}")
-        self.run("specklescope", "run", f"synthetic:vessels?width={WIDTH}&height={HEIGHT}&live=false&seed={seed}", "--frames",
-                 FRAMES, "--stage", "none", "--backend", "cpu", "--record-raw", "scene.raw", "--quiet")
+        # Heartbeats of 1.2/s seen 3.14 times a second: frames in a row are of other phases, so never alike. A contrast over
+        # time is 0 where they are.
+        self.run("specklescope", "run", f"synthetic:vessels?width={WIDTH}&height={HEIGHT}&rate=3.14&live=false&seed={seed}",
+                 "--frames", FRAMES, "--stage", "none", "--backend", "cpu", "--record-raw", "scene.raw", "--quiet")
+        self.raw = np.fromfile(folder / "scene.raw", np.uint16).reshape(FRAMES, HEIGHT, WIDTH)
+        assert (self.raw[1:] != self.raw[:-1]).any(axis=2).all()
         self.source = f"raw:{folder}/scene.raw"
         with open(folder / "scene.raw.jsonl", encoding="utf-8") as lines:
             facts = json.loads(next(lines))
         self.exposure, self.full_scale = facts["exposure_ms"], facts["full_scale"]
-        self.raw = np.fromfile(folder / "scene.raw", np.uint16).reshape(FRAMES, HEIGHT, WIDTH)
         self.run("specklescope", "run", self.source, *self.stages, "--backend", "cpu", "--record", "program.raw", "--quiet")
         self.made = self.file("program.raw")
         assert len(self.made) == FRAMES * HEIGHT * WIDTH * 4

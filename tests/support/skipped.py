@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Which tests of the last ctest run were skipped, grouped by reason, and what the failed ones said: skipped.py RESULTS.xml
-[--strict]
+[AGAIN.xml] [--strict]
 
-RESULTS.xml is what `ctest --output-junit` wrote. --strict: exit status 1 for any reason that does not begin with "no GPU".
+RESULTS.xml is what `ctest --output-junit` wrote, AGAIN.xml that of the failed ones, tried once more alone. --strict: exit
+status 1 for any reason that does not begin with "no GPU".
 """
 import collections
 import re
@@ -12,7 +13,9 @@ import xml.etree.ElementTree
 LINES = 20  # of what a failed test said, the last ones
 
 strict = "--strict" in sys.argv[2:]
-cases = xml.etree.ElementTree.parse(sys.argv[1]).getroot().findall("testcase")
+cases, *more = [xml.etree.ElementTree.parse(file).getroot().findall("testcase")
+                for file in sys.argv[1:] if file != "--strict"]
+steady = {case.get("name"): case.get("status") != "fail" for again in more for case in again}
 reasons = collections.defaultdict(list)
 for case in cases:
     if case.get("status") == "run" or case.find("skipped") is None:
@@ -30,7 +33,8 @@ for reason, names in sorted(reasons.items()):
 for case in cases:  # at the end, where nothing stands below it
     if case.get("status") == "fail":
         said = (case.findtext("system-out") or "").rstrip().splitlines()
-        print(f"failed: {case.get('name')}", *("  " + line for line in said[-LINES:]), sep="\n")
+        failed = "unsteady, passed alone" if steady.get(case.get("name")) else "failed"
+        print(f"{failed}: {case.get('name')}", *("  " + line for line in said[-LINES:]), sep="\n")
 other = [reason for reason in reasons if not reason.startswith("no GPU")]
 if strict and other:
     print("skipped: here only a missing GPU excuses a test; install or permit what the others name", file=sys.stderr)

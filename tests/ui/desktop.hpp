@@ -244,11 +244,22 @@ public:
         };
         drag({at(from), at((from + to) / 2), at(to)});
     }
+    /// The mouse to the middle of a control, which may still move while what it stands in is laid out.
+    void point_at(const std::string& name) const {
+        for (int tries = 0; tries < 10; ++tries) {
+            const Rect r = widget(name);
+            desktop_.events({"mousemove", std::to_string(std::lround(r.x + r.width / 2)),
+                             std::to_string(std::lround(r.y + r.height / 2)), "sleep", "0.4"});
+            drawn();
+            const Rect now = widget(name);
+            if (now.x == r.x && now.y == r.y && now.width == r.width && now.height == r.height)
+                return;
+        }
+        ADD_FAILURE() << name << " does not come to rest";
+    }
     void click(const std::string& name) const {
-        const Rect r = widget(name);
-        desktop_.events({"mousemove", std::to_string(std::lround(r.x + r.width / 2)),
-                         std::to_string(std::lround(r.y + r.height / 2)), "sleep", "0.4", "mousedown", "1",
-                         "sleep", "0.3", "mouseup", "1"});
+        point_at(name);
+        desktop_.events({"mousedown", "1", "sleep", "0.3", "mouseup", "1"});
     }
     /// Turns the wheel where the control `over` of a panel is at first, until `name` is above the status bar.
     void scroll_to(const std::string& name, const std::string& over) const {
@@ -266,10 +277,8 @@ public:
         }
     }
     void double_click(const std::string& name) const {
-        const Rect r = widget(name);
-        desktop_.events({"mousemove", std::to_string(std::lround(r.x + r.width / 2)),
-                         std::to_string(std::lround(r.y + r.height / 2)), "sleep", "0.4", "click", "--repeat",
-                         "2", "--delay", "60", "1"});
+        point_at(name);
+        desktop_.events({"click", "--repeat", "2", "--delay", "60", "1"});
     }
     void events(const std::vector<std::string>& words) const { desktop_.events(words); }
     /// Stands still as a program does that draws for long; what is typed meanwhile comes all at once.
