@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What hardening costs: hardening_cost.py PLAIN HARDENED [--note FILE]
+"""What hardening costs: hardening_cost.py PLAIN HARDENED [--turns N] [--note FILE]
 
 Both programs do the same work in turns; compared is the least processor time of each, which other work on the machine
 disturbs little. --note FILE is JSON for docs/reliability.md.
@@ -24,7 +24,6 @@ WORK = {
                                           "gaussian:sigma=4", "--threads", "1"],
     "recorded as TIFF, 100 frames": ["run", SCENE, "--frames", "100", "--stage", "none", "--record-raw", "r.tiff"],
 }
-TURNS = 7
 
 
 def seconds(program, words):
@@ -39,12 +38,13 @@ def seconds(program, words):
 parser = argparse.ArgumentParser()
 parser.add_argument("plain")
 parser.add_argument("hardened")
+parser.add_argument("--turns", type=int, default=7)
 parser.add_argument("--note", type=pathlib.Path)
 asked = parser.parse_args()
 rows = []
 for what, words in WORK.items():
     least = {}
-    for _ in range(TURNS):
+    for _ in range(asked.turns):
         for name in ("plain", "hardened"):
             took = seconds(os.path.abspath(getattr(asked, name)), words)
             least[name] = min(took, least.get(name, took))
@@ -53,4 +53,5 @@ for what, words in WORK.items():
     rows.append({"what": what, "plain, s": f"{least['plain']:.3f}", "hardened, s": f"{least['hardened']:.3f}",
                  "cost": f"{cost:+.1f} %"})
 if asked.note:
-    reliability.note(asked.note, "hardening", f"tests/support/hardening_cost.py {asked.plain} {asked.hardened}", rows)
+    reliability.note(asked.note, "hardening", f"tests/support/hardening_cost.py {asked.plain} {asked.hardened} --turns {asked.turns}",
+                     rows)
