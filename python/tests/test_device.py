@@ -251,7 +251,7 @@ def test_device_end_of_a_chain_lets_python_in_and_frames_go(rng, closes):
 
     @ctypes.CFUNCTYPE(None, ctypes.c_void_p)
     def hold(_):
-        time.sleep(0.3)
+        time.sleep(3)
         run.append(True)
 
     cuda_arrays.check(cuda_arrays.RUNTIME.cudaLaunchHostFunc(ctypes.c_void_p(stream), hold, None))

@@ -95,7 +95,7 @@ def test_a_new_chain_lets_other_threads_in():
 
     def count():
         nonlocal turns
-        while not done.is_set():
+        while not edits or not done.is_set():
             turns += 1
             time.sleep(0)
 
@@ -221,7 +221,7 @@ import faulthandler, threading
 import numpy as np
 import specklescope as ss
 
-faulthandler.dump_traceback_later(60, exit=True)
+faulthandler.dump_traceback_later(300, exit=True)
 with ss.Recorder("dark.tiff", "frames") as recorder:
     for number in range(60):
         recorder.push(np.full((240, 320), 100, np.uint16), time=number / 100)
@@ -237,7 +237,7 @@ def replace():
 other = threading.Thread(target=replace)
 other.start()
 edits = 0
-while not done.is_set():
+while not edits or not done.is_set():
     stream.set("speckle", radius=2 + edits % 4)
     stream.statistics, stream.messages(), stream.source, stream.pause(edits % 2 == 0)
     edits += 1

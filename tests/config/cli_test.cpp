@@ -274,13 +274,13 @@ TEST_F(Cli, ASecondInterruptEndsAtOnce) {
 
 TEST_F(Cli, ATerminalGetsABarAndNoPlainLines) {
     Child child(
-        {test::program_path(), "run", "synthetic:uniform?width=64&height=48&rate=100", "--frames", "60"},
+        {test::program_path(), "run", "synthetic:uniform?width=64&height=48&rate=100", "--frames", "300"},
         folder_.path().string(), true);
     const ChildResult result = child.finish();
     EXPECT_EQ(result.status, 0) << result.all();
-    EXPECT_NE(result.err.find(" of 60 frames"), std::string::npos) << result.all();
+    EXPECT_NE(result.err.find(" of 300 frames"), std::string::npos) << result.all();
     EXPECT_NE(result.err.find("[#"), std::string::npos) << result.all();
-    EXPECT_NE(result.out.find("60 processed"), std::string::npos) << result.all();
+    EXPECT_NE(result.out.find("300 processed"), std::string::npos) << result.all();
 }
 
 TEST(Progress, SaysHowFarAndHowLong) {

@@ -22,9 +22,9 @@ TEST_F(RecordedLength, ARunEndsWhenEveryRecordingIsComplete) {
                R"({"regions":[{"name":"box","shape":"rectangle","points":[[1,1],[9,9]]}]})");
     // The scene has no end, and traces have no length of their own.
     const ChildResult result =
-        run({"run", "synthetic?width=64&height=48&rate=200", "--record-raw", "{subject}_{what}.tiff",
-             "--record", "b.raw", "--record-frames", "4", "--record-every", "5", "--subject", "rat", "--note",
-             "left", "--regions", "r.json", "--traces", "t.csv"});
+        run({"run", "synthetic?width=64&height=48&rate=200&live=false", "--record-raw",
+             "{subject}_{what}.tiff", "--record", "b.raw", "--record-frames", "4", "--record-every", "5",
+             "--subject", "rat", "--note", "left", "--regions", "r.json", "--traces", "t.csv"});
     EXPECT_EQ(result.status, 0) << result.all();
     EXPECT_NE(result.out.find("rat_raw.tiff: 4 frames"), std::string::npos) << result.all();
     EXPECT_NE(result.out.find("complete with 4 frames, 12 between them left out"), std::string::npos)
@@ -34,8 +34,8 @@ TEST_F(RecordedLength, ARunEndsWhenEveryRecordingIsComplete) {
     for (const char* part : {"\"one_frame_of\":5", "\"subject\":\"rat\"", "\"note\":\"left\"", "\"rate\":40"})
         EXPECT_NE(text.find(part), std::string::npos) << part;
     // Played back it is a film of 40 frames/s without a gap.
-    const ChildResult film = run({"run", "synthetic?width=64&height=48&rate=200", "--record-raw", "v.mkv",
-                                  "--record-frames", "4", "--record-every", "5"});
+    const ChildResult film = run({"run", "synthetic?width=64&height=48&rate=200&live=false", "--record-raw",
+                                  "v.mkv", "--record-frames", "4", "--record-every", "5"});
     EXPECT_EQ(film.status, 0) << film.all();
     for (const char* name : {"rat_raw.tiff", "b.raw", "v.mkv"}) {
         const ChildResult again = run({"run", name, "--stage", "none"});

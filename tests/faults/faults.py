@@ -274,10 +274,13 @@ class Campaign:
         status, text, counted, frames = self.run(name, "new:0")
         expect(status == 0, f"{name}: fails without any fault: {text}")
         lines = {re.sub(r"\d+(\.\d+)?", "N", line) for line in sentences(text)}
-        held = counted["held"]
+        # A thread that wakes in a run or does not keeps an object more or less.
+        runs = [counted, *(self.run(name, "new:0")[2] for _ in range(3))]
+        held = max(one["held"] for one in runs)
         if name in ON_GPU:  # a run that moves to the host wakes oneTBB, which keeps an object of its own to the end
             held = max(held, self.run(name, "new:0", backend="cpu")[2]["held"])
-        return {"frames": frames, "lines": lines, "descriptors": counted["descriptors"], "held": held}
+        return {"frames": frames, "lines": lines, "descriptors": max(one["descriptors"] for one in runs),
+                "held": held}
 
 
 def until_it_passes(pool, tried, step):

@@ -28,7 +28,7 @@ KEYS = ["Tab", "Escape", "Return", "space", "Right", "F1", "F11", "question", "b
 WORDS = ["synthetic:uniform", "synthetic:static", "nowhere.tif", "film.tiff", "speckle:radius=99", "12.5", "-1", "nan", "1e9",
          "../..", "%s%n", "raw:film.tiff?width=3"]
 BATCH = 20           # events in one xdotool
-START = 60           # seconds for the first picture
+START = 180           # seconds for the first picture
 END = 60             # for the end
 MOST_MIB = 400       # more than after the first tenth: a full screen and a film in memory
 MOST_DESCRIPTORS = 24  # files being recorded, a source being opened

@@ -188,7 +188,7 @@ TEST(PipelineLife, ADeadCameraIsOpenedAgainWithGrowingPauses) {
     pipeline.add_sink(sink);
     pipeline.start();
     ASSERT_TRUE(eventually([&] { return pipeline.status().state == RunState::reconnecting; }));
-    EXPECT_NE(pipeline.status().message.find("The camera was unplugged."), std::string::npos);
+    EXPECT_NE(pipeline.status().message.find(" Next try in "), std::string::npos); // this one or a later
     ASSERT_TRUE(eventually([&] { return sink->count() == 6; }));
     EXPECT_EQ(pipeline.status().state, RunState::running);
     EXPECT_EQ(pipeline.status().message, "");

@@ -123,8 +123,8 @@ TEST(PipelineLoop, ALoopBeginsAgainWhereTheFileWasReadToItsEnd) {
         EXPECT_EQ(seen[i].index, wanted[i]) << i;
     film.pipeline->set_loop(std::nullopt);
     ASSERT_TRUE(eventually([&] { return film.pipeline->finished(); }));
-    film.pipeline->set_loop(LoopRange{.first = 3}); // and where it has ended
     const std::size_t before = film.sink->count();
+    film.pipeline->set_loop(LoopRange{.first = 3}); // and where it has ended
     ASSERT_TRUE(eventually([&] { return film.sink->count() >= before + 5; }));
     EXPECT_EQ(film.sink->seen()[before].index, 3U);
     EXPECT_EQ(film.pipeline->status().state, RunState::running);

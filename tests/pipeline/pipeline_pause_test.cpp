@@ -19,14 +19,13 @@ constexpr std::uint64_t kEndless = std::numeric_limits<std::uint64_t>::max();
 void pause_and_settle(Pipeline& pipeline, Result& shown) {
     ASSERT_TRUE(test::wait_result(pipeline, shown, [](const Result& r) { return r.info.sequence >= 5; }));
     pipeline.pause(true);
-    std::uint64_t before = 0;
-    ASSERT_TRUE(eventually([&] { // the frame in work at that moment is the last
-        std::this_thread::sleep_for(std::chrono::milliseconds(30));
-        const std::uint64_t now = pipeline.stats().processed;
-        while (pipeline.mailbox().take(shown))
-            ;
-        return std::exchange(before, now) == now;
-    }));
+    // The first may be taken by the frame in work, which is the last; the second makes its picture again.
+    for (const double exposure : {9.0, 10.0}) {
+        const std::uint64_t version = pipeline.edit(0, "exposure", exposure);
+        ASSERT_TRUE(
+            test::wait_result(pipeline, shown, [&](const Result& r) { return r.info.version == version; }));
+    }
+    EXPECT_TRUE(shown.repeated);
     EXPECT_EQ(pipeline.status().state, RunState::paused);
 }
 

@@ -25,7 +25,8 @@ ABOUT = {
     "fuzz": ("Parsers", "libFuzzer with the address and undefined-behaviour sanitizers, at most 20 KiB an input and "
              "512 MiB an allocation. Each target also holds an identity: read in parts is read at once, printed and "
              "read again is the same. Edges are those of the parser's own files, reached by corpus and run together."),
-    "faults": ("Failure injection", "The n-th call of a kind fails, n = 1, 2, 3 … until a run passes without; after each: "
+    "faults": ("Failure injection", "The n-th call of a kind fails, n = 1, 2, 3 … until a run passes without (--short and --new N take "
+               "greater steps between what has many calls); after each: "
                "no crash, one sentence, exit status 1 or 2, files that can be read, counts that add up."),
     "cuda-faults": ("Failing CUDA calls", "The same with the calls of CUDA's runtime, in a program linked against stand-ins for "
                     "them: a device that fails moves the run to the host, once, with a sentence."),
@@ -33,6 +34,8 @@ ABOUT = {
                   "process. Preparations end at once; a frame in work is finished, since it may be recorded, so a failure "
                   "is an end later than 0.2 s and the time of a frame. Not among them: GStreamer's first look at its plugins, "
                   "once after it was installed, which nothing interrupts."),
+    "kill": ("kill -9", "Four recorders at once, 640×480 at 60 frames/s, killed at random moments: each file opens, and has every "
+             "frame that had been taken a second before the end and was not counted as dropped."),
     "soak": ("Soak", "Every recorder, sources that are opened again and edits all the while."),
     "hardening": ("Hardening", "What is packaged is built with `-D_FORTIFY_SOURCE=3`, stack protector and clash protection, "
                   "RELRO, BIND_NOW, PIE and `-fcf-protection` (`packaging/hardened PROGRAM` looks whether it is). Processor "

@@ -84,10 +84,10 @@ public:
             int ready[2];
             if (pipe(ready) != 0)
                 throw std::runtime_error("no pipe");
-            server_ =
-                start_process({"Xvfb", ":" + std::to_string(number), "-displayfd", std::to_string(ready[1]),
-                               "-screen", "0", size + "x24", "-nolisten", "tcp", "-noreset"},
-                              {}, "", log);
+            server_ = start_process({"Xvfb", ":" + std::to_string(number), "-r", "-displayfd",
+                                     std::to_string(ready[1]), "-screen", "0", size + "x24", "-nolisten",
+                                     "tcp", "-noreset"},
+                                    {}, "", log);
             close(ready[1]);
             char letter = 0; // to the end of the line: the server dies when nobody reads that
             while (letter != '\n' && read(ready[0], &letter, 1) == 1)
@@ -212,14 +212,14 @@ public:
         const auto& r = json["widgets"][name];
         return {r[0], r[1], r[2], r[3]};
     }
-    /// Two frames have been drawn since, or nothing is drawn any more.
+    /// Two frames have been drawn since; a window at rest draws four a second.
     void drawn() const {
         const auto frame = [this] {
             const auto json = probe();
             return json.is_object() ? json["frame"].get<double>() : NAN;
         };
         const double from = frame();
-        (void)until([&] { return frame() >= from + 2; }, std::chrono::seconds(3));
+        (void)until([&] { return frame() >= from + 2; }, std::chrono::seconds(30));
     }
     /// The button goes down at the first point of the screen and up at the last; the window sees each.
     void drag(const std::vector<std::pair<double, double>>& path) const {
@@ -238,24 +238,30 @@ public:
         drawn();
     }
     void drag(const std::string& name, double from, double to) const {
-        const Rect r = widget(name);
+        const Rect r = rest(name);
         const auto at = [&](double part) {
             return std::pair(r.x + part * (r.width - 1), r.y + r.height / 2);
         };
         drag({at(from), at((from + to) / 2), at(to)});
     }
-    /// The mouse to the middle of a control, which may still move while what it stands in is laid out.
-    void point_at(const std::string& name) const {
+    /// Where a control is once it no longer moves, as it does while what it stands in is laid out.
+    Rect rest(const std::string& name) const {
+        Rect r = widget(name);
         for (int tries = 0; tries < 10; ++tries) {
-            const Rect r = widget(name);
-            desktop_.events({"mousemove", std::to_string(std::lround(r.x + r.width / 2)),
-                             std::to_string(std::lround(r.y + r.height / 2)), "sleep", "0.4"});
             drawn();
-            const Rect now = widget(name);
-            if (now.x == r.x && now.y == r.y && now.width == r.width && now.height == r.height)
-                return;
+            const Rect before = std::exchange(r, widget(name));
+            if (r.x == before.x && r.y == before.y && r.width == before.width && r.height == before.height)
+                return r;
         }
         ADD_FAILURE() << name << " does not come to rest";
+        return r;
+    }
+    /// The mouse to the middle of a control.
+    void point_at(const std::string& name) const {
+        const Rect r = rest(name);
+        desktop_.events({"mousemove", std::to_string(std::lround(r.x + r.width / 2)),
+                         std::to_string(std::lround(r.y + r.height / 2)), "sleep", "0.4"});
+        drawn();
     }
     void click(const std::string& name) const {
         point_at(name);
@@ -268,7 +274,8 @@ public:
             const Rect r = widget(name);
             return r.y + r.height;
         };
-        const Rect r = widget(over);
+        const Rect r = rest(over);
+        (void)rest(name); // the program may be bringing it there itself
         for (int turn = 0; turn < 20 && bottom() > kLowest; ++turn) {
             const double before = bottom();
             desktop_.events({"mousemove", std::to_string(std::lround(r.x + r.width / 2)),
@@ -278,7 +285,14 @@ public:
     }
     void double_click(const std::string& name) const {
         point_at(name);
+        double_click();
+    }
+    /// Where the mouse is. Both clicks come at once: the window counts the time between them by its own
+    /// clock.
+    void double_click() const {
+        freeze(true);
         desktop_.events({"click", "--repeat", "2", "--delay", "60", "1"});
+        freeze(false);
     }
     void events(const std::vector<std::string>& words) const { desktop_.events(words); }
     /// Stands still as a program does that draws for long; what is typed meanwhile comes all at once.

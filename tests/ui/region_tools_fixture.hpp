@@ -90,7 +90,7 @@ protected:
     }
     static bool points(const Viewer& viewer, int region, const std::string& expected) {
         const std::string name = "region.points." + std::to_string(region);
-        return viewer.until([&] { return viewer.text(name) == expected; }, std::chrono::seconds(20)) ||
+        return viewer.until([&] { return viewer.text(name) == expected; }) ||
                (ADD_FAILURE() << name << " is " << viewer.text(name) << ", not " << expected, false);
     }
     static bool selected(const Viewer& viewer, int region) {

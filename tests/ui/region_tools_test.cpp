@@ -196,11 +196,9 @@ TEST_F(RegionToolsTest, WithoutAToolThePictureMovesAsBefore) {
     ASSERT_TRUE(viewer->until([&] { return viewer->number("image.x") < -100; })); // both have been
     const double x = viewer->number("image.x");
     const Rect canvas = viewer->widget("canvas");
-    const std::string y = std::to_string(std::lround(canvas.y + canvas.height / 2));
-    const auto at = [&](double part) { return std::to_string(std::lround(canvas.x + canvas.width * part)); };
-    desktop_->events({"mousemove", at(0.4), y,           "sleep",  "0.4", "mousedown", "1",
-                      "sleep",     "0.4",   "mousemove", at(0.45), y,     "sleep",     "0.4",
-                      "mousemove", at(0.5), y,           "sleep",  "0.6", "mouseup",   "1"});
+    const double y = canvas.y + canvas.height / 2;
+    const auto at = [&](double part) { return canvas.x + canvas.width * part; };
+    viewer->drag({{at(0.4), y}, {at(0.45), y}, {at(0.5), y}});
     EXPECT_TRUE(viewer->until([&] { return viewer->number("image.x") > x + 20; })) << x;
     EXPECT_TRUE(points(*viewer, 0, "rectangle 20,20 90,90"));
     EXPECT_EQ(viewer->number("regions.selected"), -1) << "a drag that began inside it selects nothing";

@@ -65,8 +65,9 @@ TEST_F(ViewerFilmTest, TheTimeLineIsDraggedToTheFrameUnderTheMouse) {
 }
 
 TEST_F(ViewerFilmTest, StepsGoBothWaysByKeyAndButton) {
-    Viewer viewer(*desktop_, folder_,
-                  with({film(60), "--no-remember", "--from", "30", "--stage", "temporal:frames=5"}));
+    Viewer viewer(
+        *desktop_, folder_,
+        with({film(60, "&rate=5"), "--no-remember", "--from", "30", "--stage", "temporal:frames=5"}));
     stand(viewer);
     const double here = viewer.number("film.position");
     ASSERT_GE(here, 30);
@@ -104,7 +105,7 @@ TEST_F(ViewerFilmTest, StepsGoBothWaysByKeyAndButton) {
 }
 
 TEST_F(ViewerFilmTest, ALoopStaysBetweenItsMarks) {
-    Viewer viewer(*desktop_, folder_, with({film(60, "&rate=50"), "--no-remember"}));
+    Viewer viewer(*desktop_, folder_, with({film(60, "&rate=10"), "--no-remember"}));
     stand(viewer);
     viewer.key("ctrl+Home");
     ASSERT_TRUE(at(viewer, 0));
@@ -138,7 +139,7 @@ TEST_F(ViewerFilmTest, ALoopStaysBetweenItsMarks) {
 }
 
 TEST_F(ViewerFilmTest, MarksAreSetMovedAndTakenAwayByMouse) {
-    Viewer viewer(*desktop_, folder_, with({film(100, "&rate=100"), "--no-remember", "--from", "20"}));
+    Viewer viewer(*desktop_, folder_, with({film(100, "&rate=10"), "--no-remember", "--from", "20"}));
     stand(viewer);
     viewer.drag("film.line", part_of(viewer, 70, 99), part_of(viewer, 30, 99));
     ASSERT_TRUE(viewer.until([&] { return viewer.number("film.sought") == -1; }));
@@ -183,7 +184,7 @@ TEST_F(ViewerFilmTest, MarksAreSetMovedAndTakenAwayByMouse) {
 }
 
 TEST_F(ViewerFilmTest, WhereTheLoopIsTurnedOnNothingBehindItIsShown) {
-    Viewer viewer(*desktop_, folder_, with({film(60, "&rate=30"), "--no-remember", "--from", "20"}));
+    Viewer viewer(*desktop_, folder_, with({film(60, "&rate=5"), "--no-remember", "--from", "20"}));
     stand(viewer);
     const double out = viewer.number("film.position");
     ASSERT_LT(out, 55);
@@ -202,7 +203,7 @@ TEST_F(ViewerFilmTest, WhereTheLoopIsTurnedOnNothingBehindItIsShown) {
 }
 
 TEST_F(ViewerFilmTest, SpaceAtTheEndBeginsAgain) {
-    Viewer viewer(*desktop_, folder_, with({film(40, "&rate=40"), "--no-remember"}));
+    Viewer viewer(*desktop_, folder_, with({film(40, "&rate=10"), "--no-remember"}));
     ASSERT_TRUE(viewer.shows_picture()) << viewer.log();
     for (int round = 0; round < 2; ++round) {
         ASSERT_TRUE(is(viewer, "ended"));
@@ -223,6 +224,7 @@ TEST_F(ViewerFilmTest, TheSpeedIsChosenFromAMenu) {
         const std::string choice = std::string("film.speed.") + name;
         double before = -1, now = -2; // a menu that opens moves to its place
         ASSERT_TRUE(viewer.until([&] {
+            viewer.drawn();
             before = std::exchange(now, viewer.has_widget(choice) ? viewer.widget(choice).y : -2);
             return now >= 0 && now == before;
         }));

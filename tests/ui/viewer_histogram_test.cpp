@@ -33,15 +33,11 @@ TEST_F(HistogramViewerTest, CountsAndItsHandlesMoveTheRange) {
     EXPECT_EQ(viewer.number("histogram.below"), 0.25);
 
     viewer.scroll_to("histogram.plot", "view.colormap");
-    const Rect plot = viewer.widget("histogram.plot");
+    const Rect plot = viewer.rest("histogram.plot");
     const double low = viewer.number("histogram.span.low"), high = viewer.number("histogram.span.high");
-    const auto x = [&](double value) {
-        return std::to_string(std::lround(plot.x + (value - low) / (high - low) * plot.width));
-    };
-    const std::string y = std::to_string(std::lround(plot.y + plot.height / 2));
-    viewer.events({"mousemove", x(50),  y,           "sleep", "0.4", "mousedown", "1",
-                   "sleep",     "0.4",  "mousemove", x(70),   y,     "sleep",     "0.4",
-                   "mousemove", x(100), y,           "sleep", "0.6", "mouseup",   "1"});
+    const auto x = [&](double value) { return plot.x + (value - low) / (high - low) * plot.width; };
+    const double y = plot.y + plot.height / 2;
+    viewer.drag({{x(50), y}, {x(70), y}, {x(100), y}});
     const double step = (high - low) / plot.width; // a pixel of the screen
     EXPECT_TRUE(viewer.until([&] { return std::abs(viewer.number("low") - 100) <= 2 * step; }))
         << viewer.number("low");
@@ -86,13 +82,17 @@ TEST_F(HistogramViewerTest, OfTheChangeCountsPerCentAndItsHandlesMoveBothEnds) {
     })) << viewer.number("histogram.median");
     EXPECT_NE(viewer.text("histogram.says").find("99 %: "), std::string::npos);
     EXPECT_TRUE(viewer.text("histogram.says").ends_with(" %")) << viewer.text("histogram.says");
-    const auto beyond = [&] { return viewer.number("histogram.below") + viewer.number("histogram.above"); };
+    viewer.drawn();
+    const auto beyond = [&] {
+        const auto values = viewer.probe()["values"];
+        return values["histogram.below"].get<double>() + values["histogram.above"].get<double>();
+    };
     EXPECT_NEAR(beyond(), 40.0 / 51, 1e-3) << "of 11…50 %";
     EXPECT_NEAR(viewer.number("beyond.below") + viewer.number("beyond.above"), 40.0 / 51, 1e-3)
         << "the arrows at the colour bar";
 
     viewer.scroll_to("histogram.plot", "view.colormap");
-    const Rect plot = viewer.widget("histogram.plot");
+    const Rect plot = viewer.rest("histogram.plot");
     const double low = viewer.number("histogram.span.low"), high = viewer.number("histogram.span.high");
     const auto x = [&](double value) { return plot.x + (value - low) / (high - low) * plot.width; };
     const double y = plot.y + plot.height / 2;

@@ -75,6 +75,7 @@ TEST_F(ViewerKeysTest, TheListOfKeysSaysWhatEachDoesInBothColumns) {
     viewer.key("question");
     ASSERT_TRUE(viewer.until(
         [&] { return viewer.has_widget("keys.event") && viewer.widget("keys.event").x > 640 + 40; }));
+    viewer.drawn();
     const auto widgets = viewer.probe()["widgets"];
     const double right = 640 + 420; // of the list, 820 wide in the middle
     int rows = 0;
@@ -186,7 +187,7 @@ TEST_F(ViewerKeysTest, WhatIsTypedRightAfterTheKeyThatOpensADialogIsForItsField)
 }
 
 TEST_F(ViewerKeysTest, SpaceAtTheEndOfAFilePlaysItAgain) {
-    Viewer viewer(*desktop_, folder_, with({frames_file(40), "--no-remember"}));
+    Viewer viewer(*desktop_, folder_, with({frames_file(100), "--no-remember"}));
     ASSERT_TRUE(viewer.shows_picture()) << viewer.log();
     for (int i = 0; i < 2; ++i) {
         ASSERT_TRUE(viewer.until([&] { return viewer.text("banner").starts_with("End of"); }))

@@ -76,7 +76,7 @@ TEST_F(ViewerMovieTest, TheToolBarRecordsOneWhereThatWasChosen) {
 TEST_F(ViewerMovieTest, ARecordingOfRawFramesBeginsBeforeItsButton) {
     Viewer viewer(
         *desktop_, folder_,
-        with({"synthetic:vessels?width=96&height=64&rate=50", "--no-remember", "--pre-trigger", "0.5"}));
+        with({"synthetic:vessels?width=96&height=64&rate=20", "--no-remember", "--pre-trigger", "0.5"}));
     ASSERT_TRUE(viewer.shows_picture()) << viewer.log();
     viewer.scroll_to("record.raw", "speckle.radius");
     ASSERT_TRUE(viewer.until([&] { return viewer.text("record.kept") == "keeps the last 0.5 s, 0 MiB"; }))

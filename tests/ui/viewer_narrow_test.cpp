@@ -72,6 +72,7 @@ TEST_F(NarrowViewerTest, EachLayoutIsChosenByMouseAndByKeys) {
     // Along the tool bar to the list, and down in it.
     viewer.key("F6");
     ASSERT_TRUE(viewer.until([&] { return viewer.text("walk") == "tools"; }));
+    viewer.drawn(); // and its first item is chosen
     for (int step = 0; step < 12 && !viewer.has_widget("layout.Split"); ++step) {
         const double before = viewer.number("walk.item");
         viewer.key("Right");

@@ -61,7 +61,7 @@ TEST_F(ViewerOpenTest, TheFormOfAFileWithoutAHeaderIsWhatIsOpened) {
     ASSERT_TRUE(viewer.until([&] { return !viewer.has_widget("open.raw.format.rgb8"); }));
     ASSERT_TRUE(viewer.has_widget("open.text"));
     const auto width = [&](const char* text) {
-        const Rect field = viewer.widget("open.raw.Width"); // its buttons are at the right
+        const Rect field = viewer.rest("open.raw.Width"); // its buttons are at the right
         viewer.events({"mousemove",
                        std::to_string(std::lround(field.x + 20)),
                        std::to_string(std::lround(field.y + field.height / 2)),

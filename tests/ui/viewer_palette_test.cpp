@@ -94,17 +94,10 @@ TEST_F(ViewerPaletteTest, AStageIsBypassedAndDraggedIntoAnotherPlace) {
     EXPECT_TRUE(chain_has(viewer, "gaussian:bypass=true,")) << viewer.text("chain");
     viewer.click("gaussian.bypass");
     EXPECT_TRUE(viewer.until([&] { return viewer.text("chain").find("bypass") == std::string::npos; }));
-    const auto from = viewer.widget("gaussian.header"), to = viewer.widget("speckle1.header");
-    const auto over = [](const Rect& header) { // left of its buttons
-        return std::vector<std::string>{"mousemove", std::to_string(std::lround(header.x + header.width / 3)),
-                                        std::to_string(std::lround(header.y + header.height / 2))};
-    };
-    desktop_->events(over(from));
-    desktop_->events({"sleep", "0.4", "mousedown", "1", "sleep", "0.4"});
-    desktop_->events(over({from.x, (from.y + to.y) / 2, from.width, from.height}));
-    desktop_->events({"sleep", "0.4"});
-    desktop_->events(over(to));
-    desktop_->events({"sleep", "0.6", "mouseup", "1"});
+    const auto from = viewer.rest("gaussian.header"), to = viewer.rest("speckle1.header");
+    const double x = from.x + from.width / 3; // left of its buttons
+    const auto middle = [](const Rect& r) { return r.y + r.height / 2; };
+    viewer.drag({{x, middle(from)}, {x, (middle(from) + middle(to)) / 2}, {x, middle(to)}});
     EXPECT_TRUE(viewer.until([&] { return viewer.text("chain").starts_with("speckle:"); }))
         << viewer.text("chain");
     EXPECT_TRUE(chain_has(viewer, "| gaussian:"));

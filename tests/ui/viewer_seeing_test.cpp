@@ -60,29 +60,8 @@ TEST_F(ViewerSeeingTest, TheBorderOfThePanelIsDragged) {
     ASSERT_TRUE(viewer.shows_picture()) << viewer.log();
     const double before = viewer.widget("canvas").width;
     const Rect edge = viewer.widget("panel.edge");
-    const std::string y = std::to_string(std::lround(edge.y + edge.height / 2));
-    const auto x = std::lround(edge.x + edge.width / 2);
-    viewer.events({"mousemove",
-                   std::to_string(x),
-                   y,
-                   "sleep",
-                   "0.4",
-                   "mousedown",
-                   "1",
-                   "sleep",
-                   "0.4",
-                   "mousemove",
-                   std::to_string(x + 50),
-                   y,
-                   "sleep",
-                   "0.4",
-                   "mousemove",
-                   std::to_string(x + 100),
-                   y,
-                   "sleep",
-                   "0.6",
-                   "mouseup",
-                   "1"});
+    const double x = edge.x + edge.width / 2, y = edge.y + edge.height / 2;
+    viewer.drag({{x, y}, {x + 50, y}, {x + 100, y}});
     EXPECT_TRUE(viewer.until([&] { return viewer.widget("canvas").width == before + 100; }))
         << before << " to " << viewer.widget("canvas").width;
     EXPECT_EQ(viewer.quit(), 0) << viewer.log();

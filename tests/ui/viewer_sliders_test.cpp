@@ -14,10 +14,11 @@ protected:
             if (!viewer.until([&] { return viewer.text("walk") != before; }))
                 return false;
         }
+        viewer.drawn(); // and its first item is chosen
         for (int i = 0; i < 60 && viewer.text("walk.on") != name; ++i) {
             const double before = viewer.number("walk.item");
             viewer.key("Down");
-            if (!viewer.until([&] { return viewer.number("walk.item") != before; }, std::chrono::seconds(10)))
+            if (!viewer.until([&] { return viewer.number("walk.item") != before; }))
                 return false;
         }
         return viewer.text("walk.on") == name;

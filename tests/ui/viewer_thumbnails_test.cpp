@@ -53,7 +53,9 @@ protected:
         viewer.key("o");
         ASSERT_TRUE(
             viewer.until([&] { return viewer.has_widget("open.text") && viewer.number("typing") == 1; }));
+        viewer.freeze(true); // no other folder is read on the way
         desktop_->events({"type", "--delay", "30", place("")});
+        viewer.freeze(false);
         ASSERT_TRUE(viewer.until([&] {
             return viewer.text("open.folder") == (folder_.path() / "data").string();
         })) << viewer.text("open.folder");
