@@ -25,9 +25,46 @@ std::function<void(void*, void*)> order_on(int device) {
     };
 }
 
-const std::byte* last_byte(const ConstDeviceView& pixels) {
+template <Space S> const std::byte* last_byte(const ConstImageView<S>& pixels) {
     return pixels.row(pixels.shape.height - 1) + pixels.shape.row_bytes() - 1;
 }
+
+/// Elsewhere CUDA copies through memory of its own, and the calling thread waits for that.
+bool page_locked(const ConstHostView& pixels) {
+    for (const std::byte* place : {pixels.data, last_byte(pixels)}) {
+        cudaPointerAttributes found{};
+        if (cudaPointerGetAttributes(&found, place) != cudaSuccess) {
+            static_cast<void>(cudaGetLastError());
+            return false;
+        }
+        if (found.type != cudaMemoryTypeHost)
+            return false;
+    }
+    return true;
+}
+
+/// Page-locked, for threads whose current device is their own affair. Made on its device.
+class GuestsMemory final : public SlotMemory {
+public:
+    explicit GuestsMemory(int device) : device_(device) {}
+    void* allocate(std::size_t bytes) override {
+        const DeviceScope scope(device_, true);
+        return memory_->allocate(bytes);
+    }
+    void release(void* memory) noexcept override {
+        try {
+            const DeviceScope scope(device_, true);
+            memory_->release(memory);
+        } catch (const std::exception&) { // the device is lost, and what it had locked with it
+        }
+    }
+    Space space() const override { return Space::host; }
+    bool page_locked() const override { return true; }
+
+private:
+    int device_;
+    std::shared_ptr<SlotMemory> memory_ = page_locked_memory();
+};
 
 void check_place(const std::byte* place, int device, const std::string& which, const char* part) {
     cudaPointerAttributes found{};
@@ -111,7 +148,20 @@ CallersExecutor::CallersExecutor(int device, bool guest)
     : device_(device), guest_(guest), name_(use_device(device).name) {}
 
 void CallersExecutor::lend_result(const Frame& into) {
-    lent_ = into && into.space() == Space::device ? into : Frame();
+    lent_.reset();
+    lent_on_host_.reset();
+    if (!into)
+        return;
+    const DeviceScope scope(device_, guest_);
+    if (into.space() == Space::device)
+        lent_ = into;
+    else if (page_locked(into.host()))
+        lent_on_host_ = into;
+}
+
+std::shared_ptr<SlotMemory> CallersExecutor::callers_memory() const {
+    const DeviceScope scope(device_, guest_);
+    return std::make_shared<GuestsMemory>(device_);
 }
 
 void CallersExecutor::check_device(const ConstDeviceView& pixels, const std::string& which) const {

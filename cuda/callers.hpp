@@ -29,16 +29,16 @@ private:
     GivenBack before_;
 };
 
-/// Long rows go as rows, so that their padding does not cross the bus; the copy engines take both alike.
-template <Space To, Space From, class Byte> void copy_rows(const BasicImageView<To, std::byte>& to,
-                                                           const BasicImageView<From, Byte>& from,
-                                                           cudaMemcpyKind kind, const Stream& stream) {
+/// Long rows go as rows, so that their padding does not cross the bus; the copy engines take both alike. Of a
+/// caller's memory, `ours` false, what lies between rows is not to be written.
+template <Space To, Space From, class Byte>
+void copy_rows(const BasicImageView<To, std::byte>& to, const BasicImageView<From, Byte>& from,
+               cudaMemcpyKind kind, const Stream& stream, bool ours = To != From) {
     constexpr std::size_t kLongRow = 2048; // bytes, a guess
     const Shape& shape = from.shape;
     const auto rows = static_cast<std::size_t>(shape.height);
     const bool padded = to.pitch != shape.row_bytes();
-    // Of a caller's memory on the device what lies between rows is not ours.
-    if (to.pitch == from.pitch && (!padded || (To != From && shape.row_bytes() < kLongRow)))
+    if (to.pitch == from.pitch && (!padded || (ours && shape.row_bytes() < kLongRow)))
         check(cudaMemcpyAsync(to.data, from.data, to.pitch * (rows - 1) + shape.row_bytes(), kind,
                               stream.get()),
               "cudaMemcpyAsync");
@@ -77,10 +77,12 @@ public:
     CallersExecutor(int device, bool guest);
     std::string device_name() const final { return name_; }
     void lend_result(const Frame& into) final;
+    std::shared_ptr<SlotMemory> callers_memory() const final;
     void check_device(const ConstDeviceView& pixels, const std::string& which) const final;
     void order_with(const CallersStreams& streams) final;
     void forget_caller() noexcept final {
         lent_.reset();
+        lent_on_host_.reset();
         callers_.forget();
     }
     DeviceMemoryOfCaller allocate_device(std::size_t bytes, void* stream) final;
@@ -90,6 +92,7 @@ protected:
     const bool guest_;
     const std::string name_;
     Frame lent_;           ///< where the result of the next submit goes; none: a slot
+    Frame lent_on_host_;   ///< where it is downloaded to, page-locked; none: a slot
     CallersOrder callers_; ///< of the next submit
 };
 

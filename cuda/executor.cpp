@@ -253,8 +253,9 @@ private:
                                          : take(spare_result_, *plan_->results);
         flight.downloads = want_host && (!empty || on_device);
         if (flight.downloads)
-            flight.result.image = empty ? FrameRing(plan_->output, 1, page_locked_).try_acquire()
-                                        : take(spare_download_, *plan_->downloads);
+            flight.result.image = lent_on_host_ && lent_on_host_.shape() == plan_->output ? lent_on_host_
+                                  : empty ? FrameRing(plan_->output, 1, page_locked_).try_acquire()
+                                          : take(spare_download_, *plan_->downloads);
         else if (want_host)
             flight.result.image = raw; // nothing computed: the host has these pixels already
         flight.result.device_image.info() = flight.result.info;
@@ -361,7 +362,7 @@ private:
         flight.computed.record(compute_);
         flight.computed.hold(download_);
         flight.time(flight.download_begin, download_);
-        copy_rows(flight.result.image.host(), from, cudaMemcpyDeviceToHost, download_);
+        copy_rows(flight.result.image.host(), from, cudaMemcpyDeviceToHost, download_, !lent_on_host_);
         flight.time(flight.download_end, download_);
         flight.done.record(download_);
     }

@@ -47,6 +47,8 @@ public:
     specklescope_region region(std::size_t index);
     /// That it runs on; −1: on the host.
     int gpu() { return gpu_of(run_.get()); }
+    /// For calls that any thread may make; null where none runs. A key: of one that has ended it is refused.
+    specklescope_chain* key() const { return run_.get(); }
     /// Room for that image on its GPU; tells where.
     MemoryHandle memory(specklescope_image& image);
 

@@ -1,5 +1,6 @@
 #include "gst/element.hpp"
 
+#include "gst/allocation.hpp"
 #include "gst/cuda_library.hpp"
 #include "gst/result_meta.hpp"
 
@@ -167,24 +168,12 @@ gboolean transform_size(GstBaseTransform* base, GstPadDirection, GstCaps*, gsize
 gboolean propose_allocation(GstBaseTransform* base, GstQuery* decided, GstQuery* query) {
     if (!parent_class->propose_allocation(base, decided, query))
         return FALSE;
-    gst_query_add_allocation_meta(query, GST_VIDEO_META_API_TYPE, nullptr);
+    offer_pool(state_of(base).chain.key(), query);
     return TRUE;
 }
 
-/// A pool of what follows may lay rows apart as it likes.
 gboolean decide_allocation(GstBaseTransform* base, GstQuery* query) {
-    const State& state = state_of(base);
-    if (state.output->sent != Sent::numbers && gst_query_get_n_allocation_pools(query) > 0 &&
-        gst_query_find_allocation_meta(query, GST_VIDEO_META_API_TYPE, nullptr)) {
-        GstBufferPool* given = nullptr;
-        gst_query_parse_nth_allocation_pool(query, 0, &given, nullptr, nullptr, nullptr);
-        const Owned<GstBufferPool> pool(given);
-        if (pool && gst_buffer_pool_has_option(pool.get(), GST_BUFFER_POOL_OPTION_VIDEO_META)) {
-            GstStructure* config = gst_buffer_pool_get_config(pool.get());
-            gst_buffer_pool_config_add_option(config, GST_BUFFER_POOL_OPTION_VIDEO_META);
-            gst_buffer_pool_set_config(pool.get(), config);
-        }
-    }
+    choose_pool(state_of(base).chain.key(), query);
     return parent_class->decide_allocation(base, query);
 }
 

@@ -24,6 +24,11 @@ void copy_swapped(const std::byte* from, std::byte* to, std::size_t bytes) {
     }
 }
 
+void grow(Room& room, EditedChain& chain, std::size_t bytes) {
+    if (room.bytes < bytes)
+        room = make_room(chain.key(), bytes);
+}
+
 } // namespace
 
 Frames::Frames(const InputFormat& input, const OutputFormat& output, const specklescope_image& made, int gpu)
@@ -32,7 +37,7 @@ Frames::Frames(const InputFormat& input, const OutputFormat& output, const speck
         cuda_.emplace(gpu);
 }
 
-specklescope_image Frames::input_image(const MappedVideo& video) {
+specklescope_image Frames::input_image(EditedChain& chain, const MappedVideo& video) {
     specklescope_image image = input_.image;
     image.data = video.row(0);
     image.pitch = static_cast<std::size_t>(video.pitch());
@@ -41,14 +46,14 @@ specklescope_image Frames::input_image(const MappedVideo& video) {
                          (reinterpret_cast<std::uintptr_t>(image.data) % 2 == 0 && image.pitch % 2 == 0);
     if (aligned && !input_.swap)
         return image;
-    copied_.resize(frame_bytes(image) / 2);
-    auto* to = reinterpret_cast<std::byte*>(copied_.data());
+    grow(copied_, chain, frame_bytes(image));
+    auto* to = static_cast<std::byte*>(copied_.data);
     for (int y = 0; y < image.height; ++y, to += row_bytes)
         if (input_.swap)
             copy_swapped(video.row(y), to, row_bytes);
         else
             std::memcpy(to, video.row(y), row_bytes);
-    image.data = copied_.data();
+    image.data = copied_.data;
     image.pitch = row_bytes;
     return image;
 }
@@ -60,7 +65,8 @@ void Frames::process(EditedChain& chain, const EditedView& view, GstBuffer* from
     const MappedVideo video(from, input_.info, cuda_ ? map_read_cuda() : GST_MAP_READ);
     if (!video || video.width() != input_.image.width || video.height() != input_.image.height)
         too_small("that came in");
-    const specklescope_image image = cuda_ ? cuda_->image(chain, video, input_.image) : input_image(video);
+    const specklescope_image image =
+        cuda_ ? cuda_->image(chain, video, input_.image) : input_image(chain, video);
     specklescope_image made = made_;
     specklescope_result result{};
     double meaning[2] = {kNone, kNone};
@@ -72,8 +78,8 @@ void Frames::process(EditedChain& chain, const EditedView& view, GstBuffer* from
         made.pitch = 0;
         result = chain.process(image, facts, made);
     } else {
-        result_.resize((frame_bytes(made) + 3) / 4);
-        made.data = result_.data();
+        grow(result_, chain, frame_bytes(made));
+        made.data = result_.data;
         made.pitch = 0;
         result = chain.process(image, facts, made);
         show(view, made, to, meaning);

@@ -25,7 +25,7 @@ public:
 
 private:
     /// The caller's own rows, or a copy where a sample would not lie as the library needs it.
-    specklescope_image input_image(const MappedVideo& video);
+    specklescope_image input_image(EditedChain& chain, const MappedVideo& video);
     void show(const EditedView& view, const specklescope_image& result, GstBuffer* to, double (&meaning)[2]);
     specklescope_image rgb_image(const MappedVideo& video);
     void from_rgb(const MappedVideo& video) const;
@@ -34,8 +34,7 @@ private:
     OutputFormat output_;
     specklescope_image made_;        ///< what the chain makes
     std::optional<CudaFrames> cuda_; ///< frames in CUDAMemory are read there, not on the host
-    std::vector<std::uint16_t> copied_;
-    std::vector<std::uint32_t> result_;
+    Room copied_, result_;           ///< the chain's own memory
     std::vector<std::uint8_t> rgb_;
 };
 

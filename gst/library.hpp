@@ -3,6 +3,7 @@
 
 #include "specklescope.h"
 
+#include <cstddef>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -34,6 +35,23 @@ struct Free {
 using ChainHandle = std::unique_ptr<specklescope_chain, Free>;
 using ViewHandle = std::unique_ptr<specklescope_view, Free>;
 using MemoryHandle = std::unique_ptr<specklescope_memory, Free>;
+
+/// Memory of the host that a chain reads and writes at full speed.
+struct Room {
+    void* data = nullptr;
+    std::size_t bytes = 0;
+    MemoryHandle owner;
+};
+
+/// Any thread; a chain that has ended is refused. Throws Refusal.
+inline Room make_room(specklescope_chain* chain, std::size_t bytes) {
+    Room made;
+    specklescope_memory* memory = nullptr;
+    check(specklescope_memory_create_host(chain, bytes, &made.data, &memory));
+    made.owner.reset(memory);
+    made.bytes = bytes;
+    return made;
+}
 
 /// `= {sizeof x}`, as the header asks.
 template <class T> T sized() {

@@ -269,7 +269,7 @@ SPECKLESCOPE_API specklescope_status specklescope_chain_region(specklescope_chai
 /* The next frame does not follow the last one: stages forget their history. */
 SPECKLESCOPE_API specklescope_status specklescope_chain_reset(specklescope_chain* chain);
 
-/* --- memory of a GPU, for callers who have no allocator of their own ---------------------------------------- */
+/* --- memory for callers: of the GPU that a chain runs on, and of the host ------------------------------------ */
 
 typedef struct specklescope_memory specklescope_memory;
 
@@ -278,10 +278,17 @@ typedef struct specklescope_memory specklescope_memory;
 SPECKLESCOPE_API specklescope_status specklescope_memory_create(specklescope_chain* chain,
                                                                 specklescope_image* image,
                                                                 specklescope_memory** memory);
-/* Gives it back in the order of its stream, which must be alive still; the chain need not be. Any thread. NULL is
- * well. */
+/* `bytes` of the host's memory from `data` on, for frames and results of the chain: page-locked where it runs on a GPU,
+ * which then fetches the one and leaves the other there without a copy in between. `data` is a multiple of 64, and rows
+ * that begin on one are read best. What it holds at first is undefined. Refused are 0 bytes, and more than
+ * three quarters of the memory that is free. Any thread, also while another is in specklescope_chain_process. */
+SPECKLESCOPE_API specklescope_status specklescope_memory_create_host(specklescope_chain* chain, size_t bytes,
+                                                                     void** data, specklescope_memory** memory);
+/* Gives it back; the chain need not be alive. Of a GPU: in the order of its stream, which must be alive still. Of the
+ * host: at once, when no call reads or writes it any more. Any thread. NULL is well. */
 SPECKLESCOPE_API specklescope_status specklescope_memory_free(specklescope_memory* memory);
-/* `stream` goes on behind what the memory's stream holds now; nobody waits on the host. Any thread. */
+/* `stream` goes on behind what the memory's stream holds now; nobody waits on the host. Any thread. This call and the
+ * next refuse memory of the host. */
 SPECKLESCOPE_API specklescope_status specklescope_memory_order(specklescope_memory* memory, void* stream);
 /* The GPU that it lies on, in CUDA's order. Any thread. */
 SPECKLESCOPE_API specklescope_status specklescope_memory_device(specklescope_memory* memory, int32_t* device);

@@ -29,6 +29,7 @@ public:
         const std::scoped_lock lock(edits_);
         return wanted_;
     }
+    std::shared_ptr<SlotMemory> callers_memory() const { return callers_memory_; }
 
     // One thread at a time.
     Shape output(const Shape& input);
@@ -51,7 +52,8 @@ private:
     int threads_;
     GreyChannel channel_;
     std::unique_ptr<Executor> executor_;
-    bool gap_ = true; ///< the next frame does not follow the last one
+    std::shared_ptr<SlotMemory> callers_memory_; ///< the executor's, which is one thread's at a time
+    bool gap_ = true;                            ///< the next frame does not follow the last one
     std::uint64_t frames_ = 0;
     std::optional<Shape> shape_; ///< that the executor is ready for
     Result last_;                ///< without pixels

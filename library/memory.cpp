@@ -1,5 +1,7 @@
-// Memory of a GPU that callers get from the library.
+// Memory that callers get from the library: of a GPU, and of the host for chains on one.
 #include "library/chain.hpp"
+
+#include "base/memory_budget.hpp"
 
 using namespace specklescope;
 using namespace specklescope::library;
@@ -12,13 +14,36 @@ public:
     static constexpr Kind kKind{"memory", "specklescope_memory_create"};
 
     MemoryObject(DeviceMemoryOfCaller memory, void* stream) : memory_(std::move(memory)), stream_(stream) {}
-    void order(void* later) const { memory_.order(stream_, later); }
-    int device() const { return memory_.device; }
+    explicit MemoryObject(std::shared_ptr<void> of_host)
+        : memory_{.data = std::move(of_host), .device = kHost, .order = {}} {}
+    void order(void* later) const {
+        need_device();
+        memory_.order(stream_, later);
+    }
+    int device() const {
+        need_device();
+        return memory_.device;
+    }
 
 private:
+    static constexpr int kHost = -1;
+    void need_device() const {
+        if (memory_.device == kHost)
+            throw UsageError("This memory lies on the host, which has no stream and is no GPU; "
+                             "specklescope_memory_create gives memory of a GPU.");
+    }
+
     DeviceMemoryOfCaller memory_;
-    void* stream_;
+    void* stream_ = nullptr;
 };
+
+std::shared_ptr<void> allocate(const std::shared_ptr<SlotMemory>& memory, std::size_t bytes) {
+    if (bytes == 0)
+        throw UsageError("There is no memory of 0 bytes; allowed: 1 and more, the height of an image times "
+                         "its pitch.");
+    check_memory(bytes, "Memory for frames and results", "ask for less, or free what is no longer needed");
+    return {memory->allocate(bytes), [memory](void* data) { memory->release(data); }};
+}
 
 } // namespace
 
@@ -42,6 +67,19 @@ specklescope_status specklescope_memory_create(specklescope_chain* chain, speckl
         *memory = static_cast<specklescope_memory*>(
             keep(std::make_shared<MemoryObject>(std::move(made), stream), MemoryObject::kKind));
         write_struct(image, wanted, "The image");
+    });
+}
+
+specklescope_status specklescope_memory_create_host(specklescope_chain* chain, size_t bytes, void** data,
+                                                    specklescope_memory** memory) {
+    return guarded([&] {
+        need(data, "The place for the address");
+        need(memory, "The place for the memory");
+        std::shared_ptr<void> made = allocate(find_as<ChainObject>(chain)->callers_memory(), bytes);
+        void* const address = made.get();
+        *memory = static_cast<specklescope_memory*>(
+            keep(std::make_shared<MemoryObject>(std::move(made)), MemoryObject::kKind));
+        *data = address;
     });
 }
 

@@ -36,6 +36,10 @@ public:
     /// Memory for the ring of raw frames (page-locked on the device backend).
     virtual std::shared_ptr<SlotMemory> slot_memory() const = 0;
 
+    /// Memory of the host for frames and results of somebody else, whose threads allocate and release it: at
+    /// any moment, also when the executor has ended.
+    virtual std::shared_ptr<SlotMemory> callers_memory() const { return host_memory(); }
+
     /// Takes effect for the next submit. Throws UsageError if the chain cannot run on this input shape; then
     /// the old one stays.
     virtual void set_chain(std::shared_ptr<const Chain> chain, std::uint64_t version) = 0;
@@ -48,9 +52,9 @@ public:
     /// it is not slower than the others; `want_host` as in submit. Throws UsageError if the chain cannot run
     /// on it.
     virtual void prepare(const Shape& input, bool want_host) = 0;
-    /// The result of the next submit goes into this frame where results lie in its space and have its shape,
-    /// and into memory of the executor's own otherwise: whoever lends it looks whether Result::image holds
-    /// it.
+    /// The result of the next submit goes into this frame where results can be written there and have its
+    /// shape, and into memory of the executor's own otherwise: whoever lends it looks whether Result::image
+    /// holds it.
     virtual void lend_result(const Frame& /*into*/) {}
 
     // Memory of a device that somebody else has. Executors of the host refuse it.

@@ -108,6 +108,23 @@ public:
         return device_memory(chain_, DevicePixels(shape, type, stream).image(), std::move(keeps));
     }
 
+    /// Bytes of the host that the chain reads and writes at full speed; they go with the last array on them.
+    nb::object host_memory(std::size_t bytes) const {
+        void* data = nullptr;
+        specklescope_memory* memory = nullptr;
+        specklescope_status status = SPECKLESCOPE_OK;
+        specklescope_chain* const chain = chain_;
+        {
+            const nb::gil_scoped_release others_run; // to lock pages takes its time
+            status = specklescope_memory_create_host(chain, bytes, &data, &memory);
+        }
+        check(status);
+        const nb::capsule owner(memory, [](void* handle) noexcept {
+            specklescope_memory_free(static_cast<specklescope_memory*>(handle));
+        });
+        return nb::cast(nb::ndarray<nb::numpy, std::uint8_t, nb::ndim<1>>(data, {bytes}, owner));
+    }
+
     /// Of one result, whatever other threads do meanwhile: a dictionary, and a list of its regions.
     nb::tuple result() {
         if (pending_) {
@@ -260,6 +277,7 @@ void add_chain(nb::module_& module) {
         .def("output", &Chain::output, nb::arg("frame"))
         .def("memory", &Chain::memory, nb::arg("shape"), nb::arg("type"), nb::arg("stream"),
              nb::arg("keeps").none())
+        .def("host_memory", &Chain::host_memory, nb::arg("bytes"))
         .def("place", &Chain::place, nb::arg("stage"))
         .def("result", &Chain::result);
 }

@@ -134,6 +134,34 @@ TEST_F(CudaExecutor, AStageThatPassesIsLeftOutUntilItHasWork) {
         ASSERT_EQ(std::memcmp(alone[5].image.host().row(y), frames[5].host().row(y), kShape.row_bytes()), 0);
 }
 
+TEST_F(CudaExecutor, AResultIsDownloadedIntoPageLockedMemoryThatIsLent) {
+    const auto executor = make_cuda_executor(0, true);
+    executor->set_chain(chain_of({"speckle:radius=2,output=contrast"}), 1);
+    const std::vector<Frame> frames = noise(1, executor->slot_memory());
+    const Result plain = std::move(run(*executor, frames)[0]);
+    const Shape shape{kShape.width, kShape.height, 1, PixelType::f32};
+    const std::size_t pitch = slot_pitch(shape, Space::device); // where one copy of all rows would do
+    const std::shared_ptr<SlotMemory> locked = executor->callers_memory(), pageable = host_memory();
+    for (const auto& memory : {locked, pageable}) {
+        const std::shared_ptr<std::byte> room(
+            static_cast<std::byte*>(memory->allocate(pitch * static_cast<std::size_t>(shape.height))),
+            [&](std::byte* data) { memory->release(data); });
+        std::memset(room.get(), 0xA5, pitch * static_cast<std::size_t>(shape.height));
+        const HostView place(room.get(), shape, pitch);
+        executor->lend_result(borrowed_frame(place));
+        executor->submit(frames[0], true);
+        executor->forget_caller();
+        const Result made = *executor->collect(true);
+        EXPECT_EQ(made.image.host().data == place.data, memory == locked);
+        for (int y = 0; y < shape.height; ++y)
+            ASSERT_EQ(std::memcmp(made.image.host().row(y), plain.image.host().row(y), shape.row_bytes()), 0);
+        for (std::size_t at = shape.row_bytes(); at < pitch; ++at)
+            ASSERT_EQ(room.get()[at], std::byte{0xA5}) << "what lies between rows was written";
+        executor->submit(frames[0], true);
+        EXPECT_NE(executor->collect(true)->image.host().data, place.data) << "it was lent for one";
+    }
+}
+
 TEST_F(CudaExecutor, DealtOverSeveralTheResultsAreTheSame) {
     const auto chain = chain_of({"speckle:radius=7", "gaussian:sigma=3,method=recursive"});
     const auto one = make_cuda_executor();

@@ -31,6 +31,8 @@ void expect_all(specklescope_chain* chain, specklescope_status status) {
     EXPECT_EQ(specklescope_chain_result(chain, &result), status);
     specklescope_memory* memory = nullptr;
     EXPECT_EQ(specklescope_memory_create(chain, &out, &memory), status);
+    void* data = nullptr;
+    EXPECT_EQ(specklescope_memory_create_host(chain, 64, &data, &memory), status);
     std::int32_t in_place = 0;
     EXPECT_EQ(specklescope_chain_in_place(chain, &in_place), status);
 }
