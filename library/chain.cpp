@@ -108,6 +108,7 @@ void ChainObject::move_to(const Shape& input) {
     try {
         executor_->prepare(input, true);
     } catch (...) {
+        const Unasked putting_back;
         if (shape_)
             executor_->prepare(*shape_, true);
         throw;
@@ -125,7 +126,8 @@ void ChainObject::set_anew(const Chain& next, std::uint64_t version, const Shape
     };
     try {
         set(next, version, input);
-    } catch (...) { // this backend alone cannot run it
+    } catch (...) { // this backend alone cannot run it, or somebody said no
+        const Unasked putting_back;
         if (shape_)
             set(applied_, applied_version_, *shape_);
         throw;
