@@ -29,6 +29,8 @@ public:
         const std::scoped_lock lock(edits_);
         return wanted_;
     }
+    void set_regions(std::vector<Region> regions);
+    std::vector<Region> regions() const;
 
     // One thread at a time.
     Shape output(const Shape& input);
@@ -42,6 +44,7 @@ public:
 private:
     void take(Chain next);
     void fit(const Shape& input);
+    void fit_regions();
     void move_to(const Shape& input);
     void set_anew(const Chain& next, std::uint64_t version, const Shape& input);
     void submit(const Place& input, const FrameInfo& info, const Place& output);
@@ -49,6 +52,7 @@ private:
 
     Watcher watcher_;
     int threads_;
+    bool medians_;
     GreyChannel channel_;
     std::unique_ptr<Executor> executor_;
     bool gap_ = true; ///< the next frame does not follow the last one
@@ -59,6 +63,7 @@ private:
 
     mutable std::mutex edits_;
     Chain wanted_, applied_;
+    std::shared_ptr<const RegionOutlines> wanted_regions_, applied_regions_; ///< null: none
     std::uint64_t version_ = 0, applied_version_ = 0;
 };
 
