@@ -98,7 +98,8 @@ public:
 
     /// (shape, type) of what becomes of a frame.
     nb::tuple output(nb::handle frame) const {
-        const specklescope_image made = shape(placed(frame, frame_of).image);
+        const auto without_pixels = [](nb::handle array) { return Given{{}, shape_of_frame(array), {}}; };
+        const specklescope_image made = shape(placed(frame, without_pixels).image);
         return nb::make_tuple(made.channels == 3 ? nb::make_tuple(made.height, made.width, 3)
                                                  : nb::make_tuple(made.height, made.width),
                               made.type);

@@ -42,6 +42,8 @@ struct Given {
 };
 /// Throws Failure where it is no frame: another type, shape or place.
 Given frame_of(nb::handle array);
+/// The same without its pixels, which are not copied.
+specklescope_image shape_of_frame(nb::handle array);
 /// Memory of a GPU, as Python has read it from an array of somebody else's, or wants it.
 struct DevicePixels {
     DevicePixels(const nb::tuple& shape, int type, std::uintptr_t stream, std::uintptr_t address = 0,

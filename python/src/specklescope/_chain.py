@@ -42,6 +42,8 @@ class Chain:
             return self._chain.process(frame, out, *facts)
         if _device.on_device(frame) or _device.on_device(out):
             return _device.process(self._chain, frame, out, stream, facts)
+        if out is None:
+            return _device.process_lent(self._chain, frame, facts)
         return self._chain.process(frame, out, *facts)
 
     @property
