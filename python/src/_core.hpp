@@ -30,8 +30,28 @@ template <class T> T sized() {
     return made;
 }
 
-/// Settings that let Ctrl-C end what takes long.
-specklescope_settings settings_of(const std::string& options, const std::string& regions, bool trusted);
+/// Of a dictionary that stays until they are read: options, regions, regions_json and view as texts, trusted.
+/// Ctrl-C ends what takes long, and so may `progress`, a callable or None, which is asked where it lies.
+specklescope_settings settings_of(const nb::dict& told, nb::object& progress);
+
+/// Shows the collector the callable of a T, which may hold the T itself.
+template <class T> PyType_Slot* with_progress() {
+    static constexpr auto visit_it = [](PyObject* self, visitproc visit, void* arg) -> int {
+        Py_VISIT(Py_TYPE(self));
+        if (nb::inst_ready(self))
+            Py_VISIT(nb::inst_ptr<T>(self)->progress.ptr());
+        return 0;
+    };
+    static constexpr auto let_go = [](PyObject* self) -> int {
+        nb::inst_ptr<T>(self)->progress = nb::none(); // the library may still ask
+        return 0;
+    };
+    static PyType_Slot slots[] = {
+        {Py_tp_traverse, reinterpret_cast<void*>(static_cast<traverseproc>(visit_it))},
+        {Py_tp_clear, reinterpret_cast<void*>(static_cast<inquiry>(let_go))},
+        {0, nullptr}};
+    return slots;
+}
 
 /// An array as an image, for as long as this lives: the array itself, or a copy where rows cannot be told by
 /// a pitch.
