@@ -100,6 +100,20 @@ SPECKLESCOPE_API specklescope_status specklescope_stage_describe(size_t index, s
 SPECKLESCOPE_API specklescope_status specklescope_parameter_describe(const char* stage, size_t index,
                                                                      specklescope_parameter_info* info);
 
+typedef struct specklescope_source_kind {
+    size_t struct_size;
+    const char* name;   /* "synthetic", what stands in front of the colon */
+    const char* syntax; /* "synthetic[:vessels|uniform|static]" */
+    const char* doc;
+    size_t options; /* how many it has, behind "?" in its text: "synthetic:vessels?width=640&height=480" */
+} specklescope_source_kind;
+
+/* Any thread. As `specklescope list sources` has them. What a stream's own source is, specklescope_stream_source tells. */
+SPECKLESCOPE_API specklescope_status specklescope_source_count(size_t* count);
+SPECKLESCOPE_API specklescope_status specklescope_source_describe(size_t index, specklescope_source_kind* info);
+SPECKLESCOPE_API specklescope_status specklescope_source_option_describe(const char* source, size_t index,
+                                                                         specklescope_parameter_info* info);
+
 /* --- images and what is known of them --------------------------------------------------------------------- */
 
 enum { SPECKLESCOPE_U8 = 0, SPECKLESCOPE_U16 = 1, SPECKLESCOPE_F32 = 2 };
@@ -166,6 +180,9 @@ typedef struct specklescope_result {
      * capture, now or when what is played back was recorded; 0: the result is complete. */
     int32_t warming_up;
     int32_t reserved;
+    /* Since these members a struct has 168 bytes; without them, 152. */
+    int64_t arrival_ns; /* when its pixels were complete here, on the clock of the machine that never runs backwards */
+    int64_t position;   /* of the frame in its film, from 0, also after a jump; -1: of no film */
 } specklescope_result;
 
 /* One region of interest, measured on a result. NaN where there is nothing to tell. */
@@ -203,6 +220,9 @@ typedef struct specklescope_settings {
     void* user; /* handed to goes_on */
     int32_t trusted; /* 1: as --trust, a gst: source may write files and listen; never for texts of others */
     int32_t reserved;
+    /* Since these members a struct has 64 bytes; without them, 48. */
+    const char* regions_json; /* regions as specklescope_chain_set_regions takes them, in place of a file; NULL: none */
+    const char* view; /* of a stream: colours of what it records as .mkv, .mp4 and .png, as --view; NULL: its defaults */
 } specklescope_settings;
 
 /* --- a chain, frame by frame ------------------------------------------------------------------------------ */
@@ -234,6 +254,14 @@ SPECKLESCOPE_API specklescope_status specklescope_chain_get(specklescope_chain* 
                                                             size_t* needed);
 SPECKLESCOPE_API specklescope_status specklescope_chain_text(specklescope_chain* chain, char* text,
                                                              size_t size, size_t* needed);
+
+/* Other regions, measured on every result from the next frame on: text as a file of regions has it, {"regions":[{"name":
+ * "box","shape":"rectangle","points":[[10,8],[29,27]]}]}; NULL or "": none. Any thread. What is wrong in itself is refused
+ * and changes nothing; where a region lies on a picture, its `fit` tells. */
+SPECKLESCOPE_API specklescope_status specklescope_chain_set_regions(specklescope_chain* chain, const char* json);
+/* Those that the next frame is measured with, in the same form. Any thread; as specklescope_chain_text. */
+SPECKLESCOPE_API specklescope_status specklescope_chain_regions(specklescope_chain* chain, char* text, size_t size,
+                                                                size_t* needed);
 
 /* 1 where a pixel of the result lies where its pixel of the frame does, so that width and height stay as they
  * are; 0 where a stage crops, flips, rotates or shrinks. Any thread. */
@@ -373,16 +401,22 @@ SPECKLESCOPE_API specklescope_status specklescope_stream_replace(specklescope_st
 /* As specklescope_chain_place. */
 SPECKLESCOPE_API specklescope_status specklescope_stream_place(specklescope_stream* stream, const char* stage,
                                                                size_t* place);
+/* As specklescope_chain_set_regions, but that regions of which the picture has no pixel are refused as a whole, which
+ * specklescope_stream_messages says. */
+SPECKLESCOPE_API specklescope_status specklescope_stream_set_regions(specklescope_stream* stream,
+                                                                     const char* json);
+SPECKLESCOPE_API specklescope_status specklescope_stream_regions(specklescope_stream* stream, char* text,
+                                                                 size_t size, size_t* needed);
 /* An option of the source that may be set while it runs: exposure, gain … */
 SPECKLESCOPE_API specklescope_status specklescope_stream_set_source(specklescope_stream* stream,
                                                                     const char* name, const char* value);
 
 /* Records from the next frame on into a file whose ending names the format, as --record does: results, raw
- * frames or the mask of saturated samples. A taken name gets a number. Before the first
- * specklescope_stream_next no frame of a file is missed. */
+ * frames or the mask of saturated samples, coloured as the settings' view says. A taken name gets a number. Before the
+ * first specklescope_stream_next no frame of a file is missed. */
 SPECKLESCOPE_API specklescope_status specklescope_stream_record(specklescope_stream* stream, const char* path,
                                                                 int32_t what);
-/* Regions of every result from the next frame on into a table (.csv), as --traces writes it; those of the settings. */
+/* Regions of every result from the next frame on into a table (.csv), as --traces writes it. */
 SPECKLESCOPE_API specklescope_status specklescope_stream_traces(specklescope_stream* stream, const char* path);
 
 /* Any thread. 1: a file stops before its next frame, a camera goes on and its results stand still; 0: on. Before the

@@ -43,6 +43,7 @@ std::size_t place_of(const Chain& chain, std::string_view name) {
 
 ChainObject::ChainObject(Chain chain, const Settings& settings, const Watcher& watcher)
     : watcher_(watcher), threads_(settings.program.as<ProgramSettings>().threads),
+      medians_(settings.program.as<ProgramSettings>().medians),
       channel_(settings.program.as<ProgramSettings>().channel) {
     const auto& program = settings.program.as<ProgramSettings>();
     // The executor's own limit would hold for all of the process: ThreadLimit is this thread's.
@@ -56,8 +57,23 @@ ChainObject::ChainObject(Chain chain, const Settings& settings, const Watcher& w
     executor_->set_chain(std::make_shared<const Chain>(wanted_), version_);
     applied_ = wanted_;
     applied_version_ = version_;
-    if (!settings.regions_path.empty())
-        executor_->set_regions(make_outlines(load_regions(settings.regions_path), program.medians), version_);
+    const std::vector<Region> regions = settings.regions                ? *settings.regions
+                                        : settings.regions_path.empty() ? std::vector<Region>()
+                                                                        : load_regions(settings.regions_path);
+    if (!regions.empty())
+        wanted_regions_ = make_outlines(regions, medians_);
+}
+
+void ChainObject::set_regions(std::vector<Region> regions) {
+    auto outlines = regions.empty() ? nullptr : make_outlines(std::move(regions), medians_);
+    const std::scoped_lock lock(edits_);
+    wanted_regions_ = std::move(outlines);
+    ++version_;
+}
+
+std::vector<Region> ChainObject::regions() const {
+    const std::scoped_lock lock(edits_);
+    return wanted_regions_ ? regions_of(*wanted_regions_) : std::vector<Region>();
 }
 
 void ChainObject::take(Chain next) {
@@ -104,11 +120,32 @@ void ChainObject::fit(const Shape& input) {
     applied_version_ = version;
 }
 
+/// Behind the chain, on whose results they are placed. Where they are too many the old ones stay.
+void ChainObject::fit_regions() {
+    std::shared_ptr<const RegionOutlines> next;
+    {
+        const std::scoped_lock lock(edits_);
+        next = wanted_regions_;
+    }
+    if (next == applied_regions_)
+        return;
+    try {
+        executor_->set_regions(next, applied_version_);
+    } catch (...) {
+        const std::scoped_lock lock(edits_);
+        if (wanted_regions_ == next) // nobody has set others since
+            wanted_regions_ = applied_regions_;
+        throw;
+    }
+    applied_regions_ = std::move(next);
+}
+
 /// Where the chain cannot run on it, the executor goes on with frames of the last shape.
 void ChainObject::move_to(const Shape& input) {
     try {
         executor_->prepare(input, true);
     } catch (...) {
+        const Unasked putting_back;
         if (shape_)
             executor_->prepare(*shape_, true);
         throw;
@@ -126,7 +163,8 @@ void ChainObject::set_anew(const Chain& next, std::uint64_t version, const Shape
     };
     try {
         set(next, version, input);
-    } catch (...) { // this backend alone cannot run it
+    } catch (...) { // this backend alone cannot run it, or somebody said no
+        const Unasked putting_back;
         if (shape_)
             set(applied_, applied_version_, *shape_);
         throw;
@@ -136,6 +174,7 @@ void ChainObject::set_anew(const Chain& next, std::uint64_t version, const Shape
 Shape ChainObject::output(const Shape& input) {
     const ThreadLimit limit(threads_);
     fit(input);
+    fit_regions();
     return executor_->output().value();
 }
 
@@ -280,6 +319,15 @@ specklescope_status specklescope_chain_get(specklescope_chain* chain, size_t sta
 specklescope_status specklescope_chain_text(specklescope_chain* chain, char* text, size_t size,
                                             size_t* needed) {
     return guarded([&] { write_text(to_string(find_chain(chain)->wanted()), text, size, needed); });
+}
+
+specklescope_status specklescope_chain_set_regions(specklescope_chain* chain, const char* json) {
+    return guarded([&] { find_chain(chain)->set_regions(regions_from_text(json)); });
+}
+
+specklescope_status specklescope_chain_regions(specklescope_chain* chain, char* text, size_t size,
+                                               size_t* needed) {
+    return guarded([&] { write_text(to_json(find_chain(chain)->regions()), text, size, needed); });
 }
 
 specklescope_status specklescope_chain_in_place(specklescope_chain* chain, int32_t* in_place) {

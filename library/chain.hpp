@@ -30,6 +30,8 @@ public:
         return wanted_;
     }
     std::shared_ptr<SlotMemory> callers_memory() const { return callers_memory_; }
+    void set_regions(std::vector<Region> regions);
+    std::vector<Region> regions() const;
 
     // One thread at a time.
     Shape output(const Shape& input);
@@ -43,6 +45,7 @@ public:
 private:
     void take(Chain next);
     void fit(const Shape& input);
+    void fit_regions();
     void move_to(const Shape& input);
     void set_anew(const Chain& next, std::uint64_t version, const Shape& input);
     void submit(const Place& input, const FrameInfo& info, const Place& output);
@@ -50,6 +53,7 @@ private:
 
     Watcher watcher_;
     int threads_;
+    bool medians_;
     GreyChannel channel_;
     std::unique_ptr<Executor> executor_;
     std::shared_ptr<SlotMemory> callers_memory_; ///< the executor's, which is one thread's at a time
@@ -61,6 +65,7 @@ private:
 
     mutable std::mutex edits_;
     Chain wanted_, applied_;
+    std::shared_ptr<const RegionOutlines> wanted_regions_, applied_regions_; ///< null: none
     std::uint64_t version_ = 0, applied_version_ = 0;
 };
 

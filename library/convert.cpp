@@ -111,6 +111,9 @@ specklescope_result to_c(const Result& result) {
     made.warmup_wanted = result.warmup.wanted;
     made.measure = to_string(result.quantity.measure).data(); // of a table of literals
     made.warming_up = result.warming_up() ? 1 : 0;
+    made.arrival_ns =
+        std::chrono::duration_cast<std::chrono::nanoseconds>(result.info.arrival.time_since_epoch()).count();
+    made.position = result.info.position ? static_cast<std::int64_t>(*result.info.position) : -1;
     return made;
 }
 

@@ -1,8 +1,9 @@
-// Stages and their parameters, from the declarations.
+// Stages, sources and their parameters, from the declarations.
 #include "library/describe.hpp"
 
 #include "pipeline/mapping.hpp"
 #include "pipeline/stage.hpp"
+#include "sources/registry.hpp"
 
 #include <map>
 #include <vector>
@@ -60,6 +61,8 @@ const TextsOfAll& texts_of_all() {
         };
         for (const StageType& type : stage_types())
             add(*type.table);
+        for (const SourceType& type : source_types())
+            add(*type.table);
         add(mapping_table());
         return made.release();
     }();
@@ -70,6 +73,16 @@ void check_index(std::size_t index, std::size_t count, const std::string& what) 
     if (index >= count)
         throw UsageError("There is no " + what + " number " + std::to_string(index) + "; there are " +
                          std::to_string(count) + ", counted from 0.");
+}
+
+const SourceType& source_of_kind(std::string_view kind) {
+    std::string names;
+    for (const SourceType& type : source_types()) {
+        if (type.kind == kind)
+            return type;
+        names += (names.empty() ? "" : ", ") + std::string(type.kind);
+    }
+    throw UsageError("There is no kind of source '" + std::string(kind) + "'; allowed: " + names + ".");
 }
 
 } // namespace
@@ -127,6 +140,35 @@ specklescope_status specklescope_parameter_describe(const char* stage, size_t in
         need(stage, "The stage's name");
         const specklescope_parameter_info found = info_of_parameter(*find_stage(stage).table, index);
         write_struct(info, found, "The parameter's info");
+    });
+}
+
+specklescope_status specklescope_source_count(size_t* count) {
+    return guarded([&] {
+        need(count, "The place for the count");
+        *count = source_types().size();
+    });
+}
+
+specklescope_status specklescope_source_describe(size_t index, specklescope_source_kind* info) {
+    return guarded([&] {
+        check_index(index, source_types().size(), "kind of source");
+        const SourceType& type = source_types()[index];
+        specklescope_source_kind found{};
+        found.name = type.kind.data(); // of literals, as those of stages
+        found.syntax = type.syntax.data();
+        found.doc = type.doc.data();
+        found.options = type.table->decls().size();
+        write_struct(info, found, "The source's info");
+    });
+}
+
+specklescope_status specklescope_source_option_describe(const char* source, size_t index,
+                                                        specklescope_parameter_info* info) {
+    return guarded([&] {
+        need(source, "The source's name");
+        const specklescope_parameter_info found = info_of_parameter(*source_of_kind(source).table, index);
+        write_struct(info, found, "The option's info");
     });
 }
 

@@ -1,5 +1,6 @@
 #include "library/settings.hpp"
 
+#include "analysis/regions_file.hpp"
 #include "base/key_values.hpp"
 #include "config/text.hpp"
 
@@ -36,11 +37,28 @@ Settings settings_of(const specklescope_settings* given, For what) {
                                                 "'; allowed: " + join(allowed) + ".");
                            settings.program.set_text(key, value);
                        });
+    if (known.regions && known.regions_json)
+        throw UsageError("The settings have a file of regions, " + std::string(known.regions) +
+                         ", and regions_json; give one of them.");
     if (known.regions)
         settings.regions_path = known.regions;
+    if (known.regions_json)
+        settings.regions = regions_from_text(known.regions_json);
+    if (known.view && what == For::chain)
+        throw UsageError("A chain records nothing, and has no view; give it to a stream or a recorder.");
+    if (known.view)
+        settings.view.as<ViewSettings>().mapping = mapping_from_text(known.view);
     settings.trusted = known.trusted != 0;
     check(settings);
     return settings;
+}
+
+std::vector<Region> regions_from_text(const char* json) {
+    if (!json || *json == '\0')
+        return {};
+    std::vector<Region> regions = read_regions_json(json, "The regions");
+    check_regions(regions);
+    return regions;
 }
 
 Mapping mapping_from_text(const char* text) {

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace specklescope::library {
 
@@ -15,6 +16,9 @@ enum class For { chain, stream };
 
 /// `given` may be null. Throws UsageError for an option that is unknown or says nothing to `what`.
 Settings settings_of(const specklescope_settings* given, For what);
+
+/// Checked; null or "": none. Throws UsageError.
+std::vector<Region> regions_from_text(const char* json);
 
 /// Colours of results, as --view says them; null: its defaults. The rest of --view is the window's.
 Mapping mapping_from_text(const char* text);
@@ -33,6 +37,11 @@ public:
 
 private:
     std::optional<WatchWork> watch_;
+};
+
+/// As long as it lives nobody is asked: what was is put back, whatever was said before.
+class Unasked {
+    WatchWork watch_{[](std::string_view, double) { return true; }};
 };
 
 } // namespace specklescope::library

@@ -70,6 +70,7 @@ StreamObject::StreamObject(const char* source, Chain chain, Settings settings, c
     pipeline_->pause(true); // the first frame of a file waits for recorders, too
     pipeline_->start();
     wanted_ = pipeline_->chain();
+    wanted_regions_ = pipeline_->regions();
     waiting_->hold(pipeline_->stats().slots);
 }
 
@@ -163,15 +164,16 @@ void StreamObject::record(const std::string& path, int what) {
     RecordOptions options;
     options.path = path;
     options.what = static_cast<RecordWhat>(what);
+    options.mapping = settings_.view.as<ViewSettings>().mapping;
     const std::shared_ptr<Sink> recorder = make_recorder(options);
     check_writable(path);
     add(recorder, path);
 }
 
 void StreamObject::write_traces(const std::string& path) {
-    if (!pipeline_->regions())
+    if (regions().empty())
         throw UsageError("There are no regions whose traces " + path +
-                         " could hold; give a file of regions with the stream's settings.");
+                         " could hold; give some with the stream's settings, or set them.");
     check_traces_file(path);
     add(make_traces(path), path);
 }
@@ -262,6 +264,23 @@ const Chain& StreamObject::agreed() {
     if (refused_.exchange(false))
         wanted_ = pipeline_->chain();
     return wanted_;
+}
+
+void StreamObject::set_regions(std::vector<Region> regions) {
+    auto outlines = regions.empty()
+                        ? nullptr
+                        : make_outlines(std::move(regions), settings_.program.as<ProgramSettings>().medians);
+    const std::scoped_lock lock(edits_);
+    regions_version_ = pipeline_->set_regions(outlines);
+    wanted_regions_ = std::move(outlines);
+}
+
+std::vector<Region> StreamObject::regions() {
+    const std::scoped_lock lock(edits_);
+    for (const RefusedEdit& refused : pipeline_->refused(regions_version_ - 1))
+        if (refused.version == regions_version_ && refused.of_regions)
+            wanted_regions_ = pipeline_->regions();
+    return wanted_regions_ ? regions_of(*wanted_regions_) : std::vector<Region>();
 }
 
 void StreamObject::replace(Chain chain) {

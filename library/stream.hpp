@@ -56,6 +56,8 @@ public:
     void pause(bool on);
     /// Of the frame that was given last. Throws UsageError where none was.
     std::uint64_t mark(const char* label);
+    void set_regions(std::vector<Region> regions);
+    std::vector<Region> regions();
     std::string statistics() const { return to_json(pipeline_->stats()); }
     /// What has been said and was not written by write_messages().
     void write_messages(char* text, std::size_t size, std::size_t* needed);
@@ -87,7 +89,9 @@ private:
 
     std::mutex edits_; ///< of the chain that the next frames are made with
     Chain wanted_;
-    std::atomic<bool> refused_{false}; ///< an edit may have been, since wanted_ was set
+    std::shared_ptr<const RegionOutlines> wanted_regions_; ///< null: none
+    std::uint64_t regions_version_ = 0;                    ///< of the edit that they came with
+    std::atomic<bool> refused_{false};                     ///< an edit may have been, since wanted_ was set
     std::mutex said_;
     std::deque<std::string> messages_;
     std::uint64_t unread_ = 0; ///< messages that had no room

@@ -1,4 +1,5 @@
 // The calls of streams and their frames.
+#include "analysis/regions_file.hpp"
 #include "library/chain.hpp"
 #include "library/stream.hpp"
 #include "pipeline/chain_text.hpp"
@@ -96,6 +97,15 @@ specklescope_status specklescope_stream_place(specklescope_stream* stream, const
 
 specklescope_status specklescope_stream_replace(specklescope_stream* stream, const char* chain) {
     return guarded([&] { find_stream(stream)->replace(chain_of(chain)); });
+}
+
+specklescope_status specklescope_stream_set_regions(specklescope_stream* stream, const char* json) {
+    return guarded([&] { find_stream(stream)->set_regions(regions_from_text(json)); });
+}
+
+specklescope_status specklescope_stream_regions(specklescope_stream* stream, char* text, size_t size,
+                                                size_t* needed) {
+    return guarded([&] { write_text(to_json(find_stream(stream)->regions()), text, size, needed); });
 }
 
 specklescope_status specklescope_stream_set_source(specklescope_stream* stream, const char* name,

@@ -131,6 +131,18 @@ Any checked(Any array, nb::handle object, const std::string& which) {
     return array;
 }
 
+/// A view of what another library's array lends for as long as `array` lives: two or three sides.
+nb::object seen_by_numpy(const Any& array, nb::handle owner) {
+    std::size_t shape[3] = {};
+    std::int64_t strides[3] = {};
+    for (std::size_t i = 0; i < array.ndim(); ++i) {
+        shape[i] = array.shape(i);
+        strides[i] = array.stride(i);
+    }
+    return nb::cast(
+        nb::ndarray<nb::numpy, nb::ro>(array.data(), array.ndim(), shape, owner, strides, array.dtype()));
+}
+
 [[noreturn]] void refuse_apart() {
     refuse("The output's samples do not follow each other in a row; give a contiguous array, or leave it out "
            "for a "
@@ -149,10 +161,20 @@ Given frame_of(nb::handle object) {
         if (array.size() == 0 || (image.pitch != 0 && aligned(array)))
             return {nb::borrow(object), image, std::move(array)};
     }
-    nb::object copy = numpy("array")(object, nb::arg("order") = "C");
+    const bool of_others = array.is_valid() && !nb::isinstance(object, numpy_array());
+    nb::object copy =
+        numpy("array")(of_others ? seen_by_numpy(array, object) : nb::borrow(object), nb::arg("order") = "C");
     array = checked(imported(copy), copy, "The frame");
     const specklescope_image image = shape_of(array, copy, "The frame");
     return {std::move(copy), image, std::move(array)};
+}
+
+specklescope_image shape_of_frame(nb::handle object) {
+    refuse_mask(object, "The frame");
+    Any array = imported(object);
+    if (!array.is_valid() && lies_apart(object))
+        return frame_of(object).image;
+    return shape_of(checked(std::move(array), object, "The frame"), object, "The frame");
 }
 
 Given output_of(nb::handle object) {

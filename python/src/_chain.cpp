@@ -12,8 +12,8 @@ namespace {
 
 class Chain {
 public:
-    Chain(const std::string& text, const std::string& options, const std::string& regions) {
-        const specklescope_settings settings = settings_of(options, regions, false);
+    Chain(const std::string& text, const nb::dict& told, nb::object asked) : progress(std::move(asked)) {
+        const specklescope_settings settings = settings_of(told, progress);
         specklescope_status status = SPECKLESCOPE_OK;
         {
             const nb::gil_scoped_release others_run;
@@ -54,6 +54,14 @@ public:
         return place;
     }
     void reset() const { check(specklescope_chain_reset(chain_)); }
+    void set_regions(const std::string& json) const {
+        check(specklescope_chain_set_regions(chain_, json.c_str()));
+    }
+    std::string regions() const {
+        return text_of([&](char* text, std::size_t size, std::size_t* needed) {
+            return specklescope_chain_regions(chain_, text, size, needed);
+        });
+    }
 
     nb::object process(nb::handle frame, nb::handle out, double exposure_ms, double full_scale,
                        std::int64_t time_ns) {
@@ -98,7 +106,8 @@ public:
 
     /// (shape, type) of what becomes of a frame.
     nb::tuple output(nb::handle frame) const {
-        const specklescope_image made = shape(placed(frame, frame_of).image);
+        const auto without_pixels = [](nb::handle array) { return Given{{}, shape_of_frame(array), {}}; };
+        const specklescope_image made = shape(placed(frame, without_pixels).image);
         return nb::make_tuple(made.channels == 3 ? nb::make_tuple(made.height, made.width, 3)
                                                  : nb::make_tuple(made.height, made.width),
                               made.type);
@@ -155,6 +164,8 @@ public:
         told.unit = last_.unit.c_str();
         return nb::make_tuple(to_dict(told), regions);
     }
+
+    nb::object progress; ///< asked in long preparations; None: nobody
 
 private:
     /// Waits for what a GPU is at, in which a caller's stream may wait for Python.
@@ -261,9 +272,9 @@ private:
 } // namespace
 
 void add_chain(nb::module_& module) {
-    nb::class_<Chain>(module, "Chain", nb::is_weak_referenceable())
-        .def(nb::init<const std::string&, const std::string&, const std::string&>(), nb::arg("text"),
-             nb::arg("options"), nb::arg("regions"))
+    nb::class_<Chain>(module, "Chain", nb::is_weak_referenceable(), nb::type_slots(with_progress<Chain>()))
+        .def(nb::init<const std::string&, const nb::dict&, nb::object>(), nb::arg("text"), nb::arg("told"),
+             nb::arg("progress").none())
         .def("close", &Chain::close)
         .def("add", &Chain::add, nb::arg("stage"))
         .def("replace", &Chain::replace, nb::arg("text"))
@@ -271,6 +282,8 @@ void add_chain(nb::module_& module) {
         .def("get", &Chain::get, nb::arg("stage"), nb::arg("name"))
         .def("text", &Chain::text)
         .def("reset", &Chain::reset)
+        .def("set_regions", &Chain::set_regions, nb::arg("json"))
+        .def("regions", &Chain::regions)
         .def("process", &Chain::process, nb::arg("frame").none(), nb::arg("out").none(),
              nb::arg("exposure_ms"), nb::arg("full_scale"), nb::arg("time_ns"))
         .def("seconds_of", &Chain::seconds_of, nb::arg("frame"), nb::arg("out"), nb::arg("times"))

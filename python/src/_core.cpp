@@ -11,9 +11,21 @@ namespace {
 PyObject* usage_error = PyExc_ValueError;
 PyObject* run_error = PyExc_RuntimeError;
 
-int ask_python(void*, const char*, double) {
+/// On the thread that called the library: an exception that is set here stays for whoever called.
+int ask_python(void* user, const char* what, double part) {
     const nb::gil_scoped_acquire gil;
-    return PyErr_CheckSignals() == 0 ? 1 : 0; // an exception that it has set stays for whoever called
+    if (PyErr_Occurred() || PyErr_CheckSignals() != 0)
+        return 0;
+    const nb::object progress = *static_cast<const nb::object*>(user);
+    if (progress.is_none())
+        return 1;
+    try {
+        const nb::object said = progress(what, part < 0 ? nb::object(nb::none()) : nb::cast(part));
+        return said.ptr() == Py_False ? 0 : 1;
+    } catch (nb::python_error& raised) {
+        raised.restore();
+        return 0;
+    }
 }
 
 PyObject* error_of(specklescope_status status) {
@@ -51,6 +63,30 @@ std::string kind_of(std::int32_t kind) {
     return kKinds[static_cast<std::size_t>(kind)];
 }
 
+/// As `describe(owner, index, info)` tells them.
+template <class Describe> nb::list parameters_of(const char* owner, std::size_t count, Describe&& describe) {
+    nb::list parameters;
+    for (std::size_t i = 0; i < count; ++i) {
+        auto info = sized<specklescope_parameter_info>();
+        check(describe(owner, i, &info));
+        nb::list choices;
+        for (const char* const* name = info.choices; name && *name; ++name)
+            choices.append(*name);
+        nb::dict parameter;
+        parameter["name"] = info.name;
+        parameter["kind"] = kind_of(info.kind);
+        parameter["doc"] = info.doc;
+        parameter["unit"] = info.unit;
+        parameter["default"] = info.default_value;
+        parameter["allowed"] = info.allowed;
+        parameter["choices"] = choices;
+        parameter["minimum"] = info.minimum;
+        parameter["maximum"] = info.maximum;
+        parameters.append(parameter);
+    }
+    return parameters;
+}
+
 nb::list stages() {
     nb::list all;
     std::size_t count = 0;
@@ -58,30 +94,28 @@ nb::list stages() {
     for (std::size_t i = 0; i < count; ++i) {
         auto stage = sized<specklescope_stage_info>();
         check(specklescope_stage_describe(i, &stage));
-        nb::list parameters;
-        for (std::size_t k = 0; k < stage.parameters; ++k) {
-            auto info = sized<specklescope_parameter_info>();
-            check(specklescope_parameter_describe(stage.name, k, &info));
-            nb::list choices;
-            for (const char* const* name = info.choices; name && *name; ++name)
-                choices.append(*name);
-            nb::dict parameter;
-            parameter["name"] = info.name;
-            parameter["kind"] = kind_of(info.kind);
-            parameter["doc"] = info.doc;
-            parameter["unit"] = info.unit;
-            parameter["default"] = info.default_value;
-            parameter["allowed"] = info.allowed;
-            parameter["choices"] = choices;
-            parameter["minimum"] = info.minimum;
-            parameter["maximum"] = info.maximum;
-            parameters.append(parameter);
-        }
         nb::dict one;
         one["name"] = stage.name;
         one["doc"] = stage.doc;
         one["stateful"] = stage.stateful != 0;
-        one["parameters"] = parameters;
+        one["parameters"] = parameters_of(stage.name, stage.parameters, specklescope_parameter_describe);
+        all.append(one);
+    }
+    return all;
+}
+
+nb::list sources() {
+    nb::list all;
+    std::size_t count = 0;
+    check(specklescope_source_count(&count));
+    for (std::size_t i = 0; i < count; ++i) {
+        auto source = sized<specklescope_source_kind>();
+        check(specklescope_source_describe(i, &source));
+        nb::dict one;
+        one["name"] = source.name;
+        one["syntax"] = source.syntax;
+        one["doc"] = source.doc;
+        one["options"] = parameters_of(source.name, source.options, specklescope_source_option_describe);
         all.append(one);
     }
     return all;
@@ -89,12 +123,18 @@ nb::list stages() {
 
 } // namespace
 
-specklescope_settings settings_of(const std::string& options, const std::string& regions, bool trusted) {
+specklescope_settings settings_of(const nb::dict& told, nb::object& progress) {
+    const auto text = [&](const char* name) {
+        return told.contains(name) ? nb::cast<const char*>(told[name]) : nullptr;
+    };
     auto settings = sized<specklescope_settings>();
-    settings.options = options.c_str();
-    settings.regions = regions.empty() ? nullptr : regions.c_str();
-    settings.trusted = trusted ? 1 : 0;
+    settings.options = text("options");
+    settings.regions = text("regions");
+    settings.regions_json = text("regions_json");
+    settings.view = text("view");
+    settings.trusted = told.contains("trusted") && nb::cast<bool>(told["trusted"]) ? 1 : 0;
     settings.goes_on = ask_python;
+    settings.user = &progress;
     return settings;
 }
 
@@ -120,6 +160,8 @@ nb::dict to_dict(const specklescope_result& result) {
     made["warmup"] = nb::make_tuple(result.warmup_frames, result.warmup_wanted);
     made["warming_up"] = result.warming_up != 0;
     made["regions"] = result.regions;
+    made["arrival_ns"] = result.arrival_ns;
+    made["position"] = result.position >= 0 ? nb::cast(result.position) : nb::none();
     return made;
 }
 
@@ -160,6 +202,7 @@ NB_MODULE(_core, module) {
     });
     module.def("version", [] { return std::string(specklescope_version()); });
     module.def("stages", &stages);
+    module.def("sources", &sources);
     add_chain(module);
     add_device(module);
     add_stream(module);

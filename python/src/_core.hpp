@@ -30,8 +30,28 @@ template <class T> T sized() {
     return made;
 }
 
-/// Settings that let Ctrl-C end what takes long.
-specklescope_settings settings_of(const std::string& options, const std::string& regions, bool trusted);
+/// Of a dictionary that stays until they are read: options, regions, regions_json and view as texts, trusted.
+/// Ctrl-C ends what takes long, and so may `progress`, a callable or None, which is asked where it lies.
+specklescope_settings settings_of(const nb::dict& told, nb::object& progress);
+
+/// Shows the collector the callable of a T, which may hold the T itself.
+template <class T> PyType_Slot* with_progress() {
+    static constexpr auto visit_it = [](PyObject* self, visitproc visit, void* arg) -> int {
+        Py_VISIT(Py_TYPE(self));
+        if (nb::inst_ready(self))
+            Py_VISIT(nb::inst_ptr<T>(self)->progress.ptr());
+        return 0;
+    };
+    static constexpr auto let_go = [](PyObject* self) -> int {
+        nb::inst_ptr<T>(self)->progress = nb::none(); // the library may still ask
+        return 0;
+    };
+    static PyType_Slot slots[] = {
+        {Py_tp_traverse, reinterpret_cast<void*>(static_cast<traverseproc>(visit_it))},
+        {Py_tp_clear, reinterpret_cast<void*>(static_cast<inquiry>(let_go))},
+        {0, nullptr}};
+    return slots;
+}
 
 /// An array as an image, for as long as this lives: the array itself, or a copy where rows cannot be told by
 /// a pitch.
@@ -42,6 +62,8 @@ struct Given {
 };
 /// Throws Failure where it is no frame: another type, shape or place.
 Given frame_of(nb::handle array);
+/// The same without its pixels, which are not copied.
+specklescope_image shape_of_frame(nb::handle array);
 /// Memory of a GPU, as Python has read it from an array of somebody else's, or wants it.
 struct DevicePixels {
     DevicePixels(const nb::tuple& shape, int type, std::uintptr_t stream, std::uintptr_t address = 0,

@@ -50,13 +50,12 @@ private:
 
 class Stream {
 public:
-    Stream(const std::string& source, const std::string& chain, const std::string& options,
-           const std::string& regions, bool trusted) {
-        const specklescope_settings settings = settings_of(options, regions, trusted);
+    Stream(const std::string& source, const nb::dict& told, nb::object asked) : progress(std::move(asked)) {
+        const specklescope_settings settings = settings_of(told, progress);
         specklescope_status status = SPECKLESCOPE_OK;
         {
             const nb::gil_scoped_release others_run;
-            status = specklescope_stream_open(source.c_str(), chain.c_str(), &settings, &stream_);
+            status = specklescope_stream_open(source.c_str(), nullptr, &settings, &stream_);
         }
         check(status);
     }
@@ -122,6 +121,12 @@ public:
                                                chain.c_str()); // makes the chain once, to see if it fits
         });
     }
+    void set_regions(const std::string& json) const {
+        check_while_others_run([&](specklescope_stream* stream) {
+            return specklescope_stream_set_regions(stream, json.c_str());
+        });
+    }
+    std::string regions() const { return text_while_others_run(specklescope_stream_regions); }
     void set_source(const std::string& name, const std::string& value) const {
         check_while_others_run([&](specklescope_stream* stream) {
             return specklescope_stream_set_source(stream, name.c_str(), value.c_str());
@@ -187,6 +192,8 @@ public:
         return made;
     }
 
+    nb::object progress; ///< as a chain's
+
 private:
     using Text = specklescope_status (*)(specklescope_stream*, char*, std::size_t, std::size_t*);
 
@@ -219,15 +226,17 @@ void add_stream(nb::module_& module) {
         .def("raw", [](nb::handle self) { return view_of(nb::cast<Frame&>(self).raw(), self); })
         .def("result", &Frame::result)
         .def("regions", &Frame::regions);
-    nb::class_<Stream>(module, "Stream")
-        .def(nb::init<const std::string&, const std::string&, const std::string&, const std::string&, bool>(),
-             nb::arg("source"), nb::arg("chain"), nb::arg("options"), nb::arg("regions"), nb::arg("trusted"))
+    nb::class_<Stream>(module, "Stream", nb::type_slots(with_progress<Stream>()))
+        .def(nb::init<const std::string&, const nb::dict&, nb::object>(), nb::arg("source"), nb::arg("told"),
+             nb::arg("progress").none())
         .def("next", &Stream::next, nb::arg("seconds"), nb::rv_policy::take_ownership)
         .def("close", &Stream::close)
         .def("stop", &Stream::stop)
         .def("place", &Stream::place, nb::arg("stage"))
         .def("set", &Stream::set, nb::arg("stage"), nb::arg("name"), nb::arg("value"))
         .def("replace", &Stream::replace, nb::arg("chain"))
+        .def("set_regions", &Stream::set_regions, nb::arg("json"))
+        .def("regions", &Stream::regions)
         .def("set_source", &Stream::set_source, nb::arg("name"), nb::arg("value"))
         .def("record", &Stream::record, nb::arg("path"), nb::arg("what"))
         .def("traces", &Stream::traces, nb::arg("path"))

@@ -1,10 +1,8 @@
 """What is taken without a copy, what is copied, what is refused and with which sentence."""
-import ctypes
 import json
 import sys
 import threading
 import time
-import weakref
 
 import numpy as np
 import pytest
@@ -116,7 +114,8 @@ def test_a_closed_chain_is_refused():
     chain.close()
     frame = np.zeros((8, 8), np.uint8)
     for call in (lambda: chain(frame), lambda: chain(frame, out=np.zeros((8, 8), np.float32)), lambda: chain.text,
-                 lambda: chain.set("speckle", radius=2), lambda: chain.add("gamma"), chain.reset):
+                 lambda: chain.set("speckle", radius=2), lambda: chain.add("gamma"), chain.reset, lambda: chain.regions,
+                 lambda: setattr(chain, "regions", [])):
         with pytest.raises(ss.UsageError) as refused:
             call()
         assert str(refused.value) == "The chain has been closed; ss.Chain gives another one."
@@ -233,50 +232,32 @@ def test_regions_are_measured(tmp_path, rng):
     assert box.name == "box" and box.pixels == 16 and box.mean == image[3:7, 2:6].mean()
 
 
-class Lent:
-    """Offers an array by DLPack and nothing else."""
-
-    def __init__(self, array):
-        self.array = array
-
-    def __dlpack__(self, **_):
-        return self.array.__dlpack__()
-
-    def __dlpack_device__(self):
-        return self.array.__dlpack_device__()
-
-
-def test_what_offers_dlpack_is_taken(chain, rng):
-    image = rng.integers(0, 4096, (30, 41), np.uint16)
-    np.testing.assert_array_equal(chain(Lent(image)), chain(image))
-
-
-class LentOnce:
-    """Gives out memory that is of one export alone, and spoils it when that ends."""
-
-    def __init__(self, array):
-        self.array = array
-        self.memory = bytearray(array.nbytes)
-
-    def __dlpack__(self, **_):
-        self.memory[:] = self.array.tobytes()
-        made = np.frombuffer(self.memory, self.array.dtype).reshape(self.array.shape)
-        made = made[...]  # an array of its own, whose end is that of the export
-        weakref.finalize(made, self.spoil)
-        return made.__dlpack__()
-
-    def __dlpack_device__(self):
-        return self.array.__dlpack_device__()
-
-    def spoil(self):
-        self.memory[:] = bytes(len(self.memory))
-
-
-def test_what_is_lent_for_one_export_is_read_before_it_ends(chain, rng):
-    image = rng.integers(1, 4096, (30, 41), np.uint16)
-    lent = LentOnce(image)
-    np.testing.assert_array_equal(chain(lent), chain(image))
-    assert not any(lent.memory), "the export has ended"
+def test_regions_are_given_as_dictionaries_and_changed_between_frames(tmp_path, rng):
+    image = rng.integers(0, 4096, (12, 16), np.uint16)
+    box = {"name": "box", "shape": "rectangle", "points": [[2, 3], [5, 6]]}
+    chain = ss.Chain(backend="cpu", regions=[box])
+    chain(image)
+    assert [one.mean for one in chain.result.regions] == [image[3:7, 2:6].mean()] and chain.regions == [box]
+    chain.regions = [{"name": "row", "shape": "line", "points": np.array([[0, 1], [15, 1]])}, box]
+    chain(image)
+    row, same = chain.result.regions
+    assert row.mean == image[1].mean() and row.name == "row" and same.mean == image[3:7, 2:6].mean()
+    (tmp_path / "r.json").write_text(json.dumps({"regions": [{**box, "name": "of a file"}]}))
+    chain.regions = tmp_path / "r.json"
+    chain(image)
+    assert [one.name for one in chain.result.regions] == ["of a file"]
+    for wrong, sentence in (([{"name": "a"}], "The regions, line 1"), ([box, box], "has the name 'box' too"),
+                            (7, "The regions are no list of dictionaries; allowed: "),
+                            ([{"name": object()}], "The regions are no list of dictionaries; allowed: ")):
+        with pytest.raises(ss.UsageError, match=sentence):
+            chain.regions = wrong
+    with pytest.raises(ss.RunError, match="none.json"):
+        chain.regions = tmp_path / "none.json"
+    chain(image)
+    assert [one.name for one in chain.result.regions] == ["of a file"]
+    chain.regions = None
+    chain(image)
+    assert chain.result.regions == () and chain.regions == []
 
 
 @pytest.mark.parametrize("channels", [1, 2, 4])

@@ -1,5 +1,5 @@
-"""One scene through all doors of an installation: program, pipe, C, Python, GStreamer, requests and what is published have
-the same numbers, to the byte."""
+"""One scene through all doors of an installation: program, pipe, C, Python with memory of the host and of a GPU, GStreamer,
+requests and what is published have the same numbers, to the byte."""
 import json
 import random
 import re
@@ -11,6 +11,8 @@ import pytest
 import zmq
 
 import specklescope as ss
+
+import cuda_arrays
 
 HERE = Path(__file__).resolve().parent
 WIDTH, HEIGHT, FRAMES = 67, 45, 12  # rows that GStreamer's own caps would fill up to 4 bytes
@@ -78,6 +80,43 @@ def test_python(scene):
     assert b"".join(made) == scene.made
     with ss.open(scene.source, backend="cpu").chain(scene.chain) as stream:
         assert b"".join(frame.data.tobytes() for frame in stream) == scene.made
+
+
+@pytest.mark.skipif(cuda_arrays.RUNTIME is None, reason=cuda_arrays.WHY_NOT)
+def test_python_in_memory_of_a_gpu(scene):
+    """What the program computes on the GPU, to the byte, wherever frames and results lie; and what it does on the host, as far
+    as docs/agreement.md says so."""
+    scene.run("specklescope", "run", scene.source, *scene.stages, "--backend", "cuda", "--record", "gpu.raw", "--quiet")
+    expected, facts = scene.file("gpu.raw"), {"exposure_ms": scene.exposure, "full_scale": scene.full_scale}
+    offers = {"interface": cuda_arrays.ByInterface, "DLPack": lent_by_dlpack, "host": np.asarray}
+    for name, offer in offers.items():
+        chain, made = ss.Chain(*scene.chain.split(" | "), backend="cuda"), b""
+        for frame in scene.raw:
+            result = chain(offer(frame), **facts)
+            made += (cuda_arrays.read(result) if isinstance(result, ss.DeviceArray) else result).tobytes()
+        assert made == expected, name
+    chain, made = ss.Chain(*scene.chain.split(" | "), backend="cuda"), b""
+    for frame in scene.raw:
+        out = cuda_arrays.ByInterface(np.zeros((HEIGHT, WIDTH), np.float32))
+        chain(frame, out=out, **facts)
+        made += cuda_arrays.read(out).tobytes()
+    assert made == expected, "from the host into a GPU"
+    with ss.open(scene.source, backend="cuda").chain(scene.chain) as stream:
+        assert b"".join(frame.data.tobytes() for frame in stream) == expected
+    on_gpu = np.frombuffer(expected, np.float32).reshape(scene.results.shape).astype(np.float64)
+    on_host = scene.results.astype(np.float64)
+    if scene.chain.endswith("flow"):  # an index is 1/K² but for a factor, and it is K² that is smoothed
+        on_gpu, on_host = 1 / on_gpu, 1 / on_host
+    finite = np.isfinite(on_host)
+    np.testing.assert_array_equal(np.isfinite(on_gpu), finite)
+    assert np.abs(on_gpu - on_host)[finite].max() <= 1e-4 * np.abs(on_host[finite]).max()
+
+
+def lent_by_dlpack(frame):
+    held = cuda_arrays.ByInterface(frame)
+    lent = cuda_arrays.ByDlpack(held.memory.address, frame.shape, frame.dtype)
+    lent.held = held
+    return lent
 
 
 def test_gstreamer(scene):

@@ -1,5 +1,7 @@
 """Sources as iterators: every frame, its facts, recordings, Ctrl-C."""
+import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -69,7 +71,7 @@ def test_a_closed_stream_is_refused(tmp_path):
     for call in (stream.next, lambda: stream.statistics, lambda: stream.source, stream.stop, stream.pause, stream.mark,
                  stream.messages, lambda: stream.seek(1), lambda: stream.set("speckle", radius=2), lambda: stream.chain("gamma"),
                  lambda: stream.set_source(rate=3), lambda: stream.record(tmp_path / "x.tiff"),
-                 lambda: stream.traces(tmp_path / "x.csv")):
+                 lambda: stream.traces(tmp_path / "x.csv"), lambda: stream.regions, lambda: setattr(stream, "regions", [])):
         with pytest.raises(ss.UsageError) as refused:
             call()
         assert str(refused.value) == "The stream has been closed; ss.open gives another one."
@@ -178,6 +180,69 @@ def test_a_file_is_sought_paused_and_marked(tmp_path):
         assert [frame.raw[0, 0] for frame in stream.pause(False)] == [10 * number for number in range(6, 30)]
     table = (tmp_path / "box.csv").read_text()
     assert "stimulus" in table and ",box,200" in table
+
+
+def test_regions_of_a_stream_are_dictionaries_or_a_file(tmp_path):
+    box = {"name": "box", "shape": "rectangle", "points": [[2, 3], [5, 6]]}
+    with ss.open(jumps(tmp_path), backend="cpu", regions=[box]) as stream:
+        assert stream.regions == [box]
+        stream.regions = [{**box, "name": "other"}]  # before the first frame
+        first = next(stream)
+        assert [one.name for one in first.regions] == ["other"] and first.regions[0].mean == first.raw[0, 0]
+        stream.regions = [box, {**box, "name": "twice"}]
+        assert any(len(frame.regions) == 2 for frame in stream)
+    (tmp_path / "r.json").write_text(json.dumps({"regions": [box]}))
+    with ss.open(jumps(tmp_path), backend="cpu") as stream:
+        with pytest.raises(ss.UsageError, match="There are no regions whose traces .* give some with the stream's settings, or set"):
+            stream.traces(tmp_path / "t.csv")
+        stream.regions = tmp_path / "r.json"
+        stream.traces(tmp_path / "t.csv")
+        assert [frame.regions[0].mean for frame in stream] == [10 * number for number in range(30)]
+    assert ",box,290," in (tmp_path / "t.csv").read_text()
+
+
+def test_a_frame_tells_when_it_arrived_and_its_place_in_the_film(tmp_path):
+    begin = time.monotonic_ns()
+    with ss.open(jumps(tmp_path), backend="cpu") as stream:
+        assert next(stream).position == 0
+        frame = stream.seek(21).next()
+        assert frame.position == 21 and begin < frame.arrival_ns < time.monotonic_ns()
+    chain = ss.Chain(backend="cpu")
+    chain(np.zeros((8, 9), np.uint8))
+    assert chain.result.position is None and begin < chain.result.arrival_ns < time.monotonic_ns()
+
+
+def test_a_view_colours_what_is_recorded(tmp_path):
+    red = []
+    for view in (None, {"colormap": "grey", "low": 0, "high": 1e9}, "colormap=grey,low=0,high=1e9"):
+        with ss.open(SCENE, frames=1, backend="cpu", view=view) as stream:
+            stream.record(tmp_path / f"{len(red)}.png").run(lambda frame: None)
+        red.append(next(ss.open(tmp_path / f"{len(red)}.png", transfer="linear")).raw.max())
+    assert red[0] > 100 and red[1:] == [0, 0]
+    with pytest.raises(ss.UsageError, match="colormap = mauve is not possible; allowed: "):
+        ss.open(SCENE, view={"colormap": "mauve"})
+
+
+def test_sources_are_told_with_their_options(program):
+    listed = subprocess.run([program, "list", "sources"], capture_output=True, text=True, check=True).stdout
+    kinds = ss.sources()
+    assert [kind["name"] for kind in kinds][0] == "synthetic" and len(kinds) > 5
+    for kind in kinds:
+        assert kind["syntax"] in listed
+        for option in kind["options"]:
+            assert f"{option['name']}=" in listed and option["doc"] and option["allowed"].startswith("allowed: ")
+    rate = next(option for option in kinds[0]["options"] if option["name"] == "width")
+    with pytest.raises(ss.UsageError) as refused:
+        ss.open(f"synthetic:uniform?width={int(rate['minimum']) - 1}")
+    assert rate["allowed"] in str(refused.value)
+
+
+def test_help_names_the_options_that_are_taken():
+    with pytest.raises(ss.UsageError) as refused:
+        ss.open(SCENE, speed=3)
+    taken = set(str(refused.value).split("allowed: ")[1].rstrip(".").split(", "))
+    told = re.search(r"Options are those of the command line: (.*?)\. A camera", ss.open.__doc__, re.S)[1]
+    assert taken == set(re.findall(r"\w+", told)) - {"as", "5"}
 
 
 def jumps(folder, frames=30):

@@ -20,12 +20,15 @@ TEST(Abi, LayoutsAreThoseOfTheFirstHeader) {
     EXPECT_EQ(offsetof(specklescope_image, memory), 40U);
     EXPECT_EQ(sizeof(specklescope_facts), 48U);
     EXPECT_EQ(offsetof(specklescope_facts, warming_up), 40U);
-    EXPECT_EQ(sizeof(specklescope_result), 152U);
+    EXPECT_EQ(sizeof(specklescope_result), 168U);
+    EXPECT_EQ(offsetof(specklescope_result, arrival_ns), 152U);
     EXPECT_EQ(offsetof(specklescope_result, warming_up), 144U);
     EXPECT_EQ(offsetof(specklescope_result, measure), 136U);
     EXPECT_EQ(offsetof(specklescope_result, regions), 120U);
     EXPECT_EQ(sizeof(specklescope_region), 120U);
-    EXPECT_EQ(sizeof(specklescope_settings), 48U);
+    EXPECT_EQ(sizeof(specklescope_settings), 64U);
+    EXPECT_EQ(offsetof(specklescope_settings, regions_json), 48U);
+    EXPECT_EQ(sizeof(specklescope_source_kind), 40U);
     EXPECT_EQ(sizeof(specklescope_source_info), 80U);
     EXPECT_EQ(sizeof(specklescope_recording), 80U);
     EXPECT_EQ(sizeof(specklescope_recorder_info), 72U);

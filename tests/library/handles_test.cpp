@@ -27,6 +27,10 @@ void expect_all(specklescope_chain* chain, specklescope_status status) {
     EXPECT_EQ(specklescope_chain_output(chain, &in, &out), status);
     EXPECT_EQ(specklescope_chain_region(chain, 0, &region), status);
     EXPECT_EQ(specklescope_chain_reset(chain), status);
+    std::size_t place = 0;
+    EXPECT_EQ(specklescope_chain_place(chain, "speckle", &place), status);
+    EXPECT_EQ(specklescope_chain_set_regions(chain, ""), status);
+    EXPECT_EQ(specklescope_chain_regions(chain, text, sizeof text, nullptr), status);
     auto result = sized<specklescope_result>();
     EXPECT_EQ(specklescope_chain_result(chain, &result), status);
     specklescope_memory* memory = nullptr;
@@ -45,6 +49,10 @@ void expect_all(specklescope_stream* stream, specklescope_status status) {
     EXPECT_EQ(specklescope_stream_next(stream, 0, &frame), status);
     EXPECT_EQ(specklescope_stream_set(stream, 0, "radius", "2"), status);
     EXPECT_EQ(specklescope_stream_replace(stream, "speckle"), status);
+    std::size_t place = 0;
+    EXPECT_EQ(specklescope_stream_place(stream, "speckle", &place), status);
+    EXPECT_EQ(specklescope_stream_set_regions(stream, ""), status);
+    EXPECT_EQ(specklescope_stream_regions(stream, text, sizeof text, nullptr), status);
     EXPECT_EQ(specklescope_stream_set_source(stream, "rate", "2"), status);
     EXPECT_EQ(specklescope_stream_record(stream, "/nowhere/x.tiff", 0), status);
     EXPECT_EQ(specklescope_stream_statistics(stream, text, sizeof text, nullptr), status);
@@ -66,6 +74,35 @@ void expect_all(specklescope_frame* frame, specklescope_status status) {
     EXPECT_EQ(specklescope_frame_raw(frame, &image), status);
     EXPECT_EQ(specklescope_frame_result(frame, &result), status);
     EXPECT_EQ(specklescope_frame_region(frame, 0, &region), status);
+}
+
+void expect_all(specklescope_view* view, specklescope_status status) {
+    Pixels pixels = random_pixels(8, 8, 2), levels = pixels;
+    std::vector<std::uint8_t> rgb(8 * 8 * 3);
+    const specklescope_image in = image_of(pixels), to_levels = image_of(levels);
+    specklescope_image to_colors = in;
+    to_colors.data = rgb.data();
+    to_colors.channels = 3;
+    to_colors.type = SPECKLESCOPE_U8;
+    double scale = 0, offset = 0;
+    EXPECT_EQ(specklescope_view_colors(view, &in, &to_colors, nullptr, nullptr), status);
+    EXPECT_EQ(specklescope_view_levels(view, &in, &to_levels, &scale, &offset), status);
+}
+
+void expect_all(specklescope_recorder* recorder, specklescope_status status) {
+    Pixels pixels = random_pixels(8, 8, 2);
+    const specklescope_image in = image_of(pixels);
+    auto info = sized<specklescope_recorder_info>();
+    EXPECT_EQ(specklescope_recorder_push(recorder, &in, nullptr), status);
+    EXPECT_EQ(specklescope_recorder_mark(recorder, "", nullptr), status);
+    EXPECT_EQ(specklescope_recorder_status(recorder, &info), status);
+    EXPECT_EQ(specklescope_recorder_close(recorder), status);
+}
+
+void expect_all(specklescope_memory* memory, specklescope_status status) {
+    std::int32_t device = 0;
+    EXPECT_EQ(specklescope_memory_order(memory, nullptr), status);
+    EXPECT_EQ(specklescope_memory_device(memory, &device), status);
 }
 
 } // namespace
@@ -90,6 +127,21 @@ TEST(Handles, EndedOnesAreRefusedByEveryCall) {
     ASSERT_EQ(specklescope_frame_free(frame), SPECKLESCOPE_OK);
     expect_all(frame, SPECKLESCOPE_BAD_HANDLE);
     EXPECT_EQ(specklescope_frame_free(frame), SPECKLESCOPE_BAD_HANDLE);
+
+    specklescope_view* view = nullptr;
+    ASSERT_EQ(specklescope_view_create("", &view), SPECKLESCOPE_OK);
+    expect_all(view, SPECKLESCOPE_OK);
+    ASSERT_EQ(specklescope_view_free(view), SPECKLESCOPE_OK);
+    expect_all(view, SPECKLESCOPE_BAD_HANDLE);
+    EXPECT_EQ(specklescope_view_free(view), SPECKLESCOPE_BAD_HANDLE);
+
+    specklescope_recorder* recorder = nullptr;
+    const std::string path = own_folder() + "/ended.tiff";
+    ASSERT_EQ(specklescope_recorder_create(path.c_str(), nullptr, &recorder), SPECKLESCOPE_OK);
+    expect_all(recorder, SPECKLESCOPE_OK);
+    ASSERT_EQ(specklescope_recorder_free(recorder), SPECKLESCOPE_OK);
+    expect_all(recorder, SPECKLESCOPE_BAD_HANDLE);
+    EXPECT_EQ(specklescope_recorder_free(recorder), SPECKLESCOPE_BAD_HANDLE);
 }
 
 TEST(Handles, WhatNeverWasOneIsRefused) {
@@ -99,10 +151,16 @@ TEST(Handles, WhatNeverWasOneIsRefused) {
         expect_all(static_cast<specklescope_chain*>(address), SPECKLESCOPE_BAD_HANDLE);
         expect_all(static_cast<specklescope_stream*>(address), SPECKLESCOPE_BAD_HANDLE);
         expect_all(static_cast<specklescope_frame*>(address), SPECKLESCOPE_BAD_HANDLE);
+        expect_all(static_cast<specklescope_view*>(address), SPECKLESCOPE_BAD_HANDLE);
+        expect_all(static_cast<specklescope_recorder*>(address), SPECKLESCOPE_BAD_HANDLE);
+        expect_all(static_cast<specklescope_memory*>(address), SPECKLESCOPE_BAD_HANDLE);
     }
     EXPECT_EQ(specklescope_chain_free(nullptr), SPECKLESCOPE_OK);
     EXPECT_EQ(specklescope_stream_close(nullptr), SPECKLESCOPE_OK);
     EXPECT_EQ(specklescope_frame_free(nullptr), SPECKLESCOPE_OK);
+    EXPECT_EQ(specklescope_view_free(nullptr), SPECKLESCOPE_OK);
+    EXPECT_EQ(specklescope_recorder_free(nullptr), SPECKLESCOPE_OK);
+    EXPECT_EQ(specklescope_memory_free(nullptr), SPECKLESCOPE_OK);
 }
 
 TEST(Handles, OfAnotherKindAreRefused) {

@@ -252,3 +252,40 @@ TEST(RefusedSources, AReaderThatSaysNoEndsALongPreparation) {
     EXPECT_EQ(asked, 3);
     EXPECT_EQ(stream, nullptr);
 }
+
+/// Whenever somebody says no to a new size and a new chain at once, the chain is the one that it was.
+TEST(RefusedEdits, ThatWereStoppedLeaveTheChainAsItWas) {
+    struct {
+        int asked = 0, allowed = 1 << 30;
+    } reader;
+    auto settings = sized<specklescope_settings>();
+    settings.options = "backend=cpu";
+    settings.user = &reader;
+    settings.goes_on = [](void* user, const char*, double) {
+        auto& one = *static_cast<decltype(reader)*>(user);
+        return ++one.asked > one.allowed ? 0 : 1;
+    };
+    specklescope_chain* chain = nullptr;
+    ASSERT_EQ(specklescope_chain_create("convolve:kernel=gaussian,sigma=2 | speckle:output=contrast",
+                                        &settings, &chain),
+              SPECKLESCOPE_OK)
+        << specklescope_last_error();
+    Pixels usual = random_pixels(32, 24, 8), large = random_pixels(48, 40, 9);
+    const std::vector<float> expected = run(chain, usual);
+    int stopped = 0;
+    for (;; ++stopped) {
+        ASSERT_LT(stopped, 10000);
+        ASSERT_EQ(specklescope_chain_set(chain, 0, "sigma", "3"), SPECKLESCOPE_OK);
+        reader = {0, stopped};
+        std::vector<float> made(large.samples.size());
+        const specklescope_image in = image_of(large), out = image_of(made, 48, 40);
+        const specklescope_status status = specklescope_chain_process(chain, &in, nullptr, &out, nullptr);
+        reader.allowed = 1 << 30;
+        if (status == SPECKLESCOPE_OK)
+            break;
+        ASSERT_EQ(status, SPECKLESCOPE_CANCELLED) << specklescope_last_error();
+        ASSERT_EQ(run(chain, usual), expected) << "stopped at question " << stopped + 1;
+    }
+    EXPECT_GT(stopped, 2) << "nobody was asked";
+    EXPECT_EQ(specklescope_chain_free(chain), SPECKLESCOPE_OK);
+}

@@ -18,10 +18,19 @@ from ._errors import Error, RunError, UsageError
 from ._recorder import Recorder
 from ._results import Counts, Frame, Region, Result
 from ._stream import Stream, open  # noqa: F401
+from ._core import sources as _sources
 from ._core import version as _version
 from .stages import *  # noqa: F403: a function for each stage, written from the declarations
 from .stages import __all__ as _stages
 
 __version__ = _version()
+
+
+def sources() -> list:
+    """Kinds of source as dictionaries: name, syntax, doc, and options with name, kind, doc, unit, default, allowed, choices,
+    minimum and maximum, which stand in the text of a source: ``ss.open("synthetic:vessels?width=640&height=480")``."""
+    return _sources()
+
+
 # Without open: `from specklescope import *` leaves Python's own alone.
-__all__ = ["Chain", "Control", "ControlledFrame", "Counts", "DeviceArray", "Error", "Frame", "Recorder", "Region", "Result", "RunError", "Stream", "UsageError", *_stages]
+__all__ = ["Chain", "Control", "ControlledFrame", "Counts", "DeviceArray", "Error", "Frame", "Recorder", "Region", "Result", "RunError", "Stream", "UsageError", "sources", *_stages]

@@ -23,10 +23,10 @@ def apply(name, image, values, backend, exposure_ms, full_scale):
         if not stack or shape[0] == 0:
             return one(image)
         results = [one(frame) for frame in image]
-        if not _device.on_device(image):
-            return numpy.stack(results)
-        library = _device.library_of(image)
-        if library is None:
-            raise UsageError("The image is a stack in memory of a GPU; give its frames one by one, or an array of CuPy or "
-                             "PyTorch, which can be stacked.")
-        return library.stack(results)
+        library = _device.namespace_of(image)
+        if library is not None and hasattr(library, "stack"):
+            return library.stack(results)
+        if _device.on_device(image):
+            raise UsageError("The image is a stack in memory of a GPU; give its frames one by one, or an array of a library that "
+                             "can stack, as CuPy, PyTorch and JAX.")
+        return numpy.stack(results)

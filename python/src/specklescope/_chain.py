@@ -1,10 +1,13 @@
 """A chain that is fed frame by frame."""
 
+import json
+import os
+
 import numpy
 
 from . import _arrays, _core, _device
 from ._results import Result, result_of
-from ._text import pairs_text, place_of, value_text
+from ._text import pairs_text, place_of, regions_text, told_regions, value_text
 
 
 def text_of(stages):
@@ -13,26 +16,44 @@ def text_of(stages):
     return " | ".join(text for text in texts if text not in ("", "none"))
 
 
+def set_regions(core, regions):
+    """Of a chain or a stream of the library: a file of regions by its name, a list of dictionaries, or None."""
+    if isinstance(regions, (str, os.PathLike)):
+        core.set_regions(_core.Chain("", {"regions": os.fspath(regions)}, None).regions())  # it knows files of ImageJ, too
+    else:
+        core.set_regions(regions_text(regions or []))
+
+
+def regions_of(core):
+    return json.loads(core.regions())["regions"]
+
+
 class Chain:
     """Stages one behind the other: ``Chain("background:black=64", "speckle:radius=3")``.
 
     Calling it with a frame gives a new array, or fills ``out``. Stages that look back over frames remember the frames
     that the chain was called with. One thread may be in a call at a time, others may edit it meanwhile; the GIL is
     released while it computes. backend: "auto", "cpu" or "cuda"; threads: at most so many, 0: all; channel: what stages
-    for grey get of colour; regions: a file of regions that are measured on each result; gpus: which GPU, from 0.
+    for grey get of colour; regions: what is measured on each result, a file of regions or a list of them as dictionaries;
+    gpus: which GPU, from 0.
+
+    progress: called in long preparations with what is done and how far it is, 0 to 1 or None where nobody knows. If it
+    returns False the call ends with a RunError; what it raises ends the call, too, and is raised there. Either way the
+    chain is as it was. It must not use the chain.
     """
 
     def __init__(self, *stages, backend="auto", threads=0, channel="luma", regions=None, medians=False,
-                 gpus=None):
+                 gpus=None, progress=None):
         options = pairs_text({"backend": backend, "threads": threads, "channel": channel, "medians": medians,
                               "gpus": gpus})
-        self._chain = _core.Chain(text_of(stages), options, "" if regions is None else value_text(regions))
+        self._chain = _core.Chain(text_of(stages), {"options": options, **told_regions(regions)}, progress)
 
     def __call__(self, frame, out=None, *, exposure_ms=None, full_scale=None, time_ns=0, stream=None):
         """The result of one frame, of uint8, uint16 or float32, (height, width) or (height, width, 3).
 
-        A frame in memory of a GPU (CuPy, PyTorch, whatever has __cuda_array_interface__ or DLPack) gives a result there, of
-        the same library, in the order of `stream`: of the caller's present stream if it is None. Nothing is waited for.
+        A frame of another library (PyTorch, JAX, CuPy, whatever has DLPack) is read where it lies and gives a result of the
+        same library, without a copy. In memory of a GPU (also with __cuda_array_interface__) that is so there, in the order of
+        `stream`: of the caller's present stream if it is None. Nothing is waited for.
 
         exposure_ms: as the camera said it, in place of the stages' own; full_scale: the largest value that the camera
         can give, that of the type if it is None; time_ns: when the frame was taken.
@@ -42,6 +63,8 @@ class Chain:
             return self._chain.process(frame, out, *facts)
         if _device.on_device(frame) or _device.on_device(out):
             return _device.process(self._chain, frame, out, stream, facts)
+        if out is None:
+            return _device.process_lent(self._chain, frame, facts)
         return self._chain.process(frame, out, *facts)
 
     def empty(self, shape, dtype):
@@ -83,6 +106,16 @@ class Chain:
     def get(self, stage, name) -> str:
         """A parameter as text."""
         return self._chain.get(place_of(stage, self._chain), name)
+
+    @property
+    def regions(self) -> list:
+        """What is measured from the next frame on: dictionaries with name, shape and points, as in a file of regions, which
+        may be set by its name, too."""
+        return regions_of(self._chain)
+
+    @regions.setter
+    def regions(self, regions):
+        set_regions(self._chain, regions)
 
     def reset(self):
         """The next frame does not follow the last one: stages forget their history."""

@@ -1,6 +1,9 @@
-"""Arrays in memory of a GPU: read by their protocols, made for results, in the order of the caller's stream."""
+"""Arrays of other libraries: read by their protocols, and results as arrays of the same library. In memory of a GPU all of it
+happens in the order of the caller's stream."""
 
 import sys
+
+import numpy
 
 from . import _core
 from ._errors import UsageError
@@ -25,6 +28,46 @@ def library_of(array):
     """The loaded module whose array it is, torch or cupy; None: of somebody else."""
     name = type(array).__module__.partition(".")[0]
     return sys.modules.get(name) if name in ("torch", "cupy") else None
+
+
+def namespace_of(array):
+    """What makes arrays of that library from DLPack: by the array API standard (JAX), or as library_of; None: nobody knows."""
+    if isinstance(array, numpy.ndarray) or not hasattr(array, "__dlpack__"):
+        return None
+    namespace = array.__array_namespace__() if hasattr(array, "__array_namespace__") else library_of(array)
+    return namespace if hasattr(namespace, "from_dlpack") else None
+
+
+def lent_to_its_library(made, given):
+    """A result as an array of the library of what was given, in the same memory; as it is where nobody knows that one."""
+    namespace = namespace_of(given)
+    return made if namespace is None else namespace.from_dlpack(made)
+
+
+def empty(shape, kind):
+    """Of NumPy, where JAX takes it without a copy: its address is a multiple of 64."""
+    dtype = numpy.dtype(_NAMES[kind])
+    room = numpy.empty(dtype.itemsize * int(numpy.prod(shape)) + 63, numpy.uint8)
+    begin = -room.ctypes.data % 64
+    return room[begin:begin + room.nbytes - 63].view(dtype).reshape(shape)
+
+
+def process_lent(chain, frame, facts):
+    """A call of a chain with an array of another library on the host."""
+    if getattr(frame, "requires_grad", False):
+        raise UsageError("The frame lends no memory while it requires gradients, which no stage has; give frame.detach().")
+    if namespace_of(frame) is None:
+        return chain.process(frame, None, *facts)
+    while True:
+        shape, kind = chain.output(frame)
+        room = empty(shape, kind)
+        try:
+            chain.process(frame, room, *facts)
+        except UsageError:
+            if chain.output(frame) == (shape, kind):
+                raise
+            continue  # another thread's edit came in between, and the result has another shape
+        return lent_to_its_library(room, frame)
 
 
 def stream_number(stream):
@@ -196,5 +239,4 @@ def process(chain, frame, out, stream, facts):
             if chain.output(pixels) == (made.shape, made._type):
                 raise
             continue  # another thread's edit came in between, and the result has another shape
-        library = library_of(frame)
-        return made if library is None else library.from_dlpack(made)
+        return lent_to_its_library(made, frame)

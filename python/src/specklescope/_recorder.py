@@ -5,7 +5,7 @@ import os
 from . import _core
 from ._errors import UsageError
 from ._results import Frame, Result
-from ._text import kind_of_recording, pairs_text
+from ._text import kind_of_recording, view_text
 
 
 class Recorder:
@@ -26,8 +26,7 @@ class Recorder:
         elif quantity is None and not (symbol is unit is measure is None):
             raise UsageError("There is a symbol, a unit or a measure and no quantity; give its name, too.")
         told = {"quantity": quantity, "symbol": symbol, "unit": unit, "measure": measure, "source": source,
-                "view": None if view is None else view if isinstance(view, str) else pairs_text(view), "rate": rate,
-                "um_per_px": um_per_px}
+                "view": None if view is None else view_text(view), "rate": rate, "um_per_px": um_per_px}
         told = {name: float(value) if name in ("rate", "um_per_px") else str(value)
                 for name, value in told.items() if value is not None}
         self._recorder = _core.Recorder(os.fspath(path), kind_of_recording(what), told, live)

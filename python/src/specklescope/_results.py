@@ -51,6 +51,8 @@ class Result(NamedTuple):
     warmup: tuple  #: (7, 25): a stage holds 7 of the 25 frames that it wants; (0, 0): none fills its history now
     warming_up: bool  #: a stage filled its history or took a capture, now or when what is played back was recorded
     regions: tuple  #: of Region
+    arrival_ns: int  #: when its pixels were complete here: time.monotonic_ns()
+    position: Optional[int]  #: of the frame in its film, from 0; None: of no film
 
     @property
     def time(self) -> float:

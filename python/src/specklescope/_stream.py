@@ -4,27 +4,33 @@ import json
 import os
 
 from . import _core
-from ._chain import text_of
+from ._chain import regions_of, set_regions, text_of
 from ._errors import UsageError
 from ._results import Frame
-from ._text import kind_of_recording, pairs_text, place_of, value_text
+from ._text import kind_of_recording, pairs_text, place_of, told_regions, value_text, view_text
 
 
-def open(source="", *, regions=None, trusted=False, **options):
+def open(source="", *, regions=None, view=None, trusted=False, progress=None, **options):
     """A source as on the command line: a file, ``"synthetic:vessels"``, ``"aravis:CAMERA"``, ``"rtsp://…"``.
 
     Options are those of the command line: backend, threads, slots, from (as ``**{"from": 5}``), frames, rate, loop, transfer, silence, channel,
     medians, gpus. A camera runs from here on, a file waits for the first frame to be asked for.
+
+    regions: what is measured on each result, a file of regions or a list of them as dictionaries; view: colours of what is
+    recorded as .mkv, .mp4 and .png, a dictionary of what --view takes; trusted: as --trust; progress: as of a Chain, also
+    called while this prepares something long.
     """
-    return Stream(source, regions=regions, trusted=trusted, **options)
+    return Stream(source, regions=regions, view=view, trusted=trusted, progress=progress, **options)
 
 
 class Stream:
     """Iterating gives a Frame for each frame, in order; it ends with the source. A context manager."""
 
-    def __init__(self, source="", *, regions=None, trusted=False, **options):
-        self._stream = _core.Stream(os.fspath(source), "", pairs_text(options),
-                                    "" if regions is None else value_text(regions), trusted)
+    def __init__(self, source="", *, regions=None, view=None, trusted=False, progress=None, **options):
+        told = {"options": pairs_text(options), "trusted": bool(trusted), **told_regions(regions)}
+        if view is not None:
+            told["view"] = view_text(view)
+        self._stream = _core.Stream(os.fspath(source), told, progress)
 
     def chain(self, *stages):
         """What the next frames go through: texts of stages, or a Chain, whose stages are taken as they are now."""
@@ -78,17 +84,51 @@ class Stream:
         try:
             return Frame(self._stream.next(-1.0 if timeout is None else float(timeout)))
         except StopIteration:
-            if self.source["live"]:
-                self._stream.stop()  # a camera is for others now
-            else:
-                self._stream.finish()  # every file is whole, and one that failed is said; seek() goes on
+            self._finish()
             raise
+
+    def _finish(self):
+        if self.source["live"]:
+            self._stream.stop()  # a camera is for others now
+        else:
+            self._stream.finish()  # every file is whole, and one that failed is said; seek() goes on
+
+    def run(self, callback) -> int:
+        """Calls it with each Frame until the source has no more, or it returns False; returns how many there were.
+
+        What is recorded is complete then. Whatever the callback raises ends the run: files are finished, the stream is
+        closed, and it is raised from here.
+        """
+        frames = 0
+        try:
+            for frame in self:
+                frames += 1
+                if callback(frame) is False:
+                    self._finish()
+                    break
+        except BaseException as error:
+            try:
+                self.close()
+            except Exception as also:
+                error.add_note(f"The stream's end failed, too: {also}")
+            raise
+        return frames
 
     def __iter__(self):
         return self
 
     def __next__(self):
         return self.next()
+
+    @property
+    def regions(self) -> list:
+        """What is measured from the next frame on: dictionaries with name, shape and points, as in a file of regions, which
+        may be set by its name, too. messages() says where one has no pixel on the picture; then the others stay."""
+        return regions_of(self._stream)
+
+    @regions.setter
+    def regions(self, regions):
+        set_regions(self._stream, regions)
 
     @property
     def source(self) -> dict:

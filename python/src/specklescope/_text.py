@@ -1,5 +1,6 @@
 """Values as the command line writes them."""
 
+import json
 import os
 import re
 
@@ -37,6 +38,28 @@ def stage_text(name, values):
 def place_of(stage, core):
     """Of a stage by its place or its name, in a chain or a stream of the library, which says what is wrong."""
     return core.place(stage) if isinstance(stage, str) else stage
+
+
+def regions_text(regions):
+    """A list of dictionaries as a file of regions has it; numbers of NumPy are taken."""
+    try:
+        return json.dumps({"regions": list(regions)}, default=lambda value: value.tolist())
+    except (AttributeError, TypeError):
+        raise UsageError("The regions are no list of dictionaries; allowed: the name of a file, and dictionaries with name, shape "
+                         "and points, as a file of regions has them.") from None
+
+
+def told_regions(regions):
+    """What the settings are told: a file by its name, or what would be in it."""
+    if regions is None:
+        return {}
+    if isinstance(regions, (str, os.PathLike)):
+        return {"regions": os.fspath(regions)}
+    return {"regions_json": regions_text(regions)}
+
+
+def view_text(view):
+    return view if isinstance(view, str) else pairs_text(view)
 
 
 def kind_of_recording(what):
