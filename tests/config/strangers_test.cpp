@@ -228,5 +228,30 @@ TEST_F(Strangers, ASmallFileDoesNotTakeGigabytes) {
     }
 }
 
+/// A file of holes claims what it likes: its sides are compared with the picture's first.
+TEST_F(Strangers, ASparseArrayOfAnotherSizeTakesNoMemory) {
+    std::string header = "{'descr': '|u1', 'fortran_order': False, 'shape': (30000, 30000), }";
+    header.resize(118, ' ');
+    write_text(folder_ / "a.npy",
+               std::string("\x93NUMPY\1\0", 8) + static_cast<char>(header.size()) + '\0' + header);
+    std::filesystem::resize_file(folder_ / "a.npy", 128 + std::uint64_t{30000} * 30000);
+#ifdef __SANITIZE_ADDRESS__
+    constexpr double kMost = 400; // MiB
+#else
+    constexpr double kMost = 200;
+#endif
+    for (const std::string& source : {std::string("synthetic:uniform?width=64&height=48"), image("good.tif")})
+        for (const std::vector<std::string>& words :
+             {std::vector<std::string>{"--stage", "background:dark=file,dark_file=a.npy"},
+              {"--baseline", "a.npy"}}) {
+            std::vector<std::string> line = {"run", source, "--frames", "1", "--backend", "cpu"};
+            line.insert(line.end(), words.begin(), words.end());
+            ChildResult result;
+            EXPECT_LT(peak_of(line, folder_.path().string(), result), kMost) << "MiB";
+            EXPECT_EQ(result.status, 2) << result.all();
+            EXPECT_NE(result.err.find("30000×30000"), std::string::npos) << result.all();
+        }
+}
+
 } // namespace
 } // namespace specklescope

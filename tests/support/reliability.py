@@ -31,7 +31,7 @@ ABOUT = {
                     "them: a device that fails moves the run to the host, once, with a sentence."),
     "interrupt": ("Ctrl-C", "Ctrl-C at moments spread over each long preparation and the frame behind it; time to the end of the "
                   "process. Preparations end at once; a frame in work is finished, since it may be recorded, so a failure "
-                  "is an end later than 0.2 s and the time of a frame. Not among them: GStreamer's first look at its plugins, "
+                  "is an end later than 0.2 s and the time of a frame. What does not fit is to be refused within 2 s. Not among them: GStreamer's first look at its plugins, "
                   "once after it was installed, which nothing interrupts."),
     "soak": ("Soak", "Every recorder, sources that are opened again and edits all the while."),
     "hardening": ("Hardening", "What is packaged is built with `-D_FORTIFY_SOURCE=3`, stack protector and clash protection, "
