@@ -60,6 +60,14 @@ def make_inputs(folder):
     os.mkfifo(folder / "pipe.raw")
 
 
+def make_open_film(folder):
+    """As a recording that was killed, which nobody closed, and behind it elements of nothing."""
+    film = bytearray((folder / "film.mkv").read_bytes())
+    segment = film.index(b"\x18\x53\x80\x67") + 4
+    film[segment:segment + 8] = b"\x01" + 7 * b"\xff"
+    (folder / "open.mkv").write_bytes(film + 15_000_000 * b"\xec\x80")
+
+
 def silent_server():
     """Takes connections and never says a word."""
     server = socket.create_server(("127.0.0.1", 0))
@@ -92,6 +100,7 @@ def preparations(folder):
         ("kernel of 2001² from PNG", [SMALL, "--stage", f"convolve:kernel=file,file={place}kernel.png"], 0),
         ("kernel of 4096² from NPY", [SMALL, "--stage", f"convolve:kernel=file,normalize=false,file={place}sparse.npy"], 0),
         ("kernel of 14000² from NPY", [SMALL, "--stage", f"convolve:kernel=file,normalize=false,file={place}large.npy"], 3),
+        ("film that nobody closed, and 30 MB of empty elements", [place + "open.mkv"], 0),
         ("glare of 4096²", ["synthetic:uniform?width=4096&height=4096", "--stage", "convolve:kernel=glare"], 0),
         ("plans of 3840×2160, measured", ["synthetic:uniform?width=3840&height=2160", "--plans", "measure", "--stage",
                                           "convolve:kernel=disk,radius=100"], 0),
@@ -168,6 +177,7 @@ def main():
         folder = pathlib.Path(place)
         make_inputs(folder)
         know_plugins(asked.program, folder)
+        make_open_film(folder)
         for name, words, endless in preparations(folder):
             if asked.only not in name:
                 continue
