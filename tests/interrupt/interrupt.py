@@ -106,6 +106,7 @@ def preparations(folder):
                                           "convolve:kernel=disk,radius=100"], 0),
         ("history of 200 frames of 2048²", ["synthetic:uniform?width=2048&height=2048", "--stage", "temporal:frames=200"], 0),
         ("a pipe without a writer", [f"raw:{place}pipe.raw?width=4&height=3"], 2),
+        ("settings from a pipe without a writer", [SMALL, "--config", place + "pipe.raw"], 2),
         ("a network camera that never answers", [f"rtsp://127.0.0.1:{silent_server()}/live"], 3),
     ]
     return [row for row in rows if not row[1][0].startswith(place) or os.path.exists(row[1][0])]
