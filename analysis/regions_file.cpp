@@ -9,28 +9,8 @@
 
 namespace specklescope {
 
-namespace {
-
-/// Throws RunError, also for what is larger than any file of regions.
-std::string whole_text(const std::string& path) {
-    const InputFile file = open_input(path);
-    std::string text;
-    char part[1 << 16];
-    while (const std::size_t count = std::fread(part, 1, sizeof part, file.get())) {
-        text.append(part, count);
-        if (text.size() > kMaxRegionsFile)
-            throw RunError("'" + path + "' is larger than " + std::to_string(kMaxRegionsFile >> 20) +
-                           " MiB, and no file of regions.");
-    }
-    if (std::ferror(file.get()) != 0)
-        throw RunError("'" + path + "' cannot be read to its end.");
-    return text;
-}
-
-} // namespace
-
 std::vector<Region> load_regions(const std::string& path) {
-    const std::string text = whole_text(path);
+    const std::string text = whole_text(path, kMaxRegionsFile, "file of regions");
     std::string ending = std::filesystem::path(path).extension().string();
     std::transform(ending.begin(), ending.end(), ending.begin(),
                    [](unsigned char c) { return static_cast<char>(std::tolower(c)); });

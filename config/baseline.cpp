@@ -11,6 +11,7 @@
 
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <functional>
 #include <limits>
@@ -142,29 +143,55 @@ void check_fits(const BaselineImage& picture, const Settings& settings) {
         throw UsageError(baseline_misfit(picture, shape, quantity));
 }
 
-Quantity quantity_of_results(const Settings& settings) {
-    if (is_file(settings.source))
-        return first_result(settings).second;
-    return settings.chain.quantity();
+/// As F₀ it has the quantity of what is compared with it. `values` makes its numbers, once they are known to
+/// fit.
+template <class F> std::shared_ptr<const BaselineImage>
+as_results(const Shape& shape, F&& values, const Settings& settings, const std::string& from) {
+    Quantity quantity = settings.chain.quantity();
+    if (is_file(settings.source)) {
+        const auto [size, measured] = first_result(settings);
+        const BaselineImage claimed(shape, measured, {}, 1, 0, from);
+        if (!claimed.fits(size, measured))
+            throw UsageError(baseline_misfit(claimed, size, measured));
+        quantity = measured;
+    }
+    return std::make_shared<const BaselineImage>(shape, quantity, values(), 1, 0, from);
 }
 
-/// As F₀ it has the quantity of what is compared with it.
-std::shared_ptr<const BaselineImage> as_results(const Shape& shape, std::vector<float> f0,
-                                                const Settings& settings, const std::string& from) {
-    auto picture = std::make_shared<const BaselineImage>(shape, quantity_of_results(settings), std::move(f0),
-                                                         1, 0, from);
-    check_fits(*picture, settings);
-    return picture;
+/// Of a simulated scene its options tell it before it is made.
+std::optional<Shape> size_of_scene(const SourceArgument& source) {
+    try {
+        const SourceText text = parse_source_text(source.revealed());
+        if (text.kind != "synthetic")
+            return std::nullopt;
+        const Params params = make_source(source, {})->params();
+        return Shape{static_cast<int>(std::get<std::int64_t>(params.get("width"))),
+                     static_cast<int>(std::get<std::int64_t>(params.get("height"))), 1, PixelType::f32};
+    } catch (const UsageError&) { // whoever opens it will say so
+        return std::nullopt;
+    }
 }
 
 std::shared_ptr<const BaselineImage> from_npy(const Settings& settings, const std::string& path) {
-    NpyArray array = read_npy(path, std::size_t{kMaxSide} * kMaxSide);
-    if (array.shape.size() != 2)
-        throw UsageError("--baseline: " + path + " has " + std::to_string(array.shape.size()) +
+    constexpr std::size_t kMost = std::size_t{1} << 28; // of a camera nobody knows its size: 16384²
+    NpyFile file(path);
+    const std::vector<std::size_t>& sides = file.shape();
+    if (sides.size() != 2)
+        throw UsageError("--baseline: " + path + " has " + std::to_string(sides.size()) +
                          " axes; allowed: one picture, rows × columns.");
-    const Shape shape{static_cast<int>(array.shape[1]), static_cast<int>(array.shape[0]), 1, PixelType::f32};
+    const auto side = [](std::size_t pixels) {
+        return static_cast<int>(std::min(pixels, std::size_t{kMaxSide} + 1));
+    };
+    const Shape shape{side(sides[1]), side(sides[0]), 1, PixelType::f32};
     check_shape(shape, "'" + path + "'");
-    return as_results(shape, std::move(array.values), settings, path);
+    const std::optional<Shape> scene = size_of_scene(settings.source);
+    if (scene && shape.pixels() > scene->pixels()) // no stage makes more
+        throw UsageError("The baseline " + path + " is " + to_string(shape) + ", larger than the scene of " +
+                         to_string(*scene) + "; take it of the same picture with the same chain.");
+    if (!scene && !is_file(settings.source))
+        file.check_count(kMost);
+    return as_results(
+        shape, [&] { return file.rest(); }, settings, path);
 }
 
 SourceInfo opened(const Settings& settings) {
@@ -198,7 +225,8 @@ std::shared_ptr<const BaselineImage> from_file(const Settings& settings, const s
     const bool foreign = look_at_source(file).path.empty();
     if (foreign && info.length == 1) {
         const auto picture = averaged(plain, 0, path);
-        return as_results(picture->shape(), picture->values(), settings, path);
+        return as_results(
+            picture->shape(), [&] { return picture->values(); }, settings, path);
     }
     const bool results = info.quantity.measure != Measure::intensity;
     auto mean = averaged(results ? plain : file, seconds, path);

@@ -1,6 +1,8 @@
+#include "base/long_work.hpp"
 #include "config/atomic_file.hpp"
 #include "config/cli_words.hpp"
 #include "config/complete.hpp"
+#include "config/config_file.hpp"
 #include "config/control/schema.hpp"
 #include "config/in_turn.hpp"
 #include "config/last_window.hpp"
@@ -12,6 +14,8 @@
 #include "sources/source_text.hpp"
 
 #include <algorithm>
+#include <chrono>
+#include <cstdio>
 #include <map>
 #include <optional>
 
@@ -223,11 +227,22 @@ bool gives_range(const Words& words) {
 
 constexpr std::string_view kFrom = "from:"; // a recording, whatever its ending
 
-void load_settings(const std::string& word, Settings& settings) {
-    if (word.starts_with(kFrom))
-        load_recorded(word.substr(kFrom.size()), settings);
-    else
-        load_config(word, settings);
+/// The settings file on the line, or what a pipe brings that stands in its place: read once. The run has not
+/// begun, so that nobody else tells of a wait.
+std::optional<std::string> config_on(const Words& words) {
+    if (!words.has("config") || words.last("config").starts_with(kFrom)) // a recording is no text
+        return std::nullopt;
+    constexpr std::chrono::seconds kPatience(1);
+    const auto begin = std::chrono::steady_clock::now();
+    bool said = false;
+    const WatchWork watch([&](std::string_view what, double) {
+        if (!said && std::chrono::steady_clock::now() - begin > kPatience) {
+            std::fprintf(stderr, "specklescope: --config is %s; Ctrl-C ends it.\n", one_line(what).c_str());
+            said = true;
+        }
+        return true;
+    });
+    return config_text(words.last("config"));
 }
 
 ParseOutcome say(std::string text) {
@@ -277,11 +292,12 @@ ParseOutcome parse_command_line(int argc, const char* const* argv) {
     settings.chain.add(stage_types().front().name);
     settings.remember = !words.has("no-remember");
     settings.trusted = words.has("trust");
+    const std::optional<std::string> config = config_on(words);
     {
         Settings asked; // is this `view`, and of what? Needed before the window's memory is read
         asked.trusted = settings.trusted;
-        if (words.has("config") && !words.last("config").starts_with(kFrom)) // a recording names no command
-            load_config(words.last("config"), asked);
+        if (config) // a recording names no command
+            read_toml(*config, words.last("config"), asked);
         read_plain(words.plain, asked);
         if (asked.command == Command::view)
             load_keys(keys_path(), settings.keys);
@@ -296,8 +312,10 @@ ParseOutcome parse_command_line(int argc, const char* const* argv) {
     }
     if (words.has("preset"))
         load_preset(words.last("preset"), settings);
-    if (words.has("config"))
-        load_settings(words.last("config"), settings);
+    if (config)
+        read_toml(*config, words.last("config"), settings);
+    else if (words.has("config"))
+        load_recorded(words.last("config").substr(kFrom.size()), settings);
     const Settings before = settings;
     read_plain(words.plain, settings);
     check_belongs(words, settings.command);

@@ -1,16 +1,16 @@
 #include "base/log.hpp"
+#include "config/config_file.hpp"
 #include "config/data_folder.hpp"
 #include "config/presets/preset_file.hpp"
 #include "config/presets_data.hpp"
 #include "config/settings.hpp"
 #include "config/text.hpp"
+#include "files/input_file.hpp"
 
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <map>
 
 namespace specklescope {
@@ -33,13 +33,6 @@ std::string top_comment(std::string_view toml) {
     return doc;
 }
 
-std::string whole_text(const fs::path& path) {
-    std::ifstream file(path, std::ios::binary);
-    if (!file)
-        throw RunError("the preset '" + path.string() + "' cannot be read");
-    return {std::istreambuf_iterator<char>(file), {}};
-}
-
 /// Adds the presets of a folder, in the place of those of the same name.
 void read_folder(const fs::path& folder, bool yours, std::map<std::string, Preset>& all) {
     std::error_code none; // a folder that is not there holds no presets
@@ -47,10 +40,11 @@ void read_folder(const fs::path& folder, bool yours, std::map<std::string, Prese
         if (entry.path().extension() != ".toml")
             continue;
         try {
-            const std::string toml = whole_text(entry.path()), name = entry.path().stem().string();
+            const std::string toml = whole_text(entry.path().string(), kMaxSettingsFile, "preset"),
+                              name = entry.path().stem().string();
             all.insert_or_assign(name, Preset{name, top_comment(toml), toml, entry.path().string(), yours});
         } catch (const RunError& error) {
-            run_log().warn("A preset is left out: {}.", error.what());
+            run_log().warn("A preset is left out: {}", error.what());
         }
     }
 }

@@ -1,14 +1,15 @@
 // The TOML face of the settings: the same names, ranges and errors as the command line, with file and line.
+#include "config/config_file.hpp"
 #include "config/keys/keys_toml.hpp"
 #include "config/settings.hpp"
 #include "config/strange_source.hpp"
 #include "config/text.hpp"
+#include "files/input_file.hpp"
 #include "pipeline/scale/pixel_size.hpp"
 
 #include <toml++/toml.h>
 
 #include <algorithm>
-#include <fstream>
 
 namespace specklescope {
 
@@ -345,17 +346,15 @@ void read_toml(std::string_view text, const std::string& name, Settings& setting
     settings = std::move(changed);
 }
 
-void load_config(const std::string& path, Settings& settings) {
-    constexpr std::size_t kMost = std::size_t{1} << 20; // a settings file has a few kB
-    std::ifstream file(path, std::ios::binary);
-    std::string text(kMost + 1, '\0');
-    file.read(text.data(), static_cast<std::streamsize>(text.size()));
-    text.resize(static_cast<std::size_t>(file.gcount()));
+std::string config_text(const std::string& path) {
+    std::string text = whole_text(path, kMaxSettingsFile, "settings file; name a TOML file", Pipes::taken);
     if (text.empty())
-        throw RunError("The settings file '" + path + "' cannot be read, or is empty; name a TOML file.");
-    if (text.size() > kMost)
-        throw RunError("'" + path + "' is larger than 1 MiB, and no settings file; name a TOML file.");
-    read_toml(text, path, settings);
+        throw RunError("The settings file '" + path + "' is empty; name a TOML file.");
+    return text;
+}
+
+void load_config(const std::string& path, Settings& settings) {
+    read_toml(config_text(path), path, settings);
 }
 
 std::string preset_toml(const Settings& settings, const std::string& doc) {

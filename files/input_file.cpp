@@ -5,7 +5,9 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -23,16 +25,21 @@ void check_exists(const std::string& path) {
 
 namespace {
 
+/// Waits until there is something to read, or nobody writes any more.
+void await(int fd, const std::string& what) {
+    constexpr int kLook = 50; // ms
+    pollfd writer{fd, POLLIN, 0};
+    while (::poll(&writer, 1, kLook) <= 0)
+        work_goes_on(what);
+}
+
 /// Opening in the usual way would wait for a writer, without a word and without an end.
 InputFile open_pipe(const std::string& path) {
     const int fd = ::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     InputFile file(fd < 0 ? nullptr : ::fdopen(fd, "rb"));
     if (!file)
         return file;
-    constexpr int kLook = 50; // ms
-    pollfd writer{fd, POLLIN, 0};
-    while (::poll(&writer, 1, kLook) <= 0)
-        work_goes_on("waiting for somebody to write into the pipe '" + path + "'");
+    await(fd, "waiting for somebody to write into the pipe '" + path + "'");
     (void)::fcntl(fd, F_SETFL, ::fcntl(fd, F_GETFL) & ~O_NONBLOCK);
     return file;
 }
@@ -54,6 +61,29 @@ InputFile open_input(const std::string& path, Pipes pipes) {
         throw RunError("'" + path + "' cannot be opened: " + std::strerror(errno) +
                        "."); // NOLINT(concurrency-mt-unsafe)
     return file;
+}
+
+std::string whole_text(const std::string& path, std::size_t most, const std::string& kind, Pipes pipes) {
+    const InputFile file = open_input(path, pipes);
+    const int fd = ::fileno(file.get());
+    std::error_code ignored;
+    const bool pipe = fs::is_fifo(fs::path(path), ignored);
+    std::string text;
+    for (std::array<char, 1 << 16> part{};;) {
+        if (pipe)
+            await(fd, "waiting for the rest of what comes out of the pipe '" + path + "'");
+        const ssize_t count = ::read(fd, part.data(), part.size());
+        if (count < 0 && errno == EINTR)
+            continue;
+        if (count < 0)
+            throw RunError("'" + path + "' cannot be read to its end.");
+        if (count == 0)
+            return text;
+        text.append(part.data(), static_cast<std::size_t>(count));
+        if (text.size() > most)
+            throw RunError("'" + path + "' is larger than " + std::to_string(most >> 20) + " MiB, and no " +
+                           kind + ".");
+    }
 }
 
 std::uint64_t input_size(const std::string& path) {

@@ -3,7 +3,6 @@
 #include "base/error.hpp"
 #include "base/long_work.hpp"
 #include "base/memory_budget.hpp"
-#include "files/input_file.hpp"
 #include "pipeline/image.hpp"
 
 #include <algorithm>
@@ -13,7 +12,9 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <numeric>
 #include <string_view>
+#include <utility>
 
 namespace specklescope {
 
@@ -170,45 +171,65 @@ bool is_npy(const std::string& path) {
            std::string_view(head.data(), head.size()) == kMagic;
 }
 
-NpyArray read_npy(const std::string& path, std::size_t most) {
-    const InputFile file = open_input(path);
-    const Header header = read_header(file.get(), path);
+NpyFile::NpyFile(const std::string& path) : path_(path), file_(open_input(path)) {
+    Header header = read_header(file_.get(), path);
     const Kind& kind = kind_of(header.descr, path);
-    const std::size_t count = check_size(header, kind, path) / kind.bytes;
-    if (count > most)
-        refuse(path, "it holds " + std::to_string(count) + " numbers, more than the " + std::to_string(most) +
-                         " that can be of use here");
-    check_memory(count * sizeof(float), "'" + path + "'", "give a smaller array");
-    const bool swap = header.descr[0] == (std::endian::native == std::endian::little ? '>' : '<');
-    NpyArray array{header.shape, std::vector<float>(count)};
-    // Walked in the file's order, each number to its place in C order.
-    const std::size_t axes = header.shape.size();
-    std::vector<std::size_t> strides(axes, 1);
-    for (std::size_t axis = axes - 1; axis-- > 0;)
-        strides[axis] = strides[axis + 1] * header.shape[axis + 1];
-    std::vector<std::size_t> at(axes, 0);
-    const auto step = [&] {
-        for (std::size_t i = 0; i < axes; ++i) {
-            const std::size_t axis =
-                header.fortran ? i : axes - 1 - i; // the one that runs fastest in the file first
-            if (++at[axis] < header.shape[axis])
-                return;
-            at[axis] = 0;
-        }
-    };
-    std::vector<std::byte> piece(std::min(count, kPiece) * kind.bytes);
-    for (std::size_t done = 0; done < count; done += kPiece) {
-        work_goes_on("reading '" + path + "'", static_cast<double>(done) / static_cast<double>(count));
-        const std::size_t now = std::min(kPiece, count - done);
-        read_exactly(file.get(), piece.data(), now * kind.bytes, path);
-        for (std::size_t i = 0; i < now; ++i, step()) {
-            std::size_t place = 0;
-            for (std::size_t axis = 0; axis < axes; ++axis)
-                place += at[axis] * strides[axis];
-            array.values[place] = kind.number(piece.data() + i * kind.bytes, swap);
-        }
-    }
-    return array;
+    count_ = check_size(header, kind, path) / kind.bytes;
+    bytes_ = kind.bytes;
+    number_ = kind.number;
+    swap_ = header.descr[0] == (std::endian::native == std::endian::little ? '>' : '<');
+    fortran_ = header.fortran;
+    shape_ = std::move(header.shape);
+    strides_.assign(shape_.size(), 1);
+    for (std::size_t axis = shape_.size() - 1; axis-- > 0;)
+        strides_[axis] = strides_[axis + 1] * shape_[axis + 1];
+    at_.assign(shape_.size(), 0);
+}
+
+/// To the next number in Fortran order: the first axis runs fastest.
+void NpyFile::step() {
+    for (std::size_t axis = 0; axis < shape_.size() && ++at_[axis] == shape_[axis]; ++axis)
+        at_[axis] = 0;
+}
+
+NpyFile::Piece NpyFile::next() {
+    work_goes_on("reading '" + path_ + "'", static_cast<double>(done_) / static_cast<double>(count_));
+    const std::size_t now = std::min(kPiece, count_ - done_);
+    read_.resize(now * bytes_);
+    values_.resize(now);
+    places_.resize(now);
+    read_exactly(file_.get(), read_.data(), read_.size(), path_);
+    for (std::size_t i = 0; i < now; ++i)
+        values_[i] = number_(read_.data() + i * bytes_, swap_);
+    if (!fortran_)
+        std::iota(places_.begin(), places_.end(), done_);
+    else
+        for (std::size_t i = 0; i < now; ++i, step())
+            places_[i] = std::inner_product(at_.begin(), at_.end(), strides_.begin(), std::size_t{0});
+    done_ += now;
+    return {values_, places_};
+}
+
+std::vector<float> NpyFile::rest() {
+    check_memory(count_ * sizeof(float), "'" + path_ + "'", "give a smaller array");
+    std::vector<float> all;
+    fill_up(all, count_, 0.0F, "reading '" + path_ + "'");
+    for (Piece piece = next(); !piece.values.empty(); piece = next())
+        for (std::size_t i = 0; i < piece.values.size(); ++i)
+            all[piece.places[i]] = piece.values[i];
+    return all;
+}
+
+void NpyFile::check_count(std::size_t most) const {
+    if (count_ > most)
+        refuse(path_, "it holds " + std::to_string(count_) + " numbers, more than the " +
+                          std::to_string(most) + " that can be of use here");
+}
+
+NpyArray read_npy(const std::string& path, std::size_t most) {
+    NpyFile file(path);
+    file.check_count(most);
+    return {file.shape(), file.rest()};
 }
 
 } // namespace specklescope

@@ -3,6 +3,7 @@
 #include "base/long_work.hpp"
 #include "sources/playback_clock.hpp"
 
+#include <filesystem>
 #include <vector>
 
 namespace specklescope {
@@ -29,7 +30,10 @@ Line next_line(std::ifstream& file) {
 
 bool RawSidecar::open(const std::string& raw_path) {
     close();
-    file_.open(raw_path + ".jsonl", std::ios::binary);
+    const std::string beside = raw_path + ".jsonl";
+    std::error_code none;
+    if (std::filesystem::is_regular_file(beside, none)) // a pipe would be waited for
+        file_.open(beside, std::ios::binary);
     if (file_.is_open() && text_.begin(next_line(file_).text)) {
         behind_ = file_.tellg();
         return true;

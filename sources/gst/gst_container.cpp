@@ -1,16 +1,18 @@
 #include "sources/gst/gst_container.hpp"
 
+#include "sources/gst/container_bytes.hpp"
+
 #include <algorithm>
 #include <array>
 #include <bit>
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
 #include <numeric>
 #include <optional>
 #include <set>
 #include <sstream>
 #include <string_view>
+#include <vector>
 
 namespace specklescope {
 
@@ -18,26 +20,15 @@ namespace {
 
 constexpr int kMaxParts = 100000; ///< fragments of an MP4; a file with more is not looked at further
 
-class Bytes {
-public:
-    explicit Bytes(const std::string& path) : file_(path, std::ios::binary) {}
-    /// Reads at a place in the file; what lies beyond its end is false.
-    bool at(std::uint64_t place, std::uint8_t* to, std::size_t count) {
-        file_.clear();
-        file_.seekg(static_cast<std::streamoff>(place));
-        return static_cast<bool>(
-            file_.read(reinterpret_cast<char*>(to), static_cast<std::streamsize>(count)));
-    }
+/// Elements, tags or pages, of which a stream has one a frame and more: four hours of 1000 a second.
+constexpr int kMostElements = 1 << 24;
 
-    std::uint64_t size() {
-        file_.clear();
-        file_.seekg(0, std::ios::end);
-        return static_cast<std::uint64_t>(std::max<std::streamoff>(file_.tellg(), 0));
-    }
+using Bytes = ContainerBytes;
 
-private:
-    std::ifstream file_;
-};
+/// The largest number where it would be larger.
+std::uint64_t sum(std::uint64_t place, std::uint64_t size) {
+    return place + std::min(size, std::numeric_limits<std::uint64_t>::max() - place);
+}
 
 std::uint64_t big_endian(const std::uint8_t* bytes, int count) {
     std::uint64_t value = 0;
@@ -77,42 +68,67 @@ std::uint64_t iso(Bytes& file) {
         }
         if (size < 8)
             return 0;
-        place += size;
+        place = sum(place, size);
     }
     return place;
 }
 
-/// Length in bytes of an EBML number by its first byte; over 8: none.
-int ebml_length(std::uint8_t first) { return std::countl_zero(first) + 1; }
+// EBML IDs, with their length markers.
+constexpr std::uint64_t kEbml = 0x1a45dfa3, kSegment = 0x18538067, kCluster = 0x1f43b675,
+                        kSeekHead = 0x114d9b74, kInfo = 0x1549a966, kTags = 0x1254c367, kSeek = 0x4dbb,
+                        kSeekId = 0x53ab, kSeekPosition = 0x53ac;
+
+/// EBML (RFC 8794): an element is its ID, its size with a length marker in the first byte, its data. All
+/// ones: unknown.
+struct Element {
+    std::uint64_t id = 0, begin = 0, size = 0; ///< of the payload
+    bool open = false;                         ///< its size is unknown
+    std::uint64_t end() const { return begin + size; }
+};
+enum class Look : std::uint8_t { whole, cut, wrong };
+
+Look look_at(Bytes& file, std::uint64_t place, Element& element) {
+    std::array<std::uint8_t, 12> head{};
+    const auto there = static_cast<int>(file.some(place, head.data(), head.size()));
+    if (there == 0)
+        return Look::cut;
+    const int id = std::countl_zero(head[0]) + 1; // bytes of it
+    if (id > 4)
+        return Look::wrong;
+    if (there <= id)
+        return Look::cut;
+    const int size = std::countl_zero(head[static_cast<std::size_t>(id)]) + 1;
+    if (size > 8)
+        return Look::wrong;
+    if (there < id + size)
+        return Look::cut;
+    const std::uint64_t mask = (std::uint64_t{1} << (7 * size)) - 1;
+    element.id = big_endian(head.data(), id);
+    element.size = big_endian(head.data() + id, size) & mask;
+    element.open = element.size == mask;
+    element.begin = place + static_cast<std::uint64_t>(id + size);
+    return Look::whole;
+}
+
+/// The element at a place; none where the file ends or its size is open.
+std::optional<Element> element_at(Bytes& file, std::uint64_t place) {
+    Element element;
+    if (look_at(file, place, element) != Look::whole || (element.open && element.id != kSegment))
+        return std::nullopt;
+    return element;
+}
 
 /// What is streamed, or was never finished, has a segment and clusters of open size: its elements are walked
 /// to the last one.
 std::uint64_t open_segment(Bytes& file, std::uint64_t place) {
-    constexpr std::uint64_t kCluster = 0x1f43b675;
-    const std::uint64_t bytes = file.size();
-    while (place < bytes) {
-        std::array<std::uint8_t, 8> head{};
-        if (!file.at(place, head.data(), 1) || ebml_length(head[0]) > 4)
-            return 0;
-        const int id_length = ebml_length(head[0]);
-        if (!file.at(place, head.data(), static_cast<std::size_t>(id_length)))
+    for (int looked = 0; place < file.size(); ++looked) {
+        Element element;
+        const Look look = look_at(file, place, element);
+        if (look == Look::cut)
             return kEndMissing;
-        const std::uint64_t id = big_endian(head.data(), id_length);
-        place += static_cast<std::uint64_t>(id_length);
-        if (!file.at(place, head.data(), 1))
-            return kEndMissing;
-        const int length = ebml_length(head[0]);
-        if (length > 8)
+        if (look == Look::wrong || looked == kMostElements || (element.open && element.id != kCluster))
             return 0;
-        if (!file.at(place, head.data(), static_cast<std::size_t>(length)))
-            return kEndMissing;
-        place += static_cast<std::uint64_t>(length);
-        const std::uint64_t mask = (std::uint64_t{1} << (7 * length)) - 1;
-        const std::uint64_t size = big_endian(head.data(), length) & mask;
-        if (size != mask)
-            place += size;
-        else if (id != kCluster)
-            return 0;
+        place = element.open ? element.begin : element.end();
     }
     return place;
 }
@@ -124,7 +140,9 @@ std::uint64_t flv(Bytes& file) {
     if (!file.at(0, head.data(), 9))
         return 0;
     std::uint64_t place = big_endian(head.data() + 5, 4) + 4;
-    while (place < bytes) {
+    for (int looked = 0; place < bytes; ++looked) {
+        if (looked == kMostElements)
+            return 0;
         if (!file.at(place, head.data(), head.size()))
             return kEndMissing;
         const int type = head[0] & 0x1f;
@@ -137,10 +155,13 @@ std::uint64_t flv(Bytes& file) {
 
 /// Pages (RFC 3533); each stream says which is its last.
 std::uint64_t ogg(Bytes& file) {
+    constexpr std::size_t kMostStreams = 1000; // at once
     const std::uint64_t bytes = file.size();
     std::set<std::uint64_t> open;
     std::uint64_t place = 0;
-    while (place < bytes) {
+    for (int looked = 0; place < bytes; ++looked) {
+        if (looked == kMostElements || open.size() > kMostStreams)
+            return 0;
         std::array<std::uint8_t, 27> head{};
         std::array<std::uint8_t, 255> parts{};
         if (!file.at(place, head.data(), head.size()) ||
@@ -179,7 +200,7 @@ std::uint64_t asf(Bytes& file) {
             return (object[88] & 1) != 0 ? 0 : little_endian(object.data() + 40, 8);
         if (size < 24)
             break;
-        place += size;
+        place = sum(place, size);
     }
     return 0;
 }
@@ -231,71 +252,46 @@ std::uint64_t yuv4mpeg(Bytes& file) {
 /// JPEG pictures, or parts that hold some: the end of a picture, a boundary, or nothing but the end of a line
 /// after it.
 std::uint64_t pictures(Bytes& file) {
-    std::uint64_t end = file.size();
+    constexpr std::uint64_t kPart = std::uint64_t{1} << 16;
+    const auto padding = [](std::uint8_t byte) { return byte == 0 || byte == '\r' || byte == '\n'; };
+    std::vector<std::uint8_t> part;
+    std::uint64_t end = file.size(); // behind the last byte that is no padding
+    while (end > 0 && (part.empty() || padding(part.back()))) {
+        const std::uint64_t begin = end - std::min(end, kPart);
+        part.resize(end - begin);
+        if (!file.at(begin, part.data(), part.size()))
+            return 0;
+        while (!part.empty() && padding(part.back()))
+            part.pop_back();
+        end = begin + part.size();
+    }
     std::array<std::uint8_t, 2> last{};
-    while (end > 2 && file.at(end - 2, last.data(), 2) &&
-           (last[1] == 0 || last[1] == '\r' || last[1] == '\n'))
-        --end;
+    if (end < last.size() || !file.at(end - last.size(), last.data(), last.size()))
+        return kEndMissing;
     const bool whole = (last[0] == 0xff && last[1] == 0xd9) || (last[0] == '-' && last[1] == '-');
     return whole ? file.size() : kEndMissing;
 }
 
-/// EBML (RFC 8794): an element is its ID, its size with a length marker in the first byte, its data. All
-/// ones: unknown.
+/// The EBML header, then the segment.
 std::uint64_t matroska(Bytes& file) {
     std::uint64_t place = 0;
-    for (int part = 0; part < 2; ++part) { // the EBML header, then the segment
-        std::array<std::uint8_t, 8> size_bytes{};
-        if (!file.at(place + 4, size_bytes.data(), 1))
+    for (int part = 0; part < 2; ++part) {
+        Element element;
+        const Look look = look_at(file, place, element);
+        if (look == Look::cut)
             return place;
-        const int length = std::countl_zero(size_bytes[0]) + 1;
-        if (length > 8 || !file.at(place + 4, size_bytes.data(), static_cast<std::size_t>(length)))
+        if (look == Look::wrong)
             return 0;
-        const std::uint64_t mask = (std::uint64_t{1} << (7 * length)) - 1;
-        const std::uint64_t size = big_endian(size_bytes.data(), length) & mask;
-        if (size == mask)
-            return open_segment(file, place + 4 + static_cast<std::uint64_t>(length));
-        place += 4 + static_cast<std::uint64_t>(length) + size;
+        if (element.open)
+            return open_segment(file, element.begin);
+        place = element.end();
     }
     return place;
 }
 
-// EBML IDs, with their length markers.
-constexpr std::uint64_t kEbml = 0x1a45dfa3, kSegment = 0x18538067, kSeekHead = 0x114d9b74, kInfo = 0x1549a966,
-                        kTags = 0x1254c367, kSeek = 0x4dbb, kSeekId = 0x53ab, kSeekPosition = 0x53ac;
-
-struct Element {
-    std::uint64_t id = 0, begin = 0, size = 0; ///< of the payload
-    std::uint64_t end() const { return begin + size; }
-};
-
-/// The element at a place; none where the file ends or its size is open.
-std::optional<Element> element_at(Bytes& file, std::uint64_t place) {
-    std::array<std::uint8_t, 8> bytes{};
-    if (!file.at(place, bytes.data(), 1))
-        return std::nullopt;
-    const int id_length = std::countl_zero(bytes[0]) + 1;
-    if (id_length > 4 || !file.at(place, bytes.data(), static_cast<std::size_t>(id_length)))
-        return std::nullopt;
-    Element element;
-    element.id = big_endian(bytes.data(), id_length);
-    place += static_cast<std::uint64_t>(id_length);
-    if (!file.at(place, bytes.data(), 1))
-        return std::nullopt;
-    const int length = std::countl_zero(bytes[0]) + 1;
-    if (length > 8 || !file.at(place, bytes.data(), static_cast<std::size_t>(length)))
-        return std::nullopt;
-    const std::uint64_t mask = (std::uint64_t{1} << (7 * length)) - 1;
-    element.size = big_endian(bytes.data(), length) & mask;
-    element.begin = place + static_cast<std::uint64_t>(length);
-    if (element.size == mask && element.id != kSegment)
-        return std::nullopt;
-    return element;
-}
-
 std::string payload(Bytes& file, const Element& element) {
     constexpr std::uint64_t kMost = std::uint64_t{64} << 20; // a larger one is damaged
-    if (element.size == 0 || element.size > kMost)
+    if (element.size == 0 || element.size > std::min(kMost, file.size()))
         return {};
     std::string text(element.size, '\0');
     return file.at(element.begin, reinterpret_cast<std::uint8_t*>(text.data()), text.size()) ? text : "";
@@ -309,15 +305,16 @@ std::uint64_t number(Bytes& file, const Element& element) {
 
 /// Where a segment's table of contents has the element; 0: nowhere.
 std::uint64_t seek_position(Bytes& file, const Element& table, std::uint64_t id) {
+    int left = 1000; // entries and their fields; of a file of ours there are about ten
     for (std::uint64_t place = table.begin; place < table.end();) {
         const std::optional<Element> seek = element_at(file, place);
-        if (!seek)
+        if (!seek || --left < 0)
             return 0;
         place = seek->end();
         std::uint64_t found = 0, position = 0;
         for (std::uint64_t at = seek->begin; seek->id == kSeek && at < seek->end();) {
             const std::optional<Element> field = element_at(file, at);
-            if (!field)
+            if (!field || --left < 0)
                 return 0;
             at = field->end();
             if (field->id == kSeekId)

@@ -14,11 +14,13 @@ inline constexpr std::uint64_t kEndMissing = std::numeric_limits<std::uint64_t>:
 /// Bytes that a file says, or that its last part needs: RIFF (AVI), Matroska (by its blocks where the segment
 /// is open), ISO (MP4, MOV), FLV, Ogg, ASF, MPEG-TS, YUV4MPEG2, pictures in JPEG one after another.
 /// kEndMissing where it ends within a part of unknown length. 0 if it is none of these or does not tell: of
-/// elementary streams (.h264), and of a cut that falls between two parts, nobody knows. Never throws.
+/// elementary streams (.h264), of a cut that falls between two parts, and of streams of more than 16 million
+/// elements nobody knows. Long work that can be stopped, and throws nothing else.
 std::uint64_t claimed_bytes(const std::string& path);
 
 /// The payloads of a Matroska file's tags, or of its general information where a killed recorder left none,
-/// with the recorder's JSON text among them. Empty for any other file. Never throws.
+/// with the recorder's JSON text among them. Empty for any other file. Long work that can be stopped, and
+/// throws nothing else.
 std::string matroska_texts(const std::string& path);
 
 } // namespace specklescope

@@ -80,6 +80,7 @@ public:
         times_.reset();
         landing_.reset();
         counted_.reset();
+        claimed_.reset();
         most_bytes_ = MemoryLimit::here();
         return GstSource::open();
     }
@@ -227,7 +228,16 @@ private:
             info.frames = 0;
     }
 
-    void tell(SourceInfo& info) const {
+    /// claimed_bytes() of the file as it is now; the walk through it is made once.
+    std::uint64_t claimed() {
+        std::error_code failed;
+        const std::uintmax_t bytes = std::filesystem::file_size(path_, failed);
+        if (!claimed_ || claimed_->bytes != bytes)
+            claimed_ = {claimed_bytes(path_), bytes};
+        return claimed_->claim;
+    }
+
+    void tell(SourceInfo& info) {
         info.live = false;
         info.started = recorded_.now().started;
         info.um_per_px = recorded_.now().um_per_px;
@@ -235,13 +245,13 @@ private:
             info.rate = recorded_.now().rate;
         if (recorded_.now().full_scale > 0)
             info.full_scale = recorded_.now().full_scale;
-        if (recorded_.frames() > 0 && claimed_bytes(path_) <= bytes_) {
+        if (recorded_.frames() > 0 && claimed() <= bytes_) {
             info.frames = recorded_.frames();
             return;
         }
         gint64 duration = 0;
-        if (info.rate <= 0 || claimed_bytes(path_) > bytes_ ||
-            !gst_element_query_duration(pipeline(), GST_FORMAT_TIME, &duration) || duration <= 0)
+        if (info.rate <= 0 || !gst_element_query_duration(pipeline(), GST_FORMAT_TIME, &duration) ||
+            duration <= 0 || claimed() > bytes_)
             return;
         // Containers round times, most of them to 1 ms; a length that is no whole number of frames tells
         // nothing.
@@ -260,11 +270,11 @@ private:
         if (landing_)
             throw RunError("'" + path_ + "' has no frame " + std::to_string(landing_->frame) +
                            "; it ends after " + std::to_string(landing_->passed) + ".");
-        if (const std::uint64_t claimed = claimed_bytes(path_); claimed > bytes_)
+        if (const std::uint64_t bytes = claimed(); bytes > bytes_)
             throw RunError("'" + path_ + "' is cut short: " +
-                           (claimed == kEndMissing ? "its end is missing"
-                                                   : "it has " + std::to_string(bytes_) + " of " +
-                                                         std::to_string(claimed) + " bytes") +
+                           (bytes == kEndMissing ? "its end is missing"
+                                                 : "it has " + std::to_string(bytes_) + " of " +
+                                                       std::to_string(bytes) + " bytes") +
                            "; the frames before the cut are delivered.");
         if (!params_.as<VideoParams>().loop)
             return Status::end;
@@ -313,7 +323,12 @@ private:
         std::uintmax_t bytes; ///< of the file then
     };
     std::optional<Counted> counted_; ///< at its end
-    bool seeks_ = false;             ///< seeks_by_time()
+    struct Claimed {
+        std::uint64_t claim;
+        std::uintmax_t bytes; ///< of the file then
+    };
+    std::optional<Claimed> claimed_;
+    bool seeks_ = false; ///< seeks_by_time()
     std::optional<Landing> landing_;
     bool sought_ = false; ///< the next frame does not follow the last one
 };

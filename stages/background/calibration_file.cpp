@@ -9,10 +9,13 @@
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
+#include <limits>
 
 namespace specklescope {
 
 namespace {
+
+constexpr std::size_t kMostPages = std::numeric_limits<int>::max();
 
 /// A name as it was written, taken apart.
 struct PageName {
@@ -46,23 +49,33 @@ public:
         ++pages_;
         if (name_.page != 0 && name_.page != pages_)
             return false;
-        if (page.width != input_.width || page.height != input_.height || page.channels != input_.channels)
-            refuse((pages_ > 1 ? "is " + to_string(page) + " on page " + std::to_string(pages_)
-                               : "is " + to_string(page)));
-        check_memory(stride_ * static_cast<std::size_t>(input_.height) * sizeof(double),
-                     what_ + " '" + name_.path + "'", "give smaller frames");
-        if (sums_.empty())
-            sums_.assign(stride_ * static_cast<std::size_t>(input_.height), 0);
+        check_size(page);
         ++taken_;
+        make_room();
         return true;
     }
+    /// Instead of wants(): so many pages of one size, of which add() gets the numbers that are wanted.
+    void begin(const Shape& page, int pages) {
+        check_size(page);
+        pages_ = pages;
+        if (name_.page > pages)
+            return;
+        taken_ = name_.page == 0 ? pages : 1;
+        make_room();
+    }
     int pages() const { return pages_; }
+    int taken() const { return taken_; }
+    int first() const { return std::max(name_.page, 1); } ///< of the pages that are taken, counted from 1
     bool complete() const { return name_.page != 0 && taken_ > 0; }
 
     template <class T> void add_row(int y, const T* samples) {
         double* const row = sums_.data() + static_cast<std::size_t>(y) * stride_;
         for (int x = 0; x < input_.width * input_.channels; ++x)
             row[x] += static_cast<double>(samples[x]);
+    }
+
+    void add(std::size_t x, std::size_t y, float sample) {
+        sums_[y * stride_ + x] += static_cast<double>(sample);
     }
 
     [[noreturn]] void refuse(const std::string& is) const {
@@ -80,13 +93,33 @@ public:
                              "; allowed: 1…" + std::to_string(pages_) +
                              ", or no ?page= for the mean of all.");
         CalibrationFile file{{}, taken_};
-        file.plane.resize(sums_.size());
-        for (std::size_t i = 0; i < sums_.size(); ++i)
-            file.plane[i] = static_cast<float>(sums_[i] / taken_);
+        file.plane.reserve(sums_.size());
+        for (std::size_t i = 0; i < sums_.size(); ++i) {
+            if (i % (kFilledAtOnce / sizeof(double)) == 0)
+                goes_on();
+            file.plane.push_back(static_cast<float>(sums_[i] / taken_));
+        }
         return file;
     }
 
 private:
+    void check_size(const Shape& page) const {
+        if (page.width != input_.width || page.height != input_.height || page.channels != input_.channels)
+            refuse((pages_ > 1 ? "is " + to_string(page) + " on page " + std::to_string(pages_)
+                               : "is " + to_string(page)));
+    }
+    /// Once, for the sums and for their mean.
+    void make_room() {
+        if (!sums_.empty())
+            return;
+        const std::size_t samples = stride_ * static_cast<std::size_t>(input_.height);
+        check_memory(samples * (sizeof(double) + sizeof(float)), what_ + " '" + name_.path + "'",
+                     "give smaller frames");
+        fill_up(sums_, samples, 0.0, averaging());
+    }
+    std::string averaging() const { return "averaging '" + name_.path + "'"; }
+    void goes_on() const { work_goes_on(averaging()); }
+
     std::string what_;
     PageName name_;
     Shape input_;
@@ -124,29 +157,37 @@ void add_images(const std::string& path, PageSums& sums) {
 
 /// height×width or a stack of them; with three channels ×3 at the end.
 void add_array(const std::string& path, const Shape& input, PageSums& sums) {
-    const NpyArray array = read_npy(path);
-    std::vector<std::size_t> sides = array.shape;
+    NpyFile file(path);
+    std::vector<std::size_t> sides = file.shape();
     const bool colour = input.channels == 3 && sides.size() > 2 && sides.back() == 3;
     if (colour)
         sides.pop_back();
-    if (sides.size() < 2 || sides.size() > 3 || sides[sides.size() - 1] > kMaxSide ||
-        sides[sides.size() - 2] > kMaxSide) {
+    if (sides.size() == 2)
+        sides.insert(sides.begin(), 1);
+    if (sides.size() != 3 || sides[2] > kMaxSide || sides[1] > kMaxSide || sides[0] > kMostPages) {
         std::string text;
-        for (const std::size_t side : array.shape)
+        for (const std::size_t side : file.shape())
             text += (text.empty() ? "" : "×") + std::to_string(side);
         sums.refuse("holds an array of " + text);
     }
-    const Shape page{static_cast<int>(sides[sides.size() - 1]), static_cast<int>(sides[sides.size() - 2]),
-                     colour ? 3 : 1, PixelType::f32};
-    const auto row = static_cast<std::size_t>(page.width) * static_cast<std::size_t>(page.channels);
-    const float* samples = array.values.data();
-    for (std::size_t i = 0; i < (sides.size() == 3 ? sides[0] : 1); ++i) {
-        const bool wanted = sums.wants(page);
-        for (int y = 0; y < page.height; ++y, samples += row)
-            if (wanted)
-                sums.add_row(y, samples);
-        work_goes_on("averaging '" + path + "'");
-    }
+    const Shape page{static_cast<int>(sides[2]), static_cast<int>(sides[1]), colour ? 3 : 1, PixelType::f32};
+    sums.begin(page, static_cast<int>(sides[0]));
+    // No page is held: each number goes to its place in the sums, as many at once as lie in one row.
+    const std::size_t row = page.row_bytes() / sizeof(float), samples = page.samples();
+    const std::size_t first = static_cast<std::size_t>(sums.first() - 1) * samples,
+                      end = first + static_cast<std::size_t>(sums.taken()) * samples;
+    for (NpyFile::Piece piece = file.next(); !piece.values.empty(); piece = file.next())
+        for (std::size_t i = 0; i < piece.values.size();) {
+            std::size_t place = piece.places[i];
+            if (place < first || place >= end) {
+                ++i;
+                continue;
+            }
+            const std::size_t y = place % samples / row;
+            for (std::size_t x = place % row; x < row && i < piece.values.size() && piece.places[i] == place;
+                 ++x, ++i, ++place)
+                sums.add(x, y, piece.values[i]);
+        }
 }
 
 } // namespace

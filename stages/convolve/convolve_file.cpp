@@ -1,4 +1,5 @@
 // Kernels of stage convolve from files.
+#include "base/long_work.hpp"
 #include "base/memory_budget.hpp"
 #include "files/image_file.hpp"
 #include "files/npy_file.hpp"
@@ -9,20 +10,24 @@ namespace specklescope {
 namespace {
 
 /// Plane by plane from pixels whose channels lie side by side.
-template <class T> void take_planes(const T* pixels, ConvolveKernel& kernel) {
+template <class T> void take_planes(const T* pixels, ConvolveKernel& kernel, const std::string& path) {
     const auto channels = static_cast<std::size_t>(kernel.channels);
     const std::size_t plane =
         static_cast<std::size_t>(kernel.width) * static_cast<std::size_t>(kernel.height);
-    kernel.weights.resize(plane * channels);
+    const std::string work = "reading '" + path + "'";
+    kernel.weights.reserve(plane * channels);
     for (std::size_t c = 0; c < channels; ++c)
-        for (std::size_t i = 0; i < plane; ++i)
-            kernel.weights[c * plane + i] = static_cast<float>(pixels[i * channels + c]);
+        for (std::size_t i = 0; i < plane; ++i) {
+            if (i % (kFilledAtOnce / sizeof(float)) == 0)
+                work_goes_on(work);
+            kernel.weights.push_back(static_cast<float>(pixels[i * channels + c]));
+        }
 }
 
 ConvolveKernel from_npy(const std::string& path) {
     constexpr std::size_t kMost = std::size_t{3} << 26; // three planes of 8192²
-    NpyArray array = read_npy(path, kMost);
-    std::vector<std::size_t> shape = array.shape;
+    NpyFile file(path);
+    std::vector<std::size_t> shape = file.shape();
     const bool side_by_side = shape.size() == 3 && shape[2] == 3;
     const bool planes = shape.size() == 3 && shape[0] == 3 && !side_by_side;
     if (side_by_side)
@@ -31,18 +36,21 @@ ConvolveKernel from_npy(const std::string& path) {
         shape.erase(shape.begin());
     if (shape.size() != 2 || shape[0] > kMaxSide || shape[1] > kMaxSide) {
         std::string text;
-        for (const std::size_t side : array.shape)
+        for (const std::size_t side : file.shape())
             text += (text.empty() ? "" : "×") + std::to_string(side);
         throw RunError("'" + path + "' holds an array of " + text +
                        "; allowed: height×width, height×width×3, 3×height×width, up to " +
                        std::to_string(kMaxSide) + " a side.");
     }
+    file.check_count(kMost);
     ConvolveKernel kernel{
         static_cast<int>(shape[1]), static_cast<int>(shape[0]), side_by_side || planes ? 3 : 1, {}};
-    if (side_by_side)
-        take_planes(array.values.data(), kernel);
-    else
-        kernel.weights = std::move(array.values);
+    if (!side_by_side) {
+        kernel.weights = file.rest();
+        return kernel;
+    }
+    check_memory(2 * file.count() * sizeof(float), "'" + path + "' as a kernel", "give a smaller one");
+    take_planes(file.rest().data(), kernel, path);
     return kernel;
 }
 
@@ -58,7 +66,7 @@ ConvolveKernel from_image(const std::string& path) {
     const HostView view(pixels.data(), *shape);
     reader->read_rows(view);
     ConvolveKernel kernel{shape->width, shape->height, shape->channels, {}};
-    dispatch(shape->type, [&](auto zero) { take_planes(view.as<decltype(zero)>().data, kernel); });
+    dispatch(shape->type, [&](auto zero) { take_planes(view.as<decltype(zero)>().data, kernel, path); });
     return kernel;
 }
 

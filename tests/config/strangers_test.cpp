@@ -174,6 +174,51 @@ TEST_F(Strangers, APipeNamedAsAPictureIsRefusedAtOnce) {
     }
 }
 
+TEST_F(Strangers, APipeNamedAsSettingsIsWaitedForInSoManyWords) {
+    const std::string pipe = folder_ / "s.toml", good = image("good.tif");
+    ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+    {
+        Child waits({test::program_path(), "run", good, "--config", pipe}, folder_.path().string());
+        EXPECT_TRUE(waits.until([](const ChildResult& so_far) { return so_far.err.ends_with(".\n"); },
+                                std::chrono::seconds(60)))
+            << "it says nothing";
+        EXPECT_NE(
+            waits.so_far().err.find("waiting for somebody to write into the pipe '" + pipe + "'; Ctrl-C"),
+            std::string::npos)
+            << waits.so_far().all();
+        waits.signal(SIGINT);
+        EXPECT_EQ(waits.finish(std::chrono::seconds(60)).status, 128 + SIGINT);
+    }
+    const auto from_shell = [&](const std::string& line) {
+        return run_child({"bash", "-c", line, "bash", test::program_path(), good, pipe},
+                         folder_.path().string());
+    };
+    const std::string text = "printf '[[stage]]\nname = \"speckle\"\nradius = 1\n'";
+    for (const std::string& line : {"\"$1\" run \"$2\" --stats - --config <(" + text + ")",
+                                    text + " > \"$3\" & \"$1\" run \"$2\" --stats - --config \"$3\"",
+                                    text + " | \"$1\" run \"$2\" --stats - --config /dev/stdin"}) {
+        const ChildResult result = from_shell(line);
+        EXPECT_EQ(result.status, 0) << line << result.all();
+        EXPECT_NE(result.all().find("radius=1"), std::string::npos) << line << result.all();
+    }
+    expect_refused(from_shell("exec \"$1\" run \"$2\" --config <(cat /dev/zero)"), 1, {"1 MiB"});
+    expect_refused(from_shell("exec \"$1\" run \"$2\" --config <(true)"), 1, {"is empty"});
+}
+
+TEST_F(Strangers, PipesBesideWhatIsNamedAreNotWaitedFor) {
+    const std::string presets = folder_ / ".config/specklescope/presets";
+    std::filesystem::create_directories(presets);
+    ASSERT_EQ(mkfifo((presets + "/mine.toml").c_str(), 0600), 0);
+    write_text(presets + "/large.toml", std::string((1 << 20) + 1, '#'));
+    const ChildResult result = run({"run", image("good.tif"), "--preset", "mine"});
+    EXPECT_EQ(result.status, 2) << result.all();
+    for (const char* piece : {"mine.toml' is a pipe", "large.toml' is larger than 1 MiB, and no preset."})
+        EXPECT_NE(result.all().find(piece), std::string::npos) << result.all();
+    write_text(folder_ / "a.raw", std::string(24, 'x'));
+    ASSERT_EQ(mkfifo((folder_ / "a.raw.jsonl").c_str(), 0600), 0);
+    EXPECT_EQ(run({"run", "raw:a.raw?width=4&height=3"}).status, 0);
+}
+
 /// MiB that a run took at its height.
 double peak_of(const std::vector<std::string>& words, const std::string& folder, ChildResult& result) {
     std::vector<std::string> argv = {"/usr/bin/python3", "-c",
@@ -226,6 +271,31 @@ TEST_F(Strangers, ASmallFileDoesNotTakeGigabytes) {
             << result.all();
         EXPECT_LT(peak, kMost) << name << ": MiB";
     }
+}
+
+/// A file of holes claims what it likes: its sides are compared with the picture's first.
+TEST_F(Strangers, ASparseArrayOfAnotherSizeTakesNoMemory) {
+    std::string header = "{'descr': '|u1', 'fortran_order': False, 'shape': (30000, 30000), }";
+    header.resize(118, ' ');
+    write_text(folder_ / "a.npy",
+               std::string("\x93NUMPY\1\0", 8) + static_cast<char>(header.size()) + '\0' + header);
+    std::filesystem::resize_file(folder_ / "a.npy", 128 + std::uint64_t{30000} * 30000);
+#ifdef __SANITIZE_ADDRESS__
+    constexpr double kMost = 400; // MiB
+#else
+    constexpr double kMost = 200;
+#endif
+    for (const std::string& source : {std::string("synthetic:uniform?width=64&height=48"), image("good.tif")})
+        for (const std::vector<std::string>& words :
+             {std::vector<std::string>{"--stage", "background:dark=file,dark_file=a.npy"},
+              {"--baseline", "a.npy"}}) {
+            std::vector<std::string> line = {"run", source, "--frames", "1", "--backend", "cpu"};
+            line.insert(line.end(), words.begin(), words.end());
+            ChildResult result;
+            EXPECT_LT(peak_of(line, folder_.path().string(), result), kMost) << "MiB";
+            EXPECT_EQ(result.status, 2) << result.all();
+            EXPECT_NE(result.err.find("30000×30000"), std::string::npos) << result.all();
+        }
 }
 
 } // namespace

@@ -3,7 +3,8 @@
 
 Every preparation is first let through once, which tells how long it takes; then it is interrupted TRIES times (8) at
 moments spread evenly over that. A frame in work is finished, since it may be recorded: a failure is an end that took more
-than 0.2 s longer than the frame of the first run, had another exit status than 0 or 1, or was no sentence.
+than 0.2 s longer than the frame of the first run, had another exit status than 0 or 1, or was no sentence. What is to be
+refused must be so within 2 s, whatever its size.
 
   --only WORD  preparations whose name has it
   --note F     what was tried goes into F as JSON, from which ./dev reliability makes docs/reliability.md
@@ -29,6 +30,8 @@ sys.path.insert(0, str(ROOT / "tests/support"))
 import reliability  # noqa: E402
 
 ALLOWED = 0.2  # seconds
+REFUSED = -1   # instead of seconds: it ends by itself, with a sentence
+AT_ONCE = 2.0  # seconds for that, the start of the program included
 SMALL = "synthetic:uniform?width=640&height=480"
 PLUGINS = {}
 
@@ -50,10 +53,19 @@ def make_inputs(folder):
         cv2.imwrite(str(folder / "big.exr"), values)
     except cv2.error:
         print("interrupt: this OpenCV writes no EXR; that preparation is left out")
-    with open(folder / "sparse.npy", "wb") as file:
-        numpy.lib.format.write_array_header_1_0(file, {"descr": "<f4", "fortran_order": False, "shape": (4096, 4096)})
-        file.truncate(file.tell() + 4 * 4096**2)
+    for name, kind, side in ("sparse", "<f4", 4096), ("large", "|u1", 14000), ("claims", "|u1", 30000):
+        with open(folder / f"{name}.npy", "wb") as file:
+            numpy.lib.format.write_array_header_1_0(file, {"descr": kind, "fortran_order": False, "shape": (side, side)})
+            file.truncate(file.tell() + numpy.dtype(kind).itemsize * side**2)
     os.mkfifo(folder / "pipe.raw")
+
+
+def make_open_film(folder):
+    """As a recording that was killed, which nobody closed, and behind it elements of nothing."""
+    film = bytearray((folder / "film.mkv").read_bytes())
+    segment = film.index(b"\x18\x53\x80\x67") + 4
+    film[segment:segment + 8] = b"\x01" + 7 * b"\xff"
+    (folder / "open.mkv").write_bytes(film + 15_000_000 * b"\xec\x80")
 
 
 def silent_server():
@@ -70,7 +82,7 @@ def silent_server():
 
 
 def preparations(folder):
-    """Name, words of the command line, and for those that never end the seconds over which they are interrupted."""
+    """Name, words of the command line, and for those that never end the seconds over which they are interrupted; REFUSED."""
     place = str(folder) + "/"
     rows = [
         ("simulated vessels of 8192²", ["synthetic?width=8192&height=8192"], 0),
@@ -83,13 +95,18 @@ def preparations(folder):
         ("EXR of 5000², RGB", [place + "big.exr"], 0),
         ("dark frame of 400 pages", [SMALL, "--stage", f"background:dark=file,dark_file={place}dark.tif"], 0),
         ("dark frame of 4096² from NPY", ["synthetic:uniform?width=4096&height=4096", "--stage", f"background:dark=file,dark_file={place}sparse.npy"], 0),
+        ("dark frame of 30000² from NPY, too large", [SMALL, "--stage", f"background:dark=file,dark_file={place}claims.npy"], REFUSED),
+        ("baseline of 30000² from NPY, too large", [SMALL, "--baseline", place + "claims.npy"], REFUSED),
         ("kernel of 2001² from PNG", [SMALL, "--stage", f"convolve:kernel=file,file={place}kernel.png"], 0),
         ("kernel of 4096² from NPY", [SMALL, "--stage", f"convolve:kernel=file,normalize=false,file={place}sparse.npy"], 0),
+        ("kernel of 14000² from NPY", [SMALL, "--stage", f"convolve:kernel=file,normalize=false,file={place}large.npy"], 3),
+        ("film that nobody closed, and 30 MB of empty elements", [place + "open.mkv"], 0),
         ("glare of 4096²", ["synthetic:uniform?width=4096&height=4096", "--stage", "convolve:kernel=glare"], 0),
         ("plans of 3840×2160, measured", ["synthetic:uniform?width=3840&height=2160", "--plans", "measure", "--stage",
                                           "convolve:kernel=disk,radius=100"], 0),
         ("history of 200 frames of 2048²", ["synthetic:uniform?width=2048&height=2048", "--stage", "temporal:frames=200"], 0),
         ("a pipe without a writer", [f"raw:{place}pipe.raw?width=4&height=3"], 2),
+        ("settings from a pipe without a writer", [SMALL, "--config", place + "pipe.raw"], 2),
         ("a network camera that never answers", [f"rtsp://127.0.0.1:{silent_server()}/live"], 3),
     ]
     return [row for row in rows if not row[1][0].startswith(place) or os.path.exists(row[1][0])]
@@ -111,6 +128,17 @@ def know_plugins(program, folder):
 def seconds_of_a_frame(stats):
     """In the stages, and in what the executor does around them, as the program itself measured."""
     return sum(step["mean"] for step in json.loads(stats.read_text())["stages_ms"]) / 1000
+
+
+def refused_at_once(program, words, place):
+    """Seconds, and what is wrong."""
+    begin = time.monotonic()
+    with start(program, words, place) as process:
+        said = process.communicate(timeout=300)[1].rstrip()
+    taken = time.monotonic() - begin
+    if process.returncode not in (1, 2) or not said.endswith("."):
+        return taken, f"exit status {process.returncode}: {said.splitlines()[-1:]}"
+    return taken, "" if taken <= AT_ONCE else f"refused after {taken:.2f} s"
 
 
 def one(program, words, moment, frame):
@@ -150,11 +178,19 @@ def main():
         folder = pathlib.Path(place)
         make_inputs(folder)
         know_plugins(asked.program, folder)
+        make_open_film(folder)
         for name, words, endless in preparations(folder):
             if asked.only not in name:
                 continue
             begin, frame = time.monotonic(), 0
             stats = folder / "stats.json"
+            if endless == REFUSED:
+                taken, wrong = refused_at_once(asked.program, words, place)
+                bad += bool(wrong)
+                rows.append({"what": name, "tries": 1, "failures": int(bool(wrong)), "lasts, s": f"{taken:.2f}, refused",
+                             "of it a frame, ms": "", "longest to the end, ms": "", "usual, ms": ""})
+                print(f"interrupt: {name}: refused after {taken:.2f} s" + (f"; {wrong}" if wrong else ""), flush=True)
+                continue
             if not endless:
                 with start(asked.program, words, place, "--stats", str(stats)) as process:
                     said = process.communicate(timeout=300)[1]

@@ -8,6 +8,7 @@
 #include "sources/registry.hpp"
 #include "sources/synthetic/vessel_scene.hpp"
 #include "tests/support/folder.hpp"
+#include "tests/support/memory.hpp"
 #include "tests/support/random.hpp"
 #include "tests/support/test_port.hpp"
 
@@ -131,6 +132,48 @@ TEST(Preparation, ASparseArrayIsRefusedBeforeItIsRead) {
         return ++calls < 4;
     });
     EXPECT_THROW((void)read_npy(folder / "a.npy"), Cancelled);
+}
+
+/// The first question comes before all of it is there.
+TEST(Preparation, RoomForALargeArrayIsMadeInParts) {
+    constexpr std::uint64_t kNumbers = 16 * kFilledAtOnce / sizeof(float);
+    const TemporaryFolder folder;
+    write(folder / "a.npy", npy("|u1", "(8192, 8192)", ""));
+    static_assert(kNumbers == 8192 * 8192);
+    std::filesystem::resize_file(folder / "a.npy", kNumbers + 128);
+    const double before = resident_mib();
+    for (const int stop : {1, 2, 3}) {
+        int asked = 0;
+        double more = 0;
+        const WatchWork watch([&](std::string_view, double) {
+            more = std::max(more, resident_mib() - before);
+            return ++asked < stop;
+        });
+        EXPECT_THROW((void)read_npy(folder / "a.npy"), Cancelled);
+        EXPECT_LT(more, 100) << "MiB of 256, at question " << stop;
+    }
+}
+
+TEST(Preparation, AnArrayIsReadInPiecesThatSayWhereTheyBelong) {
+    const TemporaryFolder folder;
+    std::string data;
+    for (char i = 0; i < 24; ++i)
+        data += i;
+    for (const bool fortran : {false, true}) {
+        std::string bytes = npy("|u1", "(2, 3, 4)", data);
+        if (fortran) // as long as False
+            bytes.replace(bytes.find("False"), 5, "True ");
+        write(folder / "a.npy", bytes);
+        NpyFile file(folder / "a.npy");
+        EXPECT_EQ(file.shape(), (std::vector<std::size_t>{2, 3, 4}));
+        const NpyFile::Piece piece = file.next();
+        ASSERT_EQ(piece.values.size(), 24U);
+        for (std::size_t i = 0; i < 24; ++i) {
+            EXPECT_EQ(piece.values[i], static_cast<float>(i));
+            EXPECT_EQ(piece.places[i], fortran ? i % 2 * 12 + i / 2 % 3 * 4 + i / 6 : i);
+        }
+        EXPECT_TRUE(file.next().values.empty());
+    }
 }
 
 TEST(Preparation, ANulInAHeaderDoesNotCutTheSentence) {

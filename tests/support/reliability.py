@@ -32,7 +32,7 @@ ABOUT = {
                     "them: a device that fails moves the run to the host, once, with a sentence."),
     "interrupt": ("Ctrl-C", "Ctrl-C at moments spread over each long preparation and the frame behind it; time to the end of the "
                   "process. Preparations end at once; a frame in work is finished, since it may be recorded, so a failure "
-                  "is an end later than 0.2 s and the time of a frame. Not among them: GStreamer's first look at its plugins, "
+                  "is an end later than 0.2 s and the time of a frame. What does not fit is to be refused within 2 s. Not among them: GStreamer's first look at its plugins, "
                   "once after it was installed, which nothing interrupts."),
     "kill": ("kill -9", "Four recorders at once, 640×480 at 60 frames/s, killed at random moments: each file opens, and has every "
              "frame that had been taken a second before the end and was not counted as dropped."),

@@ -133,6 +133,49 @@ TEST(Background, NpyOfAnyNumbersOneImageOrAStack) {
     }
 }
 
+/// Both orders of a stack, its pages one by one and their mean: they are summed as they come.
+TEST(Background, AStackOfEitherOrderIsSummedInPlace) {
+    constexpr int kPages = 3, kWidth = 5, kHeight = 4;
+    const auto number = [](int page, int y, int x) { return static_cast<char>(page * 30 + y * kWidth + x); };
+    const TemporaryFolder folder;
+    for (const bool fortran : {false, true}) {
+        std::string data;
+        if (fortran)
+            for (int x = 0; x < kWidth; ++x)
+                for (int y = 0; y < kHeight; ++y)
+                    for (int page = 0; page < kPages; ++page)
+                        data += number(page, y, x);
+        else
+            for (int page = 0; page < kPages; ++page)
+                for (int y = 0; y < kHeight; ++y)
+                    for (int x = 0; x < kWidth; ++x)
+                        data += number(page, y, x);
+        std::string header = std::string("{'descr': '|u1', 'fortran_order': ") +
+                             (fortran ? "True" : "False") + ", 'shape': (3, 4, 5), }";
+        header.resize(118, ' ');
+        write_file(folder / "a.npy",
+                   std::string("\x93NUMPY\1\0", 8) + static_cast<char>(header.size()) + '\0' + header + data);
+        const TestImage<std::uint16_t> frame(kWidth, kHeight, 0, 1);
+        for (int page = 0; page <= kPages; ++page) {
+            const std::string name = (folder / "a.npy") + (page == 0 ? "" : "?page=" + std::to_string(page));
+            StageRunner run("background", {"dark=file", "dark_file=" + name}, frame.shape());
+            run.run(frame);
+            for (int y = 0; y < kHeight; ++y)
+                for (int x = 0; x < kWidth; ++x)
+                    ASSERT_EQ(-run.output.at(x, y), number(page == 0 ? 1 : page - 1, y, x))
+                        << name << fortran;
+        }
+        try {
+            StageRunner(std::string("background"),
+                        {"dark=file", "dark_file=" + (folder / "a.npy") + "?page=4"}, frame.shape());
+            ADD_FAILURE();
+        } catch (const UsageError& error) {
+            EXPECT_NE(std::string(error.what()).find("has no page 4; allowed: 1…3"), std::string::npos)
+                << error.what();
+        }
+    }
+}
+
 TEST(Background, FilesThatDoNotFitAreRefusedInOneSentence) {
     std::mt19937_64 random = test_random(3);
     const TemporaryFolder folder;
