@@ -13,6 +13,7 @@ namespace {
 
 constexpr std::string_view kSpace = " \t\r\n";
 constexpr std::string_view kTokenEnd = " \t\r\n\"'";
+constexpr std::string_view kValueEnd = "&# \t\r\n\"'"; ///< and kTokenEnd behind it
 constexpr std::string_view kReference = "${env:";
 constexpr auto npos = std::string_view::npos;
 
@@ -58,15 +59,22 @@ std::string without_references(std::string_view text) {
     return plain;
 }
 
-/// user:SECRET@ behind each "://". A password that should have been percent-encoded, with '@' or '/' in it,
-/// is one all the same.
+/// What ends an address or a value in it: a blank or a quote among other words. An address that is all of the
+/// text has an end only there.
+std::string_view ends_in(std::string_view text, std::string_view among_words) {
+    const bool alone = !text.starts_with("gst:") && text.find_first_of(kTokenEnd) > text.find("://");
+    return alone ? among_words.substr(0, among_words.size() - kTokenEnd.size()) : among_words;
+}
+
+/// user:SECRET@ behind each "://". A password that should have been percent-encoded, with '@', '/' or a blank
+/// in it, is one all the same.
 void find_passwords(std::string_view text, std::vector<Place>& places) {
+    const std::string_view ends = ends_in(text, kTokenEnd);
     for (std::size_t mark = text.find("://"); mark != npos; mark = text.find("://", mark + 3)) {
         const std::size_t begin = mark + 3;
-        const std::string token =
-            without_references(text.substr(begin, first_of(text, kTokenEnd, begin) - begin));
+        const std::string token = without_references(text.substr(begin, first_of(text, ends, begin) - begin));
         const std::size_t colon = token.find(':');
-        const std::size_t path = first_of(token, "/?#", 0);
+        const std::size_t path = first_of(token, "/?", 0); // no fragment goes to a camera
         std::size_t at = token.substr(0, path).rfind('@');
         if (at == npos && colon < path &&
             !is_port(std::string_view(token).substr(colon + 1, path - colon - 1)))
@@ -112,7 +120,7 @@ void find_values(std::string_view text, std::vector<Place>& places) {
         const bool query = begin > 0 && (text[begin - 1] == '?' || text[begin - 1] == '&');
         if (key.empty() || !(query || gst) || !names_a_secret(key))
             continue;
-        Place place = query ? Place{equal + 1, first_of(text, "&# \t\r\n\"'", equal + 1), ""}
+        Place place = query ? Place{equal + 1, first_of(text, ends_in(text, kValueEnd), equal + 1), ""}
                             : value_of_property(text, equal + 1);
         place.key = key;
         if (place.begin < place.end)

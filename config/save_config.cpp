@@ -5,6 +5,26 @@
 
 namespace specklescope {
 
+namespace {
+
+/// Whether their file is read with --trust only; the reader knows why.
+bool needs_trust(const Settings& settings) {
+    const std::string text = to_toml(settings);
+    const auto is_read = [&](bool trusted) {
+        Settings read;
+        read.trusted = trusted;
+        try {
+            read_toml(text, "settings", read);
+            return true;
+        } catch (const UsageError&) {
+            return false;
+        }
+    };
+    return is_read(true) && !is_read(false);
+}
+
+} // namespace
+
 void save_config(const std::string& path, const Settings& settings) {
     constexpr mode_t kOwner = 0600;
     write_atomically(path, to_toml(settings), kOwner);
@@ -18,15 +38,7 @@ std::string saved_text(const std::string& path, const Settings& settings) {
                     "the password is not in it: set " + join(source.referring().references()) +
                         ", or type it when asked",
                     4);
-    const auto& program = settings.program.as<ProgramSettings>();
-    const bool writes = !settings.record.empty() || !settings.record_raw.empty() ||
-                        !settings.record_mask.empty() || !settings.record_screen.empty() ||
-                        !settings.stats_path.empty() || !settings.snapshot_path.empty() ||
-                        !settings.traces_path.empty() || !settings.kymograph_path.empty() ||
-                        !settings.widths_path.empty() || !program.screenshot.empty() ||
-                        !program.window_movie.empty() || !program.publish.empty() || !program.serve.empty() ||
-                        !program.control.empty() || !program.metrics.empty() || !program.output.empty();
-    if (writes || !source.referring().references().empty() || source.revealed().starts_with("gst:"))
+    if (needs_trust(settings))
         text += row("note", "it names more than data: --config reads it with --trust only", 4);
     if (!settings.regions_from.empty())
         text += row("note",

@@ -1,6 +1,7 @@
 // OpenEXR by its library: R, G and B, or one channel, in half, float or whole numbers.
 #include "base/error.hpp"
 #include "base/memory_budget.hpp"
+#include "files/exr_header.hpp"
 #include "files/image_file.hpp"
 #include "have_exr.hpp"
 
@@ -55,6 +56,7 @@ std::uint64_t bytes_of_pixel(const Imf::ChannelList& channels) {
 class ExrReader final : public SingleImageReader {
 public:
     explicit ExrReader(const std::string& path) : SingleImageReader(path) {
+        check_exr_header(path);
         try {
             // What claims more is refused by the library before it makes room.
             Imf::Header::setMaxImageSize(kMaxSide, kMaxSide);

@@ -1,6 +1,7 @@
 #include "files/gst_init.hpp"
 
 #include "base/error.hpp"
+#include "base/known_secrets.hpp"
 #include "base/log.hpp"
 #include "files/gst_handles.hpp"
 
@@ -34,7 +35,7 @@ GLogWriterOutput to_log(GLogLevelFlags level, const GLogField* fields, gsize cou
             domain = text_of(fields[i]);
     }
     run_log().debug("{} ({}): {}", domain, (level & G_LOG_LEVEL_CRITICAL) != 0 ? "critical" : "message",
-                    message);
+                    without_secrets(message));
     return G_LOG_WRITER_HANDLED;
 }
 

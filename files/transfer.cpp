@@ -127,9 +127,17 @@ std::optional<Coding> coding_of_icc(const void* profile, std::size_t bytes) {
         white[i] = static_cast<double>(cmsEvalToneCurveFloat(curves[i].get(), 1.0F));
     if (!(*std::min_element(white.begin(), white.end()) > 0))
         return std::nullopt;
+    constexpr int kSteps = 1024;
+    for (std::size_t i = 0; i < white.size(); ++i)
+        for (int step = 0; step <= kSteps; ++step) {
+            const float code = static_cast<float>(step) / kSteps;
+            if (!std::isfinite(static_cast<float>(
+                    static_cast<double>(cmsEvalToneCurveFloat(curves[i].get(), code)) / white[i])))
+                return std::nullopt; // of a formula that gives no light
+        }
     Transfer transfer;
     transfer.kind = Transfer::Kind::curve;
-    transfer.name = std::string("the curve of '") + name.data() + "'";
+    transfer.name = "the curve of '" + one_line(name.data()) + "'";
     transfer.curve = [curves, white](double code, int channel) {
         const auto i = static_cast<std::size_t>(channel);
         return static_cast<double>(cmsEvalToneCurveFloat(curves[i].get(), static_cast<float>(code))) /

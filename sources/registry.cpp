@@ -1,5 +1,6 @@
 // Every source, in the order in which help and menus show them. The first is the default.
 #include "sources/registry.hpp"
+#include "base/known_secrets.hpp"
 #include "files/input_file.hpp"
 #include "files/transfer.hpp"
 #include "sources/aravis/aravis_source.hpp"
@@ -77,6 +78,7 @@ std::unique_ptr<Source> make_source(const SourceArgument& text, const SourceDefa
     const SourceArgument whole = text.resolved(from_environment);
     if (!whole.holds_secret())
         return make_revealed(whole.revealed(), defaults);
+    remember_secrets(whole);
     return discreetly(whole, [&] {
         return std::make_unique<DiscreetSource>(make_revealed(whole.revealed(), defaults), whole);
     });

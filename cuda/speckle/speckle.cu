@@ -2,11 +2,13 @@
 #include "cuda/sequence.hpp"
 #include "cuda/speckle/speckle_launch.hpp"
 #include "cuda/speckle/speckle_omit.hpp"
+#include "pipeline/counts.hpp"
 #include "stages/speckle/speckle_omit.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <optional>
 
 namespace specklescope {
 
@@ -73,11 +75,11 @@ public:
             params_.border == Border::crop ? Border::replicate : speckle_inner_border(params_.border);
         args.form = scale.form;
         args.coefficient = static_cast<float>(scale.c);
-        const double full =
-            context.info.full_scale > 0 ? context.info.full_scale : type_full_scale(input.shape.type);
-        args.full_scale = !(full > 0)                          ? NAN
-                          : input.shape.type == PixelType::f32 ? static_cast<float>(full)
-                                                               : static_cast<float>(std::ceil(full));
+        constexpr float kAboveIntegers = 65536; // NaN is no whole number
+        const std::optional<double> threshold = saturation_threshold(input.shape.type, context.info);
+        args.full_scale = threshold                            ? static_cast<float>(*threshold)
+                          : input.shape.type == PixelType::f32 ? NAN
+                                                               : kAboveIntegers;
         args.counts = context.counts;
         if (misaligned(input.data, input.pitch) || misaligned(output.data, output.pitch))
             throw DeviceError("stage speckle: rows of device images must start on 16 bytes.");

@@ -39,7 +39,7 @@ struct SpeckleArgs {
     Border border; ///< replicate where windows are whole (crop)
     SpeckleForm form;
     float coefficient;
-    float full_scale; ///< a whole number for integer samples; NaN: none
+    float full_scale; ///< a whole number for integer samples; none: NaN, or above them all
     PixelCounts* counts;
 
 #ifdef __CUDACC__

@@ -1,5 +1,6 @@
 // An RTSP server with one mount. All who watch share one encoder, which runs while somebody does.
 #include "base/error.hpp"
+#include "base/known_secrets.hpp"
 #include "base/log.hpp"
 #include "files/gst_init.hpp"
 #include "have_rtsp.hpp"
@@ -172,6 +173,7 @@ public:
     RtspEnd(const SourceArgument& given, double mbit_s) {
         const SourceArgument whole = given.resolved(from_environment);
         address_ = parse_serve_address(whole);
+        remember_secrets(whole);
         init_gstreamer();
         if (!gst_element_exists("x264enc"))
             throw RunError("No H.264 encoder for --serve is installed; install gstreamer1.0-plugins-ugly.");

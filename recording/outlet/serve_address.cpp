@@ -58,6 +58,8 @@ ServeAddress parse_serve_address(const SourceArgument& text) {
         refuse(text);
     if (const std::size_t at = place.rfind('@'); at != std::string_view::npos) {
         const std::string_view who = place.substr(0, at);
+        if (who.find('?') != std::string_view::npos) // where it ends nobody could tell; %3F is one
+            refuse(SourceArgument(std::string(kScheme) + "***" + std::string(rest.substr(at))));
         const std::size_t colon = who.find(':');
         if (colon == std::string_view::npos || colon == 0 || colon + 1 == who.size())
             refuse(text);

@@ -2,6 +2,8 @@
 #include "base/error.hpp"
 #include "base/source_argument.hpp"
 #include "config/settings.hpp"
+#include "have_cairo.hpp"
+#include "have_exr.hpp"
 #include "sources/registry.hpp"
 #include "tests/sources/rtsp_server.hpp"
 #include "tests/support/child.hpp"
@@ -42,6 +44,11 @@ INSTANTIATE_TEST_SUITE_P(
         Shown{"rtsps://user:p@ss@host:554/x@2", "rtsps://user:***@host:554/x@2",
               "rtsps://user:" REF("PASSWORD") "@host:554/x@2"},
         Shown{"rtsp://user:pa/ss@host/x", "rtsp://user:***@host/x", "rtsp://user:" REF("PASSWORD") "@host/x"},
+        Shown{"rtsp://user:two words@host/x", "rtsp://user:***@host/x",
+              "rtsp://user:" REF("PASSWORD") "@host/x"},
+        Shown{"rtsp://user:it's@host/x?token=a \"b\"&c=1", "rtsp://user:***@host/x?token=***&c=1",
+              "rtsp://user:" REF("PASSWORD") "@host/x?token=" REF("TOKEN") "&c=1"},
+        Shown{"rtsp://user:0#x@host/x", "rtsp://user:***@host/x", "rtsp://user:" REF("PASSWORD") "@host/x"},
         Shown{"rtsp://host:554/stream@1", "rtsp://host:554/stream@1", "rtsp://host:554/stream@1"},
         Shown{"rtsp://user@host/x", "rtsp://user@host/x", "rtsp://user@host/x"},
         Shown{"rtsp://h/x?Password=abc&a=1&access_token=def#g",
@@ -96,17 +103,6 @@ TEST(SecretText, WhatALibrarySaysIsHidden) {
               "a bad camera rtsp://u:***@h2/");
 }
 
-/// Every byte that a run leaves in `folder`, and what it said.
-std::string everything(const ChildResult& result, const std::string& folder) {
-    std::string all = result.all();
-    for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
-        all += entry.path().string() + "\n";
-        if (entry.is_regular_file())
-            all += read_text(entry.path().string());
-    }
-    return all;
-}
-
 constexpr const char* kPassword = "geheim4711";
 constexpr const char* kToken = "tok-98-tok";
 
@@ -118,10 +114,19 @@ protected:
         words.insert(words.begin(), test::program_path());
         return run_child(words, folder_.path().string());
     }
+    /// Neither in what it said, nor in any file that it left, nor in a name of one.
     void expect_hidden(const ChildResult& result) const {
-        const std::string all = everything(result, folder_.path().string());
-        EXPECT_EQ(all.find(kPassword), std::string::npos) << result.all();
-        EXPECT_EQ(all.find(kToken), std::string::npos) << result.all();
+        const auto expect_none = [](const std::string& text, const std::string& where) {
+            for (const char* secret : {kPassword, kToken})
+                EXPECT_EQ(text.find(secret), std::string::npos) << secret << " stands in " << where;
+        };
+        expect_none(result.all(), result.all());
+        for (const auto& entry : std::filesystem::recursive_directory_iterator(folder_.path())) {
+            const std::string path = entry.path().string();
+            expect_none(path, path);
+            if (entry.is_regular_file())
+                expect_none(read_text(path), path);
+        }
     }
     TemporaryFolder folder_;
 };
@@ -130,25 +135,44 @@ TEST_F(SecretRun, NoOutputHoldsThePassword) {
     const test::RtspServer server(kScene);
     const std::string url =
         "rtsp://user:" + std::string(kPassword) + "@" + server.url().substr(7) + "?token=" + kToken;
-    const ChildResult result = run({"run",           url,
-                                    "--frames",      "5",
-                                    "--record",      "a.tiff",
-                                    "--record",      "b.mkv",
-                                    "--record",      "c.png",
-                                    "--record",      "d.raw",
-                                    "--record-raw",  "e.tiff",
-                                    "--record-raw",  "f.mkv",
-                                    "--record-raw",  "g.raw",
-                                    "--record-mask", "h.tiff",
-                                    "--snapshot",    "i.png",
-                                    "--stats",       "j.json",
-                                    "--verbose",     "--record-screen",
-                                    "k.mkv",         "--record-screen",
-                                    "l.mp4"});
+    write_text(folder_ / "regions.json", R"({"regions":[
+        {"name":"box","shape":"rectangle","points":[[1,1],[20,20]]},
+        {"name":"vessel","shape":"line","points":[[2,10],[50,30]]}]})");
+    std::vector<std::string> words = {"run", url, "--frames", "5", "--verbose"};
+    std::vector<std::pair<const char*, std::vector<std::string>>> outputs = {
+        {"--record", {"a.tiff", "a.ome.tiff", "b.mkv", "b.mp4", "c.png", "d.raw", "d.hdr"}},
+        {"--record-raw", {"e.tiff", "f.mkv", "g.raw"}},
+        {"--record-mask", {"h.tiff"}},
+        {"--snapshot", {"i.png"}},
+        {"--stats", {"j.json"}},
+        {"--record-screen", {"k.mkv", "l.mp4", "k.png", "k.tiff"}},
+        {"--regions", {"regions.json"}},
+        {"--traces", {"m.csv"}},
+        {"--kymograph", {"n.tiff"}},
+        {"--widths", {"o.csv"}}};
+    std::vector<std::string> named = {"a.tiff", "a.ome.tiff", "b.mkv", "b.mp4",  "d.raw.jsonl",
+                                      "d.hdr",  "e.tiff",     "f.mkv", "h.tiff", "j.json",
+                                      "k.mkv",  "l.mp4",      "m.csv", "o.csv",  "n-vessel.tiff"};
+#ifdef SPECKLESCOPE_HAVE_EXR
+    outputs.push_back({"--record", {"d.exr"}});
+    named.emplace_back("d.exr");
+#endif
+#ifdef SPECKLESCOPE_HAVE_CAIRO
+    outputs.push_back({"--report", {"p.pdf"}});
+    named.insert(named.end(), {"p.txt", "p.csv", "p.png"});
+#endif
+    for (const auto& [option, files] : outputs)
+        for (const std::string& file : files)
+            words.insert(words.end(), {option, file});
+    const ChildResult result = run(words);
     EXPECT_EQ(result.status, 0) << result.all();
+#ifdef SPECKLESCOPE_HAVE_CAIRO // what a reader of PDF sees lies beside it, as text
+    const ChildResult read = run_child(
+        {"sh", "-c", "pdftotext -layout p.pdf p.txt && pdfinfo p.pdf >> p.txt"}, folder_.path().string());
+    EXPECT_EQ(read.status, 0) << read.all();
+#endif
     expect_hidden(result);
-    for (const char* name :
-         {"a.tiff", "b.mkv", "d.raw.jsonl", "e.tiff", "f.mkv", "h.tiff", "j.json", "k.mkv", "l.mp4"})
+    for (const std::string& name : named)
         EXPECT_NE(read_text(folder_ / name).find("rtsp://user:***@127.0.0.1"), std::string::npos) << name;
     EXPECT_NE(result.out.find("rtsp://user:***@127.0.0.1"), std::string::npos) << result.all();
 }

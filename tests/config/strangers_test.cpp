@@ -27,16 +27,8 @@ protected:
     TemporaryFolder folder_;
 };
 
-TEST_F(Strangers, ASettingsFileNamesNoOutputsAndRunsNothing) {
-    const std::string good = image("good.tif");
-    for (const char* line : {"record = \"x.tiff\"", "record = [\"\", \"x.tiff\"]", "record_raw = \"x.tiff\"",
-                             "record_mask = [\"x.tiff\"]", "record_screen = \"x.png\"", "stats = \"x.json\"",
-                             "snapshot = \"x.png\""}) {
-        write_text(folder_ / "s.toml", "# from a stranger\n" + std::string(line) + "\n");
-        const auto before = names_in(folder_.path().string());
-        expect_refused(run({"run", good, "--config", "s.toml"}), 2, {"s.toml, line 2: ", "'x.", "--trust"});
-        EXPECT_EQ(names_in(folder_.path().string()), before);
-    }
+TEST_F(Strangers, ASettingsFileRunsNothing) {
+    image("good.tif");
     for (const char* line :
          {"source = \"gst:videotestsrc num-buffers=2\"", "source = \"rtsp://h/${env:HOME}\""}) {
         write_text(folder_ / "s.toml", std::string(line) + "\n");

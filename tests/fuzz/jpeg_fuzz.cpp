@@ -1,5 +1,5 @@
 // JPEG files: read at once and in parts, with the same pixels or the same end.
-// Parser: files/jpeg_file.cpp
+// Parser: files/jpeg_file.cpp files/transfer.cpp
 #include "tests/fuzz/support.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t bytes) {

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -101,6 +102,19 @@ struct Pages {
     std::uint64_t said = 0;                     ///< pages(), asked on the first
 };
 
+/// What a file says of its values can be told in a line, and makes light of every code.
+inline void check_coding(const Coding& coding) {
+    const std::string text = to_string(coding);
+    demand(one_line(text) == text, "the coding is not one line of text: '" + text + "'");
+    for (int channel = 0; channel < 3; ++channel) {
+        for (const double code : {0.0, 0.01, 0.25, 0.5, 0.99})
+            demand(std::isfinite(coding.transfer.light(code, channel)),
+                   "the light of code " + std::to_string(code) + " is not finite");
+        demand(std::abs(coding.transfer.light(1, channel) - 1) < 1e-6,
+               "the light of the largest code is not the largest");
+    }
+}
+
 /// Reads a whole file through its reader, `rows` at a time.
 inline Pages read_pages(std::unique_ptr<ImageReader> (*open)(const std::string&), std::string_view bytes,
                         int rows) {
@@ -119,6 +133,7 @@ inline Pages read_pages(std::unique_ptr<ImageReader> (*open)(const std::string&)
             pages.shapes.push_back(*shape);
             (void)reader->recorded();
             (void)reader->lossy();
+            check_coding(reader->coding());
             pages.pixels.emplace_back();
             if (shape->bytes() > kMostPixels)
                 continue;

@@ -1,5 +1,5 @@
 // TIFF files: read at once and in parts, with the same pixels or the same end.
-// Parser: files/tiff_file.cpp
+// Parser: files/tiff_file.cpp files/tiff_layout.cpp files/transfer.cpp
 #include "tests/fuzz/support.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t bytes) {

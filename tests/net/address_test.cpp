@@ -56,6 +56,21 @@ TEST(ListenAddress, SaysWhoReachesIt) {
     EXPECT_FALSE(loopback("zmq://128.127.0.1:5"));
 }
 
+TEST(ServeAddress, WhoseUserEndsNowhereIsRefusedWithoutThePassword) {
+    for (const char* bad : {"rtsp://me:0?geheim@127.0.0.1:5/flow", "rtsp://me?x:geheim@127.0.0.1:5/flow"}) {
+        try {
+            (void)parse_serve_address(SourceArgument(bad));
+            ADD_FAILURE() << bad << " is taken";
+        } catch (const UsageError& error) {
+            const std::string said = error.what();
+            EXPECT_EQ(said.find("geheim"), std::string::npos) << said;
+            EXPECT_NE(said.find("rtsp://***@127.0.0.1:5/flow"), std::string::npos) << said;
+        }
+    }
+    const ServeAddress address = parse_serve_address(SourceArgument("rtsp://me:0%3Fx@127.0.0.1:5/flow"));
+    EXPECT_EQ(address.password, "0?x");
+}
+
 TEST(ListenAddress, MayBeAUnixSocketWhereThatIsOffered) {
     const ListenAddress address = parse_listen_address("ipc://flow.socket", kControlSyntax);
     EXPECT_EQ(address.endpoint(), "ipc://flow.socket");

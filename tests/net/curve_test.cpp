@@ -114,6 +114,10 @@ TEST_F(Curve, FilesOfKeysAreReadOrRefusedInASentence) {
     expect_refused(key, clients, "no line secret-key");
     write_text(key, "secret-key = \"short\"");
     expect_refused(key, clients, "40 characters");
+    std::string cut = server_.certificate(true); // with what ends a text in C, between groups of five
+    cut[cut.find(server_.secret.data()) + 10] = '\0';
+    write_text(key, cut);
+    expect_refused(key, clients, "40 characters");
     write_text(key, server_.certificate(true));
     std::filesystem::create_directory(folder_ / "empty");
     expect_refused(key, folder_ / "empty", "nobody would be let in");

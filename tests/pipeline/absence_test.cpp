@@ -57,6 +57,19 @@ TEST(Absence, WithoutFramesBeforeTheSourceItselfSaysItsRate) {
     EXPECT_FALSE(never.frame(now)) << "there was no frame before";
 }
 
+TEST(Absence, ThatIsNoWholeNumberOfPeriodsIsRounded) {
+    for (const auto& [away, frames] :
+         {std::pair{190ms, 1U}, {240ms, 1U}, {260ms, 2U}, {110ms, 0U}, {40ms, 0U}}) {
+        Absence absence;
+        const SteadyClock::time_point now{};
+        EXPECT_FALSE(absence.frame(now));
+        absence.begins(10); // a period is 100 ms
+        const auto missed = absence.frame(now + away);
+        ASSERT_TRUE(missed);
+        EXPECT_EQ(missed->frames, frames) << away.count() << " ms";
+    }
+}
+
 TEST(Absence, IsInTheStatistics) {
     SourceInfo info = test::camera_info();
     info.rate = 200;

@@ -1,0 +1,74 @@
+// A header of OpenEXR that claims more than there is, is refused before room is made for it.
+#include "base/error.hpp"
+#include "files/image_file.hpp"
+#include "have_exr.hpp"
+#include "tests/support/file_tools.hpp"
+#include "tests/support/images.hpp"
+
+#include <gtest/gtest.h>
+
+namespace specklescope {
+namespace {
+
+#ifdef SPECKLESCOPE_HAVE_EXR
+/// The sentence that these bytes are refused with.
+std::string refusal(const std::string& bytes) {
+    const TemporaryFolder folder;
+    test::write_file(folder / "a.exr", bytes);
+    try {
+        (void)open_exr(folder / "a.exr");
+    } catch (const RunError& error) {
+        return error.what();
+    }
+    return "";
+}
+
+std::string attribute(const std::string& name, std::uint64_t claimed, const std::string& value) {
+    return name + '\0' + "string" + '\0' + little(claimed, 4) + value;
+}
+
+TEST(ExrHeader, ThatClaimsMoreThanTheFileHoldsIsRefusedBeforeItIsRead) {
+    const std::string magic = "v/1\x01", plain = little(2, 4), parts = little(0x1002, 4);
+    const std::string fine = attribute("note", 2, "ab"), end(1, '\0');
+    for (const std::uint64_t claimed :
+         {std::uint64_t{3}, std::uint64_t{1} << 30U, std::uint64_t{0xffffffff}}) {
+        const std::string large = attribute("large", claimed, "ab");
+        const std::string says =
+            "its attribute 'large' claims " + std::to_string(claimed) + " bytes, and it ends before them.";
+        EXPECT_NE(refusal(magic + plain + large).find(says), std::string::npos);
+        EXPECT_NE(refusal(magic + plain + fine + large).find(says), std::string::npos);
+        EXPECT_NE(refusal(magic + parts + fine + end + large).find(says), std::string::npos)
+            << "in the header of the second part";
+    }
+    // Nor may it have another size than its type, as the library reads on behind that.
+    const auto of_type = [&](const std::string& type, const std::string& value) {
+        return magic + plain + "odd" + '\0' + type + '\0' + little(value.size(), 4) + value;
+    };
+    const std::string channel = std::string("Y") + '\0' + std::string(16, '\1');
+    for (const auto& [type, value] : std::vector<std::pair<std::string, std::string>>{
+             {"compression", "12"},
+             {"chlist", channel},
+             {"chlist", end + channel},
+             {"chlist", channel + end + end},
+             {"preview", little(2, 4) + little(3, 4) + std::string(23, 'p')},
+             {"preview", "p"},
+             {"stringvector", little(3, 4) + "ab"},
+             {"stringvector", little(1, 4) + "ab"}})
+        EXPECT_NE(
+            refusal(of_type(type, value)).find("its attribute 'odd' has another size than its type " + type),
+            std::string::npos)
+            << type;
+    // What is behind the header is none, and other damage is for the library to name.
+    for (const std::string& other :
+         {magic + plain + fine + end + attribute("large", 99, ""), of_type("chlist", channel + end),
+          of_type("stringvector", little(1, 4) + "a" + little(0, 4)),
+          of_type("preview", little(1, 4) + little(1, 4) + "pppp"), of_type("anything", "abc"),
+          magic + parts + fine + end + end + "x", magic + plain + fine, magic + plain + std::string(300, 'n'),
+          std::string("v/1"), std::string()})
+        EXPECT_NE(refusal(other).find("is not a readable OpenEXR file (OpenEXR: "), std::string::npos)
+            << refusal(other);
+}
+#endif
+
+} // namespace
+} // namespace specklescope
