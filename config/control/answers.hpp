@@ -16,6 +16,7 @@ ControlReply told(const Out& more = Out::object());
 Out json_of(const ParamValue& value);
 Out json_of(const Params& params); ///< of what can be set
 Out declarations(const ParamTable& table);
+Out json_of(const Doors& doors);
 /// Its place; `wanted` is one, or a name. Throws UsageError.
 std::size_t stage_of(const Chain& chain, const Json& wanted);
 /// As on the command line.

@@ -2,6 +2,9 @@
 #pragma once
 
 #include "analysis/baseline.hpp"
+#include "analysis/events.hpp"
+#include "config/control/doors.hpp"
+#include "config/presets/preset_file.hpp"
 #include "config/settings.hpp"
 #include "recording/recorder.hpp"
 
@@ -38,6 +41,7 @@ public:
     /// `pixels`: with those on the host, or none before they are there.
     virtual std::optional<Result> newest(bool pixels) = 0;
     virtual std::vector<ControlMessage> messages() = 0;
+    virtual Doors doors() = 0;
 
     /// Begins to open another source, in place of the one that runs, with the settings that a recording was
     /// made with or as they are. Throws UsageError or RunError.

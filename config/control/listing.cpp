@@ -203,7 +203,7 @@ Answer get(ControlHost& host, const Json& a, ControlProgress&) {
 
 Answer stats(ControlHost& host, const Json&, ControlProgress&) {
     const Out counted = Out::parse(to_json(host.pipeline().stats()), nullptr, false);
-    return told({{"stats", counted}, {"recordings", recordings(host)}});
+    return told({{"stats", counted}, {"recordings", recordings(host)}, {"doors", json_of(host.doors())}});
 }
 
 Answer messages(ControlHost& host, const Json&, ControlProgress&) {

@@ -37,6 +37,7 @@ public:
     Pipeline& pipeline() override { return pipeline_; }
     std::optional<Result> newest(bool) override { return std::nullopt; }
     std::vector<ControlMessage> messages() override { return {}; }
+    Doors doors() override { return {}; }
     void open(const std::string&, bool) override { throw UsageError("Nothing is opened here."); }
     bool opened() override { return true; }
     Chain chain() override { return settings_.chain; }

@@ -34,6 +34,12 @@ std::vector<ControlMessage> WindowControl::messages() {
     return all;
 }
 
+Doors WindowControl::doors() {
+    Doors all = session().doors();
+    all.control = counts();
+    return all;
+}
+
 /// What a request names is a stranger's word; what the window has had open is its own.
 void WindowControl::open(const std::string& source, bool recorded) {
     if (session().opening())

@@ -17,6 +17,7 @@ public:
     explicit WindowControl(App& app);
     /// Once per drawn frame, while it is being made: does what is asked for.
     void poll() { server_->poll(); }
+    ControlCounts counts() const { return server_->counts(); }
 
 private:
     Session& session();
@@ -24,6 +25,7 @@ private:
     Pipeline& pipeline() override;
     std::optional<Result> newest(bool pixels) override;
     std::vector<ControlMessage> messages() override;
+    Doors doors() override;
     void open(const std::string& source, bool recorded) override;
     bool opened() override;
     Chain chain() override;
