@@ -1,9 +1,24 @@
-// Settings into a file, and what whoever saved them should know of it.
+// Settings into a file and out of it, and what whoever saved them should know of it.
 #include "config/atomic_file.hpp"
 #include "config/settings.hpp"
 #include "config/text.hpp"
 
+#include <fstream>
+
 namespace specklescope {
+
+std::string settings_text(const std::string& path) {
+    constexpr std::size_t kMost = std::size_t{1} << 20; // a settings file has a few kB
+    std::ifstream file(path, std::ios::binary);
+    std::string text(kMost + 1, '\0');
+    file.read(text.data(), static_cast<std::streamsize>(text.size()));
+    text.resize(static_cast<std::size_t>(file.gcount()));
+    if (text.empty())
+        throw RunError("The settings file '" + path + "' cannot be read, or is empty; name a TOML file.");
+    if (text.size() > kMost)
+        throw RunError("'" + path + "' is larger than 1 MiB, and no settings file; name a TOML file.");
+    return text;
+}
 
 void save_config(const std::string& path, const Settings& settings) {
     constexpr mode_t kOwner = 0600;

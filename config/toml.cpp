@@ -8,7 +8,6 @@
 #include <toml++/toml.h>
 
 #include <algorithm>
-#include <fstream>
 
 namespace specklescope {
 
@@ -346,16 +345,7 @@ void read_toml(std::string_view text, const std::string& name, Settings& setting
 }
 
 void load_config(const std::string& path, Settings& settings) {
-    constexpr std::size_t kMost = std::size_t{1} << 20; // a settings file has a few kB
-    std::ifstream file(path, std::ios::binary);
-    std::string text(kMost + 1, '\0');
-    file.read(text.data(), static_cast<std::streamsize>(text.size()));
-    text.resize(static_cast<std::size_t>(file.gcount()));
-    if (text.empty())
-        throw RunError("The settings file '" + path + "' cannot be read, or is empty; name a TOML file.");
-    if (text.size() > kMost)
-        throw RunError("'" + path + "' is larger than 1 MiB, and no settings file; name a TOML file.");
-    read_toml(text, path, settings);
+    read_toml(settings_text(path), path, settings);
 }
 
 std::string preset_toml(const Settings& settings, const std::string& doc) {

@@ -124,6 +124,8 @@ public:
     EndedRecordings ended; ///< by themselves, or with their source
     /// The table of the regions, a row for each and every frame.
     const Recording* recorded_traces() const;
+    static constexpr const char* kNoRegions =
+        "There are no regions whose traces could be recorded; draw one first.";
     void toggle_traces();
     /// What a recording of raw frames would begin with; nothing: none are kept.
     std::optional<PreTrigger::Fill> kept_before() const {

@@ -53,6 +53,12 @@ Answer record(ControlHost&, const Json&, ControlProgress&);
 Answer stop_recording(ControlHost&, const Json&, ControlProgress&);
 Answer snapshot(ControlHost&, const Json&, ControlProgress&);
 Answer mark(ControlHost&, const Json&, ControlProgress&);
+Answer events(ControlHost&, const Json&, ControlProgress&);
+Answer relabel(ControlHost&, const Json&, ControlProgress&);
+Answer unmark(ControlHost&, const Json&, ControlProgress&);
+Answer presets(ControlHost&, const Json&, ControlProgress&);
+Answer load_preset(ControlHost&, const Json&, ControlProgress&);
+Answer save_preset(ControlHost&, const Json&, ControlProgress&);
 // regions
 Answer regions(ControlHost&, const Json&, ControlProgress&);
 Answer set_regions(ControlHost&, const Json&, ControlProgress&);

@@ -127,6 +127,7 @@ std::vector<ControlRow> make_rows() {
     const ControlArgument value{"value", Type::value, true, "its value, as on the command line"};
     const ControlArgument file{"file", Type::text, true,
                                "its name in the folder of --control-folder; the ending says the format"};
+    const ControlArgument event{"event", Type::whole, true, "its number, as mark and events tell it"};
     const ControlArgument what{"what", Type::choice, true, "what is recorded", what_names()};
     return {
         {"list",
@@ -160,6 +161,19 @@ std::vector<ControlRow> make_rows() {
          bypass},
         {"set_source", "an option of the source", {key, value}, set_source},
         {"set_view", "what --view sets: layout, colours, range", {key, value}, set_view},
+        {"presets",
+         "chains with range and colours, by name: of the program, yours, and in the folder",
+         {},
+         control::presets},
+        {"load_preset",
+         "chain, range and colours of a preset",
+         {{"name", Type::text, true, "its name, as presets tells it"}},
+         control::load_preset},
+        {"save_preset",
+         "chain, range and colours as they are set, as a preset in the folder of --control-folder",
+         {{"name", Type::text, true, "letters, digits, '-' and '_'; one that is taken gets a number"},
+          {"doc", Type::text, false, "a line about it"}},
+         control::save_preset},
         {"scale",
          "how large a pixel of the results is",
          {{"um_per_px", Type::number, true, "a side of it in µm; 0: as the source says"}},
@@ -179,6 +193,12 @@ std::vector<ControlRow> make_rows() {
          "an event at the newest frame",
          {{"label", Type::text, false, "what it is; without: a number"}},
          control::mark},
+        {"events", "what has been marked", {}, events},
+        {"relabel",
+         "another label for an event",
+         {event, {"label", Type::text, true, "what it is"}},
+         relabel},
+        {"unmark", "an event is taken back", {event}, unmark},
         {"regions", "the regions, as a file of regions has them", {}, control::regions},
         {"set_regions",
          "other regions",

@@ -140,6 +140,11 @@ std::uint64_t RunControl::set_chain(Chain chain) {
     return version;
 }
 
+std::uint64_t RunControl::take_preset(const PresetTaken& taken) {
+    set_view(taken.settings.view);
+    return set_chain(taken.settings.chain);
+}
+
 void RunControl::set_view(const Params& view) {
     settings_.view = view;
     look_->set(look_of(settings_));
@@ -180,6 +185,16 @@ EventMark RunControl::mark(const std::string& label) {
     EventMark mark = events_.mark(*newest, label).mark;
     tell(mark);
     return mark;
+}
+
+void RunControl::relabel(std::uint64_t event, const std::string& label) {
+    if (const TimedEvent* changed = events_.rename(event, label))
+        tell(changed->mark);
+}
+
+void RunControl::unmark(std::uint64_t event) {
+    if (const std::optional<TimedEvent> gone = events_.remove(event))
+        tell(gone->mark);
 }
 
 void RunControl::tell(const EventMark& event) const {

@@ -44,6 +44,7 @@ private:
     Chain chain() override;
     std::uint64_t edit(std::size_t stage, const std::string& key, const ParamValue& value) override;
     std::uint64_t set_chain(Chain chain) override;
+    std::uint64_t take_preset(const PresetTaken& taken) override;
     void set_view(const Params& view) override;
     void edit_source(const std::string& key, const ParamValue& value) override;
     double um_per_px() override;
@@ -53,6 +54,9 @@ private:
     TraceHistory& traces() override { return *traces_; }
     Baseline& baseline() override { return baseline_; }
     EventMark mark(const std::string& label) override;
+    const EventLog& events() override { return events_; }
+    void relabel(std::uint64_t event, const std::string& label) override;
+    void unmark(std::uint64_t event) override;
     std::vector<ControlRecording> recordings() override { return recordings_; }
     void begin_recording(ControlWhat what, const std::string& path) override;
     std::shared_ptr<Sink> end_recording(ControlWhat what) override;
