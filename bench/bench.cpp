@@ -3,6 +3,7 @@
 
 #include "base/error.hpp"
 #include "bench/device.hpp"
+#include "bench/doors.hpp"
 #include "bench/feeds.hpp"
 #include "bench/gpus.hpp"
 #include "bench/pages.hpp"
@@ -82,6 +83,8 @@ public:
             section("gpus", "Several GPUs", run_gpus(), gpus_table);
         if (wanted("pipeline"))
             section("pipeline", "The whole program", pipelines(), pipeline_table);
+        if (wanted("doors"))
+            section("doors", "Doors", doors(), doors_table);
         if (wanted("traces"))
             section("traces", "Traces of regions", run_traces(), traces_table);
         if (wanted("startup"))
@@ -107,7 +110,7 @@ private:
     static bool is_report(std::string_view text) { return text.starts_with("{\n \"machine\": {"); }
 
     void check_filter() const {
-        const auto sections = {"stream", "regions", "gpus", "pipeline", "traces", "startup"};
+        const auto sections = {"stream", "regions", "gpus", "pipeline", "doors", "traces", "startup"};
         if (std::any_of(sections.begin(), sections.end(), [&](const char* name) { return wanted(name); }) ||
             !kernel_cases(filter_).empty() || any_published(filter_) || any_feed(filter_) ||
             settings_.bench.peers)
@@ -115,7 +118,8 @@ private:
         throw UsageError(
             "bench --filter = " + filter_ +
             " fits no row; allowed: part of a stage's name or settings (speckle, radius=2), of a "
-            "size (3840×2160), or of published, stream, regions, feeds, gpus, pipeline, traces, startup.");
+            "size (3840×2160), or of published, stream, regions, feeds, gpus, pipeline, doors, traces, "
+            "startup.");
     }
 
     static void show(const std::string& title, const std::string& text) {
@@ -310,6 +314,23 @@ private:
                                 {"cpu", run.processor_s / run.seconds},
                                 {"display_path", s.at("display_path")}});
             }
+        return rows;
+    }
+
+    Json doors() const {
+        Json rows = Json::array();
+        for (const DoorRun& run : run_doors(device_ ? "auto" : "cpu")) {
+            const Json& s = run.program.stats;
+            rows.push_back({{"name", run.name},
+                            {"frames_per_s", s.at("rate").at("mean")},
+                            {"frames", s.at("frames").at("processed")},
+                            {"dropped", s.at("drops").at("total")},
+                            {"median_ms", s.at("latency_ms").at("median")},
+                            {"p99_ms", s.at("latency_ms").at("p99")},
+                            {"cpu", run.program.processor_s / run.program.seconds},
+                            {"clients", run.clients},
+                            {"unread_kib", static_cast<double>(run.unread) / 1024}});
+        }
         return rows;
     }
 

@@ -20,6 +20,7 @@ std::string region_table(const nlohmann::ordered_json& rows);
 std::string feed_table(const nlohmann::ordered_json& rows);
 std::string gpus_table(const nlohmann::ordered_json& rows);
 std::string pipeline_table(const nlohmann::ordered_json& rows);
+std::string doors_table(const nlohmann::ordered_json& rows);
 std::string traces_table(const nlohmann::ordered_json& rows);
 std::string startup_table(const nlohmann::ordered_json& rows);
 std::string peer_table(const nlohmann::ordered_json& rows);

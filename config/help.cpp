@@ -78,7 +78,7 @@ std::string stages_text() {
 std::string presets_text() {
     std::string out;
     for (const Preset& preset : presets())
-        out += row(preset.name, preset.doc + (preset.yours ? " (yours: " + preset.file + ")" : ""), 12);
+        out += row(preset.name, preset.doc + (preset.yours() ? " (yours: " + preset.file + ")" : ""), 12);
     return out;
 }
 

@@ -148,7 +148,7 @@ const std::vector<CliOption>& cli_options() {
         from_program("curve_clients", kOutput),
         {"filter", "TEXT",
          "bench: only rows with TEXT in their name (a stage, a size, published, stream, regions, gpus, "
-         "feeds, pipeline, traces, startup)",
+         "feeds, pipeline, doors, traces, startup)",
          kBench},
         {"json", "FILE", "bench and pulse: write everything measured as JSON", kBench},
         {"around", "LABEL", "trials: the label of the events", kBench},

@@ -34,17 +34,17 @@ std::string top_comment(std::string_view toml) {
 }
 
 /// Adds the presets of a folder, in the place of those of the same name.
-void read_folder(const fs::path& folder, bool yours, std::map<std::string, Preset>& all) {
+void read_folder(const fs::path& folder, PresetOrigin origin, std::map<std::string, Preset>& all) {
     std::error_code none; // a folder that is not there holds no presets
     for (const auto& entry : fs::directory_iterator(folder, none)) {
         if (entry.path().extension() != ".toml")
             continue;
         try {
-            const std::string toml = whole_text(entry.path().string(), kMaxSettingsFile, "preset"),
-                              name = entry.path().stem().string();
-            all.insert_or_assign(name, Preset{name, top_comment(toml), toml, entry.path().string(), yours});
+            Preset preset = read_preset(entry.path().string(), origin);
+            const std::string name = preset.name;
+            all.insert_or_assign(name, std::move(preset));
         } catch (const RunError& error) {
-            run_log().warn("A preset is left out: {}", error.what());
+            run_log().warn("A preset is left out. {}", error.what());
         }
     }
 }
@@ -55,8 +55,7 @@ const std::vector<Preset>& compiled_presets() {
     static const std::vector<Preset> list = [] {
         std::vector<Preset> all;
         for (const PresetText& text : preset_texts())
-            all.push_back(
-                {std::string(text.name), top_comment(text.toml), std::string(text.toml), {}, false});
+            all.push_back({std::string(text.name), top_comment(text.toml), std::string(text.toml), {}, {}});
         return all;
     }();
     return list;
@@ -69,9 +68,9 @@ std::vector<Preset> read_presets() {
     for (const Preset& preset : compiled_presets())
         all.emplace(preset.name, preset);
     if (const std::string folder = data_folder(); !folder.empty())
-        read_folder(fs::path(folder) / "specklescope" / "presets", false, all);
+        read_folder(fs::path(folder) / "specklescope" / "presets", PresetOrigin::installed, all);
     if (const std::string folder = user_folder(); !folder.empty())
-        read_folder(fs::path(folder) / "presets", true, all);
+        read_folder(fs::path(folder) / "presets", PresetOrigin::yours, all);
     std::vector<Preset> ordered;
     ordered.reserve(all.size());
     for (auto& [name, preset] : all)
@@ -96,7 +95,13 @@ const Preset* find_preset(const std::string& name) {
     return found == all.end() ? nullptr : &*found;
 }
 
-void load_preset(const std::string& name, Settings& settings) {
+Preset read_preset(const std::string& path, PresetOrigin origin) {
+    std::string toml = whole_text(path, kMaxSettingsFile, "preset");
+    std::string doc = top_comment(toml);
+    return {fs::path(path).stem().string(), std::move(doc), std::move(toml), path, origin};
+}
+
+const Preset& known_preset(const std::string& name) {
     const Preset* preset = find_preset(name);
     if (!preset) {
         std::vector<std::string> names;
@@ -104,9 +109,16 @@ void load_preset(const std::string& name, Settings& settings) {
             names.push_back(one.name);
         throw UsageError("There is no preset '" + one_line(name) + "'; allowed: " + join(names) + ".");
     }
+    return *preset;
+}
+
+void load_preset(const std::string& name, Settings& settings) { load_preset(known_preset(name), settings); }
+
+void load_preset(const Preset& preset, Settings& settings) {
     Settings changed = settings;
-    changed.trusted = true; // installed, or put there by the user
-    read_toml(preset->toml, preset->yours ? preset->file : "preset " + name, changed);
+    changed.trusted = settings.trusted || preset.origin != PresetOrigin::strange;
+    const bool installed = preset.origin == PresetOrigin::installed;
+    read_toml(preset.toml, installed ? "preset " + preset.name : preset.file, changed);
     changed.trusted = settings.trusted;
     settings = std::move(changed);
 }

@@ -1,4 +1,4 @@
-// Settings into a file, and what whoever saved them should know of it.
+// Settings into a file and out of it, and what whoever saved them should know of it.
 #include "config/atomic_file.hpp"
 #include "config/settings.hpp"
 #include "config/text.hpp"

@@ -168,7 +168,8 @@ ParamTable make_program_table() {
                           "zmq://127.0.0.1:5557 or ipc://PATH: what the window can do, a script can "
                           "(docs/doors.md)"})
             .text("control_folder", &ProgramSettings::control_folder,
-                  {.doc = "with control: the folder in which requests may record and write pictures; without "
+                  {.doc = "with control: the folder in which requests may record, write pictures and save "
+                          "presets; without "
                           "it they may write nothing"})
             .text("metrics", &ProgramSettings::metrics,
                   {.doc = "rates, drops and latency for Prometheus, over HTTP at this address, as "

@@ -57,10 +57,8 @@ std::string settings_message(std::uint64_t n, const Result& result, const Stream
     return text_of(json);
 }
 
-std::string frame_message(std::uint64_t n, const Result& result) {
+void add_result(Json& json, const Result& result) {
     const FrameInfo& info = result.info;
-    Json json = message("frame", n);
-    json["timestamp"] = seconds(info.capture_ns); // PlotJuggler's name for the time
     json["capture_ns"] = info.capture_ns;
     json["arrival_ns"] =
         std::chrono::duration_cast<std::chrono::nanoseconds>(info.arrival.time_since_epoch()).count();
@@ -89,12 +87,16 @@ std::string frame_message(std::uint64_t n, const Result& result) {
         }
         json["regions"] = std::move(regions);
     }
+}
+
+std::string frame_message(std::uint64_t n, const Result& result) {
+    Json json = message("frame", n);
+    json["timestamp"] = seconds(result.info.capture_ns); // PlotJuggler's name for the time
+    add_result(json, result);
     return text_of(json);
 }
 
-std::string event_message(std::uint64_t n, const EventMark& event) {
-    Json json = message("event", n);
-    json["timestamp"] = seconds(event.capture_ns);
+void add_event(Json& json, const EventMark& event) {
     json["capture_ns"] = event.capture_ns;
     json["sequence"] = event.sequence;
     json["number"] = event.number;
@@ -102,6 +104,12 @@ std::string event_message(std::uint64_t n, const EventMark& event) {
         json["removed"] = true;
     else
         json["label"] = event.label;
+}
+
+std::string event_message(std::uint64_t n, const EventMark& event) {
+    Json json = message("event", n);
+    json["timestamp"] = seconds(event.capture_ns);
+    add_event(json, event);
     return text_of(json);
 }
 

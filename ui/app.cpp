@@ -195,6 +195,8 @@ void App::frame() {
         if (SteadyClock::now() - stats_read_ > kStatsEvery) {
             stats_ = pipeline->stats();
             stats_read_ = SteadyClock::now();
+            if (control_)
+                session_.requests = control_->counts();
         }
     }
     display_.update_range(session_.view().mapping);

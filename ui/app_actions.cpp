@@ -62,6 +62,10 @@ struct App::Actions {
                    ? ""
                    : "There are no regions whose traces it could be.";
     }
+    static std::string recordable(const App& a) {
+        const bool wanted = a.session_.recorded_traces() || a.session_.traces_wanted();
+        return wanted || !a.session_.pipeline() ? a_source(a) : Session::kNoRegions;
+    }
     template <int N> static std::string label(const App& a) {
         return a.session_.events().remembered().size() >= N ? a_source(a)
                                                             : "No event has had a label, or not as many.";
@@ -133,7 +137,7 @@ struct App::Actions {
             {Action::snapshot, [](App& a) { a.state_.snapshot = true; }, a_result},
             {Action::record, [](App& a) { a.session_.toggle_record(RecordWhat::processed); }, a_source},
             {Action::record_raw, [](App& a) { a.session_.toggle_record(RecordWhat::raw); }, a_source},
-            {Action::record_traces, [](App& a) { a.session_.toggle_traces(); }, a_source},
+            {Action::record_traces, [](App& a) { a.session_.toggle_traces(); }, recordable},
             {Action::record_screen, [](App& a) { a.session_.toggle_record(RecordWhat::screen); }, a_source},
             {Action::report, [](App& a) { a.state_.report = true; }, a_result},
             {Action::palette, [](App& a) { a.palette_.open(); }},

@@ -3,6 +3,8 @@
 #include "config/text.hpp"
 #include "pipeline/chain.hpp"
 
+#include <algorithm>
+
 namespace specklescope {
 
 namespace {
@@ -160,6 +162,20 @@ std::string recorder_rows(const SinkStatus& s) {
 
 std::string sent_row(const char* how, const SinkStatus& s, const std::string& where) {
     return row(how, std::to_string(s.written) + " frames at " + where + dropped(s) + stopped(s), kLeft);
+}
+
+std::string answered_row(const ControlCounts& counts, const std::string& where) {
+    const auto clients = std::count_if(counts.clients.begin(), counts.clients.end(),
+                                       [](const ControlClientCounts& client) { return client.lost > 0; });
+    return row("answered",
+               std::to_string(counts.answers) + " of " + std::to_string(counts.requests) + " requests at " +
+                   where +
+                   (counts.lost > 0
+                        ? ", " + std::to_string(counts.lost) + " answers lost: " + std::to_string(clients) +
+                              (clients == 1 ? " client does not read, or has gone"
+                                            : " clients do not read, or have gone")
+                        : ""),
+               kLeft);
 }
 
 } // namespace specklescope

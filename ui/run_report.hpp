@@ -1,6 +1,7 @@
 // What a run without a window says at its end: rows of a name and its text.
 #pragma once
 
+#include "net/control/clients.hpp"
 #include "pipeline/sink.hpp"
 #include "pipeline/source.hpp"
 #include "pipeline/stats.hpp"
@@ -20,5 +21,6 @@ std::string statistics_rows(const StatsSnapshot& stats, const SourceInfo& source
 std::string recorder_rows(const SinkStatus& status);
 /// What went to others: `how` it was sent, and `where`.
 std::string sent_row(const char* how, const SinkStatus& status, const std::string& where);
+std::string answered_row(const ControlCounts& counts, const std::string& where);
 
 } // namespace specklescope

@@ -304,7 +304,7 @@ void Session::tell_metrics() {
     const auto now = SteadyClock::now();
     if (!metrics_ || !pipeline_ || now - metrics_told_ < 200ms)
         return;
-    metrics_->tell(pipeline_->stats());
+    metrics_->tell(pipeline_->stats(), totals(doors()));
     metrics_told_ = now;
 }
 

@@ -7,6 +7,7 @@
 #include "analysis/baseline_image.hpp"
 #include "analysis/events.hpp"
 #include "analysis/region_editor.hpp"
+#include "config/control/doors.hpp"
 #include "config/settings.hpp"
 #include "recording/pretrigger/pre_trigger.hpp"
 #include "recording/recorder.hpp"
@@ -123,6 +124,8 @@ public:
     EndedRecordings ended; ///< by themselves, or with their source
     /// The table of the regions, a row for each and every frame.
     const Recording* recorded_traces() const;
+    static constexpr const char* kNoRegions =
+        "There are no regions whose traces could be recorded; draw one first.";
     void toggle_traces();
     /// What a recording of raw frames would begin with; nothing: none are kept.
     std::optional<PreTrigger::Fill> kept_before() const {
@@ -155,6 +158,8 @@ public:
         void join(Pipeline& pipeline) const;
     };
     Listeners listeners() const { return {traces_, publisher_, outlets_, metrics_}; }
+    Doors doors() const { return {requests, publisher_, outlets_}; }
+    std::optional<ControlCounts> requests; ///< of --control, as the window has counted them
     bool traces_wanted() const { return !regions.regions().empty(); }
     Baseline baseline;
     /// The quantity that a fixed range was brought for, with a chain that gives it; the window clears it once

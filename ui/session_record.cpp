@@ -154,8 +154,7 @@ void Session::toggle_traces() {
     if (end_recording(std::nullopt))
         return;
     if (!traces_wanted())
-        return say(Message::Level::warning,
-                   "There are no regions whose traces could be recorded; draw one first.");
+        return say(Message::Level::warning, kNoRegions);
     begin_recording(std::nullopt, [this] { return new_path("traces", ".csv"); });
 }
 

@@ -44,7 +44,7 @@ public:
         const auto look = std::make_shared<LiveLook>(look_of(settings_));
         outlets_ = make_outlets(settings_, look);
         if (RunControl::wanted(settings_))
-            control_.emplace(settings_, *pipeline_, publisher_, look);
+            control_.emplace(settings_, *pipeline_, Doors{{}, publisher_, outlets_}, look);
         Settings at_once = settings_;
         if (RunTrigger::wanted(settings_)) {
             trigger_.emplace(settings_, *pipeline_);
@@ -121,7 +121,7 @@ private:
                     recorders_.push_back(std::move(begun));
             const StatsSnapshot stats = pipeline_->stats();
             if (metrics_)
-                metrics_->tell(stats);
+                metrics_->tell(stats, totals(doors()));
             progress.update(stats.processed, stats.processing_rate, to_string(stats.warmup));
         }
         progress.clear();
@@ -155,6 +155,8 @@ private:
         return std::all_of(frames.begin(), frames.end(),
                            [](const std::shared_ptr<Sink>& sink) { return sink->status().queued == 0; });
     }
+
+    Doors doors() { return control_ ? control_->doors() : Doors{{}, publisher_, outlets_}; }
 
     bool quiet() const { return settings_.program.as<ProgramSettings>().log == ProgramSettings::Log::quiet; }
 
@@ -191,6 +193,8 @@ private:
             failed = failed || !s.error.empty();
             text += sent_row("showed", s, outlet->name());
         }
+        if (control_)
+            text += answered_row(*control_->doors().control, control_->address());
         try {
             text += snapshot();
         } catch (const Error& error) { // the report is not lost with it

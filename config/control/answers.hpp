@@ -16,6 +16,7 @@ ControlReply told(const Out& more = Out::object());
 Out json_of(const ParamValue& value);
 Out json_of(const Params& params); ///< of what can be set
 Out declarations(const ParamTable& table);
+Out json_of(const Doors& doors);
 /// Its place; `wanted` is one, or a name. Throws UsageError.
 std::size_t stage_of(const Chain& chain, const Json& wanted);
 /// As on the command line.
@@ -52,6 +53,12 @@ Answer record(ControlHost&, const Json&, ControlProgress&);
 Answer stop_recording(ControlHost&, const Json&, ControlProgress&);
 Answer snapshot(ControlHost&, const Json&, ControlProgress&);
 Answer mark(ControlHost&, const Json&, ControlProgress&);
+Answer events(ControlHost&, const Json&, ControlProgress&);
+Answer relabel(ControlHost&, const Json&, ControlProgress&);
+Answer unmark(ControlHost&, const Json&, ControlProgress&);
+Answer presets(ControlHost&, const Json&, ControlProgress&);
+Answer load_preset(ControlHost&, const Json&, ControlProgress&);
+Answer save_preset(ControlHost&, const Json&, ControlProgress&);
 // regions
 Answer regions(ControlHost&, const Json&, ControlProgress&);
 Answer set_regions(ControlHost&, const Json&, ControlProgress&);

@@ -2,6 +2,9 @@
 #pragma once
 
 #include "analysis/baseline.hpp"
+#include "analysis/events.hpp"
+#include "config/control/doors.hpp"
+#include "config/presets/preset_file.hpp"
 #include "config/settings.hpp"
 #include "recording/recorder.hpp"
 
@@ -38,6 +41,7 @@ public:
     /// `pixels`: with those on the host, or none before they are there.
     virtual std::optional<Result> newest(bool pixels) = 0;
     virtual std::vector<ControlMessage> messages() = 0;
+    virtual Doors doors() = 0;
 
     /// Begins to open another source, in place of the one that runs, with the settings that a recording was
     /// made with or as they are. Throws UsageError or RunError.
@@ -50,6 +54,8 @@ public:
     virtual Chain chain() = 0;
     virtual std::uint64_t edit(std::size_t stage, const std::string& key, const ParamValue& value) = 0;
     virtual std::uint64_t set_chain(Chain chain) = 0;
+    /// Its chain, and what it sets of the view.
+    virtual std::uint64_t take_preset(const PresetTaken& taken) = 0;
     /// Changes what --view sets.
     virtual void set_view(const Params& view) = 0;
     virtual void edit_source(const std::string& key, const ParamValue& value) = 0;
@@ -63,6 +69,10 @@ public:
     virtual Baseline& baseline() = 0;
     /// At the newest frame. Throws UsageError.
     virtual EventMark mark(const std::string& label) = 0;
+    virtual const EventLog& events() = 0;
+    /// Of one that there is.
+    virtual void relabel(std::uint64_t event, const std::string& label) = 0;
+    virtual void unmark(std::uint64_t event) = 0;
 
     virtual std::vector<ControlRecording> recordings() = 0;
     /// Throws UsageError or RunError.

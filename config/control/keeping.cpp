@@ -4,6 +4,7 @@
 #include "config/atomic_file.hpp"
 #include "config/control/answers.hpp"
 #include "config/text.hpp"
+#include "net/messages.hpp"
 #include "recording/free_name.hpp"
 #include "recording/stream/target.hpp"
 
@@ -24,6 +25,23 @@ constexpr std::array<std::pair<const char*, ControlWhat>, 5> kWhats = {{{"result
 bool records(ControlHost& host, const ControlWhat& what) {
     const auto all = host.recordings();
     return std::any_of(all.begin(), all.end(), [&](const auto& one) { return one.what == what; });
+}
+
+/// By its number. Throws UsageError.
+EventMark event_of(ControlHost& host, const Json& wanted) {
+    const auto number = wanted.get<std::uint64_t>();
+    const std::vector<TimedEvent>& all = host.events().events();
+    const auto at = std::find_if(all.begin(), all.end(),
+                                 [&](const TimedEvent& event) { return event.mark.number == number; });
+    if (at == all.end())
+        throw UsageError("There is no event " + std::to_string(number) + "; ask for events, which has them.");
+    return at->mark;
+}
+
+Out json_of(const EventMark& event) {
+    Out out;
+    add_event(out, event); // as it is published
+    return out;
 }
 
 } // namespace
@@ -130,11 +148,31 @@ Answer snapshot(ControlHost& host, const Json& a, ControlProgress& progress) {
 
 Answer mark(ControlHost& host, const Json& a, ControlProgress&) {
     (void)host.pipeline();
-    const EventMark event = host.mark(a.value("label", ""));
-    return told({{"number", event.number},
-                 {"label", event.label},
-                 {"sequence", event.sequence},
-                 {"capture_ns", event.capture_ns}});
+    return told(json_of(host.mark(a.value("label", ""))));
+}
+
+Answer events(ControlHost& host, const Json&, ControlProgress&) {
+    Out all = Out::array();
+    for (const TimedEvent& event : host.events().events())
+        all.push_back(json_of(event.mark));
+    return told({{"events", std::move(all)}});
+}
+
+Answer relabel(ControlHost& host, const Json& a, ControlProgress&) {
+    const std::uint64_t number = event_of(host, a["event"]).number;
+    const auto label = a["label"].get<std::string>();
+    if (label.find_first_not_of(" \t\r\n") == std::string::npos)
+        throw UsageError("An event without a label would not be told from others; give it one, or ask for "
+                         "unmark.");
+    host.relabel(number, label);
+    return told(json_of(event_of(host, number)));
+}
+
+Answer unmark(ControlHost& host, const Json& a, ControlProgress&) {
+    EventMark event = event_of(host, a["event"]);
+    host.unmark(event.number);
+    event.removed = true;
+    return told(json_of(event));
 }
 
 Answer regions(ControlHost& host, const Json&, ControlProgress&) {

@@ -1,6 +1,7 @@
 // What there is and what is, told to other programs.
 #include "analysis/regions_file.hpp"
 #include "config/control/answers.hpp"
+#include "net/messages.hpp"
 #include "pipeline/chain_text.hpp"
 #include "sources/registry.hpp"
 
@@ -94,11 +95,8 @@ Out recordings(ControlHost& host) {
 }
 
 Out header_of(const Result& result) {
-    Out out = {{"sequence", result.info.sequence},
-               {"capture_ns", result.info.capture_ns},
-               {"version", result.info.version}};
-    if (result.info.position)
-        out["position"] = *result.info.position;
+    Out out;
+    add_result(out, result); // as it is published
     return out;
 }
 
@@ -205,7 +203,7 @@ Answer get(ControlHost& host, const Json& a, ControlProgress&) {
 
 Answer stats(ControlHost& host, const Json&, ControlProgress&) {
     const Out counted = Out::parse(to_json(host.pipeline().stats()), nullptr, false);
-    return told({{"stats", counted}, {"recordings", recordings(host)}});
+    return told({{"stats", counted}, {"recordings", recordings(host)}, {"doors", json_of(host.doors())}});
 }
 
 Answer messages(ControlHost& host, const Json&, ControlProgress&) {
@@ -242,11 +240,7 @@ Answer frame(ControlHost& host, const Json& a, ControlProgress& progress) {
     out["quantity"] = newest->quantity.name;
     out["symbol"] = newest->quantity.symbol;
     out["unit"] = newest->quantity.unit;
-    out["exposure_ms"] = newest->exposure.ms;
     out["full_scale"] = newest->info.full_scale; // with it a chain of one's own gives the same bytes
-    out["warming_up"] = newest->warming_up();
-    out["raw_saturated"] = newest->counts.raw_saturated;
-    out["raw_samples"] = newest->counts.raw_samples;
     out["image"] = shape_json(newest->image.shape());
     std::vector<Frame> frames{newest->image};
     if (a.value("raw", false)) {

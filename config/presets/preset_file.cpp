@@ -27,6 +27,20 @@ void add_changes(const std::string& owner, const Params& now, const Params& then
                             text(then, decl.name));
 }
 
+/// What it says of the range, no matter what is set now.
+bool says_range(const Preset& preset, const Settings& now) {
+    const auto loaded_over = [&](double most) {
+        Settings other = now;
+        auto& mapping = other.view.as<ViewSettings>().mapping;
+        mapping.low = -most; // below whatever it says of the other end
+        mapping.high = most;
+        load_preset(preset, other);
+        const auto& loaded = other.view.as<ViewSettings>().mapping;
+        return std::pair(loaded.low, loaded.high);
+    };
+    return loaded_over(1e299) == loaded_over(1e300);
+}
+
 std::string names_of(const Chain& chain) {
     std::vector<std::string> names;
     for (const ChainStage& stage : chain.stages())
@@ -36,15 +50,22 @@ std::string names_of(const Chain& chain) {
 
 } // namespace
 
-std::string preset_path(const std::string& name) {
+bool is_preset_name(const std::string& name) {
     constexpr std::size_t kLongest = 64;
-    const bool fits = !name.empty() && name.size() <= kLongest &&
-                      std::all_of(name.begin(), name.end(), [](unsigned char c) {
-                          return c < 0x80 && (std::isalnum(c) != 0 || c == '-' || c == '_');
-                      });
-    if (!fits)
+    return !name.empty() && name.size() <= kLongest &&
+           std::all_of(name.begin(), name.end(), [](unsigned char c) {
+               return c < 0x80 && (std::isalnum(c) != 0 || c == '-' || c == '_');
+           });
+}
+
+void check_preset_name(const std::string& name) {
+    if (!is_preset_name(name))
         throw UsageError("'" + one_line(name) +
                          "' is no name for a preset; allowed: letters, digits, '-' and '_', 64 at most.");
+}
+
+std::string preset_path(const std::string& name) {
+    check_preset_name(name);
     const std::string folder = user_folder();
     if (folder.empty())
         throw UsageError("There is no folder for presets: neither XDG_CONFIG_HOME nor HOME is set.");
@@ -68,13 +89,21 @@ void save_preset(const std::string& name, const std::string& doc, const Settings
 
 void delete_preset(const std::string& name) {
     const Preset* preset = find_preset(name);
-    if (!preset || !preset->yours)
+    if (!preset || !preset->yours())
         throw UsageError("'" + one_line(name) + "' is no preset of yours, and stays.");
     std::error_code error;
     if (!fs::remove(preset->file, error))
         throw RunError("The preset '" + name + "' cannot be deleted: " +
                        (error ? one_line(error.message()) : std::string("its file is not there")) + ".");
     refresh_presets();
+}
+
+PresetTaken with_preset(const Preset& preset, const Settings& now) {
+    PresetTaken taken{now, says_range(preset, now)};
+    load_preset(preset, taken.settings);
+    taken.settings.chain.set_channel(now.chain.channel());
+    taken.settings.chain.set_input(now.chain.input());
+    return taken;
 }
 
 std::vector<std::string> preset_differences(const std::string& name, const Settings& settings) {

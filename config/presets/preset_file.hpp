@@ -5,16 +5,26 @@
 
 namespace specklescope {
 
+/// Letters, digits, '-' and '_', 64 at most.
+bool is_preset_name(const std::string& name);
+/// Throws UsageError.
+void check_preset_name(const std::string& name);
 /// Of presets(), until they are read again; null: there is none of this name.
 const Preset* find_preset(const std::string& name);
-/// Where a preset of this name would be. Throws UsageError for a name that cannot be one: letters, digits,
-/// '-' and '_' are allowed, 64 at most.
+/// Where a preset of this name would be. Throws UsageError for a name that cannot be one.
 std::string preset_path(const std::string& name);
 /// Chain, range and colours, with `doc` as the line that lists show, into the user's folder; presets() has it
 /// from now on. `replace`: also over a file that is there. Throws UsageError or RunError.
 void save_preset(const std::string& name, const std::string& doc, const Settings& settings, bool replace);
 /// Of the user's folder only. Throws UsageError or RunError.
 void delete_preset(const std::string& name);
+/// What is set, with a preset over it: its chain, range and colours. The channel of colour stays.
+struct PresetTaken {
+    Settings settings;
+    bool ranged = false; ///< it says the range itself, no matter what is set
+};
+/// Throws UsageError.
+PresetTaken with_preset(const Preset& preset, const Settings& now);
 /// A line for each thing that load_preset() would change: "speckle: radius 3 → 5".
 std::vector<std::string> preset_differences(const std::string& name, const Settings& settings);
 

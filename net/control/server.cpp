@@ -88,8 +88,9 @@ public:
         watch_.watch(socket_, "--control");
         constexpr int kMostUnread = 8; // messages of one client
         socket_.set(zmq::sockopt::rcvhwm, kMostUnread);
-        socket_.set(zmq::sockopt::sndhwm, 1);   // answers, which may have pictures with them
-        socket_.set(zmq::sockopt::linger, 500); // ms; somebody who does not read holds up no end
+        socket_.set(zmq::sockopt::sndhwm, 1);              // answers, which may have pictures with them
+        socket_.set(zmq::sockopt::router_mandatory, true); // says which are dropped
+        socket_.set(zmq::sockopt::linger, 500);            // ms; somebody who does not read holds up no end
         socket_.set(zmq::sockopt::maxmsgsize, static_cast<std::int64_t>(kMostBytes));
         socket_.set(zmq::sockopt::handshake_ivl, 5000); // ms
         socket_.set(zmq::sockopt::ipv6, asked_.host.starts_with('['));
@@ -110,13 +111,18 @@ public:
     }
     Impl(const Impl&) = delete;
     Impl& operator=(const Impl&) = delete;
-    ~Impl() {
+    ~Impl() { close(); }
+
+    void close() {
+        if (!thread_.joinable())
+            return;
         closing_ = true;
         tell();
         thread_.join();
     }
 
     const std::string& address() const { return address_; }
+    ControlCounts counts() const { return clients_.counts(); }
 
     std::size_t poll(const ControlTurn& turn) {
         const std::size_t answered = pending_.poll(turn, [this] { tell(); });
@@ -178,6 +184,7 @@ private:
         if (!received.request)
             return true;
         watch_.heard(*received.request);
+        clients_.asked(received.from.front(), zmq_msg_gets(received.request->handle(), "Peer-Address"));
         try {
             if (!received.whole)
                 throw UsageError("A request of several parts is not understood; send one JSON object.");
@@ -202,11 +209,25 @@ private:
             parts.clear();
             parts.emplace_back(control_refusal(error));
         }
+        clients_.answered(to.front(), taken(to, parts));
+    }
+
+    /// By its connection. The first part, the client's name, finds out whether there is room, or anybody: the
+    /// others go with it.
+    bool taken(const Envelope& to, std::vector<zmq::message_t>& parts) {
         constexpr auto kMore = zmq::send_flags::dontwait | zmq::send_flags::sndmore;
-        for (const std::string& part : to)
-            (void)socket_.send(zmq::buffer(part), kMore);
+        try {
+            for (const std::string& part : to)
+                if (!socket_.send(zmq::buffer(part), kMore))
+                    return false;
+        } catch (const zmq::error_t& error) {
+            if (error.num() != EHOSTUNREACH)
+                throw;
+            return false;
+        }
         for (std::size_t i = 0; i < parts.size(); ++i)
             (void)socket_.send(parts[i], i + 1 < parts.size() ? kMore : zmq::send_flags::dontwait);
+        return true;
     }
 
     const ListenAddress asked_;
@@ -220,6 +241,7 @@ private:
     std::optional<BoundSocketFile> file_;
     std::string address_;
     PendingRequests pending_;
+    ControlClients clients_;
     std::atomic<bool> closing_{false};
     std::thread thread_;
 };
@@ -236,6 +258,8 @@ public:
     const std::string& address() const { return address_; }
     std::size_t poll(ControlTurn) { return 0; }
     void wait(std::chrono::milliseconds) {}
+    ControlCounts counts() const { return {}; }
+    void close() {}
 
 private:
     std::string address_;
@@ -250,5 +274,7 @@ ControlServer::~ControlServer() = default;
 std::string ControlServer::address() const { return impl_->address(); }
 std::size_t ControlServer::poll(ControlTurn turn) { return impl_->poll(turn); }
 void ControlServer::wait(std::chrono::milliseconds most) { impl_->wait(most); }
+ControlCounts ControlServer::counts() const { return impl_->counts(); }
+void ControlServer::close() { impl_->close(); }
 
 } // namespace specklescope

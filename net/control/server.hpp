@@ -2,6 +2,7 @@
 // ZeroMQ.
 #pragma once
 
+#include "net/control/clients.hpp"
 #include "net/curve_keys.hpp"
 #include "pipeline/frame.hpp"
 
@@ -35,7 +36,8 @@ struct ControlTurn {
 
 /// A socket for REQ clients, bound for its whole life, with a thread that reads requests as they come and
 /// sends answers. One that is not done yet holds up those of the same client alone, and whoever does not read
-/// its answer nobody. 64 wait at most, 8 of one client; more are refused at once.
+/// its answer nobody: what there is no room for is lost, and counted for each client. 64 wait at most, 8 of
+/// one client; more are refused at once.
 class ControlServer {
 public:
     /// A larger message ends the connection that it came over, before memory is taken for it.
@@ -57,6 +59,10 @@ public:
     std::size_t poll(ControlTurn turn = {});
     /// Until a request comes, at most so long.
     void wait(std::chrono::milliseconds most);
+    /// From any thread.
+    ControlCounts counts() const;
+    /// What waits is answered with a refusal, and nothing comes behind it. Idempotent.
+    void close();
 
 private:
     class Impl;

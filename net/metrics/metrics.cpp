@@ -83,9 +83,10 @@ public:
     ~Impl() { MHD_stop_daemon(daemon_); }
 
     const std::string& address() const { return address_; }
-    void tell(const StatsSnapshot& stats) {
+    void tell(const StatsSnapshot& stats, std::vector<DoorTotal> doors) {
         const std::scoped_lock lock(mutex_);
         stats_ = stats;
+        doors_ = std::move(doors);
     }
     void add_latency(double seconds) {
         const std::scoped_lock lock(mutex_);
@@ -113,7 +114,7 @@ private:
             text = "There is nothing here; ask for /metrics.\n";
         } else {
             const std::scoped_lock lock(mutex_);
-            text = metrics_text(stats_, latency_);
+            text = metrics_text(stats_, latency_, doors_);
         }
         MHD_Response* response =
             MHD_create_response_from_buffer(text.size(), text.data(), MHD_RESPMEM_MUST_COPY);
@@ -129,6 +130,7 @@ private:
     std::mutex mutex_;
     StatsSnapshot stats_;
     LatencyCounts latency_;
+    std::vector<DoorTotal> doors_;
 };
 
 std::string microhttpd_version() { return MHD_get_version(); }
@@ -143,7 +145,7 @@ public:
                        "libmicrohttpd-dev, and build it again.");
     }
     const std::string& address() const { return address_; }
-    void tell(const StatsSnapshot&) {}
+    void tell(const StatsSnapshot&, const std::vector<DoorTotal>&) {}
     void add_latency(double) {}
 
 private:
@@ -157,7 +159,9 @@ std::string microhttpd_version() { return ""; }
 Metrics::Metrics(const std::string& address) : impl_(std::make_unique<Impl>(address)) {}
 Metrics::~Metrics() = default;
 std::string Metrics::address() const { return impl_->address(); }
-void Metrics::tell(const StatsSnapshot& stats) { impl_->tell(stats); }
+void Metrics::tell(const StatsSnapshot& stats, std::vector<DoorTotal> doors) {
+    impl_->tell(stats, std::move(doors));
+}
 void Metrics::add_latency(double seconds) { impl_->add_latency(seconds); }
 
 /// What one pipeline brings.

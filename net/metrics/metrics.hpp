@@ -7,6 +7,7 @@
 #include <array>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace specklescope {
 
@@ -20,8 +21,15 @@ struct LatencyCounts {
     void add(double seconds);
 };
 
+/// What has gone out through one of the program's doors.
+struct DoorTotal {
+    std::string door; ///< the option that opened it, "control"
+    std::uint64_t sent = 0, lost = 0;
+};
+
 /// Text format 0.0.4.
-std::string metrics_text(const StatsSnapshot& stats, const LatencyCounts& latency);
+std::string metrics_text(const StatsSnapshot& stats, const LatencyCounts& latency,
+                         const std::vector<DoorTotal>& doors = {});
 
 /// A listener, bound for its whole life; it answers GET /metrics on a thread of its own, a few at a time, and
 /// gives up who does not read or ask within seconds.
@@ -36,7 +44,7 @@ public:
     /// "127.0.0.1:9464", with the port that it got.
     std::string address() const;
     /// What has been counted so far; as often as it is to be new. From any thread.
-    void tell(const StatsSnapshot& stats);
+    void tell(const StatsSnapshot& stats, std::vector<DoorTotal> doors = {});
     /// For one run of one pipeline. It lives as long as its feeds.
     static std::shared_ptr<Sink> feed(std::shared_ptr<Metrics> metrics);
 

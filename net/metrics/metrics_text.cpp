@@ -56,7 +56,8 @@ void LatencyCounts::add(double seconds) {
     sum_s += seconds;
 }
 
-std::string metrics_text(const StatsSnapshot& s, const LatencyCounts& latency) {
+std::string metrics_text(const StatsSnapshot& s, const LatencyCounts& latency,
+                         const std::vector<DoorTotal>& doors) {
     Page page;
     page.begin("build_info", "gauge", "Version of the program and what it computes on.");
     page.line("1", "version=\"" SPECKLESCOPE_VERSION "\",backend=\"" + escaped(s.backend) + "\",device=\"" +
@@ -95,6 +96,14 @@ std::string metrics_text(const StatsSnapshot& s, const LatencyCounts& latency) {
     }
     page.line(number(latency.sum_s), "", "_sum");
     page.line(std::to_string(below), "", "_count");
+    const auto counted = [&](const char* name, const char* help, std::uint64_t DoorTotal::*count) {
+        if (!doors.empty())
+            page.begin(name, "counter", help);
+        for (const DoorTotal& door : doors)
+            page.line(std::to_string(door.*count), "door=\"" + escaped(door.door) + "\"");
+    };
+    counted("door_sent_total", "Answers, frames or pictures that went out through a door.", &DoorTotal::sent);
+    counted("door_lost_total", "Those that found no room: somebody does not read.", &DoorTotal::lost);
     return page.text();
 }
 

@@ -45,6 +45,7 @@ public:
     }
 
     std::string name() const { return end_->name(); }
+    std::vector<OutletClient> clients() const { return end_->clients(); }
     SinkStatus status() const {
         const std::lock_guard lock(mutex_);
         return status_;
@@ -169,6 +170,7 @@ Outlet::Outlet(std::unique_ptr<OutletEnd> end, std::shared_ptr<const LiveLook> l
 Outlet::~Outlet() = default;
 std::string Outlet::name() const { return impl_->name(); }
 SinkStatus Outlet::status() const { return impl_->status(); }
+std::vector<OutletClient> Outlet::clients() const { return impl_->clients(); }
 
 /// What one pipeline brings.
 class OutletFeed final : public Sink {

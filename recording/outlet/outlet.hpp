@@ -9,10 +9,21 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace specklescope {
 
 struct RecordedFrame;
+
+/// Somebody who watches.
+struct OutletClient {
+    std::string from; ///< "127.0.0.1"
+    SteadyClock::time_point since;
+    /// That went out since then; over TCP each reaches it, or its connection ends.
+    std::uint64_t pictures = 0;
+    std::uint64_t dropped = 0; ///< that found no room since then: all who watch lack those
+    double still_s = 0;        ///< for so long it has taken nothing of what waits for it
+};
 
 /// Where the pictures go.
 class OutletEnd {
@@ -26,6 +37,7 @@ public:
     virtual bool show(const RecordedFrame& picture) = 0;
     /// The last one once more: nothing new has come for a while.
     virtual void show_again() = 0;
+    virtual std::vector<OutletClient> clients() const { return {}; }
     /// Calls it, from any thread, when somebody begins to watch.
     virtual void tell(const std::function<void()>& on_watched) { (void)on_watched; }
 };
@@ -42,6 +54,7 @@ public:
     std::string name() const;
     /// `left_out`: pictures that a newer one overtook, or nobody watched; `dropped`: those without room.
     SinkStatus status() const;
+    std::vector<OutletClient> clients() const;
 
 private:
     friend class OutletFeed;

@@ -92,7 +92,9 @@ struct Watched {
     GstBuffer* last = nullptr;
     Shape shape{}, pushed{};
     bool begun = false; ///< the source has got a picture
-    std::mutex telling; ///< of what follows
+    PicturesCounted counted;
+    std::vector<OutletClient> watch; ///< as judge_clients() has it
+    std::mutex telling;              ///< of what follows
     std::function<void()> on_watched;
 };
 using Shared = std::shared_ptr<Watched>;
@@ -143,6 +145,7 @@ void on_play(GstRTSPClient* client, GstRTSPContext*, gpointer data) {
     run_log().info("{} watches {}.", connection ? gst_rtsp_connection_get_ip(connection) : "Somebody",
                    watched.name);
     const std::lock_guard lock(watched.mutex);
+    begins_to_watch(client, watched.counted);
     if (watched.encoder)
         gst_element_send_event(watched.encoder.get(),
                                gst_video_event_new_upstream_force_key_unit(GST_CLOCK_TIME_NONE, TRUE, 0));
@@ -158,11 +161,6 @@ void on_client(GstRTSPServer*, GstRTSPClient* client, gpointer data) {
 gboolean on_clean(gpointer server) {
     const Object<GstRTSPSessionPool> sessions(gst_rtsp_server_get_session_pool(GST_RTSP_SERVER(server)));
     gst_rtsp_session_pool_cleanup(sessions.get());
-    return G_SOURCE_CONTINUE;
-}
-
-gboolean on_look(gpointer server) {
-    judge_clients(GST_RTSP_SERVER(server));
     return G_SOURCE_CONTINUE;
 }
 
@@ -221,7 +219,9 @@ public:
         gst_clear_buffer(&watched_->last);
         watched_->last = buffer;
         watched_->shape = picture.pixels.shape();
-        return watched_->push();
+        const bool taken = watched_->push();
+        ++(taken ? watched_->counted.taken : watched_->counted.dropped);
+        return taken;
     }
     void show_again() override {
         const std::lock_guard lock(watched_->mutex);
@@ -230,6 +230,15 @@ public:
     void tell(const std::function<void()>& on_watched) override {
         const std::lock_guard lock(watched_->telling);
         watched_->on_watched = on_watched;
+    }
+    std::vector<OutletClient> clients() const override {
+        const std::lock_guard lock(watched_->mutex);
+        std::vector<OutletClient> all = watched_->watch;
+        for (OutletClient& client : all) {
+            client.pictures = watched_->counted.taken - client.pictures;
+            client.dropped = watched_->counted.dropped - client.dropped;
+        }
+        return all;
     }
 
 private:
@@ -269,7 +278,7 @@ private:
         g_source_set_callback(cleaning_, &on_clean, server_.get(), nullptr);
         g_source_attach(cleaning_, context_.get());
         looking_ = g_timeout_source_new(kLookMs);
-        g_source_set_callback(looking_, &on_look, server_.get(), nullptr);
+        g_source_set_callback(looking_, &RtspEnd::on_look, this, nullptr);
         g_source_attach(looking_, context_.get());
         watched_->name = name();
     }
@@ -303,6 +312,14 @@ private:
                                         G_TYPE_BOOLEAN, TRUE, GST_RTSP_PERM_MEDIA_FACTORY_CONSTRUCT,
                                         G_TYPE_BOOLEAN, TRUE, nullptr);
         gst_rtsp_server_set_auth(server_.get(), auth.get());
+    }
+
+    static gboolean on_look(gpointer data) {
+        const auto* self = static_cast<RtspEnd*>(data);
+        std::vector<OutletClient> watch = judge_clients(self->server_.get());
+        const std::lock_guard lock(self->watched_->mutex);
+        self->watched_->watch = std::move(watch);
+        return G_SOURCE_CONTINUE;
     }
 
     static gboolean on_end(gpointer data) {

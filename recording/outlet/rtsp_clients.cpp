@@ -35,8 +35,10 @@ struct Known {
     Clock::time_point came = Clock::now();
     std::uint64_t taken = 0; ///< bytes of what was sent
     Clock::time_point took = Clock::now();
+    Clock::time_point alone = Clock::now();
 };
 constexpr const char* kKnown = "specklescope-known";
+constexpr const char* kWatches = "specklescope-watches"; ///< an OutletClient, which stays as it is
 
 Known& known(GstRTSPClient* client) {
     auto* found = static_cast<Known*>(g_object_get_data(G_OBJECT(client), kKnown));
@@ -59,16 +61,14 @@ bool has_session(GstRTSPClient* client) {
     return sessions > 0;
 }
 
-/// Over TCP the server waits for its slowest client, for ten seconds: who takes nothing for a second is let
-/// go where others watch.
-bool stands_still(int fd, const tcp_info& info, Known& of) {
+/// How long it has taken nothing of what waits for it.
+Clock::duration stands_still(int fd, const tcp_info& info, Known& of) {
     int waiting = 0;
     if (::ioctl(fd, SIOCOUTQ, &waiting) != 0 || waiting == 0 || info.tcpi_bytes_acked != of.taken) {
         of.taken = info.tcpi_bytes_acked;
         of.took = Clock::now();
-        return false;
     }
-    return Clock::now() - of.took >= kPatience;
+    return Clock::now() - of.took;
 }
 
 bool talks_too_much(const tcp_info& info, const Known& of) {
@@ -78,6 +78,7 @@ bool talks_too_much(const tcp_info& info, const Known& of) {
 
 struct Look {
     int clients = 0, seen = 0;
+    std::vector<OutletClient> watch{};
 };
 
 GstRTSPFilterResult let_go(GSocket* socket) {
@@ -112,10 +113,19 @@ GstRTSPFilterResult judge(GstRTSPServer*, GstRTSPClient* client, gpointer data) 
         run_log().warn("{} has sent more than anybody who watches, and is let go.", who);
         return let_go(socket);
     }
-    if (look.clients > 1 && stands_still(fd, info, of)) {
+    // Over TCP the server waits for its slowest client, for ten seconds: who takes nothing for a second is
+    // let go where others watch.
+    const Clock::duration still = stands_still(fd, info, of);
+    if (look.clients == 1)
+        of.alone = Clock::now();
+    if (still >= kPatience && Clock::now() - of.alone >= kPatience) {
         run_log().warn("{} has not read its pictures for a second while others watch, and gets no more.",
                        who);
         return let_go(socket);
+    }
+    if (const auto* watches = static_cast<OutletClient*>(g_object_get_data(G_OBJECT(client), kWatches))) {
+        look.watch.push_back(*watches);
+        look.watch.back().still_s = std::chrono::duration<double>(still).count();
     }
     return GST_RTSP_FILTER_KEEP;
 }
@@ -133,9 +143,23 @@ int count_of(GstRTSPServer* server) {
 
 } // namespace
 
-void judge_clients(GstRTSPServer* server) {
+void begins_to_watch(GstRTSPClient* client, const PicturesCounted& now) {
+    if (g_object_get_data(G_OBJECT(client), kWatches)) // it goes on after a pause
+        return;
+    const GstRTSPConnection* connection = gst_rtsp_client_get_connection(client);
+    auto* watches =
+        new OutletClient{.from = connection ? gst_rtsp_connection_get_ip(connection) : "", // NOLINT
+                         .since = Clock::now(),
+                         .pictures = now.taken,
+                         .dropped = now.dropped};
+    g_object_set_data_full(G_OBJECT(client), kWatches, watches,
+                           [](gpointer data) { delete static_cast<OutletClient*>(data); }); // NOLINT
+}
+
+std::vector<OutletClient> judge_clients(GstRTSPServer* server) {
     Look look{.clients = count_of(server)};
     gst_rtsp_server_client_filter(server, &judge, &look);
+    return std::move(look.watch);
 }
 
 } // namespace specklescope

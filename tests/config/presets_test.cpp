@@ -56,7 +56,7 @@ TEST_F(PresetFile, WhatIsSavedIsLoadedWithEverythingThatWasSet) {
     EXPECT_TRUE(preset_differences("mine-1", settings).empty());
     const auto at =
         std::find_if(presets().begin(), presets().end(), [](const Preset& p) { return p.name == "mine-1"; });
-    EXPECT_TRUE(at->yours);
+    EXPECT_TRUE(at->yours());
     EXPECT_EQ(at->doc, "a line of mine");
     Settings none;
     save_preset("empty", "", none, false);

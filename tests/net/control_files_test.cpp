@@ -187,6 +187,22 @@ TEST_F(ControlledActions, AboutFilesAreRefusedWithoutAFolder) {
     EXPECT_TRUE(names_in(folder_ / "here").empty()) << names_in(folder_ / "here").front();
 }
 
+TEST_F(ControlledActions, ThatCannotBeDoneAreRefusedAtOnce) {
+    auto program = start({"--control-folder", "../out"});
+    ASSERT_TRUE(program->ask("frame").ok());
+    const Answer refused = program->ask("act", {{"action", "record_traces"}});
+    EXPECT_FALSE(refused.ok());
+    EXPECT_NE(refused.error().find("There are no regions whose traces could be recorded"), std::string::npos)
+        << refused.json;
+    ASSERT_TRUE(program->ask("set_regions", {{"regions", kBox}}).ok());
+    EXPECT_TRUE(program->ask("act", {{"action", "record_traces"}}).ok());
+    ASSERT_TRUE(program->ask("set_regions", {{"regions", Json::array()}}).ok());
+    EXPECT_TRUE(program->ask("act", {{"action", "record_traces"}}).ok()) << "what runs can be ended";
+    EXPECT_TRUE(eventually([&] { return program->ask("get").json["recordings"].empty(); }));
+    EXPECT_EQ(program->quit().status, 0);
+    EXPECT_EQ(names_in(folder_ / "out").size(), 1U);
+}
+
 TEST_F(ControlledActions, AboutFilesWriteIntoTheirFolder) {
     auto program = start({"--control-folder", "../out"});
     ASSERT_TRUE(program->ask("set_regions", {{"regions", kBox}}).ok());

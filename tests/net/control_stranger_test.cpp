@@ -1,6 +1,7 @@
 // A program that answers requests goes on whatever comes in and whoever asks, and gives away nothing for it.
 #include "config/control/requests.hpp"
 #include "tests/support/control_client.hpp"
+#include "tests/support/curve_pair.hpp"
 
 #include <sys/stat.h>
 
@@ -59,12 +60,35 @@ std::string nearly(std::mt19937& random) {
     return text;
 }
 
-TEST_F(ControlTest, TenThousandRandomMessagesEndNothing) {
+/// By how it is reached.
+class ControlDoor : public ControlTest, public testing::WithParamInterface<const char*> {
+protected:
+    std::unique_ptr<ControlledRun> start(std::vector<std::string> more) const {
+        const std::string door = GetParam();
+        more.insert(more.begin(), kScene);
+        if (door == "ipc")
+            return std::make_unique<ControlledRun>(more, here(), "ipc://" + (folder_ / "flow.socket"));
+        if (door == "tcp")
+            return std::make_unique<ControlledRun>(more, here());
+        write_text(folder_ / "server.key_secret", server_.certificate(true));
+        EXPECT_EQ(chmod((folder_ / "server.key_secret").c_str(), 0600), 0);
+        std::filesystem::create_directory(folder_ / "clients");
+        write_text(folder_ / "clients/friend.key", friend_.certificate(false));
+        more.insert(more.end(), {"--curve-key", "server.key_secret", "--curve-clients", "clients"});
+        auto made = std::make_unique<ControlledRun>(more, here());
+        made->client = std::make_unique<ControlClient>(
+            made->address, [this](zmq::socket_t& socket) { friend_.give(socket, server_); });
+        return made;
+    }
+    const test::CurvePair server_, friend_;
+};
+
+TEST_P(ControlDoor, TenThousandRandomMessagesEndNothing) {
     const unsigned seed = std::random_device{}();
     std::cout << "seed " << seed << '\n';
     std::mt19937 random(seed);
     std::filesystem::create_directory(folder_ / "out");
-    auto program = run({"--control-folder", "out"});
+    auto program = start({"--control-folder", "out"});
     for (int i = 0; i < 10'000; ++i) {
         const std::string message = i % 2 == 0     ? noise_of(random, 300)
                                     : i % 500 == 1 ? noise_of(random, 100'000)
@@ -80,6 +104,9 @@ TEST_F(ControlTest, TenThousandRandomMessagesEndNothing) {
     EXPECT_TRUE(program->ask("frame", {{"after", newest.json["sequence"]}}).ok()) << "it goes on";
     EXPECT_EQ(program->quit().status, 0);
 }
+
+INSTANTIATE_TEST_SUITE_P(Over, ControlDoor, testing::Values("tcp", "ipc", "curve"),
+                         [](const auto& door) { return std::string(door.param); });
 
 TEST_F(ControlTest, WhoDoesNotReadOrSendsTooMuchHoldsUpNobody) {
     auto program = run();

@@ -3,23 +3,16 @@
 #include "base/error.hpp"
 #include "net/curve_keys.hpp"
 #include "tests/support/control_client.hpp"
+#include "tests/support/curve_pair.hpp"
 
 #include <sys/stat.h>
 
-#include <array>
 #include <set>
 
 namespace specklescope {
 namespace {
 
-struct Pair {
-    std::array<char, 41> open{}, secret{};
-    Pair() { EXPECT_EQ(zmq_curve_keypair(open.data(), secret.data()), 0); }
-    std::string certificate(bool with_secret) const {
-        return "#  made by a test\nmetadata\ncurve\n    public-key = \"" + std::string(open.data()) + "\"\n" +
-               (with_secret ? "    secret-key = \"" + std::string(secret.data()) + "\"\n" : "");
-    }
-};
+using Pair = test::CurvePair;
 
 class Curve : public testing::Test {
 protected:
@@ -36,11 +29,8 @@ protected:
         zmq::socket_t socket(context, ZMQ_REQ);
         socket.set(zmq::sockopt::linger, 0);
         socket.set(zmq::sockopt::rcvtimeo, ms);
-        if (keys) {
-            socket.set(zmq::sockopt::curve_serverkey, std::string(server_.open.data()));
-            socket.set(zmq::sockopt::curve_publickey, std::string(keys->open.data()));
-            socket.set(zmq::sockopt::curve_secretkey, std::string(keys->secret.data()));
-        }
+        if (keys)
+            keys->give(socket, server_);
         socket.connect("tcp" + address.substr(3));
         (void)socket.send(zmq::str_buffer(R"({"request":"get"})"), zmq::send_flags::none);
         zmq::message_t answer;
@@ -84,9 +74,7 @@ TEST_F(Curve, ResultsGoToKnownKeysAlone) {
         zmq::socket_t socket(context, ZMQ_SUB);
         socket.set(zmq::sockopt::linger, 0);
         socket.set(zmq::sockopt::rcvtimeo, ms);
-        socket.set(zmq::sockopt::curve_serverkey, std::string(server_.open.data()));
-        socket.set(zmq::sockopt::curve_publickey, std::string(keys.open.data()));
-        socket.set(zmq::sockopt::curve_secretkey, std::string(keys.secret.data()));
+        keys.give(socket, server_);
         socket.set(zmq::sockopt::subscribe, "");
         socket.connect("tcp" + address.substr(3));
         zmq::message_t message;

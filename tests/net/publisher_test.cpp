@@ -3,7 +3,7 @@
 #include "analysis/regions_file.hpp"
 #include "base/error.hpp"
 #include "net/publisher.hpp"
-#include "tests/support/child.hpp"
+#include "tests/support/control_client.hpp"
 #include "tests/support/file_tools.hpp"
 #include "tests/support/places.hpp"
 #include "tests/support/running_film.hpp"
@@ -322,6 +322,39 @@ print("compared", len(frames))
         run_child({"/usr/bin/python3", "listen.py", test::program_path()}, folder.path().string());
     EXPECT_EQ(result.status, 0) << result.err;
     EXPECT_EQ(result.out.rfind("compared ", 0), 0U) << result.out;
+}
+
+/// A request tells of a frame what is published of it, numbers of regions too.
+TEST(PublishCommand, IsWhatARequestIsTold) {
+    const TemporaryFolder folder;
+    test::write_file(folder / "r.json",
+                     R"({"regions":[{"name":"box","shape":"rectangle","points":[[10,8],[29,27]]},
+                         {"name":"a","shape":"ellipse","points":[[2,0],[9,7]]}]})");
+    test::ControlledRun program({"synthetic:vessels?width=64&height=48&rate=60", "--regions", "r.json",
+                                 "--publish", "zmq://127.0.0.1:0"},
+                                folder.path().string());
+    Subscriber subscriber(test::told_behind(*program.child, "Results are published at "),
+                          R"({"content":"frame")");
+    const Json first = subscriber.next();
+    ASSERT_FALSE(first.is_null());
+    const auto asked = program.ask("frame", {{"after", first["sequence"]}}).json;
+    const auto got = program.ask("get").json["frame"];
+    ASSERT_EQ(asked["regions"].size(), 2U) << asked;
+    int compared = 0;
+    for (Json sent = subscriber.next(); !sent.is_null() && compared < 2; sent = subscriber.next()) {
+        for (const Json& told : {asked, got})
+            if (told["sequence"] == sent["sequence"]) {
+                ++compared;
+                for (const auto& [key, value] : sent.items())
+                    if (key != "content" && key != "n" && key != "timestamp") {
+                        EXPECT_EQ(told.value(key, Json()), value) << key;
+                    }
+            }
+        if (sent["sequence"] > got["sequence"])
+            break;
+    }
+    EXPECT_EQ(compared, 2) << asked << got;
+    EXPECT_EQ(program.quit().status, 0);
 }
 
 TEST(PublishCommand, WhatASettingsFileSaysNeedsTrust) {

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <zmq.hpp>
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -26,8 +27,10 @@ struct Answer {
 
 class ControlClient {
 public:
-    explicit ControlClient(const std::string& address)
-        : endpoint_(address.rfind("zmq", 0) == 0 ? "tcp" + address.substr(3) : address) {
+    /// `prepare` (may be empty): what its sockets are given before they connect, keys.
+    explicit ControlClient(const std::string& address, std::function<void(zmq::socket_t&)> prepare = {})
+        : endpoint_(address.rfind("zmq", 0) == 0 ? "tcp" + address.substr(3) : address),
+          prepare_(std::move(prepare)) {
         connect();
     }
     /// After 30 s of silence an answer without an object; the next request is as the first.
@@ -70,10 +73,13 @@ private:
         socket_ = std::make_unique<zmq::socket_t>(context_, ZMQ_REQ);
         socket_->set(zmq::sockopt::linger, 0);
         socket_->set(zmq::sockopt::rcvtimeo, most_ms_);
+        if (prepare_)
+            prepare_(*socket_);
         socket_->connect(endpoint_);
     }
     zmq::context_t context_;
     std::string endpoint_;
+    std::function<void(zmq::socket_t&)> prepare_;
     int most_ms_ = 30'000;
     std::unique_ptr<zmq::socket_t> socket_;
 };

@@ -37,6 +37,7 @@ public:
     Pipeline& pipeline() override { return pipeline_; }
     std::optional<Result> newest(bool) override { return std::nullopt; }
     std::vector<ControlMessage> messages() override { return {}; }
+    Doors doors() override { return {}; }
     void open(const std::string&, bool) override { throw UsageError("Nothing is opened here."); }
     bool opened() override { return true; }
     Chain chain() override { return settings_.chain; }
@@ -47,6 +48,10 @@ public:
     std::uint64_t set_chain(Chain chain) override {
         settings_.chain = std::move(chain);
         return ++version_;
+    }
+    std::uint64_t take_preset(const PresetTaken& taken) override {
+        settings_.view = taken.settings.view;
+        return set_chain(taken.settings.chain);
     }
     void set_view(const Params& view) override { settings_.view = view; }
     void edit_source(const std::string&, const ParamValue&) override { ++version_; }
@@ -60,6 +65,11 @@ public:
     TraceHistory& traces() override { return traces_; }
     Baseline& baseline() override { return baseline_; }
     EventMark mark(const std::string& label) override { return events_.mark({}, label).mark; }
+    const EventLog& events() override { return events_; }
+    void relabel(std::uint64_t event, const std::string& label) override {
+        (void)events_.rename(event, label);
+    }
+    void unmark(std::uint64_t event) override { (void)events_.remove(event); }
     std::vector<ControlRecording> recordings() override { return {}; }
     void begin_recording(ControlWhat, const std::string&) override {}
     std::shared_ptr<Sink> end_recording(ControlWhat) override { return nullptr; }

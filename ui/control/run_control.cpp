@@ -14,9 +14,9 @@ bool RunControl::wanted(const Settings& settings) {
     return !settings.program.as<ProgramSettings>().control.empty();
 }
 
-RunControl::RunControl(const Settings& settings, Pipeline& pipeline, std::shared_ptr<Publisher> publisher,
+RunControl::RunControl(const Settings& settings, Pipeline& pipeline, Doors others,
                        std::shared_ptr<LiveLook> look)
-    : settings_(settings), pipeline_(pipeline), publisher_(std::move(publisher)), look_(std::move(look)),
+    : settings_(settings), pipeline_(pipeline), others_(std::move(others)), look_(std::move(look)),
       server_(make_control(*this, nullptr)) {
     pipeline_.add_sink(make_trace_feed(traces_));
 }
@@ -46,8 +46,14 @@ std::vector<std::shared_ptr<Sink>> RunControl::poll(const Result& newest) {
 }
 
 void RunControl::finish() {
-    server_.reset();
+    server_->close();
     ending_.clear(); // waits for them
+}
+
+Doors RunControl::doors() {
+    Doors all = others_;
+    all.control = server_->counts();
+    return all;
 }
 
 void RunControl::take_messages() {
@@ -134,6 +140,11 @@ std::uint64_t RunControl::set_chain(Chain chain) {
     return version;
 }
 
+std::uint64_t RunControl::take_preset(const PresetTaken& taken) {
+    set_view(taken.settings.view);
+    return set_chain(taken.settings.chain);
+}
+
 void RunControl::set_view(const Params& view) {
     settings_.view = view;
     look_->set(look_of(settings_));
@@ -172,11 +183,25 @@ EventMark RunControl::mark(const std::string& label) {
     if (!newest)
         throw UsageError("An event belongs to a frame, and none has come yet.");
     EventMark mark = events_.mark(*newest, label).mark;
-    for (const ControlRecording& recording : recordings_)
-        recording.sink->mark(mark);
-    if (publisher_)
-        publisher_->mark(mark);
+    tell(mark);
     return mark;
+}
+
+void RunControl::relabel(std::uint64_t event, const std::string& label) {
+    if (const TimedEvent* changed = events_.rename(event, label))
+        tell(changed->mark);
+}
+
+void RunControl::unmark(std::uint64_t event) {
+    if (const std::optional<TimedEvent> gone = events_.remove(event))
+        tell(gone->mark);
+}
+
+void RunControl::tell(const EventMark& event) const {
+    for (const ControlRecording& recording : recordings_)
+        recording.sink->mark(event);
+    if (others_.publisher)
+        others_.publisher->mark(event);
 }
 
 void RunControl::begin_recording(ControlWhat what, const std::string& path) {

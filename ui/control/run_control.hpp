@@ -1,7 +1,6 @@
 // Requests to a run without a window.
 #pragma once
 
-#include "analysis/events.hpp"
 #include "config/control/requests.hpp"
 #include "ui/recording_ends.hpp"
 
@@ -19,9 +18,8 @@ public:
     static bool wanted(const Settings& settings); ///< --control
 
     /// Of this pipeline, which has not been started. Throws RunError.
-    /// `look`: of its movies of the screen and its outlets.
-    RunControl(const Settings& settings, Pipeline& pipeline, std::shared_ptr<Publisher> publisher,
-               std::shared_ptr<LiveLook> look);
+    /// `others`: the doors beside this one; `look`: of its movies of the screen and its outlets.
+    RunControl(const Settings& settings, Pipeline& pipeline, Doors others, std::shared_ptr<LiveLook> look);
     /// The recorders that run from the beginning, as add_recorders() made them of these settings.
     void adopt(const std::vector<std::shared_ptr<Sink>>& recorders, const Settings& made_of);
 
@@ -33,6 +31,8 @@ public:
     const Params& view() const { return settings_.view; } ///< as it was set last
     /// Nothing is answered any more; behind the end of the pipeline.
     void finish();
+    std::string address() const { return server_->address(); }
+    Doors doors() override;
 
 private:
     Settings& settings() override { return settings_; }
@@ -44,6 +44,7 @@ private:
     Chain chain() override;
     std::uint64_t edit(std::size_t stage, const std::string& key, const ParamValue& value) override;
     std::uint64_t set_chain(Chain chain) override;
+    std::uint64_t take_preset(const PresetTaken& taken) override;
     void set_view(const Params& view) override;
     void edit_source(const std::string& key, const ParamValue& value) override;
     double um_per_px() override;
@@ -53,6 +54,9 @@ private:
     TraceHistory& traces() override { return *traces_; }
     Baseline& baseline() override { return baseline_; }
     EventMark mark(const std::string& label) override;
+    const EventLog& events() override { return events_; }
+    void relabel(std::uint64_t event, const std::string& label) override;
+    void unmark(std::uint64_t event) override;
     std::vector<ControlRecording> recordings() override { return recordings_; }
     void begin_recording(ControlWhat what, const std::string& path) override;
     std::shared_ptr<Sink> end_recording(ControlWhat what) override;
@@ -65,6 +69,7 @@ private:
         std::uint64_t stages_of = 0; ///< ChainInEffect's
         std::uint64_t first = 0;     ///< version of the first edit that is in there and may yet be refused
     };
+    void tell(const EventMark& event) const;
     void take_messages();
     void forget_refused();
     void look_at_recordings();
@@ -72,7 +77,7 @@ private:
 
     Settings settings_;
     Pipeline& pipeline_;
-    const std::shared_ptr<Publisher> publisher_; ///< null: none
+    const Doors others_;
     const std::shared_ptr<LiveLook> look_;
     const std::shared_ptr<TraceHistory> traces_ = std::make_shared<TraceHistory>();
     Baseline baseline_;

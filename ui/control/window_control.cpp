@@ -2,6 +2,7 @@
 
 #include "config/strange_source.hpp"
 #include "ui/app.hpp"
+#include "ui/presets/preset_edits.hpp"
 
 namespace specklescope {
 
@@ -31,6 +32,12 @@ std::vector<ControlMessage> WindowControl::messages() {
     std::vector<ControlMessage> all;
     for (const Note& note : session().notes())
         all.push_back({{note.level, note.text}, note.when});
+    return all;
+}
+
+Doors WindowControl::doors() {
+    Doors all = session().doors();
+    all.control = counts();
     return all;
 }
 
@@ -68,6 +75,10 @@ std::uint64_t WindowControl::edit(std::size_t stage, const std::string& key, con
 
 std::uint64_t WindowControl::set_chain(Chain chain) { return session().set_chain(std::move(chain)); }
 
+std::uint64_t WindowControl::take_preset(const PresetTaken& taken) {
+    return specklescope::take_preset(session(), taken);
+}
+
 void WindowControl::edit_source(const std::string& key, const ParamValue& value) {
     session().edit_source(key, value);
 }
@@ -83,6 +94,11 @@ void WindowControl::set_regions(std::vector<Region> regions) {
 TraceHistory& WindowControl::traces() { return session().traces(); }
 Baseline& WindowControl::baseline() { return session().baseline; }
 EventMark WindowControl::mark(const std::string& label) { return session().add_event(label); }
+const EventLog& WindowControl::events() { return session().events(); }
+void WindowControl::relabel(std::uint64_t event, const std::string& label) {
+    session().rename_event(event, label);
+}
+void WindowControl::unmark(std::uint64_t event) { session().remove_event(event); }
 
 std::vector<ControlRecording> WindowControl::recordings() {
     std::vector<ControlRecording> all;

@@ -17,6 +17,7 @@ public:
     explicit WindowControl(App& app);
     /// Once per drawn frame, while it is being made: does what is asked for.
     void poll() { server_->poll(); }
+    ControlCounts counts() const { return server_->counts(); }
 
 private:
     Session& session();
@@ -24,11 +25,13 @@ private:
     Pipeline& pipeline() override;
     std::optional<Result> newest(bool pixels) override;
     std::vector<ControlMessage> messages() override;
+    Doors doors() override;
     void open(const std::string& source, bool recorded) override;
     bool opened() override;
     Chain chain() override;
     std::uint64_t edit(std::size_t stage, const std::string& key, const ParamValue& value) override;
     std::uint64_t set_chain(Chain chain) override;
+    std::uint64_t take_preset(const PresetTaken& taken) override;
     void set_view(const Params& view) override { settings().view = view; }
     void edit_source(const std::string& key, const ParamValue& value) override;
     double um_per_px() override;
@@ -38,6 +41,9 @@ private:
     TraceHistory& traces() override;
     Baseline& baseline() override;
     EventMark mark(const std::string& label) override;
+    const EventLog& events() override;
+    void relabel(std::uint64_t event, const std::string& label) override;
+    void unmark(std::uint64_t event) override;
     std::vector<ControlRecording> recordings() override;
     void begin_recording(ControlWhat what, const std::string& path) override;
     std::shared_ptr<Sink> end_recording(ControlWhat what) override;

@@ -1,7 +1,6 @@
 #include "ui/presets/preset_edits.hpp"
 
 #include "base/sentence.hpp"
-#include "config/presets/preset_file.hpp"
 #include "ui/canvas/probe.hpp"
 #include "ui/canvas/theme.hpp"
 #include "ui/panels/controls.hpp"
@@ -46,20 +45,6 @@ bool same_settings(const Settings& then, Session& session) {
            same_shown(then.program, session.settings().program);
 }
 
-/// What its file says of the range, no matter what is set now.
-bool says_range(const std::string& name, const Settings& now) {
-    const auto loaded_over = [&](double most) {
-        Settings other = now;
-        auto& mapping = other.view.as<ViewSettings>().mapping;
-        mapping.low = -most; // below whatever it says of the other end
-        mapping.high = most;
-        load_preset(name, other);
-        const auto& loaded = other.view.as<ViewSettings>().mapping;
-        return std::pair(loaded.low, loaded.high);
-    };
-    return loaded_over(1e299) == loaded_over(1e300);
-}
-
 } // namespace
 
 Settings settings_now(Session& session) {
@@ -68,22 +53,24 @@ Settings settings_now(Session& session) {
     return now;
 }
 
+std::uint64_t take_preset(Session& session, const PresetTaken& taken) {
+    session.settings().view = taken.settings.view;
+    const std::uint64_t version = session.set_chain(taken.settings.chain);
+    session.range_for = taken.ranged ? session.chain().quantity().name : "";
+    return version;
+}
+
 void take_preset(Session& session, const std::string& name) {
     try {
-        Settings changed = settings_now(session);
-        load_preset(name, changed);
-        changed.chain.set_channel(session.chain().channel());
-        if (!same_values(changed.program, session.settings().program)) {
-            session.settings().program = changed.program;
+        const PresetTaken taken = with_preset(known_preset(name), settings_now(session));
+        if (!same_values(taken.settings.program, session.settings().program)) {
+            session.settings().program = taken.settings.program;
             session.say(Message::Level::info,
                         "Preset " + name +
                             " also says how pictures are read: that takes effect when a "
                             "source is opened.");
         }
-        const bool ranged = says_range(name, settings_now(session));
-        session.settings().view = changed.view;
-        session.set_chain(changed.chain);
-        session.range_for = ranged ? session.chain().quantity().name : "";
+        (void)take_preset(session, taken);
     } catch (const std::exception& error) {
         session.say(Message::Level::error, sentence_of(error));
     }
@@ -124,7 +111,7 @@ void PresetMenu::list(Session& session) {
             }
         }
         probe::item("preset." + preset.name);
-        if (preset.yours) {
+        if (preset.yours()) {
             ImGui::SameLine();
             ImGui::TextColored(theme::vec(theme::kDim), "yours");
         }
@@ -154,7 +141,7 @@ void PresetMenu::chosen(Session& session) {
         take_preset(session, selected_);
     }
     probe::item("preset.load");
-    if (!copy.yours)
+    if (!copy.yours())
         return;
     ImGui::SameLine();
     const bool sure = deletes_ == selected_;
@@ -197,12 +184,12 @@ void PresetMenu::save_row(Session& session) {
         return;
     try {
         const Preset* there = find_preset(name_);
-        if (there && there->yours && !replace) {
+        if (there && there->yours() && !replace) {
             replaces_ = name_;
             said_ = "There is a preset of yours with this name; once more replaces it.";
             return;
         }
-        save_preset(name_, there && there->yours ? there->doc : "", settings_now(session), replace);
+        save_preset(name_, there && there->yours() ? there->doc : "", settings_now(session), replace);
         said_ = "Saved as " + preset_path(name_) + ".";
         loaded_ = selected_ = name_;
         compared_ = {};

@@ -1,6 +1,7 @@
 // Presets in the window: taken, saved, deleted, compared.
 #pragma once
 
+#include "config/presets/preset_file.hpp"
 #include "ui/session.hpp"
 
 namespace specklescope {
@@ -10,6 +11,9 @@ Settings settings_now(Session& session);
 /// Its chain, range and colours; the channel of colour stays. What cannot take effect while a source runs is
 /// said.
 void take_preset(Session& session, const std::string& name);
+/// Its chain, range and colours alone. Returns the version that results made with it have; 0: nothing was
+/// sent.
+std::uint64_t take_preset(Session& session, const PresetTaken& taken);
 
 /// The popup of presets, and what is typed in it.
 class PresetMenu {

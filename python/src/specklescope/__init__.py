@@ -15,6 +15,7 @@ from ._chain import Chain
 from ._control import Control, ControlledFrame
 from ._device import DeviceArray
 from ._errors import Error, RunError, UsageError
+from ._published import Published
 from ._recorder import Recorder
 from ._results import Counts, Frame, Region, Result
 from ._stream import Stream, open  # noqa: F401
@@ -33,4 +34,4 @@ def sources() -> list:
 
 
 # Without open: `from specklescope import *` leaves Python's own alone.
-__all__ = ["Chain", "Control", "ControlledFrame", "Counts", "DeviceArray", "Error", "Frame", "Recorder", "Region", "Result", "RunError", "Stream", "UsageError", "sources", *_stages]
+__all__ = ["Chain", "Control", "ControlledFrame", "Counts", "DeviceArray", "Error", "Frame", "Published", "Recorder", "Region", "Result", "RunError", "Stream", "UsageError", "sources", *_stages]

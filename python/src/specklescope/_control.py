@@ -6,17 +6,10 @@ import json
 import numpy as np
 
 from ._errors import RunError, UsageError
+from ._wire import endpoint, keys, zmq_for
 
 _MOST_BYTES = 1 << 20  # a longer message ends the connection, and nobody answers
 _TYPES = {"u8": np.uint8, "u16": np.uint16, "f32": np.float32}
-
-
-def _zmq():
-    try:
-        import zmq
-    except ImportError:
-        raise UsageError("ss.Control speaks through pyzmq, which is not installed; pip install pyzmq.") from None
-    return zmq
 
 
 def _pixels(part, shape):
@@ -47,33 +40,24 @@ class Control:
 
     def __init__(self, address="zmq://127.0.0.1:5557", *, timeout=45, key=None, server=None):
         self._socket = None
-        zmq = _zmq()
-        if (key is None) != (server is None):
-            raise UsageError("key and server go together; name the files of both.")
-        if not address.startswith(("zmq://", "ipc://")):
-            raise UsageError(f"'{address}' is no address; allowed: zmq://HOST:PORT, ipc://PATH.")
+        zmq = zmq_for("Control")
         self._address = address
+        self._endpoint = endpoint(address, ("zmq://", "HOST:PORT"), ("ipc://", "PATH"))
         self._timeout = timeout
-        self._keys = None
-        if key is not None:
-            import zmq.auth
-            self._keys = (*zmq.auth.load_certificate(key), zmq.auth.load_certificate(server)[0])
-            if self._keys[1] is None:
-                raise UsageError(f"'{key}' holds no secret key; name the file that ends in .key_secret.")
+        self._give_keys = keys(key, server)
         self._context = zmq.Context.instance()
         self._connect()
 
     def _connect(self):
-        zmq = _zmq()
+        zmq = zmq_for("Control")
         self._socket = self._context.socket(zmq.REQ)
         self._socket.linger = 0
         self._socket.rcvtimeo = self._socket.sndtimeo = int(1000 * self._timeout)
-        if self._keys:
-            self._socket.curve_publickey, self._socket.curve_secretkey, self._socket.curve_serverkey = self._keys
-        self._socket.connect(self._address.replace("zmq://", "tcp://", 1))
+        self._give_keys(self._socket)
+        self._socket.connect(self._endpoint)
 
     def _ask(self, request, arguments):
-        zmq = _zmq()
+        zmq = zmq_for("Control")
         if self._socket is None:
             raise UsageError("The connection was closed; make another one.")
         given = {name: value for name, value in arguments.items() if value is not None}

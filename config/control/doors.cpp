@@ -1,0 +1,87 @@
+#include "config/control/doors.hpp"
+
+#include "config/control/answers.hpp"
+
+#include <algorithm>
+
+namespace specklescope {
+
+namespace {
+
+/// The option that opened it.
+const char* option_of(const Outlet& outlet) {
+    return outlet.name().starts_with("rtsp:") ? "serve" : "output";
+}
+
+double seconds_since(SteadyClock::time_point when) {
+    return std::chrono::duration<double>(SteadyClock::now() - when).count();
+}
+
+control::Out json_of_control(const ControlCounts& counts) {
+    using control::Out;
+    Out clients = Out::array();
+    for (const ControlClientCounts& client : counts.clients)
+        clients.push_back({{"from", client.from},
+                           {"since_s", seconds_since(client.since)},
+                           {"silent_s", seconds_since(client.last)},
+                           {"requests", client.requests},
+                           {"answers", client.answers},
+                           {"answers_lost", client.lost}});
+    return {{"requests", counts.requests},
+            {"answers", counts.answers},
+            {"answers_lost", counts.lost},
+            {"clients", std::move(clients)}};
+}
+
+control::Out json_of_outlet(const Outlet& outlet) {
+    using control::Out;
+    const SinkStatus status = outlet.status();
+    Out clients = Out::array();
+    for (const OutletClient& client : outlet.clients())
+        clients.push_back({{"from", client.from},
+                           {"since_s", seconds_since(client.since)},
+                           {"pictures", client.pictures},
+                           {"dropped", client.dropped},
+                           {"takes_nothing_s", client.still_s}});
+    return {{"address", outlet.name()},
+            {"pictures", status.written},
+            {"dropped", status.dropped},
+            {"clients", std::move(clients)}};
+}
+
+} // namespace
+
+std::vector<DoorTotal> totals(const Doors& doors) {
+    std::vector<DoorTotal> all;
+    if (doors.control)
+        all.push_back({"control", doors.control->answers, doors.control->lost});
+    if (doors.publisher) {
+        const SinkStatus status = doors.publisher->status();
+        all.push_back({"publish", status.written, status.dropped});
+    }
+    for (const auto& outlet : doors.outlets) {
+        const SinkStatus status = outlet->status();
+        all.push_back({option_of(*outlet), status.written, status.dropped});
+    }
+    return all;
+}
+
+namespace control {
+
+Out json_of(const Doors& doors) {
+    Out out = Out::object();
+    if (doors.control)
+        out["control"] = json_of_control(*doors.control);
+    if (doors.publisher) {
+        const SinkStatus status = doors.publisher->status();
+        out["publish"] = {
+            {"address", doors.publisher->address()}, {"frames", status.written}, {"dropped", status.dropped}};
+    }
+    for (const auto& outlet : doors.outlets)
+        out[option_of(*outlet)] = json_of_outlet(*outlet);
+    return out;
+}
+
+} // namespace control
+
+} // namespace specklescope

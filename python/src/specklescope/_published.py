@@ -1,0 +1,80 @@
+"""What a program that runs with --publish sends, message after message."""
+
+import json
+
+from ._errors import UsageError
+from ._wire import endpoint, keys, zmq_for
+
+KINDS = ("frame", "event", "settings", "stream")
+
+
+class Published:
+    """The messages of a program that runs with --publish, as dicts: ``for frame in ss.Published(address): …``. A context
+    manager.
+
+    kinds: which of "frame", "event", "settings", "stream" come; numbers that are not finite are None. timeout: how long a
+    message is waited for, in s, before TimeoutError; None: for ever. Either way the next one can be waited for again, and so
+    it can after Ctrl-C. key, server: files of keys, as for ``ss.Control``, where the program runs with --curve-key.
+
+    ``received``: messages that came; ``dropped``: those between them that did not, since this loop was too slow for them or
+    the program was. The program numbers the messages of each kind, and the gaps are counted here: nobody else knows them.
+    What is on its way behind the last one that came is in neither.
+    """
+
+    def __init__(self, address="zmq://127.0.0.1:5556", *, key=None, server=None, kinds=("frame",), timeout=30):
+        self._socket = None
+        zmq = zmq_for("Published")
+        kinds = (kinds,) if isinstance(kinds, str) else tuple(kinds)
+        wrong = [kind for kind in kinds if kind not in KINDS]
+        if wrong or not kinds:
+            raise UsageError(f"kinds = {wrong[0] if wrong else kinds!r} is not possible; allowed: {', '.join(KINDS)}.")
+        self._address, self._timeout = address, timeout
+        at, give_keys = endpoint(address, ("zmq://", "HOST:PORT")), keys(key, server)
+        self._newest = {}
+        self.received = self.dropped = 0
+        self._socket = zmq.Context.instance().socket(zmq.SUB)
+        self._socket.linger = 0
+        self._socket.rcvtimeo = -1 if timeout is None else int(1000 * timeout)
+        give_keys(self._socket)
+        for kind in kinds:
+            self._socket.subscribe(f'{{"content":"{kind}"')
+        self._socket.connect(at)
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        zmq = zmq_for("Published")
+        while True:
+            if self._socket is None:
+                raise UsageError("The connection was closed; make another one.")
+            try:
+                message = json.loads(self._socket.recv())
+            except zmq.Again:
+                raise TimeoutError(f"Nothing came from {self._address} within {self._timeout:g} s; "
+                                   "is the program there, with --publish?") from None
+            if self._count(message["content"], message["n"]):
+                return message
+
+    def _count(self, kind, n):
+        """False: it has come before, and was told again to somebody who has come since."""
+        before = self._newest.get(kind)
+        self._newest[kind] = n
+        if n == before and kind in ("settings", "stream"):
+            return False
+        if before is not None and n > before:  # a smaller one is of a program that was started again
+            self.dropped += n - before - 1
+        self.received += 1
+        return True
+
+    def close(self):
+        """The program goes on."""
+        if self._socket is not None:
+            self._socket.close()
+            self._socket = None
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
