@@ -55,7 +55,7 @@ std::string key_in(const std::string& path, const std::string& text, std::string
     const std::size_t begin = at == std::string::npos ? at : text.find('"', at);
     const std::size_t end = begin == std::string::npos ? begin : text.find('"', begin + 1);
     std::array<std::uint8_t, 32> bytes{};
-    const std::string key = end == std::string::npos ? "" : text.substr(begin + 1, end - begin - 1);
+    std::string key = end == std::string::npos ? "" : text.substr(begin + 1, end - begin - 1);
     // To zmq_z85_decode a key ends at its first NUL.
     if (key.size() != kChars || key.find('\0') != std::string::npos ||
         !zmq_z85_decode(bytes.data(), key.c_str()))
