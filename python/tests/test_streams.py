@@ -97,7 +97,7 @@ def test_a_new_chain_lets_other_threads_in():
 
     def count():
         nonlocal turns
-        while not edits or not done.is_set():
+        while not done.is_set():
             turns += 1
             time.sleep(0)
 
