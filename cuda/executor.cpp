@@ -196,6 +196,7 @@ private:
             if (flight.device_counts) // what was counted of the dark frame
                 (void)cudaMemset(flight.device_counts, 0, kCounts * sizeof(PixelCounts));
         }
+        (void)cudaStreamSynchronize(nullptr); // the streams here do not wait for it
         in_flight_ = first_ = 0;
     }
 

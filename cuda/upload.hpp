@@ -7,8 +7,8 @@
 
 namespace specklescope::cuda {
 
-/// Device memory with a copy of these values, there for every stream: a plain cudaMemcpy may return while
-/// pageable memory is still on its way, and the frames' streams do not wait for the default one.
+/// Device memory with a copy of these values (none of none), there for every stream: a plain cudaMemcpy may
+/// return while pageable memory is still on its way, and the frames' streams do not wait for the default one.
 Buffer uploaded(const void* values, std::size_t bytes);
 template <class T> Buffer uploaded(const std::vector<T>& values) {
     return uploaded(values.data(), values.size() * sizeof(T));

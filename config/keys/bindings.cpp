@@ -150,10 +150,10 @@ std::string with_key(const std::string& text, const KeyBindings& bindings, Actio
 std::string keys_help() {
     const KeyBindings bindings;
     std::string out =
-        "Keys of the window, as they are by default. [keys] in a settings file, or in\n" +
+        "Keys of the window, as they are by default. [keys] in a settings file, or in\n  " +
         (keys_path().empty() ? std::string("~/.config/specklescope/keys.toml") : keys_path()) +
-        ", gives an action another key: pause = \"Q\",\nor several: pause = [\"Q\", \"Space\"], "
-        "or none: pause = \"\".\n";
+        "\ngives an action another key: pause = \"Q\", or several: pause = [\"Q\", \"Space\"], or none:\n"
+        "pause = \"\".\n";
     std::string_view group;
     for (const ActionInfo& row : actions()) {
         if (row.group != group)

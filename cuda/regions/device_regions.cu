@@ -2,6 +2,7 @@
 // that is done last puts the chunks together, in an order that never changes.
 #include "cuda/regions/device_regions.hpp"
 
+#include "cuda/upload.hpp"
 #include "pipeline/convert.hpp"
 
 #include <algorithm>
@@ -285,15 +286,6 @@ __global__ void __launch_bounds__(kMedianThreads) median_kernel(const Work work)
 
 Pixels pixels_of(ConstDeviceView view) {
     return {view.data, view.pitch, view.shape.type, view.shape.channels};
-}
-
-template <class T> Buffer uploaded(const std::vector<T>& values) {
-    if (values.empty())
-        return {};
-    Buffer buffer(values.size() * sizeof(T), device_memory());
-    check(cudaMemcpy(buffer.as<void>(), values.data(), values.size() * sizeof(T), cudaMemcpyHostToDevice),
-          "cudaMemcpy");
-    return buffer;
 }
 
 std::vector<Parts> parts_of(const PlacedRegions& placed) {

@@ -34,6 +34,8 @@ public:
                                  image.shape.row_bytes(), static_cast<std::size_t>(image.shape.height),
                                  cudaMemcpyHostToDevice),
                     "cudaMemcpy2D");
+        cuda::check(cudaStreamSynchronize(nullptr),
+                    "cudaStreamSynchronize"); // pageable memory may be on its way
     }
     DeviceView input() const { return input_.device(); }
     DeviceView output() const { return output_.device(); }

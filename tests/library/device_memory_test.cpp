@@ -49,6 +49,7 @@ public:
     void write(const void* pixels) const {
         ok(cudaMemcpy2D(image.data, image.pitch, pixels, row_, row_, static_cast<std::size_t>(image.height),
                         cudaMemcpyHostToDevice));
+        ok(cudaStreamSynchronize(nullptr)); // pageable memory may be on its way
     }
     /// Once all is done; the marks must be there.
     std::vector<unsigned char> read() const {
