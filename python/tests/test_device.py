@@ -316,38 +316,3 @@ def test_device_memory_comes_back(rng):
 def test_device_stage_functions(rng):
     image = rng.integers(0, 4096, (48, 64), np.uint16)
     np.testing.assert_array_equal(read(ss.speckle(ByInterface(image), radius=2)), ss.speckle(image, radius=2, backend="cuda"))
-
-
-@needs_gpu
-@pytest.mark.parametrize("name", ["torch", "cupy"])
-def test_device_arrays_of_a_library_give_arrays_of_it(chain, rng, name):
-    library = pytest.importorskip(name, reason=f"{name} is not installed", exc_type=ImportError)
-    image = rng.integers(0, 4096, (48, 64), np.uint16).astype(np.float32)
-    expected = chain(image)
-    put = (lambda array: library.from_numpy(array).cuda()) if name == "torch" else library.asarray
-    get = (lambda array: array.cpu().numpy()) if name == "torch" else library.asnumpy
-    kind = library.Tensor if name == "torch" else library.ndarray
-    made = chain(put(image))
-    assert isinstance(made, kind)
-    np.testing.assert_array_equal(get(made), expected)
-    side = library.cuda.Stream() if name == "torch" else library.cuda.Stream(non_blocking=True)
-    with library.cuda.stream(side) if name == "torch" else side:
-        frame = put(image)
-        for _ in range(20):
-            frame = frame * 1
-        made = chain(frame) * 2
-        out = library.empty_like(frame)
-        assert chain(frame, out=out) is out
-        last = chain(frame)
-    side.synchronize()
-    np.testing.assert_array_equal(get(made), 2 * expected)
-    np.testing.assert_array_equal(get(out), expected)
-    del side, frame  # what the chain and the result still hold goes back in the order of that stream
-    gc.collect()
-    np.testing.assert_array_equal(get(last), expected)
-    del last, made, out
-    gc.collect()
-    stack = put(np.stack([image, image[::-1].copy()]))
-    np.testing.assert_array_equal(get(ss.speckle(stack, output="contrast", backend="cuda"))[0], expected)
-    turned = stack[0].T
-    refused(chain, turned, "The frame's samples do not follow each other")
