@@ -61,6 +61,8 @@ def test_a_chain_on_the_cpu_refuses_memory_of_a_gpu(on_host, frame):
     (Claims(strides=(19, 2)), "The frame has rows 19 bytes apart, no multiple of a sample's 2"),
     (Claims(mask=np.zeros(1)), "The frame has a mask, which no stage knows; fill what is masked."),
     (ByDlpack(4096, (8, 9), np.int32), "The frame is an array of int32; allowed:"),
+    (ByDlpack(4096, (8, 9), np.bool_), "The frame is an array of bool8; allowed:"),
+    (ByDlpack(4096, (8, 9), np.complex64), "The frame is an array of complex64; allowed:"),
     (ByDlpack(4096, (8, 9), np.uint16, strides=(1, 8)), "The frame's samples do not follow each other"),
     (ByDlpack(4096, (8, 9, 3), np.uint8, strides=(27, 1, 9)), "The frame's samples do not follow each other"),
 ])
