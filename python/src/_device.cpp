@@ -1,6 +1,8 @@
 // Memory of a GPU: what DLPack says of it, and memory of the library's own for results.
 #include "_core.hpp"
 
+#include <iterator>
+
 namespace door {
 
 namespace {
@@ -55,9 +57,10 @@ nb::tuple read_dlpack(nb::handle capsule) {
         strides.append(array.stride(i));
     }
     const nb::dlpack::dtype type = array.dtype();
-    static const char* const kKinds[] = {"int", "uint", "float"};
-    const std::string kind =
-        type.lanes == 1 && type.code <= 2 ? kKinds[type.code] : "dtype " + std::to_string(type.code);
+    static const char* const kKinds[] = {"int", "uint", "float", "handle", "bfloat", "complex", "bool"};
+    const std::string kind = type.lanes == 1 && type.code < std::size(kKinds)
+                                 ? kKinds[type.code]
+                                 : "dtype " + std::to_string(type.code) + " of ";
     const auto address = reinterpret_cast<std::uintptr_t>(array.data());
     return nb::make_tuple(address, nb::tuple(shape), nb::tuple(strides), kind + std::to_string(type.bits),
                           array.device_type(), array.device_id(),

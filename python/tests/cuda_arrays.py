@@ -105,7 +105,7 @@ class ByDlpack:
         self.sides = (c.c_int64 * len(shape))(*shape)
         self.steps = None if strides is None else (c.c_int64 * len(shape))(*strides)
         self.tensor = Tensor(data=address, device_type=device[0], device_id=device[1], ndim=len(shape),
-                             code={"u": 1, "i": 0, "f": 2}[dtype.kind], bits=8 * dtype.itemsize, lanes=1,
+                             code={"u": 1, "i": 0, "f": 2, "c": 5, "b": 6}[dtype.kind], bits=8 * dtype.itemsize, lanes=1,
                              shape=self.sides, strides=self.steps)
         KEPT.append((self.tensor, self.sides, self.steps))
 
