@@ -117,6 +117,12 @@ void tell_range_of_luma(Element& element) {
                      " and begin the chain with background:black=" + (wide ? "4096" : "16") + ".");
 }
 
+/// Of what `state` says of input, output and the chain's result.
+void make_frames(State& state) {
+    const int gpu = state.input->cuda ? state.chain.gpu() : -1;
+    state.frames = std::make_unique<Frames>(*state.input, *state.output, state.made, gpu);
+}
+
 gboolean set_caps(GstBaseTransform* base, GstCaps* in, GstCaps* out) {
     State& state = state_of(base);
     state.input = input_format(in);
@@ -126,8 +132,7 @@ gboolean set_caps(GstBaseTransform* base, GstCaps* in, GstCaps* out) {
     if (state.input->luma && state.full_scale == 0)
         tell_range_of_luma(element_of(base));
     try {
-        const int gpu = state.input->cuda ? state.chain.gpu() : -1;
-        state.frames = std::make_unique<Frames>(*state.input, *state.output, state.made, gpu);
+        make_frames(state);
     } catch (const Refusal& refusal) {
         post_error(element_of(base), refusal.what());
         return FALSE;
@@ -281,6 +286,8 @@ GstFlowReturn transform(GstBaseTransform* base, GstBuffer* from, GstBuffer* to) 
     facts.full_scale = state.full_scale;
     facts.discontinuity = state.restart.exchange(false) ? 1 : 0;
     try {
+        if (!same_shape(state.frames->made(), state.made)) // other numbers, in the same picture
+            make_frames(state);
         state.frames->process(state.chain, state.view, from, facts, to);
         return GST_FLOW_OK;
     } catch (const Refusal& refusal) {
