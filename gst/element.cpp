@@ -285,6 +285,7 @@ GstFlowReturn transform(GstBaseTransform* base, GstBuffer* from, GstBuffer* to) 
     facts.exposure_ms = state.exposure_ms;
     facts.full_scale = state.full_scale;
     facts.discontinuity = state.restart.exchange(false) ? 1 : 0;
+    facts.warming_up = made_in_warmup(from) ? 1 : 0;
     try {
         if (!same_shape(state.frames->made(), state.made)) // other numbers, in the same picture
             make_frames(state);
