@@ -320,7 +320,8 @@ void add_pad(GstElementClass* element_class, const char* name, GstPadDirection d
 
 std::string description() {
     const CudaLibrary& cuda = cuda_library();
-    return "Runs a chain of Specklescope's stages on every frame: numbers as application/x-specklescope or "
+    return "Runs a chain of Specklescope's stages on every frame: numbers as application/x-specklescope, "
+           "other/tensors or "
            "as "
            "GRAY16_LE with a scale, or colours of the view. A result leaves with the frame that completes "
            "it, so "

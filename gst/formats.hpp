@@ -19,15 +19,18 @@ struct InputFormat {
 /// What a result is sent as, the preferred one first.
 enum class Sent : std::uint8_t {
     numbers, ///< application/x-specklescope: what the chain makes, byte for byte
+    tensors, ///< the same bytes as other/tensors
     rgba,    ///< colours of the view
     rgb,
     levels, ///< GRAY16_LE: value = offset + scale·level
     grey    ///< GRAY8: the view in shades of grey
 };
 
+inline bool is_picture(Sent sent) { return sent != Sent::numbers && sent != Sent::tensors; }
+
 struct OutputFormat {
     Sent sent = Sent::numbers;
-    GstVideoInfo info{}; ///< of video/x-raw
+    GstVideoInfo info{}; ///< of a picture
     std::size_t bytes = 0;
 };
 

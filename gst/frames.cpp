@@ -70,7 +70,9 @@ void Frames::process(EditedChain& chain, const EditedView& view, GstBuffer* from
     specklescope_image made = made_;
     specklescope_result result{};
     double meaning[2] = {kNone, kNone};
-    if (output_.sent == Sent::numbers) {
+    if (!is_picture(output_.sent)) {
+        if (gst_buffer_get_size(to) > output_.bytes) // of a pool with more room than a frame
+            gst_buffer_set_size(to, static_cast<gssize>(output_.bytes));
         const MappedBytes bytes(to, GST_MAP_WRITE);
         if (!bytes || bytes.size() < output_.bytes)
             too_small("for the result");

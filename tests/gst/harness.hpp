@@ -235,6 +235,18 @@ template <class T> T fact(GstBuffer* buffer, const char* name) {
     return value;
 }
 
+inline std::vector<std::string> stage_names() {
+    std::vector<std::string> names;
+    std::size_t count = 0;
+    EXPECT_EQ(specklescope_stage_count(&count), SPECKLESCOPE_OK);
+    for (std::size_t i = 0; i < count; ++i) {
+        auto stage = client::sized<specklescope_stage_info>();
+        EXPECT_EQ(specklescope_stage_describe(i, &stage), SPECKLESCOPE_OK);
+        names.emplace_back(stage.name);
+    }
+    return names;
+}
+
 /// The stage at its defaults, with what it needs in front of it.
 inline std::string default_chain(const std::string& stage) {
     return stage == "flow" ? "speckle:output=contrast2 | flow" : stage;
