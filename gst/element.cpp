@@ -289,6 +289,7 @@ GstFlowReturn transform(GstBaseTransform* base, GstBuffer* from, GstBuffer* to) 
     try {
         if (!same_shape(state.frames->made(), state.made)) // other numbers, in the same picture
             make_frames(state);
+        state.frames->carry_values(state.values);
         state.frames->process(state.chain, state.view, from, facts, to);
         return GST_FLOW_OK;
     } catch (const Refusal& refusal) {

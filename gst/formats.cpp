@@ -226,6 +226,13 @@ Owned<GstCaps> caps_of_result(const specklescope_image& made, const GstCaps* inp
     return Owned<GstCaps>(gst_caps_new_empty());
 }
 
+Owned<GstCaps> caps_of_numbers(const specklescope_image& made, const GstVideoInfo& input) {
+    GstStructure* structure = structure_of(Sent::numbers, made);
+    gst_structure_set(structure, "framerate", GST_TYPE_FRACTION, GST_VIDEO_INFO_FPS_N(&input),
+                      GST_VIDEO_INFO_FPS_D(&input), nullptr);
+    return Owned<GstCaps>(gst_caps_new_full(structure, nullptr));
+}
+
 std::string words_of(const specklescope_image& image) {
     return std::to_string(image.width) + "×" + std::to_string(image.height) + " pixels, " +
            numbers_name(image);

@@ -50,6 +50,8 @@ Owned<GstCaps> other_side(GstPadDirection from, const GstCaps* caps, bool in_pla
 /// Of what the other side takes, the preferred caps in which a result of the shape `made` fits; empty where
 /// none does. Rate and aspect of pixels are those of `input`.
 Owned<GstCaps> caps_of_result(const specklescope_image& made, const GstCaps* input, const GstCaps* taken);
+/// Of a result as application/x-specklescope, at the rate of `input`.
+Owned<GstCaps> caps_of_numbers(const specklescope_image& made, const GstVideoInfo& input);
 /// "67×45 pixels, grey, float": for sentences.
 std::string words_of(const specklescope_image& image);
 

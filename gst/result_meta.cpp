@@ -49,7 +49,7 @@ void register_result_meta() {
 }
 
 void add_result_meta(GstBuffer* buffer, const specklescope_result& result, const Meaning& meaning,
-                     const std::vector<specklescope_region>& regions) {
+                     const std::vector<specklescope_region>& regions, GstSample* values) {
     while (GstCustomMeta* of_frame = gst_buffer_get_custom_meta(buffer, kResultMeta))
         gst_buffer_remove_meta(buffer, &of_frame->meta);
     GstCustomMeta* meta = gst_buffer_add_custom_meta(buffer, kResultMeta);
@@ -70,6 +70,8 @@ void add_result_meta(GstBuffer* buffer, const specklescope_result& result, const
                       G_TYPE_UINT64, result.raw_samples, "warmup-frames", G_TYPE_INT, result.warmup_frames,
                       "warmup-wanted", G_TYPE_INT, result.warmup_wanted, nullptr);
     set_regions(structure, regions);
+    if (values)
+        gst_structure_set(structure, "values", GST_TYPE_SAMPLE, values, nullptr);
 }
 
 bool made_in_warmup(GstBuffer* frame) {

@@ -254,7 +254,7 @@ TEST_F(Outputs, AllThatTheLibraryKnowsOfAResultIsOnItsBuffer) {
 }
 
 TEST_F(Outputs, WhatIsKnownIsOfTheLastElementAlone) {
-    Harness harness("chain=temporal:frames=3 ! video/x-raw,format=GRAY16_LE ! specklescope "
+    Harness harness("chain=temporal:frames=3 values=true ! video/x-raw,format=GRAY16_LE ! specklescope "
                     "options=backend=cpu chain=speckle:radius=2");
     harness.wanted("video/x-raw,format=RGBA");
     harness.caps("GRAY16_LE", 67, 45);
@@ -267,6 +267,8 @@ TEST_F(Outputs, WhatIsKnownIsOfTheLastElementAlone) {
             metas += gst_meta_info_is_custom(meta->info) &&
                      gst_custom_meta_has_name(reinterpret_cast<GstCustomMeta*>(meta), "SpecklescopeResult");
         EXPECT_EQ(metas, 1);
+        EXPECT_FALSE(gst_structure_has_field(
+            gst_custom_meta_get_structure(gst_buffer_get_custom_meta(made, "SpecklescopeResult")), "values"));
         EXPECT_TRUE(fact<std::string>(made, "quantity").starts_with("speckle flow index"));
         EXPECT_EQ(fact<bool>(made, "warming-up"), i < 2) << "the element before was, frame " << i;
         EXPECT_EQ(fact<int>(made, "warmup-wanted"), 0) << "this one has no history";
