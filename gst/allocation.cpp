@@ -50,7 +50,7 @@ void choose_pool(specklescope_chain* chain, GstQuery* query) {
         else if (pool)
             gst_query_add_allocation_pool(query, pool.get(), size, least, most);
     }
-    if (pool && output->sent != Sent::numbers &&
+    if (pool && is_picture(output->sent) &&
         gst_query_find_allocation_meta(query, GST_VIDEO_META_API_TYPE, nullptr) &&
         gst_buffer_pool_has_option(pool.get(), GST_BUFFER_POOL_OPTION_VIDEO_META)) {
         GstStructure* config = gst_buffer_pool_get_config(pool.get());

@@ -117,6 +117,12 @@ void tell_range_of_luma(Element& element) {
                      " and begin the chain with background:black=" + (wide ? "4096" : "16") + ".");
 }
 
+/// Of what `state` says of input, output and the chain's result.
+void make_frames(State& state) {
+    const int gpu = state.input->cuda ? state.chain.gpu() : -1;
+    state.frames = std::make_unique<Frames>(*state.input, *state.output, state.made, gpu);
+}
+
 gboolean set_caps(GstBaseTransform* base, GstCaps* in, GstCaps* out) {
     State& state = state_of(base);
     state.input = input_format(in);
@@ -126,8 +132,7 @@ gboolean set_caps(GstBaseTransform* base, GstCaps* in, GstCaps* out) {
     if (state.input->luma && state.full_scale == 0)
         tell_range_of_luma(element_of(base));
     try {
-        const int gpu = state.input->cuda ? state.chain.gpu() : -1;
-        state.frames = std::make_unique<Frames>(*state.input, *state.output, state.made, gpu);
+        make_frames(state);
     } catch (const Refusal& refusal) {
         post_error(element_of(base), refusal.what());
         return FALSE;
@@ -280,7 +285,11 @@ GstFlowReturn transform(GstBaseTransform* base, GstBuffer* from, GstBuffer* to) 
     facts.exposure_ms = state.exposure_ms;
     facts.full_scale = state.full_scale;
     facts.discontinuity = state.restart.exchange(false) ? 1 : 0;
+    facts.warming_up = made_in_warmup(from) ? 1 : 0;
     try {
+        if (!same_shape(state.frames->made(), state.made)) // other numbers, in the same picture
+            make_frames(state);
+        state.frames->carry_values(state.values);
         state.frames->process(state.chain, state.view, from, facts, to);
         return GST_FLOW_OK;
     } catch (const Refusal& refusal) {
@@ -312,7 +321,8 @@ void add_pad(GstElementClass* element_class, const char* name, GstPadDirection d
 
 std::string description() {
     const CudaLibrary& cuda = cuda_library();
-    return "Runs a chain of Specklescope's stages on every frame: numbers as application/x-specklescope or "
+    return "Runs a chain of Specklescope's stages on every frame: numbers as application/x-specklescope, "
+           "other/tensors or "
            "as "
            "GRAY16_LE with a scale, or colours of the view. A result leaves with the frame that completes "
            "it, so "

@@ -19,6 +19,7 @@ struct State {
     EditedView view;
     std::atomic<double> exposure_ms{0}, full_scale{0};
     std::atomic<bool> started{false};
+    std::atomic<bool> values{false}; ///< pictures have the exact numbers with them
     std::atomic<bool> restart{true}; ///< the next frame does not follow the last one
     std::mutex lock;
     // Under the lock.

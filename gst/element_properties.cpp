@@ -9,7 +9,7 @@ namespace specklescope::element {
 
 namespace {
 
-enum Own : guint { kChain = 1, kEdit, kOptions, kRegions, kExposure, kFullScale };
+enum Own : guint { kChain = 1, kEdit, kOptions, kRegions, kExposure, kFullScale, kValues };
 
 constexpr auto kPlaying = static_cast<GParamFlags>(G_PARAM_READWRITE | GST_PARAM_MUTABLE_PLAYING);
 constexpr auto kBefore = static_cast<GParamFlags>(G_PARAM_READWRITE | GST_PARAM_MUTABLE_READY);
@@ -105,6 +105,9 @@ void set_own(State& state, guint id, const GValue* value) {
     case kFullScale:
         state.full_scale = g_value_get_double(value);
         break;
+    case kValues:
+        state.values = g_value_get_boolean(value) != FALSE;
+        break;
     default:
         break;
     }
@@ -149,6 +152,15 @@ void install_properties(GObjectClass* object_class) {
             "largest value that the camera gives, in its counts: 4095 for 12 bits in 16; samples "
             "at it count as saturated. 0: that of the format",
             0, kMost, 0, kFollows));
+    g_object_class_install_property(
+        object_class, kValues,
+        g_param_spec_boolean(
+            "values", "values",
+            "pictures (RGBA, RGB, GRAY16_LE, GRAY8) have the exact numbers with them: a GstSample of "
+            "application/x-specklescope in the field values of the meta SpecklescopeResult. Takes effect "
+            "with "
+            "the next frame; numbers that go out themselves have no second copy",
+            FALSE, kPlaying));
     install_declared(object_class);
 }
 
@@ -200,6 +212,8 @@ void get_property(GObject* object, guint id, GValue* value, GParamSpec* spec) {
             return g_value_set_double(value, state.exposure_ms);
         case kFullScale:
             return g_value_set_double(value, state.full_scale);
+        case kValues:
+            return g_value_set_boolean(value, state.values);
         default:
             return g_param_value_set_default(spec, value);
         }

@@ -2,6 +2,7 @@
 
 #include "gst/cuda_library.hpp"
 #include "gst/cuda_memory.hpp"
+#include "gst/tensors.hpp"
 
 #include <array>
 #include <bit>
@@ -13,6 +14,7 @@ static_assert(std::endian::native == std::endian::little, "caps name the byte or
 namespace {
 
 constexpr const char* kMedia = "application/x-specklescope";
+constexpr const char* kRates = "framerate = (fraction) [ 0/1, 2147483647/1 ]";
 constexpr const char* kSizes = "width = (int) [ 1, 65536 ], height = (int) [ 1, 65536 ], "
                                "framerate = (fraction) [ 0/1, 2147483647/1 ]";
 
@@ -47,14 +49,21 @@ void copy_field(const GstStructure* from, GstStructure* to, const char* name) {
         gst_structure_set_value(to, name, value);
 }
 
-Owned<GstCaps> exactly(Sent sent, const specklescope_image& made, const GstStructure* input) {
+GstStructure* structure_of(Sent sent, const specklescope_image& made) {
+    if (sent == Sent::tensors)
+        return tensors_of(made);
     const bool numbers = sent == Sent::numbers;
-    GstStructure* structure =
-        gst_structure_new(numbers ? kMedia : "video/x-raw", "format", G_TYPE_STRING,
-                          numbers ? numbers_name(made) : video_name(sent), "width", G_TYPE_INT, made.width,
-                          "height", G_TYPE_INT, made.height, nullptr);
+    return gst_structure_new(numbers ? kMedia : "video/x-raw", "format", G_TYPE_STRING,
+                             numbers ? numbers_name(made) : video_name(sent), "width", G_TYPE_INT, made.width,
+                             "height", G_TYPE_INT, made.height, nullptr);
+}
+
+Owned<GstCaps> exactly(Sent sent, const specklescope_image& made, const GstStructure* input) {
+    GstStructure* structure = structure_of(sent, made);
+    if (sent == Sent::tensors) // which are nothing without a rate
+        gst_structure_set(structure, "framerate", GST_TYPE_FRACTION, 0, 1, nullptr);
     copy_field(input, structure, "framerate");
-    if (!numbers)
+    if (is_picture(sent))
         copy_field(input, structure, "pixel-aspect-ratio");
     return Owned<GstCaps>(gst_caps_new_full(structure, nullptr));
 }
@@ -76,6 +85,13 @@ std::optional<specklescope_image> numbers_shape(const GstStructure* structure) {
     return std::nullopt;
 }
 
+void copy_sizes(const GstStructure* from, GstStructure* to) {
+    copy_field(from, to, "width");
+    copy_field(from, to, "height");
+    if (const auto size = size_of_tensors(from))
+        gst_structure_set(to, "width", G_TYPE_INT, size->first, "height", G_TYPE_INT, size->second, nullptr);
+}
+
 } // namespace
 
 Owned<GstCaps> sink_template() {
@@ -94,6 +110,7 @@ Owned<GstCaps> source_template() {
             names += (names.empty() ? "" : ", ") + std::string(name);
     return Owned<GstCaps>(
         gst_caps_from_string((std::string(kMedia) + ", format = (string) { " + names + " }, " + kSizes +
+                              "; " + tensors_template() + ", " + kRates +
                               "; video/x-raw, format = (string) { RGBA, RGB, GRAY16_LE, GRAY8 }, " + kSizes)
                                  .c_str()));
 }
@@ -140,7 +157,13 @@ std::optional<InputFormat> input_format(const GstCaps* caps) {
 
 std::optional<OutputFormat> output_format(const GstCaps* caps) {
     OutputFormat format;
-    if (const auto shape = numbers_shape(gst_caps_get_structure(caps, 0))) {
+    const GstStructure* const structure = gst_caps_get_structure(caps, 0);
+    if (const auto shape = numbers_shape(structure)) {
+        format.bytes = frame_bytes(*shape);
+        return format;
+    }
+    if (const auto shape = shape_of_tensors(structure)) {
+        format.sent = Sent::tensors;
         format.bytes = frame_bytes(*shape);
         return format;
     }
@@ -161,7 +184,10 @@ std::size_t frame_bytes(const specklescope_image& image) {
 }
 
 std::size_t frame_bytes(const GstCaps* caps) {
-    if (const auto shape = numbers_shape(gst_caps_get_structure(caps, 0)))
+    const GstStructure* const structure = gst_caps_get_structure(caps, 0);
+    if (const auto shape = numbers_shape(structure))
+        return frame_bytes(*shape);
+    if (const auto shape = shape_of_tensors(structure))
         return frame_bytes(*shape);
     GstVideoInfo info;
     return gst_video_info_from_caps(&info, caps) ? GST_VIDEO_INFO_SIZE(&info) : 0;
@@ -176,9 +202,8 @@ Owned<GstCaps> other_side(GstPadDirection from, const GstCaps* caps, bool in_pla
         for (guint k = 0; k < gst_caps_get_size(here.get()); ++k) {
             GstStructure* structure = gst_caps_get_structure(here.get(), k);
             copy_field(given, structure, "framerate");
-            if (in_place) {
-                copy_field(given, structure, "width");
-                copy_field(given, structure, "height");
+            if (in_place && !gst_structure_has_name(structure, kTensors)) {
+                copy_sizes(given, structure);
                 if (!gst_structure_has_name(structure, kMedia))
                     copy_field(given, structure, "pixel-aspect-ratio");
             }
@@ -189,7 +214,7 @@ Owned<GstCaps> other_side(GstPadDirection from, const GstCaps* caps, bool in_pla
 }
 
 Owned<GstCaps> caps_of_result(const specklescope_image& made, const GstCaps* input, const GstCaps* taken) {
-    for (const Sent sent : {Sent::numbers, Sent::rgba, Sent::rgb, Sent::levels, Sent::grey}) {
+    for (const Sent sent : {Sent::numbers, Sent::tensors, Sent::rgba, Sent::rgb, Sent::levels, Sent::grey}) {
         if (!fits(sent, made))
             continue;
         const Owned<GstCaps> one = exactly(sent, made, gst_caps_get_structure(input, 0));
@@ -199,6 +224,13 @@ Owned<GstCaps> caps_of_result(const specklescope_image& made, const GstCaps* inp
             return Owned<GstCaps>(gst_caps_fixate(both.release()));
     }
     return Owned<GstCaps>(gst_caps_new_empty());
+}
+
+Owned<GstCaps> caps_of_numbers(const specklescope_image& made, const GstVideoInfo& input) {
+    GstStructure* structure = structure_of(Sent::numbers, made);
+    gst_structure_set(structure, "framerate", GST_TYPE_FRACTION, GST_VIDEO_INFO_FPS_N(&input),
+                      GST_VIDEO_INFO_FPS_D(&input), nullptr);
+    return Owned<GstCaps>(gst_caps_new_full(structure, nullptr));
 }
 
 std::string words_of(const specklescope_image& image) {

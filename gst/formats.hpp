@@ -19,15 +19,18 @@ struct InputFormat {
 /// What a result is sent as, the preferred one first.
 enum class Sent : std::uint8_t {
     numbers, ///< application/x-specklescope: what the chain makes, byte for byte
+    tensors, ///< the same bytes as other/tensors
     rgba,    ///< colours of the view
     rgb,
     levels, ///< GRAY16_LE: value = offset + scale·level
     grey    ///< GRAY8: the view in shades of grey
 };
 
+inline bool is_picture(Sent sent) { return sent != Sent::numbers && sent != Sent::tensors; }
+
 struct OutputFormat {
     Sent sent = Sent::numbers;
-    GstVideoInfo info{}; ///< of video/x-raw
+    GstVideoInfo info{}; ///< of a picture
     std::size_t bytes = 0;
 };
 
@@ -47,6 +50,8 @@ Owned<GstCaps> other_side(GstPadDirection from, const GstCaps* caps, bool in_pla
 /// Of what the other side takes, the preferred caps in which a result of the shape `made` fits; empty where
 /// none does. Rate and aspect of pixels are those of `input`.
 Owned<GstCaps> caps_of_result(const specklescope_image& made, const GstCaps* input, const GstCaps* taken);
+/// Of a result as application/x-specklescope, at the rate of `input`.
+Owned<GstCaps> caps_of_numbers(const specklescope_image& made, const GstVideoInfo& input);
 /// "67×45 pixels, grey, float": for sentences.
 std::string words_of(const specklescope_image& image);
 

@@ -68,19 +68,32 @@ void Frames::process(EditedChain& chain, const EditedView& view, GstBuffer* from
     const specklescope_image image =
         cuda_ ? cuda_->image(chain, video, input_.image) : input_image(chain, video);
     specklescope_image made = made_;
+    made.pitch = 0;
     specklescope_result result{};
     double meaning[2] = {kNone, kNone};
-    if (output_.sent == Sent::numbers) {
+    Owned<GstSample> values;
+    if (!is_picture(output_.sent)) {
+        if (gst_buffer_get_size(to) > output_.bytes) // of a pool with more room than a frame
+            gst_buffer_set_size(to, static_cast<gssize>(output_.bytes));
         const MappedBytes bytes(to, GST_MAP_WRITE);
         if (!bytes || bytes.size() < output_.bytes)
             too_small("for the result");
         made.data = bytes.data();
-        made.pitch = 0;
         result = chain.process(image, facts, made);
+    } else if (carries_values_) {
+        const Owned<GstBuffer> exact = values_buffer(chain);
+        {
+            const MappedBytes bytes(exact.get(), GST_MAP_READWRITE);
+            if (!bytes || bytes.size() < frame_bytes(made))
+                too_small("for the exact numbers");
+            made.data = bytes.data();
+            result = chain.process(image, facts, made);
+            show(view, made, to, meaning);
+        }
+        values = values_->sample(exact, to);
     } else {
         grow(result_, chain, frame_bytes(made));
         made.data = result_.data;
-        made.pitch = 0;
         result = chain.process(image, facts, made);
         show(view, made, to, meaning);
     }
@@ -91,7 +104,13 @@ void Frames::process(EditedChain& chain, const EditedView& view, GstBuffer* from
     add_result_meta(to, result,
                     levels ? Meaning{meaning[0], meaning[1], kNone, kNone}
                            : Meaning{kNone, kNone, meaning[0], meaning[1]},
-                    regions);
+                    regions, values.get());
+}
+
+Owned<GstBuffer> Frames::values_buffer(EditedChain& chain) {
+    if (!values_)
+        values_.emplace(chain.key(), caps_of_numbers(made_, input_.info), frame_bytes(made_));
+    return values_->buffer();
 }
 
 void Frames::show(const EditedView& view, const specklescope_image& result, GstBuffer* to,

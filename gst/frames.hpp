@@ -5,6 +5,7 @@
 #include "gst/edited_chain.hpp"
 #include "gst/edited_view.hpp"
 #include "gst/formats.hpp"
+#include "gst/values.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -19,6 +20,9 @@ public:
     Frames(const InputFormat& input, const OutputFormat& output, const specklescope_image& made, int gpu);
     const specklescope_image& made() const { return made_; }
 
+    /// Pictures have the exact numbers with them, from the next one on.
+    void carry_values(bool on) { carries_values_ = on; }
+
     /// Throws Refusal; `to` is then worth nothing.
     void process(EditedChain& chain, const EditedView& view, GstBuffer* from, const specklescope_facts& facts,
                  GstBuffer* to);
@@ -26,6 +30,8 @@ public:
 private:
     /// The caller's own rows, or a copy where a sample would not lie as the library needs it.
     specklescope_image input_image(EditedChain& chain, const MappedVideo& video);
+    /// Exact numbers for a picture, in memory of their own.
+    Owned<GstBuffer> values_buffer(EditedChain& chain);
     void show(const EditedView& view, const specklescope_image& result, GstBuffer* to, double (&meaning)[2]);
     specklescope_image rgb_image(const MappedVideo& video);
     void from_rgb(const MappedVideo& video) const;
@@ -36,6 +42,8 @@ private:
     std::optional<CudaFrames> cuda_; ///< frames in CUDAMemory are read there, not on the host
     Room copied_, result_;           ///< the chain's own memory
     std::vector<std::uint8_t> rgb_;
+    bool carries_values_ = false;
+    std::optional<Values> values_; ///< once they are carried
 };
 
 } // namespace specklescope::element

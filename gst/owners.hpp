@@ -13,6 +13,7 @@ struct Unref {
     void operator()(GstCaps* caps) const { gst_caps_unref(caps); }
     void operator()(GstBuffer* buffer) const { gst_buffer_unref(buffer); }
     void operator()(GstBufferPool* pool) const { gst_object_unref(pool); }
+    void operator()(GstSample* sample) const { gst_sample_unref(sample); }
     void operator()(GstStructure* structure) const { gst_structure_free(structure); }
     void operator()(gchar* text) const { g_free(text); }
 };

@@ -22,7 +22,8 @@ struct PoolState {
     std::shared_ptr<Count> locked = std::make_shared<Count>(0);
     std::atomic<bool> refused{false};
     // Of the configuration, which stands still while buffers are made.
-    std::optional<GstVideoInfo> rows; ///< where buffers have video's meta
+    std::optional<GstVideoInfo> rows;        ///< where buffers have video's meta
+    std::optional<GstVideoAlignment> border; ///< where whoever fills them asked for one around the picture
     guint size = 0, most = kFewest;
     GstAllocationParams params{};
 };
@@ -43,7 +44,8 @@ GQuark beyond() {
 }
 
 const gchar** get_options(GstBufferPool*) {
-    static const gchar* options[] = {GST_BUFFER_POOL_OPTION_VIDEO_META, nullptr};
+    static const gchar* options[] = {GST_BUFFER_POOL_OPTION_VIDEO_META,
+                                     GST_BUFFER_POOL_OPTION_VIDEO_ALIGNMENT, nullptr};
     return options;
 }
 
@@ -53,6 +55,26 @@ GstVideoInfo with_rows_apart(GstVideoInfo info) {
     pitch = (pitch + kRows - 1) / kRows * kRows;
     info.size = static_cast<gsize>(pitch) * static_cast<gsize>(GST_VIDEO_INFO_HEIGHT(&info));
     return info;
+}
+
+/// The rows of buffers with video's meta. A border is laid as GStreamer's own pool does it, which whoever
+/// asked for it counts on; it is told in `config` what it gets. False: there is no such picture.
+bool lay_rows(PoolState& state, GstVideoInfo info, GstStructure* config) {
+    if (gst_buffer_pool_config_has_option(config, GST_BUFFER_POOL_OPTION_VIDEO_ALIGNMENT)) {
+        GstVideoAlignment border;
+        gst_video_alignment_reset(&border);
+        gst_buffer_pool_config_get_video_alignment(config, &border);
+        border.stride_align[0] |= kRows - 1;
+        if (!gst_video_info_align(&info, &border))
+            return false;
+        gst_buffer_pool_config_set_video_alignment(config, &border);
+        state.params.align |= border.stride_align[0];
+        state.border = border;
+    } else {
+        info = with_rows_apart(info);
+    }
+    state.rows = info;
+    return GST_VIDEO_INFO_SIZE(&info) <= G_MAXUINT;
 }
 
 gboolean set_config(GstBufferPool* pool, GstStructure* config) {
@@ -66,14 +88,13 @@ gboolean set_config(GstBufferPool* pool, GstStructure* config) {
     if (packed == 0 || packed > size)
         return FALSE;
     state.rows.reset();
+    state.border.reset();
     GstVideoInfo info;
     if (gst_buffer_pool_config_has_option(config, GST_BUFFER_POOL_OPTION_VIDEO_META) &&
         gst_video_info_from_caps(&info, caps)) {
-        info = with_rows_apart(info);
-        if (GST_VIDEO_INFO_SIZE(&info) > G_MAXUINT)
+        if (!lay_rows(state, info, config))
             return FALSE;
-        size = std::max(size, static_cast<guint>(GST_VIDEO_INFO_SIZE(&info)));
-        state.rows = info;
+        size = std::max(size, static_cast<guint>(GST_VIDEO_INFO_SIZE(&*state.rows)));
     }
     state.size = size;
     state.most = std::clamp(kMostBytes / size, kFewest, kMost);
@@ -97,7 +118,7 @@ struct Taken {
 /// Null where there is to be no more of it, or can be none.
 GstMemory* take(GstBufferPool* pool) {
     PoolState& state = state_of(pool);
-    const gsize all = state.params.prefix + state.size + state.params.padding;
+    const gsize all = state.params.prefix + state.size + state.params.padding, align = state.params.align;
     if (state.refused)
         return nullptr;
     if (++*state.locked > state.most) {
@@ -105,10 +126,11 @@ GstMemory* take(GstBufferPool* pool) {
         return nullptr;
     }
     try {
-        Room room = make_room(state.chain, all);
-        void* const data = room.data;
+        Room room = make_room(state.chain, all + align);
+        auto* const data = static_cast<std::byte*>(room.data);
+        auto* const begin = data + (-reinterpret_cast<std::uintptr_t>(data) & align);
         auto taken = std::make_unique<Taken>(state.locked, std::move(room));
-        return gst_memory_new_wrapped(static_cast<GstMemoryFlags>(0), data, all, state.params.prefix,
+        return gst_memory_new_wrapped(static_cast<GstMemoryFlags>(0), begin, all, state.params.prefix,
                                       state.size, taken.release(),
                                       [](gpointer gone) { delete static_cast<Taken*>(gone); });
     } catch (const std::exception& refusal) { // slower, and as good
@@ -131,11 +153,14 @@ GstFlowReturn alloc_buffer(GstBufferPool* pool, GstBuffer** made, GstBufferPoolA
             return GST_FLOW_ERROR;
         gst_mini_object_set_qdata(GST_MINI_OBJECT_CAST(buffer.get()), beyond(), buffer.get(), nullptr);
     }
-    if (GstVideoInfo* const info = state.rows ? &*state.rows : nullptr)
-        gst_buffer_add_video_meta_full(buffer.get(), GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_INFO_FORMAT(info),
-                                       static_cast<guint>(GST_VIDEO_INFO_WIDTH(info)),
-                                       static_cast<guint>(GST_VIDEO_INFO_HEIGHT(info)),
-                                       GST_VIDEO_INFO_N_PLANES(info), info->offset, info->stride);
+    if (GstVideoInfo* const info = state.rows ? &*state.rows : nullptr) {
+        GstVideoMeta* const meta = gst_buffer_add_video_meta_full(
+            buffer.get(), GST_VIDEO_FRAME_FLAG_NONE, GST_VIDEO_INFO_FORMAT(info),
+            static_cast<guint>(GST_VIDEO_INFO_WIDTH(info)), static_cast<guint>(GST_VIDEO_INFO_HEIGHT(info)),
+            GST_VIDEO_INFO_N_PLANES(info), info->offset, info->stride);
+        if (state.border)
+            gst_video_meta_set_alignment(meta, *state.border);
+    }
     *made = buffer.release();
     return GST_FLOW_OK;
 }

@@ -49,14 +49,19 @@ void register_result_meta() {
 }
 
 void add_result_meta(GstBuffer* buffer, const specklescope_result& result, const Meaning& meaning,
-                     const std::vector<specklescope_region>& regions) {
+                     const std::vector<specklescope_region>& regions, GstSample* values) {
+    while (GstCustomMeta* of_frame = gst_buffer_get_custom_meta(buffer, kResultMeta))
+        gst_buffer_remove_meta(buffer, &of_frame->meta);
     GstCustomMeta* meta = gst_buffer_add_custom_meta(buffer, kResultMeta);
     if (!meta)
         return;
     GstStructure* structure = gst_custom_meta_get_structure(meta);
     set_meaning(structure, meaning);
     gst_structure_set(structure, "quantity", G_TYPE_STRING, result.quantity, "symbol", G_TYPE_STRING,
-                      result.symbol, "unit", G_TYPE_STRING, result.unit, "sequence", G_TYPE_UINT64,
+                      result.symbol, "unit", G_TYPE_STRING, result.unit, "measure", G_TYPE_STRING,
+                      result.measure, "time-ns", G_TYPE_INT64, result.time_ns, "arrival-ns", G_TYPE_INT64,
+                      result.arrival_ns, "position", G_TYPE_INT64, result.position, "warming-up",
+                      G_TYPE_BOOLEAN, static_cast<gboolean>(result.warming_up), "sequence", G_TYPE_UINT64,
                       result.sequence, "version", G_TYPE_UINT64, result.version, "exposure-ms", G_TYPE_DOUBLE,
                       result.exposure_ms, "exposure-origin", G_TYPE_STRING, result.exposure_origin,
                       "undefined", G_TYPE_UINT64, result.undefined, "infinite", G_TYPE_UINT64,
@@ -65,6 +70,16 @@ void add_result_meta(GstBuffer* buffer, const specklescope_result& result, const
                       G_TYPE_UINT64, result.raw_samples, "warmup-frames", G_TYPE_INT, result.warmup_frames,
                       "warmup-wanted", G_TYPE_INT, result.warmup_wanted, nullptr);
     set_regions(structure, regions);
+    if (values)
+        gst_structure_set(structure, "values", GST_TYPE_SAMPLE, values, nullptr);
+}
+
+bool made_in_warmup(GstBuffer* frame) {
+    GstCustomMeta* const meta = gst_buffer_get_custom_meta(frame, kResultMeta);
+    gboolean warming_up = FALSE;
+    return meta &&
+           gst_structure_get_boolean(gst_custom_meta_get_structure(meta), "warming-up", &warming_up) &&
+           warming_up;
 }
 
 } // namespace specklescope::element

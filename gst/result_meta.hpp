@@ -19,7 +19,10 @@ struct Meaning {
     double low, high;     ///< of colours: what the first and the last one stand for
 };
 
+/// In place of one that came along from a frame. `values`: the exact numbers of a picture; null: none.
 void add_result_meta(GstBuffer* buffer, const specklescope_result& result, const Meaning& meaning,
-                     const std::vector<specklescope_region>& regions);
+                     const std::vector<specklescope_region>& regions, GstSample* values);
+/// A frame that is itself a result, made while a stage filled its history.
+bool made_in_warmup(GstBuffer* frame);
 
 } // namespace specklescope::element

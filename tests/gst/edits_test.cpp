@@ -49,6 +49,28 @@ TEST_F(Edits, APropertyOfAStageTakesEffectWithTheNextFrame) {
     EXPECT_EQ(harness.message(GST_MESSAGE_WARNING), "");
 }
 
+TEST_F(Edits, AChainThatMakesOtherNumbersIsShownInTheSamePicture) {
+    for (const std::string format : {"RGBA", "RGB", "GRAY8"}) {
+        Harness harness("chain=flip low=0 high=1000");
+        harness.wanted("video/x-raw,format=" + format);
+        harness.caps("GRAY16_LE", 68, 45); // no bytes between rows
+        const Picture picture = random_picture("GRAY16_LE", 68, 45, random);
+        const std::string before = harness.output_caps();
+        std::vector<Bytes> seen;
+        for (const char* text : {"flip", "speckle:radius=2", "flip"}) { // 16 bits, float, 16 bits
+            SCOPED_TRACE(format + " " + text);
+            g_object_set(harness.element(), "chain", text, nullptr);
+            Harness anew(std::string("low=0 high=1000 chain=") + text);
+            anew.wanted("video/x-raw,format=" + format);
+            anew.caps("GRAY16_LE", 68, 45);
+            seen.push_back(harness.through(picture));
+            EXPECT_EQ(seen.back(), anew.through(picture));
+        }
+        EXPECT_NE(seen[0], seen[1]);
+        EXPECT_EQ(harness.output_caps(), before);
+    }
+}
+
 TEST_F(Edits, PropertiesMayComeBeforeTheirStage) {
     Harness harness("speckle-radius=4 chain=speckle");
     harness.caps("GRAY16_LE", 67, 45);

@@ -91,6 +91,21 @@ inline Bytes bytes_of(GstBuffer* buffer) {
     return made;
 }
 
+/// Rows of a buffer of this format as its caps lay them, without the bytes between.
+inline Bytes packed(GstBuffer* buffer, const char* format, int width, int height) {
+    GstVideoInfo info;
+    gst_video_info_set_format(&info, gst_video_format_from_string(format), static_cast<guint>(width),
+                              static_cast<guint>(height));
+    const std::size_t row = static_cast<std::size_t>(width * GST_VIDEO_INFO_COMP_PSTRIDE(&info, 0));
+    Bytes all = bytes_of(buffer), made;
+    EXPECT_EQ(all.size(), GST_VIDEO_INFO_SIZE(&info));
+    for (int y = 0; y < height; ++y) {
+        const auto begin = all.begin() + y * GST_VIDEO_INFO_PLANE_STRIDE(&info, 0);
+        made.insert(made.end(), begin, begin + static_cast<std::ptrdiff_t>(row));
+    }
+    return made;
+}
+
 /// What the chain makes of these frames, one after the other, by the library.
 inline std::vector<Bytes> by_library(specklescope_chain* chain, std::vector<Picture>& pictures,
                                      specklescope_image* shape = nullptr) {
@@ -202,6 +217,12 @@ template <class T> T fact(GstBuffer* buffer, const char* name) {
     bool found = false;
     if constexpr (std::is_same_v<T, double>)
         found = gst_structure_get_double(structure, name, &value);
+    else if constexpr (std::is_same_v<T, bool>) {
+        gboolean said = FALSE;
+        found = gst_structure_get_boolean(structure, name, &said);
+        value = said != FALSE;
+    } else if constexpr (std::is_same_v<T, gint64>)
+        found = gst_structure_get_int64(structure, name, &value);
     else if constexpr (std::is_same_v<T, int>)
         found = gst_structure_get_int(structure, name, &value);
     else if constexpr (std::is_same_v<T, guint64>)
@@ -212,6 +233,18 @@ template <class T> T fact(GstBuffer* buffer, const char* name) {
     }
     EXPECT_TRUE(found) << name;
     return value;
+}
+
+inline std::vector<std::string> stage_names() {
+    std::vector<std::string> names;
+    std::size_t count = 0;
+    EXPECT_EQ(specklescope_stage_count(&count), SPECKLESCOPE_OK);
+    for (std::size_t i = 0; i < count; ++i) {
+        auto stage = client::sized<specklescope_stage_info>();
+        EXPECT_EQ(specklescope_stage_describe(i, &stage), SPECKLESCOPE_OK);
+        names.emplace_back(stage.name);
+    }
+    return names;
 }
 
 /// The stage at its defaults, with what it needs in front of it.

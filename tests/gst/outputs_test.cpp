@@ -37,20 +37,6 @@ protected:
         specklescope_view_free(view);
         return made;
     }
-    /// Rows of a buffer of this format as its caps lay them, without the bytes between.
-    static Bytes packed(GstBuffer* buffer, const char* format, int width, int height) {
-        GstVideoInfo info;
-        gst_video_info_set_format(&info, gst_video_format_from_string(format), static_cast<guint>(width),
-                                  static_cast<guint>(height));
-        const std::size_t row = static_cast<std::size_t>(width * GST_VIDEO_INFO_COMP_PSTRIDE(&info, 0));
-        Bytes all = bytes_of(buffer), made;
-        EXPECT_EQ(all.size(), GST_VIDEO_INFO_SIZE(&info));
-        for (int y = 0; y < height; ++y) {
-            const auto begin = all.begin() + y * GST_VIDEO_INFO_PLANE_STRIDE(&info, 0);
-            made.insert(made.end(), begin, begin + static_cast<std::ptrdiff_t>(row));
-        }
-        return made;
-    }
 };
 
 } // namespace
@@ -204,6 +190,88 @@ TEST_F(Outputs, WhatIsKnownOfAResultIsOnItsBuffer) {
             EXPECT_EQ(fact<int>(made, "warmup-frames"), i);
             EXPECT_EQ(fact<int>(made, "warmup-wanted"), 3);
         }
+        gst_buffer_unref(made);
+    }
+}
+
+/// Each field of specklescope_result, as the library tells it of the same frames.
+TEST_F(Outputs, AllThatTheLibraryKnowsOfAResultIsOnItsBuffer) {
+    for (const char* text : {"temporal:frames=3 | speckle:radius=2,output=contrast2 | flow",
+                             "speckle:radius=2,output=contrast", "flip"}) {
+        SCOPED_TRACE(text);
+        const client::Chain chain(text, "backend=cpu");
+        Harness harness(std::string("full-scale=4095 exposure=2.5 chain=\"") + text + "\"");
+        harness.caps("GRAY16_LE", 67, 45);
+        int warming = 0;
+        for (int i = 0; i < 5; ++i) {
+            auto in = client::sized<specklescope_image>(), out = client::sized<specklescope_image>();
+            auto facts = client::sized<specklescope_facts>();
+            auto known = client::sized<specklescope_result>();
+            in.data = picture.bytes.data();
+            in.width = picture.width;
+            in.height = picture.height;
+            in.type = SPECKLESCOPE_U16;
+            facts.time_ns = std::int64_t{40'000'000} * i;
+            facts.exposure_ms = 2.5;
+            facts.full_scale = 4095;
+            ASSERT_EQ(specklescope_chain_output(chain, &in, &out), SPECKLESCOPE_OK);
+            Bytes room(out.pitch * static_cast<std::size_t>(out.height));
+            out.data = room.data();
+            ASSERT_EQ(specklescope_chain_process(chain, &in, &facts, &out, &known), SPECKLESCOPE_OK)
+                << specklescope_last_error();
+            const gint64 before = g_get_monotonic_time();
+            GstBuffer* const made = harness.result(picture);
+            const gint64 after = g_get_monotonic_time();
+            ASSERT_NE(made, nullptr);
+            EXPECT_EQ(fact<guint64>(made, "sequence"), known.sequence);
+            EXPECT_EQ(fact<guint64>(made, "version"), known.version);
+            EXPECT_EQ(fact<gint64>(made, "time-ns"), known.time_ns);
+            EXPECT_EQ(fact<gint64>(made, "time-ns"), facts.time_ns);
+            EXPECT_EQ(fact<double>(made, "exposure-ms"), known.exposure_ms);
+            EXPECT_EQ(fact<std::string>(made, "exposure-origin"), known.exposure_origin);
+            EXPECT_EQ(fact<std::string>(made, "quantity"), known.quantity);
+            EXPECT_EQ(fact<std::string>(made, "symbol"), known.symbol);
+            EXPECT_EQ(fact<std::string>(made, "unit"), known.unit);
+            EXPECT_EQ(fact<std::string>(made, "measure"), known.measure);
+            EXPECT_EQ(fact<guint64>(made, "undefined"), known.undefined);
+            EXPECT_EQ(fact<guint64>(made, "infinite"), known.infinite);
+            EXPECT_EQ(fact<guint64>(made, "saturated"), known.saturated);
+            EXPECT_EQ(fact<guint64>(made, "windows"), known.windows);
+            EXPECT_EQ(fact<guint64>(made, "raw-saturated"), known.raw_saturated);
+            EXPECT_EQ(fact<guint64>(made, "raw-samples"), known.raw_samples);
+            EXPECT_EQ(fact<int>(made, "warmup-frames"), known.warmup_frames);
+            EXPECT_EQ(fact<int>(made, "warmup-wanted"), known.warmup_wanted);
+            EXPECT_EQ(fact<bool>(made, "warming-up"), known.warming_up != 0);
+            EXPECT_EQ(fact<gint64>(made, "position"), known.position);
+            const auto arrival = fact<gint64>(made, "arrival-ns");
+            EXPECT_GE(arrival, before * 1000);
+            EXPECT_LE(arrival, (after + 1) * 1000);
+            warming += fact<bool>(made, "warming-up");
+            gst_buffer_unref(made);
+        }
+        EXPECT_EQ(warming, std::string(text).starts_with("temporal") ? 2 : 0);
+    }
+}
+
+TEST_F(Outputs, WhatIsKnownIsOfTheLastElementAlone) {
+    Harness harness("chain=temporal:frames=3 values=true ! video/x-raw,format=GRAY16_LE ! specklescope "
+                    "options=backend=cpu chain=speckle:radius=2");
+    harness.wanted("video/x-raw,format=RGBA");
+    harness.caps("GRAY16_LE", 67, 45);
+    for (int i = 0; i < 4; ++i) {
+        GstBuffer* const made = harness.result(picture);
+        ASSERT_NE(made, nullptr);
+        int metas = 0;
+        gpointer state = nullptr;
+        while (GstMeta* const meta = gst_buffer_iterate_meta(made, &state))
+            metas += gst_meta_info_is_custom(meta->info) &&
+                     gst_custom_meta_has_name(reinterpret_cast<GstCustomMeta*>(meta), "SpecklescopeResult");
+        EXPECT_EQ(metas, 1);
+        EXPECT_FALSE(gst_structure_has_field(
+            gst_custom_meta_get_structure(gst_buffer_get_custom_meta(made, "SpecklescopeResult")), "values"));
+        EXPECT_TRUE(fact<std::string>(made, "quantity").starts_with("speckle flow index"));
+        EXPECT_EQ(fact<bool>(made, "warming-up"), i < 2) << "the element before was, frame " << i;
+        EXPECT_EQ(fact<int>(made, "warmup-wanted"), 0) << "this one has no history";
         gst_buffer_unref(made);
     }
 }

@@ -129,6 +129,71 @@ TEST_F(Pools, GiveRoomBeforeAndBehindAFrameToWhoAsks) {
     gst_buffer_unref(buffer);
 }
 
+/// A decoder writes beyond the picture, and asks for room where it does.
+TEST_F(Pools, LayABorderAroundThePictureForWhoAsks) {
+    struct Border {
+        guint top, bottom, left, right, align;
+    };
+    const char* const text = "temporal:frames=3 | speckle:radius=2";
+    for (const char* format : kFormats)
+        for (const Border& one : {Border{0, 0, 0, 0, 0}, Border{3, 5, 7, 11, 0}, Border{16, 16, 32, 32, 31},
+                                  Border{1, 0, 1, 0, 8191}}) {
+            SCOPED_TRACE(std::string(format) + " " + std::to_string(one.top) + " " +
+                         std::to_string(one.align));
+            Harness harness(std::string("chain=\"") + text + "\"");
+            const client::Chain library(text, "backend=cpu");
+            harness.caps(format, 67, 45);
+            const Offer offer(harness, caps_of(format, 67, 45));
+            ASSERT_TRUE(gst_buffer_pool_has_option(offer.pool, GST_BUFFER_POOL_OPTION_VIDEO_ALIGNMENT));
+            GstVideoAlignment wanted;
+            gst_video_alignment_reset(&wanted);
+            wanted.padding_top = one.top;
+            wanted.padding_bottom = one.bottom;
+            wanted.padding_left = one.left;
+            wanted.padding_right = one.right;
+            wanted.stride_align[0] = one.align;
+            offer.start(true, nullptr, &wanted);
+            std::vector<Picture> pictures;
+            for (int i = 0; i < 20; ++i) // all that lie in the chain's memory, and others
+                pictures.push_back(random_picture(format, 67, 45, random));
+            const std::vector<Bytes> expected = by_library(library, pictures);
+            GstVideoInfo packed;
+            gst_video_info_set_format(&packed, gst_video_format_from_string(format), 67, 45);
+            const auto pixel = static_cast<std::size_t>(GST_VIDEO_INFO_COMP_PSTRIDE(&packed, 0));
+            std::vector<GstBuffer*> held;
+            for (std::size_t i = 0; i < pictures.size(); ++i) {
+                GstBuffer* const buffer = offer.acquire();
+                ASSERT_NE(buffer, nullptr);
+                const GstVideoMeta* const meta = gst_buffer_get_video_meta(buffer);
+                ASSERT_NE(meta, nullptr);
+                EXPECT_EQ(meta->alignment.padding_top, one.top);
+                EXPECT_EQ(meta->alignment.padding_bottom, one.bottom);
+                EXPECT_GE(meta->alignment.padding_left, one.left);
+                EXPECT_GE(meta->alignment.padding_right, one.right);
+                const auto pitch = static_cast<std::size_t>(meta->stride[0]);
+                EXPECT_EQ(pitch % 64, 0U);
+                EXPECT_EQ(pitch & one.align, 0U);
+                EXPECT_GE(pitch, (one.left + 67 + one.right) * pixel);
+                EXPECT_GE(meta->offset[0], one.top * pitch + one.left * pixel);
+                EXPECT_GE(gst_buffer_get_size(buffer),
+                          meta->offset[0] + 44 * pitch + (67 + one.right) * pixel + one.bottom * pitch);
+                EXPECT_EQ(reinterpret_cast<std::uintptr_t>(address_of(buffer)) & (one.align | 63U), 0U);
+                gst_buffer_memset(buffer, 0, 0x5A, gst_buffer_get_size(buffer)); // not to be read
+                fill(buffer, pictures[i], format);
+                GST_BUFFER_PTS(buffer) = 40 * GST_MSECOND * i;
+                held.push_back(gst_buffer_ref(buffer));
+                EXPECT_EQ(gst_harness_push(harness.get(), buffer), GST_FLOW_OK)
+                    << harness.message(GST_MESSAGE_ERROR);
+                GstBuffer* const made = gst_harness_try_pull(harness.get());
+                ASSERT_NE(made, nullptr);
+                EXPECT_EQ(bytes_of(made), expected[i]) << "frame " << i;
+                gst_buffer_unref(made);
+            }
+            for (GstBuffer* buffer : held)
+                gst_buffer_unref(buffer);
+        }
+}
+
 TEST_F(Pools, OutliveTheElementAndItsFlushes) {
     auto harness = std::make_unique<Harness>("chain=flip");
     harness->caps("GRAY8", 400, 300);

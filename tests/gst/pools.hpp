@@ -33,18 +33,24 @@ public:
     Offer& operator=(const Offer&) = delete;
 
     /// As what comes before does it.
-    bool configure(bool with_meta, guint bytes, const GstAllocationParams* params = nullptr) const {
+    bool configure(bool with_meta, guint bytes, const GstAllocationParams* params = nullptr,
+                   GstVideoAlignment* border = nullptr) const {
         GstStructure* const config = gst_buffer_pool_get_config(pool);
         gst_buffer_pool_config_set_params(config, caps_, bytes, least, most);
         if (params)
             gst_buffer_pool_config_set_allocator(config, nullptr, params);
         if (with_meta)
             gst_buffer_pool_config_add_option(config, GST_BUFFER_POOL_OPTION_VIDEO_META);
+        if (border) {
+            gst_buffer_pool_config_add_option(config, GST_BUFFER_POOL_OPTION_VIDEO_ALIGNMENT);
+            gst_buffer_pool_config_set_video_alignment(config, border);
+        }
         return gst_buffer_pool_set_config(pool, config) != FALSE;
     }
-    void start(bool with_meta, const GstAllocationParams* params = nullptr) const {
+    void start(bool with_meta, const GstAllocationParams* params = nullptr,
+               GstVideoAlignment* border = nullptr) const {
         ASSERT_NE(pool, nullptr);
-        ASSERT_TRUE(configure(with_meta, size, params));
+        ASSERT_TRUE(configure(with_meta, size, params, border));
         ASSERT_TRUE(gst_buffer_pool_set_active(pool, TRUE));
     }
     GstBuffer* acquire() const {

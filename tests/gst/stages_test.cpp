@@ -6,18 +6,6 @@ using namespace element;
 
 namespace {
 
-std::vector<std::string> stage_names() {
-    std::vector<std::string> names;
-    std::size_t count = 0;
-    EXPECT_EQ(specklescope_stage_count(&count), SPECKLESCOPE_OK);
-    for (std::size_t i = 0; i < count; ++i) {
-        auto stage = client::sized<specklescope_stage_info>();
-        EXPECT_EQ(specklescope_stage_describe(i, &stage), SPECKLESCOPE_OK);
-        names.emplace_back(stage.name);
-    }
-    return names;
-}
-
 class EveryStage : public testing::TestWithParam<const char*> {};
 
 } // namespace
