@@ -1,5 +1,6 @@
 #include "cuda/callers.hpp"
 
+#include <atomic>
 namespace specklescope::cuda {
 
 namespace {
@@ -186,14 +187,23 @@ DeviceMemoryOfCaller CallersExecutor::allocate_device(std::size_t bytes, void* s
         throw DeviceError("No room for " + size_text(bytes) +
                           " in the GPU's memory; free what is no longer needed, or give an output.");
     }
-    const auto give_back = [device = device_, order](void* given) {
+    const auto known = std::make_shared<std::atomic<bool>>(true);
+    const auto give_back = [device = device_, order, known](void* given) {
         try {
             const DeviceScope there(device, true);
-            log_failure(cudaFreeAsync(given, order), "cudaFreeAsync");
+            if (*known) {
+                log_failure(cudaFreeAsync(given, order), "cudaFreeAsync");
+                return;
+            }
+            log_failure(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+            log_failure(cudaFree(given), "cudaFree");
         } catch (const std::exception&) { // the device is lost, and its memory with it
         }
     };
-    return {.data = std::shared_ptr<void>(memory, give_back), .device = device_, .order = order_on(device_)};
+    return {.data = std::shared_ptr<void>(memory, give_back),
+            .device = device_,
+            .order = order_on(device_),
+            .forget_stream = [known] { *known = false; }};
 }
 
 } // namespace specklescope::cuda

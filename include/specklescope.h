@@ -315,8 +315,10 @@ SPECKLESCOPE_API specklescope_status specklescope_memory_create_host(specklescop
 /* Gives it back; the chain need not be alive. Of a GPU: in the order of its stream, which must be alive still. Of the
  * host: at once, when no call reads or writes it any more. Any thread. NULL is well. */
 SPECKLESCOPE_API specklescope_status specklescope_memory_free(specklescope_memory* memory);
-/* `stream` goes on behind what the memory's stream holds now; nobody waits on the host. Any thread. This call and the
- * next refuse memory of the host. */
+/* Gives memory of a GPU back whatever has become of its stream: waits until the GPU has done all that it was given. Any
+ * thread. NULL is well. Like the next two calls it refuses memory of the host. */
+SPECKLESCOPE_API specklescope_status specklescope_memory_free_idle(specklescope_memory* memory);
+/* `stream` goes on behind what the memory's stream holds now; nobody waits on the host. Any thread. */
 SPECKLESCOPE_API specklescope_status specklescope_memory_order(specklescope_memory* memory, void* stream);
 /* The GPU that it lies on, in CUDA's order. Any thread. */
 SPECKLESCOPE_API specklescope_status specklescope_memory_device(specklescope_memory* memory, int32_t* device);

@@ -15,7 +15,7 @@ public:
 
     MemoryObject(DeviceMemoryOfCaller memory, void* stream) : memory_(std::move(memory)), stream_(stream) {}
     explicit MemoryObject(std::shared_ptr<void> of_host)
-        : memory_{.data = std::move(of_host), .device = kHost, .order = {}} {}
+        : memory_{.data = std::move(of_host), .device = kHost, .order = {}, .forget_stream = {}} {}
     void order(void* later) const {
         need_device();
         memory_.order(stream_, later);
@@ -23,6 +23,10 @@ public:
     int device() const {
         need_device();
         return memory_.device;
+    }
+    void forget_stream() const {
+        need_device();
+        memory_.forget_stream();
     }
 
 private:
@@ -87,6 +91,15 @@ specklescope_status specklescope_memory_free(specklescope_memory* memory) {
     return guarded([&] {
         if (memory)
             take_out_as<MemoryObject>(memory);
+    });
+}
+
+specklescope_status specklescope_memory_free_idle(specklescope_memory* memory) {
+    return guarded([&] {
+        if (!memory)
+            return;
+        find_as<MemoryObject>(memory)->forget_stream();
+        take_out_as<MemoryObject>(memory);
     });
 }
 

@@ -17,6 +17,8 @@ struct DeviceMemoryOfCaller {
     int device = 0;
     /// The second stream goes on behind what the first holds now.
     std::function<void(void*, void*)> order;
+    /// `data` goes back when the device has done all that it was given, whatever has become of its stream.
+    std::function<void()> forget_stream;
 };
 
 /// As borrowed_frame(), on pixels in memory of a device.

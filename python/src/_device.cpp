@@ -7,11 +7,20 @@ namespace door {
 
 namespace {
 
-/// Goes back in the order of its stream, which `keeps` keeps alive until then; whoever exports it keeps it.
+/// Goes back in the order of its stream, which `keeps` keeps alive until then, and when the GPU is idle where
+/// that is None: nobody knows how long a stream lives of which there is a number alone. Whoever exports
+/// memory keeps it.
 class Memory {
 public:
     Memory(specklescope_memory* memory, nb::object keeps) : memory_(memory), keeps_(std::move(keeps)) {}
-    ~Memory() { specklescope_memory_free(memory_); }
+    ~Memory() {
+        if (!keeps_.is_none()) {
+            specklescope_memory_free(memory_);
+            return;
+        }
+        const nb::gil_scoped_release others;
+        specklescope_memory_free_idle(memory_);
+    }
     Memory(const Memory&) = delete;
     Memory& operator=(const Memory&) = delete;
 

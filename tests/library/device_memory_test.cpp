@@ -420,6 +420,37 @@ TEST_F(DeviceMemoryCuda, MemoryOfTheLibraryIsOrderedByItsStreamAndOutlivesTheCha
     ok(cudaDeviceSynchronize());
 }
 
+TEST_F(DeviceMemoryCuda, MemoryGoesBackWhenItsStreamIsGone) {
+    const Chain chain("gamma:gamma=1", "backend=cuda");
+    std::size_t before = 0, total = 0;
+    for (int turn = 0; turn < 8; ++turn) {
+        specklescope_image made = shape(4096, 4096, 1, SPECKLESCOPE_F32);
+        cudaStream_t own = nullptr, reader = nullptr;
+        ok(cudaStreamCreateWithFlags(&own, cudaStreamNonBlocking));
+        ok(cudaStreamCreateWithFlags(&reader, cudaStreamNonBlocking));
+        made.stream = own;
+        specklescope_memory* memory = nullptr;
+        ASSERT_EQ(specklescope_memory_create(chain, &made, &memory), SPECKLESCOPE_OK)
+            << specklescope_last_error();
+        ok(cudaMemsetAsync(made.data, 1 + turn, made.pitch * 4096, own));
+        ASSERT_EQ(specklescope_memory_order(memory, reader), SPECKLESCOPE_OK) << specklescope_last_error();
+        ok(cudaStreamDestroy(own));
+        std::vector<unsigned char> read(made.pitch * 4096);
+        ok(cudaMemcpyAsync(read.data(), made.data, read.size(), cudaMemcpyDeviceToHost, reader));
+        ASSERT_EQ(specklescope_memory_free_idle(memory), SPECKLESCOPE_OK) << specklescope_last_error();
+        EXPECT_EQ(cudaStreamQuery(reader), cudaSuccess) << "it was waited for";
+        EXPECT_EQ(read, std::vector<unsigned char>(read.size(), static_cast<unsigned char>(1 + turn)));
+        EXPECT_EQ(specklescope_memory_free_idle(memory), SPECKLESCOPE_BAD_HANDLE);
+        ok(cudaStreamDestroy(reader));
+        std::size_t free = 0;
+        ok(cudaMemGetInfo(&free, &total));
+        if (turn == 1)
+            before = free;
+        EXPECT_GE(free, before) << "turn " << turn;
+    }
+    EXPECT_EQ(specklescope_memory_free_idle(nullptr), SPECKLESCOPE_OK);
+}
+
 TEST_F(DeviceMemoryCuda, EditsAndOtherSizesTakeEffectWhileFramesAreOnTheirWay) {
     const Chain host("speckle:radius=2,output=contrast", "backend=cuda"),
         device("speckle:radius=2,output=contrast", "backend=cuda");

@@ -103,6 +103,7 @@ void expect_all(specklescope_memory* memory, specklescope_status status) {
     std::int32_t device = 0;
     EXPECT_EQ(specklescope_memory_order(memory, nullptr), status);
     EXPECT_EQ(specklescope_memory_device(memory, &device), status);
+    EXPECT_EQ(specklescope_memory_free_idle(memory), status);
 }
 
 } // namespace

@@ -53,7 +53,8 @@ class Chain:
 
         A frame of another library (PyTorch, JAX, CuPy, whatever has DLPack) is read where it lies and gives a result of the
         same library, without a copy. In memory of a GPU (also with __cuda_array_interface__) that is so there, in the order of
-        `stream`: of the caller's present stream if it is None. Nothing is waited for.
+        `stream`: of the caller's present stream if it is None. Nothing is waited for; but where `stream` is a number, which
+        keeps no stream alive, memory of the result goes back when the GPU is idle, and that is waited for.
 
         exposure_ms: as the camera said it, in place of the stages' own; full_scale: the largest value that the camera
         can give, that of the type if it is None; time_ns: when the frame was taken.

@@ -15,6 +15,8 @@ _BYTES = (1, 2, 4)
 _KINDS = {"i": "int", "u": "uint", "f": "float", "c": "complex", "b": "bool"}
 _CUDA = (2, 13)  # kDLCUDA, kDLCUDAManaged
 _DEFAULT = 1  # the default stream, as both protocols write it
+_PER_THREAD = 2  # that of each thread
+_HANDLES = ("cuda_stream", "ptr", "handle")  # where PyTorch, CuPy and Numba have the number of their streams
 
 
 def on_device(array):
@@ -76,7 +78,7 @@ def stream_number(stream):
         told = stream.__cuda_stream__
         stream = (told() if callable(told) else told)[1]
     else:
-        for name in ("cuda_stream", "ptr", "handle"):
+        for name in _HANDLES:
             if hasattr(stream, name):
                 stream = getattr(stream, name)
                 break
@@ -88,6 +90,11 @@ def stream_number(stream):
         raise UsageError(f"The stream is of the type {type(stream).__name__}; allowed: a stream of PyTorch or CuPy, an object "
                          "with __cuda_stream__, the number of a cudaStream_t.")
     return number or _DEFAULT
+
+
+def is_number(stream):
+    """Whether it keeps no stream alive."""
+    return not any(hasattr(stream, name) for name in ("__cuda_stream__", *_HANDLES))
 
 
 def stream_of(array):
@@ -211,7 +218,8 @@ class DeviceArray:
 
 
 def new_output(chain, pixels, stream, keeps):
-    """Room for what `chain` makes of `pixels`. It goes back in the order of the stream, which `keeps` must keep alive."""
+    """Room for what `chain` makes of `pixels`. It goes back in the order of the stream, which `keeps` must keep alive; where
+    that is None, when the GPU has done all that it was given."""
     shape, kind = chain.output(pixels)
     memory, address = chain.memory(shape, kind, stream, keeps)
     return DeviceArray(memory, address, shape, kind, stream)
@@ -221,8 +229,9 @@ def process(chain, frame, out, stream, facts):
     """A call of a chain in which the frame, the output or both lie on a GPU."""
     given = frame if on_device(frame) else out
     order = stream_of(given) if stream is None else stream
-    keeps = (order, given)  # a stream that is a number lives with the array that names it
     number = stream_number(order)
+    # A stream that is a number lives with the array that names it, or as long as the process; of another nobody knows.
+    keeps = None if stream is not None and is_number(stream) and number > _PER_THREAD else (order, given)
     pixels = pixels_of(frame, number, "The frame") if on_device(frame) else frame
     if out is not None:
         room = out
