@@ -1,6 +1,7 @@
 #include "cuda/callers.hpp"
 
 #include <atomic>
+
 namespace specklescope::cuda {
 
 namespace {

@@ -101,6 +101,7 @@ TEST_F(HostMemory, EndsOnceAndOutlivesItsChain) {
     specklescope_memory* const handle = made.get();
     made.reset();
     EXPECT_EQ(specklescope_memory_free(handle), SPECKLESCOPE_BAD_HANDLE);
+    EXPECT_EQ(specklescope_memory_free_idle(handle), SPECKLESCOPE_BAD_HANDLE);
     EXPECT_EQ(specklescope_memory_create_host(gone, 64, &data, &memory), SPECKLESCOPE_BAD_HANDLE);
 }
 
