@@ -58,7 +58,9 @@ public:
     virtual void hurry() noexcept {}
     /// Writes what was accepted, finishes the file, joins the thread. Idempotent; never throws.
     virtual void close() noexcept = 0;
-    virtual bool wants_host_image() const = 0;     ///< false: raw frames only
+    /// Asked when a frame is begun: those that were on their way on a GPU when this sink came may reach it
+    /// without Result::image. False: raw frames only.
+    virtual bool wants_host_image() const = 0;
     virtual bool records() const { return false; } ///< what it gets is kept: Source::recording
     virtual SinkStatus status() const = 0;
 };

@@ -202,6 +202,8 @@ void Recorder::push(const Result& result, bool may_wait) {
     item.frame = offered(result);
     item.live = !may_wait;
     std::unique_lock lock(mutex_);
+    if (!item.frame.pixels && offered_ == 0) // on its way on a GPU when this one came: nobody asked for them
+        return;
     if (running_ && options_.before && !std::exchange(began_, true))
         take_before(result.info);
     if (!takes(result.info))

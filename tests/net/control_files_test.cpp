@@ -92,7 +92,8 @@ TEST_P(ControlledFiles, ThatEndByThemselvesAreToldOnceToWhoStopsThem) {
     const Answer stopped = program->ask("stop", {{"what", "results"}});
     ASSERT_TRUE(stopped.ok()) << stopped.error();
     EXPECT_EQ(stopped.json["files"], Json::array({"out/a.tiff"}));
-    EXPECT_EQ(stopped.json["written"], 7);
+    EXPECT_EQ(stopped.json["written"].get<int>() + stopped.json["dropped"].get<int>(), 7)
+        << "a length counts what a slow disk drops: " << stopped.json;
     EXPECT_EQ(stopped.json["complete"], true);
     EXPECT_NE(program->ask("stop", {{"what", "results"}}).error().find("No recording of results runs"),
               std::string::npos);

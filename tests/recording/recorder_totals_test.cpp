@@ -117,6 +117,31 @@ TEST_P(RecorderTotals, EachFileAfterAChangeOfSizeHasItsOwn) {
 }
 INSTANTIATE_TEST_SUITE_P(Formats, RecorderTotals, testing::Values(".tiff", ".raw", ".mkv"));
 
+/// Results that were on their way on a GPU when it began have none.
+TEST(Recorder, CountsNoFrameInFrontOfTheFirstThatHasPixels) {
+    const TemporaryFolder folder;
+    for (const RecordWhat what : {RecordWhat::processed, RecordWhat::screen}) {
+        Maker maker({40, 30, 1, PixelType::u8});
+        const auto recorder =
+            make_recorder({.path = folder / "b.tiff", .what = what, .limits = {.frames = 7, .every = 2}});
+        recorder->open(stream_of(maker.raw().shape()));
+        for (std::uint64_t n = 0; n < 40; ++n) {
+            Result result = maker.make(n);
+            if (n < 3 || n == 7)
+                result.image = {};
+            recorder->push(result, true);
+        }
+        recorder->close();
+        const SinkStatus status = recorder->status();
+        EXPECT_EQ(status.error, "");
+        EXPECT_EQ(status.complete, "7 frames") << "3, 5, 7, …";
+        EXPECT_EQ(status.written, 6U);
+        EXPECT_EQ(status.dropped, 1U);
+        EXPECT_EQ(status.left_out, 6U) << "4, 6, …, 14";
+        EXPECT_EQ(status.lost_before, 0U);
+    }
+}
+
 /// A camera's clock counts nanoseconds: nothing is rounded up to a microsecond.
 TEST(VideoClock, ItsTickIsANanosecond) {
     VideoClock camera(0, 50);
