@@ -25,7 +25,8 @@ struct RunError : Error {
 
 /// Results are held and none comes home: one frame is lost, and whoever computes is well.
 struct NoSlot : RunError {
-    NoSlot() : RunError("No result slot came free within 10 s; a recorder or the viewer holds them all.") {}
+    NoSlot() : NoSlot("No result slot came free within 10 s; a recorder or the viewer holds them all.") {}
+    explicit NoSlot(const std::string& sentence) : RunError(sentence) {}
 };
 
 } // namespace specklescope

@@ -135,7 +135,7 @@ void ask_for_secrets(const SourceArgument& source) {
         }
 }
 
-std::unique_ptr<Pipeline> make_pipeline(const Settings& settings) {
+std::unique_ptr<Pipeline> make_pipeline(const Settings& settings, const ExecutorChoice& callers) {
     const auto& program = settings.program.as<ProgramSettings>();
     const bool part = program.from > 0 || program.from_s > 0; // which alone is played again
     const SourceDefaults defaults{.rate = program.rate,
@@ -156,8 +156,11 @@ std::unique_ptr<Pipeline> make_pipeline(const Settings& settings) {
     std::unique_ptr<Source> source = make_source(settings.source, defaults);
     if (settings.command == Command::view)
         source = std::make_unique<AtOwnPace>(std::move(source), !ends_by_itself(settings));
-    options.executor = [choice = ExecutorChoice{program.backend, program.threads, program.gpus}](
-                           std::string* note) { return make_executor(choice, note); };
+    ExecutorChoice choice = callers;
+    choice.backend = program.backend;
+    choice.threads = program.threads;
+    choice.gpus = program.gpus;
+    options.executor = [choice](std::string* note) { return make_executor(choice, note); };
     options.threads = program.threads;
     options.channel = program.channel;
     options.slots = program.slots;

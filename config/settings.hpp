@@ -243,8 +243,9 @@ void check_end_files(const Settings& settings);
 std::string write_last_snapshot(const Settings& settings, const Result& result, const StreamInfo& stream);
 
 /// Makes the pipeline that the settings describe; not started. Files go at their own pace in `view`, and as
-/// fast as they are processed in `run`; --rate sets the pace of both.
-std::unique_ptr<Pipeline> make_pipeline(const Settings& settings);
+/// fast as they are processed in `run`; --rate sets the pace of both. Of `callers` counts what no setting
+/// says.
+std::unique_ptr<Pipeline> make_pipeline(const Settings& settings, const ExecutorChoice& callers = {});
 /// Whether a name of --record is that of a stream: -, a FIFO, …
 bool is_stream(const std::string& path);
 /// Before anything is printed: one that is standard output gets it for itself. Throws UsageError where two

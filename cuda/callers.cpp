@@ -112,6 +112,25 @@ bool fits_kernels(const ConstDeviceView& pixels) {
            pixels.shape.row_bytes() % 32 == 0;
 }
 
+void check_stream(cudaStream_t stream) {
+    cudaStreamCaptureStatus capture{};
+    if (cudaStreamIsCapturing(stream, &capture) != cudaSuccess) {
+        static_cast<void>(cudaGetLastError());
+        throw UsageError(of_stream("is none that can be used here"));
+    }
+    if (capture != cudaStreamCaptureStatusNone)
+        throw UsageError(of_stream("is being captured into a graph, which a chain cannot be part of"));
+}
+
+void record_on(const Event& event, cudaStream_t stream) {
+    const cudaError_t status = cudaEventRecord(event.get(), stream);
+    if (status == cudaErrorInvalidResourceHandle) {
+        static_cast<void>(cudaGetLastError());
+        throw UsageError(of_stream("is of another GPU, or has ended"));
+    }
+    check(status, "cudaEventRecord");
+}
+
 void CallersOrder::set(const CallersStreams& streams) {
     count_ = 0;
     for (const std::optional<void*>& given : {streams.of_input, streams.of_output}) {
@@ -120,13 +139,7 @@ void CallersOrder::set(const CallersStreams& streams) {
         const auto stream = static_cast<cudaStream_t>(*given);
         if (count_ == 1 && streams_[0] == stream)
             continue;
-        cudaStreamCaptureStatus capture{};
-        if (cudaStreamIsCapturing(stream, &capture) != cudaSuccess) {
-            static_cast<void>(cudaGetLastError());
-            throw UsageError(of_stream("is none that can be used here"));
-        }
-        if (capture != cudaStreamCaptureStatusNone)
-            throw UsageError(of_stream("is being captured into a graph, which a chain cannot be part of"));
+        check_stream(stream);
         streams_[count_++] = stream;
     }
 }

@@ -52,6 +52,12 @@ void copy_rows(const BasicImageView<To, std::byte>& to, const BasicImageView<Fro
 /// aligned to 16: beyond its end lies memory of somebody else here, where our own images have padding.
 bool fits_kernels(const ConstDeviceView& pixels);
 
+/// Throws UsageError where a caller's stream cannot be waited for: it is none, or is being captured into a
+/// graph.
+void check_stream(cudaStream_t stream);
+/// What it holds now. Throws UsageError where it is of another device than the event.
+void record_on(const Event& event, cudaStream_t stream);
+
 /// The order of one frame among what its caller has on the device.
 class CallersOrder {
 public:

@@ -24,7 +24,8 @@ std::vector<GpuInfo> list_gpus(std::string* reason);
 
 class Executor;
 /// Runs chains on one GPU. Throws RunError with the reason why it cannot be used. `guest`: the calling
-/// threads are somebody else's, and their current device stays as it is.
-std::unique_ptr<Executor> make_cuda_executor(int device = 0, bool guest = false);
+/// threads are somebody else's, and their current device stays as it is. `results_leave`: as
+/// ExecutorChoice::device_results.
+std::unique_ptr<Executor> make_cuda_executor(int device = 0, bool guest = false, bool results_leave = false);
 
 } // namespace specklescope

@@ -8,6 +8,7 @@
 #include "cuda/device.hpp"
 #include "cuda/devices.hpp"
 #include "cuda/flight.hpp"
+#include "cuda/leaving_results.hpp"
 #include "pipeline/plan.hpp"
 
 #include <spdlog/spdlog.h>
@@ -19,7 +20,6 @@
 namespace specklescope {
 
 namespace {
-
 using namespace cuda;
 
 /// Eight gave the same rate with twice the latency: docs/performance.md, Frames through the executor.
@@ -32,13 +32,15 @@ constexpr std::chrono::milliseconds kTimedEvery(10);
 
 class CudaExecutor final : public CallersExecutor {
 public:
-    CudaExecutor(int device, bool guest)
+    CudaExecutor(int device, bool guest, bool results_leave)
         : CallersExecutor(device, guest),
           device_counts_(sizeof(PixelCounts) * kFramesInFlight * kCounts, device_memory_),
           host_counts_(sizeof(PixelCounts) * kFramesInFlight, page_locked_) {
         check(cudaMemset(device_counts_.as<void>(), 0, sizeof(PixelCounts) * kFramesInFlight * kCounts),
               "cudaMemset");
         check(cudaStreamSynchronize(nullptr), "cudaStreamSynchronize"); // the streams here do not wait for it
+        if (results_leave)
+            leaving_.emplace(device);
         for (std::size_t i = 0; i < flights_.size(); ++i) {
             flights_[i].index = static_cast<int>(i);
             flights_[i].host_counts = host_counts_.as<PixelCounts>() + i;
@@ -50,7 +52,9 @@ public:
     ~CudaExecutor() override { finish_quietly(); }
 
     std::string backend() const override { return "cuda"; }
-    std::shared_ptr<SlotMemory> slot_memory() const override { return page_locked_; }
+    std::shared_ptr<SlotMemory> slot_memory() const override {
+        return guest_ ? callers_memory() : page_locked_;
+    }
 
     void set_chain(std::shared_ptr<const Chain> chain, std::uint64_t version) override {
         const DeviceScope scope(device_, guest_);
@@ -96,7 +100,7 @@ public:
         if (want_host)
             plan_->make_downloads();
         Flight& flight = flights_[(first_ + in_flight_) % flights_.size()];
-        describe(flight, std::move(frame));
+        flight.describe(std::move(frame), chain_, version_, plan_->to_grey);
         const auto now = SteadyClock::now();
         flight.timed = now - timed_ >= kTimedEvery;
         if (flight.timed)
@@ -157,8 +161,10 @@ public:
                     std::chrono::duration_cast<std::chrono::milliseconds>(end - SteadyClock::now())));
             return !ring || spare;
         };
-        return !plan_ || (wait_for(spare_result_, plan_->results ? plan_->results : plan_->uploads) &&
-                          wait_for(spare_download_, plan_->downloads));
+        return !plan_ ||
+               ((leaving_ ? leaving_->wait(plan_->output, timeout)
+                          : wait_for(spare_result_, plan_->results ? plan_->results : plan_->uploads)) &&
+                wait_for(spare_download_, plan_->downloads));
     }
 
 private:
@@ -202,10 +208,12 @@ private:
 
     /// The old plan stays if the new one cannot be made.
     void replace_plan(const Chain& chain, const Shape& input) {
-        auto next = std::make_unique<DevicePlan>(
-            chain, input,
-            PlanMemory{.stages = device_memory_, .downloads = page_locked_, .in_flight = kFramesInFlight},
-            plan_.get());
+        auto next = std::make_unique<DevicePlan>(chain, input,
+                                                 PlanMemory{.stages = device_memory_,
+                                                            .downloads = page_locked_,
+                                                            .in_flight = kFramesInFlight,
+                                                            .results = !leaving_},
+                                                 plan_.get());
         std::shared_ptr<DeviceRegions> regions = on_device(in_effect_.on(
             next->output, regions_ ? regions_->placed() : std::shared_ptr<const PlacedRegions>()));
         compute_
@@ -227,31 +235,19 @@ private:
                    : std::make_shared<DeviceRegions>(placed, kFramesInFlight);
     }
 
-    void describe(Flight& flight, Frame frame) const {
-        Result& result = flight.result;
-        result = Result();
-        result.info = frame.info();
-        result.info.version = version_;
-        result.chain = chain_;
-        result.quantity = chain_->quantity();
-        result.exposure = exposure_used(*chain_, result.info);
-        result.to_grey = plan_->to_grey;
-        result.raw = std::move(frame);
-    }
-
     void take_slots(Flight& flight, bool want_host) {
         const bool empty = plan_->steps.empty();
         const Frame& raw = flight.result.raw;
         const bool on_device = raw.space() == Space::device;
         // Without stages the upload is the result; else one is always free: in_flight() < capacity().
         flight.uploaded = on_device && fits_kernels(raw.device()) ? raw
-                          : empty                                 ? take(spare_result_, *plan_->uploads)
+                          : empty                                 ? take_result(flight.result, plan_->uploads)
                                                                   : plan_->uploads->try_acquire();
         flight.lent = lent_ && lent_.shape() == plan_->output ? lent_ : Frame();
         flight.result.device_image = empty ? flight.uploaded
                                      : flight.lent && fits_kernels(flight.lent.device())
                                          ? flight.lent
-                                         : take(spare_result_, *plan_->results);
+                                         : take_result(flight.result, plan_->results);
         flight.downloads = want_host && (!empty || on_device);
         if (flight.downloads)
             flight.result.image = lent_on_host_ && lent_on_host_.shape() == plan_->output ? lent_on_host_
@@ -264,12 +260,16 @@ private:
             flight.result.image.info() = flight.result.info;
     }
 
+    Frame take_result(Result& result, const std::shared_ptr<FrameRing>& ring) {
+        return leaving_ ? leaving_->take(plan_->output, result.memory) : take(spare_result_, *ring);
+    }
+
     static Frame take(Frame& spare, FrameRing& ring) {
         Frame slot = spare && spare.shape() == ring.shape() ? std::exchange(spare, Frame())
                                                             : ring.acquire(std::chrono::seconds(10));
-        if (!slot)
-            throw NoSlot();
-        return slot;
+        if (slot)
+            return slot;
+        throw NoSlot();
     }
 
     void upload(Flight& flight) {
@@ -385,15 +385,16 @@ private:
     bool gap_ = false;                       ///< since the last frame that was run
     SteadyClock::time_point timed_{};        ///< when a frame was last submitted that is timed
     Frame spare_result_, spare_download_;    ///< found by wait_slot() for the next submit
+    std::optional<LeavingResults> leaving_; ///< where results are made that nobody gives back; none: in slots
     std::array<Flight, kFramesInFlight> flights_;
     std::size_t first_ = 0, in_flight_ = 0;
 };
 
 } // namespace
 
-std::unique_ptr<Executor> make_cuda_executor(int device, bool guest) {
+std::unique_ptr<Executor> make_cuda_executor(int device, bool guest, bool results_leave) {
     const GivenBack before(guest);
-    return std::make_unique<CudaExecutor>(device, guest);
+    return std::make_unique<CudaExecutor>(device, guest, results_leave);
 }
 
 } // namespace specklescope

@@ -35,6 +35,17 @@ struct Flight {
     PixelCounts* host_counts = nullptr;
     PixelCounts* device_counts = nullptr; ///< kCounts of them, zero between frames
 
+    void describe(Frame frame, const std::shared_ptr<const Chain>& chain, std::uint64_t version,
+                  bool to_grey) {
+        result = Result();
+        result.info = frame.info();
+        result.info.version = version;
+        result.chain = chain;
+        result.quantity = chain->quantity();
+        result.exposure = exposure_used(*chain, result.info);
+        result.to_grey = to_grey;
+        result.raw = std::move(frame);
+    }
     void time(const Event& event, const Stream& stream) const {
         if (timed)
             event.record(stream);

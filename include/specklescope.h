@@ -124,7 +124,8 @@ enum { SPECKLESCOPE_HOST = 0, SPECKLESCOPE_DEVICE = 1 }; /* where pixels lie: th
  * Memory of a GPU is taken by the calls of a chain that runs on that GPU; every other call refuses it. `stream` is the
  * caller's: what it holds when the call comes is waited for before the memory is touched, and what is put on it
  * afterwards waits for the chain, both on the GPU. Pixels are read and written where they lie if data and pitch are
- * multiples of 16 and a row is a multiple of 32 bytes, and copied once within the GPU if not. */
+ * multiples of 16 and a row is a multiple of 32 bytes, and copied once within the GPU if not. Results of streams with
+ * memory=device lie there as well (specklescope_frame_image). */
 typedef struct specklescope_image {
     size_t struct_size;
     void* data;
@@ -213,7 +214,8 @@ typedef struct specklescope_settings {
     size_t struct_size;
     /* Options of the command line as "key=value,key=value", with their names, ranges and defaults. Of a
      * chain: backend (auto, cpu, cuda), threads, channel, medians, gpus (one). Of a stream also: slots, from,
-     * frames, rate, loop, transfer, silence, gpus. NULL: all at their defaults. */
+     * frames, rate, loop, transfer, silence, gpus, memory (host, device: where results lie). NULL: all at their
+     * defaults. */
     const char* options;
     const char* regions; /* a file of regions, JSON or of ImageJ; NULL: none */
     specklescope_goes_on goes_on; /* NULL: nobody asks */
@@ -446,9 +448,25 @@ SPECKLESCOPE_API specklescope_status specklescope_stream_messages(specklescope_s
 
 /* A result of a stream. Pixels and texts live until specklescope_frame_free, also when the stream has been
  * closed; they are for reading only. Any number may be held: the first few are the stream's own memory, those
- * beyond are copies. */
+ * beyond are copies.
+ *
+ * Of a stream with the option memory=device the image lies on the GPU that made it, and nothing of it crosses the bus
+ * unless it is recorded; the raw frame lies on the host. Its pixels are complete when specklescope_stream_next returns:
+ * any stream may read them at once, and write them, since they are this frame's alone. Behind specklescope_frame_free
+ * their memory is written again only when what the caller's streams held then is done: of those that
+ * specklescope_frame_used_on has named, or where it has named none, of the default stream. No call waits for that on the
+ * host. Any number may be held, as long as the GPU has memory: where it has none for 10 s a frame is lost, which
+ * specklescope_stream_next says. Without a GPU the stream is not opened; where the GPU fails and the run goes on on the
+ * CPU, its results are recorded, and specklescope_stream_next says SPECKLESCOPE_RUN_ERROR for each. */
 SPECKLESCOPE_API specklescope_status specklescope_frame_image(specklescope_frame* frame,
                                                               specklescope_image* image);
+/* The GPU that the image lies on, in CUDA's order; of several (gpus=0,1) each result lies on its own. Any thread. This call
+ * and the next refuse a result on the host. */
+SPECKLESCOPE_API specklescope_status specklescope_frame_device(specklescope_frame* frame, int32_t* device);
+/* What `stream`, a cudaStream_t of that GPU, holds now uses the image: behind specklescope_frame_free its memory waits for
+ * that. NULL: the default stream. To be called for each stream, when the last use is on it, which may end then. Any
+ * thread. */
+SPECKLESCOPE_API specklescope_status specklescope_frame_used_on(specklescope_frame* frame, void* stream);
 SPECKLESCOPE_API specklescope_status specklescope_frame_raw(specklescope_frame* frame,
                                                             specklescope_image* image);
 SPECKLESCOPE_API specklescope_status specklescope_frame_result(specklescope_frame* frame,

@@ -90,6 +90,12 @@ specklescope_image to_c(ConstHostView view) {
     return image;
 }
 
+specklescope_image to_c(ConstDeviceView view) {
+    specklescope_image image = to_c(ConstHostView(view.data, view.shape, view.pitch));
+    image.memory = SPECKLESCOPE_DEVICE;
+    return image;
+}
+
 specklescope_result to_c(const Result& result) {
     specklescope_result made{};
     made.sequence = result.info.sequence;

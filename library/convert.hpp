@@ -30,6 +30,7 @@ bool overlap(ConstHostView one, ConstHostView other);
 specklescope_image to_c(const Shape& shape);
 /// For reading only.
 specklescope_image to_c(ConstHostView view);
+specklescope_image to_c(ConstDeviceView view);
 /// Points into `result`.
 specklescope_result to_c(const Result& result);
 /// Points into `result`. Throws UsageError where there is no such region.

@@ -13,29 +13,47 @@ namespace {
 
 /// The rest of the table is the program's own: its log, its plans of Fourier transforms, which are the
 /// process's.
-const std::vector<std::string>& options_for(For what) {
+std::vector<std::string> options_for(For what) {
     static const std::vector<std::string> chain = {"backend", "threads", "channel", "medians", "gpus"};
     static const std::vector<std::string> stream = {"backend", "threads",  "channel", "medians",
                                                     "slots",   "from",     "frames",  "rate",
                                                     "loop",    "transfer", "silence", "gpus"};
-    return what == For::chain ? chain : stream;
+    if (what == For::chain)
+        return chain;
+    std::vector<std::string> all = stream;
+    for (const ParamDecl& decl : stream_table().decls())
+        all.push_back(decl.name);
+    return all;
 }
 
 } // namespace
 
-Settings settings_of(const specklescope_settings* given, For what) {
+const ParamTable& stream_table() {
+    static const ParamTable table =
+        Declare<StreamOptions>("stream")
+            .choice("memory", &StreamOptions::memory, {"host", "device"},
+                    {.cost = Cost::rebuild,
+                     .doc = "Where results lie: on the host, or on the GPU that made them"})
+            .table();
+    return table;
+}
+
+Settings settings_of(const specklescope_settings* given, For what, Params* own) {
     const specklescope_settings known = read_struct(given, "The settings", true);
     Settings settings;
     settings.command = Command::run;
     if (known.options)
         for_key_values(known.options, "The settings' options",
                        [&](std::string_view key, const std::string& value) {
-                           const std::vector<std::string>& allowed = options_for(what);
+                           const std::vector<std::string> allowed = options_for(what);
                            if (std::find(allowed.begin(), allowed.end(), key) == allowed.end())
                                throw UsageError("A " + std::string(what == For::chain ? "chain" : "stream") +
                                                 " has no option '" + std::string(key) +
                                                 "'; allowed: " + join(allowed) + ".");
-                           settings.program.set_text(key, value);
+                           if (own && own->table().find(key))
+                               own->set_text(key, value);
+                           else
+                               settings.program.set_text(key, value);
                        });
     if (known.regions && known.regions_json)
         throw UsageError("The settings have a file of regions, " + std::string(known.regions) +

@@ -14,8 +14,17 @@ namespace specklescope::library {
 
 enum class For { chain, stream };
 
-/// `given` may be null. Throws UsageError for an option that is unknown or says nothing to `what`.
-Settings settings_of(const specklescope_settings* given, For what);
+/// What a stream of the library is told beside the options of the program.
+struct StreamOptions {
+    enum class Memory : std::uint8_t { host, device };
+    Memory memory = Memory::host;
+};
+/// Owner "stream": a key for each member.
+const ParamTable& stream_table();
+
+/// `given` may be null. Throws UsageError for an option that is unknown or says nothing to `what`. `own`: of
+/// stream_table(), never null where `what` is a stream.
+Settings settings_of(const specklescope_settings* given, For what, Params* own = nullptr);
 
 /// Checked; null or "": none. Throws UsageError.
 std::vector<Region> regions_from_text(const char* json);

@@ -2,6 +2,7 @@
 
 #include "config/atomic_file.hpp"
 #include "library/chain.hpp"
+#include "pipeline/device_error.hpp"
 #include "recording/recorder.hpp"
 #include "recording/traces.hpp"
 
@@ -42,7 +43,12 @@ Frame copied(const Frame& frame) {
 } // namespace
 
 FrameObject::FrameObject(Result result, SlotsOut out) : result_(std::move(result)) {
-    result_.device_image.reset();
+    if (on_device()) {
+        result_.memory->give();
+        result_.image.reset(); // a recorder wanted it
+    } else {
+        result_.device_image.reset();
+    }
     if (out->fetch_add(1) < kOwnSlots) {
         out_ = std::move(out);
         return;
@@ -60,11 +66,24 @@ FrameObject::~FrameObject() {
         out_->fetch_sub(1);
 }
 
-StreamObject::StreamObject(const char* source, Chain chain, Settings settings, const Watcher& watcher)
-    : settings_(std::move(settings)), watcher_(watcher) {
+ResultMemory& FrameObject::memory() const {
+    if (!on_device())
+        throw UsageError(
+            "This result lies on the host, which has no stream and is no GPU; results of a stream that "
+            "was opened with memory=device lie on one.");
+    return *result_.memory;
+}
+
+StreamObject::StreamObject(const char* source, Chain chain, Settings settings, const StreamOptions& own,
+                           const Watcher& watcher)
+    : settings_(std::move(settings)), on_device_(own.memory == StreamOptions::Memory::device),
+      watcher_(watcher), waiting_(std::make_shared<Waiting>(!on_device_)) {
     settings_.source = SourceArgument(source);
     settings_.chain = std::move(chain);
-    pipeline_ = make_pipeline(settings_);
+    ExecutorChoice callers;
+    callers.guest = true;
+    callers.device_results = on_device_;
+    pipeline_ = make_pipeline(settings_, callers);
     pipeline_->viewer_wants_host(false);
     pipeline_->add_sink(waiting_);
     pipeline_->pause(true); // the first frame of a file waits for recorders, too
@@ -99,11 +118,10 @@ std::shared_ptr<FrameObject> StreamObject::next(double seconds) {
         const milliseconds wait = finished || left.count() < 0
                                       ? (seconds < 0 && !finished ? kLook : milliseconds(0))
                                       : std::min(left, kLook);
-        if (std::optional<Result> result = take(wait)) {
-            const std::scoped_lock lock(recorders_mutex_);
-            given_ = TraceMoment{0, result->info.capture_ns, result->info.sequence};
-            return std::make_shared<FrameObject>(std::move(*result), out_);
-        }
+        if (std::optional<Result> result = take(wait))
+            return given(std::move(*result));
+        if (on_device_)
+            tell_no_room();
         if (finished)
             ended();
         if (seconds >= 0 && SteadyClock::now() >= end)
@@ -111,6 +129,21 @@ std::shared_ptr<FrameObject> StreamObject::next(double seconds) {
                                                         "; ask again, or wait longer.");
     }
     throw StatusError(SPECKLESCOPE_END, "The stream was stopped; open it again for more frames.");
+}
+
+std::shared_ptr<FrameObject> StreamObject::given(Result result) {
+    if (on_device_ && !result.memory) {
+        std::string why = pipeline_->stats().note;
+        while (why.ends_with('.'))
+            why.pop_back();
+        throw RunError("The run goes on on the CPU, which has no results for memory=device (" + why +
+                       "); open the stream again, with memory=host where no GPU is to be had.");
+    }
+    {
+        const std::scoped_lock lock(recorders_mutex_);
+        given_ = TraceMoment{0, result.info.capture_ns, result.info.sequence};
+    }
+    return std::make_shared<FrameObject>(std::move(result), out_);
 }
 
 /// A seek that is refused changes nothing: until that is known what waits is kept, and not given.
@@ -150,6 +183,17 @@ void StreamObject::ended() {
         }
     }
     throw StatusError(SPECKLESCOPE_END, "The source has given all its frames; open it again to begin anew.");
+}
+
+/// Only the caller can make some, and would wait for ever.
+void StreamObject::tell_no_room() {
+    const std::uint64_t failed = pipeline_->stats().drops.failed;
+    if (std::exchange(failed_seen_, failed) == failed)
+        return;
+    take_messages();
+    const std::scoped_lock lock(said_);
+    if (last_error_ == kNoRoomOnDevice)
+        throw RunError(kNoRoomOnDevice);
 }
 
 const SourceInfo& StreamObject::source() {

@@ -19,10 +19,14 @@ using SlotsOut = std::shared_ptr<std::atomic<int>>;
 class FrameObject final : public Object {
 public:
     static constexpr Kind kKind{"frame", "specklescope_stream_next"};
-    /// Keeps the slots where few are out, and copies otherwise: the stream never runs dry of them.
+    /// Keeps the slots where few are out, and copies otherwise: the stream never runs dry of them. A result
+    /// that lies on a device has memory of its own there.
     FrameObject(Result result, SlotsOut out);
     ~FrameObject() override;
     const Result& result() const { return result_; }
+    bool on_device() const { return result_.memory != nullptr; }
+    /// Throws UsageError where the result lies on the host.
+    ResultMemory& memory() const;
 
 private:
     Result result_;
@@ -32,7 +36,8 @@ private:
 class StreamObject final : public Object {
 public:
     static constexpr Kind kKind{"stream", "specklescope_stream_open"};
-    StreamObject(const char* source, Chain chain, Settings settings, const Watcher& watcher);
+    StreamObject(const char* source, Chain chain, Settings settings, const StreamOptions& own,
+                 const Watcher& watcher);
     ~StreamObject() override;
 
     // One thread at a time.
@@ -69,18 +74,23 @@ private:
     std::optional<Result> take(std::chrono::milliseconds patience);
     void tell_failed_jump();
     [[noreturn]] void ended();
+    /// Throws RunError, once, where a frame was lost since no result had room on its device.
+    void tell_no_room();
+    std::shared_ptr<FrameObject> given(Result result);
     void add(const std::shared_ptr<Sink>& sink, const std::string& path);
     void take_messages();
 
     Settings settings_;
+    bool on_device_; ///< results are to lie there
     Watcher watcher_;
     std::unique_ptr<Pipeline> pipeline_;
-    std::shared_ptr<Waiting> waiting_ = std::make_shared<Waiting>();
+    std::shared_ptr<Waiting> waiting_;
     SlotsOut out_ = std::make_shared<std::atomic<int>>(0);
     SourceInfo source_;
     std::mutex standing_;
     bool begun_ = false, paused_ = false; ///< under standing_
     bool failure_told_ = false;
+    std::uint64_t failed_seen_ = 0; ///< frames
     std::atomic<bool> stopped_{false};
     std::uint64_t jump_ = 0; ///< the seek whose first result was not fetched yet; 0: none
 

@@ -32,8 +32,10 @@ specklescope_status specklescope_stream_open(const char* source, const char* cha
         keep_quiet();
         const Watcher watcher = watcher_of(settings);
         const Asking asking(watcher);
-        auto made = std::make_shared<StreamObject>(source, chain_of(chain),
-                                                   settings_of(settings, For::stream), watcher);
+        Params own(stream_table());
+        Settings told = settings_of(settings, For::stream, &own);
+        auto made = std::make_shared<StreamObject>(source, chain_of(chain), std::move(told),
+                                                   own.as<StreamOptions>(), watcher);
         *stream = static_cast<specklescope_stream*>(keep(std::move(made), StreamObject::kKind));
     });
 }
@@ -163,7 +165,24 @@ specklescope_status specklescope_stream_messages(specklescope_stream* stream, ch
 }
 
 specklescope_status specklescope_frame_image(specklescope_frame* frame, specklescope_image* image) {
-    return guarded([&] { write_struct(image, to_c(find_frame(frame)->result().image.host()), "The image"); });
+    return guarded([&] {
+        const auto found = find_frame(frame);
+        const Result& result = found->result();
+        write_struct(image,
+                     found->on_device() ? to_c(result.device_image.device()) : to_c(result.image.host()),
+                     "The image");
+    });
+}
+
+specklescope_status specklescope_frame_device(specklescope_frame* frame, int32_t* device) {
+    return guarded([&] {
+        need(device, "The place for the device");
+        *device = find_frame(frame)->memory().device();
+    });
+}
+
+specklescope_status specklescope_frame_used_on(specklescope_frame* frame, void* stream) {
+    return guarded([&] { find_frame(frame)->memory().used_on(stream); });
 }
 
 specklescope_status specklescope_frame_raw(specklescope_frame* frame, specklescope_image* image) {

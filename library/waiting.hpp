@@ -14,10 +14,11 @@ namespace specklescope::library {
 /// The last results, for one who fetches them.
 class Waiting final : public Sink {
 public:
+    explicit Waiting(bool wants_host) : wants_host_(wants_host) {}
     void open(const StreamInfo&) override {}
     void push(const Result& result, bool may_wait) override;
     void close() noexcept override { end(); }
-    bool wants_host_image() const override { return true; }
+    bool wants_host_image() const override { return wants_host_; }
     SinkStatus status() const override;
 
     /// How many may wait: of a ring of `slots`, half.
@@ -34,6 +35,7 @@ public:
     bool ended() const;
 
 private:
+    const bool wants_host_;
     mutable std::mutex mutex_;
     std::condition_variable changed_;
     std::deque<Result> results_;

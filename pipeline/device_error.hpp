@@ -10,4 +10,8 @@ struct DeviceError : RunError {
     using RunError::RunError;
 };
 
+/// Of a frame whose result found no room: whoever holds results there makes some.
+inline constexpr const char* kNoRoomOnDevice = "No room for a result came free in the GPU's memory within 10 "
+                                               "s; free frames that are held, or other memory there.";
+
 } // namespace specklescope

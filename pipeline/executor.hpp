@@ -20,7 +20,7 @@ struct DeviceMemoryOfCaller {
 };
 
 /// As borrowed_frame(), on pixels in memory of a device.
-Frame borrowed_device_frame(const DeviceView& pixels);
+Frame borrowed_device_frame(const DeviceView& pixels, std::shared_ptr<void> owner = nullptr);
 
 /// Two streams of CUDA (cudaStream_t) in whose order somebody else uses memory of a device; they may be one.
 /// No value: that side lies on the host.

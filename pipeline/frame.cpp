@@ -224,14 +224,10 @@ detail::Slot* claim(const std::shared_ptr<detail::RingState>& state, int index) 
 } // namespace
 
 namespace {
-/// Owns nothing: who "owns" pixels on a device by this is with them there.
-int on_device = 0;
-
 /// What borrowed frames lie in: it only lets go of the owner.
 class BorrowedMemory final : public SlotMemory {
 public:
-    explicit BorrowedMemory(std::shared_ptr<void> owner)
-        : space_(owner.get() == &on_device ? Space::device : Space::host), owner_(std::move(owner)) {}
+    BorrowedMemory(Space space, std::shared_ptr<void> owner) : space_(space), owner_(std::move(owner)) {}
     void* allocate(std::size_t) override { return nullptr; }
     void release(void*) noexcept override { owner_.reset(); }
     Space space() const override { return space_; }
@@ -244,13 +240,15 @@ private:
 } // namespace
 
 Frame borrowed_frame(const HostView& pixels, std::shared_ptr<void> owner) {
-    return Frame(claim(
-        std::make_shared<detail::RingState>(pixels, std::make_shared<BorrowedMemory>(std::move(owner))), 0));
+    return Frame(claim(std::make_shared<detail::RingState>(
+                           pixels, std::make_shared<BorrowedMemory>(Space::host, std::move(owner))),
+                       0));
 }
 
-Frame borrowed_device_frame(const DeviceView& pixels) {
-    return borrowed_frame(HostView(pixels.data, pixels.shape, pixels.pitch),
-                          std::shared_ptr<void>(std::shared_ptr<void>(), &on_device));
+Frame borrowed_device_frame(const DeviceView& pixels, std::shared_ptr<void> owner) {
+    return Frame(claim(std::make_shared<detail::RingState>(
+                           pixels, std::make_shared<BorrowedMemory>(Space::device, std::move(owner))),
+                       0));
 }
 
 Frame FrameRing::try_acquire() { return acquire(std::chrono::milliseconds(0)); }

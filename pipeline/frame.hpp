@@ -116,6 +116,7 @@ private:
     friend class FrameRing;
     friend class LentSlot;
     friend Frame borrowed_frame(const HostView& pixels, std::shared_ptr<void> owner);
+    friend Frame borrowed_device_frame(const DeviceView& pixels, std::shared_ptr<void> owner);
     explicit Frame(detail::Slot* slot) : slot_(slot) {}
     detail::Slot* slot_ = nullptr;
 };

@@ -70,11 +70,12 @@ Plan<S>::Plan(const Chain& chain, const Shape& shape, const PlanMemory& memory, 
 template <Space S> void Plan<S>::make_rings(const Plan* old) {
     const int slots = result_slots(output, memory_.in_flight);
     if (memory_.downloads)
-        uploads = ring(input, steps.empty() ? slots : memory_.in_flight, memory_.stages,
+        uploads = ring(input, steps.empty() && memory_.results ? slots : memory_.in_flight, memory_.stages,
                        old ? old->uploads : nullptr);
     if (steps.empty())
         return;
-    results = ring(output, slots, memory_.stages, old ? old->results : nullptr);
+    if (memory_.results)
+        results = ring(output, slots, memory_.stages, old ? old->results : nullptr);
     if (old && old->downloads && old->downloads->shape() == output)
         downloads = old->downloads;
 }

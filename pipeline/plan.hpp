@@ -16,6 +16,7 @@ struct PlanMemory {
     std::shared_ptr<SlotMemory> stages;    ///< what stages read and write
     std::shared_ptr<SlotMemory> downloads; ///< where results are copied to for the host; null: they are there
     int in_flight = 0;                     ///< frames on their way at once, beyond the one in work
+    bool results = true; ///< false: whoever runs the plan has room for results, and the plan has none
 };
 
 /// Built whole or not at all; the constructor throws UsageError if the chain cannot run on the shape. Images
@@ -38,7 +39,7 @@ template <Space S> struct Plan {
     std::vector<Step> steps;                 ///< of the stages that are not bypassed
     std::shared_ptr<const StageNotes> notes;
     std::shared_ptr<FrameRing> uploads; ///< device: what comes in; with an empty chain these are the results
-    std::shared_ptr<FrameRing> results; ///< null with an empty chain
+    std::shared_ptr<FrameRing> results; ///< null with an empty chain, and where they lie elsewhere
     std::shared_ptr<FrameRing> downloads; ///< device: null until a sink asks for host pixels
 
     /// Rings of `old` (may be null) that fit are taken over: an edit of a radius allocates nothing anew. Its

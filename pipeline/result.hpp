@@ -31,13 +31,28 @@ struct Timings {
 /// What the stages chose, one text a stage of the chain; empty where there is nothing to say.
 using StageNotes = std::vector<std::string>;
 
+/// Memory of a device that a result leaves the executor in: the holder's as long as a handle is held, also
+/// when the executor has ended. Any thread.
+class ResultMemory {
+public:
+    virtual ~ResultMemory() = default;
+    virtual int device() const = 0; ///< in CUDA's order
+    /// It goes to somebody with streams of his own: unless used_on() names them, it is written again behind
+    /// what the default stream holds at its end.
+    virtual void give() = 0;
+    /// It is written again behind what this stream (cudaStream_t) holds now, and behind any named before.
+    /// Throws UsageError where it is none of that device.
+    virtual void used_on(void* stream) = 0;
+};
+
 /// Cheap to copy: pixels are shared.
 struct Result {
-    Frame raw;                          ///< what the source gave, on the host
-    Frame image;                        ///< the result on the host; empty if no one asked for host pixels
-    Frame device_image;                 ///< the result on the device; empty on the host backend
-    FrameInfo info;                     ///< raw's, with the parameter version that made the result
-    std::shared_ptr<const Chain> chain; ///< the parameters that made it
+    Frame raw;                            ///< what the source gave, on the host
+    Frame image;                          ///< the result on the host; empty if no one asked for host pixels
+    Frame device_image;                   ///< the result on the device; empty on the host backend
+    std::shared_ptr<ResultMemory> memory; ///< of device_image; null: a slot of the executor's
+    FrameInfo info;                       ///< raw's, with the parameter version that made the result
+    std::shared_ptr<const Chain> chain;   ///< the parameters that made it
     Quantity quantity;
     Exposure exposure; ///< that the numbers rest on: exposure_used()
     PixelCounts counts;

@@ -161,12 +161,12 @@ public:
             prepare(frame.shape(), want_host);
         const Member& member = *members_[next_];
         (void)member.executor(); // what it threw before, while nothing is written down of this frame
-        bool& lost = order_.emplace_back(next_).lost;
+        std::optional<NoSlot>& lost = order_.emplace_back(next_).lost;
         members_[next_]->begin([frame = std::move(frame), want_host, again, &lost](Executor& executor) {
             try {
                 executor.submit(frame, want_host, again);
-            } catch (const NoSlot&) {
-                lost = true;
+            } catch (const NoSlot& error) {
+                lost = error;
             }
         });
         next_ = (next_ + 1) % members_.size();
@@ -182,7 +182,7 @@ public:
         std::optional<Result> result;
         try {
             if (order_.front().lost)
-                throw NoSlot();
+                throw NoSlot(*order_.front().lost);
             result = member.named([wait](Executor& executor) { return executor.collect(wait); });
         } catch (const NoSlot&) { // in place of this frame's result
             order_.pop_front();
@@ -190,7 +190,7 @@ public:
         }
         if (result) {
             order_.pop_front();
-            if (result->image) // else no one asks for pixels
+            if (result->image && !result->memory) // else no one asks for pixels, or for those on the device
                 result->device_image.reset();
         }
         return result;
@@ -225,7 +225,7 @@ private:
     struct Assigned {
         explicit Assigned(std::size_t to) : member(to) {}
         std::size_t member;
-        bool lost = false; ///< for want of a slot; the member's while it is busy
+        std::optional<NoSlot> lost; ///< the member's while it is busy
     };
     std::deque<Assigned> order_; ///< who works on each frame in flight, oldest first; outlives the members
     std::vector<std::unique_ptr<Member>> members_;

@@ -1,22 +1,14 @@
 // Frames and results in memory of a GPU: the same bytes as through the host, in the order of the caller's
 // stream, nothing written beside the result.
-#include "tests/library/client.hpp"
+#include "tests/library/gpu.hpp"
 
-#include <cuda_runtime.h>
-
-#include <atomic>
-#include <chrono>
-#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <optional>
-#include <thread>
 
 using namespace client;
 
 namespace {
-
-void ok(cudaError_t status) { ASSERT_EQ(status, cudaSuccess) << cudaGetErrorString(status); }
 
 std::size_t bytes_of(int type) { return type == SPECKLESCOPE_U8 ? 1 : type == SPECKLESCOPE_U16 ? 2 : 4; }
 
@@ -78,27 +70,7 @@ private:
     void* block_ = nullptr;
 };
 
-class DeviceMemoryCuda : public testing::Test {
-protected:
-    void SetUp() override {
-        int count = 0;
-        const cudaError_t status = cudaGetDeviceCount(&count);
-        if (status == cudaSuccess && count > 0) {
-            ok(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
-            return;
-        }
-        static_cast<void>(cudaGetLastError());
-        const char* required = std::getenv("SPECKLESCOPE_REQUIRE_GPU"); // NOLINT(concurrency-mt-unsafe)
-        if (required && std::string(required) == "1")
-            FAIL() << "SPECKLESCOPE_REQUIRE_GPU=1, but no GPU: " << cudaGetErrorString(status);
-        GTEST_SKIP() << "no GPU: " << cudaGetErrorString(status);
-    }
-    void TearDown() override {
-        if (stream)
-            ok(cudaStreamDestroy(stream));
-    }
-    cudaStream_t stream = nullptr;
-};
+class DeviceMemoryCuda : public OnGpu {};
 
 specklescope_image shape(int width, int height, int channels, int type) {
     auto image = sized<specklescope_image>();
@@ -144,20 +116,6 @@ std::vector<unsigned char> through_host(specklescope_chain* chain, specklescope_
         << specklescope_last_error();
     return result;
 }
-
-/// Holds a stream until it is let go, or a minute has passed.
-struct Gate {
-    std::atomic<bool> open{false};
-    void close(cudaStream_t stream) {
-        ok(cudaLaunchHostFunc(
-            stream,
-            [](void* self) {
-                for (int i = 0; i < 60000 && !static_cast<Gate*>(self)->open; ++i)
-                    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-            },
-            this));
-    }
-};
 
 } // namespace
 

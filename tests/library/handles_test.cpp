@@ -74,6 +74,9 @@ void expect_all(specklescope_frame* frame, specklescope_status status) {
     EXPECT_EQ(specklescope_frame_raw(frame, &image), status);
     EXPECT_EQ(specklescope_frame_result(frame, &result), status);
     EXPECT_EQ(specklescope_frame_region(frame, 0, &region), status);
+    std::int32_t device = 0;
+    EXPECT_EQ(specklescope_frame_device(frame, &device), status);
+    EXPECT_EQ(specklescope_frame_used_on(frame, nullptr), status);
 }
 
 void expect_all(specklescope_view* view, specklescope_status status) {

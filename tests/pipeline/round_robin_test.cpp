@@ -32,8 +32,15 @@ public:
     std::optional<Shape> output() const override { return host_->output(); }
     void prepare(const Shape& input, bool want_host) override { host_->prepare(input, want_host); }
     void submit(Frame frame, bool want_host, bool again) override {
+        if (full)
+            throw NoSlot("This one is full.");
         host_->submit(std::move(frame), want_host, again);
         done_.push_back(*host_->collect(true));
+        Result& result = done_.back();
+        const HostView pixels = result.image.host();
+        result.device_image = borrowed_device_frame({pixels.data, pixels.shape, pixels.pitch}); // as if
+        if (leaves)
+            result.memory = std::make_shared<NoMemory>();
     }
     std::optional<Result> collect(bool wait) override {
         if (done_.empty() || (!wait && ++calls_ % (delay_ + 1) != 0))
@@ -45,9 +52,14 @@ public:
     int in_flight() const override { return static_cast<int>(done_.size()); }
     int capacity() const override { return room_; }
     bool wait_slot(std::chrono::milliseconds timeout) override { return host_->wait_slot(timeout); }
-    bool refuses = false;
+    bool refuses = false, leaves = false, full = false;
 
 private:
+    struct NoMemory final : ResultMemory {
+        int device() const override { return 1; }
+        void give() override {}
+        void used_on(void*) override {}
+    };
     std::unique_ptr<Executor> host_;
     std::vector<Result> done_;
     int room_, delay_, calls_ = 0;
@@ -104,6 +116,38 @@ TEST(Dealing, AChainIsTakenByAllOrByNone) {
         dealer->submit(ring.try_acquire(), true, false);
         EXPECT_EQ(dealer->collect(true)->info.version, 1U) << "member " << i;
     }
+}
+
+TEST(Dealing, PixelsOnADeviceStayWithAResultThatHasMemoryOfItsOwnThere) {
+    for (const bool leaves : {true, false}) {
+        std::vector<std::unique_ptr<Executor>> members;
+        auto only = std::make_unique<LateExecutor>(1, 0);
+        only->leaves = leaves;
+        members.push_back(std::move(only));
+        const auto dealer = make_round_robin_executor(std::move(members));
+        FrameRing ring({20, 10, 1, PixelType::u8}, 1, host_memory());
+        dealer->submit(ring.try_acquire(), true, false);
+        const std::optional<Result> result = dealer->collect(true);
+        ASSERT_TRUE(result && result->image);
+        EXPECT_EQ(static_cast<bool>(result->device_image), leaves) << "a recorder has wanted the host's, too";
+    }
+}
+
+TEST(Dealing, AFrameWithoutASlotIsLostWithTheSentenceOfWhoHadNone) {
+    std::vector<std::unique_ptr<Executor>> members;
+    auto only = std::make_unique<LateExecutor>(1, 0);
+    only->full = true;
+    members.push_back(std::move(only));
+    const auto dealer = make_round_robin_executor(std::move(members));
+    FrameRing ring({20, 10, 1, PixelType::u8}, 1, host_memory());
+    dealer->submit(ring.try_acquire(), true, false);
+    try {
+        dealer->collect(true);
+        FAIL();
+    } catch (const NoSlot& error) {
+        EXPECT_STREQ(error.what(), "This one is full.");
+    }
+    EXPECT_EQ(dealer->in_flight(), 0);
 }
 
 TEST(Dealing, AChainWithAHistoryIsRefused) {
