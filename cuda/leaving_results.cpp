@@ -81,7 +81,7 @@ public:
                 idle_.push_back(std::move(room));
             else
                 free(room);
-        } catch (const std::exception&) { // as above
+        } catch (const std::exception&) { // the same
         }
         came_home_.notify_all();
     }
@@ -176,7 +176,6 @@ public:
         named_ = true;
     }
     std::byte* data() const { return room_.data; }
-    std::size_t bytes() const { return rooms_->bytes; }
 
 private:
     std::mutex mutex_;

@@ -1,4 +1,4 @@
-"""PyTorch in, PyTorch out: the picture stays on the GPU, in the order of the present stream."""
+"""PyTorch in, PyTorch out, and results of a stream: pictures stay on the GPU, in the order of the present stream."""
 import specklescope as ss
 
 try:
@@ -11,3 +11,6 @@ chain = ss.Chain("speckle:radius=3,output=contrast", backend="cuda")
 frames = torch.randint(0, 200, (10, 480, 640), dtype=torch.uint8, device="cuda")
 contrast = torch.stack([chain(frame) for frame in frames])
 print(contrast.device, tuple(contrast.shape), f"K = {contrast.mean().item():.4f}")
+with ss.open("synthetic:vessels?live=false", frames=20, backend="cuda", memory="device") as stream:
+    means = [torch.from_dlpack(frame.data).mean() for frame in stream.chain(chain)]
+print(len(means), "results of a stream", f"K = {torch.stack(means).mean().item():.4f}")

@@ -24,7 +24,8 @@ public:
     Memory(const Memory&) = delete;
     Memory& operator=(const Memory&) = delete;
 
-    void order(std::uintptr_t stream) const {
+    /// `stream`, which lives in the call, goes on behind what the memory's own holds now.
+    void order(std::uintptr_t stream, const nb::object&) const {
         check(specklescope_memory_order(memory_, reinterpret_cast<void*>(stream)));
     }
     int device() const {
@@ -89,22 +90,27 @@ void add_device(nb::module_& module) {
              nb::arg("shape"), nb::arg("type"), nb::arg("stream"), nb::arg("address"), nb::arg("pitch"),
              nb::arg("holder").none());
     nb::class_<Memory>(module, "Memory")
-        .def("order", &Memory::order, nb::arg("stream"))
+        .def("order", &Memory::order, nb::arg("stream"), nb::arg("keeps").none())
         .def("device", &Memory::device);
     module.def("read_dlpack", &read_dlpack, nb::arg("capsule"));
-    // A capsule on memory of a GPU that `holder` keeps.
+    // A capsule on memory of a GPU that `holder` keeps; strides in samples.
     module.def(
         "lend_dlpack",
-        [](std::uintptr_t address, const nb::tuple& shape, int type, int device, nb::object holder) {
+        [](std::uintptr_t address, const nb::tuple& shape, const nb::tuple& strides, int type, int device,
+           nb::object holder) {
             std::size_t sides[3] = {};
-            for (std::size_t i = 0; i < shape.size(); ++i)
+            std::int64_t steps[3] = {};
+            for (std::size_t i = 0; i < shape.size(); ++i) {
                 sides[i] = nb::cast<std::size_t>(shape[i]);
+                steps[i] = nb::cast<std::int64_t>(strides[i]);
+            }
             const nb::dlpack::dtype types[] = {nb::dtype<std::uint8_t>(), nb::dtype<std::uint16_t>(),
                                                nb::dtype<float>()};
             return nb::cast(nb::ndarray<>(reinterpret_cast<void*>(address), shape.size(), sides, holder,
-                                          nullptr, types[type], nb::device::cuda::value, device));
+                                          steps, types[type], nb::device::cuda::value, device));
         },
-        nb::arg("address"), nb::arg("shape"), nb::arg("type"), nb::arg("device"), nb::arg("holder"));
+        nb::arg("address"), nb::arg("shape"), nb::arg("strides"), nb::arg("type"), nb::arg("device"),
+        nb::arg("holder"));
 }
 
 } // namespace door

@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 #include <mutex>
+#include <vector>
 
 namespace door {
 
@@ -12,8 +13,19 @@ namespace {
 
 class Frame {
 public:
-    explicit Frame(specklescope_frame* frame) : frame_(frame) {}
-    ~Frame() { specklescope_frame_free(frame_); }
+    explicit Frame(specklescope_frame* frame)
+        : frame_(frame), on_device_(data().memory == SPECKLESCOPE_DEVICE) {}
+    ~Frame() {
+        if (!on_device_) {
+            specklescope_frame_free(frame_);
+            return;
+        }
+        const nb::gil_scoped_release others_run; // where a stream is full, what it waits for may need Python
+        for (const Use& use : uses_)
+            if (specklescope_frame_used_on(frame_, use.stream) != SPECKLESCOPE_OK)
+                specklescope_frame_used_on(frame_, nullptr); // as if nobody had said it
+        specklescope_frame_free(frame_);
+    }
     Frame(const Frame&) = delete;
     Frame& operator=(const Frame&) = delete;
 
@@ -21,6 +33,23 @@ public:
         auto image = sized<specklescope_image>();
         check(specklescope_frame_image(frame_, &image));
         return image;
+    }
+    bool on_device() const { return on_device_; }
+    int device() const {
+        std::int32_t device = 0;
+        check(specklescope_frame_device(frame_, &device));
+        return device;
+    }
+    /// A stream in whose order the result is used; it stays alive with `keeps`. What it holds when the frame
+    /// goes is waited for, on the GPU, before the memory is written again.
+    void order(std::uintptr_t stream, nb::object keeps) {
+        if (!on_device_)
+            check(specklescope_frame_used_on(frame_, nullptr)); // has the sentence
+        constexpr std::uintptr_t kDefault = 1, kOfThread = 2;   // the default one waits for those of threads
+        const auto used =
+            reinterpret_cast<void*>(stream == kDefault || stream == kOfThread ? std::uintptr_t{0} : stream);
+        if (std::none_of(uses_.begin(), uses_.end(), [&](const Use& use) { return use.stream == used; }))
+            uses_.push_back({used, std::move(keeps)});
     }
     specklescope_image raw() const {
         auto image = sized<specklescope_image>();
@@ -45,8 +74,24 @@ private:
         check(specklescope_frame_result(frame_, &result));
         return result;
     }
+    struct Use {
+        void* stream;
+        nb::object keeps;
+    };
     specklescope_frame* frame_;
+    bool on_device_;
+    std::vector<Use> uses_;
 };
+
+/// (address, shape, type, bytes from row to row); None: the result lies on the host.
+nb::object device_pixels(const Frame& frame) {
+    if (!frame.on_device())
+        return nb::none();
+    const specklescope_image image = frame.data();
+    const nb::object shape = image.channels == 3 ? nb::object(nb::make_tuple(image.height, image.width, 3))
+                                                 : nb::object(nb::make_tuple(image.height, image.width));
+    return nb::make_tuple(reinterpret_cast<std::uintptr_t>(image.data), shape, image.type, image.pitch);
+}
 
 class Stream {
 public:
@@ -223,6 +268,9 @@ private:
 void add_stream(nb::module_& module) {
     nb::class_<Frame>(module, "Frame")
         .def("data", [](nb::handle self) { return view_of(nb::cast<Frame&>(self).data(), self); })
+        .def("device_pixels", &device_pixels)
+        .def("device", &Frame::device)
+        .def("order", &Frame::order, nb::arg("stream"), nb::arg("keeps").none())
         .def("raw", [](nb::handle self) { return view_of(nb::cast<Frame&>(self).raw(), self); })
         .def("result", &Frame::result)
         .def("regions", &Frame::regions);

@@ -2,6 +2,7 @@
 import ctypes as c
 import glob
 import os
+import time
 
 import numpy as np
 
@@ -121,9 +122,52 @@ def read(array):
     """An array with __cuda_array_interface__ as NumPy, once the GPU is done."""
     told = array.__cuda_array_interface__
     made = np.empty(told["shape"], told["typestr"])
+    row = made.strides[0]
+    apart = told["strides"][0] if told.get("strides") else row
     check(RUNTIME.cudaDeviceSynchronize())
-    check(RUNTIME.cudaMemcpy(c.c_void_p(made.ctypes.data), c.c_void_p(told["data"][0]), c.c_size_t(made.nbytes), 2))
+    check(RUNTIME.cudaMemcpy2D(c.c_void_p(made.ctypes.data), c.c_size_t(row), c.c_void_p(told["data"][0]), c.c_size_t(apart),
+                               c.c_size_t(row), c.c_size_t(made.shape[0]), 2))
     return made
+
+
+class Locked:
+    """Page-locked memory of the host: a copy into it is a stream's, and nobody waits."""
+
+    def __init__(self, like):
+        self.like, self.address = like, c.c_void_p()
+        check(RUNTIME.cudaMallocHost(c.byref(self.address), c.c_size_t(like.nbytes)))
+
+    def copy_later(self, array, stream):
+        """The pixels of an array of a GPU whose rows follow each other, when the stream comes to it."""
+        told = array.__cuda_array_interface__
+        assert told["strides"] is None
+        check(RUNTIME.cudaMemcpyAsync(self.address, c.c_void_p(told["data"][0]), c.c_size_t(self.like.nbytes), 2,
+                                      c.c_void_p(stream)))
+
+    def read(self):
+        made = np.empty_like(self.like)
+        c.memmove(made.ctypes.data, self.address, made.nbytes)
+        return made
+
+    def __del__(self):
+        RUNTIME.cudaFreeHost(self.address)
+
+
+class Gate:
+    """Holds a stream until it is let go, or a minute has passed."""
+
+    def __init__(self, stream):
+        self.open = False
+
+        @c.CFUNCTYPE(None, c.c_void_p)
+        def hold(_):
+            for _ in range(60000):
+                if self.open:
+                    return
+                time.sleep(0.001)
+
+        self.hold = hold  # as long as it may be called
+        check(RUNTIME.cudaLaunchHostFunc(c.c_void_p(stream), hold, None))
 
 
 if os.environ.get("SPECKLESCOPE_REQUIRE_GPU") == "1" and RUNTIME is None:

@@ -14,8 +14,7 @@ _TYPESTR = ("|u1", "<u2", "<f4")
 _BYTES = (1, 2, 4)
 _KINDS = {"i": "int", "u": "uint", "f": "float", "c": "complex", "b": "bool"}
 _CUDA = (2, 13)  # kDLCUDA, kDLCUDAManaged
-_DEFAULT = 1  # the default stream, as both protocols write it
-_PER_THREAD = 2  # that of each thread
+_DEFAULT, _OF_THREAD = 1, 2  # the default stream, and that of a thread, as both protocols write them
 _HANDLES = ("cuda_stream", "ptr", "handle")  # where PyTorch, CuPy and Numba have the number of their streams
 
 
@@ -183,14 +182,24 @@ def pixels_of(array, stream, which, writes=False, chosen=False):
     return _core.DevicePixels(tuple(shape), kind, order, address, _pitch(shape, strides, _BYTES[kind], which), holder)
 
 
+def _holder_of(stream):
+    """CuPy's present stream, if it is that one: it ends with its object. Those of PyTorch never end."""
+    cupy = sys.modules.get("cupy")
+    if cupy is None or stream in (_DEFAULT, _OF_THREAD):
+        return None
+    present = cupy.cuda.get_current_stream()
+    return present if present.ptr == stream else None
+
+
 class DeviceArray:
     """A result in memory of a GPU, for whoever takes __cuda_array_interface__ or DLPack: cupy.asarray(it),
-    torch.from_dlpack(it), numba.cuda.as_cuda_array(it). It is ready in the order of `stream`."""
+    torch.from_dlpack(it), numba.cuda.as_cuda_array(it). It is ready in the order of `stream`; None: it is ready.
+    A result of a stream with memory="device" is one as well; its rows may lie apart, as `strides` tells, in bytes."""
 
-    __slots__ = ("_memory", "_address", "_type", "shape", "stream", "__weakref__")
+    __slots__ = ("_memory", "_address", "_type", "_pitch", "shape", "stream", "__weakref__")
 
-    def __init__(self, memory, address, shape, kind, stream):
-        self._memory, self._address, self._type = memory, address, kind
+    def __init__(self, memory, address, shape, kind, stream, pitch=0):
+        self._memory, self._address, self._type, self._pitch = memory, address, kind, pitch
         self.shape, self.stream = shape, stream
 
     @property
@@ -199,9 +208,21 @@ class DeviceArray:
         return _NAMES[self._type]
 
     @property
+    def strides(self):
+        """Bytes from row to row, from pixel to pixel, from channel to channel."""
+        size = _BYTES[self._type]
+        inner = (3 * size, size) if len(self.shape) == 3 else (size,)
+        return (self._pitch or self.shape[1] * inner[0], *inner)
+
+    @property
     def __cuda_array_interface__(self):
-        return {"shape": self.shape, "typestr": _TYPESTR[self._type], "data": (self._address, False), "strides": None,
-                "stream": self.stream, "version": 3}
+        apart = self.strides[0] != self.shape[1] * self.strides[1]
+        return {"shape": self.shape, "typestr": _TYPESTR[self._type], "data": (self._address, False),
+                "strides": self.strides if apart else None, "stream": self.stream, "version": 3}
+
+    def __array__(self, dtype=None, copy=None):
+        raise UsageError("The result lies in memory of a GPU, where NumPy has no arrays; take it with torch.from_dlpack or "
+                         "cupy.asarray, or let results come on the host (memory=\"host\", backend=\"cpu\").")
 
     def __dlpack_device__(self):
         return 2, self._memory.device()
@@ -210,8 +231,10 @@ class DeviceArray:
         if copy or (dl_device is not None and tuple(dl_device) != self.__dlpack_device__()):
             raise BufferError("specklescope lends memory of the GPU where it lies, and copies nothing.")
         if stream is None or stream >= 0:
-            self._memory.order(_DEFAULT if stream is None else stream_number(stream))
-        return _core.lend_dlpack(self._address, self.shape, self._type, self._memory.device(), self)
+            number = _DEFAULT if stream is None else stream_number(stream)
+            self._memory.order(number, _holder_of(number))
+        strides = tuple(step // _BYTES[self._type] for step in self.strides)
+        return _core.lend_dlpack(self._address, self.shape, strides, self._type, self._memory.device(), self)
 
     def __repr__(self):
         return f"<specklescope.DeviceArray {self.shape} {self.dtype} on GPU {self._memory.device()}>"
@@ -231,7 +254,7 @@ def process(chain, frame, out, stream, facts):
     order = stream_of(given) if stream is None else stream
     number = stream_number(order)
     # A stream that is a number lives with the array that names it, or as long as the process; of another nobody knows.
-    keeps = None if stream is not None and is_number(stream) and number > _PER_THREAD else (order, given)
+    keeps = None if stream is not None and is_number(stream) and number > _OF_THREAD else (order, given)
     pixels = pixels_of(frame, number, "The frame") if on_device(frame) else frame
     if out is not None:
         room = out

@@ -4,6 +4,8 @@ from typing import NamedTuple, Optional
 
 import numpy
 
+from ._device import DeviceArray, stream_number
+
 
 class Counts(NamedTuple):
     """What was counted of one frame and its result."""
@@ -65,7 +67,11 @@ def result_of(told, regions):
 
 
 class Frame:
-    """A result of a stream; its pixels are read-only and stay as long as an array of them does."""
+    """A result of a stream; its pixels are read-only and stay as long as an array of them does.
+
+    Of a stream with memory="device" they lie on the GPU, complete, and may be written: they are this frame's alone. With
+    the last array their memory is written again, behind what those streams hold then that DLPack was asked with or
+    used_on() has named; where there are none, behind the default stream."""
 
     __slots__ = ("_frame", "_told")
 
@@ -74,9 +80,18 @@ class Frame:
         self._told = None
 
     @property
-    def data(self) -> numpy.ndarray:
-        """What the chain made; not a copy."""
-        return self._frame.data()
+    def data(self) -> "numpy.ndarray | DeviceArray":
+        """What the chain made, a NumPy array, or with memory="device" a DeviceArray; not a copy."""
+        told = self._frame.device_pixels()
+        if told is None:
+            return self._frame.data()
+        address, shape, kind, pitch = told
+        return DeviceArray(self._frame, address, shape, kind, None, pitch)
+
+    def used_on(self, stream):
+        """A stream, as a Chain takes it, on which the result in memory of a GPU is used and of which DLPack knows nothing."""
+        self._frame.order(stream_number(stream), stream)
+        return self
 
     @property
     def raw(self) -> numpy.ndarray:
@@ -99,6 +114,8 @@ class Frame:
 
     def __array__(self, dtype=None, copy=None):
         data = self.data
+        if isinstance(data, DeviceArray):
+            return data.__array__()
         if dtype is not None and data.dtype != dtype:
             return data.astype(dtype)
         return data.copy() if copy else data

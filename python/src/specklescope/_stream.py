@@ -14,7 +14,10 @@ def open(source="", *, regions=None, view=None, trusted=False, progress=None, **
     """A source as on the command line: a file, ``"synthetic:vessels"``, ``"aravis:CAMERA"``, ``"rtsp://…"``.
 
     Options are those of the command line: backend, threads, slots, from (as ``**{"from": 5}``), frames, rate, loop, transfer, silence, channel,
-    medians, gpus. A camera runs from here on, a file waits for the first frame to be asked for.
+    medians, gpus, memory. A camera runs from here on, a file waits for the first frame to be asked for.
+
+    memory, which only streams have, is "host" or "device": results stay on the GPU that made them, `data` of a Frame is a
+    DeviceArray, and nothing of it crosses the bus. Without a GPU it is refused.
 
     regions: what is measured on each result, a file of regions or a list of them as dictionaries; view: colours of what is
     recorded as .mkv, .mp4 and .png, a dictionary of what --view takes; trusted: as --trust; progress: as of a Chain, also
