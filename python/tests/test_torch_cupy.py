@@ -228,7 +228,8 @@ def test_rows_that_lie_apart_are_read_where_they_are(rng, library, addresses, te
         wide = rng.integers(0, 200, shape).astype(dtype)
         frames = library.put(wide)
         for part in (np.s_[5:53, 7:71], np.s_[::2], np.s_[8:56, 16:80], np.s_[5:6, 7:71], np.s_[5:53, 7:8], np.s_[59:, 99:]):
-            frame, before = frames[part], library.in_use()
+            frame = frames[part]  # which lets go of the one before, and of what it was a part of
+            before = library.in_use()
             if min(frame.shape[:2]) < least:
                 continue
             del addresses[0][:]
