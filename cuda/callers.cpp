@@ -194,6 +194,7 @@ DeviceMemoryOfCaller CallersExecutor::allocate_device(std::size_t bytes, void* s
     const DeviceScope scope(device_, guest_);
     void* memory = nullptr;
     const auto order = static_cast<cudaStream_t>(stream);
+    check_stream(order);
     if (const cudaError_t status = cudaMallocAsync(&memory, bytes, order); status != cudaSuccess) {
         static_cast<void>(cudaGetLastError());
         if (status != cudaErrorMemoryAllocation) // a stream that is none, a device that is lost

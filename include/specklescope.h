@@ -457,9 +457,10 @@ SPECKLESCOPE_API specklescope_status specklescope_stream_messages(specklescope_s
  * any stream may read them at once, and write them, since they are this frame's alone. Behind specklescope_frame_free
  * their memory is written again only when what the caller's streams held then is done: of those that
  * specklescope_frame_used_on has named, or where it has named none, of the default stream. No call waits for that on the
- * host. Any number may be held, as long as the GPU has memory: where it has none for 10 s a frame is lost, which
- * specklescope_stream_next says. Without a GPU the stream is not opened; where the GPU fails and the run goes on on the
- * CPU, its results are recorded, and specklescope_stream_next says SPECKLESCOPE_RUN_ERROR for each. */
+ * host, but the free of the last frame of a stream that is closed, whose page-locked frames end with it. Any number may be
+ * held, as long as the GPU has memory: where it has none for 10 s a frame is lost, which specklescope_stream_next says.
+ * Without a GPU the stream is not opened; where the GPU fails and the run goes on on the CPU, its results are recorded, and
+ * specklescope_stream_next says SPECKLESCOPE_RUN_ERROR for each. */
 SPECKLESCOPE_API specklescope_status specklescope_frame_image(specklescope_frame* frame,
                                                               specklescope_image* image);
 /* The GPU that the image lies on, in CUDA's order; of several (gpus=0,1) each result lies on its own. Any thread. This call

@@ -234,7 +234,8 @@ def test_rows_that_lie_apart_are_read_where_they_are(rng, library, addresses, te
                 continue
             del addresses[0][:]
             made = chain(frame)
-            assert library.in_use() == before and addresses[0][0] == library.address(frame)
+            assert library.in_use() <= before  # a frame of earlier calls may go in this one
+            assert addresses[0][0] == library.address(frame)
             assert library.get(made).tobytes() == chain(np.ascontiguousarray(wide[part])).tobytes()
 
 

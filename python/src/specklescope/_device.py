@@ -129,6 +129,14 @@ def _by_interface(array, stream, which, chosen):
     return address, shape, strides, name, read_only, array, order
 
 
+def _says_all_by_interface(array):
+    """Not PyTorch's and CuPy's; and JAX's, computed when somebody asks, names no stream there: DLPack orders it."""
+    if library_of(array) is not None or not hasattr(array, "__cuda_array_interface__"):
+        return False
+    interface = array.__cuda_array_interface__
+    return not hasattr(array, "__dlpack__") or interface.get("stream") is not None or interface.get("mask") is not None
+
+
 def _by_dlpack(array, stream, which, writes):
     device = array.__dlpack_device__()
     if int(device[0]) not in _CUDA:
@@ -165,7 +173,7 @@ def _pitch(shape, strides, size, which):
 
 def pixels_of(array, stream, which, writes=False, chosen=False):
     """An array on a GPU as the library takes it. `stream`: in whose order it is used; `chosen`: whatever the array says."""
-    if hasattr(array, "__cuda_array_interface__") and library_of(array) is None:
+    if _says_all_by_interface(array):
         told = _by_interface(array, stream, which, chosen)
     else:
         told = _by_dlpack(array, stream, which, writes)
