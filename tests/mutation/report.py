@@ -66,7 +66,7 @@ def note(file, runs, marked):
     sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
     import reliability
     rooms = counts_of(runs, marked)
-    reliability.note(file, "mutation", "; ".join(command(run) for run in runs),
+    reliability.note(file, "mutation", "; ".join(dict.fromkeys(command(run) for run in runs)),
                      [{"what": f"{room}/", "tries": sum(rooms[room][outcome] for outcome in COUNTED),
                        "noticed": rooms[room]["noticed"], "not noticed": rooms[room]["survived"],
                        "not reached": rooms[room]["not reached"], "share": share(rooms[room]),

@@ -14,12 +14,14 @@ ALONE = 2.0  # s: a test that takes longer has a process of its own
 TOGETHER = 200  # tests in one process, at most
 ROOMS = {  # the programs whose tests can notice, the room's own first
     "stages": ["stages", "pipeline"],
-    "pipeline": ["pipeline", "stages", "recording", "sources", "config", "ui"],
-    "files": ["recording", "sources", "stages", "config"],
-    "sources": ["sources", "recording", "config"],
-    "recording": ["recording", "sources", "config", "ui"],
-    "config": ["config", "ui"],
-    "ui": ["ui", "config"],
+    "pipeline": ["pipeline", "stages", "recording", "sources", "analysis", "config", "net", "ui"],
+    "files": ["recording", "sources", "stages", "analysis", "config"],
+    "sources": ["sources", "recording", "pipeline", "config"],
+    "recording": ["recording", "sources", "analysis", "config", "net", "ui"],
+    "analysis": ["analysis", "stages", "pipeline", "recording", "config", "net", "ui"],
+    "config": ["config", "analysis", "net", "ui"],
+    "net": ["net", "ui"],
+    "ui": ["ui", "config", "net"],
 }
 
 

@@ -23,28 +23,33 @@ private:
     int shown_ = 0;
 };
 
-SinkStatus after(std::uint64_t pictures, bool watched) {
+std::uint64_t counted(const SinkStatus& status) { return status.written + status.dropped + status.left_out; }
+
+/// `in_turn`: each is shown before the next one comes.
+SinkStatus after(std::uint64_t pictures, bool watched, bool in_turn) {
     const auto outlet =
         std::make_shared<Outlet>(std::make_unique<CountingEnd>(watched),
                                  std::make_shared<const LiveLook>(ScreenLook{}), ScreenMarks{});
     Maker maker(kSmall);
     const auto sink = Outlet::feed(outlet);
     sink->open(stream_of(kSmall));
-    for (std::uint64_t i = 0; i < pictures; ++i)
+    for (std::uint64_t i = 0; i < pictures; ++i) {
         sink->push(maker.make(i), false);
+        if (in_turn) {
+            EXPECT_TRUE(test::eventually([&] { return counted(outlet->status()) == i + 1; })) << i;
+        }
+    }
     sink->close();
-    EXPECT_TRUE(test::eventually([&] {
-        const SinkStatus status = outlet->status();
-        return status.written + status.dropped + status.left_out == pictures;
-    })) << watched;
+    EXPECT_TRUE(test::eventually([&] { return counted(outlet->status()) == pictures; })) << watched;
     return outlet->status();
 }
 
 TEST(Outlet, CountsEachPictureOnce) {
-    const SinkStatus unseen = after(20, false);
-    EXPECT_EQ(unseen.left_out, 20U);
-    const SinkStatus seen = after(20, true);
-    EXPECT_EQ(seen.written + seen.dropped + seen.left_out, 20U);
+    EXPECT_EQ(after(20, false, false).left_out, 20U);
+    EXPECT_EQ(counted(after(20, true, false)), 20U);
+    const SinkStatus seen = after(20, true, true);
+    EXPECT_EQ(seen.written, 10U);
+    EXPECT_EQ(seen.dropped, 10U);
 }
 
 } // namespace
