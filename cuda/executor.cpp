@@ -20,6 +20,7 @@
 namespace specklescope {
 
 namespace {
+
 using namespace cuda;
 
 /// Eight gave the same rate with twice the latency: docs/performance.md, Frames through the executor.

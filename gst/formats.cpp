@@ -15,8 +15,10 @@ namespace {
 
 constexpr const char* kMedia = "application/x-specklescope";
 constexpr const char* kRates = "framerate = (fraction) [ 0/1, 2147483647/1 ]";
-constexpr const char* kSizes = "width = (int) [ 1, 65536 ], height = (int) [ 1, 65536 ], "
-                               "framerate = (fraction) [ 0/1, 2147483647/1 ]";
+
+std::string sizes() {
+    return std::string("width = (int) [ 1, 65536 ], height = (int) [ 1, 65536 ], ") + kRates;
+}
 
 /// Names of numbers as the source raw: has them, by type and channels.
 constexpr std::array<std::array<const char*, 2>, 3> kNumbers{
@@ -96,10 +98,10 @@ void copy_sizes(const GstStructure* from, GstStructure* to) {
 
 Owned<GstCaps> sink_template() {
     std::string text =
-        std::string("video/x-raw, format = (string) { GRAY8, GRAY16_LE, GRAY16_BE, RGB }, ") + kSizes;
+        std::string("video/x-raw, format = (string) { GRAY8, GRAY16_LE, GRAY16_BE, RGB }, ") + sizes();
     if (cuda_library()) // which has no format of one plane of grey
         text += std::string("; video/x-raw(") + kCudaMemory +
-                "), format = (string) { RGB, NV12, I420, P016_LE }, " + kSizes;
+                "), format = (string) { RGB, NV12, I420, P016_LE }, " + sizes();
     return Owned<GstCaps>(gst_caps_from_string(text.c_str()));
 }
 
@@ -109,9 +111,9 @@ Owned<GstCaps> source_template() {
         for (const char* name : of_type)
             names += (names.empty() ? "" : ", ") + std::string(name);
     return Owned<GstCaps>(
-        gst_caps_from_string((std::string(kMedia) + ", format = (string) { " + names + " }, " + kSizes +
+        gst_caps_from_string((std::string(kMedia) + ", format = (string) { " + names + " }, " + sizes() +
                               "; " + tensors_template() + ", " + kRates +
-                              "; video/x-raw, format = (string) { RGBA, RGB, GRAY16_LE, GRAY8 }, " + kSizes)
+                              "; video/x-raw, format = (string) { RGBA, RGB, GRAY16_LE, GRAY8 }, " + sizes())
                                  .c_str()));
 }
 
