@@ -279,6 +279,9 @@ TEST_F(BadInputInTheMiddle, CudaWithoutAGpuSaysWhy) {
     const ChildResult automatic =
         run_program({"run", placed("IN/good.tif"), "--backend", "auto"}, folder.path().string());
     EXPECT_EQ(automatic.status, 0) << automatic.all();
+    const ChildResult named =
+        run_program({"run", placed("IN/good.tif"), "--gpus", "0,1"}, folder.path().string());
+    EXPECT_EQ(named.status, kRunTime) << "who names them wants no other: " << named.all();
     unsetenv("CUDA_VISIBLE_DEVICES"); // NOLINT(concurrency-mt-unsafe)
 }
 

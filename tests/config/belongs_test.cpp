@@ -47,5 +47,24 @@ TEST(Belongs, OptionsOfOtherCommandsAreRefusedByEachOfThoseThatProcessNothing) {
     }
 }
 
+TEST(Belongs, HowMuchIsSaidConcernsEveryCommand) {
+    for (const std::vector<std::string>& command : {std::vector<std::string>{"view", "synthetic"},
+                                                    {"run", "synthetic"},
+                                                    {"list", "stages"},
+                                                    {"bench"},
+                                                    {"pulse", "t.csv"},
+                                                    {"trials", "t.csv", "--around", "light"}})
+        for (const std::vector<std::string>& option :
+             {std::vector<std::string>{"--quiet"}, {"--verbose"}, {"--log", "quiet"}}) {
+            std::vector<std::string> words = command;
+            words.insert(words.end(), option.begin(), option.end());
+            EXPECT_EQ(error_of(words), "") << command[0] << " " << option[0];
+            if (command[0] != "view" && command[0] != "run") { // where all is listed
+                EXPECT_NE(help_on(command[0]).find("\n  " + option[0]), std::string::npos)
+                    << command[0] << " " << option[0];
+            }
+        }
+}
+
 } // namespace
 } // namespace specklescope

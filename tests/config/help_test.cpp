@@ -1,4 +1,5 @@
 // What the program tells of itself: help on every topic, examples that can be typed, version, presets.
+#include "config/look/first_look.hpp"
 #include "config/options.hpp"
 #include "config/settings.hpp"
 #include "config/text.hpp"
@@ -42,6 +43,9 @@ TEST(Help, HelpKnowsEveryTopicAndEndsWithEightExamples) {
     EXPECT_NE(raw.find("source raw:"), std::string::npos);
     EXPECT_NE(raw.find("preset raw"), std::string::npos);
     EXPECT_EQ(parse({"help"}).text, help());
+    EXPECT_EQ(parse({"run", "x.tif", "--radios", "--help"}).text, help()) << "wherever it stands";
+    EXPECT_EQ(parse({"run", "--help", "speckle"}).text, help_on("speckle"));
+    EXPECT_EQ(parse({"run", "x.tif", "--help=speckle"}).text, help_on("speckle"));
     EXPECT_EQ(parse({"help", "speckle"}).text, parse({"--help", "speckle"}).text);
     try {
         parse({"help", "specle"});
@@ -59,6 +63,17 @@ TEST(Help, HelpKnowsEveryTopicAndEndsWithEightExamples) {
         words.erase(words.begin());
         EXPECT_FALSE(parse(words).exit) << example.line;
     }
+}
+
+/// Each of them, or that there is none.
+TEST(Help, CamerasThatAreThereAreNamedAndNoneIsSaid) {
+    const std::string text = list_text("sources"), title = "Cameras found now:\n";
+    const std::size_t at = text.find(title);
+    ASSERT_NE(at, std::string::npos);
+    std::string expected;
+    for (const auto& [argument, description] : cameras_now())
+        expected += row(argument, description, 32);
+    EXPECT_EQ(text.substr(at + title.size()), expected.empty() ? "  none\n" : expected);
 }
 
 TEST(Help, VersionTellsCommitAndBuild) {

@@ -5,6 +5,7 @@
 #include "config/version.hpp"
 #include "files/image_file.hpp"
 #include "tests/support/child.hpp"
+#include "tests/support/file_tools.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -344,6 +345,20 @@ TEST_F(Repeat, AChainThatWasChangedMeanwhileIsSaid) {
     json["facts"] = {{3, {{"parameters", "speckle:radius=6"}}}};
     describe(json);
     EXPECT_NE(said(from("made.raw")).find(changed), std::string::npos);
+}
+
+TEST_F(Repeat, AStackWhoseLastPageHasAnotherChainSaysSo) {
+    for (const char* last : {"4", "5"}) {
+        write_text(folder_ / "first", description().dump());
+        write_text(folder_ / "last", std::string("{\"parameters\":\"speckle:radius=") + last + "\"}");
+        ASSERT_TRUE(test::python(folder_, R"py(
+import numpy as np, tifffile
+with tifffile.TiffWriter('made.tiff') as out:
+    for text in (open('first').read(), '{"parameters":"speckle:radius=4"}', open('last').read()):
+        out.write(np.zeros((6, 8), np.float32), description=text, metadata=None, photometric='minisblack')
+)py")) << read_text(folder_ / "python.log");
+        EXPECT_EQ(said(from("made.tiff")).find("was changed while") != std::string::npos, *last == '5');
+    }
 }
 
 TEST_F(Repeat, CutOrWrongDescriptionsChangeNothing) {

@@ -72,6 +72,8 @@ TEST_F(ControlTest, EveryParameterOfTheDeclarationsIsListedAndTold) {
             const Json& told = stage["parameters"][k];
             EXPECT_EQ(told["name"], decl.name);
             EXPECT_EQ(told.value("unit", ""), decl.unit);
+            EXPECT_EQ(told.value("choices", Json()), decl.choices.empty() ? Json() : Json(decl.choices))
+                << decl.name;
             if (decl.kind == ParamKind::integer) {
                 EXPECT_EQ(told["min"], decl.min);
                 EXPECT_EQ(told["max"], decl.max);
@@ -80,6 +82,28 @@ TEST_F(ControlTest, EveryParameterOfTheDeclarationsIsListedAndTold) {
     }
     EXPECT_GT(listed.json["sources"].size(), 3U);
     EXPECT_EQ(listed.json["actions"].size(), kActions);
+    EXPECT_EQ(program->quit().status, 0);
+}
+
+/// 60 bytes of it at most, and no half character.
+TEST_F(ControlTest, OfWhatIsNoRequestAsMuchIsQuotedAsTellsWhichItWas) {
+    auto program = run();
+    for (const std::string& character : {std::string("a"), std::string("é"), std::string("語")})
+        for (std::size_t before = 0; before < 4; ++before)
+            for (const std::size_t characters : {10U, 80U}) {
+                std::string name(before, 'x'), quoted = name;
+                for (std::size_t i = 0; i < characters; ++i) {
+                    name += character;
+                    if (quoted.size() + character.size() <= 60 &&
+                        quoted.size() + character.size() == name.size())
+                        quoted = name;
+                }
+                const Answer answer = program->ask(name);
+                EXPECT_FALSE(answer.ok());
+                const std::string expected =
+                    "There is no request '" + quoted + (quoted == name ? "';" : "…';");
+                EXPECT_TRUE(answer.error().starts_with(expected)) << answer.error() << "\n" << expected;
+            }
     EXPECT_EQ(program->quit().status, 0);
 }
 

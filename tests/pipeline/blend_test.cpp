@@ -56,5 +56,14 @@ TEST(Blend, IsTheFormula) {
     }
 }
 
+TEST(Blend, TheFirstIndexIsTheLeastThatReachesTheThreshold) {
+    for (int i = 0; i <= 1000; ++i) {
+        const double threshold = i / 1000.0;
+        const int first = Blend{0.5, threshold}.first_index();
+        EXPECT_GE(first, threshold * 256) << threshold;
+        EXPECT_LT(first - 1, threshold * 256) << threshold;
+    }
+}
+
 } // namespace
 } // namespace specklescope

@@ -295,6 +295,8 @@ TEST(FrameRing, DefaultSlotsFitTheBudget) {
     EXPECT_EQ(default_slots({1392, 1040, 1, PixelType::u16}), 16);
     EXPECT_EQ(default_slots({8192, 8192, 1, PixelType::u8}), 8);
     EXPECT_EQ(default_slots({65536, 8192, 3, PixelType::u16}), 6);
+    EXPECT_EQ(default_slots({1, 1, 1, PixelType::u8}, 10), 10);
+    EXPECT_EQ(default_slots({0, 0, 1, PixelType::u8}, 10), 10) << "a picture of nothing is taken for a byte";
 }
 
 } // namespace

@@ -12,6 +12,7 @@
 #include <limits>
 #include <random>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -249,6 +250,20 @@ TEST(PercentileRange, SamplesLargePicturesWell) {
     const ValueRange range = range_of(ramp, width, 5, 90);
     EXPECT_NEAR(range.low, 0.05, 0.01); // a grid step is 5/1392
     EXPECT_NEAR(range.high, 0.90, 0.01);
+}
+
+TEST(SampleValues, OfALargePictureOnePixelInSomeIsTaken) {
+    for (const auto& [width, height, grid] : {std::tuple{256, 256, 256 * 256}, // all of it
+                                              {257, 256, 129 * 128},
+                                              {2048, 2048, 256 * 256},
+                                              {4096, 1024, 512 * 128}}) {
+        const Shape shape{width, height, 1, PixelType::u16};
+        const std::vector<std::byte> pixels(shape.bytes());
+        std::vector<float> values;
+        EXPECT_EQ(sample_values(ConstHostView(pixels.data(), shape), values), static_cast<std::size_t>(grid))
+            << width << "×" << height;
+        EXPECT_EQ(values.size(), static_cast<std::size_t>(grid));
+    }
 }
 
 TEST(FixedRange, IsOfOneQuantityOfOneSource) {

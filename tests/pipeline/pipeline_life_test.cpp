@@ -167,6 +167,28 @@ TEST(PipelineLife, AFileThatBreaksInTheMiddleEndsFailedWithWhatCameBefore) {
     }
 }
 
+TEST(PipelineLife, FramesThatStandInFrontOfABreakAreCountedAsFailedAtTheStop) {
+    auto source = std::make_unique<test::ScriptedSource>(
+        test::file_info(), [](test::ScriptedSource& self, FramePort& port) {
+            if (self.offered == 3)
+                throw RunError("x.avi: frame 3 cannot be decoded.");
+            self.offer(port, test::kSmall);
+            return Status::frame;
+        });
+    Pipeline pipeline(std::move(source), Chain(), options());
+    test::Listener listener(pipeline);
+    pipeline.pause(true);
+    pipeline.start();
+    ASSERT_TRUE(eventually([&] { return listener.heard("frame 3 cannot be decoded") == 1; }));
+    EXPECT_EQ(pipeline.stats().queue_depth, 3);
+    pipeline.stop();
+    const StatsSnapshot s = pipeline.stats();
+    EXPECT_EQ(s.acquired, 3U);
+    EXPECT_EQ(s.processed, 0U);
+    EXPECT_EQ(s.drops.failed, 3U);
+    EXPECT_EQ(s.drops.total(), 3U);
+}
+
 TEST(PipelineLife, ADeadCameraIsOpenedAgainWithGrowingPauses) {
     auto source = std::make_unique<test::ScriptedSource>(test::camera_info(),
                                                          [](test::ScriptedSource& self, FramePort& port) {

@@ -35,6 +35,22 @@ TEST(PipelineSeekEdges, BehindAnEndThatNobodyKnewItStandsAndGoesOn) {
     }
 }
 
+// A film that knows its length is not asked whether it has the frame; one that does not, is.
+TEST(PipelineSeekEdges, AFrameWithinAKnownLengthIsSoughtOnce) {
+    for (const bool known : {true, false}) {
+        Film film(50, "temporal:frames=5");
+        film.source->tells_length = known;
+        film.pipeline->pause(true);
+        film.pipeline->start();
+        film.pipeline->seek(20, true);
+        ASSERT_TRUE(film.comes(20));
+        EXPECT_EQ(film.source->seeks, known ? 1 : 2);
+        film.pipeline->seek(30);
+        ASSERT_TRUE(film.comes(30, 1));
+        EXPECT_EQ(film.source->seeks, known ? 2 : 3) << "without its history";
+    }
+}
+
 TEST(PipelineSeekEdges, AFrameThatCannotBeReadIsSaidAndTheRunHasNotFailed) {
     for (const bool warm : {false, true}) {
         Film film(50, "temporal:frames=5");

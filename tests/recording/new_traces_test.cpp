@@ -29,6 +29,44 @@ TEST(NewTraces, LeaveWhatHasTheNameAlone) {
     EXPECT_EQ(traces_at(folder / "free.csv"), folder / "free.csv");
 }
 
+/// Whoever gets the file alone can read it.
+TEST(NewTraces, SayWhatEachColumnIsAndWhatALineOfAnEventHolds) {
+    const TemporaryFolder folder;
+    const auto sink = make_new_traces(folder / "t.csv");
+    sink->open(stream_of(kSmall));
+    sink->mark(
+        {.number = 3, .sequence = 17, .capture_ns = 2'500'000'000, .label = "stimulus", .removed = false});
+    sink->close();
+    const Bytes bytes = read_bytes(folder / "t.csv");
+    std::istringstream lines(std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
+    std::set<std::string> explained;
+    std::string columns, event, of_event;
+    const auto fields = [](const std::string& text) {
+        std::vector<std::string> all;
+        std::istringstream in(text);
+        for (std::string field; std::getline(in, field, ',');)
+            all.push_back(field.substr(std::min(field.find_first_not_of(' '), field.size())));
+        return all;
+    };
+    for (std::string line; std::getline(lines, line);) {
+        const std::size_t colon = line.find(": ");
+        if (!line.starts_with("# ")) {
+            columns = line;
+        } else if (line.starts_with("# event: number,")) {
+            event = line.substr(colon + 2, line.find(':', colon + 2) - colon - 2);
+        } else if (line.starts_with("# event: ")) {
+            of_event = line.substr(colon + 2);
+        } else if (colon != std::string::npos) {
+            for (const std::string& name : fields(line.substr(2, colon - 2)))
+                explained.insert(name);
+        }
+    }
+    for (const std::string& column : fields(columns))
+        EXPECT_TRUE(column == "region" || explained.contains(column)) << column; // which has lines of its own
+    EXPECT_EQ(fields(event), (std::vector<std::string>{"number", "sequence", "capture_s", "label"}));
+    EXPECT_EQ(fields(of_event), (std::vector<std::string>{"3", "17", "2.500000000", "stimulus"}));
+}
+
 TEST(NewTraces, OfTwoAtOnceHaveTwoNames) {
     const TemporaryFolder folder;
     std::mutex mutex;

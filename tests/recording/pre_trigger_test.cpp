@@ -1,5 +1,6 @@
 // What came before the button: kept as long and in as much memory as was said, and handed to the recording
 // whole, in order, with its own times.
+#include "base/memory_budget.hpp"
 #include "recording/pretrigger/pre_trigger.hpp"
 #include "tests/recording/record_helpers.hpp"
 #include "tests/support/child.hpp"
@@ -89,6 +90,16 @@ TEST_F(PreTriggerTest, RefusesWhatTheMachineHasNoMemoryFor) {
     PreTrigger kept(3600, std::uint64_t{1} << 50);
     StreamInfo stream = stream_of({8192, 8192, 1, PixelType::f32}, 1000);
     EXPECT_THROW(kept.open(stream), RunError);
+}
+
+/// One and a half periods need two frames, of 64 MiB each.
+TEST_F(PreTriggerTest, CountsTheLastFrameWhereTheTimeEndsWithinIt) {
+    const StreamInfo stream = stream_of({4096, 4096, 1, PixelType::f32}, 100);
+    pretend_memory(std::uint64_t{150} << 20); // of which three quarters may be taken
+    PreTrigger one(0.01, std::uint64_t{1} << 40), more(0.015, std::uint64_t{1} << 40);
+    EXPECT_NO_THROW(one.open(stream));
+    EXPECT_THROW(more.open(stream), RunError);
+    pretend_memory(std::nullopt);
 }
 
 TEST_F(PreTriggerTest, AGapAnotherSizeAndSmallerLimitsEmptyIt) {
@@ -188,6 +199,29 @@ TEST_F(PreTriggerTest, ALiveStreamIsNotHeldUpByWhatCameBefore) {
             EXPECT_GT(n, sequence_of(pages[i - 1]));
         EXPECT_EQ(compare(pages[i].pixels, expected(kLarge, n)), "equal");
     }
+}
+
+/// An encoder that is slower than any camera has them all to write first: those that came meanwhile wait in
+/// the same memory, however long, and are not dropped as late.
+TEST_F(PreTriggerTest, FramesBehindThoseFromBeforeWaitForThem) {
+    constexpr Shape kLarge{640, 480, 1, PixelType::u16};
+    constexpr std::uint64_t kBefore = 120, kBehind = 5;
+    Maker maker(kLarge, kSmall);
+    const auto kept = std::make_shared<PreTrigger>(10, 2 * kMuch);
+    kept->open(stream_of(kLarge));
+    for (std::uint64_t n = 1; n <= kBefore; ++n)
+        kept->push(maker.make(n), false);
+    const auto recorder = make_recorder({.path = folder_ / "r.mkv", .what = RecordWhat::raw, .before = kept});
+    recorder->open(stream_of(kLarge));
+    for (std::uint64_t n = kBefore + 1; n <= kBefore + kBehind; ++n)
+        recorder->push(maker.make(n), false);
+    // Not closed yet: what is late is dropped while it waits.
+    EXPECT_TRUE(test::eventually([&] { return recorder->status().queued == 0; }));
+    recorder->close();
+    const SinkStatus status = recorder->status();
+    ASSERT_EQ(status.error, "");
+    EXPECT_EQ(status.late, 0U);
+    EXPECT_EQ(status.written, kBefore + kBehind);
 }
 
 TEST_F(PreTriggerTest, TheLengthOfARecordingCountsThem) {

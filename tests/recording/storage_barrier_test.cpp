@@ -293,6 +293,31 @@ TEST(StorageBarrier, AStorageThatLosesBytesStopsTheRecording) {
     }
 }
 
+/// The last frame is in the file already when the storage says that it is lost.
+TEST(StorageBarrier, WhatIsLostAtTheVeryEndIsSaid) {
+    for (const char* name : {"last.tiff", "last.raw"}) {
+        const TemporaryFolder folder;
+        StorageLog log([] { return EIO; });
+        Maker maker(kShape);
+        const SinkStatus status = record(maker, {.path = folder / name, .what = RecordWhat::raw}, 0, 1);
+        EXPECT_NE(status.error.find("Input/output error"), std::string::npos) << name << ": " << status.error;
+    }
+}
+
+/// Not after the time for which others may wait.
+TEST(StorageBarrier, TheFirstFrameIsNamedAsSoonAsItCanBe) {
+    const TemporaryFolder folder;
+    std::string path;
+    const File file = create_new(folder / "names", path);
+    ASSERT_EQ(file.write_at(0, "frame", 5), 0);
+    StorageBarrier barrier(file, file, path, StorageBarrier::Kind::text);
+    ASSERT_EQ(barrier.name(5, "name", SteadyClock::now() + std::chrono::hours(1)), 0);
+    EXPECT_TRUE(test::eventually([&] { return barrier.named() == 1; }));
+    EXPECT_EQ(barrier.stop(), 0);
+    const Bytes bytes = read_bytes(path);
+    EXPECT_EQ(std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size()), "framename");
+}
+
 TEST(StorageBarrier, AStorageThatCannotBeAskedIsLeftToTheSystem) {
     const TemporaryFolder folder;
     StorageLog log([] { return EINVAL; });

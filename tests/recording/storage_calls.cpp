@@ -1,11 +1,14 @@
 #include "tests/recording/storage_calls.hpp"
 
 #include <dlfcn.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdint>
+#include <cstring>
 #include <mutex>
 
 namespace specklescope::test {
@@ -16,6 +19,8 @@ std::uint64_t now = 0;
 std::uint64_t round = 0; // a call of an earlier log may return in a later one
 std::vector<StorageCall> log;
 std::function<int()> storage;
+std::size_t most_at_once = SIZE_MAX;
+int same_random = 0; // calls that are left
 
 struct Place {
     std::uint64_t round = 0;
@@ -68,6 +73,26 @@ std::size_t StorageLog::syncs() const {
     return static_cast<std::size_t>(
         std::count_if(log.begin(), log.end(), [](const StorageCall& call) { return call.sync; }));
 }
+
+ShortWrites::ShortWrites(std::size_t most) {
+    const std::lock_guard lock(mutex);
+    most_at_once = most;
+}
+
+ShortWrites::~ShortWrites() {
+    const std::lock_guard lock(mutex);
+    most_at_once = SIZE_MAX;
+}
+
+SameRandom::SameRandom(int calls) {
+    const std::lock_guard lock(mutex);
+    same_random = calls;
+}
+
+SameRandom::~SameRandom() {
+    const std::lock_guard lock(mutex);
+    same_random = 0;
+}
 } // namespace specklescope::test
 
 using namespace specklescope::test;
@@ -82,9 +107,32 @@ ssize_t pwritev(int descriptor, const iovec* parts, int count, off_t offset) {
     for (int i = 0; i < count; ++i)
         call.bytes.append(static_cast<const char*>(parts[i].iov_base), parts[i].iov_len);
     const auto places = begin(std::move(call), descriptor);
-    const ssize_t done = real(descriptor, parts, count, offset);
+    std::vector<iovec> given(parts, parts + count);
+    {
+        const std::lock_guard lock(mutex);
+        std::size_t left = most_at_once;
+        for (iovec& part : given) {
+            part.iov_len = std::min(part.iov_len, left);
+            left -= part.iov_len;
+        }
+    }
+    const ssize_t done = real(descriptor, given.data(), count, offset);
     end(places);
     return done;
+}
+
+ssize_t getrandom(void* to, size_t bytes, unsigned flags) {
+    static const auto real =
+        reinterpret_cast<ssize_t (*)(void*, size_t, unsigned)>(dlsym(RTLD_NEXT, "getrandom"));
+    {
+        const std::lock_guard lock(mutex);
+        if (same_random > 0) {
+            --same_random;
+            std::memset(to, 0x5e, bytes);
+            return static_cast<ssize_t>(bytes);
+        }
+    }
+    return real(to, bytes, flags);
 }
 
 int fdatasync(int descriptor) {

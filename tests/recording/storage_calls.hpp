@@ -1,5 +1,6 @@
 // What the recorders ask of the system, in order: stand-ins for pwritev() and fdatasync() in this program
-// that keep a log of one folder's files while somebody wants one, and let a test be the storage.
+// that keep a log of one folder's files while somebody wants one, and let a test be the storage; and for
+// getrandom(), whose chances nobody waits for.
 #pragma once
 
 #include <sys/types.h>
@@ -31,6 +32,24 @@ public:
     /// Those begun so far, in the order in which they began.
     std::vector<StorageCall> calls() const;
     std::size_t syncs() const; ///< begun
+};
+
+/// While it lives pwritev() takes no more than this at once, as it may.
+class ShortWrites {
+public:
+    explicit ShortWrites(std::size_t most);
+    ~ShortWrites();
+    ShortWrites(const ShortWrites&) = delete;
+    ShortWrites& operator=(const ShortWrites&) = delete;
+};
+
+/// While it lives the first so many calls of getrandom() give the same bytes.
+class SameRandom {
+public:
+    explicit SameRandom(int calls);
+    ~SameRandom();
+    SameRandom(const SameRandom&) = delete;
+    SameRandom& operator=(const SameRandom&) = delete;
 };
 
 } // namespace specklescope::test

@@ -1,5 +1,7 @@
 // A recorded video shows what a snapshot of the same frame shows: 40 dB at least, whatever is in it.
+#include "recording/video_color.hpp"
 #include "tests/recording/screen/screen_helpers.hpp"
+#include "tests/support/random.hpp"
 
 #include <thread>
 
@@ -42,6 +44,43 @@ INSTANTIATE_TEST_SUITE_P(
                     Case{{159, 121, 1, kF32}, ColorMap::inferno}, Case{{160, 120, 1, kF32}, ColorMap::grey},
                     Case{{160, 120, 3, kU8}, ColorMap::grey}, Case{{161, 119, 3, kU16}, ColorMap::grey},
                     Case{{160, 120, 3, kF32}, ColorMap::grey}));
+
+/// Y′ and the two differences of ITU-R BT.709, full range, and BT.601, limited, in double.
+TEST(VideoColor, IsRoundedAndNotCutOff) {
+    auto random = test::test_random(709);
+    test::TestImage<std::uint8_t> rgb(61, 43, 0, 3);
+    rgb.fill([&] { return random() % 256; });
+    for (const VideoColors colors : {VideoColors::bt709_full, VideoColors::bt601_limited}) {
+        const bool full = colors == VideoColors::bt709_full;
+        std::array<Bytes, 3> planes;
+        VideoPlanes to;
+        for (std::size_t i = 0; i < 3; ++i) {
+            planes[i].resize(std::size_t{61} * 43);
+            to.data[i] = planes[i].data();
+            to.pitch[i] = 61;
+        }
+        to_video_planes(rgb.view(), to, colors);
+        const double kr = full ? 0.2126 : 0.299, kb = full ? 0.0722 : 0.114;
+        double worst = 0, sum = 0;
+        for (int y = 0; y < 43; ++y)
+            for (int x = 0; x < 61; ++x) {
+                const double r = rgb.at(3 * x, y) / 255.0, g = rgb.at(3 * x + 1, y) / 255.0,
+                             b = rgb.at(3 * x + 2, y) / 255.0;
+                const double luma = kr * r + (1 - kr - kb) * g + kb * b;
+                const std::array<double, 3> wanted = {full ? 255 * luma : 16 + 219 * luma,
+                                                      128 + (full ? 255 : 224) * (b - luma) / (2 * (1 - kb)),
+                                                      128 + (full ? 255 : 224) * (r - luma) / (2 * (1 - kr))};
+                for (std::size_t i = 0; i < 3; ++i) {
+                    const double seen = std::to_integer<int>(planes[i][static_cast<std::size_t>(y * 61 + x)]);
+                    const double error = seen - std::clamp(wanted[i], 0.0, 255.0);
+                    worst = std::max(worst, std::abs(error));
+                    sum += error;
+                }
+            }
+        EXPECT_LT(worst, 0.51);
+        EXPECT_LT(std::abs(sum / (3 * 61 * 43)), 0.05) << "neither brighter nor darker";
+    }
+}
 
 /// x264 keeps a frame back where it knows no rate, and a frame that takes long is to be out before the next
 /// goes in.

@@ -22,14 +22,18 @@ RUNS = {"analysis_tests": "*/cuda", "stages_tests": "*/cuda", "cuda_tests": "*-"
 ALONE = "*ThatOthersFill*"  # takes what the GPU's memory has
 TOOLS = {"memcheck": list(RUNS), "racecheck": list(RUNS)}
 PICTURE = "synthetic:vessels?width=1024&height=512&live=false"
-PARTS = 16  # at once, of the tests of a program
-LIMIT_S = 400  # of each; what did not end says so
+AT_ONCE = 16  # processes
+PARTS = 48  # of the tests of a program: what takes long does not wait behind others
+LIMIT_S = 480  # of each; what did not end says so
+GPUS = max(1, subprocess.run(["nvidia-smi", "-L"], capture_output=True, text=True, check=False).stdout.count("GPU "))
 
 
 def part(tool, program, pattern, index=0, parts=1):
     """One of the parts of the tests: what it printed, and whether it ended."""
     command = ["compute-sanitizer", "--tool", tool, "--print-limit", "2000", str(program), "--gtest_filter=" + pattern]
     environment = os.environ | {"GTEST_TOTAL_SHARDS": str(parts), "GTEST_SHARD_INDEX": str(index)}
+    if parts > 1:  # none of these tests wants several GPUs
+        environment["CUDA_VISIBLE_DEVICES"] = str(index % GPUS)
     try:
         done = subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=LIMIT_S, check=False,
                               env=environment)
@@ -41,13 +45,16 @@ def part(tool, program, pattern, index=0, parts=1):
 def run(tool, program, pattern):
     begin = time.monotonic()
     others = pattern + (":" if "-" in pattern else "-") + ALONE
-    with ThreadPoolExecutor(PARTS) as pool:
+    with ThreadPoolExecutor(AT_ONCE) as pool:
         parts = list(pool.map(lambda index: part(tool, program, others, index, PARTS), range(PARTS)))
     if "-" in pattern:  # everything but what takes long
         parts.append(part(tool, program, ALONE))
     text = "".join(text for text, _ in parts)
     # racecheck has its own summary
     found = sum(map(int, re.findall(r"(?:ERROR|RACECHECK) SUMMARY: (\d+)", text)))
+    open_ones = set(re.findall(r"\[ RUN      \] (\S+)", text)) - set(re.findall(r"\[       OK \] (\S+)", text))
+    if open_ones:
+        print("did not end well:", ", ".join(sorted(open_ones)), flush=True)
     kernels = {}
     for name in re.findall(r"(?:Uninitialized|Invalid|hazard)[^\n]*\n=+\s+at (?:void )?(?:[\w:<>]+::)?(\w+)", text):
         kernels[name] = kernels.get(name, 0) + 1

@@ -123,6 +123,30 @@ TEST_F(GigeCamera, AnAnswerBehindItsTimeIsCountedOnce) {
     EXPECT_EQ(port.next_sequence, 3U);
 }
 
+// Two frames lack before the last: one of them answers a trigger that was given up and counted, the other
+// not.
+TEST_F(GigeCamera, OfFramesThatLackOnlyThoseAreCountedThatNoTriggerWasGivenUpFor) {
+    start({"--hide", "2:3"});
+    const auto source = camera(kName, {{"trigger", "software"}});
+    source->open();
+    TestPort port(false);
+    source->set("fire", std::int64_t{1});
+    ASSERT_TRUE(read_frames(*source, port, 1));
+    source->set("fire", std::int64_t{2});
+    read_all(*source, port, std::chrono::seconds(4)); // two beyond its patience
+    EXPECT_EQ(port.lost_because["were asked for by a trigger that the camera did not answer"], 1U);
+    source->set("fire", std::int64_t{3});
+    source->set("fire", std::int64_t{4});
+    ASSERT_TRUE(read_frames(*source, port, 2));
+    source->close();
+    const nlohmann::json did = report();
+    EXPECT_EQ(did["triggers"], 4);
+    EXPECT_EQ(did["skipped"], 2);
+    EXPECT_EQ(reasons(port), 2U);
+    EXPECT_EQ(port.lost_because["are missing in the camera's own count"], 1U);
+    EXPECT_EQ(port.next_sequence, 4U);
+}
+
 // Whether it comes back or not.
 TEST_F(GigeCamera, TriggersThatWaitWhenItGoesAreCountedThen) {
     start({"--ignore", "1"});

@@ -1,4 +1,5 @@
 // Lines, chunks, PTP, the clock and the frame numbers of a camera over the real protocol.
+#include "base/long_work.hpp"
 #include "pipeline/clock/clock_fit.hpp"
 
 #include "tests/sources/camera_tests.hpp"
@@ -187,6 +188,16 @@ TEST_F(GigeCamera, PtpIsSwitchedOnAndItsStateIsTold) {
     EXPECT_EQ(camera(kName, {{"ptp", "on"}})->open().clock, "camera, PTP Slave");
     EXPECT_EQ(camera(kName, {})->open().clock, "camera, PTP Slave") << "as the camera is set";
     EXPECT_EQ(camera(kName, {{"ptp", "off"}})->open().clock, "camera");
+}
+
+// It is waited for, but not for good.
+TEST_F(GigeCamera, PtpThatListensForGoodIsToldAsThat) {
+    start({"--alone"});
+    const auto begin = SteadyClock::now();
+    const WatchWork watch([&](std::string_view, double) { // else it would never come back
+        return SteadyClock::now() - begin < std::chrono::seconds(60);
+    });
+    EXPECT_EQ(camera(kName, {{"ptp", "on"}})->open().clock, "camera, PTP Listening");
 }
 
 TEST_F(GigeCamera, ALineTriggersAndAnotherTells) {

@@ -6,6 +6,9 @@
 
 #include <gtest/gtest.h>
 
+#include <fcntl.h>
+
+#include <filesystem>
 #include <limits>
 
 namespace specklescope::test {
@@ -67,6 +70,16 @@ TEST_F(Container, Yuv4MpegOfAnySize) {
         EXPECT_GT(claimed(whole.substr(0, whole.size() - 1)), whole.size() - 1) << one.format;
         EXPECT_GT(claimed(head + frame + frame.substr(0, 20)), head.size() + frame.size() + 20) << one.format;
     }
+}
+
+/// Only the first line tells, whatever the pictures hold.
+TEST_F(Container, APictureThatReadsLikeTheLineOfAYuv4MpegFileTellsNothing) {
+    const std::string head = "YUV4MPEG2 W40 H3 F25:1 Cmono\n";
+    const std::string picture = times(10, " W9 H8 C444 ");
+    ASSERT_EQ(picture.size(), 120U);
+    const std::string whole = head + times(2, "FRAME\n" + picture);
+    EXPECT_EQ(claimed(whole), whole.size());
+    EXPECT_EQ(claimed(whole.substr(0, whole.size() - 1)), whole.size());
 }
 
 /// One page (RFC 3533): flags 2 for the first of a stream, 4 for its last.
@@ -175,6 +188,22 @@ TEST_F(Container, BeyondSixteenMillionElementsNothingIsTold) {
         streams += page;
     }
     EXPECT_EQ(claimed(streams), 0U) << "of so many streams at once";
+}
+
+/// Programs that this one starts do not get the files that it reads.
+TEST_F(Container, AFileIsNotHandedOnToOtherPrograms) {
+    const std::string path = std::filesystem::canonical(file("text"));
+    const ContainerBytes bytes(path);
+    int open = 0;
+    for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
+        std::error_code gone; // what looks through the folder is listed in it
+        if (std::filesystem::read_symlink(entry, gone) != path)
+            continue;
+        ++open;
+        const int flags = ::fcntl(std::stoi(entry.path().filename()), F_GETFD);
+        EXPECT_EQ(flags & FD_CLOEXEC, FD_CLOEXEC);
+    }
+    EXPECT_EQ(open, 1);
 }
 
 TEST_F(Container, ASizeBeyondAnyFileIsNoPlaceInIt) {

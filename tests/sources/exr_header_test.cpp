@@ -68,6 +68,35 @@ TEST(ExrHeader, ThatClaimsMoreThanTheFileHoldsIsRefusedBeforeItIsRead) {
         EXPECT_NE(refusal(other).find("is not a readable OpenEXR file (OpenEXR: "), std::string::npos)
             << refusal(other);
 }
+
+/// A file of one part, and of this kind: two black pixels.
+std::string part_of_type(const std::string& type) {
+    const auto typed = [](const std::string& name, const std::string& of, const std::string& value) {
+        return name + '\0' + of + '\0' + little(value.size(), 4) + value;
+    };
+    const std::string one("\0\0\x80\x3f", 4), zero(4, '\0'); // 1.0F, 0
+    const std::string box = zero + zero + little(1, 4) + zero;
+    const std::string channel =
+        std::string("Y") + '\0' + little(1, 4) + zero + little(1, 4) + little(1, 4) + '\0';
+    const std::string head =
+        std::string("v/1\x01") + little(0x1002, 4) + typed("channels", "chlist", channel) +
+        typed("compression", "compression", zero.substr(3)) + typed("dataWindow", "box2i", box) +
+        typed("displayWindow", "box2i", box) + typed("lineOrder", "lineOrder", zero.substr(3)) +
+        typed("pixelAspectRatio", "float", one) + typed("screenWindowCenter", "v2f", zero + zero) +
+        typed("screenWindowWidth", "float", one) + typed("name", "string", "a") +
+        typed("type", "string", type) + typed("chunkCount", "int", little(1, 4)) + '\0' + '\0';
+    return head + little(head.size() + 8, 8) + zero + zero + little(4, 4) + zero;
+}
+
+/// The library quotes what the file says, line ends and all.
+TEST(ExrHeader, WhatALibrarySaysOfItEndsTheSentenceWithoutBlanks) {
+    EXPECT_EQ(refusal(part_of_type("scanlineimage")), "");
+    for (const std::string type : {"strange", "strange\n", "strange\n\n"}) { // NOLINT: copies of literals
+        const std::string said = refusal(part_of_type(type));
+        EXPECT_TRUE(said.ends_with(" of type strange).")) << said;
+        EXPECT_NE(said.find("is not a readable OpenEXR file (OpenEXR: "), std::string::npos) << said;
+    }
+}
 #endif
 
 } // namespace

@@ -1,6 +1,7 @@
 // How large a pixel is, as TIFFs of other programs say it: what is taken of words and tags.
 #include "files/file_scale.hpp"
 #include "files/image_file.hpp"
+#include "files/recorded.hpp"
 #include "tests/support/file_tools.hpp"
 
 #include <nlohmann/json.hpp>
@@ -32,6 +33,16 @@ TEST(FileScale, ImageJsUnitsAreLengths) {
     EXPECT_EQ(strange.um_per_px, 0);
     EXPECT_NE(strange.refused.find("'furlong'"), std::string::npos) << strange.refused;
     EXPECT_EQ(tiff_scale("ImageJ=1.54f\nimages=3\n", {4000, 4000, 3}).um_per_px, 2.5) << "by the tags";
+}
+
+TEST(FileScale, OfARecordingOnlyWhatCanBeASideOfAPixelIsTaken) {
+    for (const auto& [said, taken] : std::vector<std::pair<std::string, double>>{
+             {"2.5", 2.5}, {"1e6", 1e6}, {"1.1e6", 0}, {"0", 0}, {"-2.5", 0}, {"null", 0}, {"\"2.5\"", 0}}) {
+        RecordedText recorded;
+        ASSERT_TRUE(recorded.begin(R"({"program": "Specklescope 0.1", "content": "raw", "um_per_px": )" +
+                                   said + "}"));
+        EXPECT_EQ(recorded.now().um_per_px, taken) << said;
+    }
 }
 
 TEST(FileScale, OmeXmlIsReadWithItsUnits) {

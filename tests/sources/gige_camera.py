@@ -31,8 +31,10 @@ options.add_argument("--exposure", type=float, default=5000, help="us, when it i
 options.add_argument("--first-id", type=int, default=1)
 options.add_argument("--wide", action="store_true", help="GVSP 2.x: 64-bit frame numbers")
 options.add_argument("--skip", type=int, default=0, help="every so many frames one is counted and not sent")
+options.add_argument("--hide", default="0:0", help="FIRST:LAST: these frames are counted and not sent")
 options.add_argument("--lose", type=int, default=0, help="every so many frames one lacks a packet")
 options.add_argument("--ignore", type=int, default=0, help="every so many triggers one is not answered")
+options.add_argument("--alone", action="store_true", help="no other clock answers: its PTP listens for good")
 options.add_argument("--without", default="", help="features that it does not have, separated by commas")
 options.add_argument("--refuse-line", action="store_true", help="LineSource cannot be written")
 options.add_argument("--seed", type=int, default=1)
@@ -148,6 +150,7 @@ selected = {}  # (feature, selector) -> value
 started = time.monotonic_ns()
 jump_at, jump_by = (float(part) for part in options.jump.split(":"))
 late_at, late_by = (float(part) for part in options.late.split(":"))
+hide_first, hide_last = (int(part) for part in options.hide.split(":"))
 done = {"triggers": 0, "ignored": 0, "sent": 0, "skipped": 0, "broken": 0}
 triggers = []
 wake = threading.Condition()
@@ -174,7 +177,8 @@ def read(name):
     if name == "PayloadSize":
         return payload_size()
     if name == "PtpStatus":
-        return 0 if not values["PtpEnable"] else 2 if time.monotonic() - ptp_at > 0.3 else 1
+        settled = not options.alone and time.monotonic() - ptp_at > 0.3
+        return 0 if not values["PtpEnable"] else 2 if settled else 1
     if name in SELECTED:
         return selected.get((name, values[SELECTED[name]]), 0)
     return values[name]
@@ -328,7 +332,7 @@ def frames():
             number = 1
         if options.jitter:
             time.sleep(random.expovariate(1 / options.jitter) * 1e-3)
-        if options.skip and index % options.skip == 0:
+        if (options.skip and index % options.skip == 0) or hide_first <= index <= hide_last:
             done["skipped"] += 1
         else:
             lose = bool(options.lose) and index % options.lose == 0

@@ -1,7 +1,8 @@
-// From a buffer of GStreamer's into a slot.
+// From a buffer of GStreamer's into a slot, and the pool that elements take such buffers from.
 #include "base/error.hpp"
 #include "files/gst_init.hpp"
 #include "sources/gst/gst_pixels.hpp"
+#include "sources/gst/gst_slots.hpp"
 
 #include <gtest/gtest.h>
 
@@ -39,6 +40,57 @@ TEST(GstPixels, ABufferOfAnotherSizeThanItsStreamIsRefused) {
             EXPECT_THROW(copy_buffer(buffer.get(), layout, to, "a test"), RunError)
                 << one.width << "×" << one.height;
         }
+    }
+}
+
+/// What an element is offered and takes while there are no slots to lend: as many buffers as it likes, with
+/// rows as a slot has them, and the same again when one comes back.
+TEST(GstPixels, BuffersOfThePoolHoldTheirRowsEachTimeTheyAreTaken) {
+    init_gstreamer();
+    const GstHandle<GstElement> sink = own(gst_element_factory_make("fakesink", nullptr));
+    ASSERT_TRUE(sink);
+    const auto lender = std::make_shared<SlotLender>();
+    offer_slots(sink.get(), lender);
+    const GstHandle<GstPad> pad(gst_element_get_static_pad(sink.get(), "sink"));
+    gst_pad_set_active(pad.get(), TRUE);
+    for (const int width : {37, 64}) {
+        constexpr int kHeight = 19;
+        const std::size_t pitch = slot_pitch({width, kHeight, 1, PixelType::u8}, Space::host);
+        const GstHandle<GstCaps> caps(gst_caps_new_simple(
+            "video/x-raw", "format", G_TYPE_STRING, "GRAY8", "width", G_TYPE_INT, width, "height", G_TYPE_INT,
+            kHeight, "framerate", GST_TYPE_FRACTION, 25, 1, nullptr));
+        GstQuery* const query = gst_query_new_allocation(caps.get(), TRUE);
+        EXPECT_TRUE(gst_pad_query(pad.get(), query));
+        ASSERT_EQ(gst_query_get_n_allocation_pools(query), 1U);
+        GstBufferPool* offered = nullptr;
+        guint size = 0, least = 7, most = 7;
+        gst_query_parse_nth_allocation_pool(query, 0, &offered, &size, &least, &most);
+        const GstHandle<GstBufferPool> pool(offered);
+        EXPECT_EQ(size, pitch * kHeight);
+        EXPECT_EQ(least, 0U) << "none is made in advance";
+        EXPECT_EQ(most, 0U) << "and none is refused";
+        gst_query_unref(query);
+        GstStructure* const config = gst_buffer_pool_get_config(pool.get());
+        // An element that goes by the format alone asks for less.
+        gst_buffer_pool_config_set_params(config, caps.get(), static_cast<guint>(width * kHeight), 0, 0);
+        gst_buffer_pool_config_add_option(config, GST_BUFFER_POOL_OPTION_VIDEO_META);
+        ASSERT_TRUE(gst_buffer_pool_set_config(pool.get(), config));
+        ASSERT_TRUE(gst_buffer_pool_set_active(pool.get(), TRUE));
+        const GstBuffer* first = nullptr;
+        for (int taken = 0; taken < 3; ++taken) {
+            GstBuffer* buffer = nullptr;
+            ASSERT_EQ(gst_buffer_pool_acquire_buffer(pool.get(), &buffer, nullptr), GST_FLOW_OK);
+            first = first ? first : buffer;
+            EXPECT_EQ(buffer, first) << "it came back";
+            EXPECT_GE(gst_buffer_get_size(buffer), pitch * kHeight) << width;
+            const GstVideoMeta* const rows = gst_buffer_get_video_meta(buffer);
+            ASSERT_NE(rows, nullptr) << taken;
+            EXPECT_EQ(static_cast<std::size_t>(rows->stride[0]), pitch);
+            EXPECT_EQ(rows->width, static_cast<guint>(width));
+            EXPECT_EQ(rows->height, static_cast<guint>(kHeight));
+            gst_buffer_unref(buffer);
+        }
+        gst_buffer_pool_set_active(pool.get(), FALSE);
     }
 }
 

@@ -1,5 +1,7 @@
 // Images as sources: every kind bit by bit against files written by tifffile, libpng's and Pillow's writers,
 // damaged files, sequences, stacks.
+#include "base/memory_budget.hpp"
+#include "files/image_file.hpp"
 #include "pipeline/source.hpp"
 #include "sources/files/image_sequence.hpp"
 #include "sources/registry.hpp"
@@ -131,6 +133,44 @@ TEST_F(ImageSource, HugeAndZeroSizesAreRefusedBeforeAnythingIsAllocated) {
     expect_words(refusal(file("zero.tif")), {"zero.tif"});
     // Within the limits, and not there.
     expect_words(refusal(file("hollow.tif")), {"hollow.tif", "3600000000 bytes"});
+}
+
+/// The sentence that the whole of the first page is refused with, read at once; empty if it is there.
+std::string refused_rows(const std::string& path) {
+    try {
+        const auto reader = open_image(path);
+        const Shape shape = *reader->next_page();
+        std::vector<std::byte> pixels(shape.bytes());
+        reader->read_rows(HostView(pixels.data(), shape));
+        return "";
+    } catch (const RunError& error) {
+        return error.what();
+    }
+}
+
+TEST_F(ImageSource, WhatMustBeHeldWholeIsHeldToTheLimitsOfAPicture) {
+    expect_words(refused_rows(file("tall_interlaced.png")), {"tall_interlaced.png", "1×70000", "65536"});
+    // Coefficients of two bytes, for which three quarters of the memory may be taken.
+    constexpr double kNeeded = 2.0 * 2000 * 2048;
+    pretend_memory(static_cast<std::uint64_t>(kNeeded / 0.68));
+    const std::string fits = refused_rows(file("large_progressive.jpg"));
+    pretend_memory(static_cast<std::uint64_t>(kNeeded / 0.80));
+    const std::string too_large = refused_rows(file("large_progressive.jpg"));
+    pretend_memory(std::nullopt);
+    EXPECT_EQ(fits, "");
+    expect_words(too_large, {"large_progressive.jpg"});
+}
+
+/// Previews among the pages are looked for before the first one is read, which is decoded as before.
+TEST_F(ImageSource, PagesAreCountedWithoutHarmToTheFirst) {
+    for (const char* name : {"jpeg_pages.tif", "movie_lzw.tif"}) {
+        const auto reader = open_image(file(name));
+        const Shape shape = *reader->next_page();
+        EXPECT_EQ(reader->pages(), name[0] == 'j' ? 3U : 10U) << name;
+        std::string pixels(shape.bytes(), '\0');
+        reader->read_rows(HostView(reinterpret_cast<std::byte*>(pixels.data()), shape));
+        EXPECT_TRUE(pixels == read_file(file(name) + ".expected").substr(0, pixels.size())) << name;
+    }
 }
 
 TEST_F(ImageSource, SaysWhetherItsCodecLosesAnything) {

@@ -19,7 +19,7 @@ namespace {
 
 /// RGBE as Radiance's color.c decodes it: (mantissa + ½)·2^(exponent − 136), divided by EXPOSURE.
 constexpr const char* kScript = R"py(
-import os
+import os, struct
 os.environ["OPENCV_IO_ENABLE_OPENEXR"] = "1"
 import numpy as np
 
@@ -98,6 +98,22 @@ scene = rng.lognormal(0, 3, (31, 45, 3)).astype(np.float32)
 for name, image, kind in (("float.exr", scene, cv2.IMWRITE_EXR_TYPE_FLOAT), ("half.exr", scene, cv2.IMWRITE_EXR_TYPE_HALF), ("grey.exr", scene[..., 1], cv2.IMWRITE_EXR_TYPE_FLOAT)):
     assert cv2.imwrite(name, image[..., ::-1] if image.ndim == 3 else image, [cv2.IMWRITE_EXR_TYPE, kind])
     (image.astype(np.float16) if kind == cv2.IMWRITE_EXR_TYPE_HALF else image).astype(np.float64).tofile(name + ".light")
+
+# The same picture with its first pixel elsewhere: "OpenEXR File Layout", attributes, offsets, chunks that begin with y.
+data = bytearray(open("float.exr", "rb").read())
+at = data.index(b"dataWindow\0box2i\0") + 21
+x0, y0, x1, y1 = struct.unpack_from("<4i", data, at)
+struct.pack_into("<4i", data, at, x0 - 3, y0 + 5, x1 - 3, y1 + 5)
+offsets = 8
+while data[offsets]:
+    value = data.index(0, data.index(0, offsets) + 1) + 1
+    offsets = value + 4 + struct.unpack_from("<I", data, value)[0]
+offsets += 1
+for place in range(offsets, struct.unpack_from("<Q", data, offsets)[0], 8):
+    chunk, = struct.unpack_from("<Q", data, place)
+    struct.pack_into("<i", data, chunk, struct.unpack_from("<i", data, chunk)[0] + 5)
+open("moved.exr", "wb").write(data)
+scene.astype(np.float64).tofile("moved.exr.light")
 )py";
 
 class RadianceTest : public testing::Test {
@@ -116,7 +132,7 @@ protected:
 std::vector<std::string> readable() {
     std::vector<std::string> names = {"flat.hdr", "planes.hdr", "old.hdr", "long.hdr", "exposed.hdr"};
 #ifdef SPECKLESCOPE_HAVE_EXR
-    for (const char* name : {"float.exr", "half.exr", "grey.exr"})
+    for (const char* name : {"float.exr", "half.exr", "grey.exr", "moved.exr"})
         names.emplace_back(name);
 #endif
     return names;

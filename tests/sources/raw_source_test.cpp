@@ -1,14 +1,18 @@
 // Headerless frames: every format bit by bit, headers, cut ends, loops and pace.
+#include "base/log.hpp"
 #include "pipeline/source.hpp"
 #include "sources/registry.hpp"
 #include "tests/support/file_tools.hpp"
 #include "tests/support/test_port.hpp"
 
 #include <gtest/gtest.h>
+#include <spdlog/sinks/ostream_sink.h>
+#include <spdlog/spdlog.h>
 
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <sstream>
 
 namespace specklescope::test {
 namespace {
@@ -136,6 +140,24 @@ TEST_F(RawSource, LoopGoesOnWithWholeFrames) {
         EXPECT_EQ(pixels(port.frames[i]), bytes_0_to(24).substr(i % 2 * 12, 12)) << i;
 }
 
+TEST_F(RawSource, OfALoopTheCutEndIsSaidOnce) {
+    std::ostringstream log;
+    log_to(std::make_shared<spdlog::logger>("test",
+                                            std::make_shared<spdlog::sinks::ostream_sink_mt>(log, true)));
+    const auto source =
+        make_source(write("cut.raw", bytes_0_to(2 * 12 + 5)) + "?width=4&height=3&loop=true", {});
+    (void)source->open();
+    TestPort port;
+    const bool came = read_frames(*source, port, 3);
+    const std::string first = log.str();
+    const bool went_on = read_frames(*source, port, 7);
+    log_to(nullptr);
+    ASSERT_TRUE(came && went_on);
+    EXPECT_NE(first.find("cut.raw' is cut short: its last frame has 5 of 12 bytes"), std::string::npos)
+        << first;
+    EXPECT_EQ(log.str(), first) << "of the next rounds nothing";
+}
+
 TEST_F(RawSource, ARoundIsDeclaredAndASinglePictureFollowsItself) {
     const auto declared = [&](std::size_t frames, std::size_t extra_bytes) {
         const std::string path = write("round.raw", bytes_0_to(frames * 12 + extra_bytes));
@@ -160,6 +182,33 @@ TEST_F(RawSource, TooSmallTooLargeAndMissing) {
     EXPECT_THROW((void)make_source(path + "?width=65536&height=65536&format=rgb8", {}), Error);
     EXPECT_THROW((void)make_source("raw:" + folder_.path().string() + "?width=1&height=1", {})->open(),
                  RunError);
+}
+
+/// Those sizes of which the file holds whole frames: 256² is the smallest of the usual ones.
+TEST_F(RawSource, WhatAFileWithoutAHeaderMayBeIsProposed) {
+    const auto proposed = [&](std::size_t bytes, const std::string& options) -> std::string {
+        const std::string path = write("some.raw", std::string(bytes, 'x'));
+        try {
+            (void)make_source("raw:" + path + options, {})->open();
+        } catch (const Error& error) {
+            const std::string text = error.what(), key = "are whole frames of ";
+            const std::size_t at = text.find(key);
+            if (at == std::string::npos)
+                return text;
+            std::string rest = text.substr(at + key.size());
+            for (std::size_t found = rest.find(path); found != std::string::npos; found = rest.find(path))
+                rest.erase(found, path.size());
+            return rest;
+        }
+        return "opened";
+    };
+    constexpr std::size_t kPixels = 256 * 256;
+    EXPECT_EQ(proposed(kPixels, ""), "raw:?width=256&height=256&format=gray8.");
+    EXPECT_EQ(proposed(2 * kPixels, ""), "raw:?width=256&height=256&format=gray8, or "
+                                         "raw:?width=256&height=256&format=gray16le.");
+    EXPECT_EQ(proposed(3 * kPixels, "?format=rgb8"), "raw:?width=256&height=256&format=rgb8.")
+        << "of the format that is given";
+    EXPECT_NE(proposed(kPixels + 1, "").find("65537 bytes fit no usual size"), std::string::npos);
 }
 
 TEST_F(RawSource, CaptureTimesFollowTheRate) {

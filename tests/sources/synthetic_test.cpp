@@ -353,6 +353,18 @@ TEST(Synthetic, EndsAfterItsFramesAndDropsOnlyWhenLive) {
     EXPECT_FALSE(waits->open().live); // as fast as taken: nothing to drop
 }
 
+TEST(Synthetic, AtSpeedZeroAFrameIsAlwaysDue) {
+    const auto source =
+        make_source("synthetic:uniform?width=64&height=64&live=false&rate=1&speed=0&frames=6", {});
+    (void)source->open();
+    TestPort port;
+    ASSERT_TRUE(read_frames(*source, port, 1));
+    for (int i = 1; i < 6; ++i)
+        EXPECT_EQ(source->next(port), Source::Status::frame) << i;
+    for (std::size_t i = 0; i < port.frames.size(); ++i) // which say the same as at any speed
+        EXPECT_NEAR(static_cast<double>(port.frames[i].info.capture_ns), static_cast<double>(i) * 1e9, 1.0);
+}
+
 TEST(Synthetic, EditsTakeEffectWhileOpen) {
     const auto source = make_source("synthetic:uniform?width=64&height=64&live=false&rate=0", {});
     (void)source->open();

@@ -94,6 +94,7 @@ def adam7(name, array):
 
 adam7("big_interlaced.png", big)
 note("big_interlaced.png", big)
+adam7("tall_interlaced.png", np.zeros((70000, 1), np.uint8))
 png("huge.png", [b""], 100000, 100000, 8, 0)
 png("zero.png", [b""], 0, 10, 8, 0)
 
@@ -109,6 +110,7 @@ for name, array, options in (
     Image.fromarray(array).save(name, "JPEG", quality=92, **options)
     note(name, np.asarray(Image.open(name)))
 Image.fromarray(color).convert("CMYK").save("cmyk.jpg", "JPEG")
+Image.fromarray(np.tile(smooth, (8, 10))).save("large_progressive.jpg", "JPEG", progressive=True) # 2000×2048
 
 # --- TIFF ------------------------------------------------------------------------------------------------------
 for dtype in (np.uint8, np.uint16, np.float32):
@@ -150,6 +152,22 @@ paletted.save("palette.tif")
 note("palette.tif", colors[index])
 Image.fromarray(color).save("jpeg_inside.tif", compression="jpeg", quality=95)
 note("jpeg_inside.tif", np.asarray(Image.open("jpeg_inside.tif").convert("RGB")))
+# Pages of luma and colour differences: each a directory, then a whole JPEG picture as its one strip.
+shown, begin = [], 8
+with open("jpeg_pages.tif", "wb") as file:
+    file.write(struct.pack("<2sHI", b"II", 42, begin))
+    for page, array in enumerate((color, color[::-1], 255 - color)):
+        held = io.BytesIO()
+        Image.fromarray(array).save(held, "JPEG", quality=92)
+        shown.append(np.asarray(Image.open(held)))
+        code = held.getvalue() + b"\0" * (len(held.getvalue()) % 2)
+        bits = begin + 2 + 11 * 12 + 4
+        tags = ((256, 4, 1, 200), (257, 4, 1, 256), (258, 3, 3, bits), (259, 3, 1, 7), (262, 3, 1, 6), (273, 4, 1, bits + 6),
+                (277, 3, 1, 3), (278, 4, 1, 256), (279, 4, 1, len(code)), (284, 3, 1, 1), (530, 3, 2, 2 | 2 << 16))
+        begin = bits + 6 + len(code)
+        file.write(struct.pack("<H", len(tags)) + b"".join(struct.pack("<HHII", *tag) for tag in tags))
+        file.write(struct.pack("<I3H", begin if page < 2 else 0, 8, 8, 8) + code)
+note("jpeg_pages.tif", np.stack(shown))
 movie = random((10, 64, 96), np.uint16)
 tifffile.imwrite("movie_together.tif", movie, photometric="minisblack")
 note("movie_together.tif", movie)

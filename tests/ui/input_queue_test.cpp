@@ -1,4 +1,5 @@
 // Keys and clicks that come and go between two slow frames do what they do at sixty frames a second.
+#include "ui/actions/chord_of.hpp"
 #include "ui/canvas/input_queue.hpp"
 
 #define GLFW_INCLUDE_NONE
@@ -181,6 +182,30 @@ TEST_F(SlowFrames, AFieldThatNeverComesHoldsNothingUpForLong) {
         frame();
     EXPECT_EQ(queue_.take_keys().size(), 2U);
     EXPECT_TRUE(queue_.empty());
+}
+
+/// As the compiler writes them.
+TEST(Chord, ACharacterOfAnyKeyboardIsItsUtf8) {
+    for (const auto& [character, text] :
+         std::initializer_list<std::pair<char32_t, const char*>>{{U'?', "?"},
+                                                                 {U'7', "7"},
+                                                                 {U'é', "é"},
+                                                                 {U'\u07ff', "\u07ff"},
+                                                                 {U'\u0800', "\u0800"},
+                                                                 {U'€', "€"},
+                                                                 {U'語', "語"},
+                                                                 {U'\uffee', "\uffee"},
+                                                                 {U'\U0001f52c', "\U0001f52c"},
+                                                                 {U'\U0010fffd', "\U0010fffd"}}) {
+        const std::optional<KeyChord> chord = chord_of({0, static_cast<unsigned>(character), 0});
+        ASSERT_TRUE(chord) << text;
+        EXPECT_EQ(chord->key, text);
+    }
+    EXPECT_FALSE(chord_of({0, ' ', 0}));
+    const std::optional<KeyChord> large = chord_of({0, 'Q', 0}), small = chord_of({0, 'q', 0});
+    ASSERT_TRUE(large && small);
+    EXPECT_EQ(to_string(*large), "Shift+Q");
+    EXPECT_EQ(to_string(*small), "Q");
 }
 
 TEST_F(SlowFrames, TheProgramHearsEveryTap) {

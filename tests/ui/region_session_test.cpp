@@ -2,6 +2,7 @@
 // sources, files.
 #include "tests/support/child.hpp"
 #include "tests/support/eventually.hpp"
+#include "ui/regions/region_tools.hpp"
 #include "ui/session.hpp"
 
 #include <gtest/gtest.h>
@@ -128,6 +129,24 @@ TEST_F(RegionSessionTest, AFileIsReadWholeOrNotAtAll) {
     EXPECT_TRUE(session.regions.undo());
     EXPECT_TRUE(session.regions.regions().empty());
     EXPECT_THROW(session.save_regions_file(folder_ / "no/folder/r.json"), RunError);
+}
+
+TEST_F(RegionSessionTest, AFileThatIsDroppedIsReadOrItsErrorSaidAndOthersAreLeftToSources) {
+    write_text(folder_ / "r.json", R"({"regions":[{"name":"a","shape":"line","points":[[1,1],[2,2]]},
+{"name":"b","shape":"rectangle","points":[[3,4],[9,8]]}]})");
+    write_text(folder_ / "bad.json", "{\"regions\":[\n{\"name\":\"a\"}]}");
+    Session session(settings_of("synthetic:uniform?width=64&height=48"));
+    session.start(ignore);
+    EXPECT_FALSE(take_region_file(folder_ / "film.raw", session));
+    EXPECT_FALSE(take_region_file(folder_ / "r.json.tif", session));
+    EXPECT_TRUE(session.regions.regions().empty());
+    EXPECT_TRUE(take_region_file(folder_ / "r.json", session));
+    ASSERT_EQ(session.regions.regions().size(), 2U);
+    EXPECT_EQ(session.regions.regions()[1].name, "b");
+    EXPECT_TRUE(measured(session, {"a", "b"})) << "the pipeline has them too";
+    EXPECT_TRUE(take_region_file(folder_ / "bad.json", session));
+    EXPECT_TRUE(told(session, "bad.json, line 2"));
+    EXPECT_EQ(session.regions.regions().size(), 2U);
 }
 
 TEST_F(RegionSessionTest, RememberedOnesGoWithASourceThatIsGone) {

@@ -69,7 +69,14 @@ TEST_F(TracesStrip, ShowsItselfWithRegionsAndIsToggledByKeyAndButton) {
     EXPECT_GT(viewer.widget("canvas").height, with_strip + 100);
     viewer.click("tool.traces");
     ASSERT_TRUE(viewer.until([&] { return viewer.number("traces.shown") == 1; }));
-    const Rect edge = viewer.widget("traces.edge");
+    const Rect edge = viewer.widget("traces.edge"), canvas = viewer.widget("canvas");
+    // Beside the picture, down to the border itself: what takes the mouse there covers nothing.
+    desktop_->events({"mousemove", "5", "5"});
+    viewer.drawn();
+    const Screenshot screen = shot();
+    const int left = static_cast<int>(canvas.x) + 8, end = static_cast<int>(canvas.y + canvas.height);
+    ASSERT_LT(left, viewer.number("image.x")) << "the picture lies there";
+    EXPECT_EQ(screen.at(left, end - 2), screen.at(left, end - 20));
     const double x = edge.x + edge.width / 2, y = edge.y + edge.height / 2;
     viewer.drag({{x, y}, {x, y - 40}, {x, y - 80}});
     EXPECT_TRUE(viewer.until([&] { return std::abs(viewer.widget("traces.edge").y - (edge.y - 80)) < 6; }))
@@ -123,6 +130,16 @@ TEST_F(TracesStrip, TheRangeLeavesOutWhatWasMadeInAWarmUp) {
                std::abs(viewer.number("traces.high") - wanted.high) < 1e-9;
     })) << viewer.number("traces.low")
         << "…" << viewer.number("traces.high") << ", not " << wanted.low << "…" << wanted.high;
+    for (const auto& [part, sequence] : {std::pair{0.002, 0.0}, {0.5, NAN}, {0.998, 59.0}}) {
+        at(viewer, "traces.plot", part, 0.5, {});
+        EXPECT_TRUE(viewer.until(
+            [&, wanted_one = sequence] {
+                const double seen = viewer.number("traces.cursor.sequence");
+                return std::isnan(wanted_one) ? seen > 0 && seen < 59 : seen == wanted_one;
+            },
+            std::chrono::seconds(20)))
+            << viewer.number("traces.cursor.sequence") << " at " << part;
+    }
     EXPECT_EQ(viewer.quit(), 0) << viewer.log();
 }
 

@@ -37,6 +37,16 @@ TEST_F(HistogramViewerTest, CountsAndItsHandlesMoveTheRange) {
     const double low = viewer.number("histogram.span.low"), high = viewer.number("histogram.span.high");
     const auto x = [&](double value) { return plot.x + (value - low) / (high - low) * plot.width; };
     const double y = plot.y + plot.height / 2;
+    // Below the axis, and the short lines on it, stand its numbers.
+    const Screenshot labelled = shot();
+    int bright = 0;
+    for (int row = 5; row < 20; ++row)
+        for (int column = -20; column < static_cast<int>(plot.width); ++column) {
+            const auto seen =
+                labelled.at(static_cast<int>(plot.x) + column, static_cast<int>(plot.y + plot.height) + row);
+            bright += seen[0] > 90 && seen[1] > 90 && seen[2] > 90 ? 1 : 0;
+        }
+    EXPECT_GT(bright, 30);
     viewer.drag({{x(50), y}, {x(70), y}, {x(100), y}});
     const double step = (high - low) / plot.width; // a pixel of the screen
     EXPECT_TRUE(viewer.until([&] { return std::abs(viewer.number("low") - 100) <= 2 * step; }))

@@ -92,6 +92,20 @@ TEST_F(NarrowViewerTest, EachLayoutIsChosenByMouseAndByKeys) {
     EXPECT_EQ(viewer.quit(), 0) << viewer.log();
 }
 
+TEST_F(NarrowViewerTest, OfThePlaceInAFilmAsMuchIsSaidAsHasRoom) {
+    for (const auto& [width, times] : {std::pair{340, false}, {1000, true}}) {
+        Viewer viewer(*desktop_, folder_, sized(width, 480, {"--view", "panel=false"}));
+        ASSERT_TRUE(viewer.shows_picture()) << viewer.log();
+        ASSERT_TRUE(viewer.until([&] { return viewer.text("film.state") == "ended"; })) << viewer.log();
+        EXPECT_TRUE(viewer.until([&] { return viewer.text("film.text").starts_with("3 / 3"); }))
+            << viewer.text("film.text");
+        EXPECT_EQ(viewer.text("film.text").find("0:00.06 / 0:00.06") != std::string::npos, times)
+            << viewer.text("film.text");
+        EXPECT_EQ(viewer.text("film.text").find(':') != std::string::npos, times) << viewer.text("film.text");
+        EXPECT_EQ(viewer.quit(), 0) << viewer.log();
+    }
+}
+
 TEST_F(NarrowViewerTest, WhereThereIsRoomEachLayoutHasItsButton) {
     Viewer viewer(*desktop_, folder_, sized(800, 600));
     ASSERT_TRUE(viewer.shows_picture()) << viewer.log();

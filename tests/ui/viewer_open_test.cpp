@@ -98,6 +98,53 @@ TEST_F(ViewerOpenTest, TheFormOfAFileWithoutAHeaderIsWhatIsOpened) {
     EXPECT_EQ(viewer.quit(), 0) << viewer.log();
 }
 
+TEST_F(ViewerOpenTest, AFileWithLinesBesideItNeedsNoForm) {
+    const ChildResult made =
+        run_program({"run", "synthetic:uniform?width=72&height=40&live=false", "--frames", "5",
+                     "--record-raw", "made_72x40.raw", "--backend", "cpu"},
+                    folder_.path().string());
+    ASSERT_EQ(made.status, 0) << made.all();
+    ASSERT_TRUE(std::filesystem::exists(folder_ / "made_72x40.raw.jsonl"));
+    Viewer viewer(*desktop_, folder_, with({"synthetic", "--no-remember"}));
+    ASSERT_TRUE(viewer.shows_picture()) << viewer.log();
+    ASSERT_NO_FATAL_FAILURE(ask(viewer));
+    viewer.freeze(true); // no part of the name is looked at
+    desktop_->events({"type", "--delay", "30", place("made_72x40.raw")});
+    viewer.freeze(false);
+    ASSERT_TRUE(viewer.until([&] { return viewer.text("open.look").starts_with("72 × 40 "); }))
+        << viewer.text("open.look");
+    EXPECT_TRUE(viewer.text("open.look").ends_with(", 5 frames")) << viewer.text("open.look");
+    EXPECT_EQ(viewer.number("open.raw.form"), 0);
+    EXPECT_FALSE(viewer.has_widget("open.raw.Width"));
+    viewer.key("Escape");
+    EXPECT_EQ(viewer.quit(), 0) << viewer.log();
+}
+
+TEST_F(ViewerOpenTest, TheLookStandsBesideTheFilesWhereThereIsRoomAndElseBelowThem) {
+    film("cells_64x48.raw", 7);
+    for (const auto& [width, beside] : {std::pair{1280, true}, {520, false}}) {
+        Viewer viewer(*desktop_, folder_,
+                      {"synthetic", "--no-remember", "--view", "width=" + std::to_string(width), "--view",
+                       "height=790"});
+        ASSERT_TRUE(viewer.shows_picture()) << viewer.log();
+        ASSERT_NO_FATAL_FAILURE(ask(viewer));
+        desktop_->events({"type", "--delay", "40", place("cells_64x48.raw")});
+        ASSERT_TRUE(viewer.until([&] {
+            return viewer.text("open.look") == "64 × 48 u8, 7 frames" && viewer.has_widget("open.picture");
+        })) << viewer.log();
+        const Rect up = viewer.rest("open.up"), picture = viewer.rest("open.picture");
+        EXPECT_EQ(picture.x >= up.x + up.width, beside) << width;
+        EXPECT_NEAR(picture.width / picture.height, 64.0 / 48, 0.02) << width;
+        EXPECT_GT(picture.height, 40) << width;
+        EXPECT_LE(picture.x + picture.width, width);
+        const Rect all = viewer.widget("open.all");
+        EXPECT_GT(all.y, up.y) << width;
+        EXPECT_LE(all.y + all.height, 790) << width;
+        viewer.key("Escape");
+        EXPECT_EQ(viewer.quit(), 0) << viewer.log();
+    }
+}
+
 TEST_F(ViewerOpenTest, FoldersAreWalkedByMouse) {
     std::filesystem::create_directories(folder_.path() / "data/deep");
     film("data/deep/other.txt", 1);
@@ -153,6 +200,7 @@ TEST_F(ViewerOpenTest, TheDesktopsDialogIsAProcessWhoseAnswerIsAName) {
     write_text(
         folder_ / "bin/zenity",
         "#!/bin/sh\necho $$ >pid\nprintf '%s\\n' \"$@\" >words\nwhile [ ! -e go ]; do sleep 0.1; done\n"
+        "[ -e cancel ] && exit 1\n"
         "printf '%s/%s\\n' \"$PWD\" '" +
             name + "'\n");
     chmod((folder_ / "bin/zenity").c_str(), 0755);
@@ -176,9 +224,18 @@ TEST_F(ViewerOpenTest, TheDesktopsDialogIsAProcessWhoseAnswerIsAName) {
     EXPECT_FALSE(std::filesystem::exists(folder_ / "gone")) << "no shell has seen it";
     EXPECT_EQ(read_text(folder_ / "words").find("--file-selection\n"), 0U);
     viewer.key("Escape");
+    std::filesystem::remove(folder_ / "words");
+    write_text(folder_ / "cancel", ""); // nothing is chosen: what was there stays, to be gone on with
+    ASSERT_NO_FATAL_FAILURE(ask(viewer));
+    viewer.click("open.browse");
+    ASSERT_TRUE(viewer.until([&] { return std::filesystem::exists(folder_ / "words"); }));
+    ASSERT_TRUE(viewer.until([&] { return kill(std::stoi(read_text(folder_ / "pid")), 0) != 0; }));
+    viewer.drawn();
+    EXPECT_TRUE(viewer.has_widget("open.text"));
+    EXPECT_EQ(viewer.text("open.said"), "");
+    EXPECT_FALSE(viewer.has_widget("error.close"));
     std::filesystem::remove(folder_ / "go");
     std::filesystem::remove(folder_ / "words");
-    ASSERT_NO_FATAL_FAILURE(ask(viewer));
     viewer.click("open.browse");
     ASSERT_TRUE(viewer.until([&] { return std::filesystem::exists(folder_ / "words"); }));
     const int desktops = std::stoi(read_text(folder_ / "pid"));

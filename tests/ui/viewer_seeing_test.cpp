@@ -55,6 +55,43 @@ TEST_F(ViewerSeeingTest, LargePixelsSayTheirValue) {
     EXPECT_EQ(viewer.quit(), 0) << viewer.log();
 }
 
+/// Across all of the other picture, but for what it points at, and beside it over the empty canvas too.
+TEST_F(ViewerSeeingTest, BesideTheResultThePlaceUnderTheMouseIsMarkedInTheRawPicture) {
+    Viewer viewer(*desktop_, folder_,
+                  with({picture(), "--no-remember", "--stage", "none"},
+                       {"--view", "layout=side_by_side", "--view", "panel=false"}));
+    ASSERT_TRUE(viewer.shows_picture()) << viewer.log();
+    const Rect canvas = viewer.widget("canvas");
+    const double scale = viewer.number("image.scale"), half = canvas.width / 2;
+    const double x = viewer.number("image.x") + 12.5 * scale, y = viewer.number("image.y") + 9.5 * scale;
+    const int above = static_cast<int>(canvas.y + viewer.number("image.y")) / 2; // where there is no picture
+    const auto brightest = [&](const Screenshot& screen, double from) {          // near a column
+        int most = 0;
+        for (int column = -2; column <= 2; ++column)
+            most = std::max(most, screen.at(static_cast<int>(from) + column, above)[0]);
+        return most;
+    };
+    viewer.events({"mousemove", std::to_string(std::lround(x)), std::to_string(std::lround(y))});
+    ASSERT_TRUE(
+        viewer.until([&] { return viewer.number("hover.x") == 12 && viewer.number("hover.y") == 9; }));
+    viewer.drawn();
+    const Screenshot marked = shot();
+    EXPECT_GT(brightest(marked, x - half), 100);
+    EXPECT_LT(brightest(marked, x - half + 30), 60);
+    EXPECT_LT(brightest(marked, x), 60) << "the mouse is mark enough";
+    viewer.events({"mousemove", std::to_string(std::lround(x - half)), std::to_string(std::lround(y))});
+    viewer.drawn();
+    const Screenshot other = shot();
+    EXPECT_GT(brightest(other, x), 100) << "and the other way round";
+    EXPECT_LT(brightest(other, x - half), 60);
+
+    viewer.key("2"); // the raw picture alone has no scale of colours beside it
+    ASSERT_TRUE(viewer.until([&] { return viewer.text("layout") == "raw"; }));
+    EXPECT_TRUE(viewer.until([&] { return viewer.widget("canvas").width == 1280; }))
+        << viewer.widget("canvas").width;
+    EXPECT_EQ(viewer.quit(), 0) << viewer.log();
+}
+
 TEST_F(ViewerSeeingTest, TheBorderOfThePanelIsDragged) {
     Viewer viewer(*desktop_, folder_, with({picture(), "--no-remember", "--stage", "none"}));
     ASSERT_TRUE(viewer.shows_picture()) << viewer.log();

@@ -103,6 +103,16 @@ TEST_F(ThumbnailsTest, ShowTheFirstFrameOrSayWhyNotAndNothingStandsStill) {
     const auto [shadow, right] = seen(viewer, "open.file.f_right.tif");
     EXPECT_GT(right, shadow + 150);
     EXPECT_FALSE(viewer.has_widget("open.picture.open.file.b_huge.tif"));
+    for (const std::string name : {"a_left.tif", "f_right.tif"}) { // whole, and not stretched
+        const nlohmann::json widgets = viewer.probe()["widgets"];
+        const auto row = widgets["open.file." + name].get<std::array<double, 4>>();
+        const auto picture = widgets["open.picture.open.file." + name].get<std::array<double, 4>>();
+        EXPECT_NEAR(picture[2] / picture[3], 64.0 / 48, 0.01) << name;
+        EXPECT_GE(picture[0], row[0]) << name;
+        EXPECT_GE(picture[1], row[1]) << name;
+        EXPECT_LE(picture[0] + picture[2], row[0] + row[2]) << name;
+        EXPECT_LE(picture[1] + picture[3], row[1] + row[3]) << name;
+    }
     const double displayed = viewer.number("displayed");
     EXPECT_TRUE(viewer.until([&] { return viewer.number("displayed") > displayed + 5; }));
     viewer.key("Escape");

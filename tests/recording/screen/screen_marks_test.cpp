@@ -146,6 +146,42 @@ TEST_F(Marks, TheScaleBarIsItsMicrometresOverThoseOfAPixel) {
     EXPECT_EQ(marked(shown({.scale = true}, {even(1)})), (std::array<int, 4>{})) << "nobody knows the scale";
 }
 
+TEST_F(Marks, TheScaleBarIsSeenInASmallPictureAndGrowsWithALargeOne) {
+    stream_.um_per_source_px = 1;
+    const auto thickness = [&](int zoom) { // rows that are as light from the bar's first column to its last
+        const Pixels picture = shown({.scale = true, .zoom = zoom}, {even(1)});
+        const auto [first, begin, length] = longest_light(picture);
+        int rows = 0;
+        for (int y = 0; y < picture.shape.height; ++y) {
+            int light = 0;
+            for (int x = begin; x < begin + length; ++x)
+                light += picture.at(x, y) == kLight ? 1 : 0;
+            rows += light == length ? 1 : 0;
+        }
+        return rows;
+    };
+    const int small = thickness(1);
+    EXPECT_GE(small, 2);
+    EXPECT_GE(thickness(4), 2 * small) << "as its letters do";
+}
+
+TEST_F(Marks, AStarSaysThatNobodyGaveTheExposureThatTheNumbersRestOn) {
+    const auto legend = [&](const Quantity& quantity, ExposureOrigin origin) {
+        Result result = even(1);
+        result.quantity = quantity;
+        result.exposure = {.ms = 5, .origin = origin};
+        return shown({.bar = true}, {result}).rgb;
+    };
+    const Quantity flow{"speckle flow index", "SFI", "1/s", Measure::flow};
+    const Quantity contrast{"speckle contrast", "K", "1", Measure::contrast};
+    const Bytes given = legend(flow, ExposureOrigin::camera);
+    EXPECT_EQ(compare(given, legend(flow, ExposureOrigin::file)), "equal");
+    EXPECT_NE(compare(given, legend(flow, ExposureOrigin::assumed)), "equal");
+    EXPECT_EQ(compare(legend(contrast, ExposureOrigin::camera), legend(contrast, ExposureOrigin::assumed)),
+              "equal")
+        << "which rests on none";
+}
+
 TEST_F(Marks, TheColourBarStandsBesideThePicture) {
     ScreenLook look;
     look.mapping = {.colormap = ColorMap::viridis, .automatic = false, .low = 0, .high = 1};

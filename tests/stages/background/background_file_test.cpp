@@ -133,6 +133,32 @@ TEST(Background, NpyOfAnyNumbersOneImageOrAStack) {
     }
 }
 
+/// What no picture can be is refused for that, along whichever side.
+TEST(Background, AnNpyArrayWiderOrHigherThanAnyPictureIsRefusedAsThat) {
+    const TemporaryFolder folder;
+    for (const std::string shape : {"1, 70000", "70000, 1", "3, 70000, 2", "3, 2, 70000"}) {
+        const std::string text = "{'descr': '|u1', 'fortran_order': False, 'shape': (" + shape + "), }";
+        const std::size_t numbers = 70000U * (shape[0] == '3' ? 6U : 1U);
+        std::string header = text;
+        header.resize(118, ' ');
+        write_file(folder / "wide.npy", std::string("\x93NUMPY\1\0", 8) + static_cast<char>(header.size()) +
+                                            '\0' + header + std::string(numbers, '\1'));
+        std::string told = shape;
+        for (std::size_t at = told.find(", "); at != std::string::npos; at = told.find(", "))
+            told.replace(at, 2, "×");
+        try {
+            StageRunner(std::string("background"), {"dark=file", "dark_file=" + (folder / "wide.npy")},
+                        {23, 7, 1, PixelType::u8});
+            ADD_FAILURE() << shape;
+        } catch (const UsageError& error) {
+            EXPECT_NE(std::string(error.what())
+                          .find("holds an array of " + told + "; it must be as large as the input, 23x7"),
+                      std::string::npos)
+                << error.what();
+        }
+    }
+}
+
 /// Both orders of a stack, its pages one by one and their mean: they are summed as they come.
 TEST(Background, AStackOfEitherOrderIsSummedInPlace) {
     constexpr int kPages = 3, kWidth = 5, kHeight = 4;

@@ -194,12 +194,13 @@ TEST(Background, SpeckleBehindItStillCountsSaturation) {
         frame.at(x, y) = 4095;
     save_tiff(folder / "flat.tif", noise<std::uint16_t>(1, 500, 4000, random));
     save_tiff(folder / "dark.tif", noise<std::uint16_t>(1, 10, 90, random));
-    const auto saturated = [&](const std::string& first) {
+    const auto saturated = [&](const std::string& first, bool alone = false) {
         const std::unique_ptr<Executor> executor = make_host_executor(1);
         auto chain = std::make_shared<Chain>();
         if (!first.empty())
             chain->add(first);
-        chain->add("speckle:radius=1,border=crop");
+        if (!alone)
+            chain->add("speckle:radius=1,border=crop");
         executor->set_chain(chain, 1);
         FrameRing ring(frame.shape(), 1, host_memory());
         Frame slot = ring.try_acquire();
@@ -211,6 +212,7 @@ TEST(Background, SpeckleBehindItStillCountsSaturation) {
     EXPECT_EQ(saturated(""), 18U);
     EXPECT_EQ(saturated("background"), 18U);
     EXPECT_EQ(saturated("background:black=64"), 18U);
+    EXPECT_EQ(saturated("background:black=64", true), 2U) << "the samples themselves";
     EXPECT_EQ(saturated("background:dark=file,dark_file=\"" + (folder / "dark.tif") +
                         "\",flat=file,flat_file=\"" + (folder / "flat.tif") + "\""),
               18U);

@@ -7,8 +7,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <bit>
 #include <functional>
+#include <limits>
 #include <numeric>
 
 namespace specklescope::test {
@@ -264,6 +266,17 @@ TEST(ConvolutionGeometry, sizes_are_even_and_of_small_factors) {
             while (rest % factor == 0)
                 rest /= factor;
         EXPECT_EQ(rest, 1);
+    }
+}
+
+/// Of the even sizes from the one that is asked for to twice that, by trying them all.
+TEST(ConvolutionGeometry, the_fast_size_is_the_fastest) {
+    for (int n = 1; n < 3000; n += 13) {
+        double best = std::numeric_limits<double>::infinity();
+        for (int size = n + n % 2; size <= std::max(8, 2 * n + 2); size += 2)
+            best = std::min(best, size * host_line_cost(size));
+        const int fast = fast_size(n);
+        EXPECT_EQ(fast * host_line_cost(fast), best) << n << ": " << fast;
     }
 }
 

@@ -40,6 +40,30 @@ TEST(Speckle, RadiusMustFitTheImage) {
               (Shape{2, 1, 1, PixelType::f32}));
 }
 
+/// The largest radius that the refusal names is taken, and the next is not.
+TEST(Speckle, ARefusalNamesTheLargestRadius) {
+    for (const char* border : {"crop", "replicate"})
+        for (int side = 3; side <= 12; ++side) {
+            const auto refusal = [&](int radius) -> std::string {
+                Params params(*find_stage("speckle").table);
+                params.set("radius", std::int64_t{radius});
+                params.set("border", std::string(border));
+                try {
+                    find_stage("speckle").make_host(params)->prepare({20, side, 1, PixelType::u8});
+                } catch (const UsageError& error) {
+                    return error.what();
+                }
+                return "";
+            };
+            const std::string said = refusal(15), key = "allowed: up to ";
+            ASSERT_NE(said.find(key), std::string::npos) << said;
+            const int largest = std::stoi(said.substr(said.find(key) + key.size()));
+            EXPECT_EQ(refusal(largest), "") << border << ", side " << side;
+            EXPECT_EQ(refusal(largest + 1), said.substr(0, said.find("15")) + std::to_string(largest + 1) +
+                                                said.substr(said.find("15") + 2));
+        }
+}
+
 TEST(Speckle, AgreesWithScipy) {
     std::uint32_t state = 12345;
     const TestImage<std::uint16_t> image =
