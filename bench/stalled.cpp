@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
+#include <system_error>
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -82,6 +84,8 @@ std::unique_ptr<Stalled> watcher(int port) {
 } // namespace
 
 Stalled::Stalled(int port) : fd_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    if (fd_ < 0)
+        throw RunError("There is no socket to be had: " + std::generic_category().message(errno) + ".");
     const int few = 4096;
     const timeval most{.tv_sec = 10, .tv_usec = 0};
     ::setsockopt(fd_, SOL_SOCKET, SO_RCVBUF, &few, sizeof few);

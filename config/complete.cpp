@@ -140,9 +140,9 @@ void add_sources(Words& words) {
             source.syntax.starts_with(kind) ? source.syntax.substr(kind.size()) : "";
         if (rest.starts_with("://"))
             words.add(kind + "://", source.doc);
-        else if (rest.starts_with(":"))
+        else if (rest.starts_with(':'))
             words.add(kind + ":", source.doc);
-        else if (rest.starts_with("["))
+        else if (rest.starts_with('['))
             words.add(kind, source.doc);
         for (const std::string& scene : alternatives(source.syntax))
             if (words.typed().starts_with(kind + ":"))
@@ -204,7 +204,7 @@ void add_option_value(Words& words, const CliOption& option, const std::string& 
 std::vector<std::string> plain_words(const std::vector<std::string>& before) {
     std::vector<std::string> plain;
     for (std::size_t i = 0; i < before.size(); ++i) {
-        if (!before[i].starts_with("-")) {
+        if (!before[i].starts_with('-')) {
             plain.push_back(before[i]);
             continue;
         }
@@ -252,7 +252,7 @@ Completion complete(const std::vector<std::string>& typed) {
             add_option_value(words, *option, word.substr(0, equal + 1));
         return words.take();
     }
-    if (word.starts_with("-")) {
+    if (word.starts_with('-')) {
         for (const CliOption& each : cli_options())
             words.add("--" + each.name, each.doc);
         return words.take();

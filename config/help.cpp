@@ -52,7 +52,7 @@ std::string sources_text() {
                                             std::string(kOptionsBegin) + ".",
                                         kHelpWidth))
         out += line + "\n";
-    out += "\n";
+    out += '\n';
     for (const SourceType& source : source_types())
         out += source_text(source) + "\n";
     out += "Cameras found now:\n";

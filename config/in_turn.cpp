@@ -187,8 +187,7 @@ std::string fill_name(std::string_view name, const NamePlaces& places) {
         const auto value = values.find(place);
         if (end == std::string_view::npos || value == values.end())
             throw UsageError(
-                "'" + one_line(std::string(name)) + "' has an unknown place {" +
-                one_line(std::string(place)) +
+                "'" + one_line(name) + "' has an unknown place {" + one_line(place) +
                 "}; allowed: {stem}, {count}, {date}, {time}, {subject}, {what}, and {{ for a brace.");
         filled += value->second;
         at = end;

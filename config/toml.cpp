@@ -231,35 +231,33 @@ private:
     }
 
     void read_param(const toml::key& key, const toml::node& node, Params& params) {
-        const ParamDecl* decl = params.table().find(key.str());
         const Params before = params;
         const std::string& owner = params.table().owner();
         try {
-            if (!decl)
-                (void)params.table().at(key.str()); // throws, naming the keys
-            else if (const auto* flag = node.as_boolean(); flag && decl->kind == ParamKind::boolean)
-                params.set(decl->name, flag->get());
-            else if (const auto* whole = node.as_integer(); whole && decl->kind != ParamKind::boolean &&
-                                                            decl->kind != ParamKind::choice &&
-                                                            !is_text(decl->kind))
-                params.set(decl->name, whole->get());
-            else if (const auto* real = node.as_floating_point(); real && decl->kind == ParamKind::real)
-                params.set(decl->name, real->get());
+            const ParamDecl& decl = params.table().at(key.str());
+            if (const auto* flag = node.as_boolean(); flag && decl.kind == ParamKind::boolean)
+                params.set(decl.name, flag->get());
+            else if (const auto* whole = node.as_integer(); whole && decl.kind != ParamKind::boolean &&
+                                                            decl.kind != ParamKind::choice &&
+                                                            !is_text(decl.kind))
+                params.set(decl.name, whole->get());
+            else if (const auto* real = node.as_floating_point(); real && decl.kind == ParamKind::real)
+                params.set(decl.name, real->get());
             else if (const auto* words = node.as_string();
-                     words && (decl->kind == ParamKind::choice || is_text(decl->kind)))
-                params.set(decl->name, words->get());
+                     words && (decl.kind == ParamKind::choice || is_text(decl.kind)))
+                params.set(decl.name, words->get());
             else
-                fail(node.source(), owner + ": " + decl->name + " is " + type_name(node) + " here; " +
-                                        allowed_text(*decl) + ".");
+                fail(node.source(), owner + ": " + decl.name + " is " + type_name(node) + " here; " +
+                                        allowed_text(decl) + ".");
             // A file as to_toml() writes it holds every value: one that is as before was not chosen by
             // anybody.
-            if (params.get(decl->name) == before.get(decl->name))
+            if (params.get(decl.name) == before.get(decl.name))
                 params = before;
         } catch (const UsageError& error) {
             const std::string what = error.what();
             if (what.starts_with(file_))
                 throw;
-            fail(decl ? node.source() : key.source(), what);
+            fail(params.table().find(key.str()) ? node.source() : key.source(), what);
         }
     }
 

@@ -23,9 +23,8 @@ std::string_view first_object(std::string_view text) {
         } else if (c == '{' || c == '[') {
             if (++depth > kMaxJsonDepth)
                 return {};
-        } else if (c == '}' || c == ']') {
-            if (--depth == 0)
-                return text.substr(begin, i + 1 - begin);
+        } else if ((c == '}' || c == ']') && --depth == 0) {
+            return text.substr(begin, i + 1 - begin);
         }
     }
     return {};

@@ -98,6 +98,7 @@ void Frames::process(EditedChain& chain, const EditedView& view, GstBuffer* from
         show(view, made, to, meaning);
     }
     std::vector<specklescope_region> regions;
+    regions.reserve(result.regions);
     for (std::size_t i = 0; i < result.regions; ++i)
         regions.push_back(chain.region(i));
     const bool levels = output_.sent == Sent::levels;

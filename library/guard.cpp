@@ -88,6 +88,7 @@ void write_text(const std::string& from, char* text, std::size_t size, std::size
     if (size <= from.size())
         throw UsageError("The text takes " + std::to_string(from.size() + 1) + " bytes and has room for " +
                          std::to_string(size) + "; ask for `needed` first.");
+    // NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): need() has thrown
     std::memcpy(text, from.c_str(), from.size() + 1);
 }
 

@@ -81,6 +81,7 @@ const ParamDecl& ParamTable::at(std::string_view name) const {
     if (const ParamDecl* decl = find(name))
         return *decl;
     std::vector<std::string> names;
+    names.reserve(decls_.size());
     for (const ParamDecl& decl : decls_)
         names.push_back(decl.name);
     throw UsageError(owner_ + " has no key '" + std::string(name) + "'; " +

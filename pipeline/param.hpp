@@ -139,11 +139,11 @@ public:
         all.reserve(names.size());
         for (std::string& text : names)
             all.emplace_back(std::move(text), static_cast<E>(all.size()));
-        return choice_among(name, member, std::move(all), options);
+        return choice_among(name, member, all, options);
     }
     /// Some of an enumeration's values, in the order in which they are offered; the default is one of them.
     template <class E> Declare& choice_among(const char* name, E P::*member,
-                                             std::vector<std::pair<std::string, E>> offered,
+                                             const std::vector<std::pair<std::string, E>>& offered,
                                              const Options& options) {
         ParamDecl decl = base(name, ParamKind::choice, options);
         for (const auto& [text, value] : offered)

@@ -9,7 +9,7 @@ const RecordFormat& snapshot_format(const std::string& path) {
     const RecordFormat* format = nullptr;
     try {
         format = &record_format(path);
-    } catch (const UsageError&) { // its sentence offers what holds more than one picture
+    } catch (const UsageError&) { // NOLINT(bugprone-empty-catch): it offers films, too
     }
     if (!format || !format->snapshot)
         throw UsageError("A snapshot is one picture: " + path +

@@ -124,7 +124,7 @@ bool StorageBarrier::ask(std::future<int>& answer, std::uint64_t bytes) {
             int error = ENOMEM;
             try {
                 error = store(bytes);
-            } catch (const std::bad_alloc&) { // told as the disk's errors are
+            } catch (const std::bad_alloc&) { // NOLINT(bugprone-empty-catch): told as the disk's errors are
             }
             {
                 const std::lock_guard lock(mutex_);

@@ -116,7 +116,7 @@ std::string VideoDescription::text(const FileTotals& totals) const {
             text += (&run == column.data() ? "" : ",") +
                     (run.frames == 1 ? value : "[" + value + "," + std::to_string(run.frames) + "]");
         }
-        text += "]";
+        text += ']';
     }
     return text + "}, \"facts\": [" + patches_ + "]}";
 }

@@ -115,20 +115,20 @@ SourceText parse_source_text(const std::string& text) {
         source.target = text;
         return source;
     }
-    if (word == "gst" && rest.starts_with(":")) {
+    if (word == "gst" && rest.starts_with(':')) {
         source.kind = "gst";
         source.target = rest.substr(1);
         return source;
     }
     if (known_kind(word) &&
-        (rest.starts_with(":") || rest.starts_with("?") || (rest.empty() && !exists(text)))) {
+        (rest.starts_with(':') || rest.starts_with('?') || (rest.empty() && !exists(text)))) {
         source.kind = word;
-        split_options(rest.starts_with(":") ? home_expanded(rest.substr(1)) : std::string(rest), source);
+        split_options(rest.starts_with(':') ? home_expanded(rest.substr(1)) : std::string(rest), source);
         return source;
     }
     split_options(whole, source);
     // A word and a colon that lead nowhere were meant as a kind.
-    if (rest.starts_with(":") && word.size() > 1 && !exists(source.target) &&
+    if (rest.starts_with(':') && word.size() > 1 && !exists(source.target) &&
         !is_number_pattern(source.target))
         throw UsageError("There is no source kind '" + std::string(word) + "' and no file '" + source.target +
                          "'; allowed: a file, a folder, or one of " + kind_names() + ".");

@@ -50,7 +50,7 @@ void read_keys(const toml::table& table, KeyBindings& bindings, const Fail& fail
         const ActionInfo* action = find_action(key.str());
         if (!action) {
             const std::string near = suggestion(key.str(), action_names());
-            fail(key.source(), "keys: there is no action '" + one_line(std::string(key.str())) + "'" +
+            fail(key.source(), "keys: there is no action '" + one_line(key.str()) + "'" +
                                    (near.empty() ? "; specklescope help keys lists them." : near));
             continue;
         }
@@ -99,8 +99,8 @@ void load_keys(const std::string& path, KeyBindings& bindings) {
         const toml::table root = toml::parse_file(path);
         for (auto&& [key, node] : root) {
             if (key.str() != "keys")
-                fail(key.source(), "there is no key '" + one_line(std::string(key.str())) +
-                                       "' in this file; allowed: a table [keys].");
+                fail(key.source(),
+                     "there is no key '" + one_line(key.str()) + "' in this file; allowed: a table [keys].");
             const toml::table* table = node.as_table();
             if (!table)
                 fail(node.source(), "keys must be a table, [keys].");
@@ -108,7 +108,7 @@ void load_keys(const std::string& path, KeyBindings& bindings) {
                 read_keys(*table, bindings, fail);
         }
     } catch (const toml::parse_error& error) {
-        fail(error.source(), one_line(std::string(error.description())) + ".");
+        fail(error.source(), one_line(error.description()) + ".");
     }
 }
 

@@ -49,7 +49,7 @@ std::vector<SourceArgument> load_recent() {
                     sources.emplace_back(text->get());
     } catch (const toml::parse_error& error) {
         run_log().warn("What was open lately is left out: {}, line {}: {}.", path, error.source().begin.line,
-                       one_line(std::string(error.description())));
+                       one_line(error.description()));
         sources.clear();
     }
     return sources;

@@ -83,7 +83,7 @@ std::string RecordedReader::what_it_holds() const {
     std::string made = has("parameters") ? text("parameters") : "another chain";
     try {
         made = text_in_effect(chain_from_text(made));
-    } catch (const UsageError&) { // of another version: as it stands there
+    } catch (const UsageError&) { // NOLINT(bugprone-empty-catch): of another version, as it stands there
     }
     return "results of " + one_line(shortened(made, 300)) + " (" + quantity() + ")";
 }
@@ -308,11 +308,12 @@ bool RecordedReader::changed_later(const std::string& last_frame) const {
         return !mine.empty() && frame.is_object() && frame.contains("parameters") &&
                frame["parameters"] != mine;
     };
-    if (const auto facts = json_.find("facts"); facts != json_.end() && facts->is_array())
-        if (std::any_of(facts->begin(), facts->end(), [&](const Json& change) {
-                return change.is_array() && change.size() == 2 && other(change[1]);
-            }))
-            return true;
+    const auto facts = json_.find("facts");
+    if (facts != json_.end() && facts->is_array() &&
+        std::any_of(facts->begin(), facts->end(), [&](const Json& change) {
+            return change.is_array() && change.size() == 2 && other(change[1]);
+        }))
+        return true;
     return !last_frame.empty() && other(json_object_in(last_frame));
 }
 

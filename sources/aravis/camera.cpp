@@ -63,6 +63,7 @@ const CameraFormat* find_format(std::uint32_t code) {
 std::vector<std::pair<std::string, std::string>> discover_cameras() {
     std::vector<std::pair<std::string, std::string>> found;
     arv_update_device_list(); // waits about a second for GigE cameras to answer
+    found.reserve(arv_get_n_devices());
     for (unsigned i = 0; i < arv_get_n_devices(); ++i)
         found.emplace_back("aravis:" + text(arv_get_device_id(i)),
                            text(arv_get_device_vendor(i)) + " " + text(arv_get_device_model(i)) +

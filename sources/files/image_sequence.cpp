@@ -96,6 +96,7 @@ std::vector<std::string> list_numbered(const fs::path& path, const Pattern& patt
                        (path.parent_path() / pattern.name(numbers[count - 1] + 1)).string(), path.string(),
                        numbers.size() - count);
     std::vector<std::string> files;
+    files.reserve(count);
     for (std::size_t i = 0; i < count; ++i)
         files.push_back((path.parent_path() / pattern.name(numbers[i])).string());
     return files;

@@ -179,7 +179,7 @@ private:
             const std::unique_ptr<ImageReader> ahead = open_image(files_.front());
             while (times.size() < kLooked && ahead->next_page() && ahead->recorded().capture_ns)
                 times.push_back(*ahead->recorded().capture_ns);
-        } catch (const RunError&) { // said when its turn comes
+        } catch (const RunError&) { // NOLINT(bugprone-empty-catch): said when its turn comes
         }
         const double measured = rate_of(times);
         return measured > 0 ? measured : options().rate;

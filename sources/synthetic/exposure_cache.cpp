@@ -64,7 +64,7 @@ SyntheticTruth synthetic_truth(const SyntheticOptions& options) {
 }
 
 /// Before any of it is taken.
-const SyntheticOptions& ExposureCache::affordable(const SyntheticOptions& options) {
+SyntheticOptions ExposureCache::affordable(const SyntheticOptions& options) {
     constexpr std::uint64_t kMaps = 7; // of a scene, its mean and its rates, and a copy while it is drawn
     const std::uint64_t pixels =
         static_cast<std::uint64_t>(options.width) * static_cast<std::uint64_t>(options.height);
@@ -141,7 +141,7 @@ void ExposureCache::fill(const std::stop_token& stop) {
             all_.notify_all();
             all_.wait_for(lock, stop, pauses * (Clock::now() - begin), [] { return false; });
         }
-    } catch (const Cancelled&) { // nobody waits for it any more
+    } catch (const Cancelled&) { // NOLINT(bugprone-empty-catch): nobody waits for it any more
     } catch (...) {
         const std::lock_guard lock(mutex_);
         failure_ = std::current_exception();

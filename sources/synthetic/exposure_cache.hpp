@@ -32,7 +32,7 @@ public:
     void compose(std::uint64_t number, double seconds, HostView to) const;
 
 private:
-    static const SyntheticOptions& affordable(const SyntheticOptions& options);
+    static SyntheticOptions affordable(const SyntheticOptions& options);
     void make(int i);
     void fill(const std::stop_token& stop);
     int choose(double phase, std::uint64_t dice) const;

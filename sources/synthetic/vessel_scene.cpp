@@ -93,7 +93,8 @@ private:
             if (way > 5 * tip.radius + 18 && tip.generation > 0 && blocked(tip))
                 return;
             stamp(tip);
-            if ((to_fork -= step) < 0) {
+            to_fork -= step;
+            if (to_fork < 0) {
                 home = fork(tip, side);
                 side = dice_.unit() < 0.75 ? -side : side;
                 to_fork = next_fork(tip.radius);

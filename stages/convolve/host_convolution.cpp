@@ -146,7 +146,7 @@ void HostConvolution::make_tables() {
 }
 
 void HostConvolution::transform_kernel(const ConvolveKernel& kernel) {
-    constexpr const char* kTransforming = "transforming the kernel of a convolution";
+    static constexpr const char* kTransforming = "transforming the kernel of a convolution";
     const int slots = static_cast<int>(slots_.size());
     const ConvolutionAxis& x = geometry_.x;
     const ConvolutionAxis& y = geometry_.y;

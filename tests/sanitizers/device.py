@@ -25,7 +25,10 @@ PICTURE = "synthetic:vessels?width=1024&height=512&live=false"
 AT_ONCE = 16  # processes
 PARTS = 48  # of the tests of a program: what takes long does not wait behind others
 LIMIT_S = 480  # of each; what did not end says so
-GPUS = max(1, subprocess.run(["nvidia-smi", "-L"], capture_output=True, text=True, check=False).stdout.count("GPU "))
+LISTED = re.findall(r"^GPU \d+: (.*) \(", subprocess.run(["nvidia-smi", "-L"], capture_output=True, text=True, check=False).stdout,
+                    re.M)
+GPUS = max(1, len(LISTED))
+CARDS = ", ".join(f"{LISTED.count(name)} × {name}" for name in dict.fromkeys(LISTED))
 
 
 def part(tool, program, pattern, index=0, parts=1):
@@ -93,7 +96,7 @@ rows = []
 def add(row):
     rows.append(row)
     print(row, flush=True)
-    out.write_text(json.dumps(rows, indent=1) + "\n")
+    out.write_text(json.dumps({"device": CARDS, "rows": rows}, indent=1) + "\n")
 
 
 for tool, programs in TOOLS.items():

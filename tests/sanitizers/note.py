@@ -2,7 +2,7 @@
 """Notes what tests said under sanitizers: note.py NOTE.json (WHAT RESULTS.xml)… [--device ROWS.json]
 
 RESULTS.xml is what `./dev test asan` or `./dev test tsan` left in its build folder; ROWS.json what tests/sanitizers/device.py wrote.
-Rows of an earlier note that are not measured again stay.
+Rows of an earlier note that are not measured again stay, with their commit.
 """
 import json
 import pathlib
@@ -10,7 +10,7 @@ import sys
 import xml.etree.ElementTree
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
-from reliability import note  # noqa: E402
+from reliability import commit_tried, note  # noqa: E402
 
 
 def row_of(what, path):
@@ -22,15 +22,19 @@ def row_of(what, path):
 
 arguments = sys.argv[1:]
 place = pathlib.Path(arguments.pop(0))
-device = []
+device, card = [], ""
 if "--device" in arguments:
     at = arguments.index("--device")
-    device = json.loads(pathlib.Path(arguments[at + 1]).read_text())
+    measured = json.loads(pathlib.Path(arguments[at + 1]).read_text())
+    device, card = measured["rows"], measured["device"]
     del arguments[at:at + 2]
 rows = [row_of(*pair) for pair in zip(arguments[::2], arguments[1::2], strict=True)] + device
+for row in rows:
+    row["commit"] = commit_tried()
 new = {row["what"] for row in rows}
-old = json.loads(place.read_text())["rows"] if place.exists() else []
-rows = [row for row in old if row["what"] not in new] + rows
-columns = list(dict.fromkeys(key for row in rows for key in row))
+before = json.loads(place.read_text()) if place.exists() else {"rows": []}
+rows = [{"commit": before["commit"]} | row for row in before["rows"] if row["what"] not in new] + rows
+columns = [key for key in dict.fromkeys(key for row in rows for key in row) if key != "commit"] + ["commit"]
+card = card or before.get("machine", "").partition("; device tests on ")[2]
 note(place, "sanitizers", "./dev test asan, ./dev test tsan; on a GPU tests/sanitizers/device.py",
-     [{key: row.get(key, "") for key in columns} for row in rows])
+     [{key: row.get(key, "") for key in columns} for row in rows], f"; device tests on {card}" if card else "")

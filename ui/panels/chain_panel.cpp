@@ -28,7 +28,7 @@ constexpr const char* kDragged = "stage"; ///< the kind of what is dragged: a st
 Params with_exposure(Params params, double reported_ms) {
     try {
         params.set("exposure", reported_ms);
-    } catch (const UsageError&) { // outside what the stage's own control can show
+    } catch (const UsageError&) { // NOLINT(bugprone-empty-catch): its own control cannot show it
     }
     return params;
 }
