@@ -1,5 +1,6 @@
 // A frame of a film that is sought is the frame that a straight read gives there, whatever the container.
 #include "files/gst_handles.hpp"
+#include "files/gst_init.hpp"
 #include "tests/sources/seek_helpers.hpp"
 
 #include <gst/app/gstappsink.h>
@@ -13,6 +14,7 @@ struct Film {
 
 /// Whether packets lie in the file in another order than that in which they are shown.
 bool out_of_order(const std::string& path) {
+    init_gstreamer();
     const GstHandle<GstElement> pipeline(gst_parse_launch(
         ("filesrc location=" + path + " ! parsebin ! appsink name=sink sync=false").c_str(), nullptr));
     const GstHandle<GstElement> sink(gst_bin_get_by_name(GST_BIN(pipeline.get()), "sink"));
