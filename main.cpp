@@ -3,6 +3,7 @@
 #include "base/long_work.hpp"
 #include "base/open_files.hpp"
 #include "base/sentence.hpp"
+#include "base/standard_streams.hpp"
 #include "bench/bench.hpp"
 #include "commit.hpp"
 #include "config/reports/pulse_report.hpp"
@@ -18,6 +19,7 @@ namespace {
 
 int run(int argc, char** argv) {
     using namespace specklescope;
+    hold_standard_streams();
     set_build_commit(kCommit);
     allow_many_files();
     const ParseOutcome outcome = parse_command_line(argc, argv);

@@ -21,8 +21,8 @@ nlohmann::ordered_json run_peers(const std::string& filter) {
                 "{} was not built (it needs the libraries to compare with); those rows are left out.", name);
             continue;
         }
-        if (filter.find('\'') != std::string::npos)
-            throw UsageError("--filter: ' is not possible with --peers.");
+        if (filter.find('\'') != std::string::npos || program.string().find('\'') != std::string::npos)
+            throw UsageError("--peers: ' is possible neither in --filter nor in where the program lies.");
         const std::string command = "'" + program.string() + "' '" + filter + "'";
         const std::unique_ptr<std::FILE, int (*)(std::FILE*)> pipe(
             popen(command.c_str(), "r"), pclose); // NOLINT(bugprone-command-processor): both words are quoted

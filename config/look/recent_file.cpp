@@ -50,7 +50,6 @@ std::vector<SourceArgument> load_recent() {
     } catch (const toml::parse_error& error) {
         run_log().warn("What was open lately is left out: {}, line {}: {}.", path, error.source().begin.line,
                        one_line(error.description()));
-        sources.clear();
     }
     return sources;
 }

@@ -91,15 +91,10 @@ void keep_output_for_streams() {
     if (output < 0)
         throw RunError("Standard output cannot take a stream: " + reason(errno) +
                        "; send it to a program or a file.");
-    if (::dup2(STDERR_FILENO, STDOUT_FILENO) < 0) { // closed: words go nowhere
-        const int nowhere = ::open("/dev/null", O_WRONLY | O_CLOEXEC);
-        if (nowhere < 0) { // the next file to be opened would be standard output, and get the words
-            const int error = errno;
-            ::close(output);
-            throw RunError("Words cannot be kept out of standard output: /dev/null: " + reason(error) + ".");
-        }
-        ::dup2(nowhere, STDOUT_FILENO);
-        ::close(nowhere);
+    if (::dup2(STDERR_FILENO, STDOUT_FILENO) < 0) { // else words would go into the frames
+        const int error = errno;
+        ::close(output);
+        throw RunError("Words cannot be kept out of standard output: " + reason(error) + ".");
     }
     kept = output;
 }

@@ -70,7 +70,8 @@ def note(file, runs, marked):
                      [{"what": f"{room}/", "tries": sum(rooms[room][outcome] for outcome in COUNTED),
                        "noticed": rooms[room]["noticed"], "not noticed": rooms[room]["survived"],
                        "not reached": rooms[room]["not reached"], "share": share(rooms[room]),
-                       "goal": f"{GOALS[room]} %" if room in GOALS else ""} for room in ordered(rooms)])
+                       "goal": f"{GOALS[room]} %" if room in GOALS else ""} for room in ordered(rooms)],
+                     commit="; ".join(dict.fromkeys(run["commit"] for run in runs)))
 
 
 def cell(text):

@@ -16,17 +16,21 @@ namespace {
 class NoMoreThan {
 public:
     explicit NoMoreThan(rlim_t bytes) {
-        std::signal(SIGXFSZ, SIG_IGN);
+        signal_ = std::signal(SIGXFSZ, SIG_IGN);
         ::getrlimit(RLIMIT_FSIZE, &before_);
         const rlimit small{bytes, before_.rlim_max};
         ::setrlimit(RLIMIT_FSIZE, &small);
     }
     NoMoreThan(const NoMoreThan&) = delete;
     NoMoreThan& operator=(const NoMoreThan&) = delete;
-    ~NoMoreThan() { ::setrlimit(RLIMIT_FSIZE, &before_); }
+    ~NoMoreThan() {
+        ::setrlimit(RLIMIT_FSIZE, &before_);
+        std::signal(SIGXFSZ, signal_);
+    }
 
 private:
     rlimit before_{};
+    void (*signal_)(int) = SIG_DFL;
 };
 
 /// As libtiff sees the one page.

@@ -204,10 +204,10 @@ TEST_F(PreTriggerTest, ALiveStreamIsNotHeldUpByWhatCameBefore) {
 /// An encoder that is slower than any camera has them all to write first: those that came meanwhile wait in
 /// the same memory, however long, and are not dropped as late.
 TEST_F(PreTriggerTest, FramesBehindThoseFromBeforeWaitForThem) {
-    constexpr Shape kLarge{640, 480, 1, PixelType::u16};
+    constexpr Shape kLarge{1024, 768, 1, PixelType::u16}; // 0.4 s of work for any encoder
     constexpr std::uint64_t kBefore = 120, kBehind = 5;
     Maker maker(kLarge, kSmall);
-    const auto kept = std::make_shared<PreTrigger>(10, 2 * kMuch);
+    const auto kept = std::make_shared<PreTrigger>(10, 4 * kMuch);
     kept->open(stream_of(kLarge));
     for (std::uint64_t n = 1; n <= kBefore; ++n)
         kept->push(maker.make(n), false);

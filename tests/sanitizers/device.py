@@ -55,7 +55,7 @@ def run(tool, program, pattern):
     text = "".join(text for text, _ in parts)
     # racecheck has its own summary
     found = sum(map(int, re.findall(r"(?:ERROR|RACECHECK) SUMMARY: (\d+)", text)))
-    open_ones = set(re.findall(r"\[ RUN      \] (\S+)", text)) - set(re.findall(r"\[       OK \] (\S+)", text))
+    open_ones = set(re.findall(r"\[ RUN      \] (\S+)", text)) - set(re.findall(r"\[ +(?:OK|SKIPPED) \] (\S+)", text))
     if open_ones:
         print("did not end well:", ", ".join(sorted(open_ones)), flush=True)
     kernels = {}

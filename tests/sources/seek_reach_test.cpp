@@ -26,6 +26,7 @@ TEST_P(SeekReach, IsFromTheKeyFrameBeforeIt) {
     const RawMovie movie = noise_movie(96, 64, kFrames, "GRAY8", 1);
     const std::string path = file("film" + GetParam().name);
     ASSERT_NO_FATAL_FAILURE(encode(movie, GetParam().chain, path));
+    const std::uint64_t begin = bytes_read();
     const std::vector<Delivered> all = straight(path);
     ASSERT_EQ(all.size(), kFrames);
     const auto source = make_source(path, {});
@@ -33,7 +34,8 @@ TEST_P(SeekReach, IsFromTheKeyFrameBeforeIt) {
     source->seek(1, 0); // looks for the frames of the whole file, once
     ASSERT_NO_FATAL_FAILURE(expect_next(*source, all, 1));
     const std::uint64_t whole = std::filesystem::file_size(path);
-    for (const std::uint64_t frame : {kFrames - 2, kFrames - 20, std::uint64_t{3}, kFrames - 40}) {
+    ASSERT_GE(bytes_read() - begin, whole) << "the system does not count what is read";
+    for (const std::uint64_t frame : {kFrames - 2, kFrames - 20, kFrames - 40}) {
         const std::uint64_t before = bytes_read();
         source->seek(frame, 0);
         ASSERT_NO_FATAL_FAILURE(expect_next(*source, all, frame));
@@ -44,13 +46,13 @@ TEST_P(SeekReach, IsFromTheKeyFrameBeforeIt) {
 
 INSTANTIATE_TEST_SUITE_P(
     Containers, SeekReach,
-    testing::Values(
-        Film{"_ffv1.mkv", "avenc_ffv1 ! matroskamux"}, Film{"_mjpeg.avi", "videoconvert ! jpegenc ! avimux"},
-        Film{"_b.mp4", "videoconvert ! x264enc key-int-max=13 bframes=3 b-adapt=false "
-                       "option-string=scenecut=0 ! mp4mux"},
-        Film{"_b.mkv",
-             "videoconvert ! x264enc key-int-max=25 bframes=2 option-string=scenecut=0 ! matroskamux"},
-        Film{"_vp8.webm", "videoconvert ! vp8enc keyframe-max-dist=10 deadline=1 ! webmmux"}),
+    testing::Values(Film{"_ffv1.mkv", "avenc_ffv1 ! matroskamux"},
+                    Film{"_mjpeg.avi", "videoconvert ! jpegenc ! avimux"},
+                    Film{"_b.mp4", "videoconvert ! x264enc key-int-max=13 bframes=3 b-adapt=false "
+                                   "b-adapt=false option-string=scenecut=0 ! mp4mux"},
+                    Film{"_b.mkv", "videoconvert ! x264enc key-int-max=25 bframes=2 b-adapt=false "
+                                   "option-string=scenecut=0 ! matroskamux"},
+                    Film{"_vp8.webm", "videoconvert ! vp8enc keyframe-max-dist=10 deadline=1 ! webmmux"}),
     [](const auto& film) {
         return film.param.name.substr(1, film.param.name.find('.') - 1) +
                film.param.name.substr(film.param.name.find('.') + 1);

@@ -212,6 +212,7 @@ TEST(SpeckleOptics, TheFieldIsCorrelatedAsOfAGaussianPupil) {
 /// Of one phase of the heartbeat there are several exposures, and each is as likely as the others.
 TEST(ExposureCache, NoExposureOfAPhaseIsPreferred) {
     SyntheticOptions options;
+    options.live = false;
     options.width = 32;
     options.height = 4;
     ExposureCache cache(options);

@@ -61,11 +61,10 @@ def commit_tried():
     return git("log", "-1", "--format=%h", "--", *TRIED) + ("-dirty" if git("status", "--porcelain", "--", *TRIED) else "")
 
 
-def note(path, campaign, command, rows, where=""):
+def note(path, campaign, command, rows, where="", commit=""):
     """Writes what a campaign tried; `rows` are dictionaries with the same keys, `where` is added to the machine."""
-    commit = commit_tried()
     today = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d")
-    text = json.dumps({"campaign": campaign, "command": command, "date": today, "commit": commit,
+    text = json.dumps({"campaign": campaign, "command": command, "date": today, "commit": commit or commit_tried(),
                        "machine": f"{platform.machine()}, {os.cpu_count()} processors{where}", "rows": rows}, indent=1)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(text + "\n")

@@ -66,11 +66,13 @@ protected:
 constexpr const char* kReader = R"py(
 import re, subprocess, zlib
 
+UPSIDE_DOWN = r"^1 0 0 -1 0 [\d.]+ cm"
+
 class Page:
     def __init__(self, content):
         self.strokes, self.frames, self.fills, self.words = [], [], [], []
         content = re.sub(r"BT\n.*?\nET(?=\s)", " ", content, flags=re.S)
-        content = content.replace("1 0 0 -1 0 595.28 cm", "", 1)  # from here on y grows downwards
+        content = re.sub(UPSIDE_DOWN, "", content, count=1)  # from here on y grows downwards
         operands, path, boxes, pen, brush = [], [], [], None, None
         for token in content.split():
             if re.match(r"[-+.\d/\[(]|.*\]$", token):
@@ -103,12 +105,12 @@ def pages(name):
             text = zlib.decompressobj().decompress(data[at.end():])
         except zlib.error:
             continue
-        if text.startswith(b"1 0 0 -1 0 595.28 cm"):
+        if re.match(UPSIDE_DOWN, text.decode("latin1")):
             found.append(Page(text.decode("latin1")))
     html = subprocess.run(["pdftotext", "-bbox", name, "-"], check=True, capture_output=True,
                           text=True).stdout
     of_pages = html.split("<page ")[1:]
-    assert len(found) == len(of_pages) > 0, (len(found), len(of_pages))
+    assert len(found) == len(of_pages) > 0, f"pages as cairo draws them: {len(found)} of {len(of_pages)}"
     word = re.compile(r'<word xMin="(.*?)" yMin="(.*?)" xMax="(.*?)" yMax="(.*?)">(.*?)</word>')
     for page, text in zip(found, of_pages):
         page.words = [(tuple(map(float, m.groups()[:4])), m.group(5)) for m in word.finditer(text)]

@@ -61,6 +61,23 @@ TEST_F(StreamRun, APipeGetsTheBytesOfTheFileAndNothingElse) {
     }
 }
 
+/// Else the next file that is opened takes their numbers, and the words of standard error.
+TEST_F(StreamRun, WhereStandardInputAndErrorAreClosedNothingElseTakesTheirPlaces) {
+    for (const std::string closed : {"2>&-", "<&-", "<&- 2>&-"}) {
+        const ChildResult done =
+            run(std::string("run ") + kScene + " --frames 7 --record - --record a.raw --stats s.json " +
+                closed + " | cat > got");
+        ASSERT_EQ(done.status, 0) << closed << done.all();
+        const std::string got = file("got");
+        EXPECT_EQ(got.size(), 7 * kFrame) << closed;
+        EXPECT_TRUE(got == file("a.raw")) << closed;
+        EXPECT_EQ(file("s.json").front(), '{') << closed;
+        EXPECT_EQ(file("a.raw.jsonl").front(), '{') << closed;
+        for (const char* name : {"a.raw", "a.raw.jsonl", "s.json"})
+            std::filesystem::remove(folder_ / name);
+    }
+}
+
 TEST_F(StreamRun, RawFramesAndOtherDescriptorsAndFilesTakeThem) {
     const ChildResult done = run(std::string("exec 5> five; run ") + kScene +
                                  " --frames 5 --record-raw - --record /dev/fd/5 --record >(cat > sub) "
