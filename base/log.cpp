@@ -19,12 +19,16 @@ spdlog::logger& run_log() {
 }
 
 void log_to(std::shared_ptr<spdlog::logger> logger) {
-    // Whoever has a reference to an earlier one keeps it: they are few.
-    static std::mutex mutex;
-    static std::vector<std::shared_ptr<spdlog::logger>> kept;
-    const std::scoped_lock lock(mutex);
+    // Whoever has a reference to an earlier one keeps it: they are few. Not destroyed at the end, where
+    // threads of libraries still speak.
+    struct Kept {
+        std::mutex mutex;
+        std::vector<std::shared_ptr<spdlog::logger>> loggers;
+    };
+    static Kept& kept = *new Kept; // NOLINT: as said
+    const std::scoped_lock lock(kept.mutex);
     named.store(logger.get(), std::memory_order_release);
-    kept.push_back(std::move(logger));
+    kept.loggers.push_back(std::move(logger));
 }
 
 } // namespace specklescope

@@ -108,12 +108,13 @@ std::string ending_of(const std::string& path) {
 } // namespace
 
 void set_up_log(const Settings& settings, const std::string& before) {
-    static const std::shared_ptr<spdlog::logger> logger = [] {
-        auto made = std::make_shared<spdlog::logger>("specklescope",
-                                                     std::make_shared<spdlog::sinks::stderr_color_sink_mt>());
-        spdlog::set_default_logger(made);
-        return made;
-    }();
+    static const auto& logger =
+        *new const std::shared_ptr<spdlog::logger>([] { // NOLINT: as known_secrets.cpp
+            auto made = std::make_shared<spdlog::logger>(
+                "specklescope", std::make_shared<spdlog::sinks::stderr_color_sink_mt>());
+            spdlog::set_default_logger(made);
+            return made;
+        }());
     auto formatter = std::make_unique<spdlog::pattern_formatter>();
     formatter->add_flag<CleanText>('*').set_pattern(before + "specklescope: %*");
     logger->set_formatter(std::move(formatter));
