@@ -108,9 +108,9 @@ std::vector<std::int64_t> packet_times(const std::string& path) {
 }
 
 bool seeks_by_time(GstElement* pipeline) {
-    static constexpr std::array<std::string_view, 9> kDemuxers = {"matroskademux", "qtdemux",  "avidemux",
-                                                                  "oggdemux",      "flvdemux", "tsdemux",
-                                                                  "mpegpsdemux",   "asfdemux", "mxfdemux"};
+    // Not flvdemux: where it lands is no key frame at times, and the frames behind are not whole.
+    static constexpr std::array<std::string_view, 8> kDemuxers = {
+        "matroskademux", "qtdemux", "avidemux", "oggdemux", "tsdemux", "mpegpsdemux", "asfdemux", "mxfdemux"};
     GstIterator* const elements = gst_bin_iterate_recurse(GST_BIN(pipeline));
     GValue item = G_VALUE_INIT;
     bool found = false;

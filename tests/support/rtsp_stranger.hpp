@@ -15,6 +15,7 @@
 #include <fstream>
 #include <stdexcept>
 #include <string>
+#include <system_error>
 
 namespace specklescope::test {
 
@@ -31,7 +32,7 @@ public:
         to.sin_port = htons(static_cast<std::uint16_t>(port));
         to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
         if (::connect(fd_, reinterpret_cast<const sockaddr*>(&to), sizeof to) != 0) // NOLINT: the call's way
-            throw std::runtime_error("nobody listens");
+            throw std::runtime_error("nobody listens: " + std::generic_category().message(errno));
     }
     RtspStranger(const RtspStranger&) = delete;
     RtspStranger& operator=(const RtspStranger&) = delete;

@@ -8,7 +8,7 @@ class ViewerKeysTest : public ViewerTest {
 protected:
     std::string frames_file(int frames) {
         std::string pixels;
-        for (int i = 0; i < 64 * 48 * frames; ++i)
+        for (unsigned i = 0; i < 64U * 48 * static_cast<unsigned>(frames); ++i)
             pixels += static_cast<char>(40 + (i * 7919 ^ i / 64) % 150);
         write_text(folder_ / "film.raw", pixels);
         return "raw:film.raw?width=64&height=48&format=gray8&rate=20";
