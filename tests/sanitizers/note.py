@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Notes what tests said under sanitizers: note.py NOTE.json (WHAT RESULTS.xml)… [--device ROWS.json]
+"""Notes what tests said under sanitizers: note.py NOTE.json (WHAT RESULTS.xml[+AGAIN.xml])… [--device ROWS.json]
 
 RESULTS.xml is what `./dev test asan` or `./dev test tsan` left in its build folder; ROWS.json what tests/sanitizers/device.py wrote.
+RESULTS.xml+AGAIN.xml: what failed was tried once more, alone; what passed then is told beside what did not.
 Rows of an earlier note that are not measured again stay, with their commit.
 """
 import json
@@ -13,11 +14,18 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
 from reliability import commit_tried, note  # noqa: E402
 
 
-def row_of(what, path):
-    cases = xml.etree.ElementTree.parse(path).getroot().findall("testcase")
-    failed = sum(case.get("status") == "fail" for case in cases)
-    ran = sum(case.get("status") in ("run", "fail") for case in cases)
-    return {"what": what, "tries": ran, "failures": failed}
+def cases_of(path):
+    """Name and outcome of each test."""
+    root = xml.etree.ElementTree.parse(path).getroot()
+    return {case.get("name").split("  # ")[0]: case.get("status") for case in root.findall("testcase")}
+
+
+def row_of(what, paths):
+    first, *again = map(cases_of, paths.split("+"))
+    failed = {name for name, status in first.items() if status == "fail"}
+    passed = {name for name in failed for later in again if later.get(name) == "run"}
+    ran = sum(status in ("run", "fail") for status in first.values())
+    return {"what": what, "tries": ran, "failures": len(failed - passed), "passed when repeated": len(passed)}
 
 
 arguments = sys.argv[1:]
