@@ -55,13 +55,19 @@ public:
         if (pipe(out) != 0 ||
             (terminal ? openpty(&err[0], &err[1], nullptr, nullptr, &size) : pipe(err)) != 0)
             throw std::runtime_error("no pipe");
+        // Made before the fork: behind it nothing may ask for memory, whose locks other threads may have
+        // held.
+        std::vector<std::string> variables = environment(folder);
+        const std::vector<char*> words = pointers_to(argv), known = pointers_to(variables);
         pid_ = fork();
         if (pid_ == 0) {
             dup2(out[1], STDOUT_FILENO);
             dup2(err[1], STDERR_FILENO);
             for (const int descriptor : {out[0], out[1], err[0], err[1]})
                 close(descriptor);
-            become(argv, folder);
+            if (chdir(folder.c_str()) == 0)
+                execvpe(words[0], words.data(), known.data());
+            _exit(127);
         }
         close(out[1]);
         close(err[1]);
@@ -108,18 +114,26 @@ public:
     }
 
 private:
-    [[noreturn]] static void become(const std::vector<std::string>& argv, const std::string& folder) {
-        unsetenv("DISPLAY");         // NOLINT(concurrency-mt-unsafe): one thread after fork
-        unsetenv("WAYLAND_DISPLAY"); // NOLINT(concurrency-mt-unsafe)
-        setenv("XDG_CONFIG_HOME", (folder + "/.config").c_str(), 1); // NOLINT(concurrency-mt-unsafe)
-        setenv("XDG_CACHE_HOME", (folder + "/.cache").c_str(), 1);   // NOLINT(concurrency-mt-unsafe)
-        std::vector<char*> arguments;
-        for (const std::string& word : argv)
-            arguments.push_back(const_cast<char*>(word.c_str())); // NOLINT: execvp's old signature
-        arguments.push_back(nullptr);
-        if (chdir(folder.c_str()) == 0)
-            execvp(arguments[0], arguments.data());
-        _exit(127);
+    /// The environment of this process, without a display and with a memory of its own.
+    static std::vector<std::string> environment(const std::string& folder) {
+        std::vector<std::string> all = {"XDG_CONFIG_HOME=" + folder + "/.config",
+                                        "XDG_CACHE_HOME=" + folder + "/.cache"};
+        for (char** one = environ; *one; ++one) {
+            const std::string entry = *one;
+            const std::string name = entry.substr(0, entry.find('='));
+            if (name != "DISPLAY" && name != "WAYLAND_DISPLAY" && name != "XDG_CONFIG_HOME" &&
+                name != "XDG_CACHE_HOME")
+                all.push_back(entry);
+        }
+        return all;
+    }
+    /// As exec wants them: as long as `texts` stays as it is.
+    static std::vector<char*> pointers_to(std::vector<std::string>& texts) {
+        std::vector<char*> all;
+        for (std::string& text : texts)
+            all.push_back(text.data());
+        all.push_back(nullptr);
+        return all;
     }
     static bool take(int descriptor, std::string& text) {
         char buffer[4096];
