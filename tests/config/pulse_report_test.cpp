@@ -15,10 +15,9 @@ TEST(PulseReport, TellsThePartsOfATraceWithLongGapsAndOfNoOther) {
     int split = 0, whole = 0;
     for (int i = 0; i < 1000; ++i) {
         const double t = i / 25.0;
-        const std::string cells = std::to_string(i) + "," + std::to_string(t) + ",REGION," +
-                                  std::to_string(5 + std::sin(7.5 * t)) + "\n";
         const auto add = [&](const char* region) {
-            table += std::regex_replace(cells, std::regex("REGION"), region);
+            table += std::to_string(i) + "," + std::to_string(t) + "," + region + "," +
+                     std::to_string(5 + std::sin(7.5 * t)) + "\n";
         };
         add("whole");
         ++whole;

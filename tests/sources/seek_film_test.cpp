@@ -8,10 +8,6 @@
 namespace specklescope::test {
 namespace {
 
-struct Film {
-    std::string name, chain;
-};
-
 /// Whether packets lie in the file in another order than that in which they are shown; how many there are.
 std::pair<bool, int> order_of(const std::string& path) {
     init_gstreamer();
@@ -35,7 +31,7 @@ std::pair<bool, int> order_of(const std::string& path) {
     return {back, count};
 }
 
-class SeekFilm : public SeekTest, public testing::WithParamInterface<Film> {};
+class SeekFilm : public SeekTest, public testing::WithParamInterface<EncodedFilm> {};
 
 TEST_P(SeekFilm, ShowsExactlyTheFrame) {
     const RawMovie movie = noise_movie(48, 32, 60, "GRAY8", 1);
@@ -49,29 +45,24 @@ TEST_P(SeekFilm, ShowsExactlyTheFrame) {
 
 INSTANTIATE_TEST_SUITE_P(
     Containers, SeekFilm,
-    testing::Values(Film{"_ffv1.mkv", "avenc_ffv1 ! matroskamux"},
-                    Film{"_raw.mkv", "matroskamux timecodescale=1"},
-                    Film{"_mjpeg.avi", "videoconvert ! jpegenc ! avimux"},
-                    Film{"_b.mp4", "videoconvert ! x264enc key-int-max=13 bframes=3 b-adapt=false "
-                                   "b-adapt=false option-string=scenecut=0 ! mp4mux"},
-                    Film{"_b.mkv", "videoconvert ! x264enc key-int-max=25 bframes=2 b-adapt=false "
-                                   "option-string=scenecut=0 ! matroskamux"},
-                    Film{"_one_key.mkv", "videoconvert ! x264enc key-int-max=1000 bframes=2 b-adapt=false "
-                                         "option-string=scenecut=0 ! matroskamux"},
-                    Film{"_vp8.webm", "videoconvert ! vp8enc keyframe-max-dist=10 deadline=1 ! webmmux"},
-                    Film{"_b.ts", "videoconvert ! x264enc key-int-max=10 bframes=2 b-adapt=false "
-                                  "option-string=scenecut=0 ! mpegtsmux"},
-                    Film{"_theora.ogg", "videoconvert ! theoraenc keyframe-force=12 ! oggmux"},
-                    Film{"_b.flv", "videoconvert ! x264enc key-int-max=10 bframes=2 b-adapt=false "
-                                   "option-string=scenecut=0 ! flvmux"},
-                    Film{".y4m", "videoconvert ! y4menc"}),
-    [](const auto& film) {
-        std::string name = film.param.name;
-        std::replace_if(
-            name.begin(), name.end(), [](char c) { return !std::isalnum(static_cast<unsigned char>(c)); },
-            '_');
-        return name;
-    });
+    testing::Values(
+        EncodedFilm{"_ffv1.mkv", "avenc_ffv1 ! matroskamux"},
+        EncodedFilm{"_raw.mkv", "matroskamux timecodescale=1"},
+        EncodedFilm{"_mjpeg.avi", "videoconvert ! jpegenc ! avimux"},
+        EncodedFilm{"_b.mp4", "videoconvert ! x264enc key-int-max=13 bframes=3 b-adapt=false "
+                              "option-string=scenecut=0 ! mp4mux"},
+        EncodedFilm{"_b.mkv", "videoconvert ! x264enc key-int-max=25 bframes=2 b-adapt=false "
+                              "option-string=scenecut=0 ! matroskamux"},
+        EncodedFilm{"_one_key.mkv", "videoconvert ! x264enc key-int-max=1000 bframes=2 b-adapt=false "
+                                    "option-string=scenecut=0 ! matroskamux"},
+        EncodedFilm{"_vp8.webm", "videoconvert ! vp8enc keyframe-max-dist=10 deadline=1 ! webmmux"},
+        EncodedFilm{"_b.ts", "videoconvert ! x264enc key-int-max=10 bframes=2 b-adapt=false "
+                             "option-string=scenecut=0 ! mpegtsmux"},
+        EncodedFilm{"_theora.ogg", "videoconvert ! theoraenc keyframe-force=12 ! oggmux"},
+        EncodedFilm{"_b.flv", "videoconvert ! x264enc key-int-max=10 bframes=2 b-adapt=false "
+                              "option-string=scenecut=0 ! flvmux"},
+        EncodedFilm{".y4m", "videoconvert ! y4menc"}),
+    name_of);
 
 TEST_F(SeekTest, FilmsThatGoOnAtAnotherRateHaveTheFramesTheyHave) {
     // Two rates in one file: times that no rate tells.

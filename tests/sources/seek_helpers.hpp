@@ -101,6 +101,19 @@ inline void expect_exact_seeks(const std::string& text, std::uint64_t frames) {
     source->close();
 }
 
+/// How a film ends and how it is made, behind the frames.
+struct EncodedFilm {
+    std::string name, chain;
+};
+
+/// What a test of it is called.
+inline std::string name_of(const testing::TestParamInfo<EncodedFilm>& film) {
+    std::string name = film.param.name;
+    std::replace_if(
+        name.begin(), name.end(), [](char c) { return !std::isalnum(static_cast<unsigned char>(c)); }, '_');
+    return name;
+}
+
 class SeekTest : public testing::Test {
 protected:
     std::string file(const std::string& name) const { return folder_ / name; }

@@ -15,11 +15,7 @@ std::uint64_t bytes_read() {
     return 0;
 }
 
-struct Film {
-    std::string name, chain;
-};
-
-class SeekReach : public SeekTest, public testing::WithParamInterface<Film> {};
+class SeekReach : public SeekTest, public testing::WithParamInterface<EncodedFilm> {};
 
 TEST_P(SeekReach, IsFromTheKeyFrameBeforeIt) {
     constexpr std::uint64_t kFrames = 600;
@@ -46,17 +42,15 @@ TEST_P(SeekReach, IsFromTheKeyFrameBeforeIt) {
 
 INSTANTIATE_TEST_SUITE_P(
     Containers, SeekReach,
-    testing::Values(Film{"_ffv1.mkv", "avenc_ffv1 ! matroskamux"},
-                    Film{"_mjpeg.avi", "videoconvert ! jpegenc ! avimux"},
-                    Film{"_b.mp4", "videoconvert ! x264enc key-int-max=13 bframes=3 b-adapt=false "
-                                   "b-adapt=false option-string=scenecut=0 ! mp4mux"},
-                    Film{"_b.mkv", "videoconvert ! x264enc key-int-max=25 bframes=2 b-adapt=false "
-                                   "option-string=scenecut=0 ! matroskamux"},
-                    Film{"_vp8.webm", "videoconvert ! vp8enc keyframe-max-dist=10 deadline=1 ! webmmux"}),
-    [](const auto& film) {
-        return film.param.name.substr(1, film.param.name.find('.') - 1) +
-               film.param.name.substr(film.param.name.find('.') + 1);
-    });
+    testing::Values(EncodedFilm{"_ffv1.mkv", "avenc_ffv1 ! matroskamux"},
+                    EncodedFilm{"_mjpeg.avi", "videoconvert ! jpegenc ! avimux"},
+                    EncodedFilm{"_b.mp4", "videoconvert ! x264enc key-int-max=13 bframes=3 b-adapt=false "
+                                          "option-string=scenecut=0 ! mp4mux"},
+                    EncodedFilm{"_b.mkv", "videoconvert ! x264enc key-int-max=25 bframes=2 b-adapt=false "
+                                          "option-string=scenecut=0 ! matroskamux"},
+                    EncodedFilm{"_vp8.webm",
+                                "videoconvert ! vp8enc keyframe-max-dist=10 deadline=1 ! webmmux"}),
+    name_of);
 
 } // namespace
 } // namespace specklescope::test
