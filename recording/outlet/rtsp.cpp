@@ -43,6 +43,8 @@ std::string pipeline_of(double mbit_s) {
 }
 constexpr std::uint64_t kWaiting = 2;   ///< pictures in front of the encoder
 constexpr guint kLookMs = 200;          ///< between two looks at who reads
+constexpr guint kEndMs = 5;             ///< between two looks at who is still there at the end
+constexpr int kEndLooks = 400;          ///< then it ends without them
 constexpr guint kMostSessions = 64;     ///< of strangers
 constexpr gint kBacklog = 64;           ///< with five a viewer waits seconds behind strangers
 constexpr guint kMostBody = 65536;      ///< bytes of a request: a stranger says how long it is
@@ -151,11 +153,8 @@ void on_play(GstRTSPClient* client, GstRTSPContext*, gpointer data) {
                                gst_video_event_new_upstream_force_key_unit(GST_CLOCK_TIME_NONE, TRUE, 0));
 }
 
-void on_closed(GstRTSPClient*, gpointer) { run_log().debug("A client of --serve has gone."); }
-
 void on_client(GstRTSPServer*, GstRTSPClient* client, gpointer data) {
     connect(client, "play-request", &on_play, *static_cast<Shared*>(data));
-    g_signal_connect(client, "closed", G_CALLBACK(&on_closed), nullptr);
 }
 
 gboolean on_clean(gpointer server) {
@@ -164,7 +163,10 @@ gboolean on_clean(gpointer server) {
     return G_SOURCE_CONTINUE;
 }
 
-GstRTSPFilterResult remove_client(GstRTSPServer*, GstRTSPClient*, gpointer) { return GST_RTSP_FILTER_REMOVE; }
+gboolean on_connection(GSocket* listening, GIOCondition, gpointer server) {
+    let_in(GST_RTSP_SERVER(server), listening);
+    return G_SOURCE_CONTINUE;
+}
 
 class RtspEnd final : public OutletEnd {
 public:
@@ -199,7 +201,7 @@ public:
             const std::lock_guard lock(watched_->telling);
             watched_->on_watched = nullptr;
         }
-        GSource* end = g_idle_source_new(); // on the server's own thread: its clients are of it
+        GSource* end = g_timeout_source_new(kEndMs);
         g_source_set_callback(end, &RtspEnd::on_end, this, nullptr);
         g_source_attach(end, context_.get());
         g_source_unref(end);
@@ -295,7 +297,7 @@ private:
             address_.port = g_inet_socket_address_get_port(G_INET_SOCKET_ADDRESS(bound.get()));
         listening_ = g_socket_create_source(
             socket.get(), static_cast<GIOCondition>(G_IO_IN | G_IO_ERR | G_IO_HUP | G_IO_NVAL), nullptr);
-        g_source_set_callback(listening_, G_SOURCE_FUNC(&gst_rtsp_server_io_func), server_.get(), nullptr);
+        g_source_set_callback(listening_, G_SOURCE_FUNC(&on_connection), server_.get(), nullptr);
         g_source_attach(listening_, context_.get());
     }
 
@@ -324,7 +326,12 @@ private:
 
     static gboolean on_end(gpointer data) {
         auto* self = static_cast<RtspEnd*>(data);
-        gst_rtsp_server_client_filter(self->server_.get(), &remove_client, nullptr);
+        g_source_destroy(self->listening_);
+        const int left = send_away(self->server_.get());
+        if (left > 0 && ++self->looks_at_end_ < kEndLooks)
+            return G_SOURCE_CONTINUE;
+        if (left > 0)
+            run_log().debug("{} clients of --serve have not heard of its end.", left);
         g_main_loop_quit(self->loop_.get());
         return G_SOURCE_REMOVE;
     }
@@ -337,6 +344,7 @@ private:
     GSource* listening_ = nullptr;
     GSource* cleaning_ = nullptr;
     GSource* looking_ = nullptr;
+    int looks_at_end_ = 0; ///< of the server's thread
     std::thread thread_;
     const Shared watched_ = std::make_shared<Watched>();
 };

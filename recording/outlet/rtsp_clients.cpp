@@ -4,18 +4,27 @@
 
 #include "base/log.hpp"
 #include "base/reset_connection.hpp"
+#include "files/gst_handles.hpp"
 #include "recording/outlet/rtsp_clients.hpp"
 
 #include <spdlog/spdlog.h>
 
+#include <gio/gio.h>
+
+#include <cerrno>
 #include <chrono>
 #include <cstdint>
+#include <memory>
+#include <mutex>
+#include <system_error>
 
+#include <fcntl.h>
 #include <linux/sockios.h>
 #include <linux/tcp.h>
 #include <netinet/in.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 namespace specklescope {
 
@@ -30,24 +39,66 @@ constexpr auto kIntroduction = 10s; ///< until it has asked for the pictures
 /// Bytes that a client sends: its requests are few, and what keeps it alive is small.
 constexpr std::uint64_t kMostTalk = std::uint64_t{256} << 10, kTalkEachSecond = 1024;
 
-/// Of one client, at the last look.
-struct Known {
+/// Of one client. What GStreamer knows of its connection belongs to the client's thread, which alone may
+/// close it: closed by another one, it was read for ever. So the server's thread has a descriptor of its own.
+class Visitor {
+public:
+    explicit Visitor(int descriptor) : fd_(descriptor) {}
+    Visitor(const Visitor&) = delete;
+    Visitor& operator=(const Visitor&) = delete;
+    ~Visitor() { forget(); }
+
+    /// On the client's thread, which has closed the connection.
+    void forget() {
+        const std::lock_guard lock(mutex_);
+        if (fd_ >= 0)
+            ::close(fd_);
+        fd_ = -1;
+    }
+    /// Its own thread hears of it, and closes.
+    void let_go() {
+        const std::lock_guard lock(mutex_);
+        gone = true;
+        if (fd_ >= 0)
+            reset_connection(fd_);
+    }
+    /// False: the connection is no more.
+    bool look(tcp_info& info, int& unsent) const {
+        const std::lock_guard lock(mutex_);
+        socklen_t size = sizeof info;
+        return fd_ >= 0 && ::getsockopt(fd_, IPPROTO_TCP, TCP_INFO, &info, &size) == 0 &&
+               ::ioctl(fd_, SIOCOUTQ, &unsent) == 0;
+    }
+
+    std::string from;
+    bool gone = false; ///< what it is waits for its own thread
     Clock::time_point came = Clock::now();
-    std::uint64_t taken = 0; ///< bytes of what was sent
+    std::uint64_t taken = 0; ///< bytes of what was sent, at the last look
     Clock::time_point took = Clock::now();
     Clock::time_point alone = Clock::now();
+
+private:
+    mutable std::mutex mutex_;
+    int fd_;
 };
-constexpr const char* kKnown = "specklescope-known";
+constexpr const char* kVisitor = "specklescope-visitor";
 constexpr const char* kWatches = "specklescope-watches"; ///< an OutletClient, which stays as it is
 
-Known& known(GstRTSPClient* client) {
-    auto* found = static_cast<Known*>(g_object_get_data(G_OBJECT(client), kKnown));
-    if (!found) {
-        found = new Known; // NOLINT: the client owns it
-        g_object_set_data_full(G_OBJECT(client), kKnown, found,
-                               [](gpointer data) { delete static_cast<Known*>(data); }); // NOLINT
-    }
-    return *found;
+Visitor* visitor(GstRTSPClient* client) {
+    return static_cast<Visitor*>(g_object_get_data(G_OBJECT(client), kVisitor));
+}
+
+void on_closed(GstRTSPClient* client, gpointer) {
+    run_log().debug("A client of --serve has gone.");
+    visitor(client)->forget();
+}
+
+/// Its own thread may have closed it by now: then the descriptor goes with the client.
+void on_arrival(GstRTSPServer*, GstRTSPClient* client, gpointer arrived) {
+    g_object_set_data_full(G_OBJECT(client), kVisitor,
+                           static_cast<std::unique_ptr<Visitor>*>(arrived)->release(),
+                           [](gpointer data) { delete static_cast<Visitor*>(data); }); // NOLINT
+    g_signal_connect(client, "closed", G_CALLBACK(&on_closed), nullptr);
 }
 
 GstRTSPFilterResult count_session(GstRTSPClient*, GstRTSPSession*, gpointer count) {
@@ -62,16 +113,15 @@ bool has_session(GstRTSPClient* client) {
 }
 
 /// How long it has taken nothing of what waits for it.
-Clock::duration stands_still(int fd, const tcp_info& info, Known& of) {
-    int waiting = 0;
-    if (::ioctl(fd, SIOCOUTQ, &waiting) != 0 || waiting == 0 || info.tcpi_bytes_acked != of.taken) {
+Clock::duration stands_still(const tcp_info& info, int unsent, Visitor& of) {
+    if (unsent == 0 || info.tcpi_bytes_acked != of.taken) {
         of.taken = info.tcpi_bytes_acked;
         of.took = Clock::now();
     }
     return Clock::now() - of.took;
 }
 
-bool talks_too_much(const tcp_info& info, const Known& of) {
+bool talks_too_much(const tcp_info& info, const Visitor& of) {
     const auto age = std::chrono::duration_cast<std::chrono::seconds>(Clock::now() - of.came);
     return info.tcpi_bytes_received > kMostTalk + kTalkEachSecond * static_cast<std::uint64_t>(age.count());
 }
@@ -81,47 +131,41 @@ struct Look {
     std::vector<OutletClient> watch{};
 };
 
-GstRTSPFilterResult let_go(GSocket* socket) {
-    if (socket)
-        reset_connection(g_socket_get_fd(socket));
-    return GST_RTSP_FILTER_REMOVE;
-}
-
 /// The newest come first.
 GstRTSPFilterResult judge(GstRTSPServer*, GstRTSPClient* client, gpointer data) {
     auto& look = *static_cast<Look*>(data);
-    GstRTSPConnection* connection = gst_rtsp_client_get_connection(client);
-    GSocket* socket = connection ? gst_rtsp_connection_get_write_socket(connection) : nullptr;
+    Visitor* const of = visitor(client);
+    if (!of || of->gone)
+        return GST_RTSP_FILTER_KEEP;
     if (look.seen++ < look.clients - kMostClients) {
         run_log().debug("A client of --serve is one more than {}, and is let go.", kMostClients);
-        return let_go(socket);
-    }
-    Known& of = known(client);
-    if (!socket)
+        of->let_go();
         return GST_RTSP_FILTER_KEEP;
-    const char* who = gst_rtsp_connection_get_ip(connection);
-    if (Clock::now() - of.came > kIntroduction && !has_session(client)) {
-        run_log().debug("{} has asked for no pictures, and is let go.", who);
-        return let_go(socket);
     }
     tcp_info info{};
-    socklen_t size = sizeof info;
-    const int fd = g_socket_get_fd(socket);
-    if (::getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &size) != 0)
+    int unsent = 0;
+    if (!of->look(info, unsent))
         return GST_RTSP_FILTER_KEEP;
-    if (talks_too_much(info, of)) {
-        run_log().warn("{} has sent more than anybody who watches, and is let go.", who);
-        return let_go(socket);
+    if (Clock::now() - of->came > kIntroduction && !has_session(client)) {
+        run_log().debug("{} has asked for no pictures, and is let go.", of->from);
+        of->let_go();
+        return GST_RTSP_FILTER_KEEP;
+    }
+    if (talks_too_much(info, *of)) {
+        run_log().warn("{} has sent more than anybody who watches, and is let go.", of->from);
+        of->let_go();
+        return GST_RTSP_FILTER_KEEP;
     }
     // Over TCP the server waits for its slowest client, for ten seconds: who takes nothing for a second is
     // let go where others watch.
-    const Clock::duration still = stands_still(fd, info, of);
+    const Clock::duration still = stands_still(info, unsent, *of);
     if (look.clients == 1)
-        of.alone = Clock::now();
-    if (still >= kPatience && Clock::now() - of.alone >= kPatience) {
+        of->alone = Clock::now();
+    if (still >= kPatience && Clock::now() - of->alone >= kPatience) {
         run_log().warn("{} has not read its pictures for a second while others watch, and gets no more.",
-                       who);
-        return let_go(socket);
+                       of->from);
+        of->let_go();
+        return GST_RTSP_FILTER_KEEP;
     }
     if (const auto* watches = static_cast<OutletClient*>(g_object_get_data(G_OBJECT(client), kWatches))) {
         look.watch.push_back(*watches);
@@ -130,7 +174,16 @@ GstRTSPFilterResult judge(GstRTSPServer*, GstRTSPClient* client, gpointer data) 
     return GST_RTSP_FILTER_KEEP;
 }
 
-GstRTSPFilterResult count_client(GstRTSPServer*, GstRTSPClient*, gpointer count) {
+/// Such as have yet to hear that they are let go are not counted.
+GstRTSPFilterResult count_client(GstRTSPServer*, GstRTSPClient* client, gpointer count) {
+    const Visitor* const of = visitor(client);
+    *static_cast<int*>(count) += of && !of->gone ? 1 : 0;
+    return GST_RTSP_FILTER_KEEP;
+}
+
+GstRTSPFilterResult end_client(GstRTSPServer*, GstRTSPClient* client, gpointer count) {
+    if (Visitor* const of = visitor(client); of && !of->gone)
+        of->let_go();
     ++*static_cast<int*>(count);
     return GST_RTSP_FILTER_KEEP;
 }
@@ -142,6 +195,38 @@ int count_of(GstRTSPServer* server) {
 }
 
 } // namespace
+
+void let_in(GstRTSPServer* server, GSocket* listening) {
+    GError* raw = nullptr;
+    GSocket* const socket = g_socket_accept(listening, nullptr, &raw);
+    if (const GstHandle<GError> error(raw); !socket) {
+        run_log().debug("A client of --serve went before it was let in: {}",
+                        error ? error->message : "no reason is known");
+        return;
+    }
+    const int own = ::fcntl(g_socket_get_fd(socket), F_DUPFD_CLOEXEC, 0);
+    if (own < 0) {
+        run_log().debug("A client of --serve is let go: {}", std::generic_category().message(errno));
+        g_object_unref(socket);
+        return;
+    }
+    auto arrived = std::make_unique<Visitor>(own);
+    int port = 0;
+    if (GSocketAddress* const from = g_socket_get_remote_address(socket, nullptr)) {
+        if (G_IS_INET_SOCKET_ADDRESS(from)) {
+            const GstHandle<gchar> ip(
+                g_inet_address_to_string(g_inet_socket_address_get_address(G_INET_SOCKET_ADDRESS(from))));
+            arrived->from = ip.get();
+            port = g_inet_socket_address_get_port(G_INET_SOCKET_ADDRESS(from));
+        }
+        g_object_unref(from);
+    }
+    const std::string from = arrived->from; // the visitor may have gone before the call returns
+    const gulong arrival = g_signal_connect(server, "client-connected", G_CALLBACK(&on_arrival), &arrived);
+    if (!gst_rtsp_server_transfer_connection(server, socket, from.c_str(), port, nullptr))
+        run_log().debug("A client of --serve went before it was let in.");
+    g_signal_handler_disconnect(server, arrival);
+}
 
 void begins_to_watch(GstRTSPClient* client, const PicturesCounted& now) {
     if (g_object_get_data(G_OBJECT(client), kWatches)) // it goes on after a pause
@@ -160,6 +245,12 @@ std::vector<OutletClient> judge_clients(GstRTSPServer* server) {
     Look look{.clients = count_of(server)};
     gst_rtsp_server_client_filter(server, &judge, &look);
     return std::move(look.watch);
+}
+
+int send_away(GstRTSPServer* server) {
+    int left = 0;
+    gst_rtsp_server_client_filter(server, &end_client, &left);
+    return left;
 }
 
 } // namespace specklescope

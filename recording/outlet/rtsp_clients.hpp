@@ -14,10 +14,14 @@ struct PicturesCounted {
     std::uint64_t taken = 0, dropped = 0;
 };
 
+/// Lets in who waits at `listening`. On the server's thread, as what follows where nothing else is said.
+void let_in(GstRTSPServer* server, GSocket* listening);
 /// From now on it gets what the others get. On the client's thread.
 void begins_to_watch(GstRTSPClient* client, const PicturesCounted& now);
-/// A few times a second, on the server's thread. Of those who stay and watch: `pictures` and `dropped` are
-/// what had been counted before they came.
+/// A few times a second. Of those who stay and watch: `pictures` and `dropped` are what had been counted
+/// before they came.
 std::vector<OutletClient> judge_clients(GstRTSPServer* server);
+/// Ends all connections, and says how many clients have yet to hear of it.
+int send_away(GstRTSPServer* server);
 
 } // namespace specklescope
