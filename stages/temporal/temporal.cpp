@@ -63,7 +63,7 @@ public:
             for (int y = rows.begin; y < rows.end; ++y) {
                 const TemporalRow row = window_.row(y, step);
                 const std::byte* const newest = step.take ? input.row(y) : nullptr;
-                if (newest)
+                if (step.take)
                     take_temporal_row(row, newest);
                 write_temporal_row(row, scale, output.as<float>().row(y), counts);
                 counts.saturated += ages_.advance(y, newest, threshold);

@@ -3,6 +3,7 @@
 #include "base/long_work.hpp"
 #include "base/memory_budget.hpp"
 #include "base/parallel.hpp"
+#include "tests/support/pretend_memory.hpp"
 
 #include <gtest/gtest.h>
 
@@ -21,18 +22,19 @@ TEST(MemoryBudget, ReadsWhatTheSystemSays) {
 
 TEST(MemoryBudget, RefusesMoreThanThreeQuarters) {
     constexpr std::uint64_t kGiB = std::uint64_t{1} << 30;
-    pretend_memory(4 * kGiB);
-    EXPECT_NO_THROW(check_memory(3 * kGiB, "it", "do less"));
-    try {
-        check_memory(3 * kGiB + 1, "'a.npy'", "do less");
-        ADD_FAILURE();
-    } catch (const RunError& error) {
-        EXPECT_STREQ(error.what(),
-                     "'a.npy' would take 3073 MiB of memory, and 4096 MiB are available; do less.");
+    {
+        const test::PretendMemory some(4 * kGiB);
+        EXPECT_NO_THROW(check_memory(3 * kGiB, "it", "do less"));
+        try {
+            check_memory(3 * kGiB + 1, "'a.npy'", "do less");
+            ADD_FAILURE();
+        } catch (const RunError& error) {
+            EXPECT_STREQ(error.what(),
+                         "'a.npy' would take 3073 MiB of memory, and 4096 MiB are available; do less.");
+        }
     }
-    pretend_memory(0);
+    const test::PretendMemory none(0);
     EXPECT_NO_THROW(check_memory(1 << 20, "a little", "do less"));
-    pretend_memory(std::nullopt);
 }
 
 TEST(LongWork, StopsWhereItsWatchSaysSo) {

@@ -5,6 +5,7 @@
 #include "tests/recording/record_helpers.hpp"
 #include "tests/support/child.hpp"
 #include "tests/support/eventually.hpp"
+#include "tests/support/pretend_memory.hpp"
 
 #include <csignal>
 
@@ -95,11 +96,10 @@ TEST_F(PreTriggerTest, RefusesWhatTheMachineHasNoMemoryFor) {
 /// One and a half periods need two frames, of 64 MiB each.
 TEST_F(PreTriggerTest, CountsTheLastFrameWhereTheTimeEndsWithinIt) {
     const StreamInfo stream = stream_of({4096, 4096, 1, PixelType::f32}, 100);
-    pretend_memory(std::uint64_t{150} << 20); // of which three quarters may be taken
+    const test::PretendMemory little(std::uint64_t{150} << 20); // of which three quarters may be taken
     PreTrigger one(0.01, std::uint64_t{1} << 40), more(0.015, std::uint64_t{1} << 40);
     EXPECT_NO_THROW(one.open(stream));
     EXPECT_THROW(more.open(stream), RunError);
-    pretend_memory(std::nullopt);
 }
 
 TEST_F(PreTriggerTest, AGapAnotherSizeAndSmallerLimitsEmptyIt) {

@@ -93,6 +93,11 @@ SameRandom::~SameRandom() {
     const std::lock_guard lock(mutex);
     same_random = 0;
 }
+
+int SameRandom::left() const {
+    const std::lock_guard lock(mutex);
+    return same_random;
+}
 } // namespace specklescope::test
 
 using namespace specklescope::test;

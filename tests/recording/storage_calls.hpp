@@ -48,6 +48,7 @@ class SameRandom {
 public:
     explicit SameRandom(int calls);
     ~SameRandom();
+    int left() const;
     SameRandom(const SameRandom&) = delete;
     SameRandom& operator=(const SameRandom&) = delete;
 };

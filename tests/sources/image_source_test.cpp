@@ -7,6 +7,7 @@
 #include "sources/registry.hpp"
 #include "tests/support/file_tools.hpp"
 #include "tests/support/places.hpp"
+#include "tests/support/pretend_memory.hpp"
 #include "tests/support/test_port.hpp"
 
 #include <gtest/gtest.h>
@@ -152,13 +153,12 @@ TEST_F(ImageSource, WhatMustBeHeldWholeIsHeldToTheLimitsOfAPicture) {
     expect_words(refused_rows(file("tall_interlaced.png")), {"tall_interlaced.png", "1×70000", "65536"});
     // Coefficients of two bytes, for which three quarters of the memory may be taken.
     constexpr double kNeeded = 2.0 * 2000 * 2048;
-    pretend_memory(static_cast<std::uint64_t>(kNeeded / 0.68));
-    const std::string fits = refused_rows(file("large_progressive.jpg"));
-    pretend_memory(static_cast<std::uint64_t>(kNeeded / 0.80));
-    const std::string too_large = refused_rows(file("large_progressive.jpg"));
-    pretend_memory(std::nullopt);
-    EXPECT_EQ(fits, "");
-    expect_words(too_large, {"large_progressive.jpg"});
+    {
+        const test::PretendMemory enough(static_cast<std::uint64_t>(kNeeded / 0.68));
+        EXPECT_EQ(refused_rows(file("large_progressive.jpg")), "");
+    }
+    const test::PretendMemory little(static_cast<std::uint64_t>(kNeeded / 0.80));
+    expect_words(refused_rows(file("large_progressive.jpg")), {"large_progressive.jpg"});
 }
 
 /// Previews among the pages are looked for before the first one is read, which is decoded as before.

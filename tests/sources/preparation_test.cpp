@@ -9,6 +9,7 @@
 #include "sources/synthetic/vessel_scene.hpp"
 #include "tests/support/folder.hpp"
 #include "tests/support/memory.hpp"
+#include "tests/support/pretend_memory.hpp"
 #include "tests/support/random.hpp"
 #include "tests/support/test_port.hpp"
 
@@ -30,13 +31,6 @@ using namespace specklescope::test;
 namespace {
 
 constexpr std::uint64_t kMiB = std::uint64_t{1} << 20;
-
-struct PretendMemory {
-    explicit PretendMemory(std::uint64_t bytes) { pretend_memory(bytes); }
-    PretendMemory(const PretendMemory&) = delete;
-    PretendMemory& operator=(const PretendMemory&) = delete;
-    ~PretendMemory() { pretend_memory(std::nullopt); }
-};
 
 void write(const std::string& path, const std::string& bytes) {
     std::ofstream(path, std::ios::binary) << bytes;

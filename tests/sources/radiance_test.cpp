@@ -7,6 +7,7 @@
 #include "sources/registry.hpp"
 #include "tests/support/child.hpp"
 #include "tests/support/file_tools.hpp"
+#include "tests/support/pretend_memory.hpp"
 #include "tests/support/test_port.hpp"
 
 #include <gtest/gtest.h>
@@ -255,9 +256,11 @@ TEST_F(RadianceTest, AnExrThatClaimsTooMuchIsRefusedBeforeThereIsRoomForIt) {
         write_file(file("claims.exr"), bad);
         return refusal(file("claims.exr"));
     };
-    pretend_memory(1 << 20);
-    const std::string wide = claim(59999, 22);
-    pretend_memory(std::nullopt);
+    std::string wide;
+    {
+        const test::PretendMemory little(1 << 20);
+        wide = claim(59999, 22);
+    }
     EXPECT_NE(wide.find("rows are coded together"), std::string::npos) << wide;
     for (const std::int32_t side : {65536, 2000000000}) {
         const std::string said = claim(side, 22) + claim(36, side);

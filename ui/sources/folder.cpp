@@ -59,7 +59,7 @@ SourceArgument file_source(const std::string& path) {
 }
 
 TypedPath typed_path(const std::string& text) {
-    if (!text.starts_with('/') && !text.starts_with("~") && !text.starts_with("./") &&
+    if (!text.starts_with('/') && !text.starts_with('~') && !text.starts_with("./") &&
         !text.starts_with("../"))
         return {};
     const std::string path = home_expanded(text);

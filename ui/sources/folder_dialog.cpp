@@ -135,7 +135,9 @@ std::optional<std::string> FolderDialog::draw(bool confirm, bool dismiss) {
     if (!said_.empty())
         hint(said_, theme::kWarning);
     probe::value("folder.said", said_);
-    if (choose && (answer = chosen()))
+    if (choose)
+        answer = chosen();
+    if (choose && answer)
         ImGui::CloseCurrentPopup();
     ImGui::EndPopup();
     return answer;

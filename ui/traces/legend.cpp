@@ -32,10 +32,9 @@ void TraceStrip::legend(const Rect& area, Session& session, const std::vector<Im
         const TraceRegion& region = about_.regions[i];
         const float height = line * (f0_lines ? 3 : 2) + dp(3);
         ImGui::PushID(static_cast<int>(region.id));
-        if (ImGui::InvisibleButton("region", {ImGui::GetContentRegionAvail().x, height})) {
-            if (hidden_.erase(region.id) == 0)
-                hidden_.insert(region.id);
-        }
+        if (ImGui::InvisibleButton("region", {ImGui::GetContentRegionAvail().x, height}) &&
+            hidden_.erase(region.id) == 0)
+            hidden_.insert(region.id);
         probe::item("traces.legend." + region.name);
         const bool hidden = hidden_.contains(region.id);
         const std::optional<double> f0 = session.baseline.of(region);

@@ -383,6 +383,7 @@ void TraceStrip::draw(const Rect& area, Session& session) {
                                    "rectangle), or give them with --regions FILE.");
         } else {
             std::vector<ImU32> colours;
+            colours.reserve(about_.regions.size());
             for (std::size_t i = 0; i < about_.regions.size(); ++i)
                 colours.push_back(colour_of(session.regions.regions(), i, about_.regions[i].name));
             const double wide = std::clamp(rest.width * 0.22, dp(104.0F) * 1.0, dp(200.0F) * 1.0);

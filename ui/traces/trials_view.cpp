@@ -127,6 +127,7 @@ void TrialsView::measure(const TraceOverview& about, Session& session) {
     const ViewSettings& view = session.view();
     const std::vector<std::int64_t> events = times(session);
     std::vector<std::uint64_t> regions;
+    regions.reserve(about.regions.size());
     for (const TraceRegion& region : about.regions)
         regions.push_back(region.id);
     const bool same = measured_regions_ == regions && measured_mean_ == about.mean &&
