@@ -284,6 +284,11 @@ class Campaign:
                 "held": held}
 
 
+def gpu():
+    listed = subprocess.run(["nvidia-smi", "-L"], capture_output=True, text=True, check=False).stdout
+    return ", " + re.match(r"GPU \d+: (.*) \(", listed).group(1)
+
+
 def until_it_passes(pool, tried, step):
     """[(n, what is wrong or None)] for n = 1, 1 + step, … until a run comes to its end without the fault."""
     results = []
@@ -348,7 +353,7 @@ def main():
     if asked.note:
         campaign = "cuda-faults" if set(names) <= set(ON_GPU) else "faults"
         command = ["./dev faults", *[asked.what] * bool(asked.what), *["--short"] * asked.short, *[f"--new {asked.new}"] * (asked.new > 1)]
-        reliability.note(asked.note, campaign, " ".join(command), rows)
+        reliability.note(asked.note, campaign, " ".join(command), rows, gpu() if campaign == "cuda-faults" else "")
     sys.exit(1 if failures else 0)
 
 
