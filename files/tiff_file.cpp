@@ -47,6 +47,8 @@ public:
     std::optional<Shape> go_to(std::uint64_t page) override {
         if (page_ == 0 && !next_page()) // it says what the file is
             return std::nullopt;
+        if (directories_.empty()) // previews alone: there is no page
+            return std::nullopt;
         message_.clear();
         const tdir_t known = directories_[std::min<std::size_t>(page, directories_.size() - 1)];
         if (TIFFSetDirectory(tiff_.get(), known) == 0)

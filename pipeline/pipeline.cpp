@@ -129,6 +129,7 @@ void Pipeline::start() {
             flow.processing.join();
         close_sinks(flow);
         const std::scoped_lock lock(flow.mutex);
+        flow.sinks_to_open.clear(); // whoever tries again adds its own
         flow.ring.reset();
         flow.life = Impl::Life::stopped;
         throw;

@@ -13,7 +13,7 @@ namespace specklescope {
 
 namespace {
 
-std::atomic<int> signals{0};
+std::atomic<int> signals{0};                          ///< that nobody has answered
 static_assert(std::atomic<int>::is_always_lock_free); // so that a signal handler may touch it
 
 extern "C" void on_trigger(int) { ++signals; }
@@ -21,6 +21,17 @@ extern "C" void on_trigger(int) { ++signals; }
 constexpr std::uint64_t kMib = std::uint64_t{1} << 20;
 
 } // namespace
+
+TriggerSignal::TriggerSignal() {
+    signals = 0;
+    struct sigaction action {};
+    action.sa_handler = on_trigger;
+    sigemptyset(&action.sa_mask);
+    action.sa_flags = SA_RESTART;
+    sigaction(SIGUSR1, &action, &old_);
+}
+
+TriggerSignal::~TriggerSignal() { sigaction(SIGUSR1, &old_, nullptr); }
 
 bool RunTrigger::wanted(const Settings& settings) {
     return settings.program.as<ProgramSettings>().recording.pre_trigger_s > 0;
@@ -36,18 +47,10 @@ RunTrigger::RunTrigger(const Settings& settings, Pipeline& pipeline)
     before_ = std::make_shared<PreTrigger>(limits.pre_trigger_s,
                                            static_cast<std::uint64_t>(limits.pre_trigger_mib) * kMib);
     pipeline_.add_sink(before_);
-    signals = 0;
-    struct sigaction action {};
-    action.sa_handler = on_trigger;
-    sigemptyset(&action.sa_mask);
-    action.sa_flags = SA_RESTART;
-    sigaction(SIGUSR1, &action, &old_);
     spdlog::info("Keeping the last {} s of raw frames, up to {} MiB; kill -USR1 {} begins the recording, and "
                  "ends it again.",
                  to_string(limits.pre_trigger_s), limits.pre_trigger_mib, ::getpid());
 }
-
-RunTrigger::~RunTrigger() { sigaction(SIGUSR1, &old_, nullptr); }
 
 std::vector<std::shared_ptr<Sink>> RunTrigger::begin() {
     const PreTrigger::Fill kept = before_->fill();
@@ -75,7 +78,7 @@ std::vector<std::shared_ptr<Sink>> RunTrigger::poll() {
     };
     if (!running_.empty() && std::all_of(running_.begin(), running_.end(), over))
         end();
-    for (const int now = signals; seen_ < now; ++seen_) {
+    for (int asked = signals.exchange(0); asked > 0; --asked) {
         if (!running_.empty()) {
             end();
             continue;

@@ -12,18 +12,29 @@
 
 namespace specklescope {
 
-/// Catches SIGUSR1 while it lives. One at a time, on one thread.
+/// Catches SIGUSR1 while it lives: also between two sources, where nothing else waits for it and it would end
+/// the program.
+class TriggerSignal {
+public:
+    TriggerSignal();
+    ~TriggerSignal();
+    TriggerSignal(const TriggerSignal&) = delete;
+    TriggerSignal& operator=(const TriggerSignal&) = delete;
+
+private:
+    struct sigaction old_ {};
+};
+
+/// Of one source, while a TriggerSignal lives. One at a time, on one thread.
 class RunTrigger {
 public:
     static bool wanted(const Settings& settings); ///< --pre-trigger
 
     /// Keeps frames of this pipeline, which has not been started. Throws RunError.
     RunTrigger(const Settings& settings, Pipeline& pipeline);
-    ~RunTrigger();
-    RunTrigger(const RunTrigger&) = delete;
-    RunTrigger& operator=(const RunTrigger&) = delete;
 
-    /// Does what the signals since the last call ask for; the recordings that it has begun.
+    /// Does what the signals since the last call ask for, and those that came before there was a pipeline;
+    /// the recordings that it has begun.
     std::vector<std::shared_ptr<Sink>> poll();
     /// Behind the end of the pipeline.
     void finish();
@@ -37,9 +48,7 @@ private:
     std::shared_ptr<PreTrigger> before_;
     std::vector<std::shared_ptr<Sink>> running_;
     std::vector<std::future<void>> ending_;
-    int seen_ = 0; ///< signals
     bool begun_ = false;
-    struct sigaction old_ {};
 };
 
 } // namespace specklescope

@@ -290,6 +290,9 @@ int run_headless(const Settings& settings) {
     for (const Settings& one : each)
         ask_for_secrets(one.source);
     const InterruptGuard guard;
+    std::optional<TriggerSignal> trigger;
+    if (std::any_of(each.begin(), each.end(), &RunTrigger::wanted))
+        trigger.emplace();
     return each.size() == 1 ? HeadlessRun(each.front()).run() : run_in_turn(each);
 }
 

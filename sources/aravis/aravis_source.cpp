@@ -33,6 +33,27 @@ std::int64_t ns(SteadyClock::duration time) {
     return std::chrono::duration_cast<std::chrono::nanoseconds>(time).count();
 }
 
+/// Whether the size that the camera put on this frame is one of a picture that it holds: whoever reaches the
+/// network says it.
+const char* flaw_of_size(ArvBuffer* buffer) {
+    const CameraFormat& format = *find_format(arv_buffer_get_image_pixel_format(buffer));
+    const int width = arv_buffer_get_image_width(buffer), height = arv_buffer_get_image_height(buffer);
+    if (width <= 0 || height <= 0 || width > kMaxSide || height > kMaxSide)
+        return "claimed a size that no picture has";
+    std::size_t held = 0, unused = 0;
+    const auto* data = static_cast<const std::byte*>(arv_buffer_get_data(buffer, &held));
+    const auto* picture = static_cast<const std::byte*>(arv_buffer_get_image_data(buffer, &unused));
+    gint pad_x = 0, pad_y = 0;
+    arv_buffer_get_image_padding(buffer, &pad_x, &pad_y);
+    const std::uint64_t row = Shape{width, height, format.channels, format.type}.row_bytes();
+    const std::uint64_t needed =
+        (row + static_cast<std::uint64_t>(pad_x)) * static_cast<std::uint64_t>(height - 1) + row;
+    const bool fits = data && picture && pad_x >= 0 && picture >= data &&
+                      static_cast<std::uint64_t>(picture - data) <= held &&
+                      needed <= held - static_cast<std::uint64_t>(picture - data);
+    return fits ? "" : "held less than the picture that they claimed";
+}
+
 /// Why a frame that came is none; empty if it is one.
 const char* flaw(ArvBuffer* buffer) {
     switch (arv_buffer_get_status(buffer)) {
@@ -47,7 +68,8 @@ const char* flaw(ArvBuffer* buffer) {
     case ARV_BUFFER_PAYLOAD_TYPE_IMAGE:
     case ARV_BUFFER_PAYLOAD_TYPE_EXTENDED_CHUNK_DATA:
     case ARV_BUFFER_PAYLOAD_TYPE_MULTIPART:
-        return find_format(arv_buffer_get_image_pixel_format(buffer)) ? "" : "were of another pixel format";
+        return find_format(arv_buffer_get_image_pixel_format(buffer)) ? flaw_of_size(buffer)
+                                                                      : "were of another pixel format";
     default:
         return "held no picture";
     }

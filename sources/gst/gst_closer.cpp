@@ -1,10 +1,14 @@
 #include "sources/gst/gst_closer.hpp"
 
+#include "base/log.hpp"
 #include "sources/gst/gst_source.hpp"
+
+#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <future>
 #include <mutex>
+#include <system_error>
 #include <vector>
 
 namespace specklescope {
@@ -14,9 +18,15 @@ namespace {
 /// Threads that stop pipelines and cameras. Its destructor, at the end of the process, joins what is left.
 class Closer {
 public:
-    void retire(std::function<void()> stop, const std::string& key, std::chrono::milliseconds patience) {
-        // The future of std::async joins its thread when it goes.
-        std::future<void> done = std::async(std::launch::async, std::move(stop));
+    void retire(const std::function<void()>& stop, const std::string& key,
+                std::chrono::milliseconds patience) {
+        std::future<void> done; // joins its thread when it goes
+        try {
+            done = std::async(std::launch::async, stop);
+        } catch (const std::system_error& error) {
+            run_log().debug("{} is stopped without a thread beside: {}", key, error.what());
+            return stop();
+        }
         if (done.wait_for(patience) == std::future_status::ready)
             return;
         const std::lock_guard lock(mutex_);
@@ -67,7 +77,7 @@ void retire_pipeline(GstHandle<GstElement> pipeline, const std::string& key,
 }
 
 void retire_device(std::function<void()> stop, const std::string& key, std::chrono::milliseconds patience) {
-    closer().retire(std::move(stop), key, patience);
+    closer().retire(stop, key, patience);
 }
 
 bool pipeline_closing(const std::string& key) { return closer().busy(key); }

@@ -210,7 +210,12 @@ private:
         add_and_link(graph.pipeline.get(), {file.get(), decoder.get()});
         add_and_link(graph.pipeline.get(), {tail.convert.get(), tail.sink.get()});
         allow_codecs_only(decoder.get());
-        g_signal_connect(decoder.get(), "autoplug-continue", G_CALLBACK(wants_decoding), &most_bytes_);
+        // Of its own: a decoder that is let go while it still looks for codecs may ask beyond this object.
+        g_signal_connect_data(
+            decoder.get(), "autoplug-continue", G_CALLBACK(wants_decoding),
+            new std::uint64_t(most_bytes_), // NOLINT: GLib's way to own
+            [](gpointer most, GClosure*) { delete static_cast<std::uint64_t*>(most); }, // NOLINT: as above
+            GConnectFlags{});
         g_signal_connect(decoder.get(), "pad-added", G_CALLBACK(link_video), tail.convert.get());
         g_signal_connect(decoder.get(), "no-more-pads", G_CALLBACK(check_found), tail.convert.get());
         g_signal_connect(graph.pipeline.get(), "deep-element-added", G_CALLBACK(make_strict), nullptr);

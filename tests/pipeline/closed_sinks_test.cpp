@@ -37,5 +37,30 @@ TEST(PipelineSinks, WhatTheClosedOnesDroppedIsStillCounted) {
     EXPECT_EQ(pipeline.stats().drops.recorder, 0U) << "a new run counts anew";
 }
 
+/// Whoever tries again adds what it wants again.
+TEST(PipelineSinks, OfAStartThatFailedAreNotOpenedByALaterOne) {
+    auto source = test::camera_of(100'000'000);
+    int tries = 0;
+    source->on_open = [&](test::ScriptedSource&) {
+        if (++tries <= 2)
+            throw RunError("It is not there.");
+    };
+    Pipeline pipeline(std::move(source), Chain(), options());
+    std::vector<std::shared_ptr<WatchingSink>> sinks;
+    for (int i = 0; i < 3; ++i) {
+        sinks.push_back(std::make_shared<WatchingSink>());
+        pipeline.add_sink(sinks.back());
+        if (i < 2)
+            EXPECT_THROW(pipeline.start(), RunError);
+        else
+            pipeline.start();
+    }
+    EXPECT_EQ(pipeline.sinks().size(), 1U);
+    pipeline.stop();
+    EXPECT_EQ(sinks[0]->opened, 0);
+    EXPECT_EQ(sinks[1]->opened, 0);
+    EXPECT_EQ(sinks[2]->opened, 1);
+}
+
 } // namespace
 } // namespace specklescope

@@ -7,7 +7,9 @@
 #include "tests/support/eventually.hpp"
 #include "tests/support/pretend_memory.hpp"
 
+#include <atomic>
 #include <csignal>
+#include <thread>
 
 using namespace specklescope;
 
@@ -296,5 +298,34 @@ TEST_F(PreTriggerTest, ASignalBeginsAndEndsRecordingsOfARun) {
         EXPECT_EQ(lost, last.at("dropped").get<std::uint64_t>() +
                             last.at("lost_before_recorder").get<std::uint64_t>());
     }
+}
+
+/// Between two sources too, where there is no pipeline that could answer it.
+TEST_F(PreTriggerTest, ASignalBetweenTwoSourcesDoesNotEndTheRun) {
+    const std::string source = "synthetic:vessels?width=64&height=48&live=false";
+    Child child({test::program_path(), "run", source, source, source, source, "--frames", "3", "--backend",
+                 "cpu", "--record-raw", "r{count}.tiff", "--pre-trigger", "0.2"},
+                folder_.path().string());
+    ASSERT_TRUE(child.until(
+        [](const ChildResult& result) {
+            return result.err.find("Keeping the last 0.2 s") != std::string::npos;
+        },
+        std::chrono::seconds(120)));
+    std::atomic<bool> last{false}; // behind the last source nobody waits for it
+    std::atomic<int> sent{0};
+    std::thread presses([&] {
+        for (; !last; ++sent) {
+            child.signal(SIGUSR1);
+            std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        }
+    });
+    EXPECT_TRUE(child.until(
+        [](const ChildResult& result) { return result.err.find("Source 4 of 4") != std::string::npos; },
+        std::chrono::seconds(120)));
+    last = true;
+    presses.join();
+    const ChildResult ended = child.finish();
+    EXPECT_EQ(ended.status, 0) << sent << " signals\n" << ended.all();
+    EXPECT_NE(ended.out.find("4: 4 done, 0 failed"), std::string::npos) << ended.all();
 }
 } // namespace

@@ -106,6 +106,27 @@ TEST_F(GigeCamera, ADamagedNumberLosesNothing) {
     }
 }
 
+// Whoever reaches the network says how large a picture is.
+TEST_F(GigeCamera, AFrameThatHoldsLessThanItClaimsIsCountedAndNotRead) {
+    for (const auto& [claim, why] : {std::pair{"10:16", "held less than the picture that they claimed"},
+                                     {"10:2", "held less than the picture that they claimed"},
+                                     {"10:0", "claimed a size that no picture has"},
+                                     {"10:100000", "claimed a size that no picture has"}}) {
+        SCOPED_TRACE(claim);
+        start({"--claim", claim});
+        const auto source = camera(kName, {});
+        source->open();
+        TestPort port(false);
+        ASSERT_TRUE(read_frames(*source, port, 30));
+        source->close();
+        EXPECT_EQ(port.lost_because[why], 1U) << reasons(port);
+        EXPECT_EQ(port.lost_frames, 1U);
+        for (const auto& frame : port.frames)
+            EXPECT_EQ(frame.shape, (Shape{64, 48, 1, PixelType::u8}));
+        device_->end();
+    }
+}
+
 // Back by four seconds, and ahead by a second: recorded time goes on, and histories know of it.
 TEST_F(GigeCamera, WhereItsClockIsSetTimeGoesOn) {
     for (const char* jump : {"50:-4", "50:1"}) {

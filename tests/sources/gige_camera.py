@@ -26,6 +26,7 @@ options.add_argument("--jump", default="0:0", help="FRAME:SECONDS: from this fra
 options.add_argument("--unstamped", type=int, default=0, help="this frame has no time")
 options.add_argument("--restart", type=int, default=0, help="from this frame on it counts from 1")
 options.add_argument("--damaged", type=int, default=0, help="this frame's number is far off")
+options.add_argument("--claim", default="0:1", help="FRAME:FACTOR: its leader says so many times its height")
 options.add_argument("--late", default="0:0", help="TRIGGER:SECONDS: this one is answered so late")
 options.add_argument("--exposure", type=float, default=5000, help="us, when it is switched on")
 options.add_argument("--first-id", type=int, default=1)
@@ -150,6 +151,7 @@ selected = {}  # (feature, selector) -> value
 started = time.monotonic_ns()
 jump_at, jump_by = (float(part) for part in options.jump.split(":"))
 late_at, late_by = (float(part) for part in options.late.split(":"))
+claim_at, claim_factor = (int(part) for part in options.claim.split(":"))
 hide_first, hide_last = (int(part) for part in options.hide.split(":"))
 done = {"triggers": 0, "ignored": 0, "sent": 0, "skipped": 0, "broken": 0}
 triggers = []
@@ -289,8 +291,9 @@ def send(number, index, captured, lose):
         picture += struct.pack(">dII", values["ExposureTime"] + index % 7, 2, 8)
         if selected.get(("ChunkEnable", 1), 0):
             picture += struct.pack(">QII", captured, 3, 8)
+    claimed = height * (claim_factor if index == claim_at else 1)
     packets = [header(number, 1, 0) + struct.pack(">HHQIIIIIHH", 0, kind, captured, values["PixelFormat"], width,
-                                                  height, 0, 0, 0, 0)]
+                                                  claimed, 0, 0, 0, 0)]
     for at in range(0, len(picture), room):
         packets.append(header(number, 3, len(packets)) + picture[at:at + room])
     packets.append(header(number, 2, len(packets)) + struct.pack(">II", kind & 0xFF, height))

@@ -173,6 +173,18 @@ TEST_F(ImageSource, PagesAreCountedWithoutHarmToTheFirst) {
     }
 }
 
+/// A film may be replaced while it is open; what is asked again is refused again.
+TEST_F(ImageSource, OfPreviewsAloneThereIsNoPageHoweverOftenItIsAskedFor) {
+    ASSERT_TRUE(test::python(*folder_, "import numpy, tifffile\n"
+                                       "for _ in range(3):\n"
+                                       "    tifffile.imwrite('previews.tif', numpy.zeros((8, 8), 'u1'), "
+                                       "append=True, subfiletype=1)\n"))
+        << read_file(*folder_ / "python.log");
+    const auto reader = open_image((*folder_ / "previews.tif"));
+    for (int i = 0; i < 3; ++i)
+        EXPECT_FALSE(reader->go_to(5));
+}
+
 TEST_F(ImageSource, SaysWhetherItsCodecLosesAnything) {
     EXPECT_EQ(make_source(file("big_grey.jpg"), {})->open().lossy, "JPEG");
     for (const char* name : {"big_grey8.png", "movie.tif", "movie_lzw.tif"})

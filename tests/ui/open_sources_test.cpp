@@ -4,12 +4,14 @@
 #include "config/look/raw_sizes.hpp"
 #include "config/look/recent_file.hpp"
 #include "tests/support/child.hpp"
+#include "tests/support/eventually.hpp"
 #include "ui/sources/folder.hpp"
 #include "ui/sources/system_dialog.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <csignal>
 #include <sys/stat.h>
 
 namespace specklescope {
@@ -172,6 +174,15 @@ TEST(SystemDialog, ReadsANameAndEndsWithTheOneWhoAsked) {
     program("echo /data/x; exit 1\n");
     dialog.start("/data");
     EXPECT_EQ(answer(dialog), "") << "it was given up";
+    program("echo /data/x\n");
+    const auto before = std::signal(SIGCHLD, SIG_IGN); // as some launchers leave it: nobody says how it ended
+    dialog.start("/data");
+    EXPECT_TRUE(test::eventually([&] {
+        const auto said = dialog.poll();
+        return said && *said == "/data/x";
+    }));
+    EXPECT_FALSE(dialog.running());
+    std::signal(SIGCHLD, before);
     program("echo $$ >" + (folder / "pid") + "; exec sleep 1000\n");
     pid_t pid = 0;
     {

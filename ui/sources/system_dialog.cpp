@@ -104,8 +104,9 @@ std::optional<std::string> SystemDialog::poll() {
             pipe_ = -1;
         }
     }
-    int status = 0;
-    if (::waitpid(pid_, &status, WNOHANG) != pid_)
+    int status = 0; // where the signal SIGCHLD is ignored nobody says it, and what was said must do
+    const pid_t ended = ::waitpid(pid_, &status, WNOHANG);
+    if (ended == 0 || (ended < 0 && errno != ECHILD))
         return std::nullopt;
     pid_ = 0;
     if (!WIFEXITED(status) || WEXITSTATUS(status) != 0 || said_.size() >= kMost)
