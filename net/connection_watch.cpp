@@ -21,6 +21,7 @@
 #include <netdb.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 namespace specklescope {
@@ -36,17 +37,22 @@ struct End {
     bool operator==(const End& other) const { return host == other.host && port == other.port; }
 };
 
+constexpr const char* kUnix = "the socket's file";
+
 using NameOf = int (*)(int, sockaddr*, socklen_t*);
 
-/// Nothing: no connection over TCP.
+/// Of a Unix socket, whose other end has no name: itself. Nothing: no connection.
 std::optional<End> end_of(int descriptor, NameOf name_of) {
     sockaddr_storage place{};
     socklen_t size = sizeof place;
     std::array<char, NI_MAXHOST> host{};
     std::array<char, NI_MAXSERV> port{};
     auto* const address = reinterpret_cast<sockaddr*>(&place);
-    if (name_of(descriptor, address, &size) != 0 ||
-        (place.ss_family != AF_INET && place.ss_family != AF_INET6) ||
+    if (name_of(descriptor, address, &size) != 0)
+        return std::nullopt;
+    if (struct stat self{}; place.ss_family == AF_UNIX && ::fstat(descriptor, &self) == 0)
+        return End{kUnix, std::to_string(self.st_ino)};
+    if ((place.ss_family != AF_INET && place.ss_family != AF_INET6) ||
         ::getnameinfo(address, size, host.data(), host.size(), port.data(), port.size(),
                       NI_NUMERICHOST | NI_NUMERICSERV) != 0)
         return std::nullopt;
@@ -64,19 +70,27 @@ std::uint64_t received(int descriptor) {
 class Held {
 public:
     Held(int descriptor, const End& other_end)
-        : own_(::fcntl(descriptor, F_DUPFD_CLOEXEC, 0)), fd_(own_ < 0 ? descriptor : own_),
-          same_(end_of(fd_, &::getpeername) == other_end) {}
+        : fd_(::fcntl(descriptor, F_DUPFD_CLOEXEC, 0)),
+          same_(fd_ >= 0 && end_of(fd_, &::getpeername) == other_end) {}
     Held(const Held&) = delete;
     Held& operator=(const Held&) = delete;
     ~Held() {
-        if (own_ >= 0)
-            ::close(own_);
+        if (fd_ >= 0)
+            ::close(fd_);
     }
     explicit operator bool() const { return same_; }
+    bool unknown() const { return fd_ < 0; } ///< there is no descriptor left to look with
     int fd() const { return fd_; }
+    /// ZeroMQ sees it at once.
+    void end() const {
+        if (end_of(fd_, &::getsockname).value_or(End{}).host == kUnix)
+            (void)::shutdown(fd_, SHUT_RDWR);
+        else
+            reset_connection(fd_);
+    }
 
 private:
-    const int own_, fd_;
+    const int fd_;
     const bool same_;
 };
 
@@ -116,11 +130,12 @@ void ConnectionWatch::heard(zmq::message_t& message) {
         at->second.forgiven = received(descriptor);
 }
 
-/// Nothing leaves the thread.
+/// Nothing leaves the thread, and nothing ends it: ZeroMQ waits for whoever takes its events.
 void ConnectionWatch::run() {
-    try {
-        auto looked = std::chrono::steady_clock::now();
-        while (!closing_) {
+    auto looked = std::chrono::steady_clock::now();
+    bool told = false;
+    while (!closing_) {
+        try {
             if (readable(events_, kLook))
                 take_event();
             if (std::chrono::steady_clock::now() - looked < kLook)
@@ -128,9 +143,12 @@ void ConnectionWatch::run() {
             looked = std::chrono::steady_clock::now();
             const std::scoped_lock lock(mutex_);
             look();
+        } catch (const std::exception& error) {
+            if (!std::exchange(told, true))
+                run_log().error("Who is connected to {} cannot be looked at: {}; it is tried again.", door_,
+                                error.what());
+            std::this_thread::sleep_for(kLook);
         }
-    } catch (const std::exception& error) {
-        run_log().error("Nobody looks any more at who is connected to {}: {}.", door_, error.what());
     }
 }
 
@@ -160,7 +178,9 @@ void ConnectionWatch::take_event() {
 void ConnectionWatch::accept(int descriptor, int own_port) {
     const std::optional<End> ours = end_of(descriptor, &::getsockname);
     const std::optional<End> other = end_of(descriptor, &::getpeername);
-    if (!ours || !other || ours->port != std::to_string(own_port)) // it has gone meanwhile
+    if (!ours || !other) // it has gone meanwhile
+        return;
+    if (ours->host != kUnix && ours->port != std::to_string(own_port)) // and another one has its number
         return;
     connections_[descriptor] = {.host = other->host,
                                 .port = other->port,
@@ -177,7 +197,7 @@ void ConnectionWatch::look() {
         const Held held(at->first, {at->second.host, at->second.port});
         if (held)
             at->second.bytes = received(held.fd());
-        at = held ? std::next(at) : connections_.erase(at);
+        at = held || held.unknown() ? std::next(at) : connections_.erase(at);
     }
     look_at_size();
 }
@@ -221,7 +241,7 @@ void ConnectionWatch::look_at_number() {
 /// ZeroMQ sees that it is over, and lets go of what it held for it.
 void ConnectionWatch::end(Connections::iterator which, const std::string& why) {
     if (const Held held(which->first, {which->second.host, which->second.port}); held)
-        reset_connection(held.fd());
+        held.end();
     run_log().log(std::exchange(told_, true) ? spdlog::level::debug : spdlog::level::warn,
                   "{}: somebody at {} {}, and the connection was ended; others like it are ended without a "
                   "word.",

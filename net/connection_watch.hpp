@@ -20,9 +20,9 @@ struct ConnectionLimits {
 };
 
 /// ZeroMQ takes in whatever comes, subscriptions and parts of a message, before the program sees any of it,
-/// and as many connections as there are descriptors. Here the connections of TCP are counted and what they
-/// have sent is looked at, on a thread of its own: one that goes too far is ended, and its client connects
-/// again. A Unix socket is its owner's and is not watched. Ends before the socket does.
+/// and as many connections as there are descriptors; of a Unix socket it aborts where there is none left.
+/// Here connections are counted and what those of TCP have sent is looked at, on a thread of its own: one
+/// that goes too far is ended, and its client connects again. Ends before the socket does.
 class ConnectionWatch {
 public:
     ConnectionWatch(zmq::context_t& context, const ConnectionLimits& limits)

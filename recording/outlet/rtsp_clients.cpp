@@ -17,6 +17,7 @@
 #include <memory>
 #include <mutex>
 #include <system_error>
+#include <thread>
 
 #include <fcntl.h>
 #include <linux/sockios.h>
@@ -35,6 +36,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr int kMostClients = 64;
 constexpr auto kPatience = 1s;      ///< with one that takes nothing while others watch
+constexpr auto kShortage = 50ms;    ///< until it is tried again where there are no descriptors left
 constexpr auto kIntroduction = 10s; ///< until it has asked for the pictures
 /// Bytes that a client sends: its requests are few, and what keeps it alive is small.
 constexpr std::uint64_t kMostTalk = std::uint64_t{256} << 10, kTalkEachSecond = 1024;
@@ -93,11 +95,13 @@ void on_closed(GstRTSPClient* client, gpointer) {
     visitor(client)->forget();
 }
 
-/// Its own thread may have closed it by now: then the descriptor goes with the client.
+/// Before its own thread has it. RTSP through HTTP is not spoken: it has two connections, of which this one
+/// could be lost while the other lives on.
 void on_arrival(GstRTSPServer*, GstRTSPClient* client, gpointer arrived) {
     g_object_set_data_full(G_OBJECT(client), kVisitor,
                            static_cast<std::unique_ptr<Visitor>*>(arrived)->release(),
                            [](gpointer data) { delete static_cast<Visitor*>(data); }); // NOLINT
+    gst_rtsp_connection_set_http_mode(gst_rtsp_client_get_connection(client), TRUE);
     g_signal_connect(client, "closed", G_CALLBACK(&on_closed), nullptr);
 }
 
@@ -202,6 +206,8 @@ void let_in(GstRTSPServer* server, GSocket* listening) {
     if (const GstHandle<GError> error(raw); !socket) {
         run_log().debug("A client of --serve went before it was let in: {}",
                         error ? error->message : "no reason is known");
+        if (!error || !g_error_matches(error.get(), G_IO_ERROR, G_IO_ERROR_WOULD_BLOCK))
+            std::this_thread::sleep_for(kShortage);
         return;
     }
     const int own = ::fcntl(g_socket_get_fd(socket), F_DUPFD_CLOEXEC, 0);

@@ -5,20 +5,51 @@
 #include "tests/support/memory.hpp"
 #include "tests/support/stranger.hpp"
 
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
 #include <iostream>
+#include <system_error>
 #include <thread>
 
 namespace specklescope {
 namespace {
 
+using test::ControlClient;
 using test::ControlledRun;
 using test::ControlTest;
 using test::TcpStranger;
 using test::ZmtpStranger;
+
+/// At a Unix socket, and without a word.
+class UnixStranger {
+public:
+    explicit UnixStranger(const std::string& path) : fd_(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+        sockaddr_un to{};
+        to.sun_family = AF_UNIX;
+        path.copy(to.sun_path, sizeof to.sun_path - 1);
+        if (::connect(fd_, reinterpret_cast<const sockaddr*>(&to), sizeof to) != 0) // NOLINT: the call's way
+            throw std::runtime_error("nobody listens: " + std::generic_category().message(errno));
+    }
+    UnixStranger(const UnixStranger&) = delete;
+    UnixStranger& operator=(const UnixStranger&) = delete;
+    ~UnixStranger() { ::close(fd_); }
+    bool ended() const {
+        char some[256];
+        ssize_t got = 1;
+        while (got > 0)
+            got = ::recv(fd_, some, sizeof some, MSG_DONTWAIT);
+        return got == 0 || (errno != EAGAIN && errno != EWOULDBLOCK);
+    }
+
+private:
+    int fd_;
+};
 
 TEST_F(ControlTest, PartsWithoutEndEndTheConnection) {
     auto program = run();
@@ -89,6 +120,30 @@ TEST_F(ControlTest, ConnectionsAreBounded) {
     }));
     EXPECT_TRUE(program->ask("get").ok());
     EXPECT_EQ(program->quit().status, 0);
+}
+
+/// ZeroMQ aborts where there is no descriptor left for a connection to a Unix socket.
+TEST_F(ControlTest, ConnectionsToAUnixSocketAreBounded) {
+    const std::string path = folder_ / "flow.socket";
+    ControlledRun program({test::kScene}, here(), "ipc://" + path,
+                          {"bash", "-c", "ulimit -n 300; exec \"$0\" run \"$@\"", test::program_path()});
+    std::vector<std::unique_ptr<UnixStranger>> strangers;
+    for (int chunk = 0; chunk < 10; ++chunk) {
+        for (int i = 0; i < 40; ++i)
+            strangers.push_back(std::make_unique<UnixStranger>(path));
+        EXPECT_TRUE(test::eventually([&] {
+            return std::count_if(strangers.begin(), strangers.end(),
+                                 [](const auto& s) { return !s->ended(); }) <= 64;
+        })) << chunk;
+    }
+    EXPECT_TRUE(program.ask("get").ok()) << "who came first stays";
+    strangers.clear();
+    EXPECT_TRUE(test::eventually([&] {
+        ControlClient another(program.address);
+        another.wait_no_longer_than(5000);
+        return another.ask("get").ok();
+    })) << "there is room again";
+    EXPECT_EQ(program.quit().status, 0);
 }
 
 /// The mask belongs to the process, and other threads make files with it.

@@ -287,6 +287,43 @@ TEST_F(Rtsp, ConnectionsAreBoundedAndWhoAsksForNothingLeaves) {
     EXPECT_EQ(done.all().find("(critical)"), std::string::npos) << done.all();
 }
 
+/// RTSP through HTTP has two connections, of which neither is looked at as one of a viewer would be.
+TEST_F(Rtsp, TunnelsThroughHttpAreNotBuilt) {
+    const auto program = serve("rtsp://127.0.0.1:0/flow", "--log verbose");
+    const std::string process = test::newest_child();
+    const double before = test::resident_mib(process);
+    const auto ask = [](const std::string& method, int cookie) {
+        return method + " /flow HTTP/1.0\r\nx-sessioncookie: c" + std::to_string(cookie) +
+               "\r\nContent-Type: application/x-rtsp-tunnelled\r\nContent-Length: 32767\r\n\r\n";
+    };
+    {
+        const Stranger down(port_), up(port_);
+        ASSERT_TRUE(down.say(ask("GET", 0)));
+        ASSERT_TRUE(up.say(ask("POST", 0)));
+        const std::string header = "WTogeXl5eXl5eXl5eXl5eXl5eXl5eXl5eXl5eXkNCgAA"; // in base64, as it goes up
+        std::string much;
+        while (much.size() < 1'000'000)
+            much += header;
+        int said = 0;
+        while (said < 200 && up.say(much))
+            ++said;
+        EXPECT_LT(said, 200) << "all of it was taken";
+        EXPECT_LT(test::resident_mib(process) - before, 100.0);
+    }
+    std::deque<Stranger> all;
+    for (int i = 1; i <= 100; ++i) {
+        Stranger up(port_);
+        up.say(ask("POST", i));
+        all.emplace_back(port_).say(ask("GET", i));
+    } // whose upward connection is closed
+    EXPECT_TRUE(test::eventually(
+        [&] { return std::all_of(all.begin(), all.end(), [](const Stranger& s) { return s.ended(); }); }));
+    EXPECT_TRUE(serves_again(*program));
+    const ChildResult done = end(*program);
+    EXPECT_EQ(done.status, 0) << done.all();
+    EXPECT_EQ(done.all().find("have not heard of its end"), std::string::npos) << done.all();
+}
+
 TEST_F(Rtsp, APortInUseAndAWrongAddressAreOneSentence) {
     const auto program = serve("rtsp://127.0.0.1:0/flow");
     write_text(folder_ / "serve.toml",
