@@ -2,6 +2,7 @@
 
 #include "base/one_line.hpp"
 #include "files/json_object.hpp"
+#include "pipeline/source.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -9,13 +10,15 @@
 #include <array>
 #include <cmath>
 #include <iterator>
+#include <utility>
 
 namespace specklescope {
 
 namespace {
 using Json = nlohmann::json;
 
-constexpr std::int64_t kLatest = std::int64_t{1} << 62; ///< 146 years: sums with it do not overflow
+constexpr std::uint64_t kMostFrames = std::uint64_t{1} << 40; ///< 127 days at kMaxRate
+constexpr double kMinRate = 1e-9;                             ///< frames/s: one in 32 years
 constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 
 double number(const Json& json, const char* key, double otherwise) {
@@ -28,15 +31,36 @@ std::string text(const Json& json, const char* key) {
     return at != json.end() && at->is_string() ? at->get<std::string>() : "";
 }
 
+/// Nothing as well where it does not fit: a number below 0 is no sequence number.
 template <class T> std::optional<T> integer(const Json& json, const char* key) {
     const auto at = json.find(key);
-    return at != json.end() && at->is_number_integer() ? std::optional<T>(at->get<T>()) : std::nullopt;
+    if (at == json.end() || !at->is_number_integer())
+        return std::nullopt;
+    const bool fits = at->is_number_unsigned() ? std::in_range<T>(at->get<std::uint64_t>())
+                                               : std::in_range<T>(at->get<std::int64_t>());
+    return fits ? std::optional<T>(at->get<T>()) : std::nullopt;
 }
 
-/// A side of a picture: what does not fit is unknown.
+/// Whether there is such a number, of which nothing was taken.
+bool left_out(const Json& json, const char* key, bool taken) {
+    const auto at = json.find(key);
+    return !taken && at != json.end() && at->is_number();
+}
+
+/// A side of a picture, or its channels: what does not fit is unknown.
 int side(const Json& json, const char* key) {
     const double value = number(json, key, 0);
     return value >= 1 && value <= 1e9 ? static_cast<int>(value) : 0;
+}
+
+bool believable(double rate) { return rate >= kMinRate && rate <= kMaxRate; }
+
+/// Behind the one of sequence number `before`, whether that can be or not.
+std::uint64_t missing_between(std::optional<std::uint64_t> before, const Recorded& frame) {
+    if (!before || !frame.sequence || *frame.sequence <= *before)
+        return 0;
+    const std::uint64_t missing = *frame.sequence - *before - 1;
+    return missing - std::min(missing, frame.left_out);
 }
 
 struct NamedCount {
@@ -75,13 +99,14 @@ std::string date(const std::string& text) {
                                                                                                    : "";
 }
 
-void read_frame(const Json& json, Recorded& frame) {
+/// Without a capture time that is too late.
+void read_one(const Json& json, Recorded& frame) {
     for (const NamedCount& named : kCounts) {
         const auto at = json.find(named.name);
         frame.counts.*named.count = at != json.end() ? natural(*at) : 0;
     }
     frame.capture_ns = integer<std::int64_t>(json, "capture_ns");
-    if (frame.capture_ns && (*frame.capture_ns > kLatest || *frame.capture_ns < -kLatest))
+    if (frame.capture_ns && (*frame.capture_ns >= kTooLate || *frame.capture_ns <= -kTooLate))
         frame.capture_ns.reset();
     frame.sequence = integer<std::uint64_t>(json, "sequence");
     frame.exposure_ms = number(json, "exposure_ms", kUnknown);
@@ -93,8 +118,8 @@ void read_frame(const Json& json, Recorded& frame) {
                 frame.exposure_origin = origin;
     }
     frame.in_warmup = json.value("complete", Json()) == false;
-    const auto left_out = json.find("left_out");
-    frame.left_out = left_out != json.end() ? natural(*left_out) : 0;
+    const auto skipped = json.find("left_out");
+    frame.left_out = skipped != json.end() ? natural(*skipped) : 0;
 }
 } // namespace
 
@@ -105,10 +130,36 @@ Quantity quantity_of(const Recorded& file, const Shape& read) {
 }
 
 std::uint64_t lost_between(std::optional<std::uint64_t> before, const Recorded& frame) {
-    if (!before || !frame.sequence || *frame.sequence <= *before + 1)
-        return 0;
-    const std::uint64_t missing = *frame.sequence - *before - 1;
-    return missing - std::min(missing, frame.left_out);
+    const std::uint64_t lost = missing_between(before, frame);
+    return lost <= kMostFrames ? lost : 0;
+}
+
+void RecordedText::doubt(std::string_view what) {
+    if (std::find(doubts_.begin(), doubts_.end(), what) == doubts_.end())
+        doubts_.push_back(what);
+}
+
+void RecordedText::read_rate(const Json& json) {
+    for (const char* key : {"rate", "measured_rate"}) {
+        const double rate = number(json, key, 0);
+        if (believable(rate))
+            now_.rate = rate;
+        else if (rate != 0) // as it is where nobody knows it
+            doubt("a rate outside 1e-9 to 100000 frames/s");
+        if (now_.rate > 0)
+            return;
+    }
+}
+
+void RecordedText::read_frame(const Json& json) {
+    const std::optional<std::uint64_t> before = now_.sequence;
+    read_one(json, now_);
+    if (left_out(json, "capture_ns", now_.capture_ns.has_value()))
+        doubt("a capture time that is no whole number of ns within 146 years");
+    if (left_out(json, "sequence", now_.sequence.has_value()))
+        doubt("a sequence number that is no whole number from 0 on");
+    if (missing_between(before, now_) > kMostFrames)
+        doubt("more than 2^40 frames lost at once");
 }
 
 bool RecordedText::begin(std::string_view description) {
@@ -124,10 +175,12 @@ bool RecordedText::begin(std::string_view description) {
     const auto finished = json.find("finished");
     if (finished != json.end() && finished->is_boolean() && finished->get<bool>())
         frames_ = integer<std::uint64_t>(json, "written").value_or(0);
+    if (frames_ > kMostFrames) {
+        frames_ = 0;
+        doubt("more than 2^40 frames written");
+    }
     now_.full_scale = raw_ ? std::max(0.0, number(json, "full_scale", 0)) : 0;
-    now_.rate = std::max(0.0, number(json, "rate", 0));
-    if (now_.rate == 0)
-        now_.rate = std::max(0.0, number(json, "measured_rate", 0));
+    read_rate(json);
     now_.exposure_ms = number(json, "exposure_ms", kUnknown);
     for (const Light light : {Light::counts, Light::decoded, Light::radiance})
         if (text(json, "light") == to_string(light))
@@ -136,15 +189,19 @@ bool RecordedText::begin(std::string_view description) {
         now_.um_per_px = um;
     if (text(json, "content") != "mask") {
         now_.quantity = read_quantity(json);
-        now_.shape = {side(json, "width"), side(json, "height"),
-                      static_cast<int>(number(json, "channels", 0)), PixelType::u8};
+        now_.shape = {side(json, "width"), side(json, "height"), side(json, "channels"), PixelType::u8};
+        for (const auto& [key, taken] : {std::pair("width", now_.shape.width),
+                                         {"height", now_.shape.height},
+                                         {"channels", now_.shape.channels}})
+            if (left_out(json, key, taken > 0))
+                doubt("a width, a height or channels outside 1 to 1e9");
         for (const PixelType type : {PixelType::u8, PixelType::u16, PixelType::f32})
             if (text(json, "pixel_type") == to_string(type))
                 now_.shape.type = type;
     }
     now_.started = date(text(json, "started"));
     if (const auto frame = json.find("frame"); frame != json.end() && frame->is_object())
-        read_frame(*frame, now_);
+        read_frame(*frame);
     first_ = now_.counts;
     first_in_warmup_ = now_.in_warmup;
     if (const auto columns = json.find("frames"); columns != json.end() && columns->is_object())
@@ -164,17 +221,16 @@ void RecordedText::next(std::string_view description) {
     if (!ours_)
         return;
     const Json json = json_object_in(description);
-    read_frame(json.is_object() ? json : Json::object(), now_);
+    read_frame(json.is_object() ? json : Json::object());
 }
 
 /// Runs of equal values: a number for a frame, [number, frames] for several.
 RecordedText::Column RecordedText::read_column(const Json& runs) {
-    constexpr std::uint64_t kMost = std::uint64_t{1} << 40; // frames
     Column column;
     for (const Json& run : runs) {
         const bool several = run.is_array() && run.size() == 2;
         column.runs.emplace_back(column.frames, natural(several ? run[0] : run));
-        column.frames += std::min(several ? natural(run[1]) : 1, kMost - column.frames);
+        column.frames += std::min(several ? natural(run[1]) : 1, kMostFrames - column.frames);
     }
     return column;
 }
@@ -249,7 +305,8 @@ double rate_of(const std::vector<std::int64_t>& capture_ns) {
         return 0;
     const auto middle = steps.begin() + static_cast<std::ptrdiff_t>(steps.size() / 2);
     std::nth_element(steps.begin(), middle, steps.end());
-    return 1e9 / static_cast<double>(*middle);
+    const double rate = 1e9 / static_cast<double>(*middle);
+    return believable(rate) ? rate : 0;
 }
 
 } // namespace specklescope

@@ -18,6 +18,9 @@ namespace specklescope {
 
 /// The largest µm per pixel that is taken for one: a pixel of 1 m.
 inline constexpr double kMaxUmPerPx = 1e6;
+/// Capture times are less than this from 0, about 146 years in ns: sums and differences of two do not
+/// overflow.
+inline constexpr std::int64_t kTooLate = std::int64_t{1} << 62;
 
 /// Of one frame.
 struct Recorded {
@@ -40,7 +43,8 @@ struct Recorded {
 /// What pixels that are read in this shape mean: what was recorded, unless they are pictures of it.
 Quantity quantity_of(const Recorded& file, const Shape& read);
 
-/// Frames that were lost between the one of sequence number `before` and this one; 0 where either has none.
+/// Frames that were lost between the one of sequence number `before` and this one; 0 where either has none,
+/// and where there are more than any recording has.
 std::uint64_t lost_between(std::optional<std::uint64_t> before, const Recorded& frame);
 
 /// Reads the JSON texts of a file in order. What is not of this program leaves everything unknown.
@@ -58,6 +62,9 @@ public:
 
     // Of the file; 0 and empty where it does not say.
     bool ours() const { return ours_; }
+    /// What it has said so far that cannot be and was left out, each sort once: "more than 2^40 frames lost
+    /// at once".
+    const std::vector<std::string_view>& doubts() const { return doubts_; }
     bool raw() const { return raw_; }
     std::uint64_t frames() const { return frames_; } ///< 0 as well while it is not finished
     int width() const { return width_; }
@@ -75,6 +82,9 @@ private:
         std::vector<std::pair<std::uint64_t, std::uint64_t>> runs{};
         std::uint64_t frames = 0;
     };
+    void doubt(std::string_view what);
+    void read_rate(const nlohmann::json& description);
+    void read_frame(const nlohmann::json& description);
     void read_columns(const nlohmann::json& columns);
     static Column read_column(const nlohmann::json& runs);
     static std::uint64_t value_at(const Column& column, std::uint64_t index);
@@ -88,14 +98,16 @@ private:
     std::vector<std::pair<std::uint64_t, bool>>
         warmups_; ///< of a film, in order: from this frame on, or no more
     std::vector<Change> changes_;
-    std::size_t change_ = 0; ///< the one after that in effect
+    std::vector<std::string_view> doubts_; ///< of texts that stay
+    std::size_t change_ = 0;               ///< the one after that in effect
     bool ours_ = false, raw_ = false;
     std::uint64_t frames_ = 0;
     int width_ = 0, height_ = 0;
     std::string format_;
 };
 
-/// Frames a second from capture times in ns: of their median distance. 0 where there are not two.
+/// Frames a second from capture times in ns, each less than kTooLate: of their median distance. 0 where there
+/// are not two, and where it is beyond kMaxRate.
 double rate_of(const std::vector<std::int64_t>& capture_ns);
 
 } // namespace specklescope

@@ -5,6 +5,7 @@
 #include "pipeline/source.hpp"
 #include "sources/pacer.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <optional>
@@ -13,21 +14,29 @@
 namespace specklescope {
 
 /// Times are those of the recording as long as they grow. Where they do not, at the start of a new round or
-/// of another file, they go on by one step.
+/// of another file, they go on by one step. They never go back, and end before kTooLate, where they stay:
+/// what a stranger's file says does not overflow.
 class PlaybackTimes {
 public:
     bool any() const { return any_; }
     /// Between two frames, where the file does not tell; before the first.
-    void assume_step(std::int64_t ns) { step_ = ns; }
+    void assume_step(double ns) { step_ = std::llround(std::min(ns, kLongestStep)); }
+    /// Before the first one that is recorded, frames have this time.
+    void assume_time(std::int64_t ns) {
+        last_ = within(ns);
+        before_ = true;
+    }
     /// `follows`: the frame is the one behind the last in its file, so that their distance is a step.
     std::int64_t next(const std::optional<std::int64_t>& recorded, bool follows) {
-        std::int64_t time = last_ + step_;
-        if (recorded) {
-            if (any_ && *recorded + offset_ <= last_)
-                offset_ = time - *recorded;
-            time = *recorded + offset_;
+        std::int64_t time = within(last_ + step_);
+        if (recorded && *recorded == within(*recorded)) {
+            if ((any_ || before_) && *recorded + offset_ <= last_) {
+                offset_ = within(time - *recorded);
+                time = std::max(last_, *recorded + offset_);
+            } else
+                time = within(*recorded + offset_);
             if (any_ && follows)
-                step_ = time - last_;
+                step_ = within(time - last_);
         }
         any_ = true;
         return last_ = time;
@@ -35,15 +44,18 @@ public:
     std::int64_t step() const { return step_; }
 
 private:
+    static constexpr double kLongestStep = 1e18; ///< ns
+    /// So that the sum and the difference of any two do not overflow.
+    static std::int64_t within(std::int64_t ns) { return std::clamp(ns, 1 - kTooLate, kTooLate - 1); }
     std::int64_t last_ = 0, offset_ = 0;
     std::int64_t step_ = 1'000'000; ///< the last distance of two frames
-    bool any_ = false;
+    bool any_ = false, before_ = false;
 };
 
 /// Looks for the frame of a file that is shown so many seconds behind the first.
 class TimeSearch {
 public:
-    explicit TimeSearch(double seconds) : goal_(std::llround(seconds * 1e9) + kSameTime) {}
+    explicit TimeSearch(double seconds) : goal_(std::llround(std::min(seconds * 1e9, 4e18)) + kSameTime) {}
     /// The time of the next frame. False: no more of them are needed.
     bool add(const std::optional<std::int64_t>& recorded) {
         timeless_ = !recorded;
@@ -97,10 +109,12 @@ public:
         const std::int64_t scheduled = pacer.take(rate);
         const bool follows = std::exchange(follows_, true) && lost == 0;
         if (!times_.any()) {
-            if (!recorded.capture_ns)
+            if (!recorded.capture_ns) {
+                times_.assume_time(scheduled);
                 return scheduled;
+            }
             if (const double nominal = rate > 0 ? rate : recorded.rate; nominal > 0)
-                times_.assume_step(std::llround(1e9 / nominal));
+                times_.assume_step(1e9 / nominal);
         }
         return times_.next(recorded.capture_ns, follows);
     }

@@ -5,13 +5,12 @@
 #include "files/input_file.hpp"
 #include "pipeline/timed_frames.hpp"
 #include "sources/files/raw_sidecar.hpp"
+#include "sources/files/raw_stream.hpp"
 #include "sources/pacer.hpp"
 #include "sources/playback_clock.hpp"
 #include "sources/speed.hpp"
 
 #include <spdlog/spdlog.h>
-
-#include <sys/stat.h>
 
 #include <algorithm>
 #include <array>
@@ -19,6 +18,7 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <optional>
 
 namespace specklescope {
 
@@ -123,29 +123,26 @@ public:
         close();
         const auto& options = params_.as<RawOptions>();
         shape_ = raw_shape(options);
-        file_ = open_input(path_, Pipes::taken);
-        // Frames are read in one piece, straight into their slot.
-        (void)std::setvbuf(file_.get(), nullptr, _IONBF, 0);
+        stream_.open(path_);
         const std::uint64_t size = input_size(path_);
-        const std::uint64_t wanted = static_cast<std::uint64_t>(options.header) + shape_.bytes();
-        regular_ = std::filesystem::is_regular_file(path_);
-        if (regular_ && size < wanted)
+        const std::uint64_t wanted = header() + shape_.bytes();
+        if (stream_.regular() && size < wanted)
             throw RunError("'" + path_ + "' has " + std::to_string(size) + " bytes, less than one frame of " +
                            to_string(shape_) + " (" + std::to_string(wanted) +
                            " bytes with the header); check width, height and format.");
-        skip_header();
+        stream_.skip_header(header());
         open_sidecar();
         SourceInfo info;
         info.name = std::filesystem::path(path_).filename().string();
         info.shape = shape_;
         info.full_scale = full_scale();
-        if (regular_) // a pipe brings what somebody takes now
+        if (stream_.regular()) // a pipe brings what somebody takes now
             info.started = sidecar_.file().now().started;
         info.um_per_px = sidecar_.file().now().um_per_px;
         info.quantity = quantity_of(sidecar_.file().now(), shape_);
         const double recorded_rate = sidecar_.measure_rate(path_);
         info.rate = recorded_rate > 0 ? recorded_rate : options.rate;
-        info.seekable = regular_;
+        info.seekable = stream_.regular();
         info.length = length();
         info.frames = options.loop ? 0 : info.length;
         return info;
@@ -161,21 +158,24 @@ public:
         Frame frame = port.acquire(shape_);
         if (!frame)
             return Status::idle;
-        std::size_t bytes = read(frame.host());
+        std::optional<std::size_t> bytes = stream_.read(frame.host());
         if (bytes == 0 && options.loop && in_pass_ > 0) {
             rewind(port);
-            bytes = read(frame.host());
+            bytes = stream_.read(frame.host());
         }
+        if (!bytes)
+            return Status::idle;
         if (bytes == 0) {
             ended_ = true;
             return Status::end;
         }
-        if (bytes < shape_.bytes())
-            return cut_short(bytes, port);
+        if (*bytes < shape_.bytes())
+            return cut_short(*bytes, port);
         if (needs_swap(options.format))
             swap_bytes(frame.host());
         frame.info().position = in_pass_++;
         const Recorded& recorded = sidecar_.next();
+        tell_doubts();
         frame.info().capture_ns = clock_.take(recorded, port, pacer_, options.rate);
         frame.info().exposure_ms = recorded.exposure_ms;
         frame.info().exposure_origin = recorded.exposure_origin;
@@ -188,25 +188,19 @@ public:
     }
 
     std::uint64_t length() override {
-        struct stat now {}; // of what is open: the name may be another file's by now
-        if (!regular_ || !file_ || fstat(fileno(file_.get()), &now) != 0)
-            return 0;
-        const auto size = static_cast<std::uint64_t>(now.st_size);
-        const auto header = static_cast<std::uint64_t>(params_.as<RawOptions>().header);
-        return size < header ? 0 : (size - header) / shape_.bytes();
+        const std::uint64_t size = stream_.size();
+        return size < header() ? 0 : (size - header()) / shape_.bytes();
     }
 
     std::optional<std::uint64_t> frame_at(double seconds) override {
         return sidecar_.frame_at(path_, seconds, length());
     }
     void seek(std::uint64_t frame, std::uint64_t at_once) override {
-        if (!regular_)
+        if (!stream_.regular())
             return Source::seek(frame, at_once);
         if (const std::uint64_t frames = length(); frame >= frames)
             refuse_frame(path_, frame, frames);
-        const std::uint64_t at =
-            static_cast<std::uint64_t>(params_.as<RawOptions>().header) + frame * shape_.bytes();
-        if (fseeko(file_.get(), static_cast<off_t>(at), SEEK_SET) != 0)
+        if (!stream_.go_to(header() + frame * shape_.bytes()))
             throw RunError("'" + path_ + "' cannot be read at frame " + std::to_string(frame) + ": " +
                            std::strerror(errno) + "."); // NOLINT(concurrency-mt-unsafe)
         sidecar_.seek(frame);
@@ -217,10 +211,11 @@ public:
     }
 
     void close() override {
-        file_.reset();
+        stream_.close();
         sidecar_.close();
         pacer_.restart();
         clock_.restart();
+        told_.clear();
         in_pass_ = 0;
         ended_ = warned_ = false;
     }
@@ -233,6 +228,8 @@ public:
     }
 
 private:
+    std::uint64_t header() const { return static_cast<std::uint64_t>(params_.as<RawOptions>().header); }
+
     double full_scale() const {
         const double given = params_.as<RawOptions>().full_scale;
         const double recorded = sidecar_.file().now().full_scale;
@@ -256,50 +253,37 @@ private:
         if (file.width() != shape_.width || file.height() != shape_.height ||
             file.format() != to_string(params_.get("format")))
             sidecar_.close();
+        tell_doubts();
     }
 
-    void skip_header() {
-        char scratch[4096];
-        for (auto left = static_cast<std::size_t>(params_.as<RawOptions>().header); left > 0;) {
-            const std::size_t got = std::fread(scratch, 1, std::min(left, sizeof scratch), file_.get());
-            if (got == 0)
-                throw RunError("'" + path_ + "' ends within its header.");
-            left -= got;
+    /// Each sort once, however often the file is played.
+    void tell_doubts() {
+        for (const std::string_view doubt : sidecar_.file().doubts()) {
+            if (std::find(told_.begin(), told_.end(), doubt) != told_.end())
+                continue;
+            told_.push_back(doubt);
+            run_log().warn("'{}.jsonl' says what cannot be and is left out: {}.", path_, doubt);
         }
     }
 
     /// A new round does not follow the last frame, but a single picture shown again follows itself.
     void rewind(FramePort& port) {
-        if (std::fseek(file_.get(), 0, SEEK_SET) != 0)
+        if (!stream_.go_to(0))
             throw RunError("'" + path_ + "' cannot be read again from its beginning; leave loop out.");
         if (in_pass_ > 1)
             port.discontinuity();
         in_pass_ = 0;
-        skip_header();
+        stream_.skip_header(header());
         if (sidecar_.is_open())
             sidecar_.open(path_);
         clock_.next_file();
-    }
-
-    /// Bytes read: a frame's worth, 0 at the end, something between when the last frame is cut short.
-    std::size_t read(HostView view) {
-        // In one piece to the beginning of the slot, from where each row goes to its place, the last one
-        // first: a call for every row would take longer.
-        const std::size_t total = std::fread(view.data, 1, shape_.bytes(), file_.get());
-        const std::size_t row = shape_.row_bytes();
-        for (int y = shape_.height - 1; y > 0 && view.pitch != row; --y)
-            std::memmove(view.row(y), view.data + static_cast<std::size_t>(y) * row, row);
-        if (std::ferror(file_.get()) != 0)
-            throw RunError("'" + path_ + "' cannot be read: " + std::strerror(errno) +
-                           "."); // NOLINT(concurrency-mt-unsafe)
-        return total;
     }
 
     Status cut_short(std::size_t bytes, FramePort& port) {
         const std::string text = "'" + path_ + "' is cut short: its last frame has " + std::to_string(bytes) +
                                  " of " + std::to_string(shape_.bytes()) + " bytes; the " +
                                  std::to_string(in_pass_) + " whole frames before it count.";
-        if (!params_.as<RawOptions>().loop) {
+        if (!params_.as<RawOptions>().loop || in_pass_ == 0) { // the next round would bring nothing either
             ended_ = true;
             throw RunError(text);
         }
@@ -312,12 +296,12 @@ private:
 
     std::string path_;
     Shape shape_;
-    InputFile file_;
+    RawStream stream_;
     RawSidecar sidecar_; ///< open where there is one
     Pacer pacer_;
     PlaybackClock clock_;
-    std::uint64_t in_pass_ = 0; ///< frames since the beginning of the file
-    bool regular_ = false;      ///< a file, no pipe
+    std::vector<std::string_view> told_; ///< of RecordedText::doubts()
+    std::uint64_t in_pass_ = 0;          ///< frames since the beginning of the file
     bool ended_ = false;
     bool warned_ = false;
 };

@@ -76,7 +76,8 @@ void retire_pipeline(GstHandle<GstElement> pipeline, const std::string& key,
         key, patience);
 }
 
-void retire_device(std::function<void()> stop, const std::string& key, std::chrono::milliseconds patience) {
+void retire_device(const std::function<void()>& stop, const std::string& key,
+                   std::chrono::milliseconds patience) {
     closer().retire(stop, key, patience);
 }
 

@@ -12,6 +12,7 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <filesystem>
 #include <sstream>
 
 namespace specklescope::test {
@@ -156,6 +157,19 @@ TEST_F(RawSource, OfALoopTheCutEndIsSaidOnce) {
     EXPECT_NE(first.find("cut.raw' is cut short: its last frame has 5 of 12 bytes"), std::string::npos)
         << first;
     EXPECT_EQ(log.str(), first) << "of the next rounds nothing";
+}
+
+/// Somebody cuts it while it is played.
+TEST_F(RawSource, ALoopWithoutAWholeFrameEnds) {
+    const std::string path = write("cut.raw", bytes_0_to(2 * 12));
+    const auto source = make_source(path + "?width=4&height=3&loop=true", {});
+    (void)source->open();
+    TestPort port;
+    ASSERT_TRUE(read_frames(*source, port, 3));
+    std::filesystem::resize_file(path, 5);
+    EXPECT_THROW(read_frames(*source, port), RunError);
+    EXPECT_EQ(port.frames.size(), 3U);
+    EXPECT_EQ(source->next(port), Source::Status::end);
 }
 
 TEST_F(RawSource, ARoundIsDeclaredAndASinglePictureFollowsItself) {
