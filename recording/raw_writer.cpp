@@ -4,6 +4,7 @@
 #include "recording/storage_barrier.hpp"
 #include "recording/write_behind.hpp"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -41,11 +42,12 @@ public:
     /// The pixels first: a line is there only for a whole frame that the storage has.
     void write(const RecordedFrame& frame) override {
         const ConstHostView pixels = frame.pixels.host();
+        const std::string line = describe_frame(frame) + "\n";
+        reserve_line(line.size());
         parts_.clear();
         gather_rows(pixels, parts_);
         if (const int error = pixels_.write_at(end_, parts_); error != 0)
             fail(path_, error);
-        const std::string line = describe_frame(frame) + "\n";
         if (const int error = barrier_->name(lines_end_, line, frame.taken); error != 0)
             fail(lines_path_, error);
         lines_end_ += line.size();
@@ -76,13 +78,13 @@ public:
         }
         if (frames_ == 0) // the recorder removes the other
             ::unlink(lines_path_.c_str());
-        // Cuts off what a failed frame left behind.
-        if (failed_ &&
-            (::ftruncate(pixels_.fd(), static_cast<off_t>(end_)) != 0 ||
-             ::ftruncate(lines_.fd(), static_cast<off_t>(std::min(lines_end_, lines_.bytes()))) != 0))
+        // Cuts off what a failed frame left behind, and room that no line took.
+        if ((failed_ && ::ftruncate(pixels_.fd(), static_cast<off_t>(end_)) != 0) ||
+            ::ftruncate(lines_.fd(), static_cast<off_t>(std::min(lines_end_, lines_.bytes()))) != 0)
             throw RunError(write_error(path_, errno));
         FileTotals known = totals;
         known.finished = totals.finished && late == 0;
+        known.dropped += totals.written - std::min(totals.written, frames_);
         update(known);
         if (!pixels_.close() || !lines_.close())
             throw RunError(write_error(path_, errno));
@@ -102,11 +104,33 @@ private:
         for (int number = 0;; ++number) {
             pixels_ = create_new(numbered(wanted, number), path_);
             const std::string beside = path_ + ".jsonl";
-            lines_ = create_new(beside, lines_path_);
+            try {
+                lines_ = create_new(beside, lines_path_);
+            } catch (...) {
+                ::unlink(path_.c_str());
+                throw;
+            }
             if (lines_path_ == beside)
                 return;
             leave_nothing();
         }
+    }
+    /// Room for the line before its pixels take it: lines wait for the storage, and on a full disk those of
+    /// whole frames would find none. File systems that cannot are left to themselves.
+    void reserve_line(std::size_t bytes) {
+        constexpr std::uint64_t kMuch = std::uint64_t{64} << 10, kPage = 4096;
+        if (lines_end_ + bytes <= reserved_)
+            return;
+        for (const std::uint64_t ahead : {kMuch, kPage}) {
+            const std::uint64_t end = (lines_end_ + bytes + ahead - 1) / ahead * ahead;
+            if (::fallocate(lines_.fd(), FALLOC_FL_KEEP_SIZE, static_cast<off_t>(lines_end_),
+                            static_cast<off_t>(end - lines_end_)) == 0 ||
+                errno != ENOSPC) {
+                reserved_ = end;
+                return;
+            }
+        }
+        fail(lines_path_, ENOSPC);
     }
     void leave_nothing() const {
         ::unlink(path_.c_str());
@@ -121,6 +145,7 @@ private:
     std::string path_, lines_path_;
     std::vector<iovec> parts_;
     std::uint64_t end_ = 0, lines_end_ = 0; ///< of what is whole
+    std::uint64_t reserved_ = 0;            ///< bytes of the lines' file
     std::uint64_t frames_ = 0;
     bool failed_ = false;
     // Last: they stop before the files are closed.

@@ -1,5 +1,6 @@
 #include "base/error.hpp"
 #include "base/log.hpp"
+#include "base/one_line.hpp"
 #include "recording/recorder_thread.hpp"
 #include "recording/report/report.hpp"
 #include "recording/stream/pipe_end.hpp"
@@ -269,6 +270,9 @@ void Recorder::close() noexcept {
     const std::lock_guard lock(mutex_);
     running_ = false;
     status_.closed = true;
+    for (const EventMark& event : std::exchange(events_, {}))
+        run_log().warn("'{}' was marked behind the last frame of {}, and is not in it.",
+                       one_line(event.label), options_.path);
     if (began_)
         options_.before->resume();
     pool_.clear();

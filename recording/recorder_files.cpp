@@ -268,7 +268,8 @@ void Recorder::finish_file(std::uint64_t dropped) {
     }
     settle();
     run_log().info("Recorded {} frame{} into {}, {} dropped, {} lost before the recorder.", writer->written(),
-                   writer->written() == 1 ? "" : "s", writer->path(), last.dropped, last.lost_before);
+                   writer->written() == 1 ? "" : "s", writer->path(),
+                   last.dropped + last.written - std::min(last.written, writer->written()), last.lost_before);
 }
 
 /// From here on frames are only counted. The file stays open for the count, which its description is to hold.

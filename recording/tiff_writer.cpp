@@ -193,6 +193,8 @@ void TiffWriter::finish(const FileTotals& totals) {
         throw RunError(write_error(path_, errno));
     FileTotals known = totals;
     known.finished = totals.finished && late == 0;
+    if (barrier_)
+        known.dropped += totals.written - std::min(totals.written, barrier_->named());
     update(known);
     write_axes(pages_);
     if (!file_.close())

@@ -96,6 +96,7 @@ private:
     RecordOptions options_;
     StreamInfo stream_;
     bool mp4_;
+    bool told_ = false; ///< check() has thrown
     Codec codec_;
     Shape video_; ///< of what the encoder gets
     VideoClock clock_;
@@ -326,6 +327,7 @@ void VideoWriter::check() {
     const std::lock_guard lock(progress_->mutex);
     if (!progress_->failed)
         return;
+    told_ = true;
     // What reached the muxer last is what the disk refused.
     written_ = progress_->muxed > 0 ? progress_->muxed - 1 : 0;
     throw RunError("Recording into " + path_ + " stopped: " + progress_->error + ".");
@@ -356,9 +358,10 @@ void VideoWriter::finish(const FileTotals& totals) {
         }
     }
     stop();
-    if (!failed)
-        check();
-    if (!failed && progress_->muxed != written_) {
+    if (told_) // by the frame that it had no room for
+        return;
+    check();
+    if (progress_->muxed != written_) {
         written_ = progress_->muxed;
         throw RunError("Recording into " + path_ + ": the encoder gave back only " +
                        std::to_string(written_) + " frames.");
