@@ -11,10 +11,15 @@ namespace {
 
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 
-[[noreturn]] void too_small(const char* which) {
-    throw Refusal(SPECKLESCOPE_RUN_ERROR, std::string("The buffer ") + which +
-                                              " is smaller than its caps say, or cannot be mapped; look at "
-                                              "the element that made it.");
+/// Throws Refusal unless it has room for that many.
+void check_room(const MappedBytes& bytes, std::size_t needed, const char* which) {
+    if (!bytes || bytes.size() < needed)
+        throw Refusal(SPECKLESCOPE_RUN_ERROR,
+                      std::string("The buffer ") + which +
+                          (bytes ? " is too small: it has " + std::to_string(bytes.size()) +
+                                       " bytes, and needs " + std::to_string(needed)
+                                 : " cannot be mapped") +
+                          "; look at the element that made it.");
 }
 
 void copy_swapped(const std::byte* from, std::byte* to, std::size_t bytes) {
@@ -62,9 +67,7 @@ void Frames::process(EditedChain& chain, const EditedView& view, GstBuffer* from
                      const specklescope_facts& facts, GstBuffer* to) {
     if (input_.cuda)
         CudaFrames::check(from);
-    const MappedVideo video(from, input_.info, cuda_ ? map_read_cuda() : GST_MAP_READ);
-    if (!video || video.width() != input_.image.width || video.height() != input_.image.height)
-        too_small("that came in");
+    const MappedVideo video(from, input_.info, cuda_ ? map_read_cuda() : GST_MAP_READ, "that came in");
     const specklescope_image image =
         cuda_ ? cuda_->image(chain, video, input_.image) : input_image(chain, video);
     specklescope_image made = made_;
@@ -76,16 +79,14 @@ void Frames::process(EditedChain& chain, const EditedView& view, GstBuffer* from
         if (gst_buffer_get_size(to) > output_.bytes) // of a pool with more room than a frame
             gst_buffer_set_size(to, static_cast<gssize>(output_.bytes));
         const MappedBytes bytes(to, GST_MAP_WRITE);
-        if (!bytes || bytes.size() < output_.bytes)
-            too_small("for the result");
+        check_room(bytes, output_.bytes, "for the result");
         made.data = bytes.data();
         result = chain.process(image, facts, made);
     } else if (carries_values_) {
         const Owned<GstBuffer> exact = values_buffer(chain);
         {
             const MappedBytes bytes(exact.get(), GST_MAP_READWRITE);
-            if (!bytes || bytes.size() < frame_bytes(made))
-                too_small("for the exact numbers");
+            check_room(bytes, frame_bytes(made), "for the exact numbers");
             made.data = bytes.data();
             result = chain.process(image, facts, made);
             show(view, made, to, meaning);
@@ -116,9 +117,7 @@ Owned<GstBuffer> Frames::values_buffer(EditedChain& chain) {
 
 void Frames::show(const EditedView& view, const specklescope_image& result, GstBuffer* to,
                   double (&meaning)[2]) {
-    const MappedVideo video(to, output_.info, GST_MAP_WRITE);
-    if (!video)
-        too_small("for the result");
+    const MappedVideo video(to, output_.info, GST_MAP_WRITE, "for the result");
     if (output_.sent == Sent::levels) {
         auto levels = sized<specklescope_image>();
         levels.data = video.row(0);

@@ -1,11 +1,15 @@
 // Owners for what the element gets from GStreamer.
 #pragma once
 
+#include "gst/library.hpp"
+
 #include <gst/video/video.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 
 namespace specklescope::element {
 
@@ -21,19 +25,25 @@ template <class T> using Owned = std::unique_ptr<T, Unref>;
 
 inline std::string text_of(const GstCaps* caps) { return Owned<gchar>(gst_caps_to_string(caps)).get(); }
 
-/// A picture of video/x-raw, unmapped at the end of the scope; rows lie as the buffer's GstVideoMeta says, or
-/// its caps where it has none.
+/// The first plane of a picture of video/x-raw, which is all that is used, unmapped at the end of the scope;
+/// rows lie as the buffer's GstVideoMeta says, or its caps where it has none.
 class MappedVideo {
 public:
-    MappedVideo(GstBuffer* buffer, const GstVideoInfo& info, GstMapFlags how)
-        : mapped_(gst_video_frame_map(&frame_, &info, buffer, how) != FALSE) {}
-    ~MappedVideo() {
-        if (mapped_)
+    /// `which`: the buffer, for sentences. Throws Refusal unless all rows lie in the buffer, one after
+    /// another.
+    MappedVideo(GstBuffer* buffer, const GstVideoInfo& info, GstMapFlags how, const char* which)
+        : mapped_(may_be_mapped(buffer, info) && gst_video_frame_map(&frame_, &info, buffer, how) != FALSE) {
+        std::string wrong = mapped_ ? wrong_rows(info) : unmapped(buffer, info);
+        if (wrong.empty())
+            return;
+        if (mapped_) // nobody calls the destructor of what throws here
             gst_video_frame_unmap(&frame_);
+        throw Refusal(SPECKLESCOPE_RUN_ERROR, std::string("The buffer ") + which + " " + std::move(wrong) +
+                                                  "; look at the element that made it.");
     }
+    ~MappedVideo() { gst_video_frame_unmap(&frame_); }
     MappedVideo(const MappedVideo&) = delete;
     MappedVideo& operator=(const MappedVideo&) = delete;
-    explicit operator bool() const { return mapped_; }
     std::byte* row(int y) const {
         return static_cast<std::byte*>(GST_VIDEO_FRAME_PLANE_DATA(&frame_, 0)) +
                static_cast<std::ptrdiff_t>(y) * pitch();
@@ -43,6 +53,58 @@ public:
     int height() const { return GST_VIDEO_FRAME_HEIGHT(&frame_); }
 
 private:
+    static std::int64_t row_bytes(const GstVideoInfo& info) {
+        return static_cast<std::int64_t>(GST_VIDEO_INFO_WIDTH(&info)) * GST_VIDEO_INFO_COMP_PSTRIDE(&info, 0);
+    }
+    static std::string pixels(std::int64_t width, std::int64_t height) {
+        return std::to_string(width) + "×" + std::to_string(height) + " pixels";
+    }
+
+    /// GStreamer maps what a GstVideoMeta says without a look at how long the memory is. Empty: all is well.
+    std::string wrong_rows(const GstVideoInfo& info) const {
+        const int rows = GST_VIDEO_INFO_HEIGHT(&info);
+        if (width() != GST_VIDEO_INFO_WIDTH(&info) || height() != rows)
+            return other_size(pixels(width(), height()), info);
+        const std::int64_t row = row_bytes(info), step = pitch();
+        if (step < 0)
+            return "has rows that run backwards (" + std::to_string(step) +
+                   " bytes from one to the next), and they must run forwards";
+        if (step < row)
+            return "has " + std::to_string(step) + " bytes from one row to the next, and a row needs " +
+                   std::to_string(row);
+        const GstMapInfo& map = frame_.map[0]; // of a GPU's memory, too: addresses there, and its size
+        const auto begin = reinterpret_cast<std::uintptr_t>(map.data),
+                   first = reinterpret_cast<std::uintptr_t>(GST_VIDEO_FRAME_PLANE_DATA(&frame_, 0));
+        const std::uint64_t before = first - begin; // beyond any size where it lies in front
+        const std::uint64_t has = before <= map.size ? map.size - before : 0;
+        const auto needs = static_cast<std::uint64_t>((rows - 1) * step + row);
+        return has < needs ? lacks(has, needs) : "";
+    }
+    /// What is smaller than its caps say is a mistake of the caller's to GStreamer, and loud.
+    static bool may_be_mapped(GstBuffer* buffer, const GstVideoInfo& info) {
+        const GstVideoMeta* const meta = gst_buffer_get_video_meta(buffer);
+        return !meta || (meta->width >= static_cast<guint>(GST_VIDEO_INFO_WIDTH(&info)) &&
+                         meta->height >= static_cast<guint>(GST_VIDEO_INFO_HEIGHT(&info)));
+    }
+    static std::string other_size(const std::string& has, const GstVideoInfo& info) {
+        return "has " + has + ", and its caps say " +
+               pixels(GST_VIDEO_INFO_WIDTH(&info), GST_VIDEO_INFO_HEIGHT(&info));
+    }
+    static std::string unmapped(GstBuffer* buffer, const GstVideoInfo& info) {
+        if (const GstVideoMeta* const meta = gst_buffer_get_video_meta(buffer);
+            meta && !may_be_mapped(buffer, info))
+            return other_size(pixels(meta->width, meta->height), info);
+        std::uint64_t needs = GST_VIDEO_INFO_SIZE(&info);
+        if (const GstVideoMeta* const meta = gst_buffer_get_video_meta(buffer))
+            needs = meta->offset[0] + static_cast<std::uint64_t>(row_bytes(info)); // at the least
+        const std::uint64_t has = gst_buffer_get_size(buffer);
+        return has < needs ? lacks(has, needs) : "cannot be mapped";
+    }
+    static std::string lacks(std::uint64_t has, std::uint64_t needs) {
+        return "is too small: it has " + std::to_string(has) + " bytes for its rows, which need " +
+               std::to_string(needs);
+    }
+
     GstVideoFrame frame_{};
     bool mapped_;
 };

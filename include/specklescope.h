@@ -17,7 +17,9 @@
  *
  * State. There is none beyond the handles and each thread's last sentence: two chains share no setting. Three
  * things belong to the process: oneTBB's threads compute; `threads` of a stream limits them all while it is open;
- * a source of GStreamer or a camera starts GStreamer.
+ * a source of GStreamer or a camera starts GStreamer. After a fork the child goes on with its chains and views;
+ * streams, recorders and frames stay with the parent, whose threads they need: in the child every call with one is
+ * SPECKLESCOPE_BAD_HANDLE, and its end is SPECKLESCOPE_OK and touches neither the stream nor the file.
  *
  * Texts are UTF-8. Those that a call gives belong to the library: of stages and parameters for good, of anything
  * else as the call says. */

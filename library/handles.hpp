@@ -22,13 +22,17 @@ public:
 struct Kind {
     const char* name;  ///< "chain"
     const char* maker; ///< "specklescope_chain_create"
+    /// What a process is told that was forked from the one that made it, whose threads it does not have;
+    /// null: it needs none of them.
+    const char* forked = nullptr;
 };
 
 /// A key that no other object had or will have.
 void* keep(std::shared_ptr<Object> object, const Kind& kind);
-/// Throws StatusError (SPECKLESCOPE_BAD_HANDLE).
+/// Throws StatusError (SPECKLESCOPE_BAD_HANDLE), also where it belongs to the process before a fork.
 std::shared_ptr<Object> find(const void* handle, const Kind& kind);
-/// Takes it out of the table: it ends when the last who uses it has done so.
+/// Takes it out of the table: it ends when the last who uses it has done so. Null where it belongs to the
+/// process before a fork: it never ends here.
 std::shared_ptr<Object> take_out(const void* handle, const Kind& kind);
 
 /// T derives from Object and has `static constexpr Kind kKind`.

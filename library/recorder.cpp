@@ -40,7 +40,8 @@ double checked(double value, double most, const char* what) {
 
 class RecorderObject final : public Object {
 public:
-    static constexpr Kind kKind{"recorder", "specklescope_recorder_create"};
+    static constexpr Kind kKind{"recorder", "specklescope_recorder_create",
+                                "This recorder was made before a fork; make another one in this process."};
 
     RecorderObject(const char* path, const specklescope_recording& told)
         : what_(static_cast<RecordWhat>(told.what)), live_(told.live != 0), executor_(make_host_executor(0)) {

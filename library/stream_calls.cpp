@@ -42,8 +42,10 @@ specklescope_status specklescope_stream_open(const char* source, const char* cha
 
 specklescope_status specklescope_stream_close(specklescope_stream* stream) {
     return guarded([&] {
-        if (stream)
-            take_out_as<StreamObject>(stream)->stop();
+        if (!stream)
+            return;
+        if (const auto taken = take_out_as<StreamObject>(stream))
+            taken->stop();
     });
 }
 

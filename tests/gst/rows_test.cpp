@@ -1,0 +1,102 @@
+// Rows as a GstVideoMeta says: where they lie in the buffer they are read, where they do not they are
+// refused.
+#include "tests/gst/harness.hpp"
+
+using namespace element;
+
+namespace {
+
+struct Rows {
+    gint step;
+    std::size_t offset, bytes;
+};
+
+GstBuffer* buffer_of_rows(const Rows& rows, const std::string& format, int width, int height) {
+    GstBuffer* buffer = gst_buffer_new_allocate(nullptr, rows.bytes, nullptr);
+    gst_buffer_memset(buffer, 0, 7, rows.bytes);
+    gsize offsets[GST_VIDEO_MAX_PLANES] = {rows.offset};
+    gint steps[GST_VIDEO_MAX_PLANES] = {rows.step};
+    gst_buffer_add_video_meta_full(buffer, GST_VIDEO_FRAME_FLAG_NONE,
+                                   gst_video_format_from_string(format.c_str()), static_cast<guint>(width),
+                                   static_cast<guint>(height), 1, offsets, steps);
+    return buffer;
+}
+
+class RowsOfMeta : public testing::TestWithParam<const char*> {
+protected:
+    static constexpr int kWidth = 640, kHeight = 480;
+    const std::string format = GetParam();
+    const gint row = kWidth * (format == "RGB" ? 3 : format == "GRAY8" ? 1 : 2);
+    const std::size_t all = static_cast<std::size_t>(row) * kHeight;
+
+    /// What is said of such a buffer that comes in.
+    std::string said(const Rows& rows, int width = kWidth, int height = kHeight) {
+        Harness harness("chain=flip");
+        harness.caps(format, kWidth, kHeight);
+        EXPECT_EQ(gst_harness_push(harness.get(), buffer_of_rows(rows, format, width, height)),
+                  GST_FLOW_ERROR);
+        return harness.message(GST_MESSAGE_ERROR);
+    }
+    static std::string sentence(const std::string& what) {
+        return "The buffer that came in " + what + "; look at the element that made it.";
+    }
+    static std::string too_small(std::size_t has, std::size_t needs) {
+        return sentence("is too small: it has " + std::to_string(has) + " bytes for its rows, which need " +
+                        std::to_string(needs));
+    }
+};
+
+} // namespace
+
+TEST_P(RowsOfMeta, BehindTheEndAreRefused) {
+    EXPECT_EQ(said({row, 0, 4096}), too_small(4096, all));
+    EXPECT_EQ(said({row, 0, all - 1}), too_small(all - 1, all));
+    EXPECT_EQ(said({row, 1, all}), too_small(all - 1, all));
+    constexpr gint kFar = 1 << 20, kFarthest = 1 << 30; // whose sum has more than 32 bits
+    for (const gint step : {kFar, kFarthest})
+        EXPECT_EQ(said({step, 0, all}), too_small(all, static_cast<std::size_t>(step) * (kHeight - 1) +
+                                                           static_cast<std::size_t>(row)));
+    EXPECT_NE(said({row, all + 10, all}).find("is too small: it has "), std::string::npos);
+}
+
+TEST_P(RowsOfMeta, ThatOverlapAreRefused) {
+    const std::string needs = ", and a row needs " + std::to_string(row);
+    EXPECT_EQ(said({0, 0, 640}), sentence("has 0 bytes from one row to the next" + needs));
+    EXPECT_EQ(said({0, 0, all}), sentence("has 0 bytes from one row to the next" + needs));
+    EXPECT_EQ(said({100, 0, all}), sentence("has 100 bytes from one row to the next" + needs));
+}
+
+TEST_P(RowsOfMeta, ThatRunBackwardsAreRefused) {
+    EXPECT_EQ(said({-row, all - static_cast<std::size_t>(row), all}),
+              sentence("has rows that run backwards (" + std::to_string(-row) +
+                       " bytes from one to the next), and they must run forwards"));
+}
+
+TEST_P(RowsOfMeta, OfAnotherSizeThanTheCapsSayAreRefused) {
+    for (const int height : {kHeight - 1, kHeight + 1})
+        EXPECT_EQ(said({row, 0, all + static_cast<std::size_t>(row)}, kWidth, height),
+                  sentence("has 640×" + std::to_string(height) + " pixels, and its caps say 640×480 pixels"));
+}
+
+TEST_P(RowsOfMeta, WithGapsGiveTheirPixelsAndTheLastNeedsNoGap) {
+    std::mt19937 random(random_seed() + 12);
+    const Picture picture = random_picture(format, 64, 48, random);
+    Harness plain("chain=flip"), padded("chain=flip");
+    plain.caps(format, 64, 48);
+    padded.caps(format, 64, 48);
+    const Bytes expected = plain.through(picture);
+    for (const int gap : {0, 2, 13, 256})
+        EXPECT_EQ(padded.through(picture, gap), expected) << gap;
+    constexpr int kGap = 10;
+    for (const int cut : {kGap, kGap + 1}) {
+        GstBuffer* const buffer = buffer_of(picture, format, kGap);
+        gst_buffer_set_size(buffer, static_cast<gssize>(gst_buffer_get_size(buffer)) - cut);
+        EXPECT_EQ(gst_harness_push(padded.get(), buffer), cut == kGap ? GST_FLOW_OK : GST_FLOW_ERROR);
+    }
+    GstBuffer* const made = gst_harness_pull(padded.get());
+    EXPECT_EQ(bytes_of(made), expected);
+    gst_buffer_unref(made);
+}
+
+INSTANTIATE_TEST_SUITE_P(Formats, RowsOfMeta, testing::Values("GRAY8", "GRAY16_LE", "GRAY16_BE", "RGB"),
+                         [](const auto& of) { return std::string(of.param); });

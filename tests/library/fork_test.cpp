@@ -1,0 +1,136 @@
+// A fork while streams and recorders are open: the child has none of their threads.
+#include "tests/library/client.hpp"
+
+#include <sys/wait.h>
+
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <functional>
+#include <thread>
+
+using namespace client;
+
+namespace {
+
+/// The child's exit status; −1: a signal ended it, −2: it hung. It runs `body`, and exits as a program does
+/// or, where `at_once`, without what a program has told to be done then.
+int in_child(bool at_once, const std::function<int()>& body) {
+    const pid_t child = ::fork();
+    if (child == 0) {
+        const int status = body();
+        if (at_once)
+            ::_exit(status);
+        std::exit(status); // NOLINT(concurrency-mt-unsafe): the only thread here
+    }
+    int status = 0;
+    for (int i = 0; i < 1000; ++i) {
+        if (::waitpid(child, &status, WNOHANG) == child)
+            return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    ::kill(child, SIGKILL);
+    ::waitpid(child, &status, 0);
+    return -2;
+}
+
+bool refused(specklescope_status status, const char* sentence) {
+    return status == SPECKLESCOPE_BAD_HANDLE && std::string(specklescope_last_error()) == sentence;
+}
+
+/// A stream that records, a frame of it, a recorder with a frame and a chain. The folder is made first: a
+/// child that exits would take it down.
+struct Open {
+    Open() {
+        const char* const source = "synthetic:uniform?width=64&height=48&rate=200&live=true";
+        EXPECT_EQ(specklescope_stream_open(source, "speckle", nullptr, &stream), SPECKLESCOPE_OK)
+            << specklescope_last_error();
+        EXPECT_EQ(specklescope_stream_record(stream, stream_file.c_str(), SPECKLESCOPE_RESULTS),
+                  SPECKLESCOPE_OK);
+        EXPECT_EQ(specklescope_stream_next(stream, -1, &frame), SPECKLESCOPE_OK);
+        EXPECT_EQ(specklescope_recorder_create(file.c_str(), nullptr, &recorder), SPECKLESCOPE_OK);
+        EXPECT_EQ(specklescope_recorder_push(recorder, &image, nullptr), SPECKLESCOPE_OK);
+    }
+    ~Open() {
+        EXPECT_EQ(specklescope_frame_free(frame), SPECKLESCOPE_OK) << specklescope_last_error();
+        EXPECT_EQ(specklescope_stream_close(stream), SPECKLESCOPE_OK) << specklescope_last_error();
+        EXPECT_EQ(specklescope_recorder_push(recorder, &image, nullptr), SPECKLESCOPE_OK);
+        EXPECT_EQ(specklescope_recorder_free(recorder), SPECKLESCOPE_OK) << specklescope_last_error();
+        std::filesystem::remove_all(folder);
+    }
+    Open(const Open&) = delete;
+    Open& operator=(const Open&) = delete;
+
+    const std::string folder = [] {
+        std::string made = testing::TempDir() + "/specklescope_fork_" + std::to_string(::getpid());
+        std::filesystem::create_directories(made);
+        return made;
+    }();
+    const std::string stream_file = folder + "/stream.tiff", file = folder + "/recorder.tiff";
+    Pixels pixels = random_pixels(16, 12, 3);
+    specklescope_image image = image_of(pixels);
+    specklescope_stream* stream = nullptr;
+    specklescope_frame* frame = nullptr;
+    specklescope_recorder* recorder = nullptr;
+};
+
+} // namespace
+
+TEST(Fork, AChildThatExitsLeavesThemAlone) {
+    Open open;
+    EXPECT_EQ(in_child(false, [] { return 0; }), 0);
+    const auto size = std::filesystem::file_size(open.file);
+    EXPECT_EQ(in_child(true, [] { return 0; }), 0);
+    EXPECT_EQ(std::filesystem::file_size(open.file), size);
+}
+
+TEST(Fork, AChildEndsThemAtOnce) {
+    Open open;
+    for (const bool at_once : {false, true})
+        EXPECT_EQ(in_child(at_once,
+                           [&] {
+                               if (specklescope_stream_close(open.stream) != SPECKLESCOPE_OK)
+                                   return 1;
+                               if (specklescope_frame_free(open.frame) != SPECKLESCOPE_OK)
+                                   return 2;
+                               if (specklescope_recorder_free(open.recorder) != SPECKLESCOPE_OK)
+                                   return 3;
+                               // They have ended, here as elsewhere.
+                               return specklescope_stream_close(open.stream) == SPECKLESCOPE_BAD_HANDLE ? 0
+                                                                                                        : 4;
+                           }),
+                  0);
+}
+
+TEST(Fork, AChildIsToldWhereTheyWereMade) {
+    Open open;
+    EXPECT_EQ(
+        in_child(true,
+                 [&] {
+                     specklescope_frame* next = nullptr;
+                     auto result = sized<specklescope_result>();
+                     const char* const stream =
+                         "This stream was opened before a fork; open it again in this process.";
+                     if (!refused(specklescope_stream_next(open.stream, -1, &next), stream))
+                         return 1;
+                     if (!refused(specklescope_stream_stop(open.stream), stream))
+                         return 2;
+                     if (!refused(specklescope_frame_result(open.frame, &result),
+                                  "This frame was fetched before a fork; open a stream in this "
+                                  "process, and fetch it there."))
+                         return 3;
+                     const char* const recorder =
+                         "This recorder was made before a fork; make another one in this process.";
+                     if (!refused(specklescope_recorder_push(open.recorder, &open.image, nullptr), recorder))
+                         return 4;
+                     return refused(specklescope_recorder_close(open.recorder), recorder) ? 0 : 5;
+                 }),
+        0);
+}
+
+TEST(Fork, ChainsGoOnInAChild) {
+    Open open;
+    const Chain chain("speckle:output=contrast", "backend=cpu,threads=1");
+    const std::vector<float> expected = run(chain, open.pixels);
+    EXPECT_EQ(in_child(true, [&] { return run(chain, open.pixels) == expected ? 0 : 1; }), 0);
+}
