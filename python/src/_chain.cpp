@@ -12,12 +12,13 @@ namespace {
 
 class Chain {
 public:
-    Chain(const std::string& text, const nb::dict& told, nb::object asked) : progress(std::move(asked)) {
+    Chain(const nb::str& text, const nb::dict& told, nb::object asked) : progress(std::move(asked)) {
         const specklescope_settings settings = settings_of(told, progress);
+        const char* const stages = c_text(text);
         specklescope_status status = SPECKLESCOPE_OK;
         {
-            const nb::gil_scoped_release others_run;
-            status = specklescope_chain_create(text.c_str(), &settings, &chain_);
+            const WithoutGil others_run;
+            status = specklescope_chain_create(stages, &settings, &chain_);
         }
         check(status);
     }
@@ -31,16 +32,17 @@ public:
         free(std::exchange(chain_, nullptr));
         if (const std::unique_lock turn(turn_, std::try_to_lock);
             turn) // else a call of another thread is at them
-            held_.clear();
+            const std::deque<Held> gone = std::exchange(held_, {});
     }
-    void add(const std::string& stage) const { check(specklescope_chain_add(chain_, stage.c_str())); }
-    void replace(const std::string& text) const { check(specklescope_chain_replace(chain_, text.c_str())); }
-    void set(std::size_t stage, const std::string& name, const std::string& value) const {
-        check(specklescope_chain_set(chain_, stage, name.c_str(), value.c_str()));
+    void add(const nb::str& stage) const { check(specklescope_chain_add(chain_, c_text(stage))); }
+    void replace(const nb::str& text) const { check(specklescope_chain_replace(chain_, c_text(text))); }
+    void set(std::size_t stage, const nb::str& name, const nb::str& value) const {
+        check(specklescope_chain_set(chain_, stage, c_text(name), c_text(value)));
     }
-    std::string get(std::size_t stage, const std::string& name) const {
+    std::string get(std::size_t stage, const nb::str& name) const {
+        const char* const parameter = c_text(name);
         return text_of([&](char* text, std::size_t size, std::size_t* needed) {
-            return specklescope_chain_get(chain_, stage, name.c_str(), text, size, needed);
+            return specklescope_chain_get(chain_, stage, parameter, text, size, needed);
         });
     }
     std::string text() const {
@@ -48,14 +50,14 @@ public:
             return specklescope_chain_text(chain_, text, size, needed);
         });
     }
-    std::size_t place(const std::string& stage) const {
+    std::size_t place(const nb::str& stage) const {
         std::size_t place = 0;
-        check(specklescope_chain_place(chain_, stage.c_str(), &place));
+        check(specklescope_chain_place(chain_, c_text(stage), &place));
         return place;
     }
     void reset() const { check(specklescope_chain_reset(chain_)); }
-    void set_regions(const std::string& json) const {
-        check(specklescope_chain_set_regions(chain_, json.c_str()));
+    void set_regions(const nb::str& json) const {
+        check(specklescope_chain_set_regions(chain_, c_text(json)));
     }
     std::string regions() const {
         return text_of([&](char* text, std::size_t size, std::size_t* needed) {
@@ -75,8 +77,11 @@ public:
             check(run(given.image, facts, place.image));
             if (pending_) { // the library is done with it before the fourth call from here begins its own
                 held_.emplace_back(given.holder, place.holder);
-                if (held_.size() > 4)
+                if (held_.size() > 4) {
+                    const Held oldest =
+                        std::move(held_.front()); // its end may run Python: not in the middle of pop_front
                     held_.pop_front();
+                }
             }
             return place.holder;
         }
@@ -124,7 +129,7 @@ public:
         specklescope_status status = SPECKLESCOPE_OK;
         specklescope_chain* const chain = chain_;
         {
-            const nb::gil_scoped_release others_run; // to lock pages takes its time
+            const WithoutGil others_run; // to lock pages takes its time
             status = specklescope_memory_create_host(chain, bytes, &data, &memory);
         }
         check(status);
@@ -142,7 +147,7 @@ public:
             specklescope_chain* const chain = chain_;
             specklescope_status status = SPECKLESCOPE_OK;
             {
-                const nb::gil_scoped_release others_run;
+                const WithoutGil others_run;
                 status = specklescope_chain_result(chain, &made.numbers);
                 if (status == SPECKLESCOPE_OK)
                     status = made.copy_texts(chain);
@@ -150,18 +155,19 @@ public:
             check(status);
             settle(std::move(made));
         }
+        const Told last = last_; // what is made here may run the collector, and then another thread settles
         nb::list regions;
-        for (const Region& region : last_.regions) {
+        for (const Region& region : last.regions) {
             specklescope_region told = region.numbers;
             told.name = region.name.c_str();
             told.shape = region.shape.c_str();
             told.fit = region.fit.c_str();
             regions.append(to_dict(told));
         }
-        specklescope_result told = last_.numbers;
-        told.quantity = last_.quantity.c_str();
-        told.symbol = last_.symbol.c_str();
-        told.unit = last_.unit.c_str();
+        specklescope_result told = last.numbers;
+        told.quantity = last.quantity.c_str();
+        told.symbol = last.symbol.c_str();
+        told.unit = last.unit.c_str();
         return nb::make_tuple(to_dict(told), regions);
     }
 
@@ -170,7 +176,7 @@ public:
 private:
     /// Waits for what a GPU is at, in which a caller's stream may wait for Python.
     static void free(specklescope_chain* chain) {
-        const nb::gil_scoped_release others_run;
+        const WithoutGil others_run;
         specklescope_chain_free(chain);
     }
     static Given placed(nb::handle array, Given (*of_host)(nb::handle)) {
@@ -193,7 +199,7 @@ private:
         specklescope_status status = SPECKLESCOPE_OK;
         specklescope_chain* const chain = chain_; // while the GIL is held, as close() does
         {
-            const nb::gil_scoped_release others_run;
+            const WithoutGil others_run;
             status = specklescope_chain_output(chain, &input, &made);
         }
         check(status);
@@ -208,7 +214,7 @@ private:
         const std::unique_lock turn = take_turn();
         const bool waits = input.memory == SPECKLESCOPE_HOST || output.memory == SPECKLESCOPE_HOST;
         {
-            const nb::gil_scoped_release others_run;
+            const WithoutGil others_run;
             specklescope_status status =
                 specklescope_chain_process(chain, &input, &facts, &output, waits ? &made.numbers : nullptr);
             if (status == SPECKLESCOPE_OK && waits)
@@ -230,6 +236,7 @@ private:
         return none;
     }
 
+    using Held = std::pair<nb::object, nb::object>;
     struct Region {
         specklescope_region numbers; ///< its texts are the strings behind it
         std::string name, shape, fit;
@@ -259,21 +266,21 @@ private:
     void settle(Told made) {
         last_ = std::move(made);
         pending_ = false;
-        held_.clear();
+        const std::deque<Held> gone = std::exchange(held_, {}); // their end may run Python, and other threads
     }
 
     specklescope_chain* chain_ = nullptr;
-    std::mutex turn_;      ///< from the call into the library to the end of the copies
-    Told last_;            ///< under the GIL, as what follows
-    bool pending_ = false; ///< what is known of the last result is with the library still
-    std::deque<std::pair<nb::object, nb::object>> held_; ///< frames and results that a GPU may be at
+    std::mutex turn_;       ///< from the call into the library to the end of the copies
+    Told last_;             ///< under the GIL, as what follows
+    bool pending_ = false;  ///< what is known of the last result is with the library still
+    std::deque<Held> held_; ///< frames and results that a GPU may be at
 };
 
 } // namespace
 
 void add_chain(nb::module_& module) {
     nb::class_<Chain>(module, "Chain", nb::is_weak_referenceable(), nb::type_slots(with_progress<Chain>()))
-        .def(nb::init<const std::string&, const nb::dict&, nb::object>(), nb::arg("text"), nb::arg("told"),
+        .def(nb::init<const nb::str&, const nb::dict&, nb::object>(), nb::arg("text"), nb::arg("told"),
              nb::arg("progress").none())
         .def("close", &Chain::close)
         .def("add", &Chain::add, nb::arg("stage"))

@@ -2,6 +2,7 @@
 #include "_core.hpp"
 
 #include <array>
+#include <string_view>
 
 namespace door {
 
@@ -13,14 +14,15 @@ PyObject* run_error = PyExc_RuntimeError;
 
 /// On the thread that called the library: an exception that is set here stays for whoever called.
 int ask_python(void* user, const char* what, double part) {
-    const nb::gil_scoped_acquire gil;
+    const WithGil gil;
     if (PyErr_Occurred() || PyErr_CheckSignals() != 0)
         return 0;
     const nb::object progress = *static_cast<const nb::object*>(user);
     if (progress.is_none())
         return 1;
     try {
-        const nb::object said = progress(what, part < 0 ? nb::object(nb::none()) : nb::cast(part));
+        const nb::object how_far = part < 0 ? nb::object(nb::none()) : nb::cast(part);
+        const nb::object said = staying_at_exit([&] { return progress(what, how_far); });
         return said.ptr() == Py_False ? 0 : 1;
     } catch (nb::python_error& raised) {
         raised.restore();
@@ -121,12 +123,48 @@ nb::list sources() {
     return all;
 }
 
+/// As Python writes it, in ASCII; of a long one the begin.
+std::string shown(nb::handle text) {
+    constexpr std::size_t kMost = 80;
+    const nb::object ascii = nb::steal(PyObject_ASCII(text.ptr()));
+    if (!ascii.is_valid())
+        throw nb::python_error();
+    std::string made = nb::cast<std::string>(ascii);
+    return made.size() <= kMost ? made : made.substr(0, kMost) + "...";
+}
+
 } // namespace
 
+const char* c_text(nb::handle text) {
+    if (!PyUnicode_Check(text.ptr()))
+        throw Failure{SPECKLESCOPE_USAGE_ERROR, "The value " + shown(text) + " is no text; allowed: a str."};
+    Py_ssize_t size = 0;
+    const char* const read = PyUnicode_AsUTF8AndSize(text.ptr(), &size);
+    if (!read) {
+        if (!PyErr_ExceptionMatches(PyExc_UnicodeEncodeError))
+            throw nb::python_error();
+        PyErr_Clear();
+        throw Failure{
+            SPECKLESCOPE_USAGE_ERROR,
+            "The text " + shown(text) +
+                " cannot be written as UTF-8; allowed: texts that can: rename a file of such a name."};
+    }
+    if (std::string_view(read, static_cast<std::size_t>(size)).find('\0') != std::string_view::npos)
+        throw Failure{SPECKLESCOPE_USAGE_ERROR,
+                      "The text " + shown(text) +
+                          " has a NUL in it, where it would end; allowed: texts without one: leave it out."};
+    return read;
+}
+
+const char* c_text(const nb::dict& told, const char* name) {
+    if (!told.contains(name))
+        return nullptr;
+    const nb::handle text = PyDict_GetItemString(told.ptr(), name); // the dictionary keeps it
+    return text.is_none() ? nullptr : c_text(text);
+}
+
 specklescope_settings settings_of(const nb::dict& told, nb::object& progress) {
-    const auto text = [&](const char* name) {
-        return told.contains(name) ? nb::cast<const char*>(told[name]) : nullptr;
-    };
+    const auto text = [&](const char* name) { return c_text(told, name); };
     auto settings = sized<specklescope_settings>();
     settings.options = text("options");
     settings.regions = text("regions");

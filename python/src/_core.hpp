@@ -7,7 +7,9 @@
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/string.h>
 
+#include <cxxabi.h>
 #include <string>
+#include <unistd.h>
 
 namespace nb = nanobind;
 
@@ -23,6 +25,50 @@ inline void check(specklescope_status status) {
     if (status != SPECKLESCOPE_OK)
         throw Failure{status, specklescope_last_error()};
 }
+
+/// For a thread that comes back to Python after its end. Python before 3.14 ends it there by pthread_exit,
+/// whose unwinding aborts the process in the first function that is noexcept; there is nothing to go back to,
+/// and it stays, as with Python 3.14, until the process is gone.
+[[noreturn]] inline void stay() {
+    for (;;)
+        ::pause();
+}
+template <class Call> auto staying_at_exit(Call&& call) {
+    try {
+        return call();
+    } catch (abi::__forced_unwind&) {
+        stay();
+    }
+}
+
+/// In place of nanobind's, which a daemon thread at Python's end does not survive.
+class WithoutGil {
+public:
+    WithoutGil() : state_(PyEval_SaveThread()) {}
+    ~WithoutGil() {
+        staying_at_exit([this] { PyEval_RestoreThread(state_); });
+    }
+    WithoutGil(const WithoutGil&) = delete;
+    WithoutGil& operator=(const WithoutGil&) = delete;
+
+private:
+    PyThreadState* state_;
+};
+class WithGil {
+public:
+    WithGil() : state_(staying_at_exit([] { return PyGILState_Ensure(); })) {}
+    ~WithGil() { PyGILState_Release(state_); }
+    WithGil(const WithGil&) = delete;
+    WithGil& operator=(const WithGil&) = delete;
+
+private:
+    PyGILState_STATE state_;
+};
+
+/// A str as C takes it, for as long as the str lives. Throws Failure where C would read another text.
+const char* c_text(nb::handle text);
+/// The same of a dictionary; null: it is not there, or None.
+const char* c_text(const nb::dict& told, const char* name);
 
 template <class T> T sized() {
     T made{};

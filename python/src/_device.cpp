@@ -18,7 +18,7 @@ public:
             specklescope_memory_free(memory_);
             return;
         }
-        const nb::gil_scoped_release others;
+        const WithoutGil others;
         specklescope_memory_free_idle(memory_);
     }
     Memory(const Memory&) = delete;

@@ -7,10 +7,8 @@ namespace {
 
 class Recorder {
 public:
-    Recorder(const std::string& path, int what, const nb::dict& told, bool live) {
-        const auto text = [&](const char* name) {
-            return told.contains(name) ? nb::cast<const char*>(told[name]) : nullptr;
-        };
+    Recorder(const nb::str& path, int what, const nb::dict& told, bool live) {
+        const auto text = [&](const char* name) { return c_text(told, name); };
         const auto number = [&](const char* name) {
             return told.contains(name) ? nb::cast<double>(told[name]) : 0.0;
         };
@@ -25,10 +23,10 @@ public:
         recording.um_per_px = number("um_per_px");
         recording.what = what;
         recording.live = live ? 1 : 0;
-        check(specklescope_recorder_create(path.c_str(), &recording, &recorder_));
+        check(specklescope_recorder_create(c_text(path), &recording, &recorder_));
     }
     ~Recorder() {
-        const nb::gil_scoped_release others_run;
+        const WithoutGil others_run;
         specklescope_recorder_free(recorder_);
     }
     Recorder(const Recorder&) = delete;
@@ -46,14 +44,14 @@ public:
         facts.warming_up = warming_up ? 1 : 0;
         specklescope_status status = SPECKLESCOPE_OK;
         {
-            const nb::gil_scoped_release others_run;
+            const WithoutGil others_run;
             status = specklescope_recorder_push(recorder_, &given.image, &facts);
         }
         check(status);
     }
-    std::uint64_t mark(const std::string& label) const {
+    std::uint64_t mark(const nb::str& label) const {
         std::uint64_t number = 0;
-        check(specklescope_recorder_mark(recorder_, label.c_str(), &number));
+        check(specklescope_recorder_mark(recorder_, c_text(label), &number));
         return number;
     }
     nb::dict info() const {
@@ -73,7 +71,7 @@ public:
     void close() const {
         specklescope_status status = SPECKLESCOPE_OK;
         {
-            const nb::gil_scoped_release others_run;
+            const WithoutGil others_run;
             status = specklescope_recorder_close(recorder_);
         }
         check(status);
@@ -87,7 +85,7 @@ private:
 
 void add_recorder(nb::module_& module) {
     nb::class_<Recorder>(module, "Recorder")
-        .def(nb::init<const std::string&, int, const nb::dict&, bool>(), nb::arg("path"), nb::arg("what"),
+        .def(nb::init<const nb::str&, int, const nb::dict&, bool>(), nb::arg("path"), nb::arg("what"),
              nb::arg("told"), nb::arg("live"))
         .def("push", &Recorder::push, nb::arg("frame").none(), nb::arg("exposure_ms"), nb::arg("full_scale"),
              nb::arg("time_ns"), nb::arg("timed"), nb::arg("discontinuity"), nb::arg("warming_up"))

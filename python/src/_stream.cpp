@@ -20,7 +20,7 @@ public:
             specklescope_frame_free(frame_);
             return;
         }
-        const nb::gil_scoped_release others_run; // where a stream is full, what it waits for may need Python
+        const WithoutGil others_run; // where a stream is full, what it waits for may need Python
         for (const Use& use : uses_)
             if (specklescope_frame_used_on(frame_, use.stream) != SPECKLESCOPE_OK)
                 specklescope_frame_used_on(frame_, nullptr); // as if nobody had said it
@@ -95,17 +95,18 @@ nb::object device_pixels(const Frame& frame) {
 
 class Stream {
 public:
-    Stream(const std::string& source, const nb::dict& told, nb::object asked) : progress(std::move(asked)) {
+    Stream(const nb::str& source, const nb::dict& told, nb::object asked) : progress(std::move(asked)) {
         const specklescope_settings settings = settings_of(told, progress);
+        const char* const opened = c_text(source);
         specklescope_status status = SPECKLESCOPE_OK;
         {
-            const nb::gil_scoped_release others_run;
-            status = specklescope_stream_open(source.c_str(), nullptr, &settings, &stream_);
+            const WithoutGil others_run;
+            status = specklescope_stream_open(opened, nullptr, &settings, &stream_);
         }
         check(status);
     }
     ~Stream() {
-        const nb::gil_scoped_release others_run;
+        const WithoutGil others_run;
         specklescope_stream_close(stream_);
     }
     Stream(const Stream&) = delete;
@@ -125,11 +126,13 @@ public:
             specklescope_status status = SPECKLESCOPE_OK;
             specklescope_stream* const stream = stream_; // while the GIL is held, as close() does
             {
-                const nb::gil_scoped_release others_run;
+                const WithoutGil others_run;
                 status = specklescope_stream_next(stream, std::max(left, 0.0), &frame);
             }
             if (status == SPECKLESCOPE_OK)
                 return new Frame(frame); // nanobind owns it
+            if (stream && !stream_)      // closed meanwhile, by another thread, which hears of what failed
+                throw Failure{SPECKLESCOPE_END, "The stream has been closed."};
             const bool last = status != SPECKLESCOPE_TIMEOUT || (seconds >= 0 && waited + kStep >= seconds);
             if (last)
                 check(status);
@@ -140,51 +143,59 @@ public:
     void close() {
         specklescope_status status = SPECKLESCOPE_OK;
         if (specklescope_stream* const stream = std::exchange(stream_, nullptr)) {
-            const nb::gil_scoped_release others_run;
+            const WithoutGil others_run;
             status = specklescope_stream_close(stream);
         }
         check(status);
     }
+    bool closed() const { return !stream_; }
     void stop() const {
         check_while_others_run([](specklescope_stream* stream) { return specklescope_stream_stop(stream); });
     }
-    std::size_t place(const std::string& stage) const {
+    std::size_t place(const nb::str& stage) const {
+        const char* const stage_text = c_text(stage);
         std::size_t place = 0;
         check_while_others_run([&](specklescope_stream* stream) {
-            return specklescope_stream_place(stream, stage.c_str(), &place);
+            return specklescope_stream_place(stream, stage_text, &place);
         });
         return place;
     }
-    void set(std::size_t stage, const std::string& name, const std::string& value) const {
+    void set(std::size_t stage, const nb::str& name, const nb::str& value) const {
+        const char* const name_text = c_text(name);
+        const char* const value_text = c_text(value);
         check_while_others_run([&](specklescope_stream* stream) {
-            return specklescope_stream_set(stream, stage, name.c_str(), value.c_str());
+            return specklescope_stream_set(stream, stage, name_text, value_text);
         });
     }
-    void replace(const std::string& chain) const {
+    void replace(const nb::str& chain) const {
+        const char* const chain_text = c_text(chain);
         check_while_others_run([&](specklescope_stream* stream) {
             return specklescope_stream_replace(stream,
-                                               chain.c_str()); // makes the chain once, to see if it fits
+                                               chain_text); // makes the chain once, to see if it fits
         });
     }
-    void set_regions(const std::string& json) const {
-        check_while_others_run([&](specklescope_stream* stream) {
-            return specklescope_stream_set_regions(stream, json.c_str());
-        });
+    void set_regions(const nb::str& json) const {
+        const char* const json_text = c_text(json);
+        check_while_others_run(
+            [&](specklescope_stream* stream) { return specklescope_stream_set_regions(stream, json_text); });
     }
     std::string regions() const { return text_while_others_run(specklescope_stream_regions); }
-    void set_source(const std::string& name, const std::string& value) const {
+    void set_source(const nb::str& name, const nb::str& value) const {
+        const char* const name_text = c_text(name);
+        const char* const value_text = c_text(value);
         check_while_others_run([&](specklescope_stream* stream) {
-            return specklescope_stream_set_source(stream, name.c_str(), value.c_str());
+            return specklescope_stream_set_source(stream, name_text, value_text);
         });
     }
-    void record(const std::string& path, int what) const {
-        check_while_others_run([&](specklescope_stream* stream) {
-            return specklescope_stream_record(stream, path.c_str(), what);
-        });
-    }
-    void traces(const std::string& path) const {
+    void record(const nb::str& path, int what) const {
+        const char* const path_text = c_text(path);
         check_while_others_run(
-            [&](specklescope_stream* stream) { return specklescope_stream_traces(stream, path.c_str()); });
+            [&](specklescope_stream* stream) { return specklescope_stream_record(stream, path_text, what); });
+    }
+    void traces(const nb::str& path) const {
+        const char* const path_text = c_text(path);
+        check_while_others_run(
+            [&](specklescope_stream* stream) { return specklescope_stream_traces(stream, path_text); });
     }
     void pause(bool on) const {
         check_while_others_run(
@@ -199,10 +210,11 @@ public:
         check_while_others_run(
             [](specklescope_stream* stream) { return specklescope_stream_finish(stream); });
     }
-    std::uint64_t mark(const std::string& label) const {
+    std::uint64_t mark(const nb::str& label) const {
+        const char* const label_text = c_text(label);
         std::uint64_t number = 0;
         check_while_others_run([&](specklescope_stream* stream) {
-            return specklescope_stream_mark(stream, label.c_str(), &number);
+            return specklescope_stream_mark(stream, label_text, &number);
         });
         return number;
     }
@@ -245,7 +257,7 @@ private:
     std::string text_while_others_run(Text ask) const {
         specklescope_stream* const stream = stream_;
         return text_of([&](char* text, std::size_t size, std::size_t* needed) {
-            const nb::gil_scoped_release others_run;
+            const WithoutGil others_run;
             return ask(stream, text, size, needed);
         });
     }
@@ -253,7 +265,7 @@ private:
         specklescope_status status = SPECKLESCOPE_OK;
         specklescope_stream* const stream = stream_;
         {
-            const nb::gil_scoped_release others_run;
+            const WithoutGil others_run;
             status = call(stream);
         }
         check(status);
@@ -275,10 +287,11 @@ void add_stream(nb::module_& module) {
         .def("result", &Frame::result)
         .def("regions", &Frame::regions);
     nb::class_<Stream>(module, "Stream", nb::type_slots(with_progress<Stream>()))
-        .def(nb::init<const std::string&, const nb::dict&, nb::object>(), nb::arg("source"), nb::arg("told"),
+        .def(nb::init<const nb::str&, const nb::dict&, nb::object>(), nb::arg("source"), nb::arg("told"),
              nb::arg("progress").none())
         .def("next", &Stream::next, nb::arg("seconds"), nb::rv_policy::take_ownership)
         .def("close", &Stream::close)
+        .def("closed", &Stream::closed)
         .def("stop", &Stream::stop)
         .def("place", &Stream::place, nb::arg("stage"))
         .def("set", &Stream::set, nb::arg("stage"), nb::arg("name"), nb::arg("value"))

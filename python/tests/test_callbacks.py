@@ -193,3 +193,28 @@ def test_ctrl_c_in_a_callback_ends_the_run(tmp_path):
     assert child.communicate(timeout=60)[0] == "interrupted\n" and child.returncode == 0
     with ss.open(tmp_path / "raw.tiff") as recorded:
         assert len(list(recorded)) >= 5
+
+
+def test_a_result_is_of_one_frame_whatever_the_collector_runs():
+    regions = [{"name": f"r{number}", "shape": "rectangle", "points": [[1, 1], [5, 5]]} for number in range(60)]
+    chain = ss.Chain(regions=regions, backend="cpu")
+    frames = [np.full((24, 32), value, np.uint8) for value in (7, 90)]
+    chain(frames[0])
+    runs = []
+
+    def in_between(phase, _):  # Python 3.11 collects where a dictionary is made; later ones between two instructions
+        if phase == "start" and len(runs) < 3:
+            runs.append(phase)
+            chain(frames[1])
+
+    before = gc.get_threshold()
+    gc.callbacks.append(in_between)
+    try:
+        gc.set_threshold(20)
+        told = chain._chain.result()
+    finally:
+        gc.set_threshold(*before)
+        gc.callbacks.remove(in_between)
+    assert len(told[1]) == len(regions) and len({region["mean"] for region in told[1]}) == 1
+    assert [region["name"] for region in told[1]] == [region["name"] for region in regions]
+    assert chain(frames[0]).shape == (24, 32)

@@ -77,6 +77,41 @@ def test_a_closed_stream_is_refused(tmp_path):
         assert str(refused.value) == "The stream has been closed; ss.open gives another one."
 
 
+def test_close_ends_a_loop_of_another_thread():
+    for end in ("close", "stop"):
+        stream = ss.open(SLOW, backend="cpu")
+        waiting, ended = threading.Event(), []
+
+        def loop():
+            try:
+                for _ in stream:
+                    waiting.set()  # the next one is 10 s away
+                ended.append("well")
+            except BaseException as error:
+                ended.append(error)
+
+        thread = threading.Thread(target=loop)
+        thread.start()
+        waiting.wait()
+        getattr(stream, end)()
+        thread.join()
+        assert ended == ["well"], end
+
+
+def test_close_in_a_loop_ends_it():
+    stream = ss.open(SCENE, frames=5, backend="cpu")
+    for frame in stream:
+        stream.close()
+    assert frame.sequence == 0 and next(stream, None) is None
+    for call in (stream.next, lambda: iter(stream)):
+        with pytest.raises(ss.UsageError, match="The stream has been closed"):
+            call()
+    stream = ss.open(SCENE, frames=5, backend="cpu")
+    assert stream.run(lambda frame: stream.close()) == 1
+    stream = ss.open(SCENE, frames=5, backend="cpu")
+    assert stream.run(lambda frame: stream.close() or False) == 1
+
+
 def test_edits_take_effect():
     with ss.open(SCENE, backend="cpu").chain("speckle:output=contrast") as stream:
         assert next(stream).unit == "1"

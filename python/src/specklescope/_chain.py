@@ -7,7 +7,7 @@ import numpy
 
 from . import _arrays, _core, _device
 from ._results import Result, result_of
-from ._text import pairs_text, place_of, regions_text, told_regions, value_text
+from ._text import pairs_text, path_text, place_of, regions_text, told_regions, value_text
 
 
 def text_of(stages):
@@ -18,8 +18,8 @@ def text_of(stages):
 
 def set_regions(core, regions):
     """Of a chain or a stream of the library: a file of regions by its name, a list of dictionaries, or None."""
-    if isinstance(regions, (str, os.PathLike)):
-        core.set_regions(_core.Chain("", {"regions": os.fspath(regions)}, None).regions())  # it knows files of ImageJ, too
+    if isinstance(regions, (str, bytes, os.PathLike)):
+        core.set_regions(_core.Chain("", {"regions": path_text(regions)}, None).regions())  # it knows files of ImageJ, too
     else:
         core.set_regions(regions_text(regions or []))
 

@@ -1,11 +1,9 @@
 """Arrays of one's own into the files that the program writes."""
 
-import os
-
 from . import _core
 from ._errors import UsageError
 from ._results import Frame, Result
-from ._text import kind_of_recording, view_text
+from ._text import kind_of_recording, path_text, view_text
 
 
 class Recorder:
@@ -29,7 +27,7 @@ class Recorder:
                 "view": None if view is None else view_text(view), "rate": rate, "um_per_px": um_per_px}
         told = {name: float(value) if name in ("rate", "um_per_px") else str(value)
                 for name, value in told.items() if value is not None}
-        self._recorder = _core.Recorder(os.fspath(path), kind_of_recording(what), told, live)
+        self._recorder = _core.Recorder(path_text(path), kind_of_recording(what), told, live)
         self._what = what
 
     def push(self, frame, *, time=None, time_ns=None, exposure_ms=None, full_scale=None, discontinuity=False, warming_up=False):

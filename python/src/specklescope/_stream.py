@@ -1,13 +1,12 @@
 """The frames of any source of the program."""
 
 import json
-import os
 
 from . import _core
 from ._chain import regions_of, set_regions, text_of
 from ._errors import UsageError
 from ._results import Frame
-from ._text import kind_of_recording, pairs_text, place_of, told_regions, value_text, view_text
+from ._text import kind_of_recording, pairs_text, path_text, place_of, told_regions, value_text, view_text
 
 
 def open(source="", *, regions=None, view=None, trusted=False, progress=None, **options):
@@ -33,7 +32,8 @@ class Stream:
         told = {"options": pairs_text(options), "trusted": bool(trusted), **told_regions(regions)}
         if view is not None:
             told["view"] = view_text(view)
-        self._stream = _core.Stream(os.fspath(source), told, progress)
+        self._begun = False  # a loop over it
+        self._stream = _core.Stream(path_text(source), told, progress)
 
     def chain(self, *stages):
         """What the next frames go through: texts of stages, or a Chain, whose stages are taken as they are now."""
@@ -55,12 +55,12 @@ class Stream:
 
     def record(self, path, what="results"):
         """From the next frame on, into a file whose ending names the format; what: "results", "frames" or "mask"."""
-        self._stream.record(os.fspath(path), kind_of_recording(what))
+        self._stream.record(path_text(path), kind_of_recording(what))
         return self
 
     def traces(self, path):
         """Regions of every result from the next frame on into a table (.csv), as --traces writes it."""
-        self._stream.traces(os.fspath(path))
+        self._stream.traces(path_text(path))
         return self
 
     def mark(self, label=""):
@@ -91,10 +91,14 @@ class Stream:
             raise
 
     def _finish(self):
-        if self.source["live"]:
-            self._stream.stop()  # a camera is for others now
-        else:
-            self._stream.finish()  # every file is whole, and one that failed is said; seek() goes on
+        try:
+            if self.source["live"]:
+                self._stream.stop()  # a camera is for others now
+            else:
+                self._stream.finish()  # every file is whole, and one that failed is said; seek() goes on
+        except UsageError:
+            if not self._stream.closed():  # else close() has done it
+                raise
 
     def run(self, callback) -> int:
         """Calls it with each Frame until the source has no more, or it returns False; returns how many there were.
@@ -118,10 +122,18 @@ class Stream:
         return frames
 
     def __iter__(self):
+        if self._stream.closed():
+            self._stream.messages()  # has the sentence
+        self._begun = True
         return self
 
     def __next__(self):
-        return self.next()
+        try:
+            return self.next()
+        except UsageError:
+            if self._begun and self._stream.closed():
+                raise StopIteration from None
+            raise
 
     @property
     def regions(self) -> list:
@@ -156,7 +168,7 @@ class Stream:
         self._stream.stop()
 
     def close(self):
-        """Stops it, and gives back its memory; frames that are held stay."""
+        """Stops it, and gives back its memory; frames that are held stay. A loop over it ends, in any thread."""
         self._stream.close()
 
     def __enter__(self):

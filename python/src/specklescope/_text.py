@@ -9,11 +9,16 @@ from ._errors import UsageError
 _RECORDED = {"results": 0, "frames": 1, "mask": 2}
 
 
+def path_text(path):
+    """Also of bytes; a name that is no text is refused where it is used."""
+    return os.fsdecode(path)
+
+
 def value_text(value):
     if isinstance(value, bool):
         return "true" if value else "false"
-    if isinstance(value, (str, os.PathLike)):
-        return os.fspath(value)
+    if isinstance(value, (str, bytes, os.PathLike)):
+        return path_text(value)
     if hasattr(value, "item"):  # of NumPy
         return value_text(value.item())
     return repr(value)
@@ -53,8 +58,8 @@ def told_regions(regions):
     """What the settings are told: a file by its name, or what would be in it."""
     if regions is None:
         return {}
-    if isinstance(regions, (str, os.PathLike)):
-        return {"regions": os.fspath(regions)}
+    if isinstance(regions, (str, bytes, os.PathLike)):
+        return {"regions": path_text(regions)}
     return {"regions_json": regions_text(regions)}
 
 
