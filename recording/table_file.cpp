@@ -4,6 +4,9 @@
 #include "recording/line_pages.hpp"
 #include "recording/record_file.hpp"
 
+#include <fcntl.h>
+#include <sys/file.h>
+
 #include <algorithm>
 #include <cerrno>
 
@@ -20,6 +23,7 @@ TableFile::TableFile(const std::string& path, std::string_view begin, Taken take
     if (error != 0)
         throw RunError(write_error(path, error));
     file_ = file.again();
+    (void)::flock(file_.fd(), LOCK_EX | LOCK_NB); // who would replace it sees that (refuse_written_one)
 }
 
 void TableFile::append(std::string_view lines) { append_front(lines); }
@@ -55,10 +59,22 @@ void TableFile::close() {
         throw RunError(write_error(path_, errno));
 }
 
+namespace {
+
+/// A table that another run is writing would be lost to it. Where files cannot be locked nobody knows.
+void refuse_written_one(const std::string& path) {
+    const File there(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+    if (there.fd() >= 0 && ::flock(there.fd(), LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+        throw RunError("'" + path + "' is being written by another run; name another file, or end that run.");
+}
+
+} // namespace
+
 void check_table(const std::string& path, const ReplaceableKind& kind) {
     check_folder(path);
     check_made(UnnamedFile(path), path);
     refuse_other_kind(path, kind);
+    refuse_written_one(path);
 }
 
 } // namespace specklescope

@@ -47,7 +47,7 @@ private:
 };
 
 /// Throws RunError where no table could be made at `path`, or where something is that is no table of this
-/// kind: that is never replaced.
+/// kind, or one that another run is writing: they are never replaced.
 void check_table(const std::string& path, const ReplaceableKind& kind);
 
 } // namespace specklescope

@@ -225,11 +225,12 @@ private:
 
 constexpr std::size_t kNoiseTable = 1 << 16;
 
+/// Never destroyed: a program that ends with an open stream still makes frames then.
 const std::vector<float>& noise_table() {
-    static const std::vector<float> table = [] {
-        std::vector<float> values(kNoiseTable + SpeckleBank::kMaxSide);
-        for (std::size_t i = 0; i < values.size(); ++i)
-            values[i] = random_normal(0x5eed, i);
+    static const std::vector<float>& table = *[] {
+        auto* values = new std::vector<float>(kNoiseTable + SpeckleBank::kMaxSide); // NOLINT: as said
+        for (std::size_t i = 0; i < values->size(); ++i)
+            (*values)[i] = random_normal(0x5eed, i);
         return values;
     }();
     return table;

@@ -1,5 +1,6 @@
 // What a table of traces is written into, what its head tells of the source, and the example of the guide.
 #include "tests/support/child.hpp"
+#include "tests/support/eventually.hpp"
 #include "tests/support/file_tools.hpp"
 #include "tests/support/places.hpp"
 
@@ -17,6 +18,8 @@ protected:
     void SetUp() override {
         test::write_file(folder / "r.json",
                          R"({"regions":[{"name":"a","shape":"rectangle","points":[[1,1],[5,5]]}]})");
+        test::write_file(folder / "line.json",
+                         R"({"regions":[{"name":"a","shape":"line","points":[[1,1],[30,30]]}]})");
     }
     ChildResult run(const std::vector<std::string>& more,
                     const std::string& source = "synthetic:vessels?width=64&height=48&live=false") {
@@ -43,6 +46,36 @@ TEST_F(TracesPaths, WhatIsNoFileOfTracesIsLeftAlone) {
     EXPECT_TRUE(std::filesystem::is_fifo(folder / "fifo"));
     EXPECT_EQ(test::read_file(folder / "stats.json"), "{}");
     EXPECT_TRUE(std::filesystem::is_empty(folder / "folder"));
+}
+
+TEST_F(TracesPaths, WhatAnotherRunIsWritingIsLeftToIt) {
+    for (const std::string option : {"--traces", "--widths"}) {
+        Child first({test::program_path(), "run", "synthetic:vessels?width=64&height=48&rate=50", "--regions",
+                     option == "--traces" ? "r.json" : "line.json", option, "t.csv", "--backend", "cpu"},
+                    folder.path().string());
+        const auto rows = [&] {
+            const std::string text = test::read_file(folder / "t.csv");
+            return std::count(text.begin(), text.end(), '\n');
+        };
+        ASSERT_TRUE(test::eventually([&] {
+            return std::filesystem::exists(folder / "t.csv") && rows() > 20;
+        })) << option
+            << first.finish(std::chrono::seconds(1)).all();
+        const ChildResult second =
+            run({"--regions", option == "--traces" ? "r.json" : "line.json", option, "t.csv"});
+        EXPECT_EQ(second.status, 1) << second.all();
+        EXPECT_NE(second.err.find("'t.csv' is being written by another run; name another file"),
+                  std::string::npos)
+            << second.all();
+        const auto then = rows();
+        EXPECT_TRUE(test::eventually([&] { return rows() > then; })) << "the first goes on";
+        first.signal(SIGTERM);
+        EXPECT_EQ(first.finish().status, 0);
+        const ChildResult third =
+            run({"--regions", option == "--traces" ? "r.json" : "line.json", option, "t.csv"});
+        EXPECT_EQ(third.status, 0) << "it is free again: " << third.all();
+        std::filesystem::remove(folder / "t.csv");
+    }
 }
 
 TEST_F(TracesPaths, TheSourceStandsOnOneLineWithoutItsSecrets) {
