@@ -65,7 +65,7 @@ void Recorder::open(const StreamInfo& stream) {
     costs_.fill(kFirstGuess);
     cost_ = kFirstGuess;
     written_before_ = unstored_before_ = bytes_before_ = dropped_before_ = lost_before_ = last_sequence_ =
-        last_dropped_ = last_left_out_ = logged_drops_ = 0;
+        last_dropped_ = last_left_out_ = logged_drops_ = newest_ = newest_left_out_ = 0;
     any_frame_ = false;
     time_ = {};
     finished_ = {};
@@ -223,6 +223,8 @@ void Recorder::push(const Result& result, bool may_wait) {
     if (!status_.complete.empty()) // while this waited for room
         return;
     ++offered_; // decided: from here it is in the queue or dropped
+    newest_ = result.info.sequence;
+    newest_left_out_ = status_.left_out;
     if (room == Room::none) {
         ++status_.dropped;
         return end_where_long_enough();

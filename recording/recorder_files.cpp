@@ -51,6 +51,7 @@ void Recorder::run() {
             next_update_ = SteadyClock::now() + kUpdateEvery;
         }
     }
+    count_behind_last();
     const std::uint64_t dropped = status_.dropped;
     const bool failed = !status_.error.empty();
     lock.unlock();
@@ -66,6 +67,19 @@ void Recorder::run() {
     status_.written = written_before_;
     if (!status_.error.empty()) // an encoder may have lost frames that it had taken
         status_.dropped = offered_ - status_.written;
+}
+
+/// Under the mutex, at the end: what was lost between the last frame in the file and the last one that was
+/// offered, as between any two in it.
+void Recorder::count_behind_last() {
+    if (!any_frame_ || newest_ <= last_sequence_)
+        return;
+    const std::uint64_t missing = newest_ - last_sequence_;
+    const std::uint64_t known =
+        status_.dropped - last_dropped_ - (last_failed_ ? 1 : 0) + newest_left_out_ - last_left_out_;
+    const std::uint64_t lost = missing - std::min(missing, known);
+    lost_before_ += lost;
+    status_.lost_before += lost;
 }
 
 void Recorder::write(Item item) {
@@ -109,6 +123,7 @@ bool Recorder::ends_before(const RecordedFrame& frame) {
     const std::lock_guard lock(mutex_);
     beyond.swap(queue_);
     offered_ -= beyond.size() + 1;
+    newest_ = last_sequence_;
     held_ = 0;
     pinned_ -=
         static_cast<int>(std::count_if(beyond.begin(), beyond.end(), [](const Item& i) { return i.pinned; }));
@@ -155,8 +170,10 @@ double Recorder::write_frame(const RecordedFrame& frame) {
     last_sequence_ = frame.info.sequence;
     last_dropped_ = frame.dropped;
     last_left_out_ = frame.left_out;
+    last_failed_ = true;
     const auto start = SteadyClock::now();
     writer_->write(frame);
+    last_failed_ = false;
     in_warmup_ += frame.in_warmup ? 1 : 0;
     if (!stream_.source.clock.empty())
         clock_.add(frame.info);

@@ -79,6 +79,7 @@ private:
     bool wants_next_file(const RecordedFrame& frame) const;
     void next_file(const RecordedFrame& first);
     void update_file();
+    void count_behind_last();
     void finish_file(std::uint64_t dropped);
     std::uint64_t kept() const;
     void account(double seconds);
@@ -93,16 +94,17 @@ private:
     std::condition_variable work_; ///< something to write, or the end
     std::condition_variable room_; ///< a frame went home, or the end
     std::deque<Item> queue_;
-    SinkStatus status_; ///< guarded by mutex_, like everything above and the ten below
+    SinkStatus status_; ///< guarded by mutex_, like everything above and the twelve below
     FrameGate gate_;
     GrowingTime gate_time_; ///< that it judges by
     int pinned_ = 0;        ///< frames of the pipeline's rings in the queue or being written
     int writing_ = 0;       ///< 1 while a frame is being written
     double cost_ = 0;       ///< seconds a frame takes to write
     std::uint64_t offered_ = 0;
-    std::vector<EventMark> events_; ///< for the next frame that is accepted
-    std::size_t held_ = 0;          ///< items that are
-    bool began_ = false;            ///< what came before has been asked for
+    std::uint64_t newest_ = 0, newest_left_out_ = 0; ///< sequence of the last one offered, and what it found
+    std::vector<EventMark> events_;                  ///< for the next frame that is accepted
+    std::size_t held_ = 0;                           ///< items that are
+    bool began_ = false;                             ///< what came before has been asked for
     bool running_ = false;
     bool closing_ = false;
 
@@ -128,6 +130,7 @@ private:
     std::uint64_t dropped_before_ = 0;                       ///< counted in finished files
     std::uint64_t lost_before_ = 0, in_warmup_ = 0;          ///< of the present file
     std::uint64_t last_sequence_ = 0, last_dropped_ = 0, last_left_out_ = 0, logged_drops_ = 0;
+    bool last_failed_ = false; ///< the frame that these are of is not in the file
     bool any_frame_ = false;
     SteadyClock::time_point next_update_{};
 };

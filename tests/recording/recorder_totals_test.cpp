@@ -53,6 +53,28 @@ TEST_P(RecorderTotals, TellADropFromAGapThatFollowsIt) {
     EXPECT_EQ(totals.at("lost_before_recorder"), 4);
 }
 
+TEST_P(RecorderTotals, TellWhatWasLostBehindTheLastFrameOfTheFile) {
+    const TemporaryFolder folder;
+    Maker maker(kSmall);
+    const auto sink =
+        make_recorder({.path = folder / (std::string("a") + GetParam()), .what = RecordWhat::raw});
+    sink->open(stream_of(kSmall));
+    offer(*sink, maker, 0);
+    offer(*sink, maker, 1);
+    offer(*sink, maker, 5, true); // 2 to 4 never came
+    offer(*sink, maker, 6, true);
+    offer(*sink, maker, 9, true); // nor did 7 and 8
+    sink->close();
+    const SinkStatus status = sink->status();
+    EXPECT_EQ(status.written, 2U);
+    EXPECT_EQ(status.dropped, 3U);
+    EXPECT_EQ(status.lost_before, 5U);
+    const Json totals = totals_of(status.path);
+    EXPECT_EQ(totals.at("written"), 2);
+    EXPECT_EQ(totals.at("dropped"), 3);
+    EXPECT_EQ(totals.at("lost_before_recorder"), 5);
+}
+
 // 100 ppm, each third frame held up; the second file is too short for a word about it.
 TEST_P(RecorderTotals, SayHowTheSourcesClockRunsBesideOurs) {
     const TemporaryFolder folder;
