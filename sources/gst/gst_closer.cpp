@@ -7,8 +7,10 @@
 
 #include <algorithm>
 #include <future>
+#include <memory>
 #include <mutex>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 namespace specklescope {
@@ -18,14 +20,18 @@ namespace {
 /// Threads that stop pipelines and cameras. Its destructor, at the end of the process, joins what is left.
 class Closer {
 public:
-    void retire(const std::function<void()>& stop, const std::string& key,
-                std::chrono::milliseconds patience) {
+    void retire(std::function<void()> stop, const std::string& key, std::chrono::milliseconds patience) {
+        // What it holds goes on that thread, too: a copy of it here would be the one that waits.
+        const auto held = std::make_shared<std::function<void()>>(std::move(stop));
         std::future<void> done; // joins its thread when it goes
         try {
-            done = std::async(std::launch::async, stop);
+            done = std::async(std::launch::async, [held] {
+                (*held)();
+                *held = nullptr;
+            });
         } catch (const std::system_error& error) {
             run_log().debug("{} is stopped without a thread beside: {}", key, error.what());
-            return stop();
+            return (*held)();
         }
         if (done.wait_for(patience) == std::future_status::ready)
             return;
@@ -76,9 +82,8 @@ void retire_pipeline(GstHandle<GstElement> pipeline, const std::string& key,
         key, patience);
 }
 
-void retire_device(const std::function<void()>& stop, const std::string& key,
-                   std::chrono::milliseconds patience) {
-    closer().retire(stop, key, patience);
+void retire_device(std::function<void()> stop, const std::string& key, std::chrono::milliseconds patience) {
+    closer().retire(std::move(stop), key, patience);
 }
 
 bool pipeline_closing(const std::string& key) { return closer().busy(key); }

@@ -15,8 +15,7 @@ namespace specklescope {
 void retire_pipeline(GstHandle<GstElement> pipeline, const std::string& key,
                      std::chrono::milliseconds patience);
 /// The same for what `stop` stops and lets go of; it throws nothing.
-void retire_device(const std::function<void()>& stop, const std::string& key,
-                   std::chrono::milliseconds patience);
+void retire_device(std::function<void()> stop, const std::string& key, std::chrono::milliseconds patience);
 /// True while a pipeline of this key is still being stopped: the device cannot be opened again yet.
 bool pipeline_closing(const std::string& key);
 
