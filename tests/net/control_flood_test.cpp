@@ -127,6 +127,7 @@ TEST_F(ControlTest, ConnectionsToAUnixSocketAreBounded) {
     const std::string path = folder_ / "flow.socket";
     ControlledRun program({test::kScene}, here(), "ipc://" + path,
                           {"bash", "-c", "ulimit -n 300; exec \"$0\" run \"$@\"", test::program_path()});
+    ASSERT_TRUE(program.ask("get").ok());
     std::vector<std::unique_ptr<UnixStranger>> strangers;
     for (int chunk = 0; chunk < 10; ++chunk) {
         for (int i = 0; i < 40; ++i)
