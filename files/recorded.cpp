@@ -54,6 +54,10 @@ int side(const Json& json, const char* key) {
 }
 
 bool believable(double rate) { return rate >= kMinRate && rate <= kMaxRate; }
+constexpr std::string_view kNoRate = "a rate outside 1e-9 to 100000 frames/s";
+static_assert(kMinRate == 1e-9 && kMaxRate == 100000 && kTooLate == std::int64_t{1} << 62 &&
+                  kMostFrames == std::uint64_t{1} << 40,
+              "the doubts that are told name them");
 
 /// Behind the one of sequence number `before`, whether that can be or not.
 std::uint64_t missing_between(std::optional<std::uint64_t> before, const Recorded& frame) {
@@ -145,7 +149,7 @@ void RecordedText::read_rate(const Json& json) {
         if (believable(rate))
             now_.rate = rate;
         else if (rate != 0) // as it is where nobody knows it
-            doubt("a rate outside 1e-9 to 100000 frames/s");
+            doubt(kNoRate);
         if (now_.rate > 0)
             return;
     }

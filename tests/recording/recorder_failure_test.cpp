@@ -2,9 +2,7 @@
 // this same program records; what it leaves behind is read here.
 #include "base/one_line.hpp"
 #include "tests/recording/record_helpers.hpp"
-#include "tests/support/child.hpp"
 #include "tests/support/eventually.hpp"
-#include "tests/support/file_tools.hpp"
 
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -216,65 +214,6 @@ TEST(FullDisk, IsSaidLoudlyAndWhatWasWrittenStaysReadable) {
         ASSERT_TRUE(said.is_object()) << text;
         EXPECT_NE(text.find("[error]"), std::string::npos) << text;
         check_full(said, folder / name, what);
-    }
-}
-
-/// Lines wait for the storage, and find room all the same.
-TEST(FullDisk, KeepsEveryWholeFrameOfSmallOnesAndCountsTheOthers) {
-    const TemporaryFolder folder;
-    int status = 0;
-    const std::string disk = folder / "disk";
-    fs::create_directory(disk);
-    const std::string mount = "mount -t tmpfs -o size=408k none '" + disk + "'";
-    const std::string refusal = run_command("unshare -rm " + mount + " 2>&1", &status);
-    if (status != 0)
-        GTEST_SKIP() << "no small disk can be mounted here without rights: " << one_line(refusal);
-    const std::string text = run_command(
-        "unshare -rm sh -c \"" + mount + " && '" + test::program_path() +
-        "' run 'synthetic:vessels?width=64&height=64&rate=0&live=false' --backend cpu --frames 150 "
-        "--record-raw '" +
-        disk + "/a.raw' --keep-free 0; cp '" + disk + "'/a.* '" + (folder / "") + "'\" 2>&1");
-    EXPECT_NE(text.find("a.raw"), std::string::npos) << text;
-    const std::uintmax_t bytes = fs::file_size(folder / "a.raw");
-    constexpr std::uintmax_t kFrame = std::uintmax_t{64} * 64 * 2;
-    EXPECT_EQ(bytes % kFrame, 0U) << text;
-    EXPECT_GT(bytes / kFrame, 40U) << text;
-    std::istringstream lines(read_text(folder / "a.raw.jsonl"));
-    std::string line;
-    ASSERT_TRUE(std::getline(lines, line));
-    const Json file = Json::parse(line);
-    EXPECT_EQ(file.at("written").get<std::uintmax_t>(), bytes / kFrame) << text;
-    const std::size_t came = text.find(" in, "); // until the run ended, since nothing was left to record into
-    ASSERT_NE(came, std::string::npos) << text;
-    EXPECT_EQ(file.at("written").get<int>() + file.at("dropped").get<int>(),
-              std::stoi(text.substr(text.rfind("frames ", came) + 7)))
-        << text;
-    std::uintmax_t frames = 0;
-    for (; std::getline(lines, line); ++frames)
-        EXPECT_TRUE(Json::accept(line)) << line;
-    EXPECT_EQ(frames, bytes / kFrame);
-}
-
-/// Whether it fails while frames come, or behind the last one.
-TEST(FullDisk, OfAFilmIsSaidHoweverLateItComes) {
-    const TemporaryFolder folder;
-    int status = 0;
-    const std::string disk = folder / "disk";
-    fs::create_directory(disk);
-    const std::string refusal =
-        run_command("unshare -rm mount -t tmpfs -o size=408k none '" + disk + "' 2>&1", &status);
-    if (status != 0)
-        GTEST_SKIP() << "no small disk can be mounted here without rights: " << one_line(refusal);
-    for (const std::string size : {"300k", "360k", "408k"}) {
-        const std::string text = run_command(
-            "unshare -rm sh -c \"mount -t tmpfs -o size=" + size + " none '" + disk + "' && '" +
-            test::program_path() +
-            "' run 'synthetic:vessels?width=128&height=128&rate=0&live=false' --backend cpu --frames 20 "
-            "--record-raw '" +
-            disk + "/a.mkv' --keep-free 0; echo ENDED \\$?; '" + test::program_path() + "' run '" + disk +
-            "/a.mkv' --backend cpu --stage none; echo READ \\$?\" 2>&1");
-        EXPECT_NE(text.find("ENDED 1"), std::string::npos) << size << text;
-        EXPECT_NE(text.find("stopped: "), std::string::npos) << size << text;
     }
 }
 
