@@ -3,6 +3,7 @@
 #include "analysis/regions_file.hpp"
 
 #include "base/error.hpp"
+#include "base/one_line.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -60,7 +61,7 @@ public:
 
     Region read(const std::string& fallback) const {
         Region region;
-        region.name = name().value_or(fallback);
+        region.name = name().value_or(one_line(fallback)); // names of files are bytes, not always UTF-8
         const int type = u8(type_field);
         if (integer(composite_field) > 0)
             fail(composite_field, "it is put together of several outlines; allowed: one, as rectangle, oval, "

@@ -1,9 +1,10 @@
 #include "analysis/pulse.hpp"
 
+#include "analysis/pulse_beats.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <numbers>
 #include <numeric>
 #include <optional>
 #include <utility>
@@ -15,7 +16,6 @@ namespace {
 using Values = std::vector<double>;
 
 constexpr double kLeast_s = 3; ///< of a run, for a spectrum
-constexpr double kLowPass = 8; ///< times the pulse: where amplitudes are e^{−1/2}
 
 double median_of(std::span<const double> of) {
     Values values(of.begin(), of.end());
@@ -69,113 +69,6 @@ Values even_samples(const Samples& samples, const Part& part, double interval) {
     return even;
 }
 
-/// A Gaussian mean about each sample; at the ends of those that there are.
-Values smoothed(const Values& values, double sigma) {
-    const auto reach = static_cast<std::ptrdiff_t>(std::ceil(4 * sigma));
-    Values weights;
-    for (std::ptrdiff_t k = 0; k <= reach; ++k)
-        weights.push_back(k == 0 ? 1 : std::exp(-static_cast<double>(k * k) / (2 * sigma * sigma)));
-    const auto count = static_cast<std::ptrdiff_t>(values.size());
-    Values out(values.size());
-    for (std::ptrdiff_t i = 0; i < count; ++i) {
-        double sum = 0, weight = 0;
-        for (std::ptrdiff_t k = std::max(-reach, -i); k <= std::min(reach, count - 1 - i); ++k) {
-            const double w = weights[static_cast<std::size_t>(std::abs(k))];
-            sum += w * values[static_cast<std::size_t>(i + k)];
-            weight += w;
-        }
-        out[static_cast<std::size_t>(i)] = sum / weight;
-    }
-    return out;
-}
-
-/// σ in samples of a Gaussian in time whose transfer is e^{−1/2} at `frequency`.
-double sigma_of(double frequency, double rate) { return rate / (2 * std::numbers::pi * frequency); }
-
-/// Means of `group` samples each.
-Values grouped(const Values& values, std::size_t group) {
-    Values out;
-    for (std::size_t i = 0; i + group <= values.size(); i += group) {
-        double sum = 0;
-        for (std::size_t k = 0; k < group; ++k)
-            sum += values[i + k];
-        out.push_back(sum / static_cast<double>(group));
-    }
-    return out;
-}
-
-/// Places of the feet of the fundamental in a run, in samples.
-std::vector<std::size_t> feet_of(const Values& run, double rate, double pulse) {
-    constexpr double kInPeriod = 32; // samples of it are enough to find a minimum
-    const auto group = static_cast<std::size_t>(std::max(1.0, std::floor(rate / pulse / kInPeriod)));
-    const Values coarse = grouped(run, group);
-    const double slow = rate / static_cast<double>(group);
-    const Values upper = smoothed(coarse, sigma_of(pulse, slow));
-    const Values lower = smoothed(coarse, sigma_of(0.4 * pulse, slow));
-    Values band(coarse.size());
-    for (std::size_t i = 0; i < band.size(); ++i)
-        band[i] = upper[i] - lower[i];
-    const double period = slow / pulse; // samples
-    std::vector<std::size_t> found;
-    for (std::size_t i = 1; i + 1 < band.size(); ++i) {
-        const bool near_end = static_cast<double>(std::min(i, band.size() - 1 - i)) < 0.3 * period;
-        if (near_end || !(band[i] < 0 && band[i] < band[i - 1] && band[i] <= band[i + 1]))
-            continue;
-        if (found.empty() || static_cast<double>(i - found.back()) > 0.6 * period)
-            found.push_back(i);
-        else if (band[i] < band[found.back()])
-            found.back() = i;
-    }
-    for (std::size_t& foot : found)
-        foot = foot * group + group / 2;
-    return found;
-}
-
-struct Moments {
-    double sum = 0, squares = 0;
-    std::size_t count = 0;
-    void add(double v) {
-        sum += v;
-        squares += v * v;
-        ++count;
-    }
-    double mean() const { return count > 0 ? sum / static_cast<double>(count) : Pulse::kNone; }
-    double std() const {
-        const auto n = static_cast<double>(count);
-        return count > 1 ? std::sqrt(std::max(0.0, (squares - sum * sum / n) / (n - 1))) : Pulse::kNone;
-    }
-};
-
-/// `begins`: the times of the first samples of the runs.
-void measure_beats(const std::vector<Values>& runs, const Values& begins, double rate, Pulse& pulse) {
-    Moments index, length;
-    const double period = rate / pulse.pulse_hz;
-    for (std::size_t r = 0; r < runs.size(); ++r) {
-        const Values& run = runs[r];
-        const std::vector<std::size_t> feet = feet_of(run, rate, pulse.pulse_hz);
-        const Values calm = smoothed(run, sigma_of(kLowPass * pulse.pulse_hz, rate));
-        for (std::size_t i = 1; i < feet.size(); ++i) {
-            const double samples = static_cast<double>(feet[i] - feet[i - 1]);
-            if (samples > 1.6 * period) // one was not found between them
-                continue;
-            const auto begin = calm.begin() + static_cast<std::ptrdiff_t>(feet[i - 1]);
-            const auto end = calm.begin() + static_cast<std::ptrdiff_t>(feet[i]);
-            double sum = 0;
-            for (auto v = begin; v != end; ++v)
-                sum += *v;
-            const auto [low, high] = std::minmax_element(begin, end + 1);
-            pulse.beats.push_back({begins[r] + static_cast<double>(feet[i - 1]) / rate, samples / rate,
-                                   (*high - *low) / (sum / samples)});
-            index.add(pulse.beats.back().pulsatility);
-            length.add(samples / rate);
-        }
-    }
-    pulse.pulsatility = index.mean();
-    pulse.pulsatility_std = index.std();
-    pulse.beat_s = length.mean();
-    pulse.beat_s_std = length.std();
-}
-
 /// The larger of the medians on both sides of a peak: its skirts (a tenth of its frequency, three steps at
 /// least) and its second harmonic left out. Nothing where a side is too short.
 std::optional<double> beside(const Values& density, std::size_t peak) {
@@ -223,8 +116,12 @@ int harmonic_of(std::size_t peak, const Values& over, std::size_t least, std::si
 void find_peak(Pulse& pulse) {
     const Spectrum& spectrum = pulse.spectrum;
     const Values& density = spectrum.density;
+    std::size_t end = density.size(); // of those that have something beside them
+    while (end > 0 && !beside(density, end - 1))
+        --end;
     pulse.low_hz = std::max(kLeastPulse_hz, kLeastPeriods * spectrum.step_hz);
-    pulse.high_hz = std::min(kMostPulse_hz, pulse.rate_hz / 2);
+    pulse.high_hz =
+        std::min(kMostPulse_hz, static_cast<double>(std::max<std::size_t>(end, 1) - 1) * spectrum.step_hz);
     const auto least = static_cast<std::size_t>(std::ceil(pulse.low_hz / spectrum.step_hz * (1 - 1e-9)));
     std::size_t best = 0;
     Values over(density.size());
@@ -236,6 +133,10 @@ void find_peak(Pulse& pulse) {
             over[k] = density[k] / *around;
         if (over[k] >= least_peak(spectrum.segments) && (best == 0 || density[k] > density[best]))
             best = k;
+    }
+    if (pulse.high_hz < pulse.low_hz) {
+        pulse.why = "too few values, or frames/s, for a peak and what lies beside it";
+        return;
     }
     if (best == 0) {
         pulse.peak = *std::max_element(over.begin(), over.end());
@@ -253,6 +154,17 @@ void find_peak(Pulse& pulse) {
     pulse.harmonic = harmonic_of(best, over, least, spectrum.segments);
     pulse.pulse_hz =
         (static_cast<double>(best) + (std::isfinite(off) ? off : 0)) * spectrum.step_hz / pulse.harmonic;
+}
+
+/// Why values have no spectrum that could be looked at; empty: they have. Of values that stay the same it is
+/// rounding, which has peaks.
+std::string why_no_spectrum(const Values& values) {
+    constexpr double kLargest = 1e150; // whose squares can be added up
+    const auto [low, high] = std::minmax_element(values.begin(), values.end());
+    const double largest = std::max(std::abs(*low), std::abs(*high));
+    return largest > kLargest                  ? "its values are too large to be squared"
+           : !(*high - *low > 1e-12 * largest) ? "its values do not change"
+                                               : "";
 }
 
 } // namespace
@@ -300,6 +212,10 @@ Pulse find_pulse(std::span<const double> times, std::span<const double> values) 
         return pulse;
     }
     const double interval = pulse.seconds / frames;
+    if (!(interval > 0 && std::isfinite(interval))) {
+        pulse.why = "its times lie too far apart";
+        return pulse;
+    }
     pulse.rate_hz = 1 / interval;
     std::vector<Values> runs;
     Values begins;
@@ -317,11 +233,14 @@ Pulse find_pulse(std::span<const double> times, std::span<const double> values) 
         pulse.why = "fewer than " + std::to_string(static_cast<int>(4 * kLeastPulse_hz)) + " frames/s";
         return pulse;
     }
+    pulse.why = why_no_spectrum(samples.values);
+    if (!pulse.why.empty())
+        return pulse;
     const auto length = static_cast<std::size_t>(std::lround(kSegment_s * pulse.rate_hz));
     pulse.spectrum = welch_spectrum(runs, pulse.rate_hz, std::min(length, longest));
     find_peak(pulse);
     if (pulse.why.empty())
-        measure_beats(runs, begins, pulse.rate_hz, pulse);
+        measure_beats(runs, begins, pulse);
     return pulse;
 }
 

@@ -39,7 +39,7 @@ struct Pulse {
     double seconds = 0;                     ///< of all runs
     double rate_hz = kNone;                 ///< frames/s
     double mean = kNone;                    ///< of the trace
-    double low_hz = kNone, high_hz = kNone; ///< where the peak was looked for
+    double low_hz = kNone, high_hz = kNone; ///< where a peak was looked for
     Spectrum spectrum;
     /// Of the largest peak that stands out, by a parabola through three logarithms, or of the fundamental of
     /// which it is a harmonic.

@@ -1,6 +1,7 @@
 #include "analysis/region.hpp"
 
 #include "base/error.hpp"
+#include "base/one_line.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -32,6 +33,8 @@ void check_name(const Region& region) {
     });
     if (odd)
         throw UsageError(called(region) + "has a control character in its name; leave it out.");
+    if (!is_utf8(region.name)) // a file would hold another name
+        throw UsageError(called(region) + "has a name that is not UTF-8; give it one that is.");
 }
 
 void check_points(const Region& region) {

@@ -27,7 +27,7 @@ const std::vector<std::string>& region_shape_names();
 std::string to_string(RegionShape shape);
 
 struct Region {
-    std::string name; ///< not empty; no other region of the set has it
+    std::string name; ///< UTF-8, not empty; no other region of the set has it
     RegionShape shape = RegionShape::rectangle;
     std::vector<RegionPoint> points;
     std::string colour;  ///< "#rrggbb"; empty: the window chooses
@@ -50,7 +50,8 @@ void check_regions(const std::vector<Region>& regions);
 /// holds, the outline included. Of an outline that crosses itself the even-odd rule says what is inside. A
 /// line has in each column (in each row, where it is steeper than 45°) the pixel whose centre is nearest, of
 /// two the lower or right one. Coordinates are rounded to 1/1024 px; from there on everything is exact.
-/// Throws UsageError as RegionOutlines::spans().
+/// Throws UsageError as RegionOutlines::spans(), and for a polygon whose sides cross rows of the picture more
+/// than 2·kMaxSpans times.
 RegionFit region_spans(const Region& region, int width, int height, std::vector<RowSpan>& spans);
 
 /// A checked set for Pipeline::set_regions(). Throws UsageError.

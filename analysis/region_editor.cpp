@@ -96,10 +96,11 @@ std::string RegionEditor::fresh_name(const std::string& like) const {
     for (const Region& region : regions_)
         if (const auto [other, number] = numbered(region.name); other == base)
             last = std::max(last, number);
-    const std::string number = " " + std::to_string(last + 1);
-    if (base.size() + number.size() <= kMaxRegionName)
-        return base + number;
-    return fresh_name("region");
+    std::string fresh;
+    do // numbers of more digits than numbered() reads may be taken as well
+        fresh = base + " " + std::to_string(++last);
+    while (taken(fresh));
+    return fresh.size() <= kMaxRegionName ? fresh : fresh_name("region");
 }
 
 std::string RegionEditor::next_colour() const {
@@ -270,6 +271,7 @@ bool RegionEditor::undo() {
 }
 
 bool RegionEditor::redo() {
+    cancel_drag();
     if (redo_.empty())
         return false;
     Step step = std::move(redo_.back());

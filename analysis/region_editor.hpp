@@ -91,7 +91,7 @@ public:
 
     bool can_undo() const { return !undo_.empty(); }
     bool can_redo() const { return !redo_.empty(); }
-    /// Also ends a drag. False if there is nothing.
+    /// Also end a drag. False if there is nothing.
     bool undo();
     bool redo();
 

@@ -150,6 +150,10 @@ struct Edge {
     Node top, bottom; ///< top.y ≤ bottom.y
 };
 
+/// Of the sides of one polygon with rows of the picture: two for each run of pixels that there is room for.
+/// They are sorted row by row, and a hundred times as many, which 65536 corners can have, take minutes.
+constexpr std::int64_t kMostCrossings = 2 * static_cast<std::int64_t>(kMaxSpans);
+
 /// Where an edge that is not level crosses the line y (units): its floor and ceiling, in pixels.
 Interval crossing(const Edge& edge, std::int64_t y) {
     const std::int64_t dy = edge.bottom.y - edge.top.y;
@@ -175,7 +179,9 @@ public:
                   [](const Edge& a, const Edge& b) { return a.top.y < b.top.y; });
     }
 
-    void add_to(Rows& rows) {
+    /// `name` stands for the region in errors.
+    void add_to(Rows& rows, const std::string& name) {
+        check_crossings(rows.height(), name);
         const Interval lines = rows_between(edges_.front().top.y, bottom_, rows);
         std::vector<Interval> row;
         for (std::int64_t line = lines.first; line <= lines.last; ++line) {
@@ -191,6 +197,19 @@ public:
     }
 
 private:
+    void check_crossings(int height, const std::string& name) const {
+        std::int64_t crossings = 0;
+        for (const Edge& edge : edges_) {
+            const std::int64_t first = std::max<std::int64_t>(ceil_div(edge.top.y, kUnit), 0);
+            const std::int64_t last = std::min<std::int64_t>(floor_div(edge.bottom.y, kUnit), height - 1);
+            crossings += std::max<std::int64_t>(last - first + 1, 0);
+        }
+        if (crossings > kMostCrossings)
+            throw UsageError("Region '" + name + "' has an outline that crosses rows of the picture " +
+                             std::to_string(crossings) + " times; allowed: up to " +
+                             std::to_string(kMostCrossings) + ", take one with fewer corners.");
+    }
+
     void add_inside(std::int64_t y, std::vector<Interval>& row) {
         crossings_.clear();
         for (const Edge& edge : active_)
@@ -265,7 +284,7 @@ RegionFit region_spans(const Region& region, int width, int height, std::vector<
         break;
     case RegionShape::polygon:
     case RegionShape::freehand:
-        Polygon(region.points).add_to(rows);
+        Polygon(region.points).add_to(rows, region.name);
         break;
     }
     return rows.fit();

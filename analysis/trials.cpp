@@ -51,13 +51,19 @@ double median_step(const std::vector<double>& times) {
 
 } // namespace
 
-Trials average_trials(const std::vector<double>& times, const std::vector<double>& values,
+Trials average_trials(const std::vector<double>& all_times, const std::vector<double>& all_values,
                       const std::vector<double>& events, const TrialWindow& window, RegionMean mean) {
     Trials result;
+    std::vector<double> times, values;
+    for (std::size_t i = 0; i < all_times.size(); ++i)
+        if (std::isfinite(all_times[i])) {
+            times.push_back(all_times[i]);
+            values.push_back(all_values[i]);
+        }
     result.step_s = window.step_s > 0 ? window.step_s : median_step(times);
     if (events.empty())
         result.why = "there is no event";
-    else if (!(result.step_s > 0))
+    else if (times.empty() || !(result.step_s > 0))
         result.why = "there are fewer than two frames";
     else if ((window.before_s + window.after_s) / result.step_s > static_cast<double>(kMostTrialPoints))
         result.why = "the window has more than " + std::to_string(kMostTrialPoints) + " steps";
@@ -68,7 +74,9 @@ Trials average_trials(const std::vector<double>& times, const std::vector<double
     const auto last = static_cast<std::int64_t>(std::floor(window.after_s / result.step_s + kRounding));
     const auto bins = static_cast<std::size_t>(last - first + 1);
     const auto bin_of = [&](double offset) {
-        return static_cast<std::int64_t>(std::floor(offset / result.step_s + 0.5 + kRounding)) - first;
+        constexpr double kFar = 1e9; // beyond any bin, and a whole number of 64 bits
+        const double step = std::floor(offset / result.step_s + 0.5 + kRounding);
+        return static_cast<std::int64_t>(std::clamp(step, -kFar, kFar)) - first;
     };
     std::vector<Moments> over_trials(bins), trial(bins);
     const auto reaches_over = [&](double event) { // no frame can lie in the first bin, or in the last
@@ -76,6 +84,10 @@ Trials average_trials(const std::vector<double>& times, const std::vector<double
                event + (static_cast<double>(last) - 0.5) * result.step_s > times.back();
     };
     for (const double event : events) {
+        if (std::isnan(event)) {
+            result.whole_missing.push_back(event);
+            continue;
+        }
         if (reaches_over(event)) {
             result.cut_off.push_back(event);
             continue;

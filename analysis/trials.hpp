@@ -38,8 +38,8 @@ struct Trials {
 /// the values are K of its squares, where they are c/K² of their inverses, which is the mean of K²; the
 /// standard error goes with it by the slope of the conversion (error propagation of the first order). An
 /// event whose window the trace does not hold from end to end is left out: bins of other trials than F₀ would
-/// differ from it by drift alone. Values that are no numbers are left out; an infinite c/K² is K² = 0.
-/// `times` rise; events lie anywhere. `before` is taken in the same way over points.
+/// differ from it by drift alone. Values that are no numbers are left out; an infinite c/K² is K² = 0. So is
+/// what has no time. `times` rise; events lie anywhere. `before` is taken in the same way over points.
 Trials average_trials(const std::vector<double>& times, const std::vector<double>& values,
                       const std::vector<double>& events, const TrialWindow& window, RegionMean mean);
 

@@ -7,6 +7,7 @@
 #include "config/in_turn.hpp"
 #include "config/last_window.hpp"
 #include "config/options.hpp"
+#include "config/outputs.hpp"
 #include "config/settings.hpp"
 #include "config/text.hpp"
 #include "config/version.hpp"
@@ -339,6 +340,8 @@ ParseOutcome parse_command_line(int argc, const char* const* argv) {
     }
     if (settings.command == Command::list)
         return say(list_text(settings.list_what));
+    if (settings.command == Command::bench)
+        check_outputs(settings.bench);
     if (settings.command == Command::run && settings.source.empty())
         throw UsageError("run needs a SOURCE, for example: specklescope run synthetic --frames 100.");
     return outcome;

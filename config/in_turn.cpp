@@ -1,5 +1,6 @@
 #include "config/in_turn.hpp"
 
+#include "config/outputs.hpp"
 #include "config/recorded/recorded_settings.hpp"
 #include "config/text.hpp"
 #include "sources/registry.hpp"
@@ -58,40 +59,12 @@ std::string options_text(const SourceText& source) {
     return text;
 }
 
-using Field = std::pair<const char*, std::vector<std::string*>>;
-
 /// "processed" of --record, "raw" of --record-raw, "stats" of --stats.
 std::string what_of(std::string_view option) {
     constexpr std::string_view kRecord = "--record";
     if (option == kRecord)
         return "processed";
     return std::string(option.substr(option.starts_with(kRecord) ? kRecord.size() + 1 : 2));
-}
-
-/// Every name of a file to write, with the option that gives it.
-std::vector<Field> written(Settings& settings) {
-    const auto all = [](std::vector<std::string>& names) {
-        std::vector<std::string*> places;
-        places.reserve(names.size());
-        for (std::string& name : names)
-            places.push_back(&name);
-        return places;
-    };
-    std::vector<Field> fields = {{"--record", all(settings.record)},
-                                 {"--record-raw", all(settings.record_raw)},
-                                 {"--record-mask", all(settings.record_mask)},
-                                 {"--record-screen", all(settings.record_screen)}};
-    auto& program = settings.program.as<ProgramSettings>();
-    for (const auto& [option, name] : {std::pair{"--stats", &settings.stats_path},
-                                       {"--traces", &settings.traces_path},
-                                       {"--kymograph", &settings.kymograph_path},
-                                       {"--widths", &settings.widths_path},
-                                       {"--snapshot", &settings.snapshot_path},
-                                       {"--screenshot", &program.screenshot},
-                                       {"--window-movie", &program.window_movie}})
-        if (!name->empty())
-            fields.push_back({option, {name}});
-    return fields;
 }
 
 std::string time_text(const std::tm& time, const char* format) {
@@ -211,7 +184,7 @@ std::vector<Settings> each_in_turn(const Settings& settings) {
             show_as_they_are(one, look_at_source(one));
         NamePlaces places{stem_of(one.source), i + 1, begin,
                           one.program.as<ProgramSettings>().recording.subject};
-        for (const auto& [option, names] : written(one))
+        for (const auto& [option, names] : written_names(one))
             for (std::string* name : names) {
                 const std::string given = *name;
                 places.what = what_of(option);
@@ -228,6 +201,7 @@ std::vector<Settings> each_in_turn(const Settings& settings) {
             }
         each.push_back(std::move(one));
     }
+    check_outputs(each);
     return each;
 }
 

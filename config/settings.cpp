@@ -133,6 +133,7 @@ ParamTable make_program_table() {
                   {.unit = "frames/s",
                    .min = 0,
                    .max = kMaxRate,
+                   .least = kMinRate,
                    .doc = "pace of a file; 0: its own in the window, unpaced in run"})
             .boolean("loop", &ProgramSettings::loop,
                      {.doc = "start a file again when it ends; with from: at that frame"})

@@ -105,7 +105,6 @@ public:
         row_ += to.shape.height;
     }
 
-    Recorded recorded() const override { return recorded_.now(); }
     /// Colour is light of a scene; a single channel may be anything.
     Coding coding() const override {
         const Light light = names_.size() == 3 || names_[0] == "Y" ? Light::radiance : Light::counts;
@@ -148,7 +147,6 @@ private:
 
     std::unique_ptr<Imf::InputFile> file_;
     std::vector<std::string> names_;
-    RecordedText recorded_;
     int first_x_ = 0, first_y_ = 0;
     int row_ = 0;
 };

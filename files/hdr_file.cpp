@@ -41,7 +41,6 @@ public:
         }
     }
 
-    Recorded recorded() const override { return recorded_.now(); }
     Coding coding() const override {
         return {.transfer = {},
                 .light = recorded_.now().light.value_or(Light::radiance),
@@ -173,7 +172,6 @@ private:
     }
 
     InputFile file_;
-    RecordedText recorded_;
     double scale_ = 1; ///< of the values in the file
     int row_ = 0;
     std::vector<Rgbe> line_;

@@ -12,7 +12,9 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 namespace specklescope {
 
@@ -40,7 +42,9 @@ public:
     /// page.
     virtual std::uint64_t pages() = 0;
     /// What a recording of ours says of the present page; nothing in any other file.
-    virtual Recorded recorded() const { return {}; }
+    const Recorded& recorded() const { return recorded_.now(); }
+    /// What it has said that cannot be and was left out: RecordedText::doubts().
+    const std::vector<std::string_view>& doubts() const { return recorded_.doubts(); }
     /// How large its pixels are, whoever wrote it: as a recording of ours says, or as other programs do.
     virtual FileScale scale() const { return {.um_per_px = recorded().um_per_px}; }
     /// The text of the present page from which recorded() was read, as it stands there; empty where there is
@@ -58,6 +62,7 @@ protected:
 
     const std::string path_;
     std::string description_;
+    RecordedText recorded_; ///< as it was read from that
 };
 
 /// A file of one image: whoever derives sets shape_.

@@ -56,8 +56,6 @@ public:
             refuse();
     }
 
-    Recorded recorded() const override { return recorded_.now(); }
-
     /// In the order in which the standard (PNG, third edition, 4.3) believes them; what none says is a
     /// picture for the eye where it has colours in 8 bits.
     Coding coding() const override {
@@ -203,7 +201,6 @@ private:
     std::vector<png_byte> profile_;
     bool srgb_ = false;
     double gamma_ = 0; ///< 0: not said
-    RecordedText recorded_;
     bool interlaced_ = false;
     int row_ = 0;
     std::vector<png_byte> whole_;

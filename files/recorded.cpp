@@ -18,7 +18,6 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr std::uint64_t kMostFrames = std::uint64_t{1} << 40; ///< 127 days at kMaxRate
-constexpr double kMinRate = 1e-9;                             ///< frames/s: one in 32 years
 constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 
 double number(const Json& json, const char* key, double otherwise) {
@@ -144,11 +143,14 @@ void RecordedText::doubt(std::string_view what) {
 }
 
 void RecordedText::read_rate(const Json& json) {
-    for (const char* key : {"rate", "measured_rate"}) {
-        const double rate = number(json, key, 0);
+    for (const bool measured : {false, true}) {
+        const double rate = number(json, measured ? "measured_rate" : "rate", 0);
+        // 0: nobody knows it. What is measured of frames that were read as fast as possible is that of no
+        // camera, and no lie.
+        const bool honest = rate == 0 || (measured && rate > kMaxRate);
         if (believable(rate))
             now_.rate = rate;
-        else if (rate != 0) // as it is where nobody knows it
+        else if (!honest)
             doubt(kNoRate);
         if (now_.rate > 0)
             return;

@@ -63,7 +63,6 @@ public:
         return begin_page();
     }
 
-    Recorded recorded() const override { return recorded_.now(); }
     Coding coding() const override { return coding_; }
     FileScale scale() const override {
         if (recorded_.ours())
@@ -381,7 +380,6 @@ private:
                 to[x * 3 + c] = static_cast<std::byte>(colors[c][static_cast<std::size_t>(from[x])] >> 8);
     }
 
-    RecordedText recorded_;
     std::string message_; ///< libtiff's first complaint; before tiff_, whose closing may still complain
     std::unique_ptr<TIFF, CloseTiff> tiff_;
     Layout layout_;

@@ -21,15 +21,20 @@ namespace specklescope {
 namespace fs = std::filesystem;
 
 namespace {
-constexpr int kMaxNumber = 100000;
 constexpr int kMode = 0666; ///< what the umask leaves of it
 
 std::string reason(int error) { return std::generic_category().message(error); }
 
 /// The reason, and what helps where it is not the file's own.
 std::string reason(int error, const char* remedy) {
-    return reason(error) + "; " + (is_of_open_files(error) ? kFewerOpenFiles : remedy) + ".";
+    return reason(error) + "; " +
+           (is_of_open_files(error) ? kFewerOpenFiles
+            : error == ENAMETOOLONG ? "shorten the name"
+                                    : remedy) +
+           ".";
 }
+
+std::string file_name(const std::string& path) { return fs::path(path).filename().string(); }
 
 /// Also a link that leads nowhere has its name.
 bool is_taken(const std::string& path) {
@@ -94,7 +99,16 @@ int File::write_at(std::uint64_t offset, std::vector<iovec>& parts) const {
     return write_parts(fd_, offset, parts.data(), parts.data() + parts.size());
 }
 
-std::string numbered(const std::string& path, int number) {
+std::string utf8_prefix(std::string text, std::size_t most) {
+    if (text.size() <= most)
+        return text;
+    while (most > 0 && (static_cast<unsigned char>(text[most]) & 0xc0) == 0x80) // within a code point
+        --most;
+    text.resize(most);
+    return text;
+}
+
+std::string numbered(const std::string& path, int number, std::size_t beside) {
     if (number == 0)
         return path;
     const fs::path whole(path);
@@ -104,23 +118,75 @@ std::string numbered(const std::string& path, int number) {
         ending = ".ome" + ending;
         stem = stem.stem();
     }
-    return (whole.parent_path() / (stem.string() + "-" + std::to_string(number) + ending)).string();
+    ending = "-" + std::to_string(number) + ending;
+    const std::size_t rest = ending.size() + beside;
+    return (whole.parent_path() /
+            (utf8_prefix(stem.string(), NAME_MAX - std::min<std::size_t>(NAME_MAX, rest)) + ending))
+        .string();
 }
 
-File create_new(const std::string& wanted, std::string& path) {
-    for (int number = 0; number < kMaxNumber; ++number) {
+void check_length(const std::string& path, std::size_t beside) {
+    const std::string folder = folder_of(path);
+    const long told = ::pathconf(folder.c_str(), _PC_NAME_MAX);
+    const std::size_t most = told > 0 ? static_cast<std::size_t>(told) : NAME_MAX;
+    const std::string last = numbered(path, kMaxNumber - 1, beside);
+    const std::size_t name = std::max(file_name(path).size(), file_name(last).size()) + beside;
+    if (name > most)
+        throw RunError("The name " + path + " is too long: with what the program adds to it, it has " +
+                       std::to_string(name) + " bytes, and " + folder + " takes names of " +
+                       std::to_string(most) + "; shorten it.");
+    if (std::max(path.size(), last.size()) + beside >= PATH_MAX)
+        throw RunError("The name " + path + " is too long: with its folders it has more than " +
+                       std::to_string(PATH_MAX - 1) + " bytes; shorten it.");
+}
+
+namespace {
+
+/// Nothing where something has that name. Throws RunError.
+File create_if_free(const std::string& path) {
+    File file(::open(path.c_str(), O_CREAT | O_EXCL | O_NOFOLLOW | O_RDWR | O_CLOEXEC, kMode));
+    const int error = errno;
+    if (file.fd() >= 0 || error == EEXIST ||
+        (is_of_open_files(error) && is_taken(path))) // the system has not looked at the name yet
+        return file;
+    throw RunError("Cannot create " + path + ": " +
+                   reason(error, "record into a folder that can be written"));
+}
+
+[[noreturn]] void all_taken(const std::string& wanted, const std::string& last) {
+    throw RunError("All names from " + wanted + " to " + last + " are taken; choose another name.");
+}
+
+} // namespace
+
+File create_new(const std::string& wanted, std::string& path, int first) {
+    for (int number = first; number < kMaxNumber; ++number) {
         path = numbered(wanted, number);
-        const int fd = ::open(path.c_str(), O_CREAT | O_EXCL | O_NOFOLLOW | O_RDWR | O_CLOEXEC, kMode);
-        if (fd >= 0)
-            return File(fd);
-        const int error = errno;
-        if (is_of_open_files(error) && is_taken(path)) // the system has not looked at the name yet
-            continue;
-        if (error != EEXIST)
-            throw RunError("Cannot create " + path + ": " +
-                           reason(error, "record into a folder that can be written"));
+        if (File file = create_if_free(path); file.fd() >= 0)
+            return file;
     }
-    throw RunError("All names from " + wanted + " to " + path + " are taken; choose another name.");
+    all_taken(wanted, path);
+}
+
+FilePair create_pair(const std::string& wanted, const std::string& suffix, int first) {
+    FilePair pair;
+    for (int number = first; number < kMaxNumber; ++number) {
+        pair.path = numbered(wanted, number, suffix.size());
+        pair.beside_path = pair.path + suffix;
+        pair.file = create_if_free(pair.path);
+        if (pair.file.fd() < 0)
+            continue;
+        try {
+            pair.beside = create_if_free(pair.beside_path);
+        } catch (...) {
+            ::unlink(pair.path.c_str());
+            throw;
+        }
+        if (pair.beside.fd() >= 0)
+            return pair;
+        ::unlink(pair.path.c_str());
+    }
+    all_taken(wanted, pair.path);
 }
 
 namespace {
@@ -134,8 +200,6 @@ std::string random_text() {
     std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(bits));
     return text;
 }
-
-std::string file_name(const std::string& path) { return fs::path(path).filename().string(); }
 
 std::string hidden_name(const std::string& wanted) {
     return "." + file_name(wanted).substr(0, 200) + "." + random_text() + ".part";
@@ -153,6 +217,11 @@ UnnamedFile::UnnamedFile(const std::string& wanted, Way way) : wanted_(wanted) {
     folder_ = File(::open(folder_of(wanted).c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
     if (folder_.fd() < 0) {
         error_ = errno;
+        return;
+    }
+    if (const long most = ::fpathconf(folder_.fd(), _PC_NAME_MAX);
+        most > 0 && file_name(wanted).size() > static_cast<std::size_t>(most)) {
+        error_ = ENAMETOOLONG; // which it would get with its name, when all is written
         return;
     }
     if (way == Way::unnamed) {
@@ -201,6 +270,8 @@ int UnnamedFile::link_as(const std::string& name) {
 }
 
 std::string UnnamedFile::publish() {
+    if (File last = again(); !last.close()) // a network file system says only now that it has no room
+        throw RunError("Cannot write " + wanted_ + ": " + reason(errno) + ".");
     for (int number = 0; number < kMaxNumber; ++number) {
         std::string path = numbered(wanted_, number);
         const int error = link_as(file_name(path));

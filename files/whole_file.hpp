@@ -39,11 +39,25 @@ private:
     int fd_ = -1;
 };
 
-/// "flow.tiff" for 0, "flow-1.tiff" for 1, …
-std::string numbered(const std::string& path, int number);
-/// Creates `wanted`, or the first numbered name that is free, and leaves the name in `path`. Two that ask at
-/// once get two names. Throws RunError naming the reason.
-File create_new(const std::string& wanted, std::string& path);
+inline constexpr int kMaxNumber = 100000; ///< of names: less than this
+/// "flow.tiff" for 0, "flow-1.tiff" for 1, … Where the name of a file, or of one beside it whose name has so
+/// many bytes more, would become longer than names may be, it lacks the end of "flow".
+std::string numbered(const std::string& path, int number, std::size_t beside = 0);
+/// Its first bytes, at most so many, without a part of a code point (UTF-8).
+std::string utf8_prefix(std::string text, std::size_t most);
+/// Throws RunError where the name, one beside it with so many bytes more, or what numbered() makes of them,
+/// is longer than its folder allows: nobody wants to learn that in the middle of a recording.
+void check_length(const std::string& path, std::size_t beside = 0);
+/// Creates `wanted`, or the first numbered name from `first` on that is free, and leaves the name in `path`.
+/// Two that ask at once get two names. Throws RunError naming the reason.
+File create_new(const std::string& wanted, std::string& path, int first = 0);
+/// A file, and beside it one that `suffix` stands behind its name.
+struct FilePair {
+    File file, beside;
+    std::string path, beside_path;
+};
+/// Both under the first number from `first` on that is free for both; else as create_new().
+FilePair create_pair(const std::string& wanted, const std::string& suffix, int first = 0);
 /// A new file in the folder of `wanted` that has no name, so that nobody else can open, replace or plant it;
 /// where the file system knows no such files it has a random hidden one. It is gone with its owner unless
 /// publish() or replace() gave it its name, and an unnamed one also if the process is killed. The folder is

@@ -42,8 +42,11 @@ void choose_pool(specklescope_chain* chain, GstQuery* query) {
     if (told)
         gst_query_parse_nth_allocation_pool(query, 0, &given, &size, &least, &most);
     Owned<GstBufferPool> pool(given);
-    if (!pool && chain && output->bytes <= G_MAXUINT) {
+    if (output->bytes <= G_MAXUINT) // what follows may think of other frames
         size = std::max(size, static_cast<guint>(output->bytes));
+    if (pool) {
+        gst_query_set_nth_allocation_pool(query, 0, pool.get(), size, least, most);
+    } else if (chain && output->bytes <= G_MAXUINT) {
         pool = make_pool(chain, caps, size, least);
         if (pool && told)
             gst_query_set_nth_allocation_pool(query, 0, pool.get(), size, least, most);

@@ -11,12 +11,9 @@ namespace specklescope::element {
 
 /// In the features of caps.
 inline constexpr const char* kCudaMemory = "memory:CUDAMemory";
-/// GST_MAP_READ_CUDA of gst/cuda/gstcudamemory.h: an address of the GPU is asked for.
-inline GstMapFlags map_read_cuda() {
-    guint flags = GST_MAP_FLAG_LAST;
-    flags = flags << 1 | GST_MAP_READ;
-    return static_cast<GstMapFlags>(flags);
-}
+/// GST_MAP_READ_CUDA of gst/cuda/gstcudamemory.h: an address of the GPU is asked for. Beyond the numbers that
+/// GstMapFlags has in C++.
+inline constexpr guint kMapReadCuda = guint{GST_MAP_FLAG_LAST} << 1 | GST_MAP_READ;
 
 /// In CUDA's order, of a chain with those options; −1: it would run on the host, or not at all.
 int gpu_of(const std::string& options);
@@ -32,7 +29,7 @@ public:
 
     /// Throws Refusal for a buffer that is none of CUDA's. What is being written to it is waited for.
     static void check(GstBuffer* buffer);
-    /// The rows of `video`, which was mapped as map_read_cuda() says, in a shape as `of`: where they lie, or
+    /// The rows of `video`, which was mapped as kMapReadCuda says, in a shape as `of`: where they lie, or
     /// copied once within the GPU where they belong to another context than the chain's.
     specklescope_image image(EditedChain& chain, const MappedVideo& video, const specklescope_image& of);
 

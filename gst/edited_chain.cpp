@@ -2,6 +2,7 @@
 
 #include "gst/declarations.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace specklescope::element {
@@ -37,6 +38,12 @@ std::string value_of(specklescope_chain* chain, std::size_t place, const std::st
     check(specklescope_chain_get(chain, place, name.c_str(), text.data(), text.size(), nullptr));
     text.resize(needed - 1);
     return text;
+}
+
+bool keeps_places(specklescope_chain* chain) {
+    std::int32_t in_place = 0;
+    check(specklescope_chain_in_place(chain, &in_place));
+    return in_place != 0;
 }
 
 MemoryHandle new_memory(specklescope_chain* chain, specklescope_image& image) {
@@ -110,9 +117,7 @@ std::string EditedChain::text() const {
 
 bool EditedChain::in_place() const {
     const std::scoped_lock lock(lock_);
-    std::int32_t in_place = 0;
-    check(specklescope_chain_in_place(wanted_.get(), &in_place));
-    return in_place != 0;
+    return running_ ? runs_in_place_ : keeps_places(wanted_.get());
 }
 
 void EditedChain::start(const std::string& options, const std::string& regions) {
@@ -126,19 +131,19 @@ void EditedChain::start(const std::string& options, const std::string& regions) 
     cancelled_ = false;
     const std::scoped_lock lock(lock_);
     run_ = new_chain(text_of(wanted_.get()), settings);
-    copy_actions();
+    copy_actions(wanted_.get(), run_.get());
+    runs_in_place_ = keeps_places(run_.get());
     waiting_.clear();
     running_ = true;
 }
 
-/// The text of a chain leaves out what belongs to a moment: buttons that were pressed before the start.
-void EditedChain::copy_actions() {
+/// The text of a chain leaves out what belongs to a moment: buttons, and how often they were pressed.
+void EditedChain::copy_actions(specklescope_chain* from, specklescope_chain* to) {
     for (const Declared& declared : declarations()) {
         if (declared.info.kind != SPECKLESCOPE_ACTION)
             continue;
-        if (const std::optional<std::size_t> place = place_of(wanted_.get(), declared.stage))
-            apply(run_.get(),
-                  {*place, declared.info.name, value_of(wanted_.get(), *place, declared.info.name)});
+        if (const std::optional<std::size_t> place = place_of(from, declared.stage))
+            apply(to, {*place, declared.info.name, value_of(from, *place, declared.info.name)});
     }
 }
 
@@ -149,31 +154,75 @@ void EditedChain::stop() {
     run_.reset();
 }
 
-specklescope_image EditedChain::settle(const specklescope_image& input,
-                                       const std::function<void(const std::string&)>& refused) {
+specklescope_image EditedChain::output(const specklescope_image& input) {
+    auto made = sized<specklescope_image>();
+    check(specklescope_chain_output(run_.get(), &input, &made));
+    return made;
+}
+
+specklescope_image EditedChain::settle(const specklescope_image& input, const Judge& judge) {
     std::vector<Edit> edits;
     {
         const std::scoped_lock lock(lock_);
         edits.swap(waiting_);
     }
-    auto output = sized<specklescope_image>();
+    if (edits.empty())
+        return output(input);
+    auto made = sized<specklescope_image>();
+    const std::string wrong = wrong_with(edits, input, judge, made);
+    if (wrong.empty())
+        return made;
+    const std::size_t others = edits.size() - 1 + go_back();
+    judge.refused(wrong);
+    if (others > 0)
+        judge.refused("With the edit that does not fit " + std::to_string(others) +
+                      (others == 1 ? " other is" : " others are") +
+                      " refused, made since the frame before; make what is still wanted again.");
+    return output(input);
+}
+
+/// Why the chain does not go on with the edits: it is then as it was before. Empty: it does.
+std::string EditedChain::wrong_with(const std::vector<Edit>& edits, const specklescope_image& input,
+                                    const Judge& judge, specklescope_image& made) {
+    const Edit back{0, "", text_of(run_.get())};
+    bool all = false;
     try {
         for (const Edit& edit : edits)
             apply(run_.get(), edit);
-        check(specklescope_chain_output(run_.get(), &input, &output));
-        return output;
+        all = true;
+        made = output(input);
     } catch (const Refusal& refusal) {
-        if (edits.empty() || refusal.status() == SPECKLESCOPE_CANCELLED)
+        if (refusal.status() == SPECKLESCOPE_CANCELLED)
             throw;
-        {
-            const std::scoped_lock lock(lock_);
-            if (waiting_.empty()) // nobody has edited it since
-                check(specklescope_chain_replace(wanted_.get(), text_of(run_.get()).c_str()));
-        }
-        refused(refusal.what());
+        if (!all) // else the library has put it back
+            apply(run_.get(), back);
+        return refusal.what();
     }
-    check(specklescope_chain_output(run_.get(), &input, &output));
-    return output;
+    const bool in_place = keeps_places(run_.get());
+    std::string objection = judge.objection(made, in_place);
+    if (!objection.empty()) {
+        apply(run_.get(), back);
+        return objection;
+    }
+    const std::scoped_lock lock(lock_);
+    runs_in_place_ = in_place;
+    return "";
+}
+
+/// What is wanted becomes what runs again. Of the edits that were made since those of the chain that is
+/// refused are given up, for a place in it is another one now; how many. From the next whole chain on they
+/// hold.
+std::size_t EditedChain::go_back() {
+    const std::scoped_lock lock(lock_);
+    const auto whole =
+        std::find_if(waiting_.begin(), waiting_.end(), [](const Edit& edit) { return edit.name.empty(); });
+    const auto given_up = static_cast<std::size_t>(whole - waiting_.begin());
+    waiting_.erase(waiting_.begin(), whole);
+    apply(wanted_.get(), {0, "", text_of(run_.get())});
+    copy_actions(run_.get(), wanted_.get());
+    for (const Edit& edit : waiting_)
+        apply(wanted_.get(), edit);
+    return given_up;
 }
 
 specklescope_result EditedChain::process(const specklescope_image& input, const specklescope_facts& facts,

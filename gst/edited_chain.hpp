@@ -16,6 +16,13 @@ namespace specklescope::element {
 /// In CUDA's order; −1: it runs on the host.
 int gpu_of(specklescope_chain* chain);
 
+/// What becomes of edits when they are taken in.
+struct Judge {
+    /// In a sentence why such results cannot go out; empty: they can.
+    std::function<std::string(const specklescope_image& made, bool in_place)> objection;
+    std::function<void(const std::string& sentence)> refused;
+};
+
 class EditedChain {
 public:
     EditedChain();
@@ -28,7 +35,7 @@ public:
     /// Empty unless the chain has exactly one such stage.
     std::optional<std::string> get(const std::string& stage, const std::string& name) const;
     std::string text() const;
-    /// Width and height of a frame stay as they are.
+    /// Width and height of a frame stay as they are: by the chain that runs, without the edits that wait.
     bool in_place() const;
     /// Ends what takes long while a chain is prepared, with SPECKLESCOPE_CANCELLED.
     void cancel() { cancelled_ = true; }
@@ -37,11 +44,12 @@ public:
     /// `options` and `regions` as of specklescope_settings. Throws Refusal.
     void start(const std::string& options, const std::string& regions);
     void stop();
-    /// Takes in the edits that wait, and tells what is made of such frames. Edits that do not fit them are
-    /// told to `refused` in a sentence, and the chain goes on as it was. Throws Refusal where that does not
-    /// fit them either.
-    specklescope_image settle(const specklescope_image& input,
-                              const std::function<void(const std::string&)>& refused);
+    /// What is made of such frames; edits that wait go on waiting. Throws Refusal where they do not fit.
+    specklescope_image output(const specklescope_image& input);
+    /// Takes in the edits that wait, all together, and tells what is made of such frames. Edits that do not
+    /// fit them, or whose results cannot go out, are told to the judge, and the chain goes on as it was; so
+    /// are those that were meanwhile made of what is refused. Throws Refusal where it does not fit either.
+    specklescope_image settle(const specklescope_image& input, const Judge& judge);
     specklescope_result process(const specklescope_image& input, const specklescope_facts& facts,
                                 const specklescope_image& output);
     specklescope_region region(std::size_t index);
@@ -59,13 +67,16 @@ private:
         std::string value;
     };
     static void apply(specklescope_chain* chain, const Edit& edit);
+    static void copy_actions(specklescope_chain* from, specklescope_chain* to);
     void edit(Edit edit);
-    void copy_actions();
+    std::string wrong_with(const std::vector<Edit>& edits, const specklescope_image& input,
+                           const Judge& judge, specklescope_image& made);
+    std::size_t go_back();
 
     mutable std::mutex lock_;
     ChainHandle wanted_; ///< only edited: it says what is wrong, and never runs
     std::vector<Edit> waiting_;
-    bool running_ = false;
+    bool running_ = false, runs_in_place_ = false;
     std::atomic<bool> cancelled_{false};
     ChainHandle run_;
 };

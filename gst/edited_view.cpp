@@ -36,9 +36,9 @@ std::optional<std::string> EditedView::get(const std::string& name) const {
     return known == values_.end() ? std::nullopt : std::optional(known->second);
 }
 
-bool EditedView::automatic() const {
-    if (const std::optional<std::string> said = get(kAutomatic))
-        return *said == "true";
+bool EditedView::wants_automatic() const {
+    if (const auto said = values_.find(kAutomatic); said != values_.end())
+        return said->second == "true";
     for (const Declared& declared : declarations())
         if (declared.stage.empty() && declared.info.name == std::string_view(kAutomatic))
             return declared.info.default_value == std::string_view("true");
@@ -53,6 +53,14 @@ std::string EditedView::text(bool grey) const {
     return grey ? text + (text.empty() ? "" : ",") + kColormap + "=grey" : text;
 }
 
+void EditedView::start() {
+    {
+        const std::scoped_lock lock(lock_);
+        changed_ = true;
+    }
+    settle();
+}
+
 bool EditedView::settle() {
     const std::scoped_lock lock(lock_);
     if (!std::exchange(changed_, false))
@@ -60,6 +68,7 @@ bool EditedView::settle() {
     ViewHandle colors = new_view(text(false)), grey = new_view(text(true));
     colors_ = std::move(colors);
     grey_ = std::move(grey);
+    automatic_ = wants_automatic();
     return true;
 }
 

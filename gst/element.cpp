@@ -2,6 +2,7 @@
 
 #include "gst/allocation.hpp"
 #include "gst/cuda_library.hpp"
+#include "gst/negotiation.hpp"
 #include "gst/result_meta.hpp"
 
 #include <utility>
@@ -13,132 +14,6 @@ namespace {
 GstBaseTransformClass* parent_class = nullptr;
 
 Element& element_of(gpointer instance) { return *static_cast<Element*>(instance); }
-
-/// The chain on frames of that format; what it refuses is posted. Empty: `flow` says how it ended.
-std::optional<specklescope_image> settle(Element& element, const InputFormat& input, GstFlowReturn& flow) {
-    try {
-        return element.state->chain.settle(
-            input.image, [&](const std::string& sentence) { post_warning(element, sentence); });
-    } catch (const Refusal& refusal) {
-        flow = refusal.status() == SPECKLESCOPE_CANCELLED ? GST_FLOW_FLUSHING : GST_FLOW_NOT_NEGOTIATED;
-        if (flow != GST_FLOW_FLUSHING)
-            post_error(element, refusal.what());
-        return std::nullopt;
-    }
-}
-
-bool same_shape(const specklescope_image& one, const specklescope_image& other) {
-    return one.width == other.width && one.height == other.height && one.channels == other.channels &&
-           one.type == other.type;
-}
-
-/// With a range that stays, scale and offset hold for the whole stream.
-void add_scale(Element& element, const specklescope_image& made, GstCaps* caps) {
-    State& state = *element.state;
-    const std::optional<OutputFormat> output = output_format(caps);
-    if (!output || output->sent != Sent::levels)
-        return;
-    if (made.type == SPECKLESCOPE_F32 && state.view.automatic()) {
-        if (!std::exchange(state.told_automatic, true))
-            GST_ELEMENT_INFO(
-                &element, STREAM, FORMAT,
-                ("The range is automatic: scale and offset change with every frame and are in the "
-                 "meta SpecklescopeResult of its buffer; set low and high for 16-bit numbers that "
-                 "mean the same in every frame."),
-                (nullptr));
-        return;
-    }
-    float value = 0;
-    std::uint16_t level = 0;
-    auto from = sized<specklescope_image>(), to = sized<specklescope_image>();
-    from.data = made.type == SPECKLESCOPE_F32 ? static_cast<void*>(&value) : &level;
-    from.type = made.type == SPECKLESCOPE_F32 ? SPECKLESCOPE_F32 : SPECKLESCOPE_U16;
-    std::uint16_t one = 0;
-    to.data = &one;
-    to.type = SPECKLESCOPE_U16;
-    from.width = from.height = to.width = to.height = 1;
-    double scale = 0, offset = 0;
-    check(specklescope_view_levels(state.view.colors(), &from, &to, &scale, &offset));
-    gst_caps_set_simple(caps, "scale", G_TYPE_DOUBLE, scale, "offset", G_TYPE_DOUBLE, offset, nullptr);
-}
-
-GstCaps* transform_caps(GstBaseTransform* base, GstPadDirection direction, GstCaps* caps, GstCaps* filter) {
-    bool in_place = false;
-    try {
-        in_place = element_of(base).state->chain.in_place();
-    } catch (const std::exception& refusal) { // the chain says it with the first frame
-        GST_DEBUG_OBJECT(base, "%s", refusal.what());
-    }
-    Owned<GstCaps> other = other_side(direction, caps, in_place);
-    if (filter)
-        other.reset(gst_caps_intersect_full(filter, other.get(), GST_CAPS_INTERSECT_FIRST));
-    return other.release();
-}
-
-GstCaps* fixate_caps(GstBaseTransform* base, GstPadDirection direction, GstCaps* caps, GstCaps* other) {
-    const Owned<GstCaps> taken(other);
-    Element& element = element_of(base);
-    const std::optional<InputFormat> input =
-        direction == GST_PAD_SINK ? input_format(caps) : std::optional<InputFormat>();
-    if (!input)
-        return gst_caps_fixate(gst_caps_copy(taken.get()));
-    GstFlowReturn flow = GST_FLOW_OK;
-    const std::optional<specklescope_image> made = settle(element, *input, flow);
-    if (!made)
-        return gst_caps_new_empty();
-    element.state->made = *made;
-    Owned<GstCaps> result = caps_of_result(*made, caps, taken.get());
-    try {
-        if (gst_caps_is_empty(result.get()))
-            post_error(element, "The chain makes " + words_of(*made) +
-                                    " of these frames, and what follows takes " + text_of(taken.get()) +
-                                    "; ask for a format and a size that hold it.");
-        else
-            add_scale(element, *made, result.get());
-    } catch (const Refusal& refusal) {
-        post_error(element, refusal.what());
-        return gst_caps_new_empty();
-    }
-    return result.release();
-}
-
-/// Video's usual luma has black at 16 of 255: a ratio of numbers is then another one.
-void tell_range_of_luma(Element& element) {
-    State& state = *element.state;
-    const GstVideoInfo& info = state.input->info;
-    if (info.colorimetry.range == GST_VIDEO_COLOR_RANGE_0_255 || std::exchange(state.told_luma, true))
-        return;
-    const bool wide = state.input->image.type == SPECKLESCOPE_U16;
-    post_warning(element,
-                 std::string("Luma of these frames goes from ") + (wide ? "4096 to 60160" : "16 to 235") +
-                     ", and is taken as it lies; ask for colorimetry=1:4:0:0 in front of the element, or set "
-                     "full-scale=" +
-                     (wide ? "60160" : "235") +
-                     " and begin the chain with background:black=" + (wide ? "4096" : "16") + ".");
-}
-
-/// Of what `state` says of input, output and the chain's result.
-void make_frames(State& state) {
-    const int gpu = state.input->cuda ? state.chain.gpu() : -1;
-    state.frames = std::make_unique<Frames>(*state.input, *state.output, state.made, gpu);
-}
-
-gboolean set_caps(GstBaseTransform* base, GstCaps* in, GstCaps* out) {
-    State& state = state_of(base);
-    state.input = input_format(in);
-    state.output = output_format(out);
-    if (!state.input || !state.output)
-        return FALSE;
-    if (state.input->luma && state.full_scale == 0)
-        tell_range_of_luma(element_of(base));
-    try {
-        make_frames(state);
-    } catch (const Refusal& refusal) {
-        post_error(element_of(base), refusal.what());
-        return FALSE;
-    }
-    return TRUE;
-}
 
 /// A pipeline's elements ask each other for a context of CUDA before they make memory in it.
 gboolean query(GstBaseTransform* base, GstPadDirection direction, GstQuery* asked) {
@@ -182,6 +57,18 @@ gboolean decide_allocation(GstBaseTransform* base, GstQuery* query) {
     return parent_class->decide_allocation(base, query);
 }
 
+/// Edits that wait take effect with the new caps. What is wrong with those is told when they are agreed on.
+void take_edits_for(Element& element, GstEvent* event) {
+    GstCaps* caps = nullptr;
+    gst_event_parse_caps(event, &caps);
+    try {
+        if (const std::optional<InputFormat> input = input_format(caps))
+            take_edits(element, *input, caps);
+    } catch (const std::exception& refusal) {
+        GST_DEBUG_OBJECT(&element, "%s", refusal.what());
+    }
+}
+
 bool goes_on_from(const GstSegment& before, const GstSegment& now) {
     return before.format == now.format && before.rate == now.rate && before.start == now.start &&
            before.time == now.time && before.base == now.base && before.offset == now.offset;
@@ -190,6 +77,9 @@ bool goes_on_from(const GstSegment& before, const GstSegment& now) {
 gboolean sink_event(GstBaseTransform* base, GstEvent* event) {
     State& state = state_of(base);
     switch (GST_EVENT_TYPE(event)) {
+    case GST_EVENT_CAPS:
+        take_edits_for(element_of(base), event);
+        break;
     case GST_EVENT_FLUSH_STOP:
     case GST_EVENT_STREAM_START:
         state.restart = true;
@@ -208,6 +98,15 @@ gboolean sink_event(GstBaseTransform* base, GstEvent* event) {
     return parent_class->sink_event(base, event);
 }
 
+void end(State& state) {
+    {
+        const std::scoped_lock lock(state.lock);
+        if (state.started.exchange(false)) // what was refused while it ran has been told
+            state.wrong.clear();
+    }
+    state.chain.stop();
+}
+
 gboolean start(GstBaseTransform* base) {
     Element& element = element_of(base);
     State& state = *element.state;
@@ -221,57 +120,67 @@ gboolean start(GstBaseTransform* base) {
         return FALSE;
     try {
         state.chain.start(options, regions);
-        state.view.settle();
+        state.view.start();
     } catch (const std::exception& refusal) {
-        state.chain.stop();
+        end(state);
         post_error(element, refusal.what());
         return FALSE;
     }
     gst_segment_init(&state.segment, GST_FORMAT_UNDEFINED);
     state.told_automatic = state.told_luma = false;
     state.restart = true;
-    state.started = true;
     return TRUE;
 }
 
 gboolean stop(GstBaseTransform* base) {
     State& state = state_of(base);
-    if (state.started.exchange(false)) { // what was refused while it ran has been told
-        const std::scoped_lock lock(state.lock);
-        state.wrong.clear();
-    }
-    state.chain.stop();
+    end(state);
     state.frames.reset();
     state.input.reset();
     state.output.reset();
     return TRUE;
 }
 
-/// Edits take effect here, between two frames; where they change what comes out, caps are agreed on anew.
+/// Between two frames; where edits change what comes out, caps are agreed on anew.
+GstFlowReturn take_edits_between(Element& element) {
+    State& state = *element.state;
+    GstBaseTransform* const base = &element.base;
+    try {
+        if (state.view.settle() && state.output->sent == Sent::levels)
+            gst_base_transform_reconfigure_src(base);
+    } catch (const std::exception& refusal) {
+        post_warning(element, refusal.what());
+    }
+    const Owned<GstCaps> caps(gst_pad_get_current_caps(GST_BASE_TRANSFORM_SINK_PAD(base)));
+    if (!caps) // the pad is being shut down
+        return GST_FLOW_FLUSHING;
+    try {
+        if (!same_shape(take_edits(element, *state.input, caps.get()), state.made))
+            gst_base_transform_reconfigure_src(base);
+        // A chain may take long: meanwhile nobody may be there any more to hear of new caps.
+        return GST_PAD_IS_FLUSHING(GST_BASE_TRANSFORM_SRC_PAD(base)) ? GST_FLOW_FLUSHING : GST_FLOW_OK;
+    } catch (const Refusal& refusal) {
+        if (refusal.status() == SPECKLESCOPE_CANCELLED)
+            return GST_FLOW_FLUSHING;
+        post_error(element, refusal.what());
+    } catch (const std::exception& failure) {
+        post_error(element, failure.what());
+    }
+    return GST_FLOW_NOT_NEGOTIATED;
+}
+
 GstFlowReturn submit_input_buffer(GstBaseTransform* base, gboolean discont, GstBuffer* given) {
     Owned<GstBuffer> buffer(given);
     Element& element = element_of(base);
-    State& state = *element.state;
     const GstClockTime time =
         base->segment.format == GST_FORMAT_TIME
             ? gst_segment_to_stream_time(&base->segment, GST_FORMAT_TIME, GST_BUFFER_PTS(buffer.get()))
             : GST_CLOCK_TIME_NONE;
     if (GST_CLOCK_TIME_IS_VALID(time))
         follow_controllers(element, time);
-    if (state.input) {
-        try {
-            if (state.view.settle() && state.output->sent == Sent::levels)
-                gst_base_transform_reconfigure_src(base);
-        } catch (const std::exception& refusal) {
-            post_warning(element, refusal.what());
-        }
-        GstFlowReturn flow = GST_FLOW_OK;
-        const std::optional<specklescope_image> made = settle(element, *state.input, flow);
-        if (!made)
+    if (element.state->input)
+        if (const GstFlowReturn flow = take_edits_between(element); flow != GST_FLOW_OK)
             return flow;
-        if (!same_shape(*made, state.made))
-            gst_base_transform_reconfigure_src(base);
-    }
     return parent_class->submit_input_buffer(base, discont, buffer.release());
 }
 

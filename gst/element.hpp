@@ -18,9 +18,9 @@ struct State {
     EditedChain chain;
     EditedView view;
     std::atomic<double> exposure_ms{0}, full_scale{0};
-    std::atomic<bool> started{false};
-    std::atomic<bool> values{false}; ///< pictures have the exact numbers with them
-    std::atomic<bool> restart{true}; ///< the next frame does not follow the last one
+    std::atomic<bool> started{false}; ///< changes under the lock
+    std::atomic<bool> values{false};  ///< pictures have the exact numbers with them
+    std::atomic<bool> restart{true};  ///< the next frame does not follow the last one
     std::mutex lock;
     // Under the lock.
     std::string options, regions;
@@ -52,7 +52,7 @@ void get_property(GObject* object, guint id, GValue* value, GParamSpec* spec);
 /// Values of controllers for the frame at that stream time; a refusal is told once, not with every frame.
 void follow_controllers(Element& element, GstClockTime time);
 /// What was said wrongly before the start is an error now, and false is returned; what the chain has no stage
-/// for, a warning.
+/// for, a warning. Else it has started: what is set from then on is refused at once.
 bool check_properties(Element& element);
 
 void post_error(Element& element, const std::string& sentence);

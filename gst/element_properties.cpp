@@ -20,6 +20,8 @@ std::string string_of(const GValue* value) {
     return text ? text : "";
 }
 
+constexpr const char* kEditName = "edit";
+
 thread_local bool following = false; ///< a controller sets what is set
 
 /// "1.sigma=2", "speckle.radius=5".
@@ -40,8 +42,27 @@ void edit(State& state, const std::string& text) {
         state.chain.set(place, name, value);
 }
 
+/// Of a property that was set: why it is refused; empty: it is not. Before the start that waits for it.
+void note(Element& element, const std::string& property, const std::string& sentence) {
+    State& state = *element.state;
+    bool said = false, started = false;
+    {
+        const std::scoped_lock lock(state.lock);
+        started = state.started;
+        const auto before = state.wrong.find(property);
+        said = before != state.wrong.end() && before->second == sentence;
+        if (!sentence.empty())
+            state.wrong[property] = sentence;
+        else if (property != kEditName) // a right edit does not undo a wrong one
+            state.wrong.erase(property);
+    }
+    if (started && !sentence.empty() && !(following && said))
+        post_warning(element, sentence);
+}
+
 /// Those that were set before their stage was there.
-void set_waiting(State& state) {
+void set_waiting(Element& element) {
+    State& state = *element.state;
     std::map<std::size_t, std::string> waiting;
     {
         const std::scoped_lock lock(state.lock);
@@ -49,26 +70,33 @@ void set_waiting(State& state) {
     }
     for (const auto& [index, value] : waiting) {
         const Declared& declared = declarations().at(index);
-        if (state.chain.get(declared.stage, declared.info.name)) {
-            state.chain.set(declared.stage, declared.info.name, value);
-        } else {
-            const std::scoped_lock lock(state.lock);
-            state.waiting.emplace(index, value);
+        try {
+            if (state.chain.get(declared.stage, declared.info.name)) {
+                state.chain.set(declared.stage, declared.info.name, value);
+                continue;
+            }
+        } catch (const Refusal& refusal) {
+            note(element, declared.property, refusal.what());
+            continue;
         }
+        const std::scoped_lock lock(state.lock);
+        state.waiting.emplace(index, value);
     }
 }
 
 void set_declared(State& state, std::size_t index, const GValue& value) {
     const Declared& declared = declarations().at(index);
     const std::string text = text_of(declared, value);
-    if (declared.stage.empty()) {
-        state.view.set(declared.info.name, text);
-    } else if (!state.started && !state.chain.get(declared.stage, declared.info.name)) {
-        const std::scoped_lock lock(state.lock);
-        state.waiting[index] = text;
-    } else {
-        state.chain.set(declared.stage, declared.info.name, text);
+    if (declared.stage.empty())
+        return state.view.set(declared.info.name, text);
+    {
+        const std::scoped_lock lock(state.lock); // under which the start looks at what waits
+        if (!state.started && !state.chain.get(declared.stage, declared.info.name)) {
+            state.waiting[index] = text;
+            return;
+        }
     }
+    state.chain.set(declared.stage, declared.info.name, text);
 }
 
 void get_declared(State& state, std::size_t index, GValue& value) {
@@ -84,11 +112,12 @@ void get_declared(State& state, std::size_t index, GValue& value) {
     set_from_text(declared, text.value_or(declared.info.default_value), value);
 }
 
-void set_own(State& state, guint id, const GValue* value) {
+void set_own(Element& element, guint id, const GValue* value) {
+    State& state = *element.state;
     switch (id) {
     case kChain:
         state.chain.replace(string_of(value));
-        set_waiting(state);
+        set_waiting(element);
         break;
     case kEdit:
         edit(state, string_of(value));
@@ -125,7 +154,7 @@ void install_properties(GObjectClass* object_class) {
         "stages joined by |, as 'background:black=64 | speckle:radius=3'; empty or none: frames as they are. "
         "Replacing it keeps the history of the stages before the first that differs",
         kPlaying);
-    text(kEdit, "edit",
+    text(kEdit, kEditName,
          "sets one parameter of a stage by its place, counted from 0, as 1.sigma=2, or by its name where the "
          "chain has one of that name, as speckle.radius=5",
          static_cast<GParamFlags>(G_PARAM_WRITABLE | GST_PARAM_MUTABLE_PLAYING));
@@ -166,27 +195,16 @@ void install_properties(GObjectClass* object_class) {
 
 void set_property(GObject* object, guint id, const GValue* value, GParamSpec* spec) {
     auto& element = *reinterpret_cast<Element*>(object);
-    State& state = state_of(object);
     std::string sentence;
     try {
         if (id >= kFirstDeclared)
-            set_declared(state, id - kFirstDeclared, *value);
+            set_declared(*element.state, id - kFirstDeclared, *value);
         else
-            set_own(state, id, value);
+            set_own(element, id, value);
     } catch (const std::exception& refusal) {
         sentence = refusal.what();
     }
-    bool said = false;
-    {
-        const std::scoped_lock lock(state.lock);
-        std::string& before = state.wrong[spec->name];
-        said = before == sentence;
-        before = sentence;
-        if (sentence.empty())
-            state.wrong.erase(spec->name);
-    }
-    if (state.started && !sentence.empty() && !(following && said))
-        post_warning(element, sentence);
+    note(element, spec->name, sentence);
 }
 
 void follow_controllers(Element& element, GstClockTime time) {
@@ -228,9 +246,13 @@ bool check_properties(Element& element) {
     std::map<std::size_t, std::string> waiting;
     {
         const std::scoped_lock lock(state.lock);
-        if (!state.wrong.empty())
-            wrong = state.wrong.begin()->second;
+        if (const auto first = state.wrong.begin(); first != state.wrong.end()) {
+            wrong = first->second;
+            if (first->first == kEditName) // which cannot be taken back otherwise
+                state.wrong.erase(first);
+        }
         waiting = state.waiting;
+        state.started = wrong.empty(); // from here on what is wrong is told at once
     }
     if (!wrong.empty()) {
         post_error(element, wrong);

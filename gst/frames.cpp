@@ -29,6 +29,13 @@ void copy_swapped(const std::byte* from, std::byte* to, std::size_t bytes) {
     }
 }
 
+bool aligned_for(const specklescope_image& image, const void* data) {
+    const std::size_t samples = static_cast<std::size_t>(image.width) *
+                                static_cast<std::size_t>(image.height) *
+                                static_cast<std::size_t>(image.channels);
+    return reinterpret_cast<std::uintptr_t>(data) % (frame_bytes(image) / samples) == 0;
+}
+
 void grow(Room& room, EditedChain& chain, std::size_t bytes) {
     if (room.bytes < bytes)
         room = make_room(chain.key(), bytes);
@@ -67,7 +74,7 @@ void Frames::process(EditedChain& chain, const EditedView& view, GstBuffer* from
                      const specklescope_facts& facts, GstBuffer* to) {
     if (input_.cuda)
         CudaFrames::check(from);
-    const MappedVideo video(from, input_.info, cuda_ ? map_read_cuda() : GST_MAP_READ, "that came in");
+    const MappedVideo video(from, input_.info, cuda_ ? kMapReadCuda : guint{GST_MAP_READ}, "that came in");
     const specklescope_image image =
         cuda_ ? cuda_->image(chain, video, input_.image) : input_image(chain, video);
     specklescope_image made = made_;
@@ -76,12 +83,7 @@ void Frames::process(EditedChain& chain, const EditedView& view, GstBuffer* from
     double meaning[2] = {kNone, kNone};
     Owned<GstSample> values;
     if (!is_picture(output_.sent)) {
-        if (gst_buffer_get_size(to) > output_.bytes) // of a pool with more room than a frame
-            gst_buffer_set_size(to, static_cast<gssize>(output_.bytes));
-        const MappedBytes bytes(to, GST_MAP_WRITE);
-        check_room(bytes, output_.bytes, "for the result");
-        made.data = bytes.data();
-        result = chain.process(image, facts, made);
+        result = write_numbers(chain, image, facts, to);
     } else if (carries_values_) {
         const Owned<GstBuffer> exact = values_buffer(chain);
         {
@@ -109,6 +111,26 @@ void Frames::process(EditedChain& chain, const EditedView& view, GstBuffer* from
                     regions, values.get());
 }
 
+specklescope_result Frames::write_numbers(EditedChain& chain, const specklescope_image& image,
+                                          const specklescope_facts& facts, GstBuffer* to) {
+    if (gst_buffer_get_size(to) > output_.bytes) // of a pool with more room than a frame
+        gst_buffer_set_size(to, static_cast<gssize>(output_.bytes));
+    const MappedBytes bytes(to, GST_MAP_WRITE);
+    check_room(bytes, output_.bytes, "for the result");
+    specklescope_image made = made_;
+    made.pitch = 0;
+    made.data = bytes.data();
+    const bool aligned = aligned_for(made, made.data); // what follows may ask for a prefix of any length
+    if (!aligned) {
+        grow(result_, chain, output_.bytes);
+        made.data = result_.data;
+    }
+    const specklescope_result result = chain.process(image, facts, made);
+    if (!aligned)
+        std::memcpy(bytes.data(), result_.data, output_.bytes);
+    return result;
+}
+
 Owned<GstBuffer> Frames::values_buffer(EditedChain& chain) {
     if (!values_)
         values_.emplace(chain.key(), caps_of_numbers(made_, input_.info), frame_bytes(made_));
@@ -119,13 +141,12 @@ void Frames::show(const EditedView& view, const specklescope_image& result, GstB
                   double (&meaning)[2]) {
     const MappedVideo video(to, output_.info, GST_MAP_WRITE, "for the result");
     if (output_.sent == Sent::levels) {
-        auto levels = sized<specklescope_image>();
-        levels.data = video.row(0);
-        levels.pitch = static_cast<std::size_t>(video.pitch());
-        levels.width = made_.width;
-        levels.height = made_.height;
-        levels.type = SPECKLESCOPE_U16;
+        const specklescope_image levels = levels_image(video);
         check(specklescope_view_levels(view.colors(), &result, &levels, &meaning[0], &meaning[1]));
+        if (levels.data != video.row(0))
+            for (int y = 0; y < made_.height; ++y)
+                std::memcpy(video.row(y), between_.data() + static_cast<std::size_t>(y) * levels.pitch,
+                            levels.pitch);
         return;
     }
     const specklescope_image rgb = rgb_image(video);
@@ -133,6 +154,23 @@ void Frames::show(const EditedView& view, const specklescope_image& result, GstB
                                    &meaning[0], &meaning[1]));
     if (output_.sent != Sent::rgb)
         from_rgb(video);
+}
+
+/// The buffer's own rows where 16 bits may lie there.
+specklescope_image Frames::levels_image(const MappedVideo& video) {
+    auto levels = sized<specklescope_image>();
+    levels.width = made_.width;
+    levels.height = made_.height;
+    levels.channels = 1;
+    levels.type = SPECKLESCOPE_U16;
+    levels.data = video.row(0);
+    levels.pitch = static_cast<std::size_t>(video.pitch());
+    if (aligned_for(levels, levels.data) && levels.pitch % 2 == 0)
+        return levels;
+    between_.resize(frame_bytes(levels));
+    levels.data = between_.data();
+    levels.pitch = frame_bytes(levels) / static_cast<std::size_t>(levels.height);
+    return levels;
 }
 
 /// The buffer's own rows where they hold RGB.
@@ -146,14 +184,14 @@ specklescope_image Frames::rgb_image(const MappedVideo& video) {
         rgb.data = video.row(0);
         rgb.pitch = static_cast<std::size_t>(video.pitch());
     } else {
-        rgb_.resize(frame_bytes(rgb));
-        rgb.data = rgb_.data();
+        between_.resize(frame_bytes(rgb));
+        rgb.data = between_.data();
     }
     return rgb;
 }
 
 void Frames::from_rgb(const MappedVideo& video) const {
-    const std::uint8_t* from = rgb_.data();
+    const std::uint8_t* from = between_.data();
     const bool grey = output_.sent == Sent::grey;
     for (int y = 0; y < made_.height; ++y) {
         auto* to = reinterpret_cast<std::uint8_t*>(video.row(y));

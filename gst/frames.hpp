@@ -30,18 +30,21 @@ public:
 private:
     /// The caller's own rows, or a copy where a sample would not lie as the library needs it.
     specklescope_image input_image(EditedChain& chain, const MappedVideo& video);
+    specklescope_result write_numbers(EditedChain& chain, const specklescope_image& image,
+                                      const specklescope_facts& facts, GstBuffer* to);
     /// Exact numbers for a picture, in memory of their own.
     Owned<GstBuffer> values_buffer(EditedChain& chain);
     void show(const EditedView& view, const specklescope_image& result, GstBuffer* to, double (&meaning)[2]);
+    specklescope_image levels_image(const MappedVideo& video);
     specklescope_image rgb_image(const MappedVideo& video);
     void from_rgb(const MappedVideo& video) const;
 
     InputFormat input_;
     OutputFormat output_;
-    specklescope_image made_;        ///< what the chain makes
-    std::optional<CudaFrames> cuda_; ///< frames in CUDAMemory are read there, not on the host
-    Room copied_, result_;           ///< the chain's own memory
-    std::vector<std::uint8_t> rgb_;
+    specklescope_image made_;           ///< what the chain makes
+    std::optional<CudaFrames> cuda_;    ///< frames in CUDAMemory are read there, not on the host
+    Room copied_, result_;              ///< the chain's own memory
+    std::vector<std::uint8_t> between_; ///< a picture that cannot be made where it goes
     bool carries_values_ = false;
     std::optional<Values> values_; ///< once they are carried
 };

@@ -29,10 +29,11 @@ inline std::string text_of(const GstCaps* caps) { return Owned<gchar>(gst_caps_t
 /// rows lie as the buffer's GstVideoMeta says, or its caps where it has none.
 class MappedVideo {
 public:
-    /// `which`: the buffer, for sentences. Throws Refusal unless all rows lie in the buffer, one after
-    /// another.
-    MappedVideo(GstBuffer* buffer, const GstVideoInfo& info, GstMapFlags how, const char* which)
-        : mapped_(may_be_mapped(buffer, info) && gst_video_frame_map(&frame_, &info, buffer, how) != FALSE) {
+    /// `how`: GstMapFlags and others of their kind. `which`: the buffer, for sentences. Throws Refusal unless
+    /// all rows lie in the buffer, one after another.
+    MappedVideo(GstBuffer* buffer, const GstVideoInfo& info, guint how, const char* which)
+        : mapped_(may_be_mapped(buffer, info) &&
+                  gst_video_frame_map(&frame_, &info, buffer, static_cast<GstMapFlags>(how)) != FALSE) {
         std::string wrong = mapped_ ? wrong_rows(info) : unmapped(buffer, info);
         if (wrong.empty())
             return;
@@ -80,23 +81,34 @@ private:
         const auto needs = static_cast<std::uint64_t>((rows - 1) * step + row);
         return has < needs ? lacks(has, needs) : "";
     }
-    /// What is smaller than its caps say is a mistake of the caller's to GStreamer, and loud.
+    /// What is smaller than its caps say, or of other planes, is a mistake of the caller's to GStreamer, and
+    /// loud.
     static bool may_be_mapped(GstBuffer* buffer, const GstVideoInfo& info) {
         const GstVideoMeta* const meta = gst_buffer_get_video_meta(buffer);
-        return !meta || (meta->width >= static_cast<guint>(GST_VIDEO_INFO_WIDTH(&info)) &&
-                         meta->height >= static_cast<guint>(GST_VIDEO_INFO_HEIGHT(&info)));
+        return !meta || (is_large_enough(*meta, info) && is_of_its_format(*meta, info));
+    }
+    static bool is_large_enough(const GstVideoMeta& meta, const GstVideoInfo& info) {
+        return meta.width >= static_cast<guint>(GST_VIDEO_INFO_WIDTH(&info)) &&
+               meta.height >= static_cast<guint>(GST_VIDEO_INFO_HEIGHT(&info));
+    }
+    static bool is_of_its_format(const GstVideoMeta& meta, const GstVideoInfo& info) {
+        return meta.format == GST_VIDEO_INFO_FORMAT(&info) && meta.n_planes == GST_VIDEO_INFO_N_PLANES(&info);
     }
     static std::string other_size(const std::string& has, const GstVideoInfo& info) {
         return "has " + has + ", and its caps say " +
                pixels(GST_VIDEO_INFO_WIDTH(&info), GST_VIDEO_INFO_HEIGHT(&info));
     }
     static std::string unmapped(GstBuffer* buffer, const GstVideoInfo& info) {
-        if (const GstVideoMeta* const meta = gst_buffer_get_video_meta(buffer);
-            meta && !may_be_mapped(buffer, info))
-            return other_size(pixels(meta->width, meta->height), info);
         std::uint64_t needs = GST_VIDEO_INFO_SIZE(&info);
-        if (const GstVideoMeta* const meta = gst_buffer_get_video_meta(buffer))
+        if (const GstVideoMeta* const meta = gst_buffer_get_video_meta(buffer)) {
+            if (!is_large_enough(*meta, info))
+                return other_size(pixels(meta->width, meta->height), info);
+            if (!is_of_its_format(*meta, info))
+                return std::string("says that it is ") + gst_video_format_to_string(meta->format) + " in " +
+                       std::to_string(meta->n_planes) + " planes, and its caps say " +
+                       GST_VIDEO_INFO_NAME(&info);
             needs = meta->offset[0] + static_cast<std::uint64_t>(row_bytes(info)); // at the least
+        }
         const std::uint64_t has = gst_buffer_get_size(buffer);
         return has < needs ? lacks(has, needs) : "cannot be mapped";
     }

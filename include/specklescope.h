@@ -17,9 +17,10 @@
  *
  * State. There is none beyond the handles and each thread's last sentence: two chains share no setting. Three
  * things belong to the process: oneTBB's threads compute; `threads` of a stream limits them all while it is open;
- * a source of GStreamer or a camera starts GStreamer. After a fork the child goes on with its chains and views;
- * streams, recorders and frames stay with the parent, whose threads they need: in the child every call with one is
- * SPECKLESCOPE_BAD_HANDLE, and its end is SPECKLESCOPE_OK and touches neither the stream nor the file.
+ * a source of GStreamer or a camera starts GStreamer. A fork may come at any moment: the child goes on with chains on
+ * the CPU, their memory and views. Streams, recorders and frames stay with the parent, whose threads they need, chains and
+ * memory of a GPU as well, and chains and views that another thread was in a call with: in the child every call with one
+ * is SPECKLESCOPE_BAD_HANDLE, and its end is SPECKLESCOPE_OK and touches neither the stream nor the file nor the GPU.
  *
  * Texts are UTF-8. Those that a call gives belong to the library: of stages and parameters for good, of anything
  * else as the call says. */
@@ -248,7 +249,12 @@ SPECKLESCOPE_API specklescope_status specklescope_chain_replace(specklescope_cha
 /* `stage` counts from 0; `value` as on the command line: "3", "2.5", "true", "sfi". */
 SPECKLESCOPE_API specklescope_status specklescope_chain_set(specklescope_chain* chain, size_t stage,
                                                             const char* name, const char* value);
-/* Where the only stage of that name stands, for the calls that count from 0. */
+/* Several values at once, or none of them where one is refused: "radius=3,output=sfi", as behind the colon of a stage's
+ * text. `stage` is its name, where only one has that, or its place from 0: "speckle", "0". It is looked for in the chain
+ * that is edited: edits of other threads come before or behind, and never in between. */
+SPECKLESCOPE_API specklescope_status specklescope_chain_set_values(specklescope_chain* chain, const char* stage,
+                                                                   const char* values);
+/* Where the only stage of that name stands, for the calls that count from 0: until the next edit. */
 SPECKLESCOPE_API specklescope_status specklescope_chain_place(specklescope_chain* chain, const char* stage,
                                                               size_t* place);
 /* Texts go into `text`, ended by a 0; `needed` (may be NULL) gets the bytes that it takes with the 0. Without
@@ -256,6 +262,10 @@ SPECKLESCOPE_API specklescope_status specklescope_chain_place(specklescope_chain
 SPECKLESCOPE_API specklescope_status specklescope_chain_get(specklescope_chain* chain, size_t stage,
                                                             const char* name, char* text, size_t size,
                                                             size_t* needed);
+/* The same, `stage` as of specklescope_chain_set_values. */
+SPECKLESCOPE_API specklescope_status specklescope_chain_get_value(specklescope_chain* chain, const char* stage,
+                                                                  const char* name, char* text, size_t size,
+                                                                  size_t* needed);
 SPECKLESCOPE_API specklescope_status specklescope_chain_text(specklescope_chain* chain, char* text,
                                                              size_t size, size_t* needed);
 
@@ -402,6 +412,9 @@ SPECKLESCOPE_API specklescope_status specklescope_stream_stop(specklescope_strea
  * by specklescope_stream_messages. */
 SPECKLESCOPE_API specklescope_status specklescope_stream_set(specklescope_stream* stream, size_t stage,
                                                              const char* name, const char* value);
+/* As specklescope_chain_set_values. */
+SPECKLESCOPE_API specklescope_status specklescope_stream_set_values(specklescope_stream* stream, const char* stage,
+                                                                    const char* values);
 SPECKLESCOPE_API specklescope_status specklescope_stream_replace(specklescope_stream* stream,
                                                                  const char* chain);
 /* As specklescope_chain_place. */

@@ -2,7 +2,6 @@
 
 #include "analysis/regions_file.hpp"
 #include "base/parallel.hpp"
-#include "pipeline/chain_text.hpp"
 #include "pipeline/counts.hpp"
 
 #include <algorithm>
@@ -16,31 +15,6 @@ void check_runs(const Chain& chain, const Shape& input) {
     trial->prepare(input, true);
 }
 
-ChainStage& stage_at(Chain& chain, std::size_t stage) {
-    if (stage >= chain.stages().size())
-        throw UsageError("There is no stage number " + std::to_string(stage) + " in the chain; it has " +
-                         std::to_string(chain.stages().size()) + ", counted from 0.");
-    return chain.stages()[stage];
-}
-
-std::size_t place_of(const Chain& chain, std::string_view name) {
-    std::string names;
-    std::size_t place = 0, found = 0;
-    for (std::size_t i = 0; i < chain.stages().size(); ++i) {
-        const std::string_view own = chain.stages()[i].type->name;
-        names += (names.empty() ? "" : ", ") + std::string(own);
-        if (own == name) {
-            place = i;
-            ++found;
-        }
-    }
-    if (found == 1)
-        return place;
-    throw UsageError(std::string("The chain has ") + (found > 1 ? "several stages '" : "no stage '") +
-                     std::string(name) + "'; it is made of " + (names.empty() ? "none" : names) +
-                     ": give one's place, counted from 0.");
-}
-
 ChainObject::ChainObject(Chain chain, const Settings& settings, const Watcher& watcher)
     : watcher_(watcher), threads_(settings.program.as<ProgramSettings>().threads),
       medians_(settings.program.as<ProgramSettings>().medians),
@@ -52,6 +26,7 @@ ChainObject::ChainObject(Chain chain, const Settings& settings, const Watcher& w
                          " is not possible for a chain; allowed: one GPU, counted from 0.");
     executor_ = make_executor({.backend = program.backend, .threads = 0, .gpus = program.gpus, .guest = true},
                               nullptr);
+    on_host_ = executor_->backend() == "cpu";
     callers_memory_ = executor_->callers_memory();
     take(std::move(chain));
     executor_->set_chain(std::make_shared<const Chain>(wanted_), version_);
@@ -241,147 +216,3 @@ const Result& ChainObject::last() {
 }
 
 } // namespace specklescope::library
-
-using namespace specklescope;
-using namespace specklescope::library;
-
-namespace {
-
-std::shared_ptr<ChainObject> find_chain(const specklescope_chain* chain) {
-    return find_as<ChainObject>(chain);
-}
-
-std::string_view text_or_none(const char* text) { return text ? text : ""; }
-
-} // namespace
-
-extern "C" {
-
-specklescope_status specklescope_chain_create(const char* text, const specklescope_settings* settings,
-                                              specklescope_chain** chain) {
-    return guarded([&] {
-        need(chain, "The place for the chain");
-        keep_quiet();
-        const Watcher watcher = watcher_of(settings);
-        const Asking asking(watcher);
-        auto made = std::make_shared<ChainObject>(chain_from_text(text_or_none(text)),
-                                                  settings_of(settings, For::chain), watcher);
-        *chain = static_cast<specklescope_chain*>(keep(std::move(made), ChainObject::kKind));
-    });
-}
-
-specklescope_status specklescope_chain_free(specklescope_chain* chain) {
-    return guarded([&] {
-        if (chain)
-            take_out_as<ChainObject>(chain);
-    });
-}
-
-specklescope_status specklescope_chain_add(specklescope_chain* chain, const char* stage) {
-    return guarded([&] {
-        need(stage, "The stage's text");
-        find_chain(chain)->edit([&](Chain& edited) { edited.add(stage); });
-    });
-}
-
-specklescope_status specklescope_chain_replace(specklescope_chain* chain, const char* text) {
-    return guarded([&] {
-        find_chain(chain)->edit([&](Chain& edited) { edited = chain_from_text(text_or_none(text)); });
-    });
-}
-
-specklescope_status specklescope_chain_set(specklescope_chain* chain, size_t stage, const char* name,
-                                           const char* value) {
-    return guarded([&] {
-        need(name, "The parameter's name");
-        need(value, "The parameter's value");
-        find_chain(chain)->edit([&](Chain& edited) { stage_at(edited, stage).params.set_text(name, value); });
-    });
-}
-
-specklescope_status specklescope_chain_place(specklescope_chain* chain, const char* stage, size_t* place) {
-    return guarded([&] {
-        need(stage, "The stage's name");
-        need(place, "The place for the stage's");
-        *place = place_of(find_chain(chain)->wanted(), stage);
-    });
-}
-
-specklescope_status specklescope_chain_get(specklescope_chain* chain, size_t stage, const char* name,
-                                           char* text, size_t size, size_t* needed) {
-    return guarded([&] {
-        need(name, "The parameter's name");
-        Chain wanted = find_chain(chain)->wanted();
-        write_text(to_string(stage_at(wanted, stage).params.get(name)), text, size, needed);
-    });
-}
-
-specklescope_status specklescope_chain_text(specklescope_chain* chain, char* text, size_t size,
-                                            size_t* needed) {
-    return guarded([&] { write_text(to_string(find_chain(chain)->wanted()), text, size, needed); });
-}
-
-specklescope_status specklescope_chain_set_regions(specklescope_chain* chain, const char* json) {
-    return guarded([&] { find_chain(chain)->set_regions(regions_from_text(json)); });
-}
-
-specklescope_status specklescope_chain_regions(specklescope_chain* chain, char* text, size_t size,
-                                               size_t* needed) {
-    return guarded([&] { write_text(to_json(find_chain(chain)->regions()), text, size, needed); });
-}
-
-specklescope_status specklescope_chain_in_place(specklescope_chain* chain, int32_t* in_place) {
-    return guarded([&] {
-        need(in_place, "The place for the answer");
-        const Chain computed = active(find_chain(chain)->wanted());
-        *in_place = std::none_of(computed.stages().begin(), computed.stages().end(),
-                                 [](const ChainStage& stage) { return stage.type->moves_pixels; });
-    });
-}
-
-specklescope_status specklescope_chain_output(specklescope_chain* chain, const specklescope_image* input,
-                                              specklescope_image* output) {
-    return guarded([&] {
-        const Using<ChainObject> use(chain);
-        const Shape shape = shape_of(read_struct(input, "The input"), "The input");
-        write_struct(output, to_c(use->output(shape)), "The output");
-    });
-}
-
-specklescope_status specklescope_chain_process(specklescope_chain* chain, const specklescope_image* input,
-                                               const specklescope_facts* facts,
-                                               const specklescope_image* output,
-                                               specklescope_result* result) {
-    return guarded([&] {
-        const Using<ChainObject> use(chain);
-        const Place from = place_of(read_struct(input, "The input"), "The input");
-        const FrameInfo info = info_of(read_struct(facts, "What is known of the frame", true));
-        const Place to = place_of(read_struct(output, "The output"), "The output");
-        if (result)
-            check_struct(*result, "The result");
-        use->process(from, info, to, result != nullptr);
-        if (result)
-            write_struct(result, to_c(use->last()), "The result");
-    });
-}
-
-specklescope_status specklescope_chain_result(specklescope_chain* chain, specklescope_result* result) {
-    return guarded([&] {
-        const Using<ChainObject> use(chain);
-        write_struct(result, to_c(use->last()), "The result");
-    });
-}
-
-specklescope_status specklescope_chain_region(specklescope_chain* chain, size_t index,
-                                              specklescope_region* region) {
-    return guarded([&] {
-        const Using<ChainObject> use(chain);
-        write_struct(region, region_of(use->last(), index), "The region");
-    });
-}
-
-specklescope_status specklescope_chain_reset(specklescope_chain* chain) {
-    return guarded([&] { Using<ChainObject>(chain)->reset(); });
-}
-
-} // extern "C"

@@ -13,9 +13,14 @@ namespace specklescope::library {
 
 class ChainObject final : public Object {
 public:
-    static constexpr Kind kKind{"chain", "specklescope_chain_create"};
+    static constexpr Kind kKind{"chain", "specklescope_chain_create",
+                                "This chain was on a GPU, or in a call of another thread, when the process "
+                                "forked; make another one in this process."};
 
     ChainObject(Chain chain, const Settings& settings, const Watcher& watcher);
+    bool outlives_fork() const noexcept override { return on_host_; }
+    void hold() noexcept override { edits_.lock(); }
+    void let_go() noexcept override { edits_.unlock(); }
 
     // Any thread.
     /// Tries the edit on a copy; the next frame is made with it.
@@ -56,6 +61,7 @@ private:
     bool medians_;
     GreyChannel channel_;
     std::unique_ptr<Executor> executor_;
+    bool on_host_ = false;                       ///< nothing of it lies on a GPU
     std::shared_ptr<SlotMemory> callers_memory_; ///< the executor's, which is one thread's at a time
     bool gap_ = true;                            ///< the next frame does not follow the last one
     std::uint64_t frames_ = 0;
@@ -72,9 +78,4 @@ private:
 /// Makes all that the chain needs, and lets go of it again. Throws UsageError where it cannot run on frames
 /// of that shape.
 void check_runs(const Chain& chain, const Shape& input);
-/// Throws UsageError where the chain has no such stage.
-ChainStage& stage_at(Chain& chain, std::size_t stage);
-/// Counted from 0. Throws UsageError where no stage has that name, or several have.
-std::size_t place_of(const Chain& chain, std::string_view name);
-
 } // namespace specklescope::library

@@ -3,8 +3,8 @@
 
 #include "library/guard.hpp"
 
+#include <atomic>
 #include <memory>
-#include <mutex>
 
 namespace specklescope::library {
 
@@ -15,22 +15,35 @@ public:
     Object(const Object&) = delete;
     Object& operator=(const Object&) = delete;
     virtual ~Object() = default;
-    std::mutex in_use; ///< held by the thread that uses it
+
+    /// Whether a process that was forked from this one goes on with it, without its threads and its GPUs.
+    /// The same as long as it lives.
+    virtual bool outlives_fork() const noexcept { return false; }
+    /// Around a fork, of one that outlives it: what any thread locks for a moment is this thread's, so that
+    /// the child finds it whole.
+    virtual void hold() noexcept {}
+    virtual void let_go() noexcept {}
+
+    std::atomic<bool> in_use{false}; ///< a thread is in a call that only one may be in
 };
 
 /// In `kind`'s own words, for sentences.
 struct Kind {
     const char* name;  ///< "chain"
     const char* maker; ///< "specklescope_chain_create"
-    /// What a process is told that was forked from the one that made it, whose threads it does not have;
-    /// null: it needs none of them.
-    const char* forked = nullptr;
+    /// What a process is told that was forked from the one that made it, where it does not go on with it.
+    const char* forked;
 };
 
 /// A key that no other object had or will have.
 void* keep(std::shared_ptr<Object> object, const Kind& kind);
 /// Throws StatusError (SPECKLESCOPE_BAD_HANDLE), also where it belongs to the process before a fork.
 std::shared_ptr<Object> find(const void* handle, const Kind& kind);
+/// The same, with `in_use` set, which is the caller's to take back. Throws StatusError (SPECKLESCOPE_BUSY)
+/// where it was set already.
+std::shared_ptr<Object> find_to_use(const void* handle, const Kind& kind);
+/// Whether it belongs to the process before a fork. Throws StatusError (SPECKLESCOPE_BAD_HANDLE).
+bool is_forked(const void* handle, const Kind& kind);
 /// Takes it out of the table: it ends when the last who uses it has done so. Null where it belongs to the
 /// process before a fork: it never ends here.
 std::shared_ptr<Object> take_out(const void* handle, const Kind& kind);
@@ -47,17 +60,14 @@ template <class T, class Handle> std::shared_ptr<T> take_out_as(const Handle* ha
 template <class T> class Using {
 public:
     template <class Handle> explicit Using(const Handle* handle)
-        : object_(find_as<T>(handle)), lock_(object_->in_use, std::try_to_lock) {
-        if (!lock_.owns_lock())
-            throw StatusError(SPECKLESCOPE_BUSY, std::string("Another thread is using this ") +
-                                                     T::kKind.name +
-                                                     "; let one use it at a time, or give each its own.");
-    }
+        : object_(std::static_pointer_cast<T>(find_to_use(handle, T::kKind))) {}
+    ~Using() { object_->in_use = false; }
+    Using(const Using&) = delete;
+    Using& operator=(const Using&) = delete;
     T* operator->() const { return object_.get(); }
 
 private:
     std::shared_ptr<T> object_;
-    std::unique_lock<std::mutex> lock_;
 };
 
 } // namespace specklescope::library

@@ -11,11 +11,16 @@ namespace {
 /// Lives on its own: what it needs of the executor it holds.
 class MemoryObject final : public Object {
 public:
-    static constexpr Kind kKind{"memory", "specklescope_memory_create"};
+    static constexpr Kind kKind{
+        "memory", "specklescope_memory_create",
+        "This memory is of a GPU, or locked for one, since before a fork; ask a chain "
+        "of this process for some."};
 
     MemoryObject(DeviceMemoryOfCaller memory, void* stream) : memory_(std::move(memory)), stream_(stream) {}
-    explicit MemoryObject(std::shared_ptr<void> of_host)
-        : memory_{.data = std::move(of_host), .device = kHost, .order = {}, .forget_stream = {}} {}
+    MemoryObject(std::shared_ptr<void> of_host, bool page_locked)
+        : memory_{.data = std::move(of_host), .device = kHost, .order = {}, .forget_stream = {}},
+          of_no_gpu_(!page_locked) {}
+    bool outlives_fork() const noexcept override { return of_no_gpu_; }
     void order(void* later) const {
         need_device();
         memory_.order(stream_, later);
@@ -39,6 +44,7 @@ private:
 
     DeviceMemoryOfCaller memory_;
     void* stream_ = nullptr;
+    bool of_no_gpu_ = false;
 };
 
 std::shared_ptr<void> allocate(const std::shared_ptr<SlotMemory>& memory, std::size_t bytes) {
@@ -79,10 +85,11 @@ specklescope_status specklescope_memory_create_host(specklescope_chain* chain, s
     return guarded([&] {
         need(data, "The place for the address");
         need(memory, "The place for the memory");
-        std::shared_ptr<void> made = allocate(find_as<ChainObject>(chain)->callers_memory(), bytes);
+        const std::shared_ptr<SlotMemory> place = find_as<ChainObject>(chain)->callers_memory();
+        std::shared_ptr<void> made = allocate(place, bytes);
         void* const address = made.get();
         *memory = static_cast<specklescope_memory*>(
-            keep(std::make_shared<MemoryObject>(std::move(made)), MemoryObject::kKind));
+            keep(std::make_shared<MemoryObject>(std::move(made), place->page_locked()), MemoryObject::kKind));
         *data = address;
     });
 }
@@ -98,7 +105,8 @@ specklescope_status specklescope_memory_free_idle(specklescope_memory* memory) {
     return guarded([&] {
         if (!memory)
             return;
-        find_as<MemoryObject>(memory)->forget_stream();
+        if (!is_forked(memory, MemoryObject::kKind))
+            find_as<MemoryObject>(memory)->forget_stream();
         take_out_as<MemoryObject>(memory);
     });
 }

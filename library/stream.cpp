@@ -88,7 +88,7 @@ StreamObject::StreamObject(const char* source, Chain chain, Settings settings, c
     pipeline_->add_sink(waiting_);
     pipeline_->pause(true); // the first frame of a file waits for recorders, too
     pipeline_->start();
-    wanted_ = pipeline_->chain();
+    wanted_ = WantedChain(pipeline_->chain());
     wanted_regions_ = pipeline_->regions();
     waiting_->hold(pipeline_->stats().slots);
 }
@@ -108,8 +108,9 @@ std::shared_ptr<FrameObject> StreamObject::next(double seconds) {
             pipeline_->pause(paused_);
     }
     constexpr double kLongest = 1e6;
-    const auto end = SteadyClock::now() + std::chrono::duration_cast<SteadyClock::duration>(
-                                              std::chrono::duration<double>(std::min(seconds, kLongest)));
+    const auto end =
+        SteadyClock::now() + std::chrono::duration_cast<SteadyClock::duration>(
+                                 std::chrono::duration<double>(std::clamp(seconds, -1.0, kLongest)));
     constexpr milliseconds kLook(20); // whether the run has ended
     while (!stopped_) {
         // Before the look at the results. Behind the end a jump begins anew, a moment after it was asked for.
@@ -211,7 +212,7 @@ void StreamObject::record(const std::string& path, int what) {
     options.mapping = settings_.view.as<ViewSettings>().mapping;
     const std::shared_ptr<Sink> recorder = make_recorder(options);
     check_writable(path);
-    add(recorder, path);
+    add(what == SPECKLESCOPE_FRAMES ? recorder : behind_edits(recorder), path);
 }
 
 void StreamObject::write_traces(const std::string& path) {
@@ -219,7 +220,7 @@ void StreamObject::write_traces(const std::string& path) {
         throw UsageError("There are no regions whose traces " + path +
                          " could hold; give some with the stream's settings, or set them.");
     check_traces_file(path);
-    add(make_traces(path), path);
+    add(behind_edits(make_traces(path)), path);
 }
 
 void StreamObject::add(const std::shared_ptr<Sink>& sink, const std::string& path) {
@@ -286,66 +287,6 @@ void StreamObject::stop() {
     tell_failed(recorders_);
 }
 
-void StreamObject::set(std::size_t stage, const char* name, const char* value) {
-    const std::scoped_lock lock(edits_);
-    Chain next = agreed();
-    ChainStage& edited = stage_at(next, stage);
-    edited.params.set_text(name, value);
-    const ParamValue set = edited.params.get(name);
-    (void)settled(next);
-    pipeline_->edit(stage, name, set);
-    wanted_ = std::move(next);
-}
-
-Chain StreamObject::wanted() {
-    const std::scoped_lock lock(edits_);
-    return agreed();
-}
-
-/// wanted_, unless the run has said that something was refused: then what it has.
-const Chain& StreamObject::agreed() {
-    take_messages();
-    if (refused_.exchange(false))
-        wanted_ = pipeline_->chain();
-    return wanted_;
-}
-
-void StreamObject::set_regions(std::vector<Region> regions) {
-    auto outlines = regions.empty()
-                        ? nullptr
-                        : make_outlines(std::move(regions), settings_.program.as<ProgramSettings>().medians);
-    const std::scoped_lock lock(edits_);
-    regions_version_ = pipeline_->set_regions(outlines);
-    wanted_regions_ = std::move(outlines);
-}
-
-std::vector<Region> StreamObject::regions() {
-    const std::scoped_lock lock(edits_);
-    for (const RefusedEdit& refused : pipeline_->refused(regions_version_ - 1))
-        if (refused.version == regions_version_ && refused.of_regions)
-            wanted_regions_ = pipeline_->regions();
-    return wanted_regions_ ? regions_of(*wanted_regions_) : std::vector<Region>();
-}
-
-void StreamObject::replace(Chain chain) {
-    chain.set_input(pipeline_->status().source.quantity);
-    check_fit(chain); // under no lock: it asks the caller whether it goes on
-    const std::scoped_lock lock(edits_);
-    pipeline_->set_chain(chain);
-    wanted_ = std::move(chain);
-}
-
-/// A chain that stays behind would go on giving the old one's numbers.
-void StreamObject::check_fit(Chain chain) const {
-    chain.set_channel(settings_.program.as<ProgramSettings>().channel);
-    (void)settled(chain);
-    const Shape frames = pipeline_->status().source.shape;
-    if (frames.width < 1 || frames.height < 1)
-        return; // not known yet
-    const Asking asking(watcher_);
-    check_runs(chain, frames);
-}
-
 void StreamObject::set_source(const char* name, const char* value) {
     Params options = pipeline_->source_params();
     if (!options.has_table())
@@ -359,10 +300,8 @@ void StreamObject::take_messages() {
     const std::scoped_lock lock(said_);
     for (const Message& message : fresh) {
         messages_.push_back(one_line(message.text) + "\n");
-        if (message.level == Message::Level::error) {
+        if (message.level == Message::Level::error)
             last_error_ = one_line(message.text);
-            refused_ = true;
-        }
     }
     for (constexpr std::size_t kKept = 1000; messages_.size() > kKept; ++unread_)
         messages_.pop_front();

@@ -5,7 +5,9 @@
 #include "library/convert.hpp"
 #include "library/handles.hpp"
 #include "library/settings.hpp"
+#include "library/stage_place.hpp"
 #include "library/waiting.hpp"
+#include "library/wanted_chain.hpp"
 
 #include <atomic>
 #include <deque>
@@ -56,7 +58,7 @@ public:
     void stop();
     /// The recordings alone, as stop().
     void finish();
-    void set(std::size_t stage, const char* name, const char* value);
+    void set(const StagePlace& stage, const Values& values);
     void replace(Chain chain);
     /// What the next frames are made with.
     Chain wanted();
@@ -81,6 +83,8 @@ private:
     void tell_no_room();
     std::shared_ptr<FrameObject> given(Result result);
     void add(const std::shared_ptr<Sink>& sink, const std::string& path);
+    /// Given what is made behind the edits up to now.
+    std::shared_ptr<Sink> behind_edits(std::shared_ptr<Sink> sink);
     void take_messages();
 
     Settings settings_;
@@ -97,14 +101,14 @@ private:
     std::atomic<bool> stopped_{false};
     std::uint64_t jump_ = 0; ///< the seek whose first result was not fetched yet; 0: none
 
-    /// Under edits_.
+    /// Under edits_: what the next frames are made with.
     const Chain& agreed();
 
-    std::mutex edits_; ///< of the chain that the next frames are made with
-    Chain wanted_;
+    std::mutex edits_;
+    WantedChain wanted_;                                   ///< under edits_, as what follows
     std::shared_ptr<const RegionOutlines> wanted_regions_; ///< null: none
     std::uint64_t regions_version_ = 0;                    ///< of the edit that they came with
-    std::atomic<bool> refused_{false};                     ///< an edit may have been, since wanted_ was set
+    std::uint64_t last_edit_ = 0;                          ///< its version
     std::mutex said_;
     std::deque<std::string> messages_;
     std::uint64_t unread_ = 0; ///< messages that had no room

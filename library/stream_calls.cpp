@@ -87,7 +87,16 @@ specklescope_status specklescope_stream_set(specklescope_stream* stream, size_t 
     return guarded([&] {
         need(name, "The parameter's name");
         need(value, "The parameter's value");
-        find_stream(stream)->set(stage, name, value);
+        find_stream(stream)->set(stage, {{name, value}});
+    });
+}
+
+specklescope_status specklescope_stream_set_values(specklescope_stream* stream, const char* stage,
+                                                   const char* values) {
+    return guarded([&] {
+        need(stage, "The stage's name");
+        need(values, "The text of the values");
+        find_stream(stream)->set(stage_named(stage), values_of(values));
     });
 }
 
@@ -95,7 +104,7 @@ specklescope_status specklescope_stream_place(specklescope_stream* stream, const
     return guarded([&] {
         need(stage, "The stage's name");
         need(place, "The place for the stage's");
-        *place = place_of(find_stream(stream)->wanted(), stage);
+        *place = place_of(find_stream(stream)->wanted(), std::string_view(stage));
     });
 }
 

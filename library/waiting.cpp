@@ -11,7 +11,7 @@ void Waiting::push(const Result& result, bool may_wait) {
     std::unique_lock lock(mutex_);
     if (may_wait)
         changed_.wait(lock,
-                      [&] { return ended_ || open_ || result.seek < from_ || results_.size() < most_; });
+                      [&] { return ended_ || open_ > 0 || result.seek < from_ || results_.size() < most_; });
     if (ended_ || result.seek < from_)
         return;
     if (!may_wait && results_.size() >= most_) {
@@ -72,7 +72,7 @@ void Waiting::pass_over(std::uint64_t seek) {
 void Waiting::stand_open(bool open) {
     {
         const std::scoped_lock lock(mutex_);
-        open_ = open;
+        open_ += open ? 1 : -1;
     }
     changed_.notify_all();
 }

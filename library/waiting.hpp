@@ -28,7 +28,8 @@ public:
     std::optional<Result> take(std::chrono::milliseconds timeout);
     /// Those that wait in front of this seek are thrown away, and so is what comes of them.
     void pass_over(std::uint64_t seek);
-    /// While it is open there is room for any number of a file's: nobody stands in front of the others.
+    /// While it is open, for as many as opened it, there is room for any number of a file's: nobody stands in
+    /// front of the others.
     void stand_open(bool open);
     /// From now on nothing waits: nobody fetches any more.
     void end() noexcept;
@@ -41,7 +42,8 @@ private:
     std::deque<Result> results_;
     std::size_t most_ = 2;
     std::uint64_t given_ = 0, late_ = 0;
-    bool ended_ = false, open_ = false;
+    bool ended_ = false;
+    int open_ = 0;           ///< by how many threads
     std::uint64_t from_ = 0; ///< the seek that results are wanted of, and of later ones
 };
 

@@ -62,6 +62,8 @@ std::string allowed_text(const ParamDecl& decl) {
     case ParamKind::real:
         break;
     }
+    if (decl.least > 0)
+        return "allowed: 0 or a number, " + number(decl.least) + "…" + number(decl.max) + unit;
     if (low && high)
         return "allowed: " + kind + ", " + number(decl.min) + "…" + number(decl.max) + unit;
     if (low)
@@ -126,7 +128,8 @@ void Params::set(std::string_view name, const ParamValue& value) {
         if (!whole && !exact)
             refuse(table_->owner(), decl, given);
         const double real = whole ? static_cast<double>(*whole) : *exact;
-        if (!std::isfinite(real) || real < decl.min || real > decl.max)
+        if (!std::isfinite(real) || real < decl.min || real > decl.max ||
+            (decl.least > 0 && real != 0 && real < decl.least))
             refuse(table_->owner(), decl, given);
         put(decl, real);
         return;

@@ -36,6 +36,7 @@ struct ParamDecl {
     std::string doc;  ///< one line
     double min = 0;   ///< integer and real: the closed range
     double max = 0;
+    double least = 0; ///< real, where 0 has a meaning of its own: the smallest of the others; 0: any
     bool logarithmic = false;
     Cost cost = Cost::free;
     std::vector<std::string> choices; ///< choice: the names, in the order of the enumeration
@@ -105,6 +106,7 @@ public:
         const char* unit = "";
         double min = -std::numeric_limits<double>::max();
         double max = std::numeric_limits<double>::max();
+        double least = 0; ///< with min = 0: of the values that are not 0
         bool logarithmic = false;
         Cost cost = Cost::free;
         bool (*visible)(const P&) = nullptr;
@@ -173,6 +175,7 @@ private:
         decl.doc = options.doc;
         decl.min = options.min;
         decl.max = options.max;
+        decl.least = options.least;
         decl.logarithmic = options.logarithmic;
         decl.cost = options.cost;
         if (options.visible)

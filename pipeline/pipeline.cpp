@@ -179,10 +179,10 @@ template <class T> void put(moodycamel::ConcurrentQueue<T>& queue, std::type_ide
 }
 } // namespace
 
-std::uint64_t Pipeline::edit(std::size_t stage, std::string name, ParamValue value,
-                             std::optional<std::uint64_t> stages_of) {
+std::uint64_t Pipeline::edit_all(std::size_t stage, NamedValues values,
+                                 std::optional<std::uint64_t> stages_of) {
     const std::uint64_t version = ++impl_->version;
-    put(impl_->edits, {ParamEdit{stage, std::move(name), std::move(value), stages_of}, version});
+    put(impl_->edits, {ParamEdit{stage, std::move(values), stages_of}, version});
     return version;
 }
 

@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace specklescope {
@@ -50,6 +51,9 @@ struct RefusedEdit {
     std::string why;
     bool of_regions = false; ///< or of the chain
 };
+
+/// Parameters of one stage, by name.
+using NamedValues = std::vector<std::pair<std::string, ParamValue>>;
 
 struct ChainInEffect {
     Chain chain;
@@ -93,7 +97,12 @@ public:
     /// and shows up in take_messages() and refused(); so does one whose `stage` is a place in the chain of
     /// `stages_of` (ChainInEffect) when that is not the one that runs. Nothing: whichever runs.
     std::uint64_t edit(std::size_t stage, std::string name, ParamValue value,
-                       std::optional<std::uint64_t> stages_of = std::nullopt);
+                       std::optional<std::uint64_t> stages_of = std::nullopt) {
+        return edit_all(stage, {{std::move(name), std::move(value)}}, stages_of);
+    }
+    /// The same with several at once, or none of them where they are refused.
+    std::uint64_t edit_all(std::size_t stage, NamedValues values,
+                           std::optional<std::uint64_t> stages_of = std::nullopt);
     /// New stages; what becomes of colour stays as it is.
     std::uint64_t set_chain(Chain chain);
     std::uint64_t set_channel(GreyChannel channel);

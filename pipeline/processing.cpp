@@ -205,13 +205,17 @@ private:
         }
     }
 
+    /// Of two threads the later edit may leave the queue first, though it was made behind the other.
     bool apply_edits() {
-        Edit edit;
+        std::vector<Edit> edits;
+        for (Edit edit; flow_.edits.try_dequeue(edit);)
+            edits.push_back(std::move(edit));
+        std::sort(edits.begin(), edits.end(),
+                  [](const Edit& one, const Edit& other) { return one.version < other.version; });
         bool any = false;
-        while (flow_.edits.try_dequeue(edit)) {
+        for (Edit& edit : edits) {
             try {
-                const std::uint64_t version =
-                    std::max(version_, edit.version); // of two threads the later may come first
+                const std::uint64_t version = std::max(version_, edit.version);
                 if (const auto* regions = std::get_if<RegionsEdit>(&edit.change))
                     apply_regions(regions->regions, version);
                 else
@@ -239,13 +243,14 @@ private:
         } else {
             const auto& change = std::get<ParamEdit>(edit.change);
             if (change.stages_of && *change.stages_of != stages_of)
-                throw UsageError(change.name +
+                throw UsageError(change.values.front().first +
                                  " is of a stage of a chain that was refused or replaced before; look at the "
                                  "chain that runs, and set it there.");
             if (change.stage >= next.stages().size())
                 throw UsageError("There is no stage number " + std::to_string(change.stage + 1) +
                                  " in the chain; it has " + std::to_string(next.stages().size()) + ".");
-            next.stages()[change.stage].params.set(change.name, change.value);
+            for (const auto& [name, value] : change.values)
+                next.stages()[change.stage].params.set(name, value);
         }
         auto shared = std::make_shared<const Chain>(std::move(next));
         set_chain(shared, version);

@@ -14,7 +14,9 @@
 
 namespace specklescope {
 
-/// Frames/s that a source may be asked for.
+/// Frames/s that a source may be asked for, where it is not 0: one in 32 years at least, so that the time
+/// from one to the next is a number of ns.
+inline constexpr double kMinRate = 1e-9;
 inline constexpr double kMaxRate = 100000;
 
 /// Known once a source is open; the shape may still change from frame to frame.

@@ -5,6 +5,7 @@
 #include "recording/report/report.hpp"
 #include "recording/stream/target.hpp"
 #include "recording/tiff_writer.hpp"
+#include "recording/video/encoders.hpp"
 
 #include <algorithm>
 #include <cctype>
@@ -41,6 +42,7 @@ const std::vector<RecordFormat>& record_formats() {
         {.ending = ".raw",
          .raw = "headerless 8/16-bit grey, float or 8-bit RGB; FILE.raw.jsonl beside it",
          .processed = "the numbers of the result in the same way",
+         .beside = ".jsonl",
          .stream = true,
          .colors = false,
          .holds = holds_headerless,
@@ -56,6 +58,7 @@ const std::vector<RecordFormat>& record_formats() {
          .holds = holds_video,
          .held = "8/16-bit grey and 8-bit RGB",
          .check = check_video_encoder,
+         .refuses = mkv_refuses,
          .make = make_video_writer,
          .snapshot = nullptr},
         {.ending = ".mp4",
@@ -66,6 +69,7 @@ const std::vector<RecordFormat>& record_formats() {
          .holds = holds_nothing,
          .held = "no raw frames",
          .check = check_mp4_encoder,
+         .refuses = mp4_refuses,
          .make = make_video_writer,
          .snapshot = nullptr},
         {.ending = ".png",
@@ -165,6 +169,10 @@ std::string cannot_hold(const RecordOptions& options, const Shape& shape) {
     const RecordFormat& format = record_format(options.path);
     const bool mapped =
         (options.what == RecordWhat::processed || options.what == RecordWhat::screen) && format.colors;
+    const std::string size = format.refuses ? format.refuses(options.what, shape) : "";
+    if ((mapped || format.holds(shape)) && !size.empty())
+        return options.path + " cannot hold " + to_string(shape) + " frames (" + size +
+               "); record them as .tiff.";
     if (mapped || format.holds(shape))
         return "";
     return options.path + " cannot hold " + to_string(shape) + " frames exactly (" +

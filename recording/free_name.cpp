@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <string_view>
 
 namespace specklescope {
 
@@ -18,27 +19,35 @@ bool is_free(const std::string& path) {
     return !fs::exists(fs::symlink_status(path, ignored)); // a link that leads nowhere is something too
 }
 
-std::vector<std::string> files_of(const std::string& path) {
+std::string ending_of(const std::string& path) {
     std::string ending = fs::path(path).extension().string();
     std::transform(ending.begin(), ending.end(), ending.begin(),
                    [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+    return ending;
+}
+
+constexpr std::string_view kLines = ".jsonl";
+
+} // namespace
+
+std::vector<std::string> files_of_recording(const std::string& path) {
+    const std::string ending = ending_of(path);
     if (ending == ".raw")
-        return {path, path + ".jsonl"};
+        return {path, path + std::string(kLines)};
     if (ending == ".pdf")
         return {path, fs::path(path).replace_extension(".png").string(),
                 fs::path(path).replace_extension(".csv").string()};
     return {path};
 }
 
-} // namespace
-
 std::string free_recording_name(const std::string& wanted, const std::vector<std::string>& promised) {
     if (stream_target(wanted))
         return wanted;
     constexpr int kMost = 100000;
+    const std::size_t beside = ending_of(wanted) == ".raw" ? kLines.size() : 0;
     for (int number = 0; number < kMost; ++number) {
-        std::string path = numbered(wanted, number);
-        const std::vector<std::string> files = files_of(path);
+        std::string path = numbered(wanted, number, beside);
+        const std::vector<std::string> files = files_of_recording(path);
         if (std::find(promised.begin(), promised.end(), path) == promised.end() &&
             std::all_of(files.begin(), files.end(), is_free))
             return path;

@@ -1,7 +1,10 @@
 #include "recording/light_writer.hpp"
 
 #include "base/error.hpp"
+#include "base/log.hpp"
 #include "have_exr.hpp"
+
+#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <array>
@@ -28,6 +31,26 @@ std::string description(const RecordedFrame& frame, const FileTotals& totals, co
     return file.substr(0, file.size() - 1) + ", \"frame\": " + describe_frame(frame) + "}";
 }
 
+/// For a Radiance header, whose lines no reader takes without end: where it is too long, the note is left out
+/// of it, or all of it.
+std::string header_line(const RecordedFrame& frame, const FileTotals& totals, const RecordOptions& options,
+                        const StreamInfo& stream) {
+    constexpr std::size_t kMost = 65000; // of 65536, which open_hdr() takes
+    std::string text = description(frame, totals, options, stream);
+    if (text.size() <= kMost)
+        return "SPECKLESCOPE=" + text + "\n";
+    RecordOptions shorter = options;
+    shorter.limits.note.clear();
+    shorter.limits.subject.clear();
+    text = description(frame, totals, shorter, stream);
+    const bool fits = text.size() <= kMost;
+    run_log().warn(
+        "{} will not hold {}: a line of a Radiance picture has {} bytes; record an .exr, which has "
+        "room for it.",
+        options.path, fits ? "the note and the subject" : "what is said of it", kMost);
+    return fits ? "SPECKLESCOPE=" + text + "\n" : "";
+}
+
 /// Calls write(file) and gives the file its name; nothing is left where that throws.
 template <class F> std::string whole(const std::string& wanted, F&& write) {
     UnnamedFile file(wanted);
@@ -43,11 +66,12 @@ std::array<char, 4> rgbe(const std::array<float, 3>& light) {
         most = std::max(most, std::isfinite(v) ? v : 0.0F);
     if (!(most > 1e-32F))
         return {};
+    constexpr float kMost = 0x1.fep126F; // the largest that there is a code for
     int exponent = 0;
-    (void)std::frexp(most, &exponent);
+    (void)std::frexp(std::min(most, kMost), &exponent);
     std::array<char, 4> pixel{};
     for (std::size_t c = 0; c < 3; ++c) {
-        const float v = std::isfinite(light[c]) && light[c] > 0 ? light[c] : 0.0F;
+        const float v = std::isfinite(light[c]) && light[c] > 0 ? std::min(light[c], kMost) : 0.0F;
         pixel[c] =
             static_cast<char>(static_cast<unsigned char>(std::ldexp(static_cast<double>(v), 8 - exponent)));
     }
@@ -61,8 +85,8 @@ std::string write_hdr_picture(const RecordedFrame& frame, const FileTotals& tota
                               const RecordOptions& options, const StreamInfo& stream) {
     const ConstHostView pixels = frame.pixels.host();
     const View<const float> view = pixels.as<float>();
-    std::string bytes = "#?RADIANCE\nSOFTWARE=Specklescope " SPECKLESCOPE_VERSION "\nSPECKLESCOPE=" +
-                        description(frame, totals, options, stream) + "\nFORMAT=32-bit_rle_rgbe\n\n-Y " +
+    std::string bytes = "#?RADIANCE\nSOFTWARE=Specklescope " SPECKLESCOPE_VERSION "\n" +
+                        header_line(frame, totals, options, stream) + "FORMAT=32-bit_rle_rgbe\n\n-Y " +
                         std::to_string(view.height) + " +X " + std::to_string(view.width) + "\n";
     constexpr int kLeast = 8, kMost = 0x7fff; // between these a row is four planes
     const bool planes = view.width >= kLeast && view.width <= kMost;

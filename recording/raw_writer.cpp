@@ -27,7 +27,11 @@ namespace {
 class RawWriter final : public FileWriter {
 public:
     RawWriter(const RecordedFrame& first, const RecordOptions& options, const StreamInfo& stream) {
-        create(options.path);
+        FilePair made = create_pair(options.path, ".jsonl", options.first_number);
+        pixels_ = std::move(made.file);
+        lines_ = std::move(made.beside);
+        path_ = made.path;
+        lines_path_ = made.beside_path;
         std::string text = describe_file(first, options, stream, {});
         text.back() = ',';
         text += std::string(" \"format\": \"") + raw_format_name(first.pixels.shape()) + "\"}\n";
@@ -78,8 +82,8 @@ public:
         }
         if (frames_ == 0) // the recorder removes the other
             ::unlink(lines_path_.c_str());
-        // Cuts off what a failed frame left behind, and room that no line took.
-        if ((failed_ && ::ftruncate(pixels_.fd(), static_cast<off_t>(end_)) != 0) ||
+        // Cuts off what a failed frame left behind, frames without a line, and room that no line took.
+        if (((failed_ || unlined) && ::ftruncate(pixels_.fd(), static_cast<off_t>(end_)) != 0) ||
             ::ftruncate(lines_.fd(), static_cast<off_t>(std::min(lines_end_, lines_.bytes()))) != 0)
             throw RunError(write_error(path_, errno));
         FileTotals known = totals;
@@ -99,22 +103,6 @@ public:
     bool present() const override { return pixels_.has_name() && lines_.has_name(); }
 
 private:
-    /// Both names under one number that is free for both.
-    void create(const std::string& wanted) {
-        for (int number = 0;; ++number) {
-            pixels_ = create_new(numbered(wanted, number), path_);
-            const std::string beside = path_ + ".jsonl";
-            try {
-                lines_ = create_new(beside, lines_path_);
-            } catch (...) {
-                ::unlink(path_.c_str());
-                throw;
-            }
-            if (lines_path_ == beside)
-                return;
-            leave_nothing();
-        }
-    }
     /// Room for the line before its pixels take it: lines wait for the storage, and on a full disk those of
     /// whole frames would find none. File systems that cannot are left to themselves.
     void reserve_line(std::size_t bytes) {

@@ -33,8 +33,9 @@ constexpr double kSlow = 0.1;
 
 void Recorder::check_holds(const StreamInfo& stream) const {
     const bool known = options_.what == RecordWhat::raw && stream.source.shape.width > 0;
-    const Shape shape = options_.what == RecordWhat::screen ? Shape{1, 1, 3, PixelType::u8} // the smallest
-                                                            : stream.source.shape;
+    // Of the screen one that every format of it holds.
+    const Shape shape =
+        options_.what == RecordWhat::screen ? Shape{16, 16, 3, PixelType::u8} : stream.source.shape;
     if (known || options_.what == RecordWhat::screen)
         if (const std::string reason = cannot_hold(options_, shape); !reason.empty())
             throw UsageError(reason);
@@ -47,6 +48,7 @@ void Recorder::open(const StreamInfo& stream) {
         format_.check(options_.what);
     if (!options_.pipe) {
         check_folder(options_.path);
+        check_length(options_.path, format_.beside.size());
         disk_ = DiskRoom(options_.path, options_.limits.keep_free);
         disk_.check(0);
     }
@@ -67,6 +69,7 @@ void Recorder::open(const StreamInfo& stream) {
     written_before_ = unstored_before_ = bytes_before_ = dropped_before_ = lost_before_ = last_sequence_ =
         last_dropped_ = last_left_out_ = logged_drops_ = newest_ = newest_left_out_ = 0;
     any_frame_ = false;
+    next_number_ = 0;
     time_ = {};
     finished_ = {};
     thread_ = std::thread([this] { run(); }); // may throw: nothing runs then

@@ -41,6 +41,8 @@ struct RecordOptions {
     std::shared_ptr<PreTrigger> before{};
     /// Of a stream: where `path` leads, open already.
     std::shared_ptr<PipeEnd> pipe{};
+    /// Of the names that are tried: of a recording's next file the number behind that of the one before.
+    int first_number = 0;
 };
 
 /// Throws UsageError for an unknown ending, or one that cannot hold `what`, or a stream without options.pipe.
@@ -61,6 +63,7 @@ class FileWriter;
 struct RecordFormat {
     std::string_view ending;         ///< lower case
     std::string_view raw, processed; ///< what it holds, for the manual and the window
+    std::string_view beside;         ///< what is added to the name for the file beside it; "": there is none
     bool stream;                     ///< holds every frame, not the last one
     bool colors;                     ///< of results it holds the colour-mapped picture, not the numbers
     /// Whether raw frames of this shape are kept exactly, and which are, in a few words.
@@ -68,6 +71,9 @@ struct RecordFormat {
     std::string_view held;
     /// Throws RunError if something that it needs is not installed; null: nothing is.
     void (*check)(RecordWhat);
+    /// Which sizes of pictures its encoder takes, where this is none of them, in a few words; else empty.
+    /// Null: all.
+    std::string (*refuses)(RecordWhat, const Shape&) = nullptr;
     std::unique_ptr<FileWriter> (*make)(const RecordedFrame& first, const RecordOptions&, const StreamInfo&);
     /// Writes one picture and returns its name; null: it holds none.
     std::string (*snapshot)(const RecordedFrame&, const FileTotals&, const RecordOptions&, const StreamInfo&);

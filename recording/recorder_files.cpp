@@ -183,7 +183,17 @@ double Recorder::write_frame(const RecordedFrame& frame) {
 void Recorder::next_file(const RecordedFrame& first) {
     if (const std::string reason = cannot_hold(options_, first.pixels.shape()); !reason.empty())
         throw RunError(reason);
-    writer_ = format_.make(first, options_, stream_);
+    RecordOptions options = options_;
+    options.first_number = next_number_;
+    writer_ = format_.make(first, options, stream_);
+    const auto has = [&](int number) {
+        return numbered(options_.path, number, format_.beside.size()) == writer_->path();
+    };
+    for (int number = next_number_; number < kMaxNumber; ++number)
+        if (has(number)) {
+            next_number_ = number + 1;
+            break;
+        }
     shape_ = first.pixels.shape();
     quantity_ = first.quantity;
     file_began_ns_ = now_ns_;

@@ -127,8 +127,9 @@ private:
     std::array<double, 5> costs_{}; ///< of the last frames; their median ignores one long pause of a disk
     std::uint64_t written_before_ = 0, unstored_before_ = 0; ///< in finished files
     SinkFile finished_;                                      ///< the last of them
-    std::uint64_t dropped_before_ = 0;                       ///< counted in finished files
-    std::uint64_t lost_before_ = 0, in_warmup_ = 0;          ///< of the present file
+    int next_number_ = 0; ///< of the names that are tried for the next file: those before it are taken
+    std::uint64_t dropped_before_ = 0;              ///< counted in finished files
+    std::uint64_t lost_before_ = 0, in_warmup_ = 0; ///< of the present file
     std::uint64_t last_sequence_ = 0, last_dropped_ = 0, last_left_out_ = 0, logged_drops_ = 0;
     bool last_failed_ = false; ///< the frame that these are of is not in the file
     bool any_frame_ = false;

@@ -206,7 +206,7 @@ void TiffWriter::finish(const FileTotals& totals) {
 std::unique_ptr<FileWriter> make_tiff_writer(const RecordedFrame& first, const RecordOptions& options,
                                              const StreamInfo& stream) {
     std::string path;
-    File file = create_new(options.path, path);
+    File file = create_new(options.path, path, options.first_number);
     try {
         auto writer = std::make_unique<TiffWriter>(std::move(file), path, first, options, stream);
         writer->link_when_stored();

@@ -9,19 +9,24 @@
 
 namespace specklescope {
 
+namespace {
+constexpr std::int64_t kLast = std::int64_t{1} << 61; ///< ns, 73 years: sums of two are numbers of ns
+} // namespace
+
 VideoClock::VideoClock(double rate, double nominal)
-    : fixed_(rate > 0), period_ns_(1e9 / (rate > 0      ? rate
-                                          : nominal > 0 ? nominal
-                                                        : 25.0)) {}
+    : fixed_(rate > 0), period_ns_(std::min(static_cast<double>(kLast), 1e9 / (rate > 0      ? rate
+                                                                               : nominal > 0 ? nominal
+                                                                                             : 25.0))) {}
 
 std::int64_t VideoClock::next(std::int64_t capture_ns) {
     std::int64_t time = 0;
     if (fixed_)
-        time = std::llround(static_cast<double>(count_) * period_ns_);
+        time = std::llround(std::min(static_cast<double>(count_) * period_ns_, static_cast<double>(kLast)));
     else if (count_ > 0 && capture_ns > last_capture_)
         time = capture_ns + offset_;
     else // the first frame, or a clock that stands still or was set back: go on from here
-        time = count_ == 0 ? 0 : last_ + std::llround(period_ns_);
+        time = count_ == 0 ? 0
+                           : std::min(std::min(last_, kLast) + std::int64_t{std::llround(period_ns_)}, kLast);
     time = std::max(time, last_ + 1);
     if (count_ == 0)
         time = 0;
@@ -92,13 +97,14 @@ void VideoDescription::add_facts(nlohmann::ordered_json facts) {
 std::string VideoDescription::text(const FileTotals& totals) const {
     std::string text = start_;
     text.replace(1, kTotalsChars, totals_text(totals));
-    if (const std::int64_t span = last_ns_ - first_ns_; span > 0) {
-        char rate[32];
-        std::snprintf(rate, sizeof rate, "%.9g",
-                      1e9 *
-                          static_cast<double>(thinned_ ? frames_ - 1 : next_sequence_ - 1 - first_sequence_) /
-                          static_cast<double>(span));
-        text += std::string(", \"measured_rate\": ") + rate;
+    const std::int64_t span = last_ns_ - first_ns_;
+    const double steps = static_cast<double>(thinned_ ? frames_ - 1 : next_sequence_ - 1 - first_sequence_);
+    // A file that was read as fast as possible may have times that are those of no camera.
+    if (const double rate = 1e9 * steps / static_cast<double>(span);
+        span > 0 && rate >= kMinRate && rate <= kMaxRate) {
+        char measured[32];
+        std::snprintf(measured, sizeof measured, "%.9g", rate);
+        text += std::string(", \"measured_rate\": ") + measured;
     }
     text += ", \"changes\": [";
     for (const Change& change : changes_) {

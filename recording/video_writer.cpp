@@ -1,8 +1,11 @@
 #include "recording/record_file.hpp"
 
 #include "base/error.hpp"
+#include "base/log.hpp"
 #include "files/gst_handles.hpp"
 #include "recording/video/encoders.hpp"
+#include "recording/video/film_progress.hpp"
+#include "recording/video/whole_film.hpp"
 #include "recording/video_color.hpp"
 #include "recording/video_description.hpp"
 
@@ -14,12 +17,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cmath>
-#include <condition_variable>
-#include <cstring>
-#include <deque>
 #include <mutex>
-#include <string_view>
 
 namespace specklescope {
 
@@ -31,20 +31,6 @@ using namespace std::chrono_literals;
 constexpr std::size_t kInFlight = 2;
 constexpr auto kSlow = 100ms;
 constexpr auto kPatience = 60s;
-
-/// Shared with GStreamer's threads. It outlives the pipeline, and with that every buffer on its way.
-struct Progress {
-    std::mutex mutex;
-    std::condition_variable changed;
-    std::deque<SteadyClock::time_point> inside; ///< when each frame in the encoder went in
-    SteadyClock::duration took{};               ///< from there until it came out, of the last one
-    std::uint64_t muxed = 0;                    ///< encoded frames that reached the file's writer
-    bool ended = false;
-    bool failed = false;
-    std::string error;
-    std::string text;    ///< the description, once it is complete
-    std::string escaped; ///< the same as the muxer writes it
-};
 
 /// A quantizer alone decides: with pass=qual the encoder's default bitrate is a limit, at which a coloured
 /// map of 640×480 had 14…25 dB. Measured on maps of speckle and of noise in viridis, inferno and jet: 42.3 dB
@@ -72,7 +58,7 @@ public:
     void update(const FileTotals&) override {} // Matroska takes its tags at the end
     void finish(const FileTotals& totals) override;
     std::uint64_t written() const override { return written_; }
-    std::uint64_t bytes() const override { return file_.bytes(); }
+    std::uint64_t bytes() const override { return file_.fd() >= 0 ? file_.bytes() : bytes_; }
     bool present() const override { return file_.has_name(); }
     const std::string& path() const override { return path_; }
 
@@ -85,11 +71,9 @@ private:
     GstBuffer* make_buffer(const RecordedFrame& frame);
     void fill(const RecordedFrame& frame, const GstVideoInfo& info, std::byte* data);
     void check();
+    WholeFilm whole() const;
+    void cut();
     void stop() noexcept;
-    static GstBusSyncReply on_message(GstBus*, GstMessage* message, gpointer progress);
-    static GstPadProbeReturn on_caps(GstPad*, GstPadProbeInfo* info, gpointer);
-    static GstPadProbeReturn on_muxed(GstPad*, GstPadProbeInfo*, gpointer progress);
-    static GstPadProbeReturn on_bytes(GstPad*, GstPadProbeInfo* info, gpointer progress);
 
     File file_; ///< the name is never looked up again: it may lead elsewhere by then
     std::string path_;
@@ -102,11 +86,13 @@ private:
     VideoClock clock_;
     VideoDescription description_;
     std::vector<std::byte> colors_;
-    std::unique_ptr<Progress> progress_ = std::make_unique<Progress>();
+    std::unique_ptr<FilmProgress> progress_ = std::make_unique<FilmProgress>();
     GstHandle<GstElement> pipeline_;
     GstHandle<GstElement> source_;
     std::size_t held_back_ = 0; ///< frames that the encoder keeps until the next comes
     std::uint64_t written_ = 0;
+    std::uint64_t bytes_ = 0; ///< of the file, once it is closed
+    Mp4Head head_;
 };
 
 VideoWriter::VideoWriter(File file, std::string path, const RecordedFrame& first, RecordOptions options,
@@ -167,14 +153,14 @@ void VideoWriter::connect() {
     const GstHandle<GstElement> sink(gst_bin_get_by_name(bin, "out"));
     g_object_set(sink.get(), "fd", file_.fd(), nullptr);
     const GstHandle<GstBus> bus(gst_element_get_bus(pipeline_.get()));
-    gst_bus_set_sync_handler(bus.get(), &VideoWriter::on_message, progress_.get(), nullptr);
+    gst_bus_set_sync_handler(bus.get(), &FilmProgress::on_message, progress_.get(), nullptr);
 
     const GstHandle<GstElement> mux(gst_bin_get_by_name(bin, "mux"));
     const GstHandle<GstPad> muxed(gst_element_get_static_pad(mux.get(), "video_0"));
     // Tags are written at the end; this is at the beginning, for those who find the file without its end.
     const std::string start = description_.text({});
     if (mp4_) {
-        gst_pad_add_probe(muxed.get(), GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM, &VideoWriter::on_caps, nullptr,
+        gst_pad_add_probe(muxed.get(), GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM, &FilmProgress::on_caps, nullptr,
                           nullptr);
         gst_tag_setter_add_tags(GST_TAG_SETTER(mux.get()), GST_TAG_MERGE_REPLACE, GST_TAG_COMMENT,
                                 start.c_str(), nullptr);
@@ -182,83 +168,11 @@ void VideoWriter::connect() {
     } else {
         g_object_set(mux.get(), "writing-app", ("Specklescope " + start).c_str(), nullptr);
     }
-    gst_pad_add_probe(muxed.get(), GST_PAD_PROBE_TYPE_BUFFER, &VideoWriter::on_muxed, progress_.get(),
+    gst_pad_add_probe(muxed.get(), GST_PAD_PROBE_TYPE_BUFFER, &FilmProgress::on_muxed, progress_.get(),
                       nullptr);
     const GstHandle<GstPad> bytes(gst_element_get_static_pad(sink.get(), "sink"));
-    gst_pad_add_probe(bytes.get(), GST_PAD_PROBE_TYPE_BUFFER, &VideoWriter::on_bytes, progress_.get(),
+    gst_pad_add_probe(bytes.get(), GST_PAD_PROBE_TYPE_BUFFER, &FilmProgress::on_bytes, progress_.get(),
                       nullptr);
-}
-
-/// The MP4 muxer writes colours of full range as of limited range. Without its word the encoder's own, which
-/// is right, counts.
-GstPadProbeReturn VideoWriter::on_caps(GstPad*, GstPadProbeInfo* info, gpointer) {
-    GstEvent* event = GST_PAD_PROBE_INFO_EVENT(info);
-    if (GST_EVENT_TYPE(event) != GST_EVENT_CAPS)
-        return GST_PAD_PROBE_OK;
-    GstCaps* given = nullptr;
-    gst_event_parse_caps(event, &given);
-    const GstHandle<GstCaps> caps(gst_caps_copy(given));
-    gst_structure_remove_field(gst_caps_get_structure(caps.get(), 0), "colorimetry");
-    GST_PAD_PROBE_INFO_DATA(info) = gst_event_new_caps(caps.get());
-    gst_event_unref(event);
-    return GST_PAD_PROBE_OK;
-}
-
-GstPadProbeReturn VideoWriter::on_muxed(GstPad*, GstPadProbeInfo*, gpointer data) {
-    auto* progress = static_cast<Progress*>(data);
-    const std::lock_guard lock(progress->mutex);
-    ++progress->muxed;
-    if (!progress->inside.empty()) { // one goes in, one comes out
-        progress->took = SteadyClock::now() - progress->inside.front();
-        progress->inside.pop_front();
-    }
-    progress->changed.notify_all();
-    return GST_PAD_PROBE_OK;
-}
-
-/// The muxer writes a text tag with a backslash before every second character. What it writes is longer than
-/// the text: the text takes its place on the way to the file.
-GstPadProbeReturn VideoWriter::on_bytes(GstPad*, GstPadProbeInfo* info, gpointer data) {
-    auto* progress = static_cast<Progress*>(data);
-    const std::lock_guard lock(progress->mutex);
-    GstBuffer* buffer = GST_PAD_PROBE_INFO_BUFFER(info);
-    const std::string& escaped = progress->escaped;
-    if (escaped.empty() || gst_buffer_get_size(buffer) < escaped.size())
-        return GST_PAD_PROBE_OK;
-    buffer = gst_buffer_make_writable(buffer);
-    GST_PAD_PROBE_INFO_DATA(info) = buffer;
-    GstMapInfo map;
-    if (!gst_buffer_map(buffer, &map, GST_MAP_READWRITE))
-        return GST_PAD_PROBE_OK;
-    const std::string_view bytes(reinterpret_cast<const char*>(map.data), map.size);
-    const std::size_t at = bytes.find(escaped);
-    if (at != std::string_view::npos) { // not in another version of GStreamer: the tag stays as it is
-        std::string text = progress->text;
-        text.resize(escaped.size(), ' ');
-        std::memcpy(map.data + at, text.data(), text.size());
-    }
-    gst_buffer_unmap(buffer, &map);
-    return GST_PAD_PROBE_OK;
-}
-
-GstBusSyncReply VideoWriter::on_message(GstBus*, GstMessage* message, gpointer data) {
-    auto* progress = static_cast<Progress*>(data);
-    const std::lock_guard lock(progress->mutex);
-    if (GST_MESSAGE_TYPE(message) == GST_MESSAGE_EOS)
-        progress->ended = true;
-    if (GST_MESSAGE_TYPE(message) == GST_MESSAGE_ERROR && !progress->failed) {
-        GError* raw = nullptr;
-        gst_message_parse_error(message, &raw, nullptr);
-        const GstHandle<GError> error(raw);
-        progress->error = error->message;
-        if (g_error_matches(error.get(), GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NO_SPACE_LEFT))
-            progress->error =
-                "No space left on device; what was written stays readable; make room and record again";
-        progress->failed = true;
-    }
-    progress->changed.notify_all();
-    gst_message_unref(message);
-    return GST_BUS_DROP;
 }
 
 void VideoWriter::fill(const RecordedFrame& frame, const GstVideoInfo& info, std::byte* data) {
@@ -297,6 +211,8 @@ GstBuffer* VideoWriter::make_buffer(const RecordedFrame& frame) {
 
 void VideoWriter::write(const RecordedFrame& frame) {
     check();
+    if (mp4_)
+        head_.look(file_);
     GstBuffer* buffer = make_buffer(frame);
     GST_BUFFER_PTS(buffer) = static_cast<GstClockTime>(clock_.next(frame.info.capture_ns));
     if (mp4_) // without one the last frame is there for no time, and players leave it out
@@ -328,12 +244,25 @@ void VideoWriter::check() {
     if (!progress_->failed)
         return;
     told_ = true;
-    // What reached the muxer last is what the disk refused.
-    written_ = progress_->muxed > 0 ? progress_->muxed - 1 : 0;
+    written_ = std::min(written_, whole().frames);
     throw RunError("Recording into " + path_ + " stopped: " + progress_->error + ".");
 }
 
+WholeFilm VideoWriter::whole() const { return mp4_ ? whole_mp4(file_) : whole_matroska(file_); }
+
+/// What a full disk leaves behind the last whole frame.
+void VideoWriter::cut() {
+    if (mp4_ && whole().frames == 0)
+        head_.put_back(file_);
+    const WholeFilm film = whole();
+    written_ = film.frames;
+    if (film.frames > 0 && ::ftruncate(file_.fd(), static_cast<off_t>(film.bytes)) != 0)
+        run_log().debug("The end of {} cannot be cut off.", path_);
+}
+
 void VideoWriter::finish(const FileTotals& totals) {
+    if (mp4_)
+        head_.look(file_);
     bool failed = false;
     {
         const std::lock_guard lock(progress_->mutex);
@@ -358,6 +287,8 @@ void VideoWriter::finish(const FileTotals& totals) {
         }
     }
     stop();
+    if (progress_->failed) // GStreamer's threads have ended
+        cut();
     if (told_) // by the frame that it had no room for
         return;
     check();
@@ -366,6 +297,9 @@ void VideoWriter::finish(const FileTotals& totals) {
         throw RunError("Recording into " + path_ + ": the encoder gave back only " +
                        std::to_string(written_) + " frames.");
     }
+    bytes_ = file_.bytes();
+    if (!file_.close())
+        throw RunError(write_error(path_, errno));
 }
 
 void VideoWriter::stop() noexcept {
@@ -380,7 +314,7 @@ void VideoWriter::stop() noexcept {
 std::unique_ptr<FileWriter> make_video_writer(const RecordedFrame& first, const RecordOptions& options,
                                               const StreamInfo& stream) {
     std::string path;
-    File file = create_new(options.path, path);
+    File file = create_new(options.path, path, options.first_number);
     try {
         return std::make_unique<VideoWriter>(std::move(file), path, first, options, stream);
     } catch (...) {

@@ -47,7 +47,7 @@ public:
             return {};
         rate *= speed_;
         auto due = start_ + std::chrono::nanoseconds(std::llround(elapsed_ns_));
-        const auto period = std::chrono::nanoseconds(std::llround(1e9 / rate));
+        const auto period = std::chrono::nanoseconds(std::llround(within(1e9 / rate)));
         if (due > now + period) { // the rate was raised meanwhile
             start_ -= due - (now + period);
             due = now + period;
@@ -63,8 +63,8 @@ public:
         hurried_ -= hurried_ > 0 ? 1 : 0;
         if (rate > 0) {
             const auto capture = static_cast<std::int64_t>(std::llround(capture_ns_));
-            capture_ns_ += 1e9 / rate;
-            elapsed_ns_ += 1e9 / (speed_ > 0 ? rate * speed_ : rate);
+            capture_ns_ = within(capture_ns_ + 1e9 / rate);
+            elapsed_ns_ = within(elapsed_ns_ + 1e9 / (speed_ > 0 ? rate * speed_ : rate));
             return capture;
         }
         const auto since = std::chrono::duration_cast<std::chrono::nanoseconds>(SteadyClock::now() - start_);
@@ -75,6 +75,8 @@ public:
     }
 
 private:
+    /// A schedule ends after 73 years: sums of two of its times are numbers of ns.
+    static double within(double ns) { return std::min(ns, 0x1p61); }
     static constexpr std::chrono::milliseconds kForgiven{500};
     SteadyClock::time_point start_{};
     double elapsed_ns_ = 0; ///< of the schedule, until the next frame is due

@@ -13,7 +13,7 @@
 namespace specklescope {
 
 std::string shortened(const std::string& text, std::size_t most) {
-    return text.size() <= most ? text : text.substr(0, most) + "…";
+    return text.size() <= most ? text : utf8_prefix(text, most) + "…";
 }
 
 bool RecordedReader::begin(const Descriptions& texts) {

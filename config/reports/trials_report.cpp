@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <limits>
 
 namespace specklescope {
 
@@ -41,12 +42,22 @@ std::vector<TableEvent> events_of(const TraceTable& table, const TrialSettings& 
                         : "allowed: " + join(labels) + "."));
 }
 
+/// Those that are numbers.
+bool rise(const std::vector<double>& times) {
+    double last = -std::numeric_limits<double>::infinity();
+    return std::all_of(times.begin(), times.end(), [&](double time) {
+        const bool back = time < last; // not of a NaN
+        last = time > last ? time : last;
+        return !back;
+    });
+}
+
 void check_table(const TraceTable& table, const std::string& file) {
     if (table.maps.size() > 1 || table.means.size() > 1)
         throw UsageError(file + " holds more than one map, " + join(table.maps, " and ") +
                          ", which have no mean together; cut the table where it changes.");
     for (const RegionTrace& trace : table.regions)
-        if (!std::is_sorted(trace.times.begin(), trace.times.end()))
+        if (!rise(trace.times))
             throw UsageError("In " + file + " " + table.clock + " of region '" + one_line(trace.region) +
                              "' goes back, so that a time is in two places; cut the table where it does.");
 }
@@ -59,10 +70,12 @@ std::vector<double> times_of(const std::vector<TableEvent>& events, const Region
     without_time = 0;
     for (const TableEvent& event : events) {
         const auto at = std::find(trace.sequences.begin(), trace.sequences.end(), event.sequence);
-        if (at != trace.sequences.end())
-            times.push_back(trace.times[static_cast<std::size_t>(at - trace.sequences.begin())]);
-        else if (clock == "capture_s")
-            times.push_back(event.capture_s);
+        const double time = at != trace.sequences.end()
+                                ? trace.times[static_cast<std::size_t>(at - trace.sequences.begin())]
+                            : clock == "capture_s" ? event.capture_s
+                                                   : std::numeric_limits<double>::quiet_NaN();
+        if (std::isfinite(time))
+            times.push_back(time);
         else
             ++without_time;
     }

@@ -17,15 +17,14 @@ namespace specklescope {
 
 struct ParamEdit {
     std::size_t stage = 0;
-    std::string name;
-    ParamValue value;
+    NamedValues values;
     std::optional<std::uint64_t> stages_of{}; ///< ChainInEffect::stages_of; nothing: of whichever runs
 };
 struct RegionsEdit {
     std::shared_ptr<const RegionOutlines> regions; ///< null: none
 };
-/// To the processing thread: one parameter, a new chain, another channel of colour, or regions. Carries the
-/// version that it makes.
+/// To the processing thread: parameters of a stage, a new chain, another channel of colour, or regions.
+/// Carries the version that it makes.
 struct Edit {
     std::variant<ParamEdit, Chain, GreyChannel, RegionsEdit> change;
     std::uint64_t version = 0;

@@ -1,9 +1,9 @@
 // specklescope._core.Chain.
 #include "_core.hpp"
 
+#include <atomic>
 #include <chrono>
 #include <deque>
-#include <mutex>
 #include <vector>
 
 namespace door {
@@ -30,30 +30,25 @@ public:
         if (!chain_) // ended by this door already is well
             return;
         free(std::exchange(chain_, nullptr));
-        if (const std::unique_lock turn(turn_, std::try_to_lock);
-            turn) // else a call of another thread is at them
+        if (const Turn turn(turn_); turn.has()) // else a call of another thread is at them
             const std::deque<Held> gone = std::exchange(held_, {});
     }
     void add(const nb::str& stage) const { check(specklescope_chain_add(chain_, c_text(stage))); }
     void replace(const nb::str& text) const { check(specklescope_chain_replace(chain_, c_text(text))); }
-    void set(std::size_t stage, const nb::str& name, const nb::str& value) const {
-        check(specklescope_chain_set(chain_, stage, c_text(name), c_text(value)));
+    void set(const nb::str& stage, const nb::str& values) const {
+        check(specklescope_chain_set_values(chain_, c_text(stage), c_text(values)));
     }
-    std::string get(std::size_t stage, const nb::str& name) const {
+    std::string get(const nb::str& stage, const nb::str& name) const {
+        const char* const place = c_text(stage);
         const char* const parameter = c_text(name);
         return text_of([&](char* text, std::size_t size, std::size_t* needed) {
-            return specklescope_chain_get(chain_, stage, parameter, text, size, needed);
+            return specklescope_chain_get_value(chain_, place, parameter, text, size, needed);
         });
     }
     std::string text() const {
         return text_of([&](char* text, std::size_t size, std::size_t* needed) {
             return specklescope_chain_text(chain_, text, size, needed);
         });
-    }
-    std::size_t place(const nb::str& stage) const {
-        std::size_t place = 0;
-        check(specklescope_chain_place(chain_, c_text(stage), &place));
-        return place;
     }
     void reset() const { check(specklescope_chain_reset(chain_)); }
     void set_regions(const nb::str& json) const {
@@ -143,7 +138,8 @@ public:
     nb::tuple result() {
         if (pending_) {
             Told made;
-            const std::unique_lock turn = take_turn();
+            const Turn turn(turn_);
+            turn.need();
             specklescope_chain* const chain = chain_;
             specklescope_status status = SPECKLESCOPE_OK;
             {
@@ -185,14 +181,33 @@ private:
             return of_host(array);
         return {pixels->holder, pixels->image(), {}};
     }
-    std::unique_lock<std::mutex> take_turn() {
-        std::unique_lock turn(turn_, std::try_to_lock);
-        if (!turn)
-            throw Failure{SPECKLESCOPE_BUSY,
-                          "Another thread is using this chain; let one use it at a time, or "
-                          "give each its own."};
-        return turn;
-    }
+    /// Of one thread of this process: one that was left behind by a fork has none.
+    class Turn {
+    public:
+        explicit Turn(std::atomic<pid_t>& taken) : taken_(taken) {
+            const pid_t here = ::getpid();
+            pid_t by = 0;
+            while (!has_ && by != here)
+                has_ = taken_.compare_exchange_weak(by, here);
+        }
+        ~Turn() {
+            if (has_)
+                taken_ = 0;
+        }
+        Turn(const Turn&) = delete;
+        Turn& operator=(const Turn&) = delete;
+        bool has() const { return has_; }
+        void need() const {
+            if (!has_)
+                throw Failure{SPECKLESCOPE_BUSY,
+                              "Another thread is using this chain; let one use it at a time, or "
+                              "give each its own."};
+        }
+
+    private:
+        std::atomic<pid_t>& taken_;
+        bool has_ = false;
+    };
 
     specklescope_image shape(const specklescope_image& input) const {
         auto made = sized<specklescope_image>();
@@ -211,7 +226,8 @@ private:
         specklescope_chain* const chain = chain_;
         // The library's texts live until its next call with this chain: nobody makes one before they are
         // copied.
-        const std::unique_lock turn = take_turn();
+        const Turn turn(turn_);
+        turn.need();
         const bool waits = input.memory == SPECKLESCOPE_HOST || output.memory == SPECKLESCOPE_HOST;
         {
             const WithoutGil others_run;
@@ -270,7 +286,8 @@ private:
     }
 
     specklescope_chain* chain_ = nullptr;
-    std::mutex turn_;       ///< from the call into the library to the end of the copies
+    std::atomic<pid_t> turn_{
+        0};                 ///< the process in which a thread is between its call and the end of the copies
     Told last_;             ///< under the GIL, as what follows
     bool pending_ = false;  ///< what is known of the last result is with the library still
     std::deque<Held> held_; ///< frames and results that a GPU may be at
@@ -285,7 +302,7 @@ void add_chain(nb::module_& module) {
         .def("close", &Chain::close)
         .def("add", &Chain::add, nb::arg("stage"))
         .def("replace", &Chain::replace, nb::arg("text"))
-        .def("set", &Chain::set, nb::arg("stage"), nb::arg("name"), nb::arg("value"))
+        .def("set", &Chain::set, nb::arg("stage"), nb::arg("values"))
         .def("get", &Chain::get, nb::arg("stage"), nb::arg("name"))
         .def("text", &Chain::text)
         .def("reset", &Chain::reset)
@@ -298,7 +315,6 @@ void add_chain(nb::module_& module) {
         .def("memory", &Chain::memory, nb::arg("shape"), nb::arg("type"), nb::arg("stream"),
              nb::arg("keeps").none())
         .def("host_memory", &Chain::host_memory, nb::arg("bytes"))
-        .def("place", &Chain::place, nb::arg("stage"))
         .def("result", &Chain::result);
 }
 

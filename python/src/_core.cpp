@@ -45,14 +45,16 @@ PyObject* error_of(specklescope_status status) {
     }
 }
 
-/// The library speaks of handles and of what makes them. Here every object has had one, until it was closed.
+/// The library speaks of handles and of what makes them. Here every object has had one, until it was closed;
+/// what a forked process is told it says itself.
 std::string sentence_of(const Failure& failure) {
     static constexpr std::array<std::array<const char*, 2>, 2> kMakers{
         {{"stream", "ss.open"}, {"chain", "ss.Chain"}}};
     if (failure.status == SPECKLESCOPE_BAD_HANDLE)
         for (const auto& [kind, maker] : kMakers)
-            if (failure.sentence.find(std::string(" ") + kind + " ") != std::string::npos)
-                return std::string("The ") + kind + " has been closed; " + maker + " gives another one.";
+            for (const char* const begin : {"This is no ", "The "})
+                if (failure.sentence.rfind(begin + std::string(kind) + " ", 0) == 0)
+                    return std::string("The ") + kind + " has been closed; " + maker + " gives another one.";
     return failure.sentence;
 }
 
@@ -224,7 +226,7 @@ nb::dict to_dict(const specklescope_region& region) {
 
 } // namespace door
 
-NB_MODULE(_core, module) {
+NB_MODULE(_core_of_main, module) {
     using namespace door;
     nb::register_exception_translator([](const std::exception_ptr& thrown, void*) {
         try {
@@ -245,4 +247,14 @@ NB_MODULE(_core, module) {
     add_device(module);
     add_stream(module);
     add_recorder(module);
+}
+
+/// In front of nanobind's, which has one state for the process: begun in a second interpreter it would end
+/// for the first. And what the library asks in a subinterpreter's thread, nobody there could answer.
+extern "C" NB_EXPORT PyObject* PyInit__core() {
+    if (PyInterpreterState_GetID(PyInterpreterState_Get()) == 0)
+        return PyInit__core_of_main();
+    PyErr_SetString(PyExc_ImportError, "specklescope does not run in a subinterpreter; import it in the main "
+                                       "interpreter, or in a process of its own.");
+    return nullptr;
 }

@@ -89,7 +89,8 @@ template <class T> PyType_Slot* with_progress() {
         return 0;
     };
     static constexpr auto let_go = [](PyObject* self) -> int {
-        nb::inst_ptr<T>(self)->progress = nb::none(); // the library may still ask
+        if (nb::inst_ready(self))
+            nb::inst_ptr<T>(self)->progress = nb::none(); // the library may still ask
         return 0;
     };
     static PyType_Slot slots[] = {

@@ -152,19 +152,11 @@ public:
     void stop() const {
         check_while_others_run([](specklescope_stream* stream) { return specklescope_stream_stop(stream); });
     }
-    std::size_t place(const nb::str& stage) const {
+    void set(const nb::str& stage, const nb::str& values) const {
         const char* const stage_text = c_text(stage);
-        std::size_t place = 0;
+        const char* const values_text = c_text(values);
         check_while_others_run([&](specklescope_stream* stream) {
-            return specklescope_stream_place(stream, stage_text, &place);
-        });
-        return place;
-    }
-    void set(std::size_t stage, const nb::str& name, const nb::str& value) const {
-        const char* const name_text = c_text(name);
-        const char* const value_text = c_text(value);
-        check_while_others_run([&](specklescope_stream* stream) {
-            return specklescope_stream_set(stream, stage, name_text, value_text);
+            return specklescope_stream_set_values(stream, stage_text, values_text);
         });
     }
     void replace(const nb::str& chain) const {
@@ -224,7 +216,9 @@ public:
         auto info = sized<specklescope_source_info>();
         std::string name, coding, lossy; // the library's live until its next call with this stream
         check_while_others_run([&](specklescope_stream* stream) {
-            const std::scoped_lock turn(source_turn_);
+            std::unique_lock turn(source_turn_, std::defer_lock);
+            if (::getpid() == made_in_) // elsewhere it is refused, and a fork may have left the lock closed
+                turn.lock();
             const specklescope_status status = specklescope_stream_source(stream, &info);
             if (status == SPECKLESCOPE_OK) {
                 name = info.name;
@@ -273,6 +267,7 @@ private:
 
     specklescope_stream* stream_ = nullptr;
     mutable std::mutex source_turn_; ///< from the call into the library to the end of the copies
+    pid_t made_in_ = ::getpid();
 };
 
 } // namespace
@@ -293,8 +288,7 @@ void add_stream(nb::module_& module) {
         .def("close", &Stream::close)
         .def("closed", &Stream::closed)
         .def("stop", &Stream::stop)
-        .def("place", &Stream::place, nb::arg("stage"))
-        .def("set", &Stream::set, nb::arg("stage"), nb::arg("name"), nb::arg("value"))
+        .def("set", &Stream::set, nb::arg("stage"), nb::arg("values"))
         .def("replace", &Stream::replace, nb::arg("chain"))
         .def("set_regions", &Stream::set_regions, nb::arg("json"))
         .def("regions", &Stream::regions)

@@ -38,6 +38,7 @@ const ParamTable& record_limits_table() {
                   {.unit = "s",
                    .min = 0,
                    .max = L::kMaxSeconds,
+                   .least = 1e-6,
                    .doc = "one frame in this time is recorded; 0: each"})
             .integer("split_mib", &L::split_mib,
                      {.unit = "MiB",

@@ -1,14 +1,17 @@
 #include "recording/lines/kymograph.hpp"
 
 #include "base/error.hpp"
+#include "files/whole_file.hpp"
 #include "recording/lines/kymograph_file.hpp"
 #include "recording/record_file.hpp"
 
 #include <algorithm>
 #include <cctype>
+#include <climits>
 #include <exception>
 #include <filesystem>
 #include <map>
+#include <string_view>
 
 namespace specklescope {
 
@@ -19,22 +22,11 @@ namespace fs = std::filesystem;
 /// The name of a region as a part of that of a file: no separator, short enough.
 std::string in_name(std::string name) {
     constexpr std::size_t kMost = 160; // of 255, less the rest of it
-    for (char& c : name)
-        if (c == '/')
-            c = '_';
-    if (name.size() > kMost) {
-        std::size_t end = kMost;
-        while (end > 0 && (static_cast<unsigned char>(name[end]) & 0xc0) == 0x80) // within a code point
-            --end;
-        name.resize(end);
-    }
-    return name;
+    std::replace(name.begin(), name.end(), '/', '_');
+    return utf8_prefix(std::move(name), kMost);
 }
 
-/// "out/flow-artery.tiff" of out/flow.tiff.
-std::string path_of(const fs::path& path, const std::string& name) {
-    return (path.parent_path() / (path.stem().string() + "-" + name + path.extension().string())).string();
-}
+constexpr std::string_view kTable = ".csv"; ///< of the table beside it
 
 class Kymograph final : public LineSink {
 public:
@@ -104,7 +96,7 @@ private:
                 throw RunError("There are more than " + std::to_string(kMostKymographs) +
                                " lines, and a kymograph of each would be a file kept open; measure fewer.");
             auto file =
-                std::make_unique<KymographFile>(path_of(path(), in_name(name)), frame, line, band(), stream_);
+                std::make_unique<KymographFile>(kymograph_path(path(), name), frame, line, band(), stream_);
             found = files_.emplace(name, OpenFile{.file = std::move(file)}).first;
         }
         OpenFile& open = found->second;
@@ -141,6 +133,13 @@ private:
 
 } // namespace
 
+std::string kymograph_path(const std::string& path, const std::string& region) {
+    const fs::path whole(path);
+    const std::string end = "-" + in_name(region) + whole.extension().string();
+    const std::size_t rest = std::min<std::size_t>(NAME_MAX, end.size() + kTable.size());
+    return (whole.parent_path() / (utf8_prefix(whole.stem().string(), NAME_MAX - rest) + end)).string();
+}
+
 void check_kymograph(const std::string& path) {
     std::string ending = fs::path(path).extension().string();
     std::transform(ending.begin(), ending.end(), ending.begin(),
@@ -148,10 +147,11 @@ void check_kymograph(const std::string& path) {
     if (ending != ".tiff" && ending != ".tif")
         throw UsageError("'" + path + "' cannot be a kymograph: the name must end in .tiff or .tif.");
     check_folder(path);
+    check_length(path, kTable.size());
 }
 
 std::shared_ptr<Sink> make_kymograph(const std::string& path, int band) {
-    return std::make_shared<Kymograph>(path, band, path_of(path, "*"));
+    return std::make_shared<Kymograph>(path, band, kymograph_path(path, "*"));
 }
 
 } // namespace specklescope

@@ -22,6 +22,10 @@ inline constexpr std::size_t kMostKymographs = 200;
 /// what a file says it holds is there, whatever happens to the process. open() throws as check_kymograph().
 std::shared_ptr<Sink> make_kymograph(const std::string& path, int band);
 
+/// "out/flow-artery.tiff" of out/flow.tiff and a region named artery; no longer than names of files may be,
+/// that of its table included.
+std::string kymograph_path(const std::string& path, const std::string& region);
+
 /// Throws UsageError for an ending other than .tiff or .tif, RunError if nothing can be written there.
 void check_kymograph(const std::string& path);
 

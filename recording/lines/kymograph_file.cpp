@@ -83,7 +83,11 @@ KymographFile::KymographFile(const std::string& wanted, const LineFrame& frame, 
     json["started_arrival_ns"] = ns_of(SteadyClock::now());
     // File names are bytes, not always UTF-8: what is none becomes U+FFFD.
     fixed_ = json.dump(-1, ' ', true, nlohmann::ordered_json::error_handler_t::replace).substr(1);
-    create(wanted);
+    FilePair made = create_pair(wanted, ".csv");
+    file_ = std::move(made.file);
+    table_ = std::move(made.beside);
+    path_ = made.path;
+    table_path_ = made.beside_path;
     json["table"] = std::filesystem::path(table_path_).filename().string();
     fixed_ = json.dump(-1, ' ', true, nlohmann::ordered_json::error_handler_t::replace).substr(1);
     constexpr std::uint64_t kAlign = 16;
@@ -107,24 +111,6 @@ void KymographFile::tell_settings(const LineFrame& frame) {
         ++changes_;
     told_ = frame.info.version;
     exposure_ = exposure;
-}
-
-/// Both names under one number that is free for both.
-void KymographFile::create(const std::string& wanted) {
-    for (int number = 0;; ++number) {
-        file_ = create_new(numbered(wanted, number), path_);
-        try {
-            const std::string beside = path_ + ".csv";
-            table_ = create_new(beside, table_path_);
-            if (table_path_ == beside)
-                return;
-            ::unlink(table_path_.c_str());
-        } catch (...) {
-            ::unlink(path_.c_str());
-            throw;
-        }
-        ::unlink(path_.c_str());
-    }
 }
 
 bool KymographFile::continues(const LineFrame& frame, const MeasuredLine& line) const {

@@ -31,7 +31,6 @@ public:
     const std::string& path() const { return path_; }
 
 private:
-    void create(const std::string& wanted);
     void tell_settings(const LineFrame& frame);
     double spacing() const;
     double period_s() const;

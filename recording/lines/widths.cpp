@@ -67,6 +67,12 @@ std::string settings_of(const LineFrame& frame, const std::string& scale) {
     return text;
 }
 
+/// What the fitted curve is in the unit of the map. Over a vessel of next to no contrast it may lie below 0,
+/// where no K² is.
+double in_map(double average, RegionMean mean) {
+    return from_average(mean != RegionMean::plain && average < 0 ? 0 : average, mean);
+}
+
 /// `um`: of a pixel; 0: unknown.
 void add_row(const LineFrame& frame, const MeasuredLine& line, const VesselWidth& vessel, double um,
              std::string& text) {
@@ -74,7 +80,7 @@ void add_row(const LineFrame& frame, const MeasuredLine& line, const VesselWidth
         add_number(text, value);
         text += ',';
     };
-    const double baseline = from_average(vessel.baseline, frame.mean);
+    const double baseline = in_map(vessel.baseline, frame.mean);
     add_whole(text, frame.info.sequence);
     text += ',';
     add_seconds(text, frame.info.capture_ns);
@@ -82,7 +88,7 @@ void add_row(const LineFrame& frame, const MeasuredLine& line, const VesselWidth
     add(vessel.width);
     add(vessel.width_std);
     add(vessel.centre);
-    add(from_average(vessel.baseline + vessel.depth, frame.mean) - baseline);
+    add(in_map(vessel.baseline + vessel.depth, frame.mean) - baseline);
     text += to_string(vessel.fit);
     text += ',';
     add(vessel.centre_std);

@@ -45,6 +45,8 @@ std::string free_name(const std::string& wanted) {
 void write_whole(const UnnamedFile& file, const std::string& path, std::string_view text) {
     if (const int error = file.file().write_at(0, text.data(), text.size()); error != 0)
         not_written(path, error);
+    if (File last = file.again(); !last.close()) // before another of the files has its name
+        not_written(path, errno);
 }
 
 } // namespace

@@ -7,6 +7,8 @@
 
 #include <gst/gst.h>
 
+#include <algorithm>
+
 namespace specklescope {
 
 bool gst_element_exists(const char* element) {
@@ -19,6 +21,32 @@ bool gst_element_exists(const char* element) {
 }
 
 bool shows_colors(RecordWhat what) { return what == RecordWhat::processed || what == RecordWhat::screen; }
+
+namespace {
+
+/// Empty where both sides are so long.
+std::string other_than(const Shape& shape, int least, int most) {
+    if (std::min(shape.width, shape.height) >= least && std::max(shape.width, shape.height) <= most)
+        return "";
+    return "pictures have " + std::to_string(least) + " to " + std::to_string(most) + " pixels a side there";
+}
+
+constexpr int kMostH264 = 16384; ///< of x264
+
+} // namespace
+
+std::string mkv_refuses(RecordWhat what, const Shape& shape) {
+    if (shows_colors(what) && gst_element_exists("x264enc"))
+        return other_than(shape, 1, kMostH264);
+    // FFV1 of FFmpeg 5.1 in four slices gives other pixels back than it got where a side has one or two.
+    constexpr int kLeastFfv1 = 3;
+    return other_than(shape, kLeastFfv1, kMaxSide);
+}
+
+std::string mp4_refuses(RecordWhat, const Shape& shape) {
+    constexpr int kLeast = 16; // of GStreamer's mp4mux
+    return other_than(shape, kLeast, kMostH264);
+}
 
 namespace {
 void check_muxer() {

@@ -11,4 +11,9 @@ bool gst_element_exists(const char* element);
 /// What is seen is encoded for the eye; numbers stay as they are.
 bool shows_colors(RecordWhat what);
 
+/// RecordFormat::refuses of .mkv and .mp4: sizes that an encoder or a muxer does not take, or does not give
+/// back as they were.
+std::string mkv_refuses(RecordWhat what, const Shape& shape);
+std::string mp4_refuses(RecordWhat what, const Shape& shape);
+
 } // namespace specklescope

@@ -19,6 +19,7 @@ Declare<P> picture() {
               {.unit = "1/s",
                .min = 0,
                .max = kMaxRate,
+               .least = kMinRate,
                .cost = kRebuild,
                .doc = "of a camera with triggers the most that it takes; 0: as the camera is set"})
         .choice(
@@ -55,6 +56,7 @@ ParamTable declare_all() {
               {.unit = "1/s",
                .min = 0,
                .max = 10000,
+               .least = kMinRate,
                .cost = kRebuild,
                .doc = "software triggers sent; 0: on request (fire)"})
         .integer("triggers", &P::triggers,

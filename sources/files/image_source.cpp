@@ -10,6 +10,7 @@
 #include "sources/pacer.hpp"
 #include "sources/playback_clock.hpp"
 #include "sources/speed.hpp"
+#include "sources/told_doubts.hpp"
 
 #include <spdlog/spdlog.h>
 
@@ -129,6 +130,7 @@ public:
         pacer_.restart();
         clock_.restart();
         said_.clear();
+        told_.clear();
     }
 
     void set(std::string_view name, const ParamValue& value) override {
@@ -274,6 +276,7 @@ private:
         const std::string& name = files_[file_ - 1];
         shape_ = page;
         page_type_ = page.type;
+        told_.tell(name, reader_->doubts());
         read_coding(name);
         if (decodes())
             shape_.type = PixelType::f32;
@@ -327,6 +330,7 @@ private:
     std::optional<Transfer> asked_;       ///< nothing: as the file says
     Coding coding_;                       ///< of the page being read
     std::string said_;                    ///< of it in the log
+    ToldDoubts told_;
     Decoder decoder_;
     std::vector<std::byte> codes_; ///< rows before they are decoded
     int rows_left_ = 0;            ///< of the page being read
@@ -347,9 +351,11 @@ const ParamTable& image_table() {
                   {.unit = "1/s",
                    .min = 0,
                    .max = kMaxRate,
+                   .least = kMinRate,
                    .doc = "frames a second, played; 0: as fast as they are taken; capture times of a "
                           "recording stay"})
-            .real("speed", &ImageOptions::speed, {.min = 0, .max = kMaxSpeed, .doc = kSpeedDoc})
+            .real("speed", &ImageOptions::speed,
+                  {.min = 0, .max = kMaxSpeed, .least = kMinSpeed, .doc = kSpeedDoc})
             .boolean("loop", &ImageOptions::loop,
                      {.doc = "begin again at the end; a single image is repeated"})
             .integer(

@@ -9,6 +9,7 @@
 #include "sources/pacer.hpp"
 #include "sources/playback_clock.hpp"
 #include "sources/speed.hpp"
+#include "sources/told_doubts.hpp"
 
 #include <spdlog/spdlog.h>
 
@@ -175,7 +176,7 @@ public:
             swap_bytes(frame.host());
         frame.info().position = in_pass_++;
         const Recorded& recorded = sidecar_.next();
-        tell_doubts();
+        told_.tell(path_ + ".jsonl", sidecar_.file().doubts());
         frame.info().capture_ns = clock_.take(recorded, port, pacer_, options.rate);
         frame.info().exposure_ms = recorded.exposure_ms;
         frame.info().exposure_origin = recorded.exposure_origin;
@@ -253,17 +254,7 @@ private:
         if (file.width() != shape_.width || file.height() != shape_.height ||
             file.format() != to_string(params_.get("format")))
             sidecar_.close();
-        tell_doubts();
-    }
-
-    /// Each sort once, however often the file is played.
-    void tell_doubts() {
-        for (const std::string_view doubt : sidecar_.file().doubts()) {
-            if (std::find(told_.begin(), told_.end(), doubt) != told_.end())
-                continue;
-            told_.push_back(doubt);
-            run_log().warn("'{}.jsonl' says what cannot be and is left out: {}.", path_, doubt);
-        }
+        told_.tell(path_ + ".jsonl", sidecar_.file().doubts());
     }
 
     /// A new round does not follow the last frame, but a single picture shown again follows itself.
@@ -300,8 +291,8 @@ private:
     RawSidecar sidecar_; ///< open where there is one
     Pacer pacer_;
     PlaybackClock clock_;
-    std::vector<std::string_view> told_; ///< of RecordedText::doubts()
-    std::uint64_t in_pass_ = 0;          ///< frames since the beginning of the file
+    ToldDoubts told_;
+    std::uint64_t in_pass_ = 0; ///< frames since the beginning of the file
     bool ended_ = false;
     bool warned_ = false;
 };
@@ -333,9 +324,11 @@ const ParamTable& raw_table() {
                   {.unit = "1/s",
                    .min = 0,
                    .max = kMaxRate,
+                   .least = kMinRate,
                    .doc = "frames a second, played; 0: as fast as they are taken; capture times of a "
                           "recording stay"})
-            .real("speed", &RawOptions::speed, {.min = 0, .max = kMaxSpeed, .doc = kSpeedDoc})
+            .real("speed", &RawOptions::speed,
+                  {.min = 0, .max = kMaxSpeed, .least = kMinSpeed, .doc = kSpeedDoc})
             .boolean("loop", &RawOptions::loop, {.doc = "begin again at the end"})
             .real(
                 "full_scale", &RawOptions::full_scale,

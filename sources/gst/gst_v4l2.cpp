@@ -225,6 +225,7 @@ SourceType v4l2_source_type() {
                   {.unit = "1/s",
                    .min = 0,
                    .max = kMaxRate,
+                   .least = 0.001,
                    .doc = "0: the camera's choice; while it runs, where the camera takes one then"})
             .real("exposure", &V4l2Params::exposure_ms,
                   {.unit = "ms",

@@ -12,6 +12,7 @@
 #include "sources/playback_clock.hpp"
 #include "sources/registry.hpp"
 #include "sources/speed.hpp"
+#include "sources/told_doubts.hpp"
 
 #include <cmath>
 #include <filesystem>
@@ -81,6 +82,7 @@ public:
         landing_.reset();
         counted_.reset();
         claimed_.reset();
+        told_doubts_.clear();
         most_bytes_ = MemoryLimit::here();
         return GstSource::open();
     }
@@ -200,6 +202,7 @@ private:
         sought_ = false;
         const std::string texts = matroska_texts(path_);
         recorded_.begin(std::string_view(texts).substr(std::min(texts.find("{\"finished\""), texts.size())));
+        told_doubts_.tell(path_, recorded_.doubts());
         first_capture_ns_ = recorded_.now().capture_ns.value_or(0);
         index_ = 0;
         GstGraph graph{own(gst_pipeline_new(nullptr)), nullptr};
@@ -316,7 +319,8 @@ private:
     std::uint64_t most_bytes_ = std::numeric_limits<std::uint64_t>::max(); ///< MemoryLimit of who opened it
     std::uintmax_t bytes_ = 0;
     Pacer pacer_;
-    RecordedText recorded_;                          ///< of a recording of ours, from its tags
+    RecordedText recorded_; ///< of a recording of ours, from its tags
+    ToldDoubts told_doubts_;
     std::int64_t first_capture_ns_ = 0;              ///< of a recording of ours
     std::uint64_t index_ = 0;                        ///< of the next frame in the file
     static constexpr std::int64_t kSameTime = 1000;  ///< ns
@@ -351,8 +355,10 @@ const ParamTable& video_table() {
                   {.unit = "1/s",
                    .min = 0,
                    .max = kMaxRate,
+                   .least = kMinRate,
                    .doc = "frames per second; 0: as fast as they are processed"})
-            .real("speed", &VideoParams::speed, {.min = 0, .max = kMaxSpeed, .doc = kSpeedDoc})
+            .real("speed", &VideoParams::speed,
+                  {.min = 0, .max = kMaxSpeed, .least = kMinSpeed, .doc = kSpeedDoc})
             .boolean("loop", &VideoParams::loop, {.doc = "start again at the end"})
             .table();
     return table;

@@ -153,6 +153,7 @@ const ParamTable& synthetic_table() {
                   {.unit = "1/s",
                    .min = 0,
                    .max = kMaxRate,
+                   .least = kMinRate,
                    .doc = "frames a second; 0: as fast as they are taken, never dropped"})
             .integer("bits", &O::bits,
                      {.min = 8,
@@ -191,9 +192,12 @@ const ParamTable& synthetic_table() {
                 {.min = 0, .max = 2147483647, .cost = Cost::rebuild, .doc = "another seed, another picture"})
             .integer("frames", &O::frames,
                      {.min = 0, .max = 2147483647, .doc = "ends after so many; 0: never"})
-            .real(
-                "speed", &O::speed,
-                {.min = 0, .max = kMaxSpeed, .visible = [](const O& o) { return !o.live; }, .doc = kSpeedDoc})
+            .real("speed", &O::speed,
+                  {.min = 0,
+                   .max = kMaxSpeed,
+                   .least = kMinSpeed,
+                   .visible = [](const O& o) { return !o.live; },
+                   .doc = kSpeedDoc})
             .boolean("live", &O::live,
                      {.doc = "true: as a camera, drops what finds no slot; false: as a file, waits, the same "
                              "frames every time"})

@@ -3,7 +3,6 @@
 #include "base/parallel.hpp"
 
 #include <algorithm>
-#include <type_traits>
 #include <utility>
 
 namespace specklescope {
@@ -30,52 +29,57 @@ void SpeckleEdges::run(ConstHostView input, HostView output, const SpeckleParams
     }
 }
 
+// Nothing is ever subtracted from a running sum, as inside the picture (simd/speckle_real-inl.hpp): groups
+// only merge (Chan, Golub, LeVeque 1979), so that no sample disturbs windows that do not hold it, and a flat
+// window has a deviation of exactly 0.
+template <class T>
+void SpeckleEdges::sum_columns(View<const T> input, int first, int last, int begin, int end, Slot& slot) {
+    std::fill(slot.columns.begin() + begin, slot.columns.begin() + end, Group());
+    for (int v = first; v < last; ++v) {
+        const double k = v - first, part = k > 0 ? 1 / (k * (k + 1)) : 0;
+        for (int x = begin; x < end; ++x) {
+            Group& column = slot.columns[static_cast<std::size_t>(x)];
+            const auto value = static_cast<double>(input.row(v)[x]);
+            const double delta = column.sum - k * value;
+            column.deviation += k > 0 ? delta * delta * part : 0;
+            column.sum += value;
+        }
+    }
+}
+
 template <class T> void SpeckleEdges::run_row(View<const T> input, View<float> output, int y, int radius,
                                               const ContrastScale& scale, Slot& slot) const {
     const int width = input.width;
     const int first = std::max(0, y - radius);
     const int last = std::min(input.height, y + radius + 1);
     const bool whole = last - first < 2 * radius + 1; // every window of the row lacks some
-    // Of integers the sums are exact in any case. Of floats a sample of the row is subtracted, so that little
-    // is lost where the contrast is small.
-    const int centre = width / 2;
-    const auto middle = static_cast<double>(input.row(y)[centre]);
-    const double reference = std::is_integral_v<T> || !std::isfinite(middle) ? 0 : middle;
-    const auto sum_columns = [&](int begin, int end) {
-        std::fill(slot.columns.begin() + begin, slot.columns.begin() + end, Sums());
-        for (int v = first; v < last; ++v)
-            for (int x = begin; x < end; ++x) {
-                const double value = static_cast<double>(input.row(v)[x]) - reference;
-                slot.columns[static_cast<std::size_t>(x)].sum += value;
-                slot.columns[static_cast<std::size_t>(x)].squares += value * value;
-            }
-    };
+    const double rows = last - first;
     const auto write = [&](int begin, int end) {
         for (int x = begin; x < end; ++x) {
             const int left = std::max(0, x - radius);
             const int right = std::min(width, x + radius + 1);
-            Sums window;
-            for (int u = left; u < right; ++u) {
-                window.sum += slot.columns[static_cast<std::size_t>(u)].sum;
-                window.squares += slot.columns[static_cast<std::size_t>(u)].squares;
+            Group window = slot.columns[static_cast<std::size_t>(left)];
+            for (int u = left + 1; u < right; ++u) {
+                const Group& column = slot.columns[static_cast<std::size_t>(u)];
+                const double k = u - left, delta = window.sum - k * column.sum;
+                window.deviation += column.deviation + delta * delta / (rows * k * (k + 1));
+                window.sum += column.sum;
             }
-            const double n = static_cast<double>(right - left) * (last - first);
-            const double determinant = n * window.squares - window.sum * window.sum;
+            const double n = static_cast<double>(right - left) * rows;
             float& result = output.row(y)[x];
             slot.undefined -= std::isnan(result) ? 1 : 0;
             slot.infinite -= std::isinf(result) ? 1 : 0;
-            result = static_cast<float>(
-                omit_value(scale.form, scale.c, n, window.sum + n * reference, determinant));
+            result = static_cast<float>(omit_value(scale.form, scale.c, n, window.sum, n * window.deviation));
             slot.undefined += std::isnan(result) ? 1 : 0;
             slot.infinite += std::isinf(result) ? 1 : 0;
         }
     };
     if (whole || 2 * radius >= width) {
-        sum_columns(0, width);
+        sum_columns(input, first, last, 0, width, slot);
         return write(0, width);
     }
-    sum_columns(0, std::min(width, 2 * radius));
-    sum_columns(std::max(0, width - 2 * radius), width);
+    sum_columns(input, first, last, 0, std::min(width, 2 * radius), slot);
+    sum_columns(input, first, last, std::max(0, width - 2 * radius), width, slot);
     write(0, radius);
     write(width - radius, width);
 }

@@ -29,7 +29,7 @@ SPECKLESCOPE_BOTH inline double omit_value(ContrastForm form, double c, double n
     case ContrastForm::square:
         return c * (n / (n - 1)) * d / (sum * sum);
     case ContrastForm::root:
-        return std::sqrt(c * (n / (n - 1)) * d) / std::fabs(sum);
+        return std::sqrt(c * (n / (n - 1)) * d) / sum;
     case ContrastForm::inverse:
         break;
     }
@@ -54,13 +54,16 @@ public:
              PixelCounts& counts);
 
 private:
-    struct Sums { ///< of a column's samples, less a reference
-        double sum = 0, squares = 0;
+    struct Group { ///< samples: their sum and Σ(I − ⟨I⟩)²
+        double sum = 0, deviation = 0;
     };
     struct alignas(64) Slot {
-        std::vector<Sums> columns;
+        std::vector<Group> columns;
         std::uint64_t undefined = 0, infinite = 0; ///< gained; modulo 2⁶⁴
     };
+    /// Columns [begin, end) of the rows [first, last).
+    template <class T>
+    static void sum_columns(View<const T> input, int first, int last, int begin, int end, Slot& slot);
     template <class T> void run_row(View<const T> input, View<float> output, int y, int radius,
                                     const ContrastScale& scale, Slot& slot) const;
     std::vector<Slot> slots_;

@@ -226,6 +226,24 @@ TEST(Imagej, FieldsAreReadAsTheyAreWritten) {
     EXPECT_EQ(many.read().points.size(), 65536U);
 }
 
+/// Names of files are bytes: a region that is named by one is named in UTF-8, and is the same when it was
+/// stored.
+TEST(Imagej, ANameThatIsNoTextBecomesOne) {
+    const TemporaryFolder folder;
+    std::vector<Region> regions;
+    for (const char* name : {"caf\xe9", "a\nb", "Gef\u00e4\u00df"}) {
+        const std::string path = folder / (std::string(name) + ".roi");
+        test::write_file(path, triangle().text());
+        regions.push_back(load_regions(path).at(0));
+    }
+    EXPECT_EQ(regions[0].name, "caf\uFFFD");
+    EXPECT_EQ(regions[1].name, "a b");
+    EXPECT_EQ(regions[2].name, "Gef\u00e4\u00df");
+    EXPECT_EQ(read_regions_json(to_json(regions), "again"), regions);
+    regions[0].name = "caf\xe9";
+    EXPECT_THROW(check_regions(regions), UsageError) << "a file of it would hold another name";
+}
+
 TEST(Imagej, FieldsThatLieAreRefusedWithTheirByte) {
     const std::vector<std::pair<RoiBytes, std::string>> cases = {
         {RoiBytes(kRectangle, 8, 10, 28, 10), "byte 10: it is empty or turned over."},

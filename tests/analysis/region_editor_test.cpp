@@ -331,6 +331,42 @@ TEST(RegionEditor, NamesAndColoursOfNewOnesAreFresh) {
     EXPECT_EQ(editor.regions()[1].name, "region 2");
     editor.paste(Region{"new", RegionShape::line, {{0, 0}, {5, 5}}, "", true});
     EXPECT_EQ(editor.regions().back().name, "new");
+    editor.reset({rectangle("vessel 999999999", 0, 0, 9, 9)}); // numbers of more digits are read as names
+    for (const char* name : {"vessel 1000000000", "vessel 1000000001", "vessel 1000000002"}) {
+        editor.duplicate(0);
+        EXPECT_EQ(editor.regions().back().name, name);
+        EXPECT_NO_THROW(check_regions(editor.regions()));
+    }
+    const std::string longest(kMaxRegionName, 'x');
+    editor.reset({rectangle(longest, 0, 0, 9, 9)});
+    editor.duplicate(0);
+    editor.duplicate(0);
+    EXPECT_EQ(editor.regions()[2].name, "region 2");
+}
+
+/// What is done again may lie elsewhere than what is dragged: the drag is given up, as by undo.
+TEST(RegionEditor, ADragEndsWhereSomethingIsUndoneOrDoneAgain) {
+    for (const bool again : {false, true}) {
+        RegionEditor editor;
+        editor.set_picture(200, 150);
+        editor.reset({rectangle("a", 10, 10, 20, 20), rectangle("b", 50, 50, 60, 60)});
+        editor.remove(0);
+        const std::vector<Region> one = editor.regions();
+        if (again)
+            editor.undo();
+        const std::size_t b = again ? 1 : 0;
+        ASSERT_TRUE(editor.begin_drag({Part::inside, b, 0}, {55, 55}));
+        editor.drag({70, 70}, false);
+        EXPECT_EQ(editor.regions()[b].points[0], (RegionPoint{65, 65}));
+        EXPECT_TRUE(again ? editor.redo() : editor.undo());
+        EXPECT_FALSE(editor.dragging());
+        EXPECT_EQ(editor.regions().size(), again ? 1U : 2U);
+        EXPECT_EQ(editor.regions().back(), one[0]) << "as it was before it was dragged";
+        editor.drag({75, 75}, false);
+        editor.end_drag();
+        EXPECT_EQ(editor.regions().back(), one[0]);
+        EXPECT_NO_THROW(check_regions(editor.regions()));
+    }
 }
 
 TEST(RegionEditor, ACopyLiesWhereThereIsRoom) {

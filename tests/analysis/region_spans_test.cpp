@@ -245,6 +245,27 @@ TEST(RegionSpans, MoreRunsThanThereIsRoomForAreRefused) {
     }
 }
 
+/// 65536 corners far above and below a large picture: two minutes of sorting for an outline that holds no
+/// pixel.
+TEST(RegionSpans, AnOutlineThatCrossesRowsTooOftenIsRefusedAtOnce) {
+    Region far{"far", RegionShape::polygon, {}, "", false};
+    for (int i = 0; i < 65536; ++i)
+        far.points.push_back({100.1 + i % 7 * 0.1, i % 2 == 0 ? -kMaxCoordinate : kMaxCoordinate});
+    std::vector<RowSpan> spans;
+    try {
+        region_spans(far, 65536, 65536, spans);
+        FAIL() << "not refused";
+    } catch (const UsageError& error) {
+        EXPECT_EQ(
+            std::string(error.what()),
+            "Region 'far' has an outline that crosses rows of the picture 4294967296 times; allowed: up "
+            "to 33554432, take one with fewer corners.");
+    }
+    EXPECT_TRUE(spans.empty());
+    EXPECT_EQ(region_spans(far, 65536, 512, spans), RegionFit::outside)
+        << "of a picture of 512 rows it is none";
+}
+
 TEST(Regions, WhatNoRegionCanBeIsRefusedInOneSentence) {
     const auto refused = [](Region region, const std::string& part) {
         try {

@@ -175,6 +175,8 @@ TEST(Trials, SayWhyThereAreNone) {
     };
     EXPECT_EQ(why(times, {}, {1, 1, 0}), "there is no event");
     EXPECT_EQ(why({5}, {5}, {1, 1, 0}), "there are fewer than two frames");
+    EXPECT_EQ(why({}, {5}, {1, 1, 0.1}), "there are fewer than two frames");
+    EXPECT_EQ(why({kNaN, kInf}, {5}, {1, 1, 0.1}), "there are fewer than two frames");
     EXPECT_EQ(why({0, 1, 2, 90, 91}, {50}, {1, 1, 0}), "no frame lies in the window of any event");
     EXPECT_EQ(why(times, {50}, {1, 1, 0}), "the trace holds no event's window from end to end");
     EXPECT_EQ(why(times, {1}, {1, 1, 1e-9}), "the window has more than 1000000 steps");
@@ -185,6 +187,37 @@ TEST(Trials, SayWhyThereAreNone) {
     EXPECT_EQ(one.points[2].mean, 3);
     EXPECT_TRUE(std::isnan(one.points[0].error)) << "of one trial";
     EXPECT_EQ(one.before, 1);
+}
+
+/// Frames without a time, and times beyond any clock, change nothing of the others.
+TEST(Trials, WhatHasNoTimeIsLeftOut) {
+    std::vector<double> times, values;
+    for (int i = 0; i < 200; ++i) {
+        times.push_back(i * 0.1);
+        values.push_back(10 + i % 7);
+    }
+    const auto points = [](const Trials& trials) {
+        std::vector<double> all = {trials.before, trials.step_s};
+        for (const TrialPoint& point : trials.points)
+            all.insert(all.end(), {point.mean, point.error, static_cast<double>(point.trials)});
+        return all;
+    };
+    const TrialWindow window{2, 3, 0};
+    const Trials clean = average_trials(times, values, {5, 9}, window, RegionMean::plain);
+    EXPECT_EQ(clean.used, 2U);
+    std::vector<double> odd_times = times, odd_values = values;
+    for (const auto& [at, time] : {std::pair{199, kInf}, {100, kNaN}, {55, -kInf}, {0, kNaN}}) {
+        odd_times.insert(odd_times.begin() + at, time);
+        odd_values.insert(odd_values.begin() + at, 1e6);
+    }
+    odd_times.push_back(1e300);
+    odd_values.push_back(1e6);
+    const Trials odd =
+        average_trials(odd_times, odd_values, {5, kNaN, 9, kInf, -kInf}, window, RegionMean::plain);
+    EXPECT_EQ(points(odd), points(clean));
+    EXPECT_EQ(odd.used, 2U);
+    EXPECT_EQ(odd.whole_missing.size(), 1U);
+    EXPECT_EQ(odd.cut_off, (std::vector<double>{kInf, -kInf}));
 }
 
 class TrialsCommand : public testing::Test {
@@ -306,6 +339,11 @@ TEST_F(TrialsCommand, RefusesWhatHasNoMean) {
     EXPECT_NE(
         refused(good + "400,1.5,2000,vein,1,1,1,1,9,0,0,0\n", {"--around", "stimulus"}).find("goes back"),
         std::string::npos);
+    EXPECT_NE(refused(good + "400,,2000,vein,1,1,1,1,9,0,0,0\n401,1.5,2000,vein,1,1,1,1,9,0,0,0\n",
+                      {"--around", "stimulus"})
+                  .find("goes back"),
+              std::string::npos)
+        << "a frame without a time hides no step back";
     EXPECT_NE(refused(good, {"--around", "stimulus", "--before", "-1"}).find("trials_before = -1"),
               std::string::npos);
     EXPECT_NE(refused(good, {"--around", "stimulus", "--rate", "5"}).find("says nothing to trials"),

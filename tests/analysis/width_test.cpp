@@ -280,6 +280,44 @@ TEST(Width, ThroughTheWholeChainIsThatOfTheVesselWhateverTheMap) {
     EXPECT_TRUE(test::python(folder, kCompareChain)) << test::read_file(folder / "python.log");
 }
 
+/// Vessels whose K² falls to 0 in their middle: the fitted curve lies above it or below.
+constexpr const char* kNoContrast = R"py(
+import numpy as np, tifffile
+rng = np.random.default_rng(SEED)
+x = np.arange(64)
+k2 = np.empty((60, 9, 64), np.float32)
+for page in k2:
+    page[:] = np.maximum(0.04 * (1 - np.exp(-(x - 31.3) ** 2 / 18)) + rng.normal(0, 2e-4, 64), 0)
+tifffile.imwrite("k2.tiff", k2, photometric="minisblack")
+open("line.json", "w").write('{"regions":[{"name":"a","shape":"line","points":[[0,4],[63,4]]}]}')
+)py";
+constexpr const char* kDepths = R"py(
+import csv
+import numpy as np
+def rows(name):
+    return list(csv.DictReader(l for l in open(name) if not l.startswith("#")))
+k2, flow = rows("k2.csv"), rows("flow.csv")
+assert len(k2) == len(flow) == 60 and all(r["fit"] == "ok" for r in k2 + flow)
+middle, is_ = (np.array([float(r["baseline"]) + float(r["depth"]) for r in of]) for of in (k2, flow))
+below = middle < 0
+assert 5 < below.sum() < 55, below.sum() # no K², but a curve
+assert np.isinf(is_[below]).all() and (is_[below] > 0).all(), is_[below]
+assert np.isfinite(is_[~below]).all() and (is_[~below] > 0).all(), is_[~below]
+)py";
+
+TEST(Width, OfAVesselOfNextToNoContrastHasNoFlowBelowZero) {
+    const TemporaryFolder folder;
+    ASSERT_TRUE(test::python(folder, with_seed(kNoContrast))) << test::read_file(folder / "python.log");
+    for (const auto& [name, stage] : {std::pair{"k2", "none"}, {"flow", "flow:input=contrast2,output=bfi"}}) {
+        const ChildResult ran =
+            run_program({"run", "k2.tiff", "--backend", "cpu", "--quiet", "--band", "3", "--regions",
+                         "line.json", "--widths", std::string(name) + ".csv", "--stage", stage},
+                        folder.path().string());
+        ASSERT_EQ(ran.status, 0) << ran.all();
+    }
+    EXPECT_TRUE(test::python(folder, kDepths)) << test::read_file(folder / "python.log");
+}
+
 TEST(Width, TableMayGetNothingToWrite) {
     const TemporaryFolder folder;
     TableFile table(folder / "t.csv", "# mark\n");

@@ -80,7 +80,9 @@ ParamValue random_value(const ParamDecl& decl, std::mt19937_64& random) {
         const double low = std::max(decl.min, -1e300), high = std::min(decl.max, 1e300);
         const double part = std::uniform_real_distribution<double>(0, 1)(random);
         const double small = std::ldexp(part, -static_cast<int>(pick(40)));
-        return pick(6) == 0 ? low : pick(6) == 0 ? high : std::clamp(small * 100, low, high);
+        return pick(6) == 0   ? low
+               : pick(6) == 0 ? high
+                              : std::clamp(small * 100, std::max(low, decl.least), high);
     }
     case ParamKind::choice:
         return decl.choices[pick(decl.choices.size())];
@@ -278,7 +280,7 @@ TEST_F(ConfigTest, ErrorsOfTheCommandLineNameTheWordAndTheCure) {
     EXPECT_EQ(error_of({"list", "stage"}),
               "There is no list of 'stage'; allowed: sources, stages, presets, devices.");
     EXPECT_EQ(error_of({"--rate", "-5"}),
-              "--rate = -5 is not possible; allowed: a number, 0…100000 frames/s.");
+              "--rate = -5 is not possible; allowed: 0 or a number, 1e-09…100000 frames/s.");
     EXPECT_EQ(error_of({"--loop=maybe"}), "--loop = maybe is not possible; allowed: true, false.");
     EXPECT_EQ(error_of({"--verbose", "--quiet"}),
               "--verbose and --quiet exclude each other; give one of them.");
@@ -288,11 +290,12 @@ TEST_F(ConfigTest, ErrorsOfTheCommandLineNameTheWordAndTheCure) {
 
 TEST_F(ConfigTest, ErrorsOfTomlNameFileAndLine) {
     EXPECT_EQ(toml_error("\n\nsuorce = \"x\"\n").substr(0, 41), "x.toml, line 3: there is no key 'suorce';");
-    EXPECT_EQ(toml_error("[program]\nrate = \"fast\"\n"),
-              "x.toml, line 2: specklescope: rate is text here; allowed: a number, 0…100000 frames/s.");
     EXPECT_EQ(
-        toml_error("[program]\nrate = nan\n"),
-        "x.toml, line 2: specklescope: rate = nan is not possible; allowed: a number, 0…100000 frames/s.");
+        toml_error("[program]\nrate = \"fast\"\n"),
+        "x.toml, line 2: specklescope: rate is text here; allowed: 0 or a number, 1e-09…100000 frames/s.");
+    EXPECT_EQ(toml_error("[program]\nrate = nan\n"),
+              "x.toml, line 2: specklescope: rate = nan is not possible; allowed: 0 or a number, "
+              "1e-09…100000 frames/s.");
     EXPECT_EQ(toml_error("[[stage]]\nname = \"speckle\"\nradius = 2.5\n"),
               "x.toml, line 3: stage speckle: radius is a number here; allowed: a whole number, 1…15 px.");
     EXPECT_EQ(

@@ -182,18 +182,26 @@ public:
         gst_clear_caps(&caps);
         return made;
     }
-    /// The sentence of the next such message; "" where there is none.
+    /// The sentence of the next such message; "" where there is none. Messages of other kinds wait.
     std::string message(GstMessageType type) {
-        GstMessage* message = gst_bus_pop_filtered(bus_, type);
-        if (!message)
+        constexpr auto kTold =
+            static_cast<GstMessageType>(GST_MESSAGE_ERROR | GST_MESSAGE_WARNING | GST_MESSAGE_INFO);
+        while (GstMessage* message = gst_bus_pop_filtered(bus_, kTold)) {
+            GError* error = nullptr;
+            (GST_MESSAGE_TYPE(message) == GST_MESSAGE_ERROR ? gst_message_parse_error
+             : GST_MESSAGE_TYPE(message) == GST_MESSAGE_WARNING
+                 ? gst_message_parse_warning
+                 : gst_message_parse_info)(message, &error, nullptr);
+            told_.emplace_back(GST_MESSAGE_TYPE(message), error->message);
+            g_error_free(error);
+            gst_message_unref(message);
+        }
+        const auto next =
+            std::find_if(told_.begin(), told_.end(), [&](const auto& one) { return one.first == type; });
+        if (next == told_.end())
             return "";
-        GError* error = nullptr;
-        (type == GST_MESSAGE_ERROR     ? gst_message_parse_error
-         : type == GST_MESSAGE_WARNING ? gst_message_parse_warning
-                                       : gst_message_parse_info)(message, &error, nullptr);
-        const std::string sentence = error->message;
-        g_error_free(error);
-        gst_message_unref(message);
+        const std::string sentence = next->second;
+        told_.erase(next);
         return sentence;
     }
 
@@ -201,6 +209,7 @@ private:
     GstHarness* harness_;
     GstElement* element_;
     GstBus* bus_;
+    std::vector<std::pair<GstMessageType, std::string>> told_;
     std::string format_;
     GstClockTime pushed_ = 0;
 };

@@ -78,6 +78,28 @@ TEST_P(RowsOfMeta, OfAnotherSizeThanTheCapsSayAreRefused) {
                   sentence("has 640×" + std::to_string(height) + " pixels, and its caps say 640×480 pixels"));
 }
 
+TEST_P(RowsOfMeta, OfAnotherFormatThanTheCapsSayAreRefused) {
+    const std::pair<GstVideoFormat, guint> others[] = {{GST_VIDEO_FORMAT_I420, 3},
+                                                       {GST_VIDEO_FORMAT_I420, 1},
+                                                       {GST_VIDEO_FORMAT_RGBA, 1},
+                                                       {gst_video_format_from_string(format.c_str()), 0},
+                                                       {gst_video_format_from_string(format.c_str()), 2}};
+    for (const auto& [other, planes] : others) {
+        Harness harness("chain=flip");
+        harness.caps(format, kWidth, kHeight);
+        GstBuffer* const buffer = gst_buffer_new_allocate(nullptr, 4 * all, nullptr);
+        gst_buffer_memset(buffer, 0, 7, 4 * all);
+        gsize offsets[GST_VIDEO_MAX_PLANES] = {};
+        gint steps[GST_VIDEO_MAX_PLANES] = {row, row, row};
+        gst_buffer_add_video_meta_full(buffer, GST_VIDEO_FRAME_FLAG_NONE, other, kWidth, kHeight, planes,
+                                       offsets, steps);
+        EXPECT_EQ(gst_harness_push(harness.get(), buffer), GST_FLOW_ERROR);
+        EXPECT_EQ(harness.message(GST_MESSAGE_ERROR),
+                  sentence(std::string("says that it is ") + gst_video_format_to_string(other) + " in " +
+                           std::to_string(planes) + " planes, and its caps say " + format));
+    }
+}
+
 TEST_P(RowsOfMeta, WithGapsGiveTheirPixelsAndTheLastNeedsNoGap) {
     std::mt19937 random(random_seed() + 12);
     const Picture picture = random_picture(format, 64, 48, random);

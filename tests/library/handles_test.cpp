@@ -21,7 +21,9 @@ void expect_all(specklescope_chain* chain, specklescope_status status) {
     EXPECT_EQ(specklescope_chain_add(chain, "gamma"), status);
     EXPECT_EQ(specklescope_chain_replace(chain, "speckle"), status);
     EXPECT_EQ(specklescope_chain_set(chain, 0, "radius", "2"), status);
+    EXPECT_EQ(specklescope_chain_set_values(chain, "speckle", "radius=2"), status);
     EXPECT_EQ(specklescope_chain_get(chain, 0, "radius", text, sizeof text, nullptr), status);
+    EXPECT_EQ(specklescope_chain_get_value(chain, "speckle", "radius", text, sizeof text, nullptr), status);
     EXPECT_EQ(specklescope_chain_text(chain, text, sizeof text, nullptr), status);
     EXPECT_EQ(specklescope_chain_process(chain, &in, nullptr, &out, nullptr), status);
     EXPECT_EQ(specklescope_chain_output(chain, &in, &out), status);
@@ -48,6 +50,7 @@ void expect_all(specklescope_stream* stream, specklescope_status status) {
     EXPECT_EQ(specklescope_stream_source(stream, &info), status);
     EXPECT_EQ(specklescope_stream_next(stream, 0, &frame), status);
     EXPECT_EQ(specklescope_stream_set(stream, 0, "radius", "2"), status);
+    EXPECT_EQ(specklescope_stream_set_values(stream, "speckle", "radius=2"), status);
     EXPECT_EQ(specklescope_stream_replace(stream, "speckle"), status);
     std::size_t place = 0;
     EXPECT_EQ(specklescope_stream_place(stream, "speckle", &place), status);

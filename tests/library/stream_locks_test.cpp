@@ -2,6 +2,8 @@
 #include "tests/library/recorded.hpp"
 
 #include <algorithm>
+#include <array>
+#include <atomic>
 #include <future>
 #include <thread>
 
@@ -76,4 +78,34 @@ TEST(StreamLocks, MessagesThatNobodyReadsAreCountedAndNotKept) {
     text.resize(text.find('\0'));
     EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 1001);
     EXPECT_NE(text.find(" earlier messages were not read in time"), std::string::npos) << text.substr(0, 200);
+}
+
+/// One of them finds nothing to finish, and leaves: what it let through goes on for the other.
+TEST(StreamLocks, TwoThreadsThatFinishDoNotHoldEachOtherUp) {
+    const Stream stream("synthetic:uniform?width=64&height=48&live=false", "", "backend=cpu,slots=8");
+    ASSERT_GE(next_place(stream), 0);
+    std::atomic<bool> hung{false};
+    for (int round = 0; round < 300 && !hung; ++round) {
+        const std::string path = own_folder() + "/finished" + std::to_string(round) + ".tiff";
+        ASSERT_EQ(specklescope_stream_record(stream, path.c_str(), SPECKLESCOPE_FRAMES), SPECKLESCOPE_OK)
+            << specklescope_last_error();
+        ASSERT_GE(next_place(stream), 0);
+        std::this_thread::sleep_for(
+            std::chrono::milliseconds(3)); // the run stands in front of the reader again
+        std::atomic<int> ready{0};
+        const auto finish = [&] {
+            for (++ready; ready < 2;)
+                std::this_thread::yield();
+            return specklescope_stream_finish(stream);
+        };
+        std::array both{std::async(std::launch::async, finish), std::async(std::launch::async, finish)};
+        for (auto& one : both)
+            hung = hung || one.wait_for(std::chrono::seconds(60)) != std::future_status::ready;
+        if (hung) // lets them through, so that the test ends
+            specklescope_stream_stop(stream);
+        for (auto& one : both)
+            EXPECT_EQ(one.get(), SPECKLESCOPE_OK);
+        EXPECT_FALSE(hung) << "round " << round;
+        std::filesystem::remove(path);
+    }
 }

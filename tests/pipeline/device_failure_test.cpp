@@ -279,7 +279,7 @@ TEST(DeviceFailure, AtAnEditEveryResultCarriesTheVersionThatMadeIt) {
     constexpr int kAt = 20;
     auto executor = std::make_unique<DyingAtAnEdit>([&](int frame) {
         if (frame == kAt)
-            flow->edits.enqueue({ParamEdit{0, "radius", std::int64_t{2}}, ++flow->version});
+            flow->edits.enqueue({ParamEdit{0, {{"radius", std::int64_t{2}}}}, ++flow->version});
     });
     const auto sink = run_to_the_end(*flow, std::move(executor));
     ASSERT_EQ(sink->count(), kFrames);

@@ -1,4 +1,5 @@
 // Radiance pictures as Radiance's own programs write them, and what they say of themselves.
+#include "files/image_file.hpp"
 #include "tests/recording/record_helpers.hpp"
 
 namespace specklescope {
@@ -44,6 +45,24 @@ TEST(LightPicture, RowsOf8PixelsAndMoreAreFourPlanesAndShorterOnesArePlain) {
     }
 }
 
+/// There is no exponent for more: the largest code stands for them, not 0.
+TEST(LightPicture, WhatIsBeyondItsCodesIsTheLargestOfThem) {
+    const TemporaryFolder folder;
+    const Shape shape{4, 1, 1, PixelType::f32};
+    Maker maker(shape);
+    const Result result = maker.make(0);
+    const float values[] = {3.4e38F, 1.7e38F, 1.6e38F, 1e-30F};
+    std::copy_n(values, 4, result.image.host().as<float>().row(0));
+    const auto reader = open_image(write_snapshot(result, {.path = folder / "p.hdr"}, stream_of(shape)));
+    ASSERT_TRUE(reader->next_page());
+    std::array<float, 12> seen{};
+    reader->read_rows(HostView(reinterpret_cast<std::byte*>(seen.data()), {4, 1, 3, PixelType::f32}));
+    EXPECT_GT(seen[0], 1.68e38F);
+    EXPECT_GT(seen[3], 1.68e38F);
+    EXPECT_NEAR(seen[6], 1.6e38F, 0.01F * 1.6e38F);
+    EXPECT_NEAR(seen[9], 1e-30F, 0.01F * 1e-30F);
+}
+
 /// The same words as those of a TIFF of the same picture.
 TEST(LightPicture, SaysWhatATiffOfItSays) {
     const TemporaryFolder folder;
@@ -67,6 +86,22 @@ TEST(LightPicture, SaysWhatATiffOfItSays) {
         for (const char* now : {"started", "started_arrival_ns"})
             json->erase(now);
     EXPECT_EQ(said, tiff);
+}
+
+/// Its readers take no line without end.
+TEST(LightPicture, LeavesOutANoteThatIsTooLongForItsHeader) {
+    const TemporaryFolder folder;
+    Maker maker({9, 2, 1, PixelType::f32});
+    const Result result = maker.make(3);
+    for (const std::size_t bytes : {1000, 60000, 100000}) {
+        RecordOptions options{.path = folder / (std::to_string(bytes) + ".hdr")};
+        options.limits.note = std::string(bytes, 'n');
+        const auto reader = open_image(write_snapshot(result, options, stream_of({9, 2, 1, PixelType::f32})));
+        ASSERT_TRUE(reader->next_page()) << bytes;
+        EXPECT_EQ(reader->recorded().sequence, 3U) << bytes;
+        EXPECT_EQ(reader->description().find(options.limits.note) != std::string::npos, bytes < 65000)
+            << bytes;
+    }
 }
 
 } // namespace

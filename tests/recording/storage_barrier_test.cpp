@@ -290,6 +290,16 @@ TEST(StorageBarrier, AStorageThatLosesBytesStopsTheRecording) {
         sink->close();
         EXPECT_NE(sink->status().error.find("Input/output error"), std::string::npos) << sink->status().error;
         EXPECT_EQ(sink->status().error.find('\n'), std::string::npos);
+        if (!fs::exists((folder / name) + ".jsonl"))
+            continue;
+        std::ifstream lines((folder / name) + ".jsonl");
+        std::string line;
+        std::getline(lines, line);
+        std::uint64_t named = 0;
+        while (std::getline(lines, line))
+            ++named;
+        EXPECT_EQ(sink->status().written, named);
+        EXPECT_EQ(fs::file_size(folder / name), named * kShape.bytes()) << "frames without a line stay";
     }
 }
 

@@ -1,11 +1,14 @@
 #include "tests/recording/storage_calls.hpp"
 
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
@@ -21,6 +24,7 @@ std::vector<StorageCall> log;
 std::function<int()> storage;
 std::size_t most_at_once = SIZE_MAX;
 int same_random = 0; // calls that are left
+std::atomic<int> late_error{0};
 
 struct Place {
     std::uint64_t round = 0;
@@ -84,6 +88,10 @@ ShortWrites::~ShortWrites() {
     most_at_once = SIZE_MAX;
 }
 
+LateError::LateError(int error) { late_error = error; }
+
+LateError::~LateError() { late_error = 0; }
+
 SameRandom::SameRandom(int calls) {
     const std::lock_guard lock(mutex);
     same_random = calls;
@@ -138,6 +146,19 @@ ssize_t getrandom(void* to, size_t bytes, unsigned flags) {
         }
     }
     return real(to, bytes, flags);
+}
+
+int close(int descriptor) {
+    static const auto real = reinterpret_cast<int (*)(int)>(dlsym(RTLD_NEXT, "close"));
+    struct stat status {};
+    const int error = late_error;
+    const bool fails = error != 0 && ::fstat(descriptor, &status) == 0 && S_ISREG(status.st_mode) &&
+                       (::fcntl(descriptor, F_GETFL) & O_ACCMODE) != O_RDONLY;
+    const int done = real(descriptor);
+    if (!fails)
+        return done;
+    errno = error;
+    return -1;
 }
 
 int fdatasync(int descriptor) {

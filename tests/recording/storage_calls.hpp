@@ -1,6 +1,6 @@
 // What the recorders ask of the system, in order: stand-ins for pwritev() and fdatasync() in this program
-// that keep a log of one folder's files while somebody wants one, and let a test be the storage; and for
-// getrandom(), whose chances nobody waits for.
+// that keep a log of one folder's files while somebody wants one, and let a test be the storage; for close(),
+// whose errors are those of other machines; and for getrandom(), whose chances nobody waits for.
 #pragma once
 
 #include <sys/types.h>
@@ -41,6 +41,16 @@ public:
     ~ShortWrites();
     ShortWrites(const ShortWrites&) = delete;
     ShortWrites& operator=(const ShortWrites&) = delete;
+};
+
+/// While it lives closing a file that was written gives this error, as on a network file system whose disk is
+/// full.
+class LateError {
+public:
+    explicit LateError(int error);
+    ~LateError();
+    LateError(const LateError&) = delete;
+    LateError& operator=(const LateError&) = delete;
 };
 
 /// While it lives the first so many calls of getrandom() give the same bytes.

@@ -9,6 +9,8 @@
 namespace specklescope::test {
 namespace {
 
+GQuark seen() { return g_quark_from_static_string("specklescope-seen"); }
+
 /// A buffer may say of itself that its picture has another size than the stream's.
 TEST(GstPixels, ABufferOfAnotherSizeThanItsStreamIsRefused) {
     init_gstreamer();
@@ -76,12 +78,17 @@ TEST(GstPixels, BuffersOfThePoolHoldTheirRowsEachTimeTheyAreTaken) {
         gst_buffer_pool_config_add_option(config, GST_BUFFER_POOL_OPTION_VIDEO_META);
         ASSERT_TRUE(gst_buffer_pool_set_config(pool.get(), config));
         ASSERT_TRUE(gst_buffer_pool_set_active(pool.get(), TRUE));
-        const GstBuffer* first = nullptr;
+        int ended = 0; // an address alone would be another buffer's at once
         for (int taken = 0; taken < 3; ++taken) {
             GstBuffer* buffer = nullptr;
             ASSERT_EQ(gst_buffer_pool_acquire_buffer(pool.get(), &buffer, nullptr), GST_FLOW_OK);
-            first = first ? first : buffer;
-            EXPECT_EQ(buffer, first) << "it came back";
+            EXPECT_EQ(gst_mini_object_get_qdata(GST_MINI_OBJECT(buffer), seen()) != nullptr, taken > 0)
+                << "it came back";
+            gst_mini_object_set_qdata(GST_MINI_OBJECT(buffer), seen(), &ended, nullptr);
+            if (taken == 0)
+                gst_mini_object_weak_ref(
+                    GST_MINI_OBJECT(buffer),
+                    [](gpointer count, GstMiniObject*) { ++*static_cast<int*>(count); }, &ended);
             EXPECT_GE(gst_buffer_get_size(buffer), pitch * kHeight) << width;
             const GstVideoMeta* const rows = gst_buffer_get_video_meta(buffer);
             ASSERT_NE(rows, nullptr) << taken;
@@ -89,8 +96,10 @@ TEST(GstPixels, BuffersOfThePoolHoldTheirRowsEachTimeTheyAreTaken) {
             EXPECT_EQ(rows->width, static_cast<guint>(width));
             EXPECT_EQ(rows->height, static_cast<guint>(kHeight));
             gst_buffer_unref(buffer);
+            EXPECT_EQ(ended, 0);
         }
         gst_buffer_pool_set_active(pool.get(), FALSE);
+        EXPECT_EQ(ended, 1);
     }
 }
 

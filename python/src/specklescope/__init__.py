@@ -11,6 +11,7 @@ Frames are arrays of uint8, uint16 or float32, (height, width) or (height, width
 UsageError, what the world refuses RunError, with the sentence that the program says.
 """
 
+from . import _core as _core  # before NumPy: it says why a subinterpreter is none to be in
 from ._chain import Chain
 from ._control import Control, ControlledFrame
 from ._device import DeviceArray

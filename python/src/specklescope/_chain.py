@@ -7,7 +7,7 @@ import numpy
 
 from . import _arrays, _core, _device
 from ._results import Result, result_of
-from ._text import pairs_text, path_text, place_of, regions_text, told_regions, value_text
+from ._text import callable_or_none, pairs_text, path_text, real, regions_text, stage_name, told_regions, values_text, whole
 
 
 def text_of(stages):
@@ -46,7 +46,7 @@ class Chain:
                  gpus=None, progress=None):
         options = pairs_text({"backend": backend, "threads": threads, "channel": channel, "medians": medians,
                               "gpus": gpus})
-        self._chain = _core.Chain(text_of(stages), {"options": options, **told_regions(regions)}, progress)
+        self._chain = _core.Chain(text_of(stages), {"options": options, **told_regions(regions)}, callable_or_none(progress))
 
     def __call__(self, frame, out=None, *, exposure_ms=None, full_scale=None, time_ns=0, stream=None):
         """The result of one frame, of uint8, uint16 or float32, (height, width) or (height, width, 3).
@@ -60,13 +60,17 @@ class Chain:
         can give, that of the type if it is None; time_ns: when the frame was taken.
         """
         facts = exposure_ms or 0.0, full_scale or 0.0, time_ns
-        if type(frame) is numpy.ndarray and (out is None or type(out) is numpy.ndarray):
+        try:
+            if type(frame) is numpy.ndarray and (out is None or type(out) is numpy.ndarray):
+                return self._chain.process(frame, out, *facts)
+            if _device.on_device(frame) or _device.on_device(out):
+                return _device.process(self._chain, frame, out, stream, facts)
+            if out is None:
+                return _device.process_lent(self._chain, frame, facts)
             return self._chain.process(frame, out, *facts)
-        if _device.on_device(frame) or _device.on_device(out):
-            return _device.process(self._chain, frame, out, stream, facts)
-        if out is None:
-            return _device.process_lent(self._chain, frame, facts)
-        return self._chain.process(frame, out, *facts)
+        except TypeError:  # of these, or of somebody's array
+            real(facts[0], "exposure_ms"), real(facts[1], "full_scale"), whole(time_ns, "time_ns")
+            raise
 
     def empty(self, shape, dtype):
         """An array as of numpy.empty, in memory that this chain reads and writes at full speed: page-locked where it runs on
@@ -98,15 +102,14 @@ class Chain:
         return self
 
     def set(self, stage, **values):
-        """``chain.set("speckle", radius=5)``: from the next frame on; `stage` by its name or its place from 0."""
-        place = place_of(stage, self._chain)
-        for name, value in values.items():
-            self._chain.set(place, name, value_text(value))
+        """``chain.set("speckle", radius=5)``: from the next frame on; `stage` by its name or its place from 0. Several values
+        take effect at once, or none does where one is refused."""
+        self._chain.set(stage_name(stage), values_text(values))
         return self
 
     def get(self, stage, name) -> str:
         """A parameter as text."""
-        return self._chain.get(place_of(stage, self._chain), name)
+        return self._chain.get(stage_name(stage), name)
 
     @property
     def regions(self) -> list:

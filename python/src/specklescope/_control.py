@@ -6,7 +6,7 @@ import json
 import numpy as np
 
 from ._errors import RunError, UsageError
-from ._wire import endpoint, keys, zmq_for
+from ._wire import Connection, endpoint, keys, zmq_for
 
 _MOST_BYTES = 1 << 20  # a longer message ends the connection, and nobody answers
 _TYPES = {"u8": np.uint8, "u16": np.uint16, "f32": np.float32}
@@ -29,9 +29,10 @@ class ControlledFrame:
         return f"ControlledFrame({self.header['sequence']}, {self.header['quantity']}, {self.image.shape})"
 
 
-class Control:
+class Control(Connection):
     """Every request of ``specklescope --control-schema`` is a method with its arguments as keywords, and gives the answer
-    as a dict: ``program.seek(frame=10)``, ``program.stats()["stats"]["frames"]``. A context manager.
+    as a dict: ``program.seek(frame=10)``, ``program.stats()["stats"]["frames"]``. A context manager; close() leaves the
+    program running, quit() ends it. One thread at a time.
 
     ``key``: a file with this client's pair of keys and ``server``: one with the program's public key, both as
     zmq.auth.create_certificates() writes them, where the program runs with --curve-key. timeout: of an answer, in s; the
@@ -39,7 +40,7 @@ class Control:
     """
 
     def __init__(self, address="zmq://127.0.0.1:5557", *, timeout=45, key=None, server=None):
-        self._socket = None
+        super().__init__()
         zmq = zmq_for("Control")
         self._address = address
         self._endpoint = endpoint(address, ("zmq://", "HOST:PORT"), ("ipc://", "PATH"))
@@ -52,32 +53,36 @@ class Control:
         zmq = zmq_for("Control")
         self._socket = self._context.socket(zmq.REQ)
         self._socket.linger = 0
-        self._socket.rcvtimeo = self._socket.sndtimeo = int(1000 * self._timeout)
+        self._socket.sndtimeo = int(1000 * self._timeout)
         self._give_keys(self._socket)
         self._socket.connect(self._endpoint)
 
     def _ask(self, request, arguments):
-        zmq = zmq_for("Control")
-        if self._socket is None:
-            raise UsageError("The connection was closed; make another one.")
         given = {name: value for name, value in arguments.items() if value is not None}
         message = json.dumps({"request": request, **given}).encode()
         if len(message) > _MOST_BYTES:
             raise UsageError(f"The request {request} is {len(message)} bytes long; allowed: {_MOST_BYTES}; ask for less at a time.")
+        with self._taken() as socket:
+            text, *parts = self._answer_to(message, socket)
+        answer = json.loads(text)
+        if not answer.pop("ok"):
+            raise (UsageError if answer["kind"] == "usage" else RunError)(answer["error"])
+        return answer, parts
+
+    def _answer_to(self, message, socket):
+        zmq = zmq_for("Control")
         try:
-            self._socket.send(message)
-            text, *parts = self._socket.recv_multipart()
+            socket.send(message)
+            if self._wait(socket, self._timeout):
+                return socket.recv_multipart()
+            raise zmq.Again
         except BaseException as error:  # also Ctrl-C: this socket waits for an answer and takes no other request
-            self._socket.close()
+            socket.close()
             self._connect()
             if not isinstance(error, zmq.Again):
                 raise
             raise TimeoutError(f"Nobody answered at {self._address} within {self._timeout:g} s; "
                                "is the program there, with --control?") from None
-        answer = json.loads(text)
-        if not answer.pop("ok"):
-            raise (UsageError if answer["kind"] == "usage" else RunError)(answer["error"])
-        return answer, parts
 
     def request(self, name, **arguments):
         """A request by its name; None leaves an argument out."""
@@ -110,15 +115,3 @@ class Control:
     def frame(self, *, raw=False, version=None, after=None):
         """The newest result: not before one of this version, or with a larger sequence number than ``after``."""
         return ControlledFrame(*self._ask("frame", {"raw": raw, "version": version, "after": after}))
-
-    def close(self):
-        """The program goes on; quit() ends it."""
-        if self._socket is not None:
-            self._socket.close()
-            self._socket = None
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.close()

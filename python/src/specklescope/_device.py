@@ -174,7 +174,11 @@ def _pitch(shape, strides, size, which):
 def pixels_of(array, stream, which, writes=False, chosen=False):
     """An array on a GPU as the library takes it. `stream`: in whose order it is used; `chosen`: whatever the array says."""
     if _says_all_by_interface(array):
-        told = _by_interface(array, stream, which, chosen)
+        try:
+            told = _by_interface(array, stream, which, chosen)
+        except (AttributeError, IndexError, KeyError, TypeError) as error:
+            raise UsageError(f"{which}'s __cuda_array_interface__ is not of that form ({type(error).__name__}: {error}); give an array "
+                             "of CuPy, PyTorch or Numba.") from error
     else:
         told = _by_dlpack(array, stream, which, writes)
     address, shape, strides, name, read_only, holder, order = told

@@ -15,4 +15,14 @@ class RunError(Error, RuntimeError):
     """The request was fine and the world was not: a file, a camera, a device, memory."""
 
 
+def close_behind(error, close, what):
+    """Whatever ended a block is raised, with a note where the end of what it used failed, too."""
+    try:
+        close()
+    except Exception as also:
+        if error is None:
+            raise
+        error.add_note(f"The {what}'s end failed, too: {also}")
+
+
 _core.use_errors(UsageError, RunError)

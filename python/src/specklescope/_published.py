@@ -3,12 +3,12 @@
 import json
 
 from ._errors import UsageError
-from ._wire import endpoint, keys, zmq_for
+from ._wire import Connection, endpoint, keys, zmq_for
 
 KINDS = ("frame", "event", "settings", "stream")
 
 
-class Published:
+class Published(Connection):
     """The messages of a program that runs with --publish, as dicts: ``for frame in ss.Published(address): …``. A context
     manager.
 
@@ -22,7 +22,7 @@ class Published:
     """
 
     def __init__(self, address="zmq://127.0.0.1:5556", *, key=None, server=None, kinds=("frame",), timeout=30):
-        self._socket = None
+        super().__init__()
         zmq = zmq_for("Published")
         kinds = (kinds,) if isinstance(kinds, str) else tuple(kinds)
         wrong = [kind for kind in kinds if kind not in KINDS]
@@ -34,7 +34,6 @@ class Published:
         self.received = self.dropped = 0
         self._socket = zmq.Context.instance().socket(zmq.SUB)
         self._socket.linger = 0
-        self._socket.rcvtimeo = -1 if timeout is None else int(1000 * timeout)
         give_keys(self._socket)
         for kind in kinds:
             self._socket.subscribe(f'{{"content":"{kind}"')
@@ -44,17 +43,14 @@ class Published:
         return self
 
     def __next__(self):
-        zmq = zmq_for("Published")
-        while True:
-            if self._socket is None:
-                raise UsageError("The connection was closed; make another one.")
-            try:
-                message = json.loads(self._socket.recv())
-            except zmq.Again:
-                raise TimeoutError(f"Nothing came from {self._address} within {self._timeout:g} s; "
-                                   "is the program there, with --publish?") from None
-            if self._count(message["content"], message["n"]):
-                return message
+        with self._taken() as socket:
+            while True:
+                if not self._wait(socket, self._timeout):
+                    raise TimeoutError(f"Nothing came from {self._address} within {self._timeout:g} s; "
+                                       "is the program there, with --publish?")
+                message = json.loads(socket.recv())
+                if self._count(message["content"], message["n"]):
+                    return message
 
     def _count(self, kind, n):
         """False: it has come before, and was told again to somebody who has come since."""
@@ -66,15 +62,3 @@ class Published:
             self.dropped += n - before - 1
         self.received += 1
         return True
-
-    def close(self):
-        """The program goes on."""
-        if self._socket is not None:
-            self._socket.close()
-            self._socket = None
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.close()

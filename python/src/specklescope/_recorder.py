@@ -1,9 +1,11 @@
 """Arrays of one's own into the files that the program writes."""
 
 from . import _core
-from ._errors import UsageError
+from ._errors import UsageError, close_behind
 from ._results import Frame, Result
-from ._text import kind_of_recording, path_text, view_text
+from ._text import kind_of_recording, path_text, real, view_text, whole
+
+_LONGEST = 2**63 / 1e9  # s, as 64 bits count nanoseconds
 
 
 class Recorder:
@@ -25,9 +27,9 @@ class Recorder:
             raise UsageError("There is a symbol, a unit or a measure and no quantity; give its name, too.")
         told = {"quantity": quantity, "symbol": symbol, "unit": unit, "measure": measure, "source": source,
                 "view": None if view is None else view_text(view), "rate": rate, "um_per_px": um_per_px}
-        told = {name: float(value) if name in ("rate", "um_per_px") else str(value)
+        told = {name: real(value, name) if name in ("rate", "um_per_px") else str(value)
                 for name, value in told.items() if value is not None}
-        self._recorder = _core.Recorder(path_text(path), kind_of_recording(what), told, live)
+        self._recorder = _core.Recorder(path_text(path), kind_of_recording(what), told, bool(live))
         self._what = what
 
     def push(self, frame, *, time=None, time_ns=None, exposure_ms=None, full_scale=None, discontinuity=False, warming_up=False):
@@ -48,14 +50,16 @@ class Recorder:
         if time is not None and time_ns is not None:
             raise UsageError("The frame has a time and a time_ns; give one of them.")
         if time is not None:
-            time_ns = round(time * 1e9)
-        self._recorder.push(frame, exposure_ms or 0.0, full_scale or 0.0, time_ns or 0, time_ns is not None, discontinuity,
-                            warming_up)
+            if not abs(real(time, "time")) < _LONGEST:  # NaN neither
+                raise UsageError(f"The frame's time = {time} s is not possible; allowed: seconds within 292 years of 0.")
+            time_ns = round(float(time) * 1e9)
+        self._recorder.push(frame, real(exposure_ms or 0.0, "exposure_ms"), real(full_scale or 0.0, "full_scale"),
+                            whole(time_ns or 0, "time_ns"), time_ns is not None, bool(discontinuity), bool(warming_up))
         return self
 
     def mark(self, label=""):
         """An event at the frame that is pushed next; its number, from 1."""
-        return self._recorder.mark(label)
+        return self._recorder.mark(str(label))
 
     @property
     def path(self) -> str:
@@ -76,5 +80,5 @@ class Recorder:
     def __enter__(self):
         return self
 
-    def __exit__(self, *_):
-        self.close()
+    def __exit__(self, kind, error, trace):
+        close_behind(error, self.close, "recorder")

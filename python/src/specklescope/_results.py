@@ -62,6 +62,9 @@ class Result(NamedTuple):
         return self.time_ns * 1e-9
 
 
+_TOLD = (*Result._fields, "time")
+
+
 def result_of(told, regions):
     return Result(**{**told, "counts": Counts(**told["counts"]), "regions": tuple(Region(**one) for one in regions)})
 
@@ -105,18 +108,20 @@ class Frame:
         return self._told
 
     def __getattr__(self, name):
-        if name.startswith("_"):
-            raise AttributeError(name)
+        if name not in _TOLD:
+            raise AttributeError(f"'Frame' object has no attribute '{name}'")
         return getattr(self.result, name)
 
     def __dir__(self):
-        return [*super().__dir__(), *Result._fields, "time"]
+        return [*super().__dir__(), *_TOLD]
 
     def __array__(self, dtype=None, copy=None):
         data = self.data
         if isinstance(data, DeviceArray):
             return data.__array__()
         if dtype is not None and data.dtype != dtype:
+            if copy is False:
+                raise ValueError(f"A result of {data.dtype} is no array of {numpy.dtype(dtype)} without a copy.")
             return data.astype(dtype)
         return data.copy() if copy else data
 

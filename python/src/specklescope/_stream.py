@@ -4,9 +4,10 @@ import json
 
 from . import _core
 from ._chain import regions_of, set_regions, text_of
-from ._errors import UsageError
+from ._errors import UsageError, close_behind
 from ._results import Frame
-from ._text import kind_of_recording, pairs_text, path_text, place_of, told_regions, value_text, view_text
+from ._text import (callable_or_none, kind_of_recording, pairs_text, path_text, real, stage_name, told_regions, value_text,
+                    values_text, view_text, whole)
 
 
 def open(source="", *, regions=None, view=None, trusted=False, progress=None, **options):
@@ -33,7 +34,7 @@ class Stream:
         if view is not None:
             told["view"] = view_text(view)
         self._begun = False  # a loop over it
-        self._stream = _core.Stream(path_text(source), told, progress)
+        self._stream = _core.Stream(path_text(source), told, callable_or_none(progress))
 
     def chain(self, *stages):
         """What the next frames go through: texts of stages, or a Chain, whose stages are taken as they are now."""
@@ -41,10 +42,8 @@ class Stream:
         return self
 
     def set(self, stage, **values):
-        """Parameters of a stage, by its name or its place from 0, while it runs."""
-        place = place_of(stage, self._stream)
-        for name, value in values.items():
-            self._stream.set(place, name, value_text(value))
+        """Parameters of a stage, by its name or its place from 0, while it runs; as of a Chain."""
+        self._stream.set(stage_name(stage), values_text(values))
         return self
 
     def set_source(self, **values):
@@ -65,27 +64,28 @@ class Stream:
 
     def mark(self, label=""):
         """An event at the frame that was fetched last, in files that are open; its number, from 1."""
-        return self._stream.mark(label)
+        return self._stream.mark(str(label))
 
     def seek(self, frame, warm=False):
         """A file goes on at this frame, from 0, also after its end; warm: histories are filled with the frames before it.
 
         Where the frame turns out not to be there, or the chain cannot run on it, next() says so once and then goes on.
         """
-        if frame < 0:
+        number = whole(frame, "frame", high=2**64 - 1)
+        if number < 0:
             raise UsageError(f"There is no frame {frame}; allowed: whole numbers from 0.")
-        self._stream.seek(frame, warm)
+        self._stream.seek(number, bool(warm))
         return self
 
     def pause(self, on=True):
         """A file stands until pause(False); the results of a camera stand still. From any thread."""
-        self._stream.pause(on)
+        self._stream.pause(bool(on))
         return self
 
     def next(self, timeout=None) -> Frame:
         """Waits for the next one; TimeoutError after so many seconds, StopIteration at the end."""
         try:
-            return Frame(self._stream.next(-1.0 if timeout is None else float(timeout)))
+            return Frame(self._stream.next(-1.0 if timeout is None else real(timeout, "timeout")))
         except StopIteration:
             self._finish()
             raise
@@ -114,10 +114,7 @@ class Stream:
                     self._finish()
                     break
         except BaseException as error:
-            try:
-                self.close()
-            except Exception as also:
-                error.add_note(f"The stream's end failed, too: {also}")
+            close_behind(error, self.close, "stream")
             raise
         return frames
 
@@ -174,5 +171,5 @@ class Stream:
     def __enter__(self):
         return self
 
-    def __exit__(self, *_):
-        self.close()
+    def __exit__(self, kind, error, trace):
+        close_behind(error, self.close, "stream")

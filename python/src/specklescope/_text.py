@@ -1,6 +1,7 @@
 """Values as the command line writes them."""
 
 import json
+import operator
 import os
 import re
 
@@ -20,7 +21,10 @@ def value_text(value):
     if isinstance(value, (str, bytes, os.PathLike)):
         return path_text(value)
     if hasattr(value, "item"):  # of NumPy
-        return value_text(value.item())
+        try:
+            return value_text(value.item())
+        except ValueError:  # several values: the library says what is allowed
+            return str(value)
     return repr(value)
 
 
@@ -30,9 +34,15 @@ def quoted(text):
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
+def _pair(name, value):
+    if re.search('[=,"|]', name):
+        raise UsageError(f"'{name}' is the name of no parameter; allowed: names without = , \" and |.")
+    return f"{name}={quoted(value_text(value))}"
+
+
 def pairs_text(values):
     """"radius=3,output=sfi"; what is None is left out."""
-    return ",".join(f"{key}={quoted(value_text(value))}" for key, value in values.items() if value is not None)
+    return ",".join(_pair(name, value) for name, value in values.items() if value is not None)
 
 
 def stage_text(name, values):
@@ -40,18 +50,28 @@ def stage_text(name, values):
     return f"{name}:{pairs}" if pairs else name
 
 
-def place_of(stage, core):
-    """Of a stage by its place or its name, in a chain or a stream of the library, which says what is wrong."""
-    return core.place(stage) if isinstance(stage, str) else stage
+def stage_name(stage):
+    """Of a stage by its name or its place from 0, as the library finds it."""
+    if isinstance(stage, str):
+        return stage
+    try:
+        return str(operator.index(stage))
+    except TypeError:
+        raise UsageError(f"A stage of the type {type(stage).__name__} is not possible; allowed: its name, or its place from 0.") from None
+
+
+def values_text(values):
+    """All of them as the library sets them at once."""
+    return ",".join(_pair(name, value) for name, value in values.items())
 
 
 def regions_text(regions):
     """A list of dictionaries as a file of regions has it; numbers of NumPy are taken."""
     try:
-        return json.dumps({"regions": list(regions)}, default=lambda value: value.tolist())
-    except (AttributeError, TypeError):
+        return json.dumps({"regions": list(regions)}, default=lambda value: value.tolist(), allow_nan=False)
+    except (AttributeError, RecursionError, TypeError, ValueError):
         raise UsageError("The regions are no list of dictionaries; allowed: the name of a file, and dictionaries with name, shape "
-                         "and points, as a file of regions has them.") from None
+                         "and points of finite numbers, as a file of regions has them.") from None
 
 
 def told_regions(regions):
@@ -64,10 +84,42 @@ def told_regions(regions):
 
 
 def view_text(view):
-    return view if isinstance(view, str) else pairs_text(view)
+    if isinstance(view, str):
+        return view
+    if not hasattr(view, "items"):
+        raise UsageError(f"A view of the type {type(view).__name__} is not possible; allowed: a dictionary of what --view takes, or "
+                         "its text.")
+    return pairs_text(view)
+
+
+def callable_or_none(progress):
+    if progress is not None and not callable(progress):
+        raise UsageError(f"progress is of the type {type(progress).__name__}; allowed: what can be called with what is done and how "
+                         "far it is, or None.")
+    return progress
+
+
+def whole(value, name, low=-2**63, high=2**63 - 1):
+    """What fits into so many bits of C."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        number = None
+    if number is None or not low <= number <= high:
+        raise UsageError(f"{name} = {value} is not possible; allowed: whole numbers, {low}…{high}.")
+    return number
+
+
+def real(value, name):
+    try:
+        if not isinstance(value, (str, bytes)):
+            return float(value)
+    except (OverflowError, TypeError, ValueError):
+        pass
+    raise UsageError(f"{name} = {value} is not possible; allowed: a number.")
 
 
 def kind_of_recording(what):
-    if what not in _RECORDED:
+    if not isinstance(what, str) or what not in _RECORDED:
         raise UsageError(f"What is to be recorded is '{what}'; allowed: {', '.join(_RECORDED)}.")
     return _RECORDED[what]

@@ -1,6 +1,13 @@
 """What speaks to a program that runs has in common: ZeroMQ, its addresses, keys."""
 
+import contextlib
+import os
+import threading
+import time
+
 from ._errors import UsageError
+
+_STEP = 0.1  # s, after which a wait looks whether it is still wanted
 
 
 def zmq_for(name):
@@ -35,3 +42,59 @@ def keys(key, server):
         socket.curve_publickey, socket.curve_secretkey, socket.curve_serverkey = public, secret, of_server
 
     return give
+
+
+class Connection:
+    """A socket that one thread uses at a time: ZeroMQ ends the process where two do. Any thread may close it."""
+
+    def __init__(self):
+        self._socket = None
+        self._turn = threading.Lock()
+        self._closing = False
+        self._made_in = os.getpid()
+
+    @contextlib.contextmanager
+    def _taken(self):
+        if os.getpid() != self._made_in:
+            raise UsageError("This connection was made before a fork; make another one in this process.")
+        if not self._turn.acquire(blocking=False):
+            raise UsageError("Another thread is using this connection; let one use it at a time, or give each its own.")
+        try:
+            self._check_open()
+            yield self._socket
+        finally:
+            self._turn.release()
+            if self._closing:
+                self.close()
+
+    def _check_open(self):
+        if self._closing or self._socket is None:
+            raise UsageError("The connection was closed; make another one.")
+
+    def _wait(self, socket, seconds):
+        """Whether a message came; None: for ever. Whoever closes it ends the wait."""
+        end = None if seconds is None else time.monotonic() + seconds
+        while True:
+            left = _STEP if end is None else min(_STEP, end - time.monotonic())
+            if socket.poll(max(0, int(1000 * left))):
+                return True
+            self._check_open()
+            if end is not None and time.monotonic() >= end:
+                return False
+
+    def close(self):
+        """The program goes on. A call of another thread ends."""
+        self._closing = True
+        if self._turn.acquire(blocking=False):  # else whoever has it closes it behind its call
+            try:
+                if self._socket is not None:
+                    self._socket.close()
+                    self._socket = None
+            finally:
+                self._turn.release()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()

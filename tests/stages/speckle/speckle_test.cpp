@@ -105,7 +105,42 @@ TEST(Speckle, FloatsThatDifferInTheirLastBit) { // K of 1e-8 is still K, and a f
     const TestImage<float> image =
         TestImage<float>(80, 60).fill([&] { return rare(random) ? next : 50000.1F; });
     for (const int radius : {1, 2, 7, 15})
-        expect_oracle(image, with(radius, Output::contrast, Border::replicate));
+        for (const Border border : {Border::replicate, Border::omit})
+            expect_oracle(image, with(radius, Output::contrast, border));
+}
+
+/// One in the middle of a row, and of a column, which no window at the edges holds.
+TEST(Speckle, AHugeSampleDisturbsItsOwnWindowsAlone) {
+    std::mt19937_64 random = test_random(14);
+    TestImage<float> image = uniform_image<float>(61, 43, 1, 2, random);
+    TestImage<float> flat = TestImage<float>(61, 43).fill([] { return 1234.567F; });
+    for (TestImage<float>* to : {&image, &flat})
+        for (const auto& [x, y] : {std::pair{30, 0}, {30, 1}, {30, 21}, {30, 42}, {0, 21}, {60, 21}})
+            to->at(x, y) = x == 0 ? 5e7F : 1e30F;
+    for (const Border border : kBorders)
+        for (const int radius : {1, 3}) {
+            expect_oracle(image, with(radius, Output::contrast, border));
+            expect_oracle(flat, with(radius, Output::sfi, border));
+        }
+}
+
+/// K = s/⟨I⟩ has the sign of the mean, at the edges as everywhere.
+TEST(Speckle, OfANegatedPictureIsNegated) {
+    std::mt19937_64 random = test_random(15);
+    TestImage<float> image = uniform_image<float>(40, 30, 1, 2, random), negated = image;
+    for (int y = 0; y < 30; ++y)
+        for (int x = 0; x < 40; ++x)
+            negated.at(x, y) = -image.at(x, y);
+    for (const Output output : kOutputs)
+        for (const Border border : kBorders) {
+            const SpeckleParams params = with(3, output, border);
+            const HostResult is = run_host(negated, params), wanted = run_host(image, params);
+            const float sign = output == Output::contrast ? -1 : 1;
+            for (int y = 0; y < is.image.shape().height; ++y)
+                for (int x = 0; x < is.image.shape().width; ++x)
+                    ASSERT_EQ(is.image.at(x, y), sign * wanted.image.at(x, y))
+                        << x << ", " << y << ", border " << static_cast<int>(border);
+        }
 }
 
 TEST(Speckle, NanAndInfinityStayInTheirWindows) {

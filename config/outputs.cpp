@@ -1,0 +1,216 @@
+#include "config/outputs.hpp"
+
+#include "analysis/regions_file.hpp"
+#include "base/one_line.hpp"
+#include "files/whole_file.hpp"
+#include "recording/free_name.hpp"
+#include "recording/lines/kymograph.hpp"
+#include "sources/source_text.hpp"
+
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <sys/stat.h>
+#include <tuple>
+
+namespace specklescope {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+using Node = std::pair<dev_t, ino_t>;
+
+Node node_of(const struct stat& found) { return {found.st_dev, found.st_ino}; }
+
+/// Whatever links lead there.
+std::optional<Node> folder_node(const std::string& path) {
+    struct stat found {};
+    return ::stat(path.c_str(), &found) == 0 ? std::optional(node_of(found)) : std::nullopt;
+}
+
+/// Of a file that is there. A link is read through, and replaced, or left alone, where it is written.
+std::optional<Node> file_node(const std::string& path, bool read) {
+    struct stat found {};
+    const int status = read ? ::stat(path.c_str(), &found) : ::lstat(path.c_str(), &found);
+    return status == 0 && S_ISREG(found.st_mode) ? std::optional(node_of(found)) : std::nullopt;
+}
+
+/// A file, and who names it: "--record a.raw".
+struct Claim {
+    std::string who;
+    std::string path;
+    bool read = false;
+    bool beside = false; ///< of the file that is named
+};
+
+std::string text_of(const Claim& claim) {
+    return "'" + one_line(claim.who) + "'" +
+           (claim.beside ? ", with " + one_line(claim.path) + " beside it," : "");
+}
+
+/// Two files are one where they have one name in one folder, be it there or not, and where they are there
+/// already and are one.
+class Claims {
+public:
+    void add(const Claim& claim) {
+        if (const auto folder = folder_node(folder_of(claim.path))) {
+            const std::string name = fs::path(claim.path).filename().string();
+            const auto [first, mine] = places_.try_emplace({*folder, name}, claim);
+            if (!mine)
+                refuse(first->second, claim);
+            const auto read = folders_.find(*folder);
+            std::error_code ignored;
+            if (!claim.read && read != folders_.end() && has_image_ending(name) &&
+                fs::exists(claim.path, ignored))
+                refuse(read->second, claim);
+        }
+        if (const auto file = file_node(claim.path, claim.read)) {
+            const auto [first, mine] = files_.try_emplace(*file, claim);
+            if (!mine)
+                refuse(first->second, claim);
+        }
+    }
+    /// All its pictures are read.
+    void add_folder(const Claim& claim) {
+        if (const auto folder = folder_node(claim.path))
+            folders_.try_emplace(*folder, claim);
+    }
+
+private:
+    /// One file may be read twice.
+    static void refuse(const Claim& first, const Claim& second) {
+        if (first.read && second.read)
+            return;
+        const Claim& read = first.read ? first : second;
+        const Claim& written = first.read ? second : first;
+        if (read.read)
+            throw UsageError(text_of(written) + " would be written where " + text_of(read) +
+                             " is read; give it another name.");
+        throw UsageError(text_of(first) + " and " + text_of(second) +
+                         " would be one file; give one of them another name.");
+    }
+
+    std::map<std::pair<Node, std::string>, Claim> places_;
+    std::map<Node, Claim> files_;
+    std::map<Node, Claim> folders_;
+};
+
+/// What is no file is refused, or a stream: elsewhere.
+bool may_be_written(const std::string& path) {
+    std::error_code ignored;
+    const fs::file_status there = fs::status(path, ignored);
+    return !path.empty() && !is_stream(path) && (!fs::exists(there) || fs::is_regular_file(there));
+}
+
+/// Names of line regions; what cannot be read says so where it is needed.
+std::vector<std::string> lines_of(const Settings& settings) {
+    std::vector<Region> regions;
+    try {
+        if (settings.regions)
+            regions = *settings.regions;
+        else if (!settings.regions_path.empty())
+            regions = load_regions(settings.regions_path);
+    } catch (const Error&) { // NOLINT(bugprone-empty-catch): as above
+    }
+    std::vector<std::string> names;
+    for (const Region& region : regions)
+        if (region.shape == RegionShape::line)
+            names.push_back(region.name);
+    return names;
+}
+
+/// Each file that this one makes the program write.
+std::vector<std::string> files_of(std::string_view option, const std::string& path,
+                                  const Settings& settings) {
+    if (option != "--kymograph")
+        return option.starts_with("--record") || option == "--snapshot" ? files_of_recording(path)
+                                                                        : std::vector<std::string>{path};
+    std::vector<std::string> files;
+    for (const std::string& line : lines_of(settings)) {
+        files.push_back(kymograph_path(path, line));
+        files.push_back(files.back() + ".csv");
+    }
+    return files;
+}
+
+void add_source(const SourceArgument& source, Claims& claims) {
+    std::optional<SourceText> text;
+    try {
+        text = parse_source_text(source.revealed());
+    } catch (const UsageError&) { // who opens it says why
+        return;
+    }
+    std::error_code ignored;
+    if (!is_file_kind(text->kind) || text->target.empty())
+        return;
+    if (fs::is_directory(text->target, ignored))
+        return claims.add_folder({source.shown(), text->target, true});
+    claims.add({source.shown(), text->target, true});
+    if (text->kind == "raw")
+        claims.add({source.shown(), text->target + ".jsonl", true, true});
+}
+
+} // namespace
+
+std::vector<std::pair<const char*, std::vector<std::string*>>> written_names(Settings& settings) {
+    const auto all = [](std::vector<std::string>& names) {
+        std::vector<std::string*> places;
+        places.reserve(names.size());
+        for (std::string& name : names)
+            places.push_back(&name);
+        return places;
+    };
+    std::vector<std::pair<const char*, std::vector<std::string*>>> fields = {
+        {"--record", all(settings.record)},
+        {"--record-raw", all(settings.record_raw)},
+        {"--record-mask", all(settings.record_mask)},
+        {"--record-screen", all(settings.record_screen)}};
+    auto& program = settings.program.as<ProgramSettings>();
+    for (const auto& [option, name] : {std::pair{"--stats", &settings.stats_path},
+                                       {"--traces", &settings.traces_path},
+                                       {"--kymograph", &settings.kymograph_path},
+                                       {"--widths", &settings.widths_path},
+                                       {"--snapshot", &settings.snapshot_path},
+                                       {"--screenshot", &program.screenshot},
+                                       {"--window-movie", &program.window_movie}})
+        if (!name->empty())
+            fields.push_back({option, {name}});
+    return fields;
+}
+
+void check_outputs(const std::vector<Settings>& runs) {
+    Claims claims;
+    for (const Settings& settings : runs) {
+        add_source(settings.source, claims);
+        const auto& program = settings.program.as<ProgramSettings>();
+        for (const auto& [option, path] : {std::pair{"--regions", &settings.regions_path},
+                                           {"--baseline", &program.baseline},
+                                           {"--curve-key", &program.curve_key}})
+            if (!path->empty())
+                claims.add({std::string(option) + " " + *path, *path, true});
+        for (const ChainStage& stage : settings.chain.stages())
+            for (const ParamDecl& decl : stage.params.table().decls())
+                if (const std::string path =
+                        decl.kind == ParamKind::path ? to_string(stage.params.get(decl.name)) : "";
+                    !path.empty())
+                    claims.add({decl.name + " = " + path, path, true});
+    }
+    for (Settings settings : runs)
+        for (const auto& [option, names] : written_names(settings))
+            for (const std::string* name : names)
+                if (may_be_written(*name))
+                    for (const std::string& file : files_of(option, *name, settings))
+                        claims.add({std::string(option) + " " + *name, file, false, file != *name});
+}
+
+void check_outputs(const BenchSettings& bench) {
+    Claims claims;
+    for (const std::string& file : bench.files)
+        claims.add({file, file, true});
+    for (const auto& [option, path] : {std::pair{"--json", &bench.json}, {"--markdown", &bench.markdown}})
+        if (may_be_written(*path))
+            claims.add({std::string(option) + " " + *path, *path});
+}
+
+} // namespace specklescope

@@ -1,0 +1,132 @@
+"""Processes that are forked or spawned from one that has chains, streams and threads in the library."""
+import functools
+import multiprocessing
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+
+import numpy as np
+import pytest
+
+import specklescope as ss
+
+LIVE = "synthetic:uniform?width=64&height=48&rate=200&live=true"
+pytestmark = pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork.*:DeprecationWarning")
+
+
+def in_child(body):
+    """What it returned, or the sentence that it raised."""
+    reads, writes = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            said = str(body())
+        except BaseException as error:
+            said = f"{type(error).__name__}: {error}"
+        os.write(writes, said.encode())
+        os._exit(0)
+    os.close(writes)
+    for _ in range(6000):
+        ended, status = os.waitpid(child, os.WNOHANG)
+        if ended:
+            break
+        time.sleep(0.01)
+    else:
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+        os.close(reads)
+        return "it hung"
+    with os.fdopen(reads, "rb") as file:
+        return file.read().decode() if status == 0 else f"status {status}"
+
+
+def test_a_child_is_told_what_stayed_with_its_parent(tmp_path):
+    with ss.open(LIVE, backend="cpu").chain("speckle") as stream, ss.Recorder(tmp_path / "mine.tiff") as recorder:
+        stream.record(tmp_path / "flow.tiff")
+        frame = next(stream)
+        recorder.push(frame)
+        data = frame.data
+        for call, sentence in ((lambda: next(stream), "This stream was opened before a fork; open it again in this process."),
+                               (lambda: stream.source, "This stream was opened before a fork; open it again in this process."),
+                               (lambda: frame.raw, "This frame was fetched before a fork; open a stream in this process, and fetch it there."),
+                               (lambda: recorder.push(data), "This recorder was made before a fork; make another one in this process.")):
+            assert in_child(call) == f"UsageError: {sentence}"
+        assert in_child(lambda: (stream.close(), "well")[1]) == "well"
+        assert in_child(lambda: data.sum()) == str(data.sum())
+        next(stream)
+    with ss.open(tmp_path / "flow.tiff") as recorded:
+        assert len(list(recorded)) > 0
+
+
+def test_chains_go_on_in_a_child_whatever_threads_were_at():
+    images = np.random.default_rng(3).integers(0, 4096, (60, 80), np.uint16)
+    own, shared = ss.Chain("speckle", backend="cpu", threads=1), ss.Chain("speckle", backend="cpu", threads=1)
+    expected, done = own(images), threading.Event()
+
+    def work():
+        while not done.is_set():
+            shared(images)
+            shared.set("speckle", radius=3)
+            ss.Chain("gamma", backend="cpu", threads=1).close()
+
+    def child():
+        assert np.array_equal(own.set("speckle", radius=3)(images), expected)
+        assert np.array_equal(ss.Chain("speckle", backend="cpu", threads=1)(images), expected)
+        return shared(images).shape
+
+    threads = [threading.Thread(target=work)]
+    for thread in threads:
+        thread.start()
+    try:
+        said = {in_child(child) for _ in range(60)}
+    finally:
+        done.set()
+        for thread in threads:
+            thread.join()
+    assert said <= {"(60, 80)", "UsageError: This chain was on a GPU, or in a call of another thread, when the process forked; make "
+                                "another one in this process."}
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
+def test_pools_of_processes_compute_the_same(method):
+    images = np.random.default_rng(4).integers(0, 4096, (6, 40, 50), np.uint16)
+    expected = ss.speckle(images, backend="cpu")
+    with ss.open(LIVE, backend="cpu") as stream:
+        next(stream)
+        with multiprocessing.get_context(method).Pool(2) as pool:
+            made = pool.map(functools.partial(ss.speckle, backend="cpu"), images)
+        next(stream)
+    np.testing.assert_array_equal(made, expected)
+
+
+def test_what_is_at_work_cannot_be_sent_to_another_process():
+    with ss.open(LIVE, backend="cpu") as stream, ss.Chain("speckle") as chain:
+        frame = next(stream)
+        for one in (stream, chain, frame):
+            with pytest.raises(TypeError, match="cannot pickle '.*' object"):
+                pickle.dumps(one)
+        assert pickle.loads(pickle.dumps(frame.result)) == frame.result
+
+
+def test_a_child_that_ends_as_python_does_leaves_files_alone(tmp_path):
+    program = textwrap.dedent(f"""
+        import os, sys
+        import specklescope as ss
+        stream = ss.open({LIVE!r}, backend='cpu').record('raw.tiff', 'frames')
+        frames = [next(stream) for _ in range(3)]
+        child = os.fork()
+        if child == 0:
+            sys.exit(0)  # Python takes down what there is
+        print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+        next(stream)
+        stream.close()
+        """)
+    done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, timeout=120)
+    assert (done.stdout, done.returncode) == ("0\n", 0), done.stderr
+    with ss.open(tmp_path / "raw.tiff") as recorded:
+        assert len(list(recorded)) > 0

@@ -1,0 +1,84 @@
+#include "recording/video/film_progress.hpp"
+
+#include "files/gst_handles.hpp"
+
+#include <cstring>
+#include <string_view>
+
+namespace specklescope {
+
+/// The MP4 muxer writes colours of full range as of limited range. Without its word the encoder's own, which
+/// is right, counts.
+GstPadProbeReturn FilmProgress::on_caps(GstPad*, GstPadProbeInfo* info, gpointer) {
+    GstEvent* event = GST_PAD_PROBE_INFO_EVENT(info);
+    if (GST_EVENT_TYPE(event) != GST_EVENT_CAPS)
+        return GST_PAD_PROBE_OK;
+    GstCaps* given = nullptr;
+    gst_event_parse_caps(event, &given);
+    const GstHandle<GstCaps> caps(gst_caps_copy(given));
+    gst_structure_remove_field(gst_caps_get_structure(caps.get(), 0), "colorimetry");
+    GST_PAD_PROBE_INFO_DATA(info) = gst_event_new_caps(caps.get());
+    gst_event_unref(event);
+    return GST_PAD_PROBE_OK;
+}
+
+GstPadProbeReturn FilmProgress::on_muxed(GstPad*, GstPadProbeInfo*, gpointer data) {
+    auto* progress = static_cast<FilmProgress*>(data);
+    const std::lock_guard lock(progress->mutex);
+    ++progress->muxed;
+    if (!progress->inside.empty()) { // one goes in, one comes out
+        progress->took = SteadyClock::now() - progress->inside.front();
+        progress->inside.pop_front();
+    }
+    progress->changed.notify_all();
+    return GST_PAD_PROBE_OK;
+}
+
+/// The muxer writes a text tag with a backslash before every second character. What it writes is longer than
+/// the text: the text takes its place on the way to the file.
+GstPadProbeReturn FilmProgress::on_bytes(GstPad*, GstPadProbeInfo* info, gpointer data) {
+    auto* progress = static_cast<FilmProgress*>(data);
+    const std::lock_guard lock(progress->mutex);
+    GstBuffer* buffer = GST_PAD_PROBE_INFO_BUFFER(info);
+    const std::string& escaped = progress->escaped;
+    if (escaped.empty() || gst_buffer_get_size(buffer) < escaped.size())
+        return GST_PAD_PROBE_OK;
+    buffer = gst_buffer_make_writable(buffer);
+    GST_PAD_PROBE_INFO_DATA(info) = buffer;
+    GstMapInfo map;
+    if (!gst_buffer_map(buffer, &map, GST_MAP_READWRITE))
+        return GST_PAD_PROBE_OK;
+    const std::string_view bytes(reinterpret_cast<const char*>(map.data), map.size);
+    const std::size_t at = bytes.find(escaped);
+    if (at != std::string_view::npos) { // not in another version of GStreamer: the tag stays as it is
+        std::string text = progress->text;
+        text.resize(escaped.size(), ' ');
+        std::memcpy(map.data + at, text.data(), text.size());
+    }
+    gst_buffer_unmap(buffer, &map);
+    return GST_PAD_PROBE_OK;
+}
+
+GstBusSyncReply FilmProgress::on_message(GstBus*, GstMessage* message, gpointer data) {
+    auto* progress = static_cast<FilmProgress*>(data);
+    const std::lock_guard lock(progress->mutex);
+    if (GST_MESSAGE_TYPE(message) == GST_MESSAGE_EOS)
+        progress->ended = true;
+    if (GST_MESSAGE_TYPE(message) == GST_MESSAGE_ERROR && !progress->failed) {
+        GError* raw = nullptr;
+        gst_message_parse_error(message, &raw, nullptr);
+        const GstHandle<GError> error(raw);
+        progress->error = error->message;
+        while (progress->error.ends_with('.')) // a part of a sentence
+            progress->error.pop_back();
+        if (g_error_matches(error.get(), GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NO_SPACE_LEFT))
+            progress->error =
+                "No space left on device; what was written stays readable; make room and record again";
+        progress->failed = true;
+    }
+    progress->changed.notify_all();
+    gst_message_unref(message);
+    return GST_BUS_DROP;
+}
+
+} // namespace specklescope

@@ -1,0 +1,20 @@
+#include "sources/told_doubts.hpp"
+
+#include "base/log.hpp"
+
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+
+namespace specklescope {
+
+void ToldDoubts::tell(const std::string& file, const std::vector<std::string_view>& doubts) {
+    for (const std::string_view doubt : doubts) {
+        if (std::find(told_.begin(), told_.end(), doubt) != told_.end())
+            continue;
+        told_.push_back(doubt);
+        run_log().warn("'{}' says what cannot be and is left out: {}.", file, doubt);
+    }
+}
+
+} // namespace specklescope

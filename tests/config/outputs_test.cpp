@@ -1,0 +1,144 @@
+// Two files that a run writes are never one, and none of them is read, whatever leads to it: refused before
+// anything is opened.
+#include "tests/support/child.hpp"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <tuple>
+
+namespace specklescope {
+namespace {
+
+namespace fs = std::filesystem;
+
+using Words = std::vector<std::string>;
+
+const char* const kRegions =
+    R"({"regions": [{"name": "all", "shape": "rectangle", "points": [[4, 4], [40, 40]]},)"
+    R"( {"name": "artery", "shape": "line", "points": [[4, 4], [40, 40]]}]})";
+
+class Outputs : public testing::Test {
+protected:
+    void SetUp() override {
+        write_text(folder_ / "r.json", kRegions);
+        fs::create_directory(folder_ / "out");
+        fs::create_directory_symlink("out", folder_ / "link");
+    }
+    ChildResult run(Words words, const std::string& source = "synthetic:uniform?width=64&height=48") {
+        words.insert(words.begin(), {"run", source, "--frames", "3", "--backend", "cpu"});
+        return run_program(words, folder_.path().string());
+    }
+    void expect_refused(const Words& words, const std::string& what, const std::string& source) {
+        const std::vector<std::string> before = all_names();
+        const ChildResult result = source.empty() ? run(words) : run(words, source);
+        EXPECT_EQ(result.status, 2) << words.back() << result.all();
+        EXPECT_NE(result.err.find(what), std::string::npos) << words.back() << result.all();
+        EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1)
+            << "one sentence: " << result.err;
+        EXPECT_EQ(result.out, "");
+        EXPECT_EQ(all_names(), before) << "something was begun";
+    }
+    void expect_one(const Words& words) {
+        expect_refused(words, "would be one file; give one of them another name.", "");
+    }
+    void expect_read(const Words& words, const std::string& source = "") {
+        expect_refused(words, "is read; give it another name.", source);
+    }
+    std::vector<std::string> all_names() const {
+        std::vector<std::string> names;
+        for (const auto& entry : fs::recursive_directory_iterator(folder_.path()))
+            names.push_back(entry.path().string());
+        std::sort(names.begin(), names.end());
+        return names;
+    }
+    const TemporaryFolder folder_;
+};
+
+TEST_F(Outputs, OfAnyTwoKindsAreNotOneFile) {
+    const Words kinds = {"--record",    "--record-raw", "--record-mask", "--record-screen", "--snapshot",
+                         "--kymograph", "--stats",      "--traces",      "--widths"};
+    for (std::size_t i = 0; i < kinds.size(); ++i)
+        for (std::size_t k = i; k < kinds.size(); ++k) {
+            const bool again = kinds[i].starts_with("--record");
+            if (i == k && !again) // the last one counts
+                continue;
+            // A kymograph's file is that of its line.
+            const std::string first = kinds[i] == "--kymograph" ? "x.tiff" : "x-artery.tiff";
+            const std::string second = kinds[k] == "--kymograph" ? "./x.tiff" : "out/../x-artery.tiff";
+            expect_one({"--regions", "r.json", kinds[i], first, kinds[k], second});
+        }
+}
+
+TEST_F(Outputs, ByLinksAndFoldersAreOneAllTheSame) {
+    expect_one({"--record", "out/a.tiff", "--record-raw", "link/a.tiff"});
+    expect_one({"--regions", "r.json", "--traces", (folder_ / "out/t.csv"), "--widths", "link/t.csv"});
+    write_text(folder_ / "old.json", "");
+    fs::create_hard_link(folder_ / "old.json", folder_ / "hard.json");
+    expect_one({"--stats", "old.json", "--regions", "r.json", "--traces", "hard.json"});
+    write_text(folder_ / "old.tiff", "");
+    fs::create_hard_link(folder_ / "old.tiff", folder_ / "hard.tiff");
+    expect_one({"--record", "old.tiff", "--record-raw", "hard.tiff"});
+}
+
+TEST_F(Outputs, BesideOthersCountAsWell) {
+    expect_one({"--record-raw", "a.raw", "--stats", "./a.raw.jsonl"});
+    expect_one({"--record", "a.raw", "--record-raw", "./a.raw"});
+    expect_one({"--report", "a.pdf", "--snapshot", "a.png"});
+    expect_one({"--regions", "r.json", "--report", "a.pdf", "--traces", "a.csv"});
+    expect_one({"--regions", "r.json", "--kymograph", "k.tiff", "--traces", "k-artery.tiff.csv"});
+}
+
+TEST_F(Outputs, AreNoneOfTheFilesThatAreRead) {
+    ASSERT_EQ(run({"--record-raw", "in.raw", "--record-raw", "out/1.tiff"}).status, 0);
+    expect_read({"--record", "./in.raw"}, "in.raw");
+    expect_read({"--stats", "in.raw.jsonl"}, "raw:in.raw");
+    expect_read({"--record", "link/1.tiff"}, "out/1.tiff");
+    expect_read({"--record", "link/1.tiff"}, "out");
+    expect_read({"--regions", "r.json", "--stats", "./r.json"});
+    fs::create_hard_link(folder_ / "in.raw", folder_ / "hard.raw");
+    expect_read({"--record-raw", "hard.raw"}, "in.raw");
+    expect_read({"--baseline", "out/1.tiff", "--record", "link/1.tiff"});
+}
+
+TEST_F(Outputs, OfOtherNamesAreWritten) {
+    ASSERT_EQ(run({"--record-raw", "in.tiff"}).status, 0);
+    const ChildResult result = run(
+        {"--regions", "r.json",   "--record",  "a.tiff",       "--record-raw", "out/a.tiff", "--record-mask",
+         "mask.tiff", "--record", "a.raw",     "--snapshot",   "a.png",        "--stats",    "a.json",
+         "--traces",  "a.csv",    "--widths",  "w.csv",        "--kymograph",  "k.tiff",     "--record",
+         "out/2.png", "--record", "/dev/null", "--record-raw", "/dev/null"},
+        "in.tiff");
+    EXPECT_EQ(result.status, 0) << result.all();
+    for (const char* name : {"a.tiff", "out/a.tiff", "mask.tiff", "a.raw", "a.raw.jsonl", "a.png", "a.json",
+                             "a.csv", "w.csv", "k-artery.tiff", "k-artery.tiff.csv", "out/2.png"})
+        EXPECT_TRUE(fs::exists(folder_ / name)) << name << result.all();
+}
+
+TEST_F(Outputs, OfSeveralSourcesAreNotThoseOfAnother) {
+    for (const char* name : {"out/a.tiff", "out/b.tiff"})
+        ASSERT_EQ(run({"--record-raw", name}).status, 0);
+    const ChildResult result = run_program(
+        {"run", "out/a.tiff", "out/b.tiff", "--record", "link/{stem}.tiff"}, folder_.path().string());
+    EXPECT_EQ(result.status, 2) << result.all();
+    EXPECT_NE(result.err.find("is read; give it another name."), std::string::npos) << result.all();
+    EXPECT_EQ(run_program({"run", "out/a.tiff", "out/b.tiff", "--record", "link/{stem}-flow.tiff"},
+                          folder_.path().string())
+                  .status,
+              0);
+}
+
+TEST_F(Outputs, OfBenchAreTwoAndNotItsReports) {
+    const auto refused = [&](const Words& words) {
+        const ChildResult result = run_program(words, folder_.path().string());
+        EXPECT_EQ(result.status, 2) << result.all();
+        EXPECT_NE(result.err.find("give "), std::string::npos) << result.all();
+        EXPECT_EQ(result.out, "");
+    };
+    refused({"bench", "--filter", "none", "--json", "b.json", "--markdown", "./b.json"});
+    write_text(folder_ / "b.json", "{}");
+    refused({"bench", "b.json", "--markdown", "./b.json"});
+}
+
+} // namespace
+} // namespace specklescope

@@ -1,0 +1,174 @@
+// Values of a stage that is named, set at once, while other threads edit the same chain or stream.
+#include "tests/library/recorded.hpp"
+
+#include <atomic>
+#include <thread>
+
+using namespace client;
+
+namespace {
+
+constexpr auto kUsage = SPECKLESCOPE_USAGE_ERROR;
+
+std::string text_of(specklescope_chain* chain) {
+    char text[4096];
+    EXPECT_EQ(specklescope_chain_text(chain, text, sizeof text, nullptr), SPECKLESCOPE_OK);
+    return text;
+}
+
+std::string value_of(specklescope_chain* chain, const char* stage, const char* name) {
+    char text[4096] = "";
+    EXPECT_EQ(specklescope_chain_get_value(chain, stage, name, text, sizeof text, nullptr), SPECKLESCOPE_OK)
+        << specklescope_last_error();
+    return text;
+}
+
+std::string messages_of(specklescope_stream* stream) {
+    std::string text(1 << 20, '\0');
+    EXPECT_EQ(specklescope_stream_messages(stream, text.data(), text.size(), nullptr), SPECKLESCOPE_OK);
+    return text.c_str();
+}
+
+bool next(specklescope_stream* stream, specklescope_result* result = nullptr) {
+    specklescope_frame* frame = nullptr;
+    if (specklescope_stream_next(stream, -1, &frame) != SPECKLESCOPE_OK)
+        return false;
+    const bool told = !result || specklescope_frame_result(frame, result) == SPECKLESCOPE_OK;
+    return specklescope_frame_free(frame) == SPECKLESCOPE_OK && told;
+}
+
+/// A file whose frames nobody fetches: its run stands in front of the reader, and edits wait.
+const char* const kStands = "synthetic:uniform?width=64&height=48&live=false";
+
+std::size_t processed(specklescope_stream* stream) {
+    std::string text(1 << 16, '\0');
+    EXPECT_EQ(specklescope_stream_statistics(stream, text.data(), text.size(), nullptr), SPECKLESCOPE_OK);
+    const std::size_t at = text.find("\"processed\":");
+    return at == std::string::npos ? 0 : std::stoul(text.substr(at + 12));
+}
+
+void wait_until_it_stands(specklescope_stream* stream) {
+    ASSERT_TRUE(next(stream));
+    for (std::size_t before = SIZE_MAX, now = 0; before != now; now = processed(stream)) {
+        before = now;
+        std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    }
+}
+
+} // namespace
+
+TEST(EditsByName, AreOfTheStageOfThatNameOrPlace) {
+    const Chain chain("background:black=1 | speckle:radius=2 | gamma", "backend=cpu");
+    ASSERT_EQ(specklescope_chain_set_values(chain, "speckle", "radius=3,output=contrast"), SPECKLESCOPE_OK)
+        << specklescope_last_error();
+    ASSERT_EQ(specklescope_chain_set_values(chain, "2", "gamma=2.5"), SPECKLESCOPE_OK);
+    ASSERT_EQ(specklescope_chain_set_values(chain, "background", "dark_file=\"a,b.tiff\""), SPECKLESCOPE_OK);
+    ASSERT_EQ(specklescope_chain_set_values(chain, "gamma", ""), SPECKLESCOPE_OK);
+    EXPECT_EQ(value_of(chain, "speckle", "radius"), "3");
+    EXPECT_EQ(value_of(chain, "1", "output"), "contrast");
+    EXPECT_EQ(value_of(chain, "gamma", "gamma"), "2.5");
+    EXPECT_EQ(value_of(chain, "background", "dark_file"), "a,b.tiff");
+}
+
+TEST(EditsByName, ThatAreRefusedChangeNothing) {
+    const Chain chain("speckle:radius=2 | gamma | gamma", "backend=cpu");
+    const std::string before = text_of(chain);
+    const auto refused = [&](const char* stage, const char* values, const char* sentence) {
+        expect_refused(specklescope_chain_set_values(chain, stage, values), kUsage, sentence);
+        EXPECT_EQ(text_of(chain), before);
+    };
+    refused("flow", "exposure=3", "The chain has no stage 'flow'; it is made of speckle, gamma, gamma: ");
+    refused("gamma", "gamma=2", "The chain has several stages 'gamma'; ");
+    refused("3", "radius=2", "There is no stage number 3 in the chain; it has 3, counted from 0.");
+    refused("99999999999999999999999", "radius=2", "The chain has no stage '99999999999999999999999'");
+    refused("-1", "radius=2", "The chain has no stage '-1'");
+    refused("", "radius=2", "The chain has no stage ''");
+    refused("speckle", "radius=3,output=colour", "output = colour is not possible; allowed: ");
+    refused("speckle", "radius=3,radios=4", "stage speckle has no key 'radios'; allowed: ");
+    refused("speckle", "radius=3,radius=4", "The values: radius is given twice");
+    refused("speckle", "radius", "The values: 'radius' is not of the form key=value.");
+    expect_refused(specklescope_chain_set_values(chain, nullptr, ""), kUsage, "The stage's name is NULL");
+    expect_refused(specklescope_chain_set_values(chain, "0", nullptr), kUsage,
+                   "The text of the values is NULL");
+    char text[8];
+    expect_refused(specklescope_chain_get_value(chain, "0", nullptr, text, sizeof text, nullptr), kUsage,
+                   "The parameter's name is NULL");
+    expect_refused(specklescope_chain_get_value(chain, nullptr, "radius", text, sizeof text, nullptr), kUsage,
+                   "The stage's name is NULL");
+    expect_refused(specklescope_chain_get_value(chain, "0", "radius", nullptr, 0, nullptr), kUsage,
+                   "The place for the text is NULL");
+}
+
+/// The stage stands at another place with every edit of the other thread.
+TEST(EditsByName, FindTheStageWhateverAnotherThreadPutsInFrontOfIt) {
+    const Chain chain("speckle", "backend=cpu");
+    const Stream stream(kStands, "speckle", "backend=cpu");
+    std::atomic<bool> done{false};
+    std::thread other([&] {
+        for (int i = 0; !done; ++i) {
+            const char* const text = i % 2 == 0 ? "gamma | speckle" : "speckle";
+            EXPECT_EQ(specklescope_chain_replace(chain, text), SPECKLESCOPE_OK);
+            EXPECT_EQ(specklescope_stream_replace(stream, text), SPECKLESCOPE_OK);
+        }
+    });
+    for (int i = 0; i < 500; ++i) {
+        const char* const values = i % 2 == 0 ? "radius=2" : "radius=3,exposure=7";
+        ASSERT_EQ(specklescope_chain_set_values(chain, "speckle", values), SPECKLESCOPE_OK)
+            << specklescope_last_error();
+        ASSERT_EQ(specklescope_stream_set_values(stream, "speckle", values), SPECKLESCOPE_OK)
+            << specklescope_last_error();
+        ASSERT_TRUE(next(stream)); // makes the run take what waits
+    }
+    done = true;
+    other.join();
+    EXPECT_EQ(messages_of(stream), "") << "an edit met another chain than the one that it was made for";
+}
+
+/// Edits of the thread with more of them would come first.
+TEST(EditsByName, OfTwoThreadsTakeEffectInTheOrderInWhichTheyWereMade) {
+    const Stream stream(kStands, "speckle", "backend=cpu,slots=8");
+    wait_until_it_stands(stream);
+    std::thread([&] {
+        EXPECT_EQ(specklescope_stream_replace(stream, "gamma | speckle:output=contrast"), SPECKLESCOPE_OK);
+    }).join();
+    for (const char* radius : {"2", "4", "5", "6"})
+        ASSERT_EQ(specklescope_stream_set(stream, 1, "radius", radius), SPECKLESCOPE_OK)
+            << specklescope_last_error();
+    auto result = sized<specklescope_result>();
+    for (int i = 0; i < 1000 && (!result.symbol || std::string(result.symbol) != "K"); ++i)
+        ASSERT_TRUE(next(stream, &result));
+    EXPECT_EQ(result.version, 5U);
+    EXPECT_EQ(messages_of(stream), "");
+}
+
+TEST(EditsByName, SeveralValuesTakeEffectAtOnce) {
+    const Stream stream(kStands, "crop:x=0,width=32", "backend=cpu");
+    ASSERT_TRUE(next(stream));
+    // Each alone would leave the picture, which is 64 pixels wide.
+    ASSERT_EQ(specklescope_stream_set_values(stream, "crop", "x=56,width=8"), SPECKLESCOPE_OK)
+        << specklescope_last_error();
+    ASSERT_EQ(specklescope_stream_set_values(stream, "crop", "x=0,width=64"), SPECKLESCOPE_OK);
+    auto result = sized<specklescope_result>();
+    while (result.version < 2)
+        ASSERT_TRUE(next(stream, &result));
+    EXPECT_EQ(messages_of(stream), "");
+}
+
+/// What the run says of one edit tells nothing of those that it has not come to.
+TEST(EditsByName, ARefusedEditHidesNoneThatWaits) {
+    const Stream stream(kStands, "crop", "backend=cpu,slots=8");
+    ASSERT_TRUE(next(stream));
+    ASSERT_EQ(specklescope_stream_set_values(stream, "crop", "x=60,width=60"), SPECKLESCOPE_OK);
+    std::size_t needed = 0;
+    while (specklescope_stream_messages(stream, nullptr, 0, &needed) == SPECKLESCOPE_OK && needed == 1)
+        ASSERT_TRUE(next(stream)); // until it is refused
+    wait_until_it_stands(stream);
+    ASSERT_EQ(specklescope_stream_replace(stream, "gamma | crop"), SPECKLESCOPE_OK);
+    EXPECT_EQ(specklescope_stream_set_values(stream, "gamma", "gamma=2"), SPECKLESCOPE_OK)
+        << specklescope_last_error();
+    EXPECT_EQ(specklescope_stream_set_values(stream, "crop", "x=3"), SPECKLESCOPE_OK)
+        << specklescope_last_error();
+    std::size_t place = 0;
+    ASSERT_EQ(specklescope_stream_place(stream, "crop", &place), SPECKLESCOPE_OK);
+    EXPECT_EQ(place, 1U);
+}

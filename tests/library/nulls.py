@@ -1,0 +1,80 @@
+"""Every function with NULL, with nothing in structs and texts, and with handles that are none or of another kind, in every
+combination: it returns, with a sentence where it refuses: nulls.py LIBRARY HEADER"""
+import ctypes
+import itertools
+import re
+import sys
+import tempfile
+from pathlib import Path
+
+from client import Library
+
+KINDS = ("chain", "stream", "frame", "view", "recorder", "memory")
+NUMBERS = {"size_t": ctypes.c_size_t, "int32_t": ctypes.c_int32, "uint64_t": ctypes.c_uint64, "double": ctypes.c_double}
+STATUSES = range(8)
+
+
+def functions(header):
+    """(name, its parameters as C writes them)."""
+    text = re.sub(r"/\*.*?\*/", "", header, flags=re.S)
+    for name, parameters in re.findall(r"SPECKLESCOPE_API specklescope_status specklescope_(\w+)\(([^)]*)\)", text):
+        yield name, [" ".join(one.split()) for one in parameters.split(",")]
+
+
+def handles(door):
+    """One of each kind that is alive."""
+    folder = tempfile.mkdtemp()
+    made = {kind: ctypes.c_void_p() for kind in KINDS}
+    settings = door.sized(door.Settings, options=b"backend=cpu,threads=1")
+    data = ctypes.c_void_p()
+    door.call("chain_create", b"speckle", ctypes.byref(settings), ctypes.byref(made["chain"]))
+    door.call("stream_open", b"synthetic:uniform?width=64&height=48&live=false", b"", ctypes.byref(settings),
+              ctypes.byref(made["stream"]))
+    door.call("stream_next", made["stream"], ctypes.c_double(-1), ctypes.byref(made["frame"]))
+    door.call("view_create", None, ctypes.byref(made["view"]))
+    door.call("recorder_create", f"{folder}/x.tiff".encode(), None, ctypes.byref(made["recorder"]))
+    door.call("memory_create_host", made["chain"], ctypes.c_size_t(64), ctypes.byref(data), ctypes.byref(made["memory"]))
+    return made
+
+
+def choices(parameter, alive):
+    """What is given for it."""
+    for kind in KINDS:
+        if parameter.startswith(f"specklescope_{kind}* "):
+            others = [handle for other, handle in alive.items() if other != kind]
+            return [None, ctypes.c_void_p(7), ctypes.c_void_p(2**64 - 1), others[0]]
+    for kind, number in NUMBERS.items():
+        if parameter.startswith(kind + " "):
+            return [number(0), number(-1)] if kind != "double" else [number(0), number(float("nan"))]
+    return [None, ctypes.create_string_buffer(4096)]
+
+
+def main():
+    library, header = sys.argv[1:]
+    door = Library(library, header)
+    text = Path(header).read_text()
+    wrong, calls, refused = [], 0, 0
+    alive = handles(door)
+    for name, parameters in functions(text):
+        ends = name.endswith(("_free", "_free_idle", "_close"))
+        given = [choices(one, alive) for one in parameters]
+        # Beside a handle that is alive, too; what would end it is not called.
+        own = [kind for kind in KINDS if parameters[0].startswith(f"specklescope_{kind}* ")]
+        if own and not ends:
+            given[0] = [*given[0], alive[own[0]]]
+        for arguments in itertools.product(*given):
+            fresh = [ctypes.create_string_buffer(4096) if isinstance(one, ctypes.Array) else one for one in arguments]
+            status = getattr(door.calls, "specklescope_" + name)(*fresh)
+            sentence = door.calls.specklescope_last_error().decode()
+            calls += 1
+            refused += status != 0
+            if status not in STATUSES or (status == 0) != (sentence == "") or "\n" in sentence or (sentence and sentence[-1] != "."):
+                wrong.append(f"{name}({', '.join(map(str, fresh))}): {status}, '{sentence}'")
+    for kind in ("frame", "stream", "chain", "view", "recorder", "memory"):
+        door.call(f"{kind}_{'close' if kind == 'stream' else 'free'}", alive[kind])
+    print("\n".join(wrong) or f"{calls} calls, {refused} of them refused.")
+    assert refused > 100
+    return 1 if wrong else 0
+
+
+sys.exit(main())

@@ -1,0 +1,199 @@
+// What a recording says that met a full disk is what can be read of it, however much room there was.
+#include "files/image_file.hpp"
+#include "recording/video/whole_film.hpp"
+#include "sources/registry.hpp"
+#include "tests/recording/record_helpers.hpp"
+#include "tests/recording/storage_calls.hpp"
+#include "tests/support/test_port.hpp"
+
+#include <sys/resource.h>
+
+#include <csignal>
+#include <optional>
+
+namespace specklescope {
+namespace {
+
+const Shape kRaw{64, 48, 1, PixelType::u16};
+const Shape kNumber{64, 48, 1, PixelType::f32};
+
+/// While it lives a file may have so many bytes: a write behind that fails as on a full disk.
+class Room {
+public:
+    explicit Room(rlim_t bytes) : before_signal_(std::signal(SIGXFSZ, SIG_IGN)) {
+        ::getrlimit(RLIMIT_FSIZE, &before_);
+        const rlimit most{std::min(bytes, before_.rlim_max), before_.rlim_max};
+        ::setrlimit(RLIMIT_FSIZE, &most);
+    }
+    Room(const Room&) = delete;
+    Room& operator=(const Room&) = delete;
+    ~Room() {
+        ::setrlimit(RLIMIT_FSIZE, &before_);
+        std::signal(SIGXFSZ, before_signal_);
+    }
+
+private:
+    rlimit before_{};
+    void (*before_signal_)(int);
+};
+
+struct Kind {
+    const char* name;
+    RecordWhat what;
+    std::uint64_t frames;
+};
+std::ostream& operator<<(std::ostream& out, const Kind& kind) { return out << kind.name; }
+
+class FullDiskCounts : public testing::TestWithParam<Kind> {
+protected:
+    SinkStatus record_in(rlim_t bytes) {
+        const Room room(bytes);
+        RecordOptions options{.path = folder_ / GetParam().name, .what = GetParam().what};
+        options.limits.keep_free = 0;
+        return record(maker_, options, 0, GetParam().frames);
+    }
+    /// By the program's own reader; one that ends with an error counts as well.
+    static std::uint64_t played(const std::string& path) {
+        test::TestPort port(false);
+        try {
+            const auto source = make_source(path, {});
+            (void)source->open();
+            EXPECT_TRUE(test::read_frames(*source, port));
+        } catch (const RunError&) { // NOLINT(bugprone-empty-catch): "is cut short"
+        }
+        return port.frames.size();
+    }
+    static std::uint64_t decoded(const std::string& path) {
+        return decode_video(path, GetParam().what == RecordWhat::raw ? "GRAY16_LE" : "RGB",
+                            GetParam().what == RecordWhat::raw ? kRaw : Shape{64, 48, 3, PixelType::u8})
+            .size();
+    }
+    static std::uint64_t lines(const std::string& path) {
+        std::ifstream file(path + ".jsonl");
+        std::string line;
+        EXPECT_TRUE(std::getline(file, line));
+        const std::uint64_t said = Json::parse(line).at("written");
+        std::uint64_t count = 0;
+        for (; std::getline(file, line); ++count)
+            EXPECT_TRUE(Json::accept(line)) << line;
+        EXPECT_EQ(said, count);
+        EXPECT_EQ(fs::file_size(path), count * kRaw.bytes());
+        return count;
+    }
+    /// By a reader that shares no code with the writer.
+    static std::uint64_t read(const std::string& path) {
+        if (path.ends_with(".ome.tiff")) {
+            TIFF* tiff = TIFFOpen(path.c_str(), "r");
+            const std::uint64_t pages = TIFFNumberOfDirectories(tiff);
+            TIFFClose(tiff);
+            const Bytes bytes = read_bytes(path);
+            const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+            constexpr std::string_view kSize = "SizeT=\"";
+            const std::size_t at = text.find(kSize);
+            EXPECT_NE(at, std::string_view::npos);
+            EXPECT_EQ(std::stoull(std::string(text.substr(at + kSize.size(), 10))), pages);
+            return pages;
+        }
+        if (path.ends_with(".tiff")) {
+            const std::vector<Page> pages = read_stack(path);
+            EXPECT_EQ(pages.at(0).description.at("written"), pages.size());
+            return pages.size();
+        }
+        return path.ends_with(".raw") ? lines(path) : decoded(path);
+    }
+    void expect_true(const SinkStatus& status, const std::string& room) {
+        const std::string path = folder_ / GetParam().name;
+        EXPECT_EQ(status.written + status.dropped, GetParam().frames) << room;
+        if (status.written == 0) {
+            EXPECT_EQ(folder_.names(), std::vector<std::string>{}) << room << ": nothing that can be read";
+            return;
+        }
+        ASSERT_TRUE(fs::exists(path)) << room << ": " << status.written << " frames";
+        EXPECT_EQ(read(path), status.written) << room;
+        EXPECT_EQ(played(path), status.written) << room;
+        fs::remove(path);
+        fs::remove(path + ".jsonl");
+    }
+    const TemporaryFolder folder_;
+    Maker maker_{kRaw, kNumber};
+};
+
+TEST_P(FullDiskCounts, AreWhatCanBeRead) {
+    const SinkStatus all = record_in(RLIM_INFINITY);
+    ASSERT_EQ(all.error, "");
+    ASSERT_EQ(all.written, GetParam().frames);
+    const rlim_t whole = fs::file_size(all.path);
+    expect_true(all, "enough");
+    std::vector<rlim_t> rooms = {0, 1, 100, 1000, 4000};
+    for (rlim_t part = 1; part < 16; ++part)
+        rooms.push_back(whole * part / 16);
+    for (const rlim_t less : {6000, 1500, 500, 100, 17, 1}) // where the index is written, and the rest
+        rooms.push_back(whole - std::min<rlim_t>(whole, less));
+    for (const rlim_t room : rooms) {
+        const SinkStatus status = record_in(room);
+        // One file may be some bytes longer than another: what is said of times has more digits.
+        EXPECT_TRUE(status.error.find("stopped") != std::string::npos ||
+                    (room + 100 > whole && status.written == GetParam().frames))
+            << room << ": " << status.error;
+        expect_true(status, std::to_string(room) + " of " + std::to_string(whole) + " bytes");
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Formats, FullDiskCounts,
+                         testing::Values(Kind{"a.tiff", RecordWhat::raw, 30},
+                                         Kind{"a.ome.tiff", RecordWhat::processed, 30},
+                                         Kind{"a.raw", RecordWhat::raw, 30},
+                                         Kind{"a.mkv", RecordWhat::raw, 30},
+                                         Kind{"b.mkv", RecordWhat::processed, 30},
+                                         Kind{"a.mp4", RecordWhat::processed, 250}), // of 2.5 s
+                         [](const auto& kind) {
+                             std::string name = kind.param.name;
+                             std::replace(name.begin(), name.end(), '.', '_');
+                             return name;
+                         });
+
+/// Formats of one picture: it is there whole, or nothing is.
+TEST(FullDiskPicture, IsWholeOrNotThere) {
+    for (const std::string name : {"a.png", "a.hdr", "a.exr", "a.pdf"}) { // NOLINT: a copy of a literal
+        const TemporaryFolder folder;
+        Maker maker(kRaw, kNumber);
+        RecordOptions options{.path = folder / name};
+        options.limits.keep_free = 0;
+        for (const rlim_t room : {0, 1, 100, 1000, 4000, 9000, 16000, 1 << 30}) {
+            SinkStatus status;
+            {
+                const Room limit(room);
+                status = record(maker, options, 0, 3);
+            }
+            const bool there = fs::exists(folder / name);
+            EXPECT_EQ(status.error.empty(), there) << name << " in " << room << ": " << status.error;
+            EXPECT_EQ(status.written, there ? 1U : 0U) << name << " in " << room;
+            EXPECT_EQ(folder.names().empty(), !there) << name << " in " << room;
+            if (there && name != "a.pdf") {
+                EXPECT_TRUE(open_image(folder / name)->next_page());
+            }
+            for (const std::string& left : folder.names())
+                fs::remove(folder / left);
+        }
+    }
+}
+
+/// A network file system says with the last closing that there was no room.
+TEST(FullDiskPicture, ThatIsSaidWhenAFileIsClosedIsSaid) {
+    for (const std::string name : // NOLINT: a copy of a literal
+         {"a.tiff", "a.raw", "a.mkv", "a.mp4", "a.png", "a.hdr", "a.exr", "a.pdf"}) {
+        const TemporaryFolder folder;
+        Maker maker(kRaw, kNumber);
+        RecordOptions options{.path = folder / name};
+        options.limits.keep_free = 0;
+        SinkStatus status;
+        {
+            const test::LateError late(EDQUOT);
+            status = record(maker, options, 0, 3);
+        }
+        EXPECT_NE(status.error.find("Disk quota exceeded"), std::string::npos) << name << status.error;
+    }
+}
+
+} // namespace
+} // namespace specklescope
