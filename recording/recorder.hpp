@@ -63,7 +63,7 @@ class FileWriter;
 struct RecordFormat {
     std::string_view ending;         ///< lower case
     std::string_view raw, processed; ///< what it holds, for the manual and the window
-    std::string_view beside;         ///< what is added to the name for the file beside it; "": there is none
+    std::string_view beside{};       ///< what is added to the name for the file beside it; "": there is none
     bool stream;                     ///< holds every frame, not the last one
     bool colors;                     ///< of results it holds the colour-mapped picture, not the numbers
     /// Whether raw frames of this shape are kept exactly, and which are, in a few words.

@@ -26,11 +26,10 @@ struct ImagePoint {
 };
 
 ImagePoint image_point(const Camera::Placement& at, const Shape& shape, double x, double y) {
-    const double px = std::floor((x - at.x) / at.scale), py = std::floor((y - at.y) / at.scale);
-    if (!(px >= 0 && py >= 0 && px < shape.width &&
-          py < shape.height)) // where there is no mouse, far outside
-        return {};
-    return {static_cast<int>(px), static_cast<int>(py), true};
+    ImagePoint p{static_cast<int>(std::floor((x - at.x) / at.scale)),
+                 static_cast<int>(std::floor((y - at.y) / at.scale)), false};
+    p.inside = p.x >= 0 && p.y >= 0 && p.x < shape.width && p.y < shape.height;
+    return p;
 }
 
 } // namespace
@@ -61,14 +60,14 @@ void App::canvas_window(const Layout& layout) {
     state_.regions.draw(region_views(layout), session_);
     canvas_labels(layout);
     std::vector<Rect> taken = canvas_scale(layout);
-    Rect statistics;
+    float statistics_end = 0;
     if (session_.view().overlay && session_.pipeline())
-        statistics = draw_statistics(layout.canvas, stats_, display_, window_.renderer());
+        statistics_end = draw_statistics(layout.canvas, stats_, display_, window_.renderer());
     if (layout.shows_processed && display_.has_result())
-        draw_warmup(layout.processed, display_.result(), statistics);
+        draw_warmup(layout.processed, display_.result(), statistics_end);
     if (display_.has_result())
         draw_saturation(layout.shows_processed ? layout.processed : layout.raw, display_.result().counts,
-                        session_.view().saturation_warning / 100, statistics,
+                        session_.view().saturation_warning / 100, statistics_end,
                         layout.shows_processed && display_.result().warming_up());
     const std::vector<Rect> marked = draw_record_marks(layout.canvas, session_.recordings());
     taken.insert(taken.end(), marked.begin(), marked.end());

@@ -127,7 +127,7 @@ Run run_of(std::string_view trun, std::uint64_t base) {
         at += 4;
     }
     at += (flags & kFirstFlags) != 0 ? 4 : 0;
-    const auto each = static_cast<std::size_t>(4 * std::popcount(flags & kEach));
+    const std::size_t each = 4 * static_cast<std::size_t>(std::popcount(flags & kEach));
     const std::size_t size = (flags & kDuration) != 0 ? 4 : 0;
     if ((flags & kSize) != 0)
         for (std::uint64_t i = 0; i < run.samples && trun.size() >= at + each; ++i, at += each)

@@ -36,12 +36,19 @@ TEST_F(TracesPaths, WhatIsNoFileOfTracesIsLeftAlone) {
     std::filesystem::create_directory(folder / "folder");
     std::filesystem::create_symlink("/dev/full", folder / "link");
     test::write_file(folder / "stats.json", "{}");
-    for (const std::string path : {"/dev/full", "fifo", "folder", "link", "stats.json", "r.json"}) {
+    for (const std::string path : {"/dev/full", "fifo", "folder", "link", "stats.json"}) {
         const ChildResult ran = run({"--traces", path});
         EXPECT_EQ(ran.status, 1) << path << ran.all();
         EXPECT_EQ(std::count(ran.err.begin(), ran.err.end(), '\n'), 1) << ran.err;
         EXPECT_NE(ran.err.find(path), std::string::npos) << ran.err;
     }
+    const std::string regions = test::read_file(folder / "r.json");
+    const ChildResult read_too = run({"--traces", "r.json"});
+    EXPECT_EQ(read_too.status, 2) << read_too.all();
+    EXPECT_NE(read_too.err.find("'--traces r.json' would be written where '--regions r.json' is read"),
+              std::string::npos)
+        << read_too.all();
+    EXPECT_EQ(test::read_file(folder / "r.json"), regions);
     EXPECT_TRUE(std::filesystem::is_character_file("/dev/full"));
     EXPECT_TRUE(std::filesystem::is_fifo(folder / "fifo"));
     EXPECT_EQ(test::read_file(folder / "stats.json"), "{}");

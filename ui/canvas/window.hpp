@@ -37,10 +37,8 @@ public:
     /// Called with each whole frame before it is shown, while OpenGL can read it; empty: nobody is.
     std::function<void(SurfaceSize)> on_drawn;
     double ratio() const; ///< framebuffer pixels per window coordinate
-    /// Size of text and controls in force: what is wanted, 0 as the monitor asks, as far as the window has
-    /// room.
+    /// Size of text and controls in force, and another one; 0: as the monitor asks. Between two frames.
     double scale() const { return scale_; }
-    /// Before each frame: the window may have another size, or lie on another monitor.
     void set_scale(double wanted);
     double refresh_rate() const { return surface_->refresh_rate(); }
     const std::string& renderer() const { return renderer_; }
@@ -60,11 +58,11 @@ public:
 
 private:
     void start_imgui(const ViewSettings& view);
-    double scale_for(double wanted) const;
+    void take_scale(double wanted);
     WindowInput input_;
     std::unique_ptr<Surface> surface_;
     std::string renderer_, note_;
-    double scale_ = 1;
+    double wanted_scale_ = 0, scale_ = 1;
 };
 
 /// Wakes wait() from any thread.

@@ -21,6 +21,7 @@ struct RegionToolInfo {
     RegionTool tool;
     Action action; ///< that chooses it
     const char* name;
+    const char* hint; ///< how to draw with it
 };
 /// In the order of the enumeration.
 std::span<const RegionToolInfo> region_tools();
@@ -61,7 +62,6 @@ public:
     bool rename = false;                ///< of the selected one is asked for
     std::optional<std::size_t> renamed; ///< its name is being typed
     bool rename_begins = false;
-    std::string renames;    ///< the name that the region has meanwhile
     std::string name;       ///< typed
     std::string path;       ///< typed
     std::string folder;     ///< of the name that is offered then; empty: as it was
@@ -69,8 +69,7 @@ public:
     std::string replaces;   ///< the file that Enter once more replaces
     RegionNumbers numbers;
     LinePanel line;
-    bool any = false;                 ///< the panel has shown some
-    RegionEditor::Index row_selected; ///< when the table was last drawn
+    bool any = false; ///< the panel has shown some
 
 private:
     enum class Gesture : std::uint8_t { none, click, draw, corner, drag, done };

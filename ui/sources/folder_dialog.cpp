@@ -73,10 +73,8 @@ void FolderDialog::list() {
         if (!entry.folder)
             continue;
         any = true;
-        ImGui::PushID(static_cast<int>(&entry - folder->entries.data()));
-        if (ImGui::Selectable((label_text(one_line(entry.name)) + "/").c_str(), false, kFlags))
+        if (ImGui::Selectable((one_line(entry.name) + "/###" + entry.name).c_str(), false, kFlags))
             next = (here / entry.name).string();
-        ImGui::PopID();
         probe::item("folder." + entry.name);
     }
     if (!any)

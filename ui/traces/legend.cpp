@@ -1,5 +1,4 @@
 // The names of the regions beside their curves, with the values under the cursor; and what the probe tells.
-#include "ui/actions/control_walk.hpp"
 #include "ui/canvas/numbers.hpp"
 #include "ui/canvas/probe.hpp"
 #include "ui/canvas/theme.hpp"
@@ -37,7 +36,6 @@ void TraceStrip::legend(const Rect& area, Session& session, const std::vector<Im
             hidden_.erase(region.id) == 0)
             hidden_.insert(region.id);
         probe::item("traces.legend." + region.name);
-        focus_ring(true);
         const bool hidden = hidden_.contains(region.id);
         const std::optional<double> f0 = session.baseline.of(region);
         const bool known = cursor_ && i < cursor_->values.size();

@@ -4,14 +4,12 @@
 #include "ui/canvas/numbers.hpp"
 #include "ui/canvas/probe.hpp"
 #include "ui/canvas/theme.hpp"
-#include "ui/canvas/ticks.hpp"
 #include "ui/panels/controls.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdio>
-#include <limits>
 
 namespace specklescope {
 
@@ -46,22 +44,18 @@ void label(const ImVec2& at, ImU32 color, const std::string& text) {
 void value_axis(const PlotArea& plot, const std::string& title, const std::string& unit) {
     const Rect& in = plot.inner;
     const ValueSpan& span = plot.span;
+    const TickScale scale =
+        tick_scale(span.low, span.high, std::clamp(static_cast<int>(in.height / dp(25)), 2, 8));
+    const auto first = static_cast<std::int64_t>(std::ceil(span.low / scale.step - 1e-9));
+    const auto last = static_cast<std::int64_t>(std::floor(span.high / scale.step + 1e-9));
     const double line = small_size("0").y;
-    const Ticks ticks = ticks_of(span.low, span.high, std::clamp(static_cast<int>(in.height / dp(25)), 2, 8),
-                                 std::min(0.5, line / in.height));
-    const TickScale& scale = ticks.scale;
-    double free = std::numeric_limits<double>::infinity();
-    for (std::int64_t i = ticks.first; i <= ticks.last; ++i) {
-        const double value = ticks.value(i);
+    for (std::int64_t i = first; i <= last; ++i) {
+        const double value = static_cast<double>(i) * scale.step;
         const double y = plot.y(value);
         list().AddLine(point(in.x, crisp(y)), point(in.x + in.width, crisp(y)), kGrid);
         std::array<char, 48> text{};
         std::snprintf(text.data(), text.size(), "%.*f", scale.decimals, value * scale.factor + 0.0);
-        const double top = // of a plot lower than a line the first rule counts
-            std::max(in.y - line * 0.3, std::min(y - line / 2, in.y + in.height - line * 0.8));
-        if (top + line > free)
-            continue;
-        free = top;
+        const double top = std::clamp(y - line / 2, in.y - line * 0.3, in.y + in.height - line * 0.8);
         small_text(point(in.x - small_size(text.data()).x - dp(6), top), theme::kDim, text.data());
     }
     std::string behind = unit;
@@ -117,23 +111,23 @@ void draw_dense(const PlotArea& plot, const std::vector<TraceColumn>& columns, I
     }
 }
 
-/// From sample to sample, each a line of its own: at a sharp peak the corner of one that is drawn through
-/// them all becomes thinner than nothing, and the peak stands apart from its flanks.
 void draw_samples(const PlotArea& plot, const std::vector<TraceColumn>& columns, ImU32 color,
                   const std::vector<std::pair<float, float>>& heights) {
     const double spacing = columns.size() > 1 ? plot.inner.width / static_cast<double>(columns.size()) : 1e9;
     const bool dots = spacing > dp(7);
-    ImVec2 before;
     for (std::size_t i = 0; i < columns.size(); ++i) {
         const ImVec2 at(static_cast<float>(plot.x(columns[i].time_ns)), heights[i].first);
-        const bool joined = i > 0 && !columns[i].broken;
-        if (joined)
-            list().AddLine(before, at, color, dp(1.5F));
-        const bool alone = !joined && (i + 1 == columns.size() || columns[i + 1].broken);
-        if (dots || alone)
-            list().AddCircleFilled(at, dots ? dp(2) : dp(1.3F), color, dots ? 8 : 6);
-        before = at;
+        if (columns[i].broken) {
+            list().PathStroke(color, 0, dp(1.5F));
+            const bool alone = i + 1 == columns.size() || columns[i + 1].broken;
+            if (alone && !dots)
+                list().AddCircleFilled(at, dp(1.3F), color, 6);
+        }
+        list().PathLineTo(at);
+        if (dots)
+            list().AddCircleFilled(at, dp(2), color, 8);
     }
+    list().PathStroke(color, 0, dp(1.5F));
 }
 
 } // namespace
@@ -246,12 +240,11 @@ void draw_empty(const Rect& area, const std::string& sentence) {
     const ImVec2 at = point(area.x + dp(16), area.y);
     const auto width = static_cast<float>(area.width) - dp(32);
     const ImFont* font = theme::fonts().normal;
-    const std::string text = wrapped(*font, sentence, width);
-    const ImVec2 size = font->CalcTextSizeA(font->FontSize, FLT_MAX, width, text.c_str());
+    const ImVec2 size = font->CalcTextSizeA(font->FontSize, FLT_MAX, width, sentence.c_str());
     list().AddText(font, font->FontSize,
                    {at.x + std::max(0.0F, (width - size.x) / 2),
                     at.y + std::max(0.0F, (static_cast<float>(area.height) - size.y) / 2)},
-                   theme::kDim, text.c_str(), nullptr, width);
+                   theme::kDim, sentence.c_str(), nullptr, width);
 }
 
 } // namespace specklescope
