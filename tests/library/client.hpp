@@ -54,11 +54,13 @@ inline specklescope_image image_of(std::vector<float>& samples, int width, int h
 /// Of this process alone, since tests run side by side; goes with it.
 inline const std::string& own_folder() {
     struct Folder {
-        std::string path = testing::TempDir() + "/specklescope_library_" + std::to_string(::getpid());
+        const pid_t owner = ::getpid(); ///< a forked child leaves it as it is
+        std::string path = testing::TempDir() + "/specklescope_library_" + std::to_string(owner);
         Folder() { std::filesystem::create_directories(path); }
         ~Folder() {
             std::error_code ignored;
-            std::filesystem::remove_all(path, ignored);
+            if (::getpid() == owner)
+                std::filesystem::remove_all(path, ignored);
         }
         Folder(const Folder&) = delete;
         Folder& operator=(const Folder&) = delete;
