@@ -7,8 +7,6 @@
 
 #include <spdlog/spdlog.h>
 
-#include <unistd.h>
-
 #include <atomic>
 #include <mutex>
 #include <string>
@@ -25,7 +23,6 @@ std::string_view text_of(const GLogField& field) {
 }
 
 std::atomic<bool> takes_glib_log{true};
-std::atomic<pid_t> started_by{0}; ///< 0: nobody yet
 
 GLogWriterOutput to_log(GLogLevelFlags level, const GLogField* fields, gsize count, gpointer) {
     std::string_view domain = "GLib";
@@ -45,13 +42,8 @@ GLogWriterOutput to_log(GLogLevelFlags level, const GLogField* fields, gsize cou
 } // namespace
 
 void init_gstreamer() {
-    if (const pid_t by = started_by; by != 0 && by != ::getpid())
-        throw RunError("GStreamer was started before this process was forked, and its threads are not here; "
-                       "start a process anew (in Python: multiprocessing with 'spawn'), or fork before the "
-                       "first film, camera or stream of the network is used.");
     static std::once_flag once;
     std::call_once(once, [] {
-        started_by = ::getpid();
         if (takes_glib_log)
             g_log_set_writer_func(to_log, nullptr, nullptr);
         GError* raw = nullptr;

@@ -17,8 +17,7 @@
  *
  * State. There is none beyond the handles and each thread's last sentence: two chains share no setting. Three
  * things belong to the process: oneTBB's threads compute; `threads` of a stream limits them all while it is open;
- * a source of GStreamer, a camera or a film that is recorded starts GStreamer, which a process that is forked behind that
- * has none of. A fork may come at any moment: the child goes on with chains on
+ * a source of GStreamer or a camera starts GStreamer. A fork may come at any moment: the child goes on with chains on
  * the CPU, their memory and views. Streams, recorders and frames stay with the parent, whose threads they need, chains and
  * memory of a GPU as well, and chains and views that another thread was in a call with: in the child every call with one
  * is SPECKLESCOPE_BAD_HANDLE, and its end is SPECKLESCOPE_OK and touches neither the stream nor the file nor the GPU.

@@ -101,36 +101,3 @@ TEST(Fork, ChainsGoOnInAChild) {
     const std::vector<float> expected = run(chain, open.pixels);
     EXPECT_EQ(in_child(true, [&] { return run(chain, open.pixels) == expected ? 0 : 1; }), 0);
 }
-
-TEST(Fork, GStreamerStaysWithTheProcessThatHasStartedIt) {
-    Open open;
-    const std::string film = open.folder + "/film.mkv";
-    specklescope_recorder* recorder = nullptr;
-    ASSERT_EQ(specklescope_recorder_create(film.c_str(), nullptr, &recorder), SPECKLESCOPE_OK)
-        << specklescope_last_error();
-    ASSERT_EQ(specklescope_recorder_push(recorder, &open.image, nullptr), SPECKLESCOPE_OK);
-    ASSERT_EQ(specklescope_recorder_free(recorder), SPECKLESCOPE_OK);
-    EXPECT_EQ(in_child(true,
-                       [&] {
-                           specklescope_stream* stream = nullptr;
-                           const auto is_said = [](specklescope_status status) {
-                               return status == SPECKLESCOPE_RUN_ERROR &&
-                                      std::string(specklescope_last_error())
-                                              .find("GStreamer was started before this process was forked") !=
-                                          std::string::npos;
-                           };
-                           if (!is_said(specklescope_stream_open(film.c_str(), "", nullptr, &stream)))
-                               return 1;
-                           if (!is_said(specklescope_recorder_create(film.c_str(), nullptr, &recorder)))
-                               return 2;
-                           const char* const scene = "synthetic:uniform?width=64&height=48&live=false";
-                           return specklescope_stream_open(scene, "", nullptr, &stream) == SPECKLESCOPE_OK
-                                      ? 0
-                                      : 3;
-                       }),
-              0);
-    const Stream again(film, "", "backend=cpu");
-    specklescope_frame* frame = nullptr;
-    EXPECT_EQ(specklescope_stream_next(again, -1, &frame), SPECKLESCOPE_OK) << specklescope_last_error();
-    EXPECT_EQ(specklescope_frame_free(frame), SPECKLESCOPE_OK);
-}
