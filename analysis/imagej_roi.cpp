@@ -4,6 +4,7 @@
 
 #include "base/error.hpp"
 #include "base/one_line.hpp"
+#include "files/whole_file.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -61,7 +62,8 @@ public:
 
     Region read(const std::string& fallback) const {
         Region region;
-        region.name = name().value_or(one_line(fallback)); // names of files are bytes, not always UTF-8
+        // Names of files are bytes, not always UTF-8, and what is not becomes longer.
+        region.name = name().value_or(utf8_prefix(one_line(fallback), kMaxRegionName));
         const int type = u8(type_field);
         if (integer(composite_field) > 0)
             fail(composite_field, "it is put together of several outlines; allowed: one, as rectangle, oval, "

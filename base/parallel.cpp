@@ -1,7 +1,8 @@
 #include "base/parallel.hpp"
 
+#include "base/process_threads.hpp"
+
 #include <tbb/global_control.h>
-#include <tbb/info.h>
 #include <tbb/parallel_for.h>
 
 #include <algorithm>
@@ -36,17 +37,21 @@ template <class F> void on_every_slot(int slots, const F& work) {
         work(0);
         for (std::thread& thread : threads)
             thread.join();
-    } else {
+    } else if (tbb_is_here()) {
         tbb::parallel_for(0, slots, 1, work, tbb::simple_partitioner());
+    } else {
+        for (int slot = 0; slot < slots; ++slot)
+            work(slot);
     }
 }
 
 } // namespace
 
 int parallel_threads() {
+    if (!tbb_is_here())
+        return 1;
     const auto allowed = tbb::global_control::active_value(tbb::global_control::max_allowed_parallelism);
-    const int cores =
-        std::min(tbb::info::default_concurrency(), static_cast<int>(std::min<std::size_t>(allowed, 4096)));
+    const int cores = std::min(all_threads(), static_cast<int>(std::min<std::size_t>(allowed, 4096)));
     return std::max(1, limit_here > 0 ? std::min(limit_here, cores) : cores);
 }
 

@@ -20,6 +20,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <unistd.h>
@@ -40,7 +41,7 @@ public:
         if (!info.live) {
             constexpr double kUsual = 30;
             if (is("rate", 0.0))
-                file_->set("rate", info.rate > 0 ? info.rate : kUsual);
+                file_->set("rate", info.rate >= kMinRate ? std::min(info.rate, kMaxRate) : kUsual);
             if (stays_ && info.length == 1 && is("loop", false)) {
                 file_->set("loop", true);
                 info.frames = 0;
@@ -112,6 +113,10 @@ void set_up_log(const Settings& settings, const std::string& before) {
         *new const std::shared_ptr<spdlog::logger>([] { // NOLINT: as known_secrets.cpp
             auto made = std::make_shared<spdlog::logger>(
                 "specklescope", std::make_shared<spdlog::sinks::stderr_color_sink_mt>());
+            made->set_error_handler([](const std::string& why) {
+                std::fprintf(stderr, "specklescope: A line of the log is lost: %s.\n",
+                             why == "std::bad_alloc" ? "the memory is used up" : why.c_str());
+            });
             spdlog::set_default_logger(made);
             return made;
         }());

@@ -54,6 +54,8 @@ int side(const Json& json, const char* key) {
 
 bool believable(double rate) { return rate >= kMinRate && rate <= kMaxRate; }
 constexpr std::string_view kNoRate = "a rate outside 1e-9 to 100000 frames/s";
+constexpr std::string_view kNoSequence = "a sequence number that is no whole number from 0 on";
+constexpr std::string_view kTooManyLost = "more than 2^40 frames lost at once";
 static_assert(kMinRate == 1e-9 && kMaxRate == 100000 && kTooLate == std::int64_t{1} << 62 &&
                   kMostFrames == std::uint64_t{1} << 40,
               "the doubts that are told name them");
@@ -163,9 +165,9 @@ void RecordedText::read_frame(const Json& json) {
     if (left_out(json, "capture_ns", now_.capture_ns.has_value()))
         doubt("a capture time that is no whole number of ns within 146 years");
     if (left_out(json, "sequence", now_.sequence.has_value()))
-        doubt("a sequence number that is no whole number from 0 on");
+        doubt(kNoSequence);
     if (missing_between(before, now_) > kMostFrames)
-        doubt("more than 2^40 frames lost at once");
+        doubt(kTooManyLost);
 }
 
 bool RecordedText::begin(std::string_view description) {
@@ -174,7 +176,7 @@ bool RecordedText::begin(std::string_view description) {
     if (!json.is_object() || !text(json, "program").starts_with("Specklescope"))
         return false;
     ours_ = true;
-    raw_ = text(json, "content") == "raw";
+    now_.raw = text(json, "content") == "raw";
     format_ = text(json, "format");
     width_ = side(json, "width");
     height_ = side(json, "height");
@@ -185,7 +187,7 @@ bool RecordedText::begin(std::string_view description) {
         frames_ = 0;
         doubt("more than 2^40 frames written");
     }
-    now_.full_scale = raw_ ? std::max(0.0, number(json, "full_scale", 0)) : 0;
+    now_.full_scale = now_.raw ? std::max(0.0, number(json, "full_scale", 0)) : 0;
     read_rate(json);
     now_.exposure_ms = number(json, "exposure_ms", kUnknown);
     for (const Light light : {Light::counts, Light::decoded, Light::radiance})
@@ -215,11 +217,29 @@ bool RecordedText::begin(std::string_view description) {
     if (const auto facts = json.find("facts"); facts != json.end() && facts->is_array())
         read_warmups(*facts, now_.in_warmup);
     if (const auto changes = json.find("changes"); changes != json.end() && changes->is_array())
-        for (const Json& row : *changes)
-            if (row.is_array() && row.size() == 3 && row[0].is_number_unsigned() &&
-                row[1].is_number_unsigned())
+        for (const Json& row : *changes) {
+            if (!row.is_array() || row.size() != 3 || !row[0].is_number_unsigned())
+                continue;
+            if (row[1].is_number_unsigned())
                 changes_.push_back({row[0].get<std::uint64_t>(), row[1].get<std::uint64_t>(),
                                     row[2].is_number() ? row[2].get<double>() : kUnknown});
+            else if (row[1].is_number())
+                doubt(kNoSequence);
+        }
+    // Between two of them each frame follows the one before.
+    Recorded at = now_;
+    std::uint64_t before = 0;
+    for (const Change& change : changes_) {
+        if (at.sequence && change.index > before) {
+            const std::uint64_t last = *at.sequence + (change.index - before - 1);
+            at.sequence = change.sequence;
+            at.left_out = value_at(left_out_, change.index);
+            if (missing_between(last, at) > kMostFrames)
+                doubt(kTooManyLost);
+        }
+        at.sequence = change.sequence;
+        before = change.index;
+    }
     return true;
 }
 

@@ -33,11 +33,15 @@ struct Recorded {
     std::optional<std::uint64_t> sequence; ///< counts what that source produced, drops included
     std::uint64_t left_out = 0; ///< of the sequence numbers before it, those that were not to be recorded
     PixelCounts counts{};       ///< 0 where it does not say
+    bool raw = false;           ///< of the file: its pixels are as they came
     bool in_warmup = false;     ///< made while a stage filled its history or took a capture
     double um_per_px = 0;       ///< of the file, µm a side of its pixels; 0: unknown
     Quantity quantity{};        ///< of the file's pixels as they were recorded
     Shape shape{};              ///< of the first of them; without a width: unknown
     std::string started{};      ///< of the file: when the first recording of it began, UTC; empty: unknown
+
+    /// For FrameInfo::recorded: none of raw pixels, which are counted again.
+    PixelCounts counts_to_keep() const { return raw ? PixelCounts{} : counts; }
 };
 
 /// What pixels that are read in this shape mean: what was recorded, unless they are pictures of it.
@@ -65,7 +69,7 @@ public:
     /// What it has said so far that cannot be and was left out, each sort once: "more than 2^40 frames lost
     /// at once".
     const std::vector<std::string_view>& doubts() const { return doubts_; }
-    bool raw() const { return raw_; }
+    bool raw() const { return now_.raw; }
     std::uint64_t frames() const { return frames_; } ///< 0 as well while it is not finished
     int width() const { return width_; }
     int height() const { return height_; }
@@ -100,7 +104,7 @@ private:
     std::vector<Change> changes_;
     std::vector<std::string_view> doubts_; ///< of texts that stay
     std::size_t change_ = 0;               ///< the one after that in effect
-    bool ours_ = false, raw_ = false;
+    bool ours_ = false;
     std::uint64_t frames_ = 0;
     int width_ = 0, height_ = 0;
     std::string format_;

@@ -17,10 +17,14 @@
  *
  * State. There is none beyond the handles and each thread's last sentence: two chains share no setting. Three
  * things belong to the process: oneTBB's threads compute; `threads` of a stream limits them all while it is open;
- * a source of GStreamer or a camera starts GStreamer. A fork may come at any moment: the child goes on with chains on
- * the CPU, their memory and views. Streams, recorders and frames stay with the parent, whose threads they need, chains and
- * memory of a GPU as well, and chains and views that another thread was in a call with: in the child every call with one
- * is SPECKLESCOPE_BAD_HANDLE, and its end is SPECKLESCOPE_OK and touches neither the stream nor the file nor the GPU.
+ * a source of GStreamer, a camera or a film that is recorded starts GStreamer.
+ *
+ * Forks. They may come at any moment. The child goes on with chains on the CPU, their memory and views. Streams, recorders
+ * and frames stay with the parent, whose threads they need, chains and memory of a GPU as well, and chains and views that
+ * another thread was in a call with: in the child every call with one is SPECKLESCOPE_BAD_HANDLE, and its end is
+ * SPECKLESCOPE_OK and touches neither the stream nor the file nor the GPU. oneTBB's threads and GStreamer are the parent's
+ * once it has used them: in the child whoever calls computes alone, and what needs GStreamer is SPECKLESCOPE_RUN_ERROR.
+ * One fork is not possible: of the thread that computes, from goes_on, while the chain has more threads than that.
  *
  * Texts are UTF-8. Those that a call gives belong to the library: of stages and parameters for good, of anything
  * else as the call says. */
@@ -154,7 +158,8 @@ typedef struct specklescope_facts {
     int32_t reserved;
     /* Since these members a struct has 48 bytes; without them, 40. */
     int32_t warming_up; /* 1: it was made while a stage filled its history, as specklescope_result tells */
-    int32_t untimed;    /* 1: nobody knows when it was taken, and time_ns is not looked at: a recorder takes now */
+    int32_t untimed;    /* 1: nobody knows when it was taken, and time_ns is not looked at; specklescope_recorder_push
+                         * says what a recorder takes */
 } specklescope_facts;
 
 /* What is known of a result. */
@@ -507,8 +512,8 @@ typedef struct specklescope_recording {
     const char* measure; /* NULL: "other" where there is a quantity */
     const char* source;  /* where the frames come from, for the file's description; NULL: "libspecklescope" */
     const char* view;    /* colours of .mkv, .mp4 and .png, as --view; NULL: its defaults */
-    double rate;         /* nominal frames/s; 0: unknown */
-    double um_per_px;    /* µm a side of a pixel; 0: unknown */
+    double rate;         /* nominal frames/s, 1e-9 to 1e5; 0: unknown */
+    double um_per_px;    /* µm a side of a pixel, 1e-9 to 1e6; 0: unknown */
     int32_t what;        /* SPECKLESCOPE_RESULTS … */
     int32_t live;        /* 1: a frame that finds no room is dropped, and counted; 0: the call waits */
 } specklescope_recording;
@@ -532,8 +537,9 @@ typedef struct specklescope_recorder_info {
 SPECKLESCOPE_API specklescope_status specklescope_recorder_create(const char* path,
                                                                   const specklescope_recording* recording,
                                                                   specklescope_recorder** recorder);
-/* One frame, of host memory, which is copied. `facts` NULL, or `untimed` 1: it was taken now. Refused where it is older
- * than the last. */
+/* One frame, of host memory, which is copied. `facts` NULL, or `untimed` 1: it was taken now; or, where the recording has
+ * a rate and is not live, a period of it behind the one before. Refused where it is older than the last, and where its
+ * time_ns is 2^62 (146 years) or more from 0: subtract when the clock began. */
 SPECKLESCOPE_API specklescope_status specklescope_recorder_push(specklescope_recorder* recorder,
                                                                 const specklescope_image* image,
                                                                 const specklescope_facts* facts);

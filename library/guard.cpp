@@ -56,8 +56,11 @@ void keep_quiet() {
     static std::once_flag once;
     std::call_once(once, [] {
         leave_glib_log();
-        log_to(std::make_shared<spdlog::logger>("libspecklescope",
-                                                std::make_shared<spdlog::sinks::null_sink_mt>()));
+        auto logger = std::make_shared<spdlog::logger>("libspecklescope",
+                                                       std::make_shared<spdlog::sinks::null_sink_st>());
+        logger->set_level(
+            spdlog::level::off); // no lock, which a forked child would find taken, and no memory
+        log_to(std::move(logger));
     });
 }
 

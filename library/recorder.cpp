@@ -4,11 +4,15 @@
 #include "analysis/events.hpp"
 #include "base/parallel.hpp"
 #include "config/atomic_file.hpp"
+#include "files/recorded.hpp"
 #include "library/convert.hpp"
 #include "library/handles.hpp"
 #include "library/settings.hpp"
 #include "pipeline/executor.hpp"
 
+#include <spdlog/fmt/fmt.h>
+
+#include <cmath>
 #include <optional>
 
 using namespace specklescope;
@@ -31,12 +35,16 @@ Quantity quantity_of(const specklescope_recording& told) {
     return made;
 }
 
-double checked(double value, double most, const char* what) {
-    if (!(value >= 0 && value <= most))
-        throw UsageError("The recording's " + std::string(what) + " = " + std::to_string(value) +
-                         " is not possible; allowed: 0 (unknown) to " + std::to_string(most) + ".");
+/// 0 as well.
+double checked(double value, double least, double most, const char* what) {
+    if (value != 0 && !(value >= least && value <= most))
+        throw UsageError(fmt::format(
+            "The recording's {} = {:g} is not possible; allowed: {:g} to {:g}, or 0 for what nobody knows.",
+            what, value, least, most));
     return value;
 }
+
+constexpr double kMinUmPerPx = 1e-9; ///< less than a nucleus
 
 class RecorderObject final : public Object {
 public:
@@ -52,14 +60,15 @@ public:
         options.path = path;
         options.what = what_;
         options.mapping = mapping_from_text(told.view);
-        options.rate = checked(told.rate, kMaxRate, "rate");
+        // Nominal alone: with options.rate a film would have its frames that far apart, whatever their times.
+        stream_.source.rate = checked(told.rate, kMinRate, kMaxRate, "rate");
         sink_ = make_recorder(options);
         check_writable(options.path);
         stream_.source_text = stream_.source.name = one_line(text_or(told.source, "libspecklescope"));
-        stream_.source.rate = options.rate;
         stream_.source.quantity = quantity_of(told);
         stream_.source.live = live_;
-        stream_.um_per_source_px = stream_.source.um_per_px = checked(told.um_per_px, 1e6, "um_per_px");
+        stream_.um_per_source_px = stream_.source.um_per_px =
+            checked(told.um_per_px, kMinUmPerPx, kMaxUmPerPx, "um_per_px");
         stream_.backend = "none";
         Chain chain; // of no stage: it counts, and names the quantity
         chain.set_input(stream_.source.quantity);
@@ -74,8 +83,11 @@ public:
             throw RunError(status.error);
         info.arrival = SteadyClock::now();
         if (!timed)
-            info.capture_ns =
-                std::chrono::duration_cast<std::chrono::nanoseconds>(info.arrival.time_since_epoch()).count();
+            info.capture_ns = time_of_untimed(info);
+        else if (info.capture_ns >= kTooLate || info.capture_ns <= -kTooLate)
+            throw UsageError(
+                "The frame's time_ns = " + std::to_string(info.capture_ns) +
+                " is not possible; allowed: within 146 years of 0; subtract when the clock began.");
         if (frames_ > 0 && info.capture_ns < last_ns_)
             throw UsageError("The frame's time_ns = " + std::to_string(info.capture_ns) +
                              " is before the last one's, " + std::to_string(last_ns_) +
@@ -96,6 +108,8 @@ public:
         result.image = frame;
         tell(info);
         sink_->push(result, !live_);
+        if (frames_ == 0)
+            first_ns_ = info.capture_ns;
         last_ns_ = info.capture_ns;
         ++frames_;
     }
@@ -131,6 +145,15 @@ public:
     }
 
 private:
+    /// Now; behind the first frame by the rate, if there is one: nobody waits for frames that are not live.
+    std::int64_t time_of_untimed(const FrameInfo& info) const {
+        if (frames_ == 0 || live_ || stream_.source.rate == 0)
+            return std::chrono::duration_cast<std::chrono::nanoseconds>(info.arrival.time_since_epoch())
+                .count();
+        const double behind = static_cast<double>(frames_) * 1e9 / stream_.source.rate;
+        const double most = static_cast<double>(kTooLate / 2); // a sum of two is a time yet
+        return std::min(first_ns_, kTooLate / 2) + std::llround(std::min(behind, most));
+    }
     /// Before the first frame of a shape. Two of its slots are with the recorder at most.
     void begin(const Shape& shape, const FrameInfo& info) {
         constexpr int kSlots = 4;
@@ -167,7 +190,7 @@ private:
     EventLog events_;
     std::size_t told_events_ = 0;
     std::uint64_t frames_ = 0;
-    std::int64_t last_ns_ = 0;
+    std::int64_t first_ns_ = 0, last_ns_ = 0;
     bool open_ = false;
     std::atomic<bool> closed_{false};
     std::mutex told_;

@@ -212,7 +212,8 @@ void StreamObject::record(const std::string& path, int what) {
     options.mapping = settings_.view.as<ViewSettings>().mapping;
     const std::shared_ptr<Sink> recorder = make_recorder(options);
     check_writable(path);
-    add(what == SPECKLESCOPE_FRAMES ? recorder : behind_edits(recorder), path);
+    const bool raw = what != SPECKLESCOPE_RESULTS; // a mask is of the raw frames
+    add(raw ? recorder : behind_edits(recorder), path);
 }
 
 void StreamObject::write_traces(const std::string& path) {

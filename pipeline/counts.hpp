@@ -42,9 +42,10 @@ inline void describe_conversion(PixelType from, FrameInfo& info) {
 }
 
 /// The counts of a result, `made` of a frame that `info` describes: where a recorded result is played, which
-/// has no full scale and was looked at when it was made, what was counted then stays true.
+/// was looked at when it was made, what was counted then stays true. Its own samples tell nothing of the raw
+/// ones, whatever their type's largest value is.
 inline PixelCounts counts_of(const FrameInfo& info, PixelCounts made) {
-    if (made.raw_samples == 0) {
+    if (info.recorded.raw_samples > 0) {
         made.raw_saturated = info.recorded.raw_saturated;
         made.raw_samples = info.recorded.raw_samples;
     }

@@ -1,5 +1,6 @@
 // The chain on the host: stages run one after the other on the processing thread, each over oneTBB bands.
 #include "base/error.hpp"
+#include "base/process_threads.hpp"
 #include "pipeline/convert.hpp"
 #include "pipeline/counts.hpp"
 #include "pipeline/executor.hpp"
@@ -7,8 +8,6 @@
 #include "pipeline/regions/host_regions.hpp"
 
 #include <hwy/targets.h>
-#include <tbb/global_control.h>
-#include <tbb/info.h>
 
 #include <algorithm>
 #include <deque>
@@ -25,17 +24,15 @@ using HostPlan = Plan<Space::host>;
 
 class HostExecutor final : public Executor {
 public:
-    explicit HostExecutor(int threads)
-        : threads_(threads > 0 ? threads : tbb::info::default_concurrency()),
-          limit_(tbb::global_control::max_allowed_parallelism, static_cast<std::size_t>(threads_)) {}
+    explicit HostExecutor(int threads) : limit_(threads) {}
 
     std::string backend() const override { return "cpu"; }
     std::string device_name() const override {
         std::int64_t best = 0; // bits of the best targets are the lowest
         for (const std::int64_t target : hwy::SupportedAndGeneratedTargets())
             best = best == 0 ? target : std::min(best, target);
-        return std::string(hwy::TargetName(best)) + ", " + std::to_string(threads_) +
-               (threads_ == 1 ? " thread" : " threads");
+        return std::string(hwy::TargetName(best)) + ", " + std::to_string(limit_.threads()) +
+               (limit_.threads() == 1 ? " thread" : " threads");
     }
     std::shared_ptr<SlotMemory> slot_memory() const override { return host_memory(); }
 
@@ -210,8 +207,7 @@ private:
         result.timings.add("regions", ms_between(begin, SteadyClock::now()));
     }
 
-    int threads_;
-    tbb::global_control limit_;
+    ProcessThreadLimit limit_;
     std::shared_ptr<const Chain> chain_ = std::make_shared<Chain>();
     std::uint64_t version_ = 0;
     std::optional<Shape> input_;

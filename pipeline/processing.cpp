@@ -350,9 +350,10 @@ private:
             flow_.note = "The GPU failed: " + why;
             flow_.slot_memory = executor_->slot_memory();
         }
-        executor_->set_chain(chain(), version_);
         const auto [regions_now, regions_version] = regions();
-        executor_->set_regions(regions_now, regions_version);
+        executor_->set_regions(regions_now,
+                               regions_version); // first: results tell the version that is set last
+        executor_->set_chain(chain(), version_);
         for (Pending& again : std::exchange(pending_, {})) {
             submit(again.raw, again.purpose);
             collect(true);

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import textwrap
+import threading
 import time
 
 import numpy as np
@@ -60,6 +61,35 @@ def test_a_child_is_told_what_stayed_with_its_parent(tmp_path):
         next(stream)
     with ss.open(tmp_path / "flow.tiff") as recorded:
         assert len(list(recorded)) > 0
+
+
+def test_chains_go_on_in_a_child_whatever_threads_were_at():
+    images = np.random.default_rng(3).integers(0, 4096, (60, 80), np.uint16)
+    own, shared = ss.Chain("speckle", backend="cpu", threads=1), ss.Chain("speckle", backend="cpu", threads=1)
+    expected, done = own(images), threading.Event()
+
+    def work():
+        while not done.is_set():
+            shared(images)
+            shared.set("speckle", radius=3)
+            ss.Chain("gamma", backend="cpu", threads=1).close()
+
+    def child():
+        assert np.array_equal(own.set("speckle", radius=3)(images), expected)
+        assert np.array_equal(ss.Chain("speckle", backend="cpu", threads=1)(images), expected)
+        return shared(images).shape
+
+    threads = [threading.Thread(target=work)]
+    for thread in threads:
+        thread.start()
+    try:
+        said = {in_child(child) for _ in range(60)}
+    finally:
+        done.set()
+        for thread in threads:
+            thread.join()
+    assert said <= {"(60, 80)", "UsageError: This chain was on a GPU, or in a call of another thread, when the process forked; make "
+                                "another one in this process."}
 
 
 @pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])

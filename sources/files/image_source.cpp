@@ -205,7 +205,7 @@ private:
         frame.info().light = coding_.light;
         frame.info().exposure_ms = reader_->recorded().exposure_ms;
         frame.info().exposure_origin = reader_->recorded().exposure_origin;
-        frame.info().recorded = recorded().counts;
+        frame.info().recorded = recorded().counts_to_keep();
         frame.info().recorded_in_warmup = recorded().in_warmup;
         port.submit(std::move(frame));
         return Status::frame;

@@ -180,7 +180,7 @@ public:
         frame.info().capture_ns = clock_.take(recorded, port, pacer_, options.rate);
         frame.info().exposure_ms = recorded.exposure_ms;
         frame.info().exposure_origin = recorded.exposure_origin;
-        frame.info().recorded = recorded.counts;
+        frame.info().recorded = recorded.counts_to_keep();
         frame.info().recorded_in_warmup = recorded.in_warmup;
         frame.info().full_scale = full_scale();
         frame.info().light = recorded.light.value_or(Light::counts);

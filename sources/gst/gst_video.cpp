@@ -305,7 +305,7 @@ private:
         info.position = index_++;
         info.capture_ns += first_capture_ns_;
         info.exposure_ms = recorded_.now().exposure_ms;
-        info.recorded = recorded_.now().counts;
+        info.recorded = recorded_.now().counts_to_keep();
         info.recorded_in_warmup = recorded_.now().in_warmup;
         if (recorded_.now().full_scale > 0)
             info.full_scale = recorded_.now().full_scale;

@@ -231,14 +231,16 @@ TEST(Imagej, FieldsAreReadAsTheyAreWritten) {
 TEST(Imagej, ANameThatIsNoTextBecomesOne) {
     const TemporaryFolder folder;
     std::vector<Region> regions;
-    for (const char* name : {"caf\xe9", "a\nb", "Gef\u00e4\u00df"}) {
-        const std::string path = folder / (std::string(name) + ".roi");
+    for (const std::string& name : {std::string("caf\xe9"), std::string("a\nb"),
+                                    std::string("Gef\u00e4\u00df"), std::string(100, '\xe9')}) {
+        const std::string path = folder / (name + ".roi");
         test::write_file(path, triangle().text());
         regions.push_back(load_regions(path).at(0));
     }
     EXPECT_EQ(regions[0].name, "caf\uFFFD");
     EXPECT_EQ(regions[1].name, "a b");
     EXPECT_EQ(regions[2].name, "Gef\u00e4\u00df");
+    EXPECT_EQ(regions[3].name.size(), 255U) << "what is not UTF-8 becomes longer";
     EXPECT_EQ(read_regions_json(to_json(regions), "again"), regions);
     regions[0].name = "caf\xe9";
     EXPECT_THROW(check_regions(regions), UsageError) << "a file of it would hold another name";

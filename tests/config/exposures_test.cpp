@@ -90,5 +90,34 @@ for kind in ("raw", "flow"):
     EXPECT_LT(warned, 6);
 }
 
+/// Their own samples say nothing of the raw ones: integers smoothed are hardly ever at full scale.
+TEST(Exposures, SaturationStaysWhereResultsOfIntegersArePlayed) {
+    const TemporaryFolder folder;
+    ASSERT_TRUE(test::python(folder, kScript)) << read_text(folder / "python.log");
+    const auto truth = nlohmann::json::parse(read_text(folder / "counts.json")).at("16").at("samples");
+    ASSERT_GT(truth[2], 0U);
+    const ChildResult run = run_program(
+        {"run", "raw:" + folder / "16.raw?width=64&height=48&format=gray16le&full_scale=4095", "--stage",
+         "gaussian", "--record", "soft.tiff", "--record", "soft.raw", "--record", "soft.mkv"},
+        folder.path().string());
+    ASSERT_EQ(run.status, 0) << run.all();
+    for (const char* name : {"soft.tiff", "soft.raw", "soft.mkv"}) {
+        SCOPED_TRACE(name);
+        const ChildResult again =
+            run_program({"run", name, "--stage", "flip", "--stats", "again.json", "--record", "again.tiff"},
+                        folder.path().string());
+        ASSERT_EQ(again.status, 0) << again.all();
+        const auto pixels = nlohmann::json::parse(read_text(folder / "again.json")).at("pixels");
+        EXPECT_EQ(pixels.at("last").at("raw_saturated"), truth[2]);
+        EXPECT_EQ(pixels.at("last").at("raw_samples"), 64U * 48);
+        EXPECT_EQ(pixels.at("total").at("raw_saturated"),
+                  truth[0].get<int>() + truth[1].get<int>() + truth[2].get<int>());
+        EXPECT_TRUE(test::python(folder, R"py(
+import tifffile
+assert tifffile.imread("again.tiff").dtype == "uint16"
+)py")) << read_text(folder / "python.log");
+    }
+}
+
 } // namespace
 } // namespace specklescope

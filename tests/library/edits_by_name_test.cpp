@@ -2,6 +2,7 @@
 #include "tests/library/recorded.hpp"
 
 #include <atomic>
+#include <chrono>
 #include <thread>
 
 using namespace client;
@@ -26,7 +27,7 @@ std::string value_of(specklescope_chain* chain, const char* stage, const char* n
 std::string messages_of(specklescope_stream* stream) {
     std::string text(1 << 20, '\0');
     EXPECT_EQ(specklescope_stream_messages(stream, text.data(), text.size(), nullptr), SPECKLESCOPE_OK);
-    return text.c_str();
+    return text.substr(0, text.find('\0'));
 }
 
 bool next(specklescope_stream* stream, specklescope_result* result = nullptr) {
@@ -40,18 +41,24 @@ bool next(specklescope_stream* stream, specklescope_result* result = nullptr) {
 /// A file whose frames nobody fetches: its run stands in front of the reader, and edits wait.
 const char* const kStands = "synthetic:uniform?width=64&height=48&live=false";
 
-std::size_t processed(specklescope_stream* stream) {
+std::size_t counted(specklescope_stream* stream, const std::string& name) {
     std::string text(1 << 16, '\0');
     EXPECT_EQ(specklescope_stream_statistics(stream, text.data(), text.size(), nullptr), SPECKLESCOPE_OK);
-    const std::size_t at = text.find("\"processed\":");
-    return at == std::string::npos ? 0 : std::stoul(text.substr(at + 12));
+    const std::string key = '"' + name + "\":";
+    const std::size_t at = text.find(key);
+    return at == std::string::npos ? 0 : std::stoul(text.substr(at + key.size()));
 }
 
+/// Results wait in half of the slots, and the run stands with the next one.
 void wait_until_it_stands(specklescope_stream* stream) {
-    ASSERT_TRUE(next(stream));
-    for (std::size_t before = SIZE_MAX, now = 0; before != now; now = processed(stream)) {
-        before = now;
-        std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    auto last = sized<specklescope_result>();
+    ASSERT_TRUE(next(stream, &last));
+    const std::size_t fetched = last.sequence + 1;
+    const std::size_t then = fetched + counted(stream, "slots") / 2 + 1;
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+    while (counted(stream, "processed") != then) {
+        ASSERT_LT(std::chrono::steady_clock::now(), end) << counted(stream, "processed") << ", not " << then;
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
 }
 

@@ -1,6 +1,8 @@
 // A fork while streams and recorders are open: the child has none of their threads.
 #include "tests/library/forked.hpp"
 
+#include <dlfcn.h>
+
 using namespace client;
 
 namespace {
@@ -100,4 +102,63 @@ TEST(Fork, ChainsGoOnInAChild) {
     const Chain chain("speckle:output=contrast", "backend=cpu,threads=1");
     const std::vector<float> expected = run(chain, open.pixels);
     EXPECT_EQ(in_child(true, [&] { return run(chain, open.pixels) == expected ? 0 : 1; }), 0);
+}
+
+TEST(Fork, GStreamerStaysWithTheProcessThatHasStartedIt) {
+    Open open;
+    const std::string film = open.folder + "/film.mkv";
+    specklescope_recorder* recorder = nullptr;
+    ASSERT_EQ(specklescope_recorder_create(film.c_str(), nullptr, &recorder), SPECKLESCOPE_OK)
+        << specklescope_last_error();
+    ASSERT_EQ(specklescope_recorder_push(recorder, &open.image, nullptr), SPECKLESCOPE_OK);
+    ASSERT_EQ(specklescope_recorder_free(recorder), SPECKLESCOPE_OK);
+    EXPECT_EQ(
+        in_child(true,
+                 [&] {
+                     specklescope_stream* stream = nullptr;
+                     const auto is_said = [](specklescope_status status) {
+                         return status == SPECKLESCOPE_RUN_ERROR &&
+                                std::string(specklescope_last_error())
+                                        .find("GStreamer was started before this process was forked") !=
+                                    std::string::npos;
+                     };
+                     if (!is_said(specklescope_stream_open(film.c_str(), "", nullptr, &stream)))
+                         return 1;
+                     if (specklescope_recorder_create(film.c_str(), nullptr, &recorder) != SPECKLESCOPE_OK)
+                         return 2;
+                     if (!is_said(specklescope_recorder_push(recorder, &open.image, nullptr)))
+                         return 3;
+                     const char* const scene = "synthetic:uniform?width=64&height=48&live=false";
+                     return specklescope_stream_open(scene, "", nullptr, &stream) == SPECKLESCOPE_OK ? 0 : 4;
+                 }),
+        0);
+    ASSERT_EQ(specklescope_recorder_create(film.c_str(), nullptr, &recorder), SPECKLESCOPE_OK);
+    EXPECT_EQ(specklescope_recorder_push(recorder, &open.image, nullptr), SPECKLESCOPE_OK)
+        << specklescope_last_error();
+    EXPECT_EQ(specklescope_recorder_free(recorder), SPECKLESCOPE_OK);
+}
+
+/// Without the library: a player, OpenCV.
+TEST(Fork, GStreamerOfTheProgramStaysWithItAsWell) {
+    void* const gstreamer = ::dlopen("libgstreamer-1.0.so.0", RTLD_NOW);
+    ASSERT_NE(gstreamer, nullptr) << ::dlerror();
+    const auto start = reinterpret_cast<void (*)(int*, char***)>(::dlsym(gstreamer, "gst_init"));
+    ASSERT_NE(start, nullptr);
+    start(nullptr, nullptr);
+    Open open;
+    EXPECT_EQ(
+        in_child(true,
+                 [&] {
+                     specklescope_recorder* recorder = nullptr;
+                     if (specklescope_recorder_create((open.folder + "/film.mkv").c_str(), nullptr,
+                                                      &recorder) != SPECKLESCOPE_OK)
+                         return 1;
+                     if (specklescope_recorder_push(recorder, &open.image, nullptr) != SPECKLESCOPE_RUN_ERROR)
+                         return 2;
+                     return std::string(specklescope_last_error())
+                                        .find("GStreamer was started before this process was forked") == 0
+                                ? 0
+                                : 3;
+                 }),
+        0);
 }

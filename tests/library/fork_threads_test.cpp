@@ -33,7 +33,7 @@ private:
     std::vector<std::thread> threads_;
 };
 
-constexpr int kForks = 200;
+constexpr int kForks = 300;
 
 /// 0, or which step of a life went wrong.
 int a_chain_lives(const char* text) {
@@ -67,6 +67,37 @@ TEST(ForkBesideThreads, HandlesAreMadeAndEnded) {
         EXPECT_EQ(specklescope_view_free(view), SPECKLESCOPE_BAD_HANDLE);
     });
     fork_again_and_again([] { return a_chain_lives("speckle:output=contrast"); });
+}
+
+/// oneTBB has locks as well.
+TEST(ForkBesideThreads, ChainsAreMadeAndComputed) {
+    Pixels pixels = random_pixels(16, 12, 4);
+    std::vector<std::uint16_t> made(pixels.samples.size());
+    const auto live = [](specklescope_image in, void* place) {
+        specklescope_chain* chain = nullptr;
+        auto settings = sized<specklescope_settings>();
+        settings.options = "backend=cpu";
+        specklescope_image out = in;
+        out.data = place;
+        if (specklescope_chain_create("", &settings, &chain) != SPECKLESCOPE_OK)
+            return 1;
+        for (int i = 0; i < 3; ++i)
+            if (specklescope_chain_process(chain, &in, nullptr, &out, nullptr) != SPECKLESCOPE_OK)
+                return 2;
+        return specklescope_chain_free(chain) == SPECKLESCOPE_OK ? 0 : 3;
+    };
+    const specklescope_image in = image_of(pixels);
+    const Chain before("speckle:output=contrast", "backend=cpu");
+    const std::vector<float> expected = run(before, pixels);
+    const Busy others(3, [&] {
+        std::vector<std::uint16_t> own(pixels.samples.size());
+        EXPECT_EQ(live(in, own.data()), 0) << specklescope_last_error();
+    });
+    fork_again_and_again([&] {
+        if (const int wrong = live(in, made.data()); wrong != 0)
+            return wrong;
+        return run(before, pixels) == expected ? 0 : 4;
+    });
 }
 
 TEST(ForkBesideThreads, PlansOfFourierTransformsAreMade) {

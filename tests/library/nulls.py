@@ -21,9 +21,8 @@ def functions(header):
         yield name, [" ".join(one.split()) for one in parameters.split(",")]
 
 
-def handles(door):
+def handles(door, folder):
     """One of each kind that is alive."""
-    folder = tempfile.mkdtemp()
     made = {kind: ctypes.c_void_p() for kind in KINDS}
     settings = door.sized(door.Settings, options=b"backend=cpu,threads=1")
     data = ctypes.c_void_p()
@@ -49,12 +48,12 @@ def choices(parameter, alive):
     return [None, ctypes.create_string_buffer(4096)]
 
 
-def main():
+def main(folder):
     library, header = sys.argv[1:]
     door = Library(library, header)
     text = Path(header).read_text()
     wrong, calls, refused = [], 0, 0
-    alive = handles(door)
+    alive = handles(door, folder)
     for name, parameters in functions(text):
         ends = name.endswith(("_free", "_free_idle", "_close"))
         given = [choices(one, alive) for one in parameters]
@@ -77,4 +76,5 @@ def main():
     return 1 if wrong else 0
 
 
-sys.exit(main())
+with tempfile.TemporaryDirectory() as place:
+    sys.exit(main(place))

@@ -50,6 +50,100 @@ std::vector<float> numbers(int frame) {
 
 } // namespace
 
+/// Also where they leave gaps and a rate is told, which is nominal.
+TEST_F(Recorders, TimesComeBackFromEveryFormat) {
+    const std::vector<std::int64_t> times = {3000000000, 3050000000, 3250000000, 9000000000};
+    for (const char* const ending : {"times.tiff", "times.raw", "times.mkv"}) {
+        const std::string path = (folder / ending).string();
+        auto told = sized<specklescope_recording>();
+        told.what = SPECKLESCOPE_FRAMES;
+        told.rate = 20;
+        Pixels pixels = random_pixels(64, 48, 3);
+        const specklescope_image image = image_of(pixels);
+        {
+            const Recorder recorder(path, told);
+            auto facts = sized<specklescope_facts>();
+            for (const std::int64_t time : times) {
+                facts.time_ns = time;
+                ASSERT_EQ(specklescope_recorder_push(recorder, &image, &facts), SPECKLESCOPE_OK)
+                    << specklescope_last_error();
+            }
+        }
+        const Stream stream(path, nullptr, "backend=cpu");
+        specklescope_frame* frame = nullptr;
+        for (const std::int64_t time : times) {
+            ASSERT_EQ(specklescope_stream_next(stream, -1, &frame), SPECKLESCOPE_OK)
+                << specklescope_last_error();
+            auto result = sized<specklescope_result>();
+            ASSERT_EQ(specklescope_frame_result(frame, &result), SPECKLESCOPE_OK);
+            EXPECT_EQ(result.time_ns, time) << ending;
+            specklescope_frame_free(frame);
+        }
+    }
+}
+
+/// However fast they are pushed.
+TEST_F(Recorders, FramesWithoutTimesAreAPeriodApart) {
+    for (const char* const ending : {"untimed.tiff", "untimed.raw", "untimed.mkv", "slow.tiff"}) {
+        const std::string path = (folder / ending).string();
+        auto told = sized<specklescope_recording>();
+        told.what = SPECKLESCOPE_FRAMES;
+        told.rate = ending == std::string("slow.tiff") ? 1e-8 : 20;
+        Pixels pixels = random_pixels(64, 48, 3);
+        const specklescope_image image = image_of(pixels);
+        auto facts = sized<specklescope_facts>();
+        facts.untimed = 1;
+        facts.time_ns = -5; // not looked at
+        {
+            const Recorder recorder(path, told);
+            for (int i = 0; i < 4; ++i)
+                ASSERT_EQ(specklescope_recorder_push(recorder, &image, i % 2 == 0 ? nullptr : &facts),
+                          SPECKLESCOPE_OK)
+                    << specklescope_last_error();
+        }
+        const Stream stream(path, nullptr, "backend=cpu");
+        std::int64_t first = 0;
+        for (int i = 0; i < 4; ++i) {
+            specklescope_frame* frame = nullptr;
+            ASSERT_EQ(specklescope_stream_next(stream, -1, &frame), SPECKLESCOPE_OK)
+                << specklescope_last_error();
+            auto result = sized<specklescope_result>();
+            ASSERT_EQ(specklescope_frame_result(frame, &result), SPECKLESCOPE_OK);
+            first = i == 0 ? result.time_ns : first;
+            EXPECT_EQ(result.time_ns - first, std::llround(i * 1e9 / told.rate)) << ending << ' ' << i;
+            specklescope_frame_free(frame);
+        }
+    }
+}
+
+TEST_F(Recorders, TimesAndRatesThatNoReaderGivesBackAreRefused) {
+    const std::string path = (folder / "far.tiff").string();
+    Pixels pixels = random_pixels(20, 12, 3);
+    const specklescope_image image = image_of(pixels);
+    auto facts = sized<specklescope_facts>();
+    const Recorder recorder(path, sized<specklescope_recording>());
+    constexpr std::int64_t kFar = std::int64_t{1} << 62;
+    for (const std::int64_t time : {kFar, -kFar, std::numeric_limits<std::int64_t>::min()}) {
+        facts.time_ns = time;
+        EXPECT_EQ(specklescope_recorder_push(recorder, &image, &facts), SPECKLESCOPE_USAGE_ERROR);
+        EXPECT_EQ(specklescope_last_error(),
+                  "The frame's time_ns = " + std::to_string(time) +
+                      " is not possible; allowed: within 146 years of 0; subtract when the clock began.");
+    }
+    facts.time_ns = kFar - 1;
+    EXPECT_EQ(specklescope_recorder_push(recorder, &image, &facts), SPECKLESCOPE_OK);
+    for (const double rate : {1e-10, -1.0, 1e6, std::nan("")}) {
+        auto told = sized<specklescope_recording>();
+        told.rate = rate;
+        specklescope_recorder* none = nullptr;
+        EXPECT_EQ(specklescope_recorder_create(path.c_str(), &told, &none), SPECKLESCOPE_USAGE_ERROR) << rate;
+        EXPECT_NE(std::string(specklescope_last_error())
+                      .find("allowed: 1e-09 to 100000, or 0 for what nobody knows."),
+                  std::string::npos)
+            << specklescope_last_error();
+    }
+}
+
 TEST_F(Recorders, ResultsComeBackWithTimeExposureAndQuantity) {
     for (const char* const ending : {"flow.tiff", "flow.raw"}) {
         const std::string path = (folder / ending).string();
@@ -166,7 +260,7 @@ TEST_F(Recorders, WhatCannotBeRecordedIsRefused) {
     refused(path, told, "The measure 'speed' is not known; allowed: intensity");
     told = sized<specklescope_recording>();
     told.rate = -1;
-    refused(path, told, "The recording's rate = -1.0");
+    refused(path, told, "The recording's rate = -1 is not possible");
     told = sized<specklescope_recording>();
     told.view = "colourmap=turbo";
     refused(path, told, "The view has no 'colourmap'");

@@ -210,6 +210,22 @@ TEST(DeviceFailure, TheHostGoesOnWhereTheGpuStopped) {
         run_and_expect_all(std::make_unique<FailingExecutor>(20, where), "It fell off the bus.");
 }
 
+/// What is recorded begins behind an edit by it.
+TEST(DeviceFailure, ResultsOfTheHostTellTheVersionOfTheLastEdit) {
+    for (const Where where : {Where::submit, Where::collect})
+        for (const bool of_regions : {false, true}) {
+            const std::unique_ptr<Flow> flow = make_flow();
+            const auto boxes = make_outlines({{"box", RegionShape::rectangle, {{1, 1}, {5, 5}}, "", false}});
+            flow->edits.enqueue({RegionsEdit{boxes}, of_regions ? 4U : 3U});
+            flow->edits.enqueue({ParamEdit{0, {{"radius", std::int64_t{2}}}}, of_regions ? 3U : 4U});
+            const auto sink = run_to_the_end(*flow, std::make_unique<FailingExecutor>(20, where));
+            ASSERT_EQ(sink->count(), kFrames);
+            for (const test::Seen& seen : sink->seen())
+                EXPECT_EQ(seen.version, 4U) << seen.sequence;
+            EXPECT_EQ(flow->backend, "cpu");
+        }
+}
+
 /// A stand-in for a device: what the host computes, and what was asked of it.
 class AskedExecutor final : public Executor {
 public:

@@ -5,7 +5,7 @@ from ._errors import UsageError, close_behind
 from ._results import Frame, Result
 from ._text import kind_of_recording, path_text, real, view_text, whole
 
-_LONGEST = 2**63 / 1e9  # s, as 64 bits count nanoseconds
+_LONGEST = 2**62 / 1e9  # s: sums and differences of two are 64 bits of nanoseconds
 
 
 class Recorder:
@@ -36,8 +36,9 @@ class Recorder:
         """One frame, an array as a Chain takes it, which is copied; or a Frame of a stream, with its time, its exposure and
         whether it is of a warm-up.
 
-        time in seconds, or time_ns, on a clock of the caller's, never backwards; neither: it was taken now. In one file
-        either all frames have a time or none. exposure_ms, full_scale: as the camera said them; discontinuity: it does not
+        time in seconds, or time_ns, on a clock of the caller's, never backwards, within 146 years of 0; neither: it was taken
+        now, or, where the recorder has a rate and is not live, a period of it behind the one before. In one file either all
+        frames have a time or none. exposure_ms, full_scale: as the camera said them; discontinuity: it does not
         follow the frame before; warming_up: as a Result tells it.
         """
         if isinstance(frame, Frame):
@@ -51,7 +52,7 @@ class Recorder:
             raise UsageError("The frame has a time and a time_ns; give one of them.")
         if time is not None:
             if not abs(real(time, "time")) < _LONGEST:  # NaN neither
-                raise UsageError(f"The frame's time = {time} s is not possible; allowed: seconds within 292 years of 0.")
+                raise UsageError(f"The frame's time = {time} s is not possible; allowed: seconds within 146 years of 0.")
             time_ns = round(float(time) * 1e9)
         self._recorder.push(frame, real(exposure_ms or 0.0, "exposure_ms"), real(full_scale or 0.0, "full_scale"),
                             whole(time_ns or 0, "time_ns"), time_ns is not None, bool(discontinuity), bool(warming_up))

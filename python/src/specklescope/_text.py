@@ -15,6 +15,11 @@ def path_text(path):
     return os.fsdecode(path)
 
 
+def shown(value):
+    """In one line, in a sentence."""
+    return " ".join(str(value).split())
+
+
 def value_text(value):
     if isinstance(value, bool):
         return "true" if value else "false"
@@ -24,7 +29,7 @@ def value_text(value):
         try:
             return value_text(value.item())
         except ValueError:  # several values: the library says what is allowed
-            return str(value)
+            return shown(value)
     return repr(value)
 
 
@@ -106,7 +111,7 @@ def whole(value, name, low=-2**63, high=2**63 - 1):
     except TypeError:
         number = None
     if number is None or not low <= number <= high:
-        raise UsageError(f"{name} = {value} is not possible; allowed: whole numbers, {low}…{high}.")
+        raise UsageError(f"{name} = {shown(value)} is not possible; allowed: whole numbers, {low}…{high}.")
     return number
 
 
@@ -116,10 +121,10 @@ def real(value, name):
             return float(value)
     except (OverflowError, TypeError, ValueError):
         pass
-    raise UsageError(f"{name} = {value} is not possible; allowed: a number.")
+    raise UsageError(f"{name} = {shown(value)} is not possible; allowed: a number.")
 
 
 def kind_of_recording(what):
     if not isinstance(what, str) or what not in _RECORDED:
-        raise UsageError(f"What is to be recorded is '{what}'; allowed: {', '.join(_RECORDED)}.")
+        raise UsageError(f"What is to be recorded is '{shown(what)}'; allowed: {', '.join(_RECORDED)}.")
     return _RECORDED[what]
