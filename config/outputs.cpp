@@ -5,8 +5,10 @@
 #include "files/whole_file.hpp"
 #include "recording/free_name.hpp"
 #include "recording/lines/kymograph.hpp"
+#include "sources/files/image_sequence.hpp"
 #include "sources/source_text.hpp"
 
+#include <algorithm>
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -42,6 +44,7 @@ struct Claim {
     std::string path;
     bool read = false;
     bool beside = false; ///< of the file that is named
+    std::size_t run = 0; ///< of several in turn; where one reads, the last of them
 };
 
 std::string text_of(const Claim& claim) {
@@ -59,11 +62,9 @@ public:
             const auto [first, mine] = places_.try_emplace({*folder, name}, claim);
             if (!mine)
                 refuse(first->second, claim);
-            const auto read = folders_.find(*folder);
-            std::error_code ignored;
-            if (!claim.read && read != folders_.end() && has_image_ending(name) &&
-                fs::exists(claim.path, ignored))
-                refuse(read->second, claim);
+            for (auto [read, end] = folders_.equal_range(*folder); read != end; ++read)
+                if (!claim.read && will_be_read(read->second, claim))
+                    refuse(read->second, claim);
         }
         if (const auto file = file_node(claim.path, claim.read)) {
             const auto [first, mine] = files_.try_emplace(*file, claim);
@@ -71,13 +72,26 @@ public:
                 refuse(first->second, claim);
         }
     }
-    /// All its pictures are read.
-    void add_folder(const Claim& claim) {
-        if (const auto folder = folder_node(claim.path))
-            folders_.try_emplace(*folder, claim);
+    /// All its pictures are read, or those of a sequence in it.
+    void add_pictures(const Claim& claim) {
+        const std::string folder = is_folder(claim.path) ? claim.path : folder_of(claim.path);
+        if (const auto node = folder_node(folder))
+            folders_.emplace(*node, claim);
     }
 
 private:
+    static bool is_folder(const std::string& path) {
+        std::error_code ignored;
+        return fs::is_directory(path, ignored);
+    }
+    /// Of a file in the folder that `read` is about: it is there, or will be when that is opened.
+    static bool will_be_read(const Claim& read, const Claim& written) {
+        const fs::path name = fs::path(written.path).filename();
+        const bool picture =
+            is_folder(read.path) ? has_image_ending(name.string()) : may_be_in_sequence(read.path, name);
+        std::error_code ignored;
+        return picture && (read.run > written.run || fs::exists(written.path, ignored));
+    }
     /// One file may be read twice.
     static void refuse(const Claim& first, const Claim& second) {
         if (first.read && second.read)
@@ -93,7 +107,7 @@ private:
 
     std::map<std::pair<Node, std::string>, Claim> places_;
     std::map<Node, Claim> files_;
-    std::map<Node, Claim> folders_;
+    std::multimap<Node, Claim> folders_;
 };
 
 /// What is no file is refused, or a stream: elsewhere.
@@ -128,13 +142,16 @@ std::vector<std::string> files_of(std::string_view option, const std::string& pa
                                                                         : std::vector<std::string>{path};
     std::vector<std::string> files;
     for (const std::string& line : lines_of(settings)) {
-        files.push_back(kymograph_path(path, line));
-        files.push_back(files.back() + ".csv");
+        const std::string file = kymograph_path(path, line);
+        if (std::find(files.begin(), files.end(), file) != files.end())
+            continue; // the names of two lines are one here; the second gets a number
+        files.push_back(file);
+        files.push_back(file + ".csv");
     }
     return files;
 }
 
-void add_source(const SourceArgument& source, Claims& claims) {
+void add_source(const SourceArgument& source, std::size_t run, Claims& claims) {
     std::optional<SourceText> text;
     try {
         text = parse_source_text(source.revealed());
@@ -144,9 +161,13 @@ void add_source(const SourceArgument& source, Claims& claims) {
     std::error_code ignored;
     if (!is_file_kind(text->kind) || text->target.empty())
         return;
-    if (fs::is_directory(text->target, ignored))
-        return claims.add_folder({source.shown(), text->target, true});
-    claims.add({source.shown(), text->target, true});
+    const bool sequence =
+        text->kind == "image" && is_number_pattern(text->target) && !fs::exists(text->target, ignored);
+    const bool folder = fs::is_directory(text->target, ignored);
+    if (sequence || folder)
+        claims.add_pictures({source.shown(), text->target, true, false, run});
+    if (!folder)
+        claims.add({source.shown(), text->target, true});
     if (text->kind == "raw")
         claims.add({source.shown(), text->target + ".jsonl", true, true});
 }
@@ -181,8 +202,9 @@ std::vector<std::pair<const char*, std::vector<std::string*>>> written_names(Set
 
 void check_outputs(const std::vector<Settings>& runs) {
     Claims claims;
-    for (const Settings& settings : runs) {
-        add_source(settings.source, claims);
+    for (std::size_t run = 0; run < runs.size(); ++run) {
+        const Settings& settings = runs[run];
+        add_source(settings.source, run, claims);
         const auto& program = settings.program.as<ProgramSettings>();
         for (const auto& [option, path] : {std::pair{"--regions", &settings.regions_path},
                                            {"--baseline", &program.baseline},
@@ -196,12 +218,14 @@ void check_outputs(const std::vector<Settings>& runs) {
                     !path.empty())
                     claims.add({decl.name + " = " + path, path, true});
     }
-    for (Settings settings : runs)
+    for (std::size_t run = 0; run < runs.size(); ++run) {
+        Settings settings = runs[run];
         for (const auto& [option, names] : written_names(settings))
             for (const std::string* name : names)
                 if (may_be_written(*name))
                     for (const std::string& file : files_of(option, *name, settings))
-                        claims.add({std::string(option) + " " + *name, file, false, file != *name});
+                        claims.add({std::string(option) + " " + *name, file, false, file != *name, run});
+    }
 }
 
 void check_outputs(const BenchSettings& bench) {

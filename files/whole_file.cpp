@@ -153,8 +153,9 @@ File create_if_free(const std::string& path) {
                    reason(error, "record into a folder that can be written"));
 }
 
-[[noreturn]] void all_taken(const std::string& wanted, const std::string& last) {
-    throw RunError("All names from " + wanted + " to " + last + " are taken; choose another name.");
+[[noreturn]] void all_taken(const std::string& wanted, std::size_t beside = 0) {
+    throw RunError("All names from " + wanted + " to " + numbered(wanted, kMaxNumber - 1, beside) +
+                   " are taken; choose another name.");
 }
 
 } // namespace
@@ -165,7 +166,7 @@ File create_new(const std::string& wanted, std::string& path, int first) {
         if (File file = create_if_free(path); file.fd() >= 0)
             return file;
     }
-    all_taken(wanted, path);
+    all_taken(wanted);
 }
 
 FilePair create_pair(const std::string& wanted, const std::string& suffix, int first) {
@@ -186,7 +187,7 @@ FilePair create_pair(const std::string& wanted, const std::string& suffix, int f
             return pair;
         ::unlink(pair.path.c_str());
     }
-    all_taken(wanted, pair.path);
+    all_taken(wanted, suffix.size());
 }
 
 namespace {
@@ -202,11 +203,19 @@ std::string random_text() {
 }
 
 std::string hidden_name(const std::string& wanted) {
-    return "." + file_name(wanted).substr(0, 200) + "." + random_text() + ".part";
+    return "." + utf8_prefix(file_name(wanted), 200) + "." + random_text() + ".part";
 }
 
 /// Under which a file without a name can be linked.
 std::string descriptor_name(int fd) { return "/proc/self/fd/" + std::to_string(fd); }
+
+/// A network file system says only when a descriptor is closed that it has no room. Where there is none to
+/// spare, it says so when it stores the file.
+int late_error(int fd) {
+    File last(::fcntl(fd, F_DUPFD_CLOEXEC, 0));
+    const bool kept = last.fd() >= 0 ? last.close() : ::fdatasync(fd) == 0;
+    return kept ? 0 : errno;
+}
 } // namespace
 
 UnnamedFile::UnnamedFile(const std::string& wanted, Way way) : wanted_(wanted) {
@@ -251,7 +260,12 @@ UnnamedFile::~UnnamedFile() {
         ::unlinkat(folder_.fd(), hidden_.c_str(), 0);
 }
 
-File UnnamedFile::again() const { return File(::fcntl(file_.fd(), F_DUPFD_CLOEXEC, 0)); }
+File UnnamedFile::again() const {
+    File same(::fcntl(file_.fd(), F_DUPFD_CLOEXEC, 0));
+    if (same.fd() < 0)
+        throw RunError("Cannot write " + wanted_ + ": " + reason(errno, "write it again"));
+    return same;
+}
 
 int UnnamedFile::link_as(const std::string& name) {
     if (hidden_.empty())
@@ -270,8 +284,8 @@ int UnnamedFile::link_as(const std::string& name) {
 }
 
 std::string UnnamedFile::publish() {
-    if (File last = again(); !last.close()) // a network file system says only now that it has no room
-        throw RunError("Cannot write " + wanted_ + ": " + reason(errno) + ".");
+    if (const int error = late_error(file_.fd()); error != 0)
+        throw RunError("Cannot write " + wanted_ + ": " + reason(error) + ".");
     for (int number = 0; number < kMaxNumber; ++number) {
         std::string path = numbered(wanted_, number);
         const int error = link_as(file_name(path));

@@ -151,8 +151,8 @@ private:
             return std::chrono::duration_cast<std::chrono::nanoseconds>(info.arrival.time_since_epoch())
                 .count();
         const double behind = static_cast<double>(frames_) * 1e9 / stream_.source.rate;
-        const double most = static_cast<double>(kTooLate / 2); // a sum of two is a time yet
-        return std::min(first_ns_, kTooLate / 2) + std::llround(std::min(behind, most));
+        constexpr std::int64_t kMost = kTooLate / 2; // a sum of two is a time yet
+        return std::min(first_ns_, kMost) + std::llround(std::min(behind, static_cast<double>(kMost)));
     }
     /// Before the first frame of a shape. Two of its slots are with the recorder at most.
     void begin(const Shape& shape, const FrameInfo& info) {

@@ -189,7 +189,7 @@ void Recorder::next_file(const RecordedFrame& first) {
     const auto has = [&](int number) {
         return numbered(options_.path, number, format_.beside.size()) == writer_->path();
     };
-    for (int number = next_number_; number < kMaxNumber; ++number)
+    for (int number = next_number_; writer_->named() && number < kMaxNumber; ++number)
         if (has(number)) {
             next_number_ = number + 1;
             break;

@@ -16,13 +16,13 @@ TableFile::TableFile(const std::string& path, std::string_view begin, Taken take
     UnnamedFile file(path);
     check_made(file, path);
     int error = append_lines(file.file(), end_, begin);
+    file_ = file.again(); // before it has its name: a file without rows is none
     if (error == 0 && taken == Taken::stays)
         path_ = file.publish();
     else if (error == 0)
         error = file.replace();
     if (error != 0)
         throw RunError(write_error(path, error));
-    file_ = file.again();
     (void)::flock(file_.fd(), LOCK_EX | LOCK_NB); // who would replace it sees that (refuse_written_one)
 }
 

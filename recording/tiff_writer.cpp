@@ -56,6 +56,7 @@ TiffWriter::TiffWriter(File file, std::string path, const RecordedFrame& first, 
     write_at(0, &header, sizeof header);
     link_ = offsetof(decltype(header), first);
     end_ = kHeaderBytes;
+    reached_.push_back({end_, 0});
 }
 
 Wrapping TiffWriter::wrapping(std::uint64_t frames, double interval_s) const {
@@ -134,6 +135,10 @@ void TiffWriter::write(const RecordedFrame& frame) {
     link_ = end_ + next_in_head_;
     end_ = aligned(end_ + head_.size() + shape_.bytes());
     ++pages_;
+    reached_.push_back({end_, last_ns_});
+    for (const std::uint64_t linked = barrier_ ? barrier_->named() : pages_;
+         reached_.size() > 1 && pages_ - (reached_.size() - 1) < linked;)
+        reached_.pop_front();
     // The directory of the last page is still to be linked to the next one.
     if (const int error = behind_.advance(file_.fd(), link_); error != 0)
         fail(error);
@@ -182,19 +187,31 @@ void TiffWriter::write_axes(std::uint64_t frames) {
     write_at(text_offset_, text.data(), text.size());
 }
 
+/// The links of the last pages could not be written: whether there are such.
+bool TiffWriter::drop_unlinked() {
+    const std::uint64_t linked = barrier_ ? barrier_->named() : pages_;
+    if (pages_ <= linked)
+        return false;
+    for (; pages_ > linked && reached_.size() > 1; --pages_)
+        reached_.pop_back();
+    end_ = reached_.back().end;
+    last_ns_ = reached_.back().capture_ns;
+    if (pages_ == 0)
+        text_offset_ = 0;
+    return true;
+}
+
 void TiffWriter::finish(const FileTotals& totals) {
     const int behind = behind_.stop();
     const int unlinked = barrier_ ? barrier_->stop() : 0;
     const int late = behind != 0 ? behind : unlinked;
-    if (barrier_) // fewer where the links of the last could not be written
-        pages_ = std::min(pages_, barrier_->named());
-    // Cuts off what a failed page left behind; the last page needs no padding.
-    if (failed_ && ::ftruncate(file_.fd(), static_cast<off_t>(end_)) != 0)
+    const bool unlinked_pages = drop_unlinked();
+    // Cuts off what a failed page left behind, and pages without a link; the last page needs no padding.
+    if ((failed_ || unlinked_pages) && ::ftruncate(file_.fd(), static_cast<off_t>(end_)) != 0)
         throw RunError(write_error(path_, errno));
     FileTotals known = totals;
     known.finished = totals.finished && late == 0;
-    if (barrier_)
-        known.dropped += totals.written - std::min(totals.written, barrier_->named());
+    known.dropped += totals.written - std::min(totals.written, pages_);
     update(known);
     write_axes(pages_);
     if (!file_.close())

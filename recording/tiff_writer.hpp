@@ -11,6 +11,7 @@
 #include "recording/storage_barrier.hpp"
 #include "recording/write_behind.hpp"
 
+#include <deque>
 #include <optional>
 #include <vector>
 
@@ -33,8 +34,14 @@ public:
     bool present() const override { return file_.has_name(); }
 
 private:
+    /// How far the file goes with one of its pages.
+    struct Reach {
+        std::uint64_t end = 0;
+        std::int64_t capture_ns = 0;
+    };
     void build_head(const std::string& description);
     void link_page(SteadyClock::time_point taken);
+    bool drop_unlinked();
     void write_axes(std::uint64_t frames);
     Wrapping wrapping(std::uint64_t frames, double interval_s) const;
     void gather(ConstHostView pixels);
@@ -56,6 +63,7 @@ private:
     std::uint64_t end_ = 0;          ///< end of the last whole page
     std::uint64_t text_offset_ = 0;  ///< of the first description; 0: no page yet
     std::uint64_t pages_ = 0;
+    std::deque<Reach> reached_; ///< with the last page that is linked in for sure, and with those behind it
     bool failed_ = false;
     // Last: they stop before the file is closed.
     WriteBehind behind_;

@@ -20,6 +20,8 @@
 #include <cerrno>
 #include <cmath>
 #include <mutex>
+#include <ratio>
+#include <utility>
 
 namespace specklescope {
 
@@ -41,10 +43,30 @@ constexpr const char* kH264 =
 constexpr const char* kFfv1 = "avenc_ffv1 threads=auto slices=4";
 /// A second of it at a time, so that a file that was cut off opens; put in one piece at the end, for players
 /// that know no other.
-constexpr const char* kMp4 =
-    " ! mp4mux name=mux fragment-duration=1000 fragment-mode=first-moov-then-finalise";
+constexpr const char* kMp4 = " ! mp4mux name=mux fragment-mode=first-moov-then-finalise";
 
-constexpr guint kMp4Ticks = 90000; ///< a second
+/// What counts time in an MP4. Numbers of ticks have 32 bits there (31, as GStreamer reckons with those of
+/// one frame); the whole film has ticks of its own.
+struct Mp4Ticks {
+    explicit Mp4Ticks(std::int64_t period_ns)
+        : frame(of_period(1e6, 90000, period_ns)), film(of_period(1000, 1000, period_ns)) {}
+    /// Further than this one frame cannot be from the next.
+    std::int64_t most_s() const { return INT32_MAX / frame; }
+
+    guint frame, film; ///< a second; film: 49 days, or four million frames
+
+private:
+    static guint of_period(double wanted, double most, std::int64_t period_ns) {
+        return static_cast<guint>(std::clamp(1e9 * wanted / static_cast<double>(period_ns), 1.0, most));
+    }
+};
+
+/// Milliseconds of a part of an MP4 whose frames are so far apart: GStreamer's reader loses one where the
+/// first part has only one.
+guint mp4_part(std::int64_t distance_ns) {
+    constexpr double kLeast = 1000, kMost = 4e9;
+    return static_cast<guint>(std::clamp(2.5e-6 * static_cast<double>(distance_ns), kLeast, kMost));
+}
 
 class VideoWriter final : public FileWriter {
 public:
@@ -67,6 +89,7 @@ private:
 
     void build();
     void connect();
+    void check_distance(std::int64_t time);
     const char* raw_format() const;
     GstBuffer* make_buffer(const RecordedFrame& frame);
     void fill(const RecordedFrame& frame, const GstVideoInfo& info, std::byte* data);
@@ -84,6 +107,8 @@ private:
     Codec codec_;
     Shape video_; ///< of what the encoder gets
     VideoClock clock_;
+    Mp4Ticks ticks_;
+    std::int64_t last_ = 0; ///< time of the last frame
     VideoDescription description_;
     std::vector<std::byte> colors_;
     std::unique_ptr<FilmProgress> progress_ = std::make_unique<FilmProgress>();
@@ -100,7 +125,7 @@ VideoWriter::VideoWriter(File file, std::string path, const RecordedFrame& first
     : file_(std::move(file)), path_(std::move(path)), options_(std::move(options)), stream_(stream),
       mp4_(record_format(options_.path).ending == ".mp4"),
       codec_(shows_colors(options_.what) && gst_element_exists("x264enc") ? Codec::h264 : Codec::ffv1),
-      video_(first.pixels.shape()), clock_(options_.rate, stream.source.rate),
+      video_(first.pixels.shape()), clock_(options_.rate, stream.source.rate), ticks_(clock_.period_ns()),
       description_(first, options_, stream) {
     if (shows_colors(options_.what))
         video_ = {video_.width, video_.height, 3, PixelType::u8};
@@ -164,7 +189,9 @@ void VideoWriter::connect() {
                           nullptr);
         gst_tag_setter_add_tags(GST_TAG_SETTER(mux.get()), GST_TAG_MERGE_REPLACE, GST_TAG_COMMENT,
                                 start.c_str(), nullptr);
-        g_object_set(muxed.get(), "trak-timescale", kMp4Ticks, nullptr);
+        g_object_set(muxed.get(), "trak-timescale", ticks_.frame, nullptr);
+        g_object_set(mux.get(), "movie-timescale", ticks_.film, "fragment-duration",
+                     mp4_part(clock_.period_ns()), nullptr);
     } else {
         g_object_set(mux.get(), "writing-app", ("Specklescope " + start).c_str(), nullptr);
     }
@@ -173,6 +200,19 @@ void VideoWriter::connect() {
     const GstHandle<GstPad> bytes(gst_element_get_static_pad(sink.get(), "sink"));
     gst_pad_add_probe(bytes.get(), GST_PAD_PROBE_TYPE_BUFFER, &FilmProgress::on_bytes, progress_.get(),
                       nullptr);
+}
+
+/// From the frame before, of an MP4.
+void VideoWriter::check_distance(std::int64_t time) {
+    const std::int64_t distance = time - std::exchange(last_, time);
+    if (distance / std::nano::den >= ticks_.most_s())
+        throw RunError("Recording into " + path_ +
+                       " stopped: this .mp4 holds no two frames further apart than " +
+                       std::to_string(ticks_.most_s()) + " s; record as .mkv.");
+    if (written_ == 1 && distance > clock_.period_ns()) { // slower than the source says, or it says nothing
+        const GstHandle<GstElement> mux(gst_bin_get_by_name(GST_BIN(pipeline_.get()), "mux"));
+        g_object_set(mux.get(), "fragment-duration", mp4_part(distance), nullptr);
+    }
 }
 
 void VideoWriter::fill(const RecordedFrame& frame, const GstVideoInfo& info, std::byte* data) {
@@ -213,8 +253,11 @@ void VideoWriter::write(const RecordedFrame& frame) {
     check();
     if (mp4_)
         head_.look(file_);
+    const std::int64_t time = clock_.next(frame.info.capture_ns);
+    if (mp4_)
+        check_distance(time);
     GstBuffer* buffer = make_buffer(frame);
-    GST_BUFFER_PTS(buffer) = static_cast<GstClockTime>(clock_.next(frame.info.capture_ns));
+    GST_BUFFER_PTS(buffer) = static_cast<GstClockTime>(time);
     if (mp4_) // without one the last frame is there for no time, and players leave it out
         GST_BUFFER_DURATION(buffer) = static_cast<GstClockTime>(clock_.period_ns());
     {
@@ -297,9 +340,12 @@ void VideoWriter::finish(const FileTotals& totals) {
         throw RunError("Recording into " + path_ + ": the encoder gave back only " +
                        std::to_string(written_) + " frames.");
     }
+    const int error = mp4_ ? widen_mp4(file_) : 0;
     bytes_ = file_.bytes();
     if (!file_.close())
         throw RunError(write_error(path_, errno));
+    if (error != 0)
+        throw RunError(write_error(path_, error));
 }
 
 void VideoWriter::stop() noexcept {

@@ -54,6 +54,10 @@ public:
         }
         if (now > due + kForgiven)
             start_ += now - due; // after a pause the schedule goes on, it does not catch up
+        if (elapsed_ns_ >= kEnd) {
+            start_ = due; // those behind it are counted from here
+            elapsed_ns_ = 0;
+        }
         return due - now;
     }
 
@@ -63,7 +67,7 @@ public:
         hurried_ -= hurried_ > 0 ? 1 : 0;
         if (rate > 0) {
             const auto capture = static_cast<std::int64_t>(std::llround(capture_ns_));
-            capture_ns_ = within(capture_ns_ + 1e9 / rate);
+            capture_ns_ = later(capture_ns_, 1e9 / rate);
             elapsed_ns_ = within(elapsed_ns_ + 1e9 / (speed_ > 0 ? rate * speed_ : rate));
             return capture;
         }
@@ -75,8 +79,14 @@ public:
     }
 
 private:
-    /// A schedule ends after 73 years: sums of two of its times are numbers of ns.
-    static double within(double ns) { return std::min(ns, 0x1p61); }
+    static constexpr double kEnd = 0x1p61; ///< of a schedule: 73 years
+    /// Sums of two of its times are numbers of ns.
+    static double within(double ns) { return std::min(ns, kEnd); }
+    /// Behind that end a period is a second at most, so that times still rise, up to twice as many years.
+    static double later(double ns, double period) {
+        constexpr double kMost = 0x1p62 - 0x1p10;
+        return std::min({ns + period, std::max(kEnd, ns + std::min(period, 1e9)), kMost});
+    }
     static constexpr std::chrono::milliseconds kForgiven{500};
     SteadyClock::time_point start_{};
     double elapsed_ns_ = 0; ///< of the schedule, until the next frame is due

@@ -38,6 +38,7 @@ Answer frame(ControlHost&, const Json&, ControlProgress&);
 Answer open_source(ControlHost&, const Json&, ControlProgress&);
 // edits
 Answer set(ControlHost&, const Json&, ControlProgress&);
+Answer set_values(ControlHost&, const Json&, ControlProgress&);
 Answer set_source(ControlHost&, const Json&, ControlProgress&);
 Answer set_view(ControlHost&, const Json&, ControlProgress&);
 Answer set_chain(ControlHost&, const Json&, ControlProgress&);

@@ -12,6 +12,20 @@ namespace {
 
 Answer version(std::uint64_t number) { return told({{"version", number}}); }
 
+/// `values` holds one of each name, as check() of requests.cpp wants it.
+Answer set_all(ControlHost& host, const Json& stage, const Json& values) {
+    Chain chain = host.chain();
+    const std::size_t place = stage_of(chain, stage);
+    Params& params = chain.stages()[place].params;
+    NamedValues named;
+    for (const auto& [key, value] : values.items()) {
+        params.set_text(key, text_of(value));
+        named.emplace_back(key, params.get(key));
+    }
+    (void)settled(chain);
+    return version(host.edit(place, named));
+}
+
 } // namespace
 
 std::size_t stage_of(const Chain& chain, const Json& wanted) {
@@ -57,14 +71,13 @@ Answer open_source(ControlHost& host, const Json& a, ControlProgress& progress) 
 }
 
 Answer set(ControlHost& host, const Json& a, ControlProgress&) {
-    Chain chain = host.chain();
-    const std::size_t place = stage_of(chain, a["stage"]);
-    const auto key = a["key"].get<std::string>();
-    Params& params = chain.stages()[place].params;
-    params.set_text(key, text_of(a["value"]));
-    const ParamValue value = params.get(key);
-    (void)settled(chain);
-    return version(host.edit(place, key, value));
+    Json values;
+    values[a["key"].get<std::string>()] = a["value"];
+    return set_all(host, a["stage"], values);
+}
+
+Answer set_values(ControlHost& host, const Json& a, ControlProgress&) {
+    return set_all(host, a["stage"], a["values"]);
 }
 
 Answer set_chain(ControlHost& host, const Json& a, ControlProgress&) {

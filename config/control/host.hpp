@@ -52,7 +52,7 @@ public:
     // Edits; what they return is the version that results made with them have.
     /// As it was asked for last.
     virtual Chain chain() = 0;
-    virtual std::uint64_t edit(std::size_t stage, const std::string& key, const ParamValue& value) = 0;
+    virtual std::uint64_t edit(std::size_t stage, const NamedValues& values) = 0;
     virtual std::uint64_t set_chain(Chain chain) = 0;
     /// Its chain, and what it sets of the view.
     virtual std::uint64_t take_preset(const PresetTaken& taken) = 0;

@@ -140,6 +140,8 @@ Out declarations(const ParamTable& table) {
                 one["min"] = decl.min;
             if (decl.max < kNoLimit)
                 one["max"] = decl.max;
+            if (decl.least > 0)
+                one["least"] = decl.least;
         }
         if (decl.kind == ParamKind::choice)
             one["choices"] = decl.choices;

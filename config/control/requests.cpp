@@ -47,6 +47,8 @@ bool is_place(const Json& value) {
     return value.is_number_unsigned() || (value.is_number_integer() && value.get<std::int64_t>() >= 0);
 }
 
+bool is_value(const Json& value) { return value.is_string() || value.is_boolean() || value.is_number(); }
+
 bool fits(const ControlArgument& argument, const Json& value) {
     switch (argument.type) {
     case Type::text:
@@ -61,7 +63,9 @@ bool fits(const ControlArgument& argument, const Json& value) {
     case Type::number:
         return value.is_number();
     case Type::value:
-        return value.is_string() || value.is_boolean() || value.is_number();
+        return is_value(value);
+    case Type::values:
+        return value.is_object() && !value.empty() && std::all_of(value.begin(), value.end(), is_value);
     case Type::stage:
         return value.is_string() || is_place(value);
     case Type::regions:
@@ -84,6 +88,8 @@ std::string allowed(const ControlArgument& argument) {
         return "a number";
     case Type::value:
         return "a text, a number, true or false";
+    case Type::values:
+        return "an object with a text, a number, true or false for each of its parameters";
     case Type::stage:
         return "the name of a stage, or its place in the chain from 0";
     case Type::regions:
@@ -151,6 +157,10 @@ std::vector<ControlRow> make_rows() {
            "false: a recording is shown with the settings as they are, not with those it was made with"}},
          open_source},
         {"set", "a parameter of a stage, from the next frame on", {stage, key, value}, set},
+        {"set_values",
+         "several parameters of a stage from the same frame on, or none of them where one is refused",
+         {stage, {"values", Type::values, true, "of each its name and its value, as {\"radius\":5}"}},
+         set_values},
         {"set_chain",
          "other stages",
          {{"chain", Type::text, true, "as background:black=64 | speckle:radius=3; none: the raw picture"}},

@@ -20,6 +20,7 @@ enum class ControlType : std::uint8_t {
     whole, ///< 0, 1, 2 …
     number,
     value,   ///< text, number or boolean: whatever a parameter takes, as on the command line
+    values,  ///< an object with one of them for each parameter
     stage,   ///< its name, or its place in the chain from 0
     regions, ///< a list, as in a file of regions
 };

@@ -29,6 +29,11 @@ Out schema_of(const ControlArgument& argument) {
     case ControlType::value:
         out["type"] = {"string", "number", "boolean"};
         break;
+    case ControlType::values:
+        out = {{"type", "object"},
+               {"additionalProperties", {{"type", {"string", "number", "boolean"}}}},
+               {"minProperties", 1}};
+        break;
     case ControlType::stage:
         out["anyOf"] = {{{"type", "string"}}, {{"type", "integer"}, {"minimum", 0}}};
         break;

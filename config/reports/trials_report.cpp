@@ -62,39 +62,47 @@ void check_table(const TraceTable& table, const std::string& file) {
                              "' goes back, so that a time is in two places; cut the table where it does.");
 }
 
-/// By the frame that they were marked at, on the clock of the trace; where that has none, by the capture's.
-/// An event that has no time on that clock is counted.
-std::vector<double> times_of(const std::vector<TableEvent>& events, const RegionTrace& trace,
-                             const std::string& clock, std::size_t& without_time) {
+/// Events on the clock of a trace.
+struct EventTimes {
     std::vector<double> times;
-    without_time = 0;
+    std::size_t unheld = 0;  ///< more of them, at frames that the table does not hold
+    std::size_t untimed = 0; ///< and at frames that have no time there
+};
+
+/// By the frame that they were marked at, on the clock of the trace; where the table does not hold it, by
+/// the capture's.
+EventTimes times_of(const std::vector<TableEvent>& events, const RegionTrace& trace,
+                    const std::string& clock) {
+    EventTimes found;
     for (const TableEvent& event : events) {
         const auto at = std::find(trace.sequences.begin(), trace.sequences.end(), event.sequence);
-        const double time = at != trace.sequences.end()
-                                ? trace.times[static_cast<std::size_t>(at - trace.sequences.begin())]
+        const bool held = at != trace.sequences.end();
+        const double time = held ? trace.times[static_cast<std::size_t>(at - trace.sequences.begin())]
                             : clock == "capture_s" ? event.capture_s
                                                    : std::numeric_limits<double>::quiet_NaN();
         if (std::isfinite(time))
-            times.push_back(time);
+            found.times.push_back(time);
         else
-            ++without_time;
+            ++(held ? found.untimed : found.unheld);
     }
-    return times;
+    return found;
 }
 
-std::string left_out(const Trials& trials, std::size_t without_time) {
+std::string left_out(const Trials& trials, const EventTimes& events) {
     std::string text;
     for (const auto& [count, why] : {std::pair{trials.cut_off.size(), " whose window reaches over an end"},
                                      {trials.whole_missing.size(), " without a frame"},
-                                     {without_time, " at frames that the table does not hold"}})
+                                     {events.unheld, " at frames that the table does not hold"},
+                                     {events.untimed, " whose frame has no time"}})
         if (count > 0)
             text += "; " + count_of(count, "event") + why + " left out";
     return text;
 }
 
-std::string summary(const Trials& trials, std::size_t without_time) {
+std::string summary(const Trials& trials, const EventTimes& events) {
+    const bool untold = events.times.empty() && events.unheld + events.untimed > 0;
     if (!trials.why.empty())
-        return "none: " + trials.why + left_out(trials, without_time);
+        return "none: " + (untold ? "no event has a time" : trials.why) + left_out(trials, events);
     const TrialPoint* most = nullptr;
     for (const TrialPoint& point : trials.points)
         if (point.offset_s >= 0 && std::isfinite(point.mean) &&
@@ -107,7 +115,7 @@ std::string summary(const Trials& trials, std::size_t without_time) {
         text += printed("; furthest from it at %.4g s: %.4g", most->offset_s, most->mean) +
                 (std::isnan(most->error) ? "" : printed(" ± %.2g", most->error)) +
                 printed(" (%+.2f %%)", 100 * (most->mean / trials.before - 1));
-    return text + left_out(trials, without_time);
+    return text + left_out(trials, events);
 }
 
 void add_rows(const std::string& region, const Trials& trials, std::string& text) {
@@ -151,11 +159,10 @@ int report_trials(const Settings& settings) {
         "percent: 100·(mean/F₀ − 1), F₀ the mean in front of the event\n"
         "region,offset_s,mean,sem,trials,percent\n";
     for (const RegionTrace& trace : table.regions) {
-        std::size_t without_time = 0;
-        const Trials trials =
-            average_trials(trace.times, trace.values, times_of(events, trace, table.clock, without_time),
-                           {view.trials_before_s, view.trials_after_s, 0}, mean);
-        text += row(one_line(trace.region), summary(trials, without_time), kLeft);
+        const EventTimes at = times_of(events, trace, table.clock);
+        const Trials trials = average_trials(trace.times, trace.values, at.times,
+                                             {view.trials_before_s, view.trials_after_s, 0}, mean);
+        text += row(one_line(trace.region), summary(trials, at), kLeft);
         add_rows(trace.region, trials, csv);
     }
     if (!wanted.csv.empty()) {

@@ -63,6 +63,18 @@ def test_what_is_wrong_raises_the_sentence_of_the_program(running, program):
             control.get()
 
 
+def test_several_values_are_set_at_once_or_none(running):
+    address, _ = running
+    with ss.Control(address) as control:
+        frame = control.frame(version=control.set("speckle", radius=2, output="sfi"))
+        assert "radius=2" in frame.header["chain"] and "output=sfi" in frame.header["chain"]
+        for wrong in ({"radius": 5, "output": "colour"}, {"radius": 5, "radios": 1}, {"radius": 5, "output": None}):
+            with pytest.raises(ss.UsageError):
+                control.set("speckle", **wrong)
+            assert control.get(stage="speckle", key="radius") == {"value": 2}, wrong
+        assert control.set("speckle") is None
+
+
 def test_what_is_too_long_is_refused_before_it_is_sent(running):
     address, _ = running
     most = 1 << 20  # as docs/doors.md says

@@ -38,8 +38,9 @@ std::string free_name(const std::string& wanted) {
 }
 
 [[noreturn]] void not_written(const std::string& path, int error) {
-    throw RunError("The report " + path + " cannot be written: " + std::generic_category().message(error) +
-                   (error == ENOSPC || error == EDQUOT ? "; make room and write it again." : "."));
+    throw RunError(
+        "The report " + path + " cannot be written: " + std::generic_category().message(error) +
+        (error == ENOSPC || error == EDQUOT || error == EFBIG ? "; make room and write it again." : "."));
 }
 
 void write_whole(const UnnamedFile& file, const std::string& path, std::string_view text) {

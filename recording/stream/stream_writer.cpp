@@ -7,10 +7,8 @@
 #include "recording/video/encoders.hpp"
 #include "recording/video_color.hpp"
 
+#include <gst/gst.h>
 #include <spdlog/spdlog.h>
-
-#include <cmath>
-#include <numeric>
 
 namespace specklescope {
 
@@ -68,16 +66,14 @@ public:
         : StreamWriter(options), colors_(shows_colors(options.what)), shape_(first.pixels.shape()) {
         const double known = options.rate > 0 ? options.rate : stream.source.rate;
         constexpr int kUnknown = 25;
-        constexpr int kParts = 1000; // of a frame a second
         if (!(known > 0))
             run_log().info("{} says {} frames/s, which such a film must: how fast they come is not known.",
                            one_line(options.path), kUnknown);
-        const double rate = known > 0 ? known : kUnknown;
-        const long long num = std::max(1LL, std::llround(rate * kParts)),
-                        common = std::gcd(num, 1LL * kParts);
+        int num = 0, den = 1;
+        gst_util_double_to_fraction(known > 0 ? known : kUnknown, &num, &den);
         pipe_.write("YUV4MPEG2 W" + std::to_string(shape_.width) + " H" + std::to_string(shape_.height) +
-                    " F" + std::to_string(num / common) + ":" + std::to_string(kParts / common) +
-                    " Ip A1:1 " + (colors_ ? "C444 XCOLORRANGE=LIMITED\n" : "Cmono XCOLORRANGE=FULL\n"));
+                    " F" + std::to_string(num) + ":" + std::to_string(den) + " Ip A1:1 " +
+                    (colors_ ? "C444 XCOLORRANGE=LIMITED\n" : "Cmono XCOLORRANGE=FULL\n"));
         if (!colors_)
             return;
         rgb_.resize(shape_.pixels() * 3);

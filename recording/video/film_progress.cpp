@@ -2,8 +2,11 @@
 
 #include "files/gst_handles.hpp"
 
+#include <cerrno>
 #include <cstring>
+#include <memory>
 #include <string_view>
+#include <system_error>
 
 namespace specklescope {
 
@@ -59,6 +62,33 @@ GstPadProbeReturn FilmProgress::on_bytes(GstPad*, GstPadProbeInfo* info, gpointe
     return GST_PAD_PROBE_OK;
 }
 
+namespace {
+
+/// What a part of a sentence ends with.
+std::string without_stop(std::string text) {
+    while (text.ends_with('.'))
+        text.pop_back();
+    return text;
+}
+
+std::string reason_of(const GError& error, std::string_view details) {
+    const auto text = [](std::errc code) { return std::make_error_code(code).message(); };
+    std::string reason = without_stop(error.message);
+    if (g_error_matches(&error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NO_SPACE_LEFT))
+        reason = text(std::errc::no_space_on_device);
+    // "…: Error while writing to file descriptor 5: File too large": the system's words alone are the reason.
+    if (const std::size_t last = details.rfind(": ");
+        g_error_matches(&error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_WRITE) &&
+        last != std::string_view::npos && last + 2 < details.size())
+        reason = without_stop(std::string(details.substr(last + 2)));
+    const bool full = reason == text(std::errc::no_space_on_device) ||
+                      reason == text(std::errc::file_too_large) ||
+                      reason == std::generic_category().message(EDQUOT);
+    return full ? reason + "; what was written stays readable; make room and record again" : reason;
+}
+
+} // namespace
+
 GstBusSyncReply FilmProgress::on_message(GstBus*, GstMessage* message, gpointer data) {
     auto* progress = static_cast<FilmProgress*>(data);
     const std::lock_guard lock(progress->mutex);
@@ -66,14 +96,11 @@ GstBusSyncReply FilmProgress::on_message(GstBus*, GstMessage* message, gpointer 
         progress->ended = true;
     if (GST_MESSAGE_TYPE(message) == GST_MESSAGE_ERROR && !progress->failed) {
         GError* raw = nullptr;
-        gst_message_parse_error(message, &raw, nullptr);
+        gchar* details = nullptr;
+        gst_message_parse_error(message, &raw, &details);
         const GstHandle<GError> error(raw);
-        progress->error = error->message;
-        while (progress->error.ends_with('.')) // a part of a sentence
-            progress->error.pop_back();
-        if (g_error_matches(error.get(), GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_NO_SPACE_LEFT))
-            progress->error =
-                "No space left on device; what was written stays readable; make room and record again";
+        const std::unique_ptr<gchar, void (*)(gpointer)> text(details, g_free);
+        progress->error = reason_of(*error, text ? text.get() : "");
         progress->failed = true;
     }
     progress->changed.notify_all();

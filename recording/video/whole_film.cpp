@@ -150,7 +150,71 @@ Run run_of_moof(std::string_view moof, std::uint64_t place) {
     return all;
 }
 
+std::string to_big_endian(std::uint64_t value, int count) {
+    std::string bytes;
+    for (int i = count - 1; i >= 0; --i)
+        bytes += static_cast<char>(value >> (8 * i) & 0xff);
+    return bytes;
+}
+
+/// Of all samples: how many there are of each duration.
+std::uint64_t ticks_of(std::string_view stts) {
+    std::uint64_t ticks = 0;
+    for (std::size_t at = 8; at + 8 <= stts.size(); at += 8)
+        ticks += big_endian(stts.data() + at, 4) * big_endian(stts.data() + at + 4, 4);
+    return ticks;
+}
+
+constexpr std::size_t kMdhd = 24; ///< bytes of a media header (mdhd) with 32 bits
+
+/// The same with 64, as a box.
+std::string wide_mdhd(std::string_view head, std::uint64_t ticks) {
+    const std::string zero(4, '\0');
+    std::string wide = "mdhd" + to_big_endian(1, 1); // version
+    wide += head.substr(1, 3);
+    for (const std::size_t time : {4, 8}) // of creation, of modification
+        (wide += zero) += head.substr(time, 4);
+    wide += head.substr(12, 4); // ticks a second
+    (wide += to_big_endian(ticks, 8)) += head.substr(20);
+    return to_big_endian(wide.size() + 4, 4) + wide;
+}
+
 } // namespace
+
+int widen_mp4(const File& file) {
+    const std::uint64_t bytes = file.bytes();
+    std::uint64_t place = 0, end = 0; // of the index
+    Box box;
+    for (std::uint64_t next = 0; box_at(file, next, bytes, box); next = box.end)
+        if (box.type == kMoov && box.begin == next + 8) {
+            place = next;
+            end = box.end;
+        }
+    std::string moov(static_cast<std::size_t>(end - place), '\0');
+    if (end == 0 || read_at(file, place, moov.data(), moov.size()) < moov.size())
+        return 0;
+    const std::string_view payload = std::string_view(moov).substr(8), track = box_in(payload, {"trak"}),
+                           media = box_in(track, {"mdia"}), head = box_in(media, {"mdhd"});
+    const std::uint64_t ticks = ticks_of(box_in(media, {"minf", "stbl", "stts"}));
+    if (head.size() != kMdhd || ticks <= UINT32_MAX)
+        return 0;
+    const auto at = [&moov](std::string_view part) {
+        return static_cast<std::size_t>(part.data() - moov.data());
+    };
+    const std::size_t from = at(head), sizes[] = {0, at(track) - 8, at(media) - 8};
+    const std::string wide = wide_mdhd(head, ticks);
+    const std::size_t more = wide.size() - kMdhd - 8;
+    for (const std::size_t size : sizes)
+        moov.replace(size, 4, to_big_endian(big_endian(moov.data() + size, 4) + more, 4));
+    moov.replace(from - 8, kMdhd + 8, wide);
+    if (const int error = file.write_at(bytes, moov.data(), moov.size()); error != 0) {
+        const std::string unknown = to_big_endian(UINT32_MAX, 4);
+        (void)file.write_at(place + from + 16, unknown.data(), unknown.size());
+        return ::ftruncate(file.fd(), static_cast<off_t>(bytes)) == 0 ? error : errno;
+    }
+    constexpr std::string_view kNothing = "free";
+    return file.write_at(place + 4, kNothing.data(), kNothing.size());
+}
 
 WholeFilm whole_matroska(const File& file) {
     constexpr std::uint64_t kSegment = 0x18538067, kCluster = 0x1f43b675, kBlock = 0xa3, kBlockGroup = 0xa0;

@@ -20,6 +20,12 @@ WholeFilm whole_matroska(const File& file);
 /// Of MP4 (ISO/IEC 14496-12): samples that a whole moov or moof names, and that are there to their last byte.
 WholeFilm whole_mp4(const File& file);
 
+/// GStreamer's muxer says the length of a track with 32 bits, which ticks of 1/90000 s fill in 13 h; its
+/// reader takes such a track for a picture beside the film. Where the index at the end of a whole MP4 holds a
+/// longer one, an index with 64 bits takes its place, at the end; without room for it the length is said to
+/// be unknown. Returns an error number, or 0.
+int widen_mp4(const File& file);
+
 /// An MP4 is written in parts, each with an index. At its end the muxer makes them one part: it lets the
 /// first reach to the end of the file and hides its index, before it knows whether there is room for the one
 /// of all. Where there is none, no frame could be read any more.

@@ -139,6 +139,11 @@ bool is_number_pattern(std::string_view path) {
     return parse_pattern(fs::path(path).filename().string()).has_value();
 }
 
+bool may_be_in_sequence(std::string_view pattern, const std::string& name) {
+    const auto parsed = parse_pattern(fs::path(pattern).filename().string());
+    return parsed && parsed->number(name).has_value();
+}
+
 std::vector<std::string> list_images(const std::string& path) {
     std::error_code ignored;
     if (!fs::exists(path, ignored))

@@ -3,6 +3,7 @@
 #include "base/error.hpp"
 #include "base/long_work.hpp"
 #include "files/gst_init.hpp"
+#include "files/recorded.hpp"
 #include "sources/gst/gst_closer.hpp"
 #include "sources/gst/gst_codec.hpp"
 
@@ -287,13 +288,18 @@ std::int64_t GstSource::capture_time(GstSample* sample) {
         return static_cast<std::int64_t>(gst_segment_to_running_time(segment, GST_FORMAT_TIME, pts) +
                                          gst_element_get_base_time(pipeline()));
     const GstClockTime at = gst_segment_to_stream_time(segment, GST_FORMAT_TIME, pts);
-    const auto in_stream = static_cast<std::int64_t>(GST_CLOCK_TIME_IS_VALID(at) ? at : pts);
+    // A file may claim any time; sums of two of these are times yet.
+    constexpr std::int64_t kLast = kTooLate / 2;
+    const auto bounded = [](GstClockTime time) {
+        return static_cast<std::int64_t>(std::min(time, static_cast<GstClockTime>(kLast)));
+    };
+    const std::int64_t in_stream = bounded(GST_CLOCK_TIME_IS_VALID(at) ? at : pts);
     if (std::exchange(jumped_, false))
         loop_offset_ns_ = std::max(loop_offset_ns_, last_end_ns_ - in_stream);
-    const std::int64_t time = loop_offset_ns_ + in_stream;
+    const std::int64_t time = std::min(loop_offset_ns_ + in_stream, kLast);
     const GstClockTime duration = GST_BUFFER_DURATION(buffer);
-    last_end_ns_ = std::max(
-        last_end_ns_, time + (GST_CLOCK_TIME_IS_VALID(duration) ? static_cast<std::int64_t>(duration) : 1));
+    last_end_ns_ =
+        std::clamp(time + (GST_CLOCK_TIME_IS_VALID(duration) ? bounded(duration) : 1), last_end_ns_, kLast);
     return time;
 }
 

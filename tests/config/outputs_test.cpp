@@ -128,16 +128,75 @@ TEST_F(Outputs, OfSeveralSourcesAreNotThoseOfAnother) {
               0);
 }
 
+/// A name that two lines have in names of files gets a number, as any other that is taken.
+TEST_F(Outputs, OfLinesWhoseNamesAreOneInNamesOfFilesAreTwo) {
+    const auto lines = [&](const std::string& first, const std::string& second) {
+        return R"({"regions": [{"name": ")" + first +
+               R"(", "shape": "line", "points": [[4, 4], [40, 40]]}, {"name": ")" + second +
+               R"(", "shape": "line", "points": [[4, 40], [40, 4]]}]})";
+    };
+    const std::string start(160, 'x'); // more of a name is in no file's name
+    write_text(folder_ / "two.json", lines("a/b", "a_b"));
+    write_text(folder_ / "long.json", lines(start + "1", start + "2"));
+    for (const auto& [regions, name] :
+         {std::pair{"two.json", std::string("k-a_b")}, std::pair{"long.json", "k-" + start}}) {
+        const ChildResult result = run({"--regions", regions, "--kymograph", "k.tiff"});
+        EXPECT_EQ(result.status, 0) << result.all();
+        for (const char* ending : {".tiff", ".tiff.csv", "-1.tiff", "-1.tiff.csv"})
+            EXPECT_TRUE(fs::exists(folder_ / (name + ending))) << name << ending << result.all();
+    }
+    expect_one({"--regions", "two.json", "--kymograph", "q.tiff", "--record", "q-a_b.tiff"});
+}
+
+TEST_F(Outputs, AreNoneOfASequenceThatIsRead) {
+    for (const char* name : {"out/1.tiff", "out/2.tiff"})
+        ASSERT_EQ(run({"--record-raw", name}).status, 0);
+    expect_read({"--record", "out/1.tiff"}, "out/%d.tiff");
+    expect_read({"--record", "link/2.tiff"}, "out/%d.tiff");
+    for (const char* other : {"out/x.tiff", "out/01.tiff", "out/3.tiff", "1.tiff"}) {
+        const ChildResult result = run({"--record", other}, "out/%d.tiff");
+        EXPECT_EQ(result.status, 0) << result.all();
+        EXPECT_TRUE(fs::exists(folder_ / other)) << other << result.all();
+    }
+}
+
+/// What one source of several writes would be frames of a later one.
+TEST_F(Outputs, AreNoFramesOfALaterSource) {
+    fs::create_directory(folder_ / "in");
+    for (const char* name : {"out/1.tiff", "out/2.tiff", "in/5.tiff"})
+        ASSERT_EQ(run({"--record-raw", name}).status, 0);
+    const auto in_turn = [&](const std::string& first, const std::string& second, const std::string& name) {
+        return run_program({"run", first, second, "--record", name, "--backend", "cpu"},
+                           folder_.path().string());
+    };
+    for (const char* later : {"out", "link", "out/%d.tiff", "link/%d.tiff"}) {
+        const ChildResult result = in_turn("in/5.tiff", later, "out/1{count}.tiff");
+        EXPECT_EQ(result.status, 2) << later << result.all();
+        EXPECT_NE(result.err.find("is read; give it another name."), std::string::npos)
+            << later << result.all();
+        EXPECT_FALSE(fs::exists(folder_ / "out/1001.tiff")) << later;
+    }
+    const ChildResult behind = in_turn("out", "in/5.tiff", "out/{stem}-behind.tiff");
+    EXPECT_EQ(behind.status, 0) << "it has been read by then: " << behind.all();
+    const ChildResult beside = in_turn("in/5.tiff", "out", "in/{stem}-beside.tiff");
+    EXPECT_EQ(beside.status, 0) << beside.all();
+    const ChildResult tables =
+        run_program({"run", "in/5.tiff", "out", "--stats", "out/{stem}.json", "--backend", "cpu"},
+                    folder_.path().string());
+    EXPECT_EQ(tables.status, 0) << "no picture: " << tables.all();
+}
+
 TEST_F(Outputs, OfBenchAreTwoAndNotItsReports) {
-    const auto refused = [&](const Words& words) {
+    const auto refused = [&](const Words& words, const std::string& why) {
         const ChildResult result = run_program(words, folder_.path().string());
         EXPECT_EQ(result.status, 2) << result.all();
-        EXPECT_NE(result.err.find("give "), std::string::npos) << result.all();
+        EXPECT_NE(result.err.find(why), std::string::npos) << result.all();
         EXPECT_EQ(result.out, "");
     };
-    refused({"bench", "--filter", "none", "--json", "b.json", "--markdown", "./b.json"});
+    refused({"bench", "--filter", "none", "--json", "b.json", "--markdown", "./b.json"},
+            "would be one file; give one of them another name.");
     write_text(folder_ / "b.json", "{}");
-    refused({"bench", "b.json", "--markdown", "./b.json"});
+    refused({"bench", "b.json", "--markdown", "./b.json"}, "is read; give it another name.");
 }
 
 } // namespace

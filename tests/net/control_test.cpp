@@ -78,9 +78,19 @@ TEST_F(ControlTest, EveryParameterOfTheDeclarationsIsListedAndTold) {
                 EXPECT_EQ(told["min"], decl.min);
                 EXPECT_EQ(told["max"], decl.max);
             }
+            EXPECT_EQ(told.contains("least"), decl.least > 0) << decl.name;
         }
     }
     EXPECT_GT(listed.json["sources"].size(), 3U);
+    int least = 0;
+    for (const Json& source : listed.json["sources"])
+        for (const Json& told : source["parameters"])
+            if (told["name"] == "rate" && told["min"] == 0) {
+                EXPECT_GT(told.value("least", 0.0), 0) << source["kind"];
+                EXPECT_LE(told.value("least", 0.0), 0.001) << source["kind"];
+                ++least;
+            }
+    EXPECT_GE(least, 5) << "0 has a meaning of its own, and behind it comes this";
     EXPECT_EQ(listed.json["actions"].size(), kActions);
     EXPECT_EQ(program->quit().status, 0);
 }

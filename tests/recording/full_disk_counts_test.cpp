@@ -41,6 +41,7 @@ struct Kind {
     const char* name;
     RecordWhat what;
     std::uint64_t frames;
+    double rate = 0; ///< of the frames; 0: they have times
 };
 std::ostream& operator<<(std::ostream& out, const Kind& kind) { return out << kind.name; }
 
@@ -48,7 +49,8 @@ class FullDiskCounts : public testing::TestWithParam<Kind> {
 protected:
     SinkStatus record_in(rlim_t bytes) {
         const Room room(bytes);
-        RecordOptions options{.path = folder_ / GetParam().name, .what = GetParam().what};
+        RecordOptions options{
+            .path = folder_ / GetParam().name, .what = GetParam().what, .rate = GetParam().rate};
         options.limits.keep_free = 0;
         return record(maker_, options, 0, GetParam().frames);
     }
@@ -135,6 +137,8 @@ TEST_P(FullDiskCounts, AreWhatCanBeRead) {
         EXPECT_TRUE(status.error.find("stopped") != std::string::npos ||
                     (room + 100 > whole && status.written == GetParam().frames))
             << room << ": " << status.error;
+        EXPECT_TRUE(status.error.empty() || status.error.ends_with("; make room and record again."))
+            << room << ": " << status.error;
         if (std::string(GetParam().name).ends_with(".mp4") && room > whole / 2) {
             EXPECT_GE(status.written, 60U) << room << ": its first second, and not only while it is recorded";
         }
@@ -148,12 +152,64 @@ INSTANTIATE_TEST_SUITE_P(Formats, FullDiskCounts,
                                          Kind{"a.raw", RecordWhat::raw, 30},
                                          Kind{"a.mkv", RecordWhat::raw, 30},
                                          Kind{"b.mkv", RecordWhat::processed, 30},
-                                         Kind{"a.mp4", RecordWhat::processed, 250}), // of 2.5 s
+                                         Kind{"a.mp4", RecordWhat::processed, 250},           // of 2.5 s
+                                         Kind{"slow.mp4", RecordWhat::processed, 130, 1e-3}), // of 36 h
                          [](const auto& kind) {
                              std::string name = kind.param.name;
                              std::replace(name.begin(), name.end(), '.', '_');
                              return name;
                          });
+
+/// Slower than the source says, or it says nothing: the first part of the film holds more than one frame all
+/// the same, without which a reader would lose one.
+TEST(FullDiskOfAFilm, CountsFramesThatComeSlowly) {
+    for (const double said : {0.0, 30.0}) {
+        const TemporaryFolder folder;
+        const std::string path = folder / "a.mp4";
+        Maker maker(kRaw, kNumber);
+        RecordOptions options{.path = path, .what = RecordWhat::processed};
+        options.limits.keep_free = 0;
+        const auto sink = make_recorder(options);
+        {
+            const Room room(300'000);
+            sink->open(stream_of(kRaw, said));
+            for (std::uint64_t n = 0; n < 250; ++n) {
+                Result result = maker.make(n);
+                result.info.capture_ns = static_cast<std::int64_t>(n) * 2'000'000'000;
+                sink->push(result, true);
+            }
+            sink->close();
+        }
+        EXPECT_NE(sink->status().error.find("File too large"), std::string::npos) << sink->status().error;
+        EXPECT_GT(sink->status().written, 10U);
+        const Shape shown{kRaw.width, kRaw.height, 3, PixelType::u8};
+        EXPECT_EQ(decode_video(path, "RGB", shown).size(), sink->status().written) << said;
+    }
+}
+
+/// A film of 14 h is whole when it gets the index that says so. Without room for that it can be read, too.
+TEST(FullDiskOfAFilm, IsReadToItsEndWithoutRoomForTheLength) {
+    const Shape raw{16, 16, 1, PixelType::u8};
+    const TemporaryFolder folder;
+    Maker maker(raw, {16, 16, 1, PixelType::f32});
+    constexpr std::uint64_t kFrames = 5000;
+    const auto record_in = [&](rlim_t bytes) {
+        const Room room(bytes);
+        RecordOptions options{.path = folder / "a.mp4", .what = RecordWhat::processed, .rate = 0.1};
+        options.limits.keep_free = 0;
+        return record(maker, options, 0, kFrames);
+    };
+    const SinkStatus whole = record_in(RLIM_INFINITY);
+    ASSERT_EQ(whole.error, "");
+    fs::remove(whole.path);
+    const SinkStatus status = record_in(whole.bytes - 1000);
+    EXPECT_NE(status.error.find("File too large; what was written stays readable"), std::string::npos)
+        << status.error;
+    EXPECT_EQ(status.written, kFrames);
+    EXPECT_LT(status.bytes, whole.bytes - 1000) << "half an index stays";
+    EXPECT_EQ(status.bytes, fs::file_size(status.path));
+    EXPECT_EQ(decode_video(status.path, "RGB", {16, 16, 3, PixelType::u8}).size(), kFrames);
+}
 
 /// Formats of one picture: it is there whole, or nothing is.
 TEST(FullDiskPicture, IsWholeOrNotThere) {

@@ -1,4 +1,5 @@
 // Names as long as file systems allow: what the program adds to them is known before the first frame.
+#include "base/one_line.hpp"
 #include "files/whole_file.hpp"
 #include "recording/lines/kymograph.hpp"
 #include "tests/recording/record_helpers.hpp"
@@ -6,6 +7,8 @@
 #include "tests/support/eventually.hpp"
 
 #include <climits>
+#include <ctime>
+#include <functional>
 
 namespace specklescope {
 namespace {
@@ -83,6 +86,32 @@ TEST(LongNames, LoseWholeLettersOnly) {
     EXPECT_EQ(kymograph_path("out/flow.tiff", "a/b"), "out/flow-a_b.tiff");
 }
 
+TEST(LongNames, OfFilesOnTheirWayLoseWholeLettersOnly) {
+    const TemporaryFolder folder;
+    std::string name = "a"; // 200 bytes end within a letter
+    while (name.size() < 230)
+        name += "µ";
+    const UnnamedFile file(folder / (name + ".png"), UnnamedFile::Way::hidden);
+    ASSERT_EQ(file.error(), 0);
+    EXPECT_TRUE(is_utf8(folder.names().at(0))) << folder.names().at(0);
+}
+
+TEST(LongNames, TheLastNumberIsNamedWhereAllAreTaken) {
+    const auto said = [](const std::function<void()>& make) -> std::string {
+        try {
+            make();
+        } catch (const RunError& error) {
+            return error.what();
+        }
+        return "made";
+    };
+    std::string path;
+    EXPECT_EQ(said([&] { (void)create_new("s.tiff", path, kMaxNumber); }),
+              "All names from s.tiff to s-99999.tiff are taken; choose another name.");
+    EXPECT_EQ(said([] { (void)create_pair("s.raw", ".jsonl", kMaxNumber); }),
+              "All names from s.raw to s-99999.raw are taken; choose another name.");
+}
+
 /// Whatever can be written at the end only is refused in the beginning.
 TEST(LongNames, OfFilesThatAreWrittenAtTheEndAreRefusedAtOnce) {
     const TemporaryFolder folder;
@@ -140,6 +169,31 @@ TEST(SplitRecording, GoesOnBehindTheNumberOfItsLastFile) {
         EXPECT_EQ(sink->status().path, numbered(path, 2));
         EXPECT_FALSE(fs::exists(path)) << ending;
     }
+}
+
+/// Pictures have their names at the end: nothing is looked for when they begin.
+TEST(SplitRecording, LooksForNoNameThatIsNotThereYet) {
+    const TemporaryFolder folder;
+    const std::string path = folder / "p.png";
+    constexpr int kFiles = 12;
+    const auto cpu_s = [] { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; };
+    const double began = cpu_s();
+    std::size_t found = 0;
+    for (int number = 0; number < kMaxNumber; ++number)
+        found += numbered(path, number) == "p.png" ? 1 : 0;
+    const double all_names = cpu_s() - began;
+    EXPECT_EQ(found, 0U);
+    const double start = cpu_s();
+    const auto sink = make_recorder({.path = path, .what = RecordWhat::raw});
+    sink->open(stream_of(kSmall));
+    Maker small(kSmall), other(kOther);
+    for (int n = 0; n < kFiles; ++n)
+        sink->push((n % 2 == 0 ? small : other).make(static_cast<std::uint64_t>(n)), true);
+    sink->close();
+    EXPECT_EQ(sink->status().error, "");
+    EXPECT_EQ(sink->status().written, static_cast<std::uint64_t>(kFiles));
+    EXPECT_EQ(sink->status().path, numbered(path, kFiles - 1));
+    EXPECT_LT(cpu_s() - start, kFiles / 2 * all_names);
 }
 
 } // namespace

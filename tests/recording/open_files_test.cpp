@@ -2,12 +2,15 @@
 #include "base/error.hpp"
 #include "base/open_files.hpp"
 #include "files/whole_file.hpp"
+#include "tests/recording/storage_calls.hpp"
 #include "tests/support/child.hpp"
 
 #include <gtest/gtest.h>
 
 #include <fcntl.h>
 #include <sys/resource.h>
+
+#include <cerrno>
 
 namespace specklescope {
 namespace {
@@ -69,6 +72,25 @@ TEST(OpenFiles, TheSentenceNamesTheFileThatWouldBeMadeAndWhatHelps) {
     EXPECT_NE(unnamed.find(std::string("Too many open files; ") + kFewerOpenFiles), std::string::npos)
         << unnamed;
     EXPECT_EQ(read_text(wanted), "mine");
+}
+
+/// Neither is a file written into nothing, nor does what a network file system says at the end stay unheard.
+TEST(OpenFiles, AFileThatIsReadyGetsItsNameWithoutOneMore) {
+    const TemporaryFolder folder;
+    const std::string wanted = folder / "a.png";
+    UnnamedFile file(wanted);
+    ASSERT_EQ(file.error(), 0);
+    ASSERT_EQ(file.file().write_at(0, "picture", 7), 0);
+    EXPECT_EQ(sentence_of_making([&] { (void)file.again(); }),
+              "Cannot write " + wanted + ": Too many open files; " + kFewerOpenFiles + ".");
+    const std::string late = sentence_of_making([&] {
+        const test::StorageLog full([] { return EDQUOT; });
+        (void)file.publish();
+    });
+    EXPECT_EQ(late, "Cannot write " + wanted + ": Disk quota exceeded.");
+    EXPECT_EQ(folder.names(), std::vector<std::string>{});
+    EXPECT_EQ(sentence_of_making([&] { (void)file.publish(); }), "made");
+    EXPECT_EQ(read_text(wanted), "picture");
 }
 
 TEST(OpenFiles, AsManyAsMayBeAreAllowed) {

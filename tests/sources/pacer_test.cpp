@@ -55,6 +55,33 @@ TEST_F(PacerTest, ARaisedRateHoldsFromTheNextFrame) {
     EXPECT_LE(rest(), 0ns);
 }
 
+/// Behind 73 years, too: three frames of the slowest rate are 95.
+TEST_F(PacerTest, ARaisedRateHoldsHoweverLongTheScheduleIs) {
+    constexpr double kSlowest = 1e-9;
+    for (const int slow : {0, 1, 2, 3, 10, 1000}) {
+        SCOPED_TRACE(slow);
+        pacer_.restart();
+        pacer_.hurry(static_cast<std::uint64_t>(slow));
+        std::int64_t last = -1;
+        for (int i = 0; i <= slow; ++i) {
+            EXPECT_LE(rest(kSlowest), 0ns);
+            const std::int64_t time = pacer_.take(kSlowest);
+            EXPECT_GT(time, last);
+            last = time;
+        }
+        for (int i = 0; i < 10; ++i) {
+            EXPECT_EQ(rest(), 100ms) << "frame " << i;
+            now_ += 30ms;
+            EXPECT_EQ(rest(), 70ms) << "frame " << i;
+            now_ += 70ms;
+            const std::int64_t time = pacer_.take(kRate);
+            EXPECT_GT(time, last);
+            EXPECT_TRUE(i == 0 || std::abs(time - last - 100'000'000) <= 1024) << "rounded as a double is";
+            last = time;
+        }
+    }
+}
+
 TEST_F(PacerTest, TimesAreTheSchedules) {
     for (std::int64_t i = 0; i < 100; ++i)
         EXPECT_EQ(pacer_.take(kRate), i * 100'000'000);

@@ -1,5 +1,6 @@
 // What pictures and films of recordings say that cannot be is left out and said once, as of raw files.
 #include "base/log.hpp"
+#include "files/recorded.hpp"
 #include "sources/registry.hpp"
 #include "tests/recording/record_helpers.hpp"
 #include "tests/support/file_tools.hpp"
@@ -120,6 +121,34 @@ TEST_F(RecordedDoubts, OfAFilmAreSaidOnce) {
         EXPECT_EQ(times(said, std::string("f.mkv' says what cannot be and is left out: ") + doubt), 1U)
             << doubt << "\n"
             << said;
+}
+
+/// A film says where its numbers go on otherwise than by one, in rows of [frame, sequence, exposure].
+std::vector<std::string_view> doubts_of_film(const std::string& changes, const std::string& more = "") {
+    RecordedText text;
+    EXPECT_TRUE(text.begin(description(more + R"(, "changes": )" + changes, R"("sequence": 7)")));
+    return text.doubts();
+}
+
+TEST_F(RecordedDoubts, OfAFilmsSequenceNumbersAreSaid) {
+    using Doubts = std::vector<std::string_view>;
+    const Doubts lost{"more than 2^40 frames lost at once"};
+    const Doubts number{"a sequence number that is no whole number from 0 on"};
+    EXPECT_EQ(doubts_of_film("[[0, 7, 5], [3, 1099511627790, 5]]"), lost);
+    EXPECT_EQ(doubts_of_film("[[3, 9223372036854775808, 5]]"), lost) << "behind what the first frame says";
+    EXPECT_EQ(doubts_of_film("[[0, 7, 5], [2, -1, 5]]"), number);
+    EXPECT_EQ(doubts_of_film("[[0, 7, 5], [2, 12.5, 5], [4, 1e300, null]]"), number);
+    EXPECT_EQ(doubts_of_film("[[0, 7, 5], [2, 18446744073709551615, 5], [4, -1, 5]]").size(), 2U);
+}
+
+TEST_F(RecordedDoubts, OfAFilmsSequenceNumbersThatCanBeAreNone) {
+    EXPECT_TRUE(doubts_of_film("[[0, 7, 5], [3, 1099511627786, 5]]").empty()) << "2^40 between 9 and that";
+    EXPECT_TRUE(doubts_of_film("[[0, 7, 5], [3, 2, 5], [4, 2, null]]").empty()) << "numbers may begin again";
+    EXPECT_TRUE(doubts_of_film("[[0, null, 5], [3, \"x\", 5], 4, [1]]").empty()) << "no numbers at all";
+    EXPECT_TRUE(doubts_of_film("[[0, 7, 5], [3, 2199023255552, 5]]",
+                               R"(, "frames": {"left_out": [[0, 3], 2199023255000]})")
+                    .empty())
+        << "they were not to be recorded";
 }
 
 /// Frames that were read as fast as possible came at a rate that no camera has.

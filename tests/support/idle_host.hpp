@@ -41,8 +41,9 @@ public:
     void open(const std::string&, bool) override { throw UsageError("Nothing is opened here."); }
     bool opened() override { return true; }
     Chain chain() override { return settings_.chain; }
-    std::uint64_t edit(std::size_t stage, const std::string& key, const ParamValue& value) override {
-        settings_.chain.stages().at(stage).params.set(key, value);
+    std::uint64_t edit(std::size_t stage, const NamedValues& values) override {
+        for (const auto& [key, value] : values)
+            settings_.chain.stages().at(stage).params.set(key, value);
         return ++version_;
     }
     std::uint64_t set_chain(Chain chain) override {

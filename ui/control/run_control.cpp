@@ -126,10 +126,11 @@ Chain RunControl::chain() {
     return asked_->chain;
 }
 
-std::uint64_t RunControl::edit(std::size_t stage, const std::string& key, const ParamValue& value) {
+std::uint64_t RunControl::edit(std::size_t stage, const NamedValues& values) {
     (void)chain();
-    asked_->chain.stages()[stage].params.set(key, value);
-    const std::uint64_t version = pipeline_.edit(stage, key, value, asked_->stages_of);
+    for (const auto& [key, value] : values)
+        asked_->chain.stages()[stage].params.set(key, value);
+    const std::uint64_t version = pipeline_.edit_all(stage, values, asked_->stages_of);
     asked_->first = std::min(asked_->first, version);
     return version;
 }

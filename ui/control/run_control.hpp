@@ -42,7 +42,7 @@ private:
     [[noreturn]] void open(const std::string& source, bool recorded) override;
     bool opened() override { return true; }
     Chain chain() override;
-    std::uint64_t edit(std::size_t stage, const std::string& key, const ParamValue& value) override;
+    std::uint64_t edit(std::size_t stage, const NamedValues& values) override;
     std::uint64_t set_chain(Chain chain) override;
     std::uint64_t take_preset(const PresetTaken& taken) override;
     void set_view(const Params& view) override;

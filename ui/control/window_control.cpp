@@ -69,8 +69,13 @@ Chain WindowControl::chain() {
     return session().chain();
 }
 
-std::uint64_t WindowControl::edit(std::size_t stage, const std::string& key, const ParamValue& value) {
-    return session().edit(stage, key, value);
+std::uint64_t WindowControl::edit(std::size_t stage, const NamedValues& values) {
+    if (values.size() == 1)
+        return session().edit(stage, values.front().first, values.front().second);
+    Chain chain = session().chain(); // with all of them at once
+    for (const auto& [key, value] : values)
+        chain.stages().at(stage).params.set(key, value);
+    return session().set_chain(std::move(chain));
 }
 
 std::uint64_t WindowControl::set_chain(Chain chain) { return session().set_chain(std::move(chain)); }

@@ -29,7 +29,7 @@ private:
     void open(const std::string& source, bool recorded) override;
     bool opened() override;
     Chain chain() override;
-    std::uint64_t edit(std::size_t stage, const std::string& key, const ParamValue& value) override;
+    std::uint64_t edit(std::size_t stage, const NamedValues& values) override;
     std::uint64_t set_chain(Chain chain) override;
     std::uint64_t take_preset(const PresetTaken& taken) override;
     void set_view(const Params& view) override { settings().view = view; }

@@ -97,11 +97,9 @@ class Control(Connection):
         return [*super().__dir__(), *(row["name"] for row in self.request("list", of="requests")["requests"])]
 
     def set(self, stage, **values):
-        """Parameters of a stage, by its name or its place from 0. Returns the version of the results that have them."""
-        version = None
-        for key, value in values.items():
-            version = self.request("set", stage=stage, key=key, value=value)["version"]
-        return version
+        """Parameters of a stage, by its name or its place from 0: all of them or, where one is refused, none. Returns the
+        version of the results that have them."""
+        return self.request("set_values", stage=stage, values=values)["version"] if values else None
 
     def set_chain(self, *stages):
         """Other stages, as texts. Returns the version of the results that they make."""

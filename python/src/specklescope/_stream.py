@@ -71,10 +71,7 @@ class Stream:
 
         Where the frame turns out not to be there, or the chain cannot run on it, next() says so once and then goes on.
         """
-        number = whole(frame, "frame", high=2**64 - 1)
-        if number < 0:
-            raise UsageError(f"There is no frame {frame}; allowed: whole numbers from 0.")
-        self._stream.seek(number, bool(warm))
+        self._stream.seek(whole(frame, "frame", low=0, high=2**64 - 1), bool(warm))
         return self
 
     def pause(self, on=True):

@@ -104,6 +104,18 @@ TEST_F(StreamRun, AFilmInGreyIsExactAndNamesItsRate) {
     EXPECT_TRUE(got == want) << got.substr(0, 80) << " … " << got.size() << " for " << want.size();
 }
 
+TEST_F(StreamRun, AFilmNamesEveryRate) {
+    for (const auto& [rate, said] : {std::pair{"1e-9", "F1:1000000000 "},
+                                     {"0.0004", "F1:2500 "},
+                                     {"0.75", "F3:4 "},
+                                     {"29.97", "F2997:100 "},
+                                     {"100000", "F100000:1 "}}) {
+        const ChildResult done = run(std::string("run ") + kScene + " --rate " + rate +
+                                     " --frames 1 --record y4m:- | head -n 1 > got.y4m");
+        EXPECT_NE(file("got.y4m").find(said), std::string::npos) << rate << file("got.y4m") << done.all();
+    }
+}
+
 TEST_F(StreamRun, AFilmInColoursIsThePictureOfTheSnapshot) {
     const ChildResult done = run(
         std::string("run ") + kScene +

@@ -1,0 +1,40 @@
+// A file in the window goes at the rate that it tells, where that can be one.
+#include "config/settings.hpp"
+#include "tests/support/folder.hpp"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+namespace specklescope {
+namespace {
+
+/// Frames a second, of a film whose header says `rate`, as N:D.
+double pace_of(const std::string& rate) {
+    const TemporaryFolder folder;
+    const std::string path = folder / "film.y4m";
+    {
+        std::ofstream film(path, std::ios::binary);
+        film << "YUV4MPEG2 W64 H48 F" << rate << " Ip A1:1 C420jpeg\n";
+        for (int i = 0; i < 3; ++i)
+            film << "FRAME\n" << std::string(64 * 48 * 3 / 2, '\x40');
+    }
+    const std::vector<const char*> words = {"specklescope",  "view",      path.c_str(),
+                                            "--no-remember", "--backend", "cpu"};
+    const auto pipeline =
+        make_pipeline(parse_command_line(static_cast<int>(words.size()), words.data()).settings);
+    pipeline->start();
+    const double pace = std::get<double>(pipeline->source_params().get("rate"));
+    pipeline->stop();
+    return pace;
+}
+
+TEST(OwnPace, IsTheRateOfTheFile) { EXPECT_EQ(pace_of("12:1"), 12); }
+
+/// And is no reason to refuse the file.
+TEST(OwnPace, IsTheUsualOneWhereThatOfTheFileIsTooLow) {
+    EXPECT_EQ(pace_of("1:2147483647"), 30) << "one in 68 years";
+}
+
+} // namespace
+} // namespace specklescope

@@ -1,0 +1,114 @@
+// Several values of a stage that are set by one request: all of them from the same result on, or none.
+#include "have_egl.hpp"
+#include "tests/support/control_client.hpp"
+#include "tests/support/eventually.hpp"
+
+namespace specklescope {
+namespace {
+
+using test::Answer;
+using test::ControlClient;
+using test::ControlledRun;
+using test::eventually;
+using test::Json;
+
+/// In a run, or in a window without a display.
+class ControlledValues : public testing::TestWithParam<const char*> {
+protected:
+    std::unique_ptr<ControlledRun> start(std::vector<std::string> more) const {
+        more.insert(more.begin(), test::kScene);
+        const bool run = std::string(GetParam()) == "run";
+        auto made = std::make_unique<ControlledRun>(
+            std::move(more), folder_.path().string(), "zmq://127.0.0.1:0",
+            run ? std::vector<std::string>{test::program_path(), "run"} : test::offscreen_window());
+        made->client->wait_no_longer_than(100'000);
+        return made;
+    }
+    const TemporaryFolder folder_;
+};
+
+TEST_P(ControlledValues, AreSetAtOnceOrNone) {
+    auto program = start({"--stage", "speckle:radius=4"});
+    const auto radius_and_output = [&] {
+        const Json of = program->ask("get", {{"stage", "speckle"}}).json["parameters"];
+        return of["radius"].dump() + " " + of["output"].dump();
+    };
+    const Answer first = program->ask(
+        "set_values", {{"stage", "speckle"}, {"values", {{"radius", 2}, {"output", "contrast"}}}});
+    ASSERT_TRUE(first.ok()) << first.error();
+    const Answer frame = program->ask("frame", {{"version", first.json["version"]}});
+    ASSERT_TRUE(frame.ok()) << frame.error();
+    EXPECT_NE(frame.json["chain"].get<std::string>().find("radius=2"), std::string::npos) << frame.json;
+    EXPECT_NE(frame.json["chain"].get<std::string>().find("output=contrast"), std::string::npos);
+    EXPECT_EQ(radius_and_output(), "2 \"contrast\"");
+    const char* const no_value = "values is an object here; allowed: an object with a text, a number, ";
+    for (const auto& [text, why] :
+         {std::pair{R"({"radius":5,"output":"colour"})", "output = colour is not possible"},
+          {R"({"output":"sfi","radius":99})", "radius = 99 is not possible"},
+          {R"({"output":"sfi","radios":5})", "has no key 'radios'"},
+          {R"({"output":"sfi","radius":[5]})", no_value},
+          {R"({"output":"sfi","radius":null})", no_value},
+          {"{}", no_value},
+          {"5", "values is a whole number here; allowed: an object with "}}) {
+        const Json values = Json::parse(text);
+        const Answer refused = program->ask("set_values", {{"stage", "speckle"}, {"values", values}});
+        EXPECT_FALSE(refused.ok()) << values;
+        EXPECT_EQ(refused.json.value("kind", ""), "usage");
+        EXPECT_NE(refused.error().find(why), std::string::npos) << refused.error();
+        EXPECT_EQ(radius_and_output(), "2 \"contrast\"") << values;
+    }
+    const Answer one = program->ask("set_values", {{"stage", 0}, {"values", {{"radius", 3}}}});
+    ASSERT_TRUE(one.ok()) << one.error();
+    EXPECT_GT(one.json["version"], first.json["version"]);
+    EXPECT_TRUE(program->ask("frame", {{"version", one.json["version"]}}).ok());
+    EXPECT_EQ(radius_and_output(), "3 \"contrast\"");
+    EXPECT_EQ(program->quit().status, 0);
+}
+
+/// Each alone would leave the picture.
+TEST_P(ControlledValues, ThatOnlyFitTogetherAreSet) {
+    auto program = start({"--stage", "crop:x=0,width=32"});
+    for (const char* text : {R"({"x":56,"width":8})", R"({"x":0,"width":64})"}) {
+        const Json values = Json::parse(text);
+        const Answer set = program->ask("set_values", {{"stage", "crop"}, {"values", values}});
+        ASSERT_TRUE(set.ok()) << set.error();
+        const Answer frame = program->ask("frame", {{"version", set.json["version"]}});
+        ASSERT_TRUE(frame.ok()) << frame.error();
+        EXPECT_EQ(frame.json["image"]["width"], values["width"]);
+    }
+    EXPECT_EQ(program->quit().status, 0);
+}
+
+/// Results never have the one value of a client and the other of another.
+TEST_P(ControlledValues, OfTwoClientsDoNotMingle) {
+    auto program = start({"--stage", "speckle:radius=1"});
+    ControlClient other(program->address);
+    for (int i = 0; i < 20; ++i) {
+        const auto ask = [](const char* output, int radius) {
+            return Json{{"request", "set_values"},
+                        {"stage", "speckle"},
+                        {"values", {{"output", output}, {"radius", radius}}}};
+        };
+        other.only_ask(ask("sfi", 2).dump());
+        const Answer mine = program->client->ask(ask("contrast", 3));
+        ASSERT_TRUE(mine.ok()) << mine.error();
+        const Answer frame = program->ask("frame", {{"version", mine.json["version"]}});
+        const auto chain = frame.json["chain"].get<std::string>();
+        EXPECT_EQ(chain.find("radius=3") != std::string::npos,
+                  chain.find("output=contrast") != std::string::npos)
+            << chain;
+        ASSERT_TRUE(eventually([&] { return other.is_answered(); }));
+    }
+    EXPECT_EQ(program->quit().status, 0);
+}
+
+#ifdef SPECKLESCOPE_HAVE_EGL
+INSTANTIATE_TEST_SUITE_P(Faces, ControlledValues, testing::Values("run", "window"),
+                         [](const auto& face) { return std::string(face.param); });
+#else
+INSTANTIATE_TEST_SUITE_P(Faces, ControlledValues, testing::Values("run"),
+                         [](const auto& face) { return std::string(face.param); });
+#endif
+
+} // namespace
+} // namespace specklescope

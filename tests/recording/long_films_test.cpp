@@ -1,0 +1,66 @@
+// Films that are longer than the numbers in an MP4 take: days, and frames that are hours apart.
+#include "sources/registry.hpp"
+#include "tests/recording/record_helpers.hpp"
+#include "tests/support/test_port.hpp"
+
+namespace specklescope {
+namespace {
+
+const Shape kRaw{16, 16, 1, PixelType::u8};
+const Shape kNumber{16, 16, 1, PixelType::f32};
+const Shape kShown{16, 16, 3, PixelType::u8};
+
+std::vector<std::int64_t> times_in(const std::string& path) {
+    test::TestPort port;
+    const auto source = make_source(path, {});
+    (void)source->open();
+    EXPECT_TRUE(test::read_frames(*source, port));
+    std::vector<std::int64_t> times;
+    for (const test::Delivered& frame : port.frames)
+        times.push_back(frame.info.capture_ns - port.frames[0].info.capture_ns);
+    return times;
+}
+
+TEST(LongFilm, IsReadToItsEnd) {
+    for (const auto& [rate, frames] : {std::pair{0.1, 5000U}, {0.01, 600U}, {1e-4, 60U}, {1e-6, 20U}}) {
+        const TemporaryFolder folder;
+        Maker maker(kRaw, kNumber);
+        const SinkStatus status =
+            record(maker, {.path = folder / "a.mp4", .what = RecordWhat::processed, .rate = rate}, 0, frames);
+        ASSERT_EQ(status.error, "");
+        EXPECT_EQ(status.written, frames);
+        EXPECT_EQ(status.bytes, fs::file_size(status.path));
+        const std::vector<std::int64_t> times = times_in(status.path);
+        ASSERT_EQ(times.size(), frames) << rate;
+        for (std::size_t n = 0; n < frames; ++n)
+            EXPECT_NEAR(static_cast<double>(times[n]) * 1e-9 * rate, static_cast<double>(n), 1e-5) << rate;
+        EXPECT_EQ(decode_video(status.path, "RGB", kShown).size(), frames) << rate;
+    }
+}
+
+/// 5.5 h between two frames, and then 7 h.
+TEST(LongFilm, EndsBeforeADistanceThatItCannotHold) {
+    const TemporaryFolder folder;
+    const std::string path = folder / "a.mp4";
+    Maker maker(kRaw, kNumber);
+    const auto sink = make_recorder({.path = path, .what = RecordWhat::processed});
+    sink->open(stream_of(kRaw, 30));
+    const std::int64_t seconds[] = {0, 1, 20000, 20001, 20001 + 25000};
+    for (std::uint64_t n = 0; n < std::size(seconds); ++n) {
+        Result result = maker.make(n);
+        result.info.capture_ns = seconds[n] * 1'000'000'000;
+        sink->push(result, true);
+    }
+    sink->close();
+    EXPECT_EQ(sink->status().error, "Recording into " + path +
+                                        " stopped: this .mp4 holds no two frames further apart than 23860 s; "
+                                        "record as .mkv.");
+    EXPECT_EQ(sink->status().written, 4U);
+    const std::vector<std::int64_t> times = times_in(path);
+    ASSERT_EQ(times.size(), 4U);
+    for (std::size_t n = 0; n < 4; ++n)
+        EXPECT_NEAR(static_cast<double>(times[n]) * 1e-9, static_cast<double>(seconds[n]), 1e-4);
+}
+
+} // namespace
+} // namespace specklescope
