@@ -65,12 +65,22 @@ private:
         std::size_t place = 0;
         std::string name; ///< empty: `value` is a whole chain
         std::string value;
+        bool free = false; ///< it takes effect without preparing a stage anew
+    };
+    struct Foreseen {
+        specklescope_image made;
+        bool in_place;
     };
     static void apply(specklescope_chain* chain, const Edit& edit);
+    static std::vector<Edit> actions_of(specklescope_chain* chain);
     static void copy_actions(specklescope_chain* from, specklescope_chain* to);
+    bool is_free(const Edit& edit) const;
     void edit(Edit edit);
-    std::string wrong_with(const std::vector<Edit>& edits, const specklescope_image& input,
-                           const Judge& judge, specklescope_image& made);
+    /// They point into `options`.
+    specklescope_settings settings_with(const std::string& options);
+    std::optional<Foreseen> foresee(const std::string& text, const specklescope_image& input);
+    std::string wrong_with(const std::vector<Edit>& edits, const std::string& text,
+                           const specklescope_image& input, const Judge& judge, specklescope_image& made);
     std::size_t go_back();
 
     mutable std::mutex lock_;
@@ -79,6 +89,7 @@ private:
     bool running_ = false, runs_in_place_ = false;
     std::atomic<bool> cancelled_{false};
     ChainHandle run_;
+    std::optional<specklescope_image> prepared_; ///< frames that it was last prepared for
 };
 
 } // namespace specklescope::element

@@ -184,6 +184,61 @@ TEST_F(Refusals, LeaveTheHistoriesOfTheStagesBefore) {
     }
 }
 
+TEST_F(Refusals, OfASizeThatNobodyTakesPressNoButton) {
+    const char* const text = "background:dark=capture,frames=1 | crop:width=32,height=16";
+    Harness harness(std::string("chain=\"") + text + "\"");
+    harness.wanted("application/x-specklescope,width=32,height=16");
+    harness.caps("GRAY16_LE", 67, 45);
+    const client::Chain chain(text, "backend=cpu");
+    const std::vector<Bytes> expected = by_library(chain, pictures);
+    for (std::size_t i = 0; i < pictures.size(); ++i) {
+        if (i == 2)
+            g_object_set(harness.element(), "background-capture-dark", 1, "crop-width", 40, nullptr);
+        EXPECT_EQ(harness.through(pictures[i]), expected[i]) << "frame " << i;
+    }
+    EXPECT_TRUE(harness.message(GST_MESSAGE_WARNING).starts_with("The chain makes 40×16 pixels"));
+    EXPECT_TRUE(harness.message(GST_MESSAGE_WARNING)
+                    .starts_with("With the edit that does not fit 1 other is refused"));
+    EXPECT_EQ(number_of(harness.element(), "background-capture-dark"), 0);
+}
+
+TEST_F(Refusals, OfASizeThatNobodyTakesLeaveHowOftenAButtonWasPressed) {
+    const char* const text = "background:dark=capture,frames=1 | crop:width=32,height=16";
+    Harness harness(std::string("chain=\"") + text + "\"");
+    harness.wanted("application/x-specklescope,width=32,height=16");
+    harness.caps("GRAY16_LE", 67, 45);
+    const client::Chain chain(text, "backend=cpu");
+    for (std::size_t i = 0; i < pictures.size(); ++i) {
+        if (i == 2) {
+            g_object_set(harness.element(), "background-capture-dark", 1, nullptr);
+            ASSERT_EQ(specklescope_chain_set(chain, 0, "capture_dark", "1"), SPECKLESCOPE_OK);
+        }
+        if (i == 4)
+            g_object_set(harness.element(), "crop-width", 40, nullptr);
+        if (i == 6) // no press: it was pressed once already
+            g_object_set(harness.element(), "background-capture-dark", 1, nullptr);
+        std::vector<Picture> one{pictures[i]};
+        EXPECT_EQ(harness.through(pictures[i]), by_library(chain, one)[0]) << "frame " << i;
+        EXPECT_EQ(number_of(harness.element(), "background-capture-dark"), i < 2 ? 0 : 1) << "frame " << i;
+        EXPECT_EQ(harness.message(GST_MESSAGE_WARNING).empty(), i != 4) << "frame " << i;
+    }
+}
+
+TEST_F(Refusals, LeaveTheHistoryOfTheStageThatIsEdited) {
+    const char* const text = "average:frames=4 | crop:width=32,height=16";
+    Harness harness(std::string("chain=\"") + text + "\"");
+    harness.wanted("application/x-specklescope,width=32,height=16");
+    harness.caps("GRAY16_LE", 67, 45);
+    const client::Chain chain(text, "backend=cpu");
+    const std::vector<Bytes> expected = by_library(chain, pictures);
+    for (std::size_t i = 0; i < pictures.size(); ++i) {
+        if (i == 5)
+            g_object_set(harness.element(), "chain", "average:frames=6 | crop:width=40,height=16", nullptr);
+        EXPECT_EQ(harness.through(pictures[i]), expected[i]) << "frame " << i;
+        EXPECT_EQ(harness.message(GST_MESSAGE_WARNING).empty(), i != 5) << "frame " << i;
+    }
+}
+
 TEST_F(Refusals, OfARangeInTheMiddleOfANegotiationAreForTheNextFrame) {
     for (const bool first_automatic : {true, false}) {
         SCOPED_TRACE(first_automatic);
