@@ -181,7 +181,7 @@ void App::frame() {
     window_.set_scale(session_.view().ui_scale);
     walk_.begin_frame(!state_.keys_open && ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopup));
     window_.begin_frame();
-    follow(state_.film, session_, shown_position());
+    follow(state_.film, session_, display_.has_result() ? &display_.result() : nullptr);
     traces_.update(session_);
     handle_input();
     if (control_)
@@ -228,7 +228,7 @@ void App::frame() {
     if (std::optional<std::string> folder = state_.folder.draw(state_.confirm, state_.dismiss))
         session_.folder = std::move(*folder);
     draw_open_error(session_, state_);
-    draw_keys(&state_.keys_open, session_.settings().keys);
+    draw_keys(&state_.keys_open, std::exchange(state_.about_asked, false), session_.settings().keys);
     palette_.draw([this] { return palette_entries(); }, state_.confirm, state_.dismiss);
     keep_pictures();
     if (const std::optional<std::string> dropped = take_drop();
@@ -252,10 +252,6 @@ void App::open_dropped(const std::string& path) {
     } catch (const UsageError& error) {
         session_.say(Message::Level::error, error.what());
     }
-}
-
-std::optional<std::uint64_t> App::shown_position() const {
-    return display_.has_result() ? display_.result().info.position : std::nullopt;
 }
 
 ToneCurve App::shown_curve() const {

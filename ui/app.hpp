@@ -53,6 +53,7 @@ private:
     void run_in(const std::string& folder, Action action);
     void keep_pictures(); ///< those that were asked for
     std::vector<PaletteEntry> palette_entries();
+    void add_event_entries(std::vector<PaletteEntry>& entries);
     void zoom_by(double factor);
     void expose_by(double stops);
     void widen_first_window(int step);
@@ -84,8 +85,7 @@ private:
     void toggle_traces();
     Shape placed_shape(bool raw) const;
     Hover hover(const Layout& layout) const;
-    std::optional<std::uint64_t> shown_position() const; ///< in its file
-    ToneCurve shown_curve() const;                       ///< of the processed picture; there is one
+    ToneCurve shown_curve() const; ///< of the processed picture; there is one
     void draw_pictures();
     void report() const;
 

@@ -290,6 +290,22 @@ void App::scale_interface(double factor) {
         std::clamp(std::round(window_.scale() * factor * 100) / 100, Window::kLeastScale, decl.max);
 }
 
+/// What a click on the label of an event does, for the newest of them.
+void App::add_event_entries(std::vector<PaletteEntry>& entries) {
+    constexpr std::size_t kMost = 20;
+    const std::vector<TimedEvent>& all = session_.events().events();
+    for (std::size_t i = all.size(); i > 0 && all.size() - i < kMost; --i) {
+        const EventMark& event = all[i - 1].mark;
+        const std::string which = event.label + " at frame " + std::to_string(event.sequence);
+        entries.push_back({"Event", "Rename " + which, "rename_event", "", "", [this, event] {
+                               session_.view().traces = ViewSettings::Traces::shown;
+                               traces_.ask_label(event);
+                           }});
+        entries.push_back({"Event", "Remove " + which, "remove_event", "", "",
+                           [this, number = event.number] { session_.remove_event(number); }});
+    }
+}
+
 std::vector<PaletteEntry> App::palette_entries() {
     std::vector<PaletteEntry> entries;
     const auto sentence = [](std::string text) {
@@ -302,6 +318,9 @@ std::vector<PaletteEntry> App::palette_entries() {
             entries.push_back({"Action", sentence(std::string(action.words)), std::string(action.name),
                                keys_text(session_.settings().keys, action.action), why_not(action.action),
                                [this, what = action.action] { run(what); }});
+    entries.push_back({"Program", "About Specklescope: its version and what it is made of", "about", "", "",
+                       [this] { state_.keys_open = state_.about_asked = true; }});
+    add_event_entries(entries);
     add_chain_entries(session_, entries);
     add_preset_entries(session_, entries);
     add_source_entries(session_, entries);

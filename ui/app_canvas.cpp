@@ -26,10 +26,11 @@ struct ImagePoint {
 };
 
 ImagePoint image_point(const Camera::Placement& at, const Shape& shape, double x, double y) {
-    ImagePoint p{static_cast<int>(std::floor((x - at.x) / at.scale)),
-                 static_cast<int>(std::floor((y - at.y) / at.scale)), false};
-    p.inside = p.x >= 0 && p.y >= 0 && p.x < shape.width && p.y < shape.height;
-    return p;
+    const double px = std::floor((x - at.x) / at.scale), py = std::floor((y - at.y) / at.scale);
+    if (!(px >= 0 && py >= 0 && px < shape.width &&
+          py < shape.height)) // where there is no mouse, far outside
+        return {};
+    return {static_cast<int>(px), static_cast<int>(py), true};
 }
 
 } // namespace
@@ -60,14 +61,14 @@ void App::canvas_window(const Layout& layout) {
     state_.regions.draw(region_views(layout), session_);
     canvas_labels(layout);
     std::vector<Rect> taken = canvas_scale(layout);
-    float statistics_end = 0;
+    Rect statistics;
     if (session_.view().overlay && session_.pipeline())
-        statistics_end = draw_statistics(layout.canvas, stats_, display_, window_.renderer());
+        statistics = draw_statistics(layout.canvas, stats_, display_, window_.renderer());
     if (layout.shows_processed && display_.has_result())
-        draw_warmup(layout.processed, display_.result(), statistics_end);
+        draw_warmup(layout.processed, display_.result(), statistics);
     if (display_.has_result())
         draw_saturation(layout.shows_processed ? layout.processed : layout.raw, display_.result().counts,
-                        session_.view().saturation_warning / 100, statistics_end,
+                        session_.view().saturation_warning / 100, statistics,
                         layout.shows_processed && display_.result().warming_up());
     const std::vector<Rect> marked = draw_record_marks(layout.canvas, session_.recordings());
     taken.insert(taken.end(), marked.begin(), marked.end());
@@ -297,7 +298,7 @@ void App::canvas_labels(const Layout& layout) {
         if (at.x < area.x)
             return;
         draw.AddRectFilled({at.x - dp(10), at.y - dp(5)}, {at.x + size.x + dp(10), at.y + size.y + dp(5)},
-                           IM_COL32(10, 13, 16, 190), dp(5));
+                           IM_COL32(10, 13, 16, 232), dp(5));
         draw.AddText(at, theme::kText, text.c_str());
     };
     const std::string symbol = display_.result().quantity.symbol;

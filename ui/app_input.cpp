@@ -39,6 +39,11 @@ void App::handle_input() {
     if (asks_for_field() || state_.presets_asked || session_.open_error())
         state_.keys_open = false; // two dialogs would take turns
     const std::vector<std::string> drops = window_.take_drops();
+    if (drops.size() > 1)
+        session_.say(Message::Level::warning,
+                     "Of the " + std::to_string(drops.size()) +
+                         " files that were dropped only the first is taken; drop one at a time, or the "
+                         "folder that holds them.");
     if (!drops.empty())
         offer_drop(drops.front()); // to the field under the mouse; what no field takes is a source
 }

@@ -39,6 +39,18 @@ std::uint64_t frame_behind(const Film& film, std::uint64_t length) {
     return film.loop && last ? film.in.value_or(0) : here + 1;
 }
 
+/// Of two frames that were shown one after the other, with no seek and no round between them.
+bool is_uneven(const Film& film, const Session& session, const Result& shown) {
+    const double rate = session.pipeline()->status().source.rate;
+    const auto& position = shown.info.position;
+    if (film.loop || film.sought || film.seek != shown.seek || !film.position || !position ||
+        *position <= *film.position || !(rate > 0))
+        return false;
+    const double by_rate = static_cast<double>(*position - *film.position) / rate;
+    const double apart = static_cast<double>(shown.info.capture_ns - film.capture_ns) * 1e-9;
+    return std::abs(apart - by_rate) > std::max(0.5 / rate, 0.02 * by_rate) + 0.01;
+}
+
 bool option_is_on(Session& session, const char* name) {
     const Params& params = session.source_params();
     return params.has_table() && params.table().find(name) && params.get(name) == ParamValue(true);
@@ -70,11 +82,13 @@ bool is_film(const Session& session) {
     return source.seekable && source.length != 1;
 }
 
-void follow(Film& film, Session& session, const std::optional<std::uint64_t>& shown) {
+void follow(Film& film, Session& session, const Result* result) {
+    const std::optional<std::uint64_t> shown = result ? result->info.position : std::nullopt;
     if (film.generation != session.generation()) {
         film = {};
         film.generation = session.generation();
     }
+    const bool was_sought = film.sought.has_value();
     film.loop = session.pipeline() && (session.pipeline()->loop() || option_is_on(session, "loop"));
     if (film.loop && !session.pipeline()->loop() && (film.in || film.out)) // the option knows no marks
         tell_loop(session, film);
@@ -86,7 +100,11 @@ void follow(Film& film, Session& session, const std::optional<std::uint64_t>& sh
     } else if (film.sought && is_over(film, session, shown)) {
         film.sought.reset();
     }
+    if (result && !was_sought && is_uneven(film, session, *result))
+        film.uneven = true;
     film.position = shown;
+    film.capture_ns = result ? result->info.capture_ns : 0;
+    film.seek = result ? result->seek : 0;
     film.furthest = std::max(film.furthest, shown.value_or(0));
 }
 
@@ -111,6 +129,11 @@ std::string time_at(std::uint64_t frame, const Session& session) {
     return text;
 }
 
+std::string film_time(const Film& film, const Session& session) {
+    const std::string time = time_at(film_position(film), session);
+    return time.empty() || !film.uneven ? time : "≈ " + time;
+}
+
 std::string frames_text(const Film& film, const Session& session) {
     const std::uint64_t length = film_length(session);
     return std::to_string(film_position(film)) + " / " +
@@ -118,7 +141,7 @@ std::string frames_text(const Film& film, const Session& session) {
 }
 
 std::string times_text(const Film& film, const Session& session) {
-    const std::string now = time_at(film_position(film), session);
+    const std::string now = film_time(film, session);
     const std::uint64_t length = film_length(session);
     return now.empty() ? now : now + " / " + (length > 0 ? time_at(length - 1, session) : std::string("?"));
 }

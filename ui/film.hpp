@@ -10,8 +10,13 @@ namespace specklescope {
 /// Of the source that is open; the window's, not remembered.
 struct Film {
     std::optional<std::uint64_t> position; ///< of the frame on show
-    std::uint64_t furthest = 0;            ///< what is known to be there, where nobody knows the length
-    std::optional<std::uint64_t> in, out;  ///< marks of the loop
+    std::int64_t capture_ns = 0;           ///< its time of capture
+    std::uint64_t seek = 0;                ///< the one that it came behind
+    /// Frames are further apart in time than their rate says: some are missing, or they came unevenly. Then
+    /// times by the rate are not those of the traces.
+    bool uneven = false;
+    std::uint64_t furthest = 0;           ///< what is known to be there, where nobody knows the length
+    std::optional<std::uint64_t> in, out; ///< marks of the loop
     bool loop = false;
     std::optional<std::uint64_t> sought; ///< on its way, and the last one asked for
     std::optional<std::uint64_t> next;   ///< sought as soon as the one before it is there
@@ -31,19 +36,22 @@ std::string speed_text(double speed);
 bool is_film(const Session& session);
 /// Nothing comes of itself any more.
 bool has_ended(const Session& session);
-/// Keeps up with what is shown; once a drawn frame.
-void follow(Film& film, Session& session, const std::optional<std::uint64_t>& shown);
+/// Keeps up with what is shown, null for nothing yet; once a drawn frame.
+void follow(Film& film, Session& session, const Result* result);
 /// What the time line shows: the frame that was sought, until it is there.
 std::uint64_t film_position(const Film& film);
 /// So long that it is worth a word.
 bool film_is_late(const Film& film);
 /// Frames; 0: unknown.
 std::uint64_t film_length(const Session& session);
-/// "12 / 99", "12 / ?", and the same with times where the rate is known: "0:00.40 / 0:03.30".
+/// "12 / 99", "12 / ?", and the same with times where the rate is known: "0:00.40 / 0:03.30", with ≈ in front
+/// where they are uneven.
 std::string frames_text(const Film& film, const Session& session);
 std::string times_text(const Film& film, const Session& session);
-/// "1:02.35" at this frame; empty where the rate is unknown.
+/// "1:02.35" at this frame, by the rate; empty where that is unknown.
 std::string time_at(std::uint64_t frame, const Session& session);
+/// The same of the frame on show, with ≈ in front where they are uneven.
+std::string film_time(const Film& film, const Session& session);
 
 /// Space: at the end, and where it stands behind its loop, a film begins again, at its mark if it has one;
 /// other sources that have ended are opened again.

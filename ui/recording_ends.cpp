@@ -12,14 +12,15 @@ Message end_of_recording(const SinkStatus& status) {
         return {Message::Level::error, status.error};
     if (status.path.empty())
         return {Message::Level::warning, "Nothing was recorded: no frame came in that time."};
-    std::string text = "Recorded " + count_text(status.written) + " frames to ";
+    std::string text =
+        "Recorded " + count_text(status.written) + (status.written == 1 ? " frame to " : " frames to ");
     for (const SinkFile& file : status.before)
         text += file.path + ", ";
     text += status.path;
     if (!status.complete.empty())
         text += ", complete with " + status.complete;
     if (status.dropped > 0)
-        text += "; " + count_text(status.dropped) + " were dropped";
+        text += "; " + count_text(status.dropped) + (status.dropped == 1 ? " was dropped" : " were dropped");
     return {status.dropped > 0 ? Message::Level::warning : Message::Level::info, text + "."};
 }
 

@@ -133,7 +133,10 @@ std::string statistics_rows(const StatsSnapshot& s, const SourceInfo& source, co
         out += row("time", times + " a frame", kLeft);
     out += counts_rows(s.counts);
     if (s.counts.in_warmup > 0)
-        out += row("warm-up", std::to_string(s.counts.in_warmup) + " frames were made in it", kLeft);
+        out += row("warm-up",
+                   std::to_string(s.counts.in_warmup) +
+                       (s.counts.in_warmup == 1 ? " frame was made in it" : " frames were made in it"),
+                   kLeft);
     return out;
 }
 
@@ -161,7 +164,10 @@ std::string recorder_rows(const SinkStatus& s) {
 }
 
 std::string sent_row(const char* how, const SinkStatus& s, const std::string& where) {
-    return row(how, std::to_string(s.written) + " frames at " + where + dropped(s) + stopped(s), kLeft);
+    return row(how,
+               std::to_string(s.written) + (s.written == 1 ? " frame at " : " frames at ") + where +
+                   dropped(s) + stopped(s),
+               kLeft);
 }
 
 std::string answered_row(const ControlCounts& counts, const std::string& where) {

@@ -63,6 +63,7 @@ public:
     bool poll();
 
     Settings& settings() { return settings_; }
+    const Settings& settings() const { return settings_; }
     ViewSettings& view() { return settings_.view.as<ViewSettings>(); }
     Pipeline* pipeline() const { return pipeline_.get(); }
     /// Of the pipeline, after close() of the one that was; none before start().

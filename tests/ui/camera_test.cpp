@@ -94,5 +94,14 @@ TEST(Camera, PanMovesTheImageWithThePointer) {
     EXPECT_DOUBLE_EQ(camera.place(kCanvas, kImage).scale, fitted.scale);
 }
 
+TEST(MostCovered, IsTheScreenOnWhichMostOfTheWindowLies) {
+    const std::vector<Rect> screens = {{0, 0, 1920, 1080}, {1920, 0, 2560, 1440}, {0, 1080, 1920, 1080}};
+    EXPECT_EQ(most_covered(screens, {100, 100, 1280, 800}), 0U);
+    EXPECT_EQ(most_covered(screens, {1700, 100, 1280, 800}), 1U) << "more than half of it";
+    EXPECT_EQ(most_covered(screens, {1000, 100, 1280, 800}), 0U);
+    EXPECT_EQ(most_covered(screens, {100, 900, 1280, 800}), 2U);
+    EXPECT_EQ(most_covered(screens, {9000, 9000, 1280, 800}), 0U) << "nowhere: the first";
+}
+
 } // namespace
 } // namespace specklescope

@@ -1,5 +1,6 @@
 // The bars above and below the picture, and what needs OpenGL to be drawn: offscreen, in memory.
 #include "have_egl.hpp"
+#include "tests/support/eventually.hpp"
 #include "tests/ui/drawn.hpp"
 #include "ui/canvas/texture.hpp"
 #include "ui/canvas/window.hpp"
@@ -75,6 +76,19 @@ TEST_F(DrawnBars, WhatMattersOfTheRunStandsSideBySide) {
     EXPECT_LE(letters.back().y, 1280);
 }
 
+/// At its end there is no pace any more.
+TEST_F(DrawnBars, ARateIsSaidWhileFramesCome) {
+    Settings settings = settings_of("synthetic:uniform?width=64&height=48&live=false");
+    settings.program.set("frames", std::int64_t{5});
+    Session session(settings);
+    session.start([] {});
+    ASSERT_TRUE(test::eventually([&] { return has_ended(session); }));
+    const Display display;
+    frames([&] { draw_status_bar({0, 770, 1280, 30}, session, {}, display, 1, "!"); });
+    EXPECT_NE(said().find("no drops"), std::string::npos) << said();
+    EXPECT_EQ(said().find("frames/s"), std::string::npos) << said();
+}
+
 TEST_F(DrawnBars, TheSourceIsNamedOnceThereIsOne) {
     Session session(settings_of("synthetic:uniform?width=64&height=48"));
     ViewState state;
@@ -90,16 +104,95 @@ TEST_F(DrawnBars, TheSourceIsNamedOnceThereIsOne) {
 
 TEST_F(DrawnBars, TheStatisticsLieOnThePicture) {
     const Display display;
-    for (const double width : {200.0, 300.0, 700.0}) {
-        const Rect canvas{40, 50, width, 700};
-        float right = 0;
-        frames([&] {
-            ImGui::Begin("picture");
-            right = draw_statistics(canvas, StatsSnapshot{}, display, "nothing");
-            ImGui::End();
-        });
-        EXPECT_GT(right, canvas.x + 100);
-        EXPECT_LE(right, canvas.x + canvas.width) << width;
+    StatsSnapshot stats;
+    for (const char* name :
+         {"background", "temporal", "average", "flow", "gaussian", "equalize", "clahe", "gamma"})
+        stats.stages.push_back({.name = name, .note = "25 frames, 163 MB"});
+    for (const double width : {200.0, 300.0, 700.0})
+        for (const double height : {250.0, 400.0, 740.0}) {
+            const Rect canvas{40, 50, width, height};
+            Rect at;
+            frames([&] {
+                ImGui::Begin("picture");
+                at = draw_statistics(canvas, stats, display, "nothing");
+                ImGui::End();
+            });
+            EXPECT_GT(at.width, 88);
+            EXPECT_LE(at.x + at.width, canvas.x + canvas.width) << width;
+            EXPECT_LE(at.y + at.height, canvas.y + canvas.height) << width << " × " << height;
+        }
+}
+
+TEST_F(DrawnBars, WhatIsUnderTheMouseIsSaidWholeInANarrowWindow) {
+    Session session(settings_of("synthetic:uniform?width=64&height=48&live=false"));
+    session.start([] {});
+    Display display;
+    Result result;
+    ASSERT_TRUE(test::eventually([&] { return session.pipeline()->mailbox().take(result); }));
+    display.show(*session.pipeline(), result, true, true);
+    Hover hover{true, 16383, 12345, 65535.0, 1.2345e-7, {}, {}, -12.34};
+    for (const double width : {480.0, 640.0, 1280.0}) {
+        frames([&] { draw_status_bar({0, 770, width, 30}, session, hover, display, 1, ""); });
+        for (const char* part : {"16383", "12345", "65535 DN", "1.23·10⁻⁷ 1/s", "-12.34 %"})
+            EXPECT_NE(said().find(part), std::string::npos) << part << " in " << said();
+        for (const ImDrawVert& vertex : drawn_vertices())
+            if (vertex.col == theme::kText) {
+                EXPECT_LE(vertex.pos.x, width) << "all of it is in the window";
+            }
+    }
+}
+
+/// The raw picture of a recording of results holds no counts.
+TEST_F(DrawnBars, ARawValueHasTheUnitOfItsSource) {
+    Session session(settings_of("synthetic:uniform?width=64&height=48&live=false"));
+    session.start([] {});
+    Display display;
+    Result result;
+    ASSERT_TRUE(test::eventually([&] { return session.pipeline()->mailbox().take(result); }));
+    for (const auto& [unit, wanted] :
+         {std::pair{"DN", "0.2500 DN"}, {"1/s", "0.2500 1/s"}, {"1", "0.2500"}}) {
+        Chain chain = *result.chain;
+        Quantity quantity;
+        quantity.unit = unit;
+        chain.set_input(quantity);
+        Result other = result;
+        other.chain = std::make_shared<const Chain>(chain);
+        FrameRing ring({64, 48, 1, PixelType::f32}, 1, host_memory());
+        other.raw = ring.try_acquire();
+        display.show(*session.pipeline(), other, false, true);
+        const Hover hover{true, 1, 2, 0.25, {}, {}, {}, {}};
+        frames([&] { draw_status_bar({0, 770, 1280, 30}, session, hover, display, 1, ""); });
+        EXPECT_NE(said().find(wanted), std::string::npos) << said();
+        EXPECT_EQ(said().find("DN") != std::string::npos, std::string(unit) == "DN") << said();
+    }
+}
+
+/// However large it is wanted, and however small the window is: then it is as large as has room.
+TEST_F(DrawnBars, TextIsAsLargeAsItsWindowHasRoomFor) {
+    struct Case {
+        int width, height;
+        double wanted, scale;
+    };
+    for (const Case& one : {Case{1280, 800, 2, 2},
+                            {1280, 800, 4, 2.125},
+                            {640, 480, 2, 1.25},
+                            {480, 360, 4, 1},
+                            {320, 240, 1, 1},
+                            {320, 240, 0.5, 0.5},
+                            {3840, 2160, 4, 4},
+                            {1280, 800, 0, 1}}) {
+        window_.reset();
+        ViewSettings view;
+        view.width = one.width;
+        view.height = one.height;
+        view.ui_scale = one.wanted;
+        window_.emplace(view, true);
+        EXPECT_EQ(window_->scale(), one.scale) << one.width << "×" << one.height << " at " << one.wanted;
+        window_->set_scale(1);
+        EXPECT_EQ(window_->scale(), 1);
+        window_->set_scale(one.wanted);
+        EXPECT_EQ(window_->scale(), one.scale);
+        EXPECT_EQ(theme::dp(8), static_cast<float>(8 * one.scale));
     }
 }
 

@@ -74,6 +74,17 @@ TEST(Numbers, LongTicksShareAPowerOfAThousand) {
     }
 }
 
+TEST(DigitsTelling, AreAsManyAsTellTheValuesOfARangeApart) {
+    EXPECT_EQ(digits_telling(0, 1, 3), 3);
+    EXPECT_EQ(digits_telling(400, 2700, 4), 4);
+    EXPECT_EQ(digits_telling(300.0, 300.01, 3), 7);
+    EXPECT_NE(number_text(300.0001, 7), number_text(300.0002, 7));
+    EXPECT_EQ(digits_telling(5, 5, 4), 4);
+    EXPECT_EQ(digits_telling(1e12, 1e12 + 1, 3), 9);
+    EXPECT_EQ(digits_telling(NAN, 1, 3), 3);
+    EXPECT_EQ(digits_telling(0, INFINITY, 3), 3);
+}
+
 TEST(LevelColor, ErrorsAreRedWarningsAmberAndTheRestIsNeither) {
     const auto part = [](ImU32 color, int shift) { return static_cast<int>(color >> shift & 0xff); };
     const auto red = [&](ImU32 c) { return part(c, IM_COL32_R_SHIFT); };

@@ -105,6 +105,7 @@ TEST(TracesView, TimesAreWrittenAsPeopleReadThem) {
 
 TEST(TracesView, StepsOfTimeAreRoundAndFewEnough) {
     EXPECT_EQ(time_step(10, 5), 2);
+    EXPECT_EQ(time_step(std::nextafter(10.0, 11.0), 2), 5);
     EXPECT_EQ(time_step(60, 5), 15);
     EXPECT_EQ(time_step(600, 5), 120);
     EXPECT_EQ(time_step(3600, 5), 900);

@@ -20,6 +20,31 @@ protected:
     }
 };
 
+/// The numbers on its axis are those of the picture, or it says what they are to be multiplied with.
+TEST_F(HistogramViewerTest, ThePowerOfTenOfItsAxisIsSaid) {
+    std::string deep, shallow;
+    for (int i = 0; i < 100 * 100; ++i) {
+        const int value = i % 200 * 300;
+        deep += static_cast<char>(value % 256);
+        deep += static_cast<char>(value / 256);
+        shallow += static_cast<char>(i % 200);
+    }
+    write_text(folder_ / "deep.raw", deep);
+    write_text(folder_ / "shallow.raw", shallow);
+    for (const auto& [source, power] :
+         {std::pair{"raw:deep.raw?width=100&height=100&format=gray16le", "×10³"},
+          {"raw:shallow.raw?width=100&height=100&format=gray8", ""}}) {
+        Viewer viewer(*desktop_, folder_, with({source, "--no-remember", "--stage", "none"}));
+        ASSERT_TRUE(viewer.shows_picture()) << viewer.log();
+        viewer.key("h");
+        ASSERT_TRUE(viewer.until([&] { return viewer.number("histogram.values") == 10000; })) << viewer.log();
+        EXPECT_EQ(viewer.number("histogram.span.high") > 10000, *power != '\0');
+        EXPECT_TRUE(viewer.probe()["values"].contains("histogram.power"));
+        EXPECT_EQ(viewer.text("histogram.power"), power);
+        EXPECT_EQ(viewer.quit(), 0) << viewer.log();
+    }
+}
+
 TEST_F(HistogramViewerTest, CountsAndItsHandlesMoveTheRange) {
     Viewer viewer(*desktop_, folder_, words(picture()));
     ASSERT_TRUE(viewer.shows_picture()) << viewer.log();

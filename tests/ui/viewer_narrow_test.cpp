@@ -106,6 +106,31 @@ TEST_F(NarrowViewerTest, OfThePlaceInAFilmAsMuchIsSaidAsHasRoom) {
     }
 }
 
+TEST_F(NarrowViewerTest, NoButtonLiesOnAnother) {
+    for (const auto& [width, height] : {std::pair{320, 400}, {410, 400}, {480, 360}, {640, 480}, {1280, 800}})
+        for (const char* scale : {"1", "2"}) {
+            Viewer viewer(*desktop_, folder_,
+                          sized(width, height, {"--view", std::string("ui_scale=") + scale}));
+            ASSERT_TRUE(viewer.shows_picture()) << viewer.log();
+            viewer.drawn();
+            const auto widgets = viewer.probe()["widgets"];
+            std::vector<std::pair<std::string, Rect>> buttons;
+            for (const auto& [name, r] : widgets.items())
+                if (name.starts_with("tool.") || name.starts_with("layout.") ||
+                    name.starts_with("region.tool."))
+                    buttons.emplace_back(name, Rect{r[0], r[1], r[2], r[3]});
+            EXPECT_GE(buttons.size(), 11U) << width;
+            for (const auto& [name, r] : buttons) {
+                EXPECT_LE(r.x + r.width, width) << name << " at " << scale;
+                EXPECT_LE(r.y + r.height, height) << name << " at " << scale;
+                for (const auto& [other, o] : buttons)
+                    EXPECT_TRUE(name == other || apart(r, o))
+                        << name << " and " << other << " in " << width << " at " << scale;
+            }
+            EXPECT_EQ(viewer.quit(), 0) << viewer.log();
+        }
+}
+
 TEST_F(NarrowViewerTest, WhereThereIsRoomEachLayoutHasItsButton) {
     Viewer viewer(*desktop_, folder_, sized(800, 600));
     ASSERT_TRUE(viewer.shows_picture()) << viewer.log();

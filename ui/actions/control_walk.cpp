@@ -63,10 +63,10 @@ bool ControlWalk::takes(const KeyChord& chord) {
     return std::find(kKeys.begin(), kKeys.end(), chord.key) != kKeys.end();
 }
 
-void focus_ring() {
+void focus_ring(bool inside) {
     if (!ImGui::IsItemFocused() || !ImGui::GetIO().NavVisible)
         return;
-    const float room = theme::dp(2);
+    const float room = theme::dp(inside ? -1 : 2);
     const ImVec2 low = ImGui::GetItemRectMin(), high = ImGui::GetItemRectMax();
     ImGui::GetWindowDrawList()->AddRect({low.x - room, low.y - room}, {high.x + room, high.y + room},
                                         theme::kAccent, theme::dp(4), 0, theme::dp(2));

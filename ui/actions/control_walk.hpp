@@ -24,8 +24,9 @@ private:
     int part_ = -1;
 };
 
-/// Around the item before, which draws itself, where the keyboard has reached it.
-void focus_ring();
+/// Around the item before, which draws itself, where the keyboard has reached it; or just `inside` its edges,
+/// for one that fills what it stands in.
+void focus_ring(bool inside = false);
 /// The keyboard has reached the item before, and Enter was pressed on it.
 bool entered();
 /// Steps that Left and Right make on the item before where the keyboard has reached it: −1 or 1, with Shift

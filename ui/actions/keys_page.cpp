@@ -34,6 +34,18 @@ std::vector<Row> rows_of(const KeyBindings& bindings) {
     return rows;
 }
 
+/// Of the list, without a mouse.
+void scroll_by_keys() {
+    const auto pressed = [](ImGuiKey key) { return ImGui::IsKeyPressed(ImGui::GetKeyIndex(key)); };
+    const float line = ImGui::GetTextLineHeightWithSpacing(), page = ImGui::GetWindowHeight() * 0.8F;
+    const float by = (pressed(ImGuiKey_DownArrow) ? line : 0) - (pressed(ImGuiKey_UpArrow) ? line : 0) +
+                     (pressed(ImGuiKey_PageDown) ? page : 0) - (pressed(ImGuiKey_PageUp) ? page : 0);
+    if (by != 0)
+        ImGui::SetScrollY(std::clamp(ImGui::GetScrollY() + by, 0.0F, ImGui::GetScrollMaxY()));
+    probe::value("keys.scroll", ImGui::GetScrollY());
+    probe::value("keys.scroll.max", ImGui::GetScrollMaxY());
+}
+
 /// A group in one column, with its heading.
 void draw_rows(const std::vector<Row>& rows, std::size_t begin, std::size_t end, float column, float width) {
     hint(rows[begin].group);
@@ -44,15 +56,17 @@ void draw_rows(const std::vector<Row>& rows, std::size_t begin, std::size_t end,
         ImGui::PopFont();
         ImGui::SameLine();
         ImGui::SetCursorPosX(x + column); // SameLine would count a second column's place twice
-        ImGui::TextColored(theme::vec(theme::kDim), "%s",
-                           fitted(*ImGui::GetFont(), rows[i].words, width - column).c_str());
+        const std::string words = fitted(*ImGui::GetFont(), rows[i].words, width - column);
+        ImGui::TextColored(theme::vec(theme::kDim), "%s", words.c_str());
+        if (words != rows[i].words)
+            tooltip(rows[i].words);
         probe::item("keys." + rows[i].name);
     }
 }
 
 } // namespace
 
-void draw_keys(bool* open, const KeyBindings& keys) {
+void draw_keys(bool* open, bool about_asked, const KeyBindings& keys) {
     const ImVec2 screen = ImGui::GetIO().DisplaySize;
     if (*open && !ImGui::IsPopupOpen("Keys"))
         ImGui::OpenPopup("Keys");
@@ -63,7 +77,8 @@ void draw_keys(bool* open, const KeyBindings& keys) {
     const float room = screen.x * 0.94F - dp(28);
     const int columns = std::clamp(static_cast<int>(room / dp(400)), 1, 3);
     const float width = std::min(dp(410), room / static_cast<float>(columns));
-    ImGui::BeginChild("##rows", {width * static_cast<float>(columns), screen.y * 0.8F - dp(40)});
+    ImGui::BeginChild("##rows", {width * static_cast<float>(columns),
+                                 std::min(screen.y * 0.8F - dp(40), screen.y - dp(150))});
     const std::size_t share = rows.size() / static_cast<std::size_t>(columns) + 1;
     std::size_t in_column = 0;
     int column = 0;
@@ -86,9 +101,10 @@ void draw_keys(bool* open, const KeyBindings& keys) {
         in_column += end - begin + 1;
     }
     ImGui::EndGroup();
+    scroll_by_keys();
     ImGui::EndChild();
     ImGui::Dummy({0, dp(4)});
-    if (ImGui::Button("About Specklescope …"))
+    if (ImGui::Button("About Specklescope …") || about_asked)
         ImGui::OpenPopup("About Specklescope");
     probe::item("keys.about");
     ImGui::SameLine();

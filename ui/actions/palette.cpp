@@ -69,8 +69,9 @@ void Palette::list(const std::vector<const PaletteEntry*>& found, const PaletteE
         ImDrawList& draw = *ImGui::GetWindowDrawList();
         const ImU32 dim = possible ? theme::kDim : theme::fade(theme::kDim, 0.7F);
         draw.AddText({low.x + dp(4), low.y}, dim, entry.kind.c_str());
-        const std::string text =
-            fitted(*ImGui::GetFont(), entry.text, std::max(dp(60), room * (possible ? 0.8F : 0.5F)));
+        const float most = std::max(dp(60), room * (possible ? 0.8F : 0.5F));
+        const std::string text = entry.kind == "Open" ? fitted_name(*ImGui::GetFont(), entry.text, most)
+                                                      : fitted(*ImGui::GetFont(), entry.text, most);
         draw.AddText({low.x + left, low.y}, possible ? theme::kText : dim, text.c_str());
         const float used = ImGui::CalcTextSize(text.c_str()).x + dp(12);
         const std::string fits =

@@ -3,6 +3,7 @@
 #include "ui/canvas/numbers.hpp"
 #include "ui/canvas/probe.hpp"
 #include "ui/canvas/theme.hpp"
+#include "ui/canvas/ticks.hpp"
 #include "ui/panels/controls.hpp"
 
 #include <imgui.h>
@@ -12,6 +13,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
+#include <limits>
 
 namespace specklescope {
 
@@ -35,22 +37,33 @@ std::string stops_text(double stops) {
     return text.data();
 }
 
-void draw_ticks(ImDrawList& draw, const Rect& bar, const Mapping& m, ToneCurve curve,
-                const TickScale& scale) {
-    const float x = static_cast<float>(bar.x + bar.width);
-    const auto first = static_cast<std::int64_t>(std::ceil(m.low / scale.step - 1e-9));
-    const auto last = static_cast<std::int64_t>(std::floor(m.high / scale.step + 1e-9));
-    for (std::int64_t i = first; i <= last; ++i) {
-        const double v = static_cast<double>(i) * scale.step;
-        const double t = tone(curve, (v - m.low) / (m.high - m.low));
+/// Smaller where they would be cut at `right`, each clear of the one below it.
+void draw_ticks(ImDrawList& draw, const Rect& bar, const Mapping& m, ToneCurve curve, const Ticks& ticks,
+                float right) {
+    const float x = static_cast<float>(bar.x + bar.width), left = x + dp(7);
+    const auto text_of = [&](std::int64_t i) {
+        std::array<char, 64> text{};
+        std::snprintf(text.data(), text.size(), "%.*f", ticks.scale.decimals,
+                      ticks.value(i) * ticks.scale.factor + 0.0);
+        return std::string(text.data());
+    };
+    float widest = 1;
+    for (std::int64_t i = ticks.first; i <= ticks.last; ++i)
+        widest = std::max(widest, ImGui::CalcTextSize(text_of(i).c_str()).x);
+    const float least = theme::fonts().small->FontSize * 0.6F;
+    const float size = std::max(least, ImGui::GetFontSize() * std::min(1.0F, (right - left) / widest));
+    ImFont* font = size < ImGui::GetFontSize() ? theme::fonts().small : ImGui::GetFont();
+    float free = std::numeric_limits<float>::max();
+    for (std::int64_t i = ticks.first; i <= ticks.last; ++i) {
+        const double t = tone(curve, (ticks.value(i) - m.low) / (m.high - m.low));
         const float y = static_cast<float>(bar.y + bar.height * (1 - t));
         draw.AddLine({x, y}, {x + dp(4), y}, theme::kDim);
-        std::array<char, 40> text{};
-        std::snprintf(text.data(), text.size(), "%.*f", scale.decimals, v * scale.factor + 0.0);
-        const ImVec2 size = ImGui::CalcTextSize(text.data());
-        const float top = std::clamp(y - size.y / 2, static_cast<float>(bar.y) - size.y / 2,
-                                     static_cast<float>(bar.y + bar.height) - size.y / 2);
-        draw.AddText({x + dp(7), top}, theme::kText, text.data());
+        const float top =
+            std::clamp(y, static_cast<float>(bar.y), static_cast<float>(bar.y + bar.height)) - size / 2;
+        if (top + size > free)
+            continue;
+        free = top;
+        draw.AddText(font, size, {left, top}, theme::kText, text_of(i).c_str());
     }
 }
 
@@ -135,19 +148,20 @@ std::optional<Rect> draw_bar(const Rect& area, const Mapping& mapping, const Qua
                    area.height - dp(18) - line * 2.4 - foot};
     if (bar.height < dp(40) || !(mapping.high > mapping.low))
         return std::nullopt;
-    const TickScale scale =
-        tick_scale(mapping.low, mapping.high, std::clamp(static_cast<int>(bar.height / dp(64)), 2, 10));
+    const Ticks ticks =
+        ticks_of(mapping.low, mapping.high, std::clamp(static_cast<int>(bar.height / dp(64)), 2, 10),
+                 std::min(0.5, line / bar.height));
     const ImVec2 head(static_cast<float>(bar.x), static_cast<float>(area.y) + dp(10));
     draw.AddText(theme::fonts().bold, ImGui::GetFontSize(), head, theme::kText, quantity.symbol.c_str());
     draw.AddText(theme::fonts().small, small, {head.x, head.y + line * 1.15F},
-                 assumed ? theme::kWarning : theme::kDim, unit_line(quantity, scale, assumed).c_str());
+                 assumed ? theme::kWarning : theme::kDim, unit_line(quantity, ticks.scale, assumed).c_str());
     const ImVec2 low(static_cast<float>(bar.x), static_cast<float>(bar.y));
     const ImVec2 high(static_cast<float>(bar.x + bar.width), static_cast<float>(bar.y + bar.height));
     const auto texture =
         reinterpret_cast<ImTextureID>(static_cast<std::intptr_t>(colors)); // NOLINT: as ImGui wants it
     draw.AddImageQuad(texture, low, {high.x, low.y}, high, {low.x, high.y}, {1, 0}, {1, 0}, {0, 0}, {0, 0});
     draw.AddRect(low, high, theme::kLine);
-    draw_ticks(draw, bar, mapping, curve, scale);
+    draw_ticks(draw, bar, mapping, curve, ticks, static_cast<float>(area.x + area.width) - dp(2));
     if (beyond)
         draw_beyond(draw, bar, *beyond);
     const ImVec2 how(low.x - dp(6), high.y + dp(9));

@@ -44,6 +44,7 @@ Display::~Display() = default;
 void Display::clear() {
     result_ = {};
     sample_.clear();
+    reader_.forget();
     ranged_ = raw_ranged_ = {};
 }
 
@@ -159,6 +160,7 @@ void Display::update_range(Mapping& mapping) {
         return;
     const auto now = SteadyClock::now();
     std::optional<ValueRange> wanted;
+    std::uint64_t version = result_.info.version; // of what is looked at
     const bool new_parameters = result_.info.version != ranged_version_;
     if (result_.image) {
         if (!mapping.automatic || (now - ranged_ < kRangeEvery && !new_parameters))
@@ -170,14 +172,15 @@ void Display::update_range(Mapping& mapping) {
             const Shape shape{static_cast<int>(sample_.size()), 1, 1, PixelType::f32};
             const ConstHostView view(reinterpret_cast<const std::byte*>(sample_.data()), shape);
             wanted = percentile_range(view, mapping.low_percentile, mapping.high_percentile);
+            version = read_version_;
         }
-        if (now - ranged_ >= kRangeEvery && processed_)
-            reader_.start(processed_);
+        if (now - ranged_ >= kRangeEvery && processed_ && reader_.start(processed_))
+            read_version_ = result_.info.version;
     }
     if (!wanted)
         return;
     ranged_ = now;
-    ranged_version_ = result_.info.version;
+    ranged_version_ = version;
     if (!mapping.automatic)
         return;
     const double span = std::max(wanted->high - wanted->low, 1e-12);

@@ -87,6 +87,7 @@ private:
     bool wants_host_ = false;
     SteadyClock::time_point ranged_{}, raw_ranged_{};
     std::uint64_t ranged_version_ = ~std::uint64_t{0};
+    std::uint64_t read_version_ = 0; ///< of what reader_ reads
     ValueRange raw_range_;
     std::vector<float> sample_;
     struct Interop;

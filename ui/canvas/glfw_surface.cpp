@@ -1,6 +1,7 @@
 #include "base/error.hpp"
 #include "ui/canvas/icon.hpp"
 #include "ui/canvas/surface.hpp"
+#include "ui/canvas/view.hpp"
 #include "ui/canvas/window.hpp"
 #include "ui/ui.hpp"
 
@@ -133,7 +134,7 @@ public:
         return across;
     }
     double refresh_rate() const override {
-        GLFWmonitor* monitor = glfwGetPrimaryMonitor();
+        GLFWmonitor* monitor = this->monitor();
         const GLFWvidmode* mode = monitor ? glfwGetVideoMode(monitor) : nullptr;
         return mode && mode->refreshRate > 0 ? mode->refreshRate : 60;
     }
@@ -141,6 +142,8 @@ public:
     int icons() const override { return icons_; }
 
 private:
+    /// Where most of the window is seen; null: there is none.
+    GLFWmonitor* monitor() const;
     GLFWwindow* handle_ = nullptr;
     int x_ = 0, y_ = 0; ///< before full screen
     SurfaceSize before_;
@@ -176,12 +179,30 @@ GlfwSurface::GlfwSurface(const ViewSettings& view, WindowInput& input) {
     glfwSwapInterval(view.vsync ? 1 : 0);
 }
 
+GLFWmonitor* GlfwSurface::monitor() const {
+    int count = 0;
+    GLFWmonitor** const all = glfwGetMonitors(&count);
+    int x = 0, y = 0;
+    glfwGetWindowPos(handle_, &x, &y);
+    const Rect window = {static_cast<double>(x), static_cast<double>(y), static_cast<double>(size().width),
+                         static_cast<double>(size().height)};
+    std::vector<Rect> places;
+    for (int i = 0; i < count; ++i) {
+        const GLFWvidmode* mode = glfwGetVideoMode(all[i]);
+        glfwGetMonitorPos(all[i], &x, &y);
+        places.push_back({static_cast<double>(x), static_cast<double>(y),
+                          mode ? static_cast<double>(mode->width) : 0.0,
+                          mode ? static_cast<double>(mode->height) : 0.0});
+    }
+    return count > 0 ? all[most_covered(places, window)] : nullptr;
+}
+
 void GlfwSurface::toggle_full_screen() {
     if (glfwGetWindowMonitor(handle_)) {
         glfwSetWindowMonitor(handle_, nullptr, x_, y_, before_.width, before_.height, GLFW_DONT_CARE);
         return;
     }
-    GLFWmonitor* monitor = glfwGetPrimaryMonitor();
+    GLFWmonitor* monitor = this->monitor();
     const GLFWvidmode* mode = monitor ? glfwGetVideoMode(monitor) : nullptr;
     if (!mode)
         return;

@@ -42,6 +42,16 @@ std::string number_text(double value, int digits) {
     return fixed(value / std::pow(10, exponent), std::max(0, digits - 2)) + "·" + power_text(exponent);
 }
 
+int digits_telling(double low, double high, int least) {
+    const double size = std::max(std::abs(low), std::abs(high)), span = high - low;
+    if (!(span > 0) || !std::isfinite(size))
+        return least;
+    constexpr int kMost = 9, kOfSpan = 3;
+    constexpr double kRounded = 1e-6; // 300.01 − 300 is a little less than 0.01
+    const double shared = std::floor(std::log10(size)) - std::floor(std::log10(span) + kRounded);
+    return std::clamp(static_cast<int>(std::min<double>(shared, kMost)) + kOfSpan, least, kMost);
+}
+
 std::string quantity_text(double value, const std::string& unit, int digits) {
     const std::string text = number_text(value, digits);
     return unit.empty() || unit == "1" || std::isnan(value) ? text : text + " " + unit;

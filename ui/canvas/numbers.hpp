@@ -13,6 +13,9 @@ namespace specklescope {
 /// `digits` significant digits, no trailing exponent between 1e-4 and 1e6: "1234", "0.03091", "1.25·10⁶",
 /// "∞", "undefined".
 std::string number_text(double value, int digits = 4);
+/// Significant digits that tell a hundredth of the range from `low` to `high` apart; `least` at least, 9 at
+/// most.
+int digits_telling(double low, double high, int least);
 /// With its unit; "1" (a pure number) is left out.
 std::string quantity_text(double value, const std::string& unit, int digits = 4);
 std::string power_text(int exponent);       ///< "10³"

@@ -69,7 +69,9 @@ void end_frame() {
         s.last = now;
         const std::string partial = s.path + ".part";
         std::ofstream(partial)
-            << nlohmann::json{{"frame", s.frame}, {"widgets", s.widgets}, {"values", s.values}}.dump(1);
+            << nlohmann::json{{"frame", s.frame}, {"widgets", s.widgets}, {"values", s.values}}.dump(
+                   1, ' ', false,
+                   nlohmann::json::error_handler_t::replace); // names of files may be any bytes
         std::error_code ignored;
         std::filesystem::rename(partial, s.path, ignored); // a reader never sees half a file
     }

@@ -28,7 +28,8 @@ uniform float pixel;        // image pixels per framebuffer pixel
 uniform ivec2 last;         // last texel
 uniform float step;         // texels hold every step-th pixel
 uniform float value_scale;
-uniform vec2 range;
+uniform float prescale;     // of values and range, so that their differences are neither infinite nor lost
+uniform vec2 range;         // times prescale
 uniform int curve;          // ToneCurve
 uniform float saturated;    // 0: off
 uniform float opacity;      // of what is not below the threshold
@@ -68,7 +69,7 @@ void take(vec2 at) {
         return;
     }
     peak = max(peak, max(v.r, max(v.g, v.b)));
-    sum += tone((v - range.x) / (range.y - range.x));
+    sum += tone((v * prescale - range.x) / (range.y - range.x));
     count += 1.0;
 }
 
@@ -109,6 +110,12 @@ std::string curve_define(const char* name, ToneCurve curve) {
     return std::string("\n#define ") + name + " " + std::to_string(static_cast<int>(curve));
 }
 
+/// A power of two, so that it rounds nothing; 1 but at the ends of what a float holds.
+double prescale(const ValueRange& range) {
+    const double size = std::max(std::abs(range.low), std::abs(range.high));
+    return size > 0x1p124 ? 0x1p-8 : size < 0x1p-80 ? 0x1p80 : 1;
+}
+
 constexpr double kLargestScale = 128;
 
 double fit_scale(const Rect& canvas, const Shape& image) {
@@ -116,6 +123,21 @@ double fit_scale(const Rect& canvas, const Shape& image) {
 }
 
 } // namespace
+
+std::size_t most_covered(const std::vector<Rect>& places, const Rect& what) {
+    std::size_t best = 0;
+    double most = 0;
+    for (std::size_t i = 0; i < places.size(); ++i) {
+        const Rect& p = places[i];
+        const double width = std::min(p.x + p.width, what.x + what.width) - std::max(p.x, what.x);
+        const double height = std::min(p.y + p.height, what.y + what.height) - std::max(p.y, what.y);
+        if (width > 0 && height > 0 && width * height > most) {
+            most = width * height;
+            best = i;
+        }
+    }
+    return best;
+}
 
 Camera::Placement Camera::place(const Rect& canvas, const Shape& image) const {
     const double scale = fitted_ ? fit_scale(canvas, image) : scale_;
@@ -171,6 +193,7 @@ PictureShader::Variant& PictureShader::variant(int samples, bool colour) {
     made.last = at("last");
     made.step = at("step");
     made.value_scale = at("value_scale");
+    made.prescale = at("prescale");
     made.range = at("range");
     made.curve = at("curve");
     made.saturated = at("saturated");
@@ -201,8 +224,12 @@ void PictureShader::draw(const ImageTexture& texture, const PictureStyle& style,
     if (right <= left || bottom <= top)
         return;
     glEnable(GL_SCISSOR_TEST);
-    glScissor(pixel(left), viewport[3] - pixel(bottom), pixel(right) - pixel(left),
-              pixel(bottom) - pixel(top));
+    // Of a strip that is thinner than a pixel of the screen one pixel, unless the canvas cuts it.
+    const bool whole_wide = left == placement.x && right < canvas.x + canvas.width,
+               whole_high = top == placement.y && bottom < canvas.y + canvas.height;
+    const GLint wide = std::max(pixel(right) - pixel(left), whole_wide ? 1 : 0);
+    const GLint high = std::max(pixel(bottom) - pixel(top), whole_high ? 1 : 0);
+    glScissor(pixel(left), viewport[3] - pixel(top) - high, wide, high);
     glActiveTexture(GL_TEXTURE1);
     glBindTexture(GL_TEXTURE_2D, colors_.use(style.map));
     glActiveTexture(GL_TEXTURE0);
@@ -217,7 +244,10 @@ void PictureShader::draw(const ImageTexture& texture, const PictureStyle& style,
     glUniform2i(v.last, stored.width - 1, stored.height - 1);
     glUniform1f(v.step, static_cast<float>(texture.thinning()));
     glUniform1f(v.value_scale, texture.value_scale());
-    glUniform2f(v.range, static_cast<float>(style.range.low), static_cast<float>(style.range.high));
+    const double scale = prescale(style.range);
+    glUniform1f(v.prescale, static_cast<float>(scale));
+    glUniform2f(v.range, static_cast<float>(style.range.low * scale),
+                static_cast<float>(style.range.high * scale));
     glUniform1i(v.curve, static_cast<GLint>(style.curve));
     glUniform1f(v.saturated, static_cast<float>(style.saturated));
     glUniform1f(v.opacity, style.blend ? static_cast<float>(style.blend->opacity) : 1.0F);
@@ -249,9 +279,15 @@ SampleReader::SampleReader()
     glBindBuffer(GL_PIXEL_PACK_BUFFER, 0);
 }
 
-void SampleReader::start(const ImageTexture& texture) {
+void SampleReader::forget() {
     if (fence_)
-        return;
+        glDeleteSync(fence_);
+    fence_ = nullptr;
+}
+
+bool SampleReader::start(const ImageTexture& texture) {
+    if (fence_)
+        return false;
     const Shape size = texture.stored();
     scale_ = texture.value_scale();
     glBindFramebuffer(GL_READ_FRAMEBUFFER, source_.id());
@@ -264,6 +300,7 @@ void SampleReader::start(const ImageTexture& texture) {
     glBindBuffer(GL_PIXEL_PACK_BUFFER, 0);
     glBindFramebuffer(GL_FRAMEBUFFER, 0);
     fence_ = glFenceSync(GL_SYNC_GPU_COMMANDS_COMPLETE, 0);
+    return true;
 }
 
 std::vector<float> SampleReader::finish() {

@@ -21,6 +21,9 @@ struct Rect {
     }
 };
 
+/// The place that most of `what` lies on; the first of equals. There is one at least.
+std::size_t most_covered(const std::vector<Rect>& places, const Rect& what);
+
 /// Which part of the image is seen; shared by the raw and the processed picture.
 class Camera {
 public:
@@ -64,8 +67,8 @@ public:
 private:
     struct Variant {
         gl::Program program;
-        GLint window = 0, origin = 0, pixel = 0, last = 0, step = 0, value_scale = 0, range = 0, curve = 0,
-              saturated = 0, opacity = 0, threshold = 0;
+        GLint window = 0, origin = 0, pixel = 0, last = 0, step = 0, value_scale = 0, prescale = 0, range = 0,
+              curve = 0, saturated = 0, opacity = 0, threshold = 0;
     };
     Variant& variant(int samples, bool colour);
     int samples(double footprint) const;
@@ -80,8 +83,10 @@ private:
 class SampleReader {
 public:
     SampleReader();
-    /// Starts a reading; nothing happens while one is under way.
-    void start(const ImageTexture& texture);
+    /// Starts a reading; false, and nothing happens, while one is under way.
+    bool start(const ImageTexture& texture);
+    /// What is under way is of no use any more.
+    void forget();
     /// The sample as soon as it is there; empty otherwise.
     std::vector<float> finish();
 

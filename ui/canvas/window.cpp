@@ -8,6 +8,7 @@
 #include <backends/imgui_impl_opengl3.h>
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 namespace specklescope {
@@ -28,7 +29,8 @@ void Window::start_imgui(const ViewSettings& view) {
     ImGuiIO& io = ImGui::GetIO();
     io.IniFilename = nullptr; // the settings remember what is worth it
     io.ConfigWindowsMoveFromTitleBarOnly = true;
-    take_scale(view.ui_scale);
+    scale_ = scale_for(view.ui_scale);
+    theme::apply(static_cast<float>(scale_));
     theme::load_fonts(static_cast<float>(scale_), &note_);
     surface_->start_imgui();
     if (!ImGui_ImplOpenGL3_Init("#version 330 core"))
@@ -36,17 +38,23 @@ void Window::start_imgui(const ViewSettings& view) {
             "Dear ImGui cannot load OpenGL's functions: libGL.so.1 was not found; install libgl1.");
 }
 
-void Window::take_scale(double wanted) {
-    wanted_scale_ = wanted;
-    scale_ = std::clamp(wanted > 0 ? wanted : surface_->content_scale(), kLeastScale,
-                        view_table().at("ui_scale").max);
-    theme::apply(static_cast<float>(scale_));
+/// Never so large that the controls have no room beside each other, in steps: while a window is resized its
+/// letters are not made anew for each size.
+double Window::scale_for(double wanted) const {
+    constexpr double kWidth = 480, kHeight = 360, kSteps = 8; // what they need at scale 1
+    const SurfaceSize size = surface_->size();
+    const double room = std::floor(std::min(size.width / kWidth, size.height / kHeight) * kSteps) / kSteps;
+    const double asked = std::clamp(wanted > 0 ? wanted : surface_->content_scale() / ratio(), kLeastScale,
+                                    view_table().at("ui_scale").max);
+    return std::min(asked, std::max(room, 1.0));
 }
 
 void Window::set_scale(double wanted) {
-    if (wanted == wanted_scale_)
+    const double scale = scale_for(wanted);
+    if (scale == scale_)
         return;
-    take_scale(wanted);
+    scale_ = scale;
+    theme::apply(static_cast<float>(scale_));
     theme::load_fonts(static_cast<float>(scale_), nullptr);
     ImGui_ImplOpenGL3_DestroyFontsTexture();
     ImGui_ImplOpenGL3_CreateFontsTexture();

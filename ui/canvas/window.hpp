@@ -37,8 +37,10 @@ public:
     /// Called with each whole frame before it is shown, while OpenGL can read it; empty: nobody is.
     std::function<void(SurfaceSize)> on_drawn;
     double ratio() const; ///< framebuffer pixels per window coordinate
-    /// Size of text and controls in force, and another one; 0: as the monitor asks. Between two frames.
+    /// Size of text and controls in force: what is wanted, 0 as the monitor asks, as far as the window has
+    /// room.
     double scale() const { return scale_; }
+    /// Before each frame: the window may have another size, or lie on another monitor.
     void set_scale(double wanted);
     double refresh_rate() const { return surface_->refresh_rate(); }
     const std::string& renderer() const { return renderer_; }
@@ -58,11 +60,11 @@ public:
 
 private:
     void start_imgui(const ViewSettings& view);
-    void take_scale(double wanted);
+    double scale_for(double wanted) const;
     WindowInput input_;
     std::unique_ptr<Surface> surface_;
     std::string renderer_, note_;
-    double wanted_scale_ = 0, scale_ = 1;
+    double scale_ = 1;
 };
 
 /// Wakes wait() from any thread.

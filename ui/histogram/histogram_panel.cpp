@@ -3,9 +3,11 @@
 #include "config/settings.hpp"
 #include "pipeline/fixed_range.hpp"
 #include "pipeline/mapping.hpp"
+#include "ui/actions/control_walk.hpp"
 #include "ui/canvas/numbers.hpp"
 #include "ui/canvas/probe.hpp"
 #include "ui/canvas/theme.hpp"
+#include "ui/canvas/ticks.hpp"
 #include "ui/panels/controls.hpp"
 #include "ui/traces/trace_view.hpp"
 
@@ -137,19 +139,25 @@ void HistogramPanel::axes(const Plot& plot) const {
     const Rect& area = plot.area;
     const double bottom = area.y + area.height;
     draw.AddLine(point(area.x, bottom), point(area.x + area.width, bottom), theme::kDim);
-    const TickScale ticks =
-        tick_scale(span_.low, span_.high, std::max(2, static_cast<int>(area.width / dp(64))));
+    constexpr double kApart = 0.3; // two numbers side by side
+    const Ticks ticks =
+        ticks_of(span_.low, span_.high, std::max(2, static_cast<int>(area.width / dp(64))), kApart);
     const double small = static_cast<double>(theme::fonts().small->FontSize);
+    const std::string power = ticks.scale.exponent == 0 ? "" : "×" + power_text(ticks.scale.exponent);
+    const double end = area.x + area.width - (power.empty() ? 0 : small_width(power) + dp(6));
+    small_text(area.x + area.width - small_width(power), bottom + dp(4), theme::kText, power);
+    probe::value("histogram.power", power);
     double free = area.x - dp(20);
-    for (auto i = static_cast<std::int64_t>(std::ceil(span_.low / ticks.step - 1e-9));
-         static_cast<double>(i) * ticks.step <= span_.high + 1e-9 * ticks.step; ++i) {
-        const double value = static_cast<double>(i) * ticks.step, x = plot.x(value, span_);
+    for (std::int64_t i = ticks.first; i <= ticks.last; ++i) {
+        const double value = ticks.value(i), x = plot.x(value, span_);
         draw.AddLine(point(x, bottom), point(x, bottom + dp(3)), theme::kDim);
-        std::array<char, 40> text{};
-        std::snprintf(text.data(), text.size(), "%.*f", ticks.decimals, value * ticks.factor + 0.0);
+        std::array<char, 64> text{};
+        std::snprintf(text.data(), text.size(), "%.*f", ticks.scale.decimals,
+                      value * ticks.scale.factor + 0.0);
         const double width = small_width(text.data());
-        const double left = std::clamp(x - width / 2, area.x - dp(20), area.x + area.width - width);
-        if (left < free)
+        const double left =
+            std::max<double>(area.x - dp(20), std::min(x - width / 2, area.x + area.width - width));
+        if (left < free || left + width > end + 1e-6)
             continue;
         small_text(left, bottom + dp(4), theme::kDim, text.data());
         free = left + width + dp(6);
@@ -185,6 +193,7 @@ bool HistogramPanel::handles(const Plot& plot, ValueRange& range, const KeyBindi
         ImGui::SetCursorScreenPos(point(x - wide / 2, area.y));
         ImGui::InvisibleButton(high ? "high" : "low", point(wide, area.height));
         probe::item(high ? "histogram.high" : "histogram.low");
+        focus_ring();
         tooltip(std::string(shown_ == HistogramOf::change ? "The range on either side of 0: drag it; up"
                             : high                        ? "The high end of the range: drag it; up"
                                                           : "The low end of the range: drag it; up") +
@@ -196,6 +205,11 @@ bool HistogramPanel::handles(const Plot& plot, ValueRange& range, const KeyBindi
         if (active && ImGui::IsMouseDragging(0, 2.0F)) {
             const double at = static_cast<double>(ImGui::GetIO().MousePos.x);
             move_end(range, high, span_.low + (at - area.x) / area.width * (span_.high - span_.low));
+            changed = true;
+        }
+        if (const int steps = stepped(); steps != 0) {
+            move_end(range, high,
+                     (high ? range.high : range.low) + (range.high - range.low) / kSteps * steps);
             changed = true;
         }
         any = any || active;
@@ -211,12 +225,16 @@ bool HistogramPanel::handles(const Plot& plot, ValueRange& range, const KeyBindi
 void HistogramPanel::numbers(const ViewSettings& view, const Display& display,
                              const ValueRange& range) const {
     sampler_.look(shown_, [&](const ValueSample& sample) {
+        const PixelCounts& seen = display.result().counts;
         if (sample.size() == 0)
-            return hint("No values yet.");
-        const std::string unit = shown_ == HistogramOf::raw      ? "DN"
+            return hint(shown_ == HistogramOf::result && seen.undefined + seen.infinite > 0
+                            ? "No pixel of it has a number."
+                            : "No values yet.");
+        const std::string unit = shown_ == HistogramOf::raw      ? display.result().chain->input().unit
                                  : shown_ == HistogramOf::change ? "%"
                                                                  : display.result().quantity.unit;
-        const auto at = [&](double percent) { return number_text(*sample.percentile(percent), 3); };
+        const int digits = digits_telling(*sample.percentile(1), *sample.percentile(99), 3);
+        const auto at = [&](double percent) { return number_text(*sample.percentile(percent), digits); };
         const std::string says =
             "1 %: " + at(1) + " · median: " + at(50) + " · 99 %: " + at(99) + (unit == "1" ? "" : " " + unit);
         hint(says);
@@ -280,8 +298,10 @@ void HistogramPanel::draw(Session& session, Display& display, bool stretch_raw) 
     if (asked && open_)
         ImGui::SetScrollHereY(0.1F);
     probe::value("histogram.open", open_ ? 1.0 : 0.0);
-    if (!open_ || !display.has_result())
+    if (!open_)
         return;
+    if (!display.has_result())
+        return hint("No picture yet.");
     ImGui::PushID("histogram");
     ViewSettings& view = session.view();
     choices(view);
@@ -289,7 +309,8 @@ void HistogramPanel::draw(Session& session, Display& display, bool stretch_raw) 
     const ImVec2 at = ImGui::GetCursorScreenPos();
     const double left = static_cast<double>(dp(40)), high = static_cast<double>(dp(110));
     const Rect area{static_cast<double>(at.x) + left, static_cast<double>(at.y) + dp(6),
-                    static_cast<double>(ImGui::GetContentRegionAvail().x) - left - dp(8), high};
+                    std::max(1.0, static_cast<double>(ImGui::GetContentRegionAvail().x) - left - dp(8)),
+                    high};
     ImGui::Dummy(point(left, high + dp(28)));
     const ImVec2 after = ImGui::GetCursorScreenPos();
     std::array<std::uint32_t, kMostBins> counts{};
@@ -353,27 +374,6 @@ void HistogramPanel::draw(Session& session, Display& display, bool stretch_raw) 
                        decl.unit);
     tooltip(decl.doc);
     ImGui::PopID();
-}
-
-float color_legend_height() { return theme::fonts().small->FontSize * 1.25F * 3 + dp(10); }
-
-void draw_color_legend(const Rect& area, const PixelCounts& counts) {
-    ImDrawList& draw = *ImGui::GetWindowDrawList();
-    const float small = theme::fonts().small->FontSize, line = small * 1.25F;
-    const auto value = [](const Rgb& color) { return IM_COL32(color[0], color[1], color[2], 255); };
-    float y = static_cast<float>(area.y + area.height) - color_legend_height();
-    const auto x = static_cast<float>(area.x) + dp(8);
-    for (const auto& [name, color, count] :
-         {std::tuple{"undefined", value(kUndefinedColor), counts.undefined},
-          {"infinite", value(kInfiniteColor), counts.infinite},
-          {"saturated", value(kSaturatedColor), counts.raw_saturated}}) {
-        draw.AddRectFilled({x, y + small * 0.15F}, {x + small * 0.75F, y + small * 0.9F}, color, dp(2));
-        draw.AddText(theme::fonts().small, small, {x + small, y},
-                     count > 0 ? theme::kText : theme::fade(theme::kDim, 0.7F), name);
-        y += line;
-    }
-    probe::widget("color_legend", area.x, area.y + area.height - color_legend_height(), area.width,
-                  color_legend_height());
 }
 
 } // namespace specklescope

@@ -21,6 +21,8 @@ namespace {
 using theme::dp;
 
 constexpr float kAllLayoutsFrom = 760; ///< dp: a button for each layout
+constexpr float kOpenFrom = 400,
+                kRightFrom = 470; ///< dp: less has no room for every button; keys do the same
 
 bool begin_bar(const char* name, const Rect& area, ImU32 color) {
     ImGui::SetNextWindowPos({static_cast<float>(area.x), static_cast<float>(area.y)});
@@ -87,18 +89,24 @@ void layout_buttons(ViewSettings& view, const KeyBindings& keys, bool all) {
     ImGui::SameLine();
 }
 
-std::string source_line(const Session& session, const Display& display) {
-    if (!session.pipeline())
-        return "No source";
-    const SourceInfo info = session.pipeline()->status().source;
-    std::string text = info.name;
-    if (display.has_result()) {
+/// The name of the source and, as far as it has room, the size of its pictures; the whole of it under the
+/// mouse.
+void source_line(const Session& session, const Display& display, float room) {
+    const std::string name = session.pipeline() ? session.pipeline()->status().source.name : "No source";
+    std::string size;
+    if (session.pipeline() && display.has_result()) {
         const Shape& shape = display.result().raw.shape();
-        text += "   " + std::to_string(shape.width) + " × " + std::to_string(shape.height);
-        text += shape.type == PixelType::f32 ? "  float" : "";
-        text += shape.channels == 3 ? "  colour" : "";
+        size = "   " + std::to_string(shape.width) + " × " + std::to_string(shape.height);
+        size += shape.type == PixelType::f32 ? "  float" : "";
+        size += shape.channels == 3 ? "  colour" : "";
     }
-    return text;
+    const float wide = ImGui::CalcTextSize(size.c_str()).x;
+    const std::string fits = wide < room / 2 ? fitted_name(*ImGui::GetFont(), name, room - wide) + size
+                                             : fitted_name(*ImGui::GetFont(), name, room);
+    ImGui::TextUnformatted(fits.c_str());
+    if (fits != name + size)
+        tooltip(name + size);
+    probe::value("tool.source", fits);
 }
 
 std::string color_text(const Color& color, const Shape& shape) {
@@ -106,16 +114,74 @@ std::string color_text(const Color& color, const Shape& shape) {
            sample_text(color[2], shape.type);
 }
 
+/// In the source's own unit: a recording of results holds no counts.
+std::string raw_text(double value, const Display& display) {
+    const std::string unit = display.result().chain->input().unit;
+    return sample_text(value, display.raw_shape().type) + (unit == "1" ? "" : " " + unit);
+}
+
+/// Under the mouse. `width`: of its column, so that the next one stands still while the mouse moves.
+struct HoverValue {
+    std::string label, text;
+    float width = 0;
+};
+
+std::vector<HoverValue> values_of(const Hover& hover, const Display& display, const Mapping& mapping) {
+    const Quantity& quantity = display.result().quantity;
+    std::vector<HoverValue> values = {{"x", std::to_string(hover.x), dp(70)},
+                                      {"y", std::to_string(hover.y), dp(78)}};
+    if (hover.raw_color)
+        values.push_back({"raw RGB", color_text(*hover.raw_color, display.raw_shape()), dp(260)});
+    else if (hover.raw)
+        values.push_back({"raw", raw_text(*hover.raw, display), dp(132)});
+    if (hover.color)
+        values.push_back({"RGB", color_text(*hover.color, display.processed_shape()), dp(240)});
+    else if (hover.value)
+        values.push_back(
+            {quantity.symbol,
+             quantity_text(*hover.value, quantity.unit, digits_telling(mapping.low, mapping.high, 4)) +
+                 (rests_on_assumption(quantity, display.result().exposure) ? " *" : ""),
+             dp(150)});
+    if (hover.change)
+        values.push_back({"Δ" + quantity.symbol, quantity_text(*hover.change, "%"), dp(110)});
+    return values;
+}
+
+/// In columns where there is room for them, otherwise one behind the other; none lies on the next.
+void draw_values(std::vector<HoverValue> values, float room) {
+    const float between = dp(6), gap = dp(12);
+    float columns = 0;
+    for (HoverValue& value : values) {
+        const float own = ImGui::CalcTextSize(value.label.c_str()).x + between +
+                          ImGui::CalcTextSize(value.text.c_str()).x + gap;
+        value.width = std::max(value.width, own);
+        columns += &value == &values.back() ? own - gap : value.width;
+    }
+    for (const HoverValue& value : values) {
+        const float x = ImGui::GetCursorPosX();
+        ImGui::TextColored(theme::vec(theme::kDim), "%s", value.label.c_str());
+        ImGui::SameLine(0, between);
+        ImGui::TextUnformatted(value.text.c_str());
+        if (columns <= room)
+            ImGui::SameLine(x + value.width);
+        else
+            ImGui::SameLine(0, gap);
+    }
+}
+
 /// What matters of the run, from the right: as much of it as has room. All of it is on the picture with F1.
-void draw_summary(const Rect& area, const StatsSnapshot& stats, const Display& display, double zoom) {
+/// `runs`: frames come; otherwise their rate says nothing.
+void draw_summary(const Rect& area, const StatsSnapshot& stats, const Display& display, double zoom,
+                  bool runs) {
     struct Part {
         std::string text;
         ImU32 color;
     };
     std::vector<Part> parts = {
         {stats.drops.total() ? count_text(stats.drops.total()) + " dropped" : "no drops",
-         stats.drops.total() ? theme::kWarning : theme::kDim},
-        {number_text(stats.processing_rate, 3) + " frames/s", theme::kDim}};
+         stats.drops.total() ? theme::kWarning : theme::kDim}};
+    if (runs)
+        parts.push_back({number_text(stats.processing_rate, 3) + " frames/s", theme::kDim});
     if (display.has_result())
         parts.push_back({number_text(100 * zoom, 3) + " %", theme::kDim});
     if (stats.counts.last.raw_saturated > 0)
@@ -203,26 +269,34 @@ void draw_tool_bar(const Rect& area, Session& session, ViewState& state, const D
         ImGui::SameLine(0, dp(16));
         layout_buttons(session.view(), session.settings().keys, area.width > dp(kAllLayoutsFrom));
         ImGui::SameLine(0, dp(16));
-        if (ImGui::Button("Open …"))
-            state.open_dialog = true;
-        probe::item("tool.open");
-        tooltip(keyed("Open another source", Action::open));
-        ImGui::SameLine(0, dp(12));
-        const float right = dp(78) + 2.15F * ImGui::GetFrameHeight();
+        if (area.width >= dp(kOpenFrom)) {
+            if (ImGui::Button("Open …"))
+                state.open_dialog = true;
+            probe::item("tool.open");
+            tooltip(keyed("Open another source", Action::open));
+            ImGui::SameLine(0, dp(12));
+        }
+        const bool all = area.width >= dp(kRightFrom);
+        const float right =
+            ImGui::GetFrameHeight() + (all ? dp(78) + 1.15F * ImGui::GetFrameHeight() : dp(6));
         const float room = static_cast<float>(area.width) - ImGui::GetCursorPosX() - right - dp(24);
         ImGui::AlignTextToFramePadding();
-        ImGui::TextUnformatted(fitted(*ImGui::GetFont(), source_line(session, display), room).c_str());
+        source_line(session, display, room);
         ImGui::SameLine(static_cast<float>(area.width) - right - dp(12));
-        if (icon_button("tool.traces", Icon::traces,
-                        keyed("Show or hide the traces of regions", Action::traces)))
-            state.toggle_traces = true;
-        ImGui::SameLine(0, dp(4));
-        if (ImGui::Button("Panel", {dp(62), 0}))
-            session.view().panel = !session.view().panel;
-        tooltip(keyed("Show or hide the controls", Action::panel));
-        ImGui::SameLine(0, dp(6));
+        if (all) {
+            if (icon_button("tool.traces", Icon::traces,
+                            keyed("Show or hide the traces of regions", Action::traces)))
+                state.toggle_traces = true;
+            ImGui::SameLine(0, dp(4));
+            if (ImGui::Button("Panel", {dp(62), 0}))
+                session.view().panel = !session.view().panel;
+            probe::item("tool.panel");
+            tooltip(keyed("Show or hide the controls", Action::panel));
+            ImGui::SameLine(0, dp(6));
+        }
         if (ImGui::Button("?", {ImGui::GetFrameHeight(), 0}))
             state.keys_open = true;
+        probe::item("tool.keys");
         tooltip(keyed("Keys", Action::keys) +
                 with_key("\nFind anything by its name", session.settings().keys, Action::palette));
     }
@@ -233,35 +307,14 @@ void draw_status_bar(const Rect& area, Session& session, const Hover& hover, con
                      double zoom, const std::string& said) {
     if (begin_bar(parts::kStatus, area, theme::kBar)) {
         ImGui::SetCursorPosY((static_cast<float>(area.height) - ImGui::GetTextLineHeight()) / 2);
-        const auto pair = [](const char* label, const std::string& value, float width) {
-            const float x = ImGui::GetCursorPosX();
-            ImGui::TextColored(theme::vec(theme::kDim), "%s", label);
-            ImGui::SameLine(0, dp(6));
-            ImGui::TextUnformatted(value.c_str());
-            ImGui::SameLine(x + width);
-        };
         probe::value("status", said);
         if (!said.empty()) {
             const float room = static_cast<float>(area.width) - dp(36);
             ImGui::TextUnformatted(fitted(*ImGui::GetFont(), said, room).c_str());
             ImGui::SameLine(0, dp(20));
         } else if (hover.inside && display.has_result()) {
-            const Quantity& quantity = display.result().quantity;
-            pair("x", std::to_string(hover.x), dp(70));
-            pair("y", std::to_string(hover.y), dp(78));
-            if (hover.raw_color)
-                pair("raw RGB", color_text(*hover.raw_color, display.raw_shape()), dp(260));
-            else if (hover.raw)
-                pair("raw", sample_text(*hover.raw, display.raw_shape().type) + " DN", dp(132));
-            if (hover.color)
-                pair("RGB", color_text(*hover.color, display.processed_shape()), dp(240));
-            else if (hover.value)
-                pair(quantity.symbol.c_str(),
-                     quantity_text(*hover.value, quantity.unit) +
-                         (rests_on_assumption(quantity, display.result().exposure) ? " *" : ""),
-                     dp(150));
-            if (hover.change)
-                pair(("Δ" + quantity.symbol).c_str(), quantity_text(*hover.change, "%"), dp(110));
+            draw_values(values_of(hover, display, session.view().mapping),
+                        static_cast<float>(area.width) - dp(24));
         } else {
             const float summary = ImGui::CalcTextSize("1000 frames/s").x + ImGui::CalcTextSize("no drops").x;
             const float room = static_cast<float>(area.width) - summary - dp(56); // it goes before advice
@@ -272,7 +325,8 @@ void draw_status_bar(const Rect& area, Session& session, const Hover& hover, con
             ImGui::SameLine();
         }
         if (session.pipeline())
-            draw_summary(area, session.pipeline()->stats(), display, zoom);
+            draw_summary(area, session.pipeline()->stats(), display, zoom,
+                         session.pipeline()->status().state == RunState::running);
     }
     ImGui::End();
 }

@@ -130,15 +130,19 @@ void drag_header(std::size_t index, const std::string& title, Wish& wish) {
 bool stage_header(const std::string& owner, const ChainStage& stage, const std::string& note,
                   std::size_t index, std::size_t count, Wish& wish) {
     const std::string title(stage.type->title);
+    const float side = ImGui::GetFrameHeight();
+    const float before = ImGui::GetFontSize() + 3 * ImGui::GetStyle().FramePadding.x; // the arrow
+    const std::string shown =
+        fitted(*theme::fonts().bold, title, ImGui::GetContentRegionAvail().x - before - side * 4);
     ImGui::PushStyleColor(ImGuiCol_Text, theme::vec(stage.bypassed ? theme::kDim : theme::kText));
-    const bool open = section(title.c_str(), true, true);
+    const bool open = section((shown + "###" + title).c_str(), true, true);
     ImGui::PopStyleColor();
     probe::item(owner + ".header");
     ImGui::SetItemAllowOverlap();
     const ImVec2 low = ImGui::GetItemRectMin();
-    tooltip(std::string(stage.type->doc) + "\nDrag it onto another stage to put it there.");
+    tooltip((shown == title ? "" : title + "\n") + std::string(stage.type->doc) +
+            "\nDrag it onto another stage to put it there.");
     drag_header(index, title, wish);
-    const float side = ImGui::GetFrameHeight();
     const float right = ImGui::GetWindowPos().x + ImGui::GetWindowContentRegionMax().x;
     const auto place = [&](int from_right) {
         return ImVec2(right - side * static_cast<float>(from_right + 1), low.y);
@@ -155,7 +159,7 @@ bool stage_header(const std::string& owner, const ChainStage& stage, const std::
     sign(3, "bypass", "", stage.bypassed ? "Compute this stage again" : "Bypass this stage: it stays here",
          true, {What::bypass, index, 0});
     draw_tick(place(3), side, !stage.bypassed, stage.bypassed ? theme::kDim : theme::kAccent);
-    header_note(title.c_str(), note, low, right - side * 4);
+    header_note(shown.c_str(), note, low, right - side * 4);
     return open;
 }
 

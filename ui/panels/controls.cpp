@@ -23,6 +23,7 @@ constexpr double kWidestSlider = 20000; ///< more whole numbers than this on a s
 struct Typing {
     ImGuiID id = 0;
     bool first = false;
+    int idle = 0; ///< frames in which the field was drawn and did not have the keyboard
 };
 Typing typing; ///< the one slider that takes a typed number now
 std::optional<std::string> dropped_file;
@@ -99,7 +100,10 @@ bool type_number(ImGuiID id, double& value, const SliderRange& range) {
     if (typing.first)
         ImGui::SetKeyboardFocusHere();
     const bool changed = number_field("##typed", value, range, ImGuiInputTextFlags_AutoSelectAll);
-    if (!std::exchange(typing.first, false) && ImGui::IsItemDeactivated() && typing.id == id)
+    typing.idle = ImGui::IsItemActive() ? 0 : typing.idle + 1;
+    constexpr int kPatience = 8; // and then it was left while its section was closed
+    if (!std::exchange(typing.first, false) && typing.id == id &&
+        (ImGui::IsItemDeactivated() || typing.idle > kPatience))
         typing.id = 0;
     return changed;
 }
@@ -194,35 +198,15 @@ std::optional<ParamValue> any_control(const ParamDecl& decl, const ParamValue& c
 void offer_drop(std::string path) { dropped_file = std::move(path); }
 std::optional<std::string> take_drop() { return std::exchange(dropped_file, std::nullopt); }
 
-std::string fitted(const ImFont& font, std::string text, float width) {
-    const auto extent = [&](const std::string& t) {
-        return font.CalcTextSizeA(font.FontSize, FLT_MAX, 0, t.c_str()).x;
-    };
-    if (extent(text) <= width)
-        return text;
-    while (!text.empty() && extent(text + "…") > width) {
-        while ((static_cast<unsigned char>(text.back()) & 0xC0U) == 0x80U) // all bytes of one character
-            text.pop_back();
-        text.pop_back();
-    }
-    return text.empty() ? text : text + "…";
-}
-
-std::string title_case(std::string name) {
-    std::replace(name.begin(), name.end(), '_', ' ');
-    std::replace(name.begin(), name.end(), '-', ' ');
-    if (!name.empty() && name[0] >= 'a' && name[0] <= 'z')
-        name[0] = static_cast<char>(name[0] - 'a' + 'A');
-    return name;
-}
-
 void tooltip_above() {
-    const ImVec2 item = ImGui::GetItemRectMin();
+    const ImVec2 item = ImGui::GetItemRectMin(), end = ImGui::GetItemRectMax();
     if (item.y < 0.8F * ImGui::GetIO().DisplaySize.y)
         return;
     const float mouse = ImGui::GetIO().MousePos.x, room = ImGui::GetIO().DisplaySize.x;
+    const bool pointed = mouse >= item.x && mouse < end.x; // or the keyboard has reached it
+    const float x = std::max(0.0F, std::min(pointed ? mouse : (item.x + end.x) / 2, room));
     // The pivot keeps it within the window.
-    ImGui::SetNextWindowPos({mouse, item.y - theme::dp(4)}, ImGuiCond_Always, {mouse / room, 1});
+    ImGui::SetNextWindowPos({x, item.y - theme::dp(4)}, ImGuiCond_Always, {x / room, 1});
 }
 
 void tooltip(const std::string& text) {
@@ -230,8 +214,10 @@ void tooltip(const std::string& text) {
         return;
     tooltip_above();
     ImGui::BeginTooltip();
-    ImGui::PushTextWrapPos(theme::dp(320));
-    ImGui::TextUnformatted(text.c_str());
+    const float wide = theme::dp(320);
+    ImGui::PushTextWrapPos(wide);
+    ImGui::TextUnformatted(
+        wrapped(*ImGui::GetFont(), text, wide - ImGui::GetStyle().WindowPadding.x).c_str());
     ImGui::PopTextWrapPos();
     ImGui::EndTooltip();
 }
@@ -244,7 +230,7 @@ void close_on_escape() {
 void hint(const std::string& text, ImU32 color) {
     ImGui::PushFont(theme::fonts().small);
     ImGui::PushStyleColor(ImGuiCol_Text, theme::vec(color));
-    ImGui::TextWrapped("%s", text.c_str());
+    ImGui::TextWrapped("%s", wrapped(*ImGui::GetFont(), text, ImGui::GetContentRegionAvail().x).c_str());
     ImGui::PopStyleColor();
     ImGui::PopFont();
 }
@@ -273,7 +259,7 @@ bool value_slider(const std::string& id, double& value, const SliderRange& range
     const ImVec2 low = ImGui::GetItemRectMin(), high = ImGui::GetItemRectMax();
     const bool hovered = ImGui::IsItemHovered(), active = ImGui::IsItemActive();
     if ((hovered && ImGui::IsMouseDoubleClicked(0)) || entered()) {
-        typing = {self, true};
+        typing = {self, true, 0};
     } else if (active && (ImGui::IsMouseDragging(0, 1.0F) || ImGui::IsItemActivated())) {
         const double moved =
             from_position((ImGui::GetIO().MousePos.x - low.x) / std::max(size.x, 1.0F), range);
@@ -294,7 +280,7 @@ bool value_slider(const std::string& id, double& value, const SliderRange& range
         draw.AddRectFilled(low, high, active ? IM_COL32(45, 112, 136, 255) : theme::kAccentDim, round);
         draw.PopClipRect();
     }
-    const float grip = std::clamp(x, low.x + theme::dp(2), high.x - theme::dp(2));
+    const float grip = std::max(low.x + theme::dp(2), std::min(x, high.x - theme::dp(2)));
     draw.AddRectFilled({grip - theme::dp(1.5F), low.y + theme::dp(3)},
                        {grip + theme::dp(1.5F), high.y - theme::dp(3)},
                        hovered || active ? theme::kText : theme::kAccent, theme::dp(1.5F));

@@ -46,6 +46,13 @@ void tooltip(const std::string& text);
 void tooltip_above();
 /// As much of the text as the width holds, with an ellipsis where it is cut.
 std::string fitted(const ImFont& font, std::string text, float width);
+/// The same of the name of a file or a source, cut in the middle: what tells it from others is at its end.
+std::string fitted_name(const ImFont& font, const std::string& text, float width);
+/// The text in lines of this width, broken at blanks alone: Dear ImGui breaks behind points and commas, too,
+/// and so within a number. A word that is longer than a line is left to it.
+std::string wrapped(const ImFont& font, const std::string& text, float width);
+/// For the label of a control: Dear ImGui hides what stands behind "##", which a name may hold.
+std::string label_text(std::string name);
 /// For a list or menu that is being drawn: Escape closes it.
 void close_on_escape();
 /// A line of small text.

@@ -10,6 +10,14 @@ namespace specklescope {
 
 using theme::dp;
 
+namespace {
+
+void said(const std::string& text) {
+    ImGui::TextWrapped("%s", wrapped(*ImGui::GetFont(), text, ImGui::GetContentRegionAvail().x).c_str());
+}
+
+} // namespace
+
 void draw_about() {
     ImGui::SetNextWindowPos(ImGui::GetMainViewport()->GetCenter(), ImGuiCond_Always, {0.5F, 0.5F});
     ImGui::SetNextWindowSize({std::min(dp(560), ImGui::GetIO().DisplaySize.x * 0.92F), 0});
@@ -20,7 +28,7 @@ void draw_about() {
     for (const auto& [name, value] : version_rows()) {
         ImGui::TextColored(theme::vec(theme::kDim), "%s", name.c_str());
         ImGui::SameLine(dp(120));
-        ImGui::TextWrapped("%s", value.c_str());
+        said(value);
     }
     probe::value("about", version_text());
     ImGui::Dummy({0, dp(4)});
@@ -39,12 +47,11 @@ void draw_open_error(Session& session, const ViewState& state) {
     if (!ImGui::BeginPopupModal("Cannot open this source", nullptr,
                                 ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoResize))
         return;
-    ImGui::TextWrapped("%s", session.open_error().value_or("").c_str());
+    said(session.open_error().value_or(""));
     ImGui::Dummy({0, dp(4)});
     ImGui::PushStyleColor(ImGuiCol_Text, theme::vec(theme::kDim));
-    ImGui::TextWrapped(
-        "%s", "What was shown before stays. Sources are files, folders, synthetic, v4l2:/dev/video0, aravis, "
-              "rtsp://… or gst:…; 'specklescope list sources' explains each.");
+    said("What was shown before stays. Sources are files, folders, synthetic, v4l2:/dev/video0, aravis, "
+         "rtsp://… or gst:…; 'specklescope list sources' explains each.");
     ImGui::PopStyleColor();
     ImGui::Dummy({0, dp(4)});
     if (ImGui::Button("Close", {dp(96), 0}) || state.confirm || state.dismiss || !session.open_error()) {

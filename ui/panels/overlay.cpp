@@ -2,6 +2,7 @@
 
 #include "ui/canvas/numbers.hpp"
 #include "ui/canvas/probe.hpp"
+#include "ui/panels/controls.hpp"
 
 #include <algorithm>
 #include <array>
@@ -106,42 +107,36 @@ std::vector<Row> statistic_rows(const StatsSnapshot& s, const Display& display, 
     return rows;
 }
 
-struct Banner {
-    std::string title, text;
-    ImU32 color = theme::kWarning;
-};
+/// As much of it as has room: first the room on the disk is left out, then the size of the file.
+std::string record_text(const Recording& recording, const SinkStatus& status, double seconds, float room) {
+    const std::string head = !recording.what ? "CSV  "
+                             : recording.what == RecordWhat::processed
+                                 ? "REC  "
+                                 : "REC " + std::string(to_string(*recording.what)) + "  ";
+    const std::string gap = "  ·  ", bytes = size_text(status.bytes),
+                      frames = count_text(status.written) + (status.written == 1 ? " frame" : " frames");
+    const std::string disk = std::isnan(status.disk_left_s) ? "" : gap + room_text(status.disk_left_s);
+    std::string time = head + clock_text(seconds);
+    for (std::string text :
+         {time + gap + bytes + gap + frames + disk, time + gap + bytes + gap + frames, time + gap + frames})
+        if (ImGui::CalcTextSize(text.c_str()).x <= room)
+            return text;
+    return time;
+}
 
-Banner banner_of(Session& session) {
-    if (session.opening())
-        return {"Opening " +
-                    (session.opening_text().empty() ? "the simulated scene" : session.opening_text()) + " …",
-                session.opening_work(), theme::kAccent};
-    if (!session.pipeline())
-        return {"No source", "Drop a file on the window, or press O to open one.", theme::kAccent};
-    const PipelineStatus status = session.pipeline()->status();
-    if (!session.pipeline()->started())
-        return {"Stopped", status.source.name + " is closed. Press O to open it again, or another.",
-                theme::kError};
-    switch (status.state) {
-    case RunState::reconnecting:
-        return {"Source lost", status.message, theme::kWarning};
-    case RunState::failed:
-        return {"Stopped", status.message + " Press O to open another source.", theme::kError};
-    case RunState::ended:
-        return {"End of " + status.source.name,
-                status.message.empty() ? "Space plays it again, O opens another." : status.message,
-                theme::kAccent};
-    case RunState::paused:
-        return {"Paused",
-                status.source.live       ? "The source runs on; space goes on."
-                : status.source.seekable ? "Space goes on, ← and → step one frame."
-                                         : "Space goes on, → steps one frame.",
-                theme::kAccent};
-    case RunState::idle:
-    case RunState::running:
-        break;
-    }
-    return {};
+/// The middle of the upper edge of `area`, clear of what is `taken` there: right of that, or below it where
+/// there is no room.
+ImVec2 mark_place(const Rect& area, const ImVec2& size, const Rect& taken) {
+    const float left = static_cast<float>(area.x) + dp(12), top = static_cast<float>(area.y) + dp(12);
+    const float right = static_cast<float>(area.x + area.width) - size.x;
+    const float middle =
+        std::clamp(static_cast<float>(area.x + area.width / 2) - size.x / 2, left, std::max(left, right));
+    const float beside = static_cast<float>(taken.x + taken.width) + dp(12);
+    if (taken.width <= 0 || middle >= beside || taken.y >= top + size.y || taken.y + taken.height <= top)
+        return {middle, top};
+    if (beside <= right)
+        return {beside, top};
+    return {middle, static_cast<float>(taken.y + taken.height) + dp(8)};
 }
 
 } // namespace
@@ -152,28 +147,37 @@ ImU32 level_color(Message::Level level) {
                                               : theme::kAccent;
 }
 
-float draw_statistics(const Rect& canvas, const StatsSnapshot& stats, const Display& display,
-                      const std::string& renderer) {
+Rect draw_statistics(const Rect& canvas, const StatsSnapshot& stats, const Display& display,
+                     const std::string& renderer) {
     ImDrawList& draw = *ImGui::GetWindowDrawList();
     ImGui::PushFont(theme::fonts().small);
     const float line = ImGui::GetTextLineHeight() * 1.28F, label = dp(112), gap = dp(7);
     const float room = std::min(dp(330), static_cast<float>(canvas.width) - dp(24));
-    const std::vector<Row> rows = statistic_rows(stats, display, renderer, canvas.width < dp(520));
-    float width = 0;
-    for (const Row& row : rows)
-        width = std::max(width, ImGui::CalcTextSize(row.value.c_str()).x);
-    const float full = std::min(room, label + width + dp(26)), wrap = full - label - dp(24);
+    float full = 0, wrap = 0, height = 0;
     const auto row_height = [&](const Row& row) {
         if (row.label.empty() && row.value.empty())
             return gap;
         return line - ImGui::GetTextLineHeight() +
                ImGui::CalcTextSize(row.value.c_str(), nullptr, false, wrap).y;
     };
-    float height = dp(16);
-    for (const Row& row : rows)
-        height += row_height(row);
+    std::vector<Row> rows;
+    for (bool compact = canvas.width < dp(520); rows.empty(); compact = true) {
+        rows = statistic_rows(stats, display, renderer, compact);
+        float width = 0;
+        for (const Row& row : rows)
+            width = std::max(width, ImGui::CalcTextSize(row.value.c_str()).x);
+        full = std::min(room, label + width + dp(26));
+        wrap = full - label - dp(24);
+        for (Row& row : rows)
+            row.value = wrapped(*theme::fonts().small, row.value, wrap);
+        height = dp(16);
+        for (const Row& row : rows)
+            height += row_height(row);
+        if (!compact && height > static_cast<float>(canvas.height) - dp(24))
+            rows.clear(); // the lower ones would not be seen
+    }
     const ImVec2 low = point(canvas.x + dp(12), canvas.y + dp(12));
-    draw.AddRectFilled(low, {low.x + full, low.y + height}, IM_COL32(10, 13, 16, 205), dp(6));
+    draw.AddRectFilled(low, {low.x + full, low.y + height}, IM_COL32(10, 13, 16, 232), dp(6));
     probe::widget("overlay", low.x, low.y, full, height);
     float y = low.y + dp(8);
     for (const Row& row : rows) {
@@ -190,10 +194,10 @@ float draw_statistics(const Rect& canvas, const StatsSnapshot& stats, const Disp
         y += row_height(row);
     }
     ImGui::PopFont();
-    return low.x + full;
+    return {low.x, low.y, full, height};
 }
 
-void draw_warmup(const Rect& area, const Result& result, float from) {
+void draw_warmup(const Rect& area, const Result& result, const Rect& taken) {
     const Warmup& warmup = result.warmup;
     const bool recorded = warmup.done() && result.warming_up();
     const std::string text = recorded ? "recorded while warming up" : to_string(warmup);
@@ -207,8 +211,7 @@ void draw_warmup(const Rect& area, const Result& result, float from) {
         recorded ? text : to_string(Warmup{warmup.stage, warmup.wanted - 1, warmup.wanted});
     const float width = ImGui::CalcTextSize(widest.c_str()).x + dp(32);
     const float height = extent.y + dp(16);
-    const float middle = static_cast<float>(area.x + area.width / 2) - width / 2;
-    const ImVec2 low(std::max(middle, from + dp(12)), static_cast<float>(area.y) + dp(12));
+    const ImVec2 low = mark_place(area, {width, height}, taken);
     const ImVec2 high(low.x + width, low.y + height);
     draw.AddRectFilled(low, high, IM_COL32(10, 13, 16, 215), height / 2);
     draw.AddText({low.x + (width - extent.x) / 2, low.y + dp(6)}, theme::kText, text.c_str());
@@ -221,7 +224,8 @@ void draw_warmup(const Rect& area, const Result& result, float from) {
     draw.AddRectFilled({x0, y0}, {x0 + (x1 - x0) * part, y1}, theme::kAccent, dp(1.25F));
 }
 
-void draw_saturation(const Rect& area, const PixelCounts& counts, double most, float from, bool below) {
+void draw_saturation(const Rect& area, const PixelCounts& counts, double most, const Rect& taken,
+                     bool below) {
     const double share = saturated_share(counts);
     const std::string text = share > most ? share_text(share) + " of the frame is saturated" : std::string();
     probe::value("saturation", text);
@@ -230,46 +234,13 @@ void draw_saturation(const Rect& area, const PixelCounts& counts, double most, f
     ImDrawList& draw = *ImGui::GetWindowDrawList();
     const ImVec2 extent = ImGui::CalcTextSize(text.c_str());
     const float width = extent.x + dp(44), height = extent.y + dp(16);
-    const float middle = static_cast<float>(area.x + area.width / 2) - width / 2;
-    const ImVec2 low(std::max(middle, from + dp(12)),
-                     static_cast<float>(area.y) + dp(12) + (below ? height + dp(8) : 0));
+    ImVec2 low = mark_place(area, {width, height}, taken);
+    low.y += below ? height + dp(8) : 0;
     const ImVec2 high(low.x + width, low.y + height);
     draw.AddRectFilled(low, high, IM_COL32(10, 13, 16, 215), height / 2);
     draw.AddCircleFilled({low.x + dp(17), (low.y + high.y) / 2}, dp(4), theme::kError);
     draw.AddText({low.x + dp(28), low.y + dp(8)}, theme::kText, text.c_str());
     probe::widget("saturation", low.x, low.y, width, height);
-}
-
-float draw_banner(const Rect& canvas, Session& session, const std::vector<Rect>& taken) {
-    const Banner banner = banner_of(session);
-    probe::value("banner", banner.title);
-    if (banner.title.empty())
-        return 0;
-    ImDrawList& draw = *ImGui::GetWindowDrawList();
-    const float wrap = static_cast<float>(canvas.width) * 0.7F;
-    ImFont& bold = *theme::fonts().bold;
-    const ImVec2 title = bold.CalcTextSizeA(bold.FontSize, FLT_MAX, wrap, banner.title.c_str());
-    const ImVec2 text =
-        banner.text.empty() ? ImVec2() : ImGui::CalcTextSize(banner.text.c_str(), nullptr, false, wrap);
-    const float width = std::max(title.x, text.x) + dp(36);
-    const float height = title.y + (banner.text.empty() ? 0 : text.y + dp(4)) + dp(20);
-    ImVec2 low = point(canvas.x + (canvas.width - width) / 2, canvas.y + canvas.height - height - dp(20));
-    std::vector<Rect> below = taken; // from the lowest on
-    std::sort(below.begin(), below.end(), [](const Rect& a, const Rect& b) { return a.y > b.y; });
-    for (const Rect& other : below)
-        if (other.x < low.x + width + dp(8) && low.x - dp(8) < other.x + other.width &&
-            other.y < low.y + height && low.y < other.y + other.height)
-            low.y = static_cast<float>(other.y) - dp(8) - height;
-    probe::widget("banner", low.x, low.y, width, height);
-    draw.AddRectFilled(low, {low.x + width, low.y + height}, IM_COL32(16, 20, 24, 232), dp(7));
-    draw.AddRectFilled(low, {low.x + dp(4), low.y + height}, banner.color, dp(7),
-                       ImDrawFlags_RoundCornersLeft);
-    draw.AddText(&bold, bold.FontSize, {low.x + dp(18), low.y + dp(10)}, theme::kText, banner.title.c_str(),
-                 nullptr, wrap);
-    if (!banner.text.empty())
-        draw.AddText(ImGui::GetFont(), ImGui::GetFontSize(), {low.x + dp(18), low.y + dp(14) + title.y},
-                     theme::kDim, banner.text.c_str(), nullptr, wrap);
-    return static_cast<float>(canvas.y + canvas.height) - low.y;
 }
 
 bool draw_toasts(const Rect& canvas, const std::deque<Note>& notes, float above) {
@@ -288,7 +259,8 @@ bool draw_toasts(const Rect& canvas, const std::deque<Note>& notes, float above)
             continue;
         fading = fading || life - age < 0.6;
         const float alpha = static_cast<float>(std::clamp((life - age) / 0.5, 0.0, 1.0));
-        const ImVec2 size = ImGui::CalcTextSize(note->text.c_str(), nullptr, false, width - dp(32));
+        const std::string text = wrapped(*ImGui::GetFont(), note->text, width - dp(32));
+        const ImVec2 size = ImGui::CalcTextSize(text.c_str(), nullptr, false, width - dp(32));
         const ImVec2 low(static_cast<float>(canvas.x + canvas.width) - dp(12) - width,
                          bottom - size.y - dp(18));
         draw.AddRectFilled(low, {low.x + width, bottom}, theme::fade(IM_COL32(20, 24, 29, 240), alpha),
@@ -296,7 +268,7 @@ bool draw_toasts(const Rect& canvas, const std::deque<Note>& notes, float above)
         draw.AddRectFilled(low, {low.x + dp(4), bottom}, theme::fade(level_color(note->level), alpha), dp(6),
                            ImDrawFlags_RoundCornersLeft);
         draw.AddText(ImGui::GetFont(), ImGui::GetFontSize(), {low.x + dp(18), low.y + dp(9)},
-                     theme::fade(theme::kText, alpha), note->text.c_str(), nullptr, width - dp(32));
+                     theme::fade(theme::kText, alpha), text.c_str(), nullptr, width - dp(32));
         bottom = low.y - dp(8);
         ++shown;
     }
@@ -311,14 +283,9 @@ std::vector<Rect> draw_record_marks(const Rect& canvas, const std::vector<Record
     for (const Recording& recording : recordings) {
         const SinkStatus status = recording.sink->status();
         const double seconds = std::chrono::duration<double>(now - recording.since).count();
-        std::string text = std::string(!recording.what ? "CSV  "
-                                       : recording.what == RecordWhat::processed
-                                           ? "REC  "
-                                           : "REC " + std::string(to_string(*recording.what)) + "  ") +
-                           clock_text(seconds) + "  ·  " + size_text(status.bytes) + "  ·  " +
-                           count_text(status.written) + " frames" +
-                           (std::isnan(status.disk_left_s) ? "" : "  ·  " + room_text(status.disk_left_s));
         const std::string lost = status.dropped ? "  " + count_text(status.dropped) + " dropped" : "";
+        const float room = static_cast<float>(canvas.width) - dp(70) - ImGui::CalcTextSize(lost.c_str()).x;
+        const std::string text = record_text(recording, status, seconds, room);
         const ImVec2 size = ImGui::CalcTextSize((text + lost).c_str());
         const ImVec2 low(static_cast<float>(canvas.x) + dp(12), y - size.y - dp(14));
         const ImVec2 high(low.x + size.x + dp(46), y);

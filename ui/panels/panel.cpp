@@ -89,11 +89,12 @@ void range_controls(Session& session, const Quantity& quantity) {
         declared("low_percentile");
         declared("high_percentile");
         // One slider stops at the other.
-        constexpr double kLeast = 0.01;
-        if (mapping.high_percentile != high_before)
-            mapping.high_percentile = std::max(mapping.high_percentile, mapping.low_percentile + kLeast);
-        else
-            mapping.low_percentile = std::min(mapping.low_percentile, mapping.high_percentile - kLeast);
+        constexpr double kLeast = 0.01, kAll = 100; // %
+        double &low = mapping.low_percentile, &high = mapping.high_percentile;
+        if (high != high_before)
+            high = std::min(kAll, std::max(high, low + kLeast));
+        low = std::max(0.0, std::min(low, high - kLeast));
+        high = std::max(high, low + kLeast);
     }
     const auto end = [&](const char* label, const char* name, double& value) {
         control_label(label);

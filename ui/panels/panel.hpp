@@ -19,6 +19,7 @@ struct ViewState {
     bool stretch_raw = true;
     bool change = false; ///< the picture as change against the baseline, once there is one
     bool keys_open = false;
+    bool about_asked = false; ///< in this frame, over the list of keys
     bool open_dialog = false; ///< the field for a source is asked for
     std::string open_text;
     enum class ToolbarRecords : std::uint8_t { processed, raw, both, screen };

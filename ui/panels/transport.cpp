@@ -1,5 +1,6 @@
 #include "ui/panels/transport.hpp"
 
+#include "ui/actions/control_walk.hpp"
 #include "ui/canvas/parts.hpp"
 #include "ui/canvas/probe.hpp"
 #include "ui/canvas/theme.hpp"
@@ -114,6 +115,7 @@ void time_line(Session& session, Film& film, float width, float height) {
     const ImVec2 low = ImGui::GetCursorScreenPos();
     ImGui::InvisibleButton("film.line", {std::max(width, dp(30)), height});
     probe::item("film.line");
+    focus_ring();
     const TimeLine line{
         .x = low.x + margin,
         .y = low.y + height / 2,
@@ -146,7 +148,9 @@ void speed_menu(Session& session) {
     if (ImGui::Button((speed_text(*speed) + "##speed").c_str(), {dp(52), 0}))
         ImGui::OpenPopup("film.speeds");
     probe::item("film.speed");
-    tooltip("Speed (Ctrl ↓ ↑); max: as fast as frames are processed");
+    const KeyBindings& keys = session.settings().keys;
+    tooltip("Speed: slower" + with_key("", keys, Action::slower) + ", faster" +
+            with_key("", keys, Action::faster) + "; max: as fast as frames are processed");
     const ImVec2 button = ImGui::GetItemRectMin();
     ImGui::SetNextWindowPos({button.x, button.y - dp(4)}, ImGuiCond_Always, {0, 1});
     if (!ImGui::BeginPopup("film.speeds"))
@@ -215,7 +219,7 @@ void buttons(Session& session, Film& film) {
 std::string place_text(const Session& session, const Film& film, int parts) {
     const std::string frames = frames_text(film, session);
     const std::string time = parts > 2   ? times_text(film, session)
-                             : parts > 1 ? time_at(film_position(film), session)
+                             : parts > 1 ? film_time(film, session)
                                          : "";
     return time.empty() ? frames : frames + "    " + time;
 }
@@ -291,6 +295,10 @@ void draw_transport(const Rect& area, Session& session, Film& film) {
             tooltip("The frame is on its way");
         else if (film_length(session) == 0)
             tooltip("How many frames there are is known at the end");
+        else if (film.uneven)
+            tooltip(
+                "Frames are missing, or came unevenly: the times are those of the rate. The traces have the "
+                "times of capture.");
         probe::value("film.text", shown);
         report(session, film);
     }

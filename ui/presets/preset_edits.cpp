@@ -211,6 +211,8 @@ void PresetMenu::button(Session& session, bool asked) {
                 .c_str(),
             {-1, 0}) ||
         asked) {
+        if (!ImGui::IsItemVisible()) // it lies beside the button
+            ImGui::SetScrollHereY();
         ImGui::OpenPopup(kPopup);
         selected_ = loaded_;
         said_.clear();
@@ -220,14 +222,21 @@ void PresetMenu::button(Session& session, bool asked) {
     }
     probe::item("chain.presets");
     probe::value("preset.label", label);
-    // Below the button, or above it where it stands low: as much of it as there is has room.
-    const ImVec2 low = ImGui::GetItemRectMin(), high = ImGui::GetItemRectMax();
-    const bool above = high.y > 0.45F * ImGui::GetIO().DisplaySize.y;
-    ImGui::SetNextWindowPos({low.x, above ? low.y - dp(2) : high.y + dp(2)}, ImGuiCond_Always,
-                            {0, above ? 1.0F : 0.0F});
-    ImGui::SetNextWindowSize({std::max(dp(320), ImGui::GetItemRectSize().x), 0});
+    // Below the button, or above it, or over it: all of it lies in the window.
+    const ImVec2 low = ImGui::GetItemRectMin(), high = ImGui::GetItemRectMax(),
+                 screen = ImGui::GetIO().DisplaySize;
+    const float edge = dp(4), width = std::min(std::max(dp(320), high.x - low.x), screen.x - 2 * edge);
+    float top = high.y + dp(2);
+    if (top + height_ > screen.y - edge)
+        top = low.y - dp(2) - height_;
+    if (top < edge)
+        top = std::max(edge, screen.y - edge - height_);
+    ImGui::SetNextWindowPos({std::max(edge, std::min(low.x, screen.x - edge - width)), top});
+    ImGui::SetNextWindowSizeConstraints({width, 0}, {width, screen.y - 2 * edge});
+    ImGui::SetNextWindowSize({width, 0});
     if (!ImGui::BeginPopup(kPopup))
         return;
+    height_ = ImGui::GetWindowHeight();
     close_on_escape();
     list(session);
     chosen(session);

@@ -36,6 +36,7 @@ private:
     SteadyClock::time_point compared_{};
     std::optional<Settings> compared_with_;
     std::size_t changed_ = 0; ///< since loaded_
+    float height_ = 0;        ///< of the popup when it was last drawn
 };
 
 } // namespace specklescope

@@ -1,6 +1,7 @@
 #include "ui/regions/line_panel.hpp"
 
 #include "analysis/profile.hpp"
+#include "ui/actions/control_walk.hpp"
 #include "ui/canvas/numbers.hpp"
 #include "ui/canvas/probe.hpp"
 #include "ui/canvas/theme.hpp"
@@ -91,6 +92,7 @@ void LinePanel::draw(const std::string& region) {
     const ImVec2 size(ImGui::GetContentRegionAvail().x, dp(64));
     ImGui::InvisibleButton("profile", size);
     probe::item("region.profile");
+    focus_ring();
     ImDrawList& draw = *ImGui::GetWindowDrawList();
     draw.AddRectFilled(at, {at.x + size.x, at.y + size.y}, theme::kField, dp(3));
     if (const auto span = extremes(profile_)) {

@@ -17,8 +17,8 @@ namespace {
 
 using theme::dp;
 
-void draw_sign(ImDrawList& draw, RegionTool tool, const ImVec2& c, ImU32 colour) {
-    const float r = dp(7), thick = dp(1.6F);
+void draw_sign(ImDrawList& draw, RegionTool tool, const ImVec2& c, float side, ImU32 colour) {
+    const float r = std::min(dp(7), side * 0.35F), thick = dp(1.6F);
     switch (tool) {
     case RegionTool::select: {
         const std::array<ImVec2, 7> arrow = {{{c.x - r * 0.5F, c.y - r},
@@ -85,13 +85,13 @@ void draw_region_bar(const Rect& area, RegionTools& tools, const KeyBindings& ke
     ImGui::SetNextWindowSize({static_cast<float>(area.width), static_cast<float>(area.height)});
     ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {room, room});
     ImGui::PushStyleVar(ImGuiStyleVar_WindowMinSize, {1, 1});
-    ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {0, gap});
     ImGui::PushStyleColor(ImGuiCol_WindowBg, theme::vec(theme::kPanel));
     ImGui::Begin(parts::kRegionTools, nullptr,
                  ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoSavedSettings |
                      ImGuiWindowFlags_NoBringToFrontOnFocus);
     ImGui::PopStyleColor();
     ImGui::PopStyleVar(2);
+    ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {0, gap});
     for (const RegionToolInfo& info : region_tools()) {
         if (ImGui::InvisibleButton(info.name, {std::max(side, 1.0F), std::max(side, 1.0F)}) &&
             info.tool != tools.tool())
@@ -102,7 +102,7 @@ void draw_region_bar(const Rect& area, RegionTools& tools, const KeyBindings& ke
         ImDrawList& draw = *ImGui::GetWindowDrawList();
         if (on || ImGui::IsItemHovered())
             draw.AddRectFilled(low, high, on ? theme::kAccentDim : theme::kFieldHover, dp(4));
-        draw_sign(draw, info.tool, {(low.x + high.x) / 2, (low.y + high.y) / 2},
+        draw_sign(draw, info.tool, {(low.x + high.x) / 2, (low.y + high.y) / 2}, high.y - low.y,
                   on ? IM_COL32_WHITE : theme::kText);
         focus_ring();
         tooltip(with_key(info.name, keys, info.action));

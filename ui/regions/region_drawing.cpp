@@ -5,6 +5,7 @@
 #include "ui/canvas/numbers.hpp"
 #include "ui/canvas/probe.hpp"
 #include "ui/canvas/theme.hpp"
+#include "ui/panels/controls.hpp"
 #include "ui/regions/region_tools.hpp"
 
 #include <algorithm>
@@ -85,7 +86,8 @@ void draw_padlock(ImDrawList& draw, const ImVec2& at, float size, ImU32 colour) 
 
 /// Above the upper left corner of a box or the highest point of an outline, or below that where it is not in
 /// view.
-void draw_name(ImDrawList& draw, const RegionView& view, const Region& region, const std::string& text,
+/// `value`: behind the name, of which as much is written as has room.
+void draw_name(ImDrawList& draw, const RegionView& view, const Region& region, const std::string& value,
                ImU32 colour, bool selected) {
     const bool box = region.shape == RegionShape::rectangle || region.shape == RegionShape::ellipse;
     ImVec2 low = view.to_screen(region.points[0]);
@@ -97,6 +99,9 @@ void draw_name(ImDrawList& draw, const RegionView& view, const Region& region, c
             low = at;
     }
     ImFont& font = selected ? *theme::fonts().normal : *theme::fonts().small;
+    const float own = (region.locked ? font.FontSize : 0) + dp(19) +
+                      font.CalcTextSizeA(font.FontSize, FLT_MAX, 0, value.c_str()).x;
+    const std::string text = fitted(font, region.name, static_cast<float>(view.area.width) - own) + value;
     const ImVec2 size = font.CalcTextSizeA(font.FontSize, FLT_MAX, 0, text.c_str());
     const float lock = region.locked ? font.FontSize : 0;
     const float width = size.x + lock + dp(15), height = size.y + dp(4);
@@ -170,8 +175,7 @@ void RegionTools::draw(const RegionViews& views, const Session& session) const {
             const RegionStatistics* found =
                 selected ? statistics_of(numbers.values.get(), region.name, i) : nullptr;
             if ((selected || i < kNamesShown) && in_view(view, region))
-                draw_name(draw, view, region,
-                          region.name + (found ? "   " + number_text(found->mean) : std::string()),
+                draw_name(draw, view, region, found ? "   " + number_text(found->mean) : std::string(),
                           region_colour_value(region, i), selected);
         };
         for (const auto& part :

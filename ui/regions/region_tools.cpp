@@ -1,6 +1,7 @@
 #include "ui/regions/region_tools.hpp"
 
 #include "base/error.hpp"
+#include "ui/actions/key_words.hpp"
 #include "ui/canvas/theme.hpp"
 
 #include <algorithm>
@@ -42,6 +43,32 @@ RegionPoint end_of(RegionTool tool, const RegionPoint& from, const RegionPoint& 
     return {from.x + std::copysign(size, dx), from.y + std::copysign(size, dy)};
 }
 
+/// "Enter or a double click closes it": a polygon.
+std::string closes_it(const KeyBindings& keys) {
+    const std::string enter = key_of(keys, Action::finish_shape);
+    return (enter.empty() ? "a" : enter + " or a") + std::string(" double click closes it");
+}
+
+/// How to draw with it.
+std::string how_to(RegionTool tool, const KeyBindings& keys) {
+    const std::string done = key_words(" ", key_of(keys, Action::cancel), ": done.");
+    switch (tool) {
+    case RegionTool::select:
+        break;
+    case RegionTool::rectangle:
+        return "Rectangle: drag over the picture. Shift: square." + done;
+    case RegionTool::ellipse:
+        return "Ellipse: drag over the picture. Shift: circle." + done;
+    case RegionTool::polygon:
+        return "Polygon: click its corners; " + closes_it(keys) + "." + done;
+    case RegionTool::freehand:
+        return "Freehand: draw around it with the button down." + done;
+    case RegionTool::line:
+        return "Line: drag from end to end. Shift: steps of 45°." + done;
+    }
+    return "";
+}
+
 std::string whole(double value) { return std::to_string(std::lround(value)); }
 
 /// Size and place of what is drawn or dragged.
@@ -67,17 +94,12 @@ std::string measure(RegionShape shape, const std::vector<RegionPoint>& points) {
 
 std::span<const RegionToolInfo> region_tools() {
     static constexpr std::array<RegionToolInfo, 6> kTools = {{
-        {RegionTool::select, Action::select_tool, "Select", "A click selects a region, a drag moves it."},
-        {RegionTool::rectangle, Action::rectangle_tool, "Rectangle",
-         "Rectangle: drag over the picture. Shift: square. Esc: done."},
-        {RegionTool::ellipse, Action::ellipse_tool, "Ellipse",
-         "Ellipse: drag over the picture. Shift: circle. Esc: done."},
-        {RegionTool::polygon, Action::polygon_tool, "Polygon",
-         "Polygon: click its corners; Enter or a double click closes it. Esc: done."},
-        {RegionTool::freehand, Action::freehand_tool, "Freehand",
-         "Freehand: draw around it with the button down. Esc: done."},
-        {RegionTool::line, Action::line_tool, "Line",
-         "Line: drag from end to end. Shift: steps of 45°. Esc: done."},
+        {RegionTool::select, Action::select_tool, "Select"},
+        {RegionTool::rectangle, Action::rectangle_tool, "Rectangle"},
+        {RegionTool::ellipse, Action::ellipse_tool, "Ellipse"},
+        {RegionTool::polygon, Action::polygon_tool, "Polygon"},
+        {RegionTool::freehand, Action::freehand_tool, "Freehand"},
+        {RegionTool::line, Action::line_tool, "Line"},
     }};
     return kTools;
 }
@@ -96,16 +118,21 @@ std::string RegionTools::status(const Session& session) const {
     if (!said_.empty() && SteadyClock::now() - said_at_ < std::chrono::duration<double>(kSaid))
         return said_;
     const RegionEditor& editor = session.regions;
-    if (!drawn_.empty() && tool_ == RegionTool::polygon)
-        return std::to_string(drawn_.size()) + (drawn_.size() == 1 ? " corner" : " corners") +
-               ".  Enter or a double click closes it, Backspace takes one back, Esc gives up.";
+    const KeyBindings& keys = session.settings().keys;
+    if (!drawn_.empty() && tool_ == RegionTool::polygon) {
+        std::string closes = closes_it(keys);
+        closes[0] = closes[0] == 'a' ? 'A' : closes[0];
+        return std::to_string(drawn_.size()) + (drawn_.size() == 1 ? " corner.  " : " corners.  ") + closes +
+               key_words(", ", key_of(keys, Action::drop_corner), " takes one back") +
+               key_words(", ", key_of(keys, Action::cancel), " gives up") + ".";
+    }
     if (drawn_.size() > 1)
         return measure(shape_of(tool_), drawn_);
     if (editor.dragging() && moved_) {
         const Region& region = editor.regions()[*editor.selected()];
         return region.name + "   " + measure(region.shape, region.points);
     }
-    return tool_ == RegionTool::select ? "" : region_tools()[static_cast<std::size_t>(tool_)].hint;
+    return how_to(tool_, keys);
 }
 
 bool RegionTools::mouse(const RegionViews& views, bool hovered, const std::vector<ImVec2>& trail,
@@ -116,7 +143,8 @@ bool RegionTools::mouse(const RegionViews& views, bool hovered, const std::vecto
     const ImVec2 at = ImGui::GetIO().MousePos;
     if (views.empty()) {
         if (pressed && tool_ != RegionTool::select)
-            say("Regions lie on the result, and a stage has moved its pixels: show the result (1) to draw.");
+            say("Regions lie on the result, and a stage has moved its pixels: " +
+                with_key("show the result", session.settings().keys, Action::show_processed) + " to draw.");
         editor.cancel_drag();
         give_up();
         gesture_ = Gesture::none;

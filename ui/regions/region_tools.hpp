@@ -21,7 +21,6 @@ struct RegionToolInfo {
     RegionTool tool;
     Action action; ///< that chooses it
     const char* name;
-    const char* hint; ///< how to draw with it
 };
 /// In the order of the enumeration.
 std::span<const RegionToolInfo> region_tools();
@@ -58,18 +57,20 @@ public:
     std::string status(const Session& session) const;
     void say(std::string sentence);
 
-    Ask ask = Ask::nothing;             ///< in this frame
-    bool rename = false;                ///< of the selected one is asked for
-    std::optional<std::size_t> renamed; ///< its name is being typed
+    Ask ask = Ask::nothing; ///< in this frame
+    bool rename = false;    ///< of the selected one is asked for
     bool rename_begins = false;
-    std::string name;       ///< typed
-    std::string path;       ///< typed
-    std::string folder;     ///< of the name that is offered then; empty: as it was
-    std::string path_error; ///< why it could not be read or written
-    std::string replaces;   ///< the file that Enter once more replaces
+    bool any = false;                   ///< the panel has shown some
+    std::optional<std::size_t> renamed; ///< its name is being typed
+    std::string renames;                ///< the name that the region has meanwhile
+    std::string name;                   ///< typed
+    std::string path;                   ///< typed
+    std::string folder;                 ///< of the name that is offered then; empty: as it was
+    std::string path_error;             ///< why it could not be read or written
+    std::string replaces;               ///< the file that Enter once more replaces
     RegionNumbers numbers;
     LinePanel line;
-    bool any = false; ///< the panel has shown some
+    RegionEditor::Index row_selected; ///< when the table was last drawn
 
 private:
     enum class Gesture : std::uint8_t { none, click, draw, corner, drag, done };
@@ -90,9 +91,9 @@ private:
 
     RegionTool tool_ = RegionTool::select;
     Gesture gesture_ = Gesture::none;
+    bool moved_ = false;   ///< far enough from where the mouse was pressed to mean it
     std::size_t view_ = 0; ///< in which the gesture began
     ImVec2 pressed_{};
-    bool moved_ = false; ///< far enough from there to mean it
     std::optional<RegionGrip> grip_;
     std::vector<RegionPoint> drawn_; ///< of the shape under way
     RegionPoint mouse_;              ///< in the picture

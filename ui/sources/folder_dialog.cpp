@@ -73,8 +73,10 @@ void FolderDialog::list() {
         if (!entry.folder)
             continue;
         any = true;
-        if (ImGui::Selectable((one_line(entry.name) + "/###" + entry.name).c_str(), false, kFlags))
+        ImGui::PushID(static_cast<int>(&entry - folder->entries.data()));
+        if (ImGui::Selectable((label_text(one_line(entry.name)) + "/").c_str(), false, kFlags))
             next = (here / entry.name).string();
+        ImGui::PopID();
         probe::item("folder." + entry.name);
     }
     if (!any)

@@ -1,4 +1,5 @@
 // The names of the regions beside their curves, with the values under the cursor; and what the probe tells.
+#include "ui/actions/control_walk.hpp"
 #include "ui/canvas/numbers.hpp"
 #include "ui/canvas/probe.hpp"
 #include "ui/canvas/theme.hpp"
@@ -23,7 +24,8 @@ std::string percent_text(double value) {
 void TraceStrip::legend(const Rect& area, Session& session, const std::vector<ImU32>& colours) {
     ImGui::SetCursorScreenPos({static_cast<float>(area.x), static_cast<float>(area.y)});
     ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {0, dp(2)});
-    ImGui::BeginChild("legend", {static_cast<float>(area.width), static_cast<float>(area.height)});
+    ImGui::BeginChild("legend", {static_cast<float>(area.width), static_cast<float>(area.height)}, false,
+                      ImGuiWindowFlags_NavFlattened); // the arrows reach its rows from beside it
     const ImFont& small = *theme::fonts().small;
     const float line = small.FontSize * 1.15F, left = dp(18);
     const bool f0_lines = relative_;
@@ -45,6 +47,7 @@ void TraceStrip::legend(const Rect& area, Session& session, const std::vector<Im
             ImDrawList& draw = *ImGui::GetWindowDrawList();
             if (ImGui::IsItemHovered())
                 draw.AddRectFilled(at, end, theme::kField, dp(3));
+            focus_ring(true);
             const ImVec2 low(at.x + dp(5), at.y + dp(4)), high(at.x + dp(13), at.y + dp(12));
             if (hidden)
                 draw.AddRect(low, high, theme::fade(colours[i], 0.6F));

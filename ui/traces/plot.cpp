@@ -4,12 +4,14 @@
 #include "ui/canvas/numbers.hpp"
 #include "ui/canvas/probe.hpp"
 #include "ui/canvas/theme.hpp"
+#include "ui/canvas/ticks.hpp"
 #include "ui/panels/controls.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdio>
+#include <limits>
 
 namespace specklescope {
 
@@ -44,18 +46,22 @@ void label(const ImVec2& at, ImU32 color, const std::string& text) {
 void value_axis(const PlotArea& plot, const std::string& title, const std::string& unit) {
     const Rect& in = plot.inner;
     const ValueSpan& span = plot.span;
-    const TickScale scale =
-        tick_scale(span.low, span.high, std::clamp(static_cast<int>(in.height / dp(25)), 2, 8));
-    const auto first = static_cast<std::int64_t>(std::ceil(span.low / scale.step - 1e-9));
-    const auto last = static_cast<std::int64_t>(std::floor(span.high / scale.step + 1e-9));
     const double line = small_size("0").y;
-    for (std::int64_t i = first; i <= last; ++i) {
-        const double value = static_cast<double>(i) * scale.step;
+    const Ticks ticks = ticks_of(span.low, span.high, std::clamp(static_cast<int>(in.height / dp(25)), 2, 8),
+                                 std::min(0.5, line / in.height));
+    const TickScale& scale = ticks.scale;
+    double free = std::numeric_limits<double>::infinity();
+    for (std::int64_t i = ticks.first; i <= ticks.last; ++i) {
+        const double value = ticks.value(i);
         const double y = plot.y(value);
         list().AddLine(point(in.x, crisp(y)), point(in.x + in.width, crisp(y)), kGrid);
         std::array<char, 48> text{};
         std::snprintf(text.data(), text.size(), "%.*f", scale.decimals, value * scale.factor + 0.0);
-        const double top = std::clamp(y - line / 2, in.y - line * 0.3, in.y + in.height - line * 0.8);
+        const double top = // of a plot lower than a line the first rule counts
+            std::max(in.y - line * 0.3, std::min(y - line / 2, in.y + in.height - line * 0.8));
+        if (top + line > free)
+            continue;
+        free = top;
         small_text(point(in.x - small_size(text.data()).x - dp(6), top), theme::kDim, text.data());
     }
     std::string behind = unit;
@@ -70,9 +76,16 @@ void value_axis(const PlotArea& plot, const std::string& title, const std::strin
 void time_axis(const PlotArea& plot) {
     const Rect& in = plot.inner;
     const double from = static_cast<double>(plot.from_ns) * 1e-9, to = static_cast<double>(plot.to_ns) * 1e-9;
-    const double step = time_step(to - from, std::clamp(static_cast<int>(in.width / dp(86)), 2, 12));
-    const auto first = static_cast<std::int64_t>(std::ceil(from / step - 1e-9));
-    const auto last = static_cast<std::int64_t>(std::floor(to / step + 1e-9));
+    constexpr int kMostParts = 12;
+    double step = 0;
+    std::int64_t first = 0, last = 0;
+    // A single number says nothing of a scale.
+    for (int parts = std::clamp(static_cast<int>(in.width / dp(86)), 2, kMostParts);
+         last <= first && parts <= kMostParts; ++parts) {
+        step = time_step(to - from, parts);
+        first = static_cast<std::int64_t>(std::ceil(from / step - 1e-9));
+        last = static_cast<std::int64_t>(std::floor(to / step + 1e-9));
+    }
     double free = in.x - dp(20);
     for (std::int64_t i = first; i <= last; ++i) {
         const double seconds = static_cast<double>(i) * step;
@@ -111,23 +124,26 @@ void draw_dense(const PlotArea& plot, const std::vector<TraceColumn>& columns, I
     }
 }
 
+/// From sample to sample, each a line of its own: at a sharp peak the corner of one that is drawn through
+/// them all becomes thinner than nothing, and the peak stands apart from its flanks.
 void draw_samples(const PlotArea& plot, const std::vector<TraceColumn>& columns, ImU32 color,
                   const std::vector<std::pair<float, float>>& heights) {
     const double spacing = columns.size() > 1 ? plot.inner.width / static_cast<double>(columns.size()) : 1e9;
     const bool dots = spacing > dp(7);
+    ImVec2 before;
     for (std::size_t i = 0; i < columns.size(); ++i) {
         const ImVec2 at(static_cast<float>(plot.x(columns[i].time_ns)), heights[i].first);
-        if (columns[i].broken) {
+        const bool joined = i > 0 && !columns[i].broken;
+        if (joined) { // AddLine would move it by half a pixel, away from the dots
+            list().PathLineTo(before);
+            list().PathLineTo(at);
             list().PathStroke(color, 0, dp(1.5F));
-            const bool alone = i + 1 == columns.size() || columns[i + 1].broken;
-            if (alone && !dots)
-                list().AddCircleFilled(at, dp(1.3F), color, 6);
         }
-        list().PathLineTo(at);
-        if (dots)
-            list().AddCircleFilled(at, dp(2), color, 8);
+        const bool alone = !joined && (i + 1 == columns.size() || columns[i + 1].broken);
+        if (dots || alone)
+            list().AddCircleFilled(at, dots ? dp(2) : dp(1.3F), color, dots ? 8 : 6);
+        before = at;
     }
-    list().PathStroke(color, 0, dp(1.5F));
 }
 
 } // namespace
@@ -240,11 +256,12 @@ void draw_empty(const Rect& area, const std::string& sentence) {
     const ImVec2 at = point(area.x + dp(16), area.y);
     const auto width = static_cast<float>(area.width) - dp(32);
     const ImFont* font = theme::fonts().normal;
-    const ImVec2 size = font->CalcTextSizeA(font->FontSize, FLT_MAX, width, sentence.c_str());
+    const std::string text = wrapped(*font, sentence, width);
+    const ImVec2 size = font->CalcTextSizeA(font->FontSize, FLT_MAX, width, text.c_str());
     list().AddText(font, font->FontSize,
                    {at.x + std::max(0.0F, (width - size.x) / 2),
                     at.y + std::max(0.0F, (static_cast<float>(area.height) - size.y) / 2)},
-                   theme::kDim, sentence.c_str(), nullptr, width);
+                   theme::kDim, text.c_str(), nullptr, width);
 }
 
 } // namespace specklescope

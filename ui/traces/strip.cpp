@@ -1,5 +1,7 @@
 #include "ui/traces/strip.hpp"
 
+#include "ui/actions/control_walk.hpp"
+#include "ui/actions/key_words.hpp"
 #include "ui/canvas/numbers.hpp"
 #include "ui/canvas/parts.hpp"
 #include "ui/canvas/probe.hpp"
@@ -7,8 +9,6 @@
 #include "ui/panels/controls.hpp"
 #include "ui/regions/region_drawing.hpp"
 #include "ui/session.hpp"
-
-#include <imgui_stdlib.h>
 
 #include <algorithm>
 #include <array>
@@ -94,6 +94,9 @@ void edge(const Rect& area, double& size) {
 
 void TraceStrip::update(Session& session) {
     about_ = session.traces().overview();
+    const std::string before = std::exchange(quantity_, about_.quantity.name);
+    if (before != quantity_)
+        fixed_.reset(); // it was of other numbers
     view_.set_run(about_.first_ns, about_.last_ns);
 }
 
@@ -127,11 +130,6 @@ void TraceStrip::toggle_relative(Session& session) {
         take_baseline(session);
     relative_ = !relative_ && session.baseline.taken();
     fixed_.reset(); // it was of other numbers
-}
-
-void TraceStrip::mark_remembered(Session& session, std::size_t n) {
-    if (n < session.events().remembered().size())
-        session.mark_event(std::string(session.events().remembered()[n]));
 }
 
 void TraceStrip::range_choice(Session& session) {
@@ -264,38 +262,11 @@ void TraceStrip::mouse(const PlotArea& plot) {
     }
 }
 
-void TraceStrip::event_popup(Session& session) {
-    if (std::exchange(open_event_, false)) {
-        focus_event_ = true;
-        ImGui::OpenPopup("event");
-    }
-    if (!ImGui::BeginPopup("event"))
-        return;
-    close_on_escape();
-    if (std::exchange(focus_event_, false))
-        ImGui::SetKeyboardFocusHere();
-    ImGui::SetNextItemWidth(dp(190));
-    const bool entered = ImGui::InputText(
-        "##label", &edited_label_, ImGuiInputTextFlags_EnterReturnsTrue | ImGuiInputTextFlags_AutoSelectAll);
-    probe::item("traces.event.label");
-    ImGui::SameLine();
-    if (entered || ImGui::Button("Name")) {
-        session.rename_event(edited_event_, edited_label_);
-        ImGui::CloseCurrentPopup();
-    }
-    ImGui::SameLine();
-    if (ImGui::Button("Remove")) {
-        session.remove_event(edited_event_);
-        ImGui::CloseCurrentPopup();
-    }
-    probe::item("traces.event.remove");
-    ImGui::EndPopup();
-}
-
 void TraceStrip::draw_plot(const Rect& area, Session& session, const std::vector<ImU32>& colours) {
     const Rect inner = plot_inner(area);
     ImGui::SetCursorScreenPos(point(area.x, area.y));
     ImGui::InvisibleButton("plot", {static_cast<float>(area.width), static_cast<float>(area.height)});
+    focus_ring(true);
     probe::widget("traces.plot", inner.x, inner.y, inner.width, inner.height);
     if (trials_.wanted()) {
         cursor_.reset();
@@ -334,30 +305,6 @@ void TraceStrip::draw_plot(const Rect& area, Session& session, const std::vector
         draw_cursor(plot, cursor_->moment);
 }
 
-void TraceStrip::draw_events(const PlotArea& plot, Session& session) {
-    const ImVec2 mouse = ImGui::GetIO().MousePos;
-    std::array<double, 4> free = {-1e9, -1e9, -1e9, -1e9}; // where the labels of each row end
-    for (const TimedEvent& event : session.events().events()) {
-        const double x = plot.x(event.time_ns);
-        int row = 0;
-        while (row + 1 < static_cast<int>(free.size()) && free[static_cast<std::size_t>(row)] > x - dp(2))
-            ++row;
-        const Rect at = draw_event(plot, event, row);
-        if (at.width == 0)
-            continue;
-        free[static_cast<std::size_t>(row)] = at.x + at.width;
-        probe::widget("traces.event." + std::to_string(event.mark.number), at.x, at.y, at.width, at.height);
-        if (!ImGui::IsItemHovered() || !at.contains(mouse.x, mouse.y))
-            continue;
-        ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
-        if (ImGui::IsMouseReleased(0) && ImGui::GetMouseDragDelta(0, 3.0F).x == 0) {
-            edited_event_ = event.mark.number;
-            edited_label_ = event.mark.label;
-            open_event_ = true;
-        }
-    }
-}
-
 void TraceStrip::draw(const Rect& area, Session& session) {
     const auto begun = std::chrono::steady_clock::now();
     ImGui::SetNextWindowPos(point(area.x, area.y));
@@ -377,10 +324,13 @@ void TraceStrip::draw(const Rect& area, Session& session) {
         const Rect rest{area.x + dp(4), top, area.width - dp(8),
                         std::max(1.0, area.y + area.height - top - dp(2))};
         if (!has_regions()) {
-            draw_empty(rest, session.traces_wanted()
-                                 ? "No frame with regions has come yet."
-                                 : "There are no regions to trace: draw one on the picture (B draws a "
-                                   "rectangle), or give them with --regions FILE.");
+            const KeyBindings& keys = session.settings().keys;
+            draw_empty(
+                rest, session.traces_wanted()
+                          ? "No frame with regions has come yet."
+                          : "There are no regions to trace: draw one on the picture" +
+                                key_words(" (", key_of(keys, Action::rectangle_tool), " draws a rectangle)") +
+                                ", or give them with --regions FILE.");
         } else {
             std::vector<ImU32> colours;
             colours.reserve(about_.regions.size());

@@ -34,6 +34,8 @@ public:
     void toggle_relative(Session& session);
     void follow();
     void show_whole();
+    /// The field for its label opens with the next drawing.
+    void ask_label(const EventMark& event);
     /// An event at the newest frame, with the n-th label that was given before, from 0; nothing where there
     /// is none.
     static void mark_remembered(Session& session, std::size_t n);
@@ -56,6 +58,7 @@ private:
     std::set<std::uint64_t> hidden_; ///< by TraceRegion::id
     bool relative_ = false;
     std::optional<ValueSpan> fixed_; ///< none: automatic
+    std::string quantity_;           ///< its name, which fixed_ is of
     ValueSpan span_;                 ///< as drawn
     std::vector<std::vector<TraceColumn>> curves_;
     std::optional<TraceValues> cursor_;

@@ -91,7 +91,7 @@ double time_step(double span_s, int parts) {
     if (raw <= 0.5)
         return nice_step(span_s, std::max(parts, 1));
     for (const double step : kSteps)
-        if (raw <= step)
+        if (raw <= step * (1 + 1e-9)) // of ten seconds as they come from nanoseconds
             return step;
     constexpr double kDay = 86400;
     return std::ceil(raw / kDay) * kDay;

@@ -91,13 +91,18 @@ void TrialsView::controls(Session& session) {
     if (!labels.contains(label_))
         label_ = session.events().events().empty() ? "" : session.events().events().back().mark.label;
     ImGui::SetNextItemWidth(dp(120));
-    const bool open = ImGui::BeginCombo("##around", label_.c_str());
+    const bool open = ImGui::BeginCombo("##around", label_text(label_).c_str());
     probe::item("traces.trials.label");
     if (open) {
         close_on_escape();
-        for (const auto& [label, count] : labels)
-            if (ImGui::Selectable((label + "   " + std::to_string(count) + "×").c_str(), label == label_))
+        int id = 0;
+        for (const auto& [label, count] : labels) {
+            ImGui::PushID(id++);
+            if (ImGui::Selectable((label_text(label) + "   " + std::to_string(count) + "×").c_str(),
+                                  label == label_))
                 label_ = label;
+            ImGui::PopID();
+        }
         ImGui::EndCombo();
     }
     ViewSettings& view = session.view();
@@ -236,7 +241,10 @@ void TrialsView::draw(const Rect& inner, const TraceOverview& about, Session& se
             draw_mean(plot, trials[i], colours[i]);
     if (!extremes)
         draw_empty(inner, "There is no mean yet: " +
-                              (why.empty() ? std::string("all regions are hidden") : why) + ".");
+                              (!why.empty()      ? why
+                               : !trials.empty() ? std::string("all regions are hidden")
+                                                 : std::string("it is being computed")) +
+                              ".");
     probe::value("traces.trials.used", static_cast<double>(used));
     probe::value("traces.trials.points", trials.empty() ? 0.0 : static_cast<double>(trials[0].points.size()));
     probe::value("traces.trials.before", trials.empty() ? NAN : trials[0].before);
