@@ -73,7 +73,7 @@ public:
 
     int error() const { return error_; } ///< an error number, or 0
     const File& file() const { return file_; }
-    /// Another descriptor of the same file.
+    /// Another descriptor of the same file. Throws RunError.
     File again() const;
     /// Gives the file its name, or the first numbered one that is free; never replaces a file. Returns the
     /// name. Throws RunError.

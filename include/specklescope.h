@@ -17,7 +17,7 @@
  *
  * State. There is none beyond the handles and each thread's last sentence: two chains share no setting. Three
  * things belong to the process: oneTBB's threads compute; `threads` of a stream limits them all while it is open;
- * a source of GStreamer, a camera or a film that is recorded starts GStreamer.
+ * a source of GStreamer, a film or a camera of V4L2 starts GStreamer, and so does a film that is recorded.
  *
  * Forks. They may come at any moment. The child goes on with chains on the CPU, their memory and views. Streams, recorders
  * and frames stay with the parent, whose threads they need, chains and memory of a GPU as well, and chains and views that
