@@ -70,11 +70,11 @@ class Reader:
                                               stderr=subprocess.PIPE, text=True, start_new_session=True))
         return self.programs[-1]
 
-    def run(self, language):
-        """The next block to its end; what it printed."""
+    def run(self, language, well=None):
+        """The next block to its end; what it printed. It may fail with these words."""
         program = self.begin(language)
         said, wrong = program.communicate(timeout=300)
-        assert program.returncode == 0, f"{said}\n{wrong}"
+        assert program.returncode == 0 or (well and well in wrong), f"{said}\n{wrong}"
         return said
 
     def open(self):
@@ -213,6 +213,7 @@ def test_pipes(reader):
 @pytest.mark.section("RTSP")
 def test_rtsp(reader):
     program = reader.open()
-    reader.run("sh")
+    # GStreamer's client may say that it ends, be let go, and then want to pause.
+    reader.run("sh", well="Could not send message. (Received end-of-file)")
     assert (reader.folder / "flow.png").read_bytes()[:8] == b"\x89PNG\r\n\x1a\n"
     reader.end(program)

@@ -67,6 +67,13 @@ protected:
                 " ! rtph264depay ! avdec_h264 ! videoconvert ! video/x-raw,format=RGB ! identity eos-after=" +
                 std::to_string(pictures) + " ! filesink location=" + file};
     }
+    /// GStreamer's client may say that it ends, be let go, and then want to pause: 2 of 150 did.
+    static testing::AssertionResult ended_well(const ChildResult& client) {
+        const bool late =
+            client.all().find("Could not send message. (Received end-of-file)") != std::string::npos;
+        return (client.status == 0 || late ? testing::AssertionSuccess() : testing::AssertionFailure())
+               << client.status << ' ' << client.all();
+    }
     /// One that comes after others have gone, of whom the server may still have to hear.
     testing::AssertionResult serves_again(Child& program) const {
         ChildResult last;
@@ -74,7 +81,7 @@ protected:
         if (test::eventually([&] {
                 ++tries;
                 last = run_child(client(3, "seen"), folder());
-                return last.status == 0;
+                return bool(ended_well(last));
             }))
             return testing::AssertionSuccess();
         program.until([](const ChildResult&) { return false; }, 1s);
@@ -98,7 +105,7 @@ TEST_F(Rtsp, WhatIsSeenIsTheSnapshot) {
     const auto program = serve("rtsp://127.0.0.1:0/flow", "--snapshot s.png --colormap inferno");
     for (const std::string protocol : {"tcp", "udp"}) {
         const ChildResult seen = run_child(client(8, protocol, "protocols=" + protocol), folder());
-        EXPECT_EQ(seen.status, 0) << protocol << seen.all();
+        EXPECT_TRUE(ended_well(seen)) << protocol;
     }
     const ChildResult done = end(*program);
     EXPECT_EQ(done.status, 0) << done.all();
@@ -129,7 +136,7 @@ TEST_F(Rtsp, ARateIsKept) {
                            "alignment=au ! identity eos-after=" +
                            std::to_string(kPictures + 1) + " ! filesink location=rate-" + rate},
                       folder());
-        EXPECT_EQ(seen.status, 0) << seen.all();
+        EXPECT_TRUE(ended_well(seen));
         bytes_per_picture[rate] =
             static_cast<double>(std::filesystem::file_size(folder_ / ("rate-" + rate))) / kPictures;
         EXPECT_EQ(end(*program).status, 0);
@@ -148,9 +155,9 @@ TEST_F(Rtsp, SeveralShareItAndAKilledOneIsNotMissed) {
     Child second(client(20, "second"), folder());
     ASSERT_TRUE(test::eventually([&] { return pictures_in("second") > 2; })) << second.finish(1s).all();
     first.signal(SIGKILL);
-    EXPECT_EQ(second.finish().status, 0);
+    EXPECT_TRUE(ended_well(second.finish()));
     const ChildResult third = run_child(client(5, "third"), folder());
-    EXPECT_EQ(third.status, 0) << third.all();
+    EXPECT_TRUE(ended_well(third));
     const ChildResult done = end(*program);
     EXPECT_EQ(done.status, 0) << done.all();
     EXPECT_NE(done.all().find("none dropped"), std::string::npos) << done.all();
@@ -190,7 +197,7 @@ TEST_F(Rtsp, ThePasswordIsAskedForAndNeverShown) {
     EXPECT_NE(none.status, 0) << none.all();
     const ChildResult right =
         run_child(client(3, "right", "protocols=tcp user-id=eye 'user-pw=open/Sesame%1'"), folder());
-    EXPECT_EQ(right.status, 0) << right.all();
+    EXPECT_TRUE(ended_well(right));
     EXPECT_GE(pictures_in("right"), 2u);
     const ChildResult done = end(*program);
     EXPECT_EQ(done.all().find("Sesame"), std::string::npos) << done.all();
