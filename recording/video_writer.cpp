@@ -49,11 +49,14 @@ constexpr const char* kMp4 = " ! mp4mux name=mux fragment-mode=first-moov-then-f
 /// one frame); the whole film has ticks of its own.
 struct Mp4Ticks {
     explicit Mp4Ticks(std::int64_t period_ns)
-        : frame(of_period(1e6, 90000, period_ns)), film(of_period(1000, 1000, period_ns)) {}
+        : frame(of_period(1e6, 90000, period_ns)),
+          film(std::max(of_period(1000, 1000, period_ns), of_period(4, 90000, period_ns))) {}
     /// Further than this one frame cannot be from the next.
     std::int64_t most_s() const { return INT32_MAX / frame; }
 
-    guint frame, film; ///< a second; film: 49 days, or four million frames
+    /// A second. Of the film 49 days, or four million frames, or of more than 250 frames a second a thousand
+    /// million: its length in them is rounded, and readers drop the frames behind that.
+    guint frame, film;
 
 private:
     static guint of_period(double wanted, double most, std::int64_t period_ns) {

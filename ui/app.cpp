@@ -47,7 +47,6 @@ App::App(Session& session, Window& window) : session_(session), window_(window) 
 
 void App::run(const OwnEnd* end) {
     int redraw = kSettleFrames;
-    const auto period = std::chrono::duration<double>(1 / window_.refresh_rate());
     auto drawn = SteadyClock::now() - 1s;
     bool over = false;
     auto over_since = drawn;
@@ -58,6 +57,7 @@ void App::run(const OwnEnd* end) {
         // Where nothing waits for the monitor (no vsync, a virtual display) the same pace is kept by
         // sleeping.
         if (session_.view().vsync) {
+            const std::chrono::duration<double> period(1 / window_.refresh_rate()); // of where it is now
             const auto due = drawn + std::chrono::duration_cast<SteadyClock::duration>(period * 0.9);
             if (SteadyClock::now() < due)
                 std::this_thread::sleep_until(due);

@@ -286,8 +286,11 @@ void App::widen_first_window(int step) {
 
 void App::scale_interface(double factor) {
     const ParamDecl& decl = view_table().at("ui_scale");
-    session_.view().ui_scale =
-        std::clamp(std::round(window_.scale() * factor * 100) / 100, Window::kLeastScale, decl.max);
+    double& wanted = session_.view().ui_scale;
+    const double now = window_.scale();
+    if (factor > 1 && wanted > now)
+        return session_.say(Message::Level::info, "The window has no room for larger text.");
+    wanted = std::clamp(std::round(now * factor * 100) / 100, Window::kLeastScale, decl.max);
 }
 
 /// What a click on the label of an event does, for the newest of them.

@@ -39,15 +39,12 @@ std::uint64_t frame_behind(const Film& film, std::uint64_t length) {
     return film.loop && last ? film.in.value_or(0) : here + 1;
 }
 
-/// Of two frames that were shown one after the other, with no seek and no round between them.
-bool is_uneven(const Film& film, const Session& session, const Result& shown) {
-    const double rate = session.pipeline()->status().source.rate;
-    const auto& position = shown.info.position;
-    if (film.loop || film.sought || film.seek != shown.seek || !film.position || !position ||
-        *position <= *film.position || !(rate > 0))
+/// From the frame since which they follow each other: what single gaps are too small for adds up.
+bool is_uneven(const Film& film, double rate, std::uint64_t position, std::int64_t capture_ns) {
+    if (!(rate > 0))
         return false;
-    const double by_rate = static_cast<double>(*position - *film.position) / rate;
-    const double apart = static_cast<double>(shown.info.capture_ns - film.capture_ns) * 1e-9;
+    const double by_rate = static_cast<double>(position - film.since) / rate;
+    const double apart = static_cast<double>(capture_ns - film.since_ns) * 1e-9;
     return std::abs(apart - by_rate) > std::max(0.5 / rate, 0.02 * by_rate) + 0.01;
 }
 
@@ -100,10 +97,16 @@ void follow(Film& film, Session& session, const Result* result) {
     } else if (film.sought && is_over(film, session, shown)) {
         film.sought.reset();
     }
-    if (result && !was_sought && is_uneven(film, session, *result))
-        film.uneven = true;
+    const bool follows = shown && !film.loop && !was_sought && !film.sought && film.position &&
+                         film.seek == result->seek && *shown >= *film.position;
+    if (!follows) {
+        film.since = shown.value_or(0);
+        film.since_ns = result ? result->info.capture_ns : 0;
+    } else if (!film.uneven && *shown > *film.position) {
+        film.uneven =
+            is_uneven(film, session.pipeline()->status().source.rate, *shown, result->info.capture_ns);
+    }
     film.position = shown;
-    film.capture_ns = result ? result->info.capture_ns : 0;
     film.seek = result ? result->seek : 0;
     film.furthest = std::max(film.furthest, shown.value_or(0));
 }
@@ -129,9 +132,13 @@ std::string time_at(std::uint64_t frame, const Session& session) {
     return text;
 }
 
-std::string film_time(const Film& film, const Session& session) {
-    const std::string time = time_at(film_position(film), session);
+std::string film_time(const Film& film, std::uint64_t frame, const Session& session) {
+    const std::string time = time_at(frame, session);
     return time.empty() || !film.uneven ? time : "≈ " + time;
+}
+
+std::string film_time(const Film& film, const Session& session) {
+    return film_time(film, film_position(film), session);
 }
 
 std::string frames_text(const Film& film, const Session& session) {

@@ -10,10 +10,11 @@ namespace specklescope {
 /// Of the source that is open; the window's, not remembered.
 struct Film {
     std::optional<std::uint64_t> position; ///< of the frame on show
-    std::int64_t capture_ns = 0;           ///< its time of capture
-    std::uint64_t seek = 0;                ///< the one that it came behind
+    std::uint64_t since = 0;   ///< the frame from which on they follow each other: no seek, no round between
+    std::int64_t since_ns = 0; ///< its time of capture
+    std::uint64_t seek = 0;    ///< the one that the frame on show came behind
     /// Frames are further apart in time than their rate says: some are missing, or they came unevenly. Then
-    /// times by the rate are not those of the traces.
+    /// times by the rate are not those of the traces. Not judged while it is played again and again.
     bool uneven = false;
     std::uint64_t furthest = 0;           ///< what is known to be there, where nobody knows the length
     std::optional<std::uint64_t> in, out; ///< marks of the loop
@@ -45,12 +46,13 @@ bool film_is_late(const Film& film);
 /// Frames; 0: unknown.
 std::uint64_t film_length(const Session& session);
 /// "12 / 99", "12 / ?", and the same with times where the rate is known: "0:00.40 / 0:03.30", with ≈ in front
-/// where they are uneven.
+/// where they are uneven, which holds for both.
 std::string frames_text(const Film& film, const Session& session);
 std::string times_text(const Film& film, const Session& session);
 /// "1:02.35" at this frame, by the rate; empty where that is unknown.
 std::string time_at(std::uint64_t frame, const Session& session);
-/// The same of the frame on show, with ≈ in front where they are uneven.
+/// The same with ≈ in front where they are uneven; without a frame, of the one on show.
+std::string film_time(const Film& film, std::uint64_t frame, const Session& session);
 std::string film_time(const Film& film, const Session& session);
 
 /// Space: at the end, and where it stands behind its loop, a film begins again, at its mark if it has one;

@@ -207,13 +207,15 @@ int widen_mp4(const File& file) {
     for (const std::size_t size : sizes)
         moov.replace(size, 4, to_big_endian(big_endian(moov.data() + size, 4) + more, 4));
     moov.replace(from - 8, kMdhd + 8, wide);
-    if (const int error = file.write_at(bytes, moov.data(), moov.size()); error != 0) {
-        const std::string unknown = to_big_endian(UINT32_MAX, 4);
-        (void)file.write_at(place + from + 16, unknown.data(), unknown.size());
-        return ::ftruncate(file.fd(), static_cast<off_t>(bytes)) == 0 ? error : errno;
-    }
     constexpr std::string_view kNothing = "free";
-    return file.write_at(place + 4, kNothing.data(), kNothing.size());
+    int error = file.write_at(bytes, moov.data(), moov.size());
+    if (error == 0)
+        error = file.write_at(place + 4, kNothing.data(), kNothing.size());
+    if (error == 0)
+        return 0;
+    const std::string unknown = to_big_endian(UINT32_MAX, 4);
+    (void)file.write_at(place + from + 16, unknown.data(), unknown.size());
+    return ::ftruncate(file.fd(), static_cast<off_t>(bytes)) == 0 ? error : errno;
 }
 
 WholeFilm whole_matroska(const File& file) {

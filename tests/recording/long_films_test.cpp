@@ -1,4 +1,5 @@
-// Films that are longer than the numbers in an MP4 take: days, and frames that are hours apart.
+// Films that are longer than the numbers in an MP4 take, days, and frames that are hours apart; and such
+// whose frames are shorter than its ticks.
 #include "sources/registry.hpp"
 #include "tests/recording/record_helpers.hpp"
 #include "tests/support/test_port.hpp"
@@ -36,6 +37,19 @@ TEST(LongFilm, IsReadToItsEnd) {
             EXPECT_NEAR(static_cast<double>(times[n]) * 1e-9 * rate, static_cast<double>(n), 1e-5) << rate;
         EXPECT_EQ(decode_video(status.path, "RGB", kShown).size(), frames) << rate;
     }
+}
+
+/// The length of the film is a number of ticks, and readers drop the frames behind it.
+TEST(FastFilm, IsReadToItsEnd) {
+    for (const double rate : {250.0, 260.0, 3000.0, 10000.0, 50000.0})
+        for (const std::uint64_t frames : {7U, 24U, 31U, 60U}) {
+            const TemporaryFolder folder;
+            Maker maker(kRaw, kNumber);
+            const SinkStatus status = record(
+                maker, {.path = folder / "a.mp4", .what = RecordWhat::processed, .rate = rate}, 0, frames);
+            ASSERT_EQ(status.error, "");
+            EXPECT_EQ(times_in(status.path).size(), frames) << rate;
+        }
 }
 
 /// 5.5 h between two frames, and then 7 h.

@@ -27,7 +27,8 @@ protected:
         tools_.numbers.values = values;
         tools_.numbers.unit = "1/s";
     }
-    void draw(float width, bool log = true) {
+    /// `behind`: what else is in the panel, so high.
+    void draw(float width, bool log = true, float behind = 0) {
         frame([&] {
             ImGui::SetNextWindowPos({0, 0});
             ImGui::SetNextWindowSize({width, 700});
@@ -37,6 +38,7 @@ protected:
             draw_region_section(session_, tools_);
             said_ = ImGui::GetCurrentContext()->LogBuffer.c_str();
             ImGui::LogFinish();
+            ImGui::Dummy({1, behind});
             ImGui::End();
         });
     }
@@ -115,6 +117,53 @@ TEST_F(DrawnTable, ARowThatIsRenamedByAKeyComesIntoView) {
     io.KeysDown[257] = false;
     draw(320, false);
     EXPECT_EQ(session_.regions.regions()[25].name, "vein");
+}
+
+TEST_F(DrawnTable, ARowThatIsRenamedIsSeenWhereThePanelIsScrolledAway) {
+    ImGuiIO& io = ImGui::GetIO();
+    for (const int count : {3, 8, 30}) {
+        session_.regions.reset({});
+        fill(count, 1, 0.1, 100);
+        const auto draw_some = [&] {
+            for (int i = 0; i < 8; ++i)
+                draw(320, false, 2000);
+        };
+        draw_some();
+        ImGuiWindow* const panel = ImGui::FindWindowByName("panel");
+        ASSERT_NE(panel, nullptr);
+        panel->Scroll.y = panel->ScrollMax.y;
+        draw_some();
+        ASSERT_GT(panel->Scroll.y, 1000);
+        session_.regions.select(static_cast<std::size_t>(count / 2));
+        draw_some();
+        tools_.rename = true;
+        draw_some();
+        EXPECT_TRUE(io.WantTextInput) << count << ": its field has the keyboard";
+        EXPECT_LT(panel->Scroll.y, 500) << count;
+        tools_.renamed.reset();
+        draw_some();
+    }
+}
+
+TEST_F(DrawnTable, NumbersBehindTheFirstRowsAreWholeAsWell) {
+    fill(100, 1, 0.1, 100);
+    auto values = std::make_shared<RegionValues>(*tools_.numbers.values);
+    values->statistics[80].mean = -1.2345e-107;
+    values->statistics[80].std = 3.4567e-108;
+    tools_.numbers.values = values;
+    tools_.numbers.unit = "";
+    for (int i = 0; i < 12; ++i) {
+        draw(400, false);
+        const float line = ImGui::GetFrameHeight() + 2 * ImGui::GetStyle().CellPadding.y;
+        if (i < 4)
+            continue;
+        ASSERT_TRUE(rows());
+        const_cast<ImGuiWindow*>(rows())->Scroll.y = 76 * line; // no row is cut there
+    }
+    draw(400, false);
+    ASSERT_TRUE(rows());
+    EXPECT_TRUE(in_view(80)) << rows()->Scroll.y << " of " << rows()->ScrollMax.y;
+    EXPECT_EQ(cut_letters(), 0);
 }
 
 TEST_F(DrawnTable, ANameThatIsBeingTypedIsForNoOtherRegion) {

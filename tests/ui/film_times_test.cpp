@@ -14,10 +14,14 @@ class FilmTimes : public testing::Test {
 protected:
     /// 60 frames of 20 a second; between two of them so many seconds more.
     std::string record(int more_s) {
-        const ChildResult made =
-            run_program({"run", "synthetic:uniform?width=32&height=24&live=false&rate=20", "--backend", "cpu",
-                         "--frames", "60", "--record-raw", "film.raw"},
-                        folder_.path().string());
+        return record(20, [more_s](int frame) { return frame >= 30 ? 1000000000LL * more_s : 0; });
+    }
+    /// Each frame is so many ns late.
+    std::string record(int rate, const std::function<long long(int)>& late) {
+        const ChildResult made = run_program(
+            {"run", "synthetic:uniform?width=32&height=24&live=false&rate=" + std::to_string(rate),
+             "--backend", "cpu", "--frames", "60", "--record-raw", "film.raw"},
+            folder_.path().string());
         EXPECT_EQ(made.status, 0) << made.all();
         const std::string lines = read_text(folder_ / "film.raw.jsonl");
         static const std::regex kFrame("\"sequence\":(\\d+),\"capture_ns\":(\\d+)");
@@ -25,7 +29,7 @@ protected:
         auto from = lines.begin();
         for (std::sregex_iterator at(lines.begin(), lines.end(), kFrame), end; at != end; ++at) {
             changed.append(from, lines.begin() + at->position());
-            const long long later = std::stoi((*at)[1]) >= 30 ? 1000000000LL * more_s : 0;
+            const long long later = late(std::stoi((*at)[1]));
             changed += "\"sequence\":" + (*at)[1].str() +
                        ",\"capture_ns\":" + std::to_string(std::stoll((*at)[2]) + later);
             from = lines.begin() + at->position() + at->length();
@@ -73,6 +77,12 @@ TEST_F(FilmTimes, AreNearWhereSomeAreMissing) {
     EXPECT_TRUE(film.uneven);
     EXPECT_EQ(times_text(film, session), "≈ 0:02.95 / 0:02.95");
     EXPECT_EQ(frames_text(film, session), "59 / 59");
+}
+
+TEST_F(FilmTimes, AreNearWhereManySmallGapsAddUp) {
+    Session session(settings_of(record(200, [](int frame) { return frame / 5 * 5000000LL; })));
+    session.start([] {});
+    EXPECT_TRUE(played(session).uneven);
 }
 
 TEST_F(FilmTimes, ASeekOrALoopMakesThemNoLessExact) {

@@ -80,6 +80,12 @@ TEST(DigitsTelling, AreAsManyAsTellTheValuesOfARangeApart) {
     EXPECT_EQ(digits_telling(300.0, 300.01, 3), 7);
     EXPECT_NE(number_text(300.0001, 7), number_text(300.0002, 7));
     EXPECT_EQ(digits_telling(5, 5, 4), 4);
+    for (const auto& [low, high] : {std::pair{2e6, 2.001e6}, {1e-5, 1.1e-5}}) { // as powers of ten
+        const int digits = digits_telling(low, high, 3);
+        const double step = (high - low) / 100;
+        EXPECT_NE(number_text(low + step, digits), number_text(low + 2 * step, digits)) << low;
+    }
+    EXPECT_EQ(digits_telling(-1e308, 1e308, 3), 3);
     EXPECT_EQ(digits_telling(1e12, 1e12 + 1, 3), 9);
     EXPECT_EQ(digits_telling(NAN, 1, 3), 3);
     EXPECT_EQ(digits_telling(0, INFINITY, 3), 3);

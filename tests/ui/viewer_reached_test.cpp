@@ -119,7 +119,22 @@ TEST_F(ViewerNamedTest, AnEventIsRenamedAndRemoved) {
     viewer.key("Return");
     EXPECT_TRUE(viewer.until([&] { return viewer.text("traces.event.1").starts_with("stimulus @ "); }))
         << viewer.text("traces.event.1");
-    ASSERT_NO_FATAL_FAILURE(ask(viewer, "remove stimulus", "Remove stimulus at frame "));
+    // A click elsewhere leaves the field, and what was typed counts; after an Escape it does not.
+    for (const bool escape : {true, false}) {
+        ASSERT_NO_FATAL_FAILURE(ask(viewer, "rename stimulus", "Rename stimulus at frame "));
+        ASSERT_TRUE(viewer.until(
+            [&] { return viewer.has_widget("traces.event.label") && viewer.number("typing") == 1; }));
+        desktop_->events({"type", "--delay", "60", escape ? "nothing" : "light"});
+        if (escape)
+            viewer.key("Escape");
+        else
+            viewer.click("traces.auto");
+        ASSERT_TRUE(viewer.until([&] { return !viewer.has_widget("traces.event.label"); }));
+        EXPECT_TRUE(viewer.until([&] {
+            return viewer.text("traces.event.1").starts_with(escape ? "stimulus @ " : "light @ ");
+        })) << viewer.text("traces.event.1");
+    }
+    ASSERT_NO_FATAL_FAILURE(ask(viewer, "remove light", "Remove light at frame "));
     EXPECT_TRUE(viewer.until([&] { return viewer.text("traces.event.1").empty(); }));
     EXPECT_EQ(viewer.quit(), 0) << viewer.log();
 }

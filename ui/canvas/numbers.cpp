@@ -44,12 +44,13 @@ std::string number_text(double value, int digits) {
 
 int digits_telling(double low, double high, int least) {
     const double size = std::max(std::abs(low), std::abs(high)), span = high - low;
-    if (!(span > 0) || !std::isfinite(size))
+    if (!(span > 0) || !std::isfinite(size) || !std::isfinite(span))
         return least;
     constexpr int kMost = 9, kOfSpan = 3;
-    constexpr double kRounded = 1e-6; // 300.01 − 300 is a little less than 0.01
+    const int power = size >= 1e6 || size < 1e-4 ? 1 : 0; // where number_text() writes one digit less
+    constexpr double kRounded = 1e-6;                     // 300.01 − 300 is a little less than 0.01
     const double shared = std::floor(std::log10(size)) - std::floor(std::log10(span) + kRounded);
-    return std::clamp(static_cast<int>(std::min<double>(shared, kMost)) + kOfSpan, least, kMost);
+    return std::clamp(static_cast<int>(std::min<double>(shared, kMost)) + kOfSpan + power, least, kMost);
 }
 
 std::string quantity_text(double value, const std::string& unit, int digits) {

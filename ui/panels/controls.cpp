@@ -222,9 +222,11 @@ void tooltip(const std::string& text) {
     ImGui::EndTooltip();
 }
 
-void close_on_escape() {
-    if (escaped())
-        ImGui::CloseCurrentPopup();
+bool close_on_escape() {
+    if (!escaped())
+        return false;
+    ImGui::CloseCurrentPopup();
+    return true;
 }
 
 void hint(const std::string& text, ImU32 color) {

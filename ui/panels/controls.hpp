@@ -53,8 +53,8 @@ std::string fitted_name(const ImFont& font, const std::string& text, float width
 std::string wrapped(const ImFont& font, const std::string& text, float width);
 /// For the label of a control: Dear ImGui hides what stands behind "##", which a name may hold.
 std::string label_text(std::string name);
-/// For a list or menu that is being drawn: Escape closes it.
-void close_on_escape();
+/// For a list or menu that is being drawn: Escape closes it. True if it did.
+bool close_on_escape();
 /// A line of small text.
 void hint(const std::string& text, ImU32 color = theme::kDim);
 /// "exposure" → "Exposure", "tau_c" → "Tau c".

@@ -126,7 +126,7 @@ void time_line(Session& session, Film& film, float width, float height) {
     draw_line(line, film, length > 0, hot);
     if (hot) {
         const std::uint64_t frame = line.frame_at(ImGui::GetIO().MousePos.x);
-        const std::string time = time_at(frame, session);
+        const std::string time = film_time(film, frame, session);
         const Film::Drag thing =
             film.dragged != Film::Drag::none ? film.dragged : thing_at(line, film, ImGui::GetIO().MousePos.x);
         const std::string what = thing == Film::Drag::in    ? "The loop begins at frame "

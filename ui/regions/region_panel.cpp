@@ -161,7 +161,8 @@ void report_regions(const Session& session, const RegionTools& tools) {
 
 void draw_region_section(Session& session, RegionTools& tools) {
     RegionEditor& editor = session.regions;
-    if (std::exchange(tools.rename, false) && editor.selected()) {
+    const bool renames = std::exchange(tools.rename, false) && editor.selected();
+    if (renames) {
         begin_rename(editor, tools, *editor.selected());
         ImGui::SetNextItemOpen(true);
     }
@@ -173,6 +174,8 @@ void draw_region_section(Session& session, RegionTools& tools) {
         ImGui::SetNextItemOpen(true); // the first one
     const std::string key = keys_text(session.settings().keys, Action::rectangle_tool);
     const bool open = section("Regions", false);
+    if (renames && !ImGui::IsItemVisible()) // the panel is scrolled away from it
+        ImGui::SetScrollHereY(0);
     if (!open && !tools.any)
         header_note(key.empty() ? "" : "press " + key + " to draw one");
     if (!open)

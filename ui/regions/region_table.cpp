@@ -83,8 +83,9 @@ Columns columns_of(const RegionTools& tools, std::size_t count, float width) {
     Columns columns;
     columns.area = tools.numbers.um_per_px > 0;
     float mean = heading(false), with_std = heading(true), pixels = dp(46), with_area = dp(46);
-    if (const RegionValues* values = tools.numbers.values.get())
-        for (std::size_t i = 0; i < std::min({count, values->statistics.size(), kRowsMeasured}); ++i) {
+    const RegionValues* values = tools.numbers.values.get();
+    const auto measure = [&](std::size_t first, std::size_t end) {
+        for (std::size_t i = first; values && i < std::min({end, count, values->statistics.size()}); ++i) {
             const RegionStatistics& s = values->statistics[i];
             const auto extent = [](const std::string& text) { return ImGui::CalcTextSize(text.c_str()).x; };
             mean = std::max(mean, extent(number_text(s.mean)));
@@ -93,6 +94,10 @@ Columns columns_of(const RegionTools& tools, std::size_t count, float width) {
             pixels = std::max(pixels, extent(px));
             with_area = std::max(with_area, extent(px + " · " + area_text(s, tools.numbers.um_per_px)));
         }
+    };
+    measure(0, kRowsMeasured);
+    measure(std::max<std::size_t>(kRowsMeasured, static_cast<std::size_t>(tools.first_row)),
+            static_cast<std::size_t>(tools.end_row)); // and those that are seen
     const auto whole = [](float extent) { return std::ceil(extent / dp(8)) * dp(8); }; // it does not tremble
     for (float* each : {&mean, &with_std, &pixels, &with_area})
         *each = whole(*each);
@@ -251,12 +256,12 @@ void draw_region_table(Session& session, RegionTools& tools) {
         columns_of(tools, editor.regions().size(),
                    ImGui::GetContentRegionAvail().x - (scrolls ? ImGui::GetStyle().ScrollbarSize : 0));
     const RegionEditor::Index selected = editor.selected();
-    const bool another = std::exchange(tools.row_selected, selected) != selected;
     if (!ImGui::BeginTable("regions", columns.pixels ? 4 : 3,
                            ImGuiTableFlags_NoSavedSettings | ImGuiTableFlags_BordersInnerH |
                                (scrolls ? ImGuiTableFlags_ScrollY : ImGuiTableFlags_None),
                            {0, scrolls ? line * (kRowsShown + 1) : 0}))
         return;
+    const bool another = std::exchange(tools.row_selected, selected) != selected;
     ImGui::TableSetupScrollFreeze(0, 1);
     ImGui::TableSetupColumn("", ImGuiTableColumnFlags_WidthFixed, ImGui::GetTextLineHeight() + dp(2));
     ImGui::TableSetupColumn("name", ImGuiTableColumnFlags_WidthStretch);
@@ -269,13 +274,19 @@ void draw_region_table(Session& session, RegionTools& tools) {
     if (tools.rename_begins && tools.renamed)
         brought = static_cast<int>(*tools.renamed);
     ImGuiListClipper clipper;
-    clipper.Begin(count, scrolls ? line : -1);
-    if (brought >= 0 && scrolls)
+    clipper.Begin(count, line);
+    if (brought >= 0)
         clipper.ForceDisplayRangeByIndices(brought, brought + 1);
-    while (clipper.Step())
+    tools.first_row = tools.end_row = 0;
+    while (clipper.Step()) {
+        if (clipper.DisplayEnd - clipper.DisplayStart > tools.end_row - tools.first_row) {
+            tools.first_row = clipper.DisplayStart;
+            tools.end_row = clipper.DisplayEnd;
+        }
         for (int i = clipper.DisplayStart;
              i < std::min(clipper.DisplayEnd, static_cast<int>(editor.regions().size())); ++i)
             row(editor, tools, session.settings().keys, columns, static_cast<std::size_t>(i), brought == i);
+    }
     ImGui::EndTable();
 }
 

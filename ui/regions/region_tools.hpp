@@ -70,6 +70,7 @@ public:
     std::string replaces;               ///< the file that Enter once more replaces
     RegionNumbers numbers;
     LinePanel line;
+    int first_row = 0, end_row = 0;   ///< of the table as it was last drawn
     RegionEditor::Index row_selected; ///< when the table was last drawn
 
 private:

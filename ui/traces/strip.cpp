@@ -94,8 +94,7 @@ void edge(const Rect& area, double& size) {
 
 void TraceStrip::update(Session& session) {
     about_ = session.traces().overview();
-    const std::string before = std::exchange(quantity_, about_.quantity.name);
-    if (before != quantity_)
+    if (std::exchange(quantity_, about_.quantity) != about_.quantity)
         fixed_.reset(); // it was of other numbers
     view_.set_run(about_.first_ns, about_.last_ns);
 }

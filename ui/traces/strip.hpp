@@ -58,13 +58,13 @@ private:
     std::set<std::uint64_t> hidden_; ///< by TraceRegion::id
     bool relative_ = false;
     std::optional<ValueSpan> fixed_; ///< none: automatic
-    std::string quantity_;           ///< its name, which fixed_ is of
+    Quantity quantity_;              ///< which fixed_ is of
     ValueSpan span_;                 ///< as drawn
     std::vector<std::vector<TraceColumn>> curves_;
     std::optional<TraceValues> cursor_;
     std::uint64_t edited_event_ = 0; ///< whose label is in the popup
     std::string edited_label_;
-    bool open_event_ = false, focus_event_ = false;
+    bool open_event_ = false, focus_event_ = false, names_event_ = false;
     bool drags_values_ = false;
     double drawing_ms_ = 0;
 

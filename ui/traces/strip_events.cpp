@@ -51,9 +51,12 @@ void TraceStrip::event_popup(Session& session) {
         focus_event_ = true;
         ImGui::OpenPopup("event");
     }
-    if (!ImGui::BeginPopup("event"))
+    if (!ImGui::BeginPopup("event")) {
+        if (std::exchange(names_event_, false)) // a click elsewhere leaves it, and what was typed counts
+            session.rename_event(edited_event_, edited_label_);
         return;
-    close_on_escape();
+    }
+    names_event_ = !close_on_escape();
     if (std::exchange(focus_event_, false))
         ImGui::SetKeyboardFocusHere();
     ImGui::SetNextItemWidth(dp(190));
@@ -63,11 +66,13 @@ void TraceStrip::event_popup(Session& session) {
     ImGui::SameLine();
     if (entered || ImGui::Button("Name")) {
         session.rename_event(edited_event_, edited_label_);
+        names_event_ = false;
         ImGui::CloseCurrentPopup();
     }
     ImGui::SameLine();
     if (ImGui::Button("Remove")) {
         session.remove_event(edited_event_);
+        names_event_ = false;
         ImGui::CloseCurrentPopup();
     }
     probe::item("traces.event.remove");
