@@ -145,6 +145,13 @@ TEST_F(ViewerKeysTest, ATypedNumberCountsWhereverTheFieldIsLeftFor) {
     viewer.key("Escape");
     ASSERT_TRUE(viewer.until([&] { return viewer.number("typing") == 0; }));
     EXPECT_EQ(viewer.text("chain").find("radius=3,"), std::string::npos) << "Escape takes it back";
+    viewer.double_click("speckle.radius");
+    ASSERT_TRUE(viewer.until([&] { return viewer.number("typing") == 1; }));
+    viewer.freeze(true); // as a picture that takes long to draw
+    desktop_->events({"type", "--delay", "5", "9"});
+    desktop_->events({"key", "--delay", "5", "Return"});
+    viewer.freeze(false);
+    EXPECT_TRUE(chain_has("radius=9,")) << viewer.text("chain");
     EXPECT_EQ(viewer.quit(), 0) << viewer.log();
 }
 

@@ -77,7 +77,7 @@ bool escaped() { return ImGui::IsKeyPressed(ImGui::GetKeyIndex(ImGuiKey_Escape))
 /// click on what is drawn before takes the focus, and with it the field's own text.
 template <class T> bool typed_and_left(T& edited) {
     static T typed;
-    if (ImGui::IsItemActive())
+    if (ImGui::IsItemActive() || ImGui::IsItemEdited()) // in the frame of its Return, too
         typed = edited;
     if (!ImGui::IsItemDeactivatedAfterEdit() || escaped())
         return false;
