@@ -2,6 +2,7 @@
 #include "have_cuda.hpp"
 
 #include "base/error.hpp"
+#include "base/parallel.hpp"
 #include "bench/device.hpp"
 #include "bench/doors.hpp"
 #include "bench/feeds.hpp"
@@ -56,6 +57,8 @@ public:
 
     int run() {
         check_filter();
+        const ThreadLimit limit(
+            settings_.program.as<ProgramSettings>().threads); // of all that is measured here
         if (!settings_.bench.json.empty())
             check_replaceable(settings_.bench.json,
                               {.what = "report of bench", .option = "--json", .holds = is_report});
@@ -304,7 +307,7 @@ private:
                 const ProgramRun run = run_program(arguments, kSeconds);
                 const Json& s = run.stats;
                 rows.push_back({{"name", std::string(pace.name) + (drawn ? ", window open" : ", no window")},
-                                {"frames_per_s", s.at("rate").at("processing")},
+                                {"frames_per_s", s.at("rate").at("mean")},
                                 {"frames", s.at("frames").at("processed")},
                                 {"dropped", s.at("drops").at("total")},
                                 {"drawn_per_s", s.at("rate").at("display")},

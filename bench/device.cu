@@ -96,6 +96,7 @@ public:
         }
         const Buffer counts(sizeof(PixelCounts), memory_);
         check(cudaMemset(counts.as<void>(), 0, sizeof(PixelCounts)), "cudaMemset");
+        check(cudaDeviceSynchronize(), "cudaDeviceSynchronize"); // the stage's stream does not wait for these
         const auto call = [&](int i) {
             const auto at = static_cast<std::size_t>(i % sets);
             stage->run(inputs[at].device(), outputs[at].device(),
