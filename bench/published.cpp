@@ -87,9 +87,11 @@ std::string table_of(const Published& system, const std::vector<Json>& reports) 
                     continue;
                 const std::string on = row.at("on");
                 const bool gpu = on == "GPU";
-                const std::string name = report.at("machine").at("name");
+                const Json& machine = report.at("machine");
+                const std::string name = machine.at("name"), processor = machine.value("CPU", name);
                 const Json* other = row.value("most", false) ? beside(reports, name, work, gpu) : nullptr;
-                lines.push_back({to_string(work.shape) + ", " + work.work, gpu ? name : name + ", " + on,
+                lines.push_back({to_string(work.shape) + ", " + work.work,
+                                 gpu ? name : processor.substr(0, processor.find(',')) + ", " + on,
                                  median(row, "ms"), median(row, "with_copies_ms"),
                                  other ? median(*other, "peer_ms") : "–",
                                  other ? other->at("peer").get<std::string>() : ""});

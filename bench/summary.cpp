@@ -30,10 +30,24 @@ constexpr std::array<Headline, 7> kHeadlines = {{
     {"disk of 255 px", "convolve:kernel=disk,radius=127", "convolve:kernel=disk,radius=127", "1392×1040 f32"},
 }};
 
-const Json* find(const Json& report, const char* key, const char* work, const std::string& image) {
-    if (report.contains(key))
-        for (const Json& row : report.at(key))
-            if (bare_work(row) == work && row.at("image") == image)
+/// Work of "GPU" or of "CPU".
+bool is_of(const Json& row, const std::string& processor) {
+    return row.at("work").get<std::string>().starts_with(processor + " ");
+}
+
+/// A report of a machine with a GPU has rows of both.
+bool has_both(const Json& report) {
+    const Json rows = report.value("kernels", Json::array());
+    const auto has = [&](const char* processor) {
+        return std::any_of(rows.begin(), rows.end(), [&](const Json& row) { return is_of(row, processor); });
+    };
+    return has("GPU") && has("CPU");
+}
+
+const Json* find(const Json& report, const Headline& headline, const std::string& processor) {
+    if (report.contains("kernels"))
+        for (const Json& row : report.at("kernels"))
+            if (is_of(row, processor) && bare_work(row) == headline.work && row.at("image") == headline.image)
                 return &row;
     return nullptr;
 }
@@ -41,11 +55,12 @@ const Json* find(const Json& report, const char* key, const char* work, const st
 double median(const Json& row, const char* key) { return row.at(key).at("median"); }
 
 /// The quickest of the others; null if none was measured.
-const Json* quickest(const Json& report, const Headline& headline) {
+const Json* quickest(const Json& report, const Headline& headline, const std::string& processor) {
     const Json* best = nullptr;
     if (report.contains("peers"))
         for (const Json& row : report.at("peers"))
-            if ((bare_work(row) == headline.beside || bare_work(row) == headline.work) &&
+            if (is_of(row, processor) &&
+                (bare_work(row) == headline.beside || bare_work(row) == headline.work) &&
                 row.at("image") == headline.image &&
                 (!best || median(row, "peer_ms") < median(*best, "peer_ms")))
                 best = &row;
@@ -79,21 +94,35 @@ std::string bare_work(const Json& row) {
     return work.substr(0, work.find(" ("));
 }
 
+namespace {
+
+std::vector<std::pair<std::string, Headline>> works_on_each() {
+    std::vector<std::pair<std::string, Headline>> all;
+    for (const char* processor : {"GPU", "CPU"})
+        for (const Headline& headline : kHeadlines)
+            all.emplace_back(processor, headline);
+    return all;
+}
+
+} // namespace
+
 std::string summary_table(const std::vector<Json>& reports) {
     std::vector<std::vector<std::string>> lines = {{"work, frame", "on", "ours, ms", "quickest other, ms",
                                                     "factor", "copy, ms", "fraction of copy", "the other"}};
     for (const Json& report : reports)
-        for (const Headline& headline : kHeadlines) {
-            const Json* ours = find(report, "kernels", headline.work, headline.image);
-            const Json* other = quickest(report, headline);
+        for (const auto& [processor, headline] : works_on_each()) {
+            const Json* ours = find(report, headline, processor);
+            const Json* other = quickest(report, headline, processor);
             if (!ours || (!other && !report.value("peers", Json::array()).empty()))
                 continue;
+            const Json& machine = report.at("machine");
+            const std::string on = machine.at(processor == "CPU" && has_both(report) ? "CPU" : "name");
             const double ms = median(*ours, "ms"), copy = median(*ours, "copy_ms");
-            lines.push_back(
-                {std::string(headline.what) + ", " + headline.image, report.at("machine").at("name"),
-                 digits(ms), other ? digits(median(*other, "peer_ms")) : "–",
-                 other ? digits(median(*other, "peer_ms") / median(*other, "ours_ms")) : "–", digits(copy),
-                 digits(copy / ms), other ? other->at("peer").get<std::string>() : "none measured"});
+            lines.push_back({std::string(headline.what) + ", " + headline.image, on, digits(ms),
+                             other ? digits(median(*other, "peer_ms")) : "–",
+                             other ? digits(median(*other, "peer_ms") / median(*other, "ours_ms")) : "–",
+                             digits(copy), digits(copy / ms),
+                             other ? other->at("peer").get<std::string>() : "none measured"});
         }
     return lines.size() > 1 ? table(lines) : "";
 }
@@ -105,21 +134,24 @@ std::vector<std::pair<std::string, Plot>> plots(const Json& report) {
     Plot sigma{"Gaussian over σ, 3840×2160 u8 RGB, " + on, "σ, px", "time a frame, ms", {}};
     Plot size{
         "5×5 flow index over the size of the frame, u16, " + on, "million pixels", "time a frame, ms", {}};
+    const bool both = has_both(report);
     for (const Json& row : report.value("kernels", Json::array())) {
         const std::string work = bare_work(row), image = row.at("image");
+        const std::string where = !both ? "" : is_of(row, "CPU") ? ", CPU" : ", GPU";
         const double ms = median(row, "ms"), copy = median(row, "copy_ms");
         if (work.starts_with("speckle:radius=") && image == "1392×1040 u16") {
-            add(radius, "this program", value_in(work, "radius"), ms);
-            add(radius, "a copy of the same bytes", value_in(work, "radius"), copy, true);
+            add(radius, "this program" + where, value_in(work, "radius"), ms);
+            add(radius, "a copy of the same bytes" + where, value_in(work, "radius"), copy, true);
         }
         if (work.starts_with("gaussian:") && value_in(work, "sigma") > 0 && image == "3840×2160 u8 RGB") {
             const std::size_t method = work.find("method=") + 7;
-            add(sigma, work.substr(method, work.find(',', method) - method), value_in(work, "sigma"), ms);
-            add(sigma, "a copy of the same bytes", value_in(work, "sigma"), copy, true);
+            add(sigma, work.substr(method, work.find(',', method) - method) + where, value_in(work, "sigma"),
+                ms);
+            add(sigma, "a copy of the same bytes" + where, value_in(work, "sigma"), copy, true);
         }
         if (work == "speckle:radius=2" && image.ends_with(" u16")) {
-            add(size, "this program", megapixels(image), ms);
-            add(size, "a copy of the same bytes", megapixels(image), copy, true);
+            add(size, "this program" + where, megapixels(image), ms);
+            add(size, "a copy of the same bytes" + where, megapixels(image), copy, true);
         }
     }
     for (const Json& row : report.value("peers", Json::array())) {

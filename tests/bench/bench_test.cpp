@@ -8,6 +8,7 @@
 #include "bench/published.hpp"
 #include "bench/report.hpp"
 #include "bench/simd.hpp"
+#include "bench/summary.hpp"
 #include "bench/timing.hpp"
 #include "tests/support/child.hpp"
 
@@ -242,6 +243,41 @@ TEST(Bench, InstructionSetsStandBesideOtherLibraries) {
     EXPECT_NE(table.find("AVX2, ms"), std::string::npos) << table;
     EXPECT_NE(table.find("|   2.00 |\n"), std::string::npos) << table;
     EXPECT_NE(table.find("|      – |\n"), std::string::npos) << table;
+}
+
+/// A machine with a GPU has rows of both, that of the CPU first.
+TEST(Bench, TheOverviewTellsGpuAndCpuApart) {
+    const auto time = [](double ms) {
+        return nlohmann::ordered_json{{"median", ms}, {"low", ms}, {"high", ms}, {"rounds", 1}};
+    };
+    nlohmann::ordered_json report = {{"machine", {{"name", "A GPU"}, {"CPU", "A CPU, AVX2, 2 threads"}}}};
+    for (const auto& [processor, ms] : {std::pair{"CPU", 8.0}, {"GPU", 2.0}}) {
+        const std::string work = std::string(processor) + " speckle:radius=2";
+        report["kernels"].push_back(
+            {{"work", work}, {"image", "1392×1040 u16"}, {"ms", time(ms)}, {"copy_ms", time(1)}});
+        report["peers"].push_back({{"work", work},
+                                   {"image", "1392×1040 u16"},
+                                   {"peer", std::string(processor) + " peer"},
+                                   {"ours_ms", time(ms)},
+                                   {"peer_ms", time(10 * ms)}});
+    }
+    const std::string table = summary_table({report});
+    for (const auto& [processor, ours, other] :
+         {std::tuple{"A GPU", "2.00", "20.0"}, {"A CPU, AVX2, 2 threads", "8.00", "80.0"}}) {
+        const std::size_t at = table.find(processor);
+        ASSERT_NE(at, std::string::npos) << table;
+        const std::string line = table.substr(at, table.find('\n', at) - at);
+        EXPECT_NE(line.find(ours), std::string::npos) << table;
+        EXPECT_NE(line.find(other), std::string::npos) << table;
+        EXPECT_NE(line.find(std::string(processor).substr(2, 3) + " peer"), std::string::npos) << table;
+    }
+    std::set<std::string> series;
+    for (const auto& [name, plot] : plots(report))
+        for (const Series& each : plot.series) {
+            EXPECT_EQ(each.points.size(), 1U) << name << ' ' << each.name;
+            series.insert(each.name);
+        }
+    EXPECT_EQ(series.count("this program, GPU") + series.count("this program, CPU"), 2U);
 }
 
 TEST(Bench, RefusesAFileThatIsNoReport) {
