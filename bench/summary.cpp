@@ -86,16 +86,6 @@ double megapixels(const std::string& image) {
            1e6;
 }
 
-} // namespace
-
-std::string bare_work(const Json& row) {
-    std::string work = row.at("work");
-    work = work.substr(work.find(' ') + 1); // "GPU …", "CPU …"
-    return work.substr(0, work.find(" ("));
-}
-
-namespace {
-
 std::vector<std::pair<std::string, Headline>> works_on_each() {
     std::vector<std::pair<std::string, Headline>> all;
     for (const char* processor : {"GPU", "CPU"})
@@ -105,6 +95,12 @@ std::vector<std::pair<std::string, Headline>> works_on_each() {
 }
 
 } // namespace
+
+std::string bare_work(const Json& row) {
+    std::string work = row.at("work");
+    work = work.substr(work.find(' ') + 1); // "GPU …", "CPU …"
+    return work.substr(0, work.find(" ("));
+}
 
 std::string summary_table(const std::vector<Json>& reports) {
     std::vector<std::vector<std::string>> lines = {{"work, frame", "on", "ours, ms", "quickest other, ms",

@@ -47,11 +47,6 @@ bool keeps_places(specklescope_chain* chain) {
     return in_place != 0;
 }
 
-bool same_frames(const specklescope_image& one, const specklescope_image& other) {
-    return one.width == other.width && one.height == other.height && one.channels == other.channels &&
-           one.type == other.type;
-}
-
 /// No chain of that text has more stages: bars in quotes count too.
 std::size_t most_stages(const std::string& text) {
     return 1 + static_cast<std::size_t>(std::count(text.begin(), text.end(), '|'));
@@ -250,7 +245,7 @@ std::optional<EditedChain::Foreseen> EditedChain::foresee(const std::string& tex
             const ChainHandle chain = new_chain(text, settings_with(options));
             spare_files(chain.get(), text);
             const bool in_place = keeps_places(chain.get());
-            if (!in_place && !same_frames(frame, input))
+            if (!in_place && !same_shape(frame, input))
                 return std::nullopt;
             auto made = sized<specklescope_image>();
             check(specklescope_chain_output(chain.get(), &frame, &made));
@@ -269,7 +264,7 @@ std::optional<EditedChain::Foreseen> EditedChain::foresee(const std::string& tex
     few.width = std::min(input.width, kSide);
     few.height = std::min(input.height, kSide);
     std::optional<Foreseen> found = with(few);
-    if (!found && !same_frames(few, input))
+    if (!found && !same_shape(few, input))
         found = with(input);
     return found;
 }
@@ -280,7 +275,7 @@ std::optional<EditedChain::Foreseen> EditedChain::foresee(const std::string& tex
 std::string EditedChain::wrong_with(const std::vector<Edit>& edits, const std::string& text,
                                     const specklescope_image& input, const Judge& judge,
                                     specklescope_image& made) {
-    const bool free = prepared_ && same_frames(*prepared_, input) &&
+    const bool free = prepared_ && same_shape(*prepared_, input) &&
                       std::all_of(edits.begin(), edits.end(), [](const Edit& edit) { return edit.free; });
     const std::optional<Foreseen> foreseen = free ? std::nullopt : foresee(text, input);
     if (foreseen)
@@ -306,7 +301,7 @@ std::string EditedChain::wrong_with(const std::vector<Edit>& edits, const std::s
         return refusal.what();
     }
     const bool in_place = keeps_places(run_.get());
-    if (!foreseen || !same_frames(foreseen->made, made))
+    if (!foreseen || !same_shape(foreseen->made, made))
         if (std::string objection = judge.objection(made, in_place); !objection.empty()) {
             put_back();
             return objection;

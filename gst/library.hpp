@@ -27,6 +27,11 @@ inline void check(specklescope_status status) {
         throw Refusal(status, specklescope_last_error());
 }
 
+inline bool same_shape(const specklescope_image& one, const specklescope_image& other) {
+    return one.width == other.width && one.height == other.height && one.channels == other.channels &&
+           one.type == other.type;
+}
+
 struct Free {
     void operator()(specklescope_chain* chain) const { specklescope_chain_free(chain); }
     void operator()(specklescope_view* view) const { specklescope_view_free(view); }

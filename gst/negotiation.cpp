@@ -93,11 +93,6 @@ void tell_range_of_luma(Element& element) {
 
 } // namespace
 
-bool same_shape(const specklescope_image& one, const specklescope_image& other) {
-    return one.width == other.width && one.height == other.height && one.channels == other.channels &&
-           one.type == other.type;
-}
-
 specklescope_image take_edits(Element& element, const InputFormat& input, const GstCaps* caps) {
     State& state = *element.state;
     return state.chain.settle(

@@ -10,7 +10,6 @@ namespace specklescope::element {
 /// Takes in the edits that wait, for frames of `caps`, and tells what is made of them. What does not fit them
 /// or what follows is a warning, and the chain goes on as it was. Throws Refusal where that does not fit.
 specklescope_image take_edits(Element& element, const InputFormat& input, const GstCaps* caps);
-bool same_shape(const specklescope_image& one, const specklescope_image& other);
 /// Of what `state` says of input, output and the chain's result. Throws Refusal.
 void make_frames(State& state);
 
