@@ -252,7 +252,7 @@ void class_init(gpointer klass, gpointer) {
     auto* element_class = static_cast<GstElementClass*>(klass);
     element_class->change_state = change_state;
     gst_element_class_set_metadata(element_class, "Speckle contrast and flow", "Filter/Effect/Video",
-                                   description().c_str(), "Specklescope maintainers");
+                                   description().c_str(), "The Specklescope authors");
     add_pad(element_class, "sink", GST_PAD_SINK, sink_template());
     add_pad(element_class, "src", GST_PAD_SRC, source_template());
     auto* base_class = static_cast<GstBaseTransformClass*>(klass);

@@ -9,6 +9,6 @@ file(WRITE ${CPACK_SPECKLESCOPE_OUT} "specklescope (${CPACK_PACKAGE_VERSION}) un
 
   * Built from the sources of this version; docs/ there tells what is new.
 
- -- ${CPACK_PACKAGE_CONTACT}  ${date}
+ -- ${CPACK_PACKAGE_CONTACT} <>  ${date}
 ")
 execute_process(COMMAND gzip -9nf ${CPACK_SPECKLESCOPE_OUT} COMMAND_ERROR_IS_FATAL ANY)

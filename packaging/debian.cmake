@@ -3,7 +3,7 @@
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME specklescope)
 set(CPACK_PACKAGE_VENDOR "Specklescope")
-set(CPACK_PACKAGE_CONTACT "Specklescope maintainers <maintainers@specklescope.invalid>")
+set(CPACK_PACKAGE_CONTACT "The Specklescope authors") # no address: there is none
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "${PROJECT_DESCRIPTION}")
 set(CPACK_DEBIAN_PACKAGE_DESCRIPTION
 "Specklescope turns the speckle of a laser-lit scene into a live map of blood

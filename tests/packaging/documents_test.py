@@ -1,4 +1,4 @@
-"""Desktop entry, metainfo, man page and icons, by the tools made for them: documents_test.py PREFIX WHAT [FOLDER]"""
+"""Desktop entry, metainfo, man page, icons and udev rule, by the tools made for them: documents_test.py PREFIX WHAT [FOLDER]"""
 import glob
 import os
 import subprocess
@@ -54,4 +54,18 @@ def icons():
         expect(abs(kept - drawn).mean() < 2, f"{size}: draw them anew with packaging/icons/draw")
 
 
-{"desktop": desktop, "metainfo": metainfo, "man": man, "icons": icons}[what]()
+def udev():
+    import fnmatch
+    import re
+    path, = glob.glob(f"{prefix}/lib/udev/rules.d/*.rules")
+    expect(os.path.basename(path) < "73-seat-late.rules", "tags after this file are not seen")
+    rules = [line for line in open(path) if line.strip() and line[0] != "#"]
+    expect(len(rules) == 1, rules)
+    for part in rules[0].strip().split(", "):
+        expect(re.fullmatch(r'[A-Z]+(\{\w+\})?(==|!=|=|\+=)"[^"]*"', part), part)
+    pattern = re.search(r'ID_USB_INTERFACES\}=="([^"]*)"', rules[0])[1]
+    for interfaces, camera in ((":ef0500:ef0501:ef0502:", True), (":0e0100:0e0200:", False), (":ff0500:", False)):
+        expect(fnmatch.fnmatchcase(interfaces, pattern) == camera, interfaces)
+
+
+{"udev": udev, "desktop": desktop, "metainfo": metainfo, "man": man, "icons": icons}[what]()
