@@ -16,7 +16,7 @@ namespace specklescope {
 
 namespace {
 
-thread_local int limit_here = 0;
+thread_local int threads_here = 0;
 
 #if defined(__SANITIZE_THREAD__)
 constexpr bool kThreadSanitizer = true;
@@ -52,11 +52,11 @@ int parallel_threads() {
         return 1;
     const auto allowed = tbb::global_control::active_value(tbb::global_control::max_allowed_parallelism);
     const int cores = std::min(all_threads(), static_cast<int>(std::min<std::size_t>(allowed, 4096)));
-    return std::max(1, limit_here > 0 ? std::min(limit_here, cores) : cores);
+    return std::max(1, threads_here > 0 ? std::min(threads_here, cores) : cores);
 }
 
-ThreadLimit::ThreadLimit(int threads) : outer_(limit_here) { limit_here = std::max(0, threads); }
-ThreadLimit::~ThreadLimit() { limit_here = outer_; }
+ThreadLimit::ThreadLimit(int threads) : outer_(threads_here) { threads_here = std::max(0, threads); }
+ThreadLimit::~ThreadLimit() { threads_here = outer_; }
 
 int band_count(int rows, int slots, int min_rows) {
     constexpr int kPerSlot = 4; // so that threads end together; a guess

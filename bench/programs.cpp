@@ -29,7 +29,7 @@ std::string read_file(const std::string& path) {
     return text.str();
 }
 
-double seconds_of(const timeval& time) {
+double cpu_seconds(const timeval& time) {
     return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
 }
 
@@ -74,7 +74,7 @@ ProgramRun run_program(std::vector<std::string> arguments, double seconds) {
     run.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
     if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
         throw RunError("A run of the program failed: " + read_file(log));
-    run.processor_s = seconds_of(usage.ru_utime) + seconds_of(usage.ru_stime);
+    run.processor_s = cpu_seconds(usage.ru_utime) + cpu_seconds(usage.ru_stime);
     run.stats = nlohmann::json::parse(read_file(stats));
     // Both processes read the same clock.
     const double origin = std::chrono::duration<double>(begin.time_since_epoch()).count();

@@ -20,14 +20,14 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr Shape kShape{1392, 1040, 1, PixelType::u16};
+constexpr Shape kFieldShape{1392, 1040, 1, PixelType::u16};
 constexpr const char* kWork = "speckle:radius=2";
 
 /// Side by side in rows, rectangle, ellipse and polygon in turn, each over half the sides of its field.
 std::vector<Region> spread_over(int columns, int rows) {
     std::vector<Region> regions;
-    const double w = static_cast<double>(kShape.width) / columns,
-                 h = static_cast<double>(kShape.height) / rows;
+    const double w = static_cast<double>(kFieldShape.width) / columns,
+                 h = static_cast<double>(kFieldShape.height) / rows;
     for (int i = 0; i < columns * rows; ++i) {
         const int column = i % columns, line = i / columns;
         const double x = w * (column + 0.25), y = h * (line + 0.25);
@@ -53,7 +53,7 @@ std::vector<RegionCase> cases() {
     for (int i = 0; i < 16; ++i)
         whole.push_back({"r" + std::to_string(i),
                          RegionShape::rectangle,
-                         {{0, 0}, {kShape.width - 1.0, kShape.height - 1.0}},
+                         {{0, 0}, {kFieldShape.width - 1.0, kFieldShape.height - 1.0}},
                          "",
                          false});
     return {{"16 regions", spread_over(4, 4)},
@@ -70,9 +70,9 @@ Json row(Executor& executor, const RegionCase& work) {
     std::vector<double> without, with;
     for (int i = 0; i < kRounds; ++i) {
         executor.set_regions(nullptr, 1);
-        without.push_back(1e3 / run_stream(executor, {kWork}, kShape, false, kSeconds).frames_per_s);
+        without.push_back(1e3 / run_stream(executor, {kWork}, kFieldShape, false, kSeconds).frames_per_s);
         executor.set_regions(outlines, 1);
-        with.push_back(1e3 / run_stream(executor, {kWork}, kShape, false, kSeconds).frames_per_s);
+        with.push_back(1e3 / run_stream(executor, {kWork}, kFieldShape, false, kSeconds).frames_per_s);
     }
     std::uint64_t pixels = 0;
     for (const PlacedRegion& region : place_regions(outlines, *executor.output(), 1)->regions)
@@ -82,7 +82,7 @@ Json row(Executor& executor, const RegionCase& work) {
     std::fprintf(stderr, "%s %s: %s ms, without %s ms\n", where.c_str(), work.name,
                  digits(measured.median).c_str(), digits(plain.median).c_str());
     return {{"work", where + " " + kWork},
-            {"image", to_string(kShape)},
+            {"image", to_string(kFieldShape)},
             {"regions", work.name},
             {"pixels", pixels},
             {"frames_per_s_without", 1e3 / plain.median},

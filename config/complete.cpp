@@ -14,9 +14,9 @@ namespace specklescope {
 namespace {
 
 /// Collects what begins with the word being typed.
-class Words {
+class TypedWords {
 public:
-    explicit Words(std::string typed) : typed_(std::move(typed)) {}
+    explicit TypedWords(std::string typed) : typed_(std::move(typed)) {}
     const std::string& typed() const { return typed_; }
     void add(const std::string& text, std::string_view doc = "") {
         if (!text.starts_with(typed_))
@@ -37,7 +37,8 @@ private:
 bool takes_value(const CliOption& option) { return !option.argument.empty() && option.argument[0] != '['; }
 
 /// The words that a declaration allows; of numbers the ends of the range and the default.
-void add_values(Words& words, const std::string& before, const ParamDecl& decl, const std::any& defaults) {
+void add_values(TypedWords& words, const std::string& before, const ParamDecl& decl,
+                const std::any& defaults) {
     const std::string standard = to_string(decl.get(defaults));
     const auto add = [&](const std::string& value, const char* what) {
         words.add(before + value, value == standard ? "default" : what);
@@ -75,7 +76,7 @@ void add_values(Words& words, const std::string& before, const ParamDecl& decl, 
 }
 
 /// "key=value,key=value" behind `before`; a key is offered once.
-void add_pairs(Words& words, std::string before, const ParamTable& table, char separator) {
+void add_pairs(TypedWords& words, std::string before, const ParamTable& table, char separator) {
     std::string rest = words.typed().substr(before.size());
     std::vector<std::string> named;
     for (std::size_t end; (end = rest.find(separator)) != std::string::npos; rest.erase(0, end + 1)) {
@@ -93,7 +94,7 @@ void add_pairs(Words& words, std::string before, const ParamTable& table, char s
             words.add(before + decl.name + "=", decl.doc + "; " + allowed_text(decl));
 }
 
-void add_stages(Words& words, const std::string& before) {
+void add_stages(TypedWords& words, const std::string& before) {
     const std::string text = words.typed().substr(before.size());
     for (const StageType& stage : stage_types()) {
         words.add(before + std::string(stage.name), stage.doc);
@@ -120,7 +121,7 @@ std::vector<std::string> alternatives(std::string_view syntax) {
     return all;
 }
 
-void add_source_options(Words& words, std::size_t mark) {
+void add_source_options(TypedWords& words, std::size_t mark) {
     try {
         const std::string kind = parse_source_text(words.typed().substr(0, mark)).kind;
         for (const SourceType& source : source_types())
@@ -131,7 +132,7 @@ void add_source_options(Words& words, std::size_t mark) {
     }
 }
 
-void add_sources(Words& words) {
+void add_sources(TypedWords& words) {
     if (const std::size_t mark = words.typed().rfind('?'); mark != std::string::npos)
         add_source_options(words, mark);
     for (const SourceType& source : source_types()) {
@@ -155,12 +156,12 @@ void add_sources(Words& words) {
     words.may_go_on();
 }
 
-void add_presets(Words& words, const std::string& before) {
+void add_presets(TypedWords& words, const std::string& before) {
     for (const Preset& preset : presets())
         words.add(before + preset.name, preset.doc);
 }
 
-void add_settings_files(Words& words, const std::string& before) {
+void add_settings_files(TypedWords& words, const std::string& before) {
     const std::string from = before + "from:";
     words.add(from, "the settings that made a recording");
     if (from.starts_with(words.typed()))
@@ -169,7 +170,7 @@ void add_settings_files(Words& words, const std::string& before) {
 }
 
 /// "bash|zsh|fish" of an option's argument.
-void add_listed(Words& words, const std::string& before, std::string_view argument) {
+void add_listed(TypedWords& words, const std::string& before, std::string_view argument) {
     for (std::size_t begin = 0; begin < argument.size();) {
         const std::size_t end = std::min(argument.find_first_of("|[]", begin), argument.size());
         if (end > begin)
@@ -178,7 +179,7 @@ void add_listed(Words& words, const std::string& before, std::string_view argume
     }
 }
 
-void add_option_value(Words& words, const CliOption& option, const std::string& before) {
+void add_option_value(TypedWords& words, const CliOption& option, const std::string& before) {
     if (option.decl)
         add_values(words, before, *option.decl, program_table().defaults());
     else if (option.name == "stage")
@@ -215,7 +216,7 @@ std::vector<std::string> plain_words(const std::vector<std::string>& before) {
     return plain;
 }
 
-void add_plain(Words& words, const std::vector<std::string>& plain) {
+void add_plain(TypedWords& words, const std::vector<std::string>& plain) {
     if (plain.empty()) {
         for (const CliCommand& command : cli_commands())
             words.add(command.name, command.doc);
@@ -237,7 +238,7 @@ void add_plain(Words& words, const std::vector<std::string>& plain) {
 } // namespace
 
 Completion complete(const std::vector<std::string>& typed) {
-    Words words(typed.empty() ? "" : typed.back());
+    TypedWords words(typed.empty() ? "" : typed.back());
     const std::vector<std::string> before(typed.begin(), typed.end() - (typed.empty() ? 0 : 1));
     const std::string& word = words.typed();
     const CliOption* option =

@@ -50,7 +50,7 @@ std::optional<double> um_of(string_view unit) {
     return found == kUnits.end() ? std::nullopt : std::optional(found->second);
 }
 
-void replace_all(std::string& text, string_view from, string_view to) {
+void replace_every(std::string& text, string_view from, string_view to) {
     for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
         text.replace(at, from.size(), to);
 }
@@ -60,7 +60,7 @@ std::string plain_unit(string_view unit) {
     std::string plain(unit);
     for (const string_view micro : {"\xC2\xB5", "\xCE\xBC", "\xB5", "\\u00B5", "\\u00b5", "\\u03BC",
                                     "\\u03bc", "&#181;", "&#xB5;", "&#xb5;", "&#956;", "&#x3BC;", "&#x3bc;"})
-        replace_all(plain, micro, "u");
+        replace_every(plain, micro, "u");
     plain.erase(0, std::min(plain.find_first_not_of(" \t"), plain.size()));
     plain.resize(plain.find_last_not_of(" \t\r") + 1);
     return plain;

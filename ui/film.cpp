@@ -23,7 +23,7 @@ void expect(Film& film, std::uint64_t frame, bool steps) {
 }
 
 /// The frame on show tells what became of the one on its way.
-bool is_over(const Film& film, const Session& session, const std::optional<std::uint64_t>& shown) {
+bool seek_is_over(const Film& film, const Session& session, const std::optional<std::uint64_t>& shown) {
     if (shown == film.sought || has_ended(session))
         return true;
     if (film.steps && shown != film.position && (shown < film.position || shown > film.sought))
@@ -94,7 +94,7 @@ void follow(Film& film, Session& session, const Result* result) {
     } else if (film.next) {
         session.pipeline()->seek(*film.next, session.pipeline()->paused());
         film.next.reset();
-    } else if (film.sought && is_over(film, session, shown)) {
+    } else if (film.sought && seek_is_over(film, session, shown)) {
         film.sought.reset();
     }
     const bool follows = shown && !film.loop && !was_sought && !film.sought && film.position &&

@@ -10,7 +10,8 @@ bool is_over(const std::shared_ptr<Sink>& recording) {
 }
 
 bool all_over(std::span<const std::shared_ptr<Sink>> recordings) {
-    return !recordings.empty() && std::all_of(recordings.begin(), recordings.end(), is_over);
+    return !recordings.empty() &&
+           std::ranges::all_of(recordings, [](const auto& recording) { return is_over(recording); });
 }
 
 bool all_recorded(std::span<const std::shared_ptr<Sink>> recordings) {

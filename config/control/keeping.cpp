@@ -38,7 +38,7 @@ EventMark event_of(ControlHost& host, const Json& wanted) {
     return at->mark;
 }
 
-Out json_of(const EventMark& event) {
+Out json_of_event(const EventMark& event) {
     Out out;
     add_event(out, event); // as it is published
     return out;
@@ -148,13 +148,13 @@ Answer snapshot(ControlHost& host, const Json& a, ControlProgress& progress) {
 
 Answer mark(ControlHost& host, const Json& a, ControlProgress&) {
     (void)host.pipeline();
-    return told(json_of(host.mark(a.value("label", ""))));
+    return told(json_of_event(host.mark(a.value("label", ""))));
 }
 
 Answer events(ControlHost& host, const Json&, ControlProgress&) {
     Out all = Out::array();
     for (const TimedEvent& event : host.events().events())
-        all.push_back(json_of(event.mark));
+        all.push_back(json_of_event(event.mark));
     return told({{"events", std::move(all)}});
 }
 
@@ -165,14 +165,14 @@ Answer relabel(ControlHost& host, const Json& a, ControlProgress&) {
         throw UsageError("An event without a label would not be told from others; give it one, or ask for "
                          "unmark.");
     host.relabel(number, label);
-    return told(json_of(event_of(host, number)));
+    return told(json_of_event(event_of(host, number)));
 }
 
 Answer unmark(ControlHost& host, const Json& a, ControlProgress&) {
     EventMark event = event_of(host, a["event"]);
     host.unmark(event.number);
     event.removed = true;
-    return told(json_of(event));
+    return told(json_of_event(event));
 }
 
 Answer regions(ControlHost& host, const Json&, ControlProgress&) {

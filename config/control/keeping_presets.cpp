@@ -36,7 +36,7 @@ Settings settings_now(ControlHost& host) {
     return now;
 }
 
-Out json_of(const Preset& preset) {
+Out json_of_preset(const Preset& preset) {
     return {{"name", preset.name},
             {"doc", preset.doc},
             {"from", preset.origin == PresetOrigin::yours       ? "yours"
@@ -59,13 +59,13 @@ Answer presets(ControlHost& host, const Json&, ControlProgress&) {
     for (const std::string& name : names)
         try {
             if (const std::optional<Preset> preset = preset_in_folder(host, name))
-                all.push_back(json_of(*preset));
+                all.push_back(json_of_preset(*preset));
         } catch (const RunError& error) { // why it cannot be loaded
-            all.push_back(json_of(Preset{name, error.what(), "", "", PresetOrigin::strange}));
+            all.push_back(json_of_preset(Preset{name, error.what(), "", "", PresetOrigin::strange}));
         }
     for (const Preset& preset : specklescope::presets())
         if (std::find(names.begin(), names.end(), preset.name) == names.end())
-            all.push_back(json_of(preset));
+            all.push_back(json_of_preset(preset));
     return told({{"presets", std::move(all)}});
 }
 

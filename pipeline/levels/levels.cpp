@@ -8,7 +8,7 @@ namespace specklescope {
 
 namespace {
 
-constexpr double kMost = std::numeric_limits<std::uint16_t>::max();
+constexpr double kHighestLevel = std::numeric_limits<std::uint16_t>::max();
 
 template <class T> void round_all(View<const T> from, const LevelScale& scale, View<std::uint16_t> to) {
     for (int y = 0; y < from.height; ++y) {
@@ -17,7 +17,7 @@ template <class T> void round_all(View<const T> from, const LevelScale& scale, V
         for (int x = 0; x < from.width; ++x) {
             const double level = (static_cast<double>(in[x]) - scale.offset) / scale.scale;
             const double positive = level > 0 ? level : 0; // NaN is not
-            out[x] = static_cast<std::uint16_t>(std::floor((positive < kMost ? positive : kMost) + 0.5));
+            out[x] = static_cast<std::uint16_t>(std::floor((positive < kHighestLevel ? positive : kHighestLevel) + 0.5));
         }
     }
 }
@@ -27,7 +27,7 @@ template <class T> void round_all(View<const T> from, const LevelScale& scale, V
 LevelScale level_scale(PixelType type, ValueRange range) {
     if (type != PixelType::f32)
         return {};
-    return {(range.high - range.low) / kMost, range.low};
+    return {(range.high - range.low) / kHighestLevel, range.low};
 }
 
 void to_levels(ConstHostView image, const LevelScale& scale, View<std::uint16_t> levels) {

@@ -346,7 +346,7 @@ private:
     bool said_set_ = false, said_late_ = false;
 };
 
-std::unique_ptr<Source> make(const SourceText& text, const Params& params) {
+std::unique_ptr<Source> make_aravis(const SourceText& text, const Params& params) {
     return std::make_unique<AravisSource>(text.target, params);
 }
 
@@ -357,7 +357,7 @@ SourceType aravis_source_type() {
             .syntax = "aravis[:NAME]",
             .doc = "a GigE Vision or USB3 Vision camera, by name, address or serial number",
             .table = &aravis_table(),
-            .make = make,
+            .make = make_aravis,
             .discover = discover_cameras};
 }
 

@@ -80,7 +80,7 @@ private:
     std::string url_;
 };
 
-std::unique_ptr<Source> make(const SourceText& text, const Params& params) {
+std::unique_ptr<Source> make_rtsp(const SourceText& text, const Params& params) {
     if (!text.target.starts_with("rtsp://") && !text.target.starts_with("rtsps://"))
         throw UsageError("source rtsp: '" + SourceArgument(text.target).shown() +
                          "' is not an address; give rtsp://HOST/PATH.");
@@ -104,7 +104,7 @@ SourceType rtsp_source_type() {
             .syntax = "rtsp://HOST/PATH",
             .doc = "a network camera or server; the first video stream",
             .table = &table,
-            .make = make,
+            .make = make_rtsp,
             .discover = nullptr};
 }
 

@@ -55,7 +55,7 @@ private:
     bool trusted_;
 };
 
-std::unique_ptr<Source> make(const SourceText& text, const Params& params) {
+std::unique_ptr<Source> make_text(const SourceText& text, const Params& params) {
     return std::make_unique<GstTextSource>(text, params);
 }
 
@@ -70,7 +70,7 @@ SourceType gst_source_type() {
             "any gst-launch text, ending where Specklescope begins: \"gst:videotestsrc is-live=true\"; what "
             "writes or listens needs --trust",
         .table = &table,
-        .make = make,
+        .make = make_text,
         .discover = nullptr};
 }
 

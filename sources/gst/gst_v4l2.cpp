@@ -200,7 +200,7 @@ private:
     SteadyClock::time_point read_{};
 };
 
-std::unique_ptr<Source> make(const SourceText& text, const Params& params) {
+std::unique_ptr<Source> make_v4l2(const SourceText& text, const Params& params) {
     return std::make_unique<V4l2Source>(text.target, params);
 }
 
@@ -244,7 +244,7 @@ SourceType v4l2_source_type() {
             .syntax = "v4l2:/dev/video0",
             .doc = "a camera that Linux itself knows (USB webcams, frame grabbers)",
             .table = &table,
-            .make = make,
+            .make = make_v4l2,
             .discover = discover};
 }
 

@@ -342,7 +342,7 @@ private:
     bool sought_ = false; ///< the next frame does not follow the last one
 };
 
-std::unique_ptr<Source> make(const SourceText& text, const Params& params) {
+std::unique_ptr<Source> make_video(const SourceText& text, const Params& params) {
     return make_video_source(text.target, params);
 }
 
@@ -373,7 +373,7 @@ SourceType video_source_type() {
             .syntax = "FILE.avi, .mkv, .mp4, .mov, …",
             .doc = "a video file, anything that GStreamer decodes; 8- and 16-bit grey and RGB unchanged",
             .table = &video_table(),
-            .make = make,
+            .make = make_video,
             .discover = nullptr};
 }
 

@@ -17,7 +17,7 @@ namespace {
 
 using theme::dp;
 
-constexpr const char* kTitle = "##palette";
+constexpr const char* kPaletteTitle = "##palette";
 
 /// The arrows go through the list while the field has the keyboard.
 int moves(ImGuiInputTextCallbackData* data) {
@@ -91,13 +91,13 @@ void Palette::draw(const std::function<std::vector<PaletteEntry>()>& entries, bo
         typed_.clear();
         said_.clear();
         selected_ = 0;
-        ImGui::OpenPopup(kTitle);
+        ImGui::OpenPopup(kPaletteTitle);
         confirm = dismiss = false; // the key that asked
     }
     const ImVec2 screen = ImGui::GetIO().DisplaySize;
     ImGui::SetNextWindowPos({screen.x / 2, screen.y * 0.12F}, ImGuiCond_Always, {0.5F, 0});
     ImGui::SetNextWindowSize({std::min(dp(640), screen.x * 0.94F), 0});
-    const bool shown = ImGui::BeginPopup(kTitle, ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoResize);
+    const bool shown = ImGui::BeginPopup(kPaletteTitle, ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoResize);
     probe::value("palette", shown ? 1.0 : 0.0);
     if (!shown)
         return;

@@ -14,8 +14,6 @@ using theme::dp;
 constexpr ImU32 kShadow = IM_COL32(0, 0, 0, 200);
 constexpr ImU32 kMark = IM_COL32(255, 255, 255, 220);
 
-ImVec2 point(double x, double y) { return {static_cast<float>(x), static_cast<float>(y)}; }
-
 /// Whatever colour is below it.
 void outlined(ImDrawList& draw, ImFont* font, ImVec2 at, const std::string& text) {
     for (const ImVec2 step : {ImVec2(-1, 0), ImVec2(1, 0), ImVec2(0, -1), ImVec2(0, 1)})
@@ -51,8 +49,8 @@ int draw_pixel_values(const Rect& area, const Camera::Placement& placement, cons
                 continue;
             const ImVec2 size = font->CalcTextSizeA(font->FontSize, FLT_MAX, 0, value.c_str());
             outlined(draw, font,
-                     point(std::round(placement.x + (x + 0.5) * placement.scale - size.x / 2.0),
-                           std::round(placement.y + (y + 0.5) * placement.scale - size.y / 2.0)),
+                     theme::point(std::round(placement.x + (x + 0.5) * placement.scale - size.x / 2.0),
+                                  std::round(placement.y + (y + 0.5) * placement.scale - size.y / 2.0)),
                      value);
             ++written;
         }
@@ -63,19 +61,20 @@ void draw_crosshair(const Rect& area, const Camera::Placement& placement, int x,
     ImDrawList& draw = *ImGui::GetWindowDrawList();
     const double cx = placement.x + (x + 0.5) * placement.scale,
                  cy = placement.y + (y + 0.5) * placement.scale;
-    draw.PushClipRect(point(area.x, area.y), point(area.x + area.width, area.y + area.height), true);
+    draw.PushClipRect(theme::point(area.x, area.y), theme::point(area.x + area.width, area.y + area.height),
+                      true);
     const auto line = [&](ImVec2 a, ImVec2 b) {
         draw.AddLine(a, b, kShadow, dp(3));
         draw.AddLine(a, b, kMark, dp(1));
     };
     const double gap = std::max<double>(placement.scale / 2, dp(6)); // what it points at stays free
-    line(point(area.x, cy), point(cx - gap, cy));
-    line(point(cx + gap, cy), point(area.x + area.width, cy));
-    line(point(cx, area.y), point(cx, cy - gap));
-    line(point(cx, cy + gap), point(cx, area.y + area.height));
+    line(theme::point(area.x, cy), theme::point(cx - gap, cy));
+    line(theme::point(cx + gap, cy), theme::point(area.x + area.width, cy));
+    line(theme::point(cx, area.y), theme::point(cx, cy - gap));
+    line(theme::point(cx, cy + gap), theme::point(cx, area.y + area.height));
     if (placement.scale >= dp(4))
-        draw.AddRect(point(cx - placement.scale / 2, cy - placement.scale / 2),
-                     point(cx + placement.scale / 2, cy + placement.scale / 2), kMark, 0, 0, dp(1));
+        draw.AddRect(theme::point(cx - placement.scale / 2, cy - placement.scale / 2),
+                     theme::point(cx + placement.scale / 2, cy + placement.scale / 2), kMark, 0, 0, dp(1));
     draw.PopClipRect();
 }
 

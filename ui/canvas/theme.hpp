@@ -45,5 +45,7 @@ const Fonts& fonts();
 void apply(float scale);
 /// Length in window coordinates for one of `px` at scale 1.
 float dp(float px);
+/// Screen position from double coordinates.
+inline ImVec2 point(double x, double y) { return {static_cast<float>(x), static_cast<float>(y)}; }
 
 } // namespace specklescope::theme

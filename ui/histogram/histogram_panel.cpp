@@ -29,11 +29,9 @@ constexpr auto kEvery = 100ms, kClosed = 500ms; ///< closed: for the arrows at t
 constexpr std::size_t kMostBins = 256;
 constexpr double kSteps = 50; ///< of a range, for the keys
 
-ImVec2 point(double x, double y) { return {static_cast<float>(x), static_cast<float>(y)}; }
-
 void small_text(double x, double y, ImU32 color, const std::string& text) {
     ImFont& font = *theme::fonts().small;
-    ImGui::GetWindowDrawList()->AddText(&font, font.FontSize, point(x, y), color, text.c_str());
+    ImGui::GetWindowDrawList()->AddText(&font, font.FontSize, theme::point(x, y), color, text.c_str());
 }
 
 double small_width(const std::string& text) {
@@ -138,7 +136,7 @@ void HistogramPanel::axes(const Plot& plot) const {
     ImDrawList& draw = *ImGui::GetWindowDrawList();
     const Rect& area = plot.area;
     const double bottom = area.y + area.height;
-    draw.AddLine(point(area.x, bottom), point(area.x + area.width, bottom), theme::kDim);
+    draw.AddLine(theme::point(area.x, bottom), theme::point(area.x + area.width, bottom), theme::kDim);
     constexpr double kApart = 0.3; // two numbers side by side
     const Ticks ticks =
         ticks_of(span_.low, span_.high, std::max(2, static_cast<int>(area.width / dp(64))), kApart);
@@ -150,7 +148,7 @@ void HistogramPanel::axes(const Plot& plot) const {
     double free = area.x - dp(20);
     for (std::int64_t i = ticks.first; i <= ticks.last; ++i) {
         const double value = ticks.value(i), x = plot.x(value, span_);
-        draw.AddLine(point(x, bottom), point(x, bottom + dp(3)), theme::kDim);
+        draw.AddLine(theme::point(x, bottom), theme::point(x, bottom + dp(3)), theme::kDim);
         std::array<char, 64> text{};
         std::snprintf(text.data(), text.size(), "%.*f", ticks.scale.decimals,
                       value * ticks.scale.factor + 0.0);
@@ -164,7 +162,7 @@ void HistogramPanel::axes(const Plot& plot) const {
     }
     const auto level = [&](double pixels) {
         const double y = bottom - plot.height(pixels);
-        draw.AddLine(point(area.x, y), point(area.x + area.width, y), theme::kLine);
+        draw.AddLine(theme::point(area.x, y), theme::point(area.x + area.width, y), theme::kLine);
         const std::string text = number_text(pixels, 2);
         small_text(area.x - small_width(text) - dp(5), y - small / 2, theme::kDim, text);
     };
@@ -190,8 +188,8 @@ bool HistogramPanel::handles(const Plot& plot, ValueRange& range, const KeyBindi
         const double x =
             std::clamp(plot.x(high ? range.high : range.low, span_), area.x, area.x + area.width);
         const double wide = static_cast<double>(dp(14));
-        ImGui::SetCursorScreenPos(point(x - wide / 2, area.y));
-        ImGui::InvisibleButton(high ? "high" : "low", point(wide, area.height));
+        ImGui::SetCursorScreenPos(theme::point(x - wide / 2, area.y));
+        ImGui::InvisibleButton(high ? "high" : "low", theme::point(wide, area.height));
         probe::item(high ? "histogram.high" : "histogram.low");
         focus_ring();
         tooltip(std::string(shown_ == HistogramOf::change ? "The range on either side of 0: drag it; up"
@@ -214,9 +212,9 @@ bool HistogramPanel::handles(const Plot& plot, ValueRange& range, const KeyBindi
         }
         any = any || active;
         const ImU32 color = active || hovered ? theme::kText : theme::kAccent;
-        draw.AddLine(point(x, area.y), point(x, area.y + area.height), color, dp(1.5F));
-        draw.AddTriangleFilled(point(x - dp(5), area.y), point(x + dp(5), area.y), point(x, area.y + dp(7)),
-                               color);
+        draw.AddLine(theme::point(x, area.y), theme::point(x, area.y + area.height), color, dp(1.5F));
+        draw.AddTriangleFilled(theme::point(x - dp(5), area.y), theme::point(x + dp(5), area.y),
+                               theme::point(x, area.y + dp(7)), color);
     }
     dragged_ = any;
     return changed;
@@ -311,7 +309,7 @@ void HistogramPanel::draw(Session& session, Display& display, bool stretch_raw) 
     const Rect area{static_cast<double>(at.x) + left, static_cast<double>(at.y) + dp(6),
                     std::max(1.0, static_cast<double>(ImGui::GetContentRegionAvail().x) - left - dp(8)),
                     high};
-    ImGui::Dummy(point(left, high + dp(28)));
+    ImGui::Dummy(theme::point(left, high + dp(28)));
     const ImVec2 after = ImGui::GetCursorScreenPos();
     std::array<std::uint32_t, kMostBins> counts{};
     const std::size_t bins =
@@ -331,7 +329,7 @@ void HistogramPanel::draw(Session& session, Display& display, bool stretch_raw) 
     for (const std::uint32_t count : plot.bins)
         plot.most = std::max(plot.most, count * plot.pixels_each);
     ImDrawList& draw = *ImGui::GetWindowDrawList();
-    draw.AddRectFilled(point(area.x, area.y), point(area.x + area.width, area.y + area.height),
+    draw.AddRectFilled(theme::point(area.x, area.y), theme::point(area.x + area.width, area.y + area.height),
                        theme::kField);
     axes(plot);
     const double bar = area.width / static_cast<double>(bins);
@@ -342,8 +340,8 @@ void HistogramPanel::draw(Session& session, Display& display, bool stretch_raw) 
         const bool inside = middle >= range.low && middle <= range.high;
         const double tall = plot.height(counts[i] * plot.pixels_each);
         if (counts[i] > 0)
-            draw.AddRectFilled(point(x, area.y + area.height - std::max(tall, 1.0)),
-                               point(x + bar, area.y + area.height),
+            draw.AddRectFilled(theme::point(x, area.y + area.height - std::max(tall, 1.0)),
+                               theme::point(x + bar, area.y + area.height),
                                inside ? theme::kAccent : theme::fade(theme::kWarning, 0.6F));
     }
     probe::value("histogram.of", shown_ == HistogramOf::raw      ? "raw"
@@ -363,8 +361,8 @@ void HistogramPanel::draw(Session& session, Display& display, bool stretch_raw) 
     } else {
         for (const double end : {range.low, range.high})
             if (end >= span_.low && end <= span_.high)
-                draw.AddLine(point(plot.x(end, span_), area.y),
-                             point(plot.x(end, span_), area.y + area.height), theme::kAccent);
+                draw.AddLine(theme::point(plot.x(end, span_), area.y),
+                             theme::point(plot.x(end, span_), area.y + area.height), theme::kAccent);
     }
     ImGui::SetCursorScreenPos(after);
     numbers(view, display, range);

@@ -2,6 +2,7 @@
 
 #include "ui/canvas/numbers.hpp"
 #include "ui/canvas/probe.hpp"
+#include "ui/canvas/theme.hpp"
 #include "ui/panels/controls.hpp"
 
 #include <algorithm>
@@ -20,8 +21,6 @@ std::string format(const char* pattern, auto... values) {
     std::snprintf(text.data(), text.size(), pattern, values...);
     return text.data();
 }
-
-ImVec2 point(double x, double y) { return {static_cast<float>(x), static_cast<float>(y)}; }
 
 struct Row {
     std::string label, value;
@@ -176,7 +175,7 @@ Rect draw_statistics(const Rect& canvas, const StatsSnapshot& stats, const Displ
         if (!compact && height > static_cast<float>(canvas.height) - dp(24))
             rows.clear(); // the lower ones would not be seen
     }
-    const ImVec2 low = point(canvas.x + dp(12), canvas.y + dp(12));
+    const ImVec2 low = theme::point(canvas.x + dp(12), canvas.y + dp(12));
     draw.AddRectFilled(low, {low.x + full, low.y + height}, IM_COL32(10, 13, 16, 232), dp(6));
     probe::widget("overlay", low.x, low.y, full, height);
     float y = low.y + dp(8);

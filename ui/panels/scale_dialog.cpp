@@ -20,7 +20,7 @@ namespace {
 
 using theme::dp;
 
-constexpr const char* kTitle = "Scale";
+constexpr const char* kScaleTitle = "Scale";
 
 std::string plain(double value) { return value > 0 ? to_string(ParamValue(value)) : ""; }
 
@@ -72,13 +72,13 @@ void ScaleDialog::draw(Session& session, bool confirm, bool dismiss) {
                                       region.points[1].y - region.points[0].y);
                 length_ = plain(um * line_px_);
             }
-        ImGui::OpenPopup(kTitle);
+        ImGui::OpenPopup(kScaleTitle);
         confirm = dismiss = false; // the key that asked
     }
     ImGui::SetNextWindowPos(ImGui::GetMainViewport()->GetCenter(), ImGuiCond_Always, {0.5F, 0.5F});
     ImGui::SetNextWindowSize({std::min(dp(480), ImGui::GetIO().DisplaySize.x * 0.92F), 0});
     bool open = true;
-    if (!ImGui::BeginPopupModal(kTitle, &open, ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoResize))
+    if (!ImGui::BeginPopupModal(kScaleTitle, &open, ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoResize))
         return;
     const bool has_line = !line_.empty() && line_px_ > 0;
     const auto field = [&](const char* id, std::string& text, const char* what, bool first) {

@@ -195,8 +195,8 @@ void number_cells(const RegionStatistics& s, RegionFit fit, double um, const Col
         tooltip(pixels + " px, " + area_text(s, um) + " µm²");
 }
 
-void row(RegionEditor& editor, RegionTools& tools, const KeyBindings& keys, const Columns& columns,
-         std::size_t index, bool brought) {
+void region_row(RegionEditor& editor, RegionTools& tools, const KeyBindings& keys, const Columns& columns,
+                std::size_t index, bool brought) {
     const RegionValues* values = tools.numbers.values.get();
     ImGui::PushID(static_cast<int>(index));
     ImGui::TableNextRow();
@@ -285,7 +285,8 @@ void draw_region_table(Session& session, RegionTools& tools) {
         }
         for (int i = clipper.DisplayStart;
              i < std::min(clipper.DisplayEnd, static_cast<int>(editor.regions().size())); ++i)
-            row(editor, tools, session.settings().keys, columns, static_cast<std::size_t>(i), brought == i);
+            region_row(editor, tools, session.settings().keys, columns, static_cast<std::size_t>(i),
+                       brought == i);
     }
     ImGui::EndTable();
 }

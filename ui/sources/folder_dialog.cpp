@@ -19,7 +19,7 @@ namespace {
 
 using theme::dp;
 
-constexpr const char* kTitle = "Folder for recordings";
+constexpr const char* kFolderTitle = "Folder for recordings";
 
 /// Without a slash at its end.
 std::string absolute(const std::string& text) {
@@ -87,7 +87,7 @@ void FolderDialog::list() {
 
 std::optional<std::string> FolderDialog::draw(bool confirm, bool dismiss) {
     if (std::exchange(asked_, false)) {
-        ImGui::OpenPopup(kTitle);
+        ImGui::OpenPopup(kFolderTitle);
         confirm = dismiss = false; // the key that asked
     }
     const ImVec2 screen = ImGui::GetIO().DisplaySize;
@@ -95,7 +95,7 @@ std::optional<std::string> FolderDialog::draw(bool confirm, bool dismiss) {
     ImGui::SetNextWindowSize({std::min(dp(520), screen.x * 0.94F), 0});
     bool open = true;
     std::optional<std::string> answer;
-    if (!ImGui::BeginPopupModal(kTitle, &open, ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoResize)) {
+    if (!ImGui::BeginPopupModal(kFolderTitle, &open, ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoResize)) {
         system_.stop();
         return answer;
     }

@@ -18,7 +18,7 @@ namespace {
 
 using theme::dp;
 
-constexpr const char* kTitle = "Open a source";
+constexpr const char* kOpenTitle = "Open a source";
 constexpr int kLookSide = 320;
 
 } // namespace
@@ -52,7 +52,7 @@ void OpenDialog::begin(Session& session, ViewState& state) {
         return gone;
     });
     thumbnails_.recheck();
-    ImGui::OpenPopup(kTitle);
+    ImGui::OpenPopup(kOpenTitle);
 }
 
 void OpenDialog::show_folder(const std::string& path, const std::string& part) {
@@ -229,7 +229,7 @@ void OpenDialog::draw(Session& session, ViewState& state) {
     ImGui::SetNextWindowPos(ImGui::GetMainViewport()->GetCenter(), ImGuiCond_Always, {0.5F, 0.5F});
     ImGui::SetNextWindowSize({std::min(dp(940), screen.x * 0.94F), 0});
     bool open = true;
-    if (!ImGui::BeginPopupModal(kTitle, &open, ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoResize)) {
+    if (!ImGui::BeginPopupModal(kOpenTitle, &open, ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoResize)) {
         system_.stop();
         return;
     }

@@ -22,7 +22,6 @@ using theme::dp;
 constexpr ImU32 kGrid = IM_COL32(255, 255, 255, 16);
 constexpr ImU32 kLabelBack = IM_COL32(11, 13, 16, 200);
 
-ImVec2 point(double x, double y) { return {static_cast<float>(x), static_cast<float>(y)}; }
 float crisp(double x) { return std::floor(static_cast<float>(x)) + 0.5F; }
 
 ImDrawList& list() { return *ImGui::GetWindowDrawList(); }
@@ -54,7 +53,7 @@ void value_axis(const PlotArea& plot, const std::string& title, const std::strin
     for (std::int64_t i = ticks.first; i <= ticks.last; ++i) {
         const double value = ticks.value(i);
         const double y = plot.y(value);
-        list().AddLine(point(in.x, crisp(y)), point(in.x + in.width, crisp(y)), kGrid);
+        list().AddLine(theme::point(in.x, crisp(y)), theme::point(in.x + in.width, crisp(y)), kGrid);
         std::array<char, 48> text{};
         std::snprintf(text.data(), text.size(), "%.*f", scale.decimals, value * scale.factor + 0.0);
         const double top = // of a plot lower than a line the first rule counts
@@ -62,14 +61,14 @@ void value_axis(const PlotArea& plot, const std::string& title, const std::strin
         if (top + line > free)
             continue;
         free = top;
-        small_text(point(in.x - small_size(text.data()).x - dp(6), top), theme::kDim, text.data());
+        small_text(theme::point(in.x - small_size(text.data()).x - dp(6), top), theme::kDim, text.data());
     }
     std::string behind = unit;
     if (scale.exponent != 0)
         behind = "×" + power_text(scale.exponent) + (unit.empty() ? "" : " " + unit);
     const std::string text = title + (behind.empty() ? "" : ", " + behind);
     probe::value("traces.axis", text);
-    small_text(point(in.x, in.y - line - dp(2)), theme::kText,
+    small_text(theme::point(in.x, in.y - line - dp(2)), theme::kText,
                fitted(*theme::fonts().small, text, static_cast<float>(in.width)));
 }
 
@@ -90,13 +89,13 @@ void time_axis(const PlotArea& plot) {
     for (std::int64_t i = first; i <= last; ++i) {
         const double seconds = static_cast<double>(i) * step;
         const double x = in.x + (seconds - from) / (to - from) * in.width;
-        list().AddLine(point(crisp(x), in.y), point(crisp(x), in.y + in.height), kGrid);
+        list().AddLine(theme::point(crisp(x), in.y), theme::point(crisp(x), in.y + in.height), kGrid);
         const std::string text = time_text(seconds, step);
         const double width = small_size(text).x;
         const double left = std::min(x - width / 2, in.x + in.width - width + dp(6));
         if (left < free)
             continue;
-        small_text(point(left, in.y + in.height + dp(4)), theme::kDim, text);
+        small_text(theme::point(left, in.y + in.height + dp(4)), theme::kDim, text);
         free = left + width + dp(10);
     }
 }
@@ -157,10 +156,11 @@ Rect plot_inner(const Rect& area) {
 
 void draw_axes(const PlotArea& plot, const std::string& title, const std::string& unit) {
     const Rect& in = plot.inner;
-    list().AddRectFilled(point(in.x, in.y), point(in.x + in.width, in.y + in.height), theme::kCanvas);
+    list().AddRectFilled(theme::point(in.x, in.y), theme::point(in.x + in.width, in.y + in.height),
+                         theme::kCanvas);
     value_axis(plot, title, unit);
     time_axis(plot);
-    list().AddRect(point(in.x, in.y), point(in.x + in.width, in.y + in.height), theme::kLine);
+    list().AddRect(theme::point(in.x, in.y), theme::point(in.x + in.width, in.y + in.height), theme::kLine);
 }
 
 void draw_curve(const PlotArea& plot, const std::vector<TraceColumn>& columns, ImU32 color, double baseline) {
@@ -181,8 +181,9 @@ void draw_curve(const PlotArea& plot, const std::vector<TraceColumn>& columns, I
         };
         heights.emplace_back(place(std::max(low, high)), place(std::min(low, high)));
     }
-    list().PushClipRect(point(plot.inner.x, plot.inner.y),
-                        point(plot.inner.x + plot.inner.width, plot.inner.y + plot.inner.height), true);
+    list().PushClipRect(theme::point(plot.inner.x, plot.inner.y),
+                        theme::point(plot.inner.x + plot.inner.width, plot.inner.y + plot.inner.height),
+                        true);
     if (bars)
         draw_dense(plot, columns, color, heights);
     else
@@ -198,12 +199,12 @@ void draw_restart(const PlotArea& plot, const TraceRestart& restart) {
     const int dashes = static_cast<int>(in.height / dp(6));
     for (int i = 0; i <= dashes; ++i) {
         const double y = in.y + i * static_cast<double>(dp(6));
-        list().AddLine(point(crisp(x), y), point(crisp(x), std::min(y + dp(3), in.y + in.height)),
-                       theme::kDim);
+        list().AddLine(theme::point(crisp(x), y),
+                       theme::point(crisp(x), std::min(y + dp(3), in.y + in.height)), theme::kDim);
     }
     const double width = in.x + in.width - x - dp(8);
     if (width > dp(40))
-        label(point(x + dp(5), in.y + in.height - small_size("0").y - dp(4)), theme::kDim,
+        label(theme::point(x + dp(5), in.y + in.height - small_size("0").y - dp(4)), theme::kDim,
               fitted(*theme::fonts().small, restart.what,
                      static_cast<float>(std::min<double>(width, dp(220)))));
 }
@@ -213,14 +214,15 @@ Rect draw_event(const PlotArea& plot, const TimedEvent& event, int row) {
     const double x = plot.x(event.time_ns);
     if (x < in.x || x > in.x + in.width)
         return {};
-    list().AddLine(point(crisp(x), in.y), point(crisp(x), in.y + in.height), theme::kWarning, 1);
+    list().AddLine(theme::point(crisp(x), in.y), theme::point(crisp(x), in.y + in.height), theme::kWarning,
+                   1);
     const std::string text = fitted(*theme::fonts().small, event.mark.label, dp(140));
     const ImVec2 size = small_size(text);
     double left = x + dp(5);
     if (left + size.x + dp(4) > in.x + in.width)
         left = x - size.x - dp(5);
     const double top = in.y + dp(3) + static_cast<float>(row) * (size.y + dp(4));
-    label(point(left, top), theme::kWarning, text);
+    label(theme::point(left, top), theme::kWarning, text);
     return {left - dp(3), top - dp(1), size.x + dp(6), size.y + dp(2)};
 }
 
@@ -229,17 +231,17 @@ void draw_baseline_span(const PlotArea& plot, std::int64_t from_ns, std::int64_t
     const double left = std::max(plot.x(from_ns), in.x), right = std::min(plot.x(to_ns), in.x + in.width);
     if (left >= right)
         return;
-    list().AddRectFilled(point(left, in.y), point(right, in.y + in.height),
+    list().AddRectFilled(theme::point(left, in.y), theme::point(right, in.y + in.height),
                          theme::fade(theme::kAccent, 0.13F));
     const double line = small_size("0").y;
     if (right - left > dp(22))
-        small_text(point(left + dp(4), in.y + in.height - line - dp(4)), theme::kAccent, "F₀");
+        small_text(theme::point(left + dp(4), in.y + in.height - line - dp(4)), theme::kAccent, "F₀");
 }
 
 void draw_cursor(const PlotArea& plot, const TraceMoment& moment) {
     const Rect& in = plot.inner;
     const double x = plot.x(moment.time_ns);
-    list().AddLine(point(crisp(x), in.y), point(crisp(x), in.y + in.height),
+    list().AddLine(theme::point(crisp(x), in.y), theme::point(crisp(x), in.y + in.height),
                    theme::fade(theme::kText, 0.55F));
     const double span = static_cast<double>(plot.to_ns - plot.from_ns) * 1e-9;
     std::string text =
@@ -249,11 +251,12 @@ void draw_cursor(const PlotArea& plot, const TraceMoment& moment) {
         text += " · at " + time_text(static_cast<double>(moment.capture_ns) * 1e-9, 0.001) + " of the source";
     const ImVec2 size = small_size(text);
     const double left = x + dp(8) + size.x < in.x + in.width ? x + dp(8) : x - dp(8) - size.x;
-    label(point(std::max(left, in.x + dp(3)), in.y + in.height - 2 * size.y - dp(8)), theme::kText, text);
+    label(theme::point(std::max(left, in.x + dp(3)), in.y + in.height - 2 * size.y - dp(8)), theme::kText,
+          text);
 }
 
 void draw_empty(const Rect& area, const std::string& sentence) {
-    const ImVec2 at = point(area.x + dp(16), area.y);
+    const ImVec2 at = theme::point(area.x + dp(16), area.y);
     const auto width = static_cast<float>(area.width) - dp(32);
     const ImFont* font = theme::fonts().normal;
     const std::string text = wrapped(*font, sentence, width);

@@ -34,8 +34,6 @@ constexpr std::array<std::pair<const char*, double>, 8> kStretches = {{{"last 1 
                                                                        {"last 15 min", 900},
                                                                        {"last hour", 3600}}};
 
-ImVec2 point(double x, double y) { return {static_cast<float>(x), static_cast<float>(y)}; }
-
 /// The next item beside the last one, or below where there is no room for it.
 void flow(float width) {
     const float end = ImGui::GetItemRectMax().x + dp(6) + width;
@@ -70,7 +68,7 @@ ImU32 colour_of(const std::vector<Region>& regions, std::size_t index, const std
 /// The border above the strip is dragged.
 void edge(const Rect& area, double& size) {
     const float high = dp(8);
-    ImGui::SetNextWindowPos(point(area.x, area.y - high / 2));
+    ImGui::SetNextWindowPos(theme::point(area.x, area.y - high / 2));
     ImGui::SetNextWindowSize({static_cast<float>(area.width), high});
     ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {0, 0});
     ImGui::PushStyleVar(ImGuiStyleVar_WindowMinSize, {1, 1});
@@ -263,7 +261,7 @@ void TraceStrip::mouse(const PlotArea& plot) {
 
 void TraceStrip::draw_plot(const Rect& area, Session& session, const std::vector<ImU32>& colours) {
     const Rect inner = plot_inner(area);
-    ImGui::SetCursorScreenPos(point(area.x, area.y));
+    ImGui::SetCursorScreenPos(theme::point(area.x, area.y));
     ImGui::InvisibleButton("plot", {static_cast<float>(area.width), static_cast<float>(area.height)});
     focus_ring(true);
     probe::widget("traces.plot", inner.x, inner.y, inner.width, inner.height);
@@ -306,8 +304,8 @@ void TraceStrip::draw_plot(const Rect& area, Session& session, const std::vector
 
 void TraceStrip::draw(const Rect& area, Session& session) {
     const auto begun = std::chrono::steady_clock::now();
-    ImGui::SetNextWindowPos(point(area.x, area.y));
-    ImGui::SetNextWindowSize(point(area.width, area.height));
+    ImGui::SetNextWindowPos(theme::point(area.x, area.y));
+    ImGui::SetNextWindowSize(theme::point(area.width, area.height));
     ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {dp(10), dp(6)});
     const bool open = ImGui::Begin(parts::kTraces, nullptr,
                                    ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove |

@@ -16,8 +16,8 @@ namespace {
 
 using theme::dp;
 
-constexpr std::int64_t kLongest_ns = 60'000'000'000, kAgain_ns = 1'000'000'000;
-constexpr int kMostSamples = 32768, kRounds = 8;
+constexpr std::int64_t kLongest_ns = 60'000'000'000, kPulseEvery_ns = 1'000'000'000;
+constexpr int kMostPulseSamples = 32768, kRounds = 8;
 constexpr std::chrono::milliseconds kPause{500};
 
 /// The samples of a stretch, if they are all kept whole and not too many; empty otherwise.
@@ -70,8 +70,8 @@ void TraceStrip::measure_pulse(Session& session) {
     }
     const TraceRegion& region = about_.regions[of];
     const std::int64_t seen_from = view_.from_ns(), to = view_.to_ns();
-    const bool fresh = pulse_ && pulse_->id == region.id && std::abs(to - pulse_->to_ns) < kAgain_ns &&
-                       std::abs(seen_from - pulse_->seen_from_ns) < kAgain_ns;
+    const bool fresh = pulse_ && pulse_->id == region.id && std::abs(to - pulse_->to_ns) < kPulseEvery_ns &&
+                       std::abs(seen_from - pulse_->seen_from_ns) < kPulseEvery_ns;
     const auto now = std::chrono::steady_clock::now();
     if (fresh || (pulse_ && pulse_->id == region.id && now - pulse_at_ < kPause))
         return;
@@ -80,7 +80,7 @@ void TraceStrip::measure_pulse(Session& session) {
     std::int64_t span = std::min(to - seen_from, kLongest_ns);
     for (int round = 0; round < kRounds && span > 0 && samples.times.empty(); ++round, span /= 2) {
         // less of it where frames are fast or old
-        const auto curves = session.traces().curves(to - span, to, kMostSamples);
+        const auto curves = session.traces().curves(to - span, to, kMostPulseSamples);
         if (of >= curves.size() || curves[of].empty())
             break;
         samples = whole_samples(curves[of]);

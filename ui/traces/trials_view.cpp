@@ -18,8 +18,8 @@ namespace {
 
 using theme::dp;
 
-constexpr std::int64_t kAgain_ns = 1'000'000'000;
-constexpr int kMostSamples = 32768;                     ///< around one event
+constexpr std::int64_t kTrialsEvery_ns = 1'000'000'000;
+constexpr int kMostTrialSamples = 32768;                ///< around one event
 constexpr std::size_t kMostEvents = 200;                ///< the newest of them
 constexpr std::size_t kMostKept = std::size_t{4} << 20; ///< samples of 16 bytes
 
@@ -138,7 +138,7 @@ void TrialsView::measure(const TraceOverview& about, Session& session) {
     const bool same = measured_regions_ == regions && measured_mean_ == about.mean &&
                       measured_before_ == view.trials_before_s && measured_after_ == view.trials_after_s &&
                       about.last_ns >= measured_to_ns_;
-    if (same && measured_events_ == events && about.last_ns - measured_to_ns_ < kAgain_ns)
+    if (same && measured_events_ == events && about.last_ns - measured_to_ns_ < kTrialsEvery_ns)
         return;
     if (!same)
         around_.clear();
@@ -182,7 +182,7 @@ void TrialsView::measure(const TraceOverview& about, Session& session) {
 std::shared_ptr<const TrialsView::Samples> TrialsView::samples_around(std::int64_t event,
                                                                       Session& session) const {
     const auto curves = session.traces().curves(event - to_ns(measured_before_),
-                                                event + to_ns(measured_after_), kMostSamples);
+                                                event + to_ns(measured_after_), kMostTrialSamples);
     const bool kept = std::all_of(curves.begin(), curves.end(), [](const auto& columns) {
         return std::all_of(columns.begin(), columns.end(),
                            [](const TraceColumn& c) { return c.low == c.high; });
