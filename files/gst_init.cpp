@@ -30,8 +30,8 @@ constinit std::atomic<pid_t> started_by{0}; ///< 0: nobody yet
 constinit std::atomic<bool> child_after_start{false};
 
 /// The program that a library is in may have GStreamer of its own.
-[[maybe_unused]] const int start_watched =
-    ::pthread_atfork(nullptr, nullptr, [] { child_after_start = child_after_start || gst_is_initialized() != FALSE; });
+[[maybe_unused]] const int start_watched = ::pthread_atfork(
+    nullptr, nullptr, [] { child_after_start = child_after_start || gst_is_initialized() != FALSE; });
 
 GLogWriterOutput to_log(GLogLevelFlags level, const GLogField* fields, gsize count, gpointer) {
     std::string_view domain = "GLib";
@@ -51,7 +51,8 @@ GLogWriterOutput to_log(GLogLevelFlags level, const GLogField* fields, gsize cou
 } // namespace
 
 void init_gstreamer() {
-    if (const pid_t by = started_by; child_after_start || (by != 0 && by != ::getpid())) // in the midst of its start, too
+    if (const pid_t by = started_by;
+        child_after_start || (by != 0 && by != ::getpid())) // in the midst of its start, too
         throw RunError("GStreamer was started before this process was forked, and its threads are not here; "
                        "start a process anew (in Python: multiprocessing with 'spawn'), or fork before the "
                        "first film, camera or stream of the network is used.");

@@ -17,7 +17,8 @@ template <class T> void round_all(View<const T> from, const LevelScale& scale, V
         for (int x = 0; x < from.width; ++x) {
             const double level = (static_cast<double>(in[x]) - scale.offset) / scale.scale;
             const double positive = level > 0 ? level : 0; // NaN is not
-            out[x] = static_cast<std::uint16_t>(std::floor((positive < kHighestLevel ? positive : kHighestLevel) + 0.5));
+            out[x] = static_cast<std::uint16_t>(
+                std::floor((positive < kHighestLevel ? positive : kHighestLevel) + 0.5));
         }
     }
 }
