@@ -5,7 +5,10 @@ Run: /usr/bin/python3 docs/images/night.py night.hdr
 """
 import sys
 
-import numpy as np
+try:
+    import numpy as np
+except ImportError:
+    sys.exit("night.py needs NumPy. Install python3-numpy.")
 
 WIDTH, HEIGHT, FINE = 640, 400, 3 # rendered FINE times as large in each direction, then averaged
 HORIZON, VANISH = 190, 330

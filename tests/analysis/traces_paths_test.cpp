@@ -105,26 +105,5 @@ TEST_F(TracesPaths, TheSourceStandsOnOneLineWithoutItsSecrets) {
         << test::read_file(folder / "secret.csv");
 }
 
-/// Between ```LANGUAGE and ```, in the section.
-std::string block(const std::string& language) {
-    const std::string guide = test::read_file(test::source_folder() + "/docs/guide.md");
-    const std::string begin = "```" + language + "\n";
-    const std::size_t at = guide.find(begin, guide.find("## Regions and traces")) + begin.size();
-    return guide.substr(at, guide.find("```", at) - at);
-}
-
-TEST_F(TracesPaths, TheExampleOfTheGuideRuns) {
-    test::write_file(folder / "regions.json", block("json"));
-    std::string command = block("sh");
-    ASSERT_TRUE(command.starts_with("specklescope run ")) << command;
-    command.replace(0, std::string("specklescope").size(), "'" + test::program_path() + "'");
-    const ChildResult ran = run_child({"sh", "-c", command}, folder.path().string());
-    ASSERT_EQ(ran.status, 0) << ran.all();
-    ASSERT_TRUE(test::python(folder, block("python"))) << test::read_file(folder / "python.log");
-    const std::string said = test::read_file(folder / "python.log");
-    EXPECT_NE(said.find("vein"), std::string::npos) << said;
-    EXPECT_EQ(said.find("NaN"), std::string::npos) << said;
-}
-
 } // namespace
 } // namespace specklescope
