@@ -392,7 +392,8 @@ typedef struct specklescope_source_info {
 enum { SPECKLESCOPE_RESULTS = 0, SPECKLESCOPE_FRAMES = 1, SPECKLESCOPE_MASK = 2 }; /* what is recorded */
 
 /* `source` as on the command line; `chain` as of specklescope_chain_create. A file gives its first frame
- * after the first specklescope_stream_next; a camera runs from here on. */
+ * after the first specklescope_stream_next; a camera runs from here on. When the process exits, streams that are
+ * open are stopped, and their recordings are finished. */
 SPECKLESCOPE_API specklescope_status specklescope_stream_open(const char* source, const char* chain,
                                                               const specklescope_settings* settings,
                                                               specklescope_stream** stream);

@@ -152,4 +152,18 @@ std::shared_ptr<Object> take_out(const void* handle, const Kind& kind) {
     return object;
 }
 
+void end_all() noexcept {
+    std::vector<std::shared_ptr<Object>> open;
+    try {
+        Table& all = table();
+        const std::scoped_lock lock(all.mutex);
+        for (const auto& [key, row] : all.rows)
+            if (!is_forked(row))
+                open.push_back(row.object);
+    } catch (const std::bad_alloc&) { // NOLINT(bugprone-empty-catch): those that are in the list are ended
+    }
+    for (const auto& object : open)
+        object->end();
+}
+
 } // namespace specklescope::library

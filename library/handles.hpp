@@ -23,6 +23,8 @@ public:
     /// the child finds it whole.
     virtual void hold() noexcept {}
     virtual void let_go() noexcept {}
+    /// At the end of the process: stops its threads and finishes its files. Handles stay valid.
+    virtual void end() noexcept {}
 
     std::atomic<bool> in_use{false}; ///< a thread is in a call that only one may be in
 };
@@ -47,6 +49,11 @@ bool is_forked(const void* handle, const Kind& kind);
 /// Takes it out of the table: it ends when the last who uses it has done so. Null where it belongs to the
 /// process before a fork: it never ends here.
 std::shared_ptr<Object> take_out(const void* handle, const Kind& kind);
+
+/// Calls end() of every object of this process.
+void end_all() noexcept;
+/// From now on end_all() is called when the process exits. Call it when the libraries in use are loaded.
+void end_at_exit();
 
 /// T derives from Object and has `static constexpr Kind kKind`.
 template <class T, class Handle> std::shared_ptr<T> find_as(const Handle* handle) {

@@ -75,6 +75,10 @@ public:
         executor_->set_chain(std::make_shared<const Chain>(std::move(chain)), 0);
     }
     ~RecorderObject() override { sink_->close(); }
+    void end() noexcept override {
+        closed_ = true;
+        sink_->close();
+    }
 
     void push(ConstHostView pixels, FrameInfo info, bool timed) {
         if (closed_)
@@ -210,6 +214,7 @@ specklescope_status specklescope_recorder_create(const char* path, const speckle
         const specklescope_recording told = read_struct(recording, "The recording", true);
         *recorder = static_cast<specklescope_recorder*>(
             keep(std::make_shared<RecorderObject>(path, told), RecorderObject::kKind));
+        end_at_exit();
     });
 }
 

@@ -288,6 +288,13 @@ void StreamObject::stop() {
     tell_failed(recorders_);
 }
 
+void StreamObject::end() noexcept {
+    try {
+        stop();
+    } catch (const std::exception&) { // NOLINT(bugprone-empty-catch): nobody is left to hear of it
+    }
+}
+
 void StreamObject::set_source(const char* name, const char* value) {
     Params options = pipeline_->source_params();
     if (!options.has_table())

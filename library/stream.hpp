@@ -44,6 +44,7 @@ public:
     StreamObject(const char* source, Chain chain, Settings settings, const StreamOptions& own,
                  const Watcher& watcher);
     ~StreamObject() override;
+    void end() noexcept override;
 
     // One thread at a time.
     /// Throws StatusError: SPECKLESCOPE_TIMEOUT, SPECKLESCOPE_END; RunError where the run failed.

@@ -37,6 +37,7 @@ specklescope_status specklescope_stream_open(const char* source, const char* cha
         auto made = std::make_shared<StreamObject>(source, chain_of(chain), std::move(told),
                                                    own.as<StreamOptions>(), watcher);
         *stream = static_cast<specklescope_stream*>(keep(std::move(made), StreamObject::kKind));
+        end_at_exit();
     });
 }
 
