@@ -170,8 +170,8 @@ const std::vector<CliOption>& cli_options() {
          kRest},
         {"save-config", "FILE", "write all settings to a TOML file for --config, and end", kRest},
         {"trust", "",
-         "a settings file may name files to write, gst: texts and ${env:…}; gst: texts may write files and "
-         "listen",
+         "a settings file may name files to write, gst: texts and ${env:…}; gst: texts may hold any element "
+         "of GStreamer, also those that write files, listen or load code",
          kRest},
         {"no-remember", "", "view: neither read nor write what the window remembers between runs", kRest},
         from_program("log", kRest),

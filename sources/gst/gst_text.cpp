@@ -1,8 +1,8 @@
 // gst:DESCRIPTION: any gst-launch text.
 #include "base/error.hpp"
 #include "sources/gst/gst_appsink.hpp"
-#include "sources/gst/gst_reach.hpp"
 #include "sources/gst/gst_source.hpp"
+#include "sources/gst/gst_untrusted.hpp"
 #include "sources/registry.hpp"
 
 namespace specklescope {
@@ -20,29 +20,23 @@ public:
 
 private:
     GstGraph build() override {
+        const UntrustedText text = trusted_ ? UntrustedText{text_, {}} : read_untrusted(text_);
         GError* raw = nullptr;
         GstParseContext* context = nullptr;
         GstElement* parsed =
-            gst_parse_launch_full((text_ + " ! identity name=specklescope_end silent=true").c_str(), context,
-                                  GST_PARSE_FLAG_FATAL_ERRORS, &raw);
+            gst_parse_launch_full((text.graph + " ! identity silent=true name=" + kEndOfText).c_str(),
+                                  context, GST_PARSE_FLAG_FATAL_ERRORS, &raw);
         const GstHandle<GError> error(raw);
         GstGraph graph{own(parsed), nullptr};
         // A quote that is left open swallows our end of the text: then it is one element and no pipeline.
-        const GstHandle<GstElement> end(parsed && GST_IS_BIN(parsed)
-                                            ? gst_bin_get_by_name(GST_BIN(parsed), "specklescope_end")
-                                            : nullptr);
+        const GstHandle<GstElement> end(
+            parsed && GST_IS_BIN(parsed) ? gst_bin_get_by_name(GST_BIN(parsed), kEndOfText) : nullptr);
         if (!end || error)
             throw UsageError("source gst: '" + text_ + "' is not a pipeline: " +
                              (error ? error->message : "it does not end in an element") +
                              "; give gst-launch text without a sink, such as gst:videotestsrc is-live=true.");
-        if (!trusted_) {
-            if (const std::string reason = any_reaches_out(parsed); !reason.empty())
-                throw UsageError(
-                    "source gst: " + reason +
-                    ", which a gst: text may only with --trust; leave it out, or start with --trust "
-                    "if that is meant.");
-            hold_back_what_reaches_out(parsed);
-        }
+        if (!trusted_)
+            apply_untrusted(text, parsed);
         GstTail tail = make_tail();
         gst_bin_add_many(GST_BIN(parsed), tail.convert.get(), tail.sink.get(), nullptr);
         if (!gst_element_link_many(end.get(), tail.convert.get(), tail.sink.get(), nullptr))
@@ -63,15 +57,14 @@ std::unique_ptr<Source> make_text(const SourceText& text, const Params& params) 
 
 SourceType gst_source_type() {
     static const ParamTable table = Declare<GstTextParams>("source gst").table();
-    return {
-        .kind = "gst",
-        .syntax = "gst:DESCRIPTION",
-        .doc =
-            "any gst-launch text, ending where Specklescope begins: \"gst:videotestsrc is-live=true\"; what "
-            "writes or listens needs --trust",
-        .table = &table,
-        .make = make_text,
-        .discover = nullptr};
+    return {.kind = "gst",
+            .syntax = "gst:DESCRIPTION",
+            .doc = "gst-launch text, ending where Specklescope begins: \"gst:videotestsrc is-live=true\"; "
+                   "anything but "
+                   "sources that read, decoders and converters needs --trust",
+            .table = &table,
+            .make = make_text,
+            .discover = nullptr};
 }
 
 } // namespace specklescope
