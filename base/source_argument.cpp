@@ -15,6 +15,7 @@ constexpr std::string_view kSpace = " \t\r\n";
 constexpr std::string_view kTokenEnd = " \t\r\n\"'";
 constexpr std::string_view kValueEnd = "&# \t\r\n\"'"; ///< and kTokenEnd behind it
 constexpr std::string_view kReference = "${env:";
+constexpr std::array<std::string_view, 6> kSchemes = {"rtsp:", "rtsps:", "http:", "https:", "rtmp:", "srt:"};
 constexpr auto npos = std::string_view::npos;
 
 /// Where a secret stands in the text, and what it is called.
@@ -29,10 +30,12 @@ bool names_a_secret(std::string_view key) {
     std::string lower(key);
     std::transform(lower.begin(), lower.end(), lower.begin(),
                    [](unsigned char c) { return c == '_' ? '-' : static_cast<char>(std::tolower(c)); });
-    constexpr std::array<std::string_view, 6> kWhole = {"pw", "pass", "key", "sig", "auth", "authorization"};
+    constexpr std::array<std::string_view, 8> kWhole = {"pw",   "pass",          "key",    "sig",
+                                                        "auth", "authorization", "cookie", "cookies"};
     constexpr std::array<std::string_view, 5> kWithin = {"passw", "passphrase", "pwd", "secret",
                                                          "credential"};
-    constexpr std::array<std::string_view, 5> kAtEnd = {"-pw", "-pass", "token", "signature", "key"};
+    constexpr std::array<std::string_view, 6> kAtEnd = {"-pw",       "-pass", "token",
+                                                        "signature", "key",   "headers"};
     return std::find(kWhole.begin(), kWhole.end(), lower) != kWhole.end() ||
            std::any_of(kWithin.begin(), kWithin.end(),
                        [&](std::string_view part) { return lower.find(part) != std::string::npos; }) ||
@@ -62,16 +65,37 @@ std::string without_references(std::string_view text) {
 /// What ends an address or a value in it: a blank or a quote among other words. An address that is all of the
 /// text has an end only there.
 std::string_view ends_in(std::string_view text, std::string_view among_words) {
-    const bool alone = !text.starts_with("gst:") && text.find_first_of(kTokenEnd) > text.find("://");
+    const bool alone = !text.starts_with("gst:") &&
+                       (text.find_first_of(kTokenEnd) > text.find("://") ||
+                        std::any_of(kSchemes.begin(), kSchemes.end(),
+                                    [&](std::string_view one) { return text.starts_with(one); }));
     return alone ? among_words.substr(0, among_words.size() - kTokenEnd.size()) : among_words;
 }
 
-/// user:SECRET@ behind each "://". A password that should have been percent-encoded, with '@', '/' or a blank
-/// in it, is one all the same.
+/// Where user:SECRET@ may begin: after "://", after the colon of an address whose slashes were forgotten, and
+/// in the proxy of a gst: text, which needs no "http://".
+std::vector<std::size_t> authorities(std::string_view text) {
+    std::vector<std::size_t> found;
+    const auto begins_word = [&](std::size_t at) { return at == 0 || !is_word(text[at - 1]); };
+    for (std::size_t at = 0; at < text.size(); ++at) {
+        const std::string_view rest = text.substr(at);
+        if (rest.starts_with("://"))
+            found.push_back(at + 3);
+        else if (text.starts_with("gst:") && begins_word(at) && rest.starts_with("proxy="))
+            found.push_back(std::min(text.find_first_not_of("\"'", at + 6), text.size()));
+        else if (begins_word(at))
+            for (const std::string_view scheme : kSchemes)
+                if (rest.starts_with(scheme) && !rest.substr(scheme.size()).starts_with("//"))
+                    found.push_back(at + scheme.size() +
+                                    (rest.substr(scheme.size()).starts_with("/") ? 1 : 0));
+    }
+    return found;
+}
+
+/// A password that should have been percent-encoded, with '@', '/' or a blank in it, is one all the same.
 void find_passwords(std::string_view text, std::vector<Place>& places) {
     const std::string_view ends = ends_in(text, kTokenEnd);
-    for (std::size_t mark = text.find("://"); mark != npos; mark = text.find("://", mark + 3)) {
-        const std::size_t begin = mark + 3;
+    for (const std::size_t begin : authorities(text)) {
         const std::string token = without_references(text.substr(begin, first_of(text, ends, begin) - begin));
         const std::size_t colon = token.find(':');
         const std::size_t path = first_of(token, "/?", 0); // no fragment goes to a camera

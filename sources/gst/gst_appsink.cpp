@@ -1,11 +1,14 @@
 #include "sources/gst/gst_appsink.hpp"
 
 #include "base/error.hpp"
+#include "base/known_secrets.hpp"
+#include "base/lacking.hpp"
 #include "base/long_work.hpp"
 #include "files/gst_init.hpp"
 #include "files/recorded.hpp"
 #include "sources/gst/gst_closer.hpp"
 #include "sources/gst/gst_codec.hpp"
+#include "sources/gst/gst_reach.hpp"
 
 #include <gst/app/gstappsink.h>
 
@@ -52,8 +55,22 @@ GstSource::Failure failure_of(GstMessage* message) {
     return {.reason = std::move(text), .domain = error->domain, .code = error->code};
 }
 
+/// A decoder that a "missing-plugin" message asks for is installed: decodebin sends it, too, when all of them
+/// failed to start.
+bool is_installed(const GstCaps* caps) {
+    GList* decoders = gst_element_factory_list_get_elements(
+        GST_ELEMENT_FACTORY_TYPE_DECODER | GST_ELEMENT_FACTORY_TYPE_DEMUXER, GST_RANK_MARGINAL);
+    GList* fitting = gst_element_factory_list_filter(decoders, caps, GST_PAD_SINK, FALSE);
+    bool found = false;
+    for (const GList* one = fitting; one; one = one->next)
+        found = found || is_codec(GST_ELEMENT_FACTORY(one->data));
+    gst_plugin_feature_list_free(fitting);
+    gst_plugin_feature_list_free(decoders);
+    return found;
+}
+
 /// Name of the decoder or element that a "missing-plugin" message asks for; empty for any other message.
-std::string missing_plugin(GstMessage* message) {
+std::string missing_plugin(GstMessage* message, bool& installed) {
     const GstStructure* structure = gst_message_get_structure(message);
     if (!structure || !gst_structure_has_name(structure, "missing-plugin"))
         return {};
@@ -63,6 +80,7 @@ std::string missing_plugin(GstMessage* message) {
     if (gst_structure_get(structure, "detail", GST_TYPE_CAPS, &raw, nullptr) && gst_caps_get_size(raw) > 0)
         codec = gst_structure_get_string(gst_caps_get_structure(raw, 0), "codec-id");
     const GstHandle<GstCaps> detail(raw);
+    installed = detail && is_installed(detail.get());
     return codec ? codec : name ? name : "a plugin";
 }
 
@@ -70,9 +88,12 @@ std::string missing_plugin(GstMessage* message) {
 
 GstHandle<GstElement> make_element(const char* factory, const char* package) {
     GstElement* element = gst_element_factory_make(factory, nullptr);
-    if (!element)
-        throw RunError(std::string("GStreamer's element '") + factory + "' is missing; install the package " +
-                       package + ".");
+    if (!element) {
+        const GstHandle<GstElementFactory> installed(gst_element_factory_find(factory));
+        throw RunError(
+            std::string("GStreamer's element '") + factory + "' " +
+            (installed ? did_not_start() : std::string("is missing; install the package ") + package + "."));
+    }
     return own(element);
 }
 
@@ -104,11 +125,13 @@ void add_and_link(GstElement* pipeline, std::initializer_list<GstElement*> eleme
         }
 }
 
+void GstSource::set_name(const std::string& name) { name_ = without_secrets(name); }
+
 SourceInfo GstSource::open() {
     init_gstreamer();
     close();
     if (pipeline_closing(key_))
-        throw RunError(key_ + " is still being closed; try again in a few seconds.");
+        throw RunError(without_secrets(key_) + " is still being closed; try again in a few seconds.");
     try {
         graph_ = build();
         lender_ = std::make_shared<SlotLender>();
@@ -179,13 +202,14 @@ void GstSource::poll_bus() {
     const auto wanted = static_cast<GstMessageType>(GST_MESSAGE_ERROR | GST_MESSAGE_ELEMENT);
     while (const GstHandle<GstMessage> message{gst_bus_pop_filtered(bus.get(), wanted)}) {
         if (GST_MESSAGE_TYPE(message.get()) == GST_MESSAGE_ELEMENT) {
-            if (const std::string name = missing_plugin(message.get()); !name.empty())
-                missing_ = name;
+            bool installed = false;
+            if (const std::string name = missing_plugin(message.get(), installed); !name.empty())
+                missing_ = "'" + name + "', which " +
+                           (installed ? did_not_start()
+                                      : "is not installed; install gstreamer1.0-libav, "
+                                        "gstreamer1.0-plugins-bad or gstreamer1.0-plugins-ugly.");
         } else if (error_.empty()) {
-            error_ = missing_.empty() ? explain(failure_of(message.get()))
-                                      : name_ + " needs '" + missing_ +
-                                            "', which is not installed; install gstreamer1.0-libav, "
-                                            "gstreamer1.0-plugins-bad or gstreamer1.0-plugins-ugly.";
+            error_ = missing_.empty() ? explain(failure_of(message.get())) : name_ + " needs " + missing_;
             last_activity_ = SteadyClock::now();
         }
     }

@@ -20,7 +20,7 @@ struct GstGraph {
 /// in the appsink's queue, which holds a few buffers and then holds them up.
 class GstSource : public Source {
 public:
-    explicit GstSource(std::string name) : key_(name), name_(std::move(name)) {}
+    explicit GstSource(std::string name) : key_(std::move(name)) { set_name(key_); }
     ~GstSource() override { GstSource::close(); }
 
     SourceInfo open() override;
@@ -57,7 +57,8 @@ protected:
     virtual bool swap_bytes() const { return false; }
 
     const std::string& name() const { return name_; }
-    void set_name(std::string name) { name_ = std::move(name); }
+    /// Passwords in it are masked.
+    void set_name(const std::string& name);
     GstElement* pipeline() const { return graph_.pipeline.get(); }
     bool live() const { return live_; }
     /// Goes back to the first frame; false if the pipeline cannot.
@@ -93,7 +94,7 @@ private:
     PixelLayout layout_;
     bool live_ = false;
     std::string error_;   ///< seen on the bus; thrown once everything before it is delivered
-    std::string missing_; ///< decoder or element that a missing-plugin message named
+    std::string missing_; ///< the end of a sentence about what a missing-plugin message named
     SteadyClock::time_point last_activity_{};
     std::optional<std::uint64_t> last_offset_;
     std::int64_t loop_offset_ns_ = 0; ///< added to a file's presentation times so that they go on over a loop

@@ -63,9 +63,21 @@ INSTANTIATE_TEST_SUITE_P(
               "gst:a proxy-pw=" REF("PROXY_PW") " b=1"},
         Shown{"gst:souphttpsrc extra-headers=\"h,Authorization=(string)\\\"Bearer x y\\\"\" "
               "location=http://u:v@h",
-              "gst:souphttpsrc extra-headers=\"h,Authorization=(string)\\\"***\\\"\" location=http://u:***@h",
-              "gst:souphttpsrc extra-headers=\"h,Authorization=(string)\\\"" REF(
-                  "AUTHORIZATION") "\\\"\" location=http://u:" REF("PASSWORD") "@h"},
+              "gst:souphttpsrc extra-headers=\"***\" location=http://u:***@h",
+              "gst:souphttpsrc extra-headers=\"" REF("EXTRA_HEADERS") "\" location=http://u:" REF(
+                  "PASSWORD") "@h"},
+        Shown{"gst:souphttpsrc extra-headers=h,X-Other=abc cookies=a=b location=http://h",
+              "gst:souphttpsrc extra-headers=*** cookies=*** location=http://h",
+              "gst:souphttpsrc extra-headers=" REF("EXTRA_HEADERS") " cookies=" REF(
+                  "COOKIES") " location=http://h"},
+        Shown{"gst:rtspsrc proxy=me:geheim@h:80 location=rtsp:u:v@h",
+              "gst:rtspsrc proxy=me:***@h:80 location=rtsp:u:***@h",
+              "gst:rtspsrc proxy=me:" REF("PASSWORD") "@h:80 location=rtsp:u:" REF("PASSWORD_2") "@h"},
+        Shown{"rtsp:user:geheim@host/x", "rtsp:user:***@host/x", "rtsp:user:" REF("PASSWORD") "@host/x"},
+        Shown{"rtsp:/user:two words@host:1/x", "rtsp:/user:***@host:1/x",
+              "rtsp:/user:" REF("PASSWORD") "@host:1/x"},
+        Shown{"video:/data/a:b@c.avi", "video:/data/a:b@c.avi", "video:/data/a:b@c.avi"},
+        Shown{"rtsp:host:554/a@b", "rtsp:host:554/a@b", "rtsp:host:554/a@b"},
         Shown{"gst:a password=x ! b password=y ! c password=x",
               "gst:a password=*** ! b password=*** ! c password=***",
               "gst:a password=" REF("PASSWORD") " ! b password=" REF("PASSWORD_2") " ! c password=" REF(
@@ -184,6 +196,8 @@ TEST_F(SecretRun, NoErrorHoldsThePassword) {
     expect_hidden(run({"rtsp://user:" + secret + "h/", "more"}));
     expect_hidden(run({"run", "more", "rtsp://user:" + secret + "h/"}));
     expect_hidden(run({"run", "http://user:" + secret + "h/"}));
+    expect_hidden(run({"run", "rtsp:user:" + secret + "h/"}));
+    expect_hidden(run({"run", "rtsp:/user:" + secret + "127.0.0.1:1/"}));
     expect_hidden(run({"run", "rtsp:user:" + std::string("//u:") + secret}));
     expect_hidden(run({"run", "gst:nothing location=rtsp://u:" + secret + "h user-pw=" + kToken}));
     expect_hidden(run({"run", "gst:rtspsrc location=rtsp://u:" + secret + "127.0.0.1:1 user-pw=" + kToken}));

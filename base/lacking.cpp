@@ -1,0 +1,57 @@
+#include "base/lacking.hpp"
+
+#include "base/open_files.hpp"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <system_error>
+#include <thread>
+
+namespace specklescope {
+
+namespace {
+
+bool has_thread() {
+    try {
+        std::thread([] {}).join();
+        return true;
+    } catch (const std::system_error&) {
+        return false;
+    }
+}
+
+bool has_file() {
+    const int fd = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return !is_of_open_files(errno);
+    ::close(fd);
+    return true;
+}
+
+bool has_memory() {
+    constexpr std::size_t kSome = std::size_t{64} << 20; // as a decoder takes, with its threads
+    void* some = ::mmap(nullptr, kSome, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return some != MAP_FAILED && ::munmap(some, kSome) == 0;
+}
+
+} // namespace
+
+std::string what_lacks() {
+    if (!has_file())
+        return "no more files may be open";
+    if (!has_memory())
+        return "the memory that the process may use is used up";
+    return has_thread() ? "" : "the system gives no more threads";
+}
+
+std::string did_not_start() {
+    const std::string lacks = what_lacks();
+    return "is installed but did not start" + (lacks.empty() ? "" : ": " + lacks) +
+           "; close other programs, or raise the limits of open files, processes and memory (ulimit -n, -u, "
+           "-v).";
+}
+
+} // namespace specklescope
