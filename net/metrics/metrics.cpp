@@ -8,8 +8,12 @@
 #include <spdlog/spdlog.h>
 
 #include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <map>
 #include <mutex>
 #include <system_error>
+#include <thread>
 #include <utility>
 
 #ifdef SPECKLESCOPE_HAVE_MICROHTTPD
@@ -62,13 +66,15 @@ public:
     explicit Impl(const std::string& text) {
         const ListenAddress asked = parse_listen_address(text, kMetricsSyntax);
         const Resolved at = resolved(asked, text);
-        constexpr unsigned kMostConnections = 16, kMostSeconds = 5;
+        constexpr unsigned kMostConnections = 16;
         constexpr std::size_t kMostBytes = 16384; // of a connection
         daemon_ = MHD_start_daemon(
             MHD_USE_POLL_INTERNAL_THREAD | MHD_USE_ITC | (at.ipv6 ? MHD_USE_IPv6 : MHD_NO_FLAG), 0, nullptr,
             nullptr, &answer, this, MHD_OPTION_SOCK_ADDR, reinterpret_cast<const sockaddr*>(&at.place),
-            MHD_OPTION_CONNECTION_LIMIT, kMostConnections, MHD_OPTION_CONNECTION_TIMEOUT, kMostSeconds,
-            MHD_OPTION_CONNECTION_MEMORY_LIMIT, kMostBytes, MHD_OPTION_END);
+            MHD_OPTION_CONNECTION_LIMIT, kMostConnections, MHD_OPTION_CONNECTION_TIMEOUT,
+            static_cast<unsigned>(kRequestTime.count()), MHD_OPTION_CONNECTION_MEMORY_LIMIT, kMostBytes,
+            MHD_OPTION_NOTIFY_CONNECTION, &on_connection, this, MHD_OPTION_NOTIFY_COMPLETED, &on_answered,
+            this, MHD_OPTION_END);
         if (!daemon_)
             throw RunError("Metrics cannot be told at " + text + ": " +
                            std::generic_category().message(errno) +
@@ -94,6 +100,39 @@ public:
     }
 
 private:
+    /// From the connection, or from the answer before, to the end of the answer. libmicrohttpd limits silence
+    /// only: a client that sends a byte from time to time would keep its place for ever.
+    static constexpr std::chrono::seconds kRequestTime{5};
+    struct Request {
+        MHD_socket socket;
+        SteadyClock::time_point since;
+    };
+
+    static void on_connection(void* self, MHD_Connection* connection, void**,
+                              MHD_ConnectionNotificationCode code) {
+        auto& impl = *static_cast<Impl*>(self);
+        const MHD_ConnectionInfo* info =
+            MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+        const std::scoped_lock lock(impl.requests_mutex_);
+        if (code == MHD_CONNECTION_NOTIFY_CLOSED) // the socket is closed afterwards
+            impl.requests_.erase(connection);
+        else if (info)
+            impl.requests_[connection] = {info->connect_fd, SteadyClock::now()};
+    }
+    static void on_answered(void* self, MHD_Connection* connection, void**, MHD_RequestTerminationCode) {
+        auto& impl = *static_cast<Impl*>(self);
+        const std::scoped_lock lock(impl.requests_mutex_);
+        if (const auto found = impl.requests_.find(connection); found != impl.requests_.end())
+            found->second.since = SteadyClock::now();
+    }
+    void end_slow_requests(const std::stop_token& stop) {
+        std::unique_lock lock(requests_mutex_);
+        while (!wake_.wait_for(lock, stop, std::chrono::seconds(1), [&] { return stop.stop_requested(); }))
+            for (const auto& [connection, request] : requests_)
+                if (request.since < SteadyClock::now() - kRequestTime)
+                    ::shutdown(request.socket, SHUT_RDWR);
+    }
+
     static MHD_Result answer(void* self, MHD_Connection* connection, const char* url, const char* method,
                              const char*, const char*, std::size_t*, void**) {
         try {
@@ -127,10 +166,14 @@ private:
 
     MHD_Daemon* daemon_ = nullptr;
     std::string address_;
+    std::mutex requests_mutex_;
+    std::map<MHD_Connection*, Request> requests_; ///< open connections
     std::mutex mutex_;
     StatsSnapshot stats_;
     LatencyCounts latency_;
     std::vector<DoorTotal> doors_;
+    std::condition_variable_any wake_;
+    std::jthread watch_{[this](const std::stop_token& stop) { end_slow_requests(stop); }}; ///< last
 };
 
 std::string microhttpd_version() { return MHD_get_version(); }

@@ -12,6 +12,7 @@
 #include <random>
 #include <regex>
 #include <set>
+#include <thread>
 
 namespace specklescope {
 namespace {
@@ -152,6 +153,25 @@ TEST(Metrics, StrangersAndIdlersHoldUpNobody) {
     std::vector<std::unique_ptr<Tcp>> idlers; // more than it has room for; they are given up
     for (int i = 0; i < 40; ++i)
         idlers.push_back(std::make_unique<Tcp>(metrics.address()));
+    EXPECT_TRUE(eventually([&] { return fetched(metrics.address()).rfind("HTTP/1.1 200", 0) == 0; },
+                           std::chrono::seconds(60)));
+}
+
+/// Each is never silent for long, and none ever comes to the end of its request.
+TEST(Metrics, RequestsThatNeverEndHoldUpNobody) {
+    const Metrics metrics("127.0.0.1:0");
+    std::vector<std::unique_ptr<Tcp>> trickling;
+    for (int i = 0; i < 16; ++i) {
+        trickling.push_back(std::make_unique<Tcp>(metrics.address()));
+        trickling.back()->say("GET /metrics HTTP/1.1\r\nX-Slow: ");
+    }
+    std::jthread trickle([&](const std::stop_token& stop) {
+        while (!stop.stop_requested()) {
+            for (const auto& client : trickling)
+                client->say("a");
+            std::this_thread::sleep_for(std::chrono::milliseconds(200));
+        }
+    });
     EXPECT_TRUE(eventually([&] { return fetched(metrics.address()).rfind("HTTP/1.1 200", 0) == 0; },
                            std::chrono::seconds(60)));
 }
