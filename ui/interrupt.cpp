@@ -12,7 +12,8 @@ namespace {
 std::atomic<int> interrupts{0};
 std::atomic<std::int64_t> first_ns{0}; ///< when the first came
 std::atomic<int> first_number{0};
-static_assert(std::atomic<int>::is_always_lock_free &&
+std::atomic<bool> closed_pipe{false};
+static_assert(std::atomic<int>::is_always_lock_free && std::atomic<bool>::is_always_lock_free &&
               std::atomic<std::int64_t>::is_always_lock_free); // so that a signal handler may touch them
 
 std::int64_t now_ns() {
@@ -35,12 +36,14 @@ extern "C" void on_interrupt(int number) {
     }
 }
 
-/// A terminal that closes sends its signal more than once, and every line into a pipe that nobody reads one
-/// more: none of them is the user's wish for an end at once.
+/// A terminal that closes sends its signal more than once: none of them is the user's wish for an end at
+/// once.
 extern "C" void on_hangup(int) {
     int none = 0;
     interrupts.compare_exchange_strong(none, 1);
 }
+
+extern "C" void on_closed_pipe(int) { closed_pipe = true; }
 
 } // namespace
 
@@ -48,28 +51,30 @@ InterruptGuard::InterruptGuard() {
     interrupts = 0;
     first_ns = 0;
     first_number = 0;
-    struct sigaction action {};
-    action.sa_handler = on_interrupt;
-    sigemptyset(&action.sa_mask);
-    sigaction(SIGINT, &action, &old_int_);
-    sigaction(SIGTERM, &action, &old_term_);
-    action.sa_handler = on_hangup;
-    action.sa_flags = SA_RESTART;
-    sigaction(SIGPIPE, &action, &old_pipe_);
-    sigaction(SIGHUP, &action, &old_hup_);
-    if (old_hup_.sa_handler == SIG_IGN) // nohup: goes on without its terminal
-        sigaction(SIGHUP, &old_hup_, nullptr);
+    closed_pipe = false;
+    for (std::size_t i = 0; i < kSignals.size(); ++i) {
+        const bool hangup = kSignals[i] == SIGHUP, pipe = kSignals[i] == SIGPIPE;
+        struct sigaction action {};
+        action.sa_handler = hangup ? on_hangup : pipe ? on_closed_pipe : on_interrupt;
+        action.sa_flags = hangup || pipe ? SA_RESTART : 0;
+        sigemptyset(&action.sa_mask);
+        sigaction(kSignals[i], &action, &old_[i]);
+        if ((hangup || pipe) && old_[i].sa_handler == SIG_IGN) // nohup, a service: it runs without them
+            sigaction(kSignals[i], &old_[i], nullptr);
+    }
 }
 
 InterruptGuard::~InterruptGuard() {
-    sigaction(SIGINT, &old_int_, nullptr);
-    sigaction(SIGTERM, &old_term_, nullptr);
-    sigaction(SIGHUP, &old_hup_, nullptr);
-    if (interrupted()) // what could not be printed must not end the program when it is tried again at exit
-        old_pipe_.sa_handler = SIG_IGN;
-    sigaction(SIGPIPE, &old_pipe_, nullptr);
+    for (std::size_t i = 0; i < kSignals.size(); ++i) {
+        // What could not be printed must not end the program when it is tried again at exit.
+        if (kSignals[i] == SIGPIPE && (interrupted() || reader_gone()))
+            old_[i].sa_handler = SIG_IGN;
+        sigaction(kSignals[i], &old_[i], nullptr);
+    }
 }
 
 bool InterruptGuard::interrupted() { return interrupts.load() > 0; }
+
+bool InterruptGuard::reader_gone() { return closed_pipe.load(); }
 
 } // namespace specklescope

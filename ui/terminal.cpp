@@ -102,7 +102,8 @@ private:
         if (progress.on_terminal())
             set_up_log(settings_, "\r\033[K");
         const WatchWork watch([](std::string_view, double) { return !InterruptGuard::interrupted(); });
-        while (!InterruptGuard::interrupted() && !(control_ && control_->quits()) &&
+        while (!InterruptGuard::interrupted() && !(InterruptGuard::reader_gone() && !ends_itself()) &&
+               !(control_ && control_->quits()) &&
                !((pipeline_->finished() || all_recorded(recorders_of_frames()) || in_vain()) && drained())) {
             constexpr std::chrono::milliseconds kRound(20);
             if (control_)
@@ -147,6 +148,17 @@ private:
     /// looks at it.
     bool in_vain() const {
         return !publisher_ && outlets_.empty() && !trigger_ && !control_ && all_over(recorders_);
+    }
+
+    /// A closed output ends a run that only the user can end; others only lose their words.
+    bool ends_itself() const {
+        const auto& program = settings_.program.as<ProgramSettings>();
+        const SourceInfo source = pipeline_->status().source;
+        const bool limited =
+            program.recording.frames > 0 || program.recording.seconds > 0 || program.recording.mib > 0;
+        const std::string& text = settings_.source.revealed();
+        const bool endless = source.live || program.loop || text.empty() || text.starts_with("synthetic");
+        return total_frames() > 0 || limited || !endless;
     }
 
     /// A reader may be slow: it is waited for here, where Ctrl-C ends it.

@@ -207,7 +207,7 @@ TEST_F(Cli, ChannelOfColour) {
 }
 
 TEST_F(Cli, InterruptFinishesTheFilesAndPrintsTheStatistics) {
-    for (const int number : {SIGINT, SIGTERM}) {
+    for (const int number : {SIGINT, SIGTERM, SIGUSR1, SIGUSR2, SIGALRM}) {
         const TemporaryFolder folder;
         Child child({test::program_path(), "run", "synthetic:uniform?width=64&height=48", "--record-raw",
                      "raw.tiff", "--stats", "s.json"},
@@ -256,6 +256,23 @@ TEST_F(Cli, AClosedPipeFinishesTheFiles) {
     EXPECT_GT(BigTiff(file).pages().size(), 10U);
     EXPECT_NE(file.find("\"finished\": true"), std::string::npos);
     EXPECT_NE(read_text(folder_ / "s.json").find("\"processed\""), std::string::npos);
+}
+
+/// The words have no reader; the recording has.
+TEST_F(Cli, AClosedPipeLeavesARunWithAnEndToItsEnd) {
+    for (const char* source :
+         {"'synthetic:uniform?width=64&height=48&rate=40' --frames 120 --verbose",
+          "'synthetic:uniform?width=64&height=48&rate=40' --record-frames 120 --verbose",
+          "'gst:videotestsrc num-buffers=120 ! video/x-raw,width=64,height=48' --verbose"}) {
+        const TemporaryFolder folder;
+        const ChildResult result = run_child({"bash", "-c",
+                                              "'" + test::program_path() + "' run " + source +
+                                                  " --record-raw raw.tiff 2>&1 | head -n 1; echo status "
+                                                  "${PIPESTATUS[0]}"},
+                                             folder.path().string());
+        EXPECT_NE(result.out.find("status 0"), std::string::npos) << result.all();
+        EXPECT_EQ(BigTiff(read_text(folder / "raw.tiff")).pages().size(), 120U) << source;
+    }
 }
 
 TEST_F(Cli, ASecondInterruptEndsAtOnce) {
