@@ -12,6 +12,7 @@
 #include "config/version.hpp"
 #include "ui/ui.hpp"
 
+#include <csignal>
 #include <cstdio>
 #include <exception>
 
@@ -20,6 +21,7 @@ namespace {
 int run(int argc, char** argv) {
     using namespace specklescope;
     hold_standard_streams();
+    std::signal(SIGXFSZ, SIG_IGN); // a file that is too large is a full disk
     set_build_commit(kCommit);
     allow_many_files();
     const ParseOutcome outcome = parse_command_line(argc, argv);

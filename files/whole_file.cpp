@@ -1,6 +1,7 @@
 #include "files/whole_file.hpp"
 
 #include "base/error.hpp"
+#include "base/held_signal.hpp"
 #include "base/open_files.hpp"
 
 #include <fcntl.h>
@@ -66,6 +67,7 @@ namespace {
 
 /// Takes no memory, and throws nothing: threads of their own write with it.
 int write_parts(int fd, std::uint64_t offset, iovec* part, iovec* const last) {
+    const HeldSignal too_large(SIGXFSZ);
     while (true) {
         while (part != last && part->iov_len == 0) // nothing to write is no full disk
             ++part;

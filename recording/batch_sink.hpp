@@ -2,6 +2,7 @@
 // what came meanwhile.
 #pragma once
 
+#include "base/held_signal.hpp"
 #include "base/log.hpp"
 #include "base/sentence.hpp"
 #include "pipeline/sink.hpp"
@@ -119,6 +120,7 @@ private:
     bool stopped() const { return closing_ || !status_.error.empty(); }
 
     void run() {
+        HeldSignal::hold_here(SIGXFSZ); // of libraries that write
         std::unique_lock lock(mutex_);
         while (true) {
             work_.wait(lock, [this] { return closing_ || !queue_.empty(); });

@@ -113,12 +113,12 @@ private:
             const std::uint64_t end = (lines_end_ + bytes + ahead - 1) / ahead * ahead;
             if (::fallocate(lines_.fd(), FALLOC_FL_KEEP_SIZE, static_cast<off_t>(lines_end_),
                             static_cast<off_t>(end - lines_end_)) == 0 ||
-                errno != ENOSPC) {
+                (errno != ENOSPC && errno != EFBIG)) {
                 reserved_ = end;
                 return;
             }
         }
-        fail(lines_path_, ENOSPC);
+        fail(lines_path_, errno);
     }
     void leave_nothing() const {
         ::unlink(path_.c_str());

@@ -48,10 +48,16 @@ void check_folder(const std::string& path) {
                        "; choose one that can be written.");
 }
 
+std::string advice_for_full(int error) {
+    const std::string kept = "; what was written stays readable; ";
+    if (error == EFBIG) // a limit of the file system (FAT: 4 GiB) or of the process
+        return kept + "record in parts (--split-mib) or onto another disk";
+    return error == ENOSPC || error == EDQUOT ? kept + "make room and record again" : "";
+}
+
 std::string write_error(const std::string& path, int error) {
     std::string text = "Recording into " + path + " stopped: " + reason(error);
-    if (error == ENOSPC || error == EDQUOT || error == EFBIG)
-        text += "; what was written stays readable; make room and record again";
+    text += advice_for_full(error);
     return text + ".";
 }
 

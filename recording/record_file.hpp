@@ -86,6 +86,9 @@ public:
 void check_folder(const std::string& path);
 /// "No space left on device; free some space…": the reason of a failed write in words for the user.
 std::string write_error(const std::string& path, int error);
+/// The end of that sentence where there is no room: "; what was written stays readable; …". Empty for other
+/// errors.
+std::string advice_for_full(int error);
 
 /// Adds the rows of a picture, or the whole where they are not padded.
 void gather_rows(ConstHostView pixels, std::vector<iovec>& parts);

@@ -1,5 +1,6 @@
 // The recorder's writing thread: from the queue into files, and what becomes of a file that fails.
 #include "base/error.hpp"
+#include "base/held_signal.hpp"
 #include "base/log.hpp"
 #include "base/sentence.hpp"
 #include "recording/recorder_thread.hpp"
@@ -27,6 +28,7 @@ void check_present(const FileWriter& writer) {
 } // namespace
 
 void Recorder::run() {
+    HeldSignal::hold_here(SIGXFSZ); // of libraries that write
     std::unique_lock lock(mutex_);
     next_update_ = SteadyClock::now() + kUpdateEvery;
     while (true) {

@@ -113,7 +113,7 @@ void StorageBarrier::store_and_name(std::unique_lock<std::mutex>& lock) {
 
 /// Keeps what says that bytes are lost; other errors tell of a file that cannot be stored by hand.
 void StorageBarrier::note(int error) {
-    if (error_ == 0 && (error == EIO || error == ENOSPC || error == EDQUOT))
+    if (error_ == 0 && (error == EIO || error == ENOSPC || error == EDQUOT || error == EFBIG))
         error_ = error;
 }
 

@@ -1,6 +1,7 @@
 #include "recording/stream/pipe_end.hpp"
 
 #include "base/error.hpp"
+#include "base/held_signal.hpp"
 #include "base/log.hpp"
 #include "base/long_work.hpp"
 #include "base/one_line.hpp"
@@ -51,34 +52,6 @@ bool is_pipe(int fd) {
     throw UsageError("'" + one_line(text) +
                      "' is a terminal, which shows no pixels; send them on with | PROGRAM or > FILE.");
 }
-
-/// A pipe without a reader raises SIGPIPE in the thread that writes; here it is an error like others.
-class NoSigpipe {
-public:
-    NoSigpipe() {
-        sigemptyset(&pipe_);
-        sigaddset(&pipe_, SIGPIPE);
-        sigset_t pending;
-        sigpending(&pending);
-        foreign_ = sigismember(&pending, SIGPIPE) == 1;
-        pthread_sigmask(SIG_BLOCK, &pipe_, &before_);
-    }
-    NoSigpipe(const NoSigpipe&) = delete;
-    NoSigpipe& operator=(const NoSigpipe&) = delete;
-    ~NoSigpipe() {
-        const int error = errno;
-        const timespec at_once{};
-        if (!foreign_) // what this thread raised, if it did
-            while (sigtimedwait(&pipe_, nullptr, &at_once) == -1 && errno == EINTR) {
-            }
-        pthread_sigmask(SIG_SETMASK, &before_, nullptr);
-        errno = error;
-    }
-
-private:
-    sigset_t pipe_{}, before_{};
-    bool foreign_ = false;
-};
 
 } // namespace
 
@@ -206,7 +179,7 @@ long PipeEnd::put(iovec* parts, std::size_t count) const {
 }
 
 void PipeEnd::write(std::vector<iovec>& parts) {
-    const NoSigpipe quiet;
+    const HeldSignal quiet(SIGPIPE);
     moved_ns_ = now_ns();
     std::size_t at = 0;
     while (true) {

@@ -1,6 +1,8 @@
 #include "recording/video/film_progress.hpp"
 
+#include "base/held_signal.hpp"
 #include "files/gst_handles.hpp"
+#include "recording/record_file.hpp"
 
 #include <cerrno>
 #include <cstring>
@@ -71,6 +73,15 @@ std::string without_stop(std::string text) {
     return text;
 }
 
+/// A thread of GStreamer's pool that will write the file: SIGXFSZ would end the process.
+void hold_in_new_thread(GstMessage* message) {
+    GstStreamStatusType type = GST_STREAM_STATUS_TYPE_LEAVE;
+    GstElement* owner = nullptr;
+    gst_message_parse_stream_status(message, &type, &owner);
+    if (type == GST_STREAM_STATUS_TYPE_ENTER)
+        HeldSignal::hold_here(SIGXFSZ);
+}
+
 std::string reason_of(const GError& error, std::string_view details) {
     const auto text = [](std::errc code) { return std::make_error_code(code).message(); };
     std::string reason = without_stop(error.message);
@@ -81,16 +92,18 @@ std::string reason_of(const GError& error, std::string_view details) {
         g_error_matches(&error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_WRITE) &&
         last != std::string_view::npos && last + 2 < details.size())
         reason = without_stop(std::string(details.substr(last + 2)));
-    const bool full = reason == text(std::errc::no_space_on_device) ||
-                      reason == text(std::errc::file_too_large) ||
-                      reason == std::generic_category().message(EDQUOT);
-    return full ? reason + "; what was written stays readable; make room and record again" : reason;
+    for (const int error : {ENOSPC, EFBIG, EDQUOT})
+        if (reason == std::generic_category().message(error))
+            return reason + advice_for_full(error);
+    return reason;
 }
 
 } // namespace
 
 GstBusSyncReply FilmProgress::on_message(GstBus*, GstMessage* message, gpointer data) {
     auto* progress = static_cast<FilmProgress*>(data);
+    if (GST_MESSAGE_TYPE(message) == GST_MESSAGE_STREAM_STATUS)
+        hold_in_new_thread(message);
     const std::lock_guard lock(progress->mutex);
     if (GST_MESSAGE_TYPE(message) == GST_MESSAGE_EOS)
         progress->ended = true;

@@ -148,7 +148,7 @@ TEST_F(Kymographs, OfAKilledRunHoldWhatTheySay) {
 TEST_F(Kymographs, OnAFullDiskEndLoudlyAndStayReadable) {
     const ChildResult ran =
         run_child({"sh", "-c",
-                   "trap '' XFSZ; ulimit -f 256; exec '" + test::program_path() +
+                   "ulimit -f 256; exec '" + test::program_path() +
                        "' run 'synthetic:vessels?width=128&height=96&live=false&rate=100000' --frames 3000 "
                        "--regions r.json --kymograph out/k.tiff"},
                   folder.path().string());
@@ -191,7 +191,7 @@ assert sinks["out/k-*.tiff"]["written"] == least, (least, sinks)
 TEST_F(Kymographs, TracesAndWidthsCountEachFrameOnceOnAFullDisk) {
     const ChildResult ran =
         run_child({"sh", "-c",
-                   "trap '' XFSZ; ulimit -f 256; exec '" + test::program_path() +
+                   "ulimit -f 256; exec '" + test::program_path() +
                        "' run 'synthetic:vessels?width=128&height=96&live=false&rate=100000' --frames 3000 "
                        "--regions r.json --kymograph out/k.tiff --traces t.csv --widths w.csv"},
                   folder.path().string());

@@ -7,8 +7,6 @@
 #include <fcntl.h>
 #include <sys/resource.h>
 
-#include <csignal>
-
 namespace specklescope {
 namespace {
 
@@ -16,21 +14,16 @@ namespace {
 class NoMoreThan {
 public:
     explicit NoMoreThan(rlim_t bytes) {
-        signal_ = std::signal(SIGXFSZ, SIG_IGN);
         ::getrlimit(RLIMIT_FSIZE, &before_);
         const rlimit small{bytes, before_.rlim_max};
         ::setrlimit(RLIMIT_FSIZE, &small);
     }
     NoMoreThan(const NoMoreThan&) = delete;
     NoMoreThan& operator=(const NoMoreThan&) = delete;
-    ~NoMoreThan() {
-        ::setrlimit(RLIMIT_FSIZE, &before_);
-        std::signal(SIGXFSZ, signal_);
-    }
+    ~NoMoreThan() { ::setrlimit(RLIMIT_FSIZE, &before_); }
 
 private:
     rlimit before_{};
-    void (*signal_)(int) = SIG_DFL;
 };
 
 /// As libtiff sees the one page.

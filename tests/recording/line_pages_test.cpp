@@ -12,8 +12,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <csignal>
-
 namespace specklescope {
 namespace {
 
@@ -90,7 +88,6 @@ int append_within(const std::string& path, rlim_t limit, const std::string& line
         ::waitpid(child, &status, 0);
         return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
     }
-    std::signal(SIGXFSZ, SIG_IGN);
     const rlimit limits{limit, limit};
     ::setrlimit(RLIMIT_FSIZE, &limits);
     const File file = new_file(path);

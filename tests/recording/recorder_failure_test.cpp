@@ -41,7 +41,6 @@ int helper_endless(const std::string& path, const std::string& what) {
 /// have; < 0: per cent of the disk that stay free.
 int helper_full(const std::string& path, const std::string& what, long limit) try {
     if (limit > 0) {
-        std::signal(SIGXFSZ, SIG_IGN); // a write then fails, as on a full disk
         const rlimit most{static_cast<rlim_t>(limit), static_cast<rlim_t>(limit)};
         ::setrlimit(RLIMIT_FSIZE, &most);
     }

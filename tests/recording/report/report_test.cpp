@@ -8,7 +8,6 @@
 #include "tests/support/child.hpp"
 #include "tests/support/file_tools.hpp"
 
-#include <csignal>
 #include <sys/resource.h>
 
 namespace specklescope {
@@ -133,7 +132,6 @@ TEST_F(ReportTest, WhatCannotBeIsOneSentence) {
 class NoRoom {
 public:
     explicit NoRoom(rlim_t bytes) {
-        ::signal(SIGXFSZ, SIG_IGN);
         ::getrlimit(RLIMIT_FSIZE, &before_);
         const rlimit small{bytes, before_.rlim_max};
         ::setrlimit(RLIMIT_FSIZE, &small);
