@@ -1,6 +1,7 @@
 #include "recording/record_file.hpp"
 
 #include "base/error.hpp"
+#include "base/lacking.hpp"
 #include "base/log.hpp"
 #include "files/gst_handles.hpp"
 #include "recording/video/encoders.hpp"
@@ -33,6 +34,7 @@ using namespace std::chrono_literals;
 constexpr std::size_t kInFlight = 2;
 constexpr auto kSlow = 100ms;
 constexpr auto kPatience = 60s;
+constexpr auto kStart = 10s; ///< for threads of GStreamer
 
 /// A quantizer alone decides: with pass=qual the encoder's default bitrate is a limit, at which a coloured
 /// map of 640×480 had 14…25 dB. Measured on maps of speckle and of noise in viridis, inferno and jet: 42.3 dB
@@ -99,6 +101,7 @@ private:
     void check();
     WholeFilm whole() const;
     void cut();
+    bool is_stuck() const;
     void stop() noexcept;
 
     File file_; ///< the name is never looked up again: it may lead elsewhere by then
@@ -114,7 +117,7 @@ private:
     std::int64_t last_ = 0; ///< time of the last frame
     VideoDescription description_;
     std::vector<std::byte> colors_;
-    std::unique_ptr<FilmProgress> progress_ = std::make_unique<FilmProgress>();
+    std::shared_ptr<FilmProgress> progress_ = std::make_shared<FilmProgress>();
     GstHandle<GstElement> pipeline_;
     GstHandle<GstElement> source_;
     std::size_t held_back_ = 0; ///< frames that the encoder keeps until the next comes
@@ -137,6 +140,12 @@ VideoWriter::VideoWriter(File file, std::string path, const RecordedFrame& first
     if (gst_element_set_state(pipeline_.get(), GST_STATE_PLAYING) == GST_STATE_CHANGE_FAILURE) {
         stop();
         throw RunError("Cannot start the encoder of " + path_ + "; record as .tiff.");
+    }
+    std::unique_lock lock(progress_->mutex);
+    if (!progress_->changed.wait_for(lock, kStart, [this] { return progress_->threads_missing <= 0; })) {
+        lock.unlock();
+        stop();
+        throw RunError("Recording into " + path_ + " stopped: its encoder " + did_not_start());
     }
 }
 
@@ -270,7 +279,7 @@ void VideoWriter::write(const RecordedFrame& frame) {
                    progress_->failed;
         };
         if (!progress_->changed.wait_for(lock, kPatience, room)) {
-            progress_->failed = true;
+            progress_->failed = progress_->stands_still = true;
             progress_->error = "the encoder took no frame for a minute";
         }
         if (!progress_->failed)
@@ -328,7 +337,7 @@ void VideoWriter::finish(const FileTotals& totals) {
         std::unique_lock lock(progress_->mutex);
         if (!progress_->changed.wait_for(lock, kPatience,
                                          [this] { return progress_->ended || progress_->failed; })) {
-            progress_->failed = true;
+            progress_->failed = progress_->stands_still = true;
             progress_->error = "the encoder did not come to an end";
         }
     }
@@ -351,7 +360,19 @@ void VideoWriter::finish(const FileTotals& totals) {
         throw RunError(write_error(path_, error));
 }
 
+/// GStreamer would wait for ever for a thread that the system did not give, or that stands still.
+bool VideoWriter::is_stuck() const {
+    const std::lock_guard lock(progress_->mutex);
+    progress_->abandoned = progress_->stands_still || progress_->threads_missing > 0;
+    return progress_->abandoned;
+}
+
 void VideoWriter::stop() noexcept {
+    if (pipeline_ && is_stuck()) {                    // it is left as it is, with what its threads use
+        (void)pipeline_.release();                    // NOLINT(bugprone-unused-return-value)
+        (void)source_.release();                      // NOLINT(bugprone-unused-return-value)
+        new std::shared_ptr<FilmProgress>(progress_); // NOLINT: never deleted
+    }
     if (pipeline_)
         gst_element_set_state(pipeline_.get(), GST_STATE_NULL);
     source_.reset();

@@ -1,6 +1,7 @@
 #include "recording/video/encoders.hpp"
 
 #include "base/error.hpp"
+#include "base/lacking.hpp"
 #include "files/gst_handles.hpp"
 #include "files/gst_init.hpp"
 #include "recording/record_file.hpp"
@@ -17,7 +18,9 @@ bool gst_element_exists(const char* element) {
     if (!factory)
         return false;
     const GstHandle<GstPluginFeature> loaded(gst_plugin_feature_load(GST_PLUGIN_FEATURE(factory.get())));
-    return loaded != nullptr;
+    if (!loaded)
+        throw RunError(std::string("GStreamer's element '") + element + "' " + did_not_start());
+    return true;
 }
 
 bool shows_colors(RecordWhat what) { return what == RecordWhat::processed || what == RecordWhat::screen; }

@@ -5,7 +5,8 @@
 
 namespace specklescope {
 
-/// Also brings the element's library into memory: not while the first frames wait.
+/// Also brings the element's library into memory: not while the first frames wait. Throws RunError where it
+/// is installed and cannot be loaded.
 bool gst_element_exists(const char* element);
 
 /// What is seen is encoded for the eye; numbers stay as they are.

@@ -44,6 +44,8 @@ GstPadProbeReturn FilmProgress::on_muxed(GstPad*, GstPadProbeInfo*, gpointer dat
 GstPadProbeReturn FilmProgress::on_bytes(GstPad*, GstPadProbeInfo* info, gpointer data) {
     auto* progress = static_cast<FilmProgress*>(data);
     const std::lock_guard lock(progress->mutex);
+    if (progress->abandoned)
+        return GST_PAD_PROBE_DROP;
     GstBuffer* buffer = GST_PAD_PROBE_INFO_BUFFER(info);
     const std::string& escaped = progress->escaped;
     if (escaped.empty() || gst_buffer_get_size(buffer) < escaped.size())
@@ -73,13 +75,17 @@ std::string without_stop(std::string text) {
     return text;
 }
 
-/// A thread of GStreamer's pool that will write the file: SIGXFSZ would end the process.
-void hold_in_new_thread(GstMessage* message) {
+/// How many threads of GStreamer's pool the message adds to those that are missing. One that begins will
+/// write the file: SIGXFSZ would end the process.
+int threads_more(GstMessage* message) {
+    if (GST_MESSAGE_TYPE(message) != GST_MESSAGE_STREAM_STATUS)
+        return 0;
     GstStreamStatusType type = GST_STREAM_STATUS_TYPE_LEAVE;
     GstElement* owner = nullptr;
     gst_message_parse_stream_status(message, &type, &owner);
     if (type == GST_STREAM_STATUS_TYPE_ENTER)
         HeldSignal::hold_here(SIGXFSZ);
+    return type == GST_STREAM_STATUS_TYPE_CREATE ? 1 : type == GST_STREAM_STATUS_TYPE_ENTER ? -1 : 0;
 }
 
 std::string reason_of(const GError& error, std::string_view details) {
@@ -102,9 +108,9 @@ std::string reason_of(const GError& error, std::string_view details) {
 
 GstBusSyncReply FilmProgress::on_message(GstBus*, GstMessage* message, gpointer data) {
     auto* progress = static_cast<FilmProgress*>(data);
-    if (GST_MESSAGE_TYPE(message) == GST_MESSAGE_STREAM_STATUS)
-        hold_in_new_thread(message);
+    const int more = threads_more(message);
     const std::lock_guard lock(progress->mutex);
+    progress->threads_missing += more;
     if (GST_MESSAGE_TYPE(message) == GST_MESSAGE_EOS)
         progress->ended = true;
     if (GST_MESSAGE_TYPE(message) == GST_MESSAGE_ERROR && !progress->failed) {

@@ -21,6 +21,9 @@ struct FilmProgress {
     std::deque<SteadyClock::time_point> inside; ///< when each frame in the encoder went in
     SteadyClock::duration took{};               ///< from there until it came out, of the last one
     std::uint64_t muxed = 0;                    ///< encoded frames that reached the file's writer
+    int threads_missing = 0;                    ///< begun by GStreamer, and not running yet
+    bool stands_still = false;                  ///< no frame came out for long
+    bool abandoned = false;                     ///< nothing is written any more
     bool ended = false;
     bool failed = false;
     std::string error;
