@@ -165,38 +165,39 @@ TEST(GstReach, WithoutTrustNothingButTheListRuns) {
     const std::string encoder = "videotestsrc num-buffers=3 ! x264enc ";
     const std::string decoder = " ! h264parse ! avdec_h264";
     const std::string yuv = "option-string=\"dump-yuv=" + file + "\"";
-    for (const std::string& text :
-         {// Writing and listening by element
-          branch("filesink location=" + file), branch("multifilesink location=" + file),
-          branch("tcpserversink port=0"), branch("udpsink port=9"), branch("fdsink"),
-          branch("shmsink socket-path=" + file), branch("jpegenc ! avimux ! filesink location=" + file),
-          branch("bin. ( queue ! filesink location=" + file + " )"),
-          branch("( queue ! filesink location=" + file + " )"), branch("filesink  location = " + file),
-          branch("\\filesink location=" + file), branch("\"filesink\" location=" + file),
-          branch("splitmuxsink location=" + file), branch("giosink location=file://" + file),
-          branch("video/x-raw!filesink location=" + file), std::string("tcpserversrc port=0 ! rawvideoparse"),
-          std::string("udpsrc port=0 ! rawvideoparse"), std::string("fdsrc fd=0 ! rawvideoparse"),
-          "file://" + file + " ! rawvideoparse",
-          "multifilesrc location=" + folder.path().string() + "/%s%n ! rawvideoparse",
-          // Writing by property
-          encoder + yuv + decoder, encoder + "option-string='dump-yuv=" + file + "'" + decoder,
-          encoder + "option_string=dump-yuv=" + file + decoder,
-          encoder + "multipass-cache-file=" + file + decoder, encoder + decoder,
-          "videotestsrc num-buffers=3 ! x264enc ! mp4mux moov-recovery-file=" + file +
-              " ! qtdemux ! avdec_h264",
-          picture + "queue2 temp-template=" + file + "XXXXXX", picture + "queue2 temp_template=" + file,
-          picture + "queue name=q q::temp-template=" + file,
-          "uridecodebin uri=file://" + file + " queue2::temp-template=" + file,
-          picture + "identity dump=true", picture + "fakesink dump=true",
-          // Code
-          "videotestsrc num-buffers=3 ! avenc_h264_omx omx-libname=" + file + decoder,
-          picture + "frei0r-filter-glow", picture + "ladspa-amp", picture + "glshader fragment=\"x\"",
-          // Values and addresses
-          std::string("uridecodebin uri=udp://127.0.0.1:0"), "uridecodebin uri=appsrc://",
-          std::string("rtspsrc location=rtsp-sdp://v=0 ! decodebin"), "rtspsrc location=rtsp://h debug=true",
-          std::string("playbin uri=file:///x"), "filesrc location=" + file + " ! rsvgdec",
-          picture + "capsfilter caps=\"video/x-raw,a=(GstElement)filesink\"",
-          picture + "video/x-raw,a=(GObject)b", picture + "queue name=\"a b\""}) {
+    for (const std::string& text : std::vector<std::string>{
+             // Writing and listening by element
+             branch("filesink location=" + file), branch("multifilesink location=" + file),
+             branch("tcpserversink port=0"), branch("udpsink port=9"), branch("fdsink"),
+             branch("shmsink socket-path=" + file), branch("jpegenc ! avimux ! filesink location=" + file),
+             branch("bin. ( queue ! filesink location=" + file + " )"),
+             branch("( queue ! filesink location=" + file + " )"), branch("filesink  location = " + file),
+             branch("\\filesink location=" + file), branch("\"filesink\" location=" + file),
+             branch("splitmuxsink location=" + file), branch("giosink location=file://" + file),
+             branch("video/x-raw!filesink location=" + file),
+             std::string("tcpserversrc port=0 ! rawvideoparse"), std::string("udpsrc port=0 ! rawvideoparse"),
+             std::string("fdsrc fd=0 ! rawvideoparse"), "file://" + file + " ! rawvideoparse",
+             "multifilesrc location=" + folder.path().string() + "/%s%n ! rawvideoparse",
+             // Writing by property
+             encoder + yuv + decoder, encoder + "option-string='dump-yuv=" + file + "'" + decoder,
+             encoder + "option_string=dump-yuv=" + file + decoder,
+             encoder + "multipass-cache-file=" + file + decoder, encoder + decoder,
+             "videotestsrc num-buffers=3 ! x264enc ! mp4mux moov-recovery-file=" + file +
+                 " ! qtdemux ! avdec_h264",
+             picture + "queue2 temp-template=" + file + "XXXXXX", picture + "queue2 temp_template=" + file,
+             picture + "queue name=q q::temp-template=" + file,
+             "uridecodebin uri=file://" + file + " queue2::temp-template=" + file,
+             picture + "identity dump=true", picture + "fakesink dump=true",
+             // Code
+             "videotestsrc num-buffers=3 ! avenc_h264_omx omx-libname=" + file + decoder,
+             picture + "frei0r-filter-glow", picture + "ladspa-amp", picture + "glshader fragment=\"x\"",
+             // Values and addresses
+             std::string("uridecodebin uri=udp://127.0.0.1:0"), "uridecodebin uri=appsrc://",
+             std::string("rtspsrc location=rtsp-sdp://v=0 ! decodebin"),
+             "rtspsrc location=rtsp://h debug=true", std::string("playbin uri=file:///x"),
+             "filesrc location=" + file + " ! rsvgdec",
+             picture + "capsfilter caps=\"video/x-raw,a=(GstElement)filesink\"",
+             picture + "video/x-raw,a=(GObject)b", picture + "queue name=\"a b\""}) {
         const std::string said = failure<UsageError>(*gst(text));
         EXPECT_NE(said.find("source gst"), std::string::npos) << text;
         EXPECT_TRUE(said.find("--trust") != std::string::npos || said.find("value") != std::string::npos ||
