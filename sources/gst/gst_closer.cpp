@@ -17,9 +17,19 @@ namespace specklescope {
 
 namespace {
 
-/// Threads that stop pipelines and cameras. Its destructor, at the end of the process, joins what is left.
+/// Threads that stop pipelines and cameras. The destructor, at the end of the process, joins what is left, as
+/// long as that may take: GStreamer waits for ever for a thread that the system did not give.
 class Closer {
 public:
+    Closer() = default;
+    Closer(const Closer&) = delete;
+    Closer& operator=(const Closer&) = delete;
+    ~Closer() {
+        const auto latest = std::chrono::steady_clock::now() + std::chrono::seconds(15);
+        for (Entry& entry : closing_)
+            if (entry.done.wait_until(latest) != std::future_status::ready)
+                new std::future<void>(std::move(entry.done)); // NOLINT: its destructor would wait
+    }
     void retire(std::function<void()> stop, const std::string& key, std::chrono::milliseconds patience) {
         // What it holds goes on that thread, too: a copy of it here would be the one that waits.
         const auto held = std::make_shared<std::function<void()>>(std::move(stop));
