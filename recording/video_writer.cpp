@@ -34,7 +34,7 @@ using namespace std::chrono_literals;
 constexpr std::size_t kInFlight = 2;
 constexpr auto kSlow = 100ms;
 constexpr auto kPatience = 60s;
-constexpr auto kStart = 10s; ///< for threads of GStreamer
+constexpr auto kStart = 5s; ///< for threads of GStreamer
 
 /// A quantizer alone decides: with pass=qual the encoder's default bitrate is a limit, at which a coloured
 /// map of 640×480 had 14…25 dB. Measured on maps of speckle and of noise in viridis, inferno and jet: 42.3 dB

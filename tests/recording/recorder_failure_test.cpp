@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 
 #include <csignal>
+#include <dlfcn.h>
 #include <thread>
 
 using namespace specklescope;
@@ -62,6 +63,41 @@ int helper_full(const std::string& path, const std::string& what, long limit) tr
     return 0;
 } catch (const RunError& error) {
     std::printf("RESULT %s\n", Json{{"refused", error.what()}}.dump().c_str());
+    return 0;
+}
+
+/// A film and a stack, with so many MiB of addresses left: too few for all threads of the film. Libraries are
+/// loaded by a film before.
+int helper_starved(const std::string& film, const std::string& stack, long mib) {
+    Maker maker(kGrey, kNumber, 12);
+    const auto record = [&](std::vector<std::string> paths, int frames) {
+        std::vector<SinkStatus> made;
+        std::vector<std::shared_ptr<Sink>> sinks;
+        for (const std::string& path : paths) {
+            sinks.push_back(make_recorder(options_for(path, "raw")));
+            sinks.back()->open(stream_of(kGrey));
+        }
+        for (int n = 0; n < frames; ++n)
+            for (const auto& sink : sinks)
+                sink->push(maker.make(static_cast<std::uint64_t>(n)), true);
+        for (const auto& sink : sinks) {
+            sink->close();
+            made.push_back(sink->status());
+        }
+        return made;
+    };
+    record({film + ".first.mkv"}, 3);
+    if (void* stop = ::dlsym(RTLD_DEFAULT, "g_thread_pool_stop_unused_threads"))
+        reinterpret_cast<void (*)()>(stop)();
+    long pages = 0;
+    std::ifstream("/proc/self/statm") >> pages;
+    const auto most = static_cast<rlim_t>(pages * ::sysconf(_SC_PAGESIZE) + (mib << 20));
+    const rlimit limit{most, most};
+    ::setrlimit(RLIMIT_AS, &limit);
+    const std::vector<SinkStatus> made = record({film, stack}, 10);
+    const Json json{{"film", made[0].written}, {"error", made[0].error}, {"stack", made[1].written}};
+    std::printf("RESULT %s\n", json.dump().c_str());
+    std::fflush(stdout);
     return 0;
 }
 
@@ -259,7 +295,8 @@ TEST(FullDisk, AReadOnlyOneIsRefusedBeforeTheFirstFrame) {
 
 TEST(FullDisk, AFileThatMayNotGrowEndsTheSameWay) {
     const TemporaryFolder folder;
-    for (const auto& [name, what] : {std::pair{"a.tiff", "raw"}, {"b.tiff", "processed"}, {"c.raw", "raw"}}) {
+    for (const auto& [name, what] :
+         {std::pair{"a.tiff", "raw"}, {"b.tiff", "processed"}, {"c.raw", "raw"}, {"d.mkv", "raw"}}) {
         const std::string path = folder / name;
         const std::string text =
             run_command("'" + self() + "' --helper full '" + path + "' " + what + " 4000000 2>&1");
@@ -276,6 +313,27 @@ TEST(FullDisk, NoRoomForOneFrameLeavesNoFile) {
     EXPECT_EQ(said.at("written"), 0);
     EXPECT_EQ(said.at("dropped"), 100);
     EXPECT_EQ(folder.names(), std::vector<std::string>{});
+}
+
+/// Too few threads: GStreamer would wait for the missing ones for ever.
+TEST(Starved, AFilmWithoutItsThreadsEndsAndTheOtherRecordingIsWhole) {
+    int starved = 0;
+    for (const int mib : {20, 24, 28, 32}) {
+        const TemporaryFolder folder;
+        int status = 0;
+        const std::string text =
+            run_command("timeout -k 1 40 '" + self() + "' --helper starved '" + (folder / "a.mkv") + "' '" +
+                            (folder / "b.tiff") + "' " + std::to_string(mib) + " 2>&1",
+                        &status);
+        const Json said = result_of(text);
+        ASSERT_TRUE(said.is_object()) << mib << " MiB: " << status << '\n' << text;
+        const bool whole = said.at("error") == "";
+        starved += whole ? 0 : 1;
+        EXPECT_EQ(said.at("film"), whole ? 10 : 0) << said;
+        EXPECT_EQ(said.at("stack"), 10) << said;
+        EXPECT_EQ(read_stack(folder / "b.tiff").size(), 10U);
+    }
+    std::cout << starved << " of 4 were starved\n";
 }
 
 /// Removed with its folder, or alone: nothing is said to be recorded.
@@ -397,9 +455,10 @@ int killed_helper(const std::string& folder); // killed_test.cpp
 int main(int argc, char** argv) {
     const std::vector<std::string> arguments(argv, argv + argc);
     if (argc > 4 && arguments[1] == "--helper")
-        return arguments[2] == "four" ? killed_helper(arguments[3])
-               : arguments[2] == "endless"
-                   ? helper_endless(arguments[3], arguments[4])
+        return arguments[2] == "four"      ? killed_helper(arguments[3])
+               : arguments[2] == "endless" ? helper_endless(arguments[3], arguments[4])
+               : arguments[2] == "starved"
+                   ? helper_starved(arguments[3], arguments[4], std::stol(arguments.at(5)))
                    : helper_full(arguments[3], arguments[4], std::stol(arguments.at(5)));
     testing::InitGoogleTest(&argc, argv);
     return RUN_ALL_TESTS();
