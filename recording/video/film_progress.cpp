@@ -98,9 +98,9 @@ std::string reason_of(const GError& error, std::string_view details) {
         g_error_matches(&error, GST_RESOURCE_ERROR, GST_RESOURCE_ERROR_WRITE) &&
         last != std::string_view::npos && last + 2 < details.size())
         reason = without_stop(std::string(details.substr(last + 2)));
-    for (const int error : {ENOSPC, EFBIG, EDQUOT})
-        if (reason == std::generic_category().message(error))
-            return reason + advice_for_full(error);
+    for (const int full : {ENOSPC, EFBIG, EDQUOT})
+        if (reason == std::generic_category().message(full))
+            return reason + advice_for_full(full);
     return reason;
 }
 

@@ -34,7 +34,7 @@ constexpr std::array<std::string_view, 20> kContainers = {
     "avdemux_gif",   "avdemux_gxf", "avdemux_nut", "avdemux_ivf", "avdemux_yuv4mpegpipe",
 };
 
-bool is_codec(GstElementFactory* factory, std::string_view media, bool packets) {
+bool decodes(GstElementFactory* factory, std::string_view media, bool packets) {
     const std::string_view klass = klass_of(factory);
     if (has(klass, "Adaptive"))
         return false;
@@ -54,7 +54,7 @@ int select_factory(GstElement* decodebin, GstPad*, GstCaps* caps, GstElementFact
                    gpointer packets) {
     const std::string_view media =
         gst_caps_get_size(caps) > 0 ? gst_structure_get_name(gst_caps_get_structure(caps, 0)) : "";
-    if (is_codec(factory, media, packets != nullptr))
+    if (decodes(factory, media, packets != nullptr))
         return kTry;
     if (has(klass_of(factory), "Demuxer"))
         GST_ELEMENT_ERROR(
@@ -72,6 +72,6 @@ void allow_codecs_only(GstElement* decodebin, bool packets) {
     g_signal_connect(decodebin, "autoplug-select", G_CALLBACK(select_factory), packets ? decodebin : nullptr);
 }
 
-bool is_codec(GstElementFactory* factory) { return is_codec(factory, "", true); }
+bool is_codec(GstElementFactory* factory) { return decodes(factory, "", true); }
 
 } // namespace specklescope
