@@ -140,6 +140,7 @@ const std::vector<CliOption>& cli_options() {
         from_program("publish", kOutput),
         from_program("serve", kOutput),
         from_program("serve_mbit_s", kOutput),
+        from_program("serve_chroma", kOutput),
         from_program("output", kOutput),
         from_program("control", kOutput),
         from_program("control_folder", kOutput),

@@ -159,8 +159,13 @@ ParamTable make_program_table() {
                   {.unit = "Mbit/s",
                    .min = 0,
                    .max = 1000,
-                   .doc = "with serve: the stream takes no more than this, and looks as that allows; 0: it "
-                          "looks as good as ever (about 40 dB), and takes what that needs"})
+                   .doc = "with serve: the stream takes no more than this; 0: 30 bit/s for a pixel, at least "
+                          "2 and "
+                          "at most 30 Mbit/s (9.2 for 640x480)"})
+            .choice(
+                "serve_chroma", &ProgramSettings::serve_chroma, {"4:2:0", "4:4:4"},
+                {.doc = "with serve: the resolution of colour. 4:2:0 halves it, and every client decodes it; "
+                        "4:4:4 keeps the colours of single pixels, for ffmpeg, mpv, OpenCV and GStreamer"})
             .text("output", &ProgramSettings::output,
                   {.doc = "the picture as the window shows it, into a virtual camera of v4l2loopback, as "
                           "v4l2:/dev/video7 (docs/doors.md)"})

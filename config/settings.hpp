@@ -10,6 +10,7 @@
 #include "pipeline/mapping.hpp"
 #include "pipeline/pipeline.hpp"
 #include "recording/limits/record_limits.hpp"
+#include "recording/outlet/outlet.hpp"
 #include "recording/screen/look.hpp"
 #include "stages/convolve/fft_plans.hpp"
 
@@ -85,8 +86,9 @@ struct ProgramSettings { // NOLINT(clang-analyzer-optin.performance.Padding): th
     std::string screenshot, window_movie;
     bool offscreen = false;  ///< view: drawn in memory, without a display
     std::string serve;       ///< parse_serve_address(); "": nowhere
-    double serve_mbit_s = 0; ///< 0: quality before rate
-    std::string output;      ///< "v4l2:/dev/video7"; "": nowhere
+    double serve_mbit_s = 0; ///< 0: default_mbit_s()
+    Chroma serve_chroma = Chroma::halved;
+    std::string output; ///< "v4l2:/dev/video7"; "": nowhere
     /// Doors, parse_listen_address(); "": none.
     std::string publish, control, metrics;
     std::string control_folder;           ///< where requests may write; "": nowhere

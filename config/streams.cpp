@@ -47,7 +47,7 @@ std::vector<std::shared_ptr<Outlet>> make_outlets(const Settings& settings,
     };
     if (!program.serve.empty()) {
         ask_for_secrets(program.serve);
-        add(make_rtsp_end(program.serve, program.serve_mbit_s));
+        add(make_rtsp_end(program.serve, program.serve_mbit_s, program.serve_chroma));
     }
     if (!program.output.empty())
         add(make_camera_end(program.output));

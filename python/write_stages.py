@@ -13,7 +13,7 @@ HEAD = '''"""Every stage as a function of an image, written from the declaration
 from __future__ import annotations
 
 import os
-from typing import Literal
+from typing import Any, Literal, overload
 
 from numpy.typing import NDArray
 
@@ -24,18 +24,40 @@ __all__ = [{names}]
 
 FUNCTION = '''
 
+@overload
 def {name}(
-    image: NDArray,
+    image: NDArray[Any],
     *,
 {parameters}
     backend: Literal["auto", "cpu", "cuda"] = "auto",
     exposure_ms: float | None = None,
     full_scale: float | None = None,
-) -> NDArray:
+) -> NDArray[Any]: ...
+
+
+@overload
+def {name}(
+    image: Any,
+    *,
+{parameters}
+    backend: Literal["auto", "cpu", "cuda"] = "auto",
+    exposure_ms: float | None = None,
+    full_scale: float | None = None,
+) -> Any: ...
+
+
+def {name}(
+    image: Any,
+    *,
+{parameters}
+    backend: Literal["auto", "cpu", "cuda"] = "auto",
+    exposure_ms: float | None = None,
+    full_scale: float | None = None,
+) -> Any:
     """{doc}
 
-    image: a frame of uint8, uint16 or float32, (height, width) or (height, width, 3) for colour; or a stack of them,
-        one behind the other along the first axis, which gives a stack of results.
+    image: a frame, (height, width) or (height, width, 3) for colour; or a stack of frames along the first axis, which
+        gives a stack of results. uint8, uint16 and float32 are read as they are, other real numbers as float32.
 {docs}
     backend: where it runs; auto takes a GPU where there is one.
     exposure_ms: the frame's exposure time as the camera said it, in place of the stage's own.

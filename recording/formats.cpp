@@ -30,8 +30,9 @@ bool holds_video(const Shape& shape) {
 const std::vector<RecordFormat>& record_formats() {
     static const std::vector<RecordFormat> formats{
         {.ending = ".tiff",
-         .raw = "BigTIFF stack, uncompressed: 8/16-bit grey or RGB, float",
-         .processed = "BigTIFF stack, uncompressed: the numbers of the result, float or integer",
+         .raw = "TIFF stack, uncompressed, BigTIFF beyond 4 GB: 8/16-bit grey or RGB, float",
+         .processed =
+             "TIFF stack, uncompressed, BigTIFF beyond 4 GB: the numbers of the result, float or integer",
          .stream = true,
          .colors = false,
          .holds = holds_all,

@@ -43,6 +43,8 @@ struct RecordOptions {
     std::shared_ptr<PipeEnd> pipe{};
     /// Of the names that are tried: of a recording's next file the number behind that of the one before.
     int first_number = 0;
+    /// A TIFF that grows beyond this becomes a BigTIFF; smaller in tests.
+    std::uint64_t classic_tiff_bytes = 0xffffffff;
 };
 
 /// Throws UsageError for an unknown ending, or one that cannot hold `what`, or a stream without options.pipe.

@@ -17,7 +17,8 @@
 
 namespace specklescope {
 
-int StorageBarrier::name(std::uint64_t offset, std::string_view bytes, SteadyClock::time_point since) {
+int StorageBarrier::name(std::uint64_t offset, std::string_view bytes, SteadyClock::time_point since,
+                         bool all) {
     std::unique_lock lock(mutex_);
     if (holds_ && !thread_.joinable()) {
         try {
@@ -29,15 +30,19 @@ int StorageBarrier::name(std::uint64_t offset, std::string_view bytes, SteadyClo
     const bool first = waiting_.frames == 0;
     if (first)
         waiting_ = {.frames = 0, .offset = offset, .bytes = {}, .since = since};
+    if (all) {
+        waiting_.offset = offset;
+        waiting_.bytes.clear();
+    }
     ++waiting_.frames;
-    if (first || kind_ == Kind::text)
+    if (first || all || kind_ == Kind::text)
         waiting_.bytes += bytes;
     if (!holds_)
         return write_unstored(waiting_);
     lock.unlock();
     if (first)
         changed_.notify_all();
-    else if (kind_ == Kind::chain)
+    else if (kind_ == Kind::chain && !all)
         return names_.write_at(offset, bytes.data(), bytes.size());
     return 0;
 }

@@ -42,8 +42,9 @@ public:
     StorageBarrier& operator=(const StorageBarrier&) = delete;
 
     /// A frame taken at `since` is written, and `bytes` at `offset` are what names it. Never waits for the
-    /// storage. Returns the error number of this name, where it is written at once; 0: none.
-    int name(std::uint64_t offset, std::string_view bytes, SteadyClock::time_point since);
+    /// storage. Returns the error number of this name, where it is written at once; 0: none. With `all` these
+    /// bytes name the frames that wait as well, in place of their own names.
+    int name(std::uint64_t offset, std::string_view bytes, SteadyClock::time_point since, bool all = false);
     /// Names the frames that wait, stored or late, and stores their names: what a file says of itself after
     /// that, it may say for good. Returns error().
     int stop();

@@ -6,36 +6,16 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <bit>
 #include <cerrno>
-#include <cstddef>
 
 namespace specklescope {
 
-static_assert(std::endian::native == std::endian::little,
-              "pages are written in the machine's order, marked II");
-
 namespace {
-constexpr std::uint64_t kHeaderBytes = 16;
-constexpr std::uint64_t kAlign = 16; ///< of directories and pixels
+constexpr std::uint64_t kAlign = 16; ///< of pages and pixels
+constexpr std::size_t kEntries = 15;
 constexpr std::string_view kSoftware = "Specklescope " SPECKLESCOPE_VERSION;
 
-// Field types of TIFF 6.0 and of BigTIFF.
-enum class Field : std::uint16_t { ascii = 2, u16 = 3, u32 = 4, rational = 5, u64 = 16 };
-
 constexpr std::uint64_t aligned(std::uint64_t bytes) { return (bytes + kAlign - 1) / kAlign * kAlign; }
-
-/// One entry of a directory whose value fits into its 8 bytes, or stands at `value` (an offset).
-struct Entry {
-    std::uint16_t tag;
-    Field type;
-    std::uint64_t count;
-    std::uint64_t value;
-};
-
-template <class T> void put(std::string& bytes, T value) {
-    bytes.append(reinterpret_cast<const char*>(&value), sizeof value);
-}
 } // namespace
 
 TiffWriter::TiffWriter(File file, std::string path, const RecordedFrame& first, const RecordOptions& options,
@@ -44,18 +24,14 @@ TiffWriter::TiffWriter(File file, std::string path, const RecordedFrame& first, 
       ome_(is_ome_name(options.path)), axes_{.shape = shape_,
                                              .quantity = first.quantity,
                                              .um_per_px = um_per_px(stream, first.chain.get())},
-      file_description_(describe_file(first, options, stream, {})) {
+      file_description_(describe_file(first, options, stream, {})),
+      classic_bytes_(options.classic_tiff_bytes) {
     if (const double rate = options.rate > 0 ? options.rate : stream.source.rate; rate > 0)
         nominal_s_ = 1 / rate;
-    struct {
-        char order[2] = {'I', 'I'};
-        std::uint16_t version = 43, offset_bytes = 8, zero = 0;
-        std::uint64_t first = 0; // no page yet
-    } header;
-    static_assert(sizeof header == kHeaderBytes);
-    write_at(0, &header, sizeof header);
-    link_ = offsetof(decltype(header), first);
-    end_ = kHeaderBytes;
+    const std::string header = tiff_header(kind_, 0); // no page yet
+    write_at(0, header.data(), header.size());
+    link_ = tiff_first_at(kind_);
+    end_ = header.size();
     reached_.push_back({end_, 0});
 }
 
@@ -66,45 +42,62 @@ Wrapping TiffWriter::wrapping(std::uint64_t frames, double interval_s) const {
     return ome_ ? ome_text(axes) : imagej_text(axes);
 }
 
-void TiffWriter::build_head(const std::string& description) {
-    constexpr std::uint64_t kEntries = 15, kEntryBytes = 20;
-    const std::uint64_t text = end_ + 8 + kEntries * kEntryBytes + 8;
-    const std::uint64_t software = text + description.size() + 1;
-    const std::uint64_t pixels = aligned(software + kSoftware.size() + 1);
+std::string TiffWriter::directory(TiffKind kind, const Placed& page, std::uint64_t next) const {
     const auto channels = static_cast<std::uint64_t>(shape_.channels);
     const std::uint64_t each_channel = channels == 3 ? 0x0000'0001'0001'0001U : 1U; // a u16 for each sample
     const std::uint64_t resolution = tiff_ratio(axes_.um_per_px > 0 ? 1 / axes_.um_per_px : 1); // pixels a µm
-    const Entry entries[kEntries] = {
-        {256, Field::u32, 1, static_cast<std::uint64_t>(shape_.width)},
-        {257, Field::u32, 1, static_cast<std::uint64_t>(shape_.height)},
-        {258, Field::u16, channels, each_channel * (8 * pixel_bytes(shape_.type))}, // bits per sample
-        {259, Field::u16, 1, 1},                                                    // not compressed
-        {262, Field::u16, 1, channels == 3 ? 2U : 1U},                              // RGB, or 0 is black
-        {270, Field::ascii, description.size() + 1, text},                          // image description
-        {273, Field::u64, 1, pixels},                                               // the one strip
-        {277, Field::u16, 1, channels},
-        {278, Field::u32, 1, static_cast<std::uint64_t>(shape_.height)}, // rows per strip
-        {279, Field::u64, 1, shape_.bytes()},
-        {282, Field::rational, 1, resolution},
-        {283, Field::rational, 1, resolution},
-        {296, Field::u16, 1, 1}, // no unit of TIFF's own: ImageJ names it in the description
-        {305, Field::ascii, kSoftware.size() + 1, software},
-        {339, Field::u16, channels,
+    const TiffEntry entries[kEntries] = {
+        {256, TiffField::u32, 1, static_cast<std::uint64_t>(shape_.width)},
+        {257, TiffField::u32, 1, static_cast<std::uint64_t>(shape_.height)},
+        {258, TiffField::u16, channels, each_channel * (8 * pixel_bytes(shape_.type))}, // bits per sample
+        {259, TiffField::u16, 1, 1},                                                    // not compressed
+        {262, TiffField::u16, 1, channels == 3 ? 2U : 1U},                              // RGB, or 0 is black
+        {270, TiffField::ascii, page.text_bytes, page.text},                            // image description
+        {273, TiffField::u64, 1, page.pixels},                                          // the one strip
+        {277, TiffField::u16, 1, channels},
+        {278, TiffField::u32, 1, static_cast<std::uint64_t>(shape_.height)}, // rows per strip
+        {279, TiffField::u64, 1, shape_.bytes()},
+        {282, TiffField::rational, 1, resolution},
+        {283, TiffField::rational, 1, resolution},
+        {296, TiffField::u16, 1, 1}, // no unit of TIFF's own: ImageJ names it in the description
+        {305, TiffField::ascii, kSoftware.size() + 1, page.text + page.text_bytes},
+        {339, TiffField::u16, channels,
          each_channel * (shape_.type == PixelType::f32 ? 3U : 1U)}, // IEEE float, or unsigned
     };
+    return tiff_directory(kind, page.directory, entries, next);
+}
+
+/// Lays out the next page: head_, placed_ and where its link goes.
+void TiffWriter::build_head(const std::string& description) {
+    const std::uint64_t spare = pages_ > 0 ? aligned(directory(TiffKind::big, {}, 0).size()) : 0;
+    const auto place = [&](TiffKind kind, std::uint64_t before) {
+        Placed page{.directory = end_ + before, .text_bytes = description.size() + 1};
+        page.text = page.directory + directory(kind, {}, 0).size();
+        page.pixels = aligned(page.text + page.text_bytes + kSoftware.size() + 1);
+        return page;
+    };
+    Placed page = place(kind_, kind_ == TiffKind::classic ? spare : 0);
+    grows_ = kind_ == TiffKind::classic && aligned(page.pixels + shape_.bytes()) > classic_bytes_;
     head_.clear();
-    put(head_, kEntries);
-    for (const Entry& entry : entries) {
-        put(head_, entry.tag);
-        put(head_, entry.type);
-        put(head_, entry.count);
-        put(head_, entry.value);
+    if (grows_)
+        page = place(TiffKind::big, spare);
+    if (kind_ == TiffKind::classic && pages_ > 0) {
+        // The next page of a BigTIFF follows this directory, or will stand in front of the next page.
+        Placed last = placed_;
+        last.directory = end_;
+        head_ =
+            directory(TiffKind::big, last, grows_ ? page.directory : aligned(page.pixels + shape_.bytes()));
+        head_.resize(spare);
+        if (pages_ == 1)
+            first_big_ = end_;
     }
-    next_in_head_ = head_.size();
-    put(head_, std::uint64_t{0}); // the last page so far
+    if (grows_)
+        kind_ = TiffKind::big;
+    placed_ = page;
+    head_ += directory(kind_, page, 0); // the last page so far
     head_.append(description).push_back('\0');
     head_.append(kSoftware).push_back('\0');
-    head_.resize(pixels - end_);
+    head_.resize(page.pixels - end_);
 }
 
 void TiffWriter::gather(ConstHostView pixels) {
@@ -130,9 +123,9 @@ void TiffWriter::write(const RecordedFrame& frame) {
     // The page is whole in the file: only now it becomes part of the chain.
     link_page(frame.taken);
     if (pages_ == 0)
-        text_offset_ = end_ + next_in_head_ + 8;
+        text_offset_ = placed_.text;
     last_ns_ = frame.info.capture_ns;
-    link_ = end_ + next_in_head_;
+    link_ = placed_.directory + tiff_next_at(kind_, kEntries);
     end_ = aligned(end_ + head_.size() + shape_.bytes());
     ++pages_;
     reached_.push_back({end_, last_ns_});
@@ -147,10 +140,16 @@ void TiffWriter::write(const RecordedFrame& frame) {
 }
 
 void TiffWriter::link_page(SteadyClock::time_point taken) {
+    std::string header;
+    std::string_view bytes(reinterpret_cast<const char*>(&placed_.directory), tiff_offset_bytes(kind_));
+    if (grows_) { // one write makes all pages those of a BigTIFF
+        header = tiff_header(TiffKind::big, pages_ > 0 ? first_big_ : placed_.directory);
+        bytes = header;
+        link_ = 0;
+    }
     if (!barrier_)
-        return write_at(link_, &end_, sizeof end_);
-    const std::string_view bytes(reinterpret_cast<const char*>(&end_), sizeof end_);
-    if (const int error = barrier_->name(link_, bytes, taken); error != 0)
+        return write_at(link_, bytes.data(), bytes.size());
+    if (const int error = barrier_->name(link_, bytes, taken, grows_); error != 0)
         fail(error);
 }
 

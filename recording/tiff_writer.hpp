@@ -1,4 +1,8 @@
-// Multi-page BigTIFF, uncompressed, one strip a page, appended so that the file is whole after every page.
+// Multi-page TIFF, uncompressed, one strip a page, appended so that the file is whole after every page.
+//
+// A file begins as a classic TIFF, since ImageJ opens no BigTIFF, and becomes a BigTIFF when it grows beyond
+// 4 GB. For this each page is written with the BigTIFF directory of the page before it. These directories
+// form a second chain, which no reader sees until a new header makes it the only one.
 //
 // Why not libtiff: it links a new directory into the chain before it writes that directory, so a process
 // killed in between leaves a chain that points behind the end; it wants a page in one piece, while rows here
@@ -9,6 +13,7 @@
 #include "recording/record_file.hpp"
 #include "recording/scale/calibration.hpp"
 #include "recording/storage_barrier.hpp"
+#include "recording/tiff_directory.hpp"
 #include "recording/write_behind.hpp"
 
 #include <deque>
@@ -39,6 +44,11 @@ private:
         std::uint64_t end = 0;
         std::int64_t capture_ns = 0;
     };
+    /// Positions of a page in the file.
+    struct Placed {
+        std::uint64_t directory = 0, text = 0, text_bytes = 0, pixels = 0;
+    };
+    std::string directory(TiffKind kind, const Placed& page, std::uint64_t next) const;
     void build_head(const std::string& description);
     void link_page(SteadyClock::time_point taken);
     bool drop_unlinked();
@@ -58,10 +68,14 @@ private:
     std::string file_description_;
     std::string head_; ///< directory, description and padding of the page in work
     std::vector<iovec> parts_;
-    std::uint64_t next_in_head_ = 0; ///< where in head_ the offset of the next directory stands
-    std::uint64_t link_ = 0;         ///< where in the file the next page's offset goes
-    std::uint64_t end_ = 0;          ///< end of the last whole page
-    std::uint64_t text_offset_ = 0;  ///< of the first description; 0: no page yet
+    TiffKind kind_ = TiffKind::classic;
+    std::uint64_t classic_bytes_;
+    bool grows_ = false;            ///< the page in work is the first that needs a BigTIFF
+    Placed placed_;                 ///< the page in work, then the last one
+    std::uint64_t first_big_ = 0;   ///< BigTIFF directory of the first page
+    std::uint64_t link_ = 0;        ///< where in the file the next page's offset goes
+    std::uint64_t end_ = 0;         ///< end of the last whole page
+    std::uint64_t text_offset_ = 0; ///< of the first description; 0: no page yet
     std::uint64_t pages_ = 0;
     std::deque<Reach> reached_; ///< with the last page that is linked in for sure, and with those behind it
     bool failed_ = false;

@@ -17,9 +17,9 @@ struct VideoPlanes {
     std::array<std::size_t, 3> pitch{};
 };
 
-/// What says how they are meant is the film: H.264 has a place for it. YUV4MPEG2 has none, and is read as
-/// BT.601, luma from 16 to 235.
-enum class VideoColors : std::uint8_t { bt709_full, bt601_limited };
+/// A H.264 stream states its colours. OpenCV ignores the matrix and takes BT.601. YUV4MPEG2 cannot state them
+/// and is read as BT.601, luma from 16 to 235.
+enum class VideoColors : std::uint8_t { bt709_full, bt601_full, bt601_limited };
 
 /// `rgb`: u8, three channels.
 void to_video_planes(ConstHostView rgb, const VideoPlanes& planes,

@@ -1,12 +1,13 @@
 """A recording, or any source that ends, as layers of napari: napari_layers.py [SOURCE]"""
 import sys
+from typing import Any
 
 import numpy as np
 
 import specklescope as ss
 
 
-def layers(source, *stages, frames=100):
+def layers(source: str, *stages: str, frames: int = 100) -> list[tuple[Any, dict[str, Any], str]]:
     """What napari.Viewer.add_layer makes layers of: (data, settings, kind) of the raw frames and of the results."""
     kept = list(ss.open(source, frames=frames).chain(*stages))
     first = kept[0]

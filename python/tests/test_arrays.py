@@ -39,6 +39,50 @@ def test_a_field_of_a_structured_array_is_copied(chain, rng):
         chain(np.zeros((30, 41), np.uint8), out=out)
 
 
+@pytest.mark.parametrize("kind", [">u2", ">f4", "float64", ">f8", "float16", "int8", "int16", ">i2", "int32", "uint32", "int64"])
+def test_other_numbers_are_read_as_they_are(chain, rng, kind):
+    image = rng.integers(1, 100, (30, 41)).astype(kind)
+    same = image.astype(image.dtype.newbyteorder("=") if kind == ">u2" else np.float32)
+    np.testing.assert_array_equal(chain(image), chain(same))
+    np.testing.assert_array_equal(ss.speckle(np.stack([image, image[::-1]]), backend="cpu")[1], ss.speckle(same[::-1], backend="cpu"))
+
+
+def test_values_that_float32_lacks_are_said(chain, recwarn):
+    with ss.Chain("", backend="cpu") as copy:
+        exact = np.array([[2**24, -(2**24)]], np.int32)
+        assert (copy(exact) == exact).all() and not recwarn.list
+        infinite = np.array([[np.inf, np.nan]])
+        np.testing.assert_array_equal(copy(infinite), infinite)
+        with pytest.warns(UserWarning, match="beyond 16777216"):
+            copy(exact + np.array([[1, 0]], np.int32))
+        with pytest.raises(ss.UsageError, match="beyond float32"):
+            copy(np.array([[1e39, 0]]))
+        with pytest.raises(ss.UsageError, match="has a mask"):
+            copy(np.ma.array(np.zeros((2, 2)), mask=True))
+
+
+def test_what_has_only_an_array_protocol_is_read(chain, rng, tmp_path):
+    image = rng.integers(0, 4096, (30, 41), np.uint16)
+
+    class Labelled:
+        shape = image.shape
+
+        def __array__(self, dtype=None, copy=None):
+            return image
+
+    np.testing.assert_array_equal(chain(Labelled()), chain(image))
+    with ss.Recorder(tmp_path / "labelled.tiff", "frames", rate=10) as recorder:
+        recorder.push(Labelled()).push(image.astype(">u2"))
+    assert all((frame.raw == image).all() for frame in ss.open(tmp_path / "labelled.tiff", backend="cpu"))
+    for name in ("xarray", "dask.array"):  # where they are installed
+        try:
+            module = __import__(name, fromlist=["x"])
+        except ImportError:
+            continue
+        made = module.DataArray(image) if name == "xarray" else module.from_array(image, chunks=10)
+        np.testing.assert_array_equal(chain(made), chain(image))
+
+
 def test_what_is_masked_is_refused(chain):
     image = np.zeros((8, 9), np.float32)
     for mask in (True, False, np.ma.nomask):
@@ -65,9 +109,9 @@ def test_out_is_written_in_place(chain, rng):
 
 
 @pytest.mark.parametrize("frame, sentence", [
-    (np.zeros((8, 8)), "The frame is an array of float64; allowed: uint8, uint16, float32: convert it with astype."),
-    (np.zeros((8, 8), np.int32), "The frame is an array of int32; allowed: uint8"),
-    (np.zeros((8, 8), ">u2"), "The frame is an array of >u2; allowed: NumPy arrays of uint8, uint16, float32 in the machine's"),
+    (np.zeros((8, 8), complex), "The frame is an array of complex128; allowed: uint8, uint16, float32"),
+    (np.zeros((8, 8), bool), "The frame is an array of bool; allowed:"),
+    (np.full((8, 8), 1e39), "The frame is an array of float64 with values beyond float32"),
     (np.zeros((8, 8), object), "The frame is an array of object; allowed:"),
     (np.zeros(8, np.uint8), "The frame has the shape (8,); allowed: (height, width), or (height, width, 3) for colour."),
     (np.zeros((8, 8, 4), np.uint8), "The frame has the shape (8, 8, 4); allowed:"),
@@ -267,3 +311,10 @@ def test_what_may_be_channels_is_no_stack(channels):
         ss.speckle(np.zeros((8, 9, channels), np.uint8))
     assert ss.speckle(np.zeros((2, 8, 9), np.uint8)).shape == (2, 8, 9)
     assert ss.gamma(np.zeros((8, 9, 3), np.uint8)).shape == (8, 9, 3)
+
+
+def test_a_few_rows_of_three_are_no_colour_image_in_silence():
+    image = np.zeros((5, 64, 3), np.uint8)
+    with pytest.raises(ss.UsageError, match=r"\(5, 64, 3\): a colour image of 5 rows, or a stack of 5 frames"):
+        ss.gamma(image)
+    assert ss.gamma(image[None]).shape == (1, 5, 64, 3)

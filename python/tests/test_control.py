@@ -165,5 +165,5 @@ def test_the_program_may_take_its_time_to_finish_a_file():
 
 def test_without_pyzmq_it_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "zmq", None)
-    with pytest.raises(ss.UsageError, match="pip install pyzmq"):
+    with pytest.raises(ImportError, match="pip install pyzmq"):
         ss.Control()

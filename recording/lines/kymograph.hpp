@@ -11,7 +11,7 @@ namespace specklescope {
 /// Files that are written at the same time; one for each line.
 inline constexpr std::size_t kMostKymographs = 200;
 
-/// Of each line region a file: for `path` flow.tiff and a line named artery flow-artery.tiff. An f32 BigTIFF
+/// Of each line region a file: for `path` flow.tiff and a line named artery flow-artery.tiff. An f32 TIFF
 /// of one page, a row for each frame, a column for each sample of LineProfile(line, band), in the unit of the
 /// map; NaN where nothing is known. Its description has ImageJ's calibration, px along and s down, and says
 /// in JSON what was measured, with the parameters and the exposure of the first row. Beside it

@@ -6,13 +6,13 @@
 #include "recording/record_file.hpp"
 #include "recording/scale/calibration.hpp"
 #include "recording/table_text.hpp"
+#include "recording/tiff_directory.hpp"
 
 #include <nlohmann/json.hpp>
 
 #include <unistd.h>
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <cstdio>
 #include <exception>
@@ -22,28 +22,16 @@
 
 namespace specklescope {
 
-static_assert(std::endian::native == std::endian::little,
-              "rows are written in the machine's order, marked II");
-
 namespace {
 
 constexpr std::string_view kSoftware = "Specklescope " SPECKLESCOPE_VERSION;
-constexpr std::uint64_t kHeaderBytes = 16, kEntries = 15, kEntryBytes = 20;
-constexpr std::uint64_t kText = kHeaderBytes + 8 + kEntries * kEntryBytes + 8; ///< of the description
+constexpr std::uint64_t kEntries = 15;
+/// Position of the description: there is room for the directory of a BigTIFF, which is the longer one.
+constexpr std::uint64_t kText = kTiffHeaderBytes + tiff_next_at(TiffKind::big, kEntries) + 8;
 constexpr std::size_t kChangingChars = 416; ///< always so many, so that they are replaced in place
-
-// Field types of TIFF 6.0 and of BigTIFF.
-enum class Field : std::uint16_t { ascii = 2, u16 = 3, u32 = 4, rational = 5, u64 = 16 };
 
 template <class T> void put(std::string& bytes, T value) {
     bytes.append(reinterpret_cast<const char*>(&value), sizeof value);
-}
-
-void put_entry(std::string& bytes, std::uint16_t tag, Field type, std::uint64_t count, std::uint64_t value) {
-    put(bytes, tag);
-    put(bytes, type);
-    put(bytes, count);
-    put(bytes, value);
 }
 
 void check_named(const File& file, const std::string& path) {
@@ -155,25 +143,28 @@ double KymographFile::period_s() const {
 std::string KymographFile::directory() const {
     const std::uint64_t text = kChangingChars + fixed_.size() + 1;
     const double period = period_s();
-    std::string bytes("II\x2b\0\x08\0\0\0", 8);
-    put(bytes, kHeaderBytes); // the one directory
-    put(bytes, kEntries);
-    put_entry(bytes, 256, Field::u32, 1, columns_);
-    put_entry(bytes, 257, Field::u32, 1, rows_);
-    put_entry(bytes, 258, Field::u16, 1, 32);                                           // bits per sample
-    put_entry(bytes, 259, Field::u16, 1, 1);                                            // not compressed
-    put_entry(bytes, 262, Field::u16, 1, 1);                                            // 0 is black
-    put_entry(bytes, 270, Field::ascii, text, kText);                                   // image description
-    put_entry(bytes, 273, Field::u64, 1, pixels_);                                      // the one strip
-    put_entry(bytes, 277, Field::u16, 1, 1);                                            // samples per pixel
-    put_entry(bytes, 278, Field::u32, 1, 0xffffffffU);                                  // rows per strip: all
-    put_entry(bytes, 279, Field::u64, 1, rows_ * columns_ * 4);                         // bytes of it
-    put_entry(bytes, 282, Field::rational, 1, tiff_ratio(1 / spacing()));               // columns a px or µm
-    put_entry(bytes, 283, Field::rational, 1, tiff_ratio(period > 0 ? 1 / period : 1)); // rows a second
-    put_entry(bytes, 296, Field::u16, 1, 1);                                            // no unit
-    put_entry(bytes, 305, Field::ascii, kSoftware.size() + 1, kText + text);
-    put_entry(bytes, 339, Field::u16, 1, 3); // IEEE float
-    put(bytes, std::uint64_t{0});            // no other page
+    const TiffKind kind =
+        pixels_ + rows_ * columns_ * 4 > kClassicTiffBytes ? TiffKind::big : TiffKind::classic;
+    const TiffEntry entries[kEntries] = {
+        {256, TiffField::u32, 1, columns_},
+        {257, TiffField::u32, 1, rows_},
+        {258, TiffField::u16, 1, 32},                                           // bits per sample
+        {259, TiffField::u16, 1, 1},                                            // not compressed
+        {262, TiffField::u16, 1, 1},                                            // 0 is black
+        {270, TiffField::ascii, text, kText},                                   // image description
+        {273, TiffField::u64, 1, pixels_},                                      // the one strip
+        {277, TiffField::u16, 1, 1},                                            // samples per pixel
+        {278, TiffField::u32, 1, 0xffffffffU},                                  // rows per strip: all
+        {279, TiffField::u64, 1, rows_ * columns_ * 4},                         // bytes of it
+        {282, TiffField::rational, 1, tiff_ratio(1 / spacing())},               // columns a px or µm
+        {283, TiffField::rational, 1, tiff_ratio(period > 0 ? 1 / period : 1)}, // rows a second
+        {296, TiffField::u16, 1, 1},                                            // no unit
+        {305, TiffField::ascii, kSoftware.size() + 1, kText + text},
+        {339, TiffField::u16, 1, 3}, // IEEE float
+    };
+    std::string bytes =
+        tiff_header(kind, kTiffHeaderBytes) + tiff_directory(kind, kTiffHeaderBytes, entries, 0);
+    bytes.resize(kText);
     return bytes;
 }
 
@@ -182,7 +173,7 @@ std::string KymographFile::changing(bool finished, std::uint64_t dropped) const 
     const double period = period_s();
     char text[kChangingChars + 1];
     std::snprintf(text, sizeof text,
-                  "ImageJ=1.53t\nimages=1\nunit=%s\nyunit=%s\n"
+                  "ImageJ=\nimages=1\nunit=%s\nyunit=%s\n"
                   "{\"finished\": %s, \"rows\": %llu, \"dropped\": %llu, \"row_period_s\": %.12g, "
                   "\"first_capture_ns\": %lld, \"last_capture_ns\": %lld, \"settings_changed\": %llu",
                   um_per_px_ > 0 ? "micron" : "pixel", period > 0 ? "s" : "row", finished ? "true" : "false",

@@ -1,7 +1,8 @@
 // One file of a kymograph and its table of times. Used by kymograph.cpp alone.
 //
-// A BigTIFF of one page in one strip that grows at the end of the file: directory and description stand in
-// front, and are brought up to date when the rows are there. So the file is whole at any time.
+// A TIFF of one page in one strip, beyond 4 GB a BigTIFF, that grows at the end of the file: directory and
+// description stand in front, and are brought up to date when the rows are there. So the file is whole at any
+// time.
 #pragma once
 
 #include "files/whole_file.hpp"

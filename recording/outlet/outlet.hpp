@@ -77,9 +77,16 @@ ServeAddress parse_serve_address(const SourceArgument& text);
 /// nothing.
 void check_outlets(const std::string& serve, const std::string& output, const std::string& owner);
 
-/// 0 Mbit/s: as much as the picture needs. Throws UsageError (not an address, a password in it, a variable
-/// that is not set), RunError (taken, not allowed, no encoder, built without it).
-std::unique_ptr<OutletEnd> make_rtsp_end(const SourceArgument& address, double mbit_s = 0);
+/// Resolution of colour: half of the picture's in both directions (4:2:0, which every client decodes), or
+/// full (4:4:4).
+enum class Chroma : std::uint8_t { halved, full };
+
+/// The most that a stream takes where nothing else is set, by the size of its picture.
+double default_mbit_s(const Shape& shape);
+/// 0 Mbit/s: default_mbit_s(). Throws UsageError (not an address, a password in it, a variable that is not
+/// set), RunError (taken, not allowed, no encoder, built without it).
+std::unique_ptr<OutletEnd> make_rtsp_end(const SourceArgument& address, double mbit_s = 0,
+                                         Chroma chroma = Chroma::halved);
 /// The device of "v4l2:/dev/videoN". Throws UsageError.
 std::string camera_device(const std::string& target);
 /// The pipeline whose "in" gets pictures, with this element at its end.

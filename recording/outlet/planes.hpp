@@ -2,13 +2,15 @@
 #pragma once
 
 #include "files/gst_handles.hpp"
+#include "recording/outlet/outlet.hpp"
 #include "recording/record_file.hpp"
 
 namespace specklescope {
 
-/// Y444, full range, BT.709, as to_video_planes() makes it; throws RunError without memory.
-GstBuffer* make_planes(ConstHostView rgb);
-/// What make_planes() gives, as caps of any frame rate.
-GstHandle<GstCaps> planes_caps(const Shape& shape);
+/// Full range, BT.601, which is the one matrix that every client assumes or obeys. With 4:2:0 the size is
+/// even: the last column and row are repeated where they have to be. Throws RunError without memory.
+GstBuffer* make_planes(ConstHostView rgb, Chroma chroma = Chroma::full);
+/// Caps of make_planes() at any frame rate.
+GstHandle<GstCaps> planes_caps(const Shape& shape, Chroma chroma = Chroma::full);
 
 } // namespace specklescope

@@ -31,15 +31,25 @@ namespace specklescope {
 
 namespace {
 
-/// Without a rate a quantizer alone decides, as in recordings; this one leaves speckle in false colours about
-/// 40 dB. With one, what waits in front of the client holds for a fifth of a second.
-std::string pipeline_of(double mbit_s) {
-    const std::string quality = mbit_s > 0 ? "pass=cbr vbv-buf-capacity=200 bitrate=" +
-                                                 std::to_string(std::max(1L, std::lround(mbit_s * 1000)))
-                                           : "pass=quant quantizer=14";
-    return "( appsrc name=in is-live=true do-timestamp=true format=time max-buffers=2 max-bytes=0 max-time=0 "
-           "! x264enc name=encoder speed-preset=ultrafast tune=zerolatency qp-min=0 key-int-max=60 " +
-           quality + " ! video/x-h264,profile=high-4:4:4 ! rtph264pay name=pay0 pt=96 config-interval=-1 )";
+/// Constant quality: the quantizer leaves speckle in false colours about 40 dB with 4:4:4. bound_rate()
+/// bounds it. h264parse puts the parameter sets once before each key frame. rtph264pay would put them before
+/// each slice, and zerolatency makes several: FFmpeg then decodes one of them.
+std::string pipeline_of(Chroma chroma) {
+    return std::string(
+               "( appsrc name=in is-live=true do-timestamp=true format=time max-buffers=2 max-bytes=0 "
+               "max-time=0 ! x264enc name=encoder speed-preset=ultrafast tune=zerolatency "
+               "key-int-max=60 pass=qual quantizer=12 ! video/x-h264,profile=") +
+           (chroma == Chroma::full ? "high-4:4:4" : "constrained-baseline") +
+           " ! h264parse config-interval=-1 ! rtph264pay name=pay0 pt=96 )";
+}
+
+/// The encoder's buffer holds a fifth of a second, and no more than 1 Mbit: over UDP, clients lose packets of
+/// a larger picture, which come at once.
+void bound_rate(GstElement* encoder, double mbit_s) {
+    constexpr double kLongestMs = 200, kMostMbit = 1;
+    g_object_set(encoder, "bitrate", static_cast<guint>(std::max(1L, std::lround(mbit_s * 1000))),
+                 "vbv-buf-capacity",
+                 static_cast<guint>(std::lround(std::min(kLongestMs, 1000 * kMostMbit / mbit_s))), nullptr);
 }
 constexpr std::uint64_t kWaiting = 2;   ///< pictures in front of the encoder
 constexpr guint kLookMs = 200;          ///< between two looks at who reads
@@ -71,8 +81,10 @@ struct Watched {
         const bool plays = state == GST_STATE_PLAYING;
         if (!plays && begun)
             return false;
-        if (shape != pushed)
-            gst_app_src_set_caps(to, planes_caps(shape).get());
+        if (shape != pushed) {
+            bound_rate(encoder.get(), mbit_s > 0 ? mbit_s : default_mbit_s(shape));
+            gst_app_src_set_caps(to, planes_caps(shape, chroma).get());
+        }
         pushed = shape;
         GstBuffer* buffer = gst_buffer_copy(last); // its own times, the same pixels
         if (!plays)
@@ -81,11 +93,13 @@ struct Watched {
         return gst_app_src_push_buffer(to, buffer) == GST_FLOW_OK;
     }
 
-    Watched() = default;
+    Watched(double rate, Chroma resolution) : mbit_s(rate), chroma(resolution) {}
     Watched(const Watched&) = delete;
     Watched& operator=(const Watched&) = delete;
     ~Watched() { gst_clear_buffer(&last); }
 
+    const double mbit_s; ///< 0: by the size
+    const Chroma chroma;
     std::string name;
     std::atomic<bool> any{false};
     std::mutex mutex; ///< of what follows
@@ -170,19 +184,22 @@ gboolean on_connection(GSocket* listening, GIOCondition, gpointer server) {
 
 class RtspEnd final : public OutletEnd {
 public:
-    RtspEnd(const SourceArgument& given, double mbit_s) {
+    RtspEnd(const SourceArgument& given, double mbit_s, Chroma chroma)
+        : watched_(std::make_shared<Watched>(mbit_s, chroma)) {
         const SourceArgument whole = given.resolved(from_environment);
         address_ = parse_serve_address(whole);
         remember_secrets(whole);
         init_gstreamer();
         if (!gst_element_exists("x264enc"))
             throw RunError("No H.264 encoder for --serve is installed; install gstreamer1.0-plugins-ugly.");
+        if (!gst_element_exists("h264parse"))
+            throw RunError("No H.264 parser for --serve is installed; install gstreamer1.0-plugins-bad.");
         if (!gst_element_exists("rtph264pay"))
             throw RunError(
                 "Nothing that sends H.264 over RTP is installed; install gstreamer1.0-plugins-good.");
         context_.reset(g_main_context_new());
         loop_.reset(g_main_loop_new(context_.get(), FALSE));
-        make_server(mbit_s);
+        make_server();
         thread_ = std::thread([this] {
             g_main_context_push_thread_default(context_.get());
             g_main_loop_run(loop_.get());
@@ -216,7 +233,7 @@ public:
     bool watched() const override { return watched_->any; }
 
     bool show(const RecordedFrame& picture) override {
-        GstBuffer* buffer = make_planes(picture.pixels.host());
+        GstBuffer* buffer = make_planes(picture.pixels.host(), watched_->chroma);
         const std::lock_guard lock(watched_->mutex);
         gst_clear_buffer(&watched_->last);
         watched_->last = buffer;
@@ -249,7 +266,7 @@ private:
         void operator()(GMainLoop* loop) const { g_main_loop_unref(loop); }
     };
 
-    void make_server(double mbit_s) {
+    void make_server() {
         server_.reset(gst_rtsp_server_new());
         const std::string host = address_.host == "*" ? "0.0.0.0"
                                  : address_.host.starts_with('[')
@@ -263,7 +280,7 @@ private:
         gst_rtsp_server_set_content_length_limit(server_.get(), kMostBody);
         gst_rtsp_server_set_backlog(server_.get(), kBacklog);
         factory_.reset(gst_rtsp_media_factory_new());
-        gst_rtsp_media_factory_set_launch(factory_.get(), pipeline_of(mbit_s).c_str());
+        gst_rtsp_media_factory_set_launch(factory_.get(), pipeline_of(watched_->chroma).c_str());
         gst_rtsp_media_factory_set_shared(factory_.get(), TRUE);
         gst_rtsp_media_factory_set_protocols(
             factory_.get(),
@@ -346,20 +363,20 @@ private:
     GSource* looking_ = nullptr;
     int looks_at_end_ = 0; ///< of the server's thread
     std::thread thread_;
-    const Shared watched_ = std::make_shared<Watched>();
+    const Shared watched_;
 };
 
 } // namespace
 
-std::unique_ptr<OutletEnd> make_rtsp_end(const SourceArgument& address, double mbit_s) {
-    return std::make_unique<RtspEnd>(address, mbit_s);
+std::unique_ptr<OutletEnd> make_rtsp_end(const SourceArgument& address, double mbit_s, Chroma chroma) {
+    return std::make_unique<RtspEnd>(address, mbit_s, chroma);
 }
 
 std::string rtsp_server_version() { return SPECKLESCOPE_RTSP_VERSION; }
 
 #else
 
-std::unique_ptr<OutletEnd> make_rtsp_end(const SourceArgument& address, double) {
+std::unique_ptr<OutletEnd> make_rtsp_end(const SourceArgument& address, double, Chroma) {
     (void)parse_serve_address(address.resolved(from_environment));
     throw RunError("This build cannot serve pictures: it was made without GStreamer's RTSP server; install "
                    "libgstrtspserver-1.0-dev, and build it again.");
@@ -368,5 +385,10 @@ std::unique_ptr<OutletEnd> make_rtsp_end(const SourceArgument& address, double) 
 std::string rtsp_server_version() { return ""; }
 
 #endif
+
+double default_mbit_s(const Shape& shape) {
+    constexpr double kPixelBits = 30; // of a pixel in a second
+    return std::clamp(kPixelBits * 1e-6 * static_cast<double>(shape.pixels()), 2.0, 30.0);
+}
 
 } // namespace specklescope

@@ -35,8 +35,9 @@ const char* ome_type(PixelType type) {
     return type == PixelType::u8 ? "uint8" : type == PixelType::u16 ? "uint16" : "float";
 }
 
+/// The unit in UTF-8: Bio-Formats does not resolve a character reference there and refuses the file.
 std::string physical(char axis, double um) {
-    return format(" PhysicalSize%c=\"%.9g\" PhysicalSize%cUnit=\"&#181;m\"", axis, um, axis);
+    return format(" PhysicalSize%c=\"%.9g\" PhysicalSize%cUnit=\"\xC2\xB5m\"", axis, um, axis);
 }
 
 } // namespace
@@ -70,8 +71,9 @@ bool is_ome_name(const std::string& path) {
 
 Wrapping imagej_text(const StackAxes& axes) {
     const auto frames = static_cast<unsigned long long>(axes.frames);
-    // While the number of frames is 0 they count the pages themselves.
-    return {.before = format("ImageJ=1.53t\nimages=%010llu\nframes=%010llu\nhyperstack=true\n"
+    // While the number of frames is 0 they count the pages themselves. A version of ImageJ is left out: with one
+    // ImageJ would take the pixels of all pages as contiguous, without the directories between them.
+    return {.before = format("ImageJ=\nimages=%010llu\nframes=%010llu\nhyperstack=true\n"
                              "finterval=%.9e\ntunit=s\n%s",
                              frames, frames, axes.interval_s, axes.um_per_px > 0 ? "unit=micron\n" : ""),
             .behind = ""};

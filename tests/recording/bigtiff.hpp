@@ -1,4 +1,5 @@
-// A second, independent reader of the uncompressed little-endian BigTIFF stacks that the program writes.
+// A second, independent reader of the uncompressed little-endian stacks that the program writes, classic TIFF
+// or BigTIFF.
 #pragma once
 
 #include <cstdint>
@@ -17,11 +18,14 @@ struct TiffPage {
 class BigTiff {
 public:
     explicit BigTiff(std::string bytes) : bytes_(std::move(bytes)) {
-        if (bytes_.substr(0, 4) != std::string("II\x2b\0", 4))
-            throw std::runtime_error("not a little-endian BigTIFF");
-        for (std::uint64_t at = number(8, 8); at != 0;)
+        if (bytes_.substr(0, 4) == std::string("II\x2a\0", 4))
+            word_ = 4;
+        else if (bytes_.substr(0, 4) != std::string("II\x2b\0", 4))
+            throw std::runtime_error("not a little-endian TIFF");
+        for (std::uint64_t at = number(static_cast<std::uint64_t>(word_), word_); at != 0;)
             at = read_page(at);
     }
+    bool big() const { return word_ == 8; }
     const std::vector<TiffPage>& pages() const { return pages_; }
 
 private:
@@ -36,9 +40,10 @@ private:
     }
     std::vector<std::uint64_t> values(std::uint64_t entry) const {
         const int size = size_of(number(entry + 2, 2));
-        const std::uint64_t count = number(entry + 4, 8);
+        const std::uint64_t count = number(entry + 4, word_);
         const std::uint64_t bytes = count * static_cast<std::uint64_t>(size);
-        const std::uint64_t at = bytes <= 8 ? entry + 12 : number(entry + 12, 8);
+        const std::uint64_t room = static_cast<std::uint64_t>(word_), value = entry + 4 + room;
+        const std::uint64_t at = bytes <= room ? value : number(value, word_);
         std::vector<std::uint64_t> list;
         for (std::uint64_t i = 0; i < count; ++i)
             list.push_back(number(at + i * static_cast<std::uint64_t>(size), size));
@@ -47,9 +52,10 @@ private:
     std::uint64_t read_page(std::uint64_t at) {
         TiffPage page;
         std::vector<std::uint64_t> offsets, counts;
-        const std::uint64_t entries = number(at, 8);
+        const std::uint64_t counted = big() ? 8 : 2, each = big() ? 20 : 12;
+        const std::uint64_t entries = number(at, static_cast<int>(counted));
         for (std::uint64_t i = 0; i < entries; ++i) {
-            const std::uint64_t entry = at + 8 + i * 20;
+            const std::uint64_t entry = at + counted + i * each;
             switch (number(entry, 2)) {
             case 256:
                 page.width = values(entry).at(0);
@@ -86,10 +92,11 @@ private:
             page.pixels += bytes_.substr(offsets[i], counts[i]);
         }
         pages_.push_back(std::move(page));
-        return number(at + 8 + entries * 20, 8);
+        return number(at + counted + entries * each, word_);
     }
 
     std::string bytes_;
+    int word_ = 8; ///< bytes of an offset
     std::vector<TiffPage> pages_;
 };
 

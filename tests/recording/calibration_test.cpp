@@ -54,6 +54,13 @@ TEST(Calibration, WrappingsKeepTheirLength) {
     }
 }
 
+TEST(Calibration, MicrometresOfOmeAreUtf8) {
+    const std::string text =
+        ome_text({.shape = {8, 8, 1, PixelType::f32}, .quantity = {}, .um_per_px = 2.5}).before;
+    for (const char* unit : {"PhysicalSizeXUnit=\"\xC2\xB5m\"", "PhysicalSizeYUnit=\"\xC2\xB5m\""})
+        EXPECT_NE(text.find(unit), std::string::npos) << text;
+}
+
 TEST(Calibration, JsonWithinACommentIsTheSameObject) {
     const nlohmann::json json = {{"note", "]]>]]]>&<x>"}, {"list", {1, {2, {3}}}}};
     const std::string safe = ome_safe(json.dump());

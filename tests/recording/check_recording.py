@@ -21,6 +21,9 @@ with tifffile.TiffFile(path) as tiff:
     report = {
         "series": len(tiff.series),
         "big": tiff.is_bigtiff,
+        # ImageJ reads pixels without directories between them if its name has a version and images are counted.
+        "imagej_skips_directories": tiff.pages[0].description.startswith("ImageJ=")
+        and tiff.pages[0].description[7] != "\n",
         "contiguous_pages": all(page.is_contiguous for page in tiff.pages),
         "shape": list(stack.shape),
         "dtype": str(stack.dtype),

@@ -133,7 +133,6 @@ inline std::vector<Page> read_stack(const std::string& path) {
     EXPECT_NE(tiff, nullptr) << path;
     if (!tiff)
         return pages;
-    EXPECT_TRUE(TIFFIsBigTIFF(tiff));
     do {
         std::uint32_t width = 0, height = 0;
         std::uint16_t bits = 0, channels = 0, format = 0;

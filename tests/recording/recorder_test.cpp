@@ -1,4 +1,5 @@
 // Recording: what comes back is what went in, under a name that was free, with the words that explain it.
+#include "tests/recording/bigtiff.hpp"
 #include "tests/recording/record_helpers.hpp"
 #include "tests/support/places.hpp"
 
@@ -126,9 +127,15 @@ TEST(Recorder, CountsGapsThatTheSourceLeft) {
 
 TEST(Recorder, TifffileSeesOneStack) {
     const TemporaryFolder folder;
-    for (const Shape shape : {Shape{31, 21, 1, kU16}, Shape{31, 21, 1, kF32}, Shape{31, 21, 3, kU8}}) {
+    for (const auto& [shape, big] : std::vector<std::pair<Shape, bool>>{{{31, 21, 1, kU16}, false},
+                                                                        {{31, 21, 1, kU16}, true},
+                                                                        {{31, 21, 1, kF32}, false},
+                                                                        {{31, 21, 1, kF32}, true},
+                                                                        {{31, 21, 3, kU8}, false},
+                                                                        {{31, 21, 3, kU8}, true}}) {
         Maker maker(shape);
-        const SinkStatus status = record(maker, {.path = folder / "stack.tif"}, 0, 20);
+        const SinkStatus status = record(
+            maker, {.path = folder / "stack.tif", .classic_tiff_bytes = big ? 20000U : 0xffffffffU}, 0, 20);
         std::ofstream bytes(folder / "expected.bin", std::ios::binary);
         for (std::uint64_t n = 0; n < 20; ++n)
             bytes.write(reinterpret_cast<const char*>(expected(shape, n).data()),
@@ -142,7 +149,8 @@ TEST(Recorder, TifffileSeesOneStack) {
         ASSERT_EQ(code, 0) << text;
         const Json seen = Json::parse(text);
         EXPECT_EQ(seen.at("series"), 1);
-        EXPECT_EQ(seen.at("big"), true);
+        EXPECT_EQ(seen.at("big"), big) << "ImageJ opens no BigTIFF";
+        EXPECT_EQ(seen.at("imagej_skips_directories"), false);
         EXPECT_EQ(seen.at("contiguous_pages"), true);
         EXPECT_EQ(seen.at("equal"), true);
         EXPECT_EQ(seen.at("axes"), shape.channels == 3 ? "TYXS" : "TYX");
@@ -154,6 +162,30 @@ TEST(Recorder, TifffileSeesOneStack) {
         EXPECT_EQ(seen.at("dtype"), shape.type == kF32 ? "float32" : shape.type == kU16 ? "uint16" : "uint8");
         for (std::size_t i = 0; i < 20; ++i)
             EXPECT_EQ(seen.at("sequences").at(i), i);
+    }
+}
+
+TEST(Recorder, ATiffThatGrowsTooLargeBecomesABigTiff) {
+    const TemporaryFolder folder;
+    for (const Shape shape : {Shape{31, 21, 1, kU16}, Shape{9, 7, 3, kU8}}) {
+        Maker maker(shape);
+        const std::uint64_t whole = record(maker, {.path = folder / "whole.tiff"}, 0, 6).bytes;
+        for (std::uint64_t most = 16; most < whole + 700; most += 300) {
+            const std::string path = folder / ("most" + std::to_string(most) + ".tiff");
+            const SinkStatus status = record(maker, {.path = path, .classic_tiff_bytes = most}, 0, 6);
+            const Bytes bytes = read_bytes(status.path);
+            const BigTiff file({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+            EXPECT_EQ(file.big(), whole > most) << most << " of " << whole;
+            const std::vector<Page> pages = read_stack(status.path); // libtiff's
+            ASSERT_EQ(pages.size(), 6U) << most;
+            ASSERT_EQ(file.pages().size(), 6U) << most;
+            EXPECT_EQ(pages[0].description.at("written"), 6) << most;
+            for (std::uint64_t n = 0; n < 6; ++n) {
+                EXPECT_EQ(compare(pages[n].pixels, expected(shape, n)), "equal") << most << ", page " << n;
+                EXPECT_EQ((n == 0 ? pages[n].description.at("frame") : pages[n].description).at("sequence"),
+                          n);
+            }
+        }
     }
 }
 

@@ -29,14 +29,16 @@ ino_t inode(const std::string& path) {
 /// Records until the storage was asked so often, and then to the end. Returns the number of frames. Again
 /// where the storage was late: then frames are named before it has them, which is said, and nothing is
 /// promised.
-std::uint64_t record_over(std::unique_ptr<StorageLog>& log, const std::string& path, std::size_t syncs) {
+std::uint64_t record_over(std::unique_ptr<StorageLog>& log, const std::string& path, std::size_t syncs,
+                          std::uint64_t classic_tiff_bytes = 0xffffffff) {
     Maker maker(kShape);
     for (int tries = 0; tries < 20; ++tries) {
         log.reset();
         std::filesystem::remove(path);
         std::filesystem::remove(path + ".jsonl");
         log = std::make_unique<StorageLog>();
-        const auto sink = make_recorder({.path = path, .what = RecordWhat::raw});
+        const auto sink =
+            make_recorder({.path = path, .what = RecordWhat::raw, .classic_tiff_bytes = classic_tiff_bytes});
         sink->open(stream_of(kShape));
         std::uint64_t n = 0;
         for (; log->syncs() < syncs && n < 20000; ++n) {
@@ -87,7 +89,7 @@ std::string after_cut(const std::vector<StorageCall>& calls, ino_t file, std::ui
 
 /// Pages that can be reached; each has the pixels of its frame.
 std::size_t whole_pages(const std::string& bytes) {
-    if (bytes.substr(0, 4) != std::string("II\x2b\0", 4))
+    if (!bytes.starts_with("II"))
         return 0; // not even the header was stored: nothing is named
     const BigTiff tiff(bytes);
     const std::vector<TiffPage>& pages = tiff.pages();
@@ -162,6 +164,25 @@ TEST(PowerCut, EveryPageThatATiffLeadsToIsWhole) {
     // Once it is finished the storage has everything.
     EXPECT_EQ(whole_pages(after_cut(calls, file, calls.back().end + 1, [](const auto&) { return false; })),
               frames);
+}
+
+TEST(PowerCut, ATiffThatBecomesABigTiffLosesNoPage) {
+    const TemporaryFolder folder;
+    std::unique_ptr<StorageLog> log;
+    // Some frames wait for the storage when the file grows beyond these sizes.
+    for (const std::uint64_t most : {std::uint64_t{20'000}, std::uint64_t{700'000}}) {
+        const std::uint64_t frames = record_over(log, folder / "grown.tiff", 5, most);
+        ASSERT_GT(frames * kShape.bytes(), most);
+        const ino_t file = inode(folder / "grown.tiff");
+        const auto calls = log->calls();
+        cut_everywhere(calls, [&](std::uint64_t cut, const Keeps& keeps) {
+            return whole_pages(after_cut(calls, file, cut, keeps));
+        });
+        const std::string whole =
+            after_cut(calls, file, calls.back().end + 1, [](const auto&) { return false; });
+        EXPECT_EQ(whole_pages(whole), frames);
+        EXPECT_TRUE(BigTiff(whole).big());
+    }
 }
 
 TEST(PowerCut, EveryLineBesideARawFileIsOfAWholeFrame) {

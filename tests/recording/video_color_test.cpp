@@ -50,8 +50,10 @@ TEST(VideoColor, IsRoundedAndNotCutOff) {
     auto random = test::test_random(709);
     test::TestImage<std::uint8_t> rgb(61, 43, 0, 3);
     rgb.fill([&] { return random() % 256; });
-    for (const VideoColors colors : {VideoColors::bt709_full, VideoColors::bt601_limited}) {
-        const bool full = colors == VideoColors::bt709_full;
+    for (const VideoColors colors :
+         {VideoColors::bt709_full, VideoColors::bt601_full, VideoColors::bt601_limited}) {
+        const bool full = colors != VideoColors::bt601_limited;
+        const bool bt709 = colors == VideoColors::bt709_full;
         std::array<Bytes, 3> planes;
         VideoPlanes to;
         for (std::size_t i = 0; i < 3; ++i) {
@@ -60,7 +62,7 @@ TEST(VideoColor, IsRoundedAndNotCutOff) {
             to.pitch[i] = 61;
         }
         to_video_planes(rgb.view(), to, colors);
-        const double kr = full ? 0.2126 : 0.299, kb = full ? 0.0722 : 0.114;
+        const double kr = bt709 ? 0.2126 : 0.299, kb = bt709 ? 0.0722 : 0.114;
         double worst = 0, sum = 0;
         for (int y = 0; y < 43; ++y)
             for (int x = 0; x < 61; ++x) {

@@ -11,6 +11,8 @@ Frames are arrays of uint8, uint16 or float32, (height, width) or (height, width
 UsageError, what the world refuses RunError, with the sentence that the program says.
 """
 
+from typing import Any as _Any
+
 from . import _core as _core  # before NumPy: it says why a subinterpreter is none to be in
 from ._chain import Chain
 from ._control import Control, ControlledFrame
@@ -19,7 +21,8 @@ from ._errors import Error, RunError, UsageError
 from ._published import Published
 from ._recorder import Recorder
 from ._results import Counts, Frame, Region, Result
-from ._stream import Stream, open  # noqa: F401
+from ._stream import Stream
+from ._stream import open as open
 from ._core import sources as _sources
 from ._core import version as _version
 from .stages import *  # noqa: F403: a function for each stage, written from the declarations
@@ -28,10 +31,11 @@ from .stages import __all__ as _stages
 __version__ = _version()
 
 
-def sources() -> list:
+def sources() -> list[dict[str, _Any]]:
     """Kinds of source as dictionaries: name, syntax, doc, and options with name, kind, doc, unit, default, allowed, choices,
     minimum and maximum, which stand in the text of a source: ``ss.open("synthetic:vessels?width=640&height=480")``."""
-    return _sources()
+    kinds: list[dict[str, _Any]] = _sources()
+    return kinds
 
 
 # Without open: `from specklescope import *` leaves Python's own alone.

@@ -1,17 +1,25 @@
 """What the functions of the stages share."""
 
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
 import numpy
 
 from . import _device
-from ._chain import Chain
+from ._chain import Backend, Chain
 from ._errors import UsageError
 from ._text import stage_text
 
+_LEAST_ROWS = 8  # of a colour image that is taken for one
 
-def apply(name, image, values, backend, exposure_ms, full_scale):
+
+def apply(name: str, image: Any, values: Mapping[str, Any], backend: Backend, exposure_ms: float | None,
+          full_scale: float | None) -> Any:
     """One frame, or one after the other of a stack, through a chain of one stage."""
     with Chain(stage_text(name, values), backend=backend) as chain:
-        def one(frame):
+        def one(frame: Any) -> Any:
             return chain(frame, exposure_ms=exposure_ms, full_scale=full_scale)
 
         shape = getattr(image, "shape", ())
@@ -19,6 +27,9 @@ def apply(name, image, values, backend, exposure_ms, full_scale):
             raise UsageError(f"The image has the shape {tuple(shape)}, whose last axis looks like channels; allowed: (height, "
                              "width), (height, width, 3) for colour, and stacks of them: give image[..., 0] for grey, "
                              "image[..., :3] for colour without alpha, and frames so narrow to a Chain, one by one.")
+        if len(shape) == 3 and shape[2] == 3 and shape[0] < _LEAST_ROWS:
+            raise UsageError(f"The image has the shape {tuple(shape)}: a colour image of {shape[0]} rows, or a stack of {shape[0]} frames "
+                             "that are 3 pixels wide. Give image[None] for colour, and frames so narrow to a Chain, one by one.")
         stack = len(shape) == 4 or (len(shape) == 3 and shape[2] != 3)
         if not stack or shape[0] == 0:
             return one(image)

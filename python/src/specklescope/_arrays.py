@@ -1,17 +1,50 @@
-"""Arrays of NumPy in a chain's own memory of the host."""
+"""Arrays of NumPy: those that the library reads, and those in a chain's own memory of the host."""
+
+from __future__ import annotations
 
 import math
 import operator
+import warnings
+from collections.abc import Iterable
+from typing import Any
 
 import numpy
+from numpy.typing import DTypeLike, NDArray
 
+from . import _core
 from ._errors import UsageError
 
 _TYPES = ("uint8", "uint16", "float32")
+READ = frozenset(map(numpy.dtype, _TYPES))  # without a copy
+_WHOLE = 2**24  # float32 holds every whole number up to here
 _MOST = 2**63 - 1  # the library says what is too much; this is for the narrower type
 
 
-def empty(chain, shape, dtype):
+def readable(frame: Any) -> Any:
+    """The frame, or where the library does not read it as it is, a copy that it reads: numbers of other types as float32, or in
+    the machine's byte order; the NumPy array of what has only __array__, as xarray and Dask."""
+    if not isinstance(frame, numpy.ndarray):
+        if not hasattr(frame, "__array__") or hasattr(frame, "__dlpack__") or hasattr(frame, "__cuda_array_interface__"):
+            return frame
+        frame = numpy.asarray(frame)
+    if frame.dtype in READ or frame.dtype.kind not in "iuf" or isinstance(frame, numpy.ma.MaskedArray):
+        return frame  # the library has the sentence
+    native = frame.dtype.newbyteorder("=")
+    if native in READ:
+        return frame.astype(native)
+    with numpy.errstate(over="ignore"):
+        made = frame.astype(numpy.float32)
+    if native.kind == "f":
+        if numpy.isinf(made).sum() != numpy.isinf(frame).sum():
+            raise UsageError(f"The frame is an array of {native} with values beyond float32, {float(numpy.finfo(numpy.float32).max):.3g}; "
+                             "divide it by a constant.")
+    elif frame.size and max(int(frame.max()), -int(frame.min())) > _WHOLE:
+        warnings.warn(f"The frame is an array of {native} with values beyond {_WHOLE}, which float32 rounds by up to 6e-8 of the value.",
+                      stacklevel=3)
+    return made
+
+
+def empty(chain: _core.Chain, shape: Iterable[int], dtype: DTypeLike) -> NDArray[Any]:
     """Of `chain`, a _core.Chain; as Chain.empty says."""
     try:
         kind = numpy.dtype(dtype)

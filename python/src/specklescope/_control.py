@@ -1,18 +1,23 @@
 """A program that runs with --control, from a script: what its window can do."""
 
+from __future__ import annotations
+
 import functools
 import json
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ._errors import RunError, UsageError
 from ._wire import Connection, endpoint, keys, zmq_for
 
 _MOST_BYTES = 1 << 20  # a longer message ends the connection, and nobody answers
-_TYPES = {"u8": np.uint8, "u16": np.uint16, "f32": np.float32}
+_TYPES: dict[str, type[np.generic]] = {"u8": np.uint8, "u16": np.uint16, "f32": np.float32}
 
 
-def _pixels(part, shape):
+def _pixels(part: bytes, shape: dict[str, Any]) -> NDArray[Any]:
     size = (shape["height"], shape["width"]) + ((shape["channels"],) if shape["channels"] > 1 else ())
     return np.frombuffer(part, _TYPES[shape["type"]]).reshape(size)
 
@@ -20,12 +25,12 @@ def _pixels(part, shape):
 class ControlledFrame:
     """``image``, the result; ``raw``, where it was asked for; ``header``, a dict with sequence, version, chain, unit …"""
 
-    def __init__(self, header, parts):
+    def __init__(self, header: dict[str, Any], parts: Sequence[bytes]) -> None:
         self.header = header
-        self.image = _pixels(parts[0], header["image"])
-        self.raw = _pixels(parts[1], header["raw"]) if len(parts) > 1 else None
+        self.image: NDArray[Any] = _pixels(parts[0], header["image"])
+        self.raw: NDArray[Any] | None = _pixels(parts[1], header["raw"]) if len(parts) > 1 else None
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"ControlledFrame({self.header['sequence']}, {self.header['quantity']}, {self.image.shape})"
 
 
@@ -39,7 +44,8 @@ class Control(Connection):
     program itself takes up to 30 s to finish a file (stop).
     """
 
-    def __init__(self, address="zmq://127.0.0.1:5557", *, timeout=45, key=None, server=None):
+    def __init__(self, address: str = "zmq://127.0.0.1:5557", *, timeout: float = 45, key: str | None = None,
+                 server: str | None = None) -> None:
         super().__init__()
         zmq = zmq_for("Control")
         self._address = address
@@ -49,7 +55,7 @@ class Control(Connection):
         self._context = zmq.Context.instance()
         self._connect()
 
-    def _connect(self):
+    def _connect(self) -> None:
         zmq = zmq_for("Control")
         self._socket = self._context.socket(zmq.REQ)
         self._socket.linger = 0
@@ -57,24 +63,25 @@ class Control(Connection):
         self._give_keys(self._socket)
         self._socket.connect(self._endpoint)
 
-    def _ask(self, request, arguments):
+    def _ask(self, request: str, arguments: dict[str, Any]) -> tuple[dict[str, Any], list[bytes]]:
         given = {name: value for name, value in arguments.items() if value is not None}
         message = json.dumps({"request": request, **given}).encode()
         if len(message) > _MOST_BYTES:
             raise UsageError(f"The request {request} is {len(message)} bytes long; allowed: {_MOST_BYTES}; ask for less at a time.")
         with self._taken() as socket:
             text, *parts = self._answer_to(message, socket)
-        answer = json.loads(text)
+        answer: dict[str, Any] = json.loads(text)
         if not answer.pop("ok"):
             raise (UsageError if answer["kind"] == "usage" else RunError)(answer["error"])
         return answer, parts
 
-    def _answer_to(self, message, socket):
+    def _answer_to(self, message: bytes, socket: Any) -> list[bytes]:
         zmq = zmq_for("Control")
         try:
             socket.send(message)
             if self._wait(socket, self._timeout):
-                return socket.recv_multipart()
+                parts: list[bytes] = socket.recv_multipart()
+                return parts
             raise zmq.Again
         except BaseException as error:  # also Ctrl-C: this socket waits for an answer and takes no other request
             socket.close()
@@ -84,32 +91,32 @@ class Control(Connection):
             raise TimeoutError(f"Nobody answered at {self._address} within {self._timeout:g} s; "
                                "is the program there, with --control?") from None
 
-    def request(self, name, **arguments):
+    def request(self, name: str, **arguments: Any) -> dict[str, Any]:
         """A request by its name; None leaves an argument out."""
         return self._ask(name, arguments)[0]
 
-    def __getattr__(self, name):
+    def __getattr__(self, name: str) -> Callable[..., dict[str, Any]]:
         if name.startswith("_"):
             raise AttributeError(name)
         return functools.partial(self.request, name)
 
-    def __dir__(self):
+    def __dir__(self) -> list[str]:
         return [*super().__dir__(), *(row["name"] for row in self.request("list", of="requests")["requests"])]
 
-    def set(self, stage, **values):
+    def set(self, stage: str | int, **values: Any) -> int | None:
         """Parameters of a stage, by its name or its place from 0: all of them or, where one is refused, none. Returns the
         version of the results that have them."""
         return self.request("set_values", stage=stage, values=values)["version"] if values else None
 
-    def set_chain(self, *stages):
+    def set_chain(self, *stages: object) -> int:
         """Other stages, as texts. Returns the version of the results that they make."""
         return self.request("set_chain", chain=" | ".join(str(stage) for stage in stages) or "none")["version"]
 
-    def open(self, source, *, recorded=None):
+    def open(self, source: object, *, recorded: bool | None = None) -> dict[str, Any]:
         """Another source in the window, as on the command line; returns when it is open. A recording comes with the settings
         that it was made with, or, with ``recorded=False``, is shown with those that are."""
         return self.request("open", source=str(source), recorded=recorded)
 
-    def frame(self, *, raw=False, version=None, after=None):
+    def frame(self, *, raw: bool = False, version: int | None = None, after: int | None = None) -> ControlledFrame:
         """The newest result: not before one of this version, or with a larger sequence number than ``after``."""
         return ControlledFrame(*self._ask("frame", {"raw": raw, "version": version, "after": after}))

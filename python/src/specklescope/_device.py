@@ -1,7 +1,10 @@
 """Arrays of other libraries: read by their protocols, and results as arrays of the same library. In memory of a GPU all of it
 happens in the order of the caller's stream."""
 
+from __future__ import annotations
+
 import sys
+from typing import Any, NoReturn
 
 import numpy
 
@@ -210,36 +213,37 @@ class DeviceArray:
 
     __slots__ = ("_memory", "_address", "_type", "_pitch", "shape", "stream", "__weakref__")
 
-    def __init__(self, memory, address, shape, kind, stream, pitch=0):
+    def __init__(self, memory: Any, address: int, shape: tuple[int, ...], kind: int, stream: int | None, pitch: int = 0) -> None:
         self._memory, self._address, self._type, self._pitch = memory, address, kind, pitch
         self.shape, self.stream = shape, stream
 
     @property
-    def dtype(self):
+    def dtype(self) -> str:
         """"float32"."""
         return _NAMES[self._type]
 
     @property
-    def strides(self):
+    def strides(self) -> tuple[int, ...]:
         """Bytes from row to row, from pixel to pixel, from channel to channel."""
         size = _BYTES[self._type]
         inner = (3 * size, size) if len(self.shape) == 3 else (size,)
         return (self._pitch or self.shape[1] * inner[0], *inner)
 
     @property
-    def __cuda_array_interface__(self):
+    def __cuda_array_interface__(self) -> dict[str, Any]:
         apart = self.strides[0] != self.shape[1] * self.strides[1]
         return {"shape": self.shape, "typestr": _TYPESTR[self._type], "data": (self._address, False),
                 "strides": self.strides if apart else None, "stream": self.stream, "version": 3}
 
-    def __array__(self, dtype=None, copy=None):
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NoReturn:
         raise UsageError("The result lies in memory of a GPU, where NumPy has no arrays; take it with torch.from_dlpack or "
                          "cupy.asarray, or let results come on the host (memory=\"host\", backend=\"cpu\").")
 
-    def __dlpack_device__(self):
+    def __dlpack_device__(self) -> tuple[int, int]:
         return 2, self._memory.device()
 
-    def __dlpack__(self, *, stream=None, max_version=None, dl_device=None, copy=None):
+    def __dlpack__(self, *, stream: int | None = None, max_version: tuple[int, int] | None = None,
+                   dl_device: tuple[int, int] | None = None, copy: bool | None = None) -> Any:
         if copy or (dl_device is not None and tuple(dl_device) != self.__dlpack_device__()):
             raise BufferError("specklescope lends memory of the GPU where it lies, and copies nothing.")
         if stream is None or stream >= 0:
@@ -248,7 +252,7 @@ class DeviceArray:
         strides = tuple(step // _BYTES[self._type] for step in self.strides)
         return _core.lend_dlpack(self._address, self.shape, strides, self._type, self._memory.device(), self)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"<specklescope.DeviceArray {self.shape} {self.dtype} on GPU {self._memory.device()}>"
 
 

@@ -1,5 +1,9 @@
 """What is raised: one sentence with the thing, what is allowed, what to do."""
 
+from __future__ import annotations
+
+from collections.abc import Callable
+
 from . import _core
 
 
@@ -15,7 +19,7 @@ class RunError(Error, RuntimeError):
     """The request was fine and the world was not: a file, a camera, a device, memory."""
 
 
-def close_behind(error, close, what):
+def close_behind(error: BaseException | None, close: Callable[[], None], what: str) -> None:
     """Whatever ended a block is raised, with a note where the end of what it used failed, too."""
     try:
         close()

@@ -1,6 +1,10 @@
 """What a program that runs with --publish sends, message after message."""
 
+from __future__ import annotations
+
 import json
+from collections.abc import Iterable
+from typing import Any, Self
 
 from ._errors import UsageError
 from ._wire import Connection, endpoint, keys, zmq_for
@@ -21,7 +25,8 @@ class Published(Connection):
     What is on its way behind the last one that came is in neither.
     """
 
-    def __init__(self, address="zmq://127.0.0.1:5556", *, key=None, server=None, kinds=("frame",), timeout=30):
+    def __init__(self, address: str = "zmq://127.0.0.1:5556", *, key: str | None = None, server: str | None = None,
+                 kinds: str | Iterable[str] = ("frame",), timeout: float | None = 30) -> None:
         super().__init__()
         zmq = zmq_for("Published")
         kinds = (kinds,) if isinstance(kinds, str) else tuple(kinds)
@@ -30,7 +35,7 @@ class Published(Connection):
             raise UsageError(f"kinds = {wrong[0] if wrong else kinds!r} is not possible; allowed: {', '.join(KINDS)}.")
         self._address, self._timeout = address, timeout
         at, give_keys = endpoint(address, ("zmq://", "HOST:PORT")), keys(key, server)
-        self._newest = {}
+        self._newest: dict[str, int] = {}
         self.received = self.dropped = 0
         self._socket = zmq.Context.instance().socket(zmq.SUB)
         self._socket.linger = 0
@@ -39,20 +44,20 @@ class Published(Connection):
             self._socket.subscribe(f'{{"content":"{kind}"')
         self._socket.connect(at)
 
-    def __iter__(self):
+    def __iter__(self) -> Self:
         return self
 
-    def __next__(self):
+    def __next__(self) -> dict[str, Any]:
         with self._taken() as socket:
             while True:
                 if not self._wait(socket, self._timeout):
                     raise TimeoutError(f"Nothing came from {self._address} within {self._timeout:g} s; "
                                        "is the program there, with --publish?")
-                message = json.loads(socket.recv())
+                message: dict[str, Any] = json.loads(socket.recv())
                 if self._count(message["content"], message["n"]):
                     return message
 
-    def _count(self, kind, n):
+    def _count(self, kind: str, n: int) -> bool:
         """False: it has come before, and was told again to somebody who has come since."""
         before = self._newest.get(kind)
         self._newest[kind] = n

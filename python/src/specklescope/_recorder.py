@@ -1,8 +1,14 @@
 """Arrays of one's own into the files that the program writes."""
 
-from . import _core
+from __future__ import annotations
+
+from types import TracebackType
+from typing import Any, Literal, Self
+
+from . import _arrays, _core
 from ._errors import UsageError, close_behind
 from ._results import Frame, Result
+from ._stream import Path, View
 from ._text import kind_of_recording, path_text, real, view_text, whole
 
 _LONGEST = 2**62 / 1e9  # s: sums and differences of two are 64 bits of nanoseconds
@@ -18,8 +24,10 @@ class Recorder:
     waiting for it. A taken name gets a number: `path` tells it. Nothing is made before the first frame.
     """
 
-    def __init__(self, path, what="results", *, quantity=None, symbol=None, unit=None, measure=None, source=None, view=None,
-                 rate=None, um_per_px=None, live=False):
+    def __init__(self, path: Path, what: Literal["results", "frames", "mask"] = "results", *,
+                 quantity: str | Frame | Result | None = None, symbol: str | None = None, unit: str | None = None,
+                 measure: str | None = None, source: str | None = None, view: View = None, rate: float | None = None,
+                 um_per_px: float | None = None, live: bool = False) -> None:
         if isinstance(quantity, (Frame, Result)):
             of = quantity.result if isinstance(quantity, Frame) else quantity
             quantity, symbol, unit, measure = of.quantity, of.symbol, of.unit, of.measure
@@ -32,7 +40,8 @@ class Recorder:
         self._recorder = _core.Recorder(path_text(path), kind_of_recording(what), told, bool(live))
         self._what = what
 
-    def push(self, frame, *, time=None, time_ns=None, exposure_ms=None, full_scale=None, discontinuity=False, warming_up=False):
+    def push(self, frame: Any, *, time: float | None = None, time_ns: int | None = None, exposure_ms: float | None = None,
+             full_scale: float | None = None, discontinuity: bool = False, warming_up: bool = False) -> Self:
         """One frame, an array as a Chain takes it, which is copied; or a Frame of a stream, with its time, its exposure and
         whether it is of a warm-up.
 
@@ -54,11 +63,11 @@ class Recorder:
             if not abs(real(time, "time")) < _LONGEST:  # NaN neither
                 raise UsageError(f"The frame's time = {time} s is not possible; allowed: seconds within 146 years of 0.")
             time_ns = round(float(time) * 1e9)
-        self._recorder.push(frame, real(exposure_ms or 0.0, "exposure_ms"), real(full_scale or 0.0, "full_scale"),
+        self._recorder.push(_arrays.readable(frame), real(exposure_ms or 0.0, "exposure_ms"), real(full_scale or 0.0, "full_scale"),
                             whole(time_ns or 0, "time_ns"), time_ns is not None, bool(discontinuity), bool(warming_up))
         return self
 
-    def mark(self, label=""):
+    def mark(self, label: object = "") -> int:
         """An event at the frame that is pushed next; its number, from 1."""
         return self._recorder.mark(str(label))
 
@@ -68,18 +77,18 @@ class Recorder:
         return self._recorder.info()["path"]
 
     @property
-    def counts(self) -> dict:
+    def counts(self) -> dict[str, Any]:
         """written, dropped, queued frames, bytes of the present file, files, closed, and the error that ended it."""
         info = self._recorder.info()
         del info["path"]
         return info
 
-    def close(self):
+    def close(self) -> None:
         """Writes what was given and finishes the file; RunError where that failed."""
         self._recorder.close()
 
-    def __enter__(self):
+    def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind, error, trace):
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         close_behind(error, self.close, "recorder")

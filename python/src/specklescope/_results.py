@@ -1,8 +1,12 @@
 """What is known of a result beside its pixels."""
 
-from typing import NamedTuple, Optional
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple, Optional, Self
 
 import numpy
+from numpy.typing import DTypeLike, NDArray
 
 from ._device import DeviceArray, stream_number
 
@@ -50,9 +54,9 @@ class Result(NamedTuple):
     unit: str  #: "1/s"
     measure: str  #: "intensity", "contrast", "contrast2", "time", "flow", "other"
     counts: Counts
-    warmup: tuple  #: (7, 25): a stage holds 7 of the 25 frames that it wants; (0, 0): none fills its history now
+    warmup: tuple[int, int]  #: (7, 25): a stage holds 7 of the 25 frames that it wants; (0, 0): none fills its history now
     warming_up: bool  #: a stage filled its history or took a capture, now or when what is played back was recorded
-    regions: tuple  #: of Region
+    regions: tuple[Region, ...]
     arrival_ns: int  #: when its pixels were complete here: time.monotonic_ns()
     position: Optional[int]  #: of the frame in its film, from 0; None: of no film
 
@@ -65,7 +69,7 @@ class Result(NamedTuple):
 _TOLD = (*Result._fields, "time")
 
 
-def result_of(told, regions):
+def result_of(told: Mapping[str, Any], regions: Iterable[Mapping[str, Any]]) -> Result:
     return Result(**{**told, "counts": Counts(**told["counts"]), "regions": tuple(Region(**one) for one in regions)})
 
 
@@ -78,28 +82,48 @@ class Frame:
 
     __slots__ = ("_frame", "_told")
 
-    def __init__(self, frame):
+    if TYPE_CHECKING:  # of its Result
+        sequence: int
+        version: int
+        time_ns: int
+        time: float
+        exposure_ms: float | None
+        exposure_origin: str
+        quantity: str
+        symbol: str
+        unit: str
+        measure: str
+        counts: Counts
+        warmup: tuple[int, int]
+        warming_up: bool
+        regions: tuple[Region, ...]
+        arrival_ns: int
+        position: int | None
+
+    def __init__(self, frame: Any) -> None:
         self._frame = frame
-        self._told = None
+        self._told: Result | None = None
 
     @property
-    def data(self) -> "numpy.ndarray | DeviceArray":
-        """What the chain made, a NumPy array, or with memory="device" a DeviceArray; not a copy."""
+    def data(self) -> NDArray[Any]:
+        """What the chain made; not a copy. With memory="device" it is a DeviceArray, whatever the annotation says."""
         told = self._frame.device_pixels()
         if told is None:
-            return self._frame.data()
+            pixels: NDArray[Any] = self._frame.data()
+            return pixels
         address, shape, kind, pitch = told
-        return DeviceArray(self._frame, address, shape, kind, None, pitch)
+        return DeviceArray(self._frame, address, shape, kind, None, pitch)  # type: ignore[return-value]
 
-    def used_on(self, stream):
+    def used_on(self, stream: Any) -> Self:
         """A stream, as a Chain takes it, on which the result in memory of a GPU is used and of which DLPack knows nothing."""
         self._frame.order(stream_number(stream), stream)
         return self
 
     @property
-    def raw(self) -> numpy.ndarray:
+    def raw(self) -> NDArray[Any]:
         """What the source gave; not a copy."""
-        return self._frame.raw()
+        pixels: NDArray[Any] = self._frame.raw()
+        return pixels
 
     @property
     def result(self) -> Result:
@@ -107,24 +131,26 @@ class Frame:
             self._told = result_of(self._frame.result(), self._frame.regions())
         return self._told
 
-    def __getattr__(self, name):
+    def __getattr__(self, name: str) -> Any:
         if name not in _TOLD:
             raise AttributeError(f"'Frame' object has no attribute '{name}'")
         return getattr(self.result, name)
 
-    def __dir__(self):
+    def __dir__(self) -> list[str]:
         return [*super().__dir__(), *_TOLD]
 
-    def __array__(self, dtype=None, copy=None):
-        data = self.data
+    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
+        data: Any = self.data
         if isinstance(data, DeviceArray):
             return data.__array__()
         if dtype is not None and data.dtype != dtype:
             if copy is False:
                 raise ValueError(f"A result of {data.dtype} is no array of {numpy.dtype(dtype)} without a copy.")
-            return data.astype(dtype)
-        return data.copy() if copy else data
+            data = data.astype(dtype)
+        elif copy:
+            data = data.copy()
+        return data  # type: ignore[no-any-return]
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         data = self.data
         return f"<specklescope.Frame {self.sequence}: {data.shape} {data.dtype}, {self.symbol} in {self.unit}>"

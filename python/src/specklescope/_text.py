@@ -1,26 +1,30 @@
 """Values as the command line writes them."""
 
+from __future__ import annotations
+
 import json
 import operator
 import os
 import re
+from collections.abc import Mapping
+from typing import Any
 
 from ._errors import UsageError
 
 _RECORDED = {"results": 0, "frames": 1, "mask": 2}
 
 
-def path_text(path):
+def path_text(path: str | bytes | os.PathLike[str] | os.PathLike[bytes]) -> str:
     """Also of bytes; a name that is no text is refused where it is used."""
     return os.fsdecode(path)
 
 
-def shown(value):
+def shown(value: object) -> str:
     """In one line, in a sentence."""
     return " ".join(str(value).split())
 
 
-def value_text(value):
+def value_text(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, (str, bytes, os.PathLike)):
@@ -33,29 +37,29 @@ def value_text(value):
     return repr(value)
 
 
-def quoted(text):
+def quoted(text: str) -> str:
     if not re.search(r'[,"|]', text):
         return text
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
-def _pair(name, value):
+def _pair(name: str, value: Any) -> str:
     if re.search('[=,"|]', name):
         raise UsageError(f"'{name}' is the name of no parameter; allowed: names without = , \" and |.")
     return f"{name}={quoted(value_text(value))}"
 
 
-def pairs_text(values):
+def pairs_text(values: Mapping[str, Any]) -> str:
     """"radius=3,output=sfi"; what is None is left out."""
     return ",".join(_pair(name, value) for name, value in values.items() if value is not None)
 
 
-def stage_text(name, values):
+def stage_text(name: str, values: Mapping[str, Any]) -> str:
     pairs = pairs_text(values)
     return f"{name}:{pairs}" if pairs else name
 
 
-def stage_name(stage):
+def stage_name(stage: Any) -> str:
     """Of a stage by its name or its place from 0, as the library finds it."""
     if isinstance(stage, str):
         return stage
@@ -65,12 +69,12 @@ def stage_name(stage):
         raise UsageError(f"A stage of the type {type(stage).__name__} is not possible; allowed: its name, or its place from 0.") from None
 
 
-def values_text(values):
+def values_text(values: Mapping[str, Any]) -> str:
     """All of them as the library sets them at once."""
     return ",".join(_pair(name, value) for name, value in values.items())
 
 
-def regions_text(regions):
+def regions_text(regions: Any) -> str:
     """A list of dictionaries as a file of regions has it; numbers of NumPy are taken."""
     try:
         return json.dumps({"regions": list(regions)}, default=lambda value: value.tolist(), allow_nan=False)
@@ -79,7 +83,7 @@ def regions_text(regions):
                          "and points of finite numbers, as a file of regions has them.") from None
 
 
-def told_regions(regions):
+def told_regions(regions: Any) -> dict[str, str]:
     """What the settings are told: a file by its name, or what would be in it."""
     if regions is None:
         return {}
@@ -88,7 +92,7 @@ def told_regions(regions):
     return {"regions_json": regions_text(regions)}
 
 
-def view_text(view):
+def view_text(view: Any) -> str:
     if isinstance(view, str):
         return view
     if not hasattr(view, "items"):
@@ -97,14 +101,14 @@ def view_text(view):
     return pairs_text(view)
 
 
-def callable_or_none(progress):
+def callable_or_none(progress: Any) -> Any:
     if progress is not None and not callable(progress):
         raise UsageError(f"progress is of the type {type(progress).__name__}; allowed: what can be called with what is done and how "
                          "far it is, or None.")
     return progress
 
 
-def whole(value, name, low=-2**63, high=2**63 - 1):
+def whole(value: Any, name: str, low: int = -2**63, high: int = 2**63 - 1) -> int:
     """What fits into so many bits of C."""
     try:
         number = operator.index(value)
@@ -115,7 +119,7 @@ def whole(value, name, low=-2**63, high=2**63 - 1):
     return number
 
 
-def real(value, name):
+def real(value: Any, name: str) -> float:
     try:
         if not isinstance(value, (str, bytes)):
             return float(value)
@@ -124,7 +128,7 @@ def real(value, name):
     raise UsageError(f"{name} = {shown(value)} is not possible; allowed: a number.")
 
 
-def kind_of_recording(what):
+def kind_of_recording(what: object) -> int:
     if not isinstance(what, str) or what not in _RECORDED:
         raise UsageError(f"What is to be recorded is '{shown(what)}'; allowed: {', '.join(_RECORDED)}.")
     return _RECORDED[what]

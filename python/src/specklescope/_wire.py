@@ -1,35 +1,39 @@
 """What speaks to a program that runs has in common: ZeroMQ, its addresses, keys."""
 
+from __future__ import annotations
+
 import contextlib
 import os
 import threading
 import time
+from collections.abc import Callable, Iterator
+from typing import Any, Self
 
 from ._errors import UsageError
 
 _STEP = 0.1  # s, after which a wait looks whether it is still wanted
 
 
-def zmq_for(name):
+def zmq_for(name: str) -> Any:
     try:
         import zmq
     except ImportError:
-        raise UsageError(f"ss.{name} speaks through pyzmq, which is not installed; pip install pyzmq.") from None
+        raise ImportError(f"ss.{name} needs pyzmq, which is not installed; pip install pyzmq.", name="zmq") from None
     return zmq
 
 
-def endpoint(address, *schemes):
+def endpoint(address: str, *schemes: tuple[str, str]) -> str:
     """ZeroMQ's name of it; schemes: what may stand in front, with an example of the rest."""
     if not address.startswith(tuple(scheme for scheme, _ in schemes)):
         raise UsageError(f"'{address}' is no address; allowed: {', '.join(map(''.join, schemes))}.")
     return address.replace("zmq://", "tcp://", 1)
 
 
-def keys(key, server):
+def keys(key: str | None, server: str | None) -> Callable[[Any], None]:
     """A function that gives a socket these keys, from files as zmq.auth.create_certificates() writes them."""
     if (key is None) != (server is None):
         raise UsageError("key and server go together; name the files of both.")
-    if key is None:
+    if key is None or server is None:
         return lambda socket: None
     import zmq.auth
 
@@ -38,7 +42,7 @@ def keys(key, server):
         raise UsageError(f"'{key}' holds no secret key; name the file that ends in .key_secret.")
     of_server = zmq.auth.load_certificate(server)[0]
 
-    def give(socket):
+    def give(socket: Any) -> None:
         socket.curve_publickey, socket.curve_secretkey, socket.curve_serverkey = public, secret, of_server
 
     return give
@@ -47,14 +51,14 @@ def keys(key, server):
 class Connection:
     """A socket that one thread uses at a time: ZeroMQ ends the process where two do. Any thread may close it."""
 
-    def __init__(self):
-        self._socket = None
+    def __init__(self) -> None:
+        self._socket: Any = None
         self._turn = threading.Lock()
         self._closing = False
         self._made_in = os.getpid()
 
     @contextlib.contextmanager
-    def _taken(self):
+    def _taken(self) -> Iterator[Any]:
         if os.getpid() != self._made_in:
             raise UsageError("This connection was made before a fork; make another one in this process.")
         if not self._turn.acquire(blocking=False):
@@ -67,11 +71,11 @@ class Connection:
             if self._closing:
                 self.close()
 
-    def _check_open(self):
+    def _check_open(self) -> None:
         if self._closing or self._socket is None:
             raise UsageError("The connection was closed; make another one.")
 
-    def _wait(self, socket, seconds):
+    def _wait(self, socket: Any, seconds: float | None) -> bool:
         """Whether a message came; None: for ever. Whoever closes it ends the wait."""
         end = None if seconds is None else time.monotonic() + seconds
         while True:
@@ -82,7 +86,7 @@ class Connection:
             if end is not None and time.monotonic() >= end:
                 return False
 
-    def close(self):
+    def close(self) -> None:
         """The program goes on. A call of another thread ends."""
         self._closing = True
         if self._turn.acquire(blocking=False):  # else whoever has it closes it behind its call
@@ -93,8 +97,8 @@ class Connection:
             finally:
                 self._turn.release()
 
-    def __enter__(self):
+    def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, *_):
+    def __exit__(self, *_: object) -> None:
         self.close()
