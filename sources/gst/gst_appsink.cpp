@@ -3,6 +3,7 @@
 #include "base/error.hpp"
 #include "base/known_secrets.hpp"
 #include "base/lacking.hpp"
+#include "base/log.hpp"
 #include "base/long_work.hpp"
 #include "files/gst_init.hpp"
 #include "files/recorded.hpp"
@@ -11,6 +12,7 @@
 #include "sources/gst/gst_reach.hpp"
 
 #include <gst/app/gstappsink.h>
+#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <mutex>
@@ -136,6 +138,9 @@ SourceInfo GstSource::open() {
         graph_ = build();
         lender_ = std::make_shared<SlotLender>();
         offer_slots(graph_.sink.get(), lender_);
+        damaged_ = std::make_shared<DamagedFrames>();
+        told_damage_ = false;
+        check_buffers(pipeline(), damaged_);
         start();
         wait_first();
         const PixelLayout& first = layout(gst_sample_get_caps(first_.get()));
@@ -183,8 +188,11 @@ void GstSource::wait_first() {
         poll_bus();
         if (!error_.empty())
             throw RunError(error_);
-        if (gst_app_sink_is_eos(GST_APP_SINK(graph_.sink.get())))
-            throw RunError(explain({.reason = "it holds no frame"}));
+        if (gst_app_sink_is_eos(GST_APP_SINK(graph_.sink.get()))) {
+            const std::optional<DamagedFrame> damaged = damaged_->take();
+            throw RunError(explain({.reason = damaged ? "its frames are damaged (" + damaged->why() + ")"
+                                                      : "it holds no frame"}));
+        }
         if (SteadyClock::now() > deadline)
             throw RunError(explain(
                 {.reason = "no frame came within " + std::to_string(open_timeout().count() / 1000) + " s"}));
@@ -220,8 +228,20 @@ Source::Status GstSource::next(FramePort& port) {
         throw RunError(name_ + " is not open.");
     GstHandle<GstSample> sample = first_ ? std::move(first_) : pull(kPoll);
     poll_bus();
+    if (const std::optional<DamagedFrame> damaged = damaged_before(sample.get())) {
+        first_ = std::move(sample); // a seek on behalf of the damaged frame throws it away
+        last_activity_ = SteadyClock::now();
+        lose(*damaged, port);
+        return Status::idle;
+    }
     if (sample) {
         last_activity_ = SteadyClock::now();
+        if (GST_BUFFER_FLAG_IS_SET(gst_sample_get_buffer(sample.get()), GST_BUFFER_FLAG_CORRUPTED)) {
+            lose({.time = stream_time(sample.get()),
+                  .number = frame_number(gst_sample_get_buffer(sample.get()))},
+                 port);
+            return Status::idle;
+        }
         if (!live_ && !wanted(stream_time(sample.get()).value_or(0)))
             return Status::idle;
         if (deliver(sample.get(), port) || live_)
@@ -236,9 +256,28 @@ Source::Status GstSource::next(FramePort& port) {
     return eos ? ended() : Status::idle;
 }
 
+std::optional<DamagedFrame> GstSource::damaged_before(GstSample* sample) {
+    if (sample && !live_)
+        return damaged_->take(stream_time(sample).value_or(0));
+    const bool over = live_ || !error_.empty() || gst_app_sink_is_eos(GST_APP_SINK(graph_.sink.get()));
+    return over ? damaged_->take() : std::nullopt;
+}
+
+void GstSource::lose(const DamagedFrame& frame, FramePort& port) {
+    if (!live_ && !wanted(frame.time.value_or(0)))
+        return;
+    port.lost(lost_before(frame.number) + 1, "came damaged");
+    FrameInfo info;
+    describe(info);
+    if (!std::exchange(told_damage_, true))
+        run_log().warn("{}{} is damaged ({}) and left out, as will be others like it.", name_,
+                       info.position ? ": frame " + std::to_string(*info.position) : ": a frame",
+                       frame.why());
+}
+
 bool GstSource::deliver(GstSample* sample, FramePort& port) {
     GstBuffer* buffer = gst_sample_get_buffer(sample);
-    if (const std::uint64_t gap = lost_before(buffer); gap > 0)
+    if (const std::uint64_t gap = lost_before(frame_number(buffer)); gap > 0)
         port.lost(gap, "");
     const PixelLayout& now = layout(gst_sample_get_caps(sample));
     const std::int64_t captured = capture_time(sample);
@@ -327,13 +366,11 @@ std::int64_t GstSource::capture_time(GstSample* sample) {
     return time;
 }
 
-std::uint64_t GstSource::lost_before(GstBuffer* buffer) {
-    // Live elements that number their frames set offset_end = offset + 1; byte offsets do not look like that.
-    const std::uint64_t offset = GST_BUFFER_OFFSET(buffer);
-    if (!live_ || offset == GST_BUFFER_OFFSET_NONE || GST_BUFFER_OFFSET_END(buffer) != offset + 1)
+std::uint64_t GstSource::lost_before(std::optional<std::uint64_t> number) {
+    if (!live_ || !number)
         return 0;
-    const std::optional<std::uint64_t> before = std::exchange(last_offset_, offset);
-    return before && offset > *before + 1 ? offset - *before - 1 : 0;
+    const std::optional<std::uint64_t> before = std::exchange(last_number_, number);
+    return before && *number > *before + 1 ? *number - *before - 1 : 0;
 }
 
 bool GstSource::rewind() {
@@ -370,14 +407,7 @@ void GstSource::restart() {
 std::int64_t GstSource::first_time() const { return first_ ? stream_time(first_.get()).value_or(0) : 0; }
 
 std::optional<std::int64_t> stream_time(GstSample* sample) {
-    const GstBuffer* buffer = gst_sample_get_buffer(sample);
-    const GstSegment* segment = gst_sample_get_segment(sample);
-    const GstClockTime time =
-        GST_BUFFER_PTS_IS_VALID(buffer) ? GST_BUFFER_PTS(buffer) : GST_BUFFER_DTS(buffer);
-    if (!GST_CLOCK_TIME_IS_VALID(time) || segment->format != GST_FORMAT_TIME)
-        return std::nullopt;
-    const GstClockTime at = gst_segment_to_stream_time(segment, GST_FORMAT_TIME, time);
-    return GST_CLOCK_TIME_IS_VALID(at) ? std::optional(static_cast<std::int64_t>(at)) : std::nullopt;
+    return stream_time(gst_sample_get_buffer(sample), *gst_sample_get_segment(sample));
 }
 
 void GstSource::close() {
@@ -391,7 +421,7 @@ void GstSource::close() {
     graph_.sink.reset();
     error_.clear();
     missing_.clear();
-    last_offset_.reset();
+    last_number_.reset();
     loop_offset_ns_ = last_end_ns_ = 0;
     if (graph_.pipeline)
         retire_pipeline(std::move(graph_.pipeline), key_, kClosePatience);

@@ -3,6 +3,7 @@
 
 #include "files/gst_handles.hpp"
 #include "pipeline/source.hpp"
+#include "sources/gst/gst_checks.hpp"
 #include "sources/gst/gst_slots.hpp"
 
 #include <chrono>
@@ -48,8 +49,9 @@ protected:
     virtual Status ended() { return Status::end; }
     /// The user's sentence for it.
     virtual std::string explain(const Failure& failure) const { return name_ + ": " + failure.reason + "."; }
-    /// Frames lost between the one before and this one, as far as the source can tell.
-    virtual std::uint64_t lost_before(GstBuffer* buffer);
+    /// Frames lost between the one before and this one, as far as the source can tell. `number`: counted by a
+    /// live element.
+    virtual std::uint64_t lost_before(std::optional<std::uint64_t> number);
     /// A file's frame of this time in the stream, in ns, is to be delivered; false: it is passed over.
     virtual bool wanted(std::int64_t /*time*/) { return true; }
     virtual std::chrono::milliseconds open_timeout() const { return std::chrono::seconds(10); }
@@ -77,6 +79,10 @@ private:
     void wait_first();
     /// Keeps the first error as the user's sentence in error_.
     void poll_bus();
+    /// Damaged frames before the sample; at the end all of them.
+    std::optional<DamagedFrame> damaged_before(GstSample* sample);
+    /// Takes the frame's place in the stream and counts it as lost.
+    void lose(const DamagedFrame& frame, FramePort& port);
     /// False if there was no slot for it.
     bool deliver(GstSample* sample, FramePort& port);
     Frame fill_slot(GstBuffer* buffer, const PixelLayout& layout, FramePort& port);
@@ -89,14 +95,16 @@ private:
     GstGraph graph_;
     std::shared_ptr<SlotLender> lender_; ///< of this opening; elements may hold it for longer
     std::string maker_;                  ///< memory_maker() for caps_, once it was asked for
-    GstHandle<GstSample> first_;         ///< pulled by open(), delivered by the first next()
+    GstHandle<GstSample> first_;         ///< pulled, but not yet delivered
+    std::shared_ptr<DamagedFrames> damaged_;
+    bool told_damage_ = false;
     GstHandle<GstCaps> caps_;
     PixelLayout layout_;
     bool live_ = false;
     std::string error_;   ///< seen on the bus; thrown once everything before it is delivered
     std::string missing_; ///< the end of a sentence about what a missing-plugin message named
     SteadyClock::time_point last_activity_{};
-    std::optional<std::uint64_t> last_offset_;
+    std::optional<std::uint64_t> last_number_;
     std::int64_t loop_offset_ns_ = 0; ///< added to a file's presentation times so that they go on over a loop
     std::int64_t last_end_ns_ = 0;
     bool jumped_ = false;        ///< the next frame is the first after go_to()
@@ -104,7 +112,7 @@ private:
     std::uint64_t in_round_ = 0; ///< frames delivered since the beginning of the file
 };
 
-/// Of a frame or a packet, ns from the beginning of the stream; nothing where it has no time or lies outside.
+/// As stream_time() in gst_checks.hpp.
 std::optional<std::int64_t> stream_time(GstSample* sample);
 
 /// Throws RunError that names the element and the package to install.

@@ -293,7 +293,7 @@ private:
     }
 
     /// What the recorder had not got lies between two frames as it did live.
-    std::uint64_t lost_before(GstBuffer*) override {
+    std::uint64_t lost_before(std::optional<std::uint64_t>) override {
         const std::optional<std::uint64_t> before = recorded_.now().sequence;
         recorded_.seek(index_);
         if (std::exchange(sought_, false) || index_ == 0)
