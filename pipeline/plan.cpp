@@ -2,6 +2,8 @@
 
 #include "pipeline/convert.hpp"
 
+#include <algorithm>
+
 namespace specklescope {
 
 namespace {
@@ -18,6 +20,15 @@ template <Space S> std::unique_ptr<Stage<S>> make_stage(const ChainStage& link) 
 }
 
 constexpr std::string_view kBypassed = "bypassed";
+
+/// True if a stage may give other numbers after this edit of free parameters.
+bool changes_numbers(const Params& before, const Params& after) {
+    const auto& decls = after.table().decls();
+    return std::any_of(decls.begin(), decls.end(), [&](const ParamDecl& decl) {
+        return decl.kind != ParamKind::action && after.visible(decl) &&
+               before.get(decl.name) != after.get(decl.name);
+    });
+}
 
 Frame one_slot(const Shape& shape, const std::shared_ptr<SlotMemory>& memory) {
     return FrameRing(shape, 1, memory).try_acquire();
@@ -89,6 +100,8 @@ template <Space S> void Plan<S>::make_downloads() {
 template <Space S> void Plan<S>::take_over(const Chain& chain, Plan* old) {
     for (std::size_t i = 0; i < kept_; ++i) {
         typename Plan::Step& from = old->steps[i];
+        steps[i].link = from.link; // set_params() looks for what changed
+        steps[i].incomplete = from.incomplete;
         steps[i].stage = std::move(from.stage);
         steps[i].conversion = std::move(from.conversion);
         if (i + 1 < steps.size() && !steps[i].between)
@@ -108,8 +121,15 @@ template <Space S> void Plan<S>::set_params(const Chain& chain) {
     places_.clear();
     for (const ChainStage& stage : chain.stages())
         places_.push_back(!stage.bypassed);
-    for (std::size_t i = 0; i < steps.size(); ++i)
-        steps[i].stage->set_params(in_effect.stages()[i].params);
+    bool other_input = false;
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+        const Params& params = in_effect.stages()[i].params;
+        if (other_input)
+            steps[i].stage->reset();
+        other_input = other_input || changes_numbers(steps[i].link.params, params);
+        steps[i].link.params = params;
+        steps[i].stage->set_params(params);
+    }
     advice_ = advice(in_effect);
     take_notes();
 }
