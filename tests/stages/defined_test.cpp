@@ -204,5 +204,29 @@ TEST(Defined, AFilterKeepsNoiseOnALargeNumber) {
     }
 }
 
+TEST(Defined, DownsampleIsTheMeanOfTheNumbersInABlock) {
+    const TestImage<float> image = with_holes(50, 40, 9);
+    for (const int factor : {2, 3, 4}) {
+        StageRunner stage("downsample", {"factor=" + std::to_string(factor)}, image.shape());
+        stage.run(image);
+        for (int y = 0; y < 40 / factor; ++y)
+            for (int x = 0; x < 50 / factor; ++x) {
+                double sum = 0;
+                int count = 0;
+                for (int i = 0; i < factor * factor; ++i)
+                    if (const float sample = image.at(x * factor + i % factor, y * factor + i / factor);
+                        is_finite_sample(sample)) {
+                        sum += static_cast<double>(sample);
+                        ++count;
+                    }
+                if (count > 0) {
+                    ASSERT_NEAR(stage.output.at(x, y), sum / count, 1e-4) << factor << " " << x << " " << y;
+                } else {
+                    ASSERT_TRUE(std::isnan(stage.output.at(x, y)));
+                }
+            }
+    }
+}
+
 } // namespace
 } // namespace specklescope::test
