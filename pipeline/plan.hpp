@@ -31,6 +31,7 @@ template <Space S> struct Plan {
         Frame between; ///< holds the output; empty for the last step, which writes into a result slot
         /// The stage passes, and others follow: it is not run, what it would read goes on.
         bool left_out = false;
+        int counted_over = 1;    ///< Stage::count_over()
         bool incomplete = false; ///< a stage before this one filled its history at the last run
 
         /// Call before each run. `complete`: no stage before this one still fills its history. A stage
