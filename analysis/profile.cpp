@@ -32,17 +32,18 @@ template <RegionMean mean> void add_pixel(WeightedSum& to, double value, double 
     }
 }
 
-/// Where a coordinate lies between two pixels of `size`; `pixel` −1: outside.
+/// Where a coordinate lies between two pixels of `size`; `pixel` −1: outside. Pixels reach half a pixel
+/// beyond the outermost centres, as in region_spans(), with the value that they have at the centre.
 struct Between {
     int pixel = -1;
     double part = 0; ///< 0…1 of the way to the next one
 };
 Between between(double at, int size) {
     constexpr double kRounding = 1e-9; // of positions that are computed: on a centre is on it
-    const double last = size - 1, centre = std::round(at);
-    const double inside = std::abs(at - centre) < kRounding ? centre : at;
-    if (!(inside >= 0 && inside <= last))
+    if (!(at >= -0.5 && at < size - 0.5))
         return {};
+    const double last = size - 1, centre = std::round(at);
+    const double inside = std::clamp(std::abs(at - centre) < kRounding ? centre : at, 0.0, last);
     const int pixel = std::min(static_cast<int>(inside), std::max(0, size - 2));
     return {pixel, inside - pixel};
 }

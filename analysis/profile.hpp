@@ -26,7 +26,7 @@ struct ProfileInput {
 ///
 /// Interpolation and mean are taken of what may be averaged, as for regions (RegionMean): of K² where the
 /// picture is K or a flow index. Undefined pixels are left out with their weight, infinite ones as well,
-/// except those of a flow index, which are K² = 0; so are points beyond the centres of the outermost pixels.
+/// except those of a flow index, which are K² = 0; so are points outside the picture.
 /// A sample of which nothing is left is NaN.
 class LineProfile {
 public:

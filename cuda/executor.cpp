@@ -92,7 +92,8 @@ public:
 
     void submit(Frame frame, bool want_host, bool again) override {
         // A frame that fails here is missing to every history: the next one does not follow.
-        gap_ = gap_ || (frame.info().discontinuity && !again);
+        if (!again)
+            gap_ = !basis_.change(frame.info()).empty() || frame.info().discontinuity || gap_;
         if (!again && plan_ && plan_->input != frame.shape())
             gap_ = true;
         const DeviceScope scope(device_, guest_);
@@ -301,6 +302,7 @@ private:
             flight.mark(compute_, "saturation");
         }
         CountSources sources;
+        bool complete = !info.recorded_in_warmup; // every history so far
         for (int i = 0; i < static_cast<int>(plan_->steps.size()); ++i) {
             DevicePlan::Step& step = plan_->steps[static_cast<std::size_t>(i)];
             if (step.conversion) {
@@ -312,9 +314,11 @@ private:
             if (step.left_out)
                 continue;
             const DeviceView output = step.between ? step.between.device() : result.device_image.device();
+            step.begin(complete);
             step.stage->run(
                 image, output,
                 {.info = info, .counts = flight.device_counts + i, .stream = compute_.get(), .again = again});
+            complete = complete && step.stage->warmup().done();
             sources.after(i, step.stage->counted(), image.shape.type, info, output.shape);
             step.stage->describe(info);
             image = output;
@@ -383,9 +387,10 @@ private:
     std::unique_ptr<DevicePlan> plan_;
     RegionsInEffect in_effect_;
     std::shared_ptr<DeviceRegions> regions_; ///< on the plan's output; null: none
-    bool gap_ = false;                       ///< since the last frame that was run
-    SteadyClock::time_point timed_{};        ///< when a frame was last submitted that is timed
-    Frame spare_result_, spare_download_;    ///< found by wait_slot() for the next submit
+    FrameBasis basis_;
+    bool gap_ = false;                      ///< since the last frame that was run
+    SteadyClock::time_point timed_{};       ///< when a frame was last submitted that is timed
+    Frame spare_result_, spare_download_;   ///< found by wait_slot() for the next submit
     std::optional<LeavingResults> leaving_; ///< where results are made that nobody gives back; none: in slots
     std::array<Flight, kFramesInFlight> flights_;
     std::size_t first_ = 0, in_flight_ = 0;

@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace specklescope {
 
@@ -19,6 +20,18 @@ struct DeviceMemoryOfCaller {
     std::function<void(void*, void*)> order;
     /// `data` goes back when the device has done all that it was given, whatever has become of its stream.
     std::function<void()> forget_stream;
+};
+
+/// What histories rest on. Frames of another exposure, gain, full scale or kind of light are never put
+/// together.
+class FrameBasis {
+public:
+    /// What differs from the frames before it: "exposure", "gain", "full scale", "kind of light"; empty:
+    /// nothing.
+    std::string_view change(const FrameInfo& info);
+
+private:
+    std::optional<FrameInfo> first_; ///< of the present basis
 };
 
 /// As borrowed_frame(), on pixels in memory of a device.

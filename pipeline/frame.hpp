@@ -59,6 +59,8 @@ struct FrameInfo {
     /// Of exposure_ms: unknown, camera or file. Where a source leaves it, a live one's is the camera's and
     /// any other's is the file's.
     ExposureOrigin exposure_origin = ExposureOrigin::unknown;
+    /// As the source reports it, in the camera's unit; NaN: unknown.
+    double gain = std::numeric_limits<double>::quiet_NaN();
     double full_scale = 0; ///< largest value the camera can give; 0: none (f32)
     Light light = Light::counts;
     std::uint64_t version = 0; ///< parameter version that made a result

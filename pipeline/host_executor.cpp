@@ -10,6 +10,7 @@
 #include <hwy/targets.h>
 
 #include <algorithm>
+#include <cmath>
 #include <deque>
 
 namespace specklescope {
@@ -18,6 +19,14 @@ namespace {
 
 double ms_between(SteadyClock::time_point from, SteadyClock::time_point to) {
     return std::chrono::duration<double, std::milli>(to - from).count();
+}
+
+/// Chunk data of a camera may vary by its clock's steps; results of these are the same within this part.
+constexpr double kSameExposure = 1e-3;
+
+bool same(double a, double b, double part = 0) {
+    return std::isnan(a) || std::isnan(b) ? std::isnan(a) && std::isnan(b)
+                                          : std::abs(a - b) <= part * std::max(a, b);
 }
 
 using HostPlan = Plan<Space::host>;
@@ -69,7 +78,8 @@ public:
 
     void submit(Frame frame, bool, bool again) override {
         // A frame that fails here is missing to every history: the next one does not follow.
-        gap_ = gap_ || (frame.info().discontinuity && !again);
+        if (!again)
+            gap_ = !basis_.change(frame.info()).empty() || frame.info().discontinuity || gap_;
         if (!again && plan_ && plan_->input != frame.shape())
             gap_ = true;
         prepare(frame.shape(), true);
@@ -140,6 +150,7 @@ private:
         ConstHostView image = frame.host();
         FrameInfo info = result.info;
         CountSources sources;
+        bool complete = !info.recorded_in_warmup; // every history so far
         for (int i = 0; i < static_cast<int>(plan_->steps.size()); ++i) {
             HostPlan::Step& step = plan_->steps[static_cast<std::size_t>(i)];
             auto begin = SteadyClock::now();
@@ -155,7 +166,9 @@ private:
                 continue;
             const HostView output = step.between ? step.between.host() : slot.host();
             PixelCounts counts;
+            step.begin(complete);
             step.stage->run(image, output, {.info = info, .counts = counts, .again = again});
+            complete = complete && step.stage->warmup().done();
             sources.after(i, step.stage->counted(), image.shape.type, info, output.shape);
             if (sources.saturated == i)
                 result.counts.saturated = counts.saturated;
@@ -214,12 +227,25 @@ private:
     std::unique_ptr<HostPlan> plan_;
     RegionsInEffect in_effect_;
     HostRegions regions_; ///< on the plan's output
-    bool gap_ = false;    ///< since the last frame that was run
+    FrameBasis basis_;
+    bool gap_ = false; ///< since the last frame that was run
     Frame next_slot_;
     std::deque<Result> done_;
 };
 
 } // namespace
+
+std::string_view FrameBasis::change(const FrameInfo& info) {
+    const FrameInfo& before = first_ ? *first_ : info;
+    const std::string_view what = !same(before.exposure_ms, info.exposure_ms, kSameExposure) ? "exposure"
+                                  : !same(before.gain, info.gain)                            ? "gain"
+                                  : !same(before.full_scale, info.full_scale)                ? "full scale"
+                                  : before.light != info.light                               ? "kind of light"
+                                                                                             : "";
+    if (!first_ || !what.empty())
+        first_ = info;
+    return what;
+}
 
 std::unique_ptr<Executor> make_host_executor(int threads) { return std::make_unique<HostExecutor>(threads); }
 

@@ -2,6 +2,8 @@
 
 #include "pipeline/convert.hpp"
 
+#include <algorithm>
+
 namespace specklescope {
 
 namespace {
@@ -18,6 +20,23 @@ template <Space S> std::unique_ptr<Stage<S>> make_stage(const ChainStage& link) 
 }
 
 constexpr std::string_view kBypassed = "bypassed";
+
+/// True if a stage may give other numbers after this edit of free parameters.
+bool changes_numbers(const Params& before, const Params& after) {
+    const auto& decls = after.table().decls();
+    return std::any_of(decls.begin(), decls.end(), [&](const ParamDecl& decl) {
+        return decl.kind != ParamKind::action && after.visible(decl) &&
+               before.get(decl.name) != after.get(decl.name);
+    });
+}
+
+/// How many frames' results of stage `index` enter a result of the chain.
+int averaged_after(const std::vector<ChainStage>& links, std::size_t index) {
+    int frames = 1;
+    for (std::size_t i = index + 1; i < links.size(); ++i)
+        frames += links[i].type->averages ? links[i].type->averages(links[i].params) - 1 : 0;
+    return frames;
+}
 
 Frame one_slot(const Shape& shape, const std::shared_ptr<SlotMemory>& memory) {
     return FrameRing(shape, 1, memory).try_acquire();
@@ -41,12 +60,15 @@ Plan<S>::Plan(const Chain& chain, const Shape& shape, const PlanMemory& memory, 
     const Chain in_effect = settled(active(chain));
     const std::vector<ChainStage>& links = in_effect.stages();
     if (old && old->input == shape && (old->channel == channel || shape.channels == 1))
-        while (kept_ < links.size() && kept_ < old->steps.size() &&
-               differs_in_free_only(old->steps[kept_].link, links[kept_]))
+        while (
+            kept_ < links.size() && kept_ < old->steps.size() &&
+            differs_in_free_only(old->steps[kept_].link, links[kept_]) &&
+            (links[kept_].type->stateful || old->steps[kept_].counted_over == averaged_after(links, kept_)))
             ++kept_;
     for (std::size_t i = 0; i < links.size(); ++i) {
         Step step;
         step.link = links[i];
+        step.counted_over = averaged_after(links, i);
         if (i < kept_) {
             step.converted = old->steps[i].converted;
             step.output = old->steps[i].output;
@@ -54,6 +76,7 @@ Plan<S>::Plan(const Chain& chain, const Shape& shape, const PlanMemory& memory, 
             step.converted = accepted_shape(*links[i].type, output, channel);
             step.stage = make_stage<S>(links[i]);
             step.output = step.stage->prepare(step.converted);
+            step.stage->count_over(step.counted_over);
             if (step.converted != output)
                 step.conversion = one_slot(step.converted, memory.stages);
         }
@@ -89,7 +112,11 @@ template <Space S> void Plan<S>::make_downloads() {
 template <Space S> void Plan<S>::take_over(const Chain& chain, Plan* old) {
     for (std::size_t i = 0; i < kept_; ++i) {
         typename Plan::Step& from = old->steps[i];
+        steps[i].link = from.link; // set_params() looks for what changed
+        steps[i].incomplete = from.incomplete;
         steps[i].stage = std::move(from.stage);
+        if (steps[i].counted_over != from.counted_over)
+            steps[i].stage->count_over(steps[i].counted_over);
         steps[i].conversion = std::move(from.conversion);
         if (i + 1 < steps.size() && !steps[i].between)
             steps[i].between = std::move(from.between);
@@ -108,8 +135,15 @@ template <Space S> void Plan<S>::set_params(const Chain& chain) {
     places_.clear();
     for (const ChainStage& stage : chain.stages())
         places_.push_back(!stage.bypassed);
-    for (std::size_t i = 0; i < steps.size(); ++i)
-        steps[i].stage->set_params(in_effect.stages()[i].params);
+    bool other_input = false;
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+        const Params& params = in_effect.stages()[i].params;
+        if (other_input)
+            steps[i].stage->reset();
+        other_input = other_input || changes_numbers(steps[i].link.params, params);
+        steps[i].link.params = params;
+        steps[i].stage->set_params(params);
+    }
     advice_ = advice(in_effect);
     take_notes();
 }

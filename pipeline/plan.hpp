@@ -31,6 +31,16 @@ template <Space S> struct Plan {
         Frame between; ///< holds the output; empty for the last step, which writes into a result slot
         /// The stage passes, and others follow: it is not run, what it would read goes on.
         bool left_out = false;
+        int counted_over = 1;    ///< Stage::count_over()
+        bool incomplete = false; ///< a stage before this one filled its history at the last run
+
+        /// Call before each run. `complete`: no stage before this one still fills its history. A stage
+        /// forgets what it took in before its input was complete: its own warm-up begins then.
+        void begin(bool complete) {
+            if (complete && incomplete)
+                stage->reset();
+            incomplete = !complete;
+        }
     };
     Shape input;
     Shape output;
@@ -53,8 +63,8 @@ template <Space S> struct Plan {
     /// Makes `downloads` if it is missing, the chain is not empty and stages run elsewhere than on the host.
     void make_downloads();
 
-    /// Free parameters, to every stage. Throws UsageError, before any stage has them, if the chain cannot be
-    /// settled().
+    /// Free parameters, to every stage; histories after a stage that they change begin again. Throws
+    /// UsageError, before any stage has them, if the chain cannot be settled().
     void set_params(const Chain& chain);
     /// Every stage forgets its history.
     void reset();

@@ -73,6 +73,10 @@ public:
     virtual void inherit(Stage& /*old*/) {}
     /// Forgets every frame; called between two runs, before a frame that does not follow the last one.
     virtual void reset() {}
+    /// Results are averaged over so many frames later in the chain: a window counts as saturated as long as
+    /// its result enters a mean. Called after prepare(), where it may allocate; of a stage with history also
+    /// between two runs, where it must not throw.
+    virtual void count_over(int /*frames*/) {}
     /// Asked after each run.
     virtual Warmup warmup() const { return {}; }
     /// What was chosen or should be known, in a few words ("recursive", "6 tiles of 2048×2048"); asked after
@@ -124,6 +128,8 @@ struct StageType {
     bool stateful = false;                                      ///< a result depends on earlier frames
     /// How many frames before its own a result rests on; of a mean that fades, as many as count. Null: none.
     int (*history)(const Params&) = nullptr;
+    /// Of how many frames a result is the mean; of a mean that fades, as many as count. Null: of one.
+    int (*averages)(const Params&) = nullptr;
     /// True: with these parameters the output is the input, so that executors may leave the stage out. Null:
     /// never.
     bool (*passes)(const Params&) = nullptr;

@@ -30,7 +30,7 @@ inline constexpr const char* kContrastBorderDoc =
 inline constexpr const char* kExposureDoc = "exposure time T, used where the camera does not report its own";
 Quantity contrast_quantity(ContrastOutput output);
 
-/// With S = ΣI, D = N·ΣI² − S² of N samples and c the coefficient. S = 0 → NaN; D = 0 with S > 0 → K = 0,
+/// With S = ΣI, D = N·ΣI² − S² of N samples and c the coefficient. S ≤ 0 → NaN; D = 0 with S > 0 → K = 0,
 /// SFI = +∞.
 enum class ContrastForm : int {
     inverse, ///< c·S²/D: sfi, bfi

@@ -60,8 +60,8 @@ Convolution::Line::Line(int points, int step) : plan(line_plan(points)), root_st
     places = uploaded(shared);
 }
 
-LineTables Convolution::Line::tables() const {
-    return {plan, roots.as<float2>(), root_step, places.as<std::uint16_t>()};
+LineTables Convolution::Line::tables(const FilterGuard* guard) const {
+    return {plan, roots.as<float2>(), root_step, places.as<std::uint16_t>(), guard};
 }
 
 Convolution::Convolution(const ConvolutionTask& task)
@@ -154,7 +154,8 @@ Spectra Convolution::spectra() const {
     return {data_.as<float2>(), geometry_.x.fft, task_.image.channels, held_};
 }
 
-void Convolution::run(ConstDeviceView input, DeviceView output, cudaStream_t stream) const {
+void Convolution::run(ConstDeviceView input, DeviceView output, cudaStream_t stream,
+                      const FilterGuard* guard) const {
     const ConvolutionAxis& x = geometry_.x;
     const ConvolutionAxis& y = geometry_.y;
     const int* const indices = indices_.as<int>();
@@ -171,14 +172,14 @@ void Convolution::run(ConstDeviceView input, DeviceView output, cudaStream_t str
         for (int tx = 0; tx < x.tiles; ++tx) {
             const RowsIn in{indices + product(tx, x.fft), indices + rows_at_ + product(ty, held_),
                             row_counts_[static_cast<std::size_t>(ty)]};
-            transform_rows(room_, row_.tables(), in, input, spectra(), stream);
+            transform_rows(room_, row_.tables(guard), in, input, spectra(), stream);
             out.column = x.first_result(tx);
             out.row = y.first_result(ty);
             out.width = x.tile_results(tx);
             out.height = y.tile_results(ty);
             const Columns columns{indices + places_at_ + product(ty, y.fft), y.origin, out.height};
-            convolve_columns(room_, column_.tables(), columns, factors, spectra(), stream);
-            restore_rows(room_, row_.tables(), out, spectra(), output, stream);
+            convolve_columns(room_, column_.tables(guard), columns, factors, spectra(), stream);
+            restore_rows(room_, row_.tables(guard), out, spectra(), output, stream);
         }
 }
 

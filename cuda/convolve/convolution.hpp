@@ -48,7 +48,9 @@ public:
     /// What results are divided by, column by column and row by row of the whole result.
     void set_divisors(const std::vector<double>& x, const std::vector<double>& y);
 
-    void run(ConstDeviceView input, DeviceView output, cudaStream_t stream) const;
+    /// `guard`: the kernels return at once where skipped(guard); null: they always run.
+    void run(ConstDeviceView input, DeviceView output, cudaStream_t stream,
+             const FilterGuard* guard = nullptr) const;
 
 private:
     /// A line's plan and its tables.
@@ -57,7 +59,7 @@ private:
         Buffer roots, places;
         int root_step = 1;
         Line(int points, int step);
-        LineTables tables() const;
+        LineTables tables(const FilterGuard* guard = nullptr) const;
     };
     void make_tables();
     Spectra spectra() const;

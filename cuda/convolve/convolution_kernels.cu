@@ -64,6 +64,8 @@ struct MirrorPair {
 template <class T> __global__ void __launch_bounds__(kMaxThreads)
     rows_kernel(const __grid_constant__ LineTables line, const __grid_constant__ RowsIn in,
                 View<const T, Space::device> image, const __grid_constant__ Spectra spectra) {
+    if (skipped(line.guard))
+        return;
     const int half = line.plan.n; // complex points: even samples real, odd ones imaginary
     const int channels = spectra.planes;
     const int channel = static_cast<int>(blockIdx.x) % channels;
@@ -110,6 +112,8 @@ enum class After : bool { nothing, product_and_back };
 template <After Then> __global__ void __launch_bounds__(kMaxThreads)
     columns_kernel(const __grid_constant__ LineTables line, const __grid_constant__ Columns columns,
                    const __grid_constant__ Factors factors, const __grid_constant__ Spectra spectra) {
+    if (skipped(line.guard))
+        return;
     const int n = line.plan.n;
     const int plane = static_cast<int>(blockIdx.x) % spectra.planes;
     const int wanted = static_cast<int>(blockIdx.x) / spectra.planes * static_cast<int>(blockDim.y) +
@@ -167,6 +171,8 @@ template <class T> __device__ T rounded(float value) {
 template <class T> __global__ void __launch_bounds__(kMaxThreads)
     restore_kernel(const __grid_constant__ LineTables line, const __grid_constant__ RowsOut out,
                    const __grid_constant__ Spectra spectra, View<T, Space::device> image) {
+    if (skipped(line.guard))
+        return;
     const int half = line.plan.n;
     const int channels = spectra.planes;
     const int channel = static_cast<int>(blockIdx.x) % channels;

@@ -5,6 +5,7 @@
 
 #include "cuda/convolve/fft_line.hpp"
 #include "cuda/device.hpp"
+#include "cuda/filter_guard.hpp"
 #include "pipeline/image.hpp"
 
 namespace specklescope::cuda {
@@ -15,6 +16,7 @@ struct LineTables {
     const float2* roots = nullptr;         ///< root_step·plan.n of them
     int root_step = 1;                     ///< 2 for rows, which need roots of twice as many
     const std::uint16_t* places = nullptr; ///< where frequency k lies in shared memory, plan.n of them
+    const FilterGuard* guard = nullptr;    ///< null: the kernels always run
 };
 
 /// Bytes of shared memory that lines have on a device.

@@ -1,5 +1,6 @@
 // The device side of stage convolve.
 #include "cuda/convolve/convolve_kernel.hpp"
+#include "cuda/defined_filter.hpp"
 
 namespace specklescope {
 
@@ -17,6 +18,7 @@ public:
         task.image = input;
         task.border = params_.border;
         const Stream stream;
+        FilterNorm norm;
         if (params_.kernel == ConvolveParams::Kernel::file) {
             const ConvolveKernel kernel = make_kernel(params_, input);
             task.kernel_width = kernel.width;
@@ -24,18 +26,25 @@ public:
             task.kernels = kernel.channels;
             convolution_ = make_convolution(task, params_.memory);
             make_weight_spectra(kernel, *convolution_, stream.get());
+            norm = filter_norm(kernel, params_.border);
         } else {
             const KernelFormula formula = kernel_formula(params_, input);
             task.kernel_width = formula.width;
             task.kernel_height = formula.height;
             convolution_ = make_convolution(task, params_.memory);
-            make_formula_spectrum(formula, params_.normalize, *convolution_, stream.get());
+            const double sum = make_formula_spectrum(formula, params_.normalize, *convolution_, stream.get());
+            norm = formula_norm(sum, params_.border);
         }
+        filter_.prepare(input, input, norm);
         return input;
     }
 
     void run(ConstDeviceView input, DeviceView output, const RunContext<Space::device>& context) override {
-        convolution_->run(input, output, static_cast<cudaStream_t>(context.stream));
+        const auto stream = static_cast<cudaStream_t>(context.stream);
+        filter_.run(input, output, stream,
+                    [&](ConstDeviceView from, DeviceView to, const FilterGuard* guard) {
+                        convolution_->run(from, to, stream, guard);
+                    });
     }
 
     void set_params(const Params& params) override { params_ = params.as<ConvolveParams>(); }
@@ -44,6 +53,7 @@ public:
 private:
     ConvolveParams params_;
     std::unique_ptr<Convolution> convolution_;
+    DefinedFilter filter_;
 };
 
 } // namespace

@@ -72,8 +72,8 @@ unsigned blocks_of(std::size_t samples) { return static_cast<unsigned>((samples 
 
 } // namespace
 
-void make_formula_spectrum(const KernelFormula& formula, bool normalize, const Convolution& convolution,
-                           cudaStream_t stream) {
+double make_formula_spectrum(const KernelFormula& formula, bool normalize, const Convolution& convolution,
+                             cudaStream_t stream) {
     const dim3 blocks(static_cast<unsigned>((formula.width + kThreads - 1) / kThreads),
                       static_cast<unsigned>(std::min(formula.height, 16384))); // of at most 65535
     double* const sums = convolution.kernel_sums();
@@ -85,7 +85,11 @@ void make_formula_spectrum(const KernelFormula& formula, bool normalize, const C
     formula_scale_kernel<<<blocks_of(samples), kThreads, 0, stream>>>(
         convolution.spectrum(0), samples, formula, normalize, convolution.points(), sums);
     check_launch("the kernel that scales a convolution's kernel");
+    double sum = 0;
+    check(cudaMemcpyAsync(&sum, sums, sizeof sum, cudaMemcpyDeviceToHost, stream), "cudaMemcpyAsync");
     check(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
+    sum += kernel_centre(formula, sum);
+    return sum * kernel_scale(sum, normalize);
 }
 
 void make_weight_spectra(const ConvolveKernel& kernel, const Convolution& convolution, cudaStream_t stream) {

@@ -1,4 +1,5 @@
 // The device side of stage gaussian: which kernels, with which memory.
+#include "cuda/defined_filter.hpp"
 #include "cuda/device.hpp"
 #include "cuda/gaussian/gaussian_recursive.hpp"
 #include "cuda/upload.hpp"
@@ -50,10 +51,23 @@ public:
             prepare_recursive(input);
         else
             prepare_taps(input);
+        filter_.prepare(input, output, gaussian_norm(params_, method_));
         return output;
     }
 
     void run(ConstDeviceView input, DeviceView output, const RunContext<Space::device>& context) override {
+        const auto stream = static_cast<cudaStream_t>(context.stream);
+        filter_.run(input, output, stream,
+                    [&](ConstDeviceView from, DeviceView to, const FilterGuard* guard) {
+                        launch(from, to, guard, stream);
+                    });
+    }
+
+    void set_params(const Params&) override {} // all are of Cost::rebuild
+    std::string note() const override { return gaussian_note(params_, method_); }
+
+private:
+    void launch(ConstDeviceView input, DeviceView output, const FilterGuard* guard, cudaStream_t stream) {
         if (misaligned(input.data, input.pitch) || misaligned(output.data, output.pitch))
             throw DeviceError("stage gaussian: rows of device images must start on 16 bytes.");
         BlurImages images = images_;
@@ -61,7 +75,7 @@ public:
         images.input_pitch = static_cast<int>(input.pitch); // at most 65536 pixels
         images.output = output.data;
         images.output_pitch = static_cast<int>(output.pitch);
-        const auto stream = static_cast<cudaStream_t>(context.stream);
+        images.guard = guard;
         if (method_ == Method::recursive) {
             launch_recursive({images, states_.as<float>()}, input.shape, *columns_, *rows_,
                              {stream, overlaps_});
@@ -74,10 +88,6 @@ public:
         }
     }
 
-    void set_params(const Params&) override {} // all are of Cost::rebuild
-    std::string note() const override { return gaussian_note(params_, method_); }
-
-private:
     void prepare_recursive(const Shape& input) {
         const RecursiveGaussian filter = recursive_gaussian(params_.sigma);
         columns_ = make_line_filter(filter, input.height, params_.border);
@@ -143,6 +153,7 @@ private:
     std::optional<LineFilter> columns_, rows_;
     Buffer states_;
     bool overlaps_ = false;
+    DefinedFilter filter_;
 };
 
 /// Decides by the input's shape, then hands everything on.

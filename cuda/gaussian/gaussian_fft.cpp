@@ -1,5 +1,6 @@
 // Method fft of stage gaussian on the device: the taps' spectrum is a product of two real lines.
 #include "cuda/convolve/convolution.hpp"
+#include "cuda/defined_filter.hpp"
 #include "stages/gaussian/gaussian.hpp"
 
 namespace specklescope {
@@ -26,11 +27,16 @@ public:
         if (params_.border == Border::omit)
             convolution_->set_divisors(gaussian_tap_norms(taps, input.width),
                                        gaussian_tap_norms(taps, input.height));
+        filter_.prepare(input, output, gaussian_norm(params_, GaussianParams::Method::fft));
         return output;
     }
 
     void run(ConstDeviceView input, DeviceView output, const RunContext<Space::device>& context) override {
-        convolution_->run(input, output, static_cast<cudaStream_t>(context.stream));
+        const auto stream = static_cast<cudaStream_t>(context.stream);
+        filter_.run(input, output, stream,
+                    [&](ConstDeviceView from, DeviceView to, const FilterGuard* guard) {
+                        convolution_->run(from, to, stream, guard);
+                    });
     }
 
     void set_params(const Params& params) override { params_ = params.as<GaussianParams>(); }
@@ -41,6 +47,7 @@ public:
 private:
     GaussianParams params_;
     std::unique_ptr<Convolution> convolution_;
+    DefinedFilter filter_;
 };
 
 } // namespace

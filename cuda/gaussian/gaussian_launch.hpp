@@ -1,6 +1,7 @@
 // What the kernels of stage gaussian are told. Inside cuda/ only.
 #pragma once
 
+#include "cuda/filter_guard.hpp"
 #include "pipeline/image.hpp"
 #include "stages/border.hpp"
 
@@ -24,6 +25,7 @@ struct BlurImages {
     Border border;
     const float* inverse_x; ///< omit: what a result is multiplied by, by column and by row; null otherwise
     const float* inverse_y;
+    const FilterGuard* guard; ///< null: the kernels always run
 };
 
 // --- one pass from pixels to result: small windows (gaussian_walk.cuh) ---

@@ -49,6 +49,8 @@ __device__ inline void add_step(float (&sums)[N], const float (&samples)[kRun], 
 template <class T, int C> __global__ void __launch_bounds__(kThreads)
     rows_pass_kernel(const __grid_constant__ PassArgs args, int taps_size) {
     extern __shared__ float4 shared[];
+    if (skipped(args.images.guard))
+        return;
     auto* const taps = reinterpret_cast<float*>(shared);
     float* const line = taps + taps_size;
     const int line_size = padded(line_samples(args.radius, C));
@@ -87,6 +89,8 @@ template <class T, int C> __global__ void __launch_bounds__(kThreads)
 template <class T, int C> __global__ void __launch_bounds__(kThreads)
     columns_pass_kernel(const __grid_constant__ PassArgs args, int taps_size) {
     extern __shared__ float4 shared[];
+    if (skipped(args.images.guard))
+        return;
     const int thread = static_cast<int>(threadIdx.x);
     for (int i = thread; i < taps_size; i += kThreads)
         reinterpret_cast<float*>(shared)[i] = args.taps[i];

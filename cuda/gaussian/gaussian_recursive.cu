@@ -59,6 +59,8 @@ template <class T, bool Mirror> __global__ void __launch_bounds__(kColumnThreads
     column_states_kernel(const __grid_constant__ BlurImages images,
                          const __grid_constant__ LineWeights weights, float* column_states, int lines) {
     let_next_begin();
+    if (skipped(images.guard))
+        return;
     const int x = static_cast<int>(blockIdx.x) * kColumnThreads + static_cast<int>(threadIdx.x);
     const int block = static_cast<int>(blockIdx.y);
     const int blocks = static_cast<int>(gridDim.y);
@@ -123,6 +125,8 @@ __global__ void __launch_bounds__(Tile<C>::kThreads, blocks_held(Tile<C>::kThrea
     row_states_kernel(const __grid_constant__ TileArgs args, const __grid_constant__ LineWeights weights) {
     __shared__ typename Tile<C>::Memory memory;
     let_next_begin();
+    if (skipped(args.images.guard))
+        return;
     const Tile<C> tile;
     // From the bottom up: the rows that were read last are still in the cache.
     const int block = static_cast<int>(gridDim.y - 1 - blockIdx.y);
@@ -156,6 +160,8 @@ __global__ void __launch_bounds__(Tile<C>::kThreads, blocks_held(Tile<C>::kThrea
     __shared__ typename Tile<C>::Memory memory;
     const Tile<C> tile;
     const BlurImages& images = args.images;
+    if (skipped(images.guard))
+        return;
     const int block = static_cast<int>(blockIdx.y);
     filter_columns<T, false>(args, tile, block, memory);
     wait_for_previous();
@@ -238,7 +244,8 @@ void launch(const RecursiveArgs& args, const Axes& axes, const Sequence& sequenc
                    {dim3(across(kColumnThreads), blocks_down), kColumnThreads},
                    column_states_kernel<T, Mirror>, images, axes.columns, column_states, lines);
     launch_scan({column_states, lines, images.input,
-                 images.input + static_cast<std::int64_t>(images.height - 1) * images.input_pitch},
+                 images.input + static_cast<std::int64_t>(images.height - 1) * images.input_pitch,
+                 images.guard},
                 axes.columns, pixel_type_of<T>(), sequence);
 
     constexpr unsigned threads = Tile<C>::kThreads;
@@ -252,7 +259,8 @@ void launch(const RecursiveArgs& args, const Axes& axes, const Sequence& sequenc
                           state_components(axes.rows.border)};
     sequence.next("the row states of stage gaussian", tiles, row_states_kernel<T, C, Mirror>, shared,
                   axes.rows);
-    launch_scan({row_states, row_lines, ends, ends + row_lines}, axes.rows, PixelType::f32, sequence);
+    launch_scan({row_states, row_lines, ends, ends + row_lines, images.guard}, axes.rows, PixelType::f32,
+                sequence);
     sequence.next("the result of stage gaussian", tiles, result_kernel<T, C>, shared);
 }
 

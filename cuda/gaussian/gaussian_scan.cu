@@ -183,6 +183,10 @@ template <class T, int kHeld>
 __global__ void __launch_bounds__(kThreads, blocks_held(kThreads, blocks_at_once(kHeld)))
     scan_kernel(const __grid_constant__ ScanArgs args, const __grid_constant__ LineScan scan) {
     __shared__ Memory memory;
+    if (skipped(args.guard)) {
+        let_next_begin();
+        return;
+    }
     const int wanted = static_cast<int>(blockIdx.x) * kLines + static_cast<int>(threadIdx.x % kLines);
     const int at = min(wanted, args.lines - 1);
     const int index = static_cast<int>(threadIdx.x) / kLines;

@@ -1,6 +1,7 @@
 // States between the blocks of all lines of an axis. Inside cuda/ only.
 #pragma once
 
+#include "cuda/filter_guard.hpp"
 #include "cuda/gaussian/gaussian_blocks.hpp"
 #include "cuda/sequence.hpp"
 
@@ -11,6 +12,7 @@ struct ScanArgs {
     int lines;
     const void* first; ///< every line's first sample, side by side
     const void* last;
+    const FilterGuard* guard;
 };
 
 /// Between two kernels of a Sequence.

@@ -51,7 +51,7 @@ template <class T, int C, int R> __global__ void __launch_bounds__(kWalkThreads)
     using Ring = RowRing<T, V>;
     __shared__ alignas(16) std::byte memory[kWalkThreads / 32][Ring::kBytes];
     WalkStrip strip;
-    if (!strip_of_warp(args, Shape::kStrip, V * halo, strip))
+    if (skipped(args.images.guard) || !strip_of_warp(args, Shape::kStrip, V * halo, strip))
         return;
     const BlurImages& images = args.images;
     const int lane = static_cast<int>(threadIdx.x & 31U);

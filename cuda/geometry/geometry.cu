@@ -90,6 +90,17 @@ template <class Sum, class T> __device__ T rounded_mean(Sum sum, int count) {
     else
         return static_cast<T>(mean_even(sum, count));
 }
+/// The mean of the block of output sample (i, y), where `result` of all its samples is no number.
+template <class T, int kChannels>
+__device__ T over_numbers(T result, const RowsArgs& args, int factor, int i, int y) {
+    if constexpr (sizeof(T) == 4)
+        if (!is_sample(result))
+            return mean_of_numbers(factor, [&](int line, int column) {
+                return reinterpret_cast<const float*>(args.from(
+                    factor * y + line))[(i / kChannels * factor + column) * kChannels + i % kChannels];
+            });
+    return result;
+}
 template <class T> using SumOf = std::conditional_t<sizeof(T) == 4, double, std::uint32_t>;
 
 /// Blocks that fill a chunk: each thread sums the columns of one, then those of each block.
@@ -117,7 +128,8 @@ template <class T, int kChannels, int kFactor> __global__ void mean_chunk_kernel
             for (int k = 1; k < kFactor; ++k)
                 sum += sums[begin + k * kChannels];
             if (first + i / kChannels < args.width)
-                out[i] = rounded_mean<SumOf<T>, T>(sum, kFactor * kFactor);
+                out[i] = over_numbers<T, kChannels>(rounded_mean<SumOf<T>, T>(sum, kFactor * kFactor), args,
+                                                    kFactor, first * kChannels + i, y);
         }
     }
 }
@@ -137,7 +149,8 @@ template <class T, int kChannels> __global__ void mean_kernel(RowsArgs args, int
                     reinterpret_cast<const T*>(args.from(factor * y + line))[begin + k * kChannels]);
             sum += column;
         }
-        reinterpret_cast<T*>(args.to(y))[i] = rounded_mean<SumOf<T>, T>(sum, factor * factor);
+        reinterpret_cast<T*>(args.to(y))[i] =
+            over_numbers<T, kChannels>(rounded_mean<SumOf<T>, T>(sum, factor * factor), args, factor, i, y);
     }
 }
 

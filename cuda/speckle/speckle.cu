@@ -1,5 +1,6 @@
 // The device side of stage speckle: which kernel, in how many strips, with which coefficients.
 #include "cuda/sequence.hpp"
+#include "cuda/speckle/speckle_ages.hpp"
 #include "cuda/speckle/speckle_launch.hpp"
 #include "cuda/speckle/speckle_omit.hpp"
 #include "pipeline/counts.hpp"
@@ -53,8 +54,12 @@ public:
         check(cudaFuncGetAttributes(&code, kernel), "cudaFuncGetAttributes");
         overlaps_ = code.ptxVersion >= 90;
         kernel_ = kernel;
+        input_ = input;
         return output;
     }
+
+    void count_over(int frames) override { ages_ = frames > 1 ? SpeckleAges(input_, frames) : SpeckleAges(); }
+    void reset() override { ages_.reset(); }
 
     void run(ConstDeviceView input, DeviceView output, const RunContext<Space::device>& context) override {
         const ContrastScale scale = speckle_scale(params_, context.info);
@@ -77,7 +82,7 @@ public:
         args.coefficient = static_cast<float>(scale.c);
         constexpr float kAboveIntegers = 65536; // NaN is no whole number
         const std::optional<double> threshold = saturation_threshold(input.shape.type, context.info);
-        args.full_scale = threshold                            ? static_cast<float>(*threshold)
+        args.full_scale = threshold && !ages_.counts()         ? static_cast<float>(*threshold)
                           : input.shape.type == PixelType::f32 ? NAN
                                                                : kAboveIntegers;
         args.counts = context.counts;
@@ -92,6 +97,8 @@ public:
                   static_cast<unsigned>((args.strips_down + per_block - 1) / per_block)),
              kSpeckleThreads},
             kernel_, args);
+        if (ages_.counts())
+            ages_.run(input, output.shape, {.radius = params_.radius, .offset = args.x_offset}, context);
         if (params_.border == Border::omit)
             run_speckle_omit(input, output, params_, context.info, context.counts,
                              static_cast<cudaStream_t>(context.stream));
@@ -111,6 +118,8 @@ private:
     int strips_across_ = 1;
     int strip_rows_ = 1;
     SpeckleKernel kernel_ = nullptr;
+    Shape input_;
+    SpeckleAges ages_;
     bool overlaps_ = false; ///< as in Sequence
 };
 

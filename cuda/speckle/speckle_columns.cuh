@@ -115,13 +115,13 @@ template <int R> struct Columns<float, R> {
             double d = fma(-s, s, nq);
             if (!(d > kNothing * nq))
                 d = 0;
-            lowest = d == 0 || s == 0 ? 0 : lowest;
+            lowest = d == 0 || s <= 0 ? 0 : lowest;
             const bool inverse = args.form == SpeckleForm::inverse;
             const double square = s * s;
             const auto value = static_cast<float>(static_cast<double>(args.coefficient) *
                                                   (inverse ? square : d) / (inverse ? d : square));
-            out[j] = args.form == SpeckleForm::root ? copysignf(sqrtf(value), static_cast<float>(s)) : value;
-            if (s == 0) // samples may be negative: undefined though D > 0
+            out[j] = args.form == SpeckleForm::root ? sqrtf(value) : value;
+            if (s <= 0) // samples may be negative: undefined though D > 0
                 out[j] = __int_as_float(0x7fffffff);
         }
         if (__any_sync(kAllLanes, (bad[0] | bad[1] | bad[2] | bad[3]) != 0)) {

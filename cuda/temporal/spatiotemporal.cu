@@ -69,7 +69,7 @@ public:
         const HistoryStep step = history_.next(context.again);
         const ContrastScale scale = spatiotemporal_scale(params_, step.held, context.info);
         const bool crop = params_.border == Border::crop;
-        const BoxArgs args{.history = memory_.view(input, step, context.info),
+        const BoxArgs args{.history = memory_.view(input, step, context.info, counted_frames_),
                            .border = crop ? Border::replicate : params_.border,
                            .radius = params_.radius,
                            .margin = crop ? 0 : params_.radius,

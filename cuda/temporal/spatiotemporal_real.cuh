@@ -80,7 +80,7 @@ __global__ void __launch_bounds__(kRowThreads) real_rows_kernel(const __grid_con
     }
     const double d = n * window * (all.deviation < 0 ? 0.0 : all.deviation);
     const double value = contrast_value(args.form, args.c, all.sum, d);
-    write_result(args, segment, static_cast<float>(all.sum == 0 ? all.sum / all.sum : value), saturated);
+    write_result(args, segment, all.sum <= 0 ? NAN : static_cast<float>(value), saturated);
 }
 
 } // namespace specklescope::cuda

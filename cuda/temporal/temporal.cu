@@ -67,7 +67,7 @@ public:
         const HistoryStep step = history_.next(context.again);
         const ContrastScale scale =
             contrast_scale(params_.output, step.held, params_.exposure_ms, context.info);
-        const TemporalArgs args{.history = memory_.view(input, step, context.info),
+        const TemporalArgs args{.history = memory_.view(input, step, context.info, counted_frames_),
                                 .output = output.data,
                                 .output_pitch = output.pitch,
                                 .form = scale.form,

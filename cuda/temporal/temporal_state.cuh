@@ -215,7 +215,8 @@ public:
         state_ = Buffer(state, device_memory());
         ages_ = AgesMemory(tiles_);
     }
-    TemporalHistory view(ConstDeviceView input, const HistoryStep& step, const FrameInfo& info) const {
+    TemporalHistory view(ConstDeviceView input, const HistoryStep& step, const FrameInfo& info,
+                         int counted_frames) const {
         return {.input = input.data,
                 .input_pitch = input.pitch,
                 .tiles = tiles_,
@@ -223,7 +224,7 @@ public:
                 .frames = frames_,
                 .step = step,
                 .state = state_.as<uint4>(),
-                .saturation = ages_.view(frames_, input.shape.type, info)};
+                .saturation = ages_.view(counted_frames, input.shape.type, info)};
     }
     const Tiles& tiles() const { return tiles_; }
     const HistoryBytes& bytes() const { return bytes_; }

@@ -74,6 +74,13 @@ public:
 private:
     /// A jump within a file empties them; once, and not where frames in front have filled them unseen.
     void histories(const Result& result) {
+        if (const std::string_view what = basis_.change(result.info);
+            !what.empty() && !result.warmup.done() && !std::exchange(said_basis_, true))
+            flow_.say(Message::Level::warning,
+                      "The " + std::string(what) + " changed at frame " +
+                          std::to_string(result.info.sequence) +
+                          ": stages that look back over frames begin again after each such change (" +
+                          to_string(result.warmup) + ").");
         const bool first = !std::exchange(any_, true);
         if (first || said_anew_ || !result.info.discontinuity || result.info.position.value_or(0) == 0 ||
             result.warmup.done())
@@ -116,7 +123,8 @@ private:
     std::string scattering_;           ///< its stage that clipped lamps mislead, until that is said
     std::shared_ptr<const PlacedRegions> placed_;
     bool said_grey_ = false, said_lossy_ = false, said_saturated_ = false, said_clipped_ = false;
-    bool any_ = false, said_anew_ = false;
+    bool any_ = false, said_anew_ = false, said_basis_ = false;
+    FrameBasis basis_;
 };
 
 } // namespace specklescope

@@ -305,6 +305,8 @@ private:
         info.full_scale = format.full_scale;
         if (const double exposure = chunks_->exposure_ms(buffer).value_or(exposure_ms()); exposure > 0)
             info.exposure_ms = exposure;
+        if (const double gain = params_.as<AravisParams>().gain; gain >= 0)
+            info.gain = gain;
         port.copied("Aravis brought its own memory");
         port.submit(std::move(frame));
     }

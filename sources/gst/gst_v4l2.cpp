@@ -145,6 +145,8 @@ private:
         if (controls_ && follows_ && SteadyClock::now() - read_ > kAskEvery)
             read_exposure();
         info.exposure_ms = exposure_ms_;
+        if (const double gain = params_.as<V4l2Params>().gain; gain >= 0)
+            info.gain = gain;
     }
 
     /// Another handle on the device than the stream's: controls may be set through any, before it streams as

@@ -163,6 +163,7 @@ StageType average_stage() {
             .make_device = device_maker<make_average_device>,
             .stateful = true,
             .history = [](const Params& params) { return params.as<AverageParams>().frames - 1; },
+            .averages = [](const Params& params) { return params.as<AverageParams>().frames; },
             .science = "Averages",
             .mixes = [](const Params& params) { return params.as<AverageParams>().frames > 1; }};
 }

@@ -2,6 +2,7 @@
 #include "stages/convolve/convolve.hpp"
 
 #include "stages/convolve/host_convolution.hpp"
+#include "stages/defined_filter.hpp"
 #include "stages/history.hpp"
 #include "stages/maker.hpp"
 
@@ -138,12 +139,15 @@ public:
         const ConvolveKernel kernel = make_kernel(params_, input);
         convolution_.emplace(input, kernel, params_.border,
                              convolution_budget(params_.memory, free_(), input, "this machine"));
+        filter_.prepare(input, convolution_->output(), filter_norm(kernel, params_.border));
         return convolution_->output();
     }
 
-    void run(ConstHostView input, HostView output, const RunContext<Space::host>&) override {
-        convolution_->run(input, output);
+    void run(ConstHostView input, HostView output, const RunContext<Space::host>& context) override {
+        filter_.run(input, output, context.counts,
+                    [&](ConstHostView from, HostView to) { convolution_->run(from, to); });
     }
+    Counted counted() const override { return {.undefined = true}; }
 
     void set_params(const Params&) override {} // all of Cost::rebuild
     std::string note() const override { return convolution_ ? convolution_->note() : std::string(); }
@@ -152,6 +156,7 @@ private:
     ConvolveParams params_;
     std::size_t (*free_)();
     std::optional<HostConvolution> convolution_;
+    DefinedFilter filter_;
 };
 
 } // namespace

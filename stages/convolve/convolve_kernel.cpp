@@ -195,4 +195,25 @@ ConvolveKernel make_kernel(const ConvolveParams& params, const Shape& image) {
     return kernel;
 }
 
+FilterNorm formula_norm(double sum, Border border) {
+    return {.sums = {sum, sum, sum},
+            .sizes = {sum, sum, sum},
+            .zeros_outside = border == Border::zero,
+            .least = kLeastWeight};
+}
+
+FilterNorm filter_norm(const ConvolveKernel& kernel, Border border) {
+    FilterNorm norm = formula_norm(0, border);
+    for (int c = 0; c < 3; ++c) {
+        for (int y = 0; y < kernel.height; ++y)
+            for (int x = 0; x < kernel.width; ++x) {
+                const auto weight = static_cast<double>(kernel.row(kernel.channels == 3 ? c : 0, y)[x]);
+                norm.sums[c] += weight;
+                norm.sizes[c] += std::abs(weight);
+                norm.negative = norm.negative || weight < 0;
+            }
+    }
+    return norm;
+}
+
 } // namespace specklescope

@@ -4,6 +4,7 @@
 
 #include "base/host_device.hpp"
 #include "stages/convolve/convolve.hpp"
+#include "stages/filter_norm.hpp"
 
 #include <cmath>
 
@@ -170,6 +171,10 @@ struct ConvolveKernel {
 /// normalised. Throws UsageError for a file that cannot be read or cannot be a kernel (a weight that is not
 /// finite; normalize with a sum of 0).
 ConvolveKernel make_kernel(const ConvolveParams& params, const Shape& image);
+
+/// For DefinedFilter; of a kernel by formula, whose weights are not negative, by their sum.
+FilterNorm formula_norm(double sum, Border border);
+FilterNorm filter_norm(const ConvolveKernel& kernel, Border border);
 
 /// As it stands in the file: PNG, TIFF (first page) or JPEG, integers as their plain values, or NPY (version
 /// 1…3, C or Fortran order, little or big endian, of any integer or float; height × width, height ×

@@ -18,7 +18,7 @@ namespace specklescope {
 /// Real rows → spectra of rows → strips of columns, each transformed, multiplied and transformed back while
 /// it is in the cache → rows. Border rows are not transformed: they have the spectrum of the row they repeat.
 /// Everything is in float32: an error of about 1e-6 of the largest sample in the tile, whatever the size of
-/// the sample beside it. A NaN or infinity of the image reaches every pixel of its tile.
+/// the sample beside it. A NaN or infinity of the image reaches every pixel of its tile: see FilterNorm.
 class HostConvolution {
 public:
     /// Plans, transforms the kernel, allocates within the budget. Throws as plan_convolution() if that is too

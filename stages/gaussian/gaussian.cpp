@@ -1,6 +1,7 @@
 // Gaussian blur on the host: the method is chosen once the shape is known.
 #include "stages/gaussian/gaussian.hpp"
 
+#include "stages/defined_filter.hpp"
 #include "stages/gaussian/gaussian_host.hpp"
 #include "stages/maker.hpp"
 
@@ -123,6 +124,13 @@ GaussianParams::Method gaussian_method(const GaussianParams& params, const Shape
     return pays ? Method::recursive : Method::direct;
 }
 
+FilterNorm gaussian_norm(const GaussianParams& params, GaussianParams::Method method) {
+    FilterNorm norm;
+    norm.zeros_outside = params.border == Border::zero;
+    norm.least = method == Method::recursive || method == Method::fft ? kLeastWeight : 0;
+    return norm;
+}
+
 std::string gaussian_note(const GaussianParams& params, GaussianParams::Method method) {
     const std::string name = gaussian_table().at("method").choices[static_cast<std::size_t>(method)];
     return params.method == Method::automatic ? name + " (auto)" : name;
@@ -152,13 +160,16 @@ public:
         const GaussianParams::Method method = gaussian_method(params_, input, Space::host);
         method_ = make(method);
         const Shape output = method_->prepare(input);
+        filter_.prepare(input, output, gaussian_norm(params_, method));
         note_ = gaussian_note(params_, method);
         return output;
     }
 
     void run(ConstHostView input, HostView output, const RunContext<Space::host>& context) override {
-        method_->run(input, output, context);
+        filter_.run(input, output, context.counts,
+                    [&](ConstHostView from, HostView to) { method_->run(from, to, context); });
     }
+    Counted counted() const override { return {.undefined = true}; }
 
     std::string note() const override {
         const std::string more = method_ ? method_->note() : std::string();
@@ -176,6 +187,7 @@ private:
 
     GaussianParams params_;
     std::unique_ptr<HostStage> method_;
+    DefinedFilter filter_;
     std::string note_;
 };
 

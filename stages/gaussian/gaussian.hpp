@@ -3,6 +3,7 @@
 
 #include "pipeline/stage.hpp"
 #include "stages/border.hpp"
+#include "stages/filter_norm.hpp"
 
 #include <vector>
 
@@ -43,6 +44,9 @@ Shape gaussian_shape(const GaussianParams& params, const Shape& input);
 /// user's own asks for a cut Gaussian, which the recursive filter cannot give.
 GaussianParams::Method gaussian_method(const GaussianParams& params, const Shape& input, Space space);
 
+/// `method` as it takes effect.
+FilterNorm gaussian_norm(const GaussianParams& params, GaussianParams::Method method);
+
 /// "recursive", "direct (auto)": Stage::note().
 std::string gaussian_note(const GaussianParams& params, GaussianParams::Method method);
 
@@ -79,7 +83,7 @@ struct RecursiveGaussian {
 ///                    a short line): error 1e-7;
 ///   omit             the zero result over the zero result of ones: gaussian_recursive_norms();
 ///   crop             the interior of replicate.
-/// NaN and ∞ reach every pixel of their row and column from there on, so the whole image.
+/// NaN and ∞ would reach the whole image: see FilterNorm.
 RecursiveGaussian recursive_gaussian(double sigma);
 
 /// The recursive filter with border = zero along a line of `size` ones, which omit divides by; float64.

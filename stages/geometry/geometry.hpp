@@ -29,7 +29,8 @@ struct RotateParams {
 /// that do not fill a block are cut off.
 struct DownsampleParams {
     enum class Method : std::uint8_t {
-        mean,   ///< of the block; integers rounded to nearest, ties to even; f32 summed in f64
+        mean, ///< of the block; integers rounded to nearest, ties to even; f32 summed in f64, of the samples
+              ///< that are numbers
         nearest ///< the block's first pixel
     };
     static constexpr int kMaxFactor = 16;

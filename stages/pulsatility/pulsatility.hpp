@@ -48,9 +48,11 @@ struct BeatSamples {
         sum += sample == sample ? static_cast<double>(sample) : 0.0;
         count = static_cast<std::uint16_t>(count + (sample == sample ? 1 : 0));
     }
-    /// Of an infinite sample ∞/∞, of none (−∞ − ∞)/(0/0): undefined.
+    /// Undefined without a sample, with an infinite one, and where the mean is not above 0.
     SPECKLESCOPE_BOTH float index() const {
-        return static_cast<float>((static_cast<double>(high) - static_cast<double>(low)) / (sum / count));
+        const double mean = sum / count;
+        return mean > 0 ? static_cast<float>((static_cast<double>(high) - static_cast<double>(low)) / mean)
+                        : NAN;
     }
 };
 

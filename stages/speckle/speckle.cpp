@@ -8,6 +8,7 @@
 #include "stages/speckle/simd/speckle_tile.hpp"
 #include "stages/speckle/speckle_omit.hpp"
 #include "stages/speckle/speckle_saturation.hpp"
+#include "stages/temporal/saturated_ages.hpp"
 
 #include <hwy/aligned_allocator.h>
 
@@ -123,11 +124,26 @@ public:
             slot.windows = SaturatedWindows(input, radius);
         }
         // A band sums 2·radius rows before its first result.
+        input_ = input;
         if (params_.border == Border::omit)
             edges_.prepare(input, static_cast<int>(slots_.size()));
         bands_ = band_count(output.height, static_cast<int>(slots_.size()), std::max(16, 8 * radius));
         prepared_ = params_;
         return output;
+    }
+
+    void count_over(int frames) override {
+        counted_frames_ = frames;
+        if (frames == 1)
+            return;
+        ages_.prepare(input_, frames);
+        aged_.resize(input_.pixels());
+        aged_rows_.resize(static_cast<std::size_t>(input_.height));
+        fresh_ = true;
+    }
+    void reset() override {
+        ages_.reset();
+        fresh_ = true;
     }
 
     void run(ConstHostView input, HostView output, const RunContext<Space::host>& context) override {
@@ -139,7 +155,11 @@ public:
         frame.params.border = speckle_inner_border(prepared_.border);
         frame.streamed = output.shape.bytes() > kCached;
         frame.scale = speckle_scale(params_, context.info).c;
-        const std::optional<double> threshold = saturation_threshold(input.shape.type, context.info);
+        std::optional<double> threshold = saturation_threshold(input.shape.type, context.info);
+        if (counted_frames_ > 1) {
+            take_ages(input, threshold, context.again);
+            threshold.reset();
+        }
         frame.limit = threshold && input.shape.type != PixelType::f32 ? static_cast<std::uint32_t>(*threshold)
                                                                       : kNoLimit;
         // One choice for the whole frame, so that no result depends on how it is cut into bands: what the
@@ -163,6 +183,33 @@ public:
     }
 
 private:
+    /// Samples at full scale in this frame or those before it that are averaged with it become 1 in aged_.
+    void take_ages(ConstHostView input, std::optional<double> threshold, bool again) {
+        const bool take = !again || fresh_;
+        fresh_ = false;
+        const int slots = static_cast<int>(slots_.size());
+        for_bands(input_.height, band_count(input_.height, slots, 16), slots, [&](Band rows, int) {
+            for (int y = rows.begin; y < rows.end; ++y) {
+                (void)ages_.advance(y, take ? input.row(y) : nullptr, threshold);
+                const std::uint16_t* const ages = ages_.row(y);
+                aged_rows_[static_cast<std::size_t>(y)] = ages ? 1 : 0;
+                std::uint8_t* const aged =
+                    aged_.data() + static_cast<std::size_t>(y) * static_cast<std::size_t>(input_.width);
+                for (int x = 0; ages && x < input_.width; ++x)
+                    aged[x] = ages[x] != 0 ? 1 : 0;
+            }
+        });
+    }
+
+    std::uint64_t aged_windows(const SpeckleTile& tile, Slot& slot) const {
+        SpeckleTile aged = tile;
+        aged.input = {reinterpret_cast<const std::byte*>(aged_.data()),
+                      {input_.width, input_.height, 1, PixelType::u8}};
+        const auto rows = static_cast<std::size_t>(tile.rows.end - tile.rows.begin);
+        return slot.windows.count(
+            aged, 1, std::span(aged_rows_).subspan(static_cast<std::size_t>(tile.rows.begin), rows));
+    }
+
     /// Of the samples of integers that enter the result.
     SampleRange range_of(const SpeckleTile& frame) {
         run_bands(bands_, static_cast<int>(slots_.size()), [&](int band, int slot) {
@@ -203,6 +250,8 @@ private:
         slot.fits = run_tiles(tile, slot) && slot.fits;
         if (threshold)
             slot.counts.saturated += slot.windows.count(tile, *threshold, slot.saturated);
+        if (counted_frames_ > 1)
+            slot.counts.saturated += aged_windows(tile, slot);
     }
 
     /// False if samples are larger than the tile says.
@@ -227,6 +276,12 @@ private:
     int bands_ = 1;
     std::vector<Slot> slots_;
     SpeckleEdges edges_; ///< border = omit
+    // Results are averaged later:
+    int counted_frames_ = 1;
+    Shape input_;
+    SaturatedAges ages_;
+    bool fresh_ = true; ///< nothing is held
+    std::vector<std::uint8_t> aged_, aged_rows_;
 };
 
 } // namespace

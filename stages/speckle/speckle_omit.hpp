@@ -22,7 +22,7 @@ constexpr Border speckle_inner_border(Border border) {
 /// A result of N samples with S = ΣI and D = N·ΣI² − S²; `c`: contrast_scale() without the part of N.
 SPECKLESCOPE_BOTH inline double omit_value(ContrastForm form, double c, double n, double sum,
                                            double determinant) {
-    if (n < 2 || sum == 0)
+    if (n < 2 || sum <= 0)
         return std::numeric_limits<double>::quiet_NaN();
     const double d = determinant < 0 ? 0 : determinant; // NaN stays
     switch (form) {

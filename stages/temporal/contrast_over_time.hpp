@@ -11,7 +11,7 @@ namespace specklescope {
 template <class Stage, class Values> class ContrastOverTime : public Stage {
 public:
     explicit ContrastOverTime(const Params& params)
-        : params_(params.as<Values>()), history_(params_.frames) {}
+        : params_(params.as<Values>()), history_(params_.frames), counted_frames_(params_.frames) {}
 
     void set_params(const Params& params) final {
         const auto& values = params.as<Values>();
@@ -19,6 +19,7 @@ public:
         params_.output = values.output;
     }
     void reset() override { history_.reset(); }
+    void count_over(int frames) final { counted_frames_ = history_.frames() + frames - 1; }
     Warmup warmup() const final { return history_.warmup(); }
     Counted counted() const final { return {.undefined = true, .saturated = true}; }
     void describe(FrameInfo& info) const final { info.full_scale = 0; }
@@ -26,6 +27,7 @@ public:
 protected:
     Values params_;
     History history_;
+    int counted_frames_; ///< for so many a sample at full scale counts
 };
 
 } // namespace specklescope

@@ -17,6 +17,8 @@ public:
     /// `window` frames, up to 65535.
     void prepare(const Shape& shape, int window);
     void reset();
+    /// For samples that are taken in from now on.
+    void set_window(int window) { window_ = static_cast<std::uint16_t>(window); }
     /// Takes in row y of the newest frame (threshold: saturation_threshold) if `newest` is not null; then
     /// pixels of the row whose window holds a saturated sample.
     std::uint64_t advance(int y, const std::byte* newest, std::optional<double> threshold);

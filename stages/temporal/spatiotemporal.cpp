@@ -117,6 +117,7 @@ public:
         step_ = history_.next(context.again);
         const std::optional<double> threshold = saturation_threshold(input.shape.type, context.info);
         const int slots = static_cast<int>(slots_.size());
+        ages_.set_window(counted_frames_);
         if (step_.take)
             take_in(input, threshold);
         scale_ = spatiotemporal_scale(params_, step_.held, context.info);

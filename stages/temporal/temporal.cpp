@@ -56,6 +56,7 @@ public:
         const ContrastScale scale =
             contrast_scale(params_.output, step.held, params_.exposure_ms, context.info);
         const std::optional<double> threshold = saturation_threshold(input.shape.type, context.info);
+        ages_.set_window(counted_frames_);
         for (SlotCounts& slot : slots_)
             slot.counts = {};
         for_bands(input.shape.height, bands_, static_cast<int>(slots_.size()), [&](Band rows, int slot) {

@@ -108,7 +108,7 @@ SPECKLESCOPE_BOTH inline float contrast_of(const RealSums& sums, ContrastForm fo
     const double sum = n * static_cast<double>(sums.reference) + sums.s;
     const double spread = n * sums.q - sums.s * sums.s;
     const double value = contrast_value(form, c, sum, spread < 0 ? 0.0 : spread);
-    return static_cast<float>(sum == 0 ? sum / sum : value); // mean 0: NaN, whatever the spread
+    return sum <= 0 ? NAN : static_cast<float>(value); // whatever the spread
 }
 
 } // namespace specklescope

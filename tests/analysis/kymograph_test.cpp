@@ -71,9 +71,10 @@ for region in json.load(open("r.json"))["regions"]:
         top = bottom = 0
         for k in range(BAND):
             off = k - (BAND - 1) / 2
-            at = [y0 + along * (y1 - y0) + off * ny, x0 + along * (x1 - x0) + off * nx]
-            top = top + map_coordinates(1 / map_, at, order=1, mode="constant", cval=0.0)
-            bottom = bottom + map_coordinates(np.ones_like(map_), at, order=1, mode="constant", cval=0.0)
+            at = np.array([y0 + along * (y1 - y0) + off * ny, x0 + along * (x1 - x0) + off * nx])
+            inside = np.all((at >= -0.5) & (at < np.array(map_.shape)[:, None] - 0.5), axis=0)
+            top = top + inside * map_coordinates(1 / map_, at, order=1, mode="nearest")
+            bottom = bottom + inside
         with np.errstate(all="ignore"):
             wanted = np.where(bottom > 0, bottom / top, np.nan)
         assert (np.isnan(row) == np.isnan(wanted)).all()

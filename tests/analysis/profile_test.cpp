@@ -46,6 +46,29 @@ TEST(Profile, OfAPlaneIsThePlane) {
     }
 }
 
+TEST(Profile, EndsWhereThePixelsOfItsLineEnd) {
+    TestImage<float> image(12, 5);
+    image.fill([] { return 7; });
+    for (double end = -1.25; end < 13; end += 0.25) {
+        const LineEnds line{6, 2, end, 2};
+        std::vector<RowSpan> spans;
+        Region region;
+        region.name = "line";
+        region.shape = RegionShape::line;
+        region.points = {{line.x0, line.y0}, {line.x1, line.y1}};
+        (void)region_spans(region, 12, 5, spans);
+        const double pixel = std::floor(end + 0.5);
+        bool has = false;
+        for (const RowSpan& span : spans)
+            has = has || (span.x <= pixel && pixel < span.x + span.length);
+        const std::vector<double> values = measured(LineProfile(line, 1), {image.view()});
+        EXPECT_EQ(!std::isnan(values.back()), has) << end;
+        if (has) {
+            EXPECT_NEAR(values.back(), 7, 1e-12) << end;
+        }
+    }
+}
+
 /// Of the pixels with a number, each with its weight; scipy does the weighing.
 constexpr const char* kOracle = R"py(
 import numpy as np
@@ -66,9 +89,10 @@ def profile(image, mean, line, band):
     top, bottom = 0, 0
     for k in range(band):
         off = k - (band - 1) / 2
-        at = [y0 + along * (y1 - y0) + off * ny, x0 + along * (x1 - x0) + off * nx]
-        top = top + map_coordinates(v, at, order=1, mode="constant", cval=0.0)
-        bottom = bottom + map_coordinates(valid.astype(float), at, order=1, mode="constant", cval=0.0)
+        at = np.array([y0 + along * (y1 - y0) + off * ny, x0 + along * (x1 - x0) + off * nx])
+        inside = np.all((at >= -0.5) & (at < np.array(image.shape)[:, None] - 0.5), axis=0)
+        top = top + inside * map_coordinates(v, at, order=1, mode="nearest")
+        bottom = bottom + inside * map_coordinates(valid.astype(float), at, order=1, mode="nearest")
     with np.errstate(all="ignore"):
         return np.where(bottom > 1e-12, top / bottom, np.nan), bottom
 

@@ -246,6 +246,13 @@ void mean(const ConstHostView& input, const HostView& output, int factor, int ro
         block_means<T, kChannels, 4>(sums, out.row(row) + skipped, out.width - done, factor);
     else
         block_means<T, kChannels, 0>(sums, out.row(row) + skipped, out.width - done, factor);
+    if constexpr (std::is_same_v<T, float>)
+        for (int i = 0; i < out.width * kChannels; ++i)
+            if (float& result = out.row(row)[i]; !is_sample(result))
+                result = mean_of_numbers(factor, [&](int line, int column) {
+                    return in.row(row * factor +
+                                  line)[(i / kChannels * factor + column) * kChannels + i % kChannels];
+                });
 }
 
 template <class F> void by_kind(const Shape& shape, F&& f) {

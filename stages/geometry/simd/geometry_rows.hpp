@@ -3,6 +3,7 @@
 #pragma once
 
 #include "base/host_device.hpp"
+#include "stages/filter_norm.hpp"
 #include "stages/geometry/geometry.hpp"
 
 #include <cstddef>
@@ -31,6 +32,19 @@ void reverse_row(const std::byte* from, std::byte* to, int pixels, int channels,
 
 /// Output rows [begin, end) of one or three quarter turns.
 void rotate_rows(ConstHostView input, HostView output, int turns, int begin, int end);
+
+/// Mean of those samples of a block that are numbers; at(line, column). Undefined where there is none.
+template <class At> SPECKLESCOPE_BOTH inline float mean_of_numbers(int factor, const At& at) {
+    double sum = 0;
+    int count = 0;
+    for (int line = 0; line < factor; ++line)
+        for (int column = 0; column < factor; ++column) {
+            const float sample = at(line, column);
+            sum += is_sample(sample) ? static_cast<double>(sample) : 0;
+            count += is_sample(sample) ? 1 : 0;
+        }
+    return count > 0 ? static_cast<float>(sum / count) : NAN;
+}
 
 /// Bytes of column sums for one input row.
 std::size_t mean_scratch_bytes(const Shape& input);

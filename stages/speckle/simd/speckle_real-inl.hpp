@@ -189,7 +189,7 @@ private:
         count_non_finite({output, static_cast<std::size_t>(width)}, counts);
     }
 
-    /// Samples may be negative, so that S = 0 does not imply D = 0: it is undefined all the same.
+    /// Samples may be negative after a dark frame: there is no contrast of S ≤ 0, whatever D is.
     HWY_INLINE V value(int at) const {
         using Output = SpeckleParams::Output;
         const D d;
@@ -206,7 +206,7 @@ private:
             result = hn::Div(hn::Sqrt(hn::Mul(determinant, scale)), sum);
         else
             result = hn::Div(hn::Mul(determinant, scale), hn::Mul(sum, sum));
-        return hn::IfThenElse(hn::Eq(sum, hn::Zero(d)), undefined, result);
+        return hn::IfThenElse(hn::Le(sum, hn::Zero(d)), undefined, result);
     }
 
     const SpeckleTile& tile_;

@@ -77,8 +77,7 @@ void WriteMergedRow(const double* sums, const double* deviations, int window, in
         for (int k = 1; k < window; ++k)
             all = merged(all, k, {sums[x + k], deviations[x + k]}, parts[static_cast<std::size_t>(k)]);
         const double d = n * window * (all.deviation < 0 ? 0.0 : all.deviation);
-        output[x] = static_cast<float>(all.sum == 0 ? all.sum / all.sum
-                                                    : contrast_value(scale.form, scale.c, all.sum, d));
+        output[x] = all.sum <= 0 ? NAN : static_cast<float>(contrast_value(scale.form, scale.c, all.sum, d));
     }
 }
 

@@ -290,21 +290,6 @@ TEST(Gaussian, RecursiveIsAsCloseToAGaussianAsStated) {
     }
 }
 
-TEST(Gaussian, NanAndInfinityNeitherStopNorSpreadFurtherThanTheTaps) {
-    TestImage<float> image(40, 40);
-    image.at(20, 20) = std::numeric_limits<float>::quiet_NaN();
-    image.at(21, 20) = std::numeric_limits<float>::infinity();
-    const GaussianParams direct{1, Method::direct, 0, Border::replicate};
-    const TestImage<float> result = blur(image, direct);
-    EXPECT_TRUE(std::isnan(result.at(20, 20)));
-    for (int y = 0; y < 40; ++y)
-        for (int x = 0; x < 40; ++x)
-            if (std::abs(y - 20) > 4 || x < 16 || x > 25) {
-                ASSERT_EQ(result.at(x, y), 0) << x << ", " << y;
-            }
-    blur(image, {5, Method::recursive, 0, Border::wrap});
-}
-
 TEST(Gaussian, AutoSaysWhatItTook) {
     const Shape shape{640, 480, 3, PixelType::u8};
     const auto note = [&](const GaussianParams& params) {

@@ -1,0 +1,120 @@
+#include "cuda/defined_filter.hpp"
+
+#include "cuda/counts.hpp"
+#include "cuda/rows.cuh"
+
+#include <algorithm>
+
+namespace specklescope::cuda {
+
+namespace {
+
+constexpr int kFilterThreads = 256; ///< a guess
+
+/// One warp.
+__global__ void look_kernel(View<const float, Space::device> input, bool with_offset, FilterGuard* guard) {
+    float low = HUGE_VALF;
+    float high = -HUGE_VALF;
+    for (int i = static_cast<int>(threadIdx.x); i < kOffsetPlaces * kOffsetPlaces; i += 32) {
+        const float* const pixel = row_of(input, offset_place(i / kOffsetPlaces, input.height)) +
+                                   offset_place(i % kOffsetPlaces, input.width) * input.channels;
+        for (int c = 0; c < input.channels; ++c) {
+            low = is_sample(pixel[c]) ? fminf(low, pixel[c]) : low;
+            high = is_sample(pixel[c]) ? fmaxf(high, pixel[c]) : high;
+        }
+    }
+    for (int step = 16; step > 0; step /= 2) {
+        low = fminf(low, __shfl_xor_sync(0xffffffffU, low, step));
+        high = fmaxf(high, __shfl_xor_sync(0xffffffffU, high, step));
+    }
+    if (threadIdx.x != 0)
+        return;
+    const float offset = with_offset ? common_offset(low, high) : 0;
+    *guard = {};
+    guard->offset = offset;
+    guard->found.undefined = offset != 0 ? 1 : 0; // then the plain filter is not good enough
+}
+
+/// f(x, y) for each sample, over the grid of blocks_of().
+template <class F> __device__ void each_sample(int samples, int rows, F&& f) {
+    const int x = static_cast<int>(blockIdx.x * kFilterThreads + threadIdx.x);
+    if (x < samples)
+        for (int y = static_cast<int>(blockIdx.y); y < rows; y += static_cast<int>(gridDim.y))
+            f(x, y);
+}
+
+dim3 blocks_of(const Shape& shape) {
+    constexpr int kMostRows = 64; // few blocks, since most launches do nothing; a guess
+    return {static_cast<unsigned>((shape.width * shape.channels + kFilterThreads - 1) / kFilterThreads),
+            static_cast<unsigned>(std::min(shape.height, kMostRows))};
+}
+
+__global__ void __launch_bounds__(kFilterThreads)
+    split_kernel(View<const float, Space::device> input, View<float, Space::device> values,
+                 View<float, Space::device> mask, const __grid_constant__ FilterNorm norm,
+                 const FilterGuard* guard) {
+    if (skipped(guard))
+        return;
+    const float offset = guard->offset;
+    each_sample(input.width * input.channels, input.height, [&](int x, int y) {
+        const float sample = row_of(input, y)[x];
+        const bool is = is_sample(sample);
+        row_of(values, y)[x] = is ? sample - offset : 0;
+        row_of(mask, y)[x] = norm.mask(is, x, y);
+    });
+}
+
+__global__ void __launch_bounds__(kFilterThreads)
+    combine_kernel(View<float, Space::device> output, View<const float, Space::device> weights,
+                   const __grid_constant__ FilterNorm norm, const FilterGuard* guard) {
+    if (skipped(guard))
+        return;
+    const float offset = guard->offset;
+    each_sample(output.width * output.channels, output.height, [&](int x, int y) {
+        float& result = row_of(output, y)[x];
+        result =
+            normalised(norm, output.channels == 3 ? x % 3 : 0, result, true, row_of(weights, y)[x], offset);
+    });
+}
+
+} // namespace
+
+void DefinedFilter::prepare(const Shape& input, const Shape& output, const FilterNorm& norm) {
+    input_ = input;
+    output_ = output;
+    norm_ = norm;
+    if (input.type != PixelType::f32)
+        return;
+    const std::shared_ptr<SlotMemory> memory = device_memory();
+    input_pitch_ = slot_pitch(input, Space::device);
+    output_pitch_ = slot_pitch(output, Space::device);
+    const std::size_t bytes = input_pitch_ * static_cast<std::size_t>(input.height);
+    guard_ = Buffer(sizeof(FilterGuard), memory);
+    values_ = Buffer(bytes, memory);
+    mask_ = Buffer(bytes, memory);
+    weights_ = Buffer(output_pitch_ * static_cast<std::size_t>(output.height), memory);
+}
+
+const FilterGuard* DefinedFilter::look(ConstDeviceView input, cudaStream_t stream) const {
+    look_kernel<<<1, 32, 0, stream>>>(input.as<float>(), !norm_.zeros_outside, guard_.as<FilterGuard>());
+    check_launch("the kernel that looks at samples of a filter");
+    return guard_.as<FilterGuard>();
+}
+
+void DefinedFilter::count(ConstDeviceView output, cudaStream_t stream) const {
+    count_undefined(output, &guard_.as<FilterGuard>()->found, stream);
+}
+
+void DefinedFilter::split(ConstDeviceView input, cudaStream_t stream) const {
+    split_kernel<<<blocks_of(input_), kFilterThreads, 0, stream>>>(
+        input.as<float>(), values().as<float>(), mask().as<float>(), norm_, guard_.as<FilterGuard>());
+    check_launch("the kernel that leaves undefined samples out");
+}
+
+void DefinedFilter::combine(DeviceView output, cudaStream_t stream) const {
+    combine_kernel<<<blocks_of(output_), kFilterThreads, 0, stream>>>(
+        output.as<float>(), ConstDeviceView(weights()).as<float>(), norm_, guard_.as<FilterGuard>());
+    check_launch("the kernel that normalises a filter");
+}
+
+} // namespace specklescope::cuda

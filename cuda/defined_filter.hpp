@@ -1,0 +1,46 @@
+// Linear filters over samples of which some are undefined or infinite, on the device. Inside cuda/ only.
+#pragma once
+
+#include "cuda/device.hpp"
+#include "cuda/filter_guard.hpp"
+#include "stages/filter_norm.hpp"
+
+namespace specklescope::cuda {
+
+/// Runs a filter as FilterNorm says. Whether a frame needs more than the plain filter is known on the device
+/// only: the kernels for that are launched for each frame of f32, and return at once while all samples are
+/// numbers.
+class DefinedFilter {
+public:
+    void prepare(const Shape& input, const Shape& output, const FilterNorm& norm);
+
+    /// Calls filter(input, output, guard): its kernels return at once where skipped(guard).
+    template <class F>
+    void run(ConstDeviceView input, DeviceView output, cudaStream_t stream, F&& filter) const {
+        if (input.shape.type != PixelType::f32)
+            return filter(input, output, nullptr);
+        const FilterGuard* const guard = look(input, stream);
+        filter(input, output, nullptr);
+        count(output, stream);
+        split(input, stream);
+        filter(ConstDeviceView(values()), output, guard);
+        filter(ConstDeviceView(mask()), weights(), guard);
+        combine(output, stream);
+    }
+
+private:
+    const FilterGuard* look(ConstDeviceView input, cudaStream_t stream) const;
+    void count(ConstDeviceView output, cudaStream_t stream) const;
+    void split(ConstDeviceView input, cudaStream_t stream) const;
+    void combine(DeviceView output, cudaStream_t stream) const;
+    DeviceView values() const { return {values_.as<std::byte>(), input_, input_pitch_}; }
+    DeviceView mask() const { return {mask_.as<std::byte>(), input_, input_pitch_}; }
+    DeviceView weights() const { return {weights_.as<std::byte>(), output_, output_pitch_}; }
+
+    Shape input_, output_;
+    std::size_t input_pitch_ = 0, output_pitch_ = 0;
+    FilterNorm norm_;
+    Buffer guard_, values_, mask_, weights_;
+};
+
+} // namespace specklescope::cuda
