@@ -64,6 +64,7 @@ void App::canvas_window(const Layout& layout) {
     Rect statistics;
     if (session_.view().overlay && session_.pipeline())
         statistics = draw_statistics(layout.canvas, stats_, display_, window_.renderer());
+    draw_grey_notice(layout.shows_processed ? layout.processed : layout.raw, grey_);
     if (layout.shows_processed && display_.has_result())
         draw_warmup(layout.processed, display_.result(), statistics);
     if (display_.has_result())
@@ -203,7 +204,7 @@ void App::canvas_bar(const Rect& bar, const Quantity& quantity) {
         Mapping& mapping = view.mapping;
         color_bar(bar, mapping, quantity, display_.has_result() ? display_.result().exposure : Exposure(),
                   display_.has_result() ? shown_curve() : ToneCurve::linear,
-                  display_.shader().colors(mapping.colormap),
+                  display_.shader().colors(grey_.empty() ? mapping.colormap : ColorMap::grey),
                   state_.histogram.beyond(HistogramOf::result,
                                           exposed({mapping.low, mapping.high}, mapping.exposure_stops)));
         return;

@@ -16,8 +16,14 @@ using theme::dp;
 
 bool App::shows_change() const {
     const auto& baseline = session_.baseline_image();
-    return state_.change && baseline && display_.has_result() &&
-           baseline->fits(display_.processed_shape(), display_.result().quantity);
+    return state_.change && baseline && display_.has_result() && baseline->misfit(display_.result()).empty();
+}
+
+std::string App::why_grey() const {
+    const auto& baseline = session_.baseline_image();
+    if (state_.change && baseline && display_.has_result())
+        return baseline->misfit(display_.result());
+    return "";
 }
 
 /// As snapshots have it: exactly the range on the screen.
@@ -124,8 +130,8 @@ void App::draw_result(double ratio) {
     const bool change = display_.has_change() && layout_.change.width > 0;
     if (display_.processed() && !(change && layout_.only_change()))
         draw(display_.processed(),
-             {mapping.colormap, exposed({mapping.low, mapping.high}, mapping.exposure_stops), shown_curve(),
-              0},
+             {grey_.empty() ? mapping.colormap : ColorMap::grey,
+              exposed({mapping.low, mapping.high}, mapping.exposure_stops), shown_curve(), 0},
              layout_.processed);
     if (change)
         draw(display_.changed(),

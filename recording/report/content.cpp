@@ -111,6 +111,8 @@ ReportRows settings_rows(const Report& report) {
     say("Scale", scale_text(report.stream, result.chain.get()));
     if (report.traces && report.traces->taken)
         say("Baseline", report.traces->taken->from_picture);
+    if (report.traces)
+        say("No baseline", report.traces->no_baseline);
     if (result.shape().channels == 1)
         say("Colours", range_text(report));
     return rows;

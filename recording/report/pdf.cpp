@@ -186,14 +186,14 @@ void draw_table(Sheet& sheet, const Report& report) {
 }
 
 /// One plot: the curves, or what `value` makes of each of their values.
-template <class Value>
-void draw_plot(Sheet& sheet, const Report& report, const std::string& unit, const Value& value) {
+template <class Value> void draw_plot(Sheet& sheet, const Report& report, const std::string& unit,
+                                      bool relative, const Value& value) {
     const ReportTraces& traces = *report.traces;
     const std::size_t count = std::min(kMostCurves, traces.curves.size());
     double low = INFINITY, high = -INFINITY;
     for (std::size_t i = 0; i < count; ++i)
-        if (traces.extremes[i])
-            for (const double v : {value(i, traces.extremes[i]->low), value(i, traces.extremes[i]->high)})
+        if (const auto& extremes = (relative ? traces.compared : traces.extremes)[i])
+            for (const double v : {value(i, extremes->low), value(i, extremes->high)})
                 if (std::isfinite(v)) {
                     low = std::min(low, v);
                     high = std::max(high, v);
@@ -260,9 +260,11 @@ void draw_plot(Sheet& sheet, const Report& report, const std::string& unit, cons
         };
         for (const TraceColumn& column : traces.curves[i]) {
             const double bottom = value(i, column.low), top = value(i, column.high);
-            if (column.broken || !std::isfinite(bottom) || !std::isfinite(top))
+            const bool left_out =
+                !std::isfinite(bottom) || !std::isfinite(top) || (relative && !traces.comparable(column));
+            if (column.broken || left_out)
                 end();
-            if (!std::isfinite(bottom) || !std::isfinite(top))
+            if (left_out)
                 continue;
             points.emplace_back(x_of(column.time_ns), y_of(bottom));
             if (top != bottom)
@@ -284,11 +286,13 @@ void draw_traces(Sheet& sheet, const Report& report) {
                                                              " of " + std::to_string(traces.curves.size())
                                                        : std::string()),
                   kPlotRoom);
-    draw_plot(sheet, report, traces.overview.quantity.unit, [](std::size_t, double v) { return v; });
+    draw_plot(sheet, report, traces.overview.quantity.unit, false, [](std::size_t, double v) { return v; });
+    if (!traces.no_baseline.empty())
+        sheet.paragraph("ΔF/F₀: " + traces.no_baseline + ".", kSmall);
     if (!traces.taken)
         return;
     sheet.heading("Change from the baseline, ΔF/F₀", kPlotRoom);
-    draw_plot(sheet, report, "%", [&](std::size_t i, double v) {
+    draw_plot(sheet, report, "%", true, [&](std::size_t i, double v) {
         const std::optional<double>& f0 = traces.baseline[i];
         return f0 ? relative_change(v, *f0) : NAN;
     });

@@ -223,6 +223,23 @@ void draw_warmup(const Rect& area, const Result& result, const Rect& taken) {
     draw.AddRectFilled({x0, y0}, {x0 + (x1 - x0) * part, y1}, theme::kAccent, dp(1.25F));
 }
 
+void draw_grey_notice(const Rect& area, const std::string& why) {
+    probe::value("grey", why);
+    if (why.empty())
+        return;
+    ImDrawList& draw = *ImGui::GetWindowDrawList();
+    const float most = static_cast<float>(area.width) - dp(48);
+    const std::string text = wrapped(*ImGui::GetFont(), why, most);
+    const ImVec2 extent = ImGui::CalcTextSize(text.c_str(), nullptr, false, most);
+    const float width = extent.x + dp(28), height = extent.y + dp(16);
+    const ImVec2 low(static_cast<float>(area.x + area.width / 2) - width / 2,
+                     static_cast<float>(area.y + area.height * 0.3) - height / 2);
+    draw.AddRectFilled(low, {low.x + width, low.y + height}, IM_COL32(10, 13, 16, 232), dp(6));
+    draw.AddText(ImGui::GetFont(), ImGui::GetFontSize(), {low.x + dp(14), low.y + dp(8)}, theme::kWarning,
+                 text.c_str(), nullptr, most);
+    probe::widget("grey", low.x, low.y, width, height);
+}
+
 void draw_saturation(const Rect& area, const PixelCounts& counts, double most, const Rect& taken,
                      bool below) {
     const double share = saturated_share(counts);

@@ -14,6 +14,8 @@ Rect draw_statistics(const Rect& canvas, const StatsSnapshot& stats, const Displ
 /// "temporal 7/25" over a bar, at the top of the picture while a stage fills its history, or that it was
 /// recorded so; beside or below what is `taken`.
 void draw_warmup(const Rect& area, const Result& result, const Rect& taken);
+/// Why the picture is grey, in its upper half; nothing where `why` is empty.
+void draw_grey_notice(const Rect& area, const std::string& why);
 /// "12 % of the frame is saturated", at the top of the picture where more than the part `most` is; `below`
 /// the warm-up.
 void draw_saturation(const Rect& area, const PixelCounts& counts, double most, const Rect& taken, bool below);
