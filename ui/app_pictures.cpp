@@ -2,6 +2,7 @@
 // other.
 #include "ui/app.hpp"
 
+#include "ui/canvas/numbers.hpp"
 #include "ui/canvas/probe.hpp"
 #include "ui/canvas/theme.hpp"
 
@@ -20,6 +21,11 @@ bool App::shows_change() const {
 }
 
 std::string App::why_grey() const {
+    if (session_.source_lost() && display_.has_result()) {
+        const auto age = SteadyClock::now() - display_.result().ready;
+        return "Source lost: the last picture, " +
+               number_text(std::floor(std::chrono::duration<double>(age).count())) + " s old";
+    }
     const auto& baseline = session_.baseline_image();
     if (state_.change && baseline && display_.has_result())
         return baseline->misfit(display_.result());

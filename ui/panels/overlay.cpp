@@ -291,6 +291,40 @@ bool draw_toasts(const Rect& canvas, const std::deque<Note>& notes, float above)
     return fading;
 }
 
+Rect draw_failed_recordings(const Rect& canvas, Session& session, const std::vector<Rect>& taken) {
+    probe::value("recordings.failed", static_cast<double>(session.failed_recordings.size()));
+    if (session.failed_recordings.empty())
+        return {};
+    const float left = static_cast<float>(canvas.x) + dp(12);
+    float bottom = static_cast<float>(canvas.y + canvas.height) - dp(12);
+    for (const Rect& mark : taken)
+        if (mark.x < left + dp(200))
+            bottom = std::min(bottom, static_cast<float>(mark.y) - dp(6));
+    const float wide = std::min(dp(420), static_cast<float>(canvas.width) - dp(24));
+    ImGui::SetNextWindowPos({left, bottom}, ImGuiCond_Always, {0, 1});
+    ImGui::SetNextWindowSize({wide, 0});
+    ImGui::PushStyleColor(ImGuiCol_WindowBg, IM_COL32(58, 18, 18, 245));
+    Rect place;
+    if (ImGui::Begin("##failed recordings", nullptr,
+                     ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove |
+                         ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoFocusOnAppearing)) {
+        ImGui::PushFont(theme::fonts().bold);
+        ImGui::TextUnformatted(session.failed_recordings.size() == 1 ? "A recording failed"
+                                                                     : "Recordings failed");
+        ImGui::PopFont();
+        for (const std::string& why : session.failed_recordings)
+            ImGui::TextWrapped("%s", why.c_str());
+        if (ImGui::Button("OK"))
+            session.failed_recordings.clear();
+        probe::item("recordings.acknowledge");
+        const ImVec2 at = ImGui::GetWindowPos(), size = ImGui::GetWindowSize();
+        place = {at.x, at.y, size.x, size.y};
+    }
+    ImGui::End();
+    ImGui::PopStyleColor();
+    return place;
+}
+
 std::vector<Rect> draw_record_marks(const Rect& canvas, const std::vector<Recording>& recordings) {
     std::vector<Rect> places;
     ImDrawList& draw = *ImGui::GetWindowDrawList();

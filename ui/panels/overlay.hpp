@@ -33,6 +33,9 @@ float draw_banner(const Rect& canvas, const Session& session, const std::vector<
 bool draw_toasts(const Rect& canvas, const std::deque<Note>& notes, float above);
 /// "● REC 0:12 · 34 MB", bottom left of the canvas, for every running recording; returns where they are.
 std::vector<Rect> draw_record_marks(const Rect& canvas, const std::vector<Recording>& recordings);
+/// Why recordings failed, until each is acknowledged, bottom left above what is `taken`; returns where it
+/// lies.
+Rect draw_failed_recordings(const Rect& canvas, Session& session, const std::vector<Rect>& taken);
 /// The list of keys (?), as they are now, and the way to what the program is, which may be `about_asked` for.
 /// The arrows up and down and the page keys scroll it.
 void draw_keys(bool* open, bool about_asked, const KeyBindings& keys);

@@ -65,8 +65,9 @@ void TraceStrip::legend(const Rect& area, Session& session, const std::vector<Im
                              fitted(small, words, room).c_str());
             };
             text(0, hidden ? theme::kDim : theme::kText, region.name);
-            const std::string shown = relative_ ? (f0 ? percent_text(relative_change(value, *f0)) : "no F₀")
-                                                : quantity_text(value, unit, 4);
+            const std::string shown = !known && session.source_lost() ? "–"
+                                      : relative_ ? (f0 ? percent_text(relative_change(value, *f0)) : "no F₀")
+                                                  : quantity_text(value, unit, 4);
             text(1, hidden ? theme::fade(theme::kDim, 0.6F) : theme::kDim,
                  (known && !cursor_->exact ? "≈ " : "") + shown);
             if (f0_lines && f0)
@@ -78,6 +79,8 @@ void TraceStrip::legend(const Rect& area, Session& session, const std::vector<Im
             about += "\nF₀ = " + quantity_text(*f0, unit, 5);
         if (!f0)
             about += not_used;
+        if (assumed())
+            about += "\n" + assumed_text(about_.with->exposure);
         tooltip(about);
         ImGui::PopID();
     }

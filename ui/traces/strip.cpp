@@ -210,6 +210,10 @@ void TraceStrip::buttons(Session& session) {
     trials_.controls(session);
 }
 
+bool TraceStrip::assumed() const {
+    return about_.with && rests_on_assumption(about_.quantity, about_.with->exposure);
+}
+
 /// Settings that the curves need to have for a change against the baseline; none: all curves are drawn.
 std::optional<MadeWith> TraceStrip::relative_with(const Session& session) const {
     return relative_ && session.baseline.taken() ? session.baseline.taken()->with : std::nullopt;
@@ -303,7 +307,7 @@ void TraceStrip::draw_plot(const Rect& area, Session& session, const std::vector
     draw_axes(plot, relative_ ? "Δ" + quantity.symbol + "/" + quantity.symbol + "₀" : quantity.symbol,
               relative_              ? "%"
               : quantity.unit == "1" ? ""
-                                     : quantity.unit);
+                                     : quantity.unit + (assumed() ? " *" : ""));
     if (session.baseline.taken() && session.baseline.taken()->from_picture.empty())
         draw_baseline_span(plot, session.baseline.taken()->from.time_ns,
                            session.baseline.taken()->to.time_ns);
