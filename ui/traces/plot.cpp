@@ -257,7 +257,7 @@ void draw_cursor(const PlotArea& plot, const TraceMoment& moment) {
 
 void draw_warning(const Rect& area, const std::string& sentence) {
     const ImFont& small = *theme::fonts().small;
-    list().AddText(&small, small.FontSize, point(area.x + dp(8), area.y + dp(4)), theme::kWarning,
+    list().AddText(&small, small.FontSize, theme::point(area.x + dp(8), area.y + dp(4)), theme::kWarning,
                    fitted(small, sentence, static_cast<float>(area.width) - dp(16)).c_str());
 }
 
